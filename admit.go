@@ -1,0 +1,275 @@
+package teasel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// suspect is an execution that was not boring: perhaps a finding, perhaps a testcase.
+type suspect[T any] struct {
+	in       T // lent: a slot's, until the next batch is made
+	obs      Observation
+	findings []Finding // that are not known yet
+	parent   *Testcase[T]
+}
+
+// suspect judges what must be judged before the evidence is gone and puts the rest into the queue. Features in but
+// are no news.
+func (w *Worker[T]) suspect(in T, o *Observation, but []Feature) {
+	if o.boring() {
+		return
+	}
+	s := suspect[T]{in: in, obs: *o, parent: w.cur}
+	for _, f := range detect(w.dets, o) {
+		id := f.ID()
+		k := w.known[id]
+		if k == nil {
+			k = &sighting{}
+			w.known[id] = k
+		}
+		if k.done {
+			k.again++
+			continue
+		}
+		s.findings = append(s.findings, f)
+	}
+	wanted := o.Exit <= ExitRejected && len(o.Features)+len(o.Measures) > 0 && w.pool.Wants(o, w.mut.Complexity(in)) &&
+		(but == nil || slices.ContainsFunc(o.Features, func(f Feature) bool { return !slices.Contains(but, f) }))
+	if !wanted {
+		if len(s.findings) == 0 {
+			return
+		}
+		s.obs.Features = nil
+	}
+	if len(s.findings) > 0 && w.past != nil && w.hist == nil {
+		w.hist = w.past.History()
+	}
+	s.obs.Evidence = nil
+	s.obs.Features, s.obs.Measures = slices.Clone(s.obs.Features), slices.Clone(s.obs.Measures)
+	w.queue = append(w.queue, s)
+}
+
+// stragglers asks for executions that took their time.
+func (w *Worker[T]) stragglers() {
+	if w.straggler == nil {
+		return
+	}
+	for {
+		var o Observation
+		o.reset(Ask{})
+		in, ok := w.straggler.Straggler(&o)
+		if !ok {
+			return
+		}
+		w.state.Executions += uint64(o.Runs)
+		o.Features, o.Measures = nil, nil
+		w.suspect(in, &o, nil)
+	}
+}
+
+// settle judges what is in the queue, and what comes up while it does so.
+func (w *Worker[T]) settle(ctx context.Context) error {
+	for len(w.queue) > 0 {
+		s := w.queue[0]
+		w.queue = w.queue[1:]
+		in, data, err := w.own(s.in)
+		if err != nil {
+			return err
+		}
+		hist := w.hist
+		w.hist = nil
+		for _, f := range s.findings {
+			if err := w.confirm(ctx, in, data, hist, f, s.obs.Exit); err != nil {
+				return err
+			}
+		}
+		if len(w.queue) > 0 { // they were seen before anything of this was run
+			w.hist = hist
+		}
+		if ctx.Err() == nil && len(s.obs.Features)+len(s.obs.Measures) > 0 && w.pool.Wants(&s.obs, w.mut.Complexity(in)) {
+			if err := w.admit(ctx, in, data, &s); err != nil {
+				return err
+			}
+		}
+	}
+	w.queue, w.hist = nil, nil
+	return nil
+}
+
+// own returns a copy of an input that shares nothing with the slot it was in, and its bytes.
+func (w *Worker[T]) own(in T) (T, []byte, error) {
+	var zero T
+	data, err := w.c.Codec.Encode(in)
+	if err != nil {
+		return zero, nil, fmt.Errorf("encoding an input: %w", err)
+	}
+	data = slices.Clone(data)
+	in, err = w.c.Codec.Decode(data)
+	if err != nil {
+		return zero, nil, fmt.Errorf("decoding what was encoded: %w", err)
+	}
+	return in, data, nil
+}
+
+// admit calibrates an input, trims it, and keeps it if it is still wanted. All testcases come in here, seeds and
+// those of other fuzzers too, so that none is longer than it need be.
+func (w *Worker[T]) admit(ctx context.Context, in T, data []byte, s *suspect[T]) error {
+	if w.keys[Key(data)] {
+		return nil
+	}
+	o, err := w.calibrate(ctx, in, &s.obs)
+	if err != nil || o == nil || !w.pool.Wants(o, w.mut.Complexity(in)) {
+		return err
+	}
+	if o.Trace != 0 {
+		simple, err := w.trim(ctx, in, o)
+		if err != nil {
+			return err
+		}
+		if w.mut.Complexity(simple) < w.mut.Complexity(in) {
+			if in, data, err = w.own(simple); err != nil {
+				return err
+			}
+		}
+	}
+	e := Entry{Key: Key(data), Data: data, Features: o.Features, Measures: o.Measures, Complexity: w.mut.Complexity(in),
+		Work: o.Work, Execution: w.state.Executions}
+	if w.stage < len(w.plan) {
+		e.Stage = w.stages[w.stage].Name
+	}
+	if s.parent != nil {
+		e.Parent, e.Depth = s.parent.Key, s.parent.Depth+1
+	}
+	if w.keep(in, &e, o) {
+		w.news.Entries = append(w.news.Entries, e)
+		w.stages[w.stage].Kept++
+	}
+	return nil
+}
+
+// calibrate runs an input again and leaves out what does not recur. nil: it does not end well every time.
+func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Observation, error) {
+	if w.c.Calibrate == 0 {
+		return seen, nil
+	}
+	var full *Observation
+	for range w.c.Calibrate {
+		obs := make([]Observation, 1)
+		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true, Trace: true}); err != nil {
+			return nil, err
+		}
+		o := &obs[0]
+		if o.Exit > ExitRejected {
+			w.suspect(in, o, nil)
+			return nil, nil
+		}
+		o.Trace = o.trace()
+		o.Evidence = nil
+		if full == nil {
+			full = o
+			continue
+		}
+		full.Features = slices.DeleteFunc(full.Features, func(f Feature) bool { return !slices.Contains(o.Features, f) })
+		if o.Trace != full.Trace {
+			full.Trace = 0
+		}
+	}
+	if w.learner == nil { // the first sighting counts as well
+		full.Features = slices.DeleteFunc(full.Features, func(f Feature) bool { return !slices.Contains(seen.Features, f) })
+	}
+	return full, nil
+}
+
+// trace returns the hash of what was reached, in no order.
+func (o *Observation) trace() uint64 {
+	if o.Trace != 0 {
+		return o.Trace
+	}
+	sum := uint64(1)
+	for _, f := range o.Features {
+		x := uint64(f) * 0x9e3779b97f4a7c15
+		x ^= x >> 29
+		sum += x * 0xbf58476d1ce4e5b9
+	}
+	return max(sum, 1)
+}
+
+// trim makes an input simpler while it reaches exactly the same.
+func (w *Worker[T]) trim(ctx context.Context, in T, like *Observation) (T, error) {
+	budget := w.c.TrimRuns
+	if budget == 0 {
+		budget = 512
+	}
+	return descend(ctx, w.mut, in, len(w.slots), func(ctx context.Context, ins []T) (int, T, error) {
+		if budget -= len(ins); budget < 0 {
+			return -1, in, errEnough
+		}
+		obs := make([]Observation, len(ins))
+		if err := w.exec(ctx, ins, obs, Ask{Trace: true}); err != nil {
+			return -1, in, err
+		}
+		found := -1
+		for i := range obs {
+			w.suspect(ins[i], &obs[i], like.Features)
+			if found < 0 && obs[i].Exit <= ExitRejected && obs[i].trace() == like.Trace {
+				found = i
+			}
+		}
+		if found < 0 {
+			return -1, in, nil
+		}
+		return found, ins[found], nil
+	})
+}
+
+// keep adds a testcase if the pool wants it.
+func (w *Worker[T]) keep(in T, e *Entry, o *Observation) bool {
+	id := ID(len(w.cases))
+	d := w.pool.Offer(id, o, e.Complexity)
+	if !d.Added {
+		return false
+	}
+	tc := &Testcase[T]{ID: id, Input: in, Key: e.Key, Complexity: e.Complexity, Features: e.Features, Trace: o.Trace,
+		Note: o.Note, Step: e.Step, Picked: e.Picked, Depth: e.Depth}
+	w.cases = append(w.cases, tc)
+	w.at[id], w.live = len(w.live), append(w.live, tc)
+	w.keys[tc.Key] = true
+	w.sched.Add(Rating{ID: id, Complexity: e.Complexity, Features: e.Features, Work: e.Work, Depth: e.Depth, Picked: e.Picked})
+	for _, old := range d.Evicted {
+		w.evict(old)
+	}
+	if w.learner != nil {
+		w.learner.Learn(e.Features, e.Complexity)
+	}
+	return true
+}
+
+func (w *Worker[T]) evict(id ID) {
+	delete(w.keys, w.cases[id].Key)
+	w.cases[id] = nil
+	w.sched.Remove(id)
+	i, last := w.at[id], len(w.live)-1
+	w.live[i] = w.live[last]
+	w.at[w.live[i].ID] = i
+	w.live = w.live[:last]
+	delete(w.at, id)
+}
+
+// adopt keeps what another worker or an earlier run has found, calibrated and trimmed. A kind that annotates its
+// testcases has to see it run once.
+func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
+	o := &Observation{Exit: ExitOK, Features: e.Features, Measures: e.Measures, Work: e.Work}
+	if w.keys[e.Key] || !w.pool.Wants(o, e.Complexity) {
+		return nil
+	}
+	if w.c.Annotate {
+		obs := make([]Observation, 1)
+		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true}); err != nil {
+			return err
+		}
+		o.Note = obs[0].Note
+	}
+	w.keep(in, &e, o)
+	return nil
+}

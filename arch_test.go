@@ -1,0 +1,123 @@
+package teasel_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/teaselfuzz/teasel"
+
+// layer is a package's height. Imports go down: a package may import only what is lower.
+func layer(pkg string) int {
+	switch rel := strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/"); {
+	case strings.HasPrefix(rel, "internal/plantedtest"):
+		return 9 // a test of its own
+	case strings.HasPrefix(rel, "internal/"):
+		return 0
+	case rel == "":
+		return 1
+	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy":
+		return 2
+	case rel == "mutate/schema":
+		return 3
+	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
+		return 4
+	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+		return 5
+	}
+	return -1
+}
+
+// The files are parsed here and not by the go command, whose answer the test cache would keep.
+func TestImportsGoDown(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if base := d.Name(); d.IsDir() && (base == "testdata" || base == "tools" || strings.HasPrefix(base, ".") && base != ".") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		files++
+		pkg := path.Join(module, filepath.ToSlash(filepath.Dir(name)))
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, w := range violations(pkg, f) {
+			t.Errorf("%s: %s", name, w)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 10 {
+		t.Fatalf("only %d files were looked at", files)
+	}
+}
+
+func violations(pkg string, f *ast.File) (out []string) {
+	mine := layer(pkg)
+	if mine < 0 {
+		return []string{fmt.Sprintf("package %s is in no layer: say where it belongs", pkg)}
+	}
+	for _, imp := range f.Imports {
+		p, err := strconv.Unquote(imp.Path.Value)
+		if err != nil {
+			return append(out, err.Error())
+		}
+		switch ours := p == module || strings.HasPrefix(p, module+"/"); {
+		case ours && layer(p) >= mine && !(mine == 0 && strings.HasPrefix(p, module+"/internal/")):
+			out = append(out, fmt.Sprintf("imports %s, which is not below it", p))
+		case !ours && mine == 1 && strings.Contains(strings.SplitN(p, "/", 2)[0], "."):
+			out = append(out, fmt.Sprintf("the root package imports %s: it has no dependency", p))
+		case p == "C":
+			out = append(out, "uses cgo")
+		}
+	}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+			out = append(out, "has an init function")
+		}
+	}
+	return out
+}
+
+func TestArchTestSees(t *testing.T) {
+	for _, test := range []struct {
+		pkg, src string
+		bad      bool
+	}{
+		{"", `import "fmt"`, false},
+		{"", `import "github.com/x/y"`, true},
+		{"", `import "github.com/teaselfuzz/teasel/mutate"`, true},
+		{"/mutate", `import "github.com/teaselfuzz/teasel"`, false},
+		{"/mutate", `import "github.com/teaselfuzz/teasel/corpus"`, true},
+		{"/mcp", `import "github.com/teaselfuzz/teasel/internal/proc"`, false},
+		{"/mcp", `import "github.com/teaselfuzz/teasel/report"`, true},
+		{"/cmd/teasel", `import "github.com/teaselfuzz/teasel/mcp"`, false},
+		{"/util", `import "fmt"`, true},
+		{"/mcp", `import "C"`, true},
+		{"/mcp", `func init() {}`, true},
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+test.src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := violations(module+test.pkg, f); (len(got) > 0) != test.bad {
+			t.Errorf("%s with %s: %v", test.pkg, test.src, got)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// Campaign is one run. Target, Mutator and Codec must be set; the zero value of everything else is a sensible
+// default. It is read only while it runs.
+type Campaign[T any] struct {
+	Target       Target[T]
+	Mutator      Mutator[T]
+	Codec        Codec[T]
+	Stages       []Stage[T]        // nil: Steps, Havoc, Splice
+	Seeds        []T               // inputs to begin with
+	NewPool      func() Pool       // each worker and the hub call it once; nil: NewPool
+	NewScheduler func() Scheduler  // each worker calls it once; nil: NewScheduler
+	NewDetectors func() []Detector // each worker calls it once; nil: Crashes
+	Reporters    []Reporter
+	Resume       *Snapshot // nil: begin anew
+
+	Seed         uint64        // of all randomness
+	Workers      int           // 0: 1
+	Duration     time.Duration // 0: no limit
+	Runs         uint64        // executions of all workers in this run; 0: no limit
+	StopAfter    int           // findings; 0: no limit
+	Memory       uint64        // bytes of our own; 0: no limit
+	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
+	Calibrate    int           // times a new testcase is run again before it is kept; 0: it is believed, and never trimmed
+	Annotate     bool          // the executor fills Observation.Note: testcases of others are run once for theirs
+	TrimRuns     int           // executions to trim one testcase; 0: 512; negative: none
+	Tries        int           // times a finding is shown again; 0: 3
+	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
+}
+
+func (c *Campaign[T]) check() error {
+	if c.Target == nil || c.Mutator == nil || c.Codec == nil {
+		return errors.New("checking campaign: Target, Mutator and Codec must be set")
+	}
+	if _, ok := c.Mutator.(Cloner[T]); !ok && c.Workers > 1 {
+		if _, ok := c.Mutator.(Undoer[T]); ok {
+			return errors.New("checking campaign: a mutator that can undo needs Clone for more than one worker")
+		}
+	}
+	return nil
+}
+
+func (c *Campaign[T]) pool() Pool {
+	if c.NewPool != nil {
+		return c.NewPool()
+	}
+	return NewPool()
+}
+
+func (c *Campaign[T]) scheduler() Scheduler {
+	if c.NewScheduler != nil {
+		return c.NewScheduler()
+	}
+	return NewScheduler()
+}
+
+func (c *Campaign[T]) detectors() []Detector {
+	if c.NewDetectors != nil {
+		return c.NewDetectors()
+	}
+	return []Detector{DetectorFunc(Crashes)}
+}
+
+func (c *Campaign[T]) stages() []Stage[T] {
+	if c.Stages != nil {
+		return c.Stages
+	}
+	return []Stage[T]{Steps[T]{}, Havoc[T]{}, Splice[T]{}}
+}
+
+// Run fuzzes with its own hub and workers until ctx ends, a limit is reached, or something of ours fails. Everything
+// it starts has ended when it returns. The summary is valid with an error too.
+func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
+	if err := c.check(); err != nil {
+		return Summary{}, err
+	}
+	h, err := c.hub()
+	if err != nil {
+		return Summary{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if c.Duration > 0 {
+		t := time.AfterFunc(c.Duration, func() {
+			h.Stop("duration")
+			cancel()
+		})
+		defer t.Stop()
+	}
+	err = c.run(ctx, h)
+	if ctx.Err() != nil {
+		h.Stop("interrupted")
+	}
+	h.Stop("runs") // nothing else has stopped it
+	err = errors.Join(err, h.Progress(held()))
+	return h.Summary(), err
+}
+
+func (c *Campaign[T]) hub() (*Hub, error) {
+	h := &Hub{Pool: c.pool(), Reporters: c.Reporters, StopAfter: c.StopAfter}
+	if c.Resume != nil {
+		if err := h.Resume(c.Resume); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range c.Seeds {
+		data, err := c.Codec.Encode(s)
+		if err != nil {
+			return nil, fmt.Errorf("encoding a seed: %w", err)
+		}
+		h.Seed(data)
+	}
+	return h, nil
+}
+
+// run starts the workers and the clock and waits for all of them.
+func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
+	n := max(1, c.Workers)
+	errs := make([]error, n+1)
+	ticks, stop := context.WithCancel(ctx)
+	var workers, clock sync.WaitGroup
+	clock.Go(func() { errs[n] = c.tick(ticks, h) })
+	for i := range n {
+		x := h.Join()
+		share := c.Runs / uint64(n)
+		if uint64(i) < c.Runs%uint64(n) {
+			share++
+		}
+		if c.Runs > 0 && share == 0 {
+			continue
+		}
+		workers.Go(func() {
+			if errs[i] = c.work(ctx, x, i, share); errs[i] != nil {
+				h.Stop("failed")
+			}
+		})
+	}
+	workers.Wait()
+	stop()
+	clock.Wait()
+	return errors.Join(errs...)
+}
+
+// tick tells where the campaign stands and watches our memory.
+func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		m := held()
+		if c.Memory > 0 && m > c.Memory {
+			h.Stop("memory")
+		}
+		if err := h.Progress(m); err != nil {
+			return err
+		}
+	}
+}
+
+// held returns the bytes that we hold from the operating system.
+func held() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
+
+// Work is one worker of a campaign that somebody else's hub owns, at the other end of x. number tells workers apart.
+// It returns when the hub says stop, ctx ends, or Runs is reached.
+func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	return c.work(ctx, x, number, c.Runs)
+}
+
+func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit uint64) (err error) {
+	ex, err := c.Target.Open(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("opening target: %w", err)
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	start := WorkerState{Number: number}
+	if c.Resume != nil && number < len(c.Resume.Workers) {
+		start = c.Resume.Workers[number]
+	}
+	w := newWorker(c, ex, x, start, limit)
+	if c.Resume != nil {
+		for _, f := range c.Resume.Findings {
+			w.known[f.ID()] = &sighting{tries: 1, done: f.Confirmed()}
+		}
+	}
+	err = w.loop(ctx)
+	if ctx.Err() != nil {
+		err = w.settle(ctx)
+	}
+	if errors.Is(err, ErrStop) || ctx.Err() != nil {
+		err = nil
+	}
+	// What was found last must not be lost, even when ctx has ended.
+	if e := w.publish(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, ErrStop) {
+		err = errors.Join(err, e)
+	}
+	return err
+}

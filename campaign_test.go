@@ -1,0 +1,359 @@
+package teasel_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// leaks fails the test if goroutines are left when it ends.
+func leaks(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 100 { // they go a little after whoever waited for them
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		buf := make([]byte, 1<<16)
+		t.Errorf("goroutines left:\n%s", buf[:runtime.Stack(buf, true)])
+	})
+}
+
+// trouble is a target whose n-th Open or m-th execution fails.
+type trouble struct {
+	mu          *sync.Mutex
+	open, exec  int
+	opened, ran *int
+	closed      *int
+}
+
+func newTrouble(open, exec int) trouble {
+	return trouble{new(sync.Mutex), open, exec, new(int), new(int), new(int)}
+}
+
+func (f trouble) Open(context.Context) (teasel.Executor[[]byte], error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if *f.opened++; *f.opened == f.open {
+		return nil, errors.New("no such target")
+	}
+	return f, nil
+}
+
+func (f trouble) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if *f.ran++; *f.ran == f.exec {
+		return errors.New("lost the pipe")
+	}
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(len(in)+1))
+	return nil
+}
+
+func (f trouble) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*f.closed++
+	return nil
+}
+
+func bytesCampaign(target teasel.Target[[]byte]) *teasel.Campaign[[]byte] {
+	return &teasel.Campaign[[]byte]{Target: target, Mutator: byteMutator{}, Codec: raw{}, Seeds: [][]byte{[]byte("seed")}}
+}
+
+func TestOurFailuresEndIt(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		open, exec int
+		workers    int
+	}{{"first open", 1, 0, 1}, {"second open", 2, 0, 2}, {"exec", 0, 3000, 2}} {
+		t.Run(test.name, func(t *testing.T) {
+			leaks(t)
+			f := newTrouble(test.open, test.exec)
+			c := bytesCampaign(f)
+			c.Workers = test.workers
+			s, err := c.Run(context.Background())
+			if err == nil || s.Stopped != "failed" {
+				t.Fatalf("error %v, stopped by %q", err, s.Stopped)
+			}
+			open := *f.opened
+			if test.open > 0 {
+				open--
+			}
+			if *f.closed != open {
+				t.Errorf("%d opened, %d closed", open, *f.closed)
+			}
+		})
+	}
+	if _, err := (&teasel.Campaign[[]byte]{}).Run(context.Background()); err == nil {
+		t.Error("an empty campaign ran")
+	}
+}
+
+func TestReporterFailureEndsIt(t *testing.T) {
+	leaks(t)
+	c := bytesCampaign(newTrouble(0, 0))
+	full := errors.New("disk full")
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventAdded {
+			return full
+		}
+		return nil
+	})}
+	if _, err := c.Run(context.Background()); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(*teasel.Campaign[[]byte])
+		ctx  time.Duration
+		want string
+	}{
+		{"runs", func(c *teasel.Campaign[[]byte]) { c.Runs = 5001; c.Workers = 2 }, 0, "runs"},
+		{"duration", func(c *teasel.Campaign[[]byte]) { c.Duration = 50 * time.Millisecond }, 0, "duration"},
+		{"interrupt", func(c *teasel.Campaign[[]byte]) {}, 50 * time.Millisecond, "interrupted"},
+		{"memory", func(c *teasel.Campaign[[]byte]) { c.Memory = 1 }, 0, "memory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			leaks(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if test.ctx > 0 {
+				time.AfterFunc(test.ctx, cancel)
+			}
+			c := bytesCampaign(newTrouble(0, 0))
+			test.set(c)
+			s, err := c.Run(ctx)
+			if err != nil || s.Stopped != test.want {
+				t.Fatalf("error %v, stopped by %q", err, s.Stopped)
+			}
+			if c.Runs > 0 && s.Executions != c.Runs {
+				t.Errorf("%d executions of %d", s.Executions, c.Runs)
+			}
+		})
+	}
+}
+
+// A campaign that is resumed goes on: nothing is run again, no draw is made twice, ordered steps are not repeated.
+func TestResume(t *testing.T) {
+	run := func(h *teasel.Hub, s *teasel.Snapshot, runs uint64) *stepper {
+		m := &stepper{steps: map[string]int{}}
+		c := bytesCampaign(lengths{})
+		c.Mutator, c.Runs, c.Resume, c.Calibrate = m, runs, s, 1
+		if err := c.Work(context.Background(), h.Join(), 0); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	h := &teasel.Hub{}
+	h.Seed([]byte("seed"))
+	before := run(h, nil, 5000)
+	if err := h.Progress(0); err != nil {
+		t.Fatal(err)
+	}
+	snap := h.Snapshot()
+
+	again := &teasel.Hub{Reporters: []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventAdded && slices.ContainsFunc(snap.Entries, func(x teasel.Entry) bool { return x.Key == e.Entry.Key }) {
+			t.Errorf("entry %s was found anew", e.Entry.Key)
+		}
+		return nil
+	})}}
+	if err := again.Resume(&snap); err != nil {
+		t.Fatal(err)
+	}
+	after := run(again, &snap, 5000)
+	if n := again.Summary().Executions; n != 10_000 {
+		t.Errorf("%d executions in both runs, want 10000", n)
+	}
+	for k, n := range after.steps {
+		if before.steps[k] > 0 {
+			t.Errorf("step %s was taken %d and %d times", k, before.steps[k], n)
+			break
+		}
+	}
+	if after.draws[0] == before.draws[0] {
+		t.Error("the first draw of both runs is the same")
+	}
+	if len(before.steps) == 0 || len(after.draws) == 0 {
+		t.Error("nothing was compared")
+	}
+	if got, want := again.Summary().Corpus, h.Summary().Corpus; got < want {
+		t.Errorf("%d testcases after resuming, %d before", got, want)
+	}
+}
+
+type lengths struct{}
+
+func (lengths) Open(context.Context) (teasel.Executor[[]byte], error) { return lengths{}, nil }
+func (lengths) Close() error                                          { return nil }
+func (lengths) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(len(in)/8+1))
+	return nil
+}
+
+// stepper remembers what it was asked for.
+type stepper struct {
+	byteMutator
+	steps map[string]int
+	draws []uint64
+}
+
+func (m *stepper) Mutate(r *teasel.Rand, dst, src []byte) []byte {
+	m.draws = append(m.draws, r.Uint64())
+	return m.byteMutator.Mutate(r, dst, src)
+}
+
+func (m *stepper) Step(k uint64, dst, src []byte) ([]byte, bool) {
+	if k >= uint64(len(src))*100 {
+		return dst, false
+	}
+	m.steps[fmt.Sprintf("%s/%d", teasel.Key(src), k)]++
+	out := append(dst[:0], src...)
+	out[k%uint64(len(src))] ^= byte(k)
+	return out, true
+}
+
+func TestHub(t *testing.T) {
+	var told []string
+	h := &teasel.Hub{StopAfter: 2, Reporters: []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		told = append(told, fmt.Sprint(e.Kind, " ", e.Entry.Key, e.Finding.Rule))
+		return nil
+	})}}
+	a, b := h.Join(), h.Join()
+	sync := func(x teasel.Exchange, n teasel.News) []teasel.Entry {
+		es, err := x.Sync(context.Background(), n)
+		if err != nil && !errors.Is(err, teasel.ErrStop) {
+			t.Fatal(err)
+		}
+		return es
+	}
+	entry := func(key string, c float64, fs ...teasel.Feature) teasel.Entry {
+		return teasel.Entry{Key: key, Data: []byte(key), Features: fs, Complexity: c}
+	}
+	sync(a, teasel.News{Entries: []teasel.Entry{entry("long", 9, 1, 2)}})
+	sync(a, teasel.News{Entries: []teasel.Entry{entry("short", 3, 1, 2), entry("same", 3, 1, 2)}})
+	if got := sync(b, teasel.News{}); len(got) != 1 || got[0].Key != "short" {
+		t.Errorf("the other worker got %v", got)
+	}
+	if got := sync(a, teasel.News{}); len(got) != 0 {
+		t.Errorf("a worker got its own %v", got)
+	}
+	flaky := teasel.Finding{Rule: "crash", Stable: 1, Tries: 3, Occurrences: 1}
+	sync(a, teasel.News{Findings: []teasel.Finding{flaky}, Unconfirmed: []teasel.Finding{{Rule: "ghost"}}})
+	stable := flaky
+	stable.Stable = 3
+	sync(b, teasel.News{Findings: []teasel.Finding{stable}})
+	sync(b, teasel.News{Findings: []teasel.Finding{flaky}})
+	sync(b, teasel.News{Sightings: []teasel.Sighting{{flaky.ID(), 4}}})
+	s := h.Summary()
+	if len(s.Findings) != 1 || s.Findings[0].Stable != 3 || s.Findings[0].Occurrences != 7 {
+		t.Errorf("findings %+v", s.Findings)
+	}
+	if s.Corpus != 1 || s.Evicted != 1 || s.Features != 2 {
+		t.Errorf("corpus %d, evicted %d, features %d", s.Corpus, s.Evicted, s.Features)
+	}
+	want := []string{"added long", "added short", "evicted long", "found crash", "unconfirmed ghost", "found crash"}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if _, err := a.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "hang"}}}); !errors.Is(err, teasel.ErrStop) {
+		t.Errorf("after two findings: %v", err)
+	}
+	if _, err := b.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "late"}}}); !errors.Is(err, teasel.ErrStop) || len(h.Summary().Findings) != 3 {
+		t.Errorf("the last news of another worker: %v, %d findings", err, len(h.Summary().Findings))
+	}
+}
+
+func TestSeedsAreSharedOut(t *testing.T) {
+	h := &teasel.Hub{}
+	for i := range 100 {
+		h.Seed([]byte{byte(i)})
+	}
+	a, b := h.Join(), h.Join()
+	total := 0
+	for _, x := range []teasel.Exchange{a, b, a} {
+		es, err := x.Sync(context.Background(), teasel.News{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(es)
+	}
+	if total != 100 {
+		t.Errorf("%d seeds were handed out, want each of 100 once", total)
+	}
+}
+
+func TestWire(t *testing.T) {
+	leaks(t)
+	h := &teasel.Hub{}
+	h.Seed([]byte("seed"))
+	near, far := net.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- teasel.Serve(t.Context(), far, h.Join()) }()
+	x := teasel.Dial(near)
+	es, err := x.Sync(t.Context(), teasel.News{Executions: 7, Findings: []teasel.Finding{{Rule: "r", Input: []byte{0, 1}}}})
+	if err != nil || len(es) != 1 || !bytes.Equal(es[0].Data, []byte("seed")) {
+		t.Fatalf("got %v, %v", es, err)
+	}
+	h.Stop("stopped")
+	if _, err := x.Sync(t.Context(), teasel.News{}); !errors.Is(err, teasel.ErrStop) {
+		t.Errorf("after stop: %v", err)
+	}
+	if err := errors.Join(near.Close(), <-done); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	if s := h.Summary(); s.Executions != 7 || len(s.Findings) != 1 || s.Findings[0].Input[1] != 1 {
+		t.Errorf("summary %+v", s)
+	}
+}
+
+// What is found in the last moment is confirmed even though the campaign is over.
+func TestFoundAtTheEnd(t *testing.T) {
+	leaks(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := bytesCampaign(&lastMoment{cancel: cancel})
+	s, err := c.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Findings) != 1 || !s.Findings[0].Confirmed() {
+		t.Errorf("findings %v", s.Findings)
+	}
+}
+
+type lastMoment struct {
+	cancel context.CancelFunc
+	n      int
+}
+
+func (l *lastMoment) Open(context.Context) (teasel.Executor[[]byte], error) { return l, nil }
+func (l *lastMoment) Close() error                                          { return nil }
+func (l *lastMoment) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o.Exit = teasel.ExitOK
+	if l.n++; l.n > 500 && len(in)%2 == 1 {
+		l.cancel()
+		o.Exit, o.Detail = teasel.ExitCrash, "odd"
+	}
+	return nil
+}

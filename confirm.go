@@ -1,0 +1,295 @@
+package teasel
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+const (
+	maxVain      = 4                // times a finding is tried in vain before the worker looks away
+	confirmTime  = 15 * time.Second // to confirm what was seen when the campaign ended
+	deathCost    = 16               // executions that a restart of the target is worth
+	hangCost     = 64               // and a time limit
+	historyShown = 1 << 12          // inputs of the target's history that are joined at most
+)
+
+// bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
+// the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
+// it alone, the whole window is joined and blamed, if the mutator can join.
+func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a Ask) error {
+	if w.past != nil && w.hist == nil {
+		w.hist = w.past.History()
+	}
+	var lost []int
+	for i := range obs {
+		if obs[i].Exit == ExitLost {
+			lost = append(lost, i)
+		}
+	}
+	parts := [][]int{lost[:1]}
+	if len(lost) > 1 {
+		half := 1 + len(lost)/2
+		parts = append(parts, lost[1:half], lost[half:])
+	}
+	for i, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		if err := w.part(ctx, ins, obs, part, a); err != nil {
+			return err
+		}
+		if i == 0 && obs[lost[0]].Exit > ExitRejected && len(lost) > 2 { // it was the first; the others were bystanders
+			return w.part(ctx, ins, obs, lost[1:], a)
+		}
+	}
+	for _, i := range lost {
+		if obs[i].Exit > ExitRejected {
+			return nil
+		}
+	}
+	return w.window(ctx, ins, obs, lost[len(lost)-1], a)
+}
+
+// part runs some of the inputs on a fresh target.
+func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []int, a Ask) error {
+	sub, so := make([]T, len(idx)), make([]Observation, len(idx))
+	for j, i := range idx {
+		sub[j] = ins[i]
+	}
+	if err := w.fresh(ctx); err != nil {
+		return err
+	}
+	if len(sub) == 1 {
+		if err := w.alone(ctx, sub[0], &so[0], a); err != nil {
+			return err
+		}
+	} else if err := w.exec(ctx, sub, so, a); err != nil { // which takes it apart in turn
+		return err
+	}
+	for j, i := range idx {
+		ins[i], obs[i] = sub[j], so[j] // a joined input replaces the one that was blamed
+	}
+	return nil
+}
+
+// alone runs one input with no other in flight.
+func (w *Worker[T]) alone(ctx context.Context, in T, o *Observation, a Ask) error {
+	o.reset(a)
+	w.clean = false
+	if err := w.ex.Exec(ctx, in, o); err != nil {
+		return err
+	}
+	w.state.Executions += uint64(o.Runs)
+	if o.Exit == ExitLost { // there was nobody else
+		o.Exit = ExitCrash
+	}
+	return nil
+}
+
+// window blames the inputs up to last together, for those that were answered may have their part in it, and then
+// with what the target had run before them.
+func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last int, a Ask) error {
+	suspects := [][]T{ins[:last+1], slices.Concat(w.recent(), ins[:last+1])}
+	if w.join == nil {
+		suspects = nil
+	} else if len(w.hist) == 0 {
+		suspects = suspects[:1]
+	}
+	for _, s := range suspects {
+		all := w.join.Join(s)
+		if err := w.fresh(ctx); err != nil {
+			return err
+		}
+		var o Observation
+		if err := w.alone(ctx, all, &o, a); err != nil {
+			return err
+		}
+		if o.Exit > ExitRejected {
+			ins[last], obs[last] = all, o
+			return nil
+		}
+	}
+	w.news.Unconfirmed = append(w.news.Unconfirmed, Finding{Rule: "lost", Severity: Low, Subject: "target",
+		Message: "the target died, and nothing that it had run shows that again", Tries: 1, Worker: w.state.Number})
+	return nil
+}
+
+// recent returns what is known of the target's history, the end of it.
+func (w *Worker[T]) recent() []T { return w.hist[max(0, len(w.hist)-historyShown):] }
+
+// confirm shows a finding again, makes its input simple, and adds it to the news. A finding that was seen when the
+// campaign ended is still confirmed, though not made simple.
+func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f Finding, exit Exit) error {
+	id := f.ID()
+	k := w.known[id]
+	if k.done {
+		k.again++
+		return nil
+	}
+	f.Worker, f.Execution, f.Original, f.Occurrences = w.state.Number, w.state.Executions, data, 1+k.again
+	k.done = true // while it is shown again, that is nothing new
+	defer func() { k.again = 0 }()
+	s := &shower[T]{w: w, id: id}
+	in, data, err := w.tries(ctx, s, in, data, hist, &f)
+	if err != nil && ctx.Err() != nil {
+		last, cancel := w.grace(ctx)
+		in, data, err = w.tries(last, s, in, data, hist, &f)
+		cancel()
+	}
+	if err != nil {
+		k.done = false
+		return err
+	}
+	k.tries++
+	if f.Stable == 0 {
+		k.done = k.tries >= maxVain
+		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
+		return nil
+	}
+	if s.last.Message != "" {
+		f.Message, f.Detail, f.Severity = s.last.Message, s.last.Detail, s.last.Severity
+	}
+	f.Input = data
+	if f.Confirmed() && ctx.Err() == nil {
+		if err := w.minimize(ctx, s, in, &f, exit); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	k.done = f.Confirmed() || k.tries > 1 // a flaky one gets a second chance
+	w.news.Findings = append(w.news.Findings, f)
+	return nil
+}
+
+// grace returns a context for what was seen when the campaign ended. All of it together gets confirmTime.
+func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.last.IsZero() {
+		w.last = time.Now().Add(confirmTime)
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), w.last)
+}
+
+// tries runs the input, then, if that never shows the finding, what the target had run before and the input.
+func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, data []byte, hist []T, f *Finding) (T, []byte, error) {
+	n := w.c.Tries
+	if n == 0 {
+		n = 3
+	}
+	for round := range 2 {
+		f.Stable, f.Tries = 0, n
+		for i := range n {
+			ok, err := s.show(ctx, in, i == 0, Ask{Quick: i > 0})
+			if err == nil && !ok && i > 0 { // it may need a target on which it has not been shown yet
+				ok, err = s.show(ctx, in, true, Ask{})
+			}
+			if err != nil {
+				return in, data, err
+			}
+			if ok {
+				f.Stable++
+			} else if i == 0 && len(hist) > 0 && w.join != nil && round == 0 {
+				break // three tries of what does not do it alone are two too many
+			}
+		}
+		if f.Stable > 0 || round > 0 || w.join == nil || len(hist) == 0 {
+			break
+		}
+		hist = hist[max(0, len(hist)-historyShown):]
+		var err error
+		if in, data, err = w.own(w.join.Join(append(slices.Clone(hist), in))); err != nil {
+			return in, data, err
+		}
+	}
+	return in, data, nil
+}
+
+// minimize makes the finding's input simple. Only the last word is spoken on a fresh target; a minimum that needs
+// what earlier candidates left behind is found once more with a fresh target for each.
+func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, f *Finding, exit Exit) error {
+	for _, always := range []bool{false, true} {
+		budget := w.c.MinimizeRuns
+		if budget == 0 {
+			budget = 1024
+		}
+		simple, err := Minimize(ctx, w.mut, in, func(ctx context.Context, c T) (T, bool, error) {
+			if budget <= 0 {
+				return c, false, errEnough
+			}
+			ok, err := s.show(ctx, c, always, Ask{Quick: exit == ExitHang})
+			if budget--; always {
+				budget -= deathCost
+			}
+			if ok {
+				budget -= s.cost()
+			} else if err == nil && w.repair != nil {
+				var zero T
+				if c, ok = w.repair.Repair(zero, c, s.operands); ok {
+					ok, err = s.show(ctx, c, always, Ask{})
+				}
+			}
+			return c, ok, err
+		})
+		if err != nil {
+			return err
+		}
+		if w.mut.Complexity(simple) >= w.mut.Complexity(in) {
+			return nil
+		}
+		ok, err := s.show(ctx, simple, true, Ask{})
+		if err != nil {
+			return err
+		}
+		if ok {
+			if _, f.Input, err = w.own(simple); err != nil {
+				return err
+			}
+			f.Message, f.Detail = s.last.Message, s.last.Detail
+			return nil
+		}
+	}
+	return nil
+}
+
+// shower shows one finding again and again.
+type shower[T any] struct {
+	w        *Worker[T]
+	id       string
+	last     Finding // as it was shown last
+	exit     Exit
+	operands []Operand
+}
+
+// show runs an input and reports whether it shows the finding. Unless fresh, it runs on the target as it is first
+// and on a fresh one only if that does not show it where it was shown before.
+func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, error) {
+	if fresh {
+		if err := s.w.fresh(ctx); err != nil {
+			return false, err
+		}
+	}
+	a.Operands = s.w.repair != nil
+	var o Observation
+	if err := s.w.alone(ctx, in, &o, a); err != nil {
+		return false, err
+	}
+	s.exit, s.operands = o.Exit, append(s.operands[:0], o.Operands...)
+	shown := false
+	for _, f := range detect(s.w.dets, &o) {
+		if f.ID() == s.id && !shown {
+			s.last, shown = f, true
+		}
+	}
+	s.w.suspect(in, &o, nil)
+	return shown, nil
+}
+
+// cost is what the last execution is worth in ordinary ones.
+func (s *shower[T]) cost() int {
+	switch s.exit {
+	case ExitCrash:
+		return deathCost
+	case ExitHang:
+		return hangCost
+	}
+	return 0
+}

@@ -1,0 +1,115 @@
+package teasel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// Severity says how bad a broken rule is.
+type Severity uint8
+
+const (
+	SeverityInvalid Severity = iota
+	Low
+	Medium
+	High
+	Critical
+)
+
+var severityNames = [...]string{"invalid", "low", "medium", "high", "critical"}
+
+func (s Severity) String() string {
+	if int(s) < len(severityNames) {
+		return severityNames[s]
+	}
+	return "severity?"
+}
+
+// ParseSeverity reads what String writes.
+func ParseSeverity(s string) (Severity, error) {
+	for i, n := range severityNames {
+		if n == s && i > 0 {
+			return Severity(i), nil
+		}
+	}
+	return SeverityInvalid, fmt.Errorf("severity %q: expected low, medium, high or critical", s)
+}
+
+// MarshalText writes the severity's name.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the severity's name.
+func (s *Severity) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSeverity(string(text))
+	return err
+}
+
+// Rule is what a detector looks for.
+type Rule struct {
+	ID       string   // kind/name, for example mcp/server-crash
+	Severity Severity // of its findings, unless the user says otherwise
+	Title    string   // a few words
+	Help     string   // what is wrong, why it matters, what to do; plain text, may have several paragraphs
+	Source   string   // where the rule is written down: a specification's section; "": our own
+}
+
+// Finding is a broken rule, with what is needed to show it again.
+type Finding struct {
+	Rule        string   `json:"rule"`
+	Severity    Severity `json:"severity"`
+	Subject     string   `json:"subject"`         // what of the target it concerns, for example "tools/call divide"
+	Group       string   `json:"group,omitempty"` // tells findings of one rule and subject apart, for example by stack
+	Message     string   `json:"message"`         // one sentence
+	Detail      string   `json:"detail,omitempty"`
+	Input       []byte   `json:"-"` // the encoded smallest input that shows it
+	Original    []byte   `json:"-"` // the encoded input that showed it first
+	Stable      int      `json:"stable"`
+	Tries       int      `json:"tries"` // it was shown Stable times out of Tries
+	Occurrences uint64   `json:"occurrences"`
+	Worker      int      `json:"worker"`
+	Execution   uint64   `json:"execution"` // of that worker, when it was first seen
+}
+
+// ID names the finding by rule, subject and group: 16 hexadecimal digits.
+func (f *Finding) ID() string {
+	h := sha256.Sum256([]byte(f.Rule + "\x00" + f.Subject + "\x00" + f.Group))
+	return hex.EncodeToString(h[:8])
+}
+
+// Confirmed reports whether every try showed it.
+func (f *Finding) Confirmed() bool { return f.Tries > 0 && f.Stable == f.Tries }
+
+// A Detector judges an observation. It belongs to one worker, sees observations that did not end well or that carry
+// evidence, and keeps nothing of obs. The same input must be judged the same on a fresh target, or its findings are
+// never confirmed.
+type Detector interface {
+	Detect(obs *Observation) []Finding
+}
+
+// DetectorFunc is a function as a [Detector].
+type DetectorFunc func(*Observation) []Finding
+
+// Detect calls f.
+func (f DetectorFunc) Detect(o *Observation) []Finding { return f(o) }
+
+// Crashes is the [Detector] that finds crashes and hangs, told apart by [Observation.Detail].
+func Crashes(o *Observation) []Finding {
+	switch o.Exit {
+	case ExitCrash:
+		return []Finding{{Rule: "crash", Severity: Critical, Subject: "target", Group: o.Detail, Message: o.Detail}}
+	case ExitHang:
+		return []Finding{{Rule: "hang", Severity: High, Subject: "target", Group: o.Detail, Message: o.Detail}}
+	}
+	return nil
+}
+
+func detect(ds []Detector, o *Observation) (fs []Finding) {
+	if o.Exit <= ExitRejected && o.Evidence == nil {
+		return nil
+	}
+	for _, d := range ds {
+		fs = append(fs, d.Detect(o)...)
+	}
+	return fs
+}

@@ -1,0 +1,73 @@
+package teasel
+
+import "time"
+
+// EventKind says what an [Event] tells.
+type EventKind uint8
+
+const (
+	EventInvalid     EventKind = iota
+	EventAdded                 // Entry was kept
+	EventEvicted               // Entry (its Key is all that is set) is no longer kept
+	EventFound                 // Finding is new, or better confirmed than before
+	EventUnconfirmed           // Finding was seen but never shown again; it is no finding
+	EventProgress              // Stats, about once a second and once at the end
+	EventNote                  // Text: something a person may want to know
+)
+
+var eventNames = [...]string{"invalid", "added", "evicted", "found", "unconfirmed", "progress", "note"}
+
+func (k EventKind) String() string {
+	if int(k) < len(eventNames) {
+		return eventNames[k]
+	}
+	return "event?"
+}
+
+// Event is something that happened in a campaign. Only the fields its kind names are set.
+type Event struct {
+	Kind    EventKind
+	Entry   Entry
+	Finding Finding
+	Stats   Stats
+	Text    string
+
+	Workers   []WorkerState // by number
+	Advances  []Advance     // of testcases, by key
+	Sightings []Sighting    // how often findings have occurred in all, by id
+}
+
+// StageStats is what one stage came to.
+type StageStats struct {
+	Name       string `json:"name"`
+	Executions uint64 `json:"executions"`
+	Kept       uint64 `json:"kept"` // testcases it found
+}
+
+// Stats is where a campaign stands, resumed runs included.
+type Stats struct {
+	Elapsed    time.Duration
+	Executions uint64
+	Corpus     int // testcases kept now
+	Evicted    int // and no longer kept
+	Features   int // distinct ones reached by any testcase
+	Findings   int
+	Workers    int
+	LastKept   time.Duration // when, on the same clock as Elapsed
+	LastFound  time.Duration
+	Stages     []StageStats // by name
+	Memory     uint64       // bytes that we hold from the operating system
+}
+
+// A Reporter is told of events, one at a time. When it returns from [EventFound] the finding is safe; an error ends
+// the campaign.
+type Reporter interface {
+	Report(Event) error
+}
+
+// Summary is what a campaign came to.
+type Summary struct {
+	Stats
+	Findings []Finding // by severity, worst first, then by rule and subject
+	Stopped  string    // why it ended: "duration", "runs", "findings", "memory", "interrupted", "stopped"
+}

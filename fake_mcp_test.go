@@ -1,0 +1,330 @@
+package teasel_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// A server of requests and replies in small: a window of requests in flight, a process that dies without saying of
+// which, state that outlives a request, and answers that take their time.
+
+type call struct {
+	Tool string
+	N    int
+}
+
+type script []call
+
+type fakeServer struct {
+	armed  bool
+	opened map[int]bool
+	uses   int
+	dead   bool
+	queue  []call
+}
+
+func (s *fakeServer) send(c call) {
+	switch {
+	case s.dead:
+	case c.Tool == "divide" && c.N == 42,
+		c.Tool == "fire" && s.armed,
+		c.Tool == "use" && s.opened[c.N] && s.uses > 0:
+		s.dead = true
+	case c.Tool == "arm":
+		s.armed = true
+	case c.Tool == "disarm":
+		s.armed = false
+	case c.Tool == "open":
+		s.opened[c.N%4] = true
+	case c.Tool == "close":
+		delete(s.opened, c.N%4)
+		s.uses++
+	}
+	s.queue = append(s.queue, c)
+}
+
+type reply struct {
+	call
+	text string
+}
+
+func (s *fakeServer) recv() (reply, bool) {
+	c := s.queue[0]
+	if s.dead && len(s.queue) <= 2 { // the last replies die with the process
+		return reply{}, false
+	}
+	s.queue = s.queue[1:]
+	text := "ok"
+	if c.Tool == "echo" && c.N < 0 {
+		text = "Traceback (most recent call last)"
+	} else if c.N%7 == 0 {
+		text = fmt.Sprintf("%s multiple", c.Tool)
+	}
+	return reply{c, text}, true
+}
+
+type windowTarget struct {
+	starts *int
+	late   bool
+}
+
+func (t windowTarget) Open(context.Context) (teasel.Executor[script], error) {
+	e := &windowExecutor{t: t}
+	e.start()
+	return e, nil
+}
+
+type windowExecutor struct {
+	t    windowTarget
+	s    *fakeServer
+	past []script // since the start, without the last call of exec
+	last []script
+	slow []script // sent, and not yet answered
+}
+
+var (
+	_ teasel.BatchExecutor[script] = (*windowExecutor)(nil)
+	_ teasel.Resetter              = (*windowExecutor)(nil)
+	_ teasel.Historian[script]     = (*windowExecutor)(nil)
+	_ teasel.Straggler[script]     = (*windowExecutor)(nil)
+)
+
+func (e *windowExecutor) start() {
+	e.s = &fakeServer{opened: map[int]bool{}}
+	e.last = nil
+	*e.t.starts++
+}
+
+func (e *windowExecutor) Close() error                { return nil }
+func (e *windowExecutor) Reset(context.Context) error { e.start(); return nil }
+func (e *windowExecutor) BatchSize() int              { return 16 }
+func (e *windowExecutor) History() []script           { return slices.Clone(e.past) }
+
+func (e *windowExecutor) Straggler(o *teasel.Observation) (script, bool) {
+	if len(e.slow) < 3 {
+		return nil, false
+	}
+	in := e.slow[0]
+	e.slow = e.slow[1:]
+	o.Exit, o.Detail = teasel.ExitHang, "slow never answered"
+	return in, true
+}
+
+func (e *windowExecutor) Exec(ctx context.Context, in script, o *teasel.Observation) error {
+	obs := []teasel.Observation{*o}
+	_, err := e.ExecBatch(ctx, []script{in}, obs)
+	*o = obs[0]
+	return err
+}
+
+func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel.Observation) (int, error) {
+	e.past = append(e.past, e.last...)
+	if e.last == nil {
+		e.past = nil
+	}
+	e.last = []script{}
+	for _, in := range ins {
+		e.last = append(e.last, slices.Clone(in))
+		for _, c := range in {
+			e.s.send(c)
+		}
+	}
+	for i, in := range ins {
+		o := &obs[i]
+		o.Exit, o.Runs = teasel.ExitOK, uint32(len(in))
+		var replies []reply
+		for _, c := range in {
+			r, ok := e.s.recv()
+			if !ok {
+				for j := range obs[i:] {
+					obs[i+j].Exit, obs[i+j].Detail = teasel.ExitLost, "server died"
+				}
+				if len(ins) == 1 {
+					o.Exit = teasel.ExitCrash
+				}
+				e.start()
+				return len(ins), nil
+			}
+			if e.t.late && c.Tool == "slow" {
+				if len(ins) == 1 {
+					o.Exit, o.Detail = teasel.ExitHang, "slow never answered"
+				} else {
+					e.slow = append(e.slow, slices.Clone(in))
+				}
+				continue
+			}
+			replies = append(replies, r)
+			f := teasel.Feature(1469598103934665603)
+			for _, b := range c.Tool + "\x00" + r.text {
+				f = (f ^ teasel.Feature(b)) * 1099511628211
+			}
+			o.Features = append(o.Features, f>>1)
+		}
+		o.Evidence = replies
+	}
+	return len(ins), nil
+}
+
+// traces finds replies with a stack trace in them.
+func traces(o *teasel.Observation) (fs []teasel.Finding) {
+	rs, _ := o.Evidence.([]reply)
+	for _, r := range rs {
+		if strings.Contains(r.text, "Traceback") {
+			fs = append(fs, teasel.Finding{Rule: "trace", Severity: teasel.Medium, Subject: r.Tool, Message: r.text})
+		}
+	}
+	return fs
+}
+
+type scriptMutator struct{ tools []string }
+
+func (m scriptMutator) call(r *teasel.Rand) call {
+	return call{m.tools[r.IntN(len(m.tools))], r.IntN(140) - 20}
+}
+
+func (m scriptMutator) Generate(r *teasel.Rand) script { return script{m.call(r)} }
+
+func (m scriptMutator) Mutate(r *teasel.Rand, dst, src script) script {
+	s := append(dst[:0], src...)
+	switch i := r.IntN(max(1, len(s))); {
+	case len(s) == 0 || r.IntN(4) == 0 && len(s) < 4:
+		s = append(s, m.call(r))
+	case r.IntN(4) == 0:
+		s = append(s[:i], s[i+1:]...)
+	default:
+		s[i].N += r.IntN(101) - 50
+	}
+	return s
+}
+
+// Simplify removes halves, quarters and so on down to single calls, then makes numbers zero.
+func (m scriptMutator) Simplify(k uint64, dst, src script) (script, bool) {
+	at, n := int(k), len(src)
+	for size := max(n/2, 1); size > 0 && n > 0; size /= 2 {
+		if blocks := (n + size - 1) / size; at >= blocks {
+			at -= blocks
+			continue
+		}
+		return append(append(dst[:0], src[:at*size]...), src[min(n, (at+1)*size):]...), true
+	}
+	if at >= n {
+		return dst, false
+	}
+	s := append(dst[:0], src...)
+	s[at].N = 0
+	return s, true
+}
+
+func (m scriptMutator) Join(ins []script) (s script) {
+	for _, in := range ins {
+		s = append(s, in...)
+	}
+	return s
+}
+
+func (m scriptMutator) Complexity(s script) (c float64) {
+	for _, x := range s {
+		if c += 10; x.N != 0 {
+			c++
+		}
+	}
+	return c
+}
+
+type jsonCodec[T any] struct{}
+
+func (jsonCodec[T]) Encode(v T) ([]byte, error) { return json.Marshal(v) }
+func (jsonCodec[T]) Decode(data []byte) (v T, err error) {
+	err = json.Unmarshal(data, &v)
+	return v, err
+}
+
+func runWindow(t *testing.T, tools []string, late bool, edit func(*teasel.Campaign[script])) teasel.Summary {
+	t.Helper()
+	starts := 0
+	c := &teasel.Campaign[script]{Target: windowTarget{&starts, late}, Mutator: scriptMutator{tools}, Codec: jsonCodec[script]{},
+		NewDetectors: func() []teasel.Detector {
+			return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes), teasel.DetectorFunc(traces)}
+		},
+		Generate: 0.2, Calibrate: 1, Runs: 60_000, Seed: 3}
+	if edit != nil {
+		edit(c)
+	}
+	s, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func inputs(s teasel.Summary) (out []string) {
+	for _, f := range s.Findings {
+		out = append(out, f.Rule+" "+string(f.Input))
+		if !f.Confirmed() {
+			out = append(out, fmt.Sprintf("shown only %d of %d", f.Stable, f.Tries))
+		}
+	}
+	return out
+}
+
+func TestWindowFake(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		tools []string
+		late  bool
+		want  []string
+	}{
+		{"one call kills", []string{"divide", "list"}, false, []string{`crash [{"Tool":"divide","N":42}]`}},
+		{"a pair kills", []string{"arm", "disarm", "fire", "list"}, false,
+			[]string{`crash [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]`}},
+		{"history kills", []string{"open", "close", "use"}, false, // close anywhere before, perhaps long ago
+			[]string{`crash [{"Tool":"close","N":0},{"Tool":"open","N":0},{"Tool":"use","N":0}]`}},
+		{"reply shows it", []string{"echo"}, false, []string{`trace [{"Tool":"echo","N":-`}},
+		{"late", []string{"slow", "list"}, true, []string{`hang [{"Tool":"slow","N":0}]`}},
+		{"clean", []string{"list", "disarm"}, false, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := inputs(runWindow(t, test.tools, test.late, nil))
+			if len(got) != len(test.want) {
+				t.Fatalf("got %v, want %v", got, test.want)
+			}
+			for i := range got {
+				if !strings.HasPrefix(got[i], test.want[i]) {
+					t.Errorf("got %v, want %v", got[i], test.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestSameSeedSameRun(t *testing.T) {
+	run := func(seed uint64) (events []string, sum string) {
+		s := runWindow(t, []string{"arm", "fire", "divide", "echo", "open", "close", "use"}, false, func(c *teasel.Campaign[script]) {
+			c.Seed, c.Runs = seed, 30_000
+			c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+				if e.Kind != teasel.EventProgress {
+					events = append(events, fmt.Sprint(e.Kind, e.Entry.Key, e.Entry.Features, e.Entry.Execution, e.Finding.ID(), string(e.Finding.Input), e.Finding.Execution))
+				}
+				return nil
+			})}
+		})
+		return events, fmt.Sprint(s.Executions, s.Corpus, s.Features, inputs(s))
+	}
+	a, as := run(7)
+	b, bs := run(7)
+	if !slices.Equal(a, b) || as != bs {
+		t.Errorf("the same seed gave two runs:\n%s\n%s", as, bs)
+	}
+	if c, _ := run(8); slices.Equal(a, c) {
+		t.Error("another seed gave the same run")
+	}
+	if len(a) < 5 {
+		t.Errorf("only %d events: nothing was compared", len(a))
+	}
+}

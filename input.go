@@ -1,0 +1,40 @@
+package teasel
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// ID names a testcase inside one pool: its index in order of arrival. It means nothing in another pool; there the
+// content [Key] is the name.
+type ID int
+
+// A Codec turns inputs into bytes and back. What it writes is what the corpus on disk, other processes and other
+// machines see, so it has to be stable over versions. Encode followed by Decode must give an equal input that shares
+// no memory with the first. Both may be called by several workers at once.
+type Codec[T any] interface {
+	Encode(in T) ([]byte, error)
+	Decode(data []byte) (T, error)
+}
+
+// Testcase is an input that was kept, with what is known of it. It belongs to one worker; a stage may read it while
+// it runs and may change Step and Note only.
+type Testcase[T any] struct {
+	ID         ID
+	Input      T
+	Key        string // content name, the same everywhere
+	Complexity float64
+	Features   []Feature // what it reaches, those left out that did not recur when it was calibrated
+	Trace      uint64    // hash of all it reaches; 0: unknown or unstable
+	Note       any       // the kind's own annotation, from [Observation.Note]; nil: none
+	Step       uint64    // the next ordered step
+	Picked     uint64    // times the scheduler chose it
+	Depth      int       // mutations away from a seed
+	Focus      Feature   // what it was picked for this time; 0: nothing special
+}
+
+// Key returns the content name of an encoded input: 16 hexadecimal digits of its SHA-256.
+func Key(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:8])
+}

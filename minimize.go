@@ -1,0 +1,80 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// errEnough is what a try of descend returns when its budget is spent.
+var errEnough = errors.New("enough")
+
+// descend goes down from in by what the mutator's Simplify proposes, up to width candidates at a time: one after a
+// success, twice as many after each failure, so that little is run in vain. try returns the
+// index of the first that will do and what it became, or -1. It ends where no proposal will do, so the answer is a
+// local minimum: none of the single steps that the mutator knows makes it simpler.
+func descend[T any](ctx context.Context, m Mutator[T], in T, width int, try func(ctx context.Context, ins []T) (int, T, error)) (T, error) {
+	s, ok := m.(Simplifier[T])
+	for changed := ok; changed; {
+		changed = false
+		n := 1
+		for k, more := uint64(0), true; more; {
+			var ins []T
+			var ks []uint64
+			limit := m.Complexity(in)
+			for len(ins) < n && more {
+				var zero, out T
+				if out, more = s.Simplify(k, zero, in); more {
+					if m.Complexity(out) < limit { // equal would go round for ever
+						ins, ks = append(ins, out), append(ks, k)
+					}
+					k++
+				}
+			}
+			if len(ins) == 0 {
+				break
+			}
+			i, got, err := try(ctx, ins)
+			if errors.Is(err, errEnough) {
+				return in, nil
+			}
+			if err != nil {
+				return in, err
+			}
+			if i >= 0 && m.Complexity(got) < limit { // candidate k+1 of the longer input is about candidate k of the shorter
+				in, k, more, changed, n = got, ks[i], true, true, 1
+			} else {
+				n = min(2*n, width)
+			}
+		}
+	}
+	return in, nil
+}
+
+// Minimize goes down from in while same holds, one candidate at a time. Single inputs and sequences differ only in
+// what the mutator proposes: m must be a [Simplifier], or in is the answer. same says whether a candidate will do and
+// may return it mended, as long as it is still simpler.
+func Minimize[T any](ctx context.Context, m Mutator[T], in T, same func(context.Context, T) (T, bool, error)) (T, error) {
+	return descend(ctx, m, in, 1, func(ctx context.Context, ins []T) (int, T, error) {
+		got, ok, err := same(ctx, ins[0])
+		if err != nil || !ok {
+			return -1, got, err
+		}
+		return 0, got, nil
+	})
+}
+
+// Replay runs an input on a fresh target, if the executor can make one, and returns what the detectors say.
+func Replay[T any](ctx context.Context, ex Executor[T], ds []Detector, in T) ([]Finding, Observation, error) {
+	var o Observation
+	if r, ok := ex.(Resetter); ok {
+		if err := r.Reset(ctx); err != nil {
+			return nil, o, fmt.Errorf("resetting: %w", err)
+		}
+	}
+	o.reset(Ask{})
+	if err := ex.Exec(ctx, in, &o); err != nil {
+		return nil, o, fmt.Errorf("executing: %w", err)
+	}
+	return detect(ds, &o), o, nil
+}

@@ -1,0 +1,94 @@
+package teasel
+
+import "time"
+
+// Exit says how an execution ended.
+type Exit uint8
+
+const (
+	ExitInvalid  Exit = iota // nobody has said
+	ExitOK                   // the target took the input
+	ExitRejected             // the target refused it, as it may
+	ExitCrash                // the target died or reported a fault
+	ExitHang                 // the target did not come to an end in time
+	ExitLost                 // the target died with this input and others in flight; never seen outside a worker
+)
+
+var exitNames = [...]string{"invalid", "ok", "rejected", "crash", "hang", "lost"}
+
+func (e Exit) String() string {
+	if int(e) < len(exitNames) {
+		return exitNames[e]
+	}
+	return "exit?"
+}
+
+// Feature is one bit of novelty: an edge with its hit bucket, a fingerprint of a response, a state. Numbers below
+// 1<<63 are the kind's own; [State] makes the others. 0 means no feature.
+type Feature uint64
+
+const stateBit Feature = 1 << 63
+
+// State returns the feature of being in state s, which a state-first scheduler picks by.
+func State(s uint64) Feature { return stateBit | Feature(s) }
+
+// IsState reports whether f was made by [State].
+func (f Feature) IsState() bool { return f&stateBit != 0 }
+
+// Ask says what a stage wants to know of an execution. The zero value asks for news only, which is all that the hot
+// path pays for.
+type Ask struct {
+	Features bool   // all features, not only those that are news to a judging executor
+	Trace    bool   // the hash of everything reached
+	Operands bool   // what was compared
+	Watch    uint32 // operands of this site only; 0: of all
+	Quick    bool   // a fifth of the time limit will do: another execution has the last word
+}
+
+// Operand is one comparison that the target made and that did not hold.
+type Operand struct {
+	Site  uint32 // where; stable within a campaign
+	Size  uint8  // bytes of each operand: 1, 2, 4, 8
+	Const bool   // A is a constant of the program
+	A, B  uint64
+}
+
+// Measure is a number that an execution came to, for pools that keep extremes or distinct values.
+type Measure struct {
+	ID    uint32
+	Value float64
+}
+
+// Observation holds the facts of one execution. The worker owns it and hands it out reset, with Ask set and Runs 1;
+// the executor fills it in and appends to the slices. Evidence is the executor's and good until its next execution.
+type Observation struct {
+	Ask      Ask
+	Exit     Exit
+	Runs     uint32    // how many executions it counts for; an executor may say 0
+	Work     uint64    // what it cost the target, in a unit that repeats, never time; 0: unknown
+	Features []Feature // in the order in which they were reached, as far as that is known
+	Measures []Measure
+	Operands []Operand
+	Trace    uint64 // with Ask.Trace; 0: the worker hashes Features instead
+	Elapsed  time.Duration
+	Detail   string // a sentence on how it ended, when it did not end well
+	Evidence any    // what the kind's detectors look at
+	Note     any    // what the kind's stages want to find on the testcase; only looked at with Ask.Features
+}
+
+// reset makes o as it is handed out. Pointers are written only where there are some: a write barrier for each of
+// them would cost more than the rest of the loop.
+func (o *Observation) reset(a Ask) {
+	o.Ask, o.Exit, o.Runs, o.Work, o.Trace, o.Elapsed = a, ExitInvalid, 1, 0, 0, 0
+	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
+		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
+	}
+	if o.Evidence != nil || o.Note != nil || o.Detail != "" {
+		o.Evidence, o.Note, o.Detail = nil, nil, ""
+	}
+}
+
+// boring reports whether there is nothing to judge.
+func (o *Observation) boring() bool {
+	return o.Exit <= ExitRejected && len(o.Features) == 0 && o.Evidence == nil && len(o.Measures) == 0
+}

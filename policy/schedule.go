@@ -1,0 +1,82 @@
+// Package policy has the pools and schedulers beyond the engine's own: which testcases are worth keeping and which
+// one is next, for targets where the simplest input of every feature is not all that matters.
+package policy
+
+import (
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/fenwick"
+)
+
+const weightUnit = 1 << 16
+
+var _ teasel.Scheduler = (*byState)(nil)
+
+// byState picks a state first, as AFLNet does: the rarely picked ones first.
+type byState struct {
+	all    teasel.Scheduler // for testcases without a state
+	states []teasel.Feature // in order of discovery
+	at     map[teasel.Feature]int
+	weight fenwick.Weights // by index in states
+	picked []uint64
+	member [][]teasel.ID
+	of     map[teasel.ID][]int // the states that a testcase reaches
+}
+
+// NewStateScheduler returns a scheduler that draws a [teasel.State] feature first, rarely picked ones more often, and
+// then a testcase that reaches it; Focus names the state. Without states it is as [teasel.NewScheduler].
+func NewStateScheduler() teasel.Scheduler {
+	return &byState{all: teasel.NewScheduler(), at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}}
+}
+
+func (s *byState) Add(r teasel.Rating) {
+	s.all.Add(r)
+	for _, f := range r.Features {
+		if !f.IsState() {
+			continue
+		}
+		at, known := s.at[f]
+		if !known {
+			at = len(s.states)
+			s.at[f] = at
+			s.states, s.picked, s.member = append(s.states, f), append(s.picked, 0), append(s.member, nil)
+		}
+		if m := s.member[at]; len(m) > 0 && m[len(m)-1] == r.ID {
+			continue // reached twice
+		}
+		s.member[at] = append(s.member[at], r.ID)
+		s.of[r.ID] = append(s.of[r.ID], at)
+		s.weigh(at)
+	}
+}
+
+func (s *byState) weigh(at int) {
+	w := uint64(0)
+	if len(s.member[at]) > 0 {
+		w = max(weightUnit/(1+s.picked[at]), 1)
+	}
+	s.weight.Set(at, w)
+}
+
+func (s *byState) Remove(id teasel.ID) {
+	s.all.Remove(id)
+	for _, at := range s.of[id] {
+		if i := slices.Index(s.member[at], id); i >= 0 {
+			s.member[at] = slices.Delete(s.member[at], i, i+1)
+		}
+		s.weigh(at)
+	}
+	delete(s.of, id)
+}
+
+func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
+	at, ok := s.weight.Draw(r)
+	if !ok {
+		return s.all.Next(r)
+	}
+	s.picked[at]++
+	s.weigh(at)
+	m := s.member[at]
+	return teasel.Pick{ID: m[r.IntN(len(m))], Focus: s.states[at], Energy: 1}, true
+}

@@ -1,0 +1,160 @@
+package teasel
+
+import (
+	"math"
+
+	"github.com/teaselfuzz/teasel/internal/fenwick"
+)
+
+// Rating is what a scheduler may know of a testcase: all but its input. Time is not among it, or the same seed would
+// not give the same run.
+type Rating struct {
+	ID         ID
+	Complexity float64
+	Features   []Feature
+	Work       uint64
+	Depth      int
+	Picked     uint64
+}
+
+// Pick is what a scheduler chose.
+type Pick struct {
+	ID     ID
+	Focus  Feature // what it was chosen for; 0: nothing special
+	Energy float64 // how much work it gets; 1: the usual
+}
+
+// A Scheduler decides which testcase is next and how much is done with it. It has one owner.
+type Scheduler interface {
+	Add(r Rating)
+	Remove(id ID)
+	// Next counts as a pick. False: there is none.
+	Next(r *Rand) (Pick, bool)
+}
+
+var _ Scheduler = (*weighted)(nil)
+
+const (
+	weightUnit  = 1 << 16
+	rerateAfter = 1.05 // growth of the corpus after which all weights are computed anew
+)
+
+// rated is a rating with what is dear to compute.
+type rated struct {
+	Rating           // ID -1: removed
+	rare     float64 // what it adds to the corpus
+	favoured bool    // it alone reaches something
+}
+
+// weighted is the default scheduler. The weight of a testcase is the product of what AFL++ and Entropic were found
+// to gain by: rare features, little work, simple, rarely picked so far, favoured.
+type weighted struct {
+	weights fenwick.Weights
+	ratings []rated // by ID
+	hits    map[Feature]int
+	live    int
+	rated   int // how many there were when all were last rated
+	work    float64
+	complex float64
+}
+
+// NewScheduler returns the default scheduler: weighted by rarity of what is covered, size, work and picks so far.
+// A pick costs O(log n).
+func NewScheduler() Scheduler { return &weighted{hits: map[Feature]int{}} }
+
+func (s *weighted) Add(r Rating) {
+	for len(s.ratings) <= int(r.ID) {
+		s.ratings = append(s.ratings, rated{Rating: Rating{ID: -1}})
+	}
+	t := &s.ratings[r.ID]
+	t.Rating = r
+	s.live++
+	s.work += float64(r.Work)
+	s.complex += r.Complexity
+	for _, f := range r.Features {
+		s.hits[f]++
+	}
+	if float64(s.live) > float64(s.rated)*rerateAfter {
+		s.rerate()
+		return
+	}
+	s.rarity(t)
+	s.weights.Set(int(r.ID), s.weigh(t))
+}
+
+func (s *weighted) Remove(id ID) {
+	r := &s.ratings[id]
+	if r.ID < 0 {
+		return
+	}
+	s.live--
+	s.work -= float64(r.Work)
+	s.complex -= r.Complexity
+	for _, f := range r.Features {
+		if s.hits[f]--; s.hits[f] == 0 {
+			delete(s.hits, f)
+		}
+	}
+	*r = rated{Rating: Rating{ID: -1}}
+	s.weights.Set(int(id), 0)
+}
+
+// rerate brings old weights up to date with what has become common. Its cost is spread over the growth.
+func (s *weighted) rerate() {
+	for i := range s.ratings {
+		if t := &s.ratings[i]; t.ID >= 0 {
+			s.rarity(t)
+			s.weights.Set(i, s.weigh(t))
+		}
+	}
+	s.rated = s.live
+}
+
+// rarity sums over the features 1/(testcases that reach it).
+func (s *weighted) rarity(t *rated) {
+	t.rare, t.favoured = 0, false
+	for _, f := range t.Features {
+		n := s.hits[f]
+		t.rare += 1 / float64(max(n, 1))
+		t.favoured = t.favoured || n <= 1
+	}
+}
+
+func (s *weighted) weigh(t *rated) uint64 {
+	w := weightUnit * (0.5 + math.Log2(1+t.rare))
+	if t.favoured {
+		w *= 2
+	}
+	n := float64(max(s.live, 1))
+	w *= within(s.complex/n/max(t.Complexity, 1), 0.3, 2)
+	if t.Work > 0 {
+		w *= within(s.work/n/float64(t.Work), 0.15, 3)
+	}
+	w /= math.Log2(float64(t.Picked)/4 + 2)
+	return max(uint64(w), 1)
+}
+
+func within(x, low, high float64) float64 { return min(max(x, low), high) }
+
+func (s *weighted) Next(r *Rand) (Pick, bool) {
+	i, ok := s.weights.Draw(r)
+	if !ok {
+		return Pick{}, false
+	}
+	return s.pick(ID(i)), true
+}
+
+// pick counts and says with how much energy: more the first few times, less for what is complex and often tried.
+func (s *weighted) pick(id ID) Pick {
+	t := &s.ratings[id]
+	energy := 1.0
+	switch {
+	case t.Picked < 2:
+		energy = 2
+	case t.Picked > 64:
+		energy = 0.5
+	}
+	t.Picked++
+	s.weights.Set(int(id), s.weigh(t))
+	return Pick{ID: id, Energy: energy}
+}

@@ -1,0 +1,50 @@
+package teasel
+
+import "context"
+
+// A Target says what is to be fuzzed. It is inert: Open starts a live instance. Open may be called by several
+// workers at once, each of which owns what it gets.
+type Target[T any] interface {
+	Open(ctx context.Context) (Executor[T], error)
+}
+
+// An Executor is a live target. An error is a failure of ours and ends the worker; whatever the target does wrong is
+// an [Observation]. After a death the executor starts the target again by itself, at the latest in the next Exec.
+// Inputs are lent for the call. One goroutine at a time uses an executor.
+type Executor[T any] interface {
+	Exec(ctx context.Context, in T, obs *Observation) error
+	// Close ends the target and everything it started, and returns when that is gone.
+	Close() error
+}
+
+// A BatchExecutor runs several inputs in one round trip. done says how many it ran, at least one; the rest is handed
+// in again. When the target dies and it is not known of which input, those in question get [ExitLost], and the
+// worker takes the batch apart.
+type BatchExecutor[T any] interface {
+	BatchSize() int
+	ExecBatch(ctx context.Context, ins []T, obs []Observation) (done int, err error)
+}
+
+// A Resetter is an [Executor] that can make its target as it was after Open.
+type Resetter interface {
+	Reset(ctx context.Context) error
+}
+
+// A Learner is an [Executor] that judges novelty itself, where the counters are, and reports only features that are
+// new to it or that it knows from more complex inputs alone. Learn tells it what the worker now holds and how
+// complex the holder is.
+type Learner interface {
+	Learn(fs []Feature, complexity float64)
+}
+
+// A Historian is an [Executor] that remembers what its target has run. History returns copies of the inputs that the
+// instance which ran the last execution had run before it since its start, oldest first; it may have forgotten the
+// oldest. It is asked right after an execution, for faults that need more than one input.
+type Historian[T any] interface{ History() []T }
+
+// A Straggler is an [Executor] that does not wait for slow answers. After an execution it is asked, until it says no,
+// for inputs of earlier executions whose observation has meanwhile come to an end. Their features are ignored: when
+// they come depends on the clock. The input is a copy for the caller to keep.
+type Straggler[T any] interface {
+	Straggler(obs *Observation) (in T, ok bool)
+}

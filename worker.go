@@ -1,0 +1,434 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"time"
+)
+
+// Worker is the fuzzer: it owns one executor, one mutator, a pool and a scheduler that are its own view of the
+// campaign, and shares none of them. Stages drive it. Only news leaves it, through its [Exchange].
+type Worker[T any] struct {
+	c         *Campaign[T]
+	ex        Executor[T]
+	batch     BatchExecutor[T] // the optional abilities: nil where there is none
+	reset     Resetter
+	learner   Learner
+	past      Historian[T]
+	straggler Straggler[T]
+	mut       Mutator[T]
+	undo      Undoer[T]
+	repair    Repairer[T]
+	join      Joiner[T]
+	dets      []Detector
+	pool      Pool
+	sched     Scheduler
+
+	cases []*Testcase[T] // by ID; nil: evicted
+	live  []*Testcase[T] // in no order that means anything
+	at    map[ID]int     // in live
+	keys  map[string]bool
+	known map[string]*sighting // by finding id
+	dull  []T                  // seeds, some, for targets that show no feature at all
+	queue []suspect[T]         // seen but not yet judged to the end
+	hist  []T                  // what the target had run before the suspects in the queue
+
+	x      Exchange
+	news   News
+	inbox  []Entry
+	plan   []Stage[T]
+	stages []StageStats // by index in plan, then seeds, then generated
+	stage  int
+	over   bool // the hub has said stop
+
+	pcg    rand.PCG
+	rnd    *Rand
+	seed   uint64
+	state  WorkerState
+	told   uint64 // executions that the hub knows of
+	limit  uint64 // executions of this run; 0: none
+	first  uint64 // executions made before this run
+	synced time.Time
+	last   time.Time // when confirming must end after the campaign has; zero: it has not
+
+	slots  []T // the batch being made
+	obs    []Observation
+	fill   int
+	cur    *Testcase[T] // what the slots are made from; nil: nothing
+	energy float64
+	clean  bool // nothing has run since the last reset
+}
+
+// sighting is what a worker remembers of a finding.
+type sighting struct {
+	tries int  // times it was confirmed in vain
+	done  bool // nothing more to learn of it
+	again uint64
+}
+
+const (
+	syncRuns    = 8192 // executions between two looks at the hub, if no news makes it look earlier
+	syncTime    = time.Second
+	clockEvery  = 64 // draws between two looks at the clock
+	generateRun = 16 // inputs that are generated at a time
+	dullSeeds   = 256
+)
+
+func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
+	w := &Worker[T]{c: c, ex: ex, x: x, mut: c.Mutator, limit: limit, state: start, energy: 1,
+		first: start.Executions, told: start.Executions, clean: true,
+		at: map[ID]int{}, keys: map[string]bool{}, known: map[string]*sighting{}}
+	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
+	w.rnd = rand.New(&w.pcg)
+	if m, ok := c.Mutator.(Cloner[T]); ok {
+		w.mut = m.Clone()
+	}
+	size := 1
+	if b, ok := ex.(BatchExecutor[T]); ok {
+		w.batch, size = b, max(b.BatchSize(), 1)
+	} else {
+		w.undo, _ = w.mut.(Undoer[T]) // a batch needs all its inputs at once
+	}
+	w.reset, _ = ex.(Resetter)
+	w.learner, _ = ex.(Learner)
+	w.past, _ = ex.(Historian[T])
+	w.straggler, _ = ex.(Straggler[T])
+	w.repair, _ = w.mut.(Repairer[T])
+	w.join, _ = w.mut.(Joiner[T])
+	w.pool, w.sched, w.dets = c.pool(), c.scheduler(), c.detectors()
+	for _, s := range w.plan {
+		w.stages = append(w.stages, StageStats{Name: s.Name()})
+	}
+	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"})
+	w.slots, w.obs = make([]T, size), make([]Observation, size)
+	return w
+}
+
+func (w *Worker[T]) loop(ctx context.Context) error {
+	for {
+		if err := w.sync(ctx); err != nil {
+			return err
+		}
+		r := w.rng(^w.seed, w.state.Draws)
+		if w.c.Generate > 0 && r.Float64() < w.c.Generate {
+			if err := w.generate(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		p, ok := w.sched.Next(r)
+		if !ok {
+			if err := w.generate(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.round(ctx, w.cases[p.ID], p); err != nil {
+			return err
+		}
+	}
+}
+
+// round works on one testcase for a while.
+func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
+	tc.Focus, w.energy = p.Focus, p.Energy
+	before := w.state.Draws
+	for i, s := range w.plan {
+		w.cur, w.stage = tc, i
+		if err := s.Run(ctx, w, tc); err != nil {
+			return err
+		}
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+		if w.cases[tc.ID] != tc { // evicted by something simpler; to go on would be to work on what nobody wants
+			break
+		}
+	}
+	tc.Picked++
+	w.advance(tc)
+	if w.state.Draws == before { // no stage had anything to do
+		return w.generate(ctx)
+	}
+	return nil
+}
+
+func (w *Worker[T]) advance(tc *Testcase[T]) {
+	a := Advance{tc.Key, tc.Step, tc.Picked}
+	if n := len(w.news.Advances); n > 0 && w.news.Advances[n-1].Key == a.Key {
+		w.news.Advances[n-1] = a
+		return
+	}
+	w.news.Advances = append(w.news.Advances, a)
+}
+
+// rng returns the generator, seeded for draw n.
+func (w *Worker[T]) rng(seed, n uint64) *Rand {
+	w.pcg.Seed(seed, n)
+	return w.rnd
+}
+
+// generate makes inputs from nothing, or from the seeds when no execution ever shows a feature.
+func (w *Worker[T]) generate(ctx context.Context) error {
+	w.cur, w.stage = nil, len(w.stages)-1
+	for range max(generateRun, len(w.slots)) {
+		s := w.Slot()
+		if n := len(w.dull); n > 0 && len(w.live) == 0 && w.rnd.IntN(4) > 0 {
+			*s = w.mut.Mutate(w.rnd, *s, w.dull[w.rnd.IntN(n)])
+		} else {
+			*s = w.mut.Generate(w.rnd)
+		}
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return w.Flush(ctx)
+}
+
+// Energy returns how much work the present testcase deserves, given what an ordinary one gets: n, or usual if n is 0.
+// It is at least 1.
+func (w *Worker[T]) Energy(n, usual int) int {
+	if n == 0 {
+		n = usual
+	}
+	return max(int(float64(n)*w.energy), 1)
+}
+
+// Mutator returns the worker's mutator.
+func (w *Worker[T]) Mutator() Mutator[T] { return w.mut }
+
+// Rand returns the generator, which Slot has seeded for the next execution.
+func (w *Worker[T]) Rand() *Rand { return w.rnd }
+
+// BatchSize is how many inputs [Worker.Probe] runs at little more cost than one.
+func (w *Worker[T]) BatchSize() int { return len(w.slots) }
+
+// Other returns a testcase other than tc, nil if there is none. It draws from the worker's generator.
+func (w *Worker[T]) Other(tc *Testcase[T]) *Testcase[T] {
+	n := len(w.live)
+	if n == 0 || n == 1 && w.live[0] == tc {
+		return nil
+	}
+	i := w.rnd.IntN(n)
+	if w.live[i] == tc {
+		i = (i + 1) % n
+	}
+	return w.live[i]
+}
+
+// Slot returns where the next input goes and seeds the generator for it. It holds an older input whose memory may
+// be used.
+func (w *Worker[T]) Slot() *T {
+	w.pcg.Seed(w.seed, w.state.Draws+uint64(w.fill))
+	return &w.slots[w.fill]
+}
+
+// Commit takes the input in the slot. It runs now or with the others of its batch.
+func (w *Worker[T]) Commit(ctx context.Context) error {
+	if w.fill++; w.fill < len(w.slots) {
+		return nil
+	}
+	return w.Flush(ctx)
+}
+
+// Flush runs what was committed.
+func (w *Worker[T]) Flush(ctx context.Context) error {
+	n := w.fill
+	if n == 0 {
+		return nil
+	}
+	w.fill = 0
+	w.state.Draws += uint64(n)
+	if w.limit > 0 {
+		n = min(n, int(min(w.limit-min(w.limit, w.made()), 1<<30)))
+	}
+	return w.run(ctx, w.slots[:n], w.obs[:n], Ask{})
+}
+
+// made returns the executions of this run.
+func (w *Worker[T]) made() uint64 { return w.state.Executions - w.first }
+
+// change runs tc with one to five changes made in place, and takes them back.
+func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
+	r := w.rng(w.seed, w.state.Draws)
+	n := min(1+bits.TrailingZeros64(r.Uint64()), 5)
+	for range n {
+		w.undo.Change(r, &tc.Input)
+	}
+	w.slots[0] = tc.Input // a slice of one, without moving tc.Input to the heap
+	w.state.Draws++
+	err := w.run(ctx, w.slots[:1], w.obs[:1], Ask{})
+	for range n {
+		w.undo.Undo(&tc.Input)
+	}
+	return err
+}
+
+// Probe runs inputs now and returns everything asked for. What it shows that is new is kept as usual.
+func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
+	obs := make([]Observation, len(ins))
+	return obs, w.run(ctx, ins, obs, a)
+}
+
+func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) error {
+	if w.over || w.limit > 0 && w.made() >= w.limit {
+		return ErrStop
+	}
+	before := w.state.Executions
+	if err := w.exec(ctx, ins, obs, a); err != nil {
+		return err
+	}
+	odd := false
+	for i := range obs {
+		odd = odd || !obs[i].boring()
+	}
+	if odd || w.straggler != nil {
+		for i := range obs {
+			w.suspect(ins[i], &obs[i], nil)
+		}
+		w.stragglers()
+		if err := w.settle(ctx); err != nil {
+			return err
+		}
+	}
+	w.stages[w.stage].Executions += w.state.Executions - before
+	if len(w.news.Findings) > 0 || w.due() {
+		return w.publish(ctx)
+	}
+	return nil
+}
+
+// due reports whether it is time to look at the hub, by count or, for slow targets, by the clock.
+func (w *Worker[T]) due() bool {
+	if w.state.Executions-w.told >= syncRuns {
+		return true
+	}
+	return w.state.Draws%clockEvery == 0 && time.Since(w.synced) >= syncTime
+}
+
+// exec runs inputs and counts them. When it returns, nothing is ExitLost any more.
+func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask) error {
+	if w.state.Draws%clockEvery < uint64(len(ins)) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i := range obs {
+		obs[i].reset(a)
+	}
+	w.clean = false
+	if w.batch == nil {
+		for i := range ins {
+			if err := w.ex.Exec(ctx, ins[i], &obs[i]); err != nil {
+				return fmt.Errorf("executing: %w", err)
+			}
+			w.state.Executions += uint64(obs[i].Runs)
+		}
+		return nil
+	}
+	lost := false
+	for at := 0; at < len(ins); {
+		end := min(len(ins), at+len(w.slots))
+		n, err := w.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
+		if err != nil {
+			return fmt.Errorf("executing: %w", err)
+		}
+		if n < 1 {
+			return errors.New("executing: executor ran nothing of a batch")
+		}
+		for i := at; i < at+n; i++ {
+			w.state.Executions += uint64(obs[i].Runs)
+			lost = lost || obs[i].Exit == ExitLost
+		}
+		at += n
+	}
+	if lost {
+		return w.bisect(ctx, ins, obs, a)
+	}
+	return nil
+}
+
+// fresh makes the target as it was in the beginning.
+func (w *Worker[T]) fresh(ctx context.Context) error {
+	if w.reset == nil || w.clean {
+		return nil
+	}
+	if err := w.reset.Reset(ctx); err != nil {
+		return fmt.Errorf("resetting: %w", err)
+	}
+	w.clean = true
+	return nil
+}
+
+// publish tells the news. What comes back waits in the inbox until no testcase is being worked on.
+func (w *Worker[T]) publish(ctx context.Context) error {
+	for id, s := range w.known {
+		if s.again > 0 {
+			w.news.Sightings = append(w.news.Sightings, Sighting{id, s.again})
+			s.again = 0
+		}
+	}
+	for i := range w.stages {
+		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 {
+			w.news.Stages = append(w.news.Stages, *s)
+			*s = StageStats{Name: s.Name}
+		}
+	}
+	w.news.Executions, w.news.Worker = w.state.Executions-w.told, w.state
+	es, err := w.x.Sync(ctx, w.news)
+	if err != nil && !errors.Is(err, ErrStop) {
+		return err
+	}
+	w.news, w.told, w.synced = News{}, w.state.Executions, time.Now()
+	w.inbox = append(w.inbox, es...)
+	w.over = w.over || err != nil
+	return err
+}
+
+// sync tells the news and takes in what others have found and the seeds that are there to be run.
+func (w *Worker[T]) sync(ctx context.Context) error {
+	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
+	if idle && !w.synced.IsZero() && !w.due() && time.Since(w.synced) < syncTime {
+		return nil
+	}
+	for {
+		if err := w.publish(ctx); err != nil {
+			return err
+		}
+		if len(w.inbox) == 0 {
+			return nil
+		}
+		in := w.inbox
+		w.inbox = nil
+		if err := w.take(ctx, in); err != nil {
+			return err
+		}
+	}
+}
+
+// take runs seeds and keeps what others have found and judged.
+func (w *Worker[T]) take(ctx context.Context, es []Entry) error {
+	var seeds []T
+	w.cur, w.stage = nil, len(w.stages)-2
+	for _, e := range es {
+		in, err := w.c.Codec.Decode(e.Data)
+		if err != nil {
+			return fmt.Errorf("decoding entry %s: %w", e.Key, err)
+		}
+		if len(e.Features) == 0 {
+			seeds = append(seeds, in)
+		} else if err := w.adopt(ctx, in, e); err != nil {
+			return err
+		}
+	}
+	w.dull = append(w.dull, seeds[:min(len(seeds), dullSeeds-min(len(w.dull), dullSeeds))]...)
+	for len(seeds) > 0 {
+		n := min(len(seeds), len(w.slots))
+		if _, err := w.Probe(ctx, seeds[:n], Ask{}); err != nil {
+			return err
+		}
+		seeds = seeds[n:]
+	}
+	return nil
+}
