@@ -80,7 +80,7 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		hist := w.hist
 		w.hist = nil
 		for _, f := range s.findings {
-			if err := w.confirm(ctx, in, data, hist, f, s.obs.Exit); err != nil {
+			if err := w.confirm(ctx, in, data, hist, f); err != nil {
 				return err
 			}
 		}
@@ -122,7 +122,7 @@ func (w *Worker[T]) admit(ctx context.Context, in T, data []byte, s *suspect[T])
 	if err != nil || o == nil || !w.pool.Wants(o, w.mut.Complexity(in)) {
 		return err
 	}
-	if o.Trace != 0 {
+	if o.Trace != 0 && !o.Dear {
 		simple, err := w.trim(ctx, in, o)
 		if err != nil {
 			return err
@@ -154,7 +154,11 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 		return seen, nil
 	}
 	var full *Observation
-	for range w.c.Calibrate {
+	runs := w.c.Calibrate
+	if seen.Dear {
+		runs = 1
+	}
+	for range runs {
 		obs := make([]Observation, 1)
 		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true, Trace: true}); err != nil {
 			return nil, err
@@ -183,7 +187,7 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 
 // trace returns the hash of what was reached, in no order.
 func (o *Observation) trace() uint64 {
-	if o.Trace != 0 {
+	if o.Trace != 0 && !o.Dear {
 		return o.Trace
 	}
 	sum := uint64(1)

@@ -120,7 +120,7 @@ func (w *Worker[T]) recent() []T { return w.hist[max(0, len(w.hist)-historyShown
 
 // confirm shows a finding again, makes its input simple, and adds it to the news. A finding that was seen when the
 // campaign ended is still confirmed, though not made simple.
-func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f Finding, exit Exit) error {
+func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f Finding) error {
 	id := f.ID()
 	k := w.known[id]
 	if k.done {
@@ -152,7 +152,7 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 	}
 	f.Input = data
 	if f.Confirmed() && ctx.Err() == nil {
-		if err := w.minimize(ctx, s, in, &f, exit); err != nil && ctx.Err() == nil {
+		if err := w.minimize(ctx, s, in, &f); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
@@ -205,7 +205,7 @@ func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, data []byte, 
 
 // minimize makes the finding's input simple. Only the last word is spoken on a fresh target; a minimum that needs
 // what earlier candidates left behind is found once more with a fresh target for each.
-func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, f *Finding, exit Exit) error {
+func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, f *Finding) error {
 	for _, always := range []bool{false, true} {
 		budget := w.c.MinimizeRuns
 		if budget == 0 {
@@ -215,7 +215,7 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, f *Finding
 			if budget <= 0 {
 				return c, false, errEnough
 			}
-			ok, err := s.show(ctx, c, always, Ask{Quick: exit == ExitHang})
+			ok, err := s.show(ctx, c, always, Ask{Quick: true})
 			if budget--; always {
 				budget -= deathCost
 			}
@@ -224,7 +224,7 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, f *Finding
 			} else if err == nil && w.repair != nil {
 				var zero T
 				if c, ok = w.repair.Repair(zero, c, s.operands); ok {
-					ok, err = s.show(ctx, c, always, Ask{})
+					ok, err = s.show(ctx, c, always, Ask{Quick: true})
 				}
 			}
 			return c, ok, err
@@ -256,6 +256,7 @@ type shower[T any] struct {
 	id       string
 	last     Finding // as it was shown last
 	exit     Exit
+	dear     bool
 	operands []Operand
 }
 
@@ -272,7 +273,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	if err := s.w.alone(ctx, in, &o, a); err != nil {
 		return false, err
 	}
-	s.exit, s.operands = o.Exit, append(s.operands[:0], o.Operands...)
+	s.exit, s.dear, s.operands = o.Exit, o.Dear, append(s.operands[:0], o.Operands...)
 	shown := false
 	for _, f := range detect(s.w.dets, &o) {
 		if f.ID() == s.id && !shown {
@@ -285,11 +286,11 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 
 // cost is what the last execution is worth in ordinary ones.
 func (s *shower[T]) cost() int {
-	switch s.exit {
-	case ExitCrash:
-		return deathCost
-	case ExitHang:
+	switch {
+	case s.exit == ExitHang:
 		return hangCost
+	case s.exit == ExitCrash, s.dear:
+		return deathCost
 	}
 	return 0
 }

@@ -42,7 +42,7 @@ type Ask struct {
 	Trace    bool   // the hash of everything reached
 	Operands bool   // what was compared
 	Watch    uint32 // operands of this site only; 0: of all
-	Quick    bool   // a fifth of the time limit will do: another execution has the last word
+	Quick    bool   // a small part of the time limit will do: another execution has the last word
 }
 
 // Operand is one comparison that the target made and that did not hold.
@@ -65,6 +65,7 @@ type Observation struct {
 	Ask      Ask
 	Exit     Exit
 	Runs     uint32    // how many executions it counts for; an executor may say 0
+	Dear     bool      // it took a start of the target or a time limit: it is not run without need, so never trimmed
 	Work     uint64    // what it cost the target, in a unit that repeats, never time; 0: unknown
 	Features []Feature // in the order in which they were reached, as far as that is known
 	Measures []Measure
@@ -79,7 +80,7 @@ type Observation struct {
 // reset makes o as it is handed out. Pointers are written only where there are some: a write barrier for each of
 // them would cost more than the rest of the loop.
 func (o *Observation) reset(a Ask) {
-	o.Ask, o.Exit, o.Runs, o.Work, o.Trace, o.Elapsed = a, ExitInvalid, 1, 0, 0, 0
+	o.Ask, o.Exit, o.Runs, o.Dear, o.Work, o.Trace, o.Elapsed = a, ExitInvalid, 1, false, 0, 0, 0
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
 		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
 	}
