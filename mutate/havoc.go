@@ -1,0 +1,163 @@
+package mutate
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+)
+
+// interesting are numbers at which programs break: limits of the widths and one beyond, powers of two, popular sizes.
+// Those of a width are a prefix.
+var interesting = [...]int64{
+	0, 1, -1, 2, 7, 8, 10, 16, 32, 64, 100, 126, 127, -127, -128,
+	128, -129, 255, 256, 257, 512, 1000, 1024, 4095, 4096, 8192, 10000, 16384, 32766, 32767, -32768,
+	32768, -32769, 65534, 65535, 65536, 65537, 100000, 1 << 20, 1000000, 1 << 24, 1 << 30, 0x7f800000, math.MaxInt32 - 1, math.MaxInt32,
+	math.MinInt32, math.MinInt32 + 1,
+	1 << 31, math.MinInt32 - 1, math.MaxUint32 - 1, math.MaxUint32, 1 << 32, 1<<32 + 1, 1 << 40, 1<<53 - 1, 1 << 53, 1<<53 + 1, 1 << 62,
+	0x7ff0000000000000, math.MaxInt64 - 1, math.MaxInt64, math.MinInt64, math.MinInt64 + 1,
+}
+
+// interestingBelow is how many of them fit a number of 1 << i bytes.
+var interestingBelow = [4]int{15, 31, 47, len(interesting)}
+
+const maxArith = 35 // the largest that arithmetic adds, as in AFL++
+
+// An edit changes buf in place, growing it as append does; false if it does not fit this input. It may still happen to
+// leave buf as it was. One draw of 64 bits is enough for most: the upper half of x says where, the low 12 bits are
+// small choices. (Those between have chosen the operator.)
+type edit func(m *Bytes, r *rand.Rand, x uint64, buf, other []byte) ([]byte, bool)
+
+// where is a place below n out of x.
+func where(x uint64, n int) int { return int(x >> 32 * uint64(n) >> 32) }
+
+// small is a number below n out of x; n must be far below 2,048.
+func small(x uint64, n int) int { return int(x & 0x7ff * uint64(n) >> 11) }
+
+// coin is a bit of x that small does not look at.
+func coin(x uint64) bool { return x&0x800 != 0 }
+
+func bitFlip(_ *Bytes, _ *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+	if len(buf) == 0 {
+		return buf, false
+	}
+	i := where(x, 8*len(buf))
+	buf[i/8] ^= 1 << (i % 8)
+	return buf, true
+}
+
+func bitFlips(m *Bytes, r *rand.Rand, _ uint64, buf, _ []byte) ([]byte, bool) {
+	if len(buf) == 0 {
+		return buf, false
+	}
+	var x uint64
+	for n := max(1, int(float64(8*len(buf))*ratio(m.BitRatio, 0.01))); n > 0; n-- {
+		if x <<= 32; n&1 == 1 || x == 0 {
+			x = r.Uint64()
+		}
+		i := where(x, 8*len(buf))
+		buf[i/8] ^= 1 << (i % 8)
+	}
+	return buf, true
+}
+
+func byteFlip(_ *Bytes, _ *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+	if len(buf) == 0 {
+		return buf, false
+	}
+	buf[where(x, len(buf))] ^= 0xff
+	return buf, true
+}
+
+func byteFlips(m *Bytes, r *rand.Rand, _ uint64, buf, _ []byte) ([]byte, bool) {
+	if len(buf) == 0 {
+		return buf, false
+	}
+	for range max(1, int(float64(len(buf))*ratio(m.ByteRatio, 0.05))) {
+		bits := r.Uint64()
+		buf[where(bits, len(buf))] = byte(bits)
+	}
+	return buf, true
+}
+
+func xor(_ *Bytes, _ *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+	if len(buf) == 0 {
+		return buf, false
+	}
+	buf[where(x, len(buf))] ^= byte(1 + small(x, 255))
+	return buf, true
+}
+
+// arith adds to a number of 1 << size bytes.
+func arith(size int) edit {
+	return func(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+		if len(buf) < 1<<size {
+			return buf, false
+		}
+		at := buf[where(x, places(len(buf), 1<<size)):][:1<<size]
+		delta := small(x, 2*maxArith) - maxArith // -35 to -1 and 1 to 35: 0 moves up, and so does all above it
+		delta += 1 + delta>>63
+		store(at, coin(x), load(at, coin(x))+uint64(delta))
+		return buf, true
+	}
+}
+
+// limit writes an interesting number of 1 << size bytes.
+func limit(size int) edit {
+	return func(_ *Bytes, _ *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+		if len(buf) < 1<<size {
+			return buf, false
+		}
+		at := buf[where(x, places(len(buf), 1<<size)):][:1<<size]
+		store(at, coin(x), uint64(interesting[small(x, interestingBelow[size])]))
+		return buf, true
+	}
+}
+
+// number changes a run of digits: the next one after a drawn place.
+func number(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+	from, to, ok := digitsAfter(buf, where(x, len(buf)+1))
+	if !ok {
+		return buf, false
+	}
+	var n uint64
+	for _, c := range buf[from:to] {
+		n = n*10 + uint64(c-'0')
+	}
+	switch small(x, 6) {
+	case 0:
+		n += uint64(between(r, 1, maxArith))
+	case 1:
+		n -= uint64(between(r, 1, maxArith))
+	case 2:
+		n *= 2
+	case 3:
+		n /= 2
+	case 4:
+		n = r.Uint64() >> below(r, 64)
+	case 5:
+		n = uint64(pick(r, interesting[:]))
+	}
+	var text [20]byte
+	digits := strconv.AppendInt(text[:0], int64(n), 10)
+	if grow := len(digits) - (to - from); grow > m.maxLen()-len(buf) {
+		return buf, false
+	}
+	return replace(buf, from, to, digits), true
+}
+
+// digitsAfter finds up to 18 digits at or after at, or from the beginning if there are none; it looks at no more than
+// 512 bytes either way, so that long inputs do not cost more.
+func digitsAfter(buf []byte, at int) (from, to int, ok bool) {
+	for _, start := range [2]int{at, 0} {
+		for from = start; from < min(len(buf), start+512); from++ {
+			if buf[from]-'0' > 9 {
+				continue
+			}
+			for to = from + 1; to < len(buf) && to < from+18 && buf[to]-'0' <= 9; {
+				to++
+			}
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}

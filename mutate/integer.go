@@ -1,0 +1,45 @@
+package mutate
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// load reads a number of 1, 2, 4 or 8 bytes.
+func load(at []byte, big bool) uint64 {
+	var n uint64
+	switch len(at) {
+	case 1:
+		return uint64(at[0])
+	case 2:
+		n = uint64(binary.LittleEndian.Uint16(at))
+	case 4:
+		n = uint64(binary.LittleEndian.Uint32(at))
+	case 8:
+		n = binary.LittleEndian.Uint64(at)
+	}
+	return ordered(n, len(at), big)
+}
+
+// store writes the low bytes of a number, as many as there is room for: 1, 2, 4 or 8.
+func store(at []byte, big bool, n uint64) {
+	n = ordered(n, len(at), big)
+	switch len(at) {
+	case 1:
+		at[0] = byte(n)
+	case 2:
+		binary.LittleEndian.PutUint16(at, uint16(n))
+	case 4:
+		binary.LittleEndian.PutUint32(at, uint32(n))
+	case 8:
+		binary.LittleEndian.PutUint64(at, n)
+	}
+}
+
+// ordered turns the low bytes of a number round if they are to be big endian.
+func ordered(n uint64, size int, big bool) uint64 {
+	if big {
+		n = bits.ReverseBytes64(n) >> (uint(64-8*size) & 63)
+	}
+	return n
+}

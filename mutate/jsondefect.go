@@ -1,0 +1,147 @@
+package mutate
+
+import "strings"
+
+// defects are texts that begin as JSON and are none. Each returns "" where it does not fit. None has an end of line in
+// it, so that a protocol of lines still sees one message.
+var defects = [...]func(e *editor, text string) string{
+	without(','),
+	without(':'),
+	without('"'),
+	without('}'),
+	without(']'),
+	trailingComma,
+	func(e *editor, text string) string { // cut off
+		if len(text) < 2 {
+			return ""
+		}
+		return text[:between(e.r, 1, len(text)-1)]
+	},
+	func(_ *editor, text string) string { // single quotes
+		if !strings.Contains(text, `"`) {
+			return ""
+		}
+		return replaceAt(text, positions(text, '"'), "'")
+	},
+	unquotedName,
+	func(_ *editor, text string) string { return "/* comment */" + text },
+	func(_ *editor, text string) string { return text + "/**/" },
+	func(_ *editor, text string) string { return text + "//" },
+	func(_ *editor, text string) string { return "#" + text },
+	insideString("\x00", "\x01", "\t", "\x1f", "\x08", "\x1b"),
+	insideString(`\x41`, `\u12`, `\u`, `\q`, `\'`, `\u{41}`, `\U00000041`, `\ud800\u`, `\uDCGG`, `\0`),
+	func(_ *editor, text string) string { return "\ufeff" + text },
+	func(_ *editor, text string) string { return "\xff\xfe" + text },
+	func(_ *editor, text string) string { return text + text },
+	func(_ *editor, text string) string { return text + " " + text },
+	func(_ *editor, text string) string { return text + ",{}" },
+	func(_ *editor, text string) string { return text + "]" },
+	func(_ *editor, text string) string { return text + "}" },
+	func(_ *editor, text string) string { return "(" + text + ")" },
+	func(_ *editor, text string) string { return text + ";" },
+	func(_ *editor, text string) string { return "\x00" + text },
+	func(_ *editor, text string) string { return text + "\x00" },
+	func(_ *editor, text string) string { return "\u00a0" + text },
+	func(_ *editor, text string) string { return "," + text },
+	wrongLiteral,
+}
+
+// breakText makes text of a value and breaks it.
+func breakText(e *editor, at *slot) bool {
+	text := defects[below(e.r, len(defects))](e, at.node.String())
+	return text != "" && e.put(at, NewRaw(text))
+}
+
+// positions returns where a byte of JSON's grammar stands, outside of strings unless it is a quote.
+func positions(text string, c byte) []int {
+	var found []int
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case inString && text[i] == '\\':
+			i++
+			continue
+		case text[i] == '"':
+			inString = !inString
+		case inString:
+			continue
+		}
+		if text[i] == c {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// replaceAt puts other where single bytes were.
+func replaceAt(text string, at []int, other string) string {
+	var b strings.Builder
+	from := 0
+	for _, i := range at {
+		b.WriteString(text[from:i])
+		b.WriteString(other)
+		from = i + 1
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// without leaves out one of the bytes.
+func without(c byte) func(*editor, string) string {
+	return func(e *editor, text string) string {
+		at := positions(text, c)
+		if len(at) == 0 {
+			return ""
+		}
+		return replaceAt(text, []int{pick(e.r, at)}, "")
+	}
+}
+
+func trailingComma(e *editor, text string) string {
+	at := append(positions(text, '}'), positions(text, ']')...)
+	if len(at) == 0 {
+		return ""
+	}
+	i := pick(e.r, at)
+	return text[:i] + "," + text[i:]
+}
+
+// unquotedName takes the quotes off a name.
+func unquotedName(e *editor, text string) string {
+	quotes := positions(text, '"')
+	var names [][]int
+	for i := 0; i+1 < len(quotes); i += 2 {
+		if end := quotes[i+1]; end+1 < len(text) && text[end+1] == ':' {
+			names = append(names, quotes[i:i+2])
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return replaceAt(text, pick(e.r, names), "")
+}
+
+// insideString puts one of the texts behind the first quote of a string.
+func insideString(texts ...string) func(*editor, string) string {
+	return func(e *editor, text string) string {
+		quotes := positions(text, '"')
+		if len(quotes) < 2 {
+			return ""
+		}
+		i := quotes[below(e.r, len(quotes)/2)*2] + 1
+		return text[:i] + pick(e.r, texts) + text[i:]
+	}
+}
+
+// wrongLiteral writes a literal as other languages do.
+func wrongLiteral(e *editor, text string) string {
+	switch text {
+	case "true":
+		return pick(e.r, []string{"True", "TRUE", "tru", "truee", "yes", "on"})
+	case "false":
+		return pick(e.r, []string{"False", "FALSE", "fals", "no", "off"})
+	case "null":
+		return pick(e.r, []string{"None", "NULL", "nil", "nul", "undefined"})
+	}
+	return pick(e.r, []string{"undefined", "NaN", "<html>", "{,}", "[,]", "{]", "[}", "{", "[", "\"", "'", ":", "{\"a\"}", "{:}", "\\", "*"})
+}

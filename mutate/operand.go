@@ -1,0 +1,125 @@
+package mutate
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var (
+	_ teasel.Mutator[[]byte]    = (*Bytes)(nil)
+	_ teasel.Cloner[[]byte]     = (*Bytes)(nil)
+	_ teasel.Stepper[[]byte]    = (*Bytes)(nil)
+	_ teasel.Simplifier[[]byte] = (*Bytes)(nil)
+	_ teasel.Crosser[[]byte]    = (*Bytes)(nil)
+	_ teasel.Repairer[[]byte]   = (*Bytes)(nil)
+)
+
+// Clone returns a mutator of the same settings for another worker. They share the dictionary.
+func (m *Bytes) Clone() teasel.Mutator[[]byte] {
+	c := *m
+	return &c
+}
+
+// Repair returns src with what was wanted in the place of what was found, for each operand pair whose one side stands in
+// src: in either byte order, in fewer bytes if both sides fit (a length that was read as 16 bits and compared as 64), or
+// in digits. A constant is always what was wanted; of two that are none the second is taken for the found one if it
+// stands in src, else the first. Where the found one stands more than once its first place is taken, and what was
+// mended is not touched again. This is input-to-state correspondence (RedQueen, NDSS 2019) without its encodings.
+func (m *Bytes) Repair(dst, src []byte, ops []teasel.Operand) ([]byte, bool) {
+	x := mending{buf: append(dst[:0], src...), most: max(m.maxLen(), len(src))}
+	for _, op := range ops {
+		if op.A == op.B {
+			continue
+		}
+		if !x.mend(op.B, op.A, int(op.Size)) && !op.Const {
+			x.mend(op.A, op.B, int(op.Size))
+		}
+	}
+	return x.buf, len(x.done) > 0 && !bytes.Equal(x.buf, src)
+}
+
+// span is a run of bytes that was mended.
+type span struct{ from, to int }
+
+type mending struct {
+	buf  []byte
+	most int // bytes that buf may grow to
+	done []span
+}
+
+// mend puts wanted where found stands.
+func (x *mending) mend(found, wanted uint64, size int) bool {
+	if size != 1 && size != 2 && size != 4 && size != 8 {
+		return false
+	}
+	var f, w [8]byte
+	for n := size; n > 0; n /= 2 {
+		if n < size && (!fits(found, n, size) || !fits(wanted, n, size)) {
+			break
+		}
+		for order := range orders(n - 1) {
+			store(f[:n], order == 1, found)
+			store(w[:n], order == 1, wanted)
+			if at := x.find(f[:n]); at >= 0 {
+				copy(x.buf[at:], w[:n])
+				x.done = append(x.done, span{at, at + n})
+				return true
+			}
+		}
+	}
+	return x.mendDigits(found, wanted)
+}
+
+// fits reports whether a number of size bytes is the extension of its low n bytes, by zeros or by its sign.
+func fits(v uint64, n, size int) bool {
+	if size < 8 {
+		v = uint64(int64(v<<(64-8*size)) >> (64 - 8*size))
+	}
+	high := int64(v) >> (8 * n)
+	return high == 0 || high == -1 && int8(v>>(8*n-8)) < 0
+}
+
+// mendDigits does the same with numbers written in decimal; one digit alone stands for too much.
+func (x *mending) mendDigits(found, wanted uint64) bool {
+	if found < 10 {
+		return false
+	}
+	f, w := strconv.AppendUint(nil, found, 10), strconv.AppendUint(nil, wanted, 10)
+	at := x.find(f)
+	if grow := len(w) - len(f); at < 0 || len(x.buf)+grow > x.most {
+		return false
+	}
+	x.buf = replace(x.buf, at, at+len(f), w)
+	for i := range x.done {
+		if x.done[i].from > at {
+			x.done[i].from += len(w) - len(f)
+			x.done[i].to += len(w) - len(f)
+		}
+	}
+	x.done = append(x.done, span{at, at + len(w)})
+	return true
+}
+
+// find returns where text first stands outside of what was mended, -1 if nowhere.
+func (x *mending) find(text []byte) int {
+	for at := 0; ; at++ {
+		i := bytes.Index(x.buf[at:], text)
+		if i < 0 {
+			return -1
+		}
+		if at += i; !x.touches(at, at+len(text)) {
+			return at
+		}
+	}
+}
+
+func (x *mending) touches(from, to int) bool {
+	for _, s := range x.done {
+		if from < s.to && s.from < to {
+			return true
+		}
+	}
+	return false
+}

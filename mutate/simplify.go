@@ -1,0 +1,62 @@
+package mutate
+
+// Simplify returns the k-th simpler candidate of src: the empty input, then src without one of its halves, quarters and
+// so on down to single bytes, from the end on, then the same blocks filled with '0'. A block that already is all '0'
+// gives src itself, which is of the same complexity and to be passed over.
+func (m *Bytes) Simplify(k uint64, dst, src []byte) ([]byte, bool) {
+	c, ok := chunk(k, len(src))
+	if !ok {
+		return dst[:0], false
+	}
+	if c.fill {
+		buf := append(dst[:0], src...)
+		fill(buf[c.from:c.to], '0')
+		return buf, true
+	}
+	return append(append(dst[:0], src[:c.from]...), src[c.to:]...), true
+}
+
+// cut is a way to make n things simpler: to take some out, or to make them the plainest there is.
+type cut struct {
+	from, to int
+	fill     bool
+}
+
+// chunk returns the k-th way: all out, then halves out, quarters and so on, from the end on, then the same filled.
+func chunk(k uint64, n int) (cut, bool) {
+	if n == 0 {
+		return cut{}, false
+	}
+	if k == 0 {
+		return cut{from: 0, to: n}, true
+	}
+	k--
+	for _, fillOnly := range [2]bool{false, true} {
+		for size := (n + 1) / 2; ; size = (size + 1) / 2 {
+			count := uint64((n + size - 1) / size)
+			if k < count {
+				to := n - int(k)*size
+				return cut{max(0, to-size), to, fillOnly}, true
+			}
+			k -= count
+			if size == 1 {
+				break
+			}
+		}
+	}
+	return cut{}, false
+}
+
+// chunks returns how many ways there are.
+func chunks(n int) uint64 {
+	if n == 0 {
+		return 0
+	}
+	count := uint64(1)
+	for size := (n + 1) / 2; ; size = (size + 1) / 2 {
+		count += 2 * uint64((n+size-1)/size)
+		if size == 1 {
+			return count
+		}
+	}
+}
