@@ -1,0 +1,147 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const plotHead = "# relative_time, cycles_done, cur_item, corpus_count, pending_total, pending_favs, map_size, saved_crashes, " +
+	"saved_hangs, max_depth, execs_per_sec, total_execs, edges_found\n"
+
+// growth is what AFL++ tells of a corpus.
+type growth struct {
+	pending int     // never picked
+	found   int     // by the campaign itself
+	depth   int     // of the deepest, from 1
+	minute  float64 // executions a second in the last minute
+}
+
+func (s *series) growth(d *Dir) growth {
+	g := growth{depth: 1, minute: rate(&d.state.stats, sample{})}
+	for _, e := range d.state.entries {
+		if e.Picked == 0 {
+			g.pending++
+		}
+		if e.Stage != "" {
+			g.found++
+		}
+		g.depth = max(g.depth, e.Depth+1)
+	}
+	if len(s.samples) > 1 {
+		g.minute = rate(&d.state.stats, s.samples[0])
+	}
+	return g
+}
+
+// write adds a line to plot_data and replaces fuzzer_stats. The names and their order are those of AFL++ 4
+// (src/afl-fuzz-stats.c), which afl-plot and others read; what we have no like of is 0.
+func (s *series) write(d *Dir) error {
+	st, g := &d.state.stats, s.growth(d)
+	if _, err := fmt.Fprintf(s.plot, "%d, 0, 0, %d, %d, 0, 0.00%%, %d, %d, %d, %.2f, %d, %d\n", int64(st.Elapsed.Seconds()),
+		st.Corpus, g.pending, s.crashes, s.hangs, g.depth, g.minute, st.Executions, st.Features); err != nil {
+		return fmt.Errorf("writing %s: %w", plotName, err)
+	}
+	var b bytes.Buffer
+	for _, f := range s.fuzzerStats(d, &g) {
+		fmt.Fprintf(&b, "%-18s: %v\n", f.name, f.value)
+	}
+	if err := replace(filepath.Join(d.path, aflName), b.Bytes(), false); err != nil {
+		return fmt.Errorf("writing %s: %w", aflName, err)
+	}
+	return nil
+}
+
+type figure struct {
+	name  string
+	value any
+}
+
+func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
+	st, now := &d.state.stats, d.now()
+	start, lastFind := now.Add(-st.Elapsed), int64(0)
+	if st.LastKept > 0 {
+		lastFind = unix(start.Add(st.LastKept))
+	}
+	return []figure{
+		{"start_time", unix(start)},
+		{"last_update", unix(now)},
+		{"run_time", int64(st.Elapsed.Seconds())},
+		{"fuzzer_pid", os.Getpid()},
+		{"cycles_done", 0},
+		{"cycles_wo_finds", 0},
+		{"time_wo_finds", int64((st.Elapsed - st.LastKept).Seconds())},
+		{"fuzz_time", int64(st.Elapsed.Seconds())},
+		{"calibration_time", 0},
+		{"cmplog_time", 0},
+		{"sync_time", 0},
+		{"trim_time", 0},
+		{"execs_done", st.Executions},
+		{"execs_per_sec", fmt.Sprintf("%.2f", rate(st, sample{}))},
+		{"execs_ps_last_min", fmt.Sprintf("%.2f", g.minute)},
+		{"corpus_count", st.Corpus},
+		{"corpus_favored", 0},
+		{"corpus_found", g.found},
+		{"corpus_imported", 0},
+		{"corpus_variable", 0},
+		{"max_depth", g.depth},
+		{"cur_item", 0},
+		{"pending_favs", 0},
+		{"pending_total", g.pending},
+		{"stability", "100.00%"},
+		{"bitmap_cvg", "0.00%"},
+		{"saved_crashes", s.crashes},
+		{"saved_hangs", s.hangs},
+		{"total_tmout", s.hangs},
+		{"last_find", lastFind},
+		{"last_crash", unix(s.lastCrash)},
+		{"last_hang", unix(s.lastHang)},
+		{"execs_since_crash", st.Executions - min(st.Executions, s.sinceCrash)},
+		{"exec_timeout", 0},
+		{"slowest_exec_ms", 0},
+		{"peak_rss_mb", st.Memory >> 20},
+		{"cpu_affinity", -1},
+		{"edges_found", st.Features},
+		{"total_edges", st.Features},
+		{"var_byte_count", 0},
+		{"havoc_expansion", 0},
+		{"auto_dict_entries", 0},
+		{"testcache_size", 0},
+		{"testcache_count", 0},
+		{"testcache_evict", 0},
+		{"afl_banner", harmless(d.meta.Name)},
+		{"afl_version", "teasel " + harmless(d.meta.Version)},
+		{"target_mode", harmless(d.meta.Kind)},
+		{"command_line", oneLine("teasel " + d.meta.Kind + " " + d.meta.Name)},
+	}
+}
+
+// unix is a moment as AFL++ writes it; 0: it never was.
+func unix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// harmless keeps of a text what a shell takes as it is inside double quotes: afl-whatsup runs the file.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || strings.ContainsRune("\"`$\\!", r) {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,286 @@
+package corpus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// The parts of a campaign's directory.
+const (
+	campaignName = "campaign.json"
+	lockName     = "lock"
+
+	Valid       = "seeds/valid"      // seeds that the target should take
+	EdgeCases   = "seeds/edge_cases" // seeds at a border
+	Interesting = "interesting"      // testcases
+	Crashes     = "crashes"          // inputs of findings that are crashes
+	Hangs       = "hangs"            // inputs of findings that are hangs
+	Findings    = "findings"         // one file a finding
+)
+
+var folders = []string{Valid, EdgeCases, Interesting, Crashes, Hangs, Findings}
+
+// ErrExists is what [Create] returns, wrapped, when the directory holds a campaign already.
+var ErrExists = errors.New("holds a campaign already")
+
+// Skip says why something of a target is not fuzzed.
+type Skip struct {
+	Subject string `json:"subject"`
+	Reason  string `json:"reason"`
+}
+
+// Meta is what a campaign is about. Only Kind is needed.
+type Meta struct {
+	Version   string          `json:"version,omitempty"`   // of the program that runs it
+	Kind      string          `json:"kind"`                // of target, for example mcp
+	Name      string          `json:"name,omitempty"`      // of the target, in one line, for people
+	Target    json.RawMessage `json:"target,omitempty"`    // the kind's own description of it
+	Options   json.RawMessage `json:"options,omitempty"`   // what the user chose
+	Seed      uint64          `json:"seed"`                // of the generator
+	Extension string          `json:"extension,omitempty"` // of the files of inputs, with its dot; "": none
+	Crashes   []string        `json:"crashes,omitempty"`   // rules whose findings are crashes; nil: by name
+	Hangs     []string        `json:"hangs,omitempty"`     // rules whose findings are hangs; nil: by name
+	Subjects  []string        `json:"subjects,omitempty"`  // what of the target is fuzzed
+	Skipped   []Skip          `json:"skipped,omitempty"`   // what is not, and why
+	Blocked   []string        `json:"blocked,omitempty"`   // what is not because it may destroy something
+}
+
+// check refuses what would lead files out of the directory.
+func (m *Meta) check() error {
+	switch rest, dotted := strings.CutPrefix(m.Extension, "."); {
+	case m.Kind == "":
+		return errors.New("expected a kind of target")
+	case m.Extension != "" && (!dotted || !plainKey(rest)):
+		return fmt.Errorf("extension %.40q: expected a dot with letters and digits after it", m.Extension)
+	}
+	return nil
+}
+
+// folder returns where the plain input of a finding goes; "": nowhere.
+func (m *Meta) folder(rule string) string {
+	named := func(rules []string, word string) bool {
+		return slices.Contains(rules, rule) || (rules == nil && strings.HasSuffix(rule, word))
+	}
+	switch {
+	case named(m.Crashes, "crash"):
+		return Crashes
+	case named(m.Hangs, "hang"):
+		return Hangs
+	}
+	return ""
+}
+
+// Dir is a campaign's directory. It has one writer at a time, in one process. Its methods may be called at once.
+type Dir struct {
+	path     string
+	readOnly bool
+	lock     *os.File
+	now      func() time.Time
+
+	mu      sync.Mutex
+	meta    Meta
+	epoch   int // of campaign.json
+	state   state
+	found   []*Problem // while loading
+	journal *journal
+	series  series
+	closed  bool
+
+	pending []string // written, and not yet synced
+	syncing chan job
+	synced  chan struct{} // closed when the syncing goroutine is gone
+	failed  error         // of that goroutine
+}
+
+var _ teasel.Reporter = (*Dir)(nil)
+
+// Create makes a campaign's directory, which may exist as long as it holds no campaign, and locks it.
+func Create(path string, m Meta) (*Dir, error) {
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("creating %s: %w", path, err)
+	}
+	d := &Dir{path: path, meta: m, now: time.Now, state: newState()}
+	for _, f := range folders {
+		if err := os.MkdirAll(filepath.Join(path, f), 0o755); err != nil {
+			return nil, fmt.Errorf("creating %s: %w", path, err)
+		}
+	}
+	if err := d.acquire(); err != nil {
+		return nil, err
+	}
+	for _, n := range []string{campaignName, journalName} {
+		if _, err := os.Lstat(filepath.Join(path, n)); err == nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrExists), release(d.lock))
+		}
+	}
+	if err := d.start(); err != nil {
+		return nil, errors.Join(err, release(d.lock))
+	}
+	return d, nil
+}
+
+// Open locks the directory of a campaign that is to go on.
+func Open(path string) (*Dir, error) {
+	if err := exists(path); err != nil {
+		return nil, err
+	}
+	d := &Dir{path: path, now: time.Now}
+	if err := d.acquire(); err != nil {
+		return nil, err
+	}
+	err := d.mend()
+	if err == nil {
+		err = d.load()
+	}
+	if err == nil {
+		err = d.setAside()
+	}
+	if err == nil {
+		err = d.start()
+	}
+	if err != nil {
+		return nil, errors.Join(err, release(d.lock))
+	}
+	return d, nil
+}
+
+// OpenReadOnly opens the directory of a campaign to look at it, also while it runs. It writes nothing.
+func OpenReadOnly(path string) (*Dir, error) {
+	if err := exists(path); err != nil {
+		return nil, err
+	}
+	d := &Dir{path: path, now: time.Now, readOnly: true}
+	if err := d.load(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// IsCampaign reports whether path is the directory of a campaign.
+func IsCampaign(path string) bool { return exists(path) == nil }
+
+func exists(path string) error {
+	for _, n := range []string{campaignName, journalName} {
+		if _, err := os.Stat(filepath.Join(path, n)); err == nil {
+			return nil
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("opening a campaign: %w", err)
+	}
+	return fmt.Errorf("opening a campaign: %s holds none: expected a file %s: %w", path, campaignName, fs.ErrNotExist)
+}
+
+func (d *Dir) acquire() (err error) {
+	d.lock, err = acquire(d.path)
+	return err
+}
+
+// mend makes what is missing and removes what a kill left half written.
+func (d *Dir) mend() error {
+	for _, f := range append([]string{"."}, folders...) {
+		dir := filepath.Join(d.path, f)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("opening %s: %w", d.path, err)
+		}
+		if err := sweep(dir); err != nil {
+			return fmt.Errorf("opening %s: %w", d.path, err)
+		}
+	}
+	return nil
+}
+
+// start writes the campaign's files, makes the directories durable and begins to sync in the background.
+func (d *Dir) start() error {
+	if err := d.compact(); err != nil {
+		return err
+	}
+	if err := d.plainInputs(); err != nil {
+		return err
+	}
+	if err := d.series.open(d.path); err != nil {
+		return err
+	}
+	for _, p := range []string{filepath.Join(d.path, "seeds"), d.path, filepath.Dir(filepath.Clean(d.path))} {
+		if err := syncPath(p); err != nil {
+			return errors.Join(fmt.Errorf("creating %s: %w", d.path, err), d.series.close())
+		}
+	}
+	d.syncing, d.synced = make(chan job, 1), make(chan struct{})
+	go d.syncLoop()
+	return nil
+}
+
+// Path returns where the directory is.
+func (d *Dir) Path() string { return d.path }
+
+// FindingPath returns where the file of a finding is, or will be.
+func (d *Dir) FindingPath(id string) string { return filepath.Join(d.path, Findings, id+".json") }
+
+// Meta returns what the campaign is about.
+func (d *Dir) Meta() Meta {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.meta
+}
+
+// SetMeta changes what the campaign is about, durably.
+func (d *Dir) SetMeta(m Meta) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.writable()
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return err
+	}
+	d.meta = m
+	return d.compact()
+}
+
+// writable must be called with the lock held, as must all below.
+func (d *Dir) writable() error {
+	switch {
+	case d.readOnly:
+		return fmt.Errorf("writing to %s: opened for reading", d.path)
+	case d.closed:
+		return fmt.Errorf("writing to %s: %w", d.path, fs.ErrClosed)
+	}
+	return nil
+}
+
+// Close syncs what is not yet on disk, writes campaign.json anew and gives the lock up.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	if d.readOnly || d.closed {
+		d.closed = true
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	close(d.syncing)
+	d.mu.Unlock()
+	<-d.synced
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	errs := []error{d.failed, d.work(job{paths: d.pending}), d.settle(), d.compact(), d.series.write(d), d.series.close(),
+		d.journal.file.Close(), release(d.lock)}
+	d.pending = nil
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = fmt.Errorf("closing %s: %w", d.path, err)
+		}
+	}
+	return errors.Join(errs...)
+}

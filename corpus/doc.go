@@ -1,0 +1,20 @@
+// Package corpus keeps a campaign in a directory that people and other tools can read, and that survives a crash.
+//
+//	campaign.json     the campaign: target, options, statistics, what is known of every testcase
+//	journal           what has happened since campaign.json was written
+//	seeds/valid/      inputs that somebody gave us, and that the target should take
+//	seeds/edge_cases/ inputs that somebody gave us, and that are at a border
+//	interesting/      the corpus: one encoded input a file, named by its content
+//	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain
+//	findings/         one file a finding, with all that is needed to show it again
+//	stats.csv         a line for every progress event
+//	fuzzer_stats      and plot_data: as AFL++ 4 writes them, for its tools and those of others
+//	lock              held, and with the process id in it, while a campaign runs
+//
+// A [Dir] is a [teasel.Reporter]. A finding is on disk, file and directory synced, when Report returns. The rest is
+// written at once and synced about once a second, so that a killed process loses nothing and a power failure loses the
+// last second. There is no database: a corpus grows slowly once the first minutes are over, and plain files can be
+// read, copied and mended by anybody.
+//
+// What is broken on disk is told as a [Problem] and passed over; the rest is loaded.
+package corpus

@@ -1,0 +1,77 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// temporary returns the name under which a file is written before it gets its own. One process writes to a campaign,
+// so that the name need not be random, and what a kill leaves behind is overwritten or swept.
+func temporary(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+}
+
+// replace writes a file that a reader sees either as it was or as it shall be. When durable, it is on disk on return:
+// the file is synced before it gets its name, and the directory after.
+func replace(path string, data []byte, durable bool) (err error) {
+	tmp := temporary(path)
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(tmp)
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err == nil && durable {
+		err = syncPath(filepath.Dir(path))
+	}
+	return err
+}
+
+// syncPath waits until a file's bytes, or a directory's names, are on disk. What is gone meanwhile needs no sync.
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// sweep removes what a kill left half written.
+func sweep(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("sweeping: %w", err)
+	}
+	for _, f := range files {
+		if n := f.Name(); strings.HasPrefix(n, ".") && strings.HasSuffix(n, ".tmp") && f.Type().IsRegular() {
+			if err := os.Remove(filepath.Join(dir, n)); err != nil {
+				return fmt.Errorf("sweeping: %w", err)
+			}
+		}
+	}
+	return nil
+}

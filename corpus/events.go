@@ -1,0 +1,186 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// plainKey reports whether a key is fit to name a file: it may come from another machine.
+func plainKey(key string) bool {
+	return key != "" && len(key) <= 64 && strings.Trim(key, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == ""
+}
+
+func (d *Dir) entryPath(key string) string {
+	return filepath.Join(d.path, Interesting, key+d.meta.Extension)
+}
+
+// Report writes down what happened. A finding is safe when Report returns; the rest about a second after.
+func (d *Dir) Report(e teasel.Event) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.writable(); err != nil {
+		return err
+	}
+	if d.failed != nil {
+		return d.failed
+	}
+	switch e.Kind {
+	case teasel.EventAdded:
+		return d.added(&e.Entry)
+	case teasel.EventEvicted:
+		return d.evicted(e.Entry.Key)
+	case teasel.EventFound:
+		return d.finding(&e.Finding)
+	case teasel.EventProgress:
+		return d.progress(&e)
+	}
+	return nil
+}
+
+// log plays a record and writes it to the journal.
+func (d *Dir) log(r *record) error {
+	d.state.apply(r)
+	if err := d.journal.append(r); err != nil {
+		return err
+	}
+	if d.journal.size > d.journal.limit {
+		return d.compact()
+	}
+	return nil
+}
+
+func (d *Dir) added(e *teasel.Entry) error {
+	if !plainKey(e.Key) {
+		return fmt.Errorf("keeping a testcase: key %.80q: expected letters and digits", e.Key)
+	}
+	path := d.entryPath(e.Key)
+	if d.state.entries[e.Key] == nil {
+		if err := replace(path, e.Data, false); err != nil {
+			return fmt.Errorf("keeping a testcase: %w", err)
+		}
+		d.pending = append(d.pending, path)
+	}
+	return d.log(&record{Added: newTestcase(e)})
+}
+
+// evicted tells the journal first, or a kill in between would look like a lost file.
+func (d *Dir) evicted(key string) error {
+	if !plainKey(key) {
+		return fmt.Errorf("evicting a testcase: key %.80q: expected letters and digits", key)
+	}
+	if err := d.log(&record{Evicted: key}); err != nil {
+		return err
+	}
+	if err := os.Remove(d.entryPath(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("evicting a testcase: %w", err)
+	}
+	return nil
+}
+
+func (d *Dir) finding(f *teasel.Finding) error {
+	id, c := f.ID(), *f
+	c.Occurrences = max(c.Occurrences, d.state.counts[id])
+	if err := d.writeFinding(id, &c); err != nil {
+		return err
+	}
+	if err := d.plainInput(id, f); err != nil {
+		return err
+	}
+	if d.state.findings[id] == nil {
+		d.series.saw(d.meta.folder(f.Rule), d.now())
+	}
+	d.state.findings[id] = &c
+	return d.log(&record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}})
+}
+
+func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
+	return WriteFinding(d.FindingPath(id),
+		&FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+}
+
+// plainInput writes the input of a crash or hang as the target takes it.
+func (d *Dir) plainInput(id string, f *teasel.Finding) error {
+	folder := d.meta.folder(f.Rule)
+	if folder == "" {
+		return nil
+	}
+	path := filepath.Join(d.path, folder, id+d.meta.Extension)
+	if err := replace(path, f.Input, false); err != nil {
+		return fmt.Errorf("writing the input of finding %s: %w", id, err)
+	}
+	d.pending = append(d.pending, path)
+	return nil
+}
+
+// plainInputs makes up for those that were lost, and counts them.
+func (d *Dir) plainInputs() error {
+	for id, f := range d.state.findings {
+		d.series.saw(d.meta.folder(f.Rule), time.Time{})
+		if _, err := os.Lstat(filepath.Join(d.path, d.meta.folder(f.Rule), id+d.meta.Extension)); err == nil {
+			continue
+		}
+		if err := d.plainInput(id, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle brings the counts in the files of findings up to date.
+func (d *Dir) settle() error {
+	for id, f := range d.state.findings {
+		if n := d.state.counts[id]; n > f.Occurrences {
+			f.Occurrences = n
+			if err := d.writeFinding(id, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Dir) progress(e *teasel.Event) error {
+	r := record{Stats: newFigures(&e.Stats), Occurrences: make(map[string]uint64, len(e.Sightings))}
+	for _, w := range e.Workers {
+		r.Workers = append(r.Workers, worker(w))
+	}
+	for _, a := range e.Advances {
+		r.Advances = append(r.Advances, advance(a))
+	}
+	for _, s := range e.Sightings {
+		r.Occurrences[s.ID] = s.Times
+	}
+	if err := d.log(&r); err != nil {
+		return err
+	}
+	if err := d.series.add(d); err != nil {
+		return err
+	}
+	select {
+	case d.syncing <- job{d.pending, d.journal.file}:
+		d.pending = nil
+	default: // the disk is behind; next time
+	}
+	return nil
+}
+
+// Finish writes down what a run came to. It is called last.
+func (d *Dir) Finish(s teasel.Summary) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.writable(); err != nil {
+		return err
+	}
+	r := record{Stats: newFigures(&s.Stats), Stopped: s.Stopped, Occurrences: map[string]uint64{}}
+	for i := range s.Findings {
+		r.Occurrences[s.Findings[i].ID()] = s.Findings[i].Occurrences
+	}
+	return d.log(&r)
+}

@@ -1,0 +1,229 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+const findingVersion = 1
+
+// FindingFile is a finding with all that is needed to show it again without the campaign it comes from.
+type FindingFile struct {
+	Kind    string          // of target, for example mcp
+	Target  json.RawMessage // the kind's own description of the target
+	Seed    uint64          // of the campaign
+	Finding teasel.Finding
+}
+
+// WriteFinding writes a finding durably: when it returns, a power failure does not lose it. Inputs that are JSON
+// objects or arrays stand in the file byte for byte, for people to read; others are in base64.
+func WriteFinding(path string, f *FindingFile) error {
+	text, err := f.text()
+	if err == nil {
+		err = replace(path, text, true)
+	}
+	if err != nil {
+		return fmt.Errorf("writing finding %s: %w", f.Finding.ID(), err)
+	}
+	return nil
+}
+
+// text lays the file out by hand, a field a line: an encoder would lay out the inputs anew, and they are wanted as
+// they are.
+func (f *FindingFile) text() ([]byte, error) {
+	var b bytes.Buffer
+	var failed error
+	name := func(n string) { fmt.Fprintf(&b, ",\n  %q: ", n) }
+	field := func(n string, v any) {
+		name(n)
+		text, err := marshal(v)
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("%s: %w", n, err)
+		}
+		b.Write(text)
+	}
+	input := func(n string, data []byte) {
+		name(n)
+		b.Write(inputText(data))
+	}
+	fd := &f.Finding
+	fmt.Fprintf(&b, "{\n  \"teasel-finding\": %d", findingVersion)
+	field("kind", f.Kind)
+	if len(f.Target) > 0 {
+		field("target", f.Target)
+	}
+	field("seed", f.Seed)
+	field("id", fd.ID())
+	field("rule", fd.Rule)
+	field("severity", fd.Severity)
+	field("subject", fd.Subject)
+	if fd.Group != "" {
+		field("group", fd.Group)
+	}
+	field("message", fd.Message)
+	if fd.Detail != "" {
+		field("detail", fd.Detail)
+	}
+	field("stable", fd.Stable)
+	field("tries", fd.Tries)
+	field("occurrences", fd.Occurrences)
+	field("worker", fd.Worker)
+	field("execution", fd.Execution)
+	input("input", fd.Input)
+	if fd.Original != nil {
+		input("original", fd.Original)
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes(), failed
+}
+
+// inputText returns how an input stands in a finding's file: verbatim when reading the file gives the same bytes
+// back.
+func inputText(data []byte) []byte {
+	if verbatim(data) {
+		return data
+	}
+	return []byte(`{"base64":"` + base64.StdEncoding.EncodeToString(data) + `"}`)
+}
+
+func verbatim(data []byte) bool {
+	if len(data) == 0 || (data[0] != '{' && data[0] != '[') || !utf8.Valid(data) {
+		return false
+	}
+	if end := data[len(data)-1]; end != '}' && end != ']' {
+		return false // white space after the value would be lost
+	}
+	// The input is one level deeper in the file, and there is a limit to the depth that a decoder takes.
+	if !json.Valid(data) || !json.Valid(bytes.Join([][]byte{{'['}, {']'}}, data)) {
+		return false
+	}
+	_, wrapped := unwrap(data)
+	return !wrapped
+}
+
+// unwrap returns the value of an object with the one field "base64".
+func unwrap(data []byte) (value json.RawMessage, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil || len(fields) != 1 {
+		return nil, false
+	}
+	value, ok = fields["base64"]
+	return value, ok
+}
+
+// inputBytes undoes inputText.
+func inputBytes(raw json.RawMessage) (data []byte, err error) {
+	value, ok := unwrap(raw)
+	if !ok {
+		return raw, nil
+	}
+	err = json.Unmarshal(value, &data)
+	return data, err
+}
+
+// ReadFinding reads what [WriteFinding] wrote, or what a person made of it. An error about the content is a
+// [Problem], with the line and what was expected there. The id is not read: it follows from rule, subject and group.
+func ReadFinding(path string) (FindingFile, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return FindingFile{}, fmt.Errorf("reading a finding: %w", err)
+	}
+	f, p := parseFinding(path, data)
+	if p != nil {
+		return FindingFile{}, p
+	}
+	return f, nil
+}
+
+const findingWanted = `a finding: an object with "teasel-finding", "kind", "rule" and "input"`
+
+func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
+	r := newReader(path, data)
+	fields := findingFields(&f)
+	version, seen := 0, map[string]bool{}
+	whole := r.object(findingWanted, func(name string) bool {
+		seen[name] = true
+		switch known, ok := fields[name]; {
+		case ok:
+			return r.value(known.into, fmt.Sprintf("%q to be %s", name, known.want))
+		case name == "teasel-finding":
+			at := r.at()
+			if !r.value(&version, "the version of the format, 1") {
+				return false
+			}
+			if version != findingVersion && len(r.problems) == 0 {
+				r.problem(at, "version %d of the format: expected %d", version, findingVersion).Err = ErrVersion
+			}
+			return true
+		case name == "input":
+			return r.input(&f.Finding.Input)
+		case name == "original":
+			return r.input(&f.Finding.Original)
+		}
+		return r.skip() // of a later version
+	})
+	if whole {
+		r.end()
+		for _, name := range strings.Fields("teasel-finding kind rule severity input") {
+			if !seen[name] {
+				r.problem(0, "%q is missing: expected %s", name, findingWanted)
+			}
+		}
+	}
+	for _, p := range r.problems {
+		if wrong == nil || p.Err != nil { // what a later version means by its fields is not ours to judge
+			wrong = p
+		}
+	}
+	return f, wrong
+}
+
+type wanted struct {
+	into any
+	want string
+}
+
+func findingFields(f *FindingFile) map[string]wanted {
+	fd := &f.Finding
+	return map[string]wanted{
+		"kind":        {&f.Kind, "a kind of target, such as mcp"},
+		"target":      {&f.Target, "the target"},
+		"seed":        {&f.Seed, "a whole number"},
+		"rule":        {&fd.Rule, "a rule's id, such as mcp/server-crash"},
+		"severity":    {&fd.Severity, "low, medium, high or critical"},
+		"subject":     {&fd.Subject, "a string"},
+		"group":       {&fd.Group, "a string"},
+		"message":     {&fd.Message, "a string"},
+		"detail":      {&fd.Detail, "a string"},
+		"stable":      {&fd.Stable, "a whole number"},
+		"tries":       {&fd.Tries, "a whole number"},
+		"occurrences": {&fd.Occurrences, "a whole number"},
+		"worker":      {&fd.Worker, "a whole number"},
+		"execution":   {&fd.Execution, "a whole number"},
+	}
+}
+
+// input reads an input that inputText wrote; null is none.
+func (r *reader) input(into *[]byte) bool {
+	at := r.at()
+	var raw json.RawMessage
+	if !r.value(&raw, "an input") {
+		return false
+	}
+	if string(raw) == "null" {
+		return true
+	}
+	in, err := inputBytes(raw)
+	if err != nil {
+		r.problem(at, `expected an input, as it is or as {"base64":"..."}: %v`, err)
+	}
+	*into = in
+	return true
+}

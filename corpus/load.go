@@ -1,0 +1,261 @@
+package corpus
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// load reads campaign.json, the journal and the findings. What can be passed over is noted in d.found; an error means
+// that not even the kind of the target is known.
+func (d *Dir) load() error {
+	// A running campaign may have written both files anew between our two reads.
+	for range 3 {
+		d.meta, d.state, d.found = Meta{}, newState(), nil
+		epoch, problems := readCampaign(filepath.Join(d.path, campaignName), &d.meta, &d.state)
+		d.epoch, d.found = epoch, problems
+		if last := d.replay(); last <= epoch || !d.readOnly || len(problems) > 0 {
+			break
+		}
+	}
+	if d.meta.Kind == "" {
+		for _, p := range d.found {
+			return fmt.Errorf("opening a campaign: %w", p)
+		}
+		return fmt.Errorf("opening a campaign: %w",
+			&Problem{File: filepath.Join(d.path, campaignName), Line: 1, Text: `"kind" is missing`})
+	}
+	for _, p := range d.found {
+		if errors.Is(p, ErrVersion) {
+			return fmt.Errorf("opening a campaign: %w", p)
+		}
+	}
+	if err := d.meta.check(); err != nil {
+		d.note(&Problem{File: filepath.Join(d.path, campaignName), Text: err.Error(), Err: err})
+		d.meta.Extension = ""
+	}
+	slices.SortStableFunc(d.state.workers, func(a, b teasel.WorkerState) int { return cmp.Compare(a.Number, b.Number) })
+	d.loadFindings()
+	return nil
+}
+
+// replay applies the journal, unless campaign.json is later. It returns the journal's epoch.
+func (d *Dir) replay() int {
+	path := filepath.Join(d.path, journalName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		d.note(&Problem{File: path, Text: "expected a journal: " + err.Error(), Err: err})
+		return 0
+	}
+	var o opening
+	first := true
+	good, wrong := frames(data, func(text []byte, offset int64) {
+		if first {
+			first = false
+			if json.Unmarshal(text, &o) != nil || o.Version != journalVersion {
+				o = opening{}
+				d.note(&Problem{File: path, Line: 1, Text: `expected the opening of a journal: {"teasel-journal":1,...}`})
+				return
+			}
+			if d.meta.Kind == "" && o.Meta != nil {
+				d.meta = *o.Meta
+			}
+			return
+		}
+		if o.Version == 0 || o.Epoch < d.epoch {
+			return
+		}
+		var r record
+		if err := json.Unmarshal(text, &r); err != nil {
+			d.note(&Problem{File: path, Line: line(data, offset), Offset: offset, Text: "expected a record: " + err.Error()})
+			return
+		}
+		if r.Added == nil || plainKey(r.Added.Key) {
+			d.state.apply(&r)
+		}
+	})
+	if wrong != "" && !(d.readOnly && d.live()) { // a live one may be writing just now
+		d.note(&Problem{File: path, Line: line(data, good), Offset: good,
+			Text: fmt.Sprintf("%s; the %d bytes before it are used, the %d from there on are not", wrong, good, int64(len(data))-good)})
+	}
+	d.epoch = max(d.epoch, o.Epoch)
+	return o.Epoch
+}
+
+func (d *Dir) note(p *Problem) { d.found = append(d.found, p) }
+
+// live reports whether the process that last locked the directory may still run.
+func (d *Dir) live() bool {
+	f, err := os.Open(filepath.Join(d.path, lockName))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var pid int
+	if _, err := fmt.Sscanf(holder(f), " (pid %d)", &pid); err != nil {
+		return false
+	}
+	err = syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// loadFindings reads the files of findings: those are what was announced, whatever the rest says.
+func (d *Dir) loadFindings() {
+	dir := filepath.Join(d.path, Findings)
+	files, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.note(&Problem{File: dir, Text: "expected a directory of findings: " + err.Error(), Err: err})
+	}
+	broken := map[string]bool{}
+	for _, file := range files {
+		name := file.Name()
+		if strings.HasPrefix(name, ".") || file.IsDir() || filepath.Ext(name) != ".json" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		f, err := ReadFinding(path)
+		if err != nil {
+			broken[strings.TrimSuffix(name, ".json")] = true
+			p, ok := errors.AsType[*Problem](err)
+			if !ok {
+				p = &Problem{File: path, Text: err.Error(), Err: err}
+			}
+			d.note(p)
+			continue
+		}
+		id := f.Finding.ID()
+		d.state.counts[id] = max(d.state.counts[id], f.Finding.Occurrences)
+		f.Finding.Occurrences = d.state.counts[id]
+		d.state.findings[id] = &f.Finding
+	}
+	for _, id := range d.state.ids() {
+		if d.state.findings[id] == nil {
+			if !broken[id] {
+				p := d.FindingPath(id)
+				d.note(&Problem{File: p, Text: "is missing: expected a finding", Err: fs.ErrNotExist})
+			}
+			delete(d.state.counts, id)
+		}
+	}
+}
+
+// setAside keeps what is broken and about to be written anew, for a person to look at.
+func (d *Dir) setAside() error {
+	for _, name := range []string{campaignName, journalName} {
+		path := filepath.Join(d.path, name)
+		if !slices.ContainsFunc(d.found, func(p *Problem) bool { return p.File == path }) {
+			continue
+		}
+		if err := os.Rename(path, path+".broken"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("setting aside: %w", err)
+		}
+	}
+	return nil
+}
+
+// Snapshot returns what a campaign needs to carry on, and what is wrong with the directory. Broken files are left
+// out. Files in interesting/ of which nothing is known, because somebody put them there, come without features.
+func (d *Dir) Snapshot() (teasel.Snapshot, []*Problem, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	st := &d.state
+	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
+		Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages)}
+	problems := slices.Clone(d.found)
+	seen := map[string]bool{}
+	for _, e := range st.kept() {
+		path := d.entryPath(e.Key)
+		seen[filepath.Base(path)] = true
+		data, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && d.readOnly && d.live(): // evicted meanwhile
+		case err != nil:
+			problems = append(problems, &Problem{File: path, Text: "expected a testcase: " + err.Error(), Err: err})
+		case teasel.Key(data) != e.Key:
+			problems = append(problems, misnamed(path, data))
+		default:
+			entry := *e
+			entry.Data = data
+			s.Entries = append(s.Entries, entry)
+		}
+	}
+	more, bad, err := d.strangers(seen, s.Entries)
+	s.Entries = append(s.Entries, more...)
+	return s, append(problems, bad...), err
+}
+
+func misnamed(path string, data []byte) *Problem {
+	return &Problem{File: path, Text: fmt.Sprintf("does not match its name: expected the content %s, found that of %s (%d bytes)",
+		strings.SplitN(filepath.Base(path), ".", 2)[0], teasel.Key(data), len(data))}
+}
+
+// strangers returns the files in interesting/ that are not among those seen.
+func (d *Dir) strangers(seen map[string]bool, known []teasel.Entry) (es []teasel.Entry, bad []*Problem, err error) {
+	dir := filepath.Join(d.path, Interesting)
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading the corpus: %w", err)
+	}
+	keys := map[string]bool{}
+	for i := range known {
+		keys[known[i].Key] = true
+	}
+	for _, f := range files {
+		if seen[f.Name()] || strings.HasPrefix(f.Name(), ".") || !f.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, f.Name())
+		data, err := os.ReadFile(path)
+		if err != nil {
+			bad = append(bad, &Problem{File: path, Text: "expected a testcase: " + err.Error(), Err: err})
+			continue
+		}
+		key := teasel.Key(data)
+		if stem := strings.TrimSuffix(f.Name(), d.meta.Extension); stem != key && len(stem) == len(key) && plainKey(stem) {
+			bad = append(bad, misnamed(path, data))
+			continue
+		}
+		if !keys[key] {
+			keys[key] = true
+			es = append(es, teasel.Entry{Key: key, Data: data})
+		}
+	}
+	return es, bad, nil
+}
+
+// findings returns the findings, worst first.
+func (d *Dir) findings() []teasel.Finding {
+	var fs []teasel.Finding
+	for id, f := range d.state.findings {
+		c := *f
+		c.Occurrences = max(c.Occurrences, d.state.counts[id])
+		fs = append(fs, c)
+	}
+	slices.SortFunc(fs, func(a, b teasel.Finding) int {
+		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Group, b.Group))
+	})
+	return fs
+}
+
+// Summary returns what the campaign has come to, as far as the directory tells.
+func (d *Dir) Summary() teasel.Summary {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := teasel.Summary{Stats: d.state.stats, Findings: d.findings(), Stopped: d.state.stopped}
+	s.Corpus, s.Stats.Findings = len(d.state.entries), len(s.Findings)
+	s.Stages = slices.Clone(s.Stages)
+	return s
+}

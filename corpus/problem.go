@@ -1,0 +1,43 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrVersion is what a problem with a file wraps that a later version of the program wrote.
+var ErrVersion = errors.New("unknown version")
+
+// Problem is something on disk that is not as it should be. It is an error as well.
+type Problem struct {
+	File   string // its path
+	Line   int    // from 1; 0: the whole file, or one without lines
+	Offset int64  // in bytes
+	Text   string // what was found and what was expected
+	Err    error  // what lies behind it; nil: nothing more
+}
+
+// Error names the place and says what was expected there.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	} else if p.Offset > 0 {
+		fmt.Fprintf(&b, ": byte %d", p.Offset)
+	}
+	b.WriteString(": ")
+	b.WriteString(p.Text)
+	return b.String()
+}
+
+// Unwrap returns what lies behind the problem.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// line returns the number of the line that has data[offset].
+func line(data []byte, offset int64) int {
+	offset = min(max(offset, 0), int64(len(data)))
+	return 1 + bytes.Count(data[:offset], []byte{'\n'})
+}

@@ -1,0 +1,128 @@
+package corpus
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// largest is the biggest file that is taken for an input.
+const largest = 64 << 20
+
+// Seed is an input that somebody gave us.
+type Seed struct {
+	Name string // of its file, below the directory it was loaded from
+	Data []byte // encoded
+}
+
+// Load reads the inputs below path: every file is one, unless its name begins with a dot. A campaign's directory is
+// taken for its seeds and testcases; a single file is fine too. Of files with the same content only the first by name
+// is kept. A file that check refuses is told as a problem and left out; a nil check refuses nothing. The error says
+// that path itself cannot be read.
+func Load(path string, check func(data []byte) error) (seeds []Seed, problems []*Problem, err error) {
+	roots := []string{path}
+	if IsCampaign(path) {
+		roots = []string{filepath.Join(path, Valid), filepath.Join(path, EdgeCases), filepath.Join(path, Interesting)}
+	} else if _, err := os.Stat(path); err != nil {
+		return nil, nil, fmt.Errorf("loading a corpus: %w", err)
+	}
+	seen := map[string]bool{}
+	take := func(file string) {
+		data, err := readInput(file)
+		if err == nil && check != nil {
+			err = check(data)
+		}
+		if err != nil {
+			problems = append(problems, &Problem{File: file, Text: "is no input: " + err.Error(), Err: err})
+			return
+		}
+		if key := teasel.Key(data); !seen[key] {
+			seen[key] = true
+			name, err := filepath.Rel(path, file)
+			if err != nil || name == "." {
+				name = filepath.Base(file)
+			}
+			seeds = append(seeds, Seed{Name: name, Data: data})
+		}
+	}
+	for _, root := range roots {
+		if r, err := filepath.EvalSymlinks(root); err == nil && len(roots) == 1 && r != root {
+			root, path = r, r // a walk does not follow the link it begins with
+		}
+		err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+			switch hidden := strings.HasPrefix(filepath.Base(file), "."); {
+			case err != nil && file == root:
+				return err
+			case err != nil:
+				problems = append(problems, &Problem{File: file, Text: "cannot be read: " + err.Error(), Err: err})
+			case hidden && file != root && e.IsDir():
+				return filepath.SkipDir
+			case hidden && file != root || e.IsDir():
+			default:
+				take(file)
+			}
+			return nil
+		})
+		if err != nil && len(roots) == 1 {
+			return nil, problems, fmt.Errorf("loading a corpus: %w", err)
+		}
+	}
+	return seeds, problems, nil
+}
+
+func readInput(file string) ([]byte, error) {
+	info, err := os.Stat(file) // follows a link to a file
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("expected a file, not a %v", info.Mode().Type())
+	case info.Size() > largest:
+		return nil, fmt.Errorf("expected at most %d MB, not %d", largest>>20, info.Size()>>20)
+	}
+	return os.ReadFile(file)
+}
+
+// WriteSeed keeps a seed in folder, [Valid] or [EdgeCases], under a name that people recognise; characters that are
+// unfit for a file's name are replaced. It is synced with the rest.
+func (d *Dir) WriteSeed(folder, name string, data []byte) error {
+	if folder != Valid && folder != EdgeCases {
+		return fmt.Errorf("writing a seed: folder %q: expected %s or %s", folder, Valid, EdgeCases)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.writable(); err != nil {
+		return err
+	}
+	stem := plainName(strings.TrimSuffix(name, d.meta.Extension))
+	path := filepath.Join(d.path, folder, stem+d.meta.Extension)
+	if old, err := os.ReadFile(path); err == nil && string(old) != string(data) {
+		path = filepath.Join(d.path, folder, stem+"-"+teasel.Key(data)+d.meta.Extension)
+	}
+	if err := replace(path, data, false); err != nil {
+		return fmt.Errorf("writing a seed: %w", err)
+	}
+	d.pending = append(d.pending, path)
+	return nil
+}
+
+// plainName makes a short name of letters, digits, dots, underscores and dashes.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, name)
+	if len(name) > 80 {
+		name = name[:80]
+	}
+	if name = strings.Trim(name, ".-"); name == "" {
+		return "seed"
+	}
+	return name
+}

@@ -1,0 +1,47 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// job is what one round of syncing is about.
+type job struct {
+	paths   []string // in Interesting, Crashes and Hangs
+	journal *os.File // nil: none
+}
+
+// syncLoop does the rounds, so that nobody waits for the disk; it ends when there are no more.
+func (d *Dir) syncLoop() {
+	defer close(d.synced)
+	for j := range d.syncing {
+		if err := d.work(j); err != nil {
+			d.mu.Lock()
+			d.failed = errors.Join(d.failed, err)
+			d.mu.Unlock()
+		}
+	}
+}
+
+func (d *Dir) work(j job) error {
+	dirs := map[string]bool{}
+	for _, p := range j.paths {
+		dirs[filepath.Dir(p)] = true
+		if err := syncPath(p); err != nil {
+			return fmt.Errorf("syncing: %w", err)
+		}
+	}
+	for p := range dirs {
+		if err := syncPath(p); err != nil {
+			return fmt.Errorf("syncing: %w", err)
+		}
+	}
+	if j.journal != nil {
+		if err := j.journal.Sync(); err != nil && !errors.Is(err, os.ErrClosed) {
+			return fmt.Errorf("syncing the journal: %w", err)
+		}
+	}
+	return nil
+}
