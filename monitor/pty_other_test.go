@@ -1,0 +1,13 @@
+//go:build !linux
+
+package monitor
+
+import (
+	"os"
+	"testing"
+)
+
+func openTerminal(t *testing.T) *os.File {
+	t.Skip("pseudo-terminals are opened on Linux only")
+	return nil
+}

@@ -1,0 +1,208 @@
+package monitor
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Screen shows a campaign as a block of a few lines at the bottom of a terminal, drawn over itself about once a second.
+// Findings and notes come above it and stay. A picture is one write that moves the cursor up and overwrites, so that
+// nothing flickers; only what differs in length is erased.
+type Screen struct {
+	title string
+	color bool
+	size  func() (width, height int)
+	pump  pump
+
+	mu      sync.Mutex
+	tally   tally
+	rate    float64
+	above   []string // to be shown above the block
+	dropped int
+	drawn   []int // widths of the lines that the block has on the terminal
+	closed  bool
+}
+
+var _ Monitor = (*Screen)(nil)
+
+// aboveRoom is how many lines wait for a stopped terminal before some are left out.
+const aboveRoom = 500
+
+// NewScreen returns a monitor that draws on w. It has colour unless NO_COLOR is set.
+func NewScreen(w io.Writer, o Options) *Screen { return newScreen(w, o, sizeOf(w)) }
+
+func newScreen(w io.Writer, o Options, size func() (width, height int)) *Screen {
+	s := &Screen{title: oneLine(o.Title), tally: newTally(o.Before), color: o.getenv("NO_COLOR") == "", size: size}
+	s.pump.start(w, s.picture)
+	return s
+}
+
+func sizeOf(w io.Writer) func() (int, int) {
+	return func() (int, int) {
+		if f, ok := w.(*os.File); ok {
+			if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
+				return width, height
+			}
+		}
+		return 80, 24
+	}
+}
+
+// Report shows an event, if it is one for people. It never fails and never waits.
+func (s *Screen) Report(e teasel.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	switch e.Kind {
+	case teasel.EventFound:
+		if !s.tally.found(&e.Finding) {
+			return nil
+		}
+		label := fmt.Sprintf("%-8s", strings.ToUpper(e.Finding.Severity.String()))
+		s.put(s.paint(label, shade[e.Finding.Severity]) + "  " + headline(&e.Finding))
+	case teasel.EventNote:
+		s.put(s.paint("note: ", faint) + oneLine(e.Text))
+	case teasel.EventProgress:
+		s.tally.before, s.tally.stats = s.tally.stats, e.Stats
+		// Half of the old figure, so that the number can be read while it changes.
+		if now := rate(&s.tally.before, &s.tally.stats); s.rate == 0 || s.tally.before.Elapsed == 0 {
+			s.rate = rate(&teasel.Stats{}, &s.tally.stats)
+		} else {
+			s.rate = (s.rate + now) / 2
+		}
+	default:
+		return nil
+	}
+	s.pump.news()
+	return nil
+}
+
+func (s *Screen) put(line string) {
+	if len(s.above) == aboveRoom {
+		s.dropped++
+		return
+	}
+	s.above = append(s.above, line)
+}
+
+// Close draws the block a last time and leaves it there, with the cursor below.
+func (s *Screen) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.pump.stop()
+	return nil
+}
+
+// The colours are the terminal's own, so that they can be read on whatever it has behind them.
+const (
+	bold  = "1"
+	faint = "2"
+)
+
+var shade = map[teasel.Severity]string{teasel.Low: "36", teasel.Medium: "33", teasel.High: "31", teasel.Critical: "1;31"}
+
+func (s *Screen) paint(text, sgr string) string {
+	if !s.color || sgr == "" {
+		return text
+	}
+	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+}
+
+// picture returns what brings the terminal up to date.
+func (s *Screen) picture() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	width, height := s.size()
+	var b strings.Builder
+	if up := rows(s.drawn, width); up > 0 {
+		fmt.Fprintf(&b, "\r\x1b[%dA", min(up, height-1))
+	}
+	for _, l := range s.above {
+		b.WriteString(l + "\x1b[K\n")
+	}
+	if s.dropped > 0 {
+		fmt.Fprintf(&b, "%d more lines left out\x1b[K\n", s.dropped)
+	}
+	s.above, s.dropped, s.drawn = nil, 0, nil
+	block := s.block()
+	for _, l := range block[:max(0, min(len(block), height-1))] {
+		text, cells := cut(l, width-1)
+		if len(s.drawn) == 0 {
+			text = s.paint(text, bold)
+		}
+		s.drawn = append(s.drawn, cells)
+		b.WriteString(text + "\x1b[K\n")
+	}
+	b.WriteString("\x1b[J")
+	return []byte(b.String())
+}
+
+// rows returns how many rows lines take on a terminal that may have become narrower since they were written.
+func rows(cells []int, width int) (n int) {
+	for _, c := range cells {
+		n += max(1, (c+width-1)/max(1, width))
+	}
+	return n
+}
+
+// block returns the lines of the block, not yet cut to the terminal.
+func (s *Screen) block() []string {
+	st := &s.tally.stats
+	ago := func(at time.Duration) string {
+		if at == 0 {
+			return "none yet"
+		}
+		return clock(st.Elapsed-at) + " ago"
+	}
+	found := "none"
+	if n := len(s.tally.severity); n > 0 {
+		found = fmt.Sprintf("%d: %s, last %s", n, s.tally.counts(), ago(st.LastFound))
+	}
+	var stages []string
+	for _, g := range st.Stages {
+		stages = append(stages, fmt.Sprintf("%s %d/%d", oneLine(g.Name), g.Kept, g.Executions))
+	}
+	if stages == nil {
+		stages = []string{"none yet"}
+	}
+	return []string{
+		strings.TrimSuffix("teasel "+s.title, " "),
+		fmt.Sprintf("  run time  %-12s executions  %d, %.0f/s", clock(st.Elapsed), st.Executions, s.rate),
+		fmt.Sprintf("  corpus    %-12d features    %d, last new %s", st.Corpus, st.Features, ago(st.LastKept)),
+		fmt.Sprintf("  workers   %-12d memory      %d MB", st.Workers, st.Memory>>20),
+		"  findings  " + found,
+		"  kept/run  " + strings.Join(stages, "  "),
+	}
+}
+
+// cut returns as much of a text as fits into a number of cells, and how many it takes. Letters that may be wide are
+// taken for wide: a line that is too short does no harm, one that wraps does.
+func cut(text string, most int) (string, int) {
+	cells := 0
+	for i, r := range text {
+		w := 1
+		if r >= 0x1100 {
+			w = 2
+		}
+		if cells+w > most {
+			return text[:i], cells
+		}
+		cells += w
+	}
+	return text, cells
+}

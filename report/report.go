@@ -1,0 +1,164 @@
+// Package report writes down what a campaign came to, after it: as text for a person, as JSON for a program, as SARIF
+// 2.1.0 for GitHub code scanning and others, and as JUnit XML for CI servers.
+//
+// The same [Run] gives the same bytes, whatever the order of what is in it.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+)
+
+// Skip says why something of a target was not fuzzed.
+type Skip = corpus.Skip
+
+// Run is what there is to tell of a campaign. Its zero value is a campaign of nothing.
+type Run struct {
+	Version  string         // of the program; "": dev
+	Kind     string         // of target, for example mcp
+	Target   string         // in one line, for example node server.js
+	Seed     uint64         // of the generator
+	Summary  teasel.Summary // what it came to
+	Rules    []teasel.Rule  // that could have been broken
+	Subjects []string       // of the target that were fuzzed, for example "tools/call divide"
+	Skipped  []Skip         // what was not
+	Blocked  []string       // what was not because it may destroy something
+	Dir      string         // the campaign's directory; "": none, findings have no file then
+
+	// Applies says whether a rule is about a subject; nil: each is about each. JUnit lists what was tested by it.
+	Applies func(rule teasel.Rule, subject string) bool
+	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
+	Repro func(teasel.Finding) string
+	// Root is the root of the repository, to which SARIF's locations are relative; "": the working directory.
+	Root string
+	// Source is a file below Root that SARIF points at, such as a committed teasel.toml: code scanning shows only what
+	// is in the repository; "": the finding's file.
+	Source string
+}
+
+// Formats lists what [Write] can write.
+func Formats() []string { return []string{"text", "json", "sarif", "junit"} }
+
+// Write writes a report in one of [Formats].
+func Write(w io.Writer, format string, r *Run) error {
+	writers := map[string]func(io.Writer, *Run) error{"text": Text, "json": JSON, "sarif": SARIF, "junit": JUnit}
+	write := writers[format]
+	if write == nil {
+		return fmt.Errorf("format %q: expected %s", format, strings.Join(Formats(), ", "))
+	}
+	return write(w, r)
+}
+
+// findings returns the findings, worst first.
+func (r *Run) findings() []teasel.Finding {
+	fs := slices.Clone(r.Summary.Findings)
+	slices.SortFunc(fs, func(a, b teasel.Finding) int {
+		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Group, b.Group))
+	})
+	return fs
+}
+
+func (r *Run) skipped() []Skip {
+	return slices.SortedFunc(slices.Values(r.Skipped), func(a, b Skip) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Reason, b.Reason))
+	})
+}
+
+func (r *Run) blocked() []string { return slices.Compact(slices.Sorted(slices.Values(r.Blocked))) }
+
+// rules returns the rules by id, with one made up for each finding of a rule that is not among them.
+func (r *Run) rules() []teasel.Rule {
+	rules := slices.Clone(r.Rules)
+	for _, f := range r.Summary.Findings {
+		if !slices.ContainsFunc(rules, func(u teasel.Rule) bool { return u.ID == f.Rule }) {
+			rules = append(rules, teasel.Rule{ID: f.Rule, Severity: f.Severity})
+		}
+	}
+	slices.SortStableFunc(rules, func(a, b teasel.Rule) int { return cmp.Compare(a.ID, b.ID) })
+	rules = slices.CompactFunc(rules, func(a, b teasel.Rule) bool { return a.ID == b.ID })
+	for i := range rules {
+		rules[i].Title = cmp.Or(rules[i].Title, rules[i].ID)
+		rules[i].Help = cmp.Or(strings.TrimSpace(rules[i].Help), rules[i].Title)
+	}
+	return rules
+}
+
+// reproducer returns the path of a finding's file; "": it has none.
+func (r *Run) reproducer(f *teasel.Finding) string {
+	if r.Dir == "" {
+		return ""
+	}
+	return filepath.ToSlash(filepath.Join(r.Dir, corpus.Findings, f.ID()+".json"))
+}
+
+func (r *Run) repro(f *teasel.Finding) string {
+	if r.Repro != nil {
+		return r.Repro(*f)
+	}
+	if r.Dir == "" {
+		return ""
+	}
+	return "teasel repro " + quote(r.reproducer(f))
+}
+
+// quote makes one word for a shell of s.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// rate is executions a second.
+func (r *Run) rate() float64 {
+	if s := r.Summary.Elapsed.Seconds(); s > 0 {
+		return float64(r.Summary.Executions) / s
+	}
+	return 0
+}
+
+// plain is a text that does to a terminal and to XML what it says: a target's messages may be anything. New lines and
+// tabs stay.
+func plain(s string) string {
+	clean := func(r rune) bool {
+		return r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && r != '\u2028' && r != '\u2029' &&
+			(r < 0x202a || r > 0x202e) && (r < 0x2066 || r > 0x2069) && // which turn the direction of text
+			r != '\ufeff' && r != '\ufffd' && r != '\ufffe' && r != '\uffff'
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case clean(r):
+			b.WriteRune(r)
+		case r == '\ufffd' && !strings.HasPrefix(s[i:], "\ufffd"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// line is plain text on one line.
+func line(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
+
+// plural is a count of things.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

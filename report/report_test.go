@@ -1,0 +1,376 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// runs are what the golden files in testdata show.
+func runs() map[string]*Run {
+	rules := []teasel.Rule{
+		{ID: "mcp/server-crash", Severity: teasel.Critical, Title: "The server died",
+			Help: "The process of the server ended while it was in use.\n\nWhoever can send it a message can stop it for everybody.",
+		},
+		{ID: "mcp/id-type", Severity: teasel.Medium, Title: "The id of an answer has another type",
+			Help: "An answer must carry the id of its request, with the same value and type.", Source: "https://www.jsonrpc.org/specification#response_object"},
+		{ID: "mcp/leak", Severity: teasel.Low},
+	}
+	full := &Run{
+		Version: "0.1.0", Kind: "mcp", Target: "node server.js", Seed: 18446744073709551615, Rules: rules, Dir: "teasel-out",
+		Subjects: []string{"tools/call divide", "tools/call echo", "initialize"},
+		Skipped:  []Skip{{Subject: "tools/call odd", Reason: "no value can meet its schema: \"const\" and \"enum\" exclude each other"}},
+		Blocked:  []string{"wipe", "delete_all"},
+		Applies:  func(u teasel.Rule, subject string) bool { return u.ID != "mcp/leak" || subject == "initialize" },
+		Summary: teasel.Summary{Stopped: "duration", Stats: teasel.Stats{Elapsed: 20*time.Second + 3*time.Millisecond,
+			Executions: 123456, Features: 321, Corpus: 57},
+			Findings: []teasel.Finding{
+				{Rule: "mcp/id-type", Severity: teasel.Medium, Subject: "tools/call divide", Message: "request 5 was answered with id \"5\"",
+					Stable: 1, Tries: 3, Occurrences: 2},
+				{Rule: "mcp/server-crash", Severity: teasel.Critical, Subject: "tools/call divide", Group: "divide.js:3",
+					Message: "the server ended with status 1 <after 0 & \"1\">",
+					Detail:  "Error: division by zero\n    at divide (divide.js:3)\n    at 1\n    at 2\n    at 3\n    at 4\n    at 5\n    at 6", Stable: 3, Tries: 3, Occurrences: 12},
+				{Rule: "mcp/server-crash", Severity: teasel.Critical, Subject: "tools/call divide", Group: "divide.js:9",
+					Message: "killed by SIGSEGV", Detail: "killed by SIGSEGV", Stable: 3, Tries: 3, Occurrences: 1},
+				{Rule: "mcp/unlisted", Severity: teasel.High, Subject: "ping", Message: "m", Stable: 3, Tries: 3, Occurrences: 1},
+			}},
+	}
+	hostile := &Run{
+		Version: "0.1.0-dev.3+a", Kind: "net", Target: "./a b 'c' $(d) é", Dir: "out dir/it's", Source: "teasel.toml",
+		Skipped: []Skip{{Subject: "a\x1b[31m", Reason: "]]>\x00\xff\ufffe\u202e"}}, Blocked: []string{"b\n\nc"},
+		Rules: []teasel.Rule{{ID: "net/crash", Severity: teasel.High, Title: "T\x07", Help: strings.Repeat("é<script>[x](http://y)`", 100)}},
+		Summary: teasel.Summary{Stats: teasel.Stats{Elapsed: 61*time.Minute + time.Second/3, Executions: 3}, Findings: []teasel.Finding{
+			{Rule: "net/crash", Severity: teasel.High, Subject: "s\x1b[2J\r\n", Message: "[click](http://evil) ]]> \x00\xff\u202e{0}",
+				Detail: "]]>\x1b]0;title\x07\nsecond\n\n"}}},
+	}
+	return map[string]*Run{"full": full, "hostile": hostile, "nothing": {}}
+}
+
+func write(t *testing.T, format string, r *Run) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, format, r); err != nil {
+		t.Fatalf("%s: %v", format, err)
+	}
+	return b.Bytes()
+}
+
+func TestGolden(t *testing.T) {
+	for name, r := range runs() {
+		path := filepath.Join("testdata", name+".txtar")
+		a := &txtar.Archive{Comment: []byte("What Write makes of the run \"" + name + "\" of the tests, in each format.\n\n")}
+		for _, f := range Formats() {
+			a.Files = append(a.Files, txtar.File{Name: f, Data: write(t, f, r)})
+		}
+		if *update {
+			if err := os.WriteFile(path, txtar.Format(a), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(want.Files) != len(a.Files) {
+			t.Fatalf("%s: %d files, want %d", path, len(want.Files), len(a.Files))
+		}
+		for i, f := range a.Files {
+			if !bytes.Equal(f.Data, want.Files[i].Data) {
+				t.Errorf("%s: %s differs (go test -run Golden -update shows how)\n%s", path, f.Name, f.Data)
+			}
+		}
+	}
+}
+
+// The order in which things are told of changes nothing.
+func TestSorted(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	run := runs()["full"]
+	before := map[string][]byte{}
+	for _, f := range Formats() {
+		before[f] = write(t, f, run)
+	}
+	for range 20 {
+		shuffle(r, run.Summary.Findings)
+		shuffle(r, run.Rules)
+		shuffle(r, run.Subjects)
+		shuffle(r, run.Skipped)
+		shuffle(r, run.Blocked)
+		for _, f := range Formats() {
+			if got := write(t, f, run); !bytes.Equal(got, before[f]) {
+				t.Fatalf("%s changed:\n%s", f, got)
+			}
+		}
+	}
+}
+
+func shuffle[T any](r *rand.Rand, s []T) {
+	r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
+}
+
+func TestUnknownFormat(t *testing.T) {
+	if err := Write(io.Discard, "yaml", &Run{}); err == nil || !strings.Contains(err.Error(), "expected text, json, sarif, junit") {
+		t.Error(err)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestWriteFails(t *testing.T) {
+	for _, f := range Formats() {
+		if err := Write(brokenPipe{}, f, runs()["full"]); err == nil || !strings.Contains(err.Error(), "broken pipe") {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+}
+
+// What a target says reaches a terminal without power over it.
+func TestTextIsPlain(t *testing.T) {
+	for _, f := range []string{"text", "junit"} {
+		out := string(write(t, f, runs()["hostile"]))
+		if i := strings.IndexFunc(out, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == '\u202e' }); i >= 0 {
+			t.Errorf("%s: %q", f, out[i:])
+		}
+		if !utf8.ValidString(out) {
+			t.Errorf("%s is no UTF-8", f)
+		}
+	}
+}
+
+func TestJSONFields(t *testing.T) {
+	for name, r := range runs() {
+		out := write(t, "json", r)
+		if bytes.Count(out, []byte("\n")) != 1 {
+			t.Errorf("%s: more than one line", name)
+		}
+		var o map[string]any
+		if err := json.Unmarshal(out, &o); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []string{"findings", "skipped", "blocked"} {
+			if _, ok := o[k].([]any); !ok {
+				t.Errorf("%s: %s is %v", name, k, o[k])
+			}
+		}
+		if len(o) != 12 {
+			t.Errorf("%s: %d fields", name, len(o))
+		}
+	}
+}
+
+func TestJUnitIsWhole(t *testing.T) {
+	for name, r := range runs() {
+		var suites junit.Testsuites
+		if err := xml.Unmarshal(write(t, "junit", r), &suites); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		failures, skipped, seen := 0, 0, map[string]bool{}
+		for _, s := range suites.Suites {
+			for _, c := range s.Testcases {
+				if id := c.Classname + " " + c.Name; seen[id] {
+					t.Errorf("%s: two tests are named %s", name, id)
+				} else {
+					seen[id] = true
+				}
+				if c.Failure != nil {
+					failures++
+				}
+				if c.Skipped != nil {
+					skipped++
+				}
+			}
+		}
+		if failures != len(r.Summary.Findings) || failures != suites.Failures || skipped != len(r.Skipped)+len(r.Blocked) || len(seen) != suites.Tests {
+			t.Errorf("%s: %d failures (%d told), %d skipped, %d tests (%d told)", name, failures, suites.Failures, skipped, len(seen), suites.Tests)
+		}
+	}
+}
+
+// schema is the official one, not touched.
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	path := filepath.Join("testdata", "sarif-schema-2.1.0.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(text)
+	if got := hex.EncodeToString(sum[:]); got != "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e" {
+		t.Fatalf("%s has digest %s", path, got)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(sarifSchema, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(sarifSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSARIFIsValid(t *testing.T) {
+	s := schema(t)
+	check := func(text []byte) error {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return err
+		}
+		return s.Validate(doc)
+	}
+	for name, r := range runs() {
+		text := write(t, "sarif", r)
+		if err := check(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, p := range github(text) {
+			t.Errorf("%s: %s", name, p)
+		}
+	}
+	bad := bytes.Replace(write(t, "sarif", runs()["full"]), []byte(`"startLine": 1`), []byte(`"startLine": 0`), 1)
+	if check(bad) == nil {
+		t.Error("the schema takes anything")
+	}
+	if len(github([]byte(`{"runs":[{"tool":{"driver":{"rules":[{"id":"x"}]}},"results":[{"ruleId":"x"}]}]}`))) < 10 {
+		t.Error("the check of what GitHub needs takes anything")
+	}
+}
+
+// github checks what GitHub's page "SARIF support for code scanning" asks for beyond the schema.
+func github(text []byte) (problems []string) {
+	type message struct{ Text, Markdown string }
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			AutomationDetails struct{ ID string }
+			Tool              struct {
+				Driver struct {
+					Name  string
+					Rules []struct {
+						ID                                      string
+						ShortDescription, FullDescription, Help message
+						Properties                              struct {
+							Tags             []string
+							Precision        string
+							SecuritySeverity string `json:"security-severity"`
+						}
+					}
+				}
+			}
+			Results []struct {
+				RuleID    string
+				RuleIndex *int
+				Level     string
+				Message   message
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine, StartColumn, EndLine, EndColumn int }
+					}
+				}
+				PartialFingerprints map[string]string
+			}
+		}
+	}
+	need := func(ok bool, what string) {
+		if !ok {
+			problems = append(problems, what)
+		}
+	}
+	if err := json.Unmarshal(text, &log); err != nil {
+		return []string{err.Error()}
+	}
+	need(log.Schema != "" && log.Version == "2.1.0" && len(log.Runs) == 1, "schema, version, one run")
+	for _, run := range log.Runs {
+		d := run.Tool.Driver
+		need(d.Name != "", "tool.driver.name")
+		id := run.AutomationDetails.ID
+		need(strings.HasPrefix(id, "teasel/") && strings.HasSuffix(id, "/") && strings.Count(id, "/") == 2, "automationDetails.id "+id)
+		for _, u := range d.Rules {
+			need(u.ID != "" && u.ShortDescription.Text != "", "rule.shortDescription")
+			need(u.FullDescription.Text != "" && utf8.RuneCountInString(u.FullDescription.Text) <= 1024, "rule.fullDescription")
+			need(u.Help.Text != "" && u.Help.Markdown != "", "rule.help")
+			need(slices.Contains(u.Properties.Tags, "security") && len(u.Properties.Tags) <= 10, "rule.properties.tags")
+			need(u.Properties.Precision != "", "rule.properties.precision")
+			need(u.Properties.SecuritySeverity != "", "rule.properties.security-severity")
+		}
+		for _, f := range run.Results {
+			need(f.RuleIndex != nil && *f.RuleIndex >= 0 && *f.RuleIndex < len(d.Rules) && d.Rules[*f.RuleIndex].ID == f.RuleID, "result.ruleIndex")
+			need(slices.Contains([]string{"note", "warning", "error"}, f.Level), "result.level")
+			need(f.Message.Text != "" && !strings.Contains(f.Message.Text, "]("), "result.message")
+			need(f.PartialFingerprints["primaryLocationLineHash"] != "", "result.partialFingerprints")
+			need(len(f.Locations) == 1, "result.locations")
+			for _, l := range f.Locations {
+				u := l.PhysicalLocation.ArtifactLocation.URI
+				need(u != "" && !strings.HasPrefix(u, "/") && !strings.Contains(u, "..") && !strings.Contains(u, ":"), "location "+u)
+				g := l.PhysicalLocation.Region
+				need(g.StartLine > 0 && g.StartColumn > 0 && g.EndLine > 0 && g.EndColumn > 0, "region")
+			}
+		}
+	}
+	return problems
+}
+
+func TestSARIFLocation(t *testing.T) {
+	root := t.TempDir()
+	work, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := teasel.Finding{Rule: "r"}
+	file := f.ID() + ".json"
+	for _, c := range []struct {
+		name string
+		run  Run
+		want string
+	}{
+		{"below the working directory", Run{Dir: "out"}, "out/findings/" + file},
+		{"an absolute path in the repository", Run{Dir: filepath.Join(root, "a b"), Root: root}, "a%20b/findings/" + file},
+		{"outside", Run{Dir: "/elsewhere", Root: root}, "teasel-out/findings/" + file},
+		{"above", Run{Dir: "../out"}, "teasel-out/findings/" + file},
+		{"above, but in the repository", Run{Dir: "../out", Root: filepath.Dir(work)}, "out/findings/" + file},
+		{"a file to point at", Run{Dir: "out", Root: root, Source: "conf/teasel.toml"}, "conf/teasel.toml"},
+		{"a colon", Run{Dir: "c:x"}, "c:x/findings/" + file},
+	} {
+		if got := c.run.location(&f); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	if got := (&Run{Dir: filepath.Join(link, "out"), Root: root}).location(&f); got != "out/findings/"+file {
+		t.Errorf("through a link: %s", got)
+	}
+}

@@ -1,0 +1,204 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+const (
+	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+	sarifHome    = "https://github.com/teaselfuzz/teasel"
+	sarifResults = 25000 // GitHub takes no more in one run
+	sarifText    = 1024  // nor longer descriptions
+)
+
+// security is what GitHub makes of a severity: above 9 critical, above 7 high, above 4 medium.
+var security = map[teasel.Severity]string{teasel.Low: "2.0", teasel.Medium: "5.5", teasel.High: "8.0", teasel.Critical: "9.5"}
+
+var levels = map[teasel.Severity]string{teasel.Low: "note", teasel.Medium: "warning", teasel.High: "error", teasel.Critical: "error"}
+
+var semantic = regexp.MustCompile(`^v?(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?)$`)
+
+// SARIF writes the findings in SARIF 2.1.0, with what GitHub code scanning needs to show them: rules with help,
+// severity and tags, a location in the repository and a fingerprint for each finding (GitHub's page "SARIF support for
+// code scanning"). The fingerprint is the finding's id, so that an alert lives as long as its bug.
+func SARIF(w io.Writer, r *Run) error {
+	log := sarif.NewReport()
+	log.Schema = sarifSchema
+	run := sarif.NewRunWithInformationURI("teasel", sarifHome)
+	driver := run.Tool.Driver.WithVersion(r.version()).WithOrganization("teasel")
+	if m := semantic.FindStringSubmatch(r.Version); m != nil {
+		driver.WithSemanticVersion(m[1])
+	}
+	rules, fs := r.rules(), r.findings()
+	for i := range rules {
+		driver.AddRule(r.sarifRule(&rules[i], fs))
+	}
+	run.AutomationDetails = sarif.NewRunAutomationDetails().WithID("teasel/" + slug(r.Target) + "/")
+	run.WithColumnKind("utf16CodeUnits")
+	run.AddInvocation(sarif.NewInvocation().WithExecutionSuccessful(r.Summary.Stopped != "failed").
+		WithProperties(sarif.NewPropertyBag().Add("seed", fmt.Sprint(r.Seed)).Add("executions", r.Summary.Executions).
+			Add("seconds", round(r.Summary.Elapsed.Seconds(), 3))))
+	for i := range fs[:min(len(fs), sarifResults)] {
+		index := slices.IndexFunc(rules, func(u teasel.Rule) bool { return u.ID == fs[i].Rule })
+		run.AddResult(r.sarifResult(&fs[i], index))
+	}
+	log.AddRun(run)
+	err := log.PrettyWrite(w)
+	if err == nil {
+		_, err = io.WriteString(w, "\n")
+	}
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDescriptor {
+	// A user may have given findings another severity, and a rule has only one.
+	severity, precision := u.Severity, "very-high"
+	worst := teasel.SeverityInvalid
+	for i := range fs {
+		if fs[i].Rule == u.ID {
+			worst = max(worst, fs[i].Severity)
+			if !fs[i].Confirmed() {
+				precision = "medium"
+			}
+		}
+	}
+	if worst != teasel.SeverityInvalid {
+		severity = worst
+	}
+	help := plain(u.Help)
+	markdown := "## " + line(u.Title) + "\n\n" + escape(help)
+	if u.Source != "" {
+		help += "\n\nSource: " + line(u.Source)
+		markdown += "\n\nSource: " + escape(line(u.Source))
+	}
+	first, _, _ := strings.Cut(plain(u.Help), "\n\n")
+	name := path.Base(u.ID)
+	props := sarif.NewPropertyBag().WithTags([]string{"security", "fuzzing"}).Add("precision", precision)
+	if r.Kind != "" {
+		props.AddTag(r.Kind)
+	}
+	if s := security[severity]; s != "" {
+		props.Add("security-severity", s)
+	}
+	d := sarif.NewReportingDescriptor().WithID(u.ID).WithName(name).WithProperties(props).
+		WithShortDescription(text(line(u.Title))).WithFullDescription(text(line(first))).
+		WithHelp(sarif.NewMultiformatMessageString().WithText(help).WithMarkdown(markdown))
+	if level := levels[severity]; level != "" {
+		d.WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
+	}
+	if strings.HasPrefix(u.Source, "https://") && !strings.ContainsAny(u.Source, " \n") {
+		d.WithHelpURI(u.Source)
+	}
+	return d
+}
+
+func text(s string) *sarif.MultiformatMessageString {
+	return sarif.NewMultiformatMessageString().WithText(shorten(s))
+}
+
+func shorten(s string) string {
+	if rs := []rune(s); len(rs) > sarifText {
+		return string(rs[:sarifText-3]) + "..."
+	}
+	return s
+}
+
+func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
+	message := line(f.Subject + ": " + f.Message)
+	if c := r.repro(f); c != "" {
+		message += "\nTo see it again: " + line(c)
+	}
+	props := sarif.NewPropertyBag().Add("severity", f.Severity.String()).Add("stable", f.Confirmed()).
+		Add("occurrences", f.Occurrences)
+	if p := r.reproducer(f); p != "" {
+		props.Add("reproducer", p)
+	}
+	where := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewArtifactLocation().WithURI(r.location(f))).
+		WithRegion(sarif.NewRegion().WithStartLine(1).WithStartColumn(1).WithEndLine(1).WithEndColumn(2))
+	place := sarif.NewLocation().WithPhysicalLocation(where)
+	if s := line(f.Subject); s != "" {
+		place.WithLogicalLocations([]*sarif.LogicalLocation{sarif.NewLogicalLocation().WithFullyQualifiedName(s).WithKind("function")})
+	}
+	res := sarif.NewRuleResult(f.Rule).WithRuleIndex(rule).WithMessage(sarif.NewTextMessage(unlinked(message))).
+		WithLocations([]*sarif.Location{place}).WithProperties(props).
+		WithOccurrenceCount(int(min(max(f.Occurrences, 1), math.MaxInt32)))
+	res.PartialFingerprints = map[string]string{"primaryLocationLineHash": f.ID(), "teaselFinding/v1": f.ID()}
+	if level := levels[f.Severity]; level != "" {
+		res.WithLevel(level)
+	}
+	return res
+}
+
+// location returns the path, relative to the root of the repository, of the file that a finding is shown at. What is
+// outside the repository is named as if it were in it: GitHub refuses the whole report otherwise.
+func (r *Run) location(f *teasel.Finding) string {
+	file := filepath.FromSlash(r.Source)
+	if file == "" {
+		file = filepath.Join(r.Dir, "findings", f.ID()+".json")
+	}
+	root, err := filepath.Abs(r.Root)
+	if err == nil {
+		abs := file
+		if !filepath.IsAbs(abs) {
+			if r.Source != "" {
+				abs = filepath.Join(root, abs)
+			} else if abs, err = filepath.Abs(abs); err != nil {
+				abs = file
+			}
+		}
+		if rel, err := filepath.Rel(resolve(root), resolve(abs)); err == nil && filepath.IsLocal(rel) {
+			return uri(rel)
+		}
+	}
+	return uri(filepath.Join("teasel-out", "findings", f.ID()+".json"))
+}
+
+// resolve follows symbolic links as far as the path exists, as GitHub wants.
+func resolve(p string) string {
+	if q, err := filepath.EvalSymlinks(p); err == nil {
+		return q
+	}
+	if dir := filepath.Dir(p); dir != p {
+		return filepath.Join(resolve(dir), filepath.Base(p))
+	}
+	return p
+}
+
+func uri(file string) string {
+	return strings.TrimPrefix((&url.URL{Path: filepath.ToSlash(file)}).String(), "./")
+}
+
+// slug makes of a text a name that fits into an id whose parts are parted by slashes.
+func slug(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
+	}), "-")
+	if s = strings.Trim(s[:min(len(s), 100)], ".-"); s == "" {
+		return "target"
+	}
+	return s
+}
+
+// unlinked keeps what a target says from becoming a link: [text](place) is one in SARIF's messages.
+func unlinked(s string) string { return strings.ReplaceAll(s, "](", "] (") }
+
+// escape keeps Markdown from reading more into a plain text than its paragraphs.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`,
+		"#", `\#`, "|", `\|`).Replace(s)
+}

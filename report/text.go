@@ -1,0 +1,108 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// detailLines is how much of a finding's detail a terminal gets; its file has it all.
+const detailLines = 6
+
+// Text writes what a person reads at the end of a run.
+func Text(w io.Writer, r *Run) error {
+	var b bytes.Buffer
+	fs := r.findings()
+	for i := range fs {
+		if i == 0 || fs[i].Severity != fs[i-1].Severity {
+			fmt.Fprintf(&b, "%s\n", strings.ToUpper(fs[i].Severity.String()))
+		}
+		r.textFinding(&b, &fs[i])
+	}
+	if skips := r.skipped(); len(skips) > 0 {
+		b.WriteString("Skipped\n")
+		for _, s := range skips {
+			fmt.Fprintf(&b, "  %s: %s\n", line(s.Subject), line(s.Reason))
+		}
+		b.WriteByte('\n')
+	}
+	if blocked := r.blocked(); len(blocked) > 0 {
+		b.WriteString("Blocked because they may destroy something; --allow NAME fuzzes one\n")
+		for _, s := range blocked {
+			fmt.Fprintf(&b, "  %s\n", line(s))
+		}
+		b.WriteByte('\n')
+	}
+	st := &r.Summary.Stats
+	fmt.Fprintf(&b, "%s\n", count(fs))
+	fmt.Fprintf(&b, "%d executions in %s (%.0f/s), %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(),
+		st.Features, st.Corpus)
+	_, err := w.Write(b.Bytes())
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
+	fmt.Fprintf(b, "  %s  %s\n", line(f.Rule), line(f.Subject))
+	fmt.Fprintf(b, "    %s\n", line(f.Message))
+	if detail := strings.TrimRight(plain(f.Detail), "\n\t "); detail != "" && line(detail) != line(f.Message) {
+		lines := strings.Split(detail, "\n")
+		for i, l := range lines {
+			if i == detailLines && len(lines) > detailLines+1 {
+				fmt.Fprintf(b, "      ... %d more lines\n", len(lines)-i)
+				break
+			}
+			fmt.Fprintf(b, "      %s\n", l)
+		}
+	}
+	seen := "seen once"
+	if f.Occurrences > 1 {
+		seen = fmt.Sprintf("seen %d times", f.Occurrences)
+	}
+	if f.Tries > 0 {
+		confirmed := "shown again"
+		if !f.Confirmed() {
+			confirmed = "flaky: shown again"
+		}
+		seen = fmt.Sprintf("%s, %s %d of %d times", seen, confirmed, f.Stable, f.Tries)
+	}
+	fmt.Fprintf(b, "    %s\n", seen)
+	if c := r.repro(f); c != "" {
+		fmt.Fprintf(b, "    %s\n", c)
+	}
+	b.WriteByte('\n')
+}
+
+// count says how many findings there are of each severity.
+func count(fs []teasel.Finding) string {
+	if len(fs) == 0 {
+		return "Nothing found"
+	}
+	var parts []string
+	for s := teasel.Critical; s >= teasel.Low; s-- {
+		n := 0
+		for i := range fs {
+			if fs[i].Severity == s {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %v", n, s))
+		}
+	}
+	return plural(len(fs), "finding") + ": " + strings.Join(parts, ", ")
+}
+
+// clock writes a duration to a tenth of a second below a minute, and to a second above.
+func clock(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
