@@ -1,0 +1,80 @@
+package main
+
+import "strconv"
+
+func documentTools() []tool {
+	const handle = `"handle":{"type":"string","description":"a handle that open_document returned","maxLength":64}`
+	return []tool{
+		{
+			name: "open_document", title: "Open document", hints: addsOnly,
+			description: "Opens a new document and returns its handle. The " + strconv.Itoa(documentLimit) +
+				" documents opened last are kept, older ones are closed.",
+			input:  `{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}},"required":["name"],"additionalProperties":false}`,
+			output: `{"type":"object","properties":{"handle":{"type":"string"}},"required":["handle"],"additionalProperties":false}`,
+			call:   (*session).openDocument,
+		},
+		{
+			name: "append_document", title: "Append to document", hints: addsOnly,
+			description: "Appends a text to an open document.",
+			input: `{"type":"object","properties":{` + handle + `,"text":{"type":"string","maxLength":1000}},` +
+				`"required":["handle","text"],"additionalProperties":false}`,
+			call: (*session).appendDocument,
+		},
+		{
+			name: "close_document", title: "Close document", hints: addsOnly,
+			description: "Closes an open document.",
+			input:       `{"type":"object","properties":{` + handle + `},"required":["handle"],"additionalProperties":false}`,
+			call:        (*session).closeDocument,
+		},
+		{
+			name: "read_file", title: "Read file", hints: readsOnly,
+			description: "Reads one of the warehouse's files, by its path below the root.",
+			input: `{"type":"object","properties":{"path":{"type":"string","maxLength":1000,"examples":["readme.md","guide/intro.md"]}},` +
+				`"required":["path"],"additionalProperties":false}`,
+			call: (*session).readFile,
+		},
+	}
+}
+
+func (s *session) openDocument(a args) answer {
+	return structure(object("handle", s.store.open(a.str("name"))))
+}
+
+func (s *session) appendDocument(a args) answer {
+	handle := a.str("handle")
+	if s.has("use-after-close") {
+		s.store.appendAfterClose(handle)
+	}
+	d := s.store.documents[handle]
+	if d == nil || d.closed {
+		return refuse("There is no open document with the handle " + brief(handle) + ".")
+	}
+	d.size = min(d.size+length(a.str("text")), sizeLimit)
+	return say("The document " + brief(d.name) + " has " + plural(d.size, "character") + ".")
+}
+
+func (s *session) closeDocument(a args) answer {
+	handle := a.str("handle")
+	if s.has("double-close") {
+		s.store.closeTwice(handle)
+	}
+	d := s.store.documents[handle]
+	if d == nil || d.closed {
+		return refuse("There is no open document with the handle " + brief(handle) + ".")
+	}
+	d.closed = true
+	return say("The document " + brief(d.name) + " is closed.")
+}
+
+func (s *session) readFile(a args) answer {
+	path := a.str("path")
+	if text, ok := files[path]; ok {
+		return say(text)
+	}
+	if s.has("path-traversal") {
+		if text, ok := readBelowRoot(path); ok {
+			return say(text)
+		}
+	}
+	return refuse("There is no file " + brief(path) + ".")
+}
