@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Installs what the tests need beside Go: a C compiler for the race detector,
+# Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
+# again at any time; with everything in place it takes a second or two.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly min_node=18
+readonly servers=mcp/testdata/servers
+
+say() { printf 'setup: %s\n' "$*"; }
+die() {
+	printf 'setup: error: %s\n' "$*" >&2
+	exit 1
+}
+
+# node_ok: is there a Node.js new enough, with npm?
+node_ok() {
+	command -v npm >/dev/null || return 1
+	local version
+	version=$(node --version 2>/dev/null) || return 1
+	version=${version#v}
+	((${version%%.*} >= min_node))
+}
+
+# debian PACKAGE...: installs Debian packages, or says why it cannot.
+debian() {
+	command -v apt-get >/dev/null ||
+		die "install these yourself, then run this again (no apt-get here): $*"
+	local sudo=()
+	if ((EUID != 0)); then
+		command -v sudo >/dev/null || die "not root, and no sudo to install: $*"
+		sudo=(sudo)
+	fi
+	say "installing Debian packages: $*"
+	local log
+	log=$(mktemp)
+	if ! {
+		"${sudo[@]}" apt-get update &&
+			"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+				apt-get install -y --no-install-recommends "$@"
+	} </dev/null >"$log" 2>&1; then
+		cat "$log" >&2
+		rm -f "$log"
+		die "apt-get could not install: $*"
+	fi
+	rm -f "$log"
+}
+
+# npm_servers: the published servers, at the versions of package-lock.json.
+npm_servers() {
+	local want have=
+	want="$(sha256sum "$servers/npm/package-lock.json" | cut -d' ' -f1) node $(node --version)"
+	local stamp=$servers/npm/node_modules/.installed
+	if [[ -f $stamp ]]; then have=$(<"$stamp"); fi
+	if [[ $have == "$want" ]]; then
+		say "npm servers: already installed"
+		return
+	fi
+	say "npm servers: npm ci in $servers/npm"
+	(cd "$servers/npm" && npm ci --no-progress --loglevel=error </dev/null)
+	printf '%s\n' "$want" >"$stamp"
+}
+
+# go_servers: the servers written on the two Go SDKs.
+go_servers() {
+	say "Go servers: go build into $servers/bin"
+	mkdir -p "$servers/bin"
+	(cd "$servers/go" && CGO_ENABLED=0 go build -buildvcs=false -o ../bin/ ./gosdk ./mcpgo)
+}
+
+command -v go >/dev/null || die "Go is not installed; see https://go.dev/doc/install"
+
+if ! command -v "${CC:-gcc}" >/dev/null; then debian gcc libc6-dev; fi
+if ! node_ok; then
+	debian nodejs npm
+	hash -r
+	node_ok || die "Node.js $min_node or newer is needed, with npm; found $(node --version 2>&1 || true)"
+fi
+
+# Two test runs in one tree must not install over each other.
+mkdir -p "$servers/bin"
+exec 9>"$servers/bin/.lock"
+flock 9
+npm_servers
+go_servers
+say "ready: $(go version | cut -d' ' -f3), node $(node --version)"
