@@ -2,6 +2,7 @@ package teasel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -71,6 +72,9 @@ func (w *Worker[T]) stragglers() {
 // settle judges what is in the queue, and what comes up while it does so.
 func (w *Worker[T]) settle(ctx context.Context) error {
 	for len(w.queue) > 0 {
+		if w.over && ctx.Err() == nil { // enough was found
+			break
+		}
 		s := w.queue[0]
 		w.queue = w.queue[1:]
 		in, data, err := w.own(s.in)
@@ -82,6 +86,11 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		for _, f := range s.findings {
 			if err := w.confirm(ctx, in, data, hist, f); err != nil {
 				return err
+			}
+			if len(w.news.Findings) > 0 || w.due() {
+				if err := w.publish(ctx); err != nil && !errors.Is(err, ErrStop) {
+					return err
+				}
 			}
 		}
 		if len(w.queue) > 0 { // they were seen before anything of this was run
@@ -160,7 +169,7 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 	}
 	for range runs {
 		obs := make([]Observation, 1)
-		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true, Trace: true}); err != nil {
+		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true, Trace: true, Quick: true}); err != nil {
 			return nil, err
 		}
 		o := &obs[0]

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	maxVain      = 4                // times a finding is tried in vain before the worker looks away
-	confirmTime  = 15 * time.Second // to confirm what was seen when the campaign ended
-	deathCost    = 16               // executions that a restart of the target is worth
-	hangCost     = 64               // and a time limit
-	historyShown = 1 << 12          // inputs of the target's history that are joined at most
+	maxVain      = 4               // times a finding is tried in vain before the worker looks away
+	confirmTime  = 5 * time.Second // to confirm what was seen when the campaign ended
+	deathCost    = 16              // executions that a restart of the target is worth
+	hangCost     = 64              // and a time limit
+	historyShown = 1 << 12         // inputs of the target's history that are joined at most
 )
 
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
@@ -21,6 +21,7 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 	if w.past != nil && w.hist == nil {
 		w.hist = w.past.History()
 	}
+	a.Quick = true // whatever is blamed is shown again with all the time there is
 	var lost []int
 	for i := range obs {
 		if obs[i].Exit == ExitLost {
@@ -121,8 +122,7 @@ func (w *Worker[T]) recent() []T { return w.hist[max(0, len(w.hist)-historyShown
 // confirm shows a finding again, makes its input simple, and adds it to the news. A finding that was seen when the
 // campaign ended is still confirmed, though not made simple.
 func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f Finding) error {
-	id := f.ID()
-	k := w.known[id]
+	k := w.known[f.ID()]
 	if k.done {
 		k.again++
 		return nil
@@ -130,32 +130,26 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 	f.Worker, f.Execution, f.Original, f.Occurrences = w.state.Number, w.state.Executions, data, 1+k.again
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
-	s := &shower[T]{w: w, id: id}
-	in, data, err := w.tries(ctx, s, in, data, hist, &f)
+	s := &shower[T]{w: w, id: f.ID()}
+	err := w.proof(ctx, s, in, hist, &f)
 	if err != nil && ctx.Err() != nil {
 		last, cancel := w.grace(ctx)
-		in, data, err = w.tries(last, s, in, data, hist, &f)
+		s.hasty = true
+		if err = w.proof(last, s, in, hist, &f); last.Err() != nil {
+			f.Stable, err = 0, nil // too late
+		}
 		cancel()
 	}
 	if err != nil {
 		k.done = false
 		return err
 	}
-	k.tries++
-	if f.Stable == 0 {
+	if k.tries++; f.Stable == 0 {
 		k.done = k.tries >= maxVain
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return nil
 	}
-	if s.last.Message != "" {
-		f.Message, f.Detail, f.Severity = s.last.Message, s.last.Detail, s.last.Severity
-	}
-	f.Input = data
-	if f.Confirmed() && ctx.Err() == nil {
-		if err := w.minimize(ctx, s, in, &f); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
+	f.Message, f.Detail, f.Severity = s.last.Message, s.last.Detail, s.last.Severity
 	k.done = f.Confirmed() || k.tries > 1 // a flaky one gets a second chance
 	w.news.Findings = append(w.news.Findings, f)
 	return nil
@@ -169,85 +163,99 @@ func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelF
 	return context.WithDeadline(context.WithoutCancel(ctx), w.last)
 }
 
-// tries runs the input, then, if that never shows the finding, what the target had run before and the input.
-func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, data []byte, hist []T, f *Finding) (T, []byte, error) {
+// proof shows the finding with its input alone or, if that does not do on a fresh target, with what the target had
+// run before it. It sets Stable, Tries and Input. The target as it is serves for all but the last word, since a start
+// may be dear; the last word is spoken on a fresh one.
+func (w *Worker[T]) proof(ctx context.Context, s *shower[T], in T, hist []T, f *Finding) error {
+	done, err := w.alike(ctx, s, in, f)
+	if done || err != nil || w.join == nil || len(hist) == 0 {
+		return err
+	}
+	long, _, err := w.own(w.join.Join(append(slices.Clone(hist[max(0, len(hist)-historyShown):]), in)))
+	if err != nil {
+		return err
+	}
+	_, err = w.alike(ctx, s, long, f)
+	return err
+}
+
+// alike tries an input, minimises it, and tries the minimum on a fresh target. False: it never showed the finding
+// on one.
+func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (bool, error) {
 	n := w.c.Tries
 	if n == 0 {
 		n = 3
 	}
-	for round := range 2 {
-		f.Stable, f.Tries = 0, n
-		for i := range n {
-			ok, err := s.show(ctx, in, i == 0, Ask{Quick: i > 0})
-			if err == nil && !ok && i > 0 { // it may need a target on which it has not been shown yet
-				ok, err = s.show(ctx, in, true, Ask{})
-			}
-			if err != nil {
-				return in, data, err
-			}
-			if ok {
-				f.Stable++
-			} else if i == 0 && len(hist) > 0 && w.join != nil && round == 0 {
-				break // three tries of what does not do it alone are two too many
-			}
+	f.Stable, f.Tries = 0, n
+	for i := range n {
+		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
+		if err == nil && !ok { // it may need a target on which it has not been shown yet
+			ok, err = s.show(ctx, in, true, Ask{})
 		}
-		if f.Stable > 0 || round > 0 || w.join == nil || len(hist) == 0 {
-			break
+		if err != nil {
+			return false, err
 		}
-		hist = hist[max(0, len(hist)-historyShown):]
-		var err error
-		if in, data, err = w.own(w.join.Join(append(slices.Clone(hist), in))); err != nil {
-			return in, data, err
+		if ok {
+			f.Stable++
+		} else if i == 0 && w.join != nil { // the history is more likely to do it than another try
+			return false, nil
 		}
 	}
-	return in, data, nil
-}
-
-// minimize makes the finding's input simple. Only the last word is spoken on a fresh target; a minimum that needs
-// what earlier candidates left behind is found once more with a fresh target for each.
-func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, f *Finding) error {
+	if f.Stable < n {
+		return f.Stable > 0, w.keepInput(f, in)
+	}
 	for _, always := range []bool{false, true} {
-		budget := w.c.MinimizeRuns
-		if budget == 0 {
-			budget = 1024
-		}
-		simple, err := Minimize(ctx, w.mut, in, func(ctx context.Context, c T) (T, bool, error) {
-			if budget <= 0 {
-				return c, false, errEnough
-			}
-			ok, err := s.show(ctx, c, always, Ask{Quick: true})
-			if budget--; always {
-				budget -= deathCost
-			}
-			if ok {
-				budget -= s.cost()
-			} else if err == nil && w.repair != nil {
-				var zero T
-				if c, ok = w.repair.Repair(zero, c, s.operands); ok {
-					ok, err = s.show(ctx, c, always, Ask{Quick: true})
-				}
-			}
-			return c, ok, err
-		})
+		simple, err := w.minimize(ctx, s, in, always)
 		if err != nil {
-			return err
-		}
-		if w.mut.Complexity(simple) >= w.mut.Complexity(in) {
-			return nil
+			return false, err
 		}
 		ok, err := s.show(ctx, simple, true, Ask{})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if ok {
-			if _, f.Input, err = w.own(simple); err != nil {
-				return err
-			}
-			f.Message, f.Detail = s.last.Message, s.last.Detail
-			return nil
+			return true, w.keepInput(f, simple)
+		}
+		if ok, err = s.show(ctx, in, true, Ask{}); err != nil || !ok {
+			f.Stable = 0
+			return false, err
 		}
 	}
-	return nil
+	return true, w.keepInput(f, in) // only as it was found
+}
+
+func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {
+	_, f.Input, err = w.own(in)
+	return err
+}
+
+// minimize makes the finding's input simple, on a fresh target for each candidate if always.
+func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, always bool) (T, error) {
+	budget := w.c.MinimizeRuns
+	if budget == 0 {
+		budget = 1024
+	}
+	if s.hasty {
+		budget = 0
+	}
+	return Minimize(ctx, w.mut, in, func(ctx context.Context, c T) (T, bool, error) {
+		if budget <= 0 {
+			return c, false, errEnough
+		}
+		ok, err := s.show(ctx, c, always, Ask{Quick: true})
+		if budget--; always {
+			budget -= deathCost
+		}
+		if ok {
+			budget -= s.cost()
+		} else if err == nil && w.repair != nil {
+			var zero T
+			if c, ok = w.repair.Repair(zero, c, s.operands); ok {
+				ok, err = s.show(ctx, c, always, Ask{Quick: true})
+			}
+		}
+		return c, ok, err
+	})
 }
 
 // shower shows one finding again and again.
@@ -257,6 +265,7 @@ type shower[T any] struct {
 	last     Finding // as it was shown last
 	exit     Exit
 	dear     bool
+	hasty    bool // there is no time to minimise
 	operands []Operand
 }
 

@@ -306,7 +306,7 @@ func (w *Worker[T]) due() bool {
 	if w.state.Executions-w.told >= syncRuns {
 		return true
 	}
-	return w.state.Draws%clockEvery == 0 && time.Since(w.synced) >= syncTime
+	return (w.state.Draws%clockEvery == 0 || len(w.queue) > 0) && time.Since(w.synced) >= syncTime
 }
 
 // exec runs inputs and counts them. When it returns, nothing is ExitLost any more.
