@@ -1,0 +1,32 @@
+package schema
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// checkDraws draws n values in each mode, and a hundredth of that and one of each violation, and asks the validator about
+// all of them. Where the validator is slow, some violations have to stand for the others.
+func checkDraws(t *testing.T, name string, s *Schema, r *rand.Rand, n int) {
+	t.Helper()
+	for range n {
+		if v, broken := s.Generate(r, Conform); broken != "" || s.Validate(v) != nil {
+			t.Fatalf("%s: conform drew %.300s, which breaks %q: %v", name, v, broken, s.Validate(v))
+		}
+		for _, mode := range []Mode{Adversarial, Mixed} {
+			if v, broken := s.Generate(r, mode); (broken == "") != (s.Validate(v) == nil) {
+				t.Fatalf("%s: %v drew %.300s and said %q: %v", name, mode, v, broken, s.Validate(v))
+			}
+		}
+	}
+	for i, violation := range s.Violations() {
+		if s.weight > 100 && i%8 > 0 {
+			continue
+		}
+		for range 1 + n/100 {
+			if v := s.Break(r, violation); s.Validate(v) == nil {
+				t.Fatalf("%s: %v by %s drew %.300s, which validates", name, violation, violation.How, v)
+			}
+		}
+	}
+}

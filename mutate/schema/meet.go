@@ -1,0 +1,353 @@
+package schema
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// meet finds out which goals can be met, by a witness for each, and how flat the values can be.
+func (b *builder) meet() {
+	b.measure()
+	r := rand.New(rand.NewPCG(5, 6))
+	tried := map[*variant]bool{}
+	for again := true; again; {
+		again = false
+		byHeight := slices.Clone(b.order)
+		slices.SortStableFunc(byHeight, func(x, y *goal) int { return x.height - y.height })
+		if dropLarge(byHeight) {
+			again = true
+			b.measure()
+			continue
+		}
+		for _, g := range byHeight {
+			if g.height < unreachable && !g.findWitness(r, tried) {
+				again = true
+			}
+		}
+		if again {
+			b.measure()
+		}
+	}
+}
+
+// dropLarge works out sizes from the flattest goals up, and drops the variants that are too large to be drawn by the
+// thousand. It reports whether it dropped any.
+func dropLarge(byHeight []*goal) bool {
+	dropped := false
+	for _, g := range byHeight {
+		g.size = maxForcedSize + 1
+		for _, v := range g.variants {
+			if v.height >= unreachable {
+				continue
+			}
+			size := v.size()
+			if size > maxForcedSize {
+				v.dead, dropped = true, true
+				if g.why == nil {
+					g.why = &SkipError{Where: g.where(), Reason: "every value that meets it is larger than we are ready to make"}
+				}
+			} else if v.height == g.height {
+				g.size = min(g.size, size)
+			}
+		}
+	}
+	return dropped
+}
+
+// size returns about how many nodes the flattest value of the variant has.
+func (v *variant) size() int {
+	if v.closed {
+		return 1
+	}
+	size := 1
+	for _, t := range v.flat {
+		n := 1
+		switch t {
+		case stringType:
+			n += v.text.min / 16
+		case arrayType:
+			goals, _ := v.array.assign(v.array.least)
+			for _, g := range goals {
+				n = min(n+g.size, maxForcedSize+1)
+			}
+		case objectType:
+			n = v.object.size()
+		}
+		size = max(size, n)
+	}
+	return size
+}
+
+func (o *object) size() int {
+	n, have := 1, 0
+	add := func(m *member) {
+		n = min(n+m.goal.size, maxForcedSize+1)
+		have++
+	}
+	for i := range o.members {
+		if o.members[i].required {
+			add(&o.members[i])
+		}
+	}
+	for k := 0; k < len(o.fill) && have < o.min; k++ {
+		add(&o.members[o.fill[k]])
+	}
+	for k := 0; k < len(o.extras) && have < o.min; k++ {
+		add(&o.extras[k])
+	}
+	return n
+}
+
+// measure works out the heights from below: a goal is as high as the flattest of its variants.
+func (b *builder) measure() {
+	for _, g := range b.order {
+		g.height = unreachable
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, g := range b.order {
+			for _, v := range g.variants {
+				if v.measure(); v.height < g.height {
+					g.height, changed = v.height, true
+				}
+			}
+		}
+	}
+	for _, g := range b.order {
+		for _, v := range g.variants {
+			v.measure()
+		}
+		for _, d := range g.defects {
+			for _, v := range d.variants {
+				v.measure()
+			}
+		}
+		g.flat = slices.DeleteFunc(slices.Clone(g.variants), func(v *variant) bool { return v.height > g.height })
+	}
+}
+
+// measure works out the height of each type of the variant, and of the variant.
+func (v *variant) measure() {
+	if v.height = unreachable; v.closed {
+		if len(v.values) > 0 && !v.dead {
+			v.height = 0
+		}
+		return
+	}
+	if v.dead {
+		return
+	}
+	heights := map[types]int{}
+	if v.types&arrayType != 0 {
+		heights[arrayType] = v.array.measure()
+	}
+	if v.types&objectType != 0 {
+		heights[objectType] = v.object.measure()
+	}
+	if v.types&stringType != 0 && v.text.content != nil && v.text.content.height >= unreachable {
+		heights[stringType] = unreachable
+	}
+	for t := nullType; t <= objectType; t <<= 1 {
+		if v.types&t != 0 {
+			v.height = min(v.height, heights[t])
+		}
+	}
+	v.roll(heights)
+}
+
+// measure finds the least number of items and the height of such an array.
+func (a *array) measure() int {
+	asked := 0
+	for i := range a.contains {
+		asked += a.contains[i].min
+	}
+	a.least = a.min
+	goals, all := a.assign(a.least)
+	for ; !all; goals, all = a.assign(a.least) {
+		if a.least++; a.least > a.min+asked+len(a.prefix) {
+			return unreachable
+		}
+	}
+	if a.max >= 0 && a.least > a.max {
+		return unreachable
+	}
+	height := 0
+	for _, g := range goals {
+		if !g.possible() {
+			return unreachable
+		}
+		height = max(height, g.height+1)
+	}
+	return min(height, unreachable)
+}
+
+func (o *object) measure() int {
+	height, have := 0, 0
+	o.fill = o.fill[:0]
+	for i := range o.members {
+		m := &o.members[i]
+		m.usable = true
+		for _, j := range m.needs {
+			m.usable = m.usable && o.members[j].goal.possible()
+		}
+		if m.required {
+			if !m.usable {
+				return unreachable
+			}
+			height = max(height, m.goal.height+1)
+			have++
+		} else if m.usable {
+			o.fill = append(o.fill, i)
+		}
+	}
+	slices.SortStableFunc(o.fill, func(i, j int) int { return o.reach(i) - o.reach(j) })
+	slices.SortStableFunc(o.extras, func(x, y member) int { return x.goal.height - y.goal.height })
+	for k := 0; k < len(o.fill) && have < o.min; k++ {
+		height = max(height, o.reach(o.fill[k])+1)
+		have++
+	}
+	for k := 0; k < len(o.extras) && have < o.min; k++ {
+		height = max(height, o.extras[k].goal.height+1)
+		have++
+	}
+	if have < o.min {
+		return unreachable
+	}
+	return min(height, unreachable)
+}
+
+// reach returns the height of the i-th member and what it needs.
+func (o *object) reach(i int) int {
+	height := 0
+	for _, j := range o.members[i].needs {
+		height = max(height, o.members[j].goal.height)
+	}
+	return height
+}
+
+// findWitness looks for a value of every variant that the validator accepts, and drops the variants without one. It
+// returns false if it dropped any.
+func (g *goal) findWitness(r *rand.Rand, tried map[*variant]bool) bool {
+	all := true
+	for _, v := range g.variants {
+		if tried[v] || v.height >= unreachable {
+			continue
+		}
+		tried[v] = true
+		if witness := v.findWitness(r); witness == nil {
+			v.dead, all = true, false
+		} else if g.witness == nil || len(g.flat) > 0 && g.flat[0] == v {
+			g.witness = witness
+		}
+	}
+	return all
+}
+
+func (v *variant) findWitness(r *rand.Rand) *mutate.JSON {
+	const flatly, freely = 20, 200
+	attempts := flatly + freely
+	if v.size() > maxNodes {
+		attempts = flatly
+	}
+	for i := range attempts {
+		d := newDraw(r)
+		if i < flatly {
+			d.left = 0
+		}
+		value := v.draw(d)
+		if plain, err := plainValue(value); err == nil && v.goal.valid(plain) {
+			return value
+		}
+	}
+	return nil
+}
+
+// settle drops the variants that cannot be met.
+func (g *goal) settle() {
+	dropped := func(v *variant) bool { return v.height >= unreachable }
+	g.variants = slices.DeleteFunc(g.variants, dropped)
+	for _, d := range g.defects {
+		d.variants = slices.DeleteFunc(d.variants, dropped)
+	}
+	for _, v := range g.variants {
+		if v.types&numberTypes != 0 && !v.closed {
+			v.numbers.findHostile()
+		}
+	}
+}
+
+// explain returns why a goal cannot be met: its own reason, or that of something that it must have.
+func (b *builder) explain(g *goal) *SkipError {
+	seen := map[*goal]bool{}
+	var search func(g *goal) *SkipError
+	search = func(g *goal) *SkipError {
+		if g == nil || seen[g] || g.height < unreachable {
+			return nil
+		}
+		seen[g] = true
+		if g.why != nil {
+			return g.why
+		}
+		for _, v := range g.variants {
+			if o := v.object; o != nil {
+				if len(o.members)+len(o.extras) < o.min {
+					return &SkipError{Keyword: "minProperties", Where: g.where(), Reason: "not enough names for members were found"}
+				}
+				for i := range o.members {
+					if m := &o.members[i]; m.required {
+						if why := search(m.goal); why != nil {
+							return why
+						}
+					}
+				}
+			}
+			if v.array != nil {
+				for i := range min(v.array.min, len(v.array.prefix)+1) {
+					if why := search(v.array.item(i)); why != nil {
+						return why
+					}
+				}
+			}
+			if v.dead {
+				return &SkipError{Where: g.where(), Reason: "no value was found that meets all of the schema"}
+			}
+		}
+		return nil
+	}
+	if why := search(g); why != nil {
+		return why
+	}
+	return &SkipError{Keyword: "$ref", Where: g.where(), Reason: "the schema recurses without an exit: every value would have to hold another one"}
+}
+
+// where returns the pointer to the first of the subschemas.
+func (g *goal) where() string {
+	if len(g.sources) == 0 {
+		return ""
+	}
+	return schemaPointer(g.sources[0].Location)
+}
+
+// unmet explains the optional members that nothing meets, unless that is what their schema says in so many words.
+func (b *builder) unmet() []*SkipError {
+	var all []*SkipError
+	seen := map[string]bool{}
+	for _, g := range b.order {
+		for _, v := range g.variants {
+			if v.object == nil || v.height >= unreachable {
+				continue
+			}
+			for i := range v.object.members {
+				m := &v.object.members[i]
+				if m.goal == nil || m.goal.height < unreachable || len(m.goal.sources) != 1 || seen[m.goal.where()] {
+					continue
+				}
+				seen[m.goal.where()] = true
+				all = append(all, b.explain(m.goal))
+			}
+		}
+	}
+	return all
+}

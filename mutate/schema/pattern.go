@@ -1,0 +1,161 @@
+package schema
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// pattern is a regular expression of ECMA-262, as far as Go's engine can be made to match it: everything but lookbehind,
+// backreferences and a lookahead in the middle. Lookaheads that directly follow a leading ^ are conditions on the whole
+// string and become expressions of their own.
+type pattern struct {
+	source string
+	re     *regexp.Regexp
+	tree   *piece
+	exact  bool // whatever the tree gives matches
+	ahead  []lookahead
+}
+
+type lookahead struct {
+	re      *regexp.Regexp
+	tree    *piece
+	negated bool
+}
+
+var _ jsonschema.Regexp = (*pattern)(nil)
+
+// String returns the expression as the schema has it.
+func (p *pattern) String() string { return p.source }
+
+// MatchString reports whether the expression matches somewhere in s.
+func (p *pattern) MatchString(s string) bool {
+	for i := range p.ahead {
+		if p.ahead[i].re.MatchString(s) == p.ahead[i].negated {
+			return false
+		}
+	}
+	return p.re.MatchString(s)
+}
+
+func newPattern(source string) (*pattern, error) {
+	p := &pattern{source: source}
+	rest := source
+	for after, ok := strings.CutPrefix(rest, "^"); ok && (strings.HasPrefix(after, "(?=") || strings.HasPrefix(after, "(?!")); {
+		end := groupEnd(after)
+		if end < 0 || hasAlternatives(after[end:]) {
+			break
+		}
+		re, tree, _, err := compileExpression("^(?:" + after[3:end-1] + ")")
+		if err != nil {
+			return nil, fmt.Errorf("the pattern %q cannot be sampled: %w", source, err)
+		}
+		p.ahead = append(p.ahead, lookahead{re, tree, after[2] == '!'})
+		after = after[end:]
+		rest = "^" + after
+	}
+	var err error
+	if p.re, p.tree, p.exact, err = compileExpression(rest); err != nil {
+		return nil, fmt.Errorf("the pattern %q cannot be sampled: %w", source, err)
+	}
+	p.exact = p.exact && len(p.ahead) == 0
+	return p, nil
+}
+
+func compileExpression(ecma string) (*regexp.Regexp, *piece, bool, error) {
+	text, err := translate(ecma)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	shape, exact := shapeOf(tree)
+	return re, shape, exact, nil
+}
+
+// groupEnd returns the index after the parenthesis that closes the one text begins with, -1 if there is none.
+func groupEnd(text string) int {
+	depth, class := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// hasAlternatives reports whether there is a | outside of all groups.
+func hasAlternatives(text string) bool {
+	depth, class := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == '|' && depth == 0:
+			return true
+		}
+	}
+	return false
+}
+
+// sample draws a string that matches and has between low and high code points, false if it did not come to one.
+func (p *pattern) sample(r *rand.Rand, low, high int) (string, bool) {
+	for try := range 64 {
+		want := p.tree.aim(r, low, high)
+		buf := p.tree.emit(r, make([]rune, 0, want+8), want)
+		if try > 8 {
+			buf = p.plant(r, buf)
+		}
+		s := string(buf)
+		if n := len(buf); n < low || n > high {
+			continue
+		}
+		if p.exact || p.MatchString(s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// plant writes into a sample, somewhere, what its lookaheads ask for.
+func (p *pattern) plant(r *rand.Rand, buf []rune) []rune {
+	for i := range p.ahead {
+		if p.ahead[i].negated || p.ahead[i].re.MatchString(string(buf)) {
+			continue
+		}
+		part := p.ahead[i].tree.emit(r, nil, p.ahead[i].tree.low)
+		if len(part) > 0 && len(part) <= len(buf) {
+			copy(buf[r.IntN(len(buf)-len(part)+1):], part)
+		}
+	}
+	return buf
+}
