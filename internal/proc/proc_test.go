@@ -1,0 +1,315 @@
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func Example() {
+	p, err := Start(Command{Args: []string{"sh", "-c", "read line; echo you said $line; exit 3"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p.Stdin.WriteString("hello\n")
+	answer, _ := io.ReadAll(p.Stdout)
+	fmt.Print(string(answer))
+	<-p.Ended()
+	p.Close()
+	fmt.Println("status", p.State().Code)
+	// Output:
+	// you said hello
+	// status 3
+}
+
+// start runs a shell script and checks, when the test is over, that nothing is left of it.
+func start(t *testing.T, script string) *Process {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	p, err := Start(Command{Args: []string{"sh", "-c", script}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := carriers(p.marker); len(left) > 0 {
+			t.Errorf("processes %v are left", left)
+		}
+		eventually(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
+	})
+	return p
+}
+
+// carriers finds living processes by their environment, in a way of its own.
+func carriers(marker string) (pids []string) {
+	out, _ := exec.Command("sh", "-c", "grep -la "+marker+" /proc/[0-9]*/environ 2>/dev/null").Output()
+	for _, name := range strings.Fields(string(out)) {
+		pids = append(pids, strings.Split(name, "/")[2])
+	}
+	return pids
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to be that %s", what)
+		}
+	}
+}
+
+func alive(pid int) bool {
+	var buf [1024]byte
+	r, ok := look(pid, buf[:])
+	return ok && !r.dead()
+}
+
+// number reads a line with a process number.
+func number(t *testing.T, r *bufio.Reader) int {
+	t.Helper()
+	line, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestState(t *testing.T) {
+	for _, tt := range []struct {
+		script string
+		want   State
+		stderr string
+	}{
+		{"exit 0", State{}, ""},
+		{"echo oops >&2; exit 7", State{Code: 7}, "oops\n"},
+		{"kill -SEGV $$", State{Code: -1, Signal: syscall.SIGSEGV}, ""},
+	} {
+		p := start(t, tt.script)
+		<-p.Ended()
+		p.Close()
+		got := p.State()
+		if got.MaxRSS == 0 {
+			t.Errorf("%q: no memory was counted", tt.script)
+		}
+		got.CPU, got.MaxRSS = 0, 0
+		if got != tt.want {
+			t.Errorf("%q ended as %+v, want %+v", tt.script, got, tt.want)
+		}
+		if b, _ := p.Stderr(0); string(b) != tt.stderr {
+			t.Errorf("%q wrote %q, want %q", tt.script, b, tt.stderr)
+		}
+	}
+}
+
+func TestAborted(t *testing.T) {
+	p := start(t, "sleep 1000")
+	p.Close()
+	if s := p.State(); !s.Aborted || s.Signal != syscall.SIGKILL {
+		t.Errorf("state is %+v, want killed by us", s)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	file := t.TempDir() + "/file"
+	if err := os.WriteFile(file, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		c    Command
+		want error
+	}{
+		{Command{Args: []string{"teasel-no-such-program"}}, exec.ErrNotFound},
+		{Command{Args: []string{file}}, os.ErrPermission},
+		{Command{Args: []string{"sh"}, Dir: "/no/such/directory"}, os.ErrNotExist},
+	} {
+		before := runtime.NumGoroutine()
+		if _, err := Start(tt.c); !errors.Is(err, tt.want) {
+			t.Errorf("%+v: error is %v, want %v", tt.c, err, tt.want)
+		}
+		eventually(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
+	}
+	if _, err := Start(Command{}); err == nil {
+		t.Error("an empty command has started")
+	}
+}
+
+func TestEnvironmentAndDirectory(t *testing.T) {
+	dir := t.TempDir()
+	p, err := Start(Command{
+		Args: []string{"sh", "-c", "echo $TEASEL_TEST; pwd"}, Env: []string{"TEASEL_TEST=set"}, Dir: dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	out, err := io.ReadAll(p.Stdout)
+	if want := "set\n" + dir + "\n"; string(out) != want || err != nil {
+		t.Errorf("read %q, %v, want %q", out, err, want)
+	}
+}
+
+// TestNothingIsLeft starts what gets away from a simple kill. Each script prints the number of what must die.
+func TestNothingIsLeft(t *testing.T) {
+	for name, script := range map[string]string{
+		"ignores everything":    `trap "" TERM INT HUP; echo $$; while :; do sleep 1000; done`,
+		"child":                 `sleep 1000 & echo $!; wait`,
+		"child of a dead shell": `sleep 1000 & echo $!; exit 0`,
+		"own session":           `setsid sh -c 'echo $$; exec sleep 1000' & wait`,
+		"daemon":                `(setsid sh -c 'echo $$; exec sleep 1000' &); exit 0`,
+		"without environment":   `setsid env -i sh -c 'echo $$; exec sleep 1000' & wait`,
+		"holds standard error":  `(setsid sh -c 'echo $$; exec sleep 1000' >/dev/null &) ; echo $$; exit 0`,
+		"many":                  `for i in 1 2 3 4 5 6 7 8; do setsid sleep 1000 & done; echo $!; wait`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, script)
+			pid := number(t, bufio.NewReader(p.Stdout))
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if alive(pid) {
+				t.Errorf("process %d lives", pid)
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	p := start(t, "cat; exit 5")
+	p.Stop(10 * time.Second)
+	p.Close()
+	if s := p.State(); s.Aborted || s.Code != 5 {
+		t.Errorf("state is %+v, want an exit with 5", s)
+	}
+	p = start(t, "sleep 1000")
+	p.Stop(time.Millisecond)
+	if !p.Running() {
+		t.Error("it ended, though it does not look at its input")
+	}
+}
+
+// TestThreadEnds: the death signal comes with the end of a thread, so that must not be the starter's.
+func TestThreadEnds(t *testing.T) {
+	var p *Process
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
+		p = start(t, "echo up; cat")
+	}()
+	<-done
+	r := bufio.NewReader(p.Stdout)
+	for _, want := range []string{"up\n", "ping\n"} {
+		if line, err := r.ReadString('\n'); line != want {
+			t.Fatalf("read %q, %v, want %q", line, err, want)
+		}
+		p.Stdin.WriteString("ping\n")
+	}
+}
+
+// TestWeDie kills a process that has started others and looks whether those go with it.
+func TestWeDie(t *testing.T) {
+	const role = "TEASEL_TEST_PARENT"
+	if os.Getenv(role) != "" {
+		p, err := Start(Command{Args: []string{"sh", "-c", `trap "" TERM HUP; sh -c 'echo $$; cat; :'; sleep 1000`}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _ := bufio.NewReader(p.Stdout).ReadString('\n')
+		fmt.Fprintf(os.Stderr, "%d\n%s", p.PID(), line)
+		select {}
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWeDie$")
+	cmd.Env = append(os.Environ(), role+"=1")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(stderr)
+	child, grandchild := number(t, r), number(t, r)
+	if !alive(child) {
+		t.Fatal("the child has not lived")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	eventually(t, "the child is gone", func() bool { return !alive(child) })
+	eventually(t, "the grandchild has read the end of its input", func() bool { return !alive(grandchild) })
+}
+
+func TestStderrTail(t *testing.T) {
+	p := start(t, `i=0; while [ $i -lt 3000 ]; do echo "line $i of what is written to standard error" >&2; i=$((i+1)); done; echo done; cat`)
+	if _, err := bufio.NewReader(p.Stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	b, mark := p.Stderr(0)
+	if len(b) != TailSize || !bytes.HasSuffix(b, []byte("line 2999 of what is written to standard error\n")) {
+		t.Errorf("the tail has %d bytes and ends in %q", len(b), b[max(0, len(b)-60):])
+	}
+	if mark != p.Written() || mark <= TailSize {
+		t.Errorf("%d bytes were written, %d by the counter", mark, p.Written())
+	}
+	if b, _ := p.Stderr(mark - 5); string(b) != "rror\n" {
+		t.Errorf("the last five bytes are %q", b)
+	}
+	if b, _ := p.Stderr(mark); b != nil {
+		t.Errorf("after all there is still %q", b)
+	}
+}
+
+// TestStderrFlood: a program that never stops writing there is neither held up nor does it keep us.
+func TestStderrFlood(t *testing.T) {
+	p := start(t, "yes >&2")
+	eventually(t, "a megabyte was written", func() bool { return p.Written() > 1<<20 })
+	if b, _ := p.Stderr(0); len(b) != TailSize {
+		t.Errorf("the tail has %d bytes", len(b))
+	}
+}
+
+func TestFigures(t *testing.T) {
+	busy := start(t, "while :; do :; done")
+	eventually(t, "processor time was used", func() bool {
+		return busy.CPU() > 20*time.Millisecond && busy.OwnCPU() > 20*time.Millisecond
+	})
+	eventually(t, "a thread was seen running", func() bool { running, all := busy.Threads(); return running == 1 && all == 1 })
+	if rss := busy.RSS(); rss < 100<<10 || rss > 1<<30 {
+		t.Errorf("it holds %d bytes", rss)
+	}
+	idle := start(t, "sleep 1000 & sleep 1000 & echo up; wait")
+	if _, err := bufio.NewReader(idle.Stdout).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "three threads were seen asleep", func() bool { running, all := idle.Threads(); return running == 0 && all == 3 })
+	one := start(t, "exec sleep 1000")
+	if idle.RSS() <= one.RSS() {
+		t.Errorf("three processes hold %d bytes, one holds %d", idle.RSS(), one.RSS())
+	}
+}
+
+// TestDeadlines: a program that does not read must not keep a writer.
+func TestDeadlines(t *testing.T) {
+	p := start(t, "sleep 1000")
+	p.Stdin.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	n, err := p.Stdin.Write(make([]byte, 1<<20))
+	if !errors.Is(err, os.ErrDeadlineExceeded) || n == 0 || n == 1<<20 {
+		t.Errorf("wrote %d bytes, %v", n, err)
+	}
+}

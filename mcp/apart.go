@@ -1,0 +1,257 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// takeApart deals with the end of a server that had several scripts in flight, and returns the scripts that are still
+// to be run. Most servers work in order, so that the first unanswered script is the first suspect; one that died may
+// have done so right after its last answer. When neither kills a server by itself, what was not answered is lost.
+func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lane) ([]*lane, error) {
+	end := e.bury(ctx, f, r.server)
+	e.lose(r.server, end)
+	var lost, rest []*lane
+	var latest *lane
+	for _, l := range lanes {
+		switch {
+		case l.skip || l.prepared && l.alone:
+		case len(l.t.Sent) == 0:
+			rest = append(rest, l)
+		case !l.done() || l.owed > 0:
+			lost = append(lost, l)
+		case latest == nil || !l.last.Before(latest.last):
+			latest = l
+		}
+	}
+	if len(lost) == 1 && latest == nil {
+		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
+		e.count(lost[0])
+		return rest, nil
+	}
+	var suspects []*lane
+	if len(lost) > 0 {
+		suspects = append(suspects, lost[0])
+	}
+	if latest != nil && f != fateDeaf {
+		suspects = append(suspects, latest)
+	}
+	for _, l := range suspects {
+		l.again(e)
+		if err := e.solo(ctx, l, true); err != nil {
+			return nil, err
+		}
+		if !l.bad() {
+			continue
+		}
+		var others []*lane
+		for _, o := range lost {
+			if o == l {
+				continue
+			}
+			if o.again(e); !e.mayRun(o) {
+				o.skip = true
+				continue
+			}
+			others = append(others, o)
+		}
+		return append(others, rest...), nil
+	}
+	for _, l := range lost {
+		l.lost = true
+	}
+	if len(lost) == 0 && latest != nil { // all was answered, and still it is dead
+		latest.lost = true
+	}
+	return rest, nil
+}
+
+// bury ends what is left of a server after a round that has gone wrong.
+func (e *executor) bury(ctx context.Context, f fate, s *server) End {
+	if f == fateEnded {
+		return s.bury(ctx)
+	}
+	return s.kill()
+}
+
+// bad reports whether the server was the worse for the script.
+func (l *lane) bad() bool {
+	return l.t.End.Kind != EndInvalid && !l.t.End.EOF || l.t.Hung || l.t.Deaf || l.t.Flood
+}
+
+// lose forgets a server that has ended.
+func (e *executor) lose(s *server, end End) {
+	if e.live == s {
+		e.live = nil
+		e.written = len(e.out) // what was not sent is of no use to the next one
+	}
+	e.abandon(s, end)
+}
+
+// discard ends a server in the middle of a conversation that an error of ours has broken off: what would come next
+// belongs to nobody.
+func (e *executor) discard(s *server, err error) error {
+	e.lose(s, s.kill())
+	return err
+}
+
+// The deaths between calls that are looked into, and how many scripts are tried for each.
+const (
+	idleDeaths   = 3
+	idleSuspects = 16
+	lingerCalls  = 256 // executions that are watched for longer after such a death
+)
+
+// diedIdle looks for the script that a server died of after it had answered it and everything else: the last ones are
+// run again, each on its own, and watched for longer.
+func (e *executor) diedIdle(ctx context.Context) error {
+	s := e.live
+	e.lose(s, s.bury(ctx))
+	if e.idle++; e.idle > idleDeaths || s.ran == 0 {
+		return nil
+	}
+	e.lingers = lingerCalls
+	past := s.past.scripts(0)
+	for i := range min(len(past), idleSuspects) {
+		l := &lane{}
+		l.take(&past[len(past)-1-i], &teasel.Observation{})
+		l.prepare(e)
+		if l.skip || l.in.Start == Fresh {
+			continue
+		}
+		if err := e.solo(ctx, l, true); err != nil {
+			return err
+		}
+		if l.t.End.Kind != EndInvalid {
+			l.obs = nil
+			e.back = append(e.back, l)
+			return nil
+		}
+	}
+	return nil
+}
+
+// A record is what was seen of one topic.
+type record struct {
+	ran, asked int
+	deaths     int // those forgiven left out
+	clean      int // scripts since the last death
+	slow, hung int // requests that were parked; that were never answered
+	parked     int // now
+	blamed     int // times a parked one was made answerable for a death
+}
+
+const (
+	deathsFew   = 3 // then only one script in sixteen is run
+	deathsMany  = 8 // then one in sixty-four
+	forgiveness = 256
+	freshFirst  = 32   // mutated scripts that may have a process of their own at once
+	freshEvery  = 4096 // executions that earn another one
+)
+
+func (e *executor) record(t topic) *record {
+	r := e.records[t]
+	if r == nil {
+		r = new(record)
+		e.records[t] = r
+	}
+	return r
+}
+
+// mayRun reports whether a script of a batch is run at all. What kills the server again and again, or is not answered
+// again and again, is run now and then only: it would leave no time for anything else. It goes by counts, so that it
+// is the same each time.
+func (e *executor) mayRun(l *lane) bool {
+	if l.in.Check != "" && l.in.Check != CheckLarge { // a server that dies of what is large does so in every tool
+		return true
+	}
+	if l.in.Start == Fresh {
+		if e.fresh >= freshFirst+e.runs/freshEvery {
+			return false
+		}
+		e.fresh++
+	}
+	for i := range l.plan {
+		r := e.record(l.plan[i].topic)
+		if r.asked++; r.asked%r.every() != 0 || r.full() {
+			return false
+		}
+		r.ran++
+	}
+	return true
+}
+
+// every says of how many scripts one is run.
+func (r *record) every() int {
+	stubborn := r.hung >= 4 && r.hung*8 > r.ran
+	switch {
+	case r.deaths >= deathsMany || stubborn:
+		return 64
+	case r.deaths >= deathsFew:
+		return 16
+	}
+	return 1
+}
+
+// full reports whether enough scripts of the topic are parked: few when it is slow as a rule.
+func (r *record) full() bool {
+	return r.parked >= 16 || r.parked >= 4 && r.slow*4 > r.ran
+}
+
+// count notes how a script went for its topics.
+func (e *executor) count(l *lane) {
+	if l.counted {
+		return
+	}
+	l.counted = true
+	e.runs += uint64(max(l.runs(), 1))
+	died := l.t.End.Kind != EndInvalid && !l.t.End.EOF || l.t.Deaf
+	for i := range l.plan {
+		r := e.record(l.plan[i].topic)
+		switch {
+		case died && i == l.guilty():
+			r.deaths++
+			r.clean = 0
+		case r.deaths > 0:
+			if r.clean++; r.clean >= forgiveness {
+				r.clean = 0
+				r.deaths--
+			}
+		}
+	}
+}
+
+// guilty returns the step that a death is put down to: the first unanswered or else the last that was sent.
+func (l *lane) guilty() int {
+	if i := l.unanswered(); i >= 0 {
+		return l.t.Sent[i].Step
+	}
+	if n := len(l.t.Sent); n > 0 {
+		return l.t.Sent[n-1].Step
+	}
+	return 0
+}
+
+// retire forgets the ids of a script that is at its end.
+func (e *executor) retire(s *server, l *lane) {
+	if l.parked {
+		return
+	}
+	for _, id := range l.given {
+		delete(s.flights, id)
+	}
+}
+
+// holder returns the lane that was given an id.
+func (e *executor) holder(id int64) *lane {
+	for _, lanes := range [][]*lane{e.lanes[:e.active], e.waiting} {
+		for _, l := range lanes {
+			if n := len(l.given); n > 0 && l.given[0] <= id && id <= l.given[n-1] && slices.Contains(l.given, id) {
+				return l
+			}
+		}
+	}
+	return nil
+}

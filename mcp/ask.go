@@ -1,0 +1,268 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mutate/schema"
+)
+
+// ask makes a request of a method: mostly one that the server should take, sometimes with something odd about it.
+func (e *editor) ask(method string) []byte {
+	if e.r.IntN(24) == 0 {
+		return requestLine(method, e.oddParams())
+	}
+	var params *mutate.JSON
+	switch method {
+	case "tools/call":
+		return e.call()
+	case "initialize":
+		if e.in.Start == Shared { // others are in the session, and go by what it agreed upon
+			return initializeLine(e.b.version())
+		}
+		return e.initialize()
+	case "tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list":
+		if e.r.IntN(2) == 0 {
+			params = cursorParams(e.cursor())
+		}
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		params = object("uri", e.uri())
+	case "prompts/get":
+		params = e.promptParams()
+	case "completion/complete":
+		params = e.completionParams()
+	case "logging/setLevel":
+		params = object("level", e.level())
+	case "tasks/get", "tasks/result", "tasks/cancel":
+		params = object("taskId", e.word())
+	}
+	if e.r.IntN(8) == 0 {
+		params = e.withMeta(params)
+	}
+	return requestLine(method, params)
+}
+
+// Texts of params that no method has.
+var oddParams = []string{`null`, `[]`, `"a"`, `1`, `true`, `{}`, `[{}]`, `[null]`, `{"":""}`, `{"_meta":null}`, `{"_meta":[]}`, `{"_meta":{"progressToken":{}}}`}
+
+// oddParams are params that no method has.
+func (e *editor) oddParams() *mutate.JSON {
+	if e.r.IntN(2) == 0 {
+		return mutate.NewRaw(choose(e, oddParams))
+	}
+	odd := choose(e, oddMembers)
+	return mutate.NewObject(member(odd.name, mutate.NewRaw(odd.value)))
+}
+
+func (e *editor) withMeta(params *mutate.JSON) *mutate.JSON {
+	if params == nil {
+		params = mutate.NewObject()
+	}
+	token := mutate.NewString("@id")
+	if e.r.IntN(4) == 0 {
+		token = mutate.NewRaw(choose(e, []string{`"teasel"`, `0`, `""`, `null`, `1.5`, `{}`, `"ü💥"`, `-1`, `9007199254740993`}))
+	}
+	params.Set("_meta", mutate.NewObject(member("progressToken", token)))
+	return params
+}
+
+// arguments draws arguments of a tool.
+func (e *editor) arguments(c *callable) *mutate.JSON {
+	if c.schema == nil {
+		v := c.full.Clone()
+		if e.r.IntN(2) == 0 {
+			e.values.Apply(e.r, mutate.JSONBoundary, v, nil)
+		}
+		return v
+	}
+	mode := schema.Conform
+	switch n := e.r.IntN(100); {
+	case n < e.adversarial:
+		mode = schema.Adversarial
+	case n < e.adversarial+30:
+		mode = schema.Mixed
+	}
+	v, _ := c.schema.Generate(e.r, mode)
+	if mode == schema.Conform && len(c.texts) > 0 && e.r.IntN(2) == 0 {
+		if leaf := v.At(choose(e, c.texts)); leaf != nil && leaf.Kind == mutate.String {
+			leaf.Text = e.word()
+		}
+	}
+	return v
+}
+
+// call makes a call of a tool; without tools it is of one that there is not.
+func (e *editor) call() []byte {
+	if len(e.b.tools) == 0 {
+		return callLine(choose(e, ownedNames), mutate.NewObject())
+	}
+	c := choose(e, e.b.tools)
+	params := mutate.NewObject(member("name", mutate.NewString(c.Name)), member("arguments", e.arguments(c)))
+	if e.r.IntN(16) == 0 {
+		params = e.withMeta(params)
+	}
+	return requestLine("tools/call", params)
+}
+
+// initialize makes the first message of a handshake.
+func (e *editor) initialize() []byte {
+	version := choose(e, Versions)
+	if e.r.IntN(3) == 0 {
+		version = choose(e, []string{"", "1.0", "2024-11-04", "1999-12-31", "2999-01-01", "2026-07-28", "2025-11-25 ", "latest", "__proto__"})
+	}
+	line := initializeLine(version)
+	if e.r.IntN(3) > 0 {
+		return line
+	}
+	root, err := mutate.ParseJSON(line)
+	if err != nil {
+		return line
+	}
+	params := root.Get("params")
+	switch e.r.IntN(4) {
+	case 0:
+		m := choose(e, params.Members)
+		params.Delete(m.Name)
+	case 1:
+		m := choose(e, params.Members)
+		params.Set(m.Name, mutate.NewRaw(choose(e, []string{`null`, `1`, `"a"`, `[]`, `{}`, `true`})))
+	case 2:
+		params.Set("capabilities", mutate.NewRaw(choose(e, []string{
+			`{"roots":{"listChanged":true}}`, `{"sampling":{},"elicitation":{},"roots":{}}`, `{"experimental":{"a":{}}}`, `{"tasks":{}}`, `{"sampling":null}`, `{"__proto__":{}}`,
+		})))
+	default:
+		params.Set("clientInfo", mutate.NewRaw(`{"name":`+quote(e.word())+`,"version":`+quote(e.word())+`}`))
+	}
+	return root.Append(nil)
+}
+
+// uri draws a resource: a known one, a template with sane or hostile values in it, something else altogether.
+func (e *editor) uri() string {
+	s := e.b.session
+	switch n := e.r.IntN(8); {
+	case n < 2 && len(s.Resources) > 0:
+		return choose(e, s.Resources).URI
+	case n < 5 && len(s.Templates) > 0:
+		return expandTemplate(choose(e, s.Templates).URI, func(string) string { return e.templateValue() })
+	case n < 6 && len(s.Resources)+len(s.Templates) > 0:
+		if bases := resourceBases(s); len(bases) > 0 {
+			return choose(e, bases) + strings.TrimPrefix(choose(e, disguises), "/")
+		}
+	case n < 7:
+		return choose(e, disguises)
+	}
+	return choose(e, []string{
+		"", "a", "file:///", "file://", "file:///etc/passwd", "http://127.0.0.1:1/", "data:text/plain,a", "urn:a", ControlName + "a1://a", "a:", ":", "//", "?", "#", "%", "file:///%00", "file:///a?b#c",
+		"test://\x00", "javascript:1", "FILE:///", "ü://ü", "http://[::1]:1/", "http://a@b:c/", "file:///" + strings.Repeat("a/", 2000),
+	})
+}
+
+// templateValue draws a value for a variable of a template.
+func (e *editor) templateValue() string {
+	switch e.r.IntN(8) {
+	case 0:
+		return itoa(e.r.IntN(100))
+	case 1:
+		return choose(e, []string{"0", "-1", "1.5", "2147483648", "9007199254740993", "-9223372036854775809", "1e309", "0x10", "007", "NaN", "1e1000000"})
+	case 2:
+		return e.word()
+	case 3:
+		return choose(e, []string{"%2f", "%2e%2e%2f", "%00", "%0a", "%ff", "%", "%zz", "a%2fb", "a/b", "a?b", "a#b", "{a}", "{", "a b", "..", "../..", "%252e"})
+	case 4:
+		return choose(e, growths).text(2 << e.r.IntN(12))
+	case 5:
+		return choose(e, injections)
+	}
+	return itoa(1 + e.r.IntN(3))
+}
+
+func (e *editor) promptParams() *mutate.JSON {
+	prompts := e.b.session.Prompts
+	if len(prompts) == 0 || e.r.IntN(8) == 0 {
+		return object("name", e.word())
+	}
+	p := choose(e, prompts)
+	params := object("name", p.Name)
+	arguments := mutate.NewObject()
+	for _, a := range p.Arguments {
+		if !a.Required && e.r.IntN(2) == 0 || a.Required && e.r.IntN(12) == 0 {
+			continue
+		}
+		value := mutate.NewString(e.word())
+		switch e.r.IntN(8) {
+		case 0:
+			value = mutate.NewRaw(choose(e, []string{`null`, `1`, `true`, `[]`, `{}`}))
+		case 1:
+			value = mutate.NewString(e.odd())
+		case 2:
+			value = mutate.NewString(e.templateValue())
+		}
+		arguments.Set(a.Name, value)
+	}
+	if len(arguments.Members) > 0 || e.r.IntN(2) == 0 {
+		params.Set("arguments", arguments)
+	}
+	return params
+}
+
+func (e *editor) completionParams() *mutate.JSON {
+	var ref *mutate.JSON
+	argument, known := "a", 0
+	e.b.eachCompletion(func(_ string, make func() *mutate.JSON, name string) {
+		if known++; e.r.IntN(known) == 0 {
+			ref, argument = make(), name
+		}
+	})
+	if ref == nil || e.r.IntN(8) == 0 {
+		ref = choose(e, []func(string) *mutate.JSON{promptRef, resourceRef})(e.word())
+	}
+	if e.r.IntN(8) == 0 {
+		argument = e.word()
+	}
+	value := e.templateValue()
+	if e.r.IntN(3) == 0 {
+		value = ""
+	}
+	params := mutate.NewObject(member("ref", ref), member("argument",
+		mutate.NewObject(member("name", mutate.NewString(argument)), member("value", mutate.NewString(value)))))
+	if e.r.IntN(3) == 0 {
+		params.Set("context", mutate.NewObject(member("arguments", object(e.word(), e.word()))))
+	}
+	return params
+}
+
+func (e *editor) level() string {
+	if e.r.IntN(4) == 0 {
+		return e.word()
+	}
+	return choose(e, levels)
+}
+
+// cursor draws one that the server may never have given.
+func (e *editor) cursor() *mutate.JSON {
+	if e.r.IntN(3) == 0 {
+		return mutate.NewString(e.word())
+	}
+	return mutate.NewRaw(choose(e, oddCursors))
+}
+
+// tell makes a notification.
+func (e *editor) tell() []byte {
+	switch e.r.IntN(8) {
+	case 0:
+		return []byte(initializedLine)
+	case 1:
+		return cancelLine(choose(e, []string{`"teasel-unknown"`, `-7000000001`, `null`, `{}`, `""`, `"@id:0"`}))
+	case 2:
+		return notificationLine("notifications/progress", mutate.NewRaw(choose(e, []string{
+			`{"progressToken":"teasel-unknown","progress":1}`, `{"progressToken":null,"progress":"a"}`, `{"progressToken":-1,"progress":-1,"total":0}`, `{}`, `[]`,
+		})))
+	case 3:
+		return notificationLine("notifications/roots/list_changed", nil)
+	case 4:
+		return notificationLine(choose(e, notifications), e.oddParams())
+	case 5:
+		return notificationLine(e.word(), nil)
+	}
+	return []byte(choose(e, unasked))
+}

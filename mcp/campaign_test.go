@@ -1,0 +1,255 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"github.com/teaselfuzz/teasel/mcp"
+)
+
+// hunt is a whole campaign against a server.
+type hunt struct {
+	command  []string
+	env      []string
+	profile  mcp.Profile
+	seed     uint64
+	workers  int
+	duration time.Duration
+	runs     uint64
+	choose   mcp.Selection
+	stop     func([]teasel.Finding) bool // ends it early
+}
+
+func (h *hunt) run(t *testing.T) teasel.Summary {
+	t.Helper()
+	dir := t.TempDir()
+	canary, err := mcp.PlaceCanary(h.command, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer canary.Remove()
+	if h.profile.Name == "" {
+		h.profile = mcp.Standard
+	}
+	target := &mcp.Target{Command: h.command, Env: h.env, Dir: dir, Timeout: h.profile.Timeout, Canary: canary}
+	if target.Session, err = target.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	choice, err := h.choose.Apply(target.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Blocked = func(name string) bool {
+		return slices.ContainsFunc(choice.Blocked, func(b mcp.Blocked) bool { return b.Name == name })
+	}
+	m := mcp.NewMutator(mcp.MutatorConfig{Session: target.Session, Choice: &choice, Profile: h.profile})
+	c := mcp.Campaign(target, m, mcp.DetectorConfig{})
+	for _, s := range m.Seeds() {
+		c.Seeds = append(c.Seeds, s.Script)
+	}
+	c.Seed, c.Workers, c.Duration, c.Runs = h.seed, max(h.workers, 1), h.duration, h.runs
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var found []teasel.Finding
+	c.Reporters = append(c.Reporters, reporter(func(e teasel.Event) error {
+		switch e.Kind {
+		case teasel.EventFound:
+			found = append(found, e.Finding)
+			if h.stop != nil && h.stop(found) {
+				cancel()
+			}
+		case teasel.EventUnconfirmed:
+			t.Logf("not shown again: %s %s: %s", e.Finding.Rule, e.Finding.Subject, e.Finding.Message)
+		}
+		return nil
+	}))
+	sum, err := c.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d executions in %v, %d testcases, %d features, %d findings, %d MB", sum.Executions, sum.Elapsed.Round(time.Second),
+		sum.Corpus, sum.Features, len(sum.Findings), sum.Memory>>20)
+	return sum
+}
+
+type reporter func(teasel.Event) error
+
+func (r reporter) Report(e teasel.Event) error { return r(e) }
+
+func missing(fs []teasel.Finding) (out []string) {
+	for i := range plantedtest.Bugs {
+		b := &plantedtest.Bugs[i]
+		if !slices.ContainsFunc(fs, func(f teasel.Finding) bool { return b.Shows(f.Rule, f.Subject) }) {
+			out = append(out, b.Name)
+		}
+	}
+	return out
+}
+
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a whole campaign takes too long for -short")
+	}
+}
+
+// In two minutes at most nine tenths of the planted bugs are found, whatever the seed, and no tool is called that may
+// destroy something.
+func TestPlanted(t *testing.T) {
+	long(t)
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	destroyed := filepath.Join(t.TempDir(), "destroyed")
+	h := &hunt{command: []string{server}, env: []string{"TEASEL_DESTROYED=" + destroyed}, seed: 1, duration: 2 * time.Minute,
+		stop: func(fs []teasel.Finding) bool { return len(missing(fs)) == 0 }}
+	sum := h.run(t)
+	lost := missing(sum.Findings)
+	t.Logf("%d of %d bugs found; missing: %s", len(plantedtest.Bugs)-len(lost), len(plantedtest.Bugs), strings.Join(lost, ", "))
+	if 10*len(lost) > len(plantedtest.Bugs) {
+		t.Errorf("%d of %d bugs were not found", len(lost), len(plantedtest.Bugs))
+	}
+	if _, err := os.Stat(destroyed); err == nil {
+		t.Error("a tool that may destroy something was called")
+	}
+}
+
+// On the same server without the bugs nothing is found.
+func TestCleanTwin(t *testing.T) {
+	long(t)
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hunt{command: []string{server, "-bugs", "none"}, seed: 2, workers: 2, duration: 40 * time.Second}
+	for _, f := range h.run(t).Findings {
+		t.Errorf("false alarm: %s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)
+	}
+}
+
+// Every profile works on a real server. The quick ones are cut short by executions, not by the clock.
+func TestProfiles(t *testing.T) {
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range mcp.Profiles() {
+		t.Run(p.Name, func(t *testing.T) {
+			h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,wrong-resource-uri"}, profile: p, seed: max(p.Seed, 1), runs: 6000}
+			sum := h.run(t)
+			if sum.Executions < 6000 || len(sum.Findings) < 2 {
+				t.Errorf("%d executions, findings %v", sum.Executions, sum.Findings)
+			}
+		})
+	}
+}
+
+// The same seed and one worker: the same executions and the same findings.
+func TestSameSeedSameFindings(t *testing.T) {
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := func() string {
+		h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,id-as-string,wrong-resource-uri"},
+			seed: 7, runs: 12_000}
+		sum := h.run(t)
+		out := fmt.Sprintln(sum.Executions, sum.Corpus, sum.Features)
+		for _, f := range sum.Findings {
+			out += fmt.Sprintln(f.Rule, f.Subject, f.Execution, string(f.Input))
+		}
+		return out
+	}
+	if a, b := outcome(), outcome(); a != b {
+		t.Errorf("two runs with the same seed differ:\n%s\n%s", a, b)
+	}
+}
+
+// real is a server of somebody else's, with what anybody can see on it.
+type real struct {
+	name    string
+	command []string
+	env     []string
+	shows   []string // rules
+}
+
+func reals(t *testing.T) []real {
+	dir := t.TempDir()
+	npm := func(name string, args ...string) []string {
+		script, err := filepath.Abs("testdata/servers/npm/node_modules/@modelcontextprotocol/server-" + name + "/dist/index.js")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append([]string{"node", script}, args...)
+	}
+	bin := func(name string) []string {
+		program, err := filepath.Abs("testdata/servers/bin/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{program}
+	}
+	return []real{
+		{"everything", npm("everything"), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode, mcp.RuleBeforeInitialize, mcp.RuleSecondInitialize}},
+		{"filesystem", npm("filesystem", dir), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode}},
+		{"memory", npm("memory"), []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")}, []string{mcp.RuleNoReply}},
+		{"sequential-thinking", npm("sequential-thinking"), []string{"DISABLE_THOUGHT_LOGGING=true"}, []string{mcp.RuleNoReply}},
+		{"gosdk", bin("gosdk"), nil, []string{mcp.RuleExit}},
+		{"mcpgo", bin("mcpgo"), nil, []string{mcp.RuleBeforeInitialize, mcp.RuleSecondInitialize}},
+	}
+}
+
+func installed(t *testing.T, command []string) {
+	t.Helper()
+	for _, name := range command[:min(2, len(command))] {
+		_, err := os.Stat(name)
+		if err != nil {
+			_, err = exec.LookPath(name)
+		}
+		if err == nil {
+			continue
+		}
+		if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
+			t.Fatalf("%s is missing: run scripts/setup-test.sh", name)
+		}
+		t.Skipf("%s is missing: run scripts/setup-test.sh", name)
+	}
+}
+
+func TestRealServers(t *testing.T) {
+	long(t)
+	for _, s := range reals(t) {
+		t.Run(s.name, func(t *testing.T) {
+			installed(t, s.command)
+			shown := func(fs []teasel.Finding) (left []string) {
+				for _, rule := range s.shows {
+					if !slices.ContainsFunc(fs, func(f teasel.Finding) bool { return f.Rule == rule }) {
+						left = append(left, rule)
+					}
+				}
+				return left
+			}
+			h := &hunt{command: s.command, env: s.env, seed: 1, duration: 45 * time.Second,
+				stop: func(fs []teasel.Finding) bool { return len(shown(fs)) == 0 }}
+			sum := h.run(t)
+			if left := shown(sum.Findings); len(left) > 0 {
+				t.Errorf("not found: %s", strings.Join(left, ", "))
+			}
+			for _, f := range sum.Findings {
+				if len(f.Input) == 0 || f.Stable == 0 {
+					t.Errorf("%s %s cannot be shown again", f.Rule, f.Subject)
+				}
+			}
+		})
+	}
+}

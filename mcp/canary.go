@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// What a [Canary] plants. An answer with one of these in it says that the server has given away what it must not:
+// nothing that is sent contains them.
+const (
+	CanaryText   = "tzlcanary58172046394kept" // in the file, which no server has any business to read
+	CanarySecret = "tzlsecret29405817366kept" // in the server's environment, as TEASEL_CANARY_SECRET
+)
+
+// Canary is a file outside everything that a server was told of, for scripts to try and reach. See [PlaceCanary].
+type Canary struct {
+	path string
+}
+
+// PlaceCanary makes the canary file, in a directory that neither is nor lies in the server's working directory (""
+// means ours) nor in any path among its arguments. It is an error when there is no such place. The caller has to call
+// Remove when no server uses it any more.
+func PlaceCanary(command []string, dir string) (*Canary, error) {
+	roots := canaryRoots(command, dir)
+	places := []string{os.TempDir(), "/var/tmp", "/dev/shm"}
+	if cache, err := os.UserCacheDir(); err == nil {
+		places = append(places, cache)
+	}
+	reason := errors.New("the server may read every directory that we can write")
+	for _, place := range places {
+		place, err := filepath.EvalSymlinks(place)
+		if err != nil || within(place, roots) {
+			continue
+		}
+		c, err := placeIn(place)
+		if err == nil {
+			return c, nil
+		}
+		reason = err
+	}
+	return nil, fmt.Errorf("placing a canary file: %w", reason)
+}
+
+// canaryRoots returns the directories that the server may read with a right to.
+func canaryRoots(command []string, dir string) (roots []string) {
+	if dir == "" {
+		dir = "."
+	}
+	for i, arg := range append([]string{dir}, command...) {
+		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			arg = value
+		}
+		if i > 0 && !filepath.IsAbs(arg) {
+			arg = filepath.Join(dir, arg)
+		}
+		path, err := filepath.Abs(arg)
+		if err != nil {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			roots = append(roots, path)
+		}
+	}
+	return roots
+}
+
+// within reports whether path is one of the roots or lies in one.
+func within(path string, roots []string) bool {
+	for _, root := range roots {
+		rel, err := filepath.Rel(root, path)
+		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return true
+		}
+	}
+	return false
+}
+
+// placeIn makes a directory of our own. The length of its name is always the same.
+func placeIn(place string) (*Canary, error) {
+	for n := range 100 {
+		dir := filepath.Join(place, fmt.Sprintf("teasel-canary-%010d-%02d", os.Getpid(), n))
+		err := os.Mkdir(dir, 0o700)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		c := &Canary{path: filepath.Join(dir, "canary.txt")}
+		if err := os.WriteFile(c.path, []byte(CanaryText+"\n"), 0o600); err != nil {
+			os.Remove(dir)
+			return nil, err
+		}
+		return c, nil
+	}
+	return nil, fmt.Errorf("%s is full of canaries", place)
+}
+
+// Path returns the absolute path of the file.
+func (c *Canary) Path() string { return c.path }
+
+// Relative returns a path that leads to the file from every directory which is not too deep.
+func (c *Canary) Relative() string { return strings.Repeat("../", 16) + c.path[1:] }
+
+// URI returns the file's URI.
+func (c *Canary) URI() string { return (&url.URL{Scheme: "file", Path: c.path}).String() }
+
+// Environ returns the variables that the server's environment has to have.
+func (c *Canary) Environ() []string { return []string{"TEASEL_CANARY_SECRET=" + CanarySecret} }
+
+// Remove removes the file and its directory.
+func (c *Canary) Remove() error { return os.RemoveAll(filepath.Dir(c.path)) }

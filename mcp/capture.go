@@ -1,0 +1,24 @@
+package mcp
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// capture returns a string that stands for the value at a JSON pointer in the result of an earlier step. The pointer may
+// end in "#N" for the N-th token of the text there.
+func capture(step int, pointer string) *mutate.JSON {
+	return mutate.NewString("@{" + strconv.Itoa(step) + ":" + pointer + "}")
+}
+
+// The canary file, by its absolute path, by a relative one and as a URI.
+const (
+	canaryPath     = "@{canary}"
+	canaryRelative = "@{canary:rel}"
+	canaryURI      = "@{canary:uri}"
+)
+
+// longText returns n plain characters.
+func longText(n int) string { return strings.Repeat("a", n) }

@@ -1,0 +1,124 @@
+package mcp
+
+import "slices"
+
+// The labels of systematic checks. A check is a script whose answers are judged together or for one thing in
+// particular. The label promises how the script is built, so that its detector may rely on it; a detector asks for every
+// control that is named here, because the minimiser drops steps. A mutated script has lost its label.
+//
+// "Equal steps" are steps whose Line is the same before placeholders are replaced. "Answered alike" means: the same
+// outcome and error code, and the same text or structure once the differing name itself is taken out.
+const (
+	// Every step is one request that names something (a tool, method, prompt, argument, URI) which the server does not
+	// have, and all of them must be answered alike. The controls are the steps whose name begins with [ControlName];
+	// there are two. The others name what runtimes own: "__proto__", "constructor", "toString", "", ...
+	CheckUnknownName = "unknown-name"
+
+	// Every step is one and the same valid request but for its id, which is literal and allowed: integers and strings in
+	// many notations. Each must be answered, with the id's exact value and type.
+	CheckIDs = "ids"
+
+	// All steps must be answered alike, since each differs from the others by one key that must count as unknown. The
+	// controls are the steps whose key begins with [ControlName]; there are two. The others have variants of a key that
+	// is known: "Method", "METHOD", "method\u0000", ... either beside the right key or in its place.
+	CheckVariantKey = "variant-key"
+
+	// Every step is a request that has one key twice, with different values. No behaviour is right, dying is wrong.
+	CheckDuplicateKey = "duplicate-key"
+
+	// The first two steps and the last are equal requests; between them stands garbage. When the first two are answered
+	// alike, so must be the last.
+	CheckSameAfterGarbage = "same-after-garbage"
+
+	// All steps are equal: a list, or a call of a tool that says it is idempotent or read-only.
+	CheckRepeat = "repeat"
+
+	// Observing requests, the same again, a call of a tool that says it is read-only, and the same observing requests a
+	// third time. An observer is a step that equals two others; when its first two answers are alike, so must be the third.
+	CheckReadOnly = "read-only"
+
+	// A walk through all pages of one list: step 0 has no cursor, each later one the nextCursor of the step before it
+	// (its Sent is Unresolved when there was none).
+	CheckPagination = "pagination"
+
+	// Every step is a list request with a cursor that the server never gave. Wanted is -32602.
+	CheckCursor = "cursor"
+
+	// Fresh. What comes before, instead of and after a right handshake: calls before initialize, initialize twice,
+	// unsupported and supported versions. The order of the messages says which.
+	CheckLifecycle = "lifecycle"
+
+	// Every step is a request for a method of a capability that the server did not declare. Wanted is -32601.
+	CheckUndeclared = "undeclared"
+
+	// Requests, each followed at once by notifications/cancelled that names it, by unknown ids, or by its own end.
+	CheckCancel = "cancel"
+
+	// Requests that carry _meta.progressToken, each a token of its own.
+	CheckProgress = "progress"
+
+	// completion/complete with references that are known, unknown and malformed.
+	CheckCompletion = "completion"
+
+	// logging/setLevel with each level there is, and with values that are no level.
+	CheckLogLevel = "log-level"
+
+	// Fresh. The last step closes standard input: after a request, in the middle of a line, or before anything was said.
+	CheckEOF = "eof"
+
+	// Every step is the same call, its size doubling from step to step, each awaited before the next. All are
+	// conform to the input schema, unless the schema has a limit that the size breaks.
+	CheckGrowthTime = "growth-time"
+
+	// One step, a valid call that is sent many times.
+	CheckGrowthMemory = "growth-memory"
+
+	// Every step calls one tool; the arguments break its input schema, but for the first step's, which may be conform.
+	CheckValidation = "validation"
+
+	// Every step tries to read the canary file, by a path or URI in one of many disguises.
+	CheckTraversal = "traversal"
+
+	// Every step has an argument that gives [InjectionMarker] only where a shell, a template or a query evaluates it.
+	CheckInjection = "injection"
+
+	// Each step is an array of messages.
+	CheckBatch = "batch"
+
+	// The first step is a line that is no valid message, the last a valid request.
+	CheckInvalid = "invalid"
+
+	// The first step is a valid message that is very large, deep or wide, the last a plain valid request.
+	CheckLarge = "large"
+)
+
+// Checks returns the labels of all checks, sorted.
+func Checks() []string {
+	return []string{
+		CheckBatch, CheckCancel, CheckCompletion, CheckCursor, CheckDuplicateKey, CheckEOF, CheckGrowthMemory,
+		CheckGrowthTime, CheckIDs, CheckInjection, CheckInvalid, CheckLarge, CheckLifecycle, CheckLogLevel,
+		CheckPagination, CheckProgress, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckTraversal,
+		CheckUndeclared, CheckUnknownName, CheckValidation, CheckVariantKey,
+	}
+}
+
+// comparing are the checks in which one answer is held against another. Changing one of their messages would change
+// what is compared, so that the minimiser may drop their steps but not touch them.
+var comparing = []string{
+	CheckIDs, CheckPagination, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckUnknownName, CheckVariantKey,
+}
+
+func isComparing(check string) bool { return slices.Contains(comparing, check) }
+
+// ControlName begins the names of controls: no server has a tool, method, key or prompt of that name.
+const ControlName = "teasel_no_such_"
+
+// InjectionMarker is what an answer contains when something evaluated an injected expression. It is never sent as it
+// stands: what is sent has the product as two factors.
+const InjectionMarker = "tzl467221lzt"
+
+// The factors of the number in [InjectionMarker].
+const (
+	injectionA = "59"
+	injectionB = "7919"
+)

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// check makes the scripts of one label. What it draws from r is what may vary from one time to the next.
+type check struct {
+	label string
+	dear  bool // in time: a process of its own, or a great many bytes or calls
+	make  func(b *repertoire, r *teasel.Rand, emit emitter)
+}
+
+// emitter takes a script and a name for it, which is unique within a check.
+type emitter func(name string, in Script)
+
+// checks are in the order in which they are worth running: those first that cost a few plain requests.
+var checks = []check{
+	{CheckUndeclared, false, checkUndeclared},
+	{CheckCursor, false, checkCursor},
+	{CheckPagination, false, checkPagination},
+	{CheckRepeat, false, checkRepeat},
+	{CheckIDs, false, checkIDs},
+	{CheckUnknownName, false, checkUnknownName},
+	{CheckVariantKey, false, checkVariantKey},
+	{CheckDuplicateKey, false, checkDuplicateKey},
+	{CheckValidation, false, checkValidation},
+	{CheckProgress, false, checkProgress},
+	{CheckCompletion, false, checkCompletion},
+	{CheckLogLevel, false, checkLogLevel},
+	{CheckReadOnly, false, checkReadOnly},
+	{CheckCancel, false, checkCancel},
+	{CheckTraversal, false, checkTraversal},
+	{CheckInjection, false, checkInjection},
+	{CheckBatch, false, checkBatch},
+	{CheckInvalid, false, checkInvalid},
+	{CheckSameAfterGarbage, false, checkSameAfterGarbage},
+	{CheckLifecycle, true, checkLifecycle},
+	{CheckEOF, true, checkEOF},
+	{CheckGrowthMemory, true, checkGrowthMemory},
+	{CheckGrowthTime, true, checkGrowthTime},
+	{CheckLarge, true, checkLarge},
+}
+
+// lists are the requests that have pages, with the capability they belong to.
+var lists = []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
+
+// eachList passes on the list requests that the server declares.
+func (b *repertoire) eachList(visit func(method string)) {
+	for _, m := range lists {
+		if b.session.Has(capabilityOf(m)) {
+			visit(m)
+		}
+	}
+}
+
+// some returns at most n of the tools, every time others.
+func (b *repertoire) some(r *teasel.Rand, n int) []*callable {
+	if len(b.tools) <= n {
+		return b.tools
+	}
+	picked := make([]*callable, 0, n)
+	for _, i := range r.Perm(len(b.tools))[:n] {
+		picked = append(picked, b.tools[i])
+	}
+	return picked
+}
+
+// quick is some, without tools that take their time.
+func (b *repertoire) quick(r *teasel.Rand, n int) []*callable {
+	return slices.DeleteFunc(slices.Clone(b.some(r, n)), func(c *callable) bool { return c.slow })
+}
+
+func (c *callable) call() []byte { return callLine(c.Name, c.plain) }
+
+func (c *callable) callWith(arguments *mutate.JSON) []byte { return callLine(c.Name, arguments) }
+
+// hint reports whether the tool's annotations say so.
+func (c *callable) hint(name string) bool {
+	v := c.Annotations.Get(name)
+	return v != nil && v.Kind == mutate.Bool && v.Text == "true"
+}
+
+// cursorParams are the parameters of a list from a cursor on.
+func cursorParams(cursor *mutate.JSON) *mutate.JSON {
+	return mutate.NewObject(member("cursor", cursor))
+}
+
+// chunk is how many steps a script of a check has at most, where they do not need each other. What it shows is run
+// again several times, and each step that gets no answer takes time then.
+const chunk = 10
+
+// chunks passes on a list of steps in scripts of at most n.
+func chunks(steps []Step, n int, visit func(part int, steps []Step)) {
+	for part := 0; len(steps) > 0; part++ {
+		size := min(n, len(steps))
+		visit(part, steps[:size:size])
+		steps = steps[size:]
+	}
+}

@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// The sizes between which a growing text doubles, in bytes.
+const (
+	growFrom = 1 << 10
+	growTo   = 1 << 16
+)
+
+// growths are texts that cost a careless reader more than their length: regular expressions that backtrack, loops over
+// what was already seen. n is the length that is wanted.
+var growths = []struct {
+	name string
+	text func(n int) string
+}{
+	{"a", func(n int) string { return longText(n-1) + "!" }},
+	{"spaces", func(n int) string { return "a" + strings.Repeat(" ", n-2) + "a" }},
+	{"open", func(n int) string { return strings.Repeat("(", n) }},
+	{"digits", func(n int) string { return strings.Repeat("1", n-1) + "x" }},
+	{"words", func(n int) string { return strings.Repeat("a ", n/2) }},
+	{"lines", func(n int) string { return strings.Repeat("a\n", n/2) }},
+	{"dots", func(n int) string { return strings.Repeat("a.", n/2) + "!" }},
+	{"slashes", func(n int) string { return strings.Repeat("/", n) }},
+	{"dashes", func(n int) string { return strings.Repeat("-", n) + "x" }},
+	{"commas", func(n int) string { return strings.Repeat("a,", n/2) + "=" }},
+	{"address", func(n int) string { return "a@" + strings.Repeat("a.", n/2) }},
+	{"markup", func(n int) string { return strings.Repeat("<a", n/2) }},
+	{"quotes", func(n int) string { return strings.Repeat(`\"`, n/2) }},
+	{"stars", func(n int) string { return strings.Repeat("*", n) + "b" }},
+	{"brackets", func(n int) string { return strings.Repeat("[", n) }},
+	{"marks", func(n int) string { return "e" + strings.Repeat("\u0301", n/2) }},
+}
+
+// seededGrowths is how many of them are tried of every text before the campaign; the rest is left to chance.
+const seededGrowths = 3
+
+// short makes a script of one line with short texts: what takes twice as long for each character more shows itself
+// there, and hides behind a limit of the length elsewhere.
+func short(line func(string) []byte, end string) Script {
+	var steps []Step
+	for n := 10; n <= 30; n += 4 {
+		steps = append(steps, send(line(longText(n-len(end))+end)))
+	}
+	return shared(CheckGrowthTime, steps...)
+}
+
+// grow makes a script of one line at sizes that double.
+func grow(from, to int, line func(n int) []byte) Script {
+	var steps []Step
+	for n := from; n <= to; n *= 2 {
+		steps = append(steps, send(line(n)))
+	}
+	return shared(CheckGrowthTime, steps...)
+}
+
+func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
+	order := r.Perm(len(growths) - seededGrowths)
+	b.eachText(func(name string, line func(string) []byte) {
+		chosen := growths[:seededGrowths:seededGrowths]
+		chosen = append(chosen, growths[seededGrowths+order[0]])
+		for _, g := range chosen {
+			emit(name+" "+g.name, grow(growFrom, growTo, func(n int) []byte { return line(g.text(n)) }))
+		}
+	})
+	b.eachText(func(name string, line func(string) []byte) {
+		emit(name+" short", short(line, ""))
+		emit(name+" short end", short(line, "!"))
+	})
+	emit("method", grow(growFrom, growTo, func(n int) []byte { return requestLine(longText(n), nil) }))
+	for i, t := range b.tools {
+		if t.slow || i >= largeTools {
+			continue
+		}
+		extra := func(value string) []byte {
+			v := t.plain.Clone()
+			v.Members = append(v.Members, member("teasel_extra", mutate.NewRaw(value)))
+			return t.callWith(v)
+		}
+		emit(t.Name+" depth", grow(64, 4096, func(n int) []byte { return extra(deepText("[", "0", "]", n)) }))
+		emit(t.Name+" keys", grow(1<<9, 1<<15, func(n int) []byte { return t.callWith(mutate.NewRaw(wideObject(n))) }))
+		for _, m := range t.full.Members {
+			if m.Value.Kind != mutate.Array || len(m.Value.Items) == 0 {
+				continue
+			}
+			emit(t.Name+" items of "+m.Name, grow(1<<6, 1<<14, func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
+		}
+	}
+}
+
+// repeatItem returns the full arguments with the first item of an array repeated.
+func (c *callable) repeatItem(name string, n int) *mutate.JSON {
+	v := c.full.Clone()
+	item := v.Get(name).Items[0].String()
+	v.Set(name, mutate.NewRaw("["+strings.Repeat(item+",", n-1)+item+"]"))
+	return v
+}
+
+// How often and with how much text memory is asked for.
+const (
+	memoryTimes = 2000
+	memoryText  = 1 << 10
+)
+
+func checkGrowthMemory(b *repertoire, _ *teasel.Rand, emit emitter) {
+	for _, t := range b.tools {
+		if t.slow {
+			continue
+		}
+		arguments := t.full
+		if len(t.texts) > 0 {
+			if long := t.with(t.texts[0], longText(memoryText)); t.schema == nil || t.schema.Validate(long) == nil {
+				arguments = long
+			}
+		}
+		emit(t.Name, shared(CheckGrowthMemory, Step{Line: t.callWith(arguments), Times: memoryTimes}))
+	}
+}

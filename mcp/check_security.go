@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// disguises are ways to write where the canary file is. Steps up beyond the root of the file system lead to it, so that
+// sixteen of them in front of an absolute path are a relative one from anywhere.
+var disguises = slices.Concat(
+	[]string{canaryPath, canaryRelative, canaryURI},
+	climbing("../", "..\\", "....//", "..%2f", "%2e%2e/", "%2e%2e%2f", "%252e%252e%252f", "..%c0%af", "..;/", "\uff0e\uff0e/", ".\x00./"),
+	[]string{
+		"./" + canaryRelative, "a/../" + canaryRelative, "/./" + canaryPath, "//" + canaryPath, canaryPath + "/.", canaryPath + "\x00.txt",
+		canaryPath + "%00", "/proc/self/root" + canaryPath, "/proc/self/cwd/" + canaryRelative, "file://localhost" + canaryPath,
+		"file:" + canaryPath, "file:///proc/self/root" + canaryPath, "FILE://" + canaryPath, " " + canaryPath, canaryPath + " ",
+		"~/../../../../../.." + canaryPath,
+	},
+)
+
+func climbing(ups ...string) (paths []string) {
+	for _, up := range ups {
+		paths = append(paths, strings.Repeat(up, 16)+strings.TrimPrefix(canaryPath, "/"))
+	}
+	return paths
+}
+
+// maxProbed is how many strings of a tool are probed for security.
+const maxProbed = 4
+
+// eachText passes on every place in a request that takes free text: arguments of tools and prompts, variables of URI
+// templates.
+func (b *repertoire) eachText(visit func(name string, line func(text string) []byte)) {
+	for _, t := range b.tools {
+		for _, pointer := range t.texts[:min(maxProbed, len(t.texts))] {
+			visit(t.Name+" "+pointer, func(text string) []byte { return t.callWith(t.with(pointer, text)) })
+		}
+	}
+	for i := range b.session.Templates {
+		template := b.session.Templates[i].URI
+		for _, v := range templateVariables(template) {
+			visit(template+" "+v, func(text string) []byte {
+				return requestLine("resources/read", object("uri", expandTemplate(template, func(name string) string {
+					if name == v {
+						return text
+					}
+					return "1"
+				})))
+			})
+		}
+	}
+	for i := range b.session.Prompts {
+		p := &b.session.Prompts[i]
+		for _, a := range p.Arguments[:min(maxProbed, len(p.Arguments))] {
+			visit(p.Name+" "+a.Name, func(text string) []byte {
+				return promptLine(p, func(name string) string {
+					if name == a.Name {
+						return text
+					}
+					return "a"
+				})
+			})
+		}
+	}
+}
+
+// promptLine gets a prompt with all of its arguments.
+func promptLine(p *Prompt, value func(argument string) string) []byte {
+	arguments := mutate.NewObject()
+	for _, a := range p.Arguments {
+		arguments.Set(a.Name, mutate.NewString(value(a.Name)))
+	}
+	return requestLine("prompts/get", mutate.NewObject(member("name", mutate.NewString(p.Name)), member("arguments", arguments)))
+}
+
+func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachText(func(name string, line func(string) []byte) {
+		var steps []Step
+		for _, path := range disguises {
+			steps = append(steps, send(line(path)))
+		}
+		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+itoa(part), shared(CheckTraversal, steps...)) })
+	})
+	if !b.session.Has("resources") {
+		return
+	}
+	var steps []Step
+	for _, path := range disguises {
+		steps = append(steps, send(requestLine("resources/read", object("uri", path))))
+	}
+	for _, base := range resourceBases(b.session) {
+		for _, path := range disguises {
+			steps = append(steps, send(requestLine("resources/read", object("uri", base+strings.TrimPrefix(path, "/")))))
+		}
+	}
+	chunks(steps, chunk, func(part int, steps []Step) {
+		emit("resources/read "+itoa(part), shared(CheckTraversal, steps...))
+	})
+}
+
+// resourceBases are the URIs of the resources up to their last slash, at most six of them.
+func resourceBases(s *Session) (bases []string) {
+	for _, list := range [][]Resource{s.Resources, s.Templates} {
+		for i := range list {
+			uri := list[i].URI
+			cut := strings.LastIndexByte(uri, '/') + 1
+			if brace := strings.IndexByte(uri, '{'); brace >= 0 && brace < cut {
+				cut = strings.LastIndexByte(uri[:brace], '/') + 1
+			}
+			if base := uri[:cut]; base != "" && !slices.Contains(bases, base) && len(bases) < 6 {
+				bases = append(bases, base)
+			}
+		}
+	}
+	return bases
+}
+
+// injections give [InjectionMarker] where they are evaluated: by a shell, a template engine, a database, an eval. They
+// do nothing else.
+var injections = func() (all []string) {
+	const product = injectionA + "*" + injectionB
+	const echo = "echo tzl$((" + product + "))lzt"
+	for _, around := range []string{
+		"$(#)", "`#`", ";#", ";#;", "|#", "||#", "&#", "&&#", "\n#\n", "a;#", "a|#", "a'; # #'", "a\"; # #\"", "a'$(#)'", "a\"$(#)\"",
+		"';#;'", "\";#;\"", ")#", "a$(#)", "-e;#", "${IFS};#",
+	} {
+		all = append(all, strings.Replace(around, "#", echo, 1))
+	}
+	for _, around := range [][2]string{
+		{"{{", "}}"}, {"${", "}"}, {"#{", "}"}, {"<%= ", " %>"}, {"*{", "}"}, {"@(", ")"}, {"{{=", "}}"}, {"[[", "]]"}, {"[[${", "}]]"},
+		{"${{", "}}"}, {"%{", "}"}, {"{", "}"}, {"$[", "]"}, {"~{", "}"}, {"$((", "))"},
+	} {
+		all = append(all, "tzl"+around[0]+product+around[1]+"lzt")
+	}
+	return append(all,
+		"'tzl'+("+product+")+'lzt'", `"tzl"+(`+product+`)+"lzt"`, "`tzl${"+product+"}lzt`", `'+'tzl'+(`+product+`)+'lzt'+'`, `"+"tzl"+(`+product+`)+"lzt"+"`,
+		"'tzl'+str("+product+")+'lzt'", `f"tzl{`+product+`}lzt"`, "'tzl'.("+product+").'lzt'",
+		"__import__('os').popen('"+echo+"').read()", "require('child_process').execSync('"+echo+"').toString()",
+		"process.mainModule.require('child_process').execSync('"+echo+"').toString()", "a' || 'tzl' || ("+product+") || 'lzt' || '",
+		"a' UNION SELECT 'tzl' || ("+product+") || 'lzt' --", "a\" UNION SELECT 'tzl' || ("+product+") || 'lzt' --", "0 UNION SELECT 'tzl' || ("+product+") || 'lzt'",
+		"a') UNION SELECT 'tzl' || ("+product+") || 'lzt' --", "CONCAT('tzl',"+product+",'lzt')", "a' AND extractvalue(1,concat('tzl',"+product+",'lzt')) AND 'a'='a",
+	)
+}()
+
+func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachText(func(name string, line func(string) []byte) {
+		var steps []Step
+		for _, text := range injections {
+			steps = append(steps, send(line(text)))
+		}
+		chunks(steps, chunk, func(part int, steps []Step) {
+			emit(name+" "+itoa(part), shared(CheckInjection, steps...))
+		})
+	})
+}

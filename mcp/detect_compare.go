@@ -1,0 +1,321 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// compare holds the answers of a systematic check against one another.
+func (j *judge) compare() {
+	if !j.stands() || j.t.Hung {
+		return
+	}
+	switch j.t.Script.Check {
+	case CheckUnknownName:
+		j.againstControls(false)
+	case CheckVariantKey:
+		j.againstControls(true)
+	case CheckSameAfterGarbage:
+		j.afterGarbage()
+	case CheckRepeat:
+		j.repeated()
+	case CheckReadOnly:
+		j.readOnly()
+	}
+}
+
+// outcome is what an answer comes to.
+type outcome uint8
+
+const (
+	outcomeNone   outcome = iota // no answer
+	outcomeResult                // it was carried out
+	outcomeFailed                // a result that says that it failed
+	outcomeError                 // an error
+)
+
+func (o outcome) String() string {
+	return [...]string{"not answered", "carried out", "answered with a failure", "answered with an error"}[o]
+}
+
+func outcomeOf(r *Received) outcome {
+	switch {
+	case r == nil:
+		return outcomeNone
+	case r.Message.Error != nil:
+		return outcomeError
+	case isToolError(r.Message.Result):
+		return outcomeFailed
+	case r.Message.Result != nil:
+		return outcomeResult
+	}
+	return outcomeNone
+}
+
+// single returns the line that was sent for a step; nil: none, or several.
+func (j *judge) single(step int) (found *Sent) {
+	for i := range j.t.Sent {
+		if j.t.Sent[i].Step == step {
+			if found != nil {
+				return nil
+			}
+			found = &j.t.Sent[i]
+		}
+	}
+	if found != nil && found.Unresolved {
+		return nil
+	}
+	return found
+}
+
+// probe is a step of a check whose steps differ by one name.
+type probe struct {
+	sent *Sent
+	name string   // decoded
+	all  []string // spellings of the name that may stand in an answer
+}
+
+// againstControls compares answers for names that must count as unknown with those for names which certainly are. Of
+// keys, what a refusal says in words is not compared: it may well name the key that was meant.
+func (j *judge) againstControls(keys bool) {
+	steps := j.t.Script.Steps
+	var controls []int
+	for i := range steps {
+		if bytes.Contains(steps[i].Line, []byte(ControlName)) && len(controls) < 2 {
+			controls = append(controls, i)
+		}
+	}
+	if len(controls) < 2 {
+		return
+	}
+	a, okA := j.probe(controls[0], controls[1])
+	b, okB := j.probe(controls[1], controls[0])
+	if !okA || !okB || !strings.HasPrefix(a.name, ControlName) || !strings.HasPrefix(b.name, ControlName) || j.differs(a, b, nil, keys) != "" {
+		return
+	}
+	for i := range steps {
+		if slices.Contains(controls, i) {
+			continue
+		}
+		p, ok := j.probe(i, controls[0])
+		if !ok || strings.HasPrefix(p.name, ControlName) {
+			continue
+		}
+		// A server that takes its time answers odd lines later than we look.
+		if keys && outcomeOf(j.answer(a.sent)) == outcomeNone != (outcomeOf(j.answer(p.sent)) == outcomeNone) && outcomeOf(j.answer(p.sent)) == outcomeNone {
+			continue
+		}
+		why := j.differs(a, p, b.all, keys)
+		if why == "" {
+			continue
+		}
+		subject := j.subject(a.sent)
+		if keys {
+			j.report(RuleVariantKey, subject, "", fmt.Sprintf("The key %q is not treated like %q, which is unknown: %s. Compare %s.",
+				cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160)))
+			return
+		}
+		j.report(RuleRuntimeName, subject, "", fmt.Sprintf("The name %q is not treated like %q, which does not exist: %s. Compare %s.",
+			cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160)))
+		return
+	}
+}
+
+// probe finds the name by which a step differs from another one.
+func (j *judge) probe(step, other int) (probe, bool) {
+	p := probe{sent: j.single(step)}
+	if p.sent == nil || !isOneLine(p.sent.Raw) {
+		return p, false
+	}
+	token, ok := differingToken(j.t.Script.Steps[step].Line, j.t.Script.Steps[other].Line)
+	if !ok {
+		return p, false
+	}
+	v, err := mutate.ParseJSON(token)
+	if err != nil || v.Kind != mutate.String {
+		return p, false
+	}
+	p.name = v.Text
+	inner := string(token[1 : len(token)-1])
+	quoted := strconv.Quote(p.name)
+	p.all = []string{p.name, inner, quoted[1 : len(quoted)-1], strings.ToLower(p.name), strings.TrimSpace(p.name)}
+	return p, true
+}
+
+// differingToken returns the JSON string of line in which it differs from other; false if that is more than one.
+func differingToken(line, other []byte) ([]byte, bool) {
+	start := 0
+	for start < len(line) && start < len(other) && line[start] == other[start] {
+		start++
+	}
+	end := 0
+	for end < len(line)-start && end < len(other)-start && line[len(line)-1-end] == other[len(other)-1-end] {
+		end++
+	}
+	from := bytes.LastIndexByte(line[:start], '"')
+	if from < 0 || from != bytes.LastIndexByte(other[:start], '"') {
+		return nil, false
+	}
+	// The closing quote is at or after the last byte that differs.
+	to := closingQuote(line, from)
+	if to < 0 || to < len(line)-end-1 || closingQuote(other, from) < len(other)-end-1 ||
+		!bytes.Equal(line[to:], other[max(0, closingQuote(other, from)):]) {
+		return nil, false
+	}
+	return line[from : to+1], true
+}
+
+// closingQuote returns where the string that begins at from ends, -1 if it does not.
+func closingQuote(line []byte, from int) int {
+	for i := from + 1; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return -1
+}
+
+// differs says how two answers differ apart from the names, "" if they do not.
+func (j *judge) differs(a, b probe, more []string, keys bool) string {
+	x, y := j.answer(a.sent), j.answer(b.sent)
+	p, q := outcomeOf(x), outcomeOf(y)
+	if p != q {
+		return fmt.Sprintf("it is %s, the other %s", q, p)
+	}
+	switch p {
+	case outcomeNone:
+		return ""
+	case outcomeError:
+		if c, d := errorCode(x), errorCode(y); c != d {
+			return fmt.Sprintf("error %d instead of %d", d, c)
+		}
+	}
+	if keys && p != outcomeResult {
+		return ""
+	}
+	names := slices.Concat(a.all, b.all, more)
+	s, t := skeleton(x, names), skeleton(y, names)
+	if s == t || suggests(s) || suggests(t) {
+		return ""
+	}
+	return fmt.Sprintf("%q instead of %q", cut(answerText(y), 100), cut(answerText(x), 100))
+}
+
+// suggests reports whether a message proposes another name, which then depends on the one that was given.
+func suggests(text string) bool {
+	for _, words := range []string{"did you mean", "didyoumean", "similar", "closest", "suggest"} {
+		if strings.Contains(text, strings.ReplaceAll(words, " ", "")) || strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// answerText is what an answer says: the message of an error, or the result as JSON.
+func answerText(r *Received) string {
+	if r.Message.Error != nil {
+		return errorMessage(r)
+	}
+	return r.Message.Result.String()
+}
+
+// skeleton is the letters of what an answer says without the given names, digits and punctuation.
+func skeleton(r *Received, names []string) string {
+	var texts []string
+	if r.Message.Error != nil {
+		texts = append(texts, errorMessage(r))
+	} else {
+		r.Message.Result.Walk(func(_ string, v *mutate.JSON) bool {
+			switch v.Kind {
+			case mutate.String:
+				texts = append(texts, v.Text)
+			case mutate.Object:
+				for i := range v.Members {
+					texts = append(texts, v.Members[i].Name)
+				}
+			}
+			return true
+		})
+	}
+	// Long names first, or a short one would cut pieces out of them.
+	names = slices.Clone(names)
+	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
+	var b strings.Builder
+	for _, text := range texts {
+		for _, name := range names {
+			if name != "" {
+				text = strings.ReplaceAll(text, name, "")
+			}
+		}
+		b.Write(appendNormal(nil, text, nil))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// sameLine reports whether two steps are equal steps.
+func (j *judge) sameLine(a, b int) bool {
+	steps := j.t.Script.Steps
+	return bytes.Equal(steps[a].Line, steps[b].Line)
+}
+
+// exactly reports whether two steps were answered with the same result, or the same error.
+func (j *judge) exactly(a, b int) (same, answered bool) {
+	s, t := j.single(a), j.single(b)
+	if s == nil || t == nil {
+		return false, false
+	}
+	x, y := j.answer(s), j.answer(t)
+	if x == nil || y == nil {
+		return false, false
+	}
+	if x.Message.Error != nil || y.Message.Error != nil {
+		return x.Message.Error != nil && y.Message.Error != nil && errorCode(x) == errorCode(y), true
+	}
+	return x.Message.Result.Equal(y.Message.Result), true
+}
+
+// afterGarbage compares a request before garbage with the same after it.
+func (j *judge) afterGarbage() {
+	n := len(j.t.Script.Steps)
+	if n < 4 || !j.sameLine(0, 1) || !j.sameLine(0, n-1) {
+		return
+	}
+	if same, ok := j.exactly(0, 1); !ok || !same {
+		return
+	}
+	for i := 2; i < n-1; i++ {
+		// What was carried out after all may change what it likes.
+		if j.sameLine(0, i) || j.carriedOut(i) {
+			return
+		}
+	}
+	last := j.single(n - 1)
+	if same, answered := j.exactly(0, n-1); !answered || same {
+		return
+	}
+	j.report(RuleSameAfterGarbage, j.subject(last), "", fmt.Sprintf(
+		"%s was answered with %s after %d lines that were of no use, and with %s before them.",
+		cut(last.Raw, 160), cut(j.answer(last).Raw, 160), n-3, cut(j.answer(j.single(1)).Raw, 160)))
+}
+
+// carriedOut reports whether a step had a result.
+func (j *judge) carriedOut(step int) bool {
+	for i := range j.t.Sent {
+		s := &j.t.Sent[i]
+		if s.Step == step && s.Message.Method != "ping" {
+			if r := j.answer(s); r != nil && succeeded(r) {
+				return true
+			}
+		}
+	}
+	return false
+}

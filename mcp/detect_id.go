@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// identity judges an id that did not come back letter by letter.
+func (j *judge) identity(s *Sent, r *Received) {
+	sent, received := s.Message.Root.Get("id"), r.Message.Root.Get("id")
+	if sent == nil || received == nil || sent.Equal(received) || !isPortable(sent) {
+		return
+	}
+	severity, how, subject := teasel.High, "changed", j.subject(s)
+	if sent.Kind == mutate.Number && received.Kind == mutate.Number {
+		severity, how, subject = teasel.Medium, "rounded", subjectID
+	} else if sent.Kind != received.Kind {
+		how = fmt.Sprintf("turned from %s into %s", article(sent.Kind), article(received.Kind))
+	}
+	j.reportAs(RuleID, severity, subject, how, fmt.Sprintf("The id %s came back as %s: it was %s.",
+		cut(s.Message.ID, 80), cut(r.Message.ID, 80), how))
+}
+
+// isPortable reports whether a value means the same to all readers of JSON: lone surrogates and stray bytes do not.
+func isPortable(v *mutate.JSON) bool {
+	return v.Kind != mutate.String || utf8.ValidString(v.Text) && !strings.ContainsRune(v.Text, utf8.RuneError)
+}
+
+// misaddressed returns the response whose id belongs to nobody but looks as if it had been the request's.
+func (j *judge) misaddressed(s *Sent) *Received {
+	sent := s.Message.Root.Get("id")
+	if sent == nil {
+		return nil
+	}
+	for i := range j.t.Received {
+		r := &j.t.Received[i]
+		if r.Sent < 0 && r.Message.Class == ClassResponse && !isPortable(sent) {
+			return r
+		}
+		if r.Sent < 0 && r.Message.Class == ClassResponse && resembles(sent, r.Message.Root.Get("id")) {
+			return r
+		}
+	}
+	return nil
+}
+
+// resembles reports whether a careless server could have made one id of the other.
+func resembles(sent, received *mutate.JSON) bool {
+	if sent == nil || received == nil || received.Kind != mutate.Number && received.Kind != mutate.String {
+		return false
+	}
+	a, ok := number(sent.Text)
+	b, also := number(received.Text)
+	if ok && also && (sent.Kind == mutate.Number || received.Kind == mutate.Number) {
+		if a.Cmp(b) == 0 {
+			return true
+		}
+		// Rounded to the precision of a double, cut to an integer, or clamped to one of 64 bits.
+		f, _ := a.Float64()
+		g, _ := b.Float64()
+		trunc, _ := a.Int(nil)
+		whole, accuracy := b.Int(nil)
+		return f == g || accuracy == big.Exact && trunc.Cmp(whole) == 0 || isLimit(whole) && trunc.BitLen() > 53
+	}
+	if sent.Kind == mutate.String && received.Kind == mutate.String && len(sent.Text) > 1 && len(received.Text) > 1 {
+		return strings.EqualFold(strings.TrimSpace(sent.Text), strings.TrimSpace(received.Text)) ||
+			len(received.Text) >= 8 && strings.HasPrefix(sent.Text, received.Text)
+	}
+	return false
+}
+
+func isLimit(n *big.Int) bool {
+	text := n.String()
+	return text == "9223372036854775807" || text == "-9223372036854775808"
+}
+
+// number reads a decimal number of moderate size.
+func number(text string) (*big.Float, bool) {
+	if len(text) == 0 || len(text) > 400 || !(text[0] >= '0' && text[0] <= '9' || text[0] == '-') {
+		return nil, false
+	}
+	f, _, err := big.ParseFloat(text, 10, 2048, big.ToNearestEven)
+	if err != nil || f.IsInf() || f.MantExp(nil) > 1200 {
+		return nil, false
+	}
+	return f, true
+}
+
+// onlyNullID reports whether no other line could be what a result with id null answers.
+func (j *judge) onlyNullID(s *Sent) bool {
+	for i := range j.t.Sent {
+		m := &j.t.Sent[i].Message
+		if &j.t.Sent[i] != s && m.Class != ClassRequest && m.ID != "null" {
+			return false
+		}
+	}
+	return true
+}
+
+// stray reports whether there is a response to an id that no request has: it may be meant for any.
+func (j *judge) stray() bool {
+	return slices.ContainsFunc(j.t.Received, func(r Received) bool { return r.Sent < 0 && r.Message.Class == ClassResponse })
+}
+
+// isUnique reports whether no other line has the id, in whatever notation.
+func (j *judge) isUnique(s *Sent) bool {
+	id := s.Message.Root.Get("id")
+	return !slices.ContainsFunc(j.t.Sent, func(o Sent) bool {
+		return (o.Step != s.Step || o.At != s.At) && o.Message.Root != nil && o.Message.Class != ClassNotification && id.Equal(o.Message.Root.Get("id"))
+	})
+}
+
+// isUsualID reports whether an id is such as clients give out.
+func isUsualID(id *mutate.JSON) bool {
+	if id.Kind == mutate.Number {
+		n, ok := id.Int()
+		return ok && n > 0 && n <= 1<<53
+	}
+	return id.Text != "" && len(id.Text) <= 64 && !strings.ContainsFunc(id.Text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// asked reports whether a request of ours carries the id.
+func (j *judge) asked(id *mutate.JSON) bool {
+	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {
+		return s.Message.Class == ClassRequest && id.Equal(s.Message.Root.Get("id"))
+	})
+}

@@ -1,0 +1,327 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// The error codes that JSON-RPC and MCP define.
+const (
+	codeParse            = -32700
+	codeInvalidRequest   = -32600
+	codeMethodNotFound   = -32601
+	codeInvalidParams    = -32602
+	codeInternal         = -32603
+	codeResourceNotFound = -32002
+)
+
+// envelope judges the form of an answer, whatever it says. False means that there is no sense in reading on.
+func (j *judge) envelope(s *Sent, r *Received) bool {
+	if r.Loose {
+		j.identity(s, r)
+	}
+	if why := malformed(&r.Message); why != "" {
+		j.report(RuleMalformedReply, j.subject(s), "", fmt.Sprintf("%s was answered with %s: %s.", cut(s.Raw, 160), cut(r.Raw, 160), why))
+		return false
+	}
+	if !saysJSONRPC(s.Message.Root) {
+		if r.Message.Result != nil {
+			j.invalidRequest(s)
+		}
+		return false
+	}
+	return true
+}
+
+// codeRange judges an error code by itself.
+func (j *judge) codeRange(s *Sent, r *Received) {
+	if why := suspicious(errorCode(r)); why != "" {
+		j.report(RuleCodeRange, j.topic(s), "", fmt.Sprintf("%s was answered with error code %d, which %s.", cut(s.Raw, 160), errorCode(r), why))
+	}
+}
+
+// suspicious says what is wrong with an error code by itself, "" if nothing is.
+func suspicious(code int64) string {
+	switch {
+	case code == 0:
+		return "means success to many clients"
+	case code < -32768 || code >= -32100, code == codeParse, code >= codeInternal && code <= codeInvalidRequest:
+		return ""
+	}
+	return "JSON-RPC reserves"
+}
+
+// malformed says what is wrong with the form of a response, "" if nothing is.
+func malformed(m *Message) string {
+	if m.Root == nil || m.Root.Kind != mutate.Object {
+		return "it is no object"
+	}
+	if !saysJSONRPC(m.Root) {
+		return `"jsonrpc" is not "2.0"`
+	}
+	switch {
+	case m.Result != nil && m.Error != nil:
+		return "it has both a result and an error"
+	case m.Result != nil && m.Result.Kind != mutate.Object:
+		return "the result is " + article(m.Result.Kind) + " and not an object"
+	case m.Result != nil:
+		return ""
+	case m.Error == nil:
+		return "it has neither a result nor an error"
+	case m.Error.Kind != mutate.Object:
+		return "the error is " + article(m.Error.Kind) + " and not an object"
+	}
+	if _, ok := m.Error.Get("code").Int(); !ok {
+		return "the error has no code that is an integer"
+	}
+	if _, ok := m.Error.Get("message").Str(); !ok {
+		return "the error has no message that is a string"
+	}
+	return ""
+}
+
+func article(k mutate.Kind) string {
+	switch k {
+	case mutate.Array, mutate.Object:
+		return "an " + k.String()
+	case mutate.Null:
+		return "null"
+	}
+	return "a " + k.String()
+}
+
+func saysJSONRPC(root *mutate.JSON) bool {
+	v, ok := root.Get("jsonrpc").Str()
+	return ok && v == "2.0"
+}
+
+// errorCode returns the code of a well-formed error.
+func errorCode(r *Received) int64 {
+	code, _ := r.Message.Error.Get("code").Int()
+	return code
+}
+
+func errorMessage(r *Received) string {
+	message, _ := r.Message.Error.Get("message").Str()
+	return message
+}
+
+// isToolError reports whether a result says that the tool failed.
+func isToolError(result *mutate.JSON) bool {
+	v := result.Get("isError")
+	return v != nil && v.Kind == mutate.Bool && v.Text == "true"
+}
+
+// succeeded reports whether an answer says that the request was carried out.
+func succeeded(r *Received) bool { return r.Message.Result != nil && !isToolError(r.Message.Result) }
+
+// Subjects of findings that do not depend on the method.
+const (
+	subjectID      = "(request id)"
+	subjectMessage = "(invalid message)"
+)
+
+func (j *judge) invalidRequest(s *Sent) {
+	j.report(RuleInvalidRequest, subjectMessage, "", fmt.Sprintf(
+		`%s was executed although "jsonrpc" is not "2.0"; expected error -32600.`, cut(s.Raw, 160)))
+}
+
+// irregular judges lines that are no well-formed request with an id of its own.
+func (j *judge) irregular(i int, s *Sent) {
+	m := &s.Message
+	switch m.Class {
+	case ClassBatch:
+		j.batch(i, s)
+	case ClassInvalid:
+		if m.Root != nil && m.Root.Kind == mutate.Object && !m.Twice {
+			j.invalidMessage(i, s)
+		}
+	case ClassRequest:
+		if m.Twice {
+			return
+		}
+		if r := j.answer(s); r != nil && r.Message.Result != nil && !saysJSONRPC(m.Root) {
+			j.invalidRequest(s)
+		}
+		j.maybeDropped(i, s)
+	}
+}
+
+// invalidMessage judges what became of an object that is no message.
+func (j *judge) invalidMessage(i int, s *Sent) {
+	m := &s.Message
+	id := m.Root.Get("id")
+	if id == nil {
+		return
+	}
+	if m.Root.Get("method") != nil && isID(id) {
+		j.maybeDropped(i, s)
+		return
+	}
+	if m.Method == "" || !saysJSONRPC(m.Root) {
+		return
+	}
+	for k := range j.t.Received {
+		r := &j.t.Received[k]
+		if r.Message.Class != ClassResponse || r.Message.Result == nil {
+			continue
+		}
+		echoed := r.Message.Root.Get("id")
+		switch {
+		case id.Kind == mutate.Number:
+			if r.Sent < 0 && !id.Equal(echoed) && resembles(id, echoed) {
+				j.reportAs(RuleID, teasel.Medium, subjectID, "rounded", fmt.Sprintf(
+					"The id %s came back as %s: it was rounded.", cut(m.ID, 80), cut(r.Message.ID, 80)))
+			}
+		case id.Equal(echoed) && (id.Kind != mutate.Null || j.onlyNullID(s)):
+			group := ""
+			if id.Kind == mutate.Null {
+				group = "null" // which some take for a notification's
+			}
+			j.report(RuleInvalidID, subjectID, group, fmt.Sprintf(
+				"%s was executed and answered with a result, although its id is neither a string nor a number.", cut(s.Raw, 160)))
+		}
+	}
+}
+
+// maybeDropped judges a request whose envelope or id is unusual. Its refusal takes no time, nor do some methods: when
+// nothing has come, nothing will.
+func (j *judge) maybeDropped(i int, s *Sent) {
+	m := &s.Message
+	if s.Answer >= 0 || j.t.Hung || !j.stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
+		j.anonymousError() || j.misaddressed(s) != nil || j.stray() || j.unterminated(s) || j.cancelled(s) || !isOneLine(s.Raw) || !j.isUnique(s) {
+		return
+	}
+	// What a server may well execute takes its time.
+	hopeless := m.Class == ClassInvalid || m.Params != nil && m.Params.Kind != mutate.Object
+	if hopeless || isQuick(m.Method) && !isUsual(m) {
+		j.dropped(s)
+	}
+}
+
+// isQuick reports whether a method is answered without work.
+func isQuick(method string) bool {
+	return method == "ping" || method == "logging/setLevel" || strings.HasSuffix(method, "/list") || !isMethod(method)
+}
+
+// isSound reports whether a line is a request that is to be answered under its own id.
+func (j *judge) isSound(s *Sent) bool {
+	m := &s.Message
+	if m.Class != ClassRequest || s.Unresolved {
+		return false
+	}
+	return s.Regular || !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object) && m.Result == nil && m.Error == nil &&
+		isOneLine(s.Raw) && !j.unterminated(s) && j.isUnique(s)
+}
+
+// isUsual reports whether nothing about a request is unusual, so that only the method's own code can be to blame.
+func isUsual(m *Message) bool {
+	id := m.Root.Get("id")
+	if m.Twice || id == nil || m.Method == "" || oddEnvelope(m) != "" {
+		return false
+	}
+	if token := tokenOf(m); token != nil && !isID(token) {
+		return false
+	}
+	return isUsualID(id)
+}
+
+// unsolicited judges a message that answers nothing we know of.
+func (j *judge) unsolicited(r *Received) {
+	m := &r.Message
+	if m.Result == nil && m.Error == nil {
+		if m.ID == "" {
+			j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
+				"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(r.Raw, 100), j.guiltyLine()))
+		}
+		return
+	}
+	if m.ID == "" || m.ID == "null" {
+		j.anonymous(r)
+		return
+	}
+	id := m.Root.Get("id")
+	for k := range j.t.Sent {
+		s := &j.t.Sent[k]
+		switch {
+		case s.Unresolved:
+		case s.Message.Class == ClassResponse && malformed(&s.Message) == "" && id.Equal(s.Message.Root.Get("id")) && !j.asked(id):
+			j.report(RuleResponseReply, "(response)", "", fmt.Sprintf(
+				"The response %s was answered with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
+			return
+		case s.Answer < 0 && j.isSound(s) && resembles(s.Message.Root.Get("id"), id):
+			j.identity(s, r)
+			return
+		}
+	}
+}
+
+// anonymous judges a response without an id, by what it can be the answer to.
+func (j *judge) anonymous(r *Received) {
+	var unreadable, odd, notification, response *Sent
+	for k := range j.t.Sent {
+		s := &j.t.Sent[k]
+		m := &s.Message
+		switch {
+		case s.Unresolved || j.unterminated(s):
+			odd = s
+		case m.Class == ClassInvalid && m.Root == nil && isOneLine(s.Raw) && !strings.Contains(m.Why, "depth"):
+			unreadable = s
+		case m.Class == ClassNotification && !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object):
+			notification = s
+		case m.Class == ClassResponse && m.ID != "null" && m.Root.Get("jsonrpc") != nil && malformed(m) == "":
+			response = s
+		case m.Class == ClassRequest && s.Answer >= 0 && j.t.Received[s.Answer].Message.ID != "null":
+		default:
+			odd = s
+		}
+	}
+	switch {
+	case odd != nil:
+	case unreadable != nil:
+		if r.Message.Error != nil && notification == nil && response == nil && malformed(&r.Message) == "" && errorCode(r) != codeParse {
+			j.report(RuleParseError, "(invalid JSON)", "", fmt.Sprintf("%s is no JSON and was answered with error %d %q; expected -32700.",
+				cut(unreadable.Raw, 160), errorCode(r), cut(errorMessage(r), 80)))
+		}
+	case notification != nil:
+		j.report(RuleNotificationReply, j.subject(notification), "", fmt.Sprintf(
+			"The notification %s was answered with %s.", cut(notification.Raw, 160), cut(r.Raw, 160)))
+	case response != nil:
+		j.report(RuleResponseReply, "(response)", "", fmt.Sprintf(
+			"The response %s was answered with %s.", cut(response.Raw, 160), cut(r.Raw, 160)))
+	}
+}
+
+// isOneLine reports whether a line says something, and is one line to the other side too.
+func isOneLine(raw []byte) bool {
+	return len(bytes.TrimSpace(raw)) > 0 && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0
+}
+
+// another judges a response to a request that may have had one.
+func (j *judge) another(i int, r *Received) {
+	if r.Loose || r.Sent >= len(j.t.Sent) {
+		return
+	}
+	s := &j.t.Sent[r.Sent]
+	if first := j.answer(s); first == nil || s.Answer == i || !j.isSound(s) || first.Loose {
+		return
+	}
+	j.report(RuleDuplicateReply, j.subject(s), "", fmt.Sprintf("%s was answered twice, the second time with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
+}
+
+// encoding judges the bytes of a line.
+func (j *judge) encoding(r *Received) {
+	if utf8.Valid(r.Raw) {
+		return
+	}
+	subject := j.guiltySubject()
+	if r.Sent >= 0 && r.Sent < len(j.t.Sent) {
+		subject = j.subject(&j.t.Sent[r.Sent])
+	}
+	j.report(RuleNoise, subject, "utf-8", fmt.Sprintf("The server wrote a line that is not UTF-8: %s.", cut(r.Raw, 200)))
+}

@@ -1,0 +1,191 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// statelessMeta marks requests of the versions without a handshake.
+const statelessMeta = "io.modelcontextprotocol/protocolVersion"
+
+// initialize judges the answer to initialize.
+func (j *judge) initialize(s *Sent, r *Received) {
+	if r.Message.Error != nil {
+		j.initializeRefusal(s, r)
+		return
+	}
+	if j.phase.opened {
+		j.report(RuleSecondInitialize, "initialize", "", fmt.Sprintf(
+			"A second initialize was accepted: %s was answered with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
+	}
+	if why := initializeFault(r.Message.Result); why != "" {
+		j.report(RuleInitialize, "initialize", "", fmt.Sprintf("The result of initialize is wrong: %s.", why))
+		return
+	}
+	j.negotiated(s, r)
+}
+
+func (j *judge) initializeRefusal(s *Sent, r *Received) {
+	fault := faultOf(&s.Message)
+	if code := errorCode(r); fault.text != "" && !j.phase.opened && (code == codeInternal || code >= 0) {
+		j.wrongCode(s, r, fault.text)
+	}
+}
+
+func initializeFault(result *mutate.JSON) string {
+	info := result.Get("serverInfo")
+	for _, f := range []paramFault{
+		stringFault(result, "protocolVersion"), objectFault(result, "capabilities"), objectFault(result, "serverInfo"),
+		stringFault(info, "name"), stringFault(info, "version"),
+	} {
+		if f.text != "" {
+			return f.text
+		}
+	}
+	if v := result.Get("instructions"); v != nil && v.Kind != mutate.String {
+		return "instructions is " + article(v.Kind)
+	}
+	for _, m := range result.Get("capabilities").Members {
+		if m.Value != nil && m.Value.Kind != mutate.Object {
+			return "the capability " + m.Name + " is " + article(m.Value.Kind)
+		}
+	}
+	return ""
+}
+
+// negotiated judges the version that a server chose.
+func (j *judge) negotiated(s *Sent, r *Received) {
+	asked, ok := s.Message.Params.Get("protocolVersion").Str()
+	got, _ := r.Message.Result.Get("protocolVersion").Str()
+	switch {
+	case !ok:
+	case got == asked && !isVersion(asked):
+		j.report(RuleVersion, "initialize", "", fmt.Sprintf(
+			"The server agreed to version %q, which does not exist; expected one that it supports.", cut(asked, 60)))
+	case got != asked && !isVersion(got) && slices.Contains(Versions, asked):
+		j.report(RuleVersion, "initialize", "", fmt.Sprintf(
+			"The server answered version %s with %q, which does not exist.", asked, cut(got, 60)))
+	case got != asked && asked == j.session.Version && j.fresh() && !j.phase.asked && j.session.Version != "":
+		j.report(RuleVersion, "initialize", "", fmt.Sprintf(
+			"The server supports version %s and was asked for it, but answered %s.", asked, cut(got, 60)))
+	}
+}
+
+// isVersion reports whether a text can be the name of a protocol version: a date since there is one.
+func isVersion(v string) bool {
+	v = strings.TrimPrefix(v, "DRAFT-")
+	date, err := time.Parse(time.DateOnly, strings.TrimSuffix(v, "-draft"))
+	if err != nil {
+		// Drafts have had names like 2026-v1.
+		return strings.HasPrefix(v, "202") && strings.Contains(v, "-v")
+	}
+	return date.Year() >= 2024 && date.Year() < 2030
+}
+
+// beforeInitialize judges a request that was answered before the session was open.
+func (j *judge) beforeInitialize(s *Sent, r *Received) {
+	m := &s.Message
+	if j.phase.asked || !succeeded(r) || m.Method == "ping" || !isMethod(m.Method) || m.Params.Get("_meta").Get(statelessMeta) != nil {
+		return
+	}
+	j.report(RuleBeforeInitialize, m.Method, "", fmt.Sprintf(
+		"%s was served before initialize: it was answered with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
+}
+
+// clientMethods are the requests that a server may send, and the capability that the client has to have declared.
+var clientMethods = map[string]string{
+	"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots",
+}
+
+// serverRequest judges a request from the server.
+func (j *judge) serverRequest(r *Received) {
+	method := r.Message.Method
+	if method == "ping" {
+		return
+	}
+	if name := clientMethods[method]; name != "" && !j.clientHas(name) {
+		j.report(RuleClientCapability, method, "", fmt.Sprintf(
+			"The server sent %s, although the client did not declare the capability %s.", cut(r.Raw, 160), name))
+	}
+	if j.fresh() && !j.sentBefore("notifications/initialized", r) {
+		j.report(RuleEarlyRequest, method, "", fmt.Sprintf(
+			"The server sent %s before it was told that the client is initialized.", cut(r.Raw, 160)))
+	}
+}
+
+// clientHas reports whether the client side of the session declared a capability.
+func (j *judge) clientHas(name string) bool {
+	if !j.fresh() {
+		return slices.Contains(j.cfg.Capabilities, name)
+	}
+	for i := range j.t.Sent {
+		m := &j.t.Sent[i].Message
+		if m.Method == "initialize" && m.Params.Get("capabilities").Get(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *judge) sentBefore(method string, r *Received) bool {
+	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool { return s.Message.Method == method && s.At <= r.At })
+}
+
+// announcing are the notifications that only a server with the capability sends, and the switch in it.
+var announcing = map[string][2]string{
+	"notifications/tools/list_changed":     {"tools", "listChanged"},
+	"notifications/prompts/list_changed":   {"prompts", "listChanged"},
+	"notifications/resources/list_changed": {"resources", "listChanged"},
+	"notifications/resources/updated":      {"resources", "subscribe"},
+	"notifications/message":                {"logging", ""},
+}
+
+// serverNotification judges a notification from the server.
+func (j *judge) serverNotification(i int, r *Received) {
+	m := &r.Message
+	if !saysJSONRPC(m.Root) {
+		j.report(RuleMalformedReply, "(notification)", "", fmt.Sprintf(`The server sent %s, whose "jsonrpc" is not "2.0".`, cut(r.Raw, 160)))
+		return
+	}
+	if need, ok := announcing[m.Method]; ok {
+		j.announced(r, need)
+	}
+	switch m.Method {
+	case "notifications/progress":
+		j.progress(i, r)
+	case "notifications/message":
+		j.logMessage(i, r)
+	case "notifications/resources/updated":
+		j.updated(r)
+	}
+}
+
+func (j *judge) announced(r *Received, need [2]string) {
+	capabilities := j.capabilitiesOf()
+	if capabilities == nil {
+		return
+	}
+	declared := capabilities.Get(need[0])
+	if declared != nil && need[1] != "" {
+		if v := declared.Get(need[1]); v == nil || v.Kind != mutate.Bool || v.Text != "true" {
+			declared = nil
+		}
+	}
+	if declared == nil {
+		j.report(RuleCapability, r.Message.Method, "", fmt.Sprintf("The server sent %s, although it did not declare the capability %s.",
+			cut(r.Raw, 160), strings.TrimSuffix(need[0]+"."+need[1], ".")))
+	}
+}
+
+// capabilitiesOf returns what the server declared in the session of the script; nil when that is not clear.
+func (j *judge) capabilitiesOf() *mutate.JSON {
+	// By the time notifications are judged, all lines have been walked through.
+	if j.phase.opened && !j.phase.blurred {
+		return j.phase.capabilities
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// laterMethods belong to other versions or to the client's side; a server may treat them as it likes.
+var laterMethods = map[string]bool{
+	"server/discover": true, "subscriptions/listen": true, "sampling/createMessage": true, "roots/list": true, "elicitation/create": true,
+}
+
+// byMethod judges a well-formed answer to a regular request of an open session.
+func (j *judge) byMethod(s *Sent, r *Received) {
+	m := &s.Message
+	if !isMethod(m.Method) {
+		j.unknownMethod(s, r)
+		return
+	}
+	if j.capability(s, r) {
+		return
+	}
+	fault := faultOf(m)
+	if r.Message.Error != nil {
+		// What is odd about the rest of the message may be what was refused.
+		if oddEnvelope(m) == "" || errorCode(r) == codeInternal {
+			j.refusal(s, r, fault)
+		}
+		return
+	}
+	if fault.grave {
+		if succeeded(r) {
+			j.accepted(s, r, fault)
+		}
+		return
+	}
+	if fault.text != "" {
+		return
+	}
+	switch m.Method {
+	case "tools/call":
+		j.toolResult(s, r)
+	case "tools/list", "resources/list", "resources/templates/list", "prompts/list":
+		j.list(s, r)
+	case "resources/read":
+		j.contents(s, r)
+	case "prompts/get":
+		j.prompt(s, r)
+	case "completion/complete":
+		j.completion(s, r)
+	}
+}
+
+// unknownMethod judges the answer to a method that does not exist.
+func (j *judge) unknownMethod(s *Sent, r *Received) {
+	m := &s.Message
+	if laterMethods[m.Method] || oddEnvelope(m) != "" || faultOf(m).text != "" || !isPortable(m.Root.Get("method")) {
+		return
+	}
+	if r.Message.Result != nil {
+		j.report(RuleUnknownMethod, j.subject(s), "", fmt.Sprintf(
+			"The method %q does not exist and was answered with a result: %s; expected error -32601.", cut(m.Method, 80), cut(r.Raw, 160)))
+		return
+	}
+	switch code := errorCode(r); code {
+	case codeMethodNotFound:
+	case codeInvalidRequest, codeInvalidParams:
+		// A name that is empty, or that belongs to a notification, makes the request invalid as well.
+		if m.Method != "" && !strings.HasPrefix(m.Method, "notifications/") {
+			j.reportAs(RuleUnknownMethod, teasel.Low, j.subject(s), "", wrongMethodCode(m.Method, code))
+		}
+	default:
+		j.report(RuleUnknownMethod, j.subject(s), "", wrongMethodCode(m.Method, code))
+	}
+}
+
+func wrongMethodCode(method string, code int64) string {
+	return fmt.Sprintf("The method %q does not exist and was answered with error %d; expected -32601.", cut(method, 80), code)
+}
+
+// capability holds an answer against what the server declared. True means that there is nothing more to judge.
+func (j *judge) capability(s *Sent, r *Received) bool {
+	method := s.Message.Method
+	name := capabilityOf(method)
+	if name == "" || j.phase.capabilities == nil {
+		return false
+	}
+	declared := j.phase.capabilities.Get(name)
+	if declared == nil {
+		// The first version had no word for completions.
+		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) {
+			j.report(RuleCapability, method, "", fmt.Sprintf(
+				"%s works, although the server did not declare the capability %s.", method, name))
+		}
+		return true
+	}
+	if method == "resources/subscribe" || method == "resources/unsubscribe" {
+		if subscribe := declared.Get("subscribe"); subscribe == nil || subscribe.Text != "true" {
+			if succeeded(r) && method == "resources/subscribe" {
+				j.report(RuleCapability, method, "", "resources/subscribe works, although the server did not declare resources.subscribe.")
+			}
+			return true
+		}
+	}
+	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound {
+		return false
+	}
+	switch method {
+	case "tools/list", "resources/list", "prompts/list", "completion/complete", "logging/setLevel", "resources/subscribe":
+		j.report(RuleMissing, method, "", fmt.Sprintf(
+			"The server declared the capability %s, but answers %s with -32601 %q.", name, method, cut(errorMessage(r), 80)))
+	}
+	return true
+}
+
+// accepted reports parameters that may not be accepted and were.
+func (j *judge) accepted(s *Sent, r *Received, fault paramFault) {
+	rule := RuleInvalidParams
+	switch method := s.Message.Method; {
+	case method == "logging/setLevel":
+		rule = RuleLogLevel
+	case strings.HasSuffix(method, "/list"):
+		rule = RuleCursor
+	}
+	j.report(rule, s.Message.Method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+}
+
+// refusal judges the error that answers a request of a known method. A refusal with the right code is never wrong.
+func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
+	m := &s.Message
+	code := errorCode(r)
+	internal := code == codeInternal || code >= 0
+	switch {
+	case m.Method == "ping":
+		if fault.text == "" {
+			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %q.", code, cut(errorMessage(r), 80)))
+		} else if internal {
+			j.wrongCode(s, r, fault.text)
+		}
+	case internal && fault.text != "":
+		j.wrongCode(s, r, fault.text)
+	case fault.text != "":
+	case internal && isValidatorDump(errorMessage(r)):
+		j.wrongCode(s, r, "a validator says that the parameters are wrong")
+	case m.Method == "tools/call":
+		j.toolFailure(s, r)
+	case m.Method == "resources/read":
+		if internal && (j.isUnknownResource(m) || saysNotFound(errorMessage(r))) {
+			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
+				"%s was answered with error %d %q; expected -32002.", cut(s.Raw, 160), code, cut(errorMessage(r), 80)))
+		}
+	case m.Method == "prompts/get":
+		name, _ := m.Params.Get("name").Str()
+		if p := j.session.prompt(name); internal && p == nil && j.complete() {
+			j.wrongCode(s, r, "there is no prompt "+cut(name, 40))
+		} else if internal && p != nil && missingArgument(p, m.Params.Get("arguments")) != "" {
+			j.wrongCode(s, r, "the argument "+missingArgument(p, m.Params.Get("arguments"))+" is required")
+		}
+	case m.Method == "completion/complete":
+		if internal && j.isUnknownRef(m.Params.Get("ref")) {
+			j.wrongCode(s, r, "the reference names nothing that the server has")
+		}
+	case strings.HasSuffix(m.Method, "/list"):
+		if cursor := m.Params.Get("cursor"); internal && cursor != nil {
+			j.wrongCode(s, r, "the cursor is not one that the server gave")
+		} else if internal {
+			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %q.", m.Method, code, cut(errorMessage(r), 80)))
+		}
+	}
+}
+
+// wrongCode reports a refusal with the wrong code. The code that refuses belongs to the method, whatever the name.
+func (j *judge) wrongCode(s *Sent, r *Received, why string) {
+	j.report(RuleWrongCode, s.Message.Method, "", fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
+		cut(s.Raw, 160), errorCode(r), cut(errorMessage(r), 80), why))
+}
+
+// complete reports whether the lists of the session are all there is.
+func (j *judge) complete() bool { return len(j.session.Trouble) == 0 }
+
+// isValidatorDump recognises what validation libraries say when nobody words it for people.
+func isValidatorDump(message string) bool {
+	trimmed := strings.TrimSpace(message)
+	switch {
+	case strings.HasPrefix(trimmed, "[") && strings.Contains(trimmed, `"code"`) && strings.Contains(trimmed, `"path"`):
+		return true
+	case strings.Contains(trimmed, "validation error for ") && strings.Contains(trimmed, "[type="):
+		return true
+	case strings.Contains(trimmed, "validation errors for ") && strings.Contains(trimmed, "[type="):
+		return true
+	}
+	return false
+}
+
+// saysNotFound recognises the ways to say that something does not exist.
+func saysNotFound(message string) bool {
+	message = strings.ToLower(message)
+	for _, words := range []string{"not found", "unknown resource", "no such", "does not exist", "doesn't exist", "enoent"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUnknownRef reports whether a well-formed reference names no prompt and no template of the server.
+func (j *judge) isUnknownRef(ref *mutate.JSON) bool {
+	if !j.complete() {
+		return false
+	}
+	if name, ok := ref.Get("name").Str(); ok && ref.Get("type").Text == "ref/prompt" {
+		return j.session.prompt(name) == nil
+	}
+	uri, ok := ref.Get("uri").Str()
+	return ok && j.isUnknownURI(uri)
+}

@@ -1,0 +1,297 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// listOf names the member of a list's result that holds the items, and the member of an item that tells it apart.
+func listOf(method string) (items, key string) {
+	switch method {
+	case "tools/list":
+		return "tools", "name"
+	case "resources/list":
+		return "resources", "uri"
+	case "resources/templates/list":
+		return "resourceTemplates", "uriTemplate"
+	case "prompts/list":
+		return "prompts", "name"
+	}
+	return "", ""
+}
+
+// maxLists is how many lists are remembered as being in order.
+const maxLists = 4096
+
+// list judges one page of a list. A page that was found in order is not looked at again.
+func (j *judge) list(s *Sent, r *Received) {
+	j.cursor(s, r)
+	hash := hashBytes(hashString(offset64, s.Message.Method), withoutID(r))
+	if _, ok := j.lists[hash]; !ok {
+		before := len(j.found)
+		j.page(s, r)
+		if len(j.found) == before {
+			if j.lists == nil || len(j.lists) >= maxLists {
+				j.lists = make(map[uint64]struct{})
+			}
+			j.lists[hash] = struct{}{}
+		}
+	}
+	j.neighbours(s, r)
+}
+
+// withoutID returns the text of a response without the id at its beginning or end.
+func withoutID(r *Received) []byte {
+	raw, id := string(r.Raw), r.Message.ID
+	if i := strings.Index(raw[:min(len(raw), 40)], id); id != "" && i >= 0 {
+		return r.Raw[i+len(id):]
+	}
+	if id != "" && strings.HasSuffix(raw, id+"}") {
+		return r.Raw[:len(raw)-len(id)-1]
+	}
+	return r.Raw
+}
+
+// cursor judges a page that was given for a cursor which the server cannot have made.
+func (j *judge) cursor(s *Sent, r *Received) {
+	cursor, ok := s.Message.Params.Get("cursor").Str()
+	if ok && isForeign(cursor) {
+		j.report(RuleCursor, j.subject(s), "", fmt.Sprintf(
+			"%s was answered with a result, although the cursor is not one that the server gave; expected error -32602.", cut(s.Raw, 160)))
+	}
+}
+
+// isForeign reports whether no server could have given out a cursor: it has our own mark or letters that cursors lack.
+func isForeign(cursor string) bool {
+	switch cursor {
+	case "__proto__", "undefined", "NaN", "../..", encoded("teasel"):
+		return true
+	}
+	return strings.Contains(cursor, ControlName) || strings.ContainsFunc(cursor, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// page judges the form of a page by itself.
+func (j *judge) page(s *Sent, r *Received) {
+	name, key := listOf(s.Message.Method)
+	result := r.Message.Result
+	if next := result.Get("nextCursor"); next != nil && next.Kind != mutate.String {
+		j.report(RulePagination, j.subject(s), "type", fmt.Sprintf("The nextCursor that answers %s is %s and not a string.", cut(s.Raw, 160), article(next.Kind)))
+	}
+	items := result.Get(name)
+	if items == nil || items.Kind != mutate.Array {
+		j.report(RuleList, j.subject(s), "", fmt.Sprintf("The result of %s has no list %q.", s.Message.Method, name))
+		return
+	}
+	for i, item := range items.Items {
+		if why := j.itemFault(s.Message.Method, item); why != "" {
+			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s: %s[%d]: %s.", s.Message.Method, name, i, why))
+			continue
+		}
+		if name == "tools" {
+			j.toolDefinition(item)
+		}
+		for _, before := range items.Items[:i] {
+			if item.Get(key).Equal(before.Get(key)) && name == "tools" {
+				j.reportAs(RuleToolName, teasel.Medium, j.subject(s), cut(item.Get(key).Text, 60), fmt.Sprintf(
+					"tools/list has the name %q twice.", cut(item.Get(key).Text, 60)))
+			}
+		}
+	}
+	j.order(s, items, key, result)
+}
+
+// itemFault says what is wrong with an item of a list, "" if nothing is.
+func (j *judge) itemFault(method string, item *mutate.JSON) string {
+	if item == nil || item.Kind != mutate.Object {
+		return "it is no object"
+	}
+	f := stringFault(item, "name")
+	switch method {
+	case "resources/list":
+		f = firstFault(stringFault(item, "uri"), f)
+	case "resources/templates/list":
+		f = firstFault(stringFault(item, "uriTemplate"), f)
+	case "prompts/list":
+		f = firstFault(f, promptArgumentsFault(item.Get("arguments")))
+	}
+	if f.text != "" {
+		return f.text
+	}
+	for _, optional := range []string{"description", "title", "mimeType"} {
+		if v := item.Get(optional); v != nil && v.Kind != mutate.String {
+			return optional + " is " + article(v.Kind)
+		}
+	}
+	return annotationsFaultOf(method, item)
+}
+
+// annotationsFaultOf judges annotations, which tools have others of.
+func annotationsFaultOf(method string, item *mutate.JSON) string {
+	a := item.Get("annotations")
+	if a == nil || method == "prompts/list" {
+		return ""
+	}
+	if method != "tools/list" {
+		return annotationsFault(a)
+	}
+	if a.Kind != mutate.Object {
+		return "annotations is " + article(a.Kind)
+	}
+	for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+		if v := a.Get(hint); v != nil && v.Kind != mutate.Bool {
+			return hint + " is " + article(v.Kind)
+		}
+	}
+	return ""
+}
+
+func promptArgumentsFault(arguments *mutate.JSON) paramFault {
+	if arguments == nil {
+		return paramFault{}
+	}
+	if arguments.Kind != mutate.Array {
+		return paramFault{text: "arguments is " + article(arguments.Kind)}
+	}
+	for _, a := range arguments.Items {
+		if f := stringFault(a, "name"); f.text != "" {
+			return paramFault{text: "an argument's " + f.text}
+		}
+		if v := a.Get("required"); v != nil && v.Kind != mutate.Bool {
+			return paramFault{text: "an argument's required is " + article(v.Kind)}
+		}
+	}
+	return paramFault{}
+}
+
+// toolDefinition judges the schemas and the name of a tool.
+func (j *judge) toolDefinition(item *mutate.JSON) {
+	name := item.Get("name").Text
+	subject := "tools/list " + cut(name, 80)
+	schema := item.Get("inputSchema")
+	if f := objectFault(item, "inputSchema"); f.text != "" {
+		j.report(RuleToolDefinition, subject, "input", fmt.Sprintf("The %s of the tool %q.", f.text, cut(name, 60)))
+	} else if why := schemaFault(schema); why != "" {
+		j.report(RuleToolDefinition, subject, "input", fmt.Sprintf("The inputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
+	}
+	if output := item.Get("outputSchema"); output != nil && j.atLeast("2025-06-18") {
+		if why := schemaFault(output); why != "" {
+			j.report(RuleToolDefinition, subject, "output", fmt.Sprintf("The outputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
+		}
+	}
+	if j.atLeast("2025-11-25") && !isPortableName(name) {
+		j.report(RuleToolName, subject, "", fmt.Sprintf("The name of the tool %q is empty, longer than 128 characters, or has characters other than A-Z a-z 0-9 _ - and .", cut(name, 140)))
+	}
+}
+
+func schemaFault(schema *mutate.JSON) string {
+	if schema.Kind != mutate.Object {
+		return "it is " + article(schema.Kind)
+	}
+	if kind, _ := schema.Get("type").Str(); kind != "object" {
+		return `its type is not "object"`
+	}
+	return compileSchema(schema).broken
+}
+
+func isPortableName(name string) bool {
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
+	})
+}
+
+// order holds a whole list against the one that was read before the campaign.
+func (j *judge) order(s *Sent, items *mutate.JSON, key string, result *mutate.JSON) {
+	if s.Message.Params.Get("cursor") != nil || result.Get("nextCursor") != nil {
+		return
+	}
+	var known []string
+	switch s.Message.Method {
+	case "tools/list":
+		for i := range j.session.Tools {
+			known = append(known, j.session.Tools[i].Name)
+		}
+	case "prompts/list":
+		for i := range j.session.Prompts {
+			known = append(known, j.session.Prompts[i].Name)
+		}
+	default:
+		return
+	}
+	got := keysOf(items, key)
+	if slices.Equal(got, known) {
+		return
+	}
+	a, b := slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(known))
+	if slices.Equal(a, b) && j.complete() {
+		j.report(RuleListOrder, j.subject(s), "", fmt.Sprintf("%s named %s first this time and %s before.",
+			s.Message.Method, cut(firstOther(got, known), 60), cut(firstOther(known, got), 60)))
+	}
+}
+
+func keysOf(items *mutate.JSON, key string) (keys []string) {
+	for _, item := range items.Items {
+		text, _ := item.Get(key).Str()
+		keys = append(keys, text)
+	}
+	return keys
+}
+
+// firstOther returns the first item of a that is not at the same place in b.
+func firstOther(a, b []string) string {
+	for i := range a {
+		if i >= len(b) || a[i] != b[i] {
+			return a[i]
+		}
+	}
+	return ""
+}
+
+// neighbours holds a page against the page that its cursor came from, if that is in the same script.
+func (j *judge) neighbours(s *Sent, r *Received) {
+	cursor, ok := s.Message.Params.Get("cursor").Str()
+	if !ok {
+		return
+	}
+	name, key := listOf(s.Message.Method)
+	for i := range j.t.Sent {
+		before := &j.t.Sent[i]
+		page := j.answer(before)
+		if before == s || before.Message.Method != s.Message.Method || page == nil || before.At > s.At {
+			continue
+		}
+		next, ok := page.Message.Result.Get("nextCursor").Str()
+		if !ok || next != cursor {
+			continue
+		}
+		// A page that leads to itself, and the same page read twice, repeat their items for another reason.
+		if again, ok := r.Message.Result.Get("nextCursor").Str(); ok && again == cursor {
+			j.report(RulePagination, j.subject(s), "loop", fmt.Sprintf("The page for the cursor %q has the same cursor as nextCursor.", cut(cursor, 60)))
+			return
+		}
+		if given, ok := before.Message.Params.Get("cursor").Str(); ok && given == cursor {
+			continue
+		}
+		j.repeats(s, page.Message.Result.Get(name), r.Message.Result.Get(name), key)
+		return
+	}
+}
+
+func (j *judge) repeats(s *Sent, before, page *mutate.JSON, key string) {
+	if before == nil || page == nil {
+		return
+	}
+	seen := make(map[string]bool)
+	for _, k := range keysOf(before, key) {
+		seen[k] = true
+	}
+	for _, k := range keysOf(page, key) {
+		if k != "" && seen[k] {
+			j.report(RulePageRepeats, j.subject(s), "", fmt.Sprintf("%s has %q on a page and on the next one too.", s.Message.Method, cut(k, 80)))
+			return
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// process judges what became of the server's process and of its streams.
+func (j *judge) process() {
+	t := j.t
+	if t.End.Kind != EndInvalid {
+		j.ended()
+	} else if len(t.Stderr) > 0 {
+		j.survived()
+	}
+	j.endOfInput()
+	if t.End.Closed {
+		j.report(RuleStdoutClosed, j.guiltySubject(), "",
+			fmt.Sprintf("The server closed its standard output and ran on after %s.", j.guiltyLine()))
+	}
+	if t.Deaf {
+		j.deaf()
+	} else if t.Hung {
+		j.hung()
+	}
+	if t.Flood {
+		j.report(RuleFlood, j.guiltySubject(), "",
+			fmt.Sprintf("The server wrote without end after %s and was cut off.", j.guiltyLine()))
+	}
+	if t.Noisy > 0 {
+		j.noise()
+	}
+}
+
+// guilty returns the line that most likely caused what happened last: in the lines that were sent without waiting it
+// is the first one that has no answer, else the very last.
+func (j *judge) guilty() *Sent {
+	sent := j.t.Sent
+	if len(sent) == 0 {
+		return nil
+	}
+	first := len(sent) - 1
+	for first > 0 && j.inFlight(&sent[first-1], &sent[first]) {
+		first--
+	}
+	for i := first; i < len(sent); i++ {
+		m := &sent[i].Message
+		if sent[i].Answer < 0 && m.Class != ClassNotification && m.Class != ClassResponse {
+			return &sent[i]
+		}
+	}
+	return &sent[len(sent)-1]
+}
+
+// inFlight reports whether next was sent without waiting for the answer to s.
+func (j *judge) inFlight(s, next *Sent) bool {
+	if j.t.Script == nil || s.Step >= len(j.t.Script.Steps) {
+		return false
+	}
+	step := &j.t.Script.Steps[s.Step]
+	return step.NoWait || step.Times > 1 && next.Step == s.Step
+}
+
+func (j *judge) guiltySubject() string {
+	s := j.guilty()
+	switch {
+	case s == nil:
+		return "(nothing sent)"
+	case s.Message.Root != nil && (s.Message.Class == ClassInvalid || s.Message.Class == ClassRequest && !saysJSONRPC(s.Message.Root)):
+		return subjectMessage // whatever its method
+	}
+	return j.subject(s)
+}
+
+func (j *judge) guiltyLine() string {
+	s := j.guilty()
+	if s == nil {
+		return "it was started, before anything was sent"
+	}
+	return cut(s.Raw, 160)
+}
+
+func (j *judge) ended() {
+	e := &j.t.End
+	stderr := stderrOf(j.t)
+	switch e.Kind {
+	case EndKilled:
+		return
+	case EndExited:
+		if e.EOF && (e.Code == 0 || findFault(stderr).kind == faultNone) {
+			return
+		}
+		if e.Code == 0 {
+			j.quietExit()
+			return
+		}
+	}
+	f := findFault(stderr)
+	rule := RuleCrash
+	switch f.kind {
+	case faultSanitizer:
+		rule = RuleSanitizer
+	case faultMemory:
+		rule = RuleOutOfMemory
+	}
+	how := "status " + strconv.Itoa(e.Code)
+	if e.Kind == EndSignalled {
+		how = e.Signal
+	}
+	message := fmt.Sprintf("The server %s after %s.", ending(e), j.guiltyLine())
+	if f.line != "" {
+		message = fmt.Sprintf("The server %s (%s) after %s.", ending(e), cut(f.line, 160), j.guiltyLine())
+	}
+	group := how
+	if place := f.place(j.echo()); place != "" {
+		group += ": " + place
+	}
+	j.report(rule, j.guiltySubject(), group, message)
+}
+
+// endOfInput judges whether the server ended when it was time to.
+func (j *judge) endOfInput() {
+	t := j.t
+	if t.End.Kind != EndInvalid && t.End.Kind != EndKilled || t.Hung || t.Deaf || t.Flood || t.Script == nil || len(t.Sent) == 0 {
+		return
+	}
+	last := &t.Sent[len(t.Sent)-1]
+	if last.Step < len(t.Script.Steps) && t.Script.Steps[last.Step].Close && j.allAnswered() {
+		j.report(RuleIgnoresEOF, "(end of input)", "", fmt.Sprintf(
+			"The server did not exit after its standard input was closed, which followed %s.", cut(last.Raw, 160)))
+	}
+}
+
+// oversized is the length from which a line may well be beyond a server's limit.
+const oversized = 1 << 20
+
+func (j *judge) quietExit() {
+	s := j.guilty()
+	if s != nil && len(s.Raw) >= oversized {
+		j.reportAs(RuleExit, teasel.Medium, "(long line)", "", fmt.Sprintf(
+			"The server exited with status 0 after a line of %d bytes, instead of answering with an error.", len(s.Raw)))
+		return
+	}
+	subject := j.guiltySubject()
+	if s != nil && nesting(s.Raw) >= deep {
+		subject = "(deep nesting)"
+	}
+	j.report(RuleExit, subject, "",
+		fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", j.guiltyLine()))
+}
+
+// deep is how far a line has to be nested to be beyond what some readers take.
+const deep = 500
+
+// nesting returns how deep brackets lie in one another at most, those in strings included.
+func nesting(line []byte) (most int) {
+	depth := 0
+	for _, c := range line {
+		switch c {
+		case '[', '{':
+			depth++
+			most = max(most, depth)
+		case ']', '}':
+			depth--
+		}
+	}
+	return most
+}
+
+func (j *judge) allAnswered() bool {
+	return !slices.ContainsFunc(j.t.Sent, func(s Sent) bool { return s.Regular && s.Answer < 0 })
+}
+
+// survived looks for faults on standard error that the process lived through.
+func (j *judge) survived() {
+	f := findFault(j.t.Stderr)
+	var rule string
+	switch f.kind {
+	case faultSanitizer:
+		rule = RuleSanitizer
+	case faultMemory:
+		rule = RuleOutOfMemory
+	case faultAssertion:
+		rule = RuleAssertion
+	case faultPanic:
+		rule = RulePanicLogged
+	case faultProgram:
+		rule = RuleErrorLogged
+	default:
+		return
+	}
+	j.report(rule, j.guiltySubject(), f.place(j.echo()), fmt.Sprintf(
+		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine()))
+}
+
+func (j *judge) deaf() {
+	s := j.guilty()
+	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) {
+		return
+	}
+	j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf(
+		"After %s the server answered nothing any more, not even a ping.", cut(s.Raw, 160)))
+}
+
+// hung judges the requests that got no answer although pings did.
+func (j *judge) hung() {
+	if j.anonymousError() {
+		return
+	}
+	for i := range j.t.Sent {
+		s := &j.t.Sent[i]
+		if !s.Regular || s.Answer >= 0 || s.Unresolved || !j.servedAt(i) || j.cancelled(s) || j.asksForTime(s) || j.misaddressed(s) != nil {
+			continue
+		}
+		if j.reachesOut(s) {
+			j.report(RuleSlow, j.subject(s), "", fmt.Sprintf(
+				"%s got no answer in time. The tool reaches out into the world, which may have kept it waiting.", cut(s.Raw, 160)))
+			continue
+		}
+		if isUsual(&s.Message) && len(s.Raw) < oversized {
+			j.report(RuleHang, j.subject(s), "", fmt.Sprintf(
+				"%s got no answer in time, while pings were answered.", cut(s.Raw, 160)))
+			continue
+		}
+		j.dropped(s)
+	}
+}
+
+// reachesOut reports whether a call may have to wait for somebody else: the tool says so, or has been given a URL.
+func (j *judge) reachesOut(s *Sent) bool {
+	if s.Message.Method != "tools/call" {
+		return false
+	}
+	name, _ := s.Message.Params.Get("name").Str()
+	if tool := j.session.Tool(name); tool != nil {
+		if open := tool.Annotations.Get("openWorldHint"); open != nil && open.Text == "true" {
+			return true
+		}
+	}
+	return bytes.Contains(s.Raw, []byte(`"http://`)) || bytes.Contains(s.Raw, []byte(`"https://`))
+}
+
+// servedAt reports whether line i was sent to a session in which it is to be answered.
+func (j *judge) servedAt(i int) bool {
+	m := &j.t.Sent[i].Message
+	saved := j.phase
+	defer func() { j.phase = saved }()
+	for k := range i {
+		j.advance(&j.t.Sent[k], j.answer(&j.t.Sent[k]))
+	}
+	if m.Method == "initialize" {
+		return !j.phase.asked && !j.phase.blurred
+	}
+	return j.phase.ready && !j.phase.blurred
+}
+
+// anonymousError reports whether there is an error that names no request: it may be meant for any.
+func (j *judge) anonymousError() bool {
+	return slices.ContainsFunc(j.t.Received, func(r Received) bool {
+		return r.Message.Error != nil && (r.Message.ID == "" || r.Message.ID == "null")
+	})
+}
+
+// cancelled reports whether the client took the request back: then no answer is due.
+func (j *judge) cancelled(s *Sent) bool {
+	id := s.Message.Root.Get("id")
+	return slices.ContainsFunc(j.t.Sent, func(c Sent) bool {
+		return c.Message.Method == "notifications/cancelled" && id.Equal(c.Message.Params.Get("requestId"))
+	})
+}
+
+// dropped reports a request with a readable id that got no answer, by what is unusual about it.
+func (j *judge) dropped(s *Sent) {
+	m := &s.Message
+	subject := j.subject(s)
+	if id := m.Root.Get("id"); id != nil && !isUsualID(id) {
+		subject = subjectID
+	} else if !isUsual(m) {
+		subject = subjectMessage
+	}
+	j.report(RuleNoReply, subject, "", fmt.Sprintf(
+		"%s got no answer, not even an error, though its id can be read.", cut(s.Raw, 160)))
+}
+
+// timeWords begin names of properties that say how long a tool is to take, beside [slowWords].
+var timeWords = []string{"ms", "milliseconds", "millis", "minutes", "secs", "sec", "hours", "time"}
+
+// asksForTime reports whether the arguments of a call want it to last a second or more.
+func (j *judge) asksForTime(s *Sent) bool {
+	if s.Message.Method != "tools/call" {
+		return false
+	}
+	name, _ := s.Message.Params.Get("name").Str()
+	tool := j.session.Tool(name)
+	if tool == nil {
+		return false
+	}
+	properties := tool.InputSchema.Get("properties")
+	if properties == nil {
+		return false
+	}
+	arguments := s.Message.Params.Get("arguments")
+	for i := range properties.Members {
+		p := &properties.Members[i]
+		if !slices.ContainsFunc(splitWords(p.Name), func(w string) bool {
+			return slices.Contains(slowWords, w) || slices.Contains(timeWords, w)
+		}) {
+			continue
+		}
+		value := arguments.Get(p.Name)
+		if value == nil {
+			value = p.Value.Get("default")
+		}
+		if value != nil && (value.Kind == mutate.Number || value.Kind == mutate.String) {
+			if f, err := strconv.ParseFloat(value.Text, 64); err == nil && f >= 1 || err != nil && value.Kind == mutate.Number {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noise judges lines on standard output that are no messages.
+func (j *judge) noise() {
+	for _, line := range j.t.Noise {
+		// What was being written when the process died is cut off in the middle.
+		if j.t.End.Kind != EndInvalid && bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+			continue
+		}
+		j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
+			"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), j.guiltyLine()))
+		return
+	}
+	if len(j.t.Noise) == 0 {
+		j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
+			"The server wrote %d lines to standard output that are no JSON-RPC messages, after %s.", j.t.Noisy, j.guiltyLine()))
+	}
+}

@@ -1,0 +1,129 @@
+package mcp
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// contents judges the result of resources/read.
+func (j *judge) contents(s *Sent, r *Received) {
+	uri, _ := s.Message.Params.Get("uri").Str()
+	contents := r.Message.Result.Get("contents")
+	if contents == nil || contents.Kind != mutate.Array {
+		j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("The result of %s has no list of contents.", cut(s.Raw, 160)))
+		return
+	}
+	if len(contents.Items) == 0 {
+		if j.isUnknownURI(uri) {
+			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
+				"There is no resource %q, and reading it gave empty contents; expected error -32002.", cut(uri, 80)))
+		}
+		return
+	}
+	same := false
+	for i, item := range contents.Items {
+		if why := contentsFault(item); why != "" {
+			j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("The contents[%d] that answer %s are malformed: %s.", i, cut(s.Raw, 160), why))
+			return
+		}
+		same = same || sameURI(uri, item.Get("uri").Text)
+	}
+	if !same && isPlainURI(uri) && len(contents.Items) == 1 {
+		j.report(RuleResourceURI, j.subject(s), "", fmt.Sprintf(
+			"The resource %q was asked for and %q was returned.", cut(uri, 80), cut(contents.Items[0].Get("uri").Text, 80)))
+	}
+}
+
+// contentsFault says what is wrong with the contents of a resource, "" if nothing is.
+func contentsFault(item *mutate.JSON) string {
+	if item == nil || item.Kind != mutate.Object {
+		return "it is no object"
+	}
+	if f := stringFault(item, "uri"); f.text != "" {
+		return f.text
+	}
+	text, blob := item.Get("text"), item.Get("blob")
+	switch {
+	case text == nil && blob == nil:
+		return "it has neither text nor blob"
+	case text != nil && blob != nil:
+		return "it has both text and blob"
+	case text != nil:
+		return stringFault(item, "text").text
+	}
+	if f := stringFault(item, "blob"); f.text != "" {
+		return f.text
+	}
+	return base64Fault("blob", blob.Text)
+}
+
+// sameURI reports whether two URIs are the same but for how they are written.
+func sameURI(a, b string) bool {
+	if a == b {
+		return true
+	}
+	return plainForm(a) == plainForm(b)
+}
+
+func plainForm(uri string) string {
+	if decoded, err := url.PathUnescape(uri); err == nil {
+		uri = decoded
+	}
+	return strings.TrimRight(strings.ToLower(uri), "/")
+}
+
+// isPlainURI reports whether nobody could write a URI in another way.
+func isPlainURI(uri string) bool {
+	if schemeOf(uri) == "" || strings.Contains(uri, "..") || strings.Contains(uri, "/.") || strings.Contains(uri, "////") {
+		return false
+	}
+	return !strings.ContainsFunc(uri, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._/:", r))
+	})
+}
+
+// isUnknownResource reports whether a request certainly names a resource that the server does not have.
+func (j *judge) isUnknownResource(m *Message) bool {
+	uri, ok := m.Params.Get("uri").Str()
+	return ok && j.isUnknownURI(uri)
+}
+
+// isUnknownURI reports whether neither a resource nor a template of the server can be meant.
+func (j *judge) isUnknownURI(uri string) bool {
+	if !j.complete() {
+		return false
+	}
+	scheme := schemeOf(uri)
+	for _, list := range [][]Resource{j.session.Resources, j.session.Templates} {
+		for i := range list {
+			known := list[i].URI
+			if schemeOf(known) == "" || schemeOf(known) == scheme {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// updated judges a notice that a resource has changed.
+func (j *judge) updated(r *Received) {
+	uri, ok := r.Message.Params.Get("uri").Str()
+	if !j.fresh() || !ok {
+		return
+	}
+	for i := range j.t.Sent {
+		m := &j.t.Sent[i].Message
+		if m.Method != "resources/subscribe" {
+			continue
+		}
+		// A server may tell of parts of what was subscribed to.
+		if subscribed, _ := m.Params.Get("uri").Str(); strings.HasPrefix(plainForm(uri), plainForm(subscribed)) {
+			return
+		}
+	}
+	j.report(RuleUnsubscribed, "notifications/resources/updated", "", fmt.Sprintf(
+		"The server sent an update of %q, which was not subscribed to.", cut(uri, 80)))
+}

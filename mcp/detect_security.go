@@ -1,0 +1,220 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// canaryForms are the canary's text and what is the same of its base64 wherever in a text it stands.
+var canaryForms = append([]string{CanaryText}, base64Forms(CanaryText)...)
+
+func base64Forms(text string) (forms []string) {
+	for shift := range 3 {
+		// The characters at both ends depend on what stands beside the text.
+		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + text))
+		from := (shift*8 + 5) / 6
+		to := (shift + len(text)) * 8 / 6
+		forms = append(forms, encoded[from:to])
+	}
+	return forms
+}
+
+// leaks judges what stands in a line that should not be known to the server, or not be told.
+func (j *judge) leaks(r *Received) {
+	for _, form := range canaryForms {
+		if bytes.Contains(r.Raw, []byte(form)) {
+			j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
+				"The content of the canary file, which the server has no business to read, came back for %s.", j.cause(r)))
+			break
+		}
+	}
+	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker) {
+		j.injected(r)
+	}
+	j.secrets(r)
+	if mayTrace(r.Raw) {
+		j.stackTrace(r)
+	}
+}
+
+// source names what a line that came is about.
+func (j *judge) source(r *Received) string {
+	if s := j.sender(r); s != nil {
+		return j.subject(s)
+	}
+	return "(unsolicited)"
+}
+
+// sender returns the request that a line answers, or the likeliest one.
+func (j *judge) sender(r *Received) *Sent {
+	if r.Sent >= 0 && r.Sent < len(j.t.Sent) {
+		return &j.t.Sent[r.Sent]
+	}
+	return j.guilty()
+}
+
+func (j *judge) cause(r *Received) string {
+	if s := j.sender(r); s != nil {
+		return cut(s.Raw, 200)
+	}
+	return "nothing that was sent"
+}
+
+// weSent reports whether a text stands in what we sent ourselves.
+func (j *judge) weSent(text string) bool {
+	for i := range j.t.Sent {
+		if bytes.Contains(j.t.Sent[i].Raw, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// injected reports that something evaluated an expression: a shell if that is what was written for.
+func (j *judge) injected(r *Received) {
+	rule := RuleTemplateInjection
+	if s := j.sender(r); s != nil && (bytes.Contains(s.Raw, []byte("echo tzl")) || bytes.Contains(s.Raw, []byte("$(("))) {
+		rule = RuleShellInjection
+	}
+	j.report(rule, j.source(r), "", fmt.Sprintf("The answer has %s, which was not sent but is what evaluating %s gives.", InjectionMarker, j.cause(r)))
+}
+
+// tokenShapes are the beginnings of access tokens, and how many characters follow at least.
+var tokenShapes = []struct {
+	prefix string
+	least  int
+	what   string
+}{
+	{"sk-", 32, "an API key"}, {"ghp_", 36, "a GitHub token"}, {"github_pat_", 40, "a GitHub token"}, {"glpat-", 20, "a GitLab token"},
+	{"AKIA", 16, "an AWS access key"}, {"xoxb-", 20, "a Slack token"}, {"xoxp-", 20, "a Slack token"}, {"AIza", 35, "a Google API key"},
+	{"npm_", 36, "an npm token"},
+}
+
+func (j *judge) secrets(r *Received) {
+	if bytes.Contains(r.Raw, []byte(CanarySecret)) {
+		severity, note := teasel.High, ""
+		if j.showsEnvironment(r) {
+			severity, note = teasel.Medium, ", as the tool's description says"
+		}
+		j.reportAs(RuleSecret, severity, j.source(r), "", fmt.Sprintf(
+			"A secret of the server's environment (TEASEL_CANARY_SECRET) came back for %s%s.", j.cause(r), note))
+		return
+	}
+	if i := bytes.Index(r.Raw, []byte("PRIVATE KEY-----")); i >= 0 && bytes.Contains(r.Raw[:i], []byte("-----BEGIN ")) &&
+		len(r.Raw)-i > 200 && !j.weSent("PRIVATE KEY-----") {
+		j.report(RuleSecret, j.source(r), "", fmt.Sprintf("A private key came back for %s.", j.cause(r)))
+		return
+	}
+	for i := range tokenShapes {
+		shape := &tokenShapes[i]
+		if token := findToken(r.Raw, shape.prefix, shape.least); token != "" && !j.weSent(token) {
+			j.report(RuleSecret, j.source(r), "", fmt.Sprintf("%s (%s…) came back for %s.",
+				strings.ToUpper(shape.what[:1])+shape.what[1:], token[:len(shape.prefix)+4], j.cause(r)))
+			return
+		}
+	}
+}
+
+// findToken returns the first word that begins like a token, is long enough and has both letters and digits.
+func findToken(text []byte, prefix string, least int) string {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], []byte(prefix))
+		if i < 0 {
+			return ""
+		}
+		i += from
+		end, digits, letters := i+len(prefix), 0, 0
+		for end < len(text) && (isWordByte(text[end]) && text[end] < 0x80 || text[end] == '-') {
+			switch c := text[end]; {
+			case c >= '0' && c <= '9':
+				digits++
+			case c != '-' && c != '_':
+				letters++
+			}
+			end++
+		}
+		if end-i-len(prefix) >= least && digits >= 3 && letters >= 3 && (i == 0 || !isWordByte(text[i-1]) && text[i-1] != '-' || i > 1 && text[i-2] == '\\') {
+			return string(text[i:end])
+		}
+		from = i + len(prefix)
+	}
+}
+
+// showsEnvironment reports whether a tool says that the environment is what it shows.
+func (j *judge) showsEnvironment(r *Received) bool {
+	s := j.sender(r)
+	if s == nil {
+		return false
+	}
+	name, _ := s.Message.Params.Get("name").Str()
+	tool := j.session.Tool(name)
+	return tool != nil && strings.Contains(strings.ToLower(tool.Description), "environment variable")
+}
+
+// traceSigns stand in every stack trace that is looked for, as JSON writes them.
+var traceSigns = [][]byte{
+	[]byte("Traceback (most recent call last)"), []byte("goroutine "), []byte(`\n    at `), []byte(`\tat `), []byte("panicked at "),
+	[]byte(`\n   at `),
+}
+
+func mayTrace(raw []byte) bool {
+	for _, sign := range traceSigns {
+		if bytes.Contains(raw, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// stackTrace looks through the texts of a line for a stack trace.
+func (j *judge) stackTrace(r *Received) {
+	var texts []string
+	r.Message.Root.Walk(func(_ string, v *mutate.JSON) bool {
+		if v.Kind == mutate.String && len(v.Text) > 20 {
+			texts = append(texts, v.Text)
+		}
+		return true
+	})
+	for _, text := range texts {
+		frame := traceIn(text)
+		if frame == "" || j.weSent(frame) {
+			continue
+		}
+		j.report(RuleStackTrace, j.source(r), topFrame([]byte(text)), fmt.Sprintf(
+			"The answer to %s has a stack trace, with the frame %q.", j.cause(r), cut(strings.TrimSpace(frame), 120)))
+		return
+	}
+}
+
+// traceIn returns a frame of a stack trace in a text, "" if there is none. What one line could be by chance takes two.
+func traceIn(text string) string {
+	if strings.Contains(text, "goroutine ") && goFrame.MatchString(text) {
+		return firstLine(goFrame.FindString(text))
+	}
+	if strings.Contains(text, "Traceback (most recent call last)") && pythonFrame.MatchString(text) {
+		return strings.TrimSpace(firstLine(pythonFrame.FindString(text)))
+	}
+	if rustPanic.MatchString(text) {
+		return rustPanic.FindString(text)
+	}
+	if all := nodeFrame.FindAllString(text, 2); len(all) == 2 {
+		return strings.TrimSpace(all[0])
+	}
+	if all := javaFrame.FindAllString(text, 2); len(all) == 2 {
+		return strings.TrimSpace(all[0])
+	}
+	if all := dotnetFrame.FindAllString(text, 2); len(all) == 2 && strings.Contains(text, ":line ") {
+		return strings.TrimSpace(all[0])
+	}
+	return ""
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

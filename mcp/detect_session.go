@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// slow judges how long one request took, when nothing else was asked of the server meanwhile.
+func (j *judge) slow(s *Sent, r *Received) {
+	took := r.At - s.At
+	if took < j.cfg.Slow || !j.phase.ready || j.t.Script == nil || j.asksForTime(s) {
+		return
+	}
+	if slices.ContainsFunc(j.t.Script.Steps, func(step Step) bool { return step.NoWait || step.Times > 1 }) {
+		return
+	}
+	j.report(RuleSlow, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s.", cut(s.Raw, 160), took.Seconds()))
+}
+
+// cancelledReply judges an answer that came although, and because, the request was cancelled.
+func (j *judge) cancelledReply(s *Sent, r *Received) {
+	if r.Message.Error == nil || s.Message.Method == "initialize" {
+		return
+	}
+	says := errorCode(r) == -32800
+	if text, ok := r.Message.Error.Get("message").Str(); ok {
+		says = says || strings.Contains(strings.ToLower(text), "cancel")
+	}
+	if says {
+		j.report(RuleCancelled, j.topic(s), "", fmt.Sprintf(
+			"%s was cancelled, and answered with %s; expected no answer.", cut(s.Raw, 160), cut(r.Raw, 160)))
+	}
+}
+
+// progress judges a progress notification by the requests that gave out tokens and by what came before.
+func (j *judge) progress(i int, r *Received) {
+	p := r.Message.Params
+	token := p.Get("progressToken")
+	if token == nil || p.Get("progress") == nil {
+		j.report(RuleProgress, "notifications/progress", "form", fmt.Sprintf("The notification %s lacks progressToken or progress.", cut(r.Raw, 160)))
+		return
+	}
+	s, near := j.tokenOwner(token)
+	if s == nil {
+		if near != nil {
+			j.report(RuleProgress, j.subject(near), "token", fmt.Sprintf("The progress token %s came back as %s.",
+				cut(tokenOf(&near.Message).String(), 60), cut(token.String(), 60)))
+		}
+		return
+	}
+	if s.Answer >= 0 && s.Answer < i {
+		j.report(RuleProgress, j.subject(s), "late", fmt.Sprintf("The notification %s came after the request was answered.", cut(r.Raw, 160)))
+		return
+	}
+	value, ok := number(p.Get("progress").Text)
+	if p.Get("progress").Kind != mutate.Number || !ok {
+		j.report(RuleProgress, j.subject(s), "form", fmt.Sprintf("The progress of %s is no number.", cut(r.Raw, 160)))
+		return
+	}
+	for k := i - 1; k >= 0; k-- {
+		before := &j.t.Received[k].Message
+		if before.Method != r.Message.Method || !token.Equal(before.Params.Get("progressToken")) {
+			continue
+		}
+		if last, ok := number(before.Params.Get("progress").Text); before.Params.Get("progress") != nil && ok && value.Cmp(last) <= 0 {
+			j.report(RuleProgress, j.subject(s), "order", fmt.Sprintf("Progress went from %s to %s; it has to increase.",
+				cut(before.Params.Get("progress").Text, 40), cut(p.Get("progress").Text, 40)))
+		}
+		return
+	}
+}
+
+func tokenOf(m *Message) *mutate.JSON { return m.Params.Get("_meta").Get("progressToken") }
+
+// tokenOwner returns the request that gave out a token, if it is the only one, else one whose token has the same
+// characters in another type.
+func (j *judge) tokenOwner(token *mutate.JSON) (owner, near *Sent) {
+	for i := range j.t.Sent {
+		s := &j.t.Sent[i]
+		given := tokenOf(&s.Message)
+		if given == nil {
+			continue
+		}
+		switch {
+		case given.Equal(token):
+			if owner != nil {
+				return nil, nil
+			}
+			owner = s
+		case given.Kind != token.Kind && isID(given) && given.Text == token.Text:
+			near = s
+		}
+	}
+	return owner, near
+}
+
+// logMessage judges a log notification, and whether the level that was asked for keeps it away.
+func (j *judge) logMessage(i int, r *Received) {
+	p := r.Message.Params
+	level, _ := p.Get("level").Str()
+	rank := slices.Index(logLevels, level)
+	if rank < 0 || p.Get("data") == nil {
+		j.report(RuleLogMessage, "notifications/message", "", fmt.Sprintf("The log message %s has no data, or a level that does not exist.", cut(r.Raw, 160)))
+		return
+	}
+	if !j.fresh() {
+		return
+	}
+	least, pending := -1, false
+	for k := range j.t.Sent {
+		s := &j.t.Sent[k]
+		if s.Message.Method != "logging/setLevel" {
+			continue
+		}
+		answer := j.answer(s)
+		switch {
+		case answer == nil || s.Answer > i:
+			pending = pending || s.At <= r.At
+		case answer.Message.Result != nil:
+			asked, _ := s.Message.Params.Get("level").Str()
+			least = slices.Index(logLevels, asked)
+		}
+	}
+	if !pending && least > rank {
+		j.report(RuleLogLevel, "notifications/message", "", fmt.Sprintf(
+			"The log message %s came after the level was set to %s.", cut(r.Raw, 160), logLevels[least]))
+	}
+}

@@ -1,0 +1,288 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// schemas returns the compiled schemas of a tool.
+func (j *judge) schemas(t *Tool) *toolSchemas {
+	s, ok := j.tools[t]
+	if !ok {
+		s = &toolSchemas{input: compileSchema(t.InputSchema), output: compileSchema(t.OutputSchema)}
+		j.tools[t] = s
+	}
+	return s
+}
+
+// toolResult judges the result of a call.
+func (j *judge) toolResult(s *Sent, r *Received) {
+	p, result := s.Message.Params, r.Message.Result
+	name, _ := p.Get("name").Str()
+	tool := j.session.Tool(name)
+	if tool == nil {
+		j.unknownTool(s, r, name)
+		return
+	}
+	if p.Get("task") != nil || result.Get("task") != nil {
+		return
+	}
+	if why := j.resultFault(result); why != "" {
+		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed result: %s.", cut(s.Raw, 160), why))
+	}
+	if isToolError(result) {
+		j.outputError(s, tool, result)
+		return
+	}
+	j.output(s, tool, result)
+	j.input(s, r, tool)
+}
+
+// unknownTool judges a result for a name that is on no list.
+func (j *judge) unknownTool(s *Sent, r *Received, name string) {
+	if len(j.session.Tools) == 0 || !j.complete() {
+		return
+	}
+	if isToolError(r.Message.Result) {
+		j.report(RuleUnknownToolResult, j.subject(s), "", fmt.Sprintf(
+			"There is no tool %q, and a call of it was answered with a result that has isError; expected error -32602.", cut(name, 60)))
+		return
+	}
+	j.report(RuleUnknownTool, j.subject(s), "", fmt.Sprintf(
+		"There is no tool %q in tools/list, and a call of it was executed: %s.", cut(name, 60), cut(r.Raw, 160)))
+}
+
+// resultFault says what is wrong with the form of a call's result, "" if nothing is.
+func (j *judge) resultFault(result *mutate.JSON) string {
+	if v := result.Get("isError"); v != nil && v.Kind != mutate.Bool {
+		return "isError is " + article(v.Kind)
+	}
+	content := result.Get("content")
+	if content == nil {
+		return "content is missing"
+	}
+	if content.Kind != mutate.Array {
+		return "content is " + article(content.Kind)
+	}
+	for i, item := range content.Items {
+		if why := contentFault(item); why != "" {
+			return fmt.Sprintf("content[%d]: %s", i, why)
+		}
+	}
+	if v := result.Get("structuredContent"); v != nil && v.Kind != mutate.Object && !j.atLeast("2026-07-28") {
+		return "structuredContent is " + article(v.Kind)
+	}
+	return ""
+}
+
+// contentFault says what is wrong with a content item, "" if nothing is. Types that came with a later version than the
+// negotiated one are let pass.
+func contentFault(item *mutate.JSON) string {
+	if item == nil || item.Kind != mutate.Object {
+		return "it is no object"
+	}
+	kind, ok := item.Get("type").Str()
+	if !ok {
+		return "it has no type"
+	}
+	if why := annotationsFault(item.Get("annotations")); why != "" {
+		return why
+	}
+	switch kind {
+	case "text":
+		return stringFault(item, "text").text
+	case "image", "audio":
+		if f := firstFault(stringFault(item, "data"), stringFault(item, "mimeType")); f.text != "" {
+			return f.text
+		}
+		return base64Fault("data", item.Get("data").Text)
+	case "resource":
+		if f := objectFault(item, "resource"); f.text != "" {
+			return f.text
+		}
+		return contentsFault(item.Get("resource"))
+	case "resource_link":
+		return firstFault(stringFault(item, "uri"), stringFault(item, "name")).text
+	case "tool_use", "tool_result":
+		return ""
+	}
+	return fmt.Sprintf("there is no type %q", cut(kind, 40))
+}
+
+func annotationsFault(a *mutate.JSON) string {
+	if a == nil {
+		return ""
+	}
+	if a.Kind != mutate.Object {
+		return "annotations is " + article(a.Kind)
+	}
+	if audience := a.Get("audience"); audience != nil {
+		if audience.Kind != mutate.Array {
+			return "the audience is " + article(audience.Kind)
+		}
+		for _, role := range audience.Items {
+			if name, _ := role.Str(); name != "user" && name != "assistant" {
+				return "the audience has a role other than user and assistant"
+			}
+		}
+	}
+	if priority := a.Get("priority"); priority != nil {
+		n, ok := number(priority.Text)
+		if priority.Kind != mutate.Number || !ok {
+			return "the priority is no number"
+		}
+		if f, _ := n.Float64(); f < 0 || f > 1 {
+			return "the priority " + priority.Text + " is not between 0 and 1"
+		}
+	}
+	return ""
+}
+
+// base64Fault judges data in base64. Missing padding and the alphabet of URLs are let pass, as clients do.
+func base64Fault(name, data string) string {
+	for i := range len(data) {
+		c := data[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '\n' || c == '\r' {
+			continue
+		}
+		if c == '=' && i >= len(strings.TrimRight(data, "=\r\n")) {
+			continue
+		}
+		return fmt.Sprintf("%s is not base64: %s at byte %d", name, cut(data[i:min(len(data), i+8)], 8), i)
+	}
+	bare := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(data), "=")
+	if len(bare)%4 == 1 {
+		return name + " is not base64: its length is impossible"
+	}
+	if _, err := base64.RawStdEncoding.DecodeString(bare); err != nil {
+		return name + " is not base64"
+	}
+	return ""
+}
+
+// output holds a result against the tool's output schema.
+func (j *judge) output(s *Sent, tool *Tool, result *mutate.JSON) {
+	structured := result.Get("structuredContent")
+	if tool.OutputSchema == nil || !j.atLeast("2025-06-18") {
+		if structured != nil {
+			j.structuredText(s, result)
+		}
+		return
+	}
+	if structured == nil {
+		j.report(RuleStructuredMissing, j.subject(s), "", fmt.Sprintf(
+			"%s has an outputSchema, but the result of %s has no structuredContent.", tool.Name, cut(s.Raw, 160)))
+		return
+	}
+	if b, broken := j.schemas(tool).output.check(structured); broken {
+		j.report(RuleOutputSchema, j.subject(s), "", fmt.Sprintf(
+			"The structuredContent that answers %s breaks the outputSchema %s.", cut(s.Raw, 160), b.text))
+		return
+	}
+	j.structuredText(s, result)
+}
+
+func (j *judge) structuredText(s *Sent, result *mutate.JSON) {
+	content := result.Get("content")
+	if content == nil {
+		return
+	}
+	for _, item := range content.Items {
+		if kind, _ := item.Get("type").Str(); kind == "text" {
+			return
+		}
+	}
+	j.report(RuleStructuredText, j.subject(s), "", fmt.Sprintf(
+		"The result of %s has structuredContent but no text that says the same.", cut(s.Raw, 160)))
+}
+
+// outputError recognises the words in which SDKs say that the tool's own result breaks its schema.
+func (j *judge) outputError(s *Sent, tool *Tool, result *mutate.JSON) {
+	content := result.Get("content")
+	if tool.OutputSchema == nil || content == nil || len(content.Items) == 0 {
+		return
+	}
+	text, _ := content.Items[0].Get("text").Str()
+	if !strings.HasPrefix(text, "MCP error -32602: Output validation error: ") {
+		return
+	}
+	rule := RuleOutputSchema
+	if strings.HasSuffix(text, "has an output schema but no structured content was provided") {
+		rule = RuleStructuredMissing
+	}
+	j.report(rule, j.subject(s), "", fmt.Sprintf("The result of %s broke the tool's own outputSchema: %s.", cut(s.Raw, 160), cut(text, 160)))
+}
+
+// input judges a call that was executed by the arguments that it had.
+func (j *judge) input(s *Sent, r *Received, tool *Tool) {
+	arguments := s.Message.Params.Get("arguments")
+	if tool.InputSchema == nil || arguments == nil && tool.InputSchema.Get("required") == nil {
+		return
+	}
+	if arguments == nil || arguments.Kind == mutate.Null {
+		arguments = &noArguments
+	}
+	b, broken := j.schemas(tool).input.check(arguments)
+	if !broken || saysRefused(r.Message.Result) {
+		return
+	}
+	severity := teasel.Medium
+	if b.extra {
+		severity = teasel.Low
+	}
+	j.reportAs(RuleInput, severity, j.subject(s), "", fmt.Sprintf(
+		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
+}
+
+var noArguments = mutate.JSON{Kind: mutate.Object}
+
+// saysRefused reports whether the text of a result that is not marked as an error reads like one.
+func saysRefused(result *mutate.JSON) bool {
+	content := result.Get("content")
+	if content == nil || len(content.Items) == 0 {
+		return false
+	}
+	text, _ := content.Items[0].Get("text").Str()
+	text = strings.ToLower(cutBytes(text, 200))
+	for _, word := range []string{"error", "invalid", "must be", "required", "expected", "failed", "not allowed", "missing", "validation"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// toolFailure judges a protocol error that answers a call with parameters of the right shape.
+func (j *judge) toolFailure(s *Sent, r *Received) {
+	code := errorCode(r)
+	p := s.Message.Params
+	name, _ := p.Get("name").Str()
+	tool := j.session.Tool(name)
+	internal := code == codeInternal || code >= 0
+	switch {
+	case tool == nil:
+		if internal && len(j.session.Tools) > 0 && j.complete() {
+			j.wrongCode(s, r, "there is no tool "+strconv.Quote(cut(name, 40)))
+		}
+		return
+	case !internal && (code < -32099 || code > -32000 || code == codeResourceNotFound || code == -32042):
+		return
+	}
+	arguments := p.Get("arguments")
+	if arguments == nil || arguments.Kind == mutate.Null {
+		arguments = &noArguments
+	}
+	if b, broken := j.schemas(tool).input.check(arguments); broken {
+		if internal {
+			j.wrongCode(s, r, "the arguments break the inputSchema "+b.text)
+		}
+		return
+	}
+	j.report(RuleToolFailure, j.subject(s), "", fmt.Sprintf(
+		"%s failed with the protocol error %d %q; expected a result with isError.", cut(s.Raw, 160), code, cut(errorMessage(r), 80)))
+}

@@ -1,0 +1,202 @@
+package mcp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// exchange is a case of a file in testdata/transcripts: a transcript and the findings it has to give, which are none when
+// nothing is wanted.
+type exchangeCase struct {
+	name string
+	want []wanted
+	text string
+}
+
+type wanted struct{ rule, subject, severity string }
+
+func readExchanges(t testing.TB) []exchangeCase {
+	t.Helper()
+	files, err := filepath.Glob("testdata/transcripts/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	var cases []exchangeCase
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split("\n"+string(data), "\n=== ")[1:] {
+			name, body, _ := strings.Cut(part, "\n")
+			c := exchangeCase{name: name}
+			for line := range strings.Lines(body) {
+				if rest, ok := strings.CutPrefix(line, "want "); ok {
+					c.want = append(c.want, parseWanted(rest))
+					continue
+				}
+				c.text += line
+			}
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+func parseWanted(s string) (w wanted) {
+	w.rule, s, _ = strings.Cut(strings.TrimSpace(s), " ")
+	if strings.HasPrefix(s, `"`) {
+		w.subject, s, _ = strings.Cut(s[1:], `"`)
+	}
+	w.severity = strings.TrimSpace(s)
+	return w
+}
+
+func deskSession(t testing.TB) *Session {
+	t.Helper()
+	data, err := os.ReadFile("testdata/transcripts/session.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sessionOf(t, string(data))
+}
+
+func TestDetectors(t *testing.T) {
+	session := deskSession(t)
+	for _, c := range readExchanges(t) {
+		t.Run(c.name, func(t *testing.T) {
+			found := judgeText(t, session, c.text)
+			if len(found) != len(c.want) {
+				t.Errorf("%d findings, want %d", len(found), len(c.want))
+			}
+			for _, w := range c.want {
+				if !slices.ContainsFunc(found, func(f teasel.Finding) bool {
+					return f.Rule == w.rule && (w.subject == "" || f.Subject == w.subject) && (w.severity == "" || f.Severity.String() == w.severity)
+				}) {
+					t.Errorf("no finding %v", w)
+				}
+			}
+			for _, f := range found {
+				if f.Message == "" || f.Detail == "" || !strings.HasSuffix(f.Message, ".") {
+					t.Errorf("%s: message %q, detail %q", f.Rule, f.Message, f.Detail)
+				}
+				if t.Failed() {
+					t.Logf("%s %s %q %q: %s", f.Rule, f.Severity, f.Subject, f.Group, f.Message)
+				}
+			}
+		})
+	}
+}
+
+// TestRulesHaveTwins asks for each rule that it is found in one transcript at least, and that there is another, right one,
+// in which nothing of it is found.
+func TestRulesHaveTwins(t *testing.T) {
+	cases := readExchanges(t)
+	for _, rule := range Rules() {
+		broken := slices.ContainsFunc(cases, func(c exchangeCase) bool {
+			return slices.ContainsFunc(c.want, func(w wanted) bool { return w.rule == rule.ID })
+		})
+		right := slices.ContainsFunc(cases, func(c exchangeCase) bool {
+			return strings.HasPrefix(c.name+":", rule.ID+" right:") && !slices.ContainsFunc(c.want, func(w wanted) bool { return w.rule == rule.ID })
+		})
+		if !broken || !right {
+			t.Errorf("%s: found in a transcript: %v, silent on its twin: %v", rule.ID, broken, right)
+		}
+	}
+}
+
+func TestRules(t *testing.T) {
+	rules := Rules()
+	for i, r := range rules {
+		if i > 0 && rules[i-1].ID >= r.ID {
+			t.Errorf("%s stands after %s", r.ID, rules[i-1].ID)
+		}
+		if !strings.HasPrefix(r.ID, "mcp/") || r.Severity == teasel.SeverityInvalid || r.Title == "" || strings.Count(r.Help, "\n\n") < 1 && len(r.Help) < 60 {
+			t.Errorf("%+v lacks something", r)
+		}
+	}
+}
+
+// TestOrderOfTranscripts judges all transcripts with one set of detectors, in both directions: nothing of one may show
+// in the next.
+func TestOrderOfTranscripts(t *testing.T) {
+	session := deskSession(t)
+	cases := readExchanges(t)
+	detectors := Detectors(DetectorConfig{})
+	judge := func(c exchangeCase) (found []string) {
+		obs := teasel.Observation{Evidence: parseTranscript(t, session, c.text)}
+		for _, d := range detectors {
+			for _, f := range d.Detect(&obs) {
+				found = append(found, fmt.Sprint(f.Rule, f.Subject, f.Group, f.Message))
+			}
+		}
+		return found
+	}
+	var forward [][]string
+	for _, c := range cases {
+		forward = append(forward, judge(c))
+	}
+	for i := len(cases) - 1; i >= 0; i-- {
+		if again := judge(cases[i]); !slices.Equal(again, forward[i]) {
+			t.Errorf("%s: first %q, then %q", cases[i].name, forward[i], again)
+		}
+	}
+}
+
+func TestOtherEvidence(t *testing.T) {
+	for _, evidence := range []any{nil, "text", (*Transcript)(nil), &Transcript{}} {
+		for _, d := range Detectors(DetectorConfig{}) {
+			if found := d.Detect(&teasel.Observation{Evidence: evidence}); found != nil {
+				t.Errorf("%T: %v", evidence, found)
+			}
+		}
+	}
+}
+
+// TestFindingsAreBounded feeds many different inputs into the same bug: it has to stay one finding.
+func TestFindingsAreBounded(t *testing.T) {
+	session := deskSession(t)
+	ids := make(map[string]bool)
+	for i := range 200 {
+		text := fmt.Sprintf("> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"message\":\"input %d %x\"}}}\n"+
+			"2> Error: cannot handle \"input %d %x\" of request %d\n! exit 1\n", i*7919, i*i, i*7919, i*i, i)
+		for _, f := range judgeText(t, session, text) {
+			ids[f.ID()] = true
+		}
+	}
+	if len(ids) != 1 {
+		t.Errorf("%d findings, want 1", len(ids))
+	}
+}
+
+const echoExchange = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"the quick brown fox jumps over the lazy dog"}}}
+< {"result":{"content":[{"type":"text","text":"Echo: the quick brown fox jumps over the lazy dog"}]},"jsonrpc":"2.0","id":1}
+`
+
+func BenchmarkDetectors(b *testing.B) {
+	obs := teasel.Observation{Evidence: parseTranscript(b, deskSession(b), echoExchange)}
+	detectors := Detectors(DetectorConfig{})
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, d := range detectors {
+			if found := d.Detect(&obs); found != nil {
+				b.Fatal(found)
+			}
+		}
+	}
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	transcript := parseTranscript(b, deskSession(b), echoExchange)
+	var features []teasel.Feature
+	b.ReportAllocs()
+	for b.Loop() {
+		features = fingerprint(features[:0], transcript)
+	}
+}

@@ -1,0 +1,202 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Bounds of what is read of a server's lists.
+const (
+	maxPages = 1000
+	maxItems = 100_000
+)
+
+// Discover starts the server, asks what there is, and ends it. When the server cannot be used at all the error is a
+// [*StartError]; what is wrong with a list is in the session's Trouble.
+func (t *Target) Discover(ctx context.Context) (*Session, error) {
+	s, err := t.launch()
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	session, err := t.discover(ctx, s)
+	if err == nil {
+		s.proc.Stop(stopTime)
+	}
+	return session, err
+}
+
+func (t *Target) discover(ctx context.Context, s *server) (*Session, error) {
+	answer, err := t.shakeHands(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	session := &Session{Asked: t.version(), Initialize: answer.Result}
+	session.readInitialize()
+	d := discovery{target: t, server: s, session: session}
+	for _, l := range []struct {
+		method, capability, key string
+		take                    func(*Session, *mutate.JSON) string
+	}{
+		{"tools/list", "tools", "tools", (*Session).takeTool},
+		{"resources/list", "resources", "resources", (*Session).takeResource},
+		{"resources/templates/list", "resources", "resourceTemplates", (*Session).takeTemplate},
+		{"prompts/list", "prompts", "prompts", (*Session).takePrompt},
+	} {
+		if !session.Has(l.capability) {
+			continue
+		}
+		d.method, d.key, d.take = l.method, l.key, l.take
+		if err := d.list(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return session, nil
+}
+
+func (s *Session) readInitialize() {
+	r := s.Initialize
+	s.Capabilities, s.ServerInfo = r.Get("capabilities"), r.Get("serverInfo")
+	s.Instructions, _ = r.Get("instructions").Str()
+	var ok bool
+	if s.Version, ok = r.Get("protocolVersion").Str(); !ok {
+		s.trouble("initialize: the result has no protocolVersion")
+	}
+	if s.Capabilities == nil || s.Capabilities.Kind != mutate.Object {
+		s.trouble("initialize: the result has no capabilities")
+	}
+}
+
+func (s *Session) trouble(format string, args ...any) {
+	s.Trouble = append(s.Trouble, fmt.Sprintf(format, args...))
+}
+
+// discovery reads the lists of a server, page by page.
+type discovery struct {
+	target      *Target
+	server      *server
+	session     *Session
+	method, key string
+	take        func(*Session, *mutate.JSON) string // returns what is wrong with the item
+}
+
+// list reads all pages of one list. Only an error of the context or of the process is returned.
+func (d *discovery) list(ctx context.Context) error {
+	cursor, items := (*mutate.JSON)(nil), 0
+	seen := map[string]bool{}
+	for range maxPages {
+		answer, err := d.page(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		if answer == nil {
+			return nil
+		}
+		list := answer.Result.Get(d.key)
+		if list == nil || list.Kind != mutate.Array {
+			d.session.trouble("%s: the result has no array %q", d.method, d.key)
+			return nil
+		}
+		for i, item := range list.Items {
+			if why := d.take(d.session, item); why != "" {
+				d.session.trouble("%s: item %d: %s", d.method, items+i, why)
+			}
+		}
+		items += len(list.Items)
+		if cursor = answer.Result.Get("nextCursor"); cursor == nil || cursor.Kind == mutate.Null {
+			return nil
+		}
+		text := cursor.String()
+		if seen[text] {
+			d.session.trouble("%s: the cursor %s comes again", d.method, shorten(text))
+			return nil
+		}
+		if seen[text] = true; items > maxItems {
+			break
+		}
+	}
+	d.session.trouble("%s: the list does not end; %d items were read", d.method, items)
+	return nil
+}
+
+// page asks for one page; nil: there is none to be had.
+func (d *discovery) page(ctx context.Context, cursor *mutate.JSON) (*Message, error) {
+	var params *mutate.JSON
+	if cursor != nil {
+		params = mutate.NewObject(member("cursor", cursor))
+	}
+	patience := 2 * d.target.timeout() // a list may be read from somewhere else
+	answer, noise, err := d.server.call(ctx, requestLine(d.method, params), patience)
+	switch {
+	case errors.Is(err, errSilent):
+		d.session.trouble("%s: no answer within %v", d.method, patience)
+		return nil, nil
+	case err != nil:
+		return nil, d.target.trouble(ctx, d.server, err, noise, d.method)
+	case answer.Error != nil:
+		d.session.trouble("%s: refused: %s", d.method, shorten(answer.Error.String()))
+		return nil, nil
+	}
+	return &answer, nil
+}
+
+func (s *Session) takeTool(item *mutate.JSON) string {
+	name, ok := item.Get("name").Str()
+	if !ok {
+		return "a tool without a name"
+	}
+	t := Tool{Name: name, Root: item, InputSchema: item.Get("inputSchema"), OutputSchema: item.Get("outputSchema"),
+		Annotations: item.Get("annotations")}
+	t.Description, _ = item.Get("description").Str()
+	s.Tools = append(s.Tools, t)
+	if t.InputSchema == nil {
+		return fmt.Sprintf("tool %q has no inputSchema", name)
+	}
+	return ""
+}
+
+func (s *Session) takeResource(item *mutate.JSON) string {
+	uri, ok := item.Get("uri").Str()
+	if !ok {
+		return "a resource without a uri"
+	}
+	r := Resource{URI: uri, Root: item}
+	r.Name, _ = item.Get("name").Str()
+	s.Resources = append(s.Resources, r)
+	return ""
+}
+
+func (s *Session) takeTemplate(item *mutate.JSON) string {
+	uri, ok := item.Get("uriTemplate").Str()
+	if !ok {
+		return "a resource template without a uriTemplate"
+	}
+	r := Resource{URI: uri, Root: item}
+	r.Name, _ = item.Get("name").Str()
+	s.Templates = append(s.Templates, r)
+	return ""
+}
+
+func (s *Session) takePrompt(item *mutate.JSON) string {
+	name, ok := item.Get("name").Str()
+	if !ok {
+		return "a prompt without a name"
+	}
+	p := Prompt{Name: name, Root: item}
+	if list := item.Get("arguments"); list != nil && list.Kind == mutate.Array {
+		for _, a := range list.Items {
+			var arg PromptArgument
+			if arg.Name, ok = a.Get("name").Str(); !ok {
+				continue
+			}
+			required := a.Get("required")
+			arg.Required = required != nil && required.Kind == mutate.Bool && required.Text == "true"
+			p.Arguments = append(p.Arguments, arg)
+		}
+	}
+	s.Prompts = append(s.Prompts, p)
+	return ""
+}

@@ -1,0 +1,110 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	excerptLines  = 16  // lines of a transcript that a finding's detail shows
+	excerptLine   = 500 // characters of each
+	excerptStderr = 2000
+)
+
+// excerpt writes a transcript for people: the last lines in the order in which they crossed the wire, the end of
+// standard error, how the process ended, and where the rule is written down.
+func excerpt(t *Transcript, source string) string {
+	var lines []string
+	sent, received := len(t.Sent), len(t.Received)
+	for len(lines) < excerptLines && sent+received > 0 {
+		if sent == 0 || received > 0 && t.Received[received-1].At >= t.Sent[sent-1].At {
+			received--
+			lines = append(lines, "< "+cut(t.Received[received].Raw, excerptLine))
+			continue
+		}
+		sent--
+		lines = append(lines, "> "+cut(t.Sent[sent].Raw, excerptLine))
+	}
+	var b strings.Builder
+	if sent+received > 0 {
+		fmt.Fprintf(&b, "(%d lines before)\n", sent+received)
+	}
+	for _, line := range slices.Backward(lines) {
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	for _, noise := range t.Noise {
+		fmt.Fprintf(&b, "stdout, no message: %s\n", cut(noise, excerptLine))
+	}
+	if t.End.Kind != EndInvalid {
+		fmt.Fprintf(&b, "server %s\n", ending(&t.End))
+	}
+	if tail := bytes.TrimSpace(stderrOf(t)); len(tail) > 0 {
+		tail = tail[max(0, len(tail)-excerptStderr):]
+		fmt.Fprintf(&b, "stderr:\n%s\n", printable(tail))
+	}
+	if source != "" {
+		fmt.Fprintf(&b, "see %s\n", source)
+	}
+	return b.String()
+}
+
+// stderrOf returns the end of what the server wrote to standard error.
+func stderrOf(t *Transcript) []byte {
+	if len(t.End.Stderr) > 0 {
+		return t.End.Stderr
+	}
+	return t.Stderr
+}
+
+// ending says how a process ended, after "server".
+func ending(e *End) string {
+	switch e.Kind {
+	case EndExited:
+		return fmt.Sprintf("exited with status %d", e.Code)
+	case EndSignalled:
+		return fmt.Sprintf("was killed by a signal (%s)", e.Signal)
+	case EndKilled:
+		return "had to be killed"
+	}
+	return "lives"
+}
+
+// cut returns text of at most n bytes for people; what is left out is counted.
+func cut[T string | []byte](text T, n int) string {
+	if len(text) <= n {
+		return printable([]byte(text))
+	}
+	end := n
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s … (%d bytes in all)", printable([]byte(text[:end])), len(text))
+}
+
+// printable keeps control characters and bytes that are no UTF-8 away from terminals.
+func printable(text []byte) string {
+	dirty := func(r rune) bool {
+		return r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	}
+	if bytes.IndexFunc(text, dirty) < 0 {
+		return string(text)
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case dirty(r) && r != utf8.RuneError:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		text = text[size:]
+	}
+	return b.String()
+}

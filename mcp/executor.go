@@ -1,0 +1,273 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// executor runs scripts on a server process, which it replaces when it dies, and keeps another one ready for that.
+type executor struct {
+	target  *Target
+	session *Session
+	blocked blocklist
+	methods map[string]string // those there are, each by itself
+	names   map[string]string // of tools and prompts
+
+	live    *server // the handshake is done; nil: to be started
+	spare   *server // nothing was said to it yet; nil: none
+	startup time.Duration
+	lingers int // executions to be watched for longer: the server has died some time after its last answer
+	idle    int // times that it has
+
+	lanes   []*lane
+	active  int // of them
+	single  Script
+	out     []byte // what this call has put together for the wire
+	written int    // how much of it was written
+	closing bool   // standard input is to be closed behind it
+
+	waiting  []*lane // parked
+	resumed  []*lane // what they waited for has come, and they have more to say
+	back     []*lane // to be handed to whoever asks for stragglers
+	records  map[topic]*record
+	strays   map[uint64]int
+	silences map[string]int
+	sorts    map[string]int
+	runs     uint64 // requests
+	fresh    uint64 // mutated scripts that had a process of their own
+
+	last       *server // that ran the last execution, or died of it
+	lastBefore int     // how many scripts it had run before the last call
+}
+
+var (
+	_ teasel.Executor[Script]      = (*executor)(nil)
+	_ teasel.BatchExecutor[Script] = (*executor)(nil)
+	_ teasel.Resetter              = (*executor)(nil)
+	_ teasel.Historian[Script]     = (*executor)(nil)
+	_ teasel.Straggler[Script]     = (*executor)(nil)
+)
+
+const (
+	batchWindows = 4               // a batch is so many windows long: the server idles only between batches
+	stopTime     = 2 * time.Second // for a server to end when its input has ended, before it is killed
+	startTries   = 3               // before we believe that a server which has started once starts no more
+)
+
+// Open starts the server and says hello. When that fails the error is a [*StartError].
+func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
+	e := &executor{target: t, session: t.Session, records: make(map[topic]*record), strays: make(map[uint64]int),
+		silences: make(map[string]int), sorts: make(map[string]int)}
+	s, err := t.launch()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if e.session == nil {
+		e.session, err = t.discover(ctx, s)
+	} else {
+		_, err = t.shakeHands(ctx, s)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	e.startup, e.live = time.Since(began), s
+	e.learn()
+	if e.spare, err = t.launch(); err != nil {
+		s.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// learn notes what of a server is known by name.
+func (e *executor) learn() {
+	e.blocked = newBlocklist(e.session, e.target.Blocked)
+	e.methods, e.names = make(map[string]string), make(map[string]string)
+	for _, m := range methods {
+		e.methods[m] = m
+	}
+	for _, m := range notifications {
+		e.methods[m] = m
+	}
+	for i := range e.session.Tools {
+		e.names[e.session.Tools[i].Name] = e.session.Tools[i].Name
+	}
+	for i := range e.session.Prompts {
+		e.names[e.session.Prompts[i].Name] = e.session.Prompts[i].Name
+	}
+}
+
+// BatchSize says how many scripts are best handed in together.
+func (e *executor) BatchSize() int { return batchWindows * e.target.window() }
+
+// begin forgets the last call.
+func (e *executor) begin(n int) {
+	for len(e.lanes) < n {
+		e.lanes = append(e.lanes, new(lane))
+	}
+	e.active = n
+	unsent := e.out[e.written:] // answers to requests of the server
+	if e.written, e.out = 0, append(e.out[:0], unsent...); cap(e.out) > 4<<20 {
+		e.out = nil
+	}
+	e.last, e.lastBefore = nil, 0
+	if e.live != nil {
+		e.last, e.lastBefore = e.live, e.live.ran
+	}
+}
+
+// limit is how long to wait for an answer.
+func (e *executor) limit(quick bool) time.Duration {
+	if quick {
+		return max(e.target.timeout()/5, 2*graceTime)
+	}
+	return e.target.timeout()
+}
+
+// Exec runs one script with nothing else in flight and waits for every answer as long as it may take.
+func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation) error {
+	e.begin(1)
+	e.single = in
+	l := e.lanes[0]
+	l.take(&e.single, obs)
+	if l.prepare(e); !l.skip {
+		if err := e.solo(ctx, l, true); err != nil {
+			return err
+		}
+	}
+	e.conclude(0)
+	return nil
+}
+
+// ExecBatch runs scripts: first those that every client could send, together, then the odd ones, one at a time.
+func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Observation) (int, error) {
+	e.begin(len(ins))
+	lanes := e.lanes[:len(ins)]
+	for i, l := range lanes {
+		l.take(&ins[i], &obs[i])
+	}
+	if err := e.together(ctx, slices.Clone(lanes)); err != nil {
+		return 0, err
+	}
+	for _, l := range lanes {
+		if !l.alone || l.skip {
+			continue
+		}
+		if l.skip = !e.mayRun(l); l.skip {
+			continue
+		}
+		if err := e.solo(ctx, l, false); err != nil {
+			return 0, err
+		}
+	}
+	if err := e.settleDangling(ctx, lanes); err != nil {
+		return 0, err
+	}
+	for i := range ins {
+		e.conclude(i)
+	}
+	return len(ins), nil
+}
+
+// up returns a server on which the handshake is done.
+func (e *executor) up(ctx context.Context) (*server, error) {
+	if e.live != nil {
+		if e.drain() {
+			return e.live, nil
+		}
+		if err := e.diedIdle(ctx); err != nil {
+			return nil, err
+		}
+		if e.live != nil {
+			return e.live, nil
+		}
+	}
+	for try := 1; ; try++ {
+		s, err := e.takeSpare()
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		_, err = e.target.shakeHands(ctx, s)
+		if err == nil {
+			e.live = s
+			e.startup = max(e.startup, time.Since(began))
+			if e.last == nil {
+				e.last, e.lastBefore = s, 0
+			}
+			return s, e.warmUp()
+		}
+		s.close()
+		var start *StartError
+		if try == startTries || ctx.Err() != nil || !errors.As(err, &start) {
+			return nil, fmt.Errorf("starting the server again: %w", err)
+		}
+	}
+}
+
+// drain takes what has come since the last call, which belongs to nobody but parked scripts. False means that the
+// server has ended.
+func (e *executor) drain() bool {
+	_, end := e.pull(&round{server: e.live})
+	return end == nil && e.live.proc.Running()
+}
+
+// takeSpare returns a process to which nothing was said.
+func (e *executor) takeSpare() (*server, error) {
+	s := e.spare
+	e.spare = nil
+	if s != nil && s.proc.Running() {
+		return s, nil
+	}
+	if s != nil {
+		s.close()
+	}
+	return e.target.launch()
+}
+
+// warmUp starts a process for when it is needed.
+func (e *executor) warmUp() (err error) {
+	if e.spare == nil {
+		e.spare, err = e.target.launch()
+	}
+	return err
+}
+
+// Reset ends the process, so that the next execution begins with another one.
+func (e *executor) Reset(context.Context) error {
+	if e.live == nil || e.live.ran == 0 {
+		return nil
+	}
+	s := e.live
+	e.lose(s, End{Kind: EndKilled})
+	return s.close()
+}
+
+// Close ends all processes.
+func (e *executor) Close() error {
+	var errs []error
+	if e.live != nil {
+		e.live.proc.Stop(stopTime)
+		errs = append(errs, e.live.close())
+	}
+	if e.spare != nil {
+		errs = append(errs, e.spare.close())
+	}
+	e.live, e.spare = nil, nil
+	return errors.Join(errs...)
+}
+
+// History returns what the process that ran the last call had run before that.
+func (e *executor) History() []Script {
+	if e.last == nil {
+		return nil
+	}
+	return e.last.past.scripts(e.last.ran - e.lastBefore)
+}

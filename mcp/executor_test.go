@@ -1,0 +1,501 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
+
+// build compiles a server of testdata.
+func build(t *testing.T, name string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), name)
+	out, err := exec.Command("go", "build", "-o", program, "./testdata/"+name).CombinedOutput()
+	if err != nil {
+		t.Fatalf("building %s: %v\n%s", name, err, out)
+	}
+	return program
+}
+
+// open starts an executor and checks at the end of the test that no process and no goroutine of it is left.
+func open(t *testing.T, target *Target) *executor {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	ex, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ex.Close(); err != nil {
+			t.Error(err)
+		}
+		checkNothingLeft(t, before)
+	})
+	return ex.(*executor)
+}
+
+func checkNothingLeft(t *testing.T, goroutines int) {
+	t.Helper()
+	if n := ourProcesses(t); n > 0 {
+		t.Errorf("%d processes are left", n)
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<16)
+			t.Fatalf("goroutines are left:\n%s", buf[:runtime.Stack(buf, true)])
+		}
+	}
+}
+
+// ourProcesses counts what carries our marker, by the number of this process in it.
+func ourProcesses(t *testing.T) (n int) {
+	t.Helper()
+	marker := fmt.Appendf(nil, "%s=%010d", proc.Marker, os.Getpid())
+	names, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if environ, err := os.ReadFile(name); err == nil && bytes.Contains(environ, marker) {
+			n++
+		}
+	}
+	return n
+}
+
+// call returns a script of one call.
+func call(tool, arguments string) Script {
+	return lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`)
+}
+
+func lineScript(lines ...string) Script {
+	s := Script{Start: Shared}
+	for _, l := range lines {
+		s.Steps = append(s.Steps, Step{Line: []byte(l)})
+	}
+	return s
+}
+
+func execute(t *testing.T, e *executor, in Script) (*Transcript, teasel.Observation) {
+	t.Helper()
+	obs := teasel.Observation{Runs: 1}
+	if err := e.Exec(t.Context(), in, &obs); err != nil {
+		t.Fatal(err)
+	}
+	tr, _ := obs.Evidence.(*Transcript)
+	return tr, obs
+}
+
+func executeBatch(t *testing.T, e *executor, ins ...Script) []teasel.Observation {
+	t.Helper()
+	obs := make([]teasel.Observation, len(ins))
+	for i := range obs {
+		obs[i].Runs = 1
+	}
+	for done := 0; done < len(ins); {
+		n, err := e.ExecBatch(t.Context(), ins[done:], obs[done:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		done += n
+	}
+	return obs
+}
+
+func exits(obs []teasel.Observation) (list []teasel.Exit) {
+	for i := range obs {
+		list = append(list, obs[i].Exit)
+	}
+	return list
+}
+
+// stragglers waits until as many have come as are wanted.
+func stragglers(t *testing.T, e *executor, want int) (ins []Script, obs []teasel.Observation) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); len(ins) < want; time.Sleep(5 * time.Millisecond) {
+		o := teasel.Observation{Runs: 1}
+		if in, ok := e.Straggler(&o); ok {
+			ins, obs = append(ins, in), append(obs, o)
+		} else if time.Now().After(deadline) {
+			t.Fatalf("%d stragglers have come, want %d", len(ins), want)
+		}
+	}
+	return ins, obs
+}
+
+func planted(program string, bugs string) *Target {
+	return &Target{Command: []string{program, "-bugs", bugs}, Timeout: time.Second}
+}
+
+const ping = `{"jsonrpc":"2.0","id":"@id","method":"ping"}`
+
+func TestExecutor(t *testing.T) {
+	program := build(t, "planted")
+	t.Run("answers", func(t *testing.T) { testAnswers(t, program) })
+	t.Run("deaths", func(t *testing.T) { testDeaths(t, program) })
+	t.Run("hangs", func(t *testing.T) { testHangs(t, program) })
+	t.Run("captures", func(t *testing.T) { testCaptures(t, program) })
+	t.Run("fresh", func(t *testing.T) { testFresh(t, program) })
+	t.Run("odd", func(t *testing.T) { testOdd(t, program) })
+	t.Run("history", func(t *testing.T) { testHistory(t, program) })
+	t.Run("blocked", func(t *testing.T) { testBlocked(t, program) })
+	t.Run("growth", func(t *testing.T) { testGrowth(t, program) })
+}
+
+func testAnswers(t *testing.T, program string) {
+	e := open(t, planted(program, "none"))
+	var ins []Script
+	for i := range 300 {
+		ins = append(ins, call("check_code", fmt.Sprintf(`{"code":"a%d"}`, i)))
+	}
+	ins = append(ins, lineScript(ping, `{"jsonrpc":"2.0","id":"@id","method":"nothing/here"}`))
+	obs := executeBatch(t, e, ins...)
+	for i := range obs {
+		tr := obs[i].Evidence.(*Transcript)
+		if tr.Script.Steps[0].Line == nil || len(tr.Sent) != len(ins[i].Steps) || obs[i].Runs != uint32(len(ins[i].Steps)) {
+			t.Fatalf("script %d: %d lines were sent, %d runs counted", i, len(tr.Sent), obs[i].Runs)
+		}
+		for j := range tr.Sent {
+			s := &tr.Sent[j]
+			if !s.Regular || s.Answer < 0 {
+				t.Fatalf("script %d: %s was not answered", i, s.Raw)
+			}
+			if r := &tr.Received[s.Answer]; r.Message.ID != s.Message.ID || r.Sent != j || r.Loose {
+				t.Errorf("script %d: %s was answered by %s", i, s.Raw, r.Raw)
+			}
+		}
+		if len(obs[i].Features) == 0 {
+			t.Errorf("script %d has no features", i)
+		}
+	}
+	last := obs[len(obs)-1]
+	if last.Exit != teasel.ExitRejected {
+		t.Errorf("an unknown method ended as %v", last.Exit)
+	}
+	if got := exits(obs[:3]); !slices.Equal(got, []teasel.Exit{teasel.ExitOK, teasel.ExitOK, teasel.ExitOK}) {
+		t.Errorf("the first ended as %v", got)
+	}
+}
+
+func testDeaths(t *testing.T, program string) {
+	innocent := call("check_code", `{"code":"abc1"}`)
+	for _, tt := range []struct {
+		bug    string
+		script Script
+		kind   EndKind
+		stderr string
+	}{
+		{"crash-at-int32-max", call("reserve_stock", `{"sku":"washer","quantity":2147483647}`), EndExited, "panic"},
+		{"crash-after-reply", call("record_rating", `{"stars":3,"weight":0}`), EndExited, "panic"},
+		{"crash-by-signal", call("render_thumbnail", `{"width":4096,"height":10}`), EndSignalled, ""},
+		{"silent-exit", call("import_items", `{"format":"legacy","items":[]}`), EndExited, ""},
+	} {
+		t.Run(tt.bug, func(t *testing.T) {
+			e := open(t, planted(program, tt.bug))
+			tr, obs := execute(t, e, tt.script)
+			if obs.Exit != teasel.ExitCrash {
+				t.Fatalf("alone it ended as %v: %s; %s", obs.Exit, obs.Detail, tr.Received[0].Raw)
+			}
+			if tr.End.Kind != tt.kind || !strings.Contains(string(tr.End.Stderr), tt.stderr) {
+				t.Errorf("the end was %+v", tr.End)
+			}
+			ins := make([]Script, 60)
+			for i := range ins {
+				ins[i] = innocent
+			}
+			ins[40] = tt.script
+			obsv := executeBatch(t, e, ins...)
+			for i := range obsv {
+				want := teasel.ExitOK
+				if i == 40 {
+					want = teasel.ExitCrash
+				}
+				if obsv[i].Exit != want {
+					t.Errorf("script %d ended as %v, want %v", i, obsv[i].Exit, want)
+				}
+			}
+		})
+	}
+}
+
+func testHangs(t *testing.T, program string) {
+	hang := call("find_route", `{"from":"depot","to":"depot"}`)
+	loop := call("sample_series", `{"start":0,"end":10,"step":0}`)
+	innocent := call("check_code", `{"code":"abc1"}`)
+
+	t.Run("one call", func(t *testing.T) {
+		e := open(t, planted(program, "hang-one-call"))
+		tr, obs := execute(t, e, hang)
+		if obs.Exit != teasel.ExitHang || !tr.Hung || tr.Deaf || obs.Runs != 1 {
+			t.Errorf("alone it ended as %v, %s: %+v", obs.Exit, obs.Detail, tr.End)
+		}
+		obsv := executeBatch(t, e, innocent, hang, innocent)
+		if got, want := exits(obsv), []teasel.Exit{1, 1, 1}; !slices.Equal(got, want) {
+			t.Errorf("in a batch they ended as %v, want %v", got, want)
+		}
+		if obsv[1].Evidence != nil || len(obsv[1].Features) > 0 || obsv[1].Runs != 0 {
+			t.Errorf("what is parked was judged: %+v", obsv[1])
+		}
+		ins, late := stragglers(t, e, 1)
+		if late[0].Exit != teasel.ExitHang || !bytes.Equal(ins[0].Steps[0].Line, hang.Steps[0].Line) || late[0].Runs != 1 {
+			t.Errorf("the straggler %s ended as %v", ins[0].Steps[0].Line, late[0].Exit)
+		}
+		if tr := late[0].Evidence.(*Transcript); !tr.Hung || len(tr.Sent) != 1 || !bytes.Contains(tr.Sent[0].Raw, []byte("depot")) {
+			t.Errorf("its transcript is %+v", tr)
+		}
+	})
+	t.Run("deaf", func(t *testing.T) {
+		e := open(t, planted(program, "endless-loop"))
+		tr, obs := execute(t, e, loop)
+		if obs.Exit != teasel.ExitHang || !tr.Deaf || tr.End.Kind != EndKilled || !strings.Contains(obs.Detail, "using the processor") {
+			t.Errorf("alone it ended as %v, %q: %+v", obs.Exit, obs.Detail, tr.End)
+		}
+		obsv := executeBatch(t, e, innocent, loop, innocent, innocent)
+		if got, want := exits(obsv), []teasel.Exit{1, 4, 1, 1}; !slices.Equal(got, want) {
+			t.Errorf("in a batch they ended as %v, want %v", got, want)
+		}
+	})
+	t.Run("slow", func(t *testing.T) {
+		e := open(t, planted(program, "none"))
+		slow := call("run_report", `{"steps":10,"delay_ms":50}`)
+		obsv := executeBatch(t, e, slow, innocent)
+		if obsv[0].Evidence != nil || obsv[1].Evidence == nil {
+			t.Fatal("the slow call was waited for, or the quick one was not")
+		}
+		_, late := stragglers(t, e, 1)
+		if late[0].Exit > teasel.ExitRejected || late[0].Evidence.(*Transcript).Sent[0].Answer != 0 {
+			t.Errorf("it ended as %v: %s", late[0].Exit, late[0].Detail)
+		}
+		if len(e.waiting) > 0 || len(e.live.flights) > 0 {
+			t.Errorf("%d scripts wait, %d requests fly", len(e.waiting), len(e.live.flights))
+		}
+	})
+}
+
+func testCaptures(t *testing.T, program string) {
+	e := open(t, planted(program, "use-after-close"))
+	in := lineScript(
+		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"open_document","arguments":{"name":"x"}}}`,
+		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"close_document","arguments":{"handle":"@{0:/structuredContent/handle}"}}}`,
+		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"append_document","arguments":{"handle":"@{0:/structuredContent/handle}","text":"y"}}}`)
+	tr, obs := execute(t, e, in)
+	if obs.Exit != teasel.ExitCrash {
+		for i := range tr.Sent {
+			t.Logf("%s -> %s", tr.Sent[i].Raw, tr.Received[tr.Sent[i].Answer].Raw)
+		}
+		t.Errorf("it ended as %v", obs.Exit)
+	}
+	if obsv := executeBatch(t, e, in, in); obsv[0].Exit != teasel.ExitCrash || obsv[1].Exit != teasel.ExitCrash {
+		t.Errorf("in a batch they ended as %v", exits(obsv))
+	}
+}
+
+func testFresh(t *testing.T, program string) {
+	e := open(t, planted(program, "tools-before-initialize"))
+	before := e.live.proc.PID()
+	tr, obs := execute(t, e, Script{Start: Fresh, Steps: []Step{
+		{Line: []byte(`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`)},
+		{Line: []byte(`{"jsonrpc":"2.0","id":"@id","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)},
+		{Line: []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)},
+		{Line: []byte(ping)},
+	}})
+	if obs.Exit != teasel.ExitOK || len(tr.Received) != 3 || tr.End.Kind != EndInvalid {
+		t.Errorf("it ended as %v, %s, with %d answers: %+v", obs.Exit, obs.Detail, len(tr.Received), tr.End)
+	}
+	if tr.Sent[0].Answer < 0 || tr.Received[tr.Sent[0].Answer].Message.Result == nil {
+		t.Errorf("the call before initialize was not answered with a result")
+	}
+	if e.live.proc.PID() != before {
+		t.Error("the session that was up has ended")
+	}
+	tr, obs = execute(t, e, Script{Start: Fresh, Steps: []Step{{Line: []byte(ping), Close: true}}})
+	if obs.Exit != teasel.ExitOK || tr.End.Kind != EndExited || !tr.End.EOF || tr.End.Code != 0 {
+		t.Errorf("after the end of its input it ended as %v: %+v", obs.Exit, tr.End)
+	}
+}
+
+func testOdd(t *testing.T, program string) {
+	e := open(t, planted(program, "id-as-string,null-id,stdout-noise,reply-twice"))
+	for _, tt := range []struct {
+		line  string
+		check func(tr *Transcript) bool
+	}{
+		{`{"jsonrpc":"2.0","id":"abc","method":"ping"}`, func(tr *Transcript) bool {
+			return tr.Sent[0].Answer == 0 && tr.Received[0].Message.ID == `"abc"` && !tr.Sent[0].Regular
+		}},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, func(tr *Transcript) bool {
+			return len(tr.Received) == 1 && tr.Received[0].Message.ID == "null" && tr.Received[0].Message.Result != nil
+		}},
+		{`{bad`, func(tr *Transcript) bool {
+			return len(tr.Received) == 1 && tr.Received[0].Message.Error != nil && tr.Received[0].Sent == 0
+		}},
+		{`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"run_report","arguments":{"steps":1}}}`, func(tr *Transcript) bool {
+			return len(tr.Received) == 1 && tr.Received[0].Loose && tr.Received[0].Sent == 0 && tr.Sent[0].Answer == 0
+		}},
+		{`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"search_items","arguments":{"query":"b","limit":0}}}`, func(tr *Transcript) bool {
+			return tr.Noisy == 1 && len(tr.Noise) == 1
+		}},
+		{`{"jsonrpc":"2.0","id":"@id","method":"prompts/get","params":{"name":"daily_digest","arguments":{"style":"brief"}}}`, func(tr *Transcript) bool {
+			return len(tr.Received) == 2 && tr.Received[1].Sent == 0 && tr.Sent[0].Answer == 0
+		}},
+	} {
+		in := lineScript(tt.line)
+		tr, obs := execute(t, e, in)
+		if !tt.check(tr) {
+			t.Errorf("%s: ended as %v with %d lines, %q", tt.line, obs.Exit, len(tr.Received), tr.Noise)
+			for i := range tr.Received {
+				t.Logf("\t%s (of %d)", tr.Received[i].Raw, tr.Received[i].Sent)
+			}
+		}
+		obsv := executeBatch(t, e, lineScript(ping), in, lineScript(ping))
+		if tr, ok := obsv[1].Evidence.(*Transcript); !ok || !tt.check(tr) {
+			t.Errorf("%s: in a batch it ended as %v: %+v", tt.line, obsv[1].Exit, tr)
+		}
+	}
+}
+
+func testHistory(t *testing.T, program string) {
+	e := open(t, planted(program, "crash-by-signal"))
+	var want []string
+	for i := range 5 {
+		in := call("check_code", fmt.Sprintf(`{"code":"c%d"}`, i))
+		want = append(want, string(in.Steps[0].Line))
+		execute(t, e, in)
+	}
+	check := func(what string, want []string) {
+		t.Helper()
+		var got []string
+		for _, in := range e.History() {
+			got = append(got, string(in.Steps[0].Line))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s the history is %q, want %q", what, got, want)
+		}
+	}
+	check("after five calls", want[:4])
+	execute(t, e, call("render_thumbnail", `{"width":4096,"height":10}`))
+	check("after a death", want)
+	execute(t, e, lineScript(ping))
+	check("on the next process", nil)
+	if err := e.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	executeBatch(t, e, lineScript(ping), lineScript(ping))
+	check("after a reset and a batch", nil)
+	execute(t, e, lineScript(ping))
+	check("after one more", []string{ping, ping})
+}
+
+func testBlocked(t *testing.T, program string) {
+	marker := filepath.Join(t.TempDir(), "destroyed")
+	target := planted(program, "none")
+	target.Env = []string{"TEASEL_DESTROYED=" + marker}
+	target.Blocked = func(name string) bool {
+		return strings.Contains(name, "delete") || strings.Contains(name, "wipe") || strings.Contains(name, "purge")
+	}
+	session, err := target.Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	for _, tool := range session.Tools {
+		if target.Blocked(tool.Name) {
+			name = tool.Name
+			break
+		}
+	}
+	if name == "" {
+		t.Fatal("the server has no destructive tool")
+	}
+	target.Session = session
+	e := open(t, target)
+	escaped := fmt.Sprintf(`\u%04x%s`, name[0], name[1:])
+	line := func(name string) string {
+		return `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"` + name + `","arguments":{}}}`
+	}
+	half := line(name)
+	cut := strings.Index(half, name) + 3
+	for _, in := range []Script{
+		lineScript(line(name)), lineScript(line(escaped)), lineScript(line(strings.ToUpper(name))), lineScript("[" + line(name) + "]"),
+		lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"echo","name":"` + name + `"}}`),
+		{Start: Shared, Steps: []Step{{Line: []byte(half[:cut]), NoNewline: true}, {Line: []byte(half[cut:])}}},
+		{Start: Fresh, Steps: append(handshake("2025-11-25"), Step{Line: []byte(line(name))})},
+	} {
+		if _, obs := execute(t, e, in); obs.Runs != 0 || obs.Exit != teasel.ExitOK || obs.Evidence != nil {
+			t.Errorf("%s was run: %v", in.Steps[0].Line, obs.Exit)
+		}
+		if obsv := executeBatch(t, e, lineScript(ping), in); obsv[1].Runs != 0 || obsv[0].Runs != 1 {
+			t.Errorf("%s was run in a batch, or what was with it was not", in.Steps[0].Line)
+		}
+	}
+	// The name comes out of an answer, which is an echo of its two halves.
+	capturing := lineScript(
+		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"echo","arguments":{"message":"`+name[:3]+`"}}}`,
+		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"@{0:/content/0/text#0}`+name[3:]+`","arguments":{}}}`)
+	if tr, obs := execute(t, e, capturing); len(tr.Sent) != 1 || obs.Runs != 1 {
+		t.Errorf("after the capture %d lines were sent, the last %s", len(tr.Sent), tr.Sent[len(tr.Sent)-1].Raw)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the destructive tool was called")
+	}
+}
+
+func testGrowth(t *testing.T, program string) {
+	e := open(t, planted(program, "memory-leak,quadratic-time"))
+	in := call("define_word", `{"word":"a"}`)
+	in.Check, in.Steps[0].Times = CheckGrowthMemory, 200
+	tr, obs := execute(t, e, in)
+	g := tr.Growth
+	if g == nil || len(g.Sizes) != 5 || !slices.IsSorted(g.Sizes) || g.Sizes[4] != 200 || obs.Runs != 200 {
+		t.Fatalf("it ended as %v after %d runs: %+v", obs.Exit, obs.Runs, g)
+	}
+	if rise := g.Values[4] - g.Values[0]; rise < 20<<20 {
+		t.Errorf("200 calls that leak 256 KiB each add %v bytes", rise)
+	}
+	in = Script{Start: Shared, Check: CheckGrowthTime}
+	for n := 1 << 10; n <= 16<<10; n *= 2 {
+		in.Steps = append(in.Steps, call("check_filter", `{"filter":"`+strings.Repeat("a", n)+`"}`).Steps...)
+	}
+	tr, _ = execute(t, e, in)
+	if g = tr.Growth; g == nil || len(g.Sizes) != 5 || g.What != "time" {
+		t.Fatalf("growth is %+v", g)
+	}
+	if g.Values[4] < 4*g.Values[2] {
+		t.Errorf("quadratic time shows as %v for %v bytes", g.Values, g.Sizes)
+	}
+}
+
+// TestCancelled: what is broken off leaves nothing behind, and the executor is of use afterwards.
+func TestCancelled(t *testing.T) {
+	e := open(t, planted(build(t, "planted"), "hang-one-call"))
+	hang := call("find_route", `{"from":"depot","to":"depot"}`)
+	for _, in := range [][]Script{{hang}, {lineScript(ping), hang, lineScript(`{"jsonrpc":"2.0","id":"odd","method":"ping"}`)}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		obs := make([]teasel.Observation, len(in))
+		var err error
+		if len(in) == 1 {
+			err = e.Exec(ctx, in[0], &obs[0])
+		} else {
+			_, err = e.ExecBatch(ctx, in, obs)
+		}
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the error is %v", err)
+		}
+		if tr, obs := execute(t, e, lineScript(ping)); obs.Exit != teasel.ExitOK || len(tr.Received) != 1 {
+			t.Errorf("afterwards a ping ends as %v", obs.Exit)
+		}
+	}
+}

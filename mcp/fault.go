@@ -1,0 +1,197 @@
+package mcp
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+type faultKind uint8
+
+const (
+	faultNone      faultKind = iota
+	faultProgram             // the trace of an error that programs do not raise on purpose
+	faultPanic               // a panic or an exception that nobody caught
+	faultAssertion           // a failed assertion
+	faultMemory              // no memory
+	faultSanitizer           // the report of a sanitizer
+)
+
+// fault is what standard error says went wrong.
+type fault struct {
+	kind  faultKind
+	line  string // the line that says so
+	trace []byte // from that line on
+}
+
+// sign is a text that gives a fault away.
+type sign struct {
+	kind faultKind
+	text string
+}
+
+// signs are looked for in the order of this table; the last place at which one stands is taken, since standard error
+// also holds what came before.
+var signs = []sign{
+	{faultSanitizer, "ERROR: AddressSanitizer"}, {faultSanitizer, "ERROR: LeakSanitizer"}, {faultSanitizer, "WARNING: MemorySanitizer"},
+	{faultSanitizer, "WARNING: ThreadSanitizer"}, {faultSanitizer, "UndefinedBehaviorSanitizer"}, {faultSanitizer, ": runtime error: "},
+	{faultSanitizer, "WARNING: DATA RACE"},
+	{faultMemory, "JavaScript heap out of memory"}, {faultMemory, "fatal error: runtime: out of memory"}, {faultMemory, "java.lang.OutOfMemoryError"},
+	{faultMemory, "std::bad_alloc"}, {faultMemory, "memory allocation of "}, {faultMemory, "System.OutOfMemoryException"},
+	{faultMemory, "fatal error: cannot allocate memory"}, {faultMemory, "\nMemoryError"}, {faultMemory, "RangeError: Array buffer allocation failed"},
+	{faultAssertion, "' failed."}, {faultAssertion, "Assertion failed"}, {faultAssertion, "assertion failed"}, {faultAssertion, "\nAssertionError"},
+	{faultAssertion, "AssertionError [ERR_ASSERTION]"}, {faultAssertion, "assertion `"},
+	{faultPanic, "panic: "}, {faultPanic, "fatal error: "}, {faultPanic, "' panicked at "}, {faultPanic, "panicked at "},
+	{faultPanic, "Unhandled exception"}, {faultPanic, "UnhandledPromiseRejection"}, {faultPanic, "[ERR_UNHANDLED_REJECTION]"},
+	{faultPanic, "Uncaught "}, {faultPanic, "uncaughtException"}, {faultPanic, "Exception in thread "}, {faultPanic, "Task exception was never retrieved"},
+	{faultPanic, "terminate called after throwing"}, {faultPanic, "Node.js v"}, {faultPanic, "SIGSEGV: segmentation violation"},
+	{faultPanic, "Segmentation fault"},
+	{faultProgram, "TypeError: "}, {faultProgram, "ReferenceError: "}, {faultProgram, "RangeError: Maximum call stack"},
+	{faultProgram, "AttributeError: "}, {faultProgram, "IndexError: "}, {faultProgram, "KeyError: "}, {faultProgram, "NameError: "},
+	{faultProgram, "ZeroDivisionError: "}, {faultProgram, "RecursionError: "}, {faultProgram, "UnboundLocalError: "},
+	{faultProgram, "NullPointerException"}, {faultProgram, "IndexOutOfBoundsException"}, {faultProgram, "NullReferenceException"},
+}
+
+// confirms says what has to stand near a sign for it to be believed, because its words are too common.
+func (s sign) confirms(text []byte, at int) bool {
+	after := text[at:min(len(text), at+8<<10)]
+	switch {
+	case s.text == "panic: ":
+		return lineStart(text, at) && (bytes.Contains(after, []byte("goroutine ")) || bytes.Contains(after, []byte("[recovered]")))
+	case s.text == "fatal error: ":
+		return lineStart(text, at)
+	case s.text == ": runtime error: ":
+		return sanitizedLine.Match(lineAt(text, at))
+	case s.text == "' failed.":
+		return bytes.Contains(lineAt(text, at), []byte("ssertion"))
+	case s.text == "memory allocation of ":
+		return bytes.Contains(after, []byte(" bytes failed"))
+	case s.text == "Node.js v":
+		// What Node writes last when nobody caught an exception; the trace stands before it.
+		return lineStart(text, at) && nodeFrame.Match(text[:at])
+	case s.text == "Uncaught ", s.text == "Unhandled exception":
+		return anyFrame.Match(after)
+	case s.kind == faultProgram:
+		// Errors with a code are thrown on purpose.
+		return !bytes.Contains(lineAt(text, at), []byte("[ERR_")) && !bytes.Contains(lineAt(text, at), []byte("Invalid URL")) &&
+			(nodeFrame.Match(after) || javaFrame.Match(after) || pythonTraceBefore(text, at))
+	}
+	return true
+}
+
+// sanitizedLine is how a report of undefined behaviour begins; Go's panics have the same words.
+var sanitizedLine = regexp.MustCompile(`^\S+:\d+:\d+: runtime error: `)
+
+func pythonTraceBefore(text []byte, at int) bool {
+	return lineStart(text, at) && bytes.Contains(text[max(0, at-8<<10):at], []byte("Traceback (most recent call last)"))
+}
+
+func lineStart(text []byte, at int) bool { return at == 0 || text[at-1] == '\n' }
+
+// lineAt returns the line around an offset.
+func lineAt(text []byte, at int) []byte {
+	if at < len(text) && text[at] == '\n' {
+		at++
+	}
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	line := text[start:]
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	return line
+}
+
+// findFault reads the end of standard error. The zero fault means that nothing looks wrong.
+func findFault(text []byte) fault {
+	if len(text) == 0 {
+		return fault{}
+	}
+	for _, s := range signs {
+		at := bytes.LastIndex(text, []byte(s.text))
+		if at < 0 || !s.confirms(text, at) {
+			continue
+		}
+		f := fault{kind: s.kind, line: string(bytes.TrimSpace(lineAt(text, at)))}
+		start := at
+		if s.text == "Node.js v" {
+			start = max(0, at-8<<10)
+			f.line = lastNodeError(text[start:at])
+		} else if pythonTraceBefore(text, at) {
+			start = bytes.LastIndex(text[:at], []byte("Traceback (most recent"))
+		}
+		f.trace = text[start:]
+		return f
+	}
+	return fault{}
+}
+
+var nodeError = regexp.MustCompile(`(?m)^(?:Uncaught )?[A-Za-z_$][\w$.]*(?:Error|Exception)\b.*$`)
+
+// lastNodeError returns the line that names the error above the last trace.
+func lastNodeError(text []byte) string {
+	if all := nodeError.FindAll(text, -1); len(all) > 0 {
+		return string(all[len(all)-1])
+	}
+	return "uncaught exception"
+}
+
+// Frames of stack traces, as their runtimes print them.
+var (
+	goFrame     = regexp.MustCompile(`(?m)^([\w./*()\[\]{}·-]+)\([^\n]*\)(?: in goroutine \d+)?\n\t([^\s:]+\.(?:go|s)):\d+`)
+	nodeFrame   = regexp.MustCompile(`(?m)^\s+at (?:(?:async |new )*([^\s(]+)(?: \[as \w+\])? \()?([^\s()]*?):\d+:\d+\)?$`)
+	javaFrame   = regexp.MustCompile(`(?m)^\s+at ([\w.$]+)\(([\w]+\.(?:java|kt|scala)):\d+\)`)
+	dotnetFrame = regexp.MustCompile("(?m)^\\s+at ([\\w.`<>]+)\\([^)\\n]*\\)(?: in (\\S+):line \\d+)?\r?$")
+	pythonFrame = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line \d+, in (\S+)`)
+	rustPanic   = regexp.MustCompile(`panicked at (?:'[^\n]*', )?([^\s:]+\.rs):\d+`)
+	nativeFrame = regexp.MustCompile(`(?m)^\s+#\d+ 0x[0-9a-f]+ in (\S+) ?(\S*?)(?::\d+)*$`)
+	anyFrame    = regexp.MustCompile(goFrame.String() + "|" + nodeFrame.String() + "|" + javaFrame.String() + "|" + dotnetFrame.String())
+)
+
+// place names where a fault arose in a way that stays the same from run to run: the first frame that is not the
+// runtime's own, else the words of the line that reports it.
+func (f fault) place(e *echo) string {
+	if frame := topFrame(f.trace); frame != "" {
+		return frame
+	}
+	return string(appendNormal(nil, cutBytes(f.line, 120), e))
+}
+
+// topFrame returns the innermost frame of a stack trace that belongs to the program, "" if there is no trace.
+func topFrame(trace []byte) string {
+	for _, m := range goFrame.FindAllSubmatch(trace, 32) {
+		if name := string(m[1]); !runtimeFrame(name) {
+			return name + " " + base(string(m[2]))
+		}
+	}
+	if m := rustPanic.FindSubmatch(trace); m != nil {
+		return base(string(m[1]))
+	}
+	if all := pythonFrame.FindAllSubmatch(trace, 64); len(all) > 0 {
+		m := all[len(all)-1]
+		return string(m[2]) + " " + base(string(m[1]))
+	}
+	for _, frame := range []*regexp.Regexp{nodeFrame, javaFrame, nativeFrame, dotnetFrame} {
+		for _, m := range frame.FindAllSubmatch(trace, 32) {
+			name, file := string(m[1]), string(m[2])
+			if !strings.HasPrefix(file, "node:") && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "java.") {
+				return strings.TrimSpace(name + " " + base(file))
+			}
+		}
+	}
+	return ""
+}
+
+func runtimeFrame(name string) bool {
+	return name == "panic" || strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "runtime/") || strings.HasPrefix(name, "internal/")
+}
+
+// base returns a path's last part.
+func base(path string) string {
+	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
+		return path[i+1:]
+	}
+	return path
+}
+
+// cutBytes returns at most the first n bytes of s.
+func cutBytes(s string, n int) string { return s[:min(n, len(s))] }

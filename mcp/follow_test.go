@@ -1,0 +1,63 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+func TestFollow(t *testing.T) {
+	m := NewMutator(MutatorConfig{Session: parseSession(t, handles)})
+	src := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"open_log","arguments":{"title":"a"}}}`)
+	note := &Note{
+		Captures: []Capture{{0, "/content/0/text", "Opened log h-17 for you."}, {0, "/content/0/text#0", "Opened"}, {0, "/content/0/text#2", "h-17"}, {0, "/content/0/type", "text"}},
+		Words:    []string{"h-17"},
+	}
+	r := newRand(1)
+	var dst Script
+	right, afterClose, learnt := 0, 0, 0
+	const runs = 4000
+	for range runs {
+		dst = m.Follow(r, dst, src, note)
+		wellFormed(t, &dst)
+		if same(&dst, &src) {
+			t.Fatal("nothing was added")
+		}
+		learnt += strings.Count(string(dst.Steps[0].Line), `"h-17"`)
+		closed := false
+		for _, s := range dst.Steps[1:] {
+			line := string(s.Line)
+			takes := strings.Contains(line, `"handle":"@{0:/content/0/text#2}"`)
+			if takes {
+				right++
+			}
+			if takes && closed && strings.Contains(line, "append_log") {
+				afterClose++
+			}
+			closed = closed || takes && strings.Contains(line, "close_log")
+		}
+	}
+	t.Logf("of %d: %d took the handle, %d of them after it was closed, %d had the word", runs, right, afterClose, learnt)
+	if right < runs/4 || afterClose < runs/50 || learnt < runs/50 {
+		t.Error("too seldom")
+	}
+}
+
+func TestFollowWithoutTools(t *testing.T) {
+	m := NewMutator(MutatorConfig{Session: parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"resources":{}}}}`)})
+	note := &Note{Captures: []Capture{{0, "/resources/0/uri", "file:///a"}, {0, "/nextCursor", "2"}}}
+	r := newRand(1)
+	var dst Script
+	for range 200 {
+		dst = m.Follow(r, dst, scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"resources/list"}`), note)
+		wellFormed(t, &dst)
+	}
+}
+
+func TestChainName(t *testing.T) {
+	var s teasel.Stage[Script] = Chain{}
+	if s.Name() != "chain" {
+		t.Errorf("the stage is called %q", s.Name())
+	}
+}

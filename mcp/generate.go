@@ -1,0 +1,206 @@
+package mcp
+
+import (
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Generate makes a script from the session: a call of a tool more often than not, any other request, a sequence of calls
+// that hang together, a check with other values than it had before the campaign.
+func (m *Mutator) Generate(r *teasel.Rand) Script { return m.generate(r, Script{}) }
+
+// Odds of what is generated, out of their sum.
+const (
+	oddsCall     = 48
+	oddsMethod   = 20
+	oddsSequence = 16
+	oddsBurst    = 4
+	oddsTell     = 4
+	oddsUnknown  = 3
+	oddsCheck    = 1
+	oddsAll      = oddsCall + oddsMethod + oddsSequence + oddsBurst + oddsTell + oddsUnknown + oddsCheck
+)
+
+func (m *Mutator) generate(r *teasel.Rand, dst Script) Script {
+	e := &m.e
+	e.begin(r, dst, Script{Start: Shared})
+	if m.mayStart(r) {
+		return m.generateAlone()
+	}
+	e.compose(e.r.IntN(oddsAll))
+	if len(e.in.Steps) == 0 {
+		e.add(send(e.call()))
+	}
+	e.endWhole()
+	in := e.in // a check keeps its label
+	e.in = Script{}
+	return in
+}
+
+func (e *editor) compose(n int) {
+	for _, part := range []struct {
+		odds  int
+		write func()
+	}{
+		{oddsCall, func() { e.add(send(e.call())) }},
+		{oddsMethod, func() { e.add(send(e.ask(choose(e, e.b.methods)))) }},
+		{oddsSequence, e.sequence},
+		{oddsBurst, e.burst},
+		{oddsTell, func() { e.add(sendOn(e.tell())); e.add(sendText(pingLine)) }},
+		{oddsUnknown, e.unknown},
+		{oddsCheck, func() { e.check(false) }},
+	} {
+		if n < part.odds {
+			part.write()
+			return
+		}
+		n -= part.odds
+	}
+}
+
+// unknown asks for what the server has not declared, or for nothing there is.
+func (e *editor) unknown() {
+	if e.r.IntN(2) == 0 {
+		e.add(send(e.ask(choose(e, methods))))
+		return
+	}
+	e.add(send(requestLine(choose(e, oddMethods), e.oddParams())))
+}
+
+// burst makes several requests that are in flight at once, and cancels one of them now and then.
+func (e *editor) burst() {
+	n := 2 + e.r.IntN(7)
+	for range n {
+		line := e.ask(choose(e, e.b.methods))
+		if e.r.IntN(2) == 0 {
+			line = e.call()
+		}
+		e.add(sendOn(line))
+	}
+	if e.r.IntN(3) == 0 {
+		e.add(sendOn(cancelLine(`"@id:` + itoa(e.r.IntN(n)) + `"`)))
+	}
+	e.in.Steps[len(e.in.Steps)-1].NoWait = false
+}
+
+// sequence makes calls that have to do with each other: a chain, or calls that share values.
+func (e *editor) sequence() {
+	if len(e.b.chains) > 0 && e.r.IntN(2) == 0 {
+		e.walkChain(&e.b.chains[e.r.IntN(len(e.b.chains))])
+		return
+	}
+	switch {
+	case len(e.b.tools) == 0 || e.r.IntN(8) == 0:
+		e.walkPages(choose(e, lists))
+	default:
+		e.relatedCalls()
+	}
+}
+
+// walkChain opens once or twice and then uses and closes what was opened, in any order.
+func (e *editor) walkChain(c *chain) {
+	opens := 1 + e.r.IntN(2)
+	for range opens {
+		e.add(send(callLine(c.opener.Name, e.arguments(c.opener))))
+	}
+	guess := e.r.IntN(4)
+	for n := 2 + e.r.IntN(5); n > 0; n-- {
+		from := c.users
+		if len(from) == 0 || len(c.closes) > 0 && e.r.IntN(3) == 0 {
+			from = c.closes
+		}
+		l := choose(e, from)
+		v := e.arguments(l.tool)
+		if v.Kind == mutate.Object {
+			v.Set(l.property, l.capture(e.r.IntN(opens), l.pointers[min(guess, len(l.pointers)-1)]))
+		}
+		e.add(Step{Line: callLine(l.tool.Name, v), NoWait: e.r.IntN(8) == 0})
+	}
+}
+
+// relatedCalls makes calls of any tools in which properties of one name have one value, as somebody would who first
+// creates a thing and then works with it.
+func (e *editor) relatedCalls() {
+	var shared []mutate.Member
+	for n := 2 + e.r.IntN(5); n > 0; n-- {
+		c := choose(e, e.b.tools)
+		v := e.arguments(c)
+		for i := range v.Members {
+			at := &v.Members[i]
+			known := false
+			for _, s := range shared {
+				if s.Name == at.Name && e.r.IntN(8) > 0 {
+					at.Value, known = s.Value.Clone(), true
+				}
+			}
+			if !known && at.Value != nil && (at.Value.Kind == mutate.String || at.Value.Kind == mutate.Number) {
+				shared = append(shared, member(at.Name, at.Value.Clone()))
+			}
+		}
+		e.add(send(callLine(c.Name, v)))
+	}
+}
+
+// walkPages follows a list's cursors, and then uses an old one again.
+func (e *editor) walkPages(method string) {
+	e.add(send(requestLine(method, nil)))
+	n := 1 + e.r.IntN(6)
+	for i := range n {
+		e.add(send(requestLine(method, cursorParams(capture(i, "/nextCursor")))))
+	}
+	e.add(send(requestLine(method, cursorParams(capture(e.r.IntN(n), "/nextCursor")))))
+}
+
+// check makes one script of a check, with other values than before, for one tool. Only one of its scripts is wanted, and
+// which is not known before all were made.
+func (e *editor) check(dear bool) {
+	c := &checks[e.r.IntN(len(checks))]
+	for c.dear != dear {
+		c = &checks[e.r.IntN(len(checks))]
+	}
+	b := *e.b
+	if n := len(b.tools); n > 0 {
+		i := e.r.IntN(n)
+		b.tools = b.tools[i : i+1]
+	}
+	seen := 0
+	c.make(&b, e.r, func(_ string, in Script) {
+		if seen++; e.r.IntN(seen) == 0 {
+			e.in = in
+		}
+	})
+	e.forget()
+}
+
+// generateAlone makes a script that has a process of its own: a handshake that is right or not quite, something dear, an
+// end in the middle.
+func (m *Mutator) generateAlone() Script {
+	e := &m.e
+	switch e.r.IntN(4) {
+	case 0:
+		e.check(true)
+		if len(e.in.Steps) > 0 {
+			in := e.in
+			e.in = Script{}
+			return in
+		}
+	case 1:
+		e.in.Start = Fresh
+		e.add(send(e.ask(choose(e, e.b.methods))))
+		e.add(send(e.initialize()))
+	default:
+		e.in.Start = Fresh
+		e.add(send(e.initialize()))
+	}
+	e.in.Start = Fresh
+	if e.r.IntN(4) > 0 {
+		e.add(sendText(initializedLine))
+	}
+	for n := 1 + e.r.IntN(4); n > 0; n-- {
+		e.add(send(e.ask(choose(e, e.b.methods))))
+	}
+	if e.r.IntN(2) == 0 {
+		dropConnection(e)
+	}
+	return e.end()
+}

@@ -1,0 +1,68 @@
+package mcp
+
+import "time"
+
+// meter measures how a script's repetitions add to the server's memory, or its sizes to the server's time.
+type meter struct {
+	total int           // lines of the script, repetitions included
+	next  int           // quarter of them after which memory is looked at next
+	said  int           // index in Sent up to which time was looked at
+	cpu   time.Duration // what the server had used then
+}
+
+const quarters = 4
+
+// measure is called when the server is idle: before the script says something, and at the end. What it has to say
+// about growth is in the transcript.
+func (e *executor) measure(r *round, l *lane) {
+	switch l.in.Check {
+	case CheckGrowthMemory:
+		e.measureMemory(r, l)
+	case CheckGrowthTime:
+		e.measureTime(r, l)
+	}
+}
+
+func (e *executor) measureMemory(r *round, l *lane) {
+	m := &l.meter
+	if m.total == 0 {
+		for i := range l.in.Steps {
+			m.total += max(l.in.Steps[i].Times, 1)
+		}
+		l.t.Growth = &Growth{What: "memory"}
+	}
+	said := l.times
+	for i := range l.in.Steps[:l.step] {
+		said += max(l.in.Steps[i].Times, 1)
+	}
+	if said*quarters < m.total*m.next || m.next > quarters || m.next > 0 && said == 0 {
+		return
+	}
+	for m.next <= quarters && said*quarters >= m.total*m.next {
+		m.next++
+	}
+	l.t.Growth.add(float64(said), float64(r.server.proc.RSS()))
+}
+
+func (e *executor) measureTime(r *round, l *lane) {
+	m := &l.meter
+	now := r.server.proc.CPU()
+	if l.t.Growth == nil {
+		l.t.Growth = &Growth{What: "time"}
+	}
+	if n := len(l.t.Sent); n > m.said {
+		if s := &l.t.Sent[n-1]; n == m.said+1 && s.Answer >= 0 {
+			l.t.Growth.add(float64(len(s.Raw)), float64((now - m.cpu).Microseconds()))
+		}
+		m.said = n
+	}
+	m.cpu = now
+}
+
+// add keeps the sizes rising.
+func (g *Growth) add(size, value float64) {
+	if n := len(g.Sizes); n > 0 && g.Sizes[n-1] >= size {
+		return
+	}
+	g.Sizes, g.Values = append(g.Sizes, size), append(g.Values, value)
+}

@@ -1,0 +1,62 @@
+package mcp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSteepOnBusyMachine measures servers whose time grows in many ways, on a machine that makes everything take up to
+// twice as long now and then.
+func TestSteepOnBusyMachine(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	measure := func(power, constant float64) *Growth {
+		g := &Growth{What: "time"}
+		for n := 1024.0; n <= 1<<18; n *= 2 {
+			g.Sizes = append(g.Sizes, n)
+			g.Values = append(g.Values, (constant+400e3*math.Pow(n/(1<<18), power))*(1+r.Float64()*r.Float64()))
+		}
+		return g
+	}
+	const rounds = 2000
+	for _, test := range []struct {
+		power, constant float64
+		least, most     int
+	}{
+		{0, 0, 0, 0}, {0.5, 100, 0, 0}, {1, 100, 0, 0}, {1, 50e3, 0, 0}, {1.1, 100, 0, 0},
+		{2, 100, rounds * 8 / 10, rounds}, {3, 100, rounds * 9 / 10, rounds}, {2, 2000, rounds / 2, rounds},
+	} {
+		found := 0
+		for range rounds {
+			if _, ok := steep(measure(test.power, test.constant)); ok {
+				found++
+			}
+		}
+		if found < test.least || found > test.most {
+			t.Errorf("power %g and %g µs: found %d times in %d, want %d to %d", test.power, test.constant, found, rounds, test.least, test.most)
+		}
+	}
+}
+
+func TestLeaks(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	measure := func(each, base, ceiling float64) *Growth {
+		g := &Growth{What: "memory"}
+		for n := 0.0; n <= 1000; n += 100 {
+			g.Sizes = append(g.Sizes, n)
+			g.Values = append(g.Values, base+min(ceiling, n*each)+r.Float64()*1e6)
+		}
+		return g
+	}
+	for range 1000 {
+		if _, ok := leaks(measure(100e3, 30e6, 1e12)); !ok {
+			t.Fatal("a leak of 100 KB was not found")
+		}
+		if _, ok := leaks(measure(1e6, 30e6, 60e6)); ok {
+			t.Fatal("a cache of 60 MB is no leak")
+		}
+		if _, ok := leaks(measure(10e3, 30e6, 1e12)); ok {
+			t.Fatal("10 MB are too little to be sure")
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package mcp
+
+import (
+	"bytes"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// integerID returns the number that the JSON text of an id is, written as we write it.
+func integerID(id string) (int64, bool) {
+	if len(id) == 0 || len(id) > 19 || id[0] < '1' || id[0] > '9' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(id, 10, 64)
+	return n, err == nil
+}
+
+// salvageID finds a number of ours as the id in a line that cannot be parsed, near its beginning or its end.
+func salvageID(raw []byte) (int64, bool) {
+	const near = 128
+	for _, part := range [][]byte{raw[:min(len(raw), near)], raw[max(0, len(raw)-near):]} {
+		i := bytes.Index(part, []byte(`"id":`))
+		if i < 0 {
+			continue
+		}
+		digits := bytes.TrimLeft(part[i+len(`"id":`):], " ")
+		n := 0
+		for n < len(digits) && digits[n] >= '0' && digits[n] <= '9' {
+			n++
+		}
+		if id, ok := integerID(string(digits[:n])); ok {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// looseID returns the integer that the JSON text of an id comes to in whatever notation: "5", 5.0, 5e0.
+func looseID(id string) (int64, bool) {
+	if n, ok := integerID(id); ok {
+		return n, true
+	}
+	v, err := mutate.ParseJSON([]byte(id))
+	if err != nil {
+		return 0, false
+	}
+	if s, ok := v.Str(); ok {
+		v = mutate.NewNumber(strings.TrimSpace(s))
+		if _, err := mutate.ParseJSON([]byte(v.Text)); err != nil {
+			return 0, false
+		}
+	}
+	return v.Int()
+}
+
+// answersLoosely reports whether the JSON text of an id is our number in some notation.
+func answersLoosely(id string, ours int64) bool {
+	n, ok := looseID(id)
+	return ok && n == ours
+}
+
+// sameLoosely reports whether two JSON texts of ids are the same value but for its type and notation. Numbers that
+// a double cannot tell apart count as the same: that is how ids get lost.
+func sameLoosely(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, okX := idText(a)
+	y, okY := idText(b)
+	if !okX || !okY {
+		return false
+	}
+	if x == y {
+		return true
+	}
+	f, okF := floatOf(x)
+	g, okG := floatOf(y)
+	return okF && okG && f == g
+}
+
+// idText returns the characters of an id that is a string or a number.
+func idText(id string) (string, bool) {
+	v, err := mutate.ParseJSON([]byte(id))
+	if err != nil {
+		return "", false
+	}
+	if s, ok := v.Str(); ok {
+		return s, true
+	}
+	return v.Text, v.Kind == mutate.Number
+}
+
+func floatOf(s string) (float64, bool) {
+	if len(s) > 64 {
+		return 0, false
+	}
+	f, _, err := big.ParseFloat(s, 10, 53, big.ToNearestEven)
+	if err != nil {
+		return 0, false
+	}
+	n, _ := f.Float64()
+	return n, true
+}

@@ -1,0 +1,259 @@
+package mcp
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// lane is one script on its way through an executor. Its memory is used again for the next.
+type lane struct {
+	in    *Script // lent; of a parked lane its own
+	obs   *teasel.Observation
+	t     Transcript
+	plan  []planned
+	alone bool // it must have the server for itself
+
+	step, times int // what is sent next
+	owed        int // requests to which an answer is due
+	group       *group
+	answered    int       // requests that nobody keeps a record of: the many repeated ones
+	skip        bool      // not to be run now
+	parked      bool      // its answer may come later
+	resumes     bool      // it has come, and there is more to say
+	home        *server   // of a parked one: where it waits
+	topic       *record   // of a parked one: what it waits for
+	prepared    bool      // its plan is made
+	concluded   bool      // its observation is filled in
+	counted     bool      // what it came to is in the records
+	lost        bool      // the server died with it and others in flight
+	began       time.Time // when the first line was written; zero: none was
+	last        time.Time // when the last answer came
+	dangling    bool      // something may still come that must not
+	cancels     bool      // it has cancelled a request, which may be answered all the same
+	given       []int64   // ids that it was given
+	wire        []byte    // what was read, for Received.Raw
+	begun       []byte    // the end of what was written if it had no newline
+	detail      string    // on how it ended
+	spent       uint32    // executions that earlier tries were
+	told        uint32    // executions that were counted when it was parked
+	meter       meter
+}
+
+// planned is what is known of a step before it is sent.
+type planned struct {
+	message Message // of the line with its placeholders
+	topic   topic
+	regular bool // a request or a notification such as every client sends
+	plain   bool // it has no placeholder but one fresh id, as its id
+}
+
+// Bounds within which a script may share the server with others, and of what is kept of one.
+const (
+	maxSharedLine = 64 << 10
+	maxSharedStep = 8
+	maxKept       = 1024
+)
+
+// take makes the lane one for a script.
+func (l *lane) take(in *Script, obs *teasel.Observation) {
+	t, wire, plan, given := l.t, l.wire, l.plan, l.given[:0]
+	if cap(wire) > 1<<20 || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
+		t, wire, plan, given = Transcript{}, nil, nil, nil
+	}
+	*l = lane{in: in, obs: obs, plan: plan[:0], wire: wire[:0], given: given}
+	l.t = Transcript{Script: in, Sent: t.Sent[:0], Received: t.Received[:0]}
+}
+
+// again makes the lane as it was before its first line was sent.
+func (l *lane) again(e *executor) {
+	spent := l.runs() + l.spent
+	l.take(l.in, l.obs)
+	l.prepare(e)
+	l.spent = spent
+}
+
+// prepare looks at the script's steps before anything is sent.
+func (l *lane) prepare(e *executor) {
+	l.prepared = true
+	l.t.Session = e.session
+	l.alone = l.in.Start != Shared || l.in.Check != "" || len(l.in.Steps) == 0 || len(l.in.Steps) > maxSharedStep
+	var begun []byte
+	for i := range l.in.Steps {
+		s := &l.in.Steps[i]
+		p := planned{message: ParseMessage(s.Line)}
+		p.plain, p.regular = planLine(s, &p.message)
+		p.topic = e.topic(&p.message, p.regular)
+		if len(s.Line) > maxSharedLine {
+			p.topic = topic{method: "large"}
+		}
+		l.plan = append(l.plan, p)
+		l.alone = l.alone || !p.regular || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize"
+		if e.blocked.matches(begun, s.Line) {
+			l.skip = true
+		}
+		if begun = begun[:0]; s.NoNewline {
+			begun = append(begun, s.Line...)
+		}
+	}
+}
+
+// planLine judges a line with its placeholders.
+func planLine(s *Step, m *Message) (plain, regular bool) {
+	at := bytes.Count(s.Line, []byte{'@'})
+	isOurs := m.ID == `"@id"`
+	plain = at == 0 || at == 1 && isOurs
+	if s.NoNewline || s.Close || m.Twice || bytes.IndexByte(s.Line, '\n') >= 0 {
+		return plain, false
+	}
+	if m.Class != ClassNotification && !(m.Class == ClassRequest && isOurs) {
+		return plain, false
+	}
+	return plain, oddEnvelope(m) == ""
+}
+
+// oddEnvelope says what is odd about a message that JSON-RPC allows, so that many a server drops it without a word;
+// "": nothing.
+func oddEnvelope(m *Message) string {
+	if version, _ := m.Root.Get("jsonrpc").Str(); version != "2.0" {
+		return "version"
+	}
+	for i := range m.Root.Members {
+		switch m.Root.Members[i].Name {
+		case "jsonrpc", "id", "method", "params":
+		default:
+			return "member"
+		}
+	}
+	if m.Params == nil {
+		return ""
+	}
+	if m.Params.Kind != mutate.Object {
+		return "params"
+	}
+	meta := m.Params.Get("_meta")
+	if meta == nil {
+		return ""
+	}
+	token := meta.Get("progressToken")
+	if meta.Kind != mutate.Object || token != nil && token.Kind != mutate.String && token.Kind != mutate.Number {
+		return "meta"
+	}
+	return ""
+}
+
+// message returns what a line that was sent is, with as little work as possible.
+func (p *planned) sent(raw []byte, id string, repeated bool) Message {
+	m := p.message
+	if !p.plain || repeated || m.Root == nil {
+		return ParseMessage(raw)
+	}
+	if m.ID == `"@id"` {
+		m.ID = id
+		m.Root.Set("id", mutate.NewNumber(id))
+	}
+	return m
+}
+
+// topic is what a script is about in the eyes of those who keep count: one of a bounded number.
+type topic struct {
+	method, name string
+	meta, token  mutate.Kind // of params._meta and of its progressToken
+}
+
+// topic returns what a line is about.
+func (e *executor) topic(m *Message, regular bool) (t topic) {
+	if !regular {
+		return topic{method: "irregular", name: oddity(m)}
+	}
+	known, ok := e.methods[m.Method]
+	if !ok {
+		return topic{method: "unknown"}
+	}
+	t.method = known
+	if known == "tools/call" || known == "prompts/get" {
+		name, _ := m.Params.Get("name").Str()
+		t.name = e.names[name]
+	}
+	if meta := m.Params.Get("_meta"); meta != nil {
+		t.meta = meta.Kind
+		if token := meta.Get("progressToken"); token != nil {
+			t.token = token.Kind
+		}
+	}
+	return t
+}
+
+// oddity says in a word what is odd about a line.
+func oddity(m *Message) string {
+	switch {
+	case m.Root == nil:
+		return "not JSON"
+	case m.Class == ClassInvalid:
+		return m.Why
+	case m.Class == ClassBatch:
+		return "batch"
+	case m.Class == ClassResponse:
+		return "response"
+	case m.Twice:
+		return "twice"
+	case m.Class == ClassNotification:
+		return "notification"
+	}
+	if odd := oddEnvelope(m); odd != "" {
+		return odd
+	}
+	return "id"
+}
+
+// done reports whether all steps were sent.
+func (l *lane) done() bool { return l.step >= len(l.in.Steps) }
+
+// hear adds a line that belongs to the lane. Of very many only the first are kept.
+func (l *lane) hear(raw []byte, m Message, sent int, loose bool, now time.Time) int {
+	if len(l.t.Received) >= 4*maxKept {
+		return -1
+	}
+	at := len(l.wire)
+	l.wire = append(l.wire, raw...)
+	l.t.Received = append(l.t.Received, Received{
+		Raw: l.wire[at:len(l.wire):len(l.wire)], Message: m, Sent: sent, Loose: loose, At: now.Sub(l.began),
+	})
+	return len(l.t.Received) - 1
+}
+
+// Bounds of the noise that is kept.
+const (
+	maxNoise     = 16
+	maxNoiseLine = 4 << 10
+)
+
+func (l *lane) hearNoise(raw []byte) {
+	l.t.Noisy++
+	if len(l.t.Noise) < maxNoise {
+		l.t.Noise = append(l.t.Noise, bytes.Clone(raw[:min(len(raw), maxNoiseLine)]))
+	}
+}
+
+// runs returns how many requests were answered or given up.
+func (l *lane) runs() uint32 {
+	n := l.answered
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer >= 0 || s.Regular && l.t.Hung {
+			n++
+		}
+	}
+	return uint32(n)
+}
+
+// unanswered returns the first request of the lane to which an answer is due; -1: there is none.
+func (l *lane) unanswered() int {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Regular && s.Answer < 0 {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,115 @@
+package mcp
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// TestLateServer is not a test but the server of the next ones: it does things some time after it has answered.
+func TestLateServer(t *testing.T) {
+	if os.Getenv("TEASEL_TEST_SERVER") == "" {
+		t.Skip("it is the server of other tests")
+	}
+	defer os.Exit(0)
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		m := ParseMessage(in.Bytes())
+		if m.Class != ClassRequest {
+			continue
+		}
+		switch message, _ := m.Params.Get("arguments").Get("message").Str(); {
+		case m.Method == "initialize":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"late","version":"1"}}}`+"\n", m.ID)
+		case message == "die slowly":
+			time.AfterFunc(200*time.Millisecond, func() { panic("slowly") })
+		case message == "trace":
+			fmt.Fprintln(os.Stderr, "panic: recovered\n\ngoroutine 1 [running]:")
+			fallthrough
+		default:
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`+"\n", m.ID, message)
+			if message == "die later" {
+				time.AfterFunc(30*time.Millisecond, func() { os.Exit(9) })
+			}
+		}
+	}
+}
+
+func lateServer(t *testing.T) *executor {
+	return open(t, &Target{
+		Command: []string{os.Args[0], "-test.run=^TestLateServer$"}, Env: []string{"TEASEL_TEST_SERVER=1"}, Timeout: 5 * time.Second,
+	})
+}
+
+// TestIdleDeath: a server that dies when everything has been answered is put down to the script that did it.
+func TestIdleDeath(t *testing.T) {
+	e := lateServer(t)
+	fine, late := call("echo", `{"message":"fine"}`), call("echo", `{"message":"die later"}`)
+	for _, x := range exits(executeBatch(t, e, fine, late, fine)) {
+		if x != teasel.ExitOK {
+			t.Fatalf("what was answered ended as %v", x)
+		}
+	}
+	<-e.live.proc.Ended()
+	for _, x := range exits(executeBatch(t, e, fine, fine)) {
+		if x != teasel.ExitOK {
+			t.Fatalf("what came after it ended as %v", x)
+		}
+	}
+	ins, obs := stragglers(t, e, 1)
+	if !strings.Contains(string(ins[0].Steps[0].Line), "die later") || obs[0].Exit != teasel.ExitCrash || obs[0].Evidence.(*Transcript).End.Code != 9 {
+		t.Errorf("%s is blamed, which ended as %v", ins[0].Steps[0].Line, obs[0].Exit)
+	}
+	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
+		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestParkedDeath: a script that kills the server long after it was set aside is handed out as one that may have.
+func TestParkedDeath(t *testing.T) {
+	e := lateServer(t)
+	fine, slow := call("echo", `{"message":"fine"}`), call("echo", `{"message":"die slowly"}`)
+	obs := executeBatch(t, e, fine, slow)
+	if obs[1].Evidence != nil || len(e.waiting) != 1 {
+		t.Fatalf("it was not set aside, but ended as %v", obs[1].Exit)
+	}
+	<-e.live.proc.Ended()
+	executeBatch(t, e, fine)
+	ins, late := stragglers(t, e, 1)
+	if !strings.Contains(string(ins[0].Steps[0].Line), "die slowly") || late[0].Exit != teasel.ExitCrash {
+		t.Errorf("%s is blamed, which ended as %v", ins[0].Steps[0].Line, late[0].Exit)
+	}
+	if _, o := execute(t, e, slow); o.Exit != teasel.ExitCrash {
+		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestStderrIsAttributed: a stack trace that came while many scripts were in flight is shown to the one that has
+// caused it, and to no other.
+func TestStderrIsAttributed(t *testing.T) {
+	e := lateServer(t)
+	ins := make([]Script, 50)
+	for i := range ins {
+		ins[i] = call("echo", fmt.Sprintf(`{"message":"fine %d"}`, i))
+	}
+	ins[33] = call("echo", `{"message":"trace"}`)
+	for i, o := range executeBatch(t, e, ins...) {
+		tr := o.Evidence.(*Transcript)
+		if got := strings.Contains(string(tr.Stderr), "goroutine 1"); got != (i == 33) || o.Exit != teasel.ExitOK {
+			t.Errorf("script %d ended as %v with %q on standard error", i, o.Exit, tr.Stderr)
+		}
+	}
+	// It is looked into a few times; after that a batch is a single round trip.
+	for range 5 {
+		executeBatch(t, e, ins...)
+	}
+	before := e.live.ran
+	if executeBatch(t, e, ins...); e.live.ran != before+len(ins) {
+		t.Errorf("%d scripts were run for %d", e.live.ran-before, len(ins))
+	}
+}

@@ -1,0 +1,148 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// ParseMessage reads a line as far as it can be read. It refuses nothing: a line that is no message is one of
+// [ClassInvalid], and Why says what is wrong with it. Of members that stand twice the first is taken.
+func ParseMessage(raw []byte) Message {
+	root, err := mutate.ParseJSON(raw)
+	if err != nil {
+		return Message{Class: ClassInvalid, Why: "not JSON: " + strings.TrimPrefix(err.Error(), "parsing JSON: ")}
+	}
+	return readMessage(root)
+}
+
+// readMessage is [ParseMessage] of what was parsed already.
+func readMessage(root *mutate.JSON) Message {
+	m := Message{Root: root}
+	switch root.Kind {
+	case mutate.Object:
+	case mutate.Array:
+		m.Class = ClassBatch
+		return m
+	default:
+		m.Class, m.Why = ClassInvalid, "a "+root.Kind.String()+" is no message"
+		return m
+	}
+	var id, method *mutate.JSON
+	for i := range root.Members {
+		member := &root.Members[i]
+		slot := m.slot(member.Name, &id, &method)
+		switch {
+		case slot == nil:
+		case *slot != nil:
+			m.Twice = true
+		case member.Value == nil:
+			*slot = mutate.NewNull()
+		default:
+			*slot = member.Value
+		}
+	}
+	m.Twice = m.Twice || hasTwice(root) || hasTwice(m.Params)
+	if id != nil {
+		m.ID = jsonText(id)
+	}
+	m.Class, m.Why = m.classify(id, method)
+	return m
+}
+
+// slot returns where a member of the envelope goes; nil: it is none.
+func (m *Message) slot(name string, id, method **mutate.JSON) **mutate.JSON {
+	switch name {
+	case "id":
+		return id
+	case "method":
+		return method
+	case "params":
+		return &m.Params
+	case "result":
+		return &m.Result
+	case "error":
+		return &m.Error
+	}
+	return nil
+}
+
+func (m *Message) classify(id, method *mutate.JSON) (Class, string) {
+	answer := m.Result != nil || m.Error != nil
+	switch {
+	case method != nil:
+		var ok bool
+		if m.Method, ok = method.Str(); !ok {
+			return ClassInvalid, "the method is a " + method.Kind.String()
+		}
+		if id == nil {
+			return ClassNotification, ""
+		}
+		if !isID(id) {
+			return ClassInvalid, "the id is a " + idKind(id)
+		}
+		return ClassRequest, ""
+	case answer && id != nil:
+		return ClassResponse, ""
+	case answer:
+		return ClassInvalid, "a response without an id"
+	}
+	return ClassInvalid, "neither method nor result nor error"
+}
+
+// isID reports whether the protocol allows the value as an id.
+func isID(v *mutate.JSON) bool {
+	return v.Kind == mutate.String || v.Kind == mutate.Number && isInteger(v.Text)
+}
+
+// isInteger reports whether the number is written as one: 1.0 and 1e3 have the value of integers, but are written as
+// clients do not write ids.
+func isInteger(number string) bool { return !strings.ContainsAny(number, ".eE") }
+
+func idKind(v *mutate.JSON) string {
+	if v.Kind == mutate.Number {
+		return "fraction"
+	}
+	return v.Kind.String()
+}
+
+// jsonText returns the text of a value, as it was read.
+func jsonText(v *mutate.JSON) string {
+	switch v.Kind {
+	case mutate.Number, mutate.Bool:
+		return v.Text
+	}
+	return v.String()
+}
+
+// hasTwice reports whether a member name of the object stands there twice.
+func hasTwice(v *mutate.JSON) bool {
+	if v == nil || v.Kind != mutate.Object || len(v.Members) < 2 {
+		return false
+	}
+	if len(v.Members) > 16 {
+		seen := make(map[string]struct{}, len(v.Members))
+		for i := range v.Members {
+			seen[v.Members[i].Name] = struct{}{}
+		}
+		return len(seen) < len(v.Members)
+	}
+	for i := range v.Members {
+		for j := range i {
+			if v.Members[i].Name == v.Members[j].Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isRefusal reports whether an answer says that the input was not to its liking, which is a server's right.
+func (m *Message) isRefusal() bool {
+	if m.Error != nil {
+		code, ok := m.Error.Get("code").Int()
+		return ok && code >= -32700 && code <= -32600
+	}
+	failed := m.Result.Get("isError")
+	return failed != nil && failed.Kind == mutate.Bool && failed.Text == "true"
+}

@@ -1,0 +1,363 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+func newTestMutator(t testing.TB) *Mutator {
+	t.Helper()
+	return NewMutator(MutatorConfig{Session: recordedSession(t, "everything")})
+}
+
+func scriptOf(lines ...string) Script {
+	in := Script{Start: Shared}
+	for _, line := range lines {
+		in.Steps = append(in.Steps, Step{Line: []byte(line)})
+	}
+	return in
+}
+
+const (
+	sumCall  = `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"get-sum","arguments":{"a":1,"b":2}}}`
+	echoCall = `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}`
+	listCall = `{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`
+)
+
+// each mutation has to do what its name says to at least one of these scripts, and must never do nothing.
+func TestMutations(t *testing.T) {
+	m := newTestMutator(t)
+	get := func(in Script, pointer string) *mutate.JSON {
+		root, err := mutate.ParseJSON(in.Steps[len(in.Steps)-1].Line)
+		if err != nil {
+			return nil
+		}
+		return root.At(pointer)
+	}
+	argument := func(in Script) *mutate.JSON { return get(in, "/params/arguments/message") }
+	long := func(n int) func(Script) bool {
+		return func(in Script) bool { return len(in.Steps[0].Line) > n }
+	}
+	for _, test := range []struct {
+		mutation Mutation
+		src      Script
+		shows    func(in Script) bool // the mutation's own effect
+	}{
+		{TypeConfusion, scriptOf(echoCall), func(in Script) bool { return argument(in) != nil && argument(in).Kind != mutate.String }},
+		{BoundaryValues, scriptOf(sumCall), func(in Script) bool {
+			a := get(in, "/params/arguments/a")
+			return a != nil && a.Kind == mutate.Number && len(a.Text) >= 10
+		}},
+		{DeepNesting, scriptOf(echoCall), func(in Script) bool {
+			return bytes.Contains(in.Steps[0].Line, []byte("[[[[[[[[")) || bytes.Count(in.Steps[0].Line, []byte(":{")) > 8
+		}},
+		{UnicodeInjection, scriptOf(echoCall), func(in Script) bool {
+			return strings.ContainsFunc(argument(in).String(), func(r rune) bool { return r > 0x7f })
+		}},
+		{StringMutation, scriptOf(echoCall), func(in Script) bool {
+			v := argument(in)
+			return v != nil && v.Kind == mutate.String && v.Text != "hello"
+		}},
+		{InvalidID, scriptOf(echoCall), func(in Script) bool { return get(in, "/id") == nil || get(in, "/id").Kind == mutate.Null }},
+		{MalformedVersion, scriptOf(echoCall), func(in Script) bool { return get(in, "/jsonrpc").String() != `"2.0"` }},
+		{UnknownMethod, scriptOf(echoCall), func(in Script) bool { m, _ := get(in, "/method").Str(); return !isMethod(m) }},
+		{MissingFields, scriptOf(echoCall), func(in Script) bool { return argument(in) == nil }},
+		{ExtraFields, scriptOf(echoCall), func(in Script) bool { return get(in, "/params/_meta") != nil }},
+		{ToolNotFound, scriptOf(echoCall), func(in Script) bool {
+			name, _ := get(in, "/params/name").Str()
+			return m.e.b.find(name) == nil
+		}},
+		{SchemaViolation, scriptOf(sumCall), func(in Script) bool {
+			v := get(in, "/params/arguments")
+			return m.e.b.find("get-sum").schema.Validate(v) != nil
+		}},
+		{SequenceViolation, scriptOf(echoCall, sumCall), func(in Script) bool { return bytes.Contains(in.Steps[0].Line, []byte("get-sum")) }},
+		{ResourceExhaustion, scriptOf(echoCall), long(50_000)},
+		{CapabilityMismatch, scriptOf(echoCall), func(in Script) bool {
+			return slices.ContainsFunc(in.Steps, func(s Step) bool { return slices.Contains(mismatches, string(s.Line)) })
+		}},
+		{InvalidPagination, scriptOf(listCall), func(in Script) bool { return get(in, "/params/cursor") != nil }},
+		{RapidFire, scriptOf(echoCall), func(in Script) bool { return in.Steps[0].Times > 1 }},
+		{ConnectionDrop, scriptOf(echoCall), func(in Script) bool {
+			return in.Start == Fresh && in.Steps[len(in.Steps)-1].Close && bytes.Contains(in.Steps[0].Line, []byte(`"initialize"`))
+		}},
+		{PartialMessage, scriptOf(echoCall), func(in Script) bool {
+			return in.Steps[0].NoNewline && string(in.Steps[0].Line)+string(in.Steps[1].Line) == echoCall
+		}},
+		{LineHavoc, scriptOf(echoCall), func(in Script) bool { _, err := mutate.ParseJSON(in.Steps[0].Line); return err != nil }},
+		{FreshArguments, scriptOf(sumCall), func(in Script) bool {
+			return m.e.b.find("get-sum").schema.Validate(get(in, "/params/arguments")) == nil
+		}},
+		{Rearrangement, scriptOf(sumCall), func(in Script) bool { return get(in, "/params/arguments/a").String() == "2" }},
+	} {
+		t.Run(test.mutation.String(), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(test.mutation), 7))
+			before := copyScript(Script{}, test.src)
+			applied, shown := 0, false
+			var dst Script
+			for range 500 {
+				in, ok := m.Apply(r, test.mutation, dst, test.src)
+				dst = in
+				if !scriptsEqual(test.src, before) {
+					t.Fatal("the source was changed")
+				}
+				if !ok {
+					continue
+				}
+				applied++
+				if same(&in, &test.src) {
+					t.Fatal("it says that it changed the script, and did not")
+				}
+				wellFormed(t, &in)
+				shown = shown || test.shows(in)
+			}
+			if applied < 250 {
+				t.Errorf("it fitted %d times out of 500", applied)
+			}
+			if !shown {
+				t.Error("its own effect was never seen")
+			}
+		})
+	}
+}
+
+// wellFormed checks what holds for every script that is made.
+func wellFormed(t testing.TB, in *Script) {
+	t.Helper()
+	if in.Start != Shared && in.Start != Fresh {
+		t.Fatalf("start is %d", in.Start)
+	}
+	if len(in.Steps) == 0 {
+		t.Fatal("no steps")
+	}
+	for i := range in.Steps {
+		s := &in.Steps[i]
+		if bytes.IndexByte(s.Line, '\n') >= 0 {
+			t.Fatalf("step %d has a newline: %q", i, s.Line)
+		}
+		if s.Close && in.Start != Fresh {
+			t.Fatalf("step %d closes a session that others use", i)
+		}
+		if s.Times < 0 || s.Times > maxTimes {
+			t.Fatalf("step %d is sent %d times", i, s.Times)
+		}
+	}
+	if in.Start == Shared && in.Steps[len(in.Steps)-1].NoNewline {
+		t.Fatal("what others send next is the end of its last line")
+	}
+}
+
+func TestMutationNames(t *testing.T) {
+	for _, m := range Mutations() {
+		got, err := ParseMutation(m.String())
+		if err != nil || got != m {
+			t.Errorf("%s was read as %s, %v", m, got, err)
+		}
+		if m.Family() == FamilyInvalid || m.Weight() <= 0 {
+			t.Errorf("%s: family %s, weight %d", m, m.Family(), m.Weight())
+		}
+	}
+	for _, bad := range []string{"", "invalid", "nonsense"} {
+		if m, err := ParseMutation(bad); err == nil {
+			t.Errorf("%q was read as %s", bad, m)
+		}
+	}
+	// Those that the plan names, in its order.
+	for i, name := range strings.Fields(`type-confusion boundary-values deep-nesting unicode-injection string-mutation invalid-id malformed-version
+		unknown-method missing-fields extra-fields tool-not-found schema-violation sequence-violation resource-exhaustion capability-mismatch
+		invalid-pagination rapid-fire connection-drop partial-message`) {
+		if got := Mutations()[i].String(); got != name {
+			t.Errorf("mutation %d is %s, want %s", i+1, got, name)
+		}
+	}
+}
+
+func TestMutateAlwaysDiffersAndRepeats(t *testing.T) {
+	m, twin := newTestMutator(t), newTestMutator(t).Clone()
+	seeds := m.Seeds()
+	var dst, other Script
+	for n := range 8_000 {
+		src := seeds[n%len(seeds)].Script
+		if len(src.Steps) > 8 || m.Complexity(src) > 4000 {
+			continue
+		}
+		before := copyScript(Script{}, src)
+		dst = m.Mutate(rand.New(rand.NewPCG(3, uint64(n))), dst, src)
+		if !same(&src, &before) {
+			t.Fatalf("the source %s was changed", seeds[n%len(seeds)].Name)
+		}
+		if same(&dst, &src) {
+			t.Fatalf("mutant %d of %s is no other script", n, seeds[n%len(seeds)].Name)
+		}
+		wellFormed(t, &dst)
+		other = twin.Mutate(rand.New(rand.NewPCG(3, uint64(n))), other, src)
+		if !scriptsEqual(dst, other) {
+			t.Fatalf("mutant %d of %s is another one the second time", n, seeds[n%len(seeds)].Name)
+		}
+	}
+}
+
+func TestMutateSeldomStartsProcesses(t *testing.T) {
+	m := newTestMutator(t)
+	in := fresh("", append(handshake("2025-06-18"), sendText(echoCall), Step{Line: []byte(pingLine), Close: true, NoNewline: true})...)
+	r := rand.New(rand.NewPCG(5, 6))
+	var dst Script
+	starts := 0
+	for range 20_000 {
+		if dst = m.Mutate(r, dst, in); dst.Start == Fresh {
+			starts++
+		}
+	}
+	if starts > 10 {
+		t.Errorf("%d of 20,000 mutants want a process of their own", starts)
+	}
+}
+
+// Most mutants are to reach a tool's handler: a known tool, an envelope that is right.
+func TestMutateReachesTools(t *testing.T) {
+	m := newTestMutator(t)
+	r := rand.New(rand.NewPCG(8, 9))
+	var dst Script
+	counts := make(map[string]int)
+	const runs = 8_000
+	for range runs {
+		dst = m.Mutate(r, dst, scriptOf(sumCall))
+		msg := ParseMessage(dst.Steps[len(dst.Steps)-1].Line)
+		if c := m.e.b.find(strings.TrimPrefix(Subject(m.e.b.session, &msg), "tools/call ")); c != nil {
+			counts["call"]++
+			if v := msg.Params.Get("arguments"); v != nil && c.schema.Validate(v) == nil {
+				counts["conform"]++
+			}
+		}
+		if msg.Class == ClassInvalid {
+			counts["invalid"]++
+		}
+	}
+	t.Logf("of %d: %v", runs, counts)
+	for _, want := range []struct {
+		what      string
+		low, high float64
+	}{{"call", 0.6, 1}, {"conform", 0.15, 0.9}, {"invalid", 0.005, 0.1}} {
+		if share := float64(counts[want.what]) / runs; share < want.low || share > want.high {
+			t.Errorf("share of %s is %.3f, want %.3f to %.3f", want.what, share, want.low, want.high)
+		}
+	}
+}
+
+// A script whose lines may get no answer has the server for itself, so that there must not be many.
+func TestMutantsMostlyGoTogether(t *testing.T) {
+	m := newTestMutator(t)
+	for _, src := range []Script{
+		scriptOf(echoCall), scriptOf(listCall), scriptOf(pingLine), scriptOf(echoCall, sumCall, listCall), scriptOf(`{bad`),
+		scriptOf(`{"jsonrpc":"1.0","id":{},"method":"tools/call","params":[]}`), scriptOf(`{"jsonrpc":"2.0","id":"a","id":"b","method":"ping"}`),
+	} {
+		r := newRand(3)
+		var dst Script
+		alone := 0
+		const runs = 4000
+		for range runs {
+			dst = m.Mutate(r, dst, src)
+			odd := dst.Start != Shared || dst.Check != ""
+			for i := range dst.Steps {
+				msg := ParseMessage(dst.Steps[i].Line)
+				_, regular := planLine(&dst.Steps[i], &msg)
+				odd = odd || !regular || dst.Steps[i].Times > 1
+			}
+			if odd {
+				alone++
+			}
+		}
+		most := 0.12
+		if msg := ParseMessage(src.Steps[0].Line); msg.ID != `"@id"` {
+			most = 0.4
+		}
+		if share := float64(alone) / runs; share > most {
+			t.Errorf("%.1f %% of the mutants of %s need the server for themselves", 100*share, src.Steps[0].Line)
+		}
+	}
+}
+
+func TestCross(t *testing.T) {
+	m := newTestMutator(t)
+	a := scriptOf(echoCall, listCall)
+	b := scriptOf(strings.Replace(echoCall, "hello", "other", 1), `{"jsonrpc":"2.0","id":"@id","method":"tools/list","params":{"cursor":"@{0:/nextCursor}"}}`)
+	r := rand.New(rand.NewPCG(1, 1))
+	var dst Script
+	arguments, steps := false, false
+	for range 300 {
+		dst = m.Cross(r, dst, a, b)
+		wellFormed(t, &dst)
+		if same(&dst, &a) {
+			t.Fatal("the cross is its first parent")
+		}
+		first := string(dst.Steps[0].Line)
+		arguments = arguments || len(dst.Steps) == 2 && strings.Contains(first, "other")
+		steps = steps || len(dst.Steps) == 4 && strings.Contains(string(dst.Steps[3].Line), "@{2:/nextCursor}")
+	}
+	if !arguments || !steps {
+		t.Errorf("arguments crossed: %t, steps crossed: %t", arguments, steps)
+	}
+}
+
+func TestJoin(t *testing.T) {
+	m := newTestMutator(t)
+	list := `{"jsonrpc":"2.0","id":"@id","method":"tools/list","params":{"cursor":"@{0:/nextCursor}","x":"@id:0"}}`
+	out := m.Join([]Script{scriptOf(echoCall, list), fresh("", sendText(pingLine)), scriptOf(pingLine, list)})
+	if out.Start != Shared || len(out.Steps) != 4 {
+		t.Fatalf("start %d and %d steps, want a shared script of four", out.Start, len(out.Steps))
+	}
+	for i, want := range map[int]string{1: `"@{0:/nextCursor}","x":"@id:0"`, 3: `"@{2:/nextCursor}","x":"@id:2"`} {
+		if !strings.Contains(string(out.Steps[i].Line), want) {
+			t.Errorf("step %d is %s, want %s", i, out.Steps[i].Line, want)
+		}
+	}
+	if out := m.Join([]Script{fresh("", sendText(pingLine)), fresh("", sendText(pingLine))}); out.Start != Fresh || len(out.Steps) != 2 {
+		t.Errorf("two that have a process of their own: start %d, %d steps", out.Start, len(out.Steps))
+	}
+}
+
+func ExampleMutation() {
+	fmt.Println(BoundaryValues, BoundaryValues.Family(), len(Mutations()))
+	// Output: boundary-values json 22
+}
+
+func BenchmarkMutate(b *testing.B) {
+	m := newTestMutator(b)
+	src := scriptOf(echoCall)
+	r := rand.New(rand.NewPCG(1, 2))
+	var dst Script
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = m.Mutate(r, dst, src)
+	}
+}
+
+func BenchmarkMutation(b *testing.B) {
+	m := newTestMutator(b)
+	src := scriptOf(echoCall)
+	for _, mutation := range Mutations() {
+		b.Run(mutation.String(), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			var dst Script
+			b.ReportAllocs()
+			for b.Loop() {
+				dst, _ = m.Apply(r, mutation, dst, src)
+			}
+		})
+	}
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	m := newTestMutator(b)
+	r := rand.New(rand.NewPCG(1, 2))
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Generate(r)
+	}
+}

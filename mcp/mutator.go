@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// MutatorConfig says how scripts are made. Session has to be set.
+type MutatorConfig struct {
+	Session *Session // what the server said of itself; only read
+	// Choice is which tools may be called: [Selection.Apply]. nil: what the zero Selection chooses.
+	Choice *Choice
+	// Dictionary is where words come from, beside those of the session; only read. nil: [mutate.DefaultDictionary].
+	Dictionary *mutate.Dictionary
+	// Profile weighs the mutations and says how often the rare things happen. The zero value is [Standard].
+	Profile Profile
+}
+
+// Mutator makes scripts for one server, and changes them. It makes what it was configured for and nothing else: it does
+// not change with what is sent, so that an input is a function of the generator and of the inputs it was made from. It
+// has one owner; others use a Clone.
+type Mutator struct {
+	e       editor
+	profile Profile
+	wheel   wheel
+}
+
+var (
+	_ teasel.Mutator[Script]    = (*Mutator)(nil)
+	_ teasel.Cloner[Script]     = (*Mutator)(nil)
+	_ teasel.Stepper[Script]    = (*Mutator)(nil)
+	_ teasel.Simplifier[Script] = (*Mutator)(nil)
+	_ teasel.Crosser[Script]    = (*Mutator)(nil)
+	_ teasel.Joiner[Script]     = (*Mutator)(nil)
+)
+
+// NewMutator prepares the tools of a session. What cannot be prepared is told by [Mutator.Skipped].
+func NewMutator(c MutatorConfig) *Mutator {
+	if c.Choice == nil {
+		choice, err := Selection{}.Apply(c.Session)
+		if err != nil {
+			panic("mcp: internal error: the empty selection has no globs that could be wrong: " + err.Error())
+		}
+		c.Choice = &choice
+	}
+	if c.Dictionary == nil {
+		c.Dictionary = mutate.DefaultDictionary()
+	}
+	p := c.Profile.orStandard()
+	return newMutator(readSession(c.Session, c.Choice, c.Dictionary), p)
+}
+
+// How long ordinary mutation makes the arguments of a message, in bytes, and how long seldom. ResourceExhaustion goes
+// further.
+const (
+	maxValue = 2 << 10
+	maxLarge = 64 << 10
+)
+
+func newMutator(b *repertoire, p Profile) *Mutator {
+	return &Mutator{
+		e: editor{
+			b: b, adversarial: p.Adversarial,
+			havoc:  mutate.Bytes{MaxOps: 4, Dictionary: b.dict},
+			values: mutate.JSONTree{MaxBytes: maxValue, Dictionary: b.dict},
+			large:  mutate.JSONTree{MaxBytes: maxLarge, Dictionary: b.dict},
+		},
+		profile: p,
+		wheel:   newWheel(p.Weights),
+	}
+}
+
+// Skipped returns the tools, and the parts of tools, that are not fuzzed as they should be, in order of their names.
+func (m *Mutator) Skipped() []Skip { return slices.Clone(m.e.b.skipped) }
+
+// Clone returns a mutator that does the same and may be used at the same time.
+func (m *Mutator) Clone() teasel.Mutator[Script] { return newMutator(m.e.b, m.profile) }
+
+// Complexity implements [teasel.Mutator]: about the bytes that are sent, a message counting as 32 more.
+func (m *Mutator) Complexity(in Script) float64 { return complexity(&in) }
+
+// Mutate changes a script in one to four ways that are stacked, or makes another one: [Profile.MutateRatio]. It always
+// differs from src. An envelope that is wrong is mostly put right first. The result has no label, and seldom a process of its own: a process costs as much time as thousands
+// of messages.
+func (m *Mutator) Mutate(r *teasel.Rand, dst, src Script) Script {
+	e := &m.e
+	if len(src.Steps) == 0 || r.Float64() >= m.profile.MutateRatio {
+		in := m.generate(r, dst)
+		if same(&in, &src) {
+			e.begin(r, Script{}, in)
+			e.last()
+			in = e.end()
+		}
+		return in
+	}
+	e.begin(r, dst, src)
+	alone := m.mayStart(r)
+	if e.in.Start == Fresh && !alone {
+		e.toShared()
+	}
+	if alone {
+		m.alone()
+	}
+	if e.r.IntN(4) > 0 {
+		e.mend()
+	}
+	m.stack()
+	return m.finish(src)
+}
+
+// mayStart draws whether a script may have a process of its own.
+func (m *Mutator) mayStart(r *teasel.Rand) bool {
+	return m.profile.FreshEvery > 0 && r.IntN(m.profile.FreshEvery) == 0
+}
+
+// alone makes use of a process of its own.
+func (m *Mutator) alone() {
+	e := &m.e
+	if e.r.IntN(2) == 0 {
+		dropConnection(e)
+		return
+	}
+	if e.in.Start != Fresh {
+		e.toFresh()
+	}
+	reorder(e)
+}
+
+func (m *Mutator) stack() {
+	e := &m.e
+	want := 1
+	for want < m.profile.Stack && e.r.IntN(2) == 0 {
+		want++
+	}
+	for tries := 4 * want; want > 0 && tries > 0; tries-- {
+		if mutations[m.wheel.spin(e)].apply(e) {
+			want--
+		}
+	}
+}
+
+// finish ends a mutation. Changes may have undone each other; then a last one is made that cannot fail.
+func (m *Mutator) finish(src Script) Script {
+	e := &m.e
+	e.endWhole()
+	for i := range e.trees {
+		e.settle(i)
+	}
+	if same(&e.in, &src) {
+		e.last()
+	}
+	return e.end()
+}
+
+// last changes a script in a way that always differs from what it was.
+func (e *editor) last() {
+	if e.full() {
+		e.remove(len(e.in.Steps) - 1)
+		return
+	}
+	e.add(e.copyOf(e.r.IntN(len(e.in.Steps))))
+}
+
+// same reports whether two scripts send the same, labels left out.
+func same(a, b *Script) bool {
+	return a.Start == b.Start && slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
+		return x.flags() == y.flags() && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
+	})
+}
+
+// Apply makes one certain mutation. False means that it cannot change this script.
+func (m *Mutator) Apply(r *teasel.Rand, mutation Mutation, dst, src Script) (Script, bool) {
+	e := &m.e
+	e.begin(r, dst, src)
+	if len(src.Steps) == 0 || mutation == MutationInvalid || mutation >= mutationCount {
+		return e.end(), false
+	}
+	ok := mutations[mutation].apply(e)
+	e.endWhole()
+	in := e.end()
+	return in, ok && !same(&in, &src)
+}

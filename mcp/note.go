@@ -1,0 +1,157 @@
+package mcp
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Note is what a script's answers offer for later steps: values that can be captured, and words.
+type Note struct {
+	Captures []Capture // by step, then in document order
+	Words    []string  // that answers and error messages have in them and that were not sent, in order of arrival
+}
+
+// Capture is a value in the answer to a step.
+type Capture struct {
+	Step    int
+	Pointer string // as it stands in a placeholder: a JSON pointer, perhaps with #N
+	Value   string // what it stood for, at most 64 bytes of it
+}
+
+// Bounds of a note.
+const (
+	maxCaptures   = 32 // for one step
+	maxTokens     = 8  // for one text
+	maxWords      = 64
+	maxWord       = 64
+	maxNotedText  = 4 << 10
+	maxNotedSteps = 16
+)
+
+func newNote(t *Transcript) *Note {
+	n := new(Note)
+	known := map[string]bool{}
+	for i := range t.Sent {
+		s := &t.Sent[i]
+		if s.Answer < 0 || s.Step >= maxNotedSteps || i > 0 && t.Sent[i-1].Step == s.Step {
+			continue
+		}
+		m := &t.Received[s.Answer].Message
+		if m.Result != nil {
+			n.captures(s.Step, m.Result)
+			n.words(t, known, m.Result)
+		}
+		if m.Error != nil {
+			n.words(t, known, m.Error)
+		}
+	}
+	return n
+}
+
+// captures lists what the result of a step has in it: scalar values, the tokens of texts, and what is inside texts
+// that are JSON themselves.
+func (n *Note) captures(step int, result *mutate.JSON) {
+	first := len(n.Captures)
+	add := func(pointer, value string) bool {
+		if len(n.Captures)-first >= maxCaptures {
+			return false
+		}
+		if !strings.ContainsRune(pointer, '}') {
+			n.Captures = append(n.Captures, Capture{step, pointer, value[:min(len(value), maxWord)]})
+		}
+		return true
+	}
+	visitScalars("", result, func(pointer string, v *mutate.JSON) bool {
+		text, ok := v.Str()
+		if !ok {
+			return add(pointer, v.Text)
+		}
+		if inner, err := mutate.ParseJSON([]byte(text)); err == nil && (inner.Kind == mutate.Object || inner.Kind == mutate.Array) {
+			more := true
+			visitScalars(pointer, inner, func(pointer string, v *mutate.JSON) bool {
+				more = add(pointer, valueText(v))
+				return more
+			})
+			return more
+		}
+		if !add(pointer, text) {
+			return false
+		}
+		if len(text) > maxNotedText {
+			return true
+		}
+		for i := range maxTokens {
+			token, ok := nthToken(text, i)
+			if !ok || token == text {
+				break
+			}
+			if !add(pointer+"#"+strconv.Itoa(i), token) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// visitScalars visits the strings and numbers of a tree, in document order, until visit says no.
+func visitScalars(pointer string, v *mutate.JSON, visit func(string, *mutate.JSON) bool) bool {
+	if v == nil {
+		return true
+	}
+	switch v.Kind {
+	case mutate.String, mutate.Number:
+		return visit(pointer, v)
+	case mutate.Array:
+		for i, item := range v.Items {
+			if !visitScalars(pointer+"/"+strconv.Itoa(i), item, visit) {
+				return false
+			}
+		}
+	case mutate.Object:
+		for i := range v.Members {
+			if !visitScalars(pointer+"/"+pointerName.Replace(v.Members[i].Name), v.Members[i].Value, visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var pointerName = strings.NewReplacer("~", "~0", "/", "~1")
+
+// words collects tokens of the strings in v that are not our own echo.
+func (n *Note) words(t *Transcript, known map[string]bool, v *mutate.JSON) {
+	visitScalars("", v, func(_ string, v *mutate.JSON) bool {
+		text, ok := v.Str()
+		if !ok {
+			return true
+		}
+		text = text[:min(len(text), maxNotedText)]
+		for len(n.Words) < maxWords {
+			var token string
+			if token, text = nextToken(text); token == "" {
+				break
+			}
+			if len(token) > maxWord || known[token] {
+				continue
+			}
+			known[token] = true
+			if !t.sends(token) {
+				n.Words = append(n.Words, token)
+			}
+		}
+		return len(n.Words) < maxWords
+	})
+}
+
+// sends reports whether a line of the script has the word in it.
+func (t *Transcript) sends(word string) bool {
+	for i := range t.Sent {
+		if strings.Contains(string(t.Sent[i].Raw[:min(len(t.Sent[i].Raw), maxNotedText)]), word) {
+			return true
+		}
+	}
+	return false
+}

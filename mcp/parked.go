@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// maxParked is how many scripts may wait for slow answers.
+const maxParked = 64
+
+// canPark reports whether there is room for another group.
+func (e *executor) canPark() bool { return len(e.waiting) < maxParked }
+
+// park sets aside those scripts of the oldest group whose answers do not come, so that the rest can go on.
+func (e *executor) park(r *round) {
+	g := r.groups[0]
+	g.open = 0
+	for _, l := range g.lanes {
+		i := l.unanswered()
+		if i < 0 || l.parked {
+			continue
+		}
+		l.parked = true
+		l.home = r.server
+		l.topic = e.record(l.plan[l.t.Sent[i].Step].topic)
+		l.topic.slow++
+		l.topic.parked++
+		e.waiting = append(e.waiting, l)
+	}
+}
+
+// returned is called when an answer to a parked script has come.
+func (e *executor) returned(l *lane) {
+	if l.owed > 0 {
+		return
+	}
+	e.unpark(l)
+	if l.done() {
+		e.handBack(l)
+		return
+	}
+	l.resumes = true
+	e.resumed = append(e.resumed, l)
+}
+
+// unpark takes a script off the list of those that wait.
+func (e *executor) unpark(l *lane) {
+	i := slices.Index(e.waiting, l)
+	if i < 0 {
+		return
+	}
+	e.waiting = slices.Delete(e.waiting, i, i+1)
+	l.parked = false
+	l.topic.parked--
+}
+
+// handBack keeps a script that was parked, and has come to its end, for whoever asks for it.
+func (e *executor) handBack(l *lane) {
+	if l.parked || l.obs != nil {
+		return
+	}
+	l.resumes = false
+	e.retire(l.home, l)
+	e.back = append(e.back, l)
+}
+
+// own makes a parked lane live on without the memory of the call that it came from.
+func (l *lane) own() {
+	script := unpack(appendPacked(nil, l.in))
+	l.in, l.t.Script = &script, &script
+	for i := range l.t.Sent {
+		l.t.Sent[i].Raw = bytes.Clone(l.t.Sent[i].Raw)
+	}
+	l.obs = nil
+}
+
+// expire gives up those parked scripts whose time is over.
+func (e *executor) expire() {
+	now := time.Now()
+	for _, l := range slices.Clone(e.waiting) {
+		if now.Sub(l.last) < e.target.timeout() || l.obs != nil {
+			continue
+		}
+		e.unpark(l)
+		l.t.Hung = true
+		l.topic.hung++
+		e.handBack(l)
+	}
+}
+
+// maxBlame is how often the parked scripts of one topic are made answerable for the death of a server.
+const maxBlame = 2
+
+// abandon gives up all scripts that are parked on a server which has ended. Any of them may have killed it: the first
+// times they are handed out as if they had, and trying them again will tell.
+func (e *executor) abandon(s *server, end End) {
+	for _, l := range slices.Clone(e.waiting) {
+		if l.home != s {
+			continue
+		}
+		e.unpark(l)
+		if died := end.Kind == EndExited || end.Kind == EndSignalled; died && l.obs == nil && l.topic.blamed < maxBlame {
+			l.topic.blamed++
+			l.t.End = end
+			e.back = append(e.back, l)
+		}
+	}
+	e.resumed = slices.DeleteFunc(e.resumed, func(l *lane) bool { return l.home == s })
+}
+
+// Straggler returns a script that was parked and has come to its end, and what became of it.
+func (e *executor) Straggler(obs *teasel.Observation) (Script, bool) {
+	if e.live != nil && len(e.waiting) > 0 {
+		e.pull(&round{server: e.live})
+	}
+	e.expire()
+	if len(e.back) == 0 {
+		return Script{}, false
+	}
+	l := e.back[0]
+	e.back = append(e.back[:0], e.back[1:]...)
+	l.obs = obs
+	l.conclude(e)
+	if obs.Runs -= min(l.told, obs.Runs); obs.Runs == 0 && l.told == 0 {
+		obs.Runs = 1
+	}
+	return *l.in, true
+}

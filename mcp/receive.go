@@ -1,0 +1,388 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// await pulls what comes until done, or until it is known that this will not be.
+func (e *executor) await(ctx context.Context, r *round, done func() bool) (fate, error) {
+	waited := false // and nothing came: that answers are late is the server's doing, not ours
+	for {
+		n, end := e.pull(r)
+		if done() {
+			return fateFine, nil
+		}
+		if end != nil {
+			return endFate(end), nil
+		}
+		f, patience := e.judge(r, waited && n == 0)
+		if f != fateInvalid {
+			return f, nil
+		}
+		if done() {
+			return fateFine, nil
+		}
+		if err := e.flush(ctx, r); err != nil {
+			if errors.Is(err, errBlocked) {
+				return e.stuck(r), nil
+			}
+			return fateInvalid, err
+		}
+		n = r.missing()
+		if r.server.inbox.expect(n); n > 1 {
+			patience = min(patience, graceTime/10)
+		}
+		waited = true
+		switch err := r.server.wait(ctx, patience); {
+		case errors.Is(err, os.ErrProcessDone):
+			e.pull(r)
+			if done() {
+				return fateFine, nil
+			}
+			return fateEnded, nil
+		case err != nil:
+			return fateInvalid, err
+		}
+	}
+}
+
+// judge says what it means that the answers have not come yet: how long to wait for them, or that they will not.
+func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
+	now := time.Now()
+	quiet, limit := now.Sub(r.late), r.limit
+	if r.broken {
+		limit = min(limit, brokenTime)
+	}
+	if !waited && quiet >= graceTime {
+		return fateInvalid, time.Millisecond
+	}
+	switch {
+	case r.mute:
+		limit = e.muteTime(r)
+		if quiet >= limit {
+			e.giveUp(r)
+		}
+		return fateInvalid, max(limit-quiet, time.Millisecond)
+	case r.ping != 0 && !r.heard:
+		if total := r.server.inbox.total.Load(); total != r.bytes && quiet < maxLimits*limit {
+			r.bytes, r.asked = total, now // it is in the middle of something long
+		}
+		left := limit - now.Sub(later(r.late, r.asked))
+		if left <= 0 {
+			return fateDeaf, 0
+		}
+		return fateInvalid, left
+	case !r.canPing() || r.open || r.patient && r.heard || r.heard && !e.canPark():
+		if quiet >= limit {
+			if r.broken {
+				return fateDeaf, 0
+			}
+			e.giveUp(r)
+		}
+		return fateInvalid, max(limit-quiet, time.Millisecond)
+	case !r.heard:
+		if quiet >= graceTime {
+			e.appendPing(r)
+			return fateInvalid, limit
+		}
+		return fateInvalid, graceTime - quiet
+	}
+	if quiet = now.Sub(later(r.late, r.asked)); quiet < graceTime {
+		return fateInvalid, graceTime - quiet
+	}
+	// On a busy machine it may have work to do and no processor to do it on.
+	if running, _ := r.server.proc.Threads(); running > 0 && quiet < busyTime {
+		return fateInvalid, graceTime / 5
+	}
+	e.park(r)
+	return fateInvalid, time.Millisecond
+}
+
+// missing returns how many answers the oldest group waits for.
+func (r *round) missing() int {
+	if len(r.groups) == 0 || r.alone != nil {
+		return 1
+	}
+	n := r.groups[0].open
+	if r.ping != 0 && !r.heard && len(r.groups) == 1 {
+		n++
+	}
+	return n
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// giveUp stops waiting for what the oldest group waits for. The scripts concerned do not go on, unless they only tried
+// something before the session was initialized.
+func (e *executor) giveUp(r *round) {
+	g := r.groups[0]
+	g.open = 0
+	for _, l := range g.lanes {
+		if l.parked || l.unanswered() < 0 {
+			continue
+		}
+		l.t.Hung = true
+		l.step = len(l.in.Steps)
+	}
+}
+
+// pull takes what has come, gives it to whom it belongs and says how many lines it was. The error says that nothing
+// more will come, and why.
+func (e *executor) pull(r *round) (n int, end error) {
+	s := r.server
+	end = s.inbox.take(&s.got)
+	if n = s.got.len(); n == 0 {
+		return 0, end
+	}
+	now := time.Now()
+	for i := range n {
+		e.receive(r, s.got.at(i), now)
+		if r.excess > maxExcess {
+			return n, errFlood
+		}
+	}
+	return n, end
+}
+
+func (e *executor) receive(r *round, raw []byte, now time.Time) {
+	m := ParseMessage(raw)
+	switch {
+	case m.Class == ClassResponse:
+		e.response(r, raw, &m, now)
+		return
+	case m.Class == ClassRequest:
+		e.out = appendReply(e.out, &m)
+	case isNoise(&m):
+		e.noise(r, raw, &m, now)
+		return
+	case m.Method == "notifications/progress":
+		if l, i := e.progressOf(r, &m); l != nil {
+			l.hear(raw, m, i, false, now)
+			return
+		}
+	}
+	e.unclaimed(r, raw, &m, now)
+}
+
+// response gives an answer to the script that has asked.
+func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
+	s := r.server
+	id, exact := integerID(m.ID)
+	if exact && id == r.ping {
+		r.heard, r.asked = true, now
+		return
+	}
+	f, ok := s.flights[id]
+	if !exact && m.ID != "null" {
+		if id, ok = looseID(m.ID); ok {
+			f, ok = s.flights[id]
+		}
+	}
+	if r.alone != nil && (!ok || f.answered && f.lane == r.alone) {
+		if i, loose := r.alone.answers(m.ID); i >= 0 {
+			e.answer(r, r.alone, i, raw, *m, loose, now)
+			return
+		}
+	}
+	switch {
+	case !ok && exact && s.ours(id): // of somebody who has given up waiting
+	case !ok:
+		e.unclaimed(r, raw, m, now)
+	case f.answered || f.sent < 0:
+		if f.sent >= 0 {
+			f.lane.hear(raw, *m, f.sent, !exact, now)
+			return
+		}
+		delete(s.flights, id)
+		f.lane.answered++
+		e.settle(r, f.lane, f.blocking, now)
+	default:
+		f.answered = true
+		s.flights[id] = f
+		e.answer(r, f.lane, f.sent, raw, *m, !exact, now)
+		if f.lane.t.Sent[f.sent].Regular {
+			f.lane.owed--
+		}
+		e.settle(r, f.lane, f.blocking, now)
+	}
+}
+
+// noise is for a line that is no message. One in which the number of a request can be made out is an answer, if a
+// bad one.
+func (e *executor) noise(r *round, raw []byte, m *Message, now time.Time) {
+	r.excess += len(raw) + excessLine
+	if id, ok := salvageID(raw); ok {
+		if f, ok := r.server.flights[id]; ok && f.sent >= 0 && !f.answered {
+			m.ID = strconv.FormatInt(id, 10)
+			e.response(r, raw, m, now)
+			return
+		}
+	}
+	if r.alone != nil {
+		r.alone.hearNoise(raw)
+		return
+	}
+	r.stray = e.strange("noise", string(raw[:min(len(raw), 64)])) || r.stray
+}
+
+// excessLine is what an unwanted line counts for beside its bytes: to read one costs something.
+const excessLine = 256
+
+// answer notes an answer to a line that a script has sent.
+func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, loose bool, now time.Time) {
+	i := l.hear(raw, m, sent, loose, now)
+	s := &l.t.Sent[sent]
+	if s.Answer < 0 {
+		s.Answer = i
+	}
+	l.last, r.late = now, now
+	if r.mute && s.Message.Method == "initialize" && m.Result != nil {
+		r.mute = false
+	}
+}
+
+// settle tells the group that something it waits for has come.
+func (e *executor) settle(r *round, l *lane, blocking bool, now time.Time) {
+	l.last, r.late = now, now
+	switch {
+	case l.parked:
+		e.returned(l)
+	case blocking && l.group != nil:
+		l.group.open--
+	}
+}
+
+// unclaimed is for what belongs to no request. A script that has the server for itself must have caused it; of
+// several one has, and it takes another look to know which.
+func (e *executor) unclaimed(r *round, raw []byte, m *Message, now time.Time) {
+	r.excess += len(raw) + excessLine
+	if r.alone == nil {
+		r.stray = e.strange("line", m.Method, m.Why, m.ID) || r.stray
+		return
+	}
+	sent := -1
+	if m.Class == ClassBatch {
+		sent = r.alone.batch()
+	}
+	if i := r.alone.hear(raw, *m, sent, false, now); sent >= 0 {
+		r.alone.t.Sent[sent].Answer = i
+	}
+}
+
+// progressOf returns whose progress a notification tells, and of which line: the token is an id of ours where a
+// script has "@id" for it.
+func (e *executor) progressOf(r *round, m *Message) (*lane, int) {
+	token := m.Params.Get("progressToken")
+	if token == nil {
+		return nil, -1
+	}
+	id, ok := looseID(jsonText(token))
+	if !ok || !r.server.ours(id) {
+		return nil, -1
+	}
+	if f, ok := r.server.flights[id]; ok {
+		return f.lane, -1
+	}
+	return e.holder(id), -1
+}
+
+// answers returns the line of the script that an answer with the given id belongs to, other than by a number of
+// ours: exactly, then loosely, then, as the id null says that none could be read, the only line it can be.
+func (l *lane) answers(id string) (sent int, loose bool) {
+	for i := range l.t.Sent {
+		s := &l.t.Sent[i]
+		if s.Message.ID == id && s.Answer < 0 && s.Message.Class != ClassNotification {
+			return i, false
+		}
+	}
+	if id == "null" {
+		return l.unreadable(), false
+	}
+	for i := range l.t.Sent {
+		s := &l.t.Sent[i]
+		if s.Message.ID != "" && s.Answer < 0 && sameLoosely(s.Message.ID, id) {
+			return i, true
+		}
+	}
+	for i := range l.t.Sent { // it has been answered already
+		if l.t.Sent[i].Message.ID == id {
+			return i, false
+		}
+	}
+	return -1, false
+}
+
+// unreadable returns the only unanswered line whose id a server could not make out; -1: there is none, or several.
+func (l *lane) unreadable() int {
+	found := -1
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer >= 0 || s.Message.Class == ClassRequest && s.Regular || !s.wantsAnswer() {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
+// batch returns the first unanswered batch; -1: there is none.
+func (l *lane) batch() int {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer < 0 && s.Message.Class == ClassBatch {
+			return i
+		}
+	}
+	return -1
+}
+
+// wantsAnswer reports whether a server may be expected to say something to the line.
+func (s *Sent) wantsAnswer() bool {
+	switch s.Message.Class {
+	case ClassNotification, ClassResponse:
+		return false
+	case ClassBatch:
+		return len(s.Message.Root.Items) == 0 || batchHasRequest(s.Message.Root)
+	}
+	return true
+}
+
+func batchHasRequest(root *mutate.JSON) bool {
+	for _, item := range root.Items {
+		if item == nil || item.Kind != mutate.Object || item.Get("id") != nil || item.Get("method") == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// expects returns the first line other than a regular request that an answer may come to; -1: there is none.
+func (l *lane) expects() int {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.wantsAnswer() && s.Message.Class != ClassRequest {
+			return i
+		}
+		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.Message.Class == ClassRequest && (!l.ownID(s) || oddEnvelope(&s.Message) != "") {
+			return i
+		}
+	}
+	return -1
+}
+
+// ownID reports whether the request carries a number of ours: it was cancelled, or the session is not initialized.
+func (l *lane) ownID(s *Sent) bool {
+	n, ok := integerID(s.Message.ID)
+	return ok && n > firstID
+}

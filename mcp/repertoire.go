@@ -1,0 +1,299 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mutate/schema"
+)
+
+// Skip is something that is not fuzzed as it should be, and why.
+type Skip struct {
+	Subject string // "tools/call divide"
+	Reason  string
+}
+
+// repertoire is what can be said to one server: its session, made ready. It does not change once it is made and is
+// shared by all workers.
+type repertoire struct {
+	session *Session
+	tools   []*callable // that may be called, by name
+	chains  []chain     // of tools that seem to belong together
+	sinks   []sink      // what answers can be put into
+	skipped []Skip
+	words   []string // of the session: names, enum values, URIs
+	dict    *mutate.Dictionary
+	methods []string // requests that the server ought to know
+}
+
+// callable is a tool with what calling it takes.
+type callable struct {
+	*Tool
+	schema *schema.Schema // nil: it cannot be met
+	plain  *mutate.JSON   // conform arguments, few and small
+	full   *mutate.JSON   // conform arguments, most properties present
+	texts  []string       // pointers into full of strings that may be anything
+	broken []*mutate.JSON // arguments that break the schema, one for each way that was found
+	slow   bool           // its name or arguments say that it takes its time
+}
+
+// readSession prepares a session. The dictionary may be nil.
+func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoire {
+	b := &repertoire{session: s, dict: dict}
+	for i := range choice.Tools {
+		b.tools = append(b.tools, b.prepare(&choice.Tools[i]))
+	}
+	b.methods = declaredMethods(s)
+	b.words = sessionWords(s)
+	b.chains = guessChains(b.tools)
+	b.sinks = findSinks(b.tools)
+	return b
+}
+
+// fixedRand is a generator for what is drawn once and for all.
+func fixedRand(stream uint64) *teasel.Rand { return rand.New(rand.NewPCG(0x7ea5e1, stream)) }
+
+func (b *repertoire) prepare(t *Tool) *callable {
+	c := &callable{Tool: t, slow: looksSlow(t)}
+	text := []byte(`{"type":"object"}`)
+	if t.InputSchema != nil {
+		text = t.InputSchema.Append(nil)
+	}
+	compiled, err := schema.Compile(text)
+	if err != nil {
+		b.skipped = append(b.skipped, Skip{Subject: "tools/call " + t.Name, Reason: err.Error()})
+		c.plain, c.full = mutate.NewObject(), guessArguments(t.InputSchema)
+		c.texts = stringLeaves(c.full)
+		return c
+	}
+	for _, part := range compiled.Unmet() {
+		b.skipped = append(b.skipped, Skip{Subject: "tools/call " + t.Name, Reason: part.Error()})
+	}
+	c.schema = compiled
+	c.exemplify()
+	c.breakSchema()
+	return c
+}
+
+// examples is how many conform values are drawn to find a small and a full one.
+const examples = 24
+
+func (c *callable) exemplify() {
+	r := fixedRand(1)
+	drawn := make(map[string][]string) // by pointer, the distinct texts
+	for range examples {
+		v, _ := c.schema.Generate(r, schema.Conform)
+		if v.Kind != mutate.Object {
+			continue
+		}
+		c.dropExtras(v)
+		if c.plain == nil || weight(v) < weight(c.plain) {
+			c.plain = v
+		}
+		if n := v.Len(); c.full == nil || n > c.full.Len() && n <= 64 {
+			c.full = v
+		}
+		v.Walk(func(pointer string, leaf *mutate.JSON) bool {
+			if leaf.Kind == mutate.String && !slices.Contains(drawn[pointer], leaf.Text) {
+				drawn[pointer] = append(drawn[pointer], leaf.Text)
+			}
+			return true
+		})
+	}
+	if c.plain == nil {
+		c.plain, c.full = mutate.NewObject(), mutate.NewObject()
+	}
+	for _, pointer := range stringLeaves(c.full) {
+		if c.takesAnyText(pointer) || len(drawn[pointer]) >= 8 {
+			c.texts = append(c.texts, pointer)
+		}
+	}
+}
+
+// dropExtras takes out the members that the schema does not name, if that leaves the arguments conform.
+func (c *callable) dropExtras(v *mutate.JSON) {
+	properties := c.InputSchema.Get("properties")
+	had := v.Members
+	v.Members = slices.DeleteFunc(slices.Clone(had), func(m mutate.Member) bool { return properties.Get(m.Name) == nil })
+	if len(v.Members) < len(had) && c.schema.Validate(v) != nil {
+		v.Members = had
+	}
+}
+
+// maxBroken is how many ways to break a schema are kept: drawing them costs more than sending them.
+const maxBroken = 512
+
+func (c *callable) breakSchema() {
+	r := fixedRand(2)
+	violations := c.schema.Violations()
+	for _, v := range violations[:min(maxBroken, len(violations))] {
+		c.broken = append(c.broken, c.schema.Break(r, v))
+	}
+}
+
+func weight(v *mutate.JSON) int { return 16*v.Len() + len(v.Append(nil)) }
+
+// takesAnyText reports whether the schema lets a string be what it likes, apart from its form.
+func (c *callable) takesAnyText(pointer string) bool {
+	v := c.full.Clone()
+	leaf := v.At(pointer)
+	for _, text := range []string{"teasel", "file:///teasel", "teasel@localhost", "2020-02-02", "127.0.0.1"} {
+		leaf.Text = text
+		if c.schema.Validate(v) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// with returns the full arguments with one string replaced.
+func (c *callable) with(pointer, text string) *mutate.JSON {
+	v := c.full.Clone()
+	if leaf := v.At(pointer); leaf != nil {
+		*leaf = *mutate.NewString(text)
+	}
+	return v
+}
+
+func stringLeaves(v *mutate.JSON) (pointers []string) {
+	v.Walk(func(pointer string, leaf *mutate.JSON) bool {
+		if leaf.Kind == mutate.String {
+			pointers = append(pointers, pointer)
+		}
+		return true
+	})
+	return pointers
+}
+
+// guessArguments makes arguments for a schema that cannot be compiled: each property by its type.
+func guessArguments(s *mutate.JSON) *mutate.JSON {
+	v := mutate.NewObject()
+	properties := s.Get("properties")
+	if properties == nil {
+		return v
+	}
+	for _, m := range properties.Members {
+		value := mutate.NewString("a")
+		switch kind, _ := m.Value.Get("type").Str(); kind {
+		case "integer", "number":
+			value = mutate.NewInt(1)
+		case "boolean":
+			value = mutate.NewBool(true)
+		case "array":
+			value = mutate.NewArray()
+		case "object":
+			value = mutate.NewObject()
+		}
+		v.Set(m.Name, value)
+	}
+	return v
+}
+
+// slowWords say that a tool waits on purpose.
+var slowWords = []string{"delay", "duration", "interval", "long", "pause", "poll", "seconds", "sleep", "slow", "timeout", "wait"}
+
+func looksSlow(t *Tool) bool {
+	says := func(name string) bool {
+		return slices.ContainsFunc(splitWords(name), func(w string) bool { return slices.Contains(slowWords, w) })
+	}
+	if says(t.Name) {
+		return true
+	}
+	properties := t.InputSchema.Get("properties")
+	return properties != nil && slices.ContainsFunc(properties.Members, func(m mutate.Member) bool { return says(m.Name) })
+}
+
+// find returns the callable tool of that name, nil if there is none.
+func (b *repertoire) find(name string) *callable {
+	i, ok := slices.BinarySearchFunc(b.tools, name, func(c *callable, name string) int { return strings.Compare(c.Name, name) })
+	if !ok {
+		return nil
+	}
+	return b.tools[i]
+}
+
+// capabilityOf names what a server has to declare for a method; "": nothing.
+func capabilityOf(method string) string {
+	switch group, _, _ := strings.Cut(method, "/"); group {
+	case "tools", "resources", "prompts", "logging", "tasks":
+		return group
+	case "completion":
+		return "completions"
+	}
+	return ""
+}
+
+func declaredMethods(s *Session) (declared []string) {
+	for _, m := range methods {
+		if m == "initialize" {
+			continue
+		}
+		if c := capabilityOf(m); c == "" || s.Has(c) {
+			declared = append(declared, m)
+		}
+	}
+	return declared
+}
+
+// sessionWords collects what the server's own lists contain and might be wanted as an argument.
+func sessionWords(s *Session) (words []string) {
+	seen := make(map[string]bool)
+	add := func(w string) {
+		if w != "" && len(w) <= 200 && !seen[w] && len(words) < 512 {
+			seen[w] = true
+			words = append(words, w)
+		}
+	}
+	for i := range s.Tools {
+		enumWords(s.Tools[i].InputSchema, add)
+	}
+	for _, list := range [][]Resource{s.Resources, s.Templates} {
+		for i := range list {
+			add(list[i].URI)
+			add(list[i].Name)
+		}
+	}
+	for i := range s.Prompts {
+		add(s.Prompts[i].Name)
+		for _, a := range s.Prompts[i].Arguments {
+			add(a.Name)
+		}
+	}
+	return words
+}
+
+// enumWords passes on the strings that a schema holds as values and the names of its properties.
+func enumWords(s *mutate.JSON, add func(string)) {
+	s.Walk(func(_ string, v *mutate.JSON) bool {
+		for _, m := range v.Members {
+			switch m.Name {
+			case "properties":
+				if m.Value != nil {
+					for _, p := range m.Value.Members {
+						add(p.Name)
+					}
+				}
+			case "enum", "examples":
+				if m.Value != nil {
+					for _, item := range m.Value.Items {
+						if text, ok := item.Str(); ok {
+							add(text)
+						}
+					}
+				}
+			case "const", "default":
+				if text, ok := m.Value.Str(); ok {
+					add(text)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// encoded is text in base64, as servers like to make cursors.
+func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }

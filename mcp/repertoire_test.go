@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// recordedSession reads what a real server said of itself, from testdata/session.
+func recordedSession(t testing.TB, name string) *Session {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "session", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseSession(t, string(data))
+}
+
+// parseSession reads a session from JSON: initialize, tools, resources, resourceTemplates, prompts.
+func parseSession(t testing.TB, text string) *Session {
+	t.Helper()
+	root, err := mutate.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	str := func(v *mutate.JSON) string { s, _ := v.Str(); return s }
+	items := func(name string) []*mutate.JSON {
+		if list := root.Get(name); list != nil {
+			return list.Items
+		}
+		return nil
+	}
+	s := &Session{Initialize: root.Get("initialize")}
+	s.Version, s.Capabilities = str(s.Initialize.Get("protocolVersion")), s.Initialize.Get("capabilities")
+	s.Asked = s.Version
+	for _, v := range items("tools") {
+		s.Tools = append(s.Tools, Tool{
+			Name: str(v.Get("name")), Description: str(v.Get("description")), InputSchema: v.Get("inputSchema"),
+			OutputSchema: v.Get("outputSchema"), Annotations: v.Get("annotations"), Root: v,
+		})
+	}
+	for _, v := range items("resources") {
+		s.Resources = append(s.Resources, Resource{URI: str(v.Get("uri")), Name: str(v.Get("name")), Root: v})
+	}
+	for _, v := range items("resourceTemplates") {
+		s.Templates = append(s.Templates, Resource{URI: str(v.Get("uriTemplate")), Name: str(v.Get("name")), Root: v})
+	}
+	for _, v := range items("prompts") {
+		p := Prompt{Name: str(v.Get("name")), Root: v}
+		if list := v.Get("arguments"); list != nil {
+			for _, a := range list.Items {
+				p.Arguments = append(p.Arguments, PromptArgument{Name: str(a.Get("name")), Required: a.Get("required").String() == "true"})
+			}
+		}
+		s.Prompts = append(s.Prompts, p)
+	}
+	return s
+}
+
+// handles is a server with state: what open hands out goes into append and close.
+const handles = `{
+"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"handles","version":"1"}},
+"tools":[
+{"name":"open_log","description":"Opens a log and returns a handle.","inputSchema":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}},
+{"name":"append_log","description":"Appends a line.","inputSchema":{"type":"object","properties":{"handle":{"type":"string"},"line":{"type":"string"}},"required":["handle","line"]}},
+{"name":"close_log","description":"Closes a log.","inputSchema":{"type":"object","properties":{"handle":{"type":"string"}},"required":["handle"]}},
+{"name":"count_lines","description":"Counts the lines of a log.","inputSchema":{"type":"object","properties":{"number":{"type":"integer"}},"required":["number"]}}
+]}`
+
+func TestRepertoirePreparesTools(t *testing.T) {
+	m := NewMutator(MutatorConfig{Session: recordedSession(t, "everything")})
+	for _, skip := range m.Skipped() {
+		t.Errorf("skipped %s: %s", skip.Subject, skip.Reason)
+	}
+	if len(m.e.b.tools) != 13 {
+		t.Fatalf("%d tools, want 13", len(m.e.b.tools))
+	}
+	for _, c := range m.e.b.tools {
+		for what, v := range map[string]*mutate.JSON{"plain": c.plain, "full": c.full} {
+			if err := c.schema.Validate(v); err != nil {
+				t.Errorf("%s: %s arguments %s do not conform: %v", c.Name, what, v, err)
+			}
+		}
+		for _, v := range c.broken {
+			if c.schema.Validate(v) == nil {
+				t.Errorf("%s: %s was to break the schema and conforms", c.Name, v)
+			}
+		}
+	}
+	texts := map[string][]string{"echo": {"/message"}, "get-sum": nil, "get-annotated-message": nil, "simulate-research-query": {"/topic"}}
+	for name, want := range texts {
+		if got := m.e.b.find(name).texts; !slices.Equal(got, want) {
+			t.Errorf("texts of %s: %v, want %v", name, got, want)
+		}
+	}
+	if !m.e.b.find("trigger-long-running-operation").slow || m.e.b.find("echo").slow {
+		t.Error("the long running operation is slow, and echo is not")
+	}
+}
+
+func TestRepertoireSkips(t *testing.T) {
+	s := parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[
+		{"name":"broken","inputSchema":{"$ref":"https://external.example/schema.json","properties":{"n":{"type":"integer"},"s":{"type":"string"}}}},
+		{"name":"fine","inputSchema":{"type":"object"}},
+		{"name":"none"}]}`)
+	m := NewMutator(MutatorConfig{Session: s})
+	skipped := m.Skipped()
+	if len(skipped) != 1 || skipped[0].Subject != "tools/call broken" || !strings.Contains(skipped[0].Reason, "external") {
+		t.Errorf("skipped %v, want the broken tool for its external reference", skipped)
+	}
+	if got := m.e.b.find("broken").full.String(); got != `{"n":1,"s":"a"}` {
+		t.Errorf("arguments guessed for the broken tool: %s", got)
+	}
+}
+
+func TestGuessChains(t *testing.T) {
+	m := NewMutator(MutatorConfig{Session: parseSession(t, handles)})
+	if len(m.e.b.chains) != 1 {
+		t.Fatalf("%d chains, want one", len(m.e.b.chains))
+	}
+	c := &m.e.b.chains[0]
+	if c.opener.Name != "open_log" {
+		t.Errorf("opened by %s", c.opener.Name)
+	}
+	var users, closes []string
+	for _, l := range c.users {
+		users = append(users, l.tool.Name+" "+l.property)
+	}
+	for _, l := range c.closes {
+		closes = append(closes, l.tool.Name+" "+l.property)
+	}
+	if want := []string{"append_log handle", "count_lines number"}; !slices.Equal(users, want) {
+		t.Errorf("used by %v, want %v", users, want)
+	}
+	if want := []string{"close_log handle"}; !slices.Equal(closes, want) {
+		t.Errorf("closed by %v, want %v", closes, want)
+	}
+	found := false
+	for _, q := range c.sequences() {
+		in, ok := c.script(q, 0, plainArguments)
+		if !ok {
+			t.Errorf("%s: no script", q.name)
+		}
+		if q.name == "use after close" && q.calls[0].tool.Name == "append_log" {
+			found = true
+			for i, want := range []string{"open_log", `"handle":"@{0:/content/0/text/handle}"`, "close_log", "append_log"} {
+				if !strings.Contains(string(in.Steps[i].Line), want) {
+					t.Errorf("step %d is %s, want %s in it", i, in.Steps[i].Line, want)
+				}
+			}
+		}
+	}
+	if !found {
+		t.Error("nothing is appended after closing")
+	}
+}
+
+func TestCaptureOfNumberFromWords(t *testing.T) {
+	l := link{number: true}
+	if got := l.capture(2, "/content/0/text#1").String(); got != "@{2:/content/0/text#1}" {
+		t.Errorf("a number out of a sentence is %s, and must not be quoted", got)
+	}
+	if got := l.capture(2, "/structuredContent/id").String(); got != `"@{2:/structuredContent/id}"` {
+		t.Errorf("a structured value is %s", got)
+	}
+}

@@ -1,0 +1,385 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// fate is how a round went.
+type fate uint8
+
+const (
+	fateInvalid fate = iota
+	fateFine         // all that was due has come, is parked or was given up
+	fateDeaf         // the server answers nothing any more, not even a ping
+	fateEnded        // the server has ended or has closed its output
+	fateFlood        // the server has written too much
+)
+
+const (
+	graceTime  = 50 * time.Millisecond // without an answer: then we ask whether the server is there at all
+	maxLimits  = 4                     // times the limit that a server is waited for which is writing something
+	busyTime   = time.Second           // that a server may be seen working before slow scripts are set aside
+	brokenTime = 2 * time.Second       // for a server that does not take what we write to say why
+	depth      = 2                     // groups in flight: the server works on one while we look at the other
+)
+
+// A round is a conversation: the scripts that are in flight together, or a single one that has the server for itself.
+// A script is sent step by step, in groups: a group takes the next steps of scripts that can go on and the first ones
+// of others, always in the order of the scripts, and is followed by the next but one when all of it is answered. So
+// the order on the wire does not depend on when answers come. A ping closes the round.
+type round struct {
+	server  *server
+	todo    []*lane  // not begun
+	ready   []*lane  // what they waited for has come
+	groups  []*group // in flight, oldest first
+	alone   *lane    // the only one; nil: there are several
+	patient bool     // wait for slow answers until limit; otherwise they are parked
+	limit   time.Duration
+	size    int // lines of a group
+
+	mute   bool      // no pings: the session is not initialized
+	broken bool      // the server no longer takes what we write
+	open   bool      // the last thing written has no newline
+	ping   int64     // the id of the ping after the last line; 0: none
+	heard  bool      // it was answered
+	asked  time.Time // when it was sent or answered
+	late   time.Time // when the last line was written or the last answer came that somebody waited for
+	stray  bool      // something came that belongs to one of several
+	bytes  int64     // that the server had written when we last looked
+	excess int       // bytes of what nobody has asked for, and something for each line
+}
+
+// maxExcess is how much a server may write in one round without being asked.
+const maxExcess = 8 << 20
+
+// group is a number of steps that are sent together.
+type group struct {
+	lanes []*lane
+	open  int // answers that are waited for
+}
+
+// run holds the conversation. out is where lines are put together.
+func (e *executor) run(ctx context.Context, r *round) (fate, error) {
+	r.late = time.Now()
+	for {
+		if r.alone != nil {
+			e.measure(r, r.alone)
+		}
+		for len(r.groups) < depth && len(r.ready)+len(r.todo) > 0 {
+			e.fill(r)
+		}
+		if r.canPing() && !r.heard && r.ping == 0 && (r.last() || r.alone != nil && !r.open && r.alone.expects() >= 0) {
+			e.appendPing(r)
+		}
+		if err := e.flush(ctx, r); err != nil {
+			if errors.Is(err, errBlocked) {
+				return e.stuck(r), nil
+			}
+			return fateInvalid, err
+		}
+		if len(r.groups) == 0 {
+			return fateFine, nil
+		}
+		f, err := e.await(ctx, r, r.settled)
+		if f == fateFine && r.alone != nil {
+			f, err = e.linger(ctx, r)
+		}
+		if f != fateFine || err != nil {
+			return f, err
+		}
+		e.pop(r)
+	}
+}
+
+// settled reports whether all has come that the oldest group waits for; of the last group, the ping's answer too.
+func (r *round) settled() bool {
+	if r.groups[0].open > 0 {
+		return false
+	}
+	return r.ping == 0 || r.heard || len(r.groups) > 1
+}
+
+// canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.
+func (r *round) canPing() bool { return !r.mute && !r.server.eof && !r.broken }
+
+// last reports whether nothing will be sent any more, whatever the answers.
+func (r *round) last() bool {
+	if len(r.ready)+len(r.todo) > 0 {
+		return false
+	}
+	for _, g := range r.groups {
+		for _, l := range g.lanes {
+			if !l.done() && !l.parked {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// pop takes the oldest group, all of which is answered, and lets its scripts go on. Those at their end are judged now,
+// while the server works on the next group.
+func (e *executor) pop(r *round) {
+	g := r.groups[0]
+	r.groups = append(r.groups[:0], r.groups[1:]...)
+	for _, l := range g.lanes {
+		l.group = nil
+		switch {
+		case l.parked || l.skip:
+		case !l.done():
+			r.ready = append(r.ready, l)
+		case r.alone == nil && l.obs != nil && l.owed == 0 && len(r.groups) > 0:
+			l.conclude(e)
+		}
+	}
+}
+
+// fill makes a group.
+func (e *executor) fill(r *round) {
+	g := &group{}
+	for n := 0; n < r.size; {
+		var l *lane
+		switch {
+		case len(r.ready) > 0:
+			l, r.ready = r.ready[0], r.ready[1:]
+		case len(r.todo) > 0:
+			l, r.todo = r.todo[0], r.todo[1:]
+			if !e.admit(r, l) {
+				continue
+			}
+			r.server.past.add(l.in)
+			r.server.ran++
+		default:
+			n = r.size
+			continue
+		}
+		l.group = g
+		g.lanes = append(g.lanes, l)
+		n += e.say(r, l)
+	}
+	if len(g.lanes) > 0 {
+		r.groups = append(r.groups, g)
+		r.ping, r.heard = 0, false
+	}
+}
+
+// admit reports whether a script takes part in the round. Looking at it only now leaves the server something to do
+// meanwhile.
+func (e *executor) admit(r *round, l *lane) bool {
+	if !l.prepared {
+		l.prepare(e)
+	}
+	if r.alone != nil {
+		return true
+	}
+	if l.skip || l.alone {
+		return false
+	}
+	l.skip = !e.mayRun(l)
+	return !l.skip
+}
+
+// say puts what a lane says next into the buffer, up to where it waits, and returns how many lines that were.
+func (e *executor) say(r *round, l *lane) (said int) {
+	now := time.Now()
+	if len(l.t.Sent) == 0 {
+		l.began, l.last = now, now
+	}
+	for !l.done() {
+		s := &l.in.Steps[l.step]
+		if !e.sayOne(r, l, now) {
+			l.step = len(l.in.Steps)
+			break
+		}
+		said++
+		if l.times++; l.times < s.Times {
+			if said >= e.burst(l) {
+				break
+			}
+			continue
+		}
+		l.times = 0
+		l.step++
+		if s.Close { // nothing can follow
+			l.step = len(l.in.Steps)
+			break
+		}
+		if !s.NoWait && !s.NoNewline && l.t.Sent[len(l.t.Sent)-1].Message.Class != ClassNotification {
+			break
+		}
+	}
+	if l.done() {
+		e.waitForAll(r, l)
+	}
+	return said
+}
+
+// burst is how many times one step is sent without waiting.
+func (e *executor) burst(l *lane) int {
+	if l.in.Check == CheckGrowthMemory {
+		return e.target.window()
+	}
+	return maxKept
+}
+
+// sayOne puts one line into the buffer. False means that the script must not go on.
+func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
+	step := &l.in.Steps[l.step]
+	p := &l.plan[l.step]
+	at, given := len(e.out), r.server.ids
+	x := expansion{transcript: &l.t, canary: e.target.Canary, ids: &r.server.ids}
+	e.out = x.append(e.out, step.Line)
+	raw := e.out[at:len(e.out):len(e.out)]
+	if !p.plain && e.blocked.matches(l.begun, raw) {
+		e.out = e.out[:at]
+		l.skip = l.skip || len(l.t.Sent) == 0
+		return false
+	}
+	l.begun = l.begun[:0]
+	if r.open = step.NoNewline; r.open {
+		l.begun = append(l.begun, raw...)
+	} else {
+		e.out = append(e.out, '\n')
+	}
+	for given < r.server.ids {
+		given++
+		l.given = append(l.given, given)
+	}
+	e.note(r, l, p, raw, x.unresolved, now)
+	if step.Close {
+		e.closing = true
+	}
+	return true
+}
+
+// note keeps what is being sent and whether an answer to it is due.
+func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bool, now time.Time) {
+	step := &l.in.Steps[l.step]
+	id := r.server.ids
+	regular := p.regular && p.message.Class == ClassRequest && (p.plain || r.server.ours(id))
+	if len(l.t.Sent) >= maxKept {
+		if regular {
+			l.group.open++
+			r.server.flights[id] = flight{lane: l, sent: -1, blocking: true}
+		}
+		return
+	}
+	m := p.sent(raw, strconv.FormatInt(id, 10), step.Times > 1)
+	if !p.plain && regular { // the id need not be the last that was given out
+		n, ok := integerID(m.ID)
+		regular = ok && r.server.ours(n) && m.Class == ClassRequest && !m.Twice
+		id = n
+	}
+	due := regular && (!r.mute || m.Method == "initialize" || m.Method == "ping")
+	i := len(l.t.Sent)
+	l.t.Sent = append(l.t.Sent, Sent{
+		Step: l.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: now.Sub(l.began),
+	})
+	switch {
+	case regular:
+		blocking := !step.NoWait
+		r.server.flights[id] = flight{lane: l, sent: i, blocking: blocking}
+		if due {
+			l.owed++
+		}
+		if blocking {
+			l.group.open++
+		}
+	case m.Class == ClassNotification && m.Method == "notifications/cancelled":
+		e.cancelled(r, l, m.Params.Get("requestId"))
+	}
+}
+
+// cancelled takes back that an answer is due to a request which the script has cancelled: none may come.
+func (e *executor) cancelled(r *round, l *lane, id *mutate.JSON) {
+	if id == nil {
+		return
+	}
+	n, ok := integerID(jsonText(id)) // as a string it is another id
+	f, flying := r.server.flights[n]
+	if !ok || !flying || f.lane != l || f.answered || f.sent < 0 || !l.t.Sent[f.sent].Regular {
+		return
+	}
+	l.t.Sent[f.sent].Regular = false
+	l.cancels = true
+	l.owed--
+	if f.blocking {
+		f.blocking = false
+		l.group.open--
+		r.server.flights[n] = f
+	}
+}
+
+// waitForAll makes the group wait for everything that the script has not waited for before.
+func (e *executor) waitForAll(r *round, l *lane) {
+	if l.owed == 0 {
+		return
+	}
+	for i := range l.t.Sent {
+		s := &l.t.Sent[i]
+		if !s.Regular || s.Answer >= 0 {
+			continue
+		}
+		n, _ := integerID(s.Message.ID)
+		if f := r.server.flights[n]; f.lane == l && !f.answered && !f.blocking {
+			f.blocking = true
+			r.server.flights[n] = f
+			l.group.open++
+		}
+	}
+}
+
+// appendPing puts a ping into the buffer. An answer to it says that everything before it was read.
+func (e *executor) appendPing(r *round) {
+	if r.open {
+		e.out = append(e.out, '\n')
+		r.open = false
+	}
+	s := r.server
+	s.ids++
+	e.out = append(e.out, `{"jsonrpc":"2.0","id":`...)
+	e.out = strconv.AppendInt(e.out, s.ids, 10)
+	e.out = append(e.out, `,"method":"ping"}`+"\n"...)
+	r.ping, r.heard, r.asked = s.ids, false, time.Now()
+}
+
+// flush writes what is in the buffer. That the server has closed its input shows in what comes next.
+func (e *executor) flush(ctx context.Context, r *round) error {
+	if e.written < len(e.out) && !r.broken {
+		_, err := r.server.write(ctx, e.out[e.written:], r.limit)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, errBlocked) {
+			return err
+		}
+		r.broken = err != nil
+	}
+	e.written = len(e.out)
+	if e.closing {
+		e.closing = false
+		r.server.closeInput()
+	}
+	return nil
+}
+
+// stuck is for a server that does not read: what it has written meanwhile counts.
+func (e *executor) stuck(r *round) fate {
+	e.written = len(e.out)
+	if _, err := e.pull(r); err != nil {
+		return endFate(err)
+	}
+	return fateDeaf
+}
+
+func endFate(err error) fate {
+	if errors.Is(err, errFlood) {
+		return fateFlood
+	}
+	return fateEnded
+}

@@ -1,0 +1,291 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// toolSchemas are the schemas of one tool, compiled.
+type toolSchemas struct {
+	input, output *schemaCheck // nil: none
+}
+
+// schemaCheck holds values against a JSON Schema, and says so only when every validator would agree.
+type schemaCheck struct {
+	broken  string // why it is no JSON Schema; "": it is one
+	schema  *jsonschema.Schema
+	plain   *plainSchema // decides most values at once; nil: the schema has more in it
+	formats bool         // what a format means, or a pattern that we cannot run, may decide which branch holds
+}
+
+// compileSchema reads a schema. What cannot be judged for certain, such as a reference to another server, gives a check
+// that passes everything.
+func compileSchema(v *mutate.JSON) *schemaCheck {
+	if v == nil {
+		return nil
+	}
+	c := &schemaCheck{plain: readPlain(v, 0)}
+	doc, ok := goValue(v, 0)
+	if !ok {
+		return c
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	compiler.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			// Patterns are those of JavaScript. One that Go lacks the words for matches everything here.
+			c.formats = true
+			return anyText(pattern), nil
+		}
+		return re, nil
+	})
+	for _, name := range formatNames {
+		// Whether a format is more than a remark is up to the server.
+		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+	}
+	const url = "teasel:///schema.json"
+	if err := compiler.AddResource(url, doc); err != nil {
+		return c
+	}
+	schema, err := compiler.Compile(url)
+	if err != nil {
+		c.broken = brokenSchema(err)
+		return c
+	}
+	c.schema = schema
+	v.Walk(func(_ string, v *mutate.JSON) bool {
+		c.formats = c.formats || v.Get("format") != nil
+		return true
+	})
+	return c
+}
+
+var formatNames = []string{
+	"json-pointer", "relative-json-pointer", "uuid", "duration", "period", "ipv4", "ipv6", "hostname", "email", "date", "time",
+	"date-time", "uri", "iri", "uri-reference", "iri-reference", "uri-template", "semver", "regex", "idn-email", "idn-hostname",
+}
+
+var errNoLoader = errors.New("other documents are not loaded")
+
+type noLoader struct{}
+
+var _ jsonschema.URLLoader = noLoader{}
+
+func (noLoader) Load(string) (any, error) { return nil, errNoLoader }
+
+type anyText string
+
+var _ jsonschema.Regexp = anyText("")
+
+func (anyText) MatchString(string) bool { return true }
+func (t anyText) String() string        { return string(t) }
+
+// brokenSchema says what is wrong with a schema when that is certain.
+func brokenSchema(err error) string {
+	var invalid *jsonschema.SchemaValidationError
+	if !errors.As(err, &invalid) {
+		var anchor *jsonschema.AnchorNotFoundError
+		var pointer *jsonschema.JSONPointerNotFoundError
+		if errors.As(err, &anchor) || errors.As(err, &pointer) {
+			return cutBytes(err.Error(), 200)
+		}
+		return ""
+	}
+	var e *jsonschema.ValidationError
+	if errors.As(invalid.Err, &e) {
+		for len(e.Causes) > 0 {
+			e = e.Causes[0]
+		}
+		if _, ok := e.ErrorKind.(*kind.Format); ok {
+			return ""
+		}
+		return "at /" + strings.Join(e.InstanceLocation, "/") + ": " + describeBreach(e)
+	}
+	return cutBytes(invalid.Err.Error(), 200)
+}
+
+// breach is where and how a value breaks a schema.
+type breach struct {
+	text  string
+	extra bool // it only has properties that the schema does not allow
+}
+
+// check returns how v breaks the schema; false when it does not, or when validators could disagree.
+func (c *schemaCheck) check(v *mutate.JSON) (breach, bool) {
+	if c == nil || c.schema == nil {
+		return breach{}, false
+	}
+	if c.plain != nil && c.plain.holds(v) {
+		return breach{}, false
+	}
+	value, ok := goValue(v, 0)
+	if !ok {
+		return breach{}, false
+	}
+	var e *jsonschema.ValidationError
+	if err := c.schema.Validate(value); !errors.As(err, &e) {
+		return breach{}, false
+	}
+	sure := c.surest(e, v)
+	if sure == nil {
+		return breach{}, false
+	}
+	_, extra := sure.ErrorKind.(*kind.AdditionalProperties)
+	if _, unevaluated := sure.ErrorKind.(*kind.FalseSchema); unevaluated {
+		extra = true
+	}
+	where := "at the top"
+	if len(sure.InstanceLocation) > 0 {
+		where = "at /" + strings.Join(sure.InstanceLocation, "/")
+	}
+	return breach{text: where + ": " + describeBreach(sure), extra: extra}, true
+}
+
+// surest returns the error below e that no validator would overlook, a wrong value before a value too many; nil if
+// there is none.
+func (c *schemaCheck) surest(e *jsonschema.ValidationError, v *mutate.JSON) *jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		if c.certain(e, v) {
+			return e
+		}
+		return nil
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		// Each branch has to fail for certain.
+		for _, cause := range e.Causes {
+			if c.surest(cause, v) == nil {
+				return nil
+			}
+		}
+		return e
+	case *kind.Not, *kind.Contains, *kind.PropertyNames:
+		if c.formats {
+			return nil
+		}
+		return e
+	}
+	var extra *jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		sure := c.surest(cause, v)
+		if sure == nil {
+			continue
+		}
+		if _, ok := sure.ErrorKind.(*kind.AdditionalProperties); !ok {
+			return sure
+		}
+		extra = sure
+	}
+	return extra
+}
+
+func (c *schemaCheck) certain(e *jsonschema.ValidationError, v *mutate.JSON) bool {
+	switch e.ErrorKind.(type) {
+	case *kind.Format, *kind.ContentEncoding, *kind.ContentMediaType, *kind.ContentSchema:
+		return false
+	case *kind.OneOf, *kind.Not, *kind.Contains, *kind.MinContains, *kind.MaxContains, *kind.FalseSchema, *kind.PropertyNames:
+		return !c.formats
+	case *kind.MinLength, *kind.MaxLength, *kind.Pattern:
+		// Some count characters, some the units of UTF-16, and classes of characters differ beyond ASCII.
+		at := v.At(pointerTo(e.InstanceLocation))
+		return at != nil && !strings.ContainsFunc(at.Text, func(r rune) bool { return r >= utf8.RuneSelf })
+	case *kind.MultipleOf:
+		// Validators that divide binary fractions come to other ends.
+		at := v.At(pointerTo(e.InstanceLocation))
+		_, whole := at.Int()
+		return at != nil && whole
+	}
+	return true
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+func pointerTo(location []string) string {
+	var b strings.Builder
+	for _, step := range location {
+		b.WriteByte('/')
+		b.WriteString(pointerEscape.Replace(step))
+	}
+	return b.String()
+}
+
+// describeBreach says in a few words what a validation error is about.
+func describeBreach(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		want := slices.Clone(k.Want)
+		slices.Sort(want)
+		return fmt.Sprintf("got %s, want %s", k.Got, strings.Join(want, " or "))
+	case *kind.Required:
+		missing := slices.Clone(k.Missing)
+		slices.Sort(missing)
+		return "missing " + strings.Join(missing, ", ")
+	case *kind.AdditionalProperties:
+		extra := slices.Clone(k.Properties)
+		slices.Sort(extra)
+		return "unknown property " + cut(strings.Join(extra, ", "), 80)
+	case *kind.AnyOf:
+		return "it fits no branch of anyOf"
+	case *kind.OneOf:
+		return "it does not fit exactly one branch of oneOf"
+	}
+	words := e.ErrorKind.KeywordPath()
+	keyword := ""
+	if len(words) > 0 {
+		keyword = words[len(words)-1]
+	}
+	return "it breaks " + keyword
+}
+
+// goValue turns a tree into what the validator wants. False means that its text is not the same to all readers:
+// strings that are no Unicode, numbers that few can hold, members that stand twice, or too deep.
+func goValue(v *mutate.JSON, depth int) (any, bool) {
+	if v == nil {
+		return nil, true
+	}
+	if depth > 200 {
+		return nil, false
+	}
+	switch v.Kind {
+	case mutate.Bool:
+		return v.Text == "true", true
+	case mutate.Number:
+		if _, ok := number(v.Text); !ok {
+			return nil, false
+		}
+		return json.Number(v.Text), true
+	case mutate.String:
+		return v.Text, utf8.ValidString(v.Text)
+	case mutate.Array:
+		items := make([]any, len(v.Items))
+		for i, item := range v.Items {
+			var ok bool
+			if items[i], ok = goValue(item, depth+1); !ok {
+				return nil, false
+			}
+		}
+		return items, true
+	case mutate.Object:
+		members := make(map[string]any, len(v.Members))
+		for i := range v.Members {
+			value, ok := goValue(v.Members[i].Value, depth+1)
+			if _, twice := members[v.Members[i].Name]; twice || !ok {
+				return nil, false
+			}
+			members[v.Members[i].Name] = value
+		}
+		return members, true
+	}
+	return nil, true
+}

@@ -1,0 +1,27 @@
+package mcp
+
+// Start says where a script runs.
+type Start uint8
+
+const (
+	StartInvalid Start = iota
+	Shared             // in the session that is up: the handshake is done, other scripts may be in flight
+	Fresh              // on a process of its own; the script's first step is the first line the server sees
+)
+
+// Script is the input of an MCP campaign: what one client says, in order.
+type Script struct {
+	Start Start  // the zero value is not valid
+	Check string // name of the systematic check that made it and whose detector compares its answers; "": none
+	Steps []Step
+}
+
+// Step is one line of a script.
+type Step struct {
+	// Line is what goes on the wire, byte for byte and without the newline, except for placeholders: see [Script].
+	Line      []byte
+	NoWait    bool // the next step is sent before this one is answered
+	NoNewline bool // no newline is written after it
+	Close     bool // standard input is closed after it; only in a Fresh script
+	Times     int  // how often it is sent, each time with an id of its own; 0: once
+}

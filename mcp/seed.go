@@ -1,0 +1,181 @@
+package mcp
+
+import (
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Seed is a script that a campaign begins with.
+type Seed struct {
+	Name   string // what it is, unique, fit for a file name
+	Valid  bool   // a server that works takes every message of it
+	Script Script
+}
+
+// Seeds returns the scripts that a campaign of this mutator begins with, always the same: plain messages, a conform call
+// of each tool, chains of calls, odd messages, and every check. They stand in the order in which they are worth running;
+// what takes a process of its own or long comes last, one of it after another kind.
+func (m *Mutator) Seeds() []Seed {
+	s := seeds{b: m.e.b, used: make(map[string]bool)}
+	s.valid()
+	s.edges()
+	s.chains()
+	s.checks(m.profile.NoGrowth)
+	return s.all
+}
+
+type seeds struct {
+	b    *repertoire
+	all  []Seed
+	used map[string]bool
+}
+
+// add gives a seed a name that no other one has.
+func (s *seeds) add(name string, valid bool, in Script) {
+	name = fileName(name)
+	unique := name
+	for n := 2; s.used[unique]; n++ {
+		unique = name + "-" + itoa(n)
+	}
+	s.used[unique] = true
+	s.all = append(s.all, Seed{Name: unique, Valid: valid, Script: in})
+}
+
+// fileName makes a name of small letters, digits, _ and - out of anything.
+func fileName(name string) string {
+	const most = 80
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if b.Len() >= most {
+			break
+		}
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	if b.Len() == 0 {
+		return "seed"
+	}
+	return b.String()
+}
+
+func (s *seeds) valid() {
+	ask := func(name, method string, params *mutate.JSON) {
+		s.add(name, true, shared("", send(requestLine(method, params))))
+	}
+	s.add("initialize", true, fresh("", append(handshake(s.b.version()), sendText(pingLine))...))
+	ask("ping", "ping", nil)
+	s.b.eachList(func(method string) { ask(method, method, nil) })
+	for _, t := range s.b.tools {
+		s.add("call "+t.Name, true, shared("", send(t.call())))
+		if !t.full.Equal(t.plain) {
+			s.add("call "+t.Name+" in full", true, shared("", send(t.callWith(t.full))))
+		}
+	}
+	for i := range s.b.session.Resources[:min(16, len(s.b.session.Resources))] {
+		uri := s.b.session.Resources[i].URI
+		ask("read "+uri, "resources/read", object("uri", uri))
+	}
+	for i := range s.b.session.Templates {
+		ask("read template", "resources/read", object("uri", expandTemplate(s.b.session.Templates[i].URI, func(string) string { return "1" })))
+	}
+	for i := range s.b.session.Prompts {
+		p := &s.b.session.Prompts[i]
+		s.add("prompt "+p.Name, true, shared("", send(promptLine(p, func(string) string { return "a" }))))
+	}
+	s.b.eachCompletion(func(name string, ref func() *mutate.JSON, argument string) {
+		if s.b.session.Has("completions") {
+			s.add("complete "+name+" "+argument, true, shared("", send(completionLine(ref(), argument, ""))))
+		}
+	})
+	if subscribe := s.b.session.Capabilities.Get("resources").Get("subscribe"); subscribe != nil && subscribe.Text == "true" && len(s.b.session.Resources) > 0 {
+		uri := s.b.session.Resources[0].URI
+		s.add("subscribe", true, shared("", send(requestLine("resources/subscribe", object("uri", uri))),
+			send(requestLine("resources/unsubscribe", object("uri", uri)))))
+	}
+	if s.b.session.Has("logging") {
+		s.add("log level", true, shared("", send(levelLine(mutate.NewString("error")))))
+	}
+}
+
+func (s *seeds) edges() {
+	line := func(name, text string) { s.add(name, false, shared("", sendText(text), sendText(pingLine))) }
+	line("empty params", `{"jsonrpc":"2.0","id":"@id","method":"tools/list","params":{}}`)
+	line("null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`)
+	line("string id", `{"jsonrpc":"2.0","id":"test-id","method":"ping"}`)
+	line("negative id", `{"jsonrpc":"2.0","id":-1,"method":"ping"}`)
+	line("empty string id", `{"jsonrpc":"2.0","id":"","method":"ping"}`)
+	line("unknown method", `{"jsonrpc":"2.0","id":"@id","method":"`+controls[0]+`"}`)
+	line("unknown notification", `{"jsonrpc":"2.0","method":"notifications/`+controls[0]+`"}`)
+	line("unknown tool", `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"`+controls[0]+`","arguments":{}}}`)
+	line("initialized again", initializedLine)
+	for _, text := range unasked {
+		line("unasked", text)
+	}
+	for _, text := range mismatches {
+		line("mismatch", text)
+	}
+	line("unknown resource", `{"jsonrpc":"2.0","id":"@id","method":"resources/read","params":{"uri":"`+controls[0]+`://a"}}`)
+	line("unknown prompt", `{"jsonrpc":"2.0","id":"@id","method":"prompts/get","params":{"name":"`+controls[0]+`"}}`)
+	for i := range s.b.session.Prompts {
+		p := &s.b.session.Prompts[i]
+		s.add("prompt without arguments "+p.Name, false, shared("", send(requestLine("prompts/get", object("name", p.Name)))))
+	}
+}
+
+// maxChains bounds how many chains of calls are seeds.
+const maxChains = 160
+
+// chains adds the sequences of all chains, with the likeliest guess of all of them first.
+func (s *seeds) chains() {
+	added := 0
+	for guess := range 8 {
+		for i := range s.b.chains {
+			c := &s.b.chains[i]
+			for _, q := range c.sequences() {
+				if added >= maxChains {
+					return
+				}
+				if in, ok := c.script(q, guess, plainArguments); ok {
+					s.add("chain "+c.opener.Name+" "+q.name, false, in)
+					added++
+				}
+			}
+		}
+	}
+}
+
+// checks adds the scripts of all checks: cheap ones in order, dear ones in turn.
+func (s *seeds) checks(noGrowth bool) {
+	var dear [][]Seed
+	for i := range checks {
+		c := &checks[i]
+		if noGrowth && (c.label == CheckGrowthTime || c.label == CheckGrowthMemory) {
+			continue
+		}
+		var made []Seed
+		c.make(s.b, fixedRand(uint64(100+i)), func(name string, in Script) {
+			made = append(made, Seed{Name: c.label + " " + name, Script: in})
+		})
+		if c.dear {
+			dear = append(dear, made)
+			continue
+		}
+		for _, m := range made {
+			s.add(m.Name, false, m.Script)
+		}
+	}
+	for at, more := 0, true; more; at++ {
+		more = false
+		for _, made := range dear {
+			if at < len(made) {
+				s.add(made[at].Name, false, made[at].Script)
+				more = true
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// firstID is where the ids of a process begin: far from the small numbers that scripts make up, and with as many
+// digits as any id of a session will have.
+const firstID = 1_000_000
+
+// flight is a request on its way.
+type flight struct {
+	lane     *lane // nil: nobody's any more
+	sent     int   // index in its transcript
+	answered bool
+	blocking bool // its group waits for it
+}
+
+// server is one process with what belongs to its life.
+type server struct {
+	*transport
+	got     lines // taken out of the inbox last
+	ids     int64 // the last that was given out
+	flights map[int64]flight
+	past    history
+	ran     int   // scripts since the start
+	stderr  int64 // how much of it has been looked at
+	born    time.Time
+}
+
+func launch(c proc.Command) (*server, error) {
+	t, err := dial(c)
+	if err != nil {
+		return nil, err
+	}
+	return &server{transport: t, ids: firstID, flights: make(map[int64]flight), born: time.Now()}, nil
+}
+
+// ours reports whether the number is an id that we have given out.
+func (s *server) ours(id int64) bool { return id > firstID && id <= s.ids }
+
+// The ways in which a call can fail that are the server's.
+var (
+	errEnded  = errors.New("the server has ended")
+	errSilent = errors.New("the server does not answer")
+	errBroken = errors.New("the server has closed its standard input")
+)
+
+// call sends a request of ours and waits for its answer. What else comes is answered or dropped; noise is the first
+// line that was no message. It is for what happens before and beside the campaign.
+func (s *server) call(ctx context.Context, line []byte, patience time.Duration) (answer Message, noise []byte, err error) {
+	x := expansion{transcript: new(Transcript), ids: &s.ids}
+	out := append(x.append(nil, line), '\n')
+	id := s.ids
+	if _, err := s.write(ctx, out, patience); err != nil {
+		return answer, nil, s.writeError(err)
+	}
+	deadline := time.Now().Add(patience)
+	noisy := 0
+	for {
+		end := s.inbox.take(&s.got)
+		for i := range s.got.len() {
+			raw := s.got.at(i)
+			m := ParseMessage(raw)
+			echo := m.Class == ClassRequest && m.Method == "initialize" // our own, from something like cat
+			switch {
+			case m.Class == ClassRequest && !echo:
+				s.write(ctx, appendReply(nil, &m), patience)
+			case m.Class == ClassResponse && answersLoosely(m.ID, id):
+				return m, noise, nil
+			case isNoise(&m) || echo:
+				if noisy += len(raw) + 1; noise == nil {
+					noise = append([]byte{}, raw...)
+					// A banner may come before the server is there; it need not be waited for so long.
+					if early := time.Now().Add(max(patience/3, time.Second)); early.Before(deadline) {
+						deadline = early
+					}
+				}
+			}
+		}
+		switch {
+		case errors.Is(end, errFlood) || noisy > 1<<20:
+			return answer, noise, errFlood
+		case end != nil:
+			return answer, noise, errEnded
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return answer, noise, errSilent
+		}
+		s.inbox.expect(1)
+		if err := s.wait(ctx, left); err != nil {
+			return answer, noise, s.writeError(err)
+		}
+	}
+}
+
+// writeError says what an error of the pipes means.
+func (s *server) writeError(err error) error {
+	switch {
+	case errors.Is(err, errBlocked):
+		return errSilent
+	case errors.Is(err, syscall.EPIPE):
+		return errBroken
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return errEnded
+}
+
+// isNoise reports whether a line is no message at all. An object or an array that is none is judged as a message.
+func isNoise(m *Message) bool {
+	return m.Class == ClassInvalid && (m.Root == nil || m.Root.Kind != mutate.Object)
+}

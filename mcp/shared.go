@@ -1,0 +1,37 @@
+package mcp
+
+import "context"
+
+// together runs scripts that may be in flight at the same time. When the server dies of one of them, the likely ones
+// are tried by themselves; if it is none of those, all that were not answered are lost.
+func (e *executor) together(ctx context.Context, lanes []*lane) error {
+	for {
+		if len(lanes)+len(e.resumed) == 0 {
+			return nil
+		}
+		s, err := e.up(ctx)
+		if err != nil {
+			return err
+		}
+		r := &round{server: s, todo: lanes, ready: e.resumed, limit: e.limit(false), size: max(e.target.window()/depth, 1)}
+		resumed := e.resumed
+		e.resumed = nil
+		mark := s.proc.Written()
+		f, err := e.run(ctx, r)
+		if err != nil {
+			return e.discard(s, err)
+		}
+		for _, l := range resumed {
+			e.handBack(l)
+		}
+		if f == fateFine {
+			for _, l := range lanes {
+				e.retire(s, l)
+			}
+			return e.attribute(ctx, r, lanes, mark)
+		}
+		if lanes, err = e.takeApart(ctx, r, f, lanes); err != nil {
+			return err
+		}
+	}
+}

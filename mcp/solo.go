@@ -1,0 +1,205 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	oddGrace     = 3 * time.Millisecond   // for an answer to an odd line after the ping behind it was answered
+	patientGrace = 50 * time.Millisecond  // the same when there is time
+	quickGrace   = 12 * time.Millisecond  // the same when another execution has the last word
+	muteGrace    = 300 * time.Millisecond // for an answer on a session that is not initialized
+	lingerTime   = 250 * time.Millisecond // for a server to die after its last answer
+	dangleTime   = 150 * time.Millisecond // for what should not come any more: see dangles
+	silenceKnown = 8                      // times in a row that odd lines of a sort got no answer
+	silenceEvery = 64                     // then one in so many still gets the time for it
+)
+
+// solo runs a script that has the server for itself. A patient one is waited for, another may be parked.
+func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
+	var s *server
+	var err error
+	if l.in.Start == Fresh {
+		if s, err = e.takeSpare(); err == nil && (patient || e.last == nil) {
+			e.last, e.lastBefore = s, 0
+		}
+	} else {
+		s, err = e.up(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	alone := l.in.Start == Fresh
+	r := &round{server: s, todo: []*lane{l}, alone: l, patient: patient || alone, mute: alone, size: 1,
+		limit: e.limit(l.obs.Ask.Quick)}
+	_, s.stderr = s.proc.Stderr(s.proc.Written())
+	f, err := e.run(ctx, r)
+	if f == fateFine && err == nil {
+		e.measure(r, l)
+		f, err = e.after(ctx, r)
+	}
+	if err != nil {
+		return e.discard(s, err)
+	}
+	switch f {
+	case fateDeaf:
+		l.t.Deaf = true
+		e.explain(l, s)
+		l.t.End = s.kill()
+	case fateFlood:
+		l.t.Flood = true
+		l.t.End = s.kill()
+	case fateEnded:
+		l.t.End = s.bury(ctx)
+	default:
+		if l.t.Hung {
+			e.explain(l, s)
+		}
+	}
+	l.t.Stderr, s.stderr = s.proc.Stderr(s.stderr)
+	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
+		e.retire(s, l)
+	}
+	if l.bad() {
+		e.count(l)
+	}
+	if alone {
+		s.close()
+		return e.warmUp()
+	}
+	if f != fateFine {
+		e.lose(s, l.t.End)
+	}
+	return nil
+}
+
+// after waits for what may still happen when all was said.
+func (e *executor) after(ctx context.Context, r *round) (fate, error) {
+	s := r.server
+	never := func() bool { return false }
+	switch {
+	case s.eof:
+		return e.watch(ctx, r, r.limit, never)
+	case r.patient && r.alone.dangles():
+		if r.alone.obs.Ask.Quick {
+			return e.watch(ctx, r, dangleTime/8, never)
+		}
+		return e.watch(ctx, r, dangleTime, never)
+	case r.patient && e.lingers > 0 && r.alone.in.Start == Shared:
+		e.lingers--
+		return e.watch(ctx, r, lingerTime, never)
+	}
+	return fateFine, nil
+}
+
+// dangles reports whether something may come that must not: an answer to what was cancelled, progress of what is
+// answered and has made some before.
+func (l *lane) dangles() bool {
+	for i := range l.t.Received {
+		if l.t.Received[i].Message.Method == "notifications/progress" {
+			return true
+		}
+	}
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; l.cancels && s.Answer < 0 && !s.Regular && l.ownID(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// settleDangling waits once for what must not come to any script of a batch, and gives it to whom it belongs.
+func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
+	dangling := false
+	for _, l := range lanes {
+		dangling = dangling || l.dangling
+	}
+	if !dangling || e.live == nil {
+		return nil
+	}
+	r := &round{server: e.live, limit: e.limit(false)}
+	if _, err := e.watch(ctx, r, dangleTime, func() bool { return false }); err != nil {
+		return e.discard(r.server, err)
+	}
+	for _, l := range lanes {
+		if l.dangling {
+			l.dangling = false
+			e.retire(r.server, l)
+		}
+	}
+	return nil
+}
+
+// watch pulls what comes until done, or until the time is up.
+func (e *executor) watch(ctx context.Context, r *round, d time.Duration, done func() bool) (fate, error) {
+	deadline := time.Now().Add(d)
+	for {
+		if _, end := e.pull(r); end != nil {
+			return endFate(end), nil
+		}
+		left := time.Until(deadline)
+		if left <= 0 || done() {
+			return fateFine, nil
+		}
+		if err := e.flush(ctx, r); err != nil {
+			if errors.Is(err, errBlocked) {
+				return e.stuck(r), nil
+			}
+			return fateInvalid, err
+		}
+		r.server.inbox.expect(1)
+		if err := r.server.wait(ctx, left); err != nil {
+			if ctx.Err() != nil {
+				return fateInvalid, err
+			}
+			e.pull(r)
+			return fateEnded, nil
+		}
+	}
+}
+
+// linger gives the server a little time for an answer to an odd line, which may come after the ping's. What never
+// gets one is given that time now and then only.
+func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
+	l := r.alone
+	i := l.expects()
+	if i < 0 || r.server.eof || r.open && !l.done() {
+		return fateFine, nil
+	}
+	sort := oddity(&l.t.Sent[i].Message)
+	grace := oddGrace
+	switch {
+	case r.mute:
+		grace = e.muteTime(r)
+	case r.patient:
+		grace = patientGrace
+		if l.obs.Ask.Quick {
+			grace = quickGrace
+		}
+	case e.silences[sort] >= silenceKnown:
+		if e.silences[sort]++; e.silences[sort]%silenceEvery != 0 {
+			return fateFine, nil
+		}
+	}
+	f, err := e.watch(ctx, r, grace, func() bool { return l.expects() < 0 })
+	if l.expects() < 0 {
+		e.silences[sort] = 0
+	} else {
+		e.silences[sort]++
+	}
+	return f, err
+}
+
+// muteTime is how long to wait for an answer on a session that is not initialized: a process that has only just been
+// started may still be loading.
+func (e *executor) muteTime(r *round) time.Duration {
+	if l := r.alone; l.unanswered() >= 0 {
+		if l.t.Sent[l.unanswered()].Message.Method == "initialize" {
+			return max(r.limit, min(4*e.startup, e.target.startTimeout()))
+		}
+	}
+	age := time.Since(r.server.born)
+	return max(muteGrace, 4*e.startup-age)
+}

@@ -1,0 +1,79 @@
+package mcp
+
+// methods are all methods of the protocol versions that have a handshake, those that a server sends left out.
+var methods = []string{
+	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read",
+	"resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete",
+	"logging/setLevel", "tasks/get", "tasks/list", "tasks/result", "tasks/cancel",
+}
+
+// notifications are those that a client may send.
+var notifications = []string{
+	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
+}
+
+// Subject names what a message is about in one of a bounded set of ways, whatever a mutation has made of it: "ping",
+// "tools/call divide", "tools/call (unknown tool)", "(unknown method)", "(invalid JSON)". Tools and prompts are told
+// by name when the session knows them. The session may be nil.
+func Subject(s *Session, m *Message) string {
+	switch m.Class {
+	case ClassBatch:
+		return "(batch)"
+	case ClassResponse:
+		return "(response)"
+	}
+	if m.Root == nil {
+		return "(invalid JSON)"
+	}
+	if m.Method == "" {
+		return "(invalid message)"
+	}
+	switch m.Method {
+	case "tools/call":
+		name, _ := m.Params.Get("name").Str()
+		if s != nil && s.Tool(name) != nil {
+			return "tools/call " + name
+		}
+		return "tools/call (unknown tool)"
+	case "prompts/get":
+		name, _ := m.Params.Get("name").Str()
+		if s != nil && s.prompt(name) != nil {
+			return "prompts/get " + name
+		}
+		return "prompts/get (unknown prompt)"
+	}
+	if isMethod(m.Method) || isNotification(m.Method) {
+		return m.Method
+	}
+	if m.Class == ClassNotification {
+		return "(unknown notification)"
+	}
+	return "(unknown method)"
+}
+
+func isMethod(name string) bool {
+	for _, m := range methods {
+		if m == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isNotification(name string) bool {
+	for _, n := range notifications {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) prompt(name string) *Prompt {
+	for i := range s.Prompts {
+		if s.Prompts[i].Name == name {
+			return &s.Prompts[i]
+		}
+	}
+	return nil
+}

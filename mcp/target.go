@@ -1,0 +1,131 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
+
+// Target is an MCP server over stdio that is to be fuzzed. It is never changed, so that several workers may use it.
+type Target struct {
+	Command      []string      // the server's program and its arguments
+	Env          []string      // added to our environment, NAME=value
+	Dir          string        // working directory; "": ours
+	Timeout      time.Duration // for the answer to one request; 0: 5s
+	StartTimeout time.Duration // from the start of the process to the answer to initialize; 0: 30s
+	Version      string        // the protocol version to ask for; "": the newest of Versions
+	Window       int           // requests in flight; 0: 32
+	Session      *Session      // what Discover returned; nil: Open discovers by itself
+	Canary       *Canary       // nil: none; it outlives the executors
+
+	// Blocked says of a tool that it must never be called; nil: none. A line that names such a tool is not sent,
+	// whatever made it. It is asked once for each tool, when an executor is opened.
+	Blocked func(tool string) bool
+}
+
+var _ teasel.Target[Script] = (*Target)(nil)
+
+const (
+	defaultTimeout      = 5 * time.Second
+	defaultStartTimeout = 30 * time.Second
+	defaultWindow       = 32
+)
+
+func (t *Target) timeout() time.Duration {
+	if t.Timeout > 0 {
+		return t.Timeout
+	}
+	return defaultTimeout
+}
+
+func (t *Target) startTimeout() time.Duration {
+	if t.StartTimeout > 0 {
+		return t.StartTimeout
+	}
+	return defaultStartTimeout
+}
+
+func (t *Target) window() int {
+	if t.Window > 0 {
+		return t.Window
+	}
+	return defaultWindow
+}
+
+func (t *Target) version() string {
+	if t.Version != "" {
+		return t.Version
+	}
+	return Versions[len(Versions)-1]
+}
+
+// launch starts a process and says nothing to it.
+func (t *Target) launch() (*server, error) {
+	env := slices.Clone(t.Env)
+	if t.Canary != nil {
+		env = append(env, t.Canary.Environ()...)
+	}
+	s, err := launch(proc.Command{Args: t.Command, Env: env, Dir: t.Dir})
+	if err != nil {
+		return nil, launchError(t.Command, err)
+	}
+	return s, nil
+}
+
+// shakeHands initializes the session of a process and returns the whole result of initialize.
+func (t *Target) shakeHands(ctx context.Context, s *server) (Message, error) {
+	const during = "initialize"
+	answer, noise, err := s.call(ctx, initializeLine(t.version()), t.startTimeout())
+	if err != nil {
+		return answer, t.trouble(ctx, s, err, noise, during)
+	}
+	if answer.Error != nil {
+		return answer, &StartError{Command: t.Command,
+			What: "refused initialize: " + shorten(answer.Error.String()),
+			Hint: "ask for another protocol version, for example --protocol-version " + Versions[0]}
+	}
+	if _, err := s.write(ctx, []byte(initializedLine+"\n"), t.startTimeout()); err != nil {
+		return answer, t.trouble(ctx, s, s.writeError(err), nil, "notifications/initialized")
+	}
+	return answer, nil
+}
+
+// trouble makes a [StartError] of what went wrong with a process that is then of no more use. An error of the
+// context stays what it is.
+func (t *Target) trouble(ctx context.Context, s *server, err error, noise []byte, during string) error {
+	switch {
+	case errors.Is(err, errBroken):
+		end := s.bury(ctx)
+		if end.Closed {
+			return brokenError(t.Command, end, during)
+		}
+		return endedError(t.Command, end, during)
+	case errors.Is(err, errEnded):
+		return endedError(t.Command, s.bury(ctx), during)
+	case errors.Is(err, errSilent):
+		end := s.kill()
+		if noise == nil && s.inbox.total.Load() > 1<<20 { // one line without end
+			return floodError(t.Command, end.Stderr, during)
+		}
+		return silentError(t.Command, t.startTimeout(), noise, end.Stderr, during)
+	case errors.Is(err, errFlood):
+		end := s.kill()
+		if noise != nil {
+			return silentError(t.Command, t.startTimeout(), noise, end.Stderr, during)
+		}
+		return floodError(t.Command, end.Stderr, during)
+	}
+	return err
+}
+
+// shorten cuts a text that is shown in an error.
+func shorten(s string) string {
+	if len(s) > shownBytes {
+		return s[:shownBytes] + "..."
+	}
+	return s
+}

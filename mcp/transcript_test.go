@@ -1,0 +1,267 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// A transcript in a test is text, a line of it for each of these:
+//
+//	> LINE         a line that was sent and awaited; >& is not awaited, >| has no newline, >. ends the input
+//	< LINE         a line that was received
+//	2> TEXT        a line on standard error
+//	noise TEXT     a line on standard output that is no message
+//	fresh          the script has a process of its own
+//	check NAME     the script is a systematic check
+//	wait DURATION  time goes by
+//	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! deaf, ! flood
+//	growth WHAT SIZE:VALUE...
+//	«text*N» in a line stands for N times the text.
+func parseTranscript(t testing.TB, session *Session, text string) *Transcript {
+	t.Helper()
+	b := transcriptBuilder{t: t, lane: lane{t: Transcript{Script: &Script{Start: Shared}, Session: session}}}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); strings.TrimSpace(line) != "" && line[0] != '#' {
+			b.line(expandRepeats(line))
+		}
+	}
+	b.finish()
+	return &b.lane.t
+}
+
+type transcriptBuilder struct {
+	t     testing.TB
+	lane  lane
+	now   time.Duration
+	ready bool
+}
+
+func (b *transcriptBuilder) line(line string) {
+	t := &b.lane.t
+	b.now += time.Millisecond
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case ">", ">&", ">|", ">.":
+		b.sent(word, rest)
+	case "<":
+		b.received([]byte(rest))
+	case "2>":
+		t.Stderr = append(t.Stderr, rest+"\n"...)
+	case "noise":
+		t.Noise = append(t.Noise, []byte(unquoteTest(rest)))
+		t.Noisy++
+	case "fresh":
+		t.Script.Start = Fresh
+	case "check":
+		t.Script.Check = rest
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.now += d
+	case "!":
+		b.end(rest)
+	case "growth":
+		b.growth(rest)
+	default:
+		b.t.Fatalf("line %q of a transcript begins with nothing known", line)
+	}
+}
+
+var plainID = regexp.MustCompile(`"id": ?([1-9][0-9]{0,8})([,}])`)
+
+func (b *transcriptBuilder) sent(mark, line string) {
+	t := &b.lane.t
+	line = unquoteTest(line)
+	m := ParseMessage([]byte(line))
+	step := Step{Line: plainID.ReplaceAll([]byte(line), []byte(`"id":"@id"$2`)), NoWait: mark == ">&", NoNewline: mark == ">|", Close: mark == ">."}
+	t.Script.Steps = append(t.Script.Steps, step)
+	_, regular := planLine(&step, &m)
+	if m.Class == ClassRequest {
+		_, ours := integerID(m.ID)
+		s := step
+		parsed := ParseMessage(step.Line)
+		_, regular = planLine(&s, &parsed)
+		regular = regular && ours && (t.Script.Start == Shared || b.ready || m.Method == "initialize" || m.Method == "ping")
+	}
+	t.Sent = append(t.Sent, Sent{
+		Step: len(t.Script.Steps) - 1, Raw: []byte(line), Message: m, Regular: regular && m.Class == ClassRequest, Answer: -1, At: b.now,
+	})
+	switch m.Method {
+	case "notifications/initialized":
+		b.ready = true
+	case "notifications/cancelled":
+		for i := range t.Sent {
+			if s := &t.Sent[i]; s.Regular && s.Answer < 0 && s.Message.Root.Get("id").Equal(m.Params.Get("requestId")) {
+				s.Regular = false
+			}
+		}
+	}
+}
+
+func (b *transcriptBuilder) received(line []byte) {
+	l := &b.lane
+	line = []byte(unquoteTest(string(line)))
+	m := ParseMessage(line)
+	r := Received{Raw: line, Message: m, Sent: -1, At: b.now}
+	if m.Class == ClassResponse || m.Class == ClassInvalid && m.ID != "" {
+		if m.ID == "" {
+			b.t.Fatal("a response without an id")
+		}
+		r.Sent, r.Loose = l.answers(m.ID)
+	}
+	l.t.Received = append(l.t.Received, r)
+	if r.Sent >= 0 && l.t.Sent[r.Sent].Answer < 0 {
+		l.t.Sent[r.Sent].Answer = len(l.t.Received) - 1
+	}
+}
+
+func (b *transcriptBuilder) end(what string) {
+	t := &b.lane.t
+	word, rest, _ := strings.Cut(what, " ")
+	switch word {
+	case "exit":
+		code, err := strconv.Atoi(rest)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		t.End = End{Kind: EndExited, Code: code, Stderr: t.Stderr}
+	case "signal":
+		t.End = End{Kind: EndSignalled, Signal: rest, Stderr: t.Stderr}
+	case "killed":
+		t.End.Kind = EndKilled
+	case "closed":
+		t.End.Closed = true
+	case "hung":
+		t.Hung = true
+	case "deaf":
+		t.Deaf = true
+		t.End.Kind = EndKilled
+	case "flood":
+		t.Flood = true
+	default:
+		b.t.Fatalf("no end is called %q", what)
+	}
+}
+
+func (b *transcriptBuilder) growth(text string) {
+	words := strings.Fields(text)
+	g := &Growth{What: words[0]}
+	for _, w := range words[1:] {
+		var size, value float64
+		if _, err := fmt.Sscanf(w, "%g:%g", &size, &value); err != nil {
+			b.t.Fatalf("%s: %v", w, err)
+		}
+		g.Sizes, g.Values = append(g.Sizes, size), append(g.Values, value)
+	}
+	b.lane.t.Growth = g
+}
+
+func (b *transcriptBuilder) finish() {
+	t := &b.lane.t
+	if n := len(t.Script.Steps); n > 0 && t.Script.Steps[n-1].Close {
+		t.End.EOF = true
+	}
+}
+
+var repeated = regexp.MustCompile(`«([^*»]+)\*(\d+)»`)
+
+func expandRepeats(line string) string {
+	return repeated.ReplaceAllStringFunc(line, func(s string) string {
+		m := repeated.FindStringSubmatch(s)
+		n, _ := strconv.Atoi(m[2])
+		return strings.Repeat(m[1], n)
+	})
+}
+
+var testByte = regexp.MustCompile(`⟨([0-9a-f]{2})⟩`)
+
+// unquoteTest puts bytes where a test has them as ⟨hex⟩.
+func unquoteTest(s string) string {
+	return testByte.ReplaceAllStringFunc(s, func(s string) string {
+		n, _ := strconv.ParseUint(testByte.FindStringSubmatch(s)[1], 16, 8)
+		return string([]byte{byte(n)})
+	})
+}
+
+// catalog is what a server says of itself, as a test writes it.
+type catalog struct {
+	Initialize struct {
+		Capabilities    json.RawMessage
+		ProtocolVersion string
+	}
+	Tools     []json.RawMessage
+	Resources []json.RawMessage
+	Templates []json.RawMessage `json:"resourceTemplates"`
+	Prompts   []json.RawMessage
+}
+
+func sessionOf(t testing.TB, text string) *Session {
+	t.Helper()
+	var c catalog
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	tree := func(raw json.RawMessage) *mutate.JSON {
+		v, err := mutate.ParseJSON(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	s := &Session{Version: c.Initialize.ProtocolVersion, Capabilities: tree(c.Initialize.Capabilities)}
+	for _, raw := range c.Tools {
+		v := tree(raw)
+		name, _ := v.Get("name").Str()
+		s.Tools = append(s.Tools, Tool{
+			Name: name, InputSchema: v.Get("inputSchema"), OutputSchema: v.Get("outputSchema"), Annotations: v.Get("annotations"), Root: v,
+		})
+		s.Tools[len(s.Tools)-1].Description, _ = v.Get("description").Str()
+	}
+	resource := func(v *mutate.JSON, uri string) Resource {
+		r := Resource{Root: v}
+		r.URI, _ = v.Get(uri).Str()
+		r.Name, _ = v.Get("name").Str()
+		return r
+	}
+	for _, raw := range c.Resources {
+		s.Resources = append(s.Resources, resource(tree(raw), "uri"))
+	}
+	for _, raw := range c.Templates {
+		s.Templates = append(s.Templates, resource(tree(raw), "uriTemplate"))
+	}
+	for _, raw := range c.Prompts {
+		v := tree(raw)
+		p := Prompt{Root: v}
+		p.Name, _ = v.Get("name").Str()
+		if list := v.Get("arguments"); list != nil {
+			for _, a := range list.Items {
+				name, _ := a.Get("name").Str()
+				required := a.Get("required")
+				p.Arguments = append(p.Arguments, PromptArgument{Name: name, Required: required != nil && required.Text == "true"})
+			}
+		}
+		s.Prompts = append(s.Prompts, p)
+	}
+	return s
+}
+
+// judgeText returns the findings of the whole detector set.
+func judgeText(t testing.TB, session *Session, text string) []teasel.Finding {
+	t.Helper()
+	obs := teasel.Observation{Evidence: parseTranscript(t, session, text)}
+	var found []teasel.Finding
+	for _, d := range Detectors(DetectorConfig{}) {
+		found = append(found, d.Detect(&obs)...)
+	}
+	return found
+}

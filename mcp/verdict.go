@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// conclude fills in the observation of the i-th script of a call.
+func (e *executor) conclude(i int) {
+	l := e.lanes[i]
+	switch {
+	case l.lost:
+		l.obs.Exit, l.obs.Runs = teasel.ExitLost, l.runs()+l.spent
+		l.obs.Features, l.obs.Evidence = l.obs.Features[:0], nil
+	case l.concluded:
+	case l.skip && len(l.t.Sent) == 0:
+		l.obs.Exit, l.obs.Runs = teasel.ExitOK, 0
+	case l.parked || l.resumes:
+		l.told = l.runs() + l.spent
+		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
+		l.own()
+		e.lanes[i] = new(lane)
+	default:
+		l.conclude(e)
+	}
+}
+
+// conclude fills in the observation of a script that is at its end.
+func (l *lane) conclude(e *executor) {
+	o := l.obs
+	l.concluded = true
+	e.count(l)
+	o.Runs = max(l.runs()+l.spent, 1)
+	o.Elapsed = l.last.Sub(l.began)
+	o.Exit, o.Detail = l.exit()
+	o.Evidence, o.Dear = &l.t, l.in.Start == Fresh
+	o.Features = fingerprint(o.Features[:0], &l.t)
+	if o.Ask.Features {
+		o.Note = newNote(&l.t)
+	}
+}
+
+// exit says how a script ended, and in a sentence if that was not well.
+func (l *lane) exit() (teasel.Exit, string) {
+	t := &l.t
+	switch {
+	case t.Flood:
+		return teasel.ExitCrash, "the server wrote too much and was cut off"
+	case t.Deaf:
+		return teasel.ExitHang, "the server answers nothing any more" + l.detail
+	case t.End.Closed && !t.End.EOF:
+		return teasel.ExitCrash, "the server closed its standard output and went on running"
+	case t.End.Kind == EndSignalled:
+		return teasel.ExitCrash, "the server died of a signal: " + t.End.Signal
+	case t.End.Kind == EndExited && !t.End.EOF:
+		return teasel.ExitCrash, fmt.Sprintf("the server exited with status %d", t.End.Code)
+	case t.Hung && t.End.Kind == EndInvalid:
+		return teasel.ExitHang, "a request got no answer" + l.detail
+	}
+	if n := len(t.Received); n > 0 {
+		for i := n - 1; i >= 0; i-- {
+			if m := &t.Received[i].Message; m.Class == ClassResponse {
+				if m.isRefusal() {
+					return teasel.ExitRejected, ""
+				}
+				break
+			}
+		}
+	}
+	return teasel.ExitOK, ""
+}
+
+// explain notes what a server does that does not answer: whether it burns processor time or waits for something.
+func (e *executor) explain(l *lane, s *server) {
+	running, all := s.proc.Threads()
+	switch {
+	case all == 0:
+	case running > 0:
+		l.detail = "; it is using the processor"
+	default:
+		l.detail = "; it is idle"
+	}
+}
+
+// attribute looks for whom that belongs to which came while several scripts were in flight: each is run once more, by
+// itself. That is done for what is new only, and a few times.
+func (e *executor) attribute(ctx context.Context, r *round, lanes []*lane, mark int64) error {
+	s := r.server
+	if s.proc.Written() != mark || r.stray {
+		var text []byte
+		text, s.stderr = s.proc.Stderr(mark)
+		if line := troubleLine(text); line != nil {
+			r.stray = e.strange("stderr", string(line)) || r.stray
+		}
+	}
+	if !r.stray {
+		return nil
+	}
+	for _, l := range lanes {
+		if l.parked || l.resumes || l.skip || l.alone || len(l.t.Sent) == 0 {
+			continue
+		}
+		l.again(e)
+		if err := e.solo(ctx, l, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
