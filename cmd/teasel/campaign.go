@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/monitor"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// plan is a campaign of one kind, ready to run. It is the last place that knows the type of input.
+type plan[T any] struct {
+	meta     corpus.Meta
+	options  *options
+	campaign teasel.Campaign[T]
+	seeds    []seed[T]
+	rules    []teasel.Rule
+	severity map[string]string // by rule, from the configuration
+}
+
+// seed is an input to begin with and where it is filed.
+type seed[T any] struct {
+	folder string // corpus.Valid, corpus.EdgeCases; "": it comes from a directory of the user's
+	name   string
+	in     T
+}
+
+// drawSeed returns a seed for a campaign whose user named none: small enough to be typed.
+func drawSeed() uint64 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// begin runs a new campaign. One that is there already in the directory is kept, under another name.
+func (p *plan[T]) begin(cmd *cobra.Command) error {
+	o := p.options
+	if err := makeRoom(o.Out, cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	dir, err := corpus.Create(o.Out, p.meta)
+	if err != nil {
+		return usage("choose another directory with --out", "creating the campaign's directory: %w", err)
+	}
+	return p.finish(cmd, dir, func() error {
+		for _, s := range p.seeds {
+			if s.folder == "" {
+				continue
+			}
+			data, err := p.campaign.Codec.Encode(s.in)
+			if err != nil {
+				return fmt.Errorf("encoding seed %s: %w", s.name, err)
+			}
+			if err := dir.WriteSeed(s.folder, s.name, data); err != nil {
+				return err
+			}
+		}
+		for _, s := range p.seeds {
+			p.campaign.Seeds = append(p.campaign.Seeds, s.in)
+		}
+		return nil
+	})
+}
+
+// resume runs a campaign on from where it stopped.
+func (p *plan[T]) resume(cmd *cobra.Command, dir *corpus.Dir) error {
+	return p.finish(cmd, dir, func() error {
+		s, problems, err := dir.Snapshot()
+		if err != nil {
+			return err
+		}
+		warn(cmd.ErrOrStderr(), problems)
+		p.campaign.Resume = &s
+		for _, left := range p.seeds[max(0, len(p.seeds)-s.Waiting):] {
+			p.campaign.Seeds = append(p.campaign.Seeds, left.in)
+		}
+		return nil
+	})
+}
+
+// finish prepares, runs and reports a campaign in a directory, which it closes.
+func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() error) (err error) {
+	defer func() {
+		if e := dir.Close(); e != nil && err == nil {
+			err = failure(fmt.Errorf("closing %s: %w", dir.Path(), e))
+		}
+	}()
+	if err := prepare(); err != nil {
+		return failure(err)
+	}
+	c := &p.campaign
+	show := monitor.Options{Title: p.meta.Kind + ": " + p.meta.Name, Plain: p.options.NoUI}
+	if c.Resume != nil {
+		show.Before = c.Resume.Findings
+	}
+	live := monitor.New(cmd.ErrOrStderr(), show)
+	c.Reporters = append(c.Reporters, dir, live) // on disk first, then on the screen
+	c.NewDetectors = p.detectors(c.NewDetectors)
+	o := p.options
+	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
+	c.StopAfter, c.Memory = o.StopAfter, uint64(o.Memory)
+	sum, runErr := c.Run(cmd.Context())
+	_ = live.Close() // what it could not show is in the report
+	if e := dir.Finish(sum); e != nil && runErr == nil {
+		runErr = e
+	}
+	if runErr != nil {
+		return targetFailure(runErr)
+	}
+	if err := p.report(cmd, dir, sum); err != nil {
+		return err
+	}
+	return outcome(cmd.Context(), sum, o)
+}
+
+// outcome is the exit status of a campaign that went well.
+func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
+	if ctx.Err() != nil {
+		return &exit{status: exitInterrupted, hint: "to carry on: teasel resume " + o.Out}
+	}
+	for i := range sum.Findings {
+		if sum.Findings[i].Severity >= o.FailOn {
+			return &exit{status: exitFindings}
+		}
+	}
+	return nil
+}
+
+func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) error {
+	return writeReport(cmd.OutOrStdout(), p.options.Format, reportRun(dir, sum, p.rules))
+}
+
+// reportRun gathers what a report is about from the campaign's directory.
+func reportRun(dir *corpus.Dir, sum teasel.Summary, rules []teasel.Rule) *report.Run {
+	m := dir.Meta()
+	r := &report.Run{Version: version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum, Rules: rules,
+		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped}
+	if _, err := os.Stat(defaultConfig); err == nil {
+		r.Source = defaultConfig // code scanning can only show what is in the repository
+	}
+	return r
+}
+
+func writeReport(w io.Writer, format string, r *report.Run) error {
+	if err := report.Write(w, format, r); err != nil {
+		return failure(fmt.Errorf("writing the report: %w", err))
+	}
+	return nil
+}
+
+// detectors gives findings the severity that the user wants.
+func (p *plan[T]) detectors(all func() []teasel.Detector) func() []teasel.Detector {
+	if len(p.severity) == 0 {
+		return all
+	}
+	return func() (out []teasel.Detector) {
+		for _, d := range all() {
+			out = append(out, teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
+				for _, f := range d.Detect(o) {
+					switch level := p.severity[f.Rule]; level {
+					case "off":
+						continue
+					case "":
+					default:
+						f.Severity, _ = teasel.ParseSeverity(level) // was checked when it was read
+					}
+					fs = append(fs, f)
+				}
+				return fs
+			}))
+		}
+		return out
+	}
+}
+
+// makeRoom moves a campaign that is in the way aside.
+func makeRoom(out string, stderr io.Writer) error {
+	if !corpus.IsCampaign(out) {
+		return nil
+	}
+	d, err := corpus.Open(out)
+	if errors.Is(err, corpus.ErrLocked) {
+		return usage("choose another directory with --out, or wait for it to end", "%w", err)
+	}
+	if err == nil {
+		err = d.Close()
+	}
+	if err != nil {
+		return usage("choose another directory with --out", "%w", err)
+	}
+	for n := 1; ; n++ {
+		old := fmt.Sprintf("%s.%d", filepath.Clean(out), n)
+		if _, err := os.Lstat(old); err == nil {
+			continue
+		}
+		if err := os.Rename(out, old); err != nil {
+			return usage("choose another directory with --out", "moving an earlier campaign aside: %w", err)
+		}
+		fmt.Fprintf(stderr, "teasel: the earlier campaign in %s is now in %s ('teasel resume %s' carries it on)\n", out, old, old)
+		return nil
+	}
+}
+
+// warn tells of broken files that were passed over.
+func warn(w io.Writer, problems []*corpus.Problem) {
+	const most = 10
+	for i, p := range problems {
+		if i == most {
+			fmt.Fprintf(w, "teasel: warning: and %d more\n", len(problems)-most)
+			return
+		}
+		fmt.Fprintf(w, "teasel: warning: %v\n", p)
+	}
+}
+
+// loadCorpus reads the directories that the user has given. Broken files are told and left out.
+func loadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (out []seed[T], err error) {
+	for _, dir := range dirs {
+		seeds, problems, err := corpus.Load(dir, func(data []byte) error {
+			_, err := codec.Decode(data)
+			return err
+		})
+		if err != nil {
+			return nil, usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
+		}
+		warn(stderr, problems)
+		for _, s := range seeds {
+			in, err := codec.Decode(s.Data)
+			if err != nil {
+				return nil, failure(err)
+			}
+			out = append(out, seed[T]{name: s.Name, in: in})
+		}
+	}
+	return out, nil
+}
+
+func rawJSON(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, failure(fmt.Errorf("encoding: %w", err))
+	}
+	return json.RawMessage(strings.TrimSpace(b.String())), nil
+}

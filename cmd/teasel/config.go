@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// defaultConfig is read when it is there and --config says nothing else.
+const defaultConfig = "teasel.toml"
+
+// config is teasel.toml. Its keys are the flags' names; what is not set is nil.
+type config struct {
+	Duration  *string  `toml:"duration"`
+	Runs      *uint64  `toml:"runs"`
+	Workers   *int     `toml:"workers"`
+	Seed      *uint64  `toml:"seed"`
+	Timeout   *string  `toml:"timeout"`
+	Out       *string  `toml:"out"`
+	Corpus    []string `toml:"corpus"`
+	Dict      []string `toml:"dict"`
+	Profile   *string  `toml:"profile"`
+	Format    *string  `toml:"format"`
+	FailOn    *string  `toml:"fail-on"`
+	NoUI      *bool    `toml:"no-ui"`
+	StopAfter *int     `toml:"stop-after"`
+	MaxMemory *string  `toml:"max-memory"`
+
+	MCP      mcpConfig         `toml:"mcp"`
+	Severity map[string]string `toml:"severity"` // by rule; "off" drops its findings
+}
+
+// mcpConfig holds the flags of teasel mcp, and the server for those who do not want to type it.
+type mcpConfig struct {
+	Command     []string `toml:"command"`
+	Env         []string `toml:"env"`
+	Dir         *string  `toml:"dir"`
+	Include     []string `toml:"include"`
+	Exclude     []string `toml:"exclude"`
+	Allow       []string `toml:"allow"`
+	Destructive []string `toml:"destructive"`
+	Mode        *string  `toml:"mode"`
+	MutateRatio *float64 `toml:"mutate-ratio"`
+	Protocol    *string  `toml:"protocol-version"`
+	Mutations   []string `toml:"mutation"`
+	Window      *int     `toml:"window"`
+	Start       *string  `toml:"start-timeout"`
+}
+
+// readConfig reads the configuration file. Every key that nobody knows is an error with its line.
+func readConfig(path string) (*config, string, error) {
+	if path == "" {
+		path = os.Getenv("TEASEL_CONFIG")
+	}
+	explicit := path != ""
+	if !explicit {
+		path = defaultConfig
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !explicit {
+		return &config{}, "", nil
+	}
+	if err != nil {
+		return nil, "", usage("name a file that can be read, or leave out --config", "reading configuration: %w", err)
+	}
+	var c config
+	d := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return nil, "", badConfig(path, err)
+	}
+	for rule, level := range c.Severity {
+		if level == "off" {
+			continue
+		}
+		if _, err := teasel.ParseSeverity(level); err != nil {
+			return nil, "", usage("", "%s: severity of %s: %q is none: expected low, medium, high, critical or off", path, rule, level)
+		}
+	}
+	return &c, path, nil
+}
+
+func badConfig(path string, err error) error {
+	var strict *toml.StrictMissingError
+	var decode *toml.DecodeError
+	switch {
+	case errors.As(err, &strict):
+		var lines []string
+		for _, e := range strict.Errors {
+			row, col := e.Position()
+			lines = append(lines, fmt.Sprintf("%s:%d:%d: unknown key %q", path, row, col, strings.Join(e.Key(), ".")))
+		}
+		return usage("the keys are the names of the flags; see 'teasel mcp --help' and docs/configuration.md", "%s", strings.Join(lines, "\nteasel: "))
+	case errors.As(err, &decode):
+		row, col := decode.Position()
+		return usage("this is what stands there:\n"+decode.String(), "%s:%d:%d: %w", path, row, col, err)
+	}
+	return usage("", "%s: %w", path, err)
+}
+
+// apply sets the flags that are not on the command line: from the environment, then from the file.
+func (c *config) apply(fs *pflag.FlagSet, path string) error {
+	if err := applyEnvironment(fs); err != nil {
+		return err
+	}
+	for _, table := range []any{c, &c.MCP} {
+		v := reflect.ValueOf(table).Elem()
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Tag.Get("toml")
+			if err := applyField(fs, name, v.Field(i)); err != nil {
+				return usage("", "%s: %s: %w", path, name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func applyField(fs *pflag.FlagSet, name string, v reflect.Value) error {
+	f := fs.Lookup(name)
+	if f == nil || f.Changed {
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return fs.Set(name, fmt.Sprint(v.Elem().Interface()))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := fs.Set(name, v.Index(i).String()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func applyEnvironment(fs *pflag.FlagSet) (err error) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		name := "TEASEL_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := os.LookupEnv(name)
+		if !ok || f.Changed || err != nil || f.Name == "help" || f.Name == "config" {
+			return
+		}
+		if e := fs.Set(f.Name, value); e != nil {
+			err = usage("", "environment variable %s: %w", name, e)
+		}
+	})
+	return err
+}

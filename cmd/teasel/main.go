@@ -1,0 +1,144 @@
+// The teasel command fuzzes MCP servers; network protocols, native programs and Go functions are to follow.
+//
+// It only reads what the user typed and shows what came of it: the engine is package teasel, each kind of target has
+// a package of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is what --version and reports say.
+const version = "0.1.0"
+
+// The exit statuses are part of the surface.
+const (
+	exitOK          = 0
+	exitFindings    = 1 // at or above --fail-on
+	exitUsage       = 2 // usage or configuration
+	exitTarget      = 3 // the target could not be started
+	exitFailure     = 4 // our own
+	exitInterrupted = 130
+)
+
+// softMemory is where the garbage collector begins to work harder: a fuzzer makes much garbage and keeps little, and
+// the memory of the machine belongs to the target.
+const softMemory = 192 << 20
+
+func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemory)
+	}
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole command with nothing of the process in it but signals.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := interruptible(ctx, stderr)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var e *exit
+	if !errors.As(err, &e) { // cobra's own: an unknown command or flag, a wrong number of arguments
+		e = &exit{status: exitUsage, err: err, hint: "run 'teasel --help' to see what there is"}
+	}
+	if e.err != nil {
+		fmt.Fprintf(stderr, "teasel: %v\n", e.err)
+	}
+	if e.hint != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", e.hint)
+	}
+	return e.status
+}
+
+// interruptible returns a context that ends at the first interrupt. The second one ends the process: what was
+// announced is on disk by then, and targets die with us.
+func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ch, done := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer close(done)
+		if _, ok := <-ch; !ok {
+			return
+		}
+		fmt.Fprintln(stderr, "\nteasel: stopping: saving what was found (interrupt again to leave at once)")
+		cancel()
+		if _, ok := <-ch; ok {
+			os.Exit(exitInterrupted)
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(ch)
+		<-done
+		cancel()
+	}
+}
+
+// exit is an error that says how the command ends.
+type exit struct {
+	status int
+	err    error // nil: everything was said already
+	hint   string
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+func usage(hint, format string, args ...any) error {
+	return &exit{status: exitUsage, err: fmt.Errorf(format, args...), hint: hint}
+}
+
+func failure(err error) error {
+	var e *exit
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	return &exit{status: exitFailure, err: err, hint: "this is a fault of teasel or of the machine, not of the target; please report it with the command that you typed"}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "teasel",
+		Short: "Tease bugs out of software",
+		Long: `teasel finds the input that breaks a program, shrinks it, and hands you one command that shows the bug again.
+
+Begin with 'teasel demo', which fuzzes a small buggy server that is built in, or point it at a server of your own:
+
+  teasel mcp -- node my-server.js
+
+Exit status: 0 nothing found, 1 findings at or above --fail-on, 2 usage or configuration, 3 the target could not be
+started, 4 our own failure, 130 interrupted.`,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(newMCP(), newDemo(), newRepro(), newMin(), newCmin(), newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer())
+	return root
+}

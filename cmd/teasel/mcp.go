@@ -1,0 +1,454 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// profiles are the names of the profiles, which all kinds share.
+var profiles = []string{"quick", "standard", "intensive", "ci"}
+
+// mcpOptions are the flags of teasel mcp. They are stored with the campaign.
+type mcpOptions struct {
+	options
+	Command      []string          `json:"command"`
+	Env          []string          `json:"env,omitempty"`
+	Dir          string            `json:"dir,omitempty"`
+	Include      []string          `json:"include,omitempty"`
+	Exclude      []string          `json:"exclude,omitempty"`
+	Allow        []string          `json:"allow,omitempty"`
+	Destructive  []string          `json:"destructive,omitempty"`
+	Mode         string            `json:"mode"`
+	MutateRatio  float64           `json:"mutate_ratio"`
+	Protocol     string            `json:"protocol_version,omitempty"`
+	Mutations    []string          `json:"mutations,omitempty"`
+	Window       int               `json:"window,omitempty"`
+	StartTimeout time.Duration     `json:"start_timeout,omitempty"`
+	Severity     map[string]string `json:"severity,omitempty"`
+	DryRun       bool              `json:"-"`
+}
+
+// mcpTarget is what a finding's file says of its server: all that it takes to start it again.
+type mcpTarget struct {
+	Command []string      `json:"command"`
+	Env     []string      `json:"env,omitempty"`
+	Dir     string        `json:"dir,omitempty"`
+	Version string        `json:"protocol_version,omitempty"`
+	Timeout time.Duration `json:"timeout"`
+	Blocked []string      `json:"blocked,omitempty"` // tools that are never called
+}
+
+func newMCP() *cobra.Command {
+	o := &mcpOptions{}
+	cmd := &cobra.Command{
+		Use:   "mcp [flags] -- COMMAND [ARG...]",
+		Short: "Fuzz a server that speaks the Model Context Protocol over stdio",
+		Long: `Fuzz a server that speaks the Model Context Protocol over standard input and output.
+
+The server is started, asked what it has, and then sent what it may not be ready for: every method, not only tool
+calls, in arguments that follow its schemas or break them, in messages that are almost right, in sequences, and many
+at once. What it answers guides what is sent next. Each finding is shown again on a fresh server, made as small as it
+gets, and written to a file that 'teasel repro' takes.
+
+Tools that may destroy something are not called unless --allow names them; --dry-run shows which those are.`,
+		Example: `  teasel mcp -- npx -y @modelcontextprotocol/server-everything
+  teasel mcp --include 'read_*' --duration 30s -- node server.js /tmp/sandbox
+  teasel mcp --dry-run -- python3 server.py
+  teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, path, err := readConfig(o.Config)
+			if err != nil {
+				return err
+			}
+			if err := c.apply(cmd.Flags(), path); err != nil {
+				return err
+			}
+			if o.Command = args; len(args) == 0 {
+				o.Command = c.MCP.Command
+			}
+			o.Severity = c.Severity
+			return runMCP(cmd, o)
+		},
+	}
+	addOptions(cmd, &o.options)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Env, "env", nil, "NAME=VALUE for the server's environment, or NAME to hand ours on by name; may be given several times")
+	f.StringVar(&o.Dir, "dir", "", "working directory of the server (default: this one)")
+	f.StringArrayVar(&o.Include, "include", nil, "glob of the tools to call; may be given several times (default: all)")
+	f.StringArrayVar(&o.Exclude, "exclude", nil, "glob of tools to leave out; may be given several times")
+	f.StringArrayVar(&o.Allow, "allow", nil, "glob of tools that are called though they may destroy something; may be given several times")
+	f.StringArrayVar(&o.Destructive, "destructive", nil, "regular expression of names of tools that may destroy something; may be given several times")
+	f.Var(choice{&o.Mode, []string{"mixed", "conform", "adversarial"}}, "mode", "how generated arguments treat the tools' schemas (default mixed)")
+	f.Float64Var(&o.MutateRatio, "mutate-ratio", 0, "share of inputs made by changing what was kept, the rest is made from nothing; 0 to 1 (default: the profile's)")
+	f.StringVar(&o.Protocol, "protocol-version", "", "protocol version to ask for (default: the newest)")
+	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
+	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 32")
+	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be fuzzed, and end")
+	return cmd
+}
+
+func runMCP(cmd *cobra.Command, o *mcpOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.settle(func(name string) bool { return isSet(cmd.Flags(), name) }); err != nil {
+		return err
+	}
+	p, err := planMCP(cmd.Context(), o, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer p.canary.close()
+	if o.DryRun {
+		return p.dryRun(cmd.OutOrStdout())
+	}
+	return p.begin(cmd)
+}
+
+// check looks for what cannot be meant, before anything is started.
+func (o *mcpOptions) check() error {
+	switch {
+	case len(o.Command) == 0:
+		return usage("for example: teasel mcp -- node server.js\nhint: to try teasel without a server of your own: teasel demo", "no server to fuzz: its command goes behind --")
+	case o.Workers < 1:
+		return usage("", "--workers %d: expected 1 or more", o.Workers)
+	case o.Duration < 0 || o.Timeout < 0:
+		return usage("", "a duration below zero")
+	case o.MutateRatio < 0 || o.MutateRatio > 1:
+		return usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
+	case o.Window < 0 || o.StopAfter < 0:
+		return usage("", "a number below zero")
+	}
+	for _, m := range o.Mutations {
+		if _, err := mcp.ParseMutation(m); err != nil {
+			return usage("the mutations: "+mutationNames(), "--mutation: %w", err)
+		}
+	}
+	for rule := range o.Severity {
+		if !knownRule(rule) {
+			return usage("'teasel report' and docs/rules.md name the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
+		}
+	}
+	return nil
+}
+
+func knownRule(id string) bool {
+	for _, r := range mcp.Rules() {
+		if r.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func mutationNames() string {
+	var names []string
+	for _, m := range mcp.Mutations() {
+		names = append(names, m.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// settle fills in what the user has left open, from the profile.
+func (o *mcpOptions) settle(set func(flag string) bool) error {
+	if o.Profile == "" {
+		o.Profile = "standard"
+	}
+	profile, err := mcp.ParseProfile(o.Profile)
+	if err != nil {
+		return usage("", "%w", err)
+	}
+	if !set("duration") && !set("runs") {
+		o.Duration = profile.Duration
+	}
+	if !set("timeout") || o.Timeout == 0 {
+		o.Timeout = profile.Timeout
+	}
+	if !set("max-memory") {
+		o.Memory = size(profile.Memory)
+	}
+	if !set("seed") {
+		if o.Seed = profile.Seed; o.Seed == 0 {
+			o.Seed = drawSeed()
+		}
+	}
+	if o.Mode == "" {
+		o.Mode = "mixed"
+	}
+	return nil
+}
+
+// profile returns the profile with what the user has changed of it.
+func (o *mcpOptions) profile() mcp.Profile {
+	p, _ := mcp.ParseProfile(o.Profile) // settle has tried
+	if o.MutateRatio > 0 {
+		p.MutateRatio = o.MutateRatio
+	}
+	switch o.Mode {
+	case "conform":
+		p.Adversarial = -1
+	case "adversarial":
+		p.Adversarial = 100
+	}
+	if len(o.Mutations) > 0 {
+		weights := map[mcp.Mutation]int{}
+		for _, m := range mcp.Mutations() {
+			weights[m] = 0
+		}
+		for _, name := range o.Mutations {
+			m, _ := mcp.ParseMutation(name) // check has tried
+			weights[m] = max(m.Weight(), 1)
+		}
+		p.Weights = weights
+	}
+	return p
+}
+
+// mcpPlan is a plan with what is particular to servers.
+type mcpPlan struct {
+	plan[mcp.Script]
+	session *mcp.Session
+	choice  mcp.Choice
+	canary  canary
+}
+
+// planMCP asks the server what there is and makes a campaign of it.
+func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, error) {
+	p := &mcpPlan{}
+	command, err := program(o.Command)
+	if err != nil {
+		return nil, err
+	}
+	target := &mcp.Target{Command: command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
+		Version: o.Protocol, Window: o.Window}
+	if p.session, err = target.Discover(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, &exit{status: exitInterrupted}
+		}
+		return nil, targetFailure(err)
+	}
+	target.Session = p.session
+	for _, t := range p.session.Trouble {
+		fmt.Fprintf(stderr, "teasel: warning: %s\n", t)
+	}
+	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive}
+	if p.choice, err = selection.Apply(p.session); err != nil {
+		return nil, usage("", "%w", err)
+	}
+	for _, glob := range p.choice.Idle {
+		fmt.Fprintf(stderr, "teasel: warning: no tool matches %q\n", glob)
+	}
+	for _, b := range p.choice.Blocked {
+		p.meta.Blocked = append(p.meta.Blocked, b.Name)
+	}
+	target.Blocked = p.choice.Blocks
+	dictionary, err := loadDictionaries(o.Dict, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if !o.DryRun {
+		p.canary.place(command, o.Dir, stderr)
+		target.Canary = p.canary.Canary
+	}
+	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+	for _, s := range mutator.Skipped() {
+		p.meta.Skipped = append(p.meta.Skipped, corpus.Skip(s))
+	}
+	p.options, p.rules, p.severity = &o.options, mcp.Rules(), o.Severity
+	if err := p.describe(o); err != nil {
+		return nil, err
+	}
+	if err := p.sow(mutator, o, stderr); err != nil {
+		return nil, err
+	}
+	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{})
+	return p, nil
+}
+
+// describe fills in what the campaign's directory says of it.
+func (p *mcpPlan) describe(o *mcpOptions) (err error) {
+	m := &p.meta
+	m.Version, m.Kind, m.Name, m.Seed, m.Extension = version, "mcp", strings.Join(o.Command, " "), o.Seed, ".json"
+	m.Crashes, m.Hangs = mcp.CrashRules(), mcp.HangRules()
+	for _, t := range p.choice.Tools {
+		m.Subjects = append(m.Subjects, "tools/call "+t.Name)
+	}
+	if m.Options, err = rawJSON(o); err != nil {
+		return err
+	}
+	var never []string
+	for _, t := range p.session.Tools {
+		if p.choice.Blocks(t.Name) {
+			never = append(never, t.Name)
+		}
+	}
+	m.Target, err = rawJSON(mcpTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout, Blocked: never})
+	return err
+}
+
+// sow gathers the inputs to begin with: our own first, then those of the user.
+func (p *mcpPlan) sow(mutator *mcp.Mutator, o *mcpOptions, stderr io.Writer) error {
+	for _, s := range mutator.Seeds() {
+		folder := corpus.EdgeCases
+		if s.Valid {
+			folder = corpus.Valid
+		}
+		p.seeds = append(p.seeds, seed[mcp.Script]{folder, s.Name, s.Script})
+	}
+	more, err := loadCorpus(o.Corpus, teasel.Codec[mcp.Script](mcp.Codec{}), stderr)
+	p.seeds = append(p.seeds, more...)
+	return err
+}
+
+func (p *mcpPlan) dryRun(w io.Writer) error {
+	s := p.session
+	fmt.Fprintf(w, "%s speaks protocol version %s\n", p.meta.Name, s.Version)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, tool := range p.choice.Tools {
+		fmt.Fprintf(t, "fuzz\ttools/call %s\t\n", tool.Name)
+	}
+	for _, b := range p.choice.Blocked {
+		fmt.Fprintf(t, "blocked\ttools/call %s\t%s; --allow '%s' permits it\n", b.Name, b.Why, b.Name)
+	}
+	for _, name := range p.choice.Excluded {
+		fmt.Fprintf(t, "excluded\ttools/call %s\t\n", name)
+	}
+	for _, k := range p.meta.Skipped {
+		fmt.Fprintf(t, "skipped\t%s\t%s\n", k.Subject, k.Reason)
+	}
+	for _, r := range s.Resources {
+		fmt.Fprintf(t, "fuzz\tresources/read %s\t\n", r.URI)
+	}
+	for _, r := range s.Templates {
+		fmt.Fprintf(t, "fuzz\tresources/read %s\t\n", r.URI)
+	}
+	for _, r := range s.Prompts {
+		fmt.Fprintf(t, "fuzz\tprompts/get %s\t\n", r.Name)
+	}
+	fmt.Fprintf(t, "fuzz\tevery other method, the JSON-RPC layer and the bytes of the wire\t\n")
+	return t.Flush()
+}
+
+// environment hands variables on that are given by name only.
+func environment(vars []string) (out []string) {
+	for _, v := range vars {
+		if strings.Contains(v, "=") { // the others are in our own environment, which the server inherits
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func loadDictionaries(paths []string, stderr io.Writer) (*mutate.Dictionary, error) {
+	d := mutate.DefaultDictionary()
+	for _, p := range paths {
+		before := d.Len()
+		err := d.LoadFile(p)
+		if err == nil {
+			continue
+		}
+		if d.Len() == before {
+			return nil, usage("a dictionary has lines such as name=\"value\", with \\xNN for odd bytes", "%w", err)
+		}
+		for _, line := range strings.Split(err.Error(), "\n") {
+			fmt.Fprintf(stderr, "teasel: warning: %s\n", line)
+		}
+	}
+	return d, nil
+}
+
+// canary is the file that no server may read, if there is a place for it.
+type canary struct{ *mcp.Canary }
+
+func (c *canary) place(command []string, dir string, stderr io.Writer) {
+	placed, err := mcp.PlaceCanary(command, dir)
+	if err != nil {
+		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
+		return
+	}
+	c.Canary = placed
+}
+
+func (c *canary) close() {
+	if c.Canary != nil {
+		_ = c.Remove() // it is in a directory for temporary files
+	}
+}
+
+// mcpBench makes ready what it takes to run single scripts on the server of a finding.
+func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
+	var t mcpTarget
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return nil, usage("", "reading the finding's target: %w", err)
+	}
+	if len(t.Command) == 0 {
+		return nil, usage("", "reading the finding's target: it has no command")
+	}
+	blocked := map[string]bool{}
+	for _, b := range t.Blocked {
+		blocked[b] = true
+	}
+	command, err := program(t.Command)
+	if err != nil {
+		return nil, err
+	}
+	target := &mcp.Target{Command: command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Version: t.Version,
+		Blocked: func(tool string) bool { return blocked[tool] }}
+	b := &mcpReplayer{}
+	b.canary.place(command, t.Dir, io.Discard)
+	target.Canary = b.canary.Canary
+	session, err := target.Discover(ctx)
+	if err != nil {
+		b.canary.close()
+		return nil, targetFailure(err)
+	}
+	target.Session = session
+	b.bench = bench[mcp.Script]{target: target, codec: mcp.Codec{}, mutator: mcp.NewMutator(mcp.MutatorConfig{Session: session}),
+		detectors: mcp.Detectors(mcp.DetectorConfig{})}
+	return b, nil
+}
+
+// mcpReplayer takes its canary away when it is done.
+type mcpReplayer struct {
+	bench[mcp.Script]
+	canary canary
+}
+
+func (b *mcpReplayer) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
+	defer b.canary.close()
+	return b.bench.repro(ctx, w, f, tries)
+}
+
+func (b *mcpReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
+	defer b.canary.close()
+	return b.bench.minimize(ctx, w, f, runs)
+}
+
+// resumeMCP carries a campaign on. set tells which flags were given anew.
+func resumeMCP(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
+	var o mcpOptions
+	if err := json.Unmarshal(dir.Meta().Options, &o); err != nil {
+		return errors.Join(usage("", "%s: reading the campaign's options: %w", dir.Path(), err), dir.Close())
+	}
+	change(&o.options)
+	p, err := planMCP(cmd.Context(), &o, cmd.ErrOrStderr())
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	defer p.canary.close()
+	return p.resume(cmd, dir)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+)
+
+func newMin() *cobra.Command {
+	var runs int
+	var out string
+	cmd := &cobra.Command{
+		Use:   "min FINDING",
+		Short: "Make a finding's input simpler",
+		Long: `Make the input of a finding simpler as long as it shows the same finding, each time on a fresh target.
+
+A campaign does this already, within limits; this goes on from there, slowly and thoroughly. The finding's file is
+rewritten unless --out names another.`,
+		Example: "  teasel min teasel-out/findings/4f1c8a0d2b6e9f37.json",
+		Args:    oneFile("a finding's file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := readFinding(args[0])
+			if err != nil {
+				return err
+			}
+			b, err := openBench(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			before := len(f.Finding.Input)
+			changed, err := b.minimize(cmd.Context(), cmd.ErrOrStderr(), f, runs)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = args[0]
+			}
+			if changed || out != args[0] {
+				if err := corpus.WriteFinding(out, f); err != nil {
+					return failure(err)
+				}
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&runs, "runs", 5000, "executions after which to be content")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: the finding's own)")
+	return cmd
+}
+
+func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
+	in, err := b.codec.Decode(f.Finding.Input)
+	if err != nil {
+		return false, usage("", "reading the finding's input: %w", err)
+	}
+	ex, err := b.target.Open(ctx)
+	if err != nil {
+		return false, targetFailure(err)
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	id, left := f.Finding.ID(), runs
+	show := func(ctx context.Context, c T) (T, bool, error) {
+		if left--; left < 0 {
+			return c, false, nil
+		}
+		fs, _, err := teasel.Replay(ctx, ex, b.detectors, c)
+		if err != nil {
+			return c, false, err
+		}
+		for i := range fs {
+			if fs[i].ID() == id {
+				fmt.Fprintf(w, "\rteasel: %d of %d executions, complexity %.0f ", runs-left, runs, b.mutator.Complexity(c))
+				return c, true, nil
+			}
+		}
+		return c, false, nil
+	}
+	if _, ok, err := show(ctx, in); err != nil || !ok {
+		if err != nil {
+			return false, targetFailure(err)
+		}
+		return false, usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
+	}
+	simple, err := teasel.Minimize(ctx, b.mutator, in, show)
+	fmt.Fprintln(w)
+	if err != nil && ctx.Err() == nil {
+		return false, targetFailure(err)
+	}
+	if b.mutator.Complexity(simple) >= b.mutator.Complexity(in) {
+		return false, nil
+	}
+	f.Finding.Input, err = b.codec.Encode(simple)
+	return err == nil, failure(err)
+}

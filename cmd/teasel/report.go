@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+func newReport() *cobra.Command {
+	var format, out string
+	format = "text"
+	cmd := &cobra.Command{
+		Use:     "report DIR",
+		Short:   "Write the report of a campaign again, in any format",
+		Example: "  teasel report --format sarif -o teasel.sarif teasel-out",
+		Args:    oneFile("a campaign's directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := openCampaign(args[0])
+			if err != nil {
+				return err
+			}
+			r := reportRun(dir, dir.Summary(), rulesOf(dir.Meta().Kind))
+			w := cmd.OutOrStdout()
+			if out == "" {
+				return writeReport(w, format, r)
+			}
+			f, err := os.Create(out)
+			if err != nil {
+				return usage("name a file that can be written", "writing the report: %w", err)
+			}
+			if err := writeReport(f, format, r); err != nil {
+				_ = f.Close()
+				return err
+			}
+			if err := f.Close(); err != nil {
+				return failure(fmt.Errorf("writing the report: %w", err))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Var(choice{&format, report.Formats()}, "format", "format of the report")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
+	return cmd
+}
+
+// rulesOf returns what the detectors of a kind look for.
+func rulesOf(kind string) []teasel.Rule {
+	if kind == "mcp" {
+		return mcp.Rules()
+	}
+	return nil
+}

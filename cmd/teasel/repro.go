@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp"
+)
+
+// bench is what it takes to run single inputs of one kind of target.
+type bench[T any] struct {
+	target    teasel.Target[T]
+	codec     teasel.Codec[T]
+	mutator   teasel.Mutator[T]
+	detectors []teasel.Detector
+}
+
+func newRepro() *cobra.Command {
+	var tries int
+	cmd := &cobra.Command{
+		Use:   "repro FINDING",
+		Short: "Show a finding again",
+		Long: `Show a finding again on a fresh target, from its file alone.
+
+The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, 0 it was
+not (it may have been mended), 3 the target could not be started.`,
+		Example: "  teasel repro teasel-out/findings/4f1c8a0d2b6e9f37.json",
+		Args:    oneFile("a finding's file, for example teasel-out/findings/4f1c8a0d2b6e9f37.json"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := readFinding(args[0])
+			if err != nil {
+				return err
+			}
+			if tries < 1 {
+				return usage("", "--tries %d: expected 1 or more", tries)
+			}
+			b, err := openBench(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			return b.repro(cmd.Context(), cmd.OutOrStdout(), f, tries)
+		},
+	}
+	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
+	return cmd
+}
+
+// oneFile wants exactly one argument and says which.
+func oneFile(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage("see 'teasel "+cmd.Name()+" --help'", "%s takes one argument: %s (%d given)", cmd.Name(), what, len(args))
+		}
+		return nil
+	}
+}
+
+func readFinding(path string) (*corpus.FindingFile, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usage("the findings of a campaign are in its directory under findings/; 'teasel show "+path+"' lists them", "%s is a directory, expected a finding's file", path)
+	}
+	f, err := corpus.ReadFinding(path)
+	if err != nil {
+		return nil, usage("a finding's file is written by a campaign, under findings/ in its directory", "%w", err)
+	}
+	return &f, nil
+}
+
+// replayer is a bench with its type of input gone.
+type replayer interface {
+	repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error
+	minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error)
+}
+
+// openBench makes ready what a finding's kind needs.
+func openBench(ctx context.Context, f *corpus.FindingFile) (replayer, error) {
+	switch f.Kind {
+	case "mcp":
+		return mcpBench(ctx, f.Target)
+	}
+	return nil, usage("was it written by a newer teasel?", "a finding of kind %q: this teasel knows mcp", f.Kind)
+}
+
+func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
+	in, err := b.codec.Decode(f.Finding.Input)
+	if err != nil {
+		return usage("", "reading the finding's input: %w", err)
+	}
+	ex, err := b.target.Open(ctx)
+	if err != nil {
+		return targetFailure(err)
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	if !f.Finding.Confirmed() {
+		tries *= 10
+	}
+	fmt.Fprintf(w, "%s  %s  %s\n", f.Finding.Severity, f.Finding.Rule, f.Finding.Subject)
+	var others []string
+	for i := range tries {
+		fs, _, err := teasel.Replay(ctx, ex, b.detectors, in)
+		if err != nil {
+			if ctx.Err() != nil {
+				return &exit{status: exitInterrupted}
+			}
+			return targetFailure(err)
+		}
+		for j := range fs {
+			if fs[j].ID() == f.Finding.ID() {
+				fmt.Fprintf(w, "shown at try %d of %d: %s\n", i+1, tries, fs[j].Message)
+				if fs[j].Detail != "" {
+					fmt.Fprintf(w, "\n%s\n", strings.TrimRight(fs[j].Detail, "\n"))
+				}
+				return &exit{status: exitFindings}
+			}
+			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
+		}
+	}
+	fmt.Fprintf(w, "not shown in %d tries\n", tries)
+	if len(others) > 0 {
+		fmt.Fprintf(w, "but something else was: %s\n", others[0])
+	}
+	return nil
+}
+
+// targetFailure tells a target that would not start from our own failures.
+func targetFailure(err error) error {
+	var start *mcp.StartError
+	if !errors.As(err, &start) {
+		return failure(err)
+	}
+	text := start.Error()
+	for _, line := range strings.Split(start.Stderr, "\n") {
+		if line != "" {
+			text += "\n  its standard error: " + line
+		}
+	}
+	return &exit{status: exitTarget, err: errors.New(text), hint: start.Hint}
+}

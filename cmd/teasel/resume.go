@@ -1,0 +1,56 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+func newResume() *cobra.Command {
+	fresh := options{Format: "text", FailOn: teasel.Low}
+	cmd := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "Carry on a campaign where it stopped, or was stopped",
+		Long: `Carry on a campaign: with its corpus, its findings and its generator where they were, as long again as its options
+say or as the flags do. Findings that it has already are not looked for again.`,
+		Example: "  teasel resume teasel-out --duration 10m",
+		Args:    oneFile("a campaign's directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := corpus.Open(args[0])
+			if err != nil {
+				return usage("name the directory that a campaign wrote, for example teasel-out", "%w", err)
+			}
+			set := func(name string) bool { return isSet(cmd.Flags(), name) }
+			change := func(o *options) {
+				o.Out, o.Format, o.FailOn, o.NoUI = dir.Path(), fresh.Format, fresh.FailOn, fresh.NoUI
+				if set("duration") || set("runs") {
+					o.Duration, o.Runs = fresh.Duration, fresh.Runs
+				}
+				if set("workers") {
+					o.Workers = fresh.Workers
+				}
+				if set("stop-after") {
+					o.StopAfter = fresh.StopAfter
+				}
+			}
+			if kind := dir.Meta().Kind; kind != "mcp" {
+				_ = dir.Close()
+				return usage("was it written by a newer teasel?", "a campaign of kind %q: this teasel knows mcp", kind)
+			}
+			return resumeMCP(cmd, dir, change)
+		},
+	}
+	f := cmd.Flags()
+	f.DurationVar(&fresh.Duration, "duration", time.Duration(0), "how long to fuzz this time; 0: no limit (default: as before)")
+	f.Uint64Var(&fresh.Runs, "runs", 0, "executions of this time after which to stop; 0: no limit (default: as before)")
+	f.IntVar(&fresh.Workers, "workers", 1, "workers that fuzz side by side (default: as before)")
+	f.IntVar(&fresh.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit (default: as before)")
+	f.Var(choice{&fresh.Format, report.Formats()}, "format", "what is written to standard output at the end")
+	f.Var(severityFlag{&fresh.FailOn}, "fail-on", "exit with status 1 only for findings at least this bad")
+	f.BoolVar(&fresh.NoUI, "no-ui", false, "plain lines instead of the live screen")
+	return cmd
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp"
+)
+
+var update = flag.Bool("update", false, "write docs/rules.md anew")
+
+// TestRulesPage compares docs/rules.md with the rules that there are.
+func TestRulesPage(t *testing.T) {
+	const page = "../../docs/rules.md"
+	want := rulesPage(mcp.Rules())
+	if *update {
+		if err := os.WriteFile(page, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("docs/rules.md is stale at line %d; to write it anew: go test ./cmd/teasel -run TestRulesPage -update", differs(got, want))
+	}
+}
+
+// differs returns the number of the first line in which two texts differ.
+func differs(a, b []byte) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return 1 + bytes.Count(a[:n], []byte{'\n'})
+}
+
+func rulesPage(rules []teasel.Rule) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `# Rules
+
+<!-- Written by: go test ./cmd/teasel -run TestRulesPage -update -->
+
+What the detectors of teasel look for: %d rules. A rule that a specification states has a link to the sentence; the others are our own.
+Severities can be changed, and rules switched off, in the [configuration](configuration.md#severities).
+
+| rule | severity | what | source |
+|---|---|---|---|
+`, len(rules))
+	for _, r := range rules {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", r.ID, anchor(r.ID), r.Severity, cell(r.Title), source(r.Source))
+	}
+	for _, r := range rules {
+		fmt.Fprintf(&b, "\n## %s\n\n**%s.** Severity: %s.\n\n%s\n", r.ID, r.Title, r.Severity, plainText(r.Help))
+		if r.Source != "" {
+			fmt.Fprintf(&b, "\nSource: %s\n", source(r.Source))
+		}
+	}
+	return b.Bytes()
+}
+
+// anchor is what GitHub makes of a heading.
+func anchor(heading string) string { return strings.ReplaceAll(strings.ToLower(heading), "/", "") }
+
+func cell(s string) string { return strings.ReplaceAll(plainText(s), "|", `\|`) }
+
+// plainText keeps Markdown from reading anything into a sentence.
+func plainText(s string) string {
+	return strings.NewReplacer("_", `\_`, "*", `\*`, "<", "&lt;", "{", "`{", "}", "}`").Replace(s)
+}
+
+// source is a link to where a rule is written down.
+func source(url string) string {
+	if url == "" {
+		return "our own"
+	}
+	name := strings.TrimPrefix(url, "https://modelcontextprotocol.io/specification/")
+	if rest, ok := strings.CutPrefix(url, "https://www.jsonrpc.org/specification"); ok {
+		name = "JSON-RPC 2.0" + strings.ReplaceAll(strings.Replace(rest, "#", ", ", 1), "_", " ")
+	}
+	return fmt.Sprintf("[%s](%s)", name, url)
+}

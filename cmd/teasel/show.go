@@ -1,0 +1,98 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+)
+
+func newShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show DIR|FINDING",
+		Short: "Show a campaign, also while it runs, or one finding in full",
+		Example: `  teasel show teasel-out
+  teasel show teasel-out/findings/4f1c8a0d2b6e9f37.json`,
+		Args: oneFile("a campaign's directory or a finding's file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
+				f, err := readFinding(args[0])
+				if err != nil {
+					return err
+				}
+				showFinding(cmd.OutOrStdout(), f, args[0])
+				return nil
+			}
+			dir, err := openCampaign(args[0])
+			if err != nil {
+				return err
+			}
+			return showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir)
+		},
+	}
+}
+
+// openCampaign opens a campaign's directory to look at it.
+func openCampaign(path string) (*corpus.Dir, error) {
+	dir, err := corpus.OpenReadOnly(path)
+	if err != nil {
+		return nil, usage("name the directory that a campaign wrote, for example teasel-out", "%w", err)
+	}
+	return dir, nil
+}
+
+func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
+	x := &f.Finding
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, x.Rule, x.Subject, x.Message)
+	fmt.Fprintf(w, "shown %d of %d times, seen %d times, first at execution %d of worker %d with seed %d\n", x.Stable, x.Tries, x.Occurrences, x.Execution, x.Worker, f.Seed)
+	if x.Detail != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(x.Detail, "\n"))
+	}
+	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(string(x.Input), "\n"))
+	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", path)
+}
+
+func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
+	s, problems, err := dir.Snapshot()
+	if err != nil {
+		return failure(err)
+	}
+	warn(stderr, problems)
+	m := dir.Meta()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), m.Kind, m.Name, m.Seed)
+	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, len(s.Entries), s.Evicted)
+	if len(m.Blocked) > 0 {
+		fmt.Fprintf(t, "blocked\t%s\n", strings.Join(m.Blocked, ", "))
+	}
+	for _, k := range m.Skipped {
+		fmt.Fprintf(t, "skipped\t%s: %s\n", k.Subject, k.Reason)
+	}
+	for _, g := range s.Stages {
+		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found\n", g.Name, g.Executions, g.Kept)
+	}
+	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
+	if err := t.Flush(); err != nil {
+		return failure(err)
+	}
+	slices.SortFunc(s.Findings, func(a, b teasel.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.ID(), b.ID()))
+	})
+	for _, f := range s.Findings {
+		flaky := ""
+		if !f.Confirmed() {
+			flaky = fmt.Sprintf(" (flaky: shown %d of %d times)", f.Stable, f.Tries)
+		}
+		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, f.Rule, f.Subject, flaky, f.Message, dir.FindingPath(f.ID()))
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of teasel and of what it was built with",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			revision := "unknown revision"
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						revision = s.Value
+					}
+				}
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "teasel %s (%s), %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}
+
+func newMan() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "Write the manual pages into a directory",
+		Long: `Write one manual page for each command into a directory, for example
+
+  teasel man ~/.local/share/man/man1`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return usage("name a directory that can be written", "writing manual pages: %w", err)
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true // the same input, the same page
+			if err := doc.GenManTree(root, &doc.GenManHeader{Title: "TEASEL", Section: "1", Source: "teasel " + version}, args[0]); err != nil {
+				return failure(fmt.Errorf("writing manual pages: %w", err))
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "manual pages written to %s\n", args[0])
+			return nil
+		},
+	}
+}
