@@ -287,16 +287,29 @@ func TestSeedsAreSharedOut(t *testing.T) {
 		h.Seed([]byte{byte(i)})
 	}
 	a, b := h.Join(), h.Join()
-	total := 0
-	for _, x := range []teasel.Exchange{a, b, a} {
-		es, err := x.Sync(context.Background(), teasel.News{})
+	got := map[string]int{}
+	for i := range 20 {
+		es, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		total += len(es)
+		if i < 2 && len(es) == 100 {
+			t.Error("one worker got all the seeds")
+		}
+		for _, e := range es {
+			got[e.Key]++
+		}
+		if i == 1 && h.Snapshot().Waiting != 100-len(got) {
+			t.Errorf("%d seeds are waiting, %d were taken", h.Snapshot().Waiting, len(got))
+		}
 	}
-	if total != 100 {
-		t.Errorf("%d seeds were handed out, want each of 100 once", total)
+	for key, n := range got {
+		if n != 1 {
+			t.Errorf("seed %s was handed out %d times", key, n)
+		}
+	}
+	if len(got) != 100 {
+		t.Errorf("%d of 100 seeds were handed out", len(got))
 	}
 }
 

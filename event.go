@@ -51,6 +51,7 @@ type Stats struct {
 	Corpus     int // testcases kept now
 	Evicted    int // and no longer kept
 	Features   int // distinct ones reached by any testcase
+	Waiting    int // seeds that no worker has taken yet
 	Findings   int
 	Workers    int
 	LastKept   time.Duration // when, on the same clock as Elapsed

@@ -15,6 +15,7 @@ type Snapshot struct {
 	Elapsed    time.Duration
 	Executions uint64
 	Workers    []WorkerState // by number
+	Waiting    int           // seeds that no worker had taken: the last ones
 	Entries    []Entry       // in order of arrival
 	Evicted    int
 	Findings   []Finding
@@ -52,8 +53,9 @@ type record struct {
 	gone bool // evicted
 }
 
-// seedShare is how many seeds a worker gets at a time, so that several share them out.
-const seedShare = 64
+// seedShare is how many seeds a worker gets at a time: several workers share them out, and work on testcases goes on
+// between them, so that dear seeds do not hold it up.
+const seedShare = 16
 
 // begin must be called with the lock held.
 func (h *Hub) begin() {
@@ -144,7 +146,7 @@ func (h *Hub) summary() Summary {
 // now returns the figures of this moment.
 func (h *Hub) now() Stats {
 	s := h.stats
-	s.Elapsed, s.Features, s.Findings = h.elapsed(), len(h.features), len(h.found)
+	s.Elapsed, s.Features, s.Findings, s.Waiting = h.elapsed(), len(h.features), len(h.found), len(h.seeds)
 	s.Stages = nil
 	for _, st := range h.stages {
 		s.Stages = append(s.Stages, *st)
@@ -166,7 +168,7 @@ func (h *Hub) Snapshot() Snapshot {
 	defer h.mu.Unlock()
 	sum := h.summary()
 	s := Snapshot{Elapsed: sum.Elapsed, Executions: sum.Executions, Workers: slices.Clone(h.workers),
-		Evicted: sum.Evicted, Findings: sum.Findings, Stages: sum.Stages}
+		Waiting: sum.Waiting, Evicted: sum.Evicted, Findings: sum.Findings, Stages: sum.Stages}
 	for i := range h.log {
 		if !h.log[i].gone {
 			s.Entries = append(s.Entries, h.log[i].Entry)

@@ -43,6 +43,7 @@ type Worker[T any] struct {
 	stages []StageStats // by index in plan, then seeds, then generated
 	stage  int
 	over   bool // the hub has said stop
+	more   bool // there may be more seeds to be had
 
 	pcg    rand.PCG
 	rnd    *Rand
@@ -386,10 +387,11 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 	return err
 }
 
-// sync tells the news and takes in what others have found and the seeds that are there to be run.
+// sync tells the news and takes in what others have found and the next few seeds: all of them as long as there is no
+// testcase to work on.
 func (w *Worker[T]) sync(ctx context.Context) error {
 	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
-	if idle && !w.synced.IsZero() && !w.due() && time.Since(w.synced) < syncTime {
+	if idle && !w.more && !w.synced.IsZero() && !w.due() && time.Since(w.synced) < syncTime {
 		return nil
 	}
 	for {
@@ -397,6 +399,7 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 			return err
 		}
 		if len(w.inbox) == 0 {
+			w.more = false
 			return nil
 		}
 		in := w.inbox
@@ -404,6 +407,11 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 		if err := w.take(ctx, in); err != nil {
 			return err
 		}
+		if len(w.live) > 0 {
+			w.more = true // look again after the next round
+			return nil
+		}
+		w.more = false
 	}
 }
 

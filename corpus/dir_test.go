@@ -37,6 +37,7 @@ func TestResumeHasEverything(t *testing.T) {
 	stats := filled[teasel.Stats](r)
 	stats.Corpus, stats.Findings = 3, 1
 	want.Elapsed, want.Executions, want.Evicted, want.Stages = stats.Elapsed, stats.Executions, stats.Evicted, stats.Stages
+	want.Waiting = stats.Waiting
 	want.Entries[1].Step, want.Entries[1].Picked = 77, 88
 	report(t, d, teasel.Event{Kind: teasel.EventProgress, Stats: stats, Workers: want.Workers,
 		Advances: []teasel.Advance{{Key: want.Entries[1].Key, Step: 77, Picked: 88}}})

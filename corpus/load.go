@@ -169,7 +169,7 @@ func (d *Dir) Snapshot() (teasel.Snapshot, []*Problem, error) {
 	defer d.mu.Unlock()
 	st := &d.state
 	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
-		Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages)}
+		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages)}
 	problems := slices.Clone(d.found)
 	seen := map[string]bool{}
 	for _, e := range st.kept() {

@@ -101,6 +101,7 @@ type figures struct {
 	Corpus     int                 `json:"corpus"`
 	Evicted    int                 `json:"evicted"`
 	Features   int                 `json:"features"`
+	Waiting    int                 `json:"waiting"`
 	Findings   int                 `json:"findings"`
 	Workers    int                 `json:"workers"`
 	LastKept   seconds             `json:"last_kept"`
@@ -111,13 +112,13 @@ type figures struct {
 
 func newFigures(s *teasel.Stats) *figures {
 	return &figures{Elapsed: seconds(s.Elapsed), Executions: s.Executions, Corpus: s.Corpus, Evicted: s.Evicted,
-		Features: s.Features, Findings: s.Findings, Workers: s.Workers, LastKept: seconds(s.LastKept),
+		Features: s.Features, Waiting: s.Waiting, Findings: s.Findings, Workers: s.Workers, LastKept: seconds(s.LastKept),
 		LastFound: seconds(s.LastFound), Memory: s.Memory, Stages: s.Stages}
 }
 
 func (f *figures) stats() teasel.Stats {
 	return teasel.Stats{Elapsed: time.Duration(f.Elapsed), Executions: f.Executions, Corpus: f.Corpus,
-		Evicted: f.Evicted, Features: f.Features, Findings: f.Findings, Workers: f.Workers,
+		Evicted: f.Evicted, Features: f.Features, Waiting: f.Waiting, Findings: f.Findings, Workers: f.Workers,
 		LastKept: time.Duration(f.LastKept), LastFound: time.Duration(f.LastFound), Memory: f.Memory, Stages: f.Stages}
 }
 

@@ -13,6 +13,14 @@ import (
 // detailLines is how much of a finding's detail a terminal gets; its file has it all.
 const detailLines = 6
 
+// early says why a campaign ended before its time.
+var early = map[string]string{
+	"memory":      "stopped early: teasel held more memory than --max-memory allows",
+	"findings":    "stopped early: as many findings as --stop-after asks for",
+	"interrupted": "stopped early: interrupted",
+	"failed":      "stopped early: something of ours failed",
+}
+
 // Text writes what a person reads at the end of a run.
 func Text(w io.Writer, r *Run) error {
 	var b bytes.Buffer
@@ -41,6 +49,9 @@ func Text(w io.Writer, r *Run) error {
 	fmt.Fprintf(&b, "%s\n", count(fs))
 	fmt.Fprintf(&b, "%d executions in %s (%.0f/s), %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(),
 		st.Features, st.Corpus)
+	if why := early[r.Summary.Stopped]; why != "" {
+		fmt.Fprintf(&b, "%s\n", why)
+	}
 	_, err := w.Write(b.Bytes())
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
