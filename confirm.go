@@ -9,9 +9,10 @@ import (
 const (
 	maxVain      = 4               // times a finding is tried in vain before the worker looks away
 	confirmTime  = 5 * time.Second // to confirm what was seen when the campaign ended
-	deathCost    = 16              // executions that a restart of the target is worth
-	hangCost     = 64              // and a time limit
-	historyShown = 1 << 12         // inputs of the target's history that are joined at most
+	deathCost    = 16              // executions that a death of the target is worth, after which another one is ready
+	hangCost     = 128             // and a time limit
+	startCost    = 340             // and a start of the target that has to be waited for
+	historyShown = 128             // inputs of the target's history that are joined at most
 )
 
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
@@ -149,7 +150,7 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return nil
 	}
-	f.Message, f.Detail, f.Severity = s.last.Message, s.last.Detail, s.last.Severity
+	f.Subject, f.Message, f.Detail, f.Severity = s.last.Subject, s.last.Message, s.last.Detail, s.last.Severity
 	k.done = f.Confirmed() || k.tries > 1 // a flaky one gets a second chance
 	w.news.Findings = append(w.news.Findings, f)
 	return nil
@@ -168,9 +169,10 @@ func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelF
 // may be dear; the last word is spoken on a fresh one.
 func (w *Worker[T]) proof(ctx context.Context, s *shower[T], in T, hist []T, f *Finding) error {
 	done, err := w.alike(ctx, s, in, f)
-	if done || err != nil || w.join == nil || len(hist) == 0 {
+	if done || err != nil || w.join == nil || len(hist) == 0 || w.known[s.id].tries > 0 {
 		return err
 	}
+	s.quick = true // it is many inputs in one
 	long, _, err := w.own(w.join.Join(append(slices.Clone(hist[max(0, len(hist)-historyShown):]), in)))
 	if err != nil {
 		return err
@@ -209,14 +211,18 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		if err != nil {
 			return false, err
 		}
-		ok, err := s.show(ctx, simple, true, Ask{})
+		if s.dear && w.mut.Complexity(simple) >= w.mut.Complexity(in) { // each try had a target of its own
+			break
+		}
+		last := Ask{Quick: s.exit == ExitHang} // all the time there is was given at the first try
+		ok, err := s.show(ctx, simple, true, last)
 		if err != nil {
 			return false, err
 		}
 		if ok {
 			return true, w.keepInput(f, simple)
 		}
-		if ok, err = s.show(ctx, in, true, Ask{}); err != nil || !ok {
+		if ok, err = s.show(ctx, in, true, last); err != nil || !ok {
 			f.Stable = 0
 			return false, err
 		}
@@ -243,7 +249,10 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, always boo
 			return c, false, errEnough
 		}
 		ok, err := s.show(ctx, c, always, Ask{Quick: true})
-		if budget--; always {
+		switch budget--; {
+		case s.dear:
+			budget -= startCost
+		case always:
 			budget -= deathCost
 		}
 		if ok {
@@ -266,6 +275,7 @@ type shower[T any] struct {
 	exit     Exit
 	dear     bool
 	hasty    bool // there is no time to minimise
+	quick    bool // only a small part of the time limit for each
 	operands []Operand
 }
 
@@ -277,7 +287,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 			return false, err
 		}
 	}
-	a.Operands = s.w.repair != nil
+	a.Operands, a.Quick = s.w.repair != nil, a.Quick || s.quick
 	var o Observation
 	if err := s.w.alone(ctx, in, &o, a); err != nil {
 		return false, err
@@ -295,10 +305,10 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 
 // cost is what the last execution is worth in ordinary ones.
 func (s *shower[T]) cost() int {
-	switch {
-	case s.exit == ExitHang:
+	switch s.exit {
+	case ExitHang:
 		return hangCost
-	case s.exit == ExitCrash, s.dear:
+	case ExitCrash:
 		return deathCost
 	}
 	return 0

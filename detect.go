@@ -59,7 +59,8 @@ type Finding struct {
 	Rule        string   `json:"rule"`
 	Severity    Severity `json:"severity"`
 	Subject     string   `json:"subject"`         // what of the target it concerns, for example "tools/call divide"
-	Group       string   `json:"group,omitempty"` // tells findings of one rule and subject apart, for example by stack
+	Group       string   `json:"group,omitempty"` // tells findings of one rule and subject apart, for example by status
+	Fault       string   `json:"fault,omitempty"` // where it goes wrong, for example the top of the stack; see ID
 	Message     string   `json:"message"`         // one sentence
 	Detail      string   `json:"detail,omitempty"`
 	Input       []byte   `json:"-"` // the encoded smallest input that shows it
@@ -71,9 +72,14 @@ type Finding struct {
 	Execution   uint64   `json:"execution"` // of that worker, when it was first seen
 }
 
-// ID names the finding by rule, subject and group: 16 hexadecimal digits.
+// ID names the finding: 16 hexadecimal digits of rule and fault where the fault is known, so that it is one finding
+// whatever brings it about, and of rule, subject and group otherwise.
 func (f *Finding) ID() string {
-	h := sha256.Sum256([]byte(f.Rule + "\x00" + f.Subject + "\x00" + f.Group))
+	name := f.Rule + "\x00" + f.Subject + "\x00" + f.Group
+	if f.Fault != "" {
+		name = f.Rule + "\x00" + f.Fault
+	}
+	h := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(h[:8])
 }
 

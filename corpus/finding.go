@@ -64,6 +64,9 @@ func (f *FindingFile) text() ([]byte, error) {
 	field("rule", fd.Rule)
 	field("severity", fd.Severity)
 	field("subject", fd.Subject)
+	if fd.Fault != "" {
+		field("fault", fd.Fault)
+	}
 	if fd.Group != "" {
 		field("group", fd.Group)
 	}
@@ -199,6 +202,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"rule":        {&fd.Rule, "a rule's id, such as mcp/server-crash"},
 		"severity":    {&fd.Severity, "low, medium, high or critical"},
 		"subject":     {&fd.Subject, "a string"},
+		"fault":       {&fd.Fault, "a string"},
 		"group":       {&fd.Group, "a string"},
 		"message":     {&fd.Message, "a string"},
 		"detail":      {&fd.Detail, "a string"},

@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
@@ -13,30 +15,24 @@ import (
 func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lane) ([]*lane, error) {
 	end := e.bury(ctx, f, r.server)
 	e.lose(r.server, end)
-	var lost, rest []*lane
-	var latest *lane
-	for _, l := range lanes {
-		switch {
-		case l.skip || l.prepared && l.alone:
-		case len(l.t.Sent) == 0:
-			rest = append(rest, l)
-		case !l.done() || l.owed > 0:
-			lost = append(lost, l)
-		case latest == nil || !l.last.Before(latest.last):
-			latest = l
-		}
-	}
-	if len(lost) == 1 && latest == nil {
+	lost, broken, rest, latest := sortOut(lanes)
+	if len(lost) == 1 && len(broken) == 0 && latest == nil {
 		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
 		e.count(lost[0])
 		return rest, nil
 	}
+	// Those that were only waiting for their turn begin once more.
+	for _, l := range broken {
+		l.again(e)
+	}
+	rest = append(broken, rest...)
 	var suspects []*lane
 	if len(lost) > 0 {
 		suspects = append(suspects, lost[0])
 	}
 	if latest != nil && f != fateDeaf {
 		suspects = append(suspects, latest)
+		rest = slices.DeleteFunc(rest, func(l *lane) bool { return l == latest })
 	}
 	for _, l := range suspects {
 		l.again(e)
@@ -48,14 +44,10 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		}
 		var others []*lane
 		for _, o := range lost {
-			if o == l {
-				continue
+			if o != l {
+				o.again(e)
+				others = append(others, o)
 			}
-			if o.again(e); !e.mayRun(o) {
-				o.skip = true
-				continue
-			}
-			others = append(others, o)
 		}
 		return append(others, rest...), nil
 	}
@@ -66,6 +58,42 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		latest.lost = true
 	}
 	return rest, nil
+}
+
+// sortOut tells scripts apart after their server has ended: those with requests in flight, the one whose request the
+// server must have seen first to begin with; those that are not at their end but had nothing in flight; those that
+// have not begun; and the one that was answered last, whatever else holds for it.
+func sortOut(lanes []*lane) (lost, broken, rest []*lane, latest *lane) {
+	for _, l := range lanes {
+		switch {
+		case l.skip || l.prepared && l.alone:
+			continue
+		case len(l.t.Sent) == 0:
+			rest = append(rest, l)
+			continue
+		case l.owed > 0:
+			lost = append(lost, l)
+			continue
+		case !l.done():
+			broken = append(broken, l)
+		}
+		if latest == nil || !l.last.Before(latest.last) {
+			latest = l
+		}
+	}
+	slices.SortStableFunc(lost, func(a, b *lane) int { return cmp.Compare(a.flying(), b.flying()) })
+	return lost, broken, rest, latest
+}
+
+// flying returns the number of the script's first request in flight. Numbers are given out in the order of the wire.
+func (l *lane) flying() int64 {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Regular && s.Answer < 0 {
+			id, _ := integerID(s.Message.ID)
+			return id
+		}
+	}
+	return math.MaxInt64
 }
 
 // bury ends what is left of a server after a round that has gone wrong.

@@ -10,7 +10,7 @@ func Campaign(t *Target, m *Mutator, d DetectorConfig) teasel.Campaign[Script] {
 		Mutator: m,
 		Codec:   Codec{},
 		Stages: []teasel.Stage[Script]{
-			teasel.Steps[Script]{Energy: 128},
+			teasel.Steps[Script]{Energy: 512},
 			Chain{},
 			teasel.Havoc[Script]{Energy: 256},
 			teasel.Splice[Script]{Energy: 32},

@@ -103,7 +103,7 @@ func (c *callable) repeatItem(name string, n int) *mutate.JSON {
 
 // How often and with how much text memory is asked for.
 const (
-	memoryTimes = 2000
+	memoryTimes = 512
 	memoryText  = 1 << 10
 )
 

@@ -31,7 +31,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	if !scriptsEqual(in, out) {
 		t.Errorf("decoded something else from\n%s", data)
 	}
-	if got := bytes.Count(data, []byte{'\n'}); got != len(lines)+1 {
+	if got := bytes.Count(data, []byte{'\n'}); got != len(lines) {
 		t.Errorf("%d lines for %d steps", got, len(lines))
 	}
 }

@@ -121,6 +121,9 @@ func (j *judge) ended() {
 		group += ": " + place
 	}
 	j.report(rule, j.guiltySubject(), group, message)
+	if frame := topFrame(f.trace); frame != "" { // one fault, whichever request brings it about
+		j.found[len(j.found)-1].Fault = frame
+	}
 }
 
 // endOfInput judges whether the server ended when it was time to.

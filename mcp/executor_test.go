@@ -149,6 +149,7 @@ func TestExecutor(t *testing.T) {
 	t.Run("captures", func(t *testing.T) { testCaptures(t, program) })
 	t.Run("fresh", func(t *testing.T) { testFresh(t, program) })
 	t.Run("odd", func(t *testing.T) { testOdd(t, program) })
+	t.Run("parts", func(t *testing.T) { testParts(t, program) })
 	t.Run("history", func(t *testing.T) { testHistory(t, program) })
 	t.Run("blocked", func(t *testing.T) { testBlocked(t, program) })
 	t.Run("growth", func(t *testing.T) { testGrowth(t, program) })
@@ -353,6 +354,9 @@ func testOdd(t *testing.T, program string) {
 	} {
 		in := lineScript(tt.line)
 		tr, obs := execute(t, e, in)
+		if obs.Exit > teasel.ExitRejected {
+			t.Errorf("%s: ended as %v", tt.line, obs.Exit)
+		}
 		if !tt.check(tr) {
 			t.Errorf("%s: ended as %v with %d lines, %q", tt.line, obs.Exit, len(tr.Received), tr.Noise)
 			for i := range tr.Received {
@@ -362,6 +366,35 @@ func testOdd(t *testing.T, program string) {
 		obsv := executeBatch(t, e, lineScript(ping), in, lineScript(ping))
 		if tr, ok := obsv[1].Evidence.(*Transcript); !ok || !tt.check(tr) {
 			t.Errorf("%s: in a batch it ended as %v: %+v", tt.line, obsv[1].Exit, tr)
+		}
+	}
+}
+
+// testParts sends one line in several parts, and lines that a strict parser cannot read.
+func testParts(t *testing.T, program string) {
+	e := open(t, planted(program, "none"))
+	half := `{"jsonrpc":"2.0","id":"@id","method":"pi`
+	for _, tt := range []struct {
+		in     Script
+		answer string // to the last line: its id, and what it is
+		result bool
+	}{
+		{Script{Start: Shared, Steps: []Step{{Line: []byte(half), NoNewline: true}, {Line: []byte(`ng"}`)}}}, "10000", true},
+		{Script{Start: Shared, Steps: []Step{{Line: []byte(half), NoNewline: true}, {Line: []byte(ping)}}}, "null", false},
+		{Script{Start: Shared, Steps: []Step{{Line: []byte(half), NoNewline: true}}}, "null", false},
+		{lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"echo","arguments":{"message":"` + "\xff" + `"}}}`), "null", false},
+	} {
+		tr, obs := execute(t, e, tt.in)
+		if obs.Exit > teasel.ExitRejected || len(tr.Received) != 1 {
+			t.Errorf("%s ended as %v with %d answers", tt.in.Steps[0].Line, obs.Exit, len(tr.Received))
+			continue
+		}
+		last := &tr.Sent[len(tr.Sent)-1]
+		if m := &tr.Received[0].Message; last.Answer != 0 || !strings.HasPrefix(m.ID, tt.answer) || (m.Result != nil) != tt.result {
+			t.Errorf("%s was answered with %s", last.Raw, tr.Received[0].Raw)
+		}
+		if obsv := executeBatch(t, e, lineScript(ping), tt.in); obsv[1].Exit != obs.Exit || obsv[1].Evidence == nil {
+			t.Errorf("%s ended as %v in a batch", tt.in.Steps[0].Line, obsv[1].Exit)
 		}
 	}
 }

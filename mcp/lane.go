@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"bytes"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -85,6 +87,7 @@ func (l *lane) prepare(e *executor) {
 		s := &l.in.Steps[i]
 		p := planned{message: ParseMessage(s.Line)}
 		p.plain, p.regular = planLine(s, &p.message)
+		p.regular = p.regular && len(begun) == 0
 		p.topic = e.topic(&p.message, p.regular)
 		if len(s.Line) > maxSharedLine {
 			p.topic = topic{method: "large"}
@@ -94,8 +97,10 @@ func (l *lane) prepare(e *executor) {
 		if e.blocked.matches(begun, s.Line) {
 			l.skip = true
 		}
-		if begun = begun[:0]; s.NoNewline {
+		if s.NoNewline {
 			begun = append(begun, s.Line...)
+		} else {
+			begun = begun[:0]
 		}
 	}
 }
@@ -111,7 +116,48 @@ func planLine(s *Step, m *Message) (plain, regular bool) {
 	if m.Class != ClassNotification && !(m.Class == ClassRequest && isOurs) {
 		return plain, false
 	}
-	return plain, oddEnvelope(m) == ""
+	return plain, oddEnvelope(m) == "" && isReadable(s.Line, m.Root)
+}
+
+// Bounds of what every JSON parser reads.
+const (
+	maxReadableDepth  = 50
+	maxReadableNumber = 17
+)
+
+// isReadable reports whether every JSON parser can read the line. One that cannot answers with the id null, and is
+// right to: no answer with the request's own id is due then.
+func isReadable(line []byte, root *mutate.JSON) bool {
+	if !utf8.Valid(line) || bytes.Contains(line, []byte(`\ud`)) || bytes.Contains(line, []byte(`\uD`)) {
+		return false
+	}
+	return isPlainTree(root, maxReadableDepth)
+}
+
+func isPlainTree(v *mutate.JSON, depth int) bool {
+	if v == nil {
+		return true
+	}
+	switch v.Kind {
+	case mutate.Number:
+		return len(v.Text) <= maxReadableNumber && !strings.ContainsAny(v.Text, "eE")
+	case mutate.Array:
+		for _, item := range v.Items {
+			if depth == 0 || !isPlainTree(item, depth-1) {
+				return false
+			}
+		}
+	case mutate.Object:
+		if hasTwice(v) {
+			return false
+		}
+		for i := range v.Members {
+			if depth == 0 || !isPlainTree(v.Members[i].Value, depth-1) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // oddEnvelope says what is odd about a message that JSON-RPC allows, so that many a server drops it without a word;
@@ -204,6 +250,9 @@ func oddity(m *Message) string {
 	}
 	if odd := oddEnvelope(m); odd != "" {
 		return odd
+	}
+	if m.ID == `"@id"` {
+		return "hard to read"
 	}
 	return "id"
 }

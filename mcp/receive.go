@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -192,6 +193,7 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 	if r.alone != nil && (!ok || f.answered && f.lane == r.alone) {
 		if i, loose := r.alone.answers(m.ID); i >= 0 {
 			e.answer(r, r.alone, i, raw, *m, loose, now)
+			e.land(r, r.alone, i, now)
 			return
 		}
 	}
@@ -216,6 +218,21 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		}
 		e.settle(r, f.lane, f.blocking, now)
 	}
+}
+
+// land is for an answer that came to a request by another way than by its number.
+func (e *executor) land(r *round, l *lane, sent int, now time.Time) {
+	id, _ := integerID(l.t.Sent[sent].Message.ID)
+	f, ok := r.server.flights[id]
+	if !ok || f.lane != l || f.answered {
+		return
+	}
+	f.answered = true
+	r.server.flights[id] = f
+	if l.t.Sent[sent].Regular {
+		l.owed--
+	}
+	e.settle(r, l, f.blocking, now)
 }
 
 // noise is for a line that is no message. One in which the number of a request can be made out is an answer, if a
@@ -323,11 +340,13 @@ func (l *lane) answers(id string) (sent int, loose bool) {
 	return -1, false
 }
 
-// unreadable returns the only unanswered line whose id a server could not make out; -1: there is none, or several.
+// unreadable returns the only unanswered line whose id a server could not make out; -1: there is none, or several. A
+// line that every server can read is one only if the script says nothing else.
 func (l *lane) unreadable() int {
 	found := -1
 	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; s.Answer >= 0 || s.Message.Class == ClassRequest && s.Regular || !s.wantsAnswer() {
+		s := &l.t.Sent[i]
+		if s.Answer >= 0 || !s.wantsAnswer() || s.Regular && len(l.t.Sent) > 1 {
 			continue
 		}
 		if found >= 0 {
@@ -356,7 +375,7 @@ func (s *Sent) wantsAnswer() bool {
 	case ClassBatch:
 		return len(s.Message.Root.Items) == 0 || batchHasRequest(s.Message.Root)
 	}
-	return true
+	return s.Message.Why != whyUnfinished && len(bytes.TrimSpace(s.Raw)) > 0
 }
 
 func batchHasRequest(root *mutate.JSON) bool {
@@ -374,7 +393,7 @@ func (l *lane) expects() int {
 		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.wantsAnswer() && s.Message.Class != ClassRequest {
 			return i
 		}
-		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.Message.Class == ClassRequest && (!l.ownID(s) || oddEnvelope(&s.Message) != "") {
+		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.Message.Class == ClassRequest && (!l.ownID(s) || !l.plan[s.Step].regular) {
 			return i
 		}
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -240,10 +241,7 @@ func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 		l.skip = l.skip || len(l.t.Sent) == 0
 		return false
 	}
-	l.begun = l.begun[:0]
-	if r.open = step.NoNewline; r.open {
-		l.begun = append(l.begun, raw...)
-	} else {
+	if r.open = step.NoNewline; !r.open {
 		e.out = append(e.out, '\n')
 	}
 	for given < r.server.ids {
@@ -251,6 +249,11 @@ func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 		l.given = append(l.given, given)
 	}
 	e.note(r, l, p, raw, x.unresolved, now)
+	if r.open {
+		l.begun = append(l.begun, raw...)
+	} else {
+		l.begun = l.begun[:0]
+	}
 	if step.Close {
 		e.closing = true
 	}
@@ -269,7 +272,7 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 		}
 		return
 	}
-	m := p.sent(raw, strconv.FormatInt(id, 10), step.Times > 1)
+	m := l.message(p, raw, id)
 	if !p.plain && regular { // the id need not be the last that was given out
 		n, ok := integerID(m.ID)
 		regular = ok && r.server.ours(n) && m.Class == ClassRequest && !m.Twice
@@ -294,6 +297,21 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 		e.cancelled(r, l, m.Params.Get("requestId"))
 	}
 }
+
+// message returns what a line that is sent is. Of one in several parts it is the last part that is the message.
+func (l *lane) message(p *planned, raw []byte, id int64) Message {
+	step := &l.in.Steps[l.step]
+	switch {
+	case step.NoNewline && l.step+1 < len(l.in.Steps):
+		return Message{Class: ClassInvalid, Why: whyUnfinished}
+	case len(l.begun) > 0:
+		return ParseMessage(slices.Concat(l.begun, raw))
+	}
+	return p.sent(raw, strconv.FormatInt(id, 10), step.Times > 1)
+}
+
+// whyUnfinished is what is wrong with the part of a line that more of it follows.
+const whyUnfinished = "the line goes on"
 
 // cancelled takes back that an answer is due to a request which the script has cancelled: none may come.
 func (e *executor) cancelled(r *round, l *lane, id *mutate.JSON) {
@@ -345,7 +363,7 @@ func (e *executor) appendPing(r *round) {
 	e.out = append(e.out, `{"jsonrpc":"2.0","id":`...)
 	e.out = strconv.AppendInt(e.out, s.ids, 10)
 	e.out = append(e.out, `,"method":"ping"}`+"\n"...)
-	r.ping, r.heard, r.asked = s.ids, false, time.Now()
+	r.ping, r.heard, r.asked, r.bytes = s.ids, false, time.Now(), s.inbox.total.Load()
 }
 
 // flush writes what is in the buffer. That the server has closed its input shows in what comes next.

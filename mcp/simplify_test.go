@@ -167,3 +167,29 @@ func TestSimplifyEndsForEverySeed(t *testing.T) {
 		}
 	}
 }
+
+// What takes long to run is not run a thousand times.
+func TestSimplifyLongScripts(t *testing.T) {
+	m := newTestMutator(t)
+	candidates := func(in Script) (n int) {
+		for k := uint64(0); ; k++ {
+			if _, more := m.Simplify(k, Script{}, in); !more {
+				return n
+			}
+			n++
+		}
+	}
+	line := callLine("echo", object("message", longText(1<<20)))
+	if n := candidates(shared("", Step{Line: line})); n < 10 || n > 80 {
+		t.Errorf("%d candidates for a line of a megabyte", n)
+	}
+	out := minimise(t, m, shared("", Step{Line: line}), func(in Script) bool { return len(in.Steps[0].Line) > 1<<19 })
+	if len(out.Steps[0].Line) > 5<<17 {
+		t.Errorf("%d bytes are left where more than %d are needed", len(out.Steps[0].Line), 1<<19)
+	}
+	for _, label := range []string{CheckGrowthTime, CheckGrowthMemory} {
+		if n := candidates(shared(label, sendText(echoCall), Step{Line: []byte(sumCall), Times: 2000})); n != 0 {
+			t.Errorf("%s: %d candidates", label, n)
+		}
+	}
+}

@@ -173,7 +173,7 @@ func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
 	switch {
 	case r.mute:
 		grace = e.muteTime(r)
-	case r.patient:
+	case r.patient && l.done():
 		grace = patientGrace
 		if l.obs.Ask.Quick {
 			grace = quickGrace
@@ -200,6 +200,8 @@ func (e *executor) muteTime(r *round) time.Duration {
 			return max(r.limit, min(4*e.startup, e.target.startTimeout()))
 		}
 	}
-	age := time.Since(r.server.born)
-	return max(muteGrace, 4*e.startup-age)
+	if r.server.inbox.total.Load() > 0 { // it is up
+		return muteGrace
+	}
+	return max(muteGrace, 4*e.startup-time.Since(r.server.born))
 }

@@ -36,7 +36,9 @@ func (l *lane) conclude(e *executor) {
 	o.Elapsed = l.last.Sub(l.began)
 	o.Exit, o.Detail = l.exit()
 	o.Evidence, o.Dear = &l.t, l.in.Start == Fresh
-	o.Features = fingerprint(o.Features[:0], &l.t)
+	if o.Features = o.Features[:0]; l.in.Check == "" { // a check is judged, not kept: its plain parts are seeds as well
+		o.Features = fingerprint(o.Features, &l.t)
+	}
 	if o.Ask.Features {
 		o.Note = newNote(&l.t)
 	}
