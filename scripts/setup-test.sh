@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a C compiler for the race detector,
-# Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
+# clang for native targets, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
 # again at any time; with everything in place it takes a second or two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -72,6 +72,7 @@ go_servers() {
 command -v go >/dev/null || die "Go is not installed; see https://go.dev/doc/install"
 
 if ! command -v "${CC:-gcc}" >/dev/null; then debian gcc libc6-dev; fi
+if ! command -v clang >/dev/null; then debian clang llvm libclang-rt-14-dev; fi
 if ! node_ok; then
 	debian nodejs npm
 	hash -r

@@ -1,0 +1,158 @@
+// Edge counters: clang's inline 8-bit counters of all modules, one after another, each from a multiple of 64 on.
+// Hit counts are put into AFL's eight buckets. A feature is the number of a counter times 8 plus the bucket.
+
+struct region {
+	uint8_t *begin, *end;
+	uint32_t at; // index of its first counter
+};
+
+enum { REGIONS = 1024 };
+
+static struct region regions[REGIONS];
+static uint32_t region_count, counter_count;
+static uint64_t shape = 0xcbf29ce484222325u;
+
+static inline uint64_t stir(uint64_t h, uint64_t x) {
+	h = (h ^ x) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+// Modules announce themselves before main, or when they are loaded later.
+void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
+	if (begin >= end) return;
+	for (uint32_t i = 0; i < region_count; i++)
+		if (regions[i].begin == begin) return;
+	uint32_t need = ((uint32_t)(end - begin) + TEASEL_LINE - 1) & ~(uint32_t)(TEASEL_LINE - 1);
+	if (region_count == REGIONS || (header && counter_count + need > header->capacity)) {
+		if (header) header->late += need;
+		return;
+	}
+	regions[region_count++] = (struct region){begin, end, counter_count};
+	counter_count += need;
+	shape = stir(shape, (uint64_t)(end - begin));
+}
+
+// The flags of the table say which blocks begin a function. That, unlike the addresses, does not depend on hooks.
+void __sanitizer_cov_pcs_init(const uintptr_t *begin, const uintptr_t *end) {
+	uint64_t bits = 0, n = 0;
+	for (const uintptr_t *p = begin; p + 1 < end; p += 2) {
+		bits = bits << 1 | (p[1] & 1);
+		if (++n % 64 == 0) shape = stir(shape, bits);
+	}
+	shape = stir(shape, bits ^ n << 32);
+}
+
+// buckets classifies two counters at a time.
+static uint16_t buckets[65536];
+
+static uint8_t bucket(unsigned n) {
+	return n < 3 ? n : n == 3 ? 4 : n < 8 ? 8 : n < 16 ? 16 : n < 32 ? 32 : n < 128 ? 64 : 128;
+}
+
+static void buckets_init(void) {
+	for (unsigned i = 0; i < 65536; i++) buckets[i] = (uint16_t)(bucket(i >> 8) << 8 | bucket(i & 255));
+}
+
+static inline uint64_t classify(uint64_t w) {
+	if (!(w & 0xfefefefefefefefeu)) return w; // most have run once
+	return (uint64_t)buckets[w & 65535] | (uint64_t)buckets[w >> 16 & 65535] << 16 |
+	       (uint64_t)buckets[w >> 32 & 65535] << 32 | (uint64_t)buckets[w >> 48] << 48;
+}
+
+static void counters_clear(void) {
+	for (uint32_t i = 0; i < region_count; i++)
+		__builtin_memset(regions[i].begin, 0, (size_t)(regions[i].end - regions[i].begin));
+}
+
+// The maps of what is known: a bit of virgin for each feature that is not; for those that are, the length of the
+// shortest input; and for each eight counters the greatest of those lengths, which most inputs are not below.
+static uint8_t *virgin;
+static uint16_t *bar, *shortest;
+static uint32_t *features;
+
+static void feature_add(struct slot *s, uint32_t f) {
+	if (header->features_used == header->feature_count) return;
+	features[header->features_used++] = f;
+	s->feature_count++;
+}
+
+// news is for eight counters at least one of which is new, or known from longer inputs perhaps.
+static __attribute__((noinline, cold)) void news(struct slot *s, uint64_t w, uint32_t at, int tell) {
+	uint16_t length = s->length < UINT16_MAX ? (uint16_t)s->length : UINT16_MAX;
+	int changed = 0;
+	for (uint32_t i = at; w; i++, w >>= 8) {
+		uint8_t b = (uint8_t)w;
+		if (!b) continue;
+		uint32_t f = i * 8 + (uint32_t)__builtin_ctz(b);
+		if (virgin[i] & b)
+			virgin[i] &= (uint8_t)~b;
+		else if (length >= shortest[f])
+			continue;
+		shortest[f] = length;
+		changed = 1;
+		if (tell) feature_add(s, f);
+	}
+	if (!changed) return; // another of the eight, or another bucket, has set the bar
+	uint16_t most = 0;
+	for (uint32_t f = at * 8; f < at * 8 + 64; f++)
+		if (!(virgin[f / 8] >> f % 8 & 1) && shortest[f] > most) most = shortest[f];
+	bar[at / 8] = most;
+}
+
+struct tally {
+	uint64_t hash, work;
+};
+
+static inline void word(struct slot *s, uint64_t raw, uint32_t at, uint32_t ask, struct tally *t) {
+	uint64_t w = classify(raw), known;
+	if (ask & ASK_TRACE) {
+		t->hash = stir(t->hash ^ (uint64_t)at << 32, w);
+		for (uint64_t r = raw; r; r >>= 8) t->work += r & 255;
+	}
+	if (ask & ASK_FEATURES)
+		for (uint64_t r = w, i = at; r; i++, r >>= 8)
+			if (r & 255) feature_add(s, (uint32_t)(i * 8) + (uint32_t)__builtin_ctz((unsigned)(r & 255)));
+	if (ask & ASK_QUIET) return;
+	__builtin_memcpy(&known, virgin + at, 8);
+	if (__builtin_expect((w & known) != 0 || s->length < bar[at / 8], 0)) news(s, w, at, !(ask & ASK_FEATURES));
+}
+
+// scan looks at all counters and leaves them zero. ask is a constant where it is inlined.
+static inline __attribute__((always_inline)) void scan(struct slot *s, uint32_t ask) {
+	struct tally t = {1, 0};
+	for (uint32_t k = 0; k < region_count; k++) {
+		uint8_t *p = regions[k].begin, *end = regions[k].end;
+		uint32_t at = regions[k].at;
+		for (; p + TEASEL_LINE <= end; p += TEASEL_LINE, at += TEASEL_LINE) {
+			uint64_t w[TEASEL_LINE / 8];
+			__builtin_memcpy(w, p, TEASEL_LINE);
+			if (!(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7])) continue;
+			__builtin_memset(p, 0, TEASEL_LINE);
+			for (uint32_t j = 0; j < TEASEL_LINE / 8; j++)
+				if (w[j]) word(s, w[j], at + j * 8, ask, &t);
+		}
+		for (; p < end; p += 8, at += 8) {
+			size_t n = end - p < 8 ? (size_t)(end - p) : 8;
+			uint64_t w = 0;
+			for (size_t j = 0; j < n; j++) {
+				w |= (uint64_t)p[j] << 8 * j;
+				p[j] = 0;
+			}
+			if (w) word(s, w, at, ask, &t);
+		}
+	}
+	s->trace = t.hash;
+	s->work = t.work;
+}
+
+static __attribute__((noinline)) void scan_news(struct slot *s) { scan(s, 0); }
+static __attribute__((noinline)) void scan_all(struct slot *s) { scan(s, s->ask); }
+
+// judge ends a run: what of it is news, and what else was asked for.
+static void judge(struct slot *s) {
+	s->feature_first = header->features_used;
+	if (s->ask & (ASK_FEATURES | ASK_TRACE | ASK_QUIET))
+		scan_all(s);
+	else
+		scan_news(s);
+}

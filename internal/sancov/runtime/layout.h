@@ -1,0 +1,100 @@
+// What teasel and the target share: one memory file, laid out by teasel. layout.go holds the same in Go, and a test
+// compares the two.
+#ifndef TEASEL_LAYOUT_H
+#define TEASEL_LAYOUT_H
+
+#include <stdint.h>
+
+enum {
+	TEASEL_VERSION = 1,
+	TEASEL_LINE = 64,         // bytes of counters that are looked at together
+	TEASEL_FRAMES = 64,       // of a stack that are kept
+	TEASEL_TEXT = 32,         // bytes of a compared text that are kept
+	TEASEL_SITE_LIMIT = 20,   // records of one comparison in one run
+	TEASEL_SWITCH_LIMIT = 4,  // and of one switch, which has a record for each case
+	TEASEL_CASE_LIMIT = 96,   // cases of a switch
+	TEASEL_WATCH_LIMIT = 16,  // records of a run in which one comparison is watched
+};
+
+// File descriptors, counted from the one that the environment names.
+enum { FD_COMMAND, FD_STATUS, FD_MEMORY, FD_REPORT, FD_LIFE, FD_INPUT, FD_COUNT };
+
+// What is asked of a run.
+enum {
+	ASK_FEATURES = 1,  // all features, not only news
+	ASK_TRACE = 2,     // the hash and the work
+	ASK_OPERANDS = 4,
+	ASK_QUIET = 8,     // leave the maps of what is known as they are
+};
+
+// What goes over the pipes: one word each way.
+enum {
+	COMMAND_RUN = 1,   // inputs from..count
+	COMMAND_RENEW = 2, // begin with a fresh child
+	STATUS_DONE = 1,
+	STATUS_DEAD = 2, // the child has died while it ran input cur
+	STATUS_RENEWED = 3,
+};
+
+// What kind of target says hello.
+enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8 };
+
+struct hello {
+	uint64_t magic;
+	uint32_t version, counters, modules, flags;
+	uint32_t pid, unused;
+	uint64_t shape; // hash of the order of functions and blocks, the same with and without comparison hooks
+};
+
+#define TEASEL_MAGIC UINT64_C(0x6c65736165740a01)
+
+struct header {
+	uint64_t magic, size;
+	uint32_t capacity;     // counters that the maps have room for, a multiple of TEASEL_LINE
+	uint32_t slot_count;   // entries of each table
+	uint32_t feature_count, operand_count;
+	uint64_t slots, virgin, bar, shortest, features, operands, inputs; // offsets
+
+	// Set by teasel before a command.
+	uint32_t from, count;
+	uint32_t most_runs; // of a child; 0: any number
+	uint32_t watch;     // site of the only comparison to be recorded; 0: all are
+
+	// Set by the target.
+	uint32_t round, cur; // cur is the index of the running input
+	int32_t pid;
+	uint32_t status; // as waitpid gives it, of the last child that died
+	uint32_t features_used, operands_used;
+	uint32_t leaked; // processes that inputs had left behind
+	uint32_t late;   // counters that came after the start and found no room
+	uint32_t unhooked; // calls of comparison hooks that were switched off
+	uint32_t unused;
+
+	// The last fatal signal, if its handler could still be run.
+	uint32_t signal, code;
+	uint32_t access; // 0: unknown, 1: read, 2: write, 3: execute
+	uint32_t frame_count;
+	uint64_t address, pc, sp;
+	uint64_t frames[TEASEL_FRAMES];
+};
+
+// One input of a batch.
+struct slot {
+	uint64_t offset; // of the input in the memory
+	uint32_t length, ask;
+	uint32_t feature_first, feature_count; // in the table of features
+	uint32_t operand_first, operand_count;
+	uint64_t trace, work;
+	uint32_t status;  // of a program that was forked for this input, as waitpid gives it
+	uint32_t refused; // the harness returned -1
+};
+
+enum { OPERAND_EQUAL = 1, OPERAND_CONST = 2, OPERAND_TEXT = 4, OPERAND_SWITCH = 8 };
+
+struct operand {
+	uint32_t site;
+	uint8_t flags, size, a_length, b_length;
+	uint8_t a[TEASEL_TEXT], b[TEASEL_TEXT];
+};
+
+#endif

@@ -1,0 +1,132 @@
+// What the target compares: the hooks of -fsanitize-coverage=trace-cmp, and the C library's comparisons through the
+// linker's --wrap. A record names its site by the return address, from the program's beginning on.
+
+static uint32_t recording; // 0: hooks return at once
+static uint8_t site_count[65536];
+static struct operand *operands;
+
+extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
+
+#define SITE ((uint32_t)((uintptr_t)__builtin_return_address(0) - (uintptr_t)__executable_start))
+#define IDLE __builtin_expect(!recording, 1)
+
+static struct operand *operand_add(uint32_t site, uint32_t limit) {
+	if (header->watch) {
+		if (header->watch != site) return 0;
+		limit = TEASEL_WATCH_LIMIT;
+	}
+	uint32_t k = (site * 0x9e3779b1u) >> 16;
+	if (site_count[k] >= limit || header->operands_used == header->operand_count) return 0;
+	struct operand *o = operands + header->operands_used;
+	*o = (struct operand){.site = site ? site : 1};
+	return o;
+}
+
+static void operand_done(uint32_t site) {
+	header->operands_used++;
+	if (site_count[(site * 0x9e3779b1u) >> 16] < 255) site_count[(site * 0x9e3779b1u) >> 16]++;
+}
+
+static __attribute__((noinline, cold)) void teasel_number(uint32_t site, unsigned size, unsigned flags, uint64_t a, uint64_t b,
+                                                   uint32_t limit) {
+	if (header->watch && a == b) return;
+	struct operand *o = operand_add(site, limit);
+	if (!o) return;
+	o->flags = (uint8_t)(flags | (a == b ? OPERAND_EQUAL : 0));
+	o->size = (uint8_t)size;
+	o->a_length = o->b_length = (uint8_t)size;
+	__builtin_memcpy(o->a, &a, 8);
+	__builtin_memcpy(o->b, &b, 8);
+	operand_done(site);
+}
+
+static __attribute__((noinline, cold)) void teasel_text(uint32_t site, const void *a, size_t an, const void *b, size_t bn, int equal) {
+	struct operand *o = operand_add(site, TEASEL_SITE_LIMIT);
+	if (!o) return;
+	an = an < TEASEL_TEXT ? an : TEASEL_TEXT;
+	bn = bn < TEASEL_TEXT ? bn : TEASEL_TEXT;
+	o->flags = OPERAND_TEXT | (equal ? OPERAND_EQUAL : 0);
+	o->a_length = (uint8_t)an;
+	o->b_length = (uint8_t)bn;
+	for (size_t i = 0; i < an; i++) o->a[i] = ((const uint8_t *)a)[i];
+	for (size_t i = 0; i < bn; i++) o->b[i] = ((const uint8_t *)b)[i];
+	operand_done(site);
+}
+
+#define HOOK(bits, size)                                                                                        \
+	void __sanitizer_cov_trace_cmp##size(uint##bits##_t a, uint##bits##_t b) {                                 \
+		if (!IDLE) teasel_number(SITE, size, 0, a, b, TEASEL_SITE_LIMIT);                                             \
+	}                                                                                                          \
+	void __sanitizer_cov_trace_const_cmp##size(uint##bits##_t a, uint##bits##_t b) {                           \
+		if (!IDLE) teasel_number(SITE, size, OPERAND_CONST, a, b, TEASEL_SITE_LIMIT);                                 \
+	}
+HOOK(8, 1)
+HOOK(16, 2)
+HOOK(32, 4)
+HOOK(64, 8)
+
+// cases holds their number, the width of the value in bits, and the cases.
+void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases) {
+	if (IDLE) return;
+	uint32_t site = SITE;
+	uint64_t n = cases[0] < TEASEL_CASE_LIMIT ? cases[0] : TEASEL_CASE_LIMIT;
+	if (site_count[(site * 0x9e3779b1u) >> 16] >= TEASEL_SWITCH_LIMIT) return;
+	uint8_t before = site_count[(site * 0x9e3779b1u) >> 16];
+	for (uint64_t i = 0; i < n; i++)
+		teasel_number(site, (unsigned)(cases[1] / 8), OPERAND_CONST | OPERAND_SWITCH, cases[2 + i], value, 255);
+	site_count[(site * 0x9e3779b1u) >> 16] = (uint8_t)(before + 1);
+}
+
+void __sanitizer_cov_trace_div4(uint32_t v) { (void)v; }
+void __sanitizer_cov_trace_div8(uint64_t v) { (void)v; }
+void __sanitizer_cov_trace_gep(uintptr_t v) { (void)v; }
+
+// length stays on the page on which the text begins: the real function may have stopped at a difference, with nothing
+// to be read behind it.
+static size_t length(const char *s, size_t most) {
+	size_t n = 0;
+	while (n < most && n < TEASEL_TEXT && s[n]) {
+		n++;
+		if (((uintptr_t)(s + n) & 4095) == 0) break;
+	}
+	return n;
+}
+
+#define WRAP(name, params, args, an, bn)                                                                        \
+	int __real_##name params;                                                                                  \
+	int __wrap_##name params {                                                                                 \
+		int r = __real_##name args;                                                                            \
+		if (!IDLE) teasel_text(SITE, a, an, b, bn, r == 0);                                                           \
+		return r;                                                                                              \
+	}
+WRAP(memcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n)
+WRAP(bcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n)
+WRAP(strcmp, (const char *a, const char *b), (a, b), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
+WRAP(strcasecmp, (const char *a, const char *b), (a, b), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
+WRAP(strncmp, (const char *a, const char *b, size_t n), (a, b, n), length(a, n), length(b, n))
+WRAP(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), length(a, n), length(b, n))
+
+void *__real_memmem(const void *a, size_t an, const void *b, size_t bn);
+void *__wrap_memmem(const void *a, size_t an, const void *b, size_t bn) {
+	void *r = __real_memmem(a, an, b, bn);
+	if (!IDLE) teasel_text(SITE, a, an < bn ? an : bn, b, bn, r != 0);
+	return r;
+}
+
+char *__real_strstr(const char *a, const char *b);
+char *__wrap_strstr(const char *a, const char *b) {
+	char *r = __real_strstr(a, b);
+	if (!IDLE) teasel_text(SITE, a, length(a, TEASEL_TEXT), b, length(b, TEASEL_TEXT), r != 0);
+	return r;
+}
+
+static void record_begin(struct slot *s) {
+	__builtin_memset(site_count, 0, sizeof site_count);
+	s->operand_first = header->operands_used;
+	recording = 1;
+}
+
+static void record_end(struct slot *s) {
+	recording = 0;
+	s->operand_count = header->operands_used - s->operand_first;
+}

@@ -1,0 +1,196 @@
+package sancov
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// NotInstrumented is the error of a program that ends, or runs on, without saying hello.
+type NotInstrumented struct {
+	Program string
+	How     string // it ended, or did not
+	Stderr  string
+}
+
+func (e *NotInstrumented) Error() string {
+	s := fmt.Sprintf("%s has not been linked with teasel's runtime (%s)", e.Program, e.How)
+	if e.Stderr != "" {
+		s += ": " + e.Stderr
+	}
+	return s
+}
+
+// Start starts a target that uses m.
+func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
+	s = &Server{mem: m, cmd: c, command: -1, status: -1, ended: make(chan struct{})}
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+		if err != nil {
+			err = errors.Join(fmt.Errorf("starting %s: %w", c.Args[0], err), s.Close())
+			s = nil
+		}
+	}()
+	if theirs, err = s.open(); err != nil {
+		return s, err
+	}
+	extra := make([]*os.File, firstFD-3, firstFD-3+fdCount)
+	s.process = exec.Command(c.Args[0], c.Args[1:]...)
+	s.process.Dir = c.Dir
+	s.process.Env = append(c.Env[:len(c.Env):len(c.Env)], "TEASEL_FD="+strconv.Itoa(firstFD))
+	if c.Input != "" {
+		s.process.Env = append(s.process.Env, "TEASEL_INPUT="+c.Input)
+	}
+	s.process.Stderr = s.stderr
+	s.process.ExtraFiles = append(extra, theirs[0], theirs[1], m.file, s.report, theirs[2], theirs[3])
+	s.process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := s.spawn(); err != nil {
+		s.process = nil
+		return s, err
+	}
+	go func() {
+		s.process.Wait() // how the guardian ends says nothing
+		close(s.ended)
+	}()
+	for _, f := range theirs { // for their end to be an end
+		f.Close()
+	}
+	theirs = nil
+	if err := s.hello(ctx); err != nil {
+		return s, err
+	}
+	s.watch.start(s)
+	return s, nil
+}
+
+// open makes the pipes and files. It returns the target's command, status, life and input.
+func (s *Server) open() (theirs []*os.File, err error) {
+	var command, status [2]int
+	if err := syscall.Pipe2(command[:], syscall.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	s.command = command[1]
+	theirs = append(theirs, os.NewFile(uintptr(command[0]), "command"))
+	if err := syscall.Pipe2(status[:], syscall.O_CLOEXEC); err != nil {
+		return theirs, err
+	}
+	s.status = status[0]
+	theirs = append(theirs, os.NewFile(uintptr(status[1]), "status"))
+	life, ours, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	s.life, theirs = ours, append(theirs, life)
+	var input *os.File
+	if s.cmd.Input != "" {
+		input, err = os.OpenFile(s.cmd.Input, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	} else {
+		input, err = memoryFile("input", 0)
+	}
+	if err != nil {
+		return theirs, err
+	}
+	theirs = append(theirs, input)
+	if s.stderr, err = memoryFile("stderr", stderrRoom); err != nil {
+		return theirs, err
+	}
+	s.report, err = memoryFile("report", reportRoom)
+	return theirs, err
+}
+
+// memoryFile makes a file without a name; if size is not 0, one that keeps its size: what is written beyond is refused.
+func memoryFile(name string, size int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate("teasel-"+name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if size == 0 {
+		return f, nil
+	}
+	err = f.Truncate(size)
+	if err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_GROW|unix.F_SEAL_SHRINK)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+const addrNoRandomize = 0x40000
+
+// spawn starts the process with addresses that do not change from one start to the next, where the kernel lets us: what
+// a target does may depend on them.
+func (s *Server) spawn() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	old, _, errno := syscall.RawSyscall(syscall.SYS_PERSONALITY, 0xffffffff, 0, 0)
+	if errno == 0 {
+		if _, _, errno = syscall.RawSyscall(syscall.SYS_PERSONALITY, old|addrNoRandomize, 0, 0); errno == 0 {
+			defer syscall.RawSyscall(syscall.SYS_PERSONALITY, old, 0, 0)
+		}
+	}
+	return s.process.Start()
+}
+
+// hello waits for the target to say what it is, and answers.
+func (s *Server) hello(ctx context.Context) error {
+	var b [unsafe.Sizeof(Hello{})]byte
+	deadline := time.Now().Add(startTime)
+	for n := 0; n < len(b); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return &NotInstrumented{Program: s.cmd.Args[0], How: fmt.Sprintf("it said nothing in %v", startTime), Stderr: s.Stderr()}
+		}
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.status), Events: unix.POLLIN}}, 100)
+		if errors.Is(err, syscall.EINTR) || err == nil && ready == 0 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		got, err := read(s.status, b[n:])
+		if err == nil && got == 0 {
+			err = io.EOF
+		}
+		if err != nil {
+			return &NotInstrumented{Program: s.cmd.Args[0], How: "it ended without a word", Stderr: s.Stderr()}
+		}
+		n += got
+	}
+	s.Hello = *(*Hello)(unsafe.Pointer(&b))
+	if s.Hello.magic != magic || s.Hello.version != version {
+		return fmt.Errorf("it was built with another version of teasel: build it again")
+	}
+	if err := s.mem.lay(s.Hello); err != nil {
+		return err
+	}
+	s.pid = int(s.Hello.PID)
+	s.mem.offer(s.cmd.Hooks)
+	if err := s.send(commandRun); err != nil {
+		return err
+	}
+	if word, err := s.answer(); err != nil || word != statusRenewed {
+		return fmt.Errorf("it ended: %s", strings.TrimSpace(s.Stderr()))
+	}
+	s.unhooked = int(s.mem.h.unhooked)
+	return nil
+}

@@ -1,0 +1,176 @@
+package sancov
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Reason is why we have killed a child.
+type Reason uint32
+
+// The reasons.
+const (
+	NotKilled Reason = iota
+	Slow             // a run took longer than its limit
+	Fat              // a run held more memory than its limit
+	Cancelled        // nobody wants to know any more
+)
+
+// watchdog kills a child whose run takes too long or too much. It looks from time to time, so that no execution has to
+// ask the clock or the kernel for anything.
+type watchdog struct {
+	s      *Server
+	quit   chan struct{}
+	done   sync.WaitGroup
+	limit  atomic.Int64  // nanoseconds of a run of the batch under way; 0: none is
+	killed atomic.Uint32 // Reason
+	vain   atomic.Bool   // nobody waits for the batch any more
+	mu     sync.Mutex    // held while a child is killed, and by end, so that nobody else is hit
+}
+
+func (w *watchdog) start(s *Server) {
+	w.s, w.quit = s, make(chan struct{})
+	w.done.Go(w.run)
+}
+
+func (w *watchdog) stop() {
+	if w.quit == nil {
+		return
+	}
+	close(w.quit)
+	w.done.Wait()
+	w.quit = nil
+}
+
+func (w *watchdog) begin(limit time.Duration) {
+	w.killed.Store(0)
+	w.vain.Store(false)
+	w.limit.Store(int64(limit))
+}
+
+// end returns why the child was killed, if it was.
+func (w *watchdog) end() Reason {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit.Store(0)
+	return Reason(w.killed.Load())
+}
+
+// cancel gives the batch up. If its child is not there yet, the next look finds it.
+func (w *watchdog) cancel() {
+	w.vain.Store(true)
+	w.kill(Cancelled)
+}
+
+func (w *watchdog) kill(r Reason) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit.Load() == 0 {
+		return
+	}
+	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
+	if pid > 1 && look(pid).parent == w.s.pid { // the number comes from the target, and could be anybody's
+		w.killed.Store(uint32(r))
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// life is what the kernel says of a process: see proc_pid_stat(5).
+type life struct {
+	parent int
+	ready  bool          // it runs, or would if there were a processor for it
+	cpu    time.Duration // it has used
+}
+
+const clockTick = 10 * time.Millisecond
+
+func look(pid int) (l life) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return l
+	}
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the name before may hold anything
+	if len(f) < 13 {
+		return l
+	}
+	l.parent, _ = strconv.Atoi(f[1])
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return life{l.parent, f[0] == "R", time.Duration(user+system) * clockTick}
+}
+
+const (
+	ticksPerLimit = 10
+	fastestTick   = 5 * time.Millisecond
+	slowestTick   = 50 * time.Millisecond
+)
+
+// patience is how many times its limit a run may take while it waits for a processor that others use.
+const patience = 10
+
+// run looks at which input runs. The same one at two looks that are the limit apart has run that long.
+func (w *watchdog) run() {
+	var seen uint64
+	var since time.Time
+	var used time.Duration // processor time when it was seen first
+	t := time.NewTicker(slowestTick)
+	defer t.Stop()
+	tick := slowestTick
+	for {
+		var now time.Time
+		select {
+		case <-w.quit:
+			return
+		case now = <-t.C:
+		}
+		limit := time.Duration(w.limit.Load())
+		if limit == 0 {
+			since = time.Time{}
+			continue
+		}
+		if want := min(max(limit/ticksPerLimit, fastestTick), slowestTick); want != tick {
+			tick = want
+			t.Reset(tick)
+		}
+		if w.vain.Load() {
+			w.kill(Cancelled)
+			continue
+		}
+		pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
+		if at := w.s.mem.position(); at != seen || since.IsZero() {
+			seen, since, used = at, now, look(pid).cpu
+		}
+		if wall := now.Sub(since); wall >= limit {
+			if l := look(pid); l.ready && l.cpu-used < limit/2 && wall < patience*limit {
+				continue
+			}
+			w.kill(Slow)
+			since = now // it may be in the kernel, or not be there yet: try again
+		} else if w.s.cmd.Memory > 0 && held(pid) > w.s.cmd.Memory {
+			w.kill(Fat)
+		}
+	}
+}
+
+// held returns the resident memory of a process in bytes.
+func held(pid int) uint64 {
+	if pid <= 1 {
+		return 0
+	}
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	f := strings.Fields(string(b))
+	if len(f) < 2 {
+		return 0
+	}
+	n, _ := strconv.ParseUint(f[1], 10, 64)
+	return n * uint64(os.Getpagesize())
+}

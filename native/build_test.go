@@ -1,0 +1,81 @@
+package native_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// needClang skips a test where there is no clang.
+func needClang(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("clang is not installed (Debian: apt-get install clang libclang-rt-dev): ", err)
+	}
+}
+
+// compile runs teasel's compiler as a build would.
+func compile(t testing.TB, c native.Compiler, args ...string) {
+	t.Helper()
+	needClang(t)
+	argv, err := c.Command(context.Background(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out.Bytes())
+	}
+}
+
+// build compiles C text into a program.
+func build(t testing.TB, source string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "target.c"), filepath.Join(dir, "target")
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	compile(t, native.Compiler{}, append([]string{src, "-o", bin}, flags...)...)
+	return bin
+}
+
+type opened interface {
+	teasel.Executor[[]byte]
+	teasel.BatchExecutor[[]byte]
+	teasel.Learner
+	teasel.Resetter
+}
+
+func open(t testing.TB, target native.Target) opened {
+	t.Helper()
+	ex, err := target.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ex.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ex.(opened)
+}
+
+// run runs inputs one by one.
+func run(t testing.TB, ex opened, a teasel.Ask, in string) teasel.Observation {
+	t.Helper()
+	o := teasel.Observation{Ask: a, Runs: 1}
+	if err := ex.Exec(context.Background(), []byte(in), &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

@@ -1,0 +1,86 @@
+package native_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+type plainBytes struct{}
+
+func (plainBytes) Encode(in []byte) ([]byte, error)   { return in, nil }
+func (plainBytes) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
+
+func campaign(bin string, seed uint64) *teasel.Campaign[[]byte] {
+	return &teasel.Campaign[[]byte]{
+		Target: native.Target{Command: []string{bin}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: plainBytes{},
+		Stages: native.Stages(), NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} },
+		Seeds: [][]byte{make([]byte, 28)}, Calibrate: 2, Seed: seed, Runs: 2_000_000,
+	}
+}
+
+// Magic numbers, texts and checksums are no obstacle, whatever the seed.
+func TestPuzzles(t *testing.T) {
+	for _, name := range []string{"magic", "nested", "string", "checksum"} {
+		bin := build(t, source(t, name+".c"))
+		for seed := range uint64(10) {
+			c := campaign(bin, seed)
+			c.StopAfter, c.Runs = 1, 500_000
+			s, err := c.Run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Findings) != 1 {
+				t.Errorf("%s, seed %d: unsolved after %d executions", name, seed, s.Executions)
+			} else if f := s.Findings[0]; !f.Confirmed() || f.Rule != "native/trap" {
+				t.Errorf("%s, seed %d: %s, shown %d of %d times", name, seed, f.Rule, f.Stable, f.Tries)
+			}
+		}
+	}
+}
+
+// A campaign finds each planted bug once and makes its input as short as it can be, and finds nothing in the twin.
+func TestPlanted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes about a minute: not with -short")
+	}
+	flags := []string{"-fsanitize=address", "-DSANITIZED", "-O1"}
+	want := map[string]bool{}
+	for _, p := range planted {
+		if p.onlyUnder == "" || p.onlyUnder == "address" {
+			want[p.byte] = true
+		}
+	}
+	c := campaign(build(t, source(t, "planted.c"), flags...), 1)
+	c.Seeds, c.StopAfter, c.Duration, c.Runs = [][]byte{[]byte("abc")}, len(want), time.Minute, 0
+	c.Target = native.Target{Command: c.Target.(native.Target).Command, Timeout: time.Second, Memory: 128 << 20}
+	s, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var groups []string
+	for _, f := range s.Findings {
+		groups = append(groups, fmt.Sprintf("%s %s %q %d/%d", f.Rule, f.Group, f.Input, f.Stable, f.Tries))
+		if len(f.Input) != 3 || f.Input[1] != 'x' || !want[string(f.Input[:1])] {
+			t.Errorf("%s %s: the input is %q", f.Rule, f.Group, f.Input)
+			continue
+		}
+		delete(want, string(f.Input[:1]))
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v\nfound:\n%s", want, strings.Join(groups, "\n"))
+	}
+
+	c = campaign(build(t, source(t, "planted.c"), append(flags, "-DCLEAN")...), 1)
+	c.Runs = 200_000
+	if s, err = c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
+		t.Errorf("the twin without bugs: %v, %v", s.Findings, err)
+	}
+}

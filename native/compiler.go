@@ -1,0 +1,312 @@
+package native
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+// Compiler is clang with teasel's coverage and runtime. It takes the place of a build's C or C++ compiler. The zero value
+// is a C compiler. Its methods may be called by several goroutines, and processes, at once.
+type Compiler struct {
+	Clang   string // "": clang, or clang++, in PATH
+	CXX     bool   // C++
+	Cache   string // folder for the compiled runtime; "": teasel in the user's cache folder
+	NoHooks bool   // leave comparison hooks out: no operands, and a faster program where hooks cannot be switched off
+}
+
+// compared are the functions of the C library whose operands are recorded. The compiler must not have its own ideas about
+// them.
+var compared = [...]string{"memcmp", "bcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "memmem", "strstr"}
+
+const coverage = "-fsanitize-coverage=inline-8bit-counters,pc-table"
+
+// Command returns the command to run instead of the compiler with these arguments, the compiler's own name left out. All
+// that clang understands is passed on. It compiles the runtime when it is needed for the first time, for which it runs
+// clang itself.
+func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) {
+	clang, err := c.find()
+	if err != nil {
+		return nil, err
+	}
+	call := parseCall(args)
+	out := append([]string{clang}, call.args...)
+	if call.step == stepOther {
+		return append([]string{clang}, args...), nil
+	}
+	out = append(out, c.coverage(call)...)
+	if call.step == stepCompile {
+		return out, nil
+	}
+	rt, err := c.runtime(ctx, clang, call.machine)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range compared {
+		out = append(out, "-Wl,--wrap="+f)
+	}
+	if call.shared {
+		return append(out, last(call, rt.file("teasel_so.o"))...), nil
+	}
+	for _, f := range [...]string{"main", "_exit", "_Exit"} {
+		out = append(out, "-Wl,--wrap="+f)
+	}
+	if !c.NoHooks {
+		out = append(out, "-Wl,--emit-relocs") // they say where the hooks are called
+	}
+	if !call.sanitized {
+		out = append(out, "-fno-sanitize-link-runtime") // clang's own for coverage: ours takes its place
+	}
+	out = append(out, "-Wl,--dynamic-list="+rt.file("exports"))
+	if call.fuzzer { // the harness may be in an archive, which is only looked into for what is already missing
+		out = slices.Insert(out, 1, last(call, rt.file("teasel_main.o"))...)
+		return append(out, last(call, rt.file("teasel_rt.o"))...), nil
+	}
+	return append(out, last(call, rt.file("teasel_rt.o"), rt.file("libteasel_main.a"))...), nil
+}
+
+// last returns files as arguments that are objects whatever -x has said before.
+func last(c call, files ...string) []string {
+	if c.language {
+		return append([]string{"-x", "none"}, files...)
+	}
+	return files
+}
+
+func (c Compiler) find() (string, error) {
+	name := c.Clang
+	if name == "" {
+		name = "clang"
+		if c.CXX {
+			name = "clang++"
+		}
+	}
+	clang, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("looking for the compiler: %w (on Debian: apt-get install clang)", err)
+	}
+	return filepath.Abs(clang)
+}
+
+func (c Compiler) coverage(call call) []string {
+	flags := []string{coverage, "-D__TEASEL__=1", "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"}
+	if !c.NoHooks {
+		flags[0] += ",trace-cmp"
+	}
+	for _, f := range compared {
+		flags = append(flags, "-fno-builtin-"+f)
+	}
+	if !call.debug {
+		flags = append(flags, "-gline-tables-only")
+	}
+	if !call.optimised {
+		flags = append(flags, "-O2")
+	}
+	return append(flags, "-Wno-unused-command-line-argument") // linking does not look at most of them
+}
+
+type step uint8
+
+const (
+	stepOther   step = iota // nothing for us in it
+	stepCompile             // ends with objects
+	stepLink                // ends with a program or a shared library
+)
+
+// call is what the arguments of a compiler ask for.
+type call struct {
+	args      []string // without what contradicts us
+	step      step
+	shared    bool
+	fuzzer    bool // libFuzzer's main was asked for
+	sanitized bool // by anything else
+	debug     bool
+	optimised bool
+	language  bool     // -x was used
+	machine   []string // flags that say what for
+}
+
+// withValue are clang's common options whose value is the next argument.
+var withValue = map[string]bool{"-o": true, "-x": true, "-I": true, "-D": true, "-U": true, "-L": true, "-l": true,
+	"-include": true, "-imacros": true, "-isystem": true, "-iquote": true, "-idirafter": true, "-isysroot": true,
+	"-MF": true, "-MT": true, "-MQ": true, "-Xclang": true, "-Xlinker": true, "-Xpreprocessor": true, "-Xassembler": true,
+	"-mllvm": true, "-target": true, "-T": true, "-u": true, "-z": true, "-e": true, "-arch": true, "-framework": true}
+
+func parseCall(args []string) call {
+	c := call{step: stepLink}
+	inputs := 0
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		value := withValue[a] && i+1 < len(args)
+		kept := c.note(a)
+		if kept == "" {
+			continue
+		}
+		c.args = append(c.args, kept)
+		if value {
+			i++
+			c.args = append(c.args, args[i])
+			if a == "-target" || a == "-isysroot" {
+				c.machine = append(c.machine, a, args[i])
+			}
+		} else if a == "-" || !strings.HasPrefix(a, "-") || strings.HasPrefix(a, "-l") {
+			inputs++
+		}
+	}
+	if inputs == 0 {
+		c.step = stepOther
+	}
+	return c
+}
+
+// note takes one argument in and returns what is to be passed on of it.
+func (c *call) note(a string) string {
+	lower := func(s step) { c.step = min(c.step, s) }
+	switch {
+	case a == "-c" || a == "-S":
+		lower(stepCompile)
+	case a == "-E" || a == "-M" || a == "-MM" || a == "-fsyntax-only" || a == "-r" || a == "-nostdlib" || a == "--analyze" || a == "-###" ||
+		a == "--version" || strings.HasPrefix(a, "-print-") || strings.HasPrefix(a, "-dump"):
+		lower(stepOther)
+	case a == "-shared" || a == "--shared":
+		c.shared = true
+	case a == "-x":
+		c.language = true
+	case a == "-g0", strings.HasPrefix(a, "-gz"):
+	case strings.HasPrefix(a, "-g") && !strings.HasPrefix(a, "-gcc"):
+		c.debug = true
+	case strings.HasPrefix(a, "-O"):
+		c.optimised = true
+	case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
+		c.machine = append(c.machine, a)
+	case strings.HasPrefix(a, "-fsanitize-coverage="):
+		return ""
+	case strings.HasPrefix(a, "-fsanitize="):
+		return c.sanitizers(a)
+	}
+	return a
+}
+
+// sanitizers leaves out libFuzzer, whose place we take.
+func (c *call) sanitizers(a string) string {
+	var kept []string
+	for s := range strings.SplitSeq(strings.TrimPrefix(a, "-fsanitize="), ",") {
+		switch s {
+		case "fuzzer":
+			c.fuzzer = true
+		case "fuzzer-no-link":
+		default:
+			kept = append(kept, s)
+		}
+	}
+	if kept == nil {
+		return ""
+	}
+	c.sanitized = true
+	return "-fsanitize=" + strings.Join(kept, ",")
+}
+
+// object is a folder with the compiled runtime.
+type object struct{ dir string }
+
+func (r object) file(name string) string { return filepath.Join(r.dir, name) }
+
+// exports are the runtime's names that shared libraries of the target are to find.
+const exports = "{ __sanitizer_cov_*; __wrap_*; };\n"
+
+// runtime returns the compiled runtime, and compiles it if nobody has yet.
+func (c Compiler) runtime(ctx context.Context, clang string, machine []string) (object, error) {
+	cache := c.Cache
+	if cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			user = filepath.Join(os.TempDir(), fmt.Sprintf("teasel-cache-%d", os.Getuid()))
+		}
+		cache = filepath.Join(user, "teasel")
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%q\x00%s", clang, machine, exports)
+	err := fs.WalkDir(sancov.Runtime, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := sancov.Runtime.ReadFile(name)
+		fmt.Fprintf(h, "\x00%s\x00%s", name, b)
+		return err
+	})
+	if err != nil {
+		return object{}, fmt.Errorf("reading the runtime: %w", err)
+	}
+	o := object{filepath.Join(cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:8]))}
+	if _, err := os.Stat(o.file("exports")); err == nil {
+		return o, nil
+	}
+	if err := o.make(ctx, clang, machine); err != nil {
+		return object{}, fmt.Errorf("compiling the runtime: %w", err)
+	}
+	return o, nil
+}
+
+// make compiles the runtime beside its place and moves it there when it is complete.
+func (o object) make(ctx context.Context, clang string, machine []string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(o.dir), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(o.dir), "making-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	if err := os.CopyFS(tmp, sancov.Runtime); err != nil {
+		return err
+	}
+	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_so"} {
+		args := append(slices.Clone(machine), "-O2", "-fPIC", "-fno-builtin", "-x", "c", "-c",
+			filepath.Join(tmp, "runtime", name+".c"), "-o", filepath.Join(tmp, name+".o"))
+		if out, err := exec.CommandContext(ctx, clang, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", name, err, out)
+		}
+	}
+	if err := archive(filepath.Join(tmp, "libteasel_main.a"), filepath.Join(tmp, "teasel_main.o")); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(tmp, "exports"), []byte(exports), 0o644); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, o.dir); err != nil {
+		if _, there := os.Stat(o.dir); there != nil { // somebody else was faster
+			return err
+		}
+	}
+	return nil
+}
+
+// archive writes an archive of one object with an index of its one symbol that matters, so that no ar is needed.
+func archive(name, object string) error {
+	body, err := os.ReadFile(object)
+	if err != nil {
+		return err
+	}
+	index := append([]byte{0, 0, 0, 1, 0, 0, 0, 0}, "main\x00\x00"...) // padded to an even length
+	const magic = "!<arch>\n"
+	head := func(name string, n int) string {
+		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", name, 0, 0, 0, "644", n)
+	}
+	at := len(magic) + 60 + len(index)
+	index[4], index[5], index[6], index[7] = byte(at>>24), byte(at>>16), byte(at>>8), byte(at)
+	out := magic + head("/", len(index)) + string(index) + head("teasel_main.o/", len(body)) + string(body)
+	if len(body)%2 == 1 {
+		out += "\n"
+	}
+	return os.WriteFile(name, []byte(out), 0o644)
+}

@@ -1,0 +1,108 @@
+package native_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// What a build asks of its compiler decides what is added: nothing, coverage, or coverage and the runtime.
+func TestCompilerCommand(t *testing.T) {
+	needClang(t)
+	c := native.Compiler{Cache: t.TempDir()}
+	for _, test := range []struct {
+		args              string
+		coverage, runtime bool
+		gone              string
+	}{
+		{"--version", false, false, ""},
+		{"-v", false, false, ""},
+		{"-E a.c", false, false, ""},
+		{"-M a.c", false, false, ""},
+		{"-c a.c -o a.o", true, false, ""},
+		{"-S a.c", true, false, ""},
+		{"-c a.c -fsanitize=fuzzer-no-link,address", true, false, "fuzzer"},
+		{"a.c -o a", true, true, ""},
+		{"a.o b.o -o a -lm", true, true, ""},
+		{"a.c -o a -fsanitize=fuzzer", true, true, "-fsanitize=fuzzer"},
+		{"-r a.o b.o -o c.o", false, false, ""},
+		{"a.o -shared -o a.so", true, true, ""},
+		{"-o out", false, false, ""},
+		{"-c a.c -fsanitize-coverage=trace-pc-guard", true, false, "trace-pc-guard"},
+	} {
+		got, err := c.Command(context.Background(), strings.Fields(test.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(got[1:], " ")
+		if strings.Contains(all, "inline-8bit-counters") != test.coverage || strings.Contains(all, "teasel_") != test.runtime {
+			t.Errorf("%s: coverage %v, runtime %v wanted: %s", test.args, test.coverage, test.runtime, all)
+		}
+		if test.gone != "" && strings.Contains(all, test.gone) {
+			t.Errorf("%s: %s is still there: %s", test.args, test.gone, all)
+		}
+		for _, a := range strings.Fields(test.args) {
+			if !strings.HasPrefix(a, "-fsanitize") && !slices.Contains(got[1:], a) {
+				t.Errorf("%s: %s was not passed on: %s", test.args, a, all)
+			}
+		}
+	}
+}
+
+// A harness is found in an archive, and a C++ one works as well.
+func TestLinking(t *testing.T) {
+	dir := t.TempDir()
+	src, object, lib, bin := filepath.Join(dir, "h.cc"), filepath.Join(dir, "h.o"), filepath.Join(dir, "libh.a"), filepath.Join(dir, "h")
+	write(t, src, `#include <string>
+#include <cstdint>
+#include <stdexcept>
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	std::string s(reinterpret_cast<const char *>(d), n);
+	if (s == "throw") throw std::runtime_error("thrown");
+	return n > 3 ? 0 : -1;
+}`)
+	cxx := native.Compiler{CXX: true}
+	compile(t, cxx, "-c", src, "-o", object)
+	if out, err := exec.Command("ar", "rcs", lib, object).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	compile(t, cxx, "-fsanitize=fuzzer", "-L"+dir, "-o", bin, "-lh")
+	ex := open(t, native.Target{Command: []string{bin}})
+	for in, want := range map[string]teasel.Exit{"long": teasel.ExitOK, "x": teasel.ExitRejected, "throw": teasel.ExitCrash} {
+		if o := run(t, ex, teasel.Ask{}, in); o.Exit != want {
+			t.Errorf("%q: %v, want %v: %s", in, o.Exit, want, o.Detail)
+		}
+	}
+	o := run(t, ex, teasel.Ask{}, "throw")
+	if c := o.Evidence.(*native.Crash); c.Rule != "native/abort" || !strings.Contains(c.Message, "runtime_error") {
+		t.Errorf("an exception: %s, %q", c.Rule, c.Message)
+	}
+	// By hand the program runs the files that it is given.
+	file := filepath.Join(dir, "input")
+	write(t, file, "long")
+	if out, err := exec.Command(bin, file).CombinedOutput(); err != nil || !strings.Contains(string(out), "4 bytes") {
+		t.Errorf("by hand: %v, %s", err, out)
+	}
+}
+
+// The runtime is compiled once.
+func TestCache(t *testing.T) {
+	needClang(t)
+	c := native.Compiler{Cache: t.TempDir()}
+	for range 2 {
+		if _, err := c.Command(context.Background(), []string{"a.c"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadDir(c.Cache)
+	if err != nil || len(got) != 1 || !strings.HasPrefix(got[0].Name(), "runtime-") {
+		t.Errorf("the cache holds %v, %v", got, err)
+	}
+}

@@ -1,0 +1,230 @@
+package native
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+// Crash is the evidence of a run that did not end by itself.
+type Crash struct {
+	Rule    string         // id of the rule it breaks
+	Signal  syscall.Signal // 0: it exited
+	Status  int            // exit status, if it exited
+	Access  string         // "read", "write", "execute", "": unknown
+	Address uint64         // that was accessed; 0: unknown, or 0
+	PC      uint64         // address of the instruction
+	Stack   []Frame        // innermost first
+	Message string         // one line, of the sanitizer or the C library; "": none
+	Report  string         // all that a sanitizer or the program has said
+}
+
+// Frame is one function of a stack, inlined ones included.
+type Frame struct {
+	Function string // "": unknown
+	File     string // "": unknown
+	Line     int
+	Module   string // program or library
+	Offset   uint64 // address in it
+}
+
+// String returns the frame on one line.
+func (f Frame) String() string {
+	name := f.Function
+	if name == "" {
+		name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
+	}
+	if f.File != "" {
+		return fmt.Sprintf("%s %s:%d", name, f.File, f.Line)
+	}
+	return name
+}
+
+// died fills in what is known of a death.
+func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server) {
+	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
+	c := &Crash{Report: strings.TrimSpace(d.Report)}
+	if c.Report == "" {
+		c.Report = strings.TrimSpace(d.Stderr)
+	}
+	switch {
+	case d.Killed == sancov.Slow:
+		o.Exit, c.Rule, c.Message = teasel.ExitHang, ruleHang, fmt.Sprintf("no end after %v", e.patience(o.Ask))
+	case d.Killed == sancov.Fat:
+		c.Rule, c.Message = ruleMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
+	case d.Status.Exited():
+		c.Status = d.Status.ExitStatus()
+		c.Rule, c.Message = ruleExit, fmt.Sprintf("exit status %d", c.Status)
+	default:
+		c.Signal = d.Status.Signal()
+		if d.Fault.Signal != 0 {
+			c.Signal = d.Fault.Signal // a sanitizer makes another of it
+		}
+		e.fault(c, d, s)
+	}
+	sanitized(c, d, e.symbols.frame)
+	o.Detail, o.Evidence = c.String(), c
+}
+
+// fault explains a signal.
+func (e *executor) fault(c *Crash, d *sancov.Death, s *sancov.Server) {
+	f := d.Fault
+	c.Address, c.PC = f.Address, f.PC
+	c.Access = [...]string{"", "read", "write", "execute"}[f.Access]
+	e.symbols.map_(s.PID())
+	for _, pc := range f.Frames {
+		c.Stack = append(c.Stack, e.symbols.address(pc)...)
+	}
+	c.Stack = own(c.Stack)
+	c.Rule = faultRule(c, f)
+	c.Message = libraryMessage(c.Report)
+}
+
+// page0 is how far from address 0 a pointer to a structure is taken for null.
+const page0 = 1 << 16
+
+func faultRule(c *Crash, f sancov.Fault) string {
+	switch c.Signal {
+	case syscall.SIGFPE:
+		return ruleArithmetic
+	case syscall.SIGILL, syscall.SIGTRAP:
+		return ruleTrap
+	case syscall.SIGABRT:
+		return abortRule(c.Report)
+	case syscall.SIGSEGV, syscall.SIGBUS:
+	default:
+		return ruleSignal
+	}
+	const near = 1 << 16                           // a frame may be large
+	noCanonical := f.Code == 128 && f.Address == 0 // SI_KERNEL: the address was none at all
+	switch {
+	case f.Signal == 0:
+		return ruleSegv
+	case f.Access == sancov.AccessExecute && f.Address == f.PC && !noCanonical:
+		c.Access = "execute"
+		return ruleJump
+	case f.Address-f.SP+near < 2*near && deep(f):
+		return ruleRecursion
+	case noCanonical:
+		c.Access = ""
+		return ruleSegv
+	case f.Address < page0:
+		return ruleNull
+	}
+	return ruleSegv
+}
+
+// deep reports whether the stack is as deep as we keep, as it is when a recursion has no end.
+func deep(f sancov.Fault) bool { return len(f.Frames) >= 32 }
+
+// String returns one sentence.
+func (c *Crash) String() string {
+	var b strings.Builder
+	b.WriteString(ruleTitle(c.Rule))
+	if c.Access != "" {
+		fmt.Fprintf(&b, ", %s of %#x", c.Access, c.Address)
+	}
+	if f := c.top(); f != nil {
+		fmt.Fprintf(&b, " in %v", *f)
+	}
+	if c.Message != "" {
+		fmt.Fprintf(&b, ": %s", c.Message)
+	}
+	return b.String()
+}
+
+// top returns the innermost frame that is the target's own, nil if there is none.
+func (c *Crash) top() *Frame {
+	for i := range c.Stack {
+		if !c.Stack[i].foreign() {
+			return &c.Stack[i]
+		}
+	}
+	return nil
+}
+
+// group names the bug: where the innermost three of the target's own functions are, the first with its line.
+func (c *Crash) group() string {
+	if c.Rule == ruleRecursion {
+		if cycle := c.cycle(); len(cycle) > 0 {
+			return strings.Join(cycle, " < ")
+		}
+	}
+	var parts []string
+	for _, f := range c.Stack {
+		if f.foreign() {
+			continue
+		}
+		name := f.Function
+		if name == "" {
+			name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
+		} else if len(parts) == 0 && f.Line > 0 {
+			name = fmt.Sprintf("%s:%d", name, f.Line)
+		}
+		if parts = append(parts, name); len(parts) == 3 {
+			break
+		}
+	}
+	if len(parts) == 0 {
+		if c.Rule == ruleExit {
+			return c.Message
+		}
+		return "" // what a message says differs from one run to the next
+	}
+	return strings.Join(parts, " < ")
+}
+
+// cycle returns the functions that call each other without end, sorted: in which of them the stack ends is chance.
+func (c *Crash) cycle() (names []string) {
+	count := map[string]int{}
+	for _, f := range c.Stack {
+		if count[f.Function]++; count[f.Function] == 3 && f.Function != "" {
+			names = append(names, f.Function)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// foreignFiles and foreignNames are of the C library, the sanitizers and our runtime, on whose frames a bug shows but in
+// which it is not.
+var (
+	foreignFiles = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libpthread", "libasan", "libubsan"}
+	foreignNames = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
+		"__lsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::", "std::terminate", "abort", "raise"}
+	foreignExact = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
+		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
+		"operator new": true, "operator delete[]": true, "operator new[]": true}
+)
+
+// foreign reports whether the frame says nothing of where the bug is.
+func (f Frame) foreign() bool {
+	base := filepath.Base(f.Module)
+	for _, s := range foreignFiles {
+		if strings.HasPrefix(base, s) {
+			return true
+		}
+	}
+	for _, s := range foreignNames {
+		if strings.HasPrefix(f.Function, s) {
+			return true
+		}
+	}
+	return foreignExact[f.Function] || f.Module == "" && f.Function == ""
+}
+
+// own cuts our runtime off the outer end of a stack.
+func own(stack []Frame) []Frame {
+	for i, f := range stack {
+		switch f.Function {
+		case "teasel_run", "teasel_child", "teasel_serve", "__wrap_main":
+			return stack[:i]
+		}
+	}
+	return stack
+}

@@ -1,0 +1,275 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+var (
+	_ teasel.Executor[[]byte]      = (*executor)(nil)
+	_ teasel.BatchExecutor[[]byte] = (*executor)(nil)
+	_ teasel.Learner               = (*executor)(nil)
+	_ teasel.Resetter              = (*executor)(nil)
+)
+
+// executor runs a program in one process, and in a second one of the same program, or of another build, when somebody
+// wants to know what it compares. Both judge by the same maps.
+type executor struct {
+	target  Target
+	command sancov.Command
+	memory  *sancov.Memory
+	plain   *sancov.Server
+	hooked  *sancov.Server // nil: not needed so far
+	folder  string         // of the input's file; "": none
+	symbols symbols
+
+	finds  []find
+	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
+	pairs  map[pair]uint8   // compared so far, and how often
+}
+
+// find is an input that seemed to be news.
+type find struct {
+	index    int
+	features []uint32
+}
+
+// maxDoubts is how often a feature that does not recur may become news again.
+const maxDoubts = 4
+
+// place makes the file that stands for the placeholder.
+func (e *executor) place() (err error) {
+	for i, a := range e.command.Args[1:] {
+		if a != placeholder {
+			continue
+		}
+		if e.folder == "" {
+			if e.folder, err = os.MkdirTemp(scratch(), "teasel-"); err != nil {
+				return fmt.Errorf("making a folder for the input: %w", err)
+			}
+			e.command.Input = filepath.Join(e.folder, "input")
+		}
+		e.command.Args[1+i] = e.command.Input
+	}
+	return nil
+}
+
+// scratch is a folder in memory where there is one.
+func scratch() string {
+	const shm = "/dev/shm"
+	if i, err := os.Stat(shm); err == nil && i.IsDir() && syscall.Access(shm, 2) == nil {
+		return shm
+	}
+	return os.TempDir()
+}
+
+func (e *executor) start(ctx context.Context) (err error) {
+	e.plain, err = sancov.Start(ctx, e.memory, e.command)
+	return err
+}
+
+// server returns a live process for what is asked.
+func (e *executor) server(ctx context.Context, a teasel.Ask) (s *sancov.Server, err error) {
+	at, c := &e.plain, e.command
+	if a.Operands && (e.target.Operands != "" || e.plain != nil && e.plain.Unhooked() > 0) {
+		at, c.Hooks = &e.hooked, nil
+		if e.target.Operands != "" {
+			c.Args = append([]string{e.target.Operands}, c.Args[1:]...)
+		}
+	}
+	if *at != nil && !(*at).Gone() {
+		return *at, nil
+	}
+	if *at != nil {
+		err = (*at).Close()
+		*at = nil
+	}
+	if err == nil {
+		*at, err = sancov.Start(ctx, e.memory, c)
+	}
+	return *at, err
+}
+
+// Close ends the program and what it has started.
+func (e *executor) Close() (err error) {
+	for _, s := range [...]*sancov.Server{e.plain, e.hooked} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	e.plain, e.hooked = nil, nil
+	if e.memory != nil {
+		err = errors.Join(err, e.memory.Close())
+		e.memory = nil
+	}
+	if e.folder != "" {
+		err = errors.Join(err, os.RemoveAll(e.folder))
+	}
+	return err
+}
+
+// Reset gives the next run a fresh process.
+func (e *executor) Reset(context.Context) error {
+	for _, s := range [...]*sancov.Server{e.plain, e.hooked} {
+		if s != nil && !s.Gone() {
+			s.Renew() // one that is gone is replaced by the next run
+		}
+	}
+	return nil
+}
+
+// Learn notes what the worker holds.
+func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
+	for _, f := range fs {
+		if f > 0 && f <= 1<<32 {
+			e.memory.Learn(uint32(f-1), int(complexity))
+		}
+	}
+}
+
+// BatchSize is how many inputs make one round trip.
+func (e *executor) BatchSize() int { return e.target.batch() }
+
+// Exec runs one input.
+func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
+	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
+	_, err := e.ExecBatch(ctx, ins[:], all[:])
+	*obs = all[0]
+	return err
+}
+
+func ask(a teasel.Ask) (bits uint32) {
+	if a.Features {
+		bits |= sancov.AskFeatures
+	}
+	if a.Trace {
+		bits |= sancov.AskTrace
+	}
+	if a.Operands {
+		bits |= sancov.AskOperands
+	}
+	return bits
+}
+
+func (e *executor) patience(a teasel.Ask) time.Duration {
+	if a.Quick {
+		return e.target.limit() / 5
+	}
+	return e.target.limit()
+}
+
+// ExecBatch runs inputs, all of which ask for the same, up to the first that the program does not survive.
+func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	a := obs[0].Ask
+	s, err := e.server(ctx, a)
+	if err != nil {
+		return 0, err
+	}
+	e.memory.Clear()
+	n := 0
+	for bits := ask(a); n < len(ins) && e.memory.Add(ins[n], bits); n++ {
+	}
+	if n == 0 {
+		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(ins[0]))
+		return 1, nil
+	}
+	done, death, err := s.Run(ctx, 0, e.patience(a), a.Watch)
+	if err != nil {
+		return 0, err
+	}
+	if death != nil && death.Killed == sancov.Cancelled {
+		return 0, ctx.Err()
+	}
+	e.finds = e.finds[:0]
+	for i := range done {
+		if death != nil && i == done-1 {
+			e.died(&obs[i], death, s)
+			break
+		}
+		e.observe(&obs[i], i, s)
+	}
+	return done, e.confirm(ctx, s, ins, obs)
+}
+
+// observe fills in what a slot says of a run that ended by itself.
+func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
+	slot := e.memory.Slot(i)
+	o.Exit = teasel.ExitOK
+	if slot.Refused != 0 || slot.Status != 0 {
+		o.Exit = teasel.ExitRejected
+	}
+	if status := syscall.WaitStatus(slot.Status); slot.Status != 0 && slices.Contains(e.target.Exits, status.ExitStatus()) {
+		e.died(o, &sancov.Death{Status: status, Stderr: s.Stderr()}, s)
+		return
+	}
+	if o.Ask.Trace {
+		o.Trace, o.Work = max(slot.Trace, 1), slot.Work
+	}
+	if o.Ask.Operands {
+		e.record(o, slot)
+	}
+	if slot.FeatureCount() == 0 || slot.Refused != 0 {
+		return
+	}
+	fs := e.memory.Features(slot)
+	if !o.Ask.Features {
+		e.finds = append(e.finds, find{i, slices.Clone(fs)})
+		return
+	}
+	for _, f := range fs {
+		o.Features = append(o.Features, teasel.Feature(f)+1)
+	}
+}
+
+// confirm runs what seemed to be news once more. What does not recur came of something that earlier inputs had left
+// behind, and may still be news another time.
+func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, obs []teasel.Observation) error {
+	for left := e.finds; len(left) > 0; {
+		if s.Gone() {
+			return nil
+		}
+		e.memory.Clear()
+		for _, f := range left {
+			e.memory.Add(ins[f.index], sancov.AskFeatures|sancov.AskQuiet)
+		}
+		done, death, err := s.Run(ctx, 0, e.target.limit(), 0)
+		if err != nil {
+			return err
+		}
+		if death != nil && death.Killed == sancov.Cancelled {
+			return ctx.Err()
+		}
+		for i, f := range left[:done] {
+			o := &obs[f.index]
+			o.Runs++
+			if death != nil && i == done-1 {
+				e.died(o, death, s)
+				continue
+			}
+			e.keep(o, f.features, e.memory.Features(e.memory.Slot(i)))
+		}
+		left = left[done:]
+	}
+	return nil
+}
+
+// keep puts into o what is in both lists, each of which rises.
+func (e *executor) keep(o *teasel.Observation, seen, again []uint32) {
+	for _, f := range seen {
+		if _, ok := slices.BinarySearch(again, f); ok {
+			o.Features = append(o.Features, teasel.Feature(f)+1)
+		} else if e.doubts[f] < maxDoubts {
+			e.doubts[f]++
+			e.memory.Forget(f)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package native_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+const trivial = `
+#include <stdint.h>
+#include <stddef.h>
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n < 4) return 0;
+	if (d[0] == 'b')
+		if (d[1] == 'a')
+			if (d[2] == 'd')
+				if (d[3] == '!') __builtin_trap();
+	return 0;
+}
+`
+
+func TestBatch(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
+	ins := [][]byte{[]byte("aaaa"), []byte("aaaa"), []byte("baaa"), []byte("bad!"), []byte("baaa")}
+	obs := make([]teasel.Observation, len(ins))
+	done, err := ex.ExecBatch(context.Background(), ins, obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done != 4 || obs[3].Exit != teasel.ExitCrash {
+		t.Fatalf("%d inputs were run, the fourth ended with %v (%s)", done, obs[3].Exit, obs[3].Detail)
+	}
+	for i, want := range []bool{true, false, true} {
+		if got := len(obs[i].Features) > 0; got != want || obs[i].Exit != teasel.ExitOK {
+			t.Errorf("input %d: exit %v, features %v, news %v", i, obs[i].Exit, obs[i].Features, want)
+		}
+	}
+	if fs := native.Detect(&obs[3]); len(fs) != 1 || fs[0].Subject != "LLVMFuzzerTestOneInput" {
+		t.Errorf("findings %+v", fs)
+	}
+	if o := run(t, ex, teasel.Ask{Operands: true}, "bax!"); len(o.Operands) == 0 {
+		t.Error("no operands")
+	}
+}
+
+// An input that is shorter than all that reached a feature before is news, and one that is not is none.
+func TestSimpler(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
+	first := run(t, ex, teasel.Ask{}, "bbbbbbbb")
+	if len(first.Features) == 0 {
+		t.Fatal("the first input is no news")
+	}
+	for _, test := range []struct {
+		in   string
+		news bool
+	}{{"bbbbbbbb", false}, {"bbbbbbbbb", false}, {"bbbbbbb", true}, {"bbbbbbb", false}} {
+		if o := run(t, ex, teasel.Ask{}, test.in); len(o.Features) > 0 != test.news {
+			t.Errorf("%d bytes: features %v, news %v", len(test.in), o.Features, test.news)
+		}
+	}
+	ex.Learn(first.Features, 5.5) // the worker has imported one of 5 bytes
+	if o := run(t, ex, teasel.Ask{}, "bbbbb"); len(o.Features) > 0 {
+		t.Errorf("5 bytes: %v, which the worker holds", o.Features)
+	}
+	if o := run(t, ex, teasel.Ask{}, "bbbb"); len(o.Features) != len(first.Features) {
+		t.Errorf("4 bytes: %v, want %v", o.Features, first.Features)
+	}
+}
+
+// What earlier inputs have left behind in the process makes no find of an input, and does not hide a later one.
+func TestLeftovers(t *testing.T) {
+	bin := build(t, `#include <stdint.h>
+#include <stddef.h>
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	static int count;
+	volatile int x = 0;
+	if (n == 0) return 0;
+	if (count++ == 1) x = 1; // in the second run alone
+	if (d[0] == 'z') x = 2;
+	return x - x;
+}`)
+	ex := open(t, native.Target{Command: []string{bin}})
+	run(t, ex, teasel.Ask{Features: true}, "a")
+	if o := run(t, ex, teasel.Ask{}, "a"); len(o.Features) > 0 || o.Runs != 2 {
+		t.Errorf("the second run: features %v after %d runs", o.Features, o.Runs)
+	}
+	if o := run(t, ex, teasel.Ask{}, "z"); len(o.Features) != 1 {
+		t.Errorf("a branch of its own: features %v", o.Features)
+	}
+	if err := ex.Reset(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	one := run(t, ex, teasel.Ask{Features: true, Trace: true}, "a")
+	two := run(t, ex, teasel.Ask{Features: true, Trace: true}, "a")
+	if three := run(t, ex, teasel.Ask{Features: true, Trace: true}, "a"); one.Trace == two.Trace || three.Trace != one.Trace {
+		t.Errorf("a fresh process does not count from the beginning: %v, %v, %v", one.Features, two.Features, three.Features)
+	}
+}
+
+// A second build may do the recording, if its counters are the same.
+func TestTwoBuilds(t *testing.T) {
+	dir := t.TempDir()
+	src, other := filepath.Join(dir, "a.c"), filepath.Join(dir, "b.c")
+	write(t, src, trivial)
+	write(t, other, "int more(int x) { return x ? 1 : 2; }"+trivial)
+	plain, hooked, wrong := filepath.Join(dir, "plain"), filepath.Join(dir, "hooked"), filepath.Join(dir, "wrong")
+	compile(t, native.Compiler{NoHooks: true}, src, "-o", plain)
+	compile(t, native.Compiler{}, src, "-o", hooked)
+	compile(t, native.Compiler{}, other, "-o", wrong)
+	if o := run(t, open(t, native.Target{Command: []string{plain}}), teasel.Ask{Operands: true}, "bax!"); len(o.Operands) > 0 {
+		t.Errorf("operands without hooks: %v", o.Operands)
+	}
+	ex := open(t, native.Target{Command: []string{plain}, Operands: hooked})
+	if o := run(t, ex, teasel.Ask{Operands: true}, "bax!"); len(o.Operands) == 0 {
+		t.Error("no operands of the second build")
+	}
+	a := teasel.Ask{Features: true, Trace: true}
+	one := run(t, ex, a, "bax!")
+	a.Operands = true
+	if two := run(t, ex, a, "bax!"); two.Trace != one.Trace {
+		t.Errorf("the builds differ: %x, %x", one.Trace, two.Trace)
+	}
+	if bad, err := (native.Target{Command: []string{plain}, Operands: wrong}).Open(context.Background()); err == nil {
+		bad.Close()
+		t.Error("a build with other counters was taken")
+	} else if !strings.Contains(err.Error(), "other build") {
+		t.Error(err)
+	}
+}
+
+// Long inputs, empty ones and more of them than the memory holds are all run.
+func TestSizes(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
+	big := make([]byte, 3<<20)
+	ins := make([][]byte, 64)
+	for i := range ins {
+		ins[i] = big[:i*len(big)/64]
+	}
+	for at := 0; at < len(ins); {
+		obs := make([]teasel.Observation, len(ins)-at)
+		n, err := ex.ExecBatch(context.Background(), ins[at:], obs)
+		if err != nil || n < 1 {
+			t.Fatal(n, err)
+		}
+		for i := range n {
+			if obs[i].Exit != teasel.ExitOK {
+				t.Errorf("%d bytes: %v", len(ins[at+i]), obs[i].Exit)
+			}
+		}
+		at += n
+	}
+	if o := run(t, ex, teasel.Ask{}, string(make([]byte, 65<<20))); o.Exit != teasel.ExitRejected || o.Runs != 0 {
+		t.Errorf("an input without room: %v", o.Exit)
+	}
+}
+
+// A target that kills the process it was forked from is started anew.
+func TestServerKilled(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, `#include <signal.h>
+#include <stdint.h>
+#include <unistd.h>
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n > 0 && d[0] == 'k') kill(getppid(), SIGKILL), sleep(5);
+	return 0;
+}`)}})
+	for _, in := range []string{"a", "k", "a", "k", "a"} {
+		want := teasel.ExitOK
+		if in == "k" {
+			want = teasel.ExitCrash
+		}
+		if o := run(t, ex, teasel.Ask{}, in); o.Exit != want {
+			t.Errorf("%q: %v, want %v: %s", in, o.Exit, want, o.Detail)
+		}
+	}
+}
+
+// An input that cannot end is given up when nobody waits any more.
+func TestCancelled(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, source(t, "planted.c"))}, Timeout: time.Hour})
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	var o teasel.Observation
+	if err := ex.Exec(ctx, []byte("hx.."), &o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ended with %v, %v", o.Exit, err)
+	}
+	if o := run(t, ex, teasel.Ask{}, "abc"); o.Exit != teasel.ExitOK {
+		t.Errorf("after that: %v", o.Exit)
+	}
+}
+
+// MemorySanitizer sees what the others do not.
+func TestUninitialised(t *testing.T) {
+	bin := build(t, `#include <stdint.h>
+#include <stddef.h>
+#include <stdlib.h>
+static volatile int sink;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	char *volatile p = malloc(4);
+	if (n > 0 && d[0] != 'x') p[1] = 0;
+	if (p[1]) sink = 1;
+	free(p);
+	return 0;
+}`, "-fsanitize=memory")
+	ex := open(t, native.Target{Command: []string{bin}})
+	if o := run(t, ex, teasel.Ask{}, "ab"); o.Exit != teasel.ExitOK {
+		t.Errorf("a good input: %v, %s", o.Exit, o.Detail)
+	}
+	check(t, run(t, ex, teasel.Ask{}, "xb"), "xb", "native/uninitialised-value", "LLVMFuzzerTestOneInput", teasel.Medium)
+}
+
+// One operation is one execution of a batch.
+func BenchmarkExec(b *testing.B) {
+	ex := open(b, native.Target{Command: []string{build(b, trivial)}})
+	ins, obs := make([][]byte, ex.BatchSize()), make([]teasel.Observation, ex.BatchSize())
+	for i := range ins {
+		ins[i] = []byte("aaaa")
+	}
+	n := 0
+	for b.Loop() {
+		if n++; n%len(ins) != 0 {
+			continue
+		}
+		for i := range obs {
+			obs[i].Exit, obs[i].Features = teasel.ExitInvalid, obs[i].Features[:0]
+		}
+		if _, err := ex.ExecBatch(context.Background(), ins, obs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "exec/s")
+}

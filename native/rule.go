@@ -1,0 +1,86 @@
+package native
+
+import "github.com/teaselfuzz/teasel"
+
+const (
+	ruleHeap          = "native/heap-buffer-overflow"
+	ruleStack         = "native/stack-buffer-overflow"
+	ruleGlobal        = "native/global-buffer-overflow"
+	ruleFreed         = "native/use-after-free"
+	ruleScope         = "native/use-after-scope"
+	ruleDouble        = "native/double-free"
+	ruleBadFree       = "native/bad-free"
+	ruleUninitialised = "native/uninitialised-value"
+	ruleUndefined     = "native/undefined-behaviour"
+	ruleJump          = "native/wild-jump"
+	ruleSegv          = "native/invalid-access"
+	ruleNull          = "native/null-dereference"
+	ruleRecursion     = "native/stack-exhaustion"
+	ruleArithmetic    = "native/arithmetic"
+	ruleTrap          = "native/trap"
+	ruleAbort         = "native/abort"
+	ruleMemory        = "native/out-of-memory"
+	ruleHang          = "native/hang"
+	ruleExit          = "native/exit"
+	ruleSignal        = "native/signal"
+	ruleSanitizer     = "native/sanitizer"
+)
+
+var rules = [...]teasel.Rule{
+	{ID: ruleHeap, Severity: teasel.High, Title: "heap buffer overflow",
+		Help: "The program read or wrote beyond a block of the heap. A write is critical: it can change other data and often leads to control of the program. Check the length before the access."},
+	{ID: ruleStack, Severity: teasel.High, Title: "stack buffer overflow",
+		Help: "The program read or wrote beyond a variable on the stack. A write is critical: return addresses are near. Check the length before the access."},
+	{ID: ruleGlobal, Severity: teasel.High, Title: "global buffer overflow",
+		Help: "The program read or wrote beyond a global variable. Check the index before the access."},
+	{ID: ruleFreed, Severity: teasel.Critical, Title: "use after free",
+		Help: "The program used memory that it had freed, which may hold other data by now. Make one owner responsible for it, and clear pointers to what is freed."},
+	{ID: ruleScope, Severity: teasel.High, Title: "use after scope or return",
+		Help: "The program used a variable whose block or function had ended. Do not keep pointers to local variables."},
+	{ID: ruleDouble, Severity: teasel.Critical, Title: "double free",
+		Help: "The program freed the same block twice, which corrupts the heap. Clear the pointer when it is freed."},
+	{ID: ruleBadFree, Severity: teasel.High, Title: "free of what was not allocated",
+		Help: "The program freed a pointer that no allocation returned, or with the wrong function."},
+	{ID: ruleUninitialised, Severity: teasel.Medium, Title: "use of an uninitialised value",
+		Help: "What the program did depended on memory that it had never written. Set it before use."},
+	{ID: ruleUndefined, Severity: teasel.Medium, Title: "undefined behaviour",
+		Help: "The program did what the language leaves undefined, such as overflowing a signed integer: the compiler may have made anything of it."},
+	{ID: ruleJump, Severity: teasel.Critical, Title: "jump to a wild address",
+		Help: "The program jumped to an address that holds no code. The input may decide where it goes."},
+	{ID: ruleSegv, Severity: teasel.High, Title: "access to an invalid address",
+		Help: "The program read or wrote where there is no memory. A write is critical. Building with -fsanitize=address says more."},
+	{ID: ruleNull, Severity: teasel.Medium, Title: "null pointer dereference",
+		Help: "The program used a null pointer, or one a little above null, as of a member of a structure. Check for null."},
+	{ID: ruleRecursion, Severity: teasel.Medium, Title: "stack exhaustion",
+		Help: "The program called itself until the stack was used up. Limit the depth."},
+	{ID: ruleArithmetic, Severity: teasel.Medium, Title: "arithmetic exception",
+		Help: "The program divided an integer by zero, or the smallest one by -1. Check the divisor."},
+	{ID: ruleTrap, Severity: teasel.Medium, Title: "trap",
+		Help: "The program ran an instruction that is illegal or stops it on purpose, as compilers put where code cannot go on."},
+	{ID: ruleAbort, Severity: teasel.Medium, Title: "abort",
+		Help: "The program gave up: an assertion that did not hold, an exception or a panic that nobody caught, or abort."},
+	{ID: ruleMemory, Severity: teasel.Medium, Title: "out of memory",
+		Help: "The program wanted more memory than the limit. Check sizes that come from the input before they are allocated. --memory sets the limit."},
+	{ID: ruleHang, Severity: teasel.Medium, Title: "hang",
+		Help: "The program did not come to an end within the time limit. --timeout sets the limit."},
+	{ID: ruleExit, Severity: teasel.Low, Title: "exit",
+		Help: "The harness ended the process instead of returning, or the program ended with an exit status that counts as a crash."},
+	{ID: ruleSignal, Severity: teasel.Medium, Title: "ended by a signal",
+		Help: "A signal that is no fault of memory or arithmetic ended the program."},
+	{ID: ruleSanitizer, Severity: teasel.High, Title: "sanitizer report",
+		Help: "A sanitizer reported a fault of another kind: see the report."},
+}
+
+// Rules returns what this package looks for.
+func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }
+
+func rule(id string) *teasel.Rule {
+	for i := range rules {
+		if rules[i].ID == id {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+func ruleTitle(id string) string { return rule(id).Title }

@@ -1,0 +1,168 @@
+package native
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+var (
+	// "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x...", "==7==WARNING: MemorySanitizer: use-of-..."
+	headline = regexp.MustCompile(`(?m)^(?:==\d+==)?(?:ERROR|WARNING): (\w+Sanitizer|libFuzzer): (.*)$`)
+	// "a.c:3:5: runtime error: signed integer overflow: ..."
+	runtimeError = regexp.MustCompile(`(?m)^(\S+?):(\d+):\d+: runtime error: (.*)$`)
+	// "    #0 0x4f3b (/tmp/a+0x4f3b)" and "    #1 0x4f3b in main /tmp/a.c:3:5"
+	stackLine      = regexp.MustCompile(`^\s+#(\d+) 0x([0-9a-f]+)(?: in (.+?))?(?:\s+\(([^()]+)\+0x([0-9a-f]+)\)| (\S+?)(?::(\d+))?(?::\d+)?)?(?: \(BuildId: \w+\))?\s*$`)
+	accessLine     = regexp.MustCompile(`(?m)^(READ|WRITE) of size|caused by a (READ|WRITE) memory access`)
+	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
+	addressText    = regexp.MustCompile(`address 0x([0-9a-f]+)`)
+)
+
+// kinds are the words with which a sanitizer's headline begins, and the rule for each.
+var kinds = [...]struct{ word, rule string }{
+	{"heap-buffer-overflow", ruleHeap}, {"container-overflow", ruleHeap}, {"intra-object-overflow", ruleHeap},
+	{"stack-buffer-overflow", ruleStack}, {"stack-buffer-underflow", ruleStack}, {"dynamic-stack-buffer-overflow", ruleStack},
+	{"global-buffer-overflow", ruleGlobal},
+	{"heap-use-after-free", ruleFreed}, {"stack-use-after", ruleScope}, {"use-after-poison", ruleFreed},
+	{"attempting double-free", ruleDouble}, {"attempting free", ruleBadFree}, {"bad-free", ruleBadFree}, {"alloc-dealloc-mismatch", ruleBadFree},
+	{"attempting to call", ruleBadFree},
+	{"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
+	{"requested allocation size", ruleMemory}, {"out of memory", ruleMemory}, {"allocator is out of memory", ruleMemory},
+	{"calloc-overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap},
+	{"memcpy-param-overlap", ruleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
+}
+
+// sanitized reads a sanitizer's report, which knows better than a signal. place finds the frame of an address in a module.
+func sanitized(c *Crash, d *sancov.Death, place func(module string, offset uint64) []Frame) {
+	text := d.Report
+	if text == "" {
+		text = d.Stderr
+	}
+	if m := runtimeError.FindStringSubmatchIndex(text); m != nil {
+		c.Rule, c.Message = ruleUndefined, text[m[6]:m[7]]
+		c.Stack = parseStack(text[m[1]:], place)
+		if len(c.Stack) == 0 {
+			line, _ := strconv.Atoi(text[m[4]:m[5]])
+			c.Stack = []Frame{{Function: "?", File: text[m[2]:m[3]], Line: line}}
+		}
+		c.Access = ""
+		return
+	}
+	m := headline.FindStringSubmatchIndex(text)
+	if m == nil {
+		return
+	}
+	c.Message = text[m[4]:m[5]]
+	if stack := parseStack(text[m[1]:], place); len(stack) > 0 {
+		c.Stack = stack
+	}
+	if a := accessLine.FindString(text[m[1]:]); strings.Contains(a, "WRITE") {
+		c.Access = "write"
+	} else if a != "" {
+		c.Access = "read"
+	}
+	if a := addressText.FindStringSubmatch(c.Message); a != nil {
+		c.Address, _ = strconv.ParseUint(a[1], 16, 64)
+	}
+	c.Rule = sanitizerRule(c)
+	if i := strings.Index(c.Message, " (pc "); i >= 0 { // registers differ each time
+		c.Message = c.Message[:i]
+	}
+	if i := strings.Index(c.Message, " at pc "); i >= 0 {
+		c.Message = c.Message[:i]
+	}
+}
+
+func sanitizerRule(c *Crash) string {
+	for _, k := range kinds {
+		if strings.HasPrefix(c.Message, k.word) {
+			return k.rule
+		}
+	}
+	if strings.HasPrefix(c.Message, "SEGV") || strings.HasPrefix(c.Message, "BUS") {
+		pc := programCounter.FindStringSubmatch(c.Message)
+		if pc != nil {
+			c.PC, _ = strconv.ParseUint(pc[1], 16, 64)
+		}
+		switch {
+		case pc != nil && c.PC == c.Address:
+			c.Access = "execute"
+			return ruleJump
+		case c.Address < page0 && !strings.Contains(c.Report, "wild") && !strings.Contains(c.Report, "high value address"):
+			return ruleNull
+		}
+		return ruleSegv
+	}
+	return ruleSanitizer
+}
+
+// parseStack reads the first stack of a report.
+func parseStack(text string, place func(module string, offset uint64) []Frame) (stack []Frame) {
+	for l := range strings.Lines(text) {
+		m := stackLine.FindStringSubmatch(strings.TrimRight(l, "\n"))
+		if m == nil {
+			if len(stack) > 0 {
+				break
+			}
+			continue
+		}
+		offset, _ := strconv.ParseUint(m[5], 16, 64)
+		if m[3] == "" && m[4] != "" {
+			if m[1] != "0" {
+				offset-- // of a call, not of what it returns to
+			}
+			stack = append(stack, place(m[4], offset)...)
+			continue
+		}
+		f := Frame{Function: function(m[3]), File: m[6], Module: m[4], Offset: offset}
+		f.Line, _ = strconv.Atoi(m[7])
+		stack = append(stack, f)
+	}
+	return own(stack)
+}
+
+// function leaves the parameters out of a C++ function's name.
+func function(name string) string {
+	if i := strings.IndexByte(name, '('); i > 0 && !strings.HasPrefix(name, "operator") {
+		return name[:i]
+	}
+	return name
+}
+
+var (
+	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^.*panicked at .*$|^terminate called .*$`)
+	// What glibc says before it aborts.
+	libraryKinds = [...]struct{ text, rule string }{
+		{"double free", ruleDouble}, {"free(): invalid", ruleBadFree}, {"munmap_chunk(): invalid", ruleBadFree},
+		{"stack smashing detected", ruleStack}, {"buffer overflow detected", ruleStack},
+		{"malloc(): ", ruleHeap}, {"free(): ", ruleHeap}, {"realloc(): ", ruleHeap}, {"corrupted size", ruleHeap},
+		{"malloc_consolidate()", ruleHeap}, {"corrupted double-linked", ruleHeap}, {"std::bad_alloc", ruleMemory},
+	}
+)
+
+// abortRule says what made a program abort, by what it said.
+func abortRule(stderr string) string {
+	for _, k := range libraryKinds {
+		if strings.Contains(stderr, k.text) {
+			return k.rule
+		}
+	}
+	return ruleAbort
+}
+
+// libraryMessage returns the line that says why a program aborted, "" if none does.
+func libraryMessage(stderr string) string {
+	if m := assertion.FindString(stderr); m != "" {
+		return m
+	}
+	for _, k := range libraryKinds {
+		if i := strings.Index(stderr, k.text); i >= 0 {
+			from := strings.LastIndexByte(stderr[:i], '\n') + 1
+			line, _, _ := strings.Cut(stderr[from:], "\n")
+			return line
+		}
+	}
+	return ""
+}

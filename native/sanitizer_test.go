@@ -1,0 +1,51 @@
+package native
+
+import (
+	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+// What sanitizers say is read with symbols and without, in the forms of several versions.
+func TestReports(t *testing.T) {
+	place := func(module string, offset uint64) []Frame {
+		return []Frame{{Function: "at", Module: module, Offset: offset}}
+	}
+	for _, test := range []struct{ report, rule, access, group string }{
+		{"==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x60b at pc 0x1 bp 0x2 sp 0x3\nREAD of size 4 at 0x60b thread T0\n" +
+			"    #0 0x4f3 in Parser::next(int) /src/p.cc:12:3\n    #1 0x4f4 in main /src/m.cc:3\n\n0x60b is located\n    #0 0x1 in free\n",
+			ruleFreed, "read", "Parser::next:12 < main"},
+		{"==7==ERROR: AddressSanitizer: stack-buffer-overflow on address 0x7ff at pc 0x1\nWRITE of size 1 at 0x7ff thread T0\n    #0 0x4f3b  (/tmp/a+0x4f3b)\n",
+			ruleStack, "write", "at"},
+		{"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n    #0 0x4f3b  (/tmp/a+0x4f3b) (BuildId: 12ab)\n", ruleUninitialised, "", "at"},
+		{"==7==ERROR: AddressSanitizer: attempting double-free on 0x60 in thread T0:\n    #0 0x1 in free (/tmp/a+0x1)\n    #1 0x2 in drop a.c:9:1\n", ruleDouble, "", "drop:9"},
+		{"a.c:3:5: runtime error: index 9 out of bounds for type 'int[4]'\n    #0 0x1 in get /src/a.c:3:5\n", ruleUndefined, "", "get:3"},
+		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000010 (pc 0x55 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a WRITE memory access.\n    #0 0x55 in put a.c:2:1\n",
+			ruleNull, "write", "put:2"},
+		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x414141414141 (pc 0x414141414141 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a READ memory access.\n",
+			ruleJump, "execute", ""},
+		{"==7==ERROR: AddressSanitizer: something-new on address 0x1\n    #0 0x55 in put a.c:2:1\n", ruleSanitizer, "", "put:2"},
+		{"nothing of the kind\n", ruleSegv, "", ""},
+	} {
+		c := &Crash{Rule: ruleSegv, Report: test.report}
+		sanitized(c, &sancov.Death{Report: test.report}, place)
+		if c.Rule != test.rule || c.Access != test.access || c.group() != test.group {
+			t.Errorf("%s\nwas read as %s %q in %q, want %s %q in %q", test.report, c.Rule, c.Access, c.group(), test.rule, test.access, test.group)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	for _, test := range []struct {
+		v       uint64
+		n, size int
+		want    bool
+	}{
+		{0xff, 1, 4, true}, {0x100, 1, 4, false}, {0xffffffff, 1, 4, true}, {0xffffff00, 1, 4, false}, {0xffffff80, 1, 4, true},
+		{^uint64(0), 2, 8, true}, {1 << 40, 4, 8, false}, {1 << 31, 4, 8, true}, {0x8000, 2, 2, true},
+	} {
+		if got := fits(test.v, test.n, test.size); got != test.want {
+			t.Errorf("%#x of %d bytes in %d: %v", test.v, test.size, test.n, got)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package native
+
+import (
+	"context"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var (
+	_ teasel.Stage[[]byte] = Operands{}
+	_ teasel.Stage[[]byte] = Tokens{}
+	_ teasel.Stage[[]byte] = Repair{}
+)
+
+// Stages returns the stages for native targets, in order.
+func Stages() []teasel.Stage[[]byte] {
+	return []teasel.Stage[[]byte]{Operands{}, Repair{}, Tokens{}, teasel.Havoc[[]byte]{}, teasel.Splice[[]byte]{}}
+}
+
+// Operands puts what a testcase was compared with in the place of what was compared. Each candidate is tried once.
+type Operands struct {
+	Energy int // candidates of a testcase of ordinary energy at a time; 0: 512
+}
+
+// Name implements [teasel.Stage].
+func (Operands) Name() string { return "operands" }
+
+// Run implements [teasel.Stage].
+func (o Operands) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	s, err := studied(ctx, w, tc)
+	if err != nil {
+		return err
+	}
+	for range w.Energy(o.Energy, 512) {
+		if s.next == len(s.swaps) {
+			s.swaps, s.next = nil, 0
+			return nil
+		}
+		slot := w.Slot()
+		*slot = s.swaps[s.next].apply(*slot, tc.Input)
+		s.next++
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tokens is random mutation, and on top of it one of the values that this testcase or another was compared with.
+type Tokens struct {
+	Energy int // inputs made from a testcase of ordinary energy; 0: 64
+}
+
+// Name implements [teasel.Stage].
+func (Tokens) Name() string { return "tokens" }
+
+// Run implements [teasel.Stage].
+func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	w.Slot() // seeds the generator that choosing another testcase draws from
+	tokens := others(w, tc)
+	if len(tokens) == 0 {
+		return nil
+	}
+	for range w.Energy(t.Energy, 64) {
+		slot := w.Slot()
+		*slot = mutant(w, *slot, tc.Input, tokens)
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mutant returns a change of src with a token in or over it.
+func mutant(w *teasel.Worker[[]byte], dst, src []byte, tokens []string) []byte {
+	r := w.Rand()
+	if r.IntN(4) > 0 {
+		dst = w.Mutator().Mutate(r, dst, src)
+	} else {
+		dst = append(dst[:0], src...)
+	}
+	if len(tokens) == 0 {
+		return dst
+	}
+	t := tokens[r.IntN(len(tokens))]
+	if over := r.IntN(2) == 0 && len(t) <= len(dst); over {
+		copy(dst[r.IntN(len(dst)-len(t)+1):], t)
+		return dst
+	}
+	return slices.Insert(dst, r.IntN(len(dst)+1), []byte(t)...)
+}
+
+// Repair is random mutation of a testcase whose checksums are right, after which they are made right again: what was
+// computed is put in the place of what was found. The mutator has to be a [teasel.Repairer].
+type Repair struct {
+	Energy int // inputs made from a testcase of ordinary energy; 0: 256
+}
+
+// Name implements [teasel.Stage].
+func (Repair) Name() string { return "repair" }
+
+// mends is how many checksums of an input are made right at most, one after another.
+const mends = 4
+
+// Run implements [teasel.Stage].
+func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	m, ok := w.Mutator().(teasel.Repairer[[]byte])
+	if !ok {
+		return nil
+	}
+	s, err := studied(ctx, w, tc)
+	if err != nil || len(s.sites) == 0 {
+		return err
+	}
+	w.Slot()
+	tokens := others(w, tc)
+	size := w.BatchSize()
+	for left := w.Energy(p.Energy, 256); left > 0; left -= size {
+		var broken [][]byte
+		for range min(size, left) {
+			slot := w.Slot()
+			*slot = mutant(w, *slot, tc.Input, tokens)
+			broken = append(broken, slices.Clone(*slot))
+			if err := w.Commit(ctx); err != nil {
+				return err
+			}
+		}
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+		site := s.sites[tc.Picked%uint64(len(s.sites))]
+		for range mends {
+			if broken, err = repair(ctx, w, m, broken, site); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// repair runs inputs, watching one comparison, and returns those of which it could mend something.
+func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]byte], ins [][]byte, site uint32) ([][]byte, error) {
+	if len(ins) == 0 {
+		return nil, nil
+	}
+	obs, err := w.Probe(ctx, ins, teasel.Ask{Operands: true, Watch: site})
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for i := range obs {
+		if len(obs[i].Operands) == 0 {
+			continue
+		}
+		if mended, ok := m.Repair(nil, ins[i], obs[i].Operands[:1]); ok {
+			out = append(out, mended)
+		}
+	}
+	return out, nil
+}

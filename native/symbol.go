@@ -1,0 +1,261 @@
+package native
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// symbols turns addresses into functions, files and lines, by ELF's tables and DWARF. The zero value is ready.
+type symbols struct {
+	pid      int
+	mappings []mapping
+	modules  map[string]*module
+	frames   map[place][]Frame
+}
+
+// mapping is a file in the address space of a process.
+type mapping struct {
+	from, to, offset uint64
+	path             string
+}
+
+type place struct {
+	module string
+	offset uint64
+}
+
+type module struct {
+	file      *elf.File
+	functions []elf.Symbol // by address
+	debug     *dwarf.Data  // nil: none
+}
+
+// map_ reads the mappings of the process that addresses are of: see proc_pid_maps(5).
+func (s *symbols) map_(pid int) {
+	if pid == s.pid {
+		return
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return // those of the one before are a good guess
+	}
+	s.pid, s.mappings = pid, nil
+	for l := range strings.Lines(string(b)) {
+		f := strings.Fields(l)
+		if len(f) < 6 || !strings.HasPrefix(f[5], "/") {
+			continue
+		}
+		from, to, _ := strings.Cut(f[0], "-")
+		m := mapping{path: f[5]}
+		m.from, _ = strconv.ParseUint(from, 16, 64)
+		m.to, _ = strconv.ParseUint(to, 16, 64)
+		m.offset, _ = strconv.ParseUint(f[2], 16, 64)
+		s.mappings = append(s.mappings, m)
+	}
+}
+
+// address returns the frames of an address, the innermost inlined function first.
+func (s *symbols) address(pc uint64) []Frame {
+	for _, m := range s.mappings {
+		if m.from <= pc && pc < m.to {
+			return s.frame(m.path, s.unloaded(m.path, pc-m.from+m.offset))
+		}
+	}
+	return []Frame{{Offset: pc}}
+}
+
+// unloaded returns the address that the linker gave to a place in a file.
+func (s *symbols) unloaded(path string, offset uint64) uint64 {
+	m := s.module(path)
+	if m.file == nil {
+		return offset
+	}
+	for _, p := range m.file.Progs {
+		if p.Type == elf.PT_LOAD && p.Off <= offset && offset < p.Off+p.Filesz {
+			return offset - p.Off + p.Vaddr
+		}
+	}
+	return offset
+}
+
+func (s *symbols) module(path string) *module {
+	if m, ok := s.modules[path]; ok {
+		return m
+	}
+	if s.modules == nil {
+		s.modules, s.frames = map[string]*module{}, map[place][]Frame{}
+	}
+	m := &module{}
+	s.modules[path] = m
+	f, err := elf.Open(path)
+	if err != nil {
+		return m
+	}
+	defer f.Close() // all that is needed is read here
+	m.file = f
+	m.debug, _ = f.DWARF()
+	all, _ := f.Symbols()
+	dynamic, _ := f.DynamicSymbols()
+	for _, x := range append(all, dynamic...) {
+		if elf.ST_TYPE(x.Info) == elf.STT_FUNC && x.Value != 0 {
+			m.functions = append(m.functions, x)
+		}
+	}
+	slices.SortStableFunc(m.functions, func(a, b elf.Symbol) int { return int(min(max(int64(a.Value-b.Value), -1), 1)) })
+	return m
+}
+
+// frame returns the frames of an address as the linker gave it.
+func (s *symbols) frame(path string, at uint64) []Frame {
+	m := s.module(path)
+	key := place{path, at}
+	if fs, ok := s.frames[key]; ok {
+		return fs
+	}
+	fs := m.lookup(at)
+	for i := range fs {
+		fs[i].Module, fs[i].Offset = path, at
+	}
+	s.frames[key] = fs
+	return fs
+}
+
+func (m *module) lookup(at uint64) []Frame {
+	name := ""
+	i := sort.Search(len(m.functions), func(i int) bool { return m.functions[i].Value > at }) - 1
+	if i >= 0 && (m.functions[i].Size == 0 || at < m.functions[i].Value+m.functions[i].Size) {
+		name, _, _ = strings.Cut(m.functions[i].Name, "@")
+	}
+	if m.debug != nil {
+		if fs := m.lines(at, name); fs != nil {
+			return fs
+		}
+	}
+	return []Frame{{Function: name}}
+}
+
+// lines reads DWARF: the line table for where the address is, the tree for what was inlined there.
+func (m *module) lines(at uint64, name string) []Frame {
+	r := m.debug.Reader()
+	unit, err := r.SeekPC(at)
+	if err != nil {
+		return nil
+	}
+	table, err := m.debug.LineReader(unit)
+	if err != nil || table == nil {
+		return nil
+	}
+	var e dwarf.LineEntry
+	if table.SeekPC(at, &e) != nil {
+		return nil
+	}
+	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File)}
+	inlined := m.inlined(r, at)
+	var out []Frame
+	for _, c := range slices.Backward(inlined) { // innermost first
+		here.Function = c.name
+		out = append(out, here)
+		here = Frame{Function: name, Line: c.line}
+		if fs := table.Files(); c.file > 0 && c.file < len(fs) {
+			here.File = source(unit, fs[c.file])
+		}
+	}
+	return append(out, here)
+}
+
+// source returns a file's name. DWARF 5 names the main file by its whole path, which package dwarf puts behind the folder.
+func source(unit *dwarf.Entry, f *dwarf.LineFile) string {
+	if f == nil {
+		return ""
+	}
+	folder, _ := unit.Val(dwarf.AttrCompDir).(string)
+	main, _ := unit.Val(dwarf.AttrName).(string)
+	if strings.HasPrefix(main, "/") && f.Name == path.Join(folder, main) {
+		return main
+	}
+	return f.Name
+}
+
+// callsite is an inlined function and where it was called.
+type callsite struct {
+	name       string
+	file, line int
+}
+
+// inlined returns the inlined functions around an address, outermost first.
+func (m *module) inlined(r *dwarf.Reader, at uint64) (calls []callsite) {
+	for depth := 1; depth > 0; {
+		e, err := r.Next()
+		if err != nil || e == nil {
+			return calls
+		}
+		if e.Tag == 0 {
+			depth--
+			continue
+		}
+		if e.Tag == dwarf.TagCompileUnit {
+			return calls
+		}
+		within := e.Tag == dwarf.TagLexDwarfBlock || e.Tag == dwarf.TagNamespace
+		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
+			within = m.covers(e, at)
+			if within && e.Tag == dwarf.TagInlinedSubroutine {
+				c := callsite{name: m.name(e)}
+				if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
+					c.file = int(n)
+				}
+				if n, ok := e.Val(dwarf.AttrCallLine).(int64); ok {
+					c.line = int(n)
+				}
+				calls = append(calls, c)
+			}
+		}
+		if !e.Children {
+			continue
+		}
+		if within {
+			depth++
+		} else {
+			r.SkipChildren()
+		}
+	}
+	return calls
+}
+
+func (m *module) covers(e *dwarf.Entry, at uint64) bool {
+	ranges, err := m.debug.Ranges(e)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= at && at < r[1] })
+}
+
+// name follows an inlined function to where its name is.
+func (m *module) name(e *dwarf.Entry) string {
+	for range 4 {
+		if n, ok := e.Val(dwarf.AttrName).(string); ok {
+			return n
+		}
+		at, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			if at, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
+				break
+			}
+		}
+		r := m.debug.Reader()
+		r.Seek(at)
+		next, err := r.Next()
+		if err != nil || next == nil {
+			break
+		}
+		e = next
+	}
+	return ""
+}

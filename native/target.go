@@ -1,0 +1,138 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+// Target is a program that a [Compiler] has built. Its methods may be called by several goroutines at once.
+type Target struct {
+	Command  []string      // program, looked up in PATH, and its arguments; "@@" stands for a file with the input
+	Env      []string      // added to our own, NAME=value; sanitizers' options are added to teasel's
+	Dir      string        // working directory; "": ours
+	Timeout  time.Duration // of one run; 0: 1 s
+	Memory   uint64        // bytes that a run may hold; 0: 2 GiB
+	Operands string        // another build of the same program, with comparison hooks; "": the program itself
+	Batch    int           // inputs of one round trip; 0: 64
+	Runs     int           // of a harness, before it gets a fresh process; 0: 50,000
+	Exits    []int         // exit statuses that are crashes
+}
+
+var _ teasel.Target[[]byte] = Target{}
+
+func (t Target) limit() time.Duration {
+	if t.Timeout <= 0 {
+		return time.Second
+	}
+	return t.Timeout
+}
+
+func (t Target) batch() int {
+	if t.Batch <= 0 {
+		return 64
+	}
+	return t.Batch
+}
+
+const (
+	inputsRoom   = 64 << 20 // bytes of the inputs of a batch
+	operandsRoom = 1 << 15
+	// placeholder is what stands for the input's file in a command, as in AFL++.
+	placeholder = "@@"
+	// signature is in every program that carries the runtime.
+	signature = "TEASEL_FD"
+)
+
+// errBuild says how to build what cannot be run.
+var errBuild = errors.New("build it with CC='teasel cc' CXX='teasel c++'")
+
+// check returns the program's path.
+func (t Target) check() (string, error) {
+	if len(t.Command) == 0 {
+		return "", errors.New("the command is empty")
+	}
+	path, err := exec.LookPath(t.Command[0])
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if bytes.HasPrefix(b, []byte("\x7fELF")) && !bytes.Contains(b, []byte(signature)) {
+		return "", fmt.Errorf("it has not been linked with teasel's runtime: %w", errBuild)
+	}
+	return path, nil
+}
+
+// sanitizers are options under which a fault ends the process at once, with a report that we can read. What the user
+// sets comes later and wins. AddressSanitizer reads UBSAN_OPTIONS as well, so what is there holds for it too.
+var sanitizers = [...]struct{ name, options string }{
+	{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:handle_abort=0:detect_odr_violation=0"},
+	{"MSAN_OPTIONS", "abort_on_error=1:symbolize=0:allocator_may_return_null=1:handle_abort=0"},
+	{"UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:symbolize=0:print_stacktrace=1:handle_abort=0"},
+	{"LSAN_OPTIONS", "detect_leaks=0"},
+}
+
+func (t Target) environment() []string {
+	env := append(os.Environ(), t.Env...)
+	for _, s := range sanitizers {
+		value := s.options
+		for _, e := range env {
+			if users, ok := strings.CutPrefix(e, s.name+"="); ok {
+				value = s.options + ":" + users
+			}
+		}
+		env = append(env, s.name+"="+value)
+	}
+	return append(env, "LD_BIND_NOW=1") // or every child resolves the same names again
+}
+
+// Open starts the program. What it returns is also a [teasel.BatchExecutor], a [teasel.Learner] and a
+// [teasel.Resetter]; it gives [Crash] as evidence and [Recording] as note.
+func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
+	path, err := t.check()
+	if err != nil {
+		return nil, fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err)
+	}
+	e := &executor{target: t, doubts: map[uint32]uint8{}}
+	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
+		return nil, err
+	}
+	e.command = sancov.Command{Args: slices.Clone(t.Command), Env: t.environment(), Dir: t.Dir, Memory: t.Memory, Runs: uint32(t.Runs)}
+	e.command.Args[0] = path
+	if t.Memory == 0 {
+		e.command.Memory = 2 << 30
+	}
+	if t.Runs == 0 {
+		e.command.Runs = 50_000
+	}
+	if err = e.place(); err == nil {
+		e.command.Hooks = hooks(path)
+		err = e.start(ctx)
+	}
+	if err == nil && t.Operands != "" { // for a build that does not fit to show now
+		_, err = e.server(ctx, teasel.Ask{Operands: true})
+	}
+	if err != nil {
+		if n := (*sancov.NotInstrumented)(nil); errors.As(err, &n) {
+			err = fmt.Errorf("%w: %w", err, errBuild)
+		}
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
