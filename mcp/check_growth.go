@@ -44,7 +44,7 @@ const seededGrowths = 3
 // there, and hides behind a limit of the length elsewhere.
 func short(line func(string) []byte, end string) Script {
 	var steps []Step
-	for n := 10; n <= 30; n += 4 {
+	for n := 10; n <= 26; n += 4 {
 		steps = append(steps, send(line(longText(n-len(end))+end)))
 	}
 	return shared(CheckGrowthTime, steps...)

@@ -83,6 +83,13 @@ func checkReadOnly(b *repertoire, r *teasel.Rand, emit emitter) {
 				watch = append(watch, send(o.call()))
 			}
 		}
+		plain := 0
+		for _, o := range b.tools { // what needs no argument shows state as a rule
+			if o != t && o.hint("readOnlyHint") && !o.slow && len(o.plain.Members) == 0 && plain < 8 {
+				watch = append(watch, send(o.call()))
+				plain++
+			}
+		}
 		emit(t.Name, shared(CheckReadOnly, slices.Concat(watch, watch, []Step{send(t.callWith(t.full))}, watch)...))
 	}
 }

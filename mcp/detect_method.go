@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -11,6 +12,19 @@ import (
 // laterMethods belong to other versions or to the client's side; a server may treat them as it likes.
 var laterMethods = map[string]bool{
 	"server/discover": true, "subscriptions/listen": true, "sampling/createMessage": true, "roots/list": true, "elicitation/create": true,
+}
+
+// ambiguous reports whether an object has a member twice, of which a server may take either.
+func ambiguous(v *mutate.JSON) bool {
+	switch {
+	case v == nil:
+		return false
+	case v.Kind == mutate.Array:
+		return slices.ContainsFunc(v.Items, ambiguous)
+	case v.Kind == mutate.Object:
+		return hasTwice(v) || slices.ContainsFunc(v.Members, func(m mutate.Member) bool { return ambiguous(m.Value) })
+	}
+	return false
 }
 
 // byMethod judges a well-formed answer to a regular request of an open session.

@@ -25,9 +25,14 @@ func (j *judge) cancelledReply(s *Sent, r *Received) {
 	if r.Message.Error == nil || s.Message.Method == "initialize" {
 		return
 	}
-	says := errorCode(r) == -32800
+	code := errorCode(r)
+	if code >= codeParse && code <= codeInvalidRequest { // it was refused before it could be cancelled
+		return
+	}
+	says := code == -32800
 	if text, ok := r.Message.Error.Get("message").Str(); ok {
-		says = says || strings.Contains(strings.ToLower(text), "cancel")
+		text = strings.ToLower(text)
+		says = says || strings.Contains(text, "cancelled") || strings.Contains(text, "canceled")
 	}
 	if says {
 		j.report(RuleCancelled, j.topic(s), "", fmt.Sprintf(

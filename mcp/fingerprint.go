@@ -139,7 +139,9 @@ func (p *printer) answer(s *Sent, r *Received) {
 // are reasons for them, above all when a word that we sent stands in the server's own sentence.
 const fewWords = 48
 
-func oneOfFew(h uint64, words []byte) uint64 { return hashNumber(h, hashBytes(offset64, words)%fewWords) }
+func oneOfFew(h uint64, words []byte) uint64 {
+	return hashNumber(h, hashBytes(offset64, words)%fewWords)
+}
 
 // words normalises the beginning of a text.
 func (p *printer) words(text string) []byte {
