@@ -9,7 +9,7 @@ import (
 // Mutation is one way to change a script.
 type Mutation uint8
 
-// The mutations. The first nineteen are the ones that mcplint's plan for a fuzzer names; the others stand below,
+// The mutations. The first nineteen are those that mcplint names; the others stand below,
 // above and beside those.
 const (
 	MutationInvalid    Mutation = iota
