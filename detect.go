@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -81,6 +82,12 @@ func (f *Finding) ID() string {
 	}
 	h := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(h[:8])
+}
+
+// Compare orders findings: the worst first, then by rule, subject and group, and by ID where all of these are equal.
+func (f *Finding) Compare(g *Finding) int {
+	return cmp.Or(-cmp.Compare(f.Severity, g.Severity), cmp.Compare(f.Rule, g.Rule), cmp.Compare(f.Subject, g.Subject),
+		cmp.Compare(f.Group, g.Group), cmp.Compare(f.ID(), g.ID()))
 }
 
 // Confirmed reports whether every try showed it.

@@ -136,10 +136,7 @@ func (h *Hub) summary() Summary {
 	for _, f := range h.found {
 		s.Findings = append(s.Findings, *f)
 	}
-	slices.SortFunc(s.Findings, func(a, b Finding) int {
-		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Group, b.Group))
-	})
+	slices.SortFunc(s.Findings, func(a, b Finding) int { return a.Compare(&b) })
 	return s
 }
 

@@ -243,10 +243,7 @@ func (d *Dir) findings() []teasel.Finding {
 		c.Occurrences = max(c.Occurrences, d.state.counts[id])
 		fs = append(fs, c)
 	}
-	slices.SortFunc(fs, func(a, b teasel.Finding) int {
-		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Group, b.Group))
-	})
+	slices.SortFunc(fs, func(a, b teasel.Finding) int { return a.Compare(&b) })
 	return fs
 }
 

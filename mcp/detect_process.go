@@ -120,10 +120,8 @@ func (j *judge) ended() {
 	if place := f.place(j.echo()); place != "" {
 		group += ": " + place
 	}
-	j.report(rule, j.guiltySubject(), group, message)
-	if frame := topFrame(f.trace); frame != "" { // one fault, whichever request brings it about
-		j.found[len(j.found)-1].Fault = frame
-	}
+	// One fault, whichever request brings it about.
+	j.report(rule, j.guiltySubject(), group, message).Fault = topFrame(f.trace)
 }
 
 // endOfInput judges whether the server ended when it was time to.

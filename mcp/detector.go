@@ -208,19 +208,20 @@ func (j *judge) topic(s *Sent) string {
 	return j.subject(s)
 }
 
-// report adds a finding, once for each rule, subject and group.
-func (j *judge) report(rule, subject, group, message string) {
-	j.reportAs(rule, j.rules[rule].Severity, subject, group, message)
+// report adds a finding, once for each rule, subject and group, and returns it, to be added to before the next one.
+func (j *judge) report(rule, subject, group, message string) *teasel.Finding {
+	return j.reportAs(rule, j.rules[rule].Severity, subject, group, message)
 }
 
-func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, message string) {
-	if slices.ContainsFunc(j.found, func(f teasel.Finding) bool {
+func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, message string) *teasel.Finding {
+	if i := slices.IndexFunc(j.found, func(f teasel.Finding) bool {
 		return f.Rule == rule && f.Subject == subject && f.Group == group
-	}) {
-		return
+	}); i >= 0 {
+		return &j.found[i]
 	}
 	j.found = append(j.found, teasel.Finding{
 		Rule: rule, Severity: severity, Subject: subject, Group: group, Message: message,
 		Detail: excerpt(j.t, j.rules[rule].Source),
 	})
+	return &j.found[len(j.found)-1]
 }

@@ -59,10 +59,7 @@ func Write(w io.Writer, format string, r *Run) error {
 // findings returns the findings, worst first.
 func (r *Run) findings() []teasel.Finding {
 	fs := slices.Clone(r.Summary.Findings)
-	slices.SortFunc(fs, func(a, b teasel.Finding) int {
-		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Group, b.Group))
-	})
+	slices.SortFunc(fs, func(a, b teasel.Finding) int { return a.Compare(&b) })
 	return fs
 }
 

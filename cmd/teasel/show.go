@@ -1,18 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
@@ -84,9 +81,6 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	if err := t.Flush(); err != nil {
 		return failure(err)
 	}
-	slices.SortFunc(s.Findings, func(a, b teasel.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.ID(), b.ID()))
-	})
 	for _, f := range s.Findings {
 		flaky := ""
 		if !f.Confirmed() {
