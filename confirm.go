@@ -169,7 +169,7 @@ func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelF
 // may be dear; the last word is spoken on a fresh one.
 func (w *Worker[T]) proof(ctx context.Context, s *shower[T], in T, hist []T, f *Finding) error {
 	done, err := w.alike(ctx, s, in, f)
-	if done || err != nil || w.join == nil || len(hist) == 0 || w.known[s.id].tries > 0 {
+	if done || err != nil || f.Alone || w.join == nil || len(hist) == 0 || w.known[s.id].tries > 0 {
 		return err
 	}
 	s.quick = true // it is many inputs in one

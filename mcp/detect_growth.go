@@ -27,14 +27,14 @@ func (j *judge) growth() {
 		if each, ok := leaks(g); ok {
 			last := len(g.Values) - 1
 			j.report(RuleMemoryGrowth, j.subject(s), "", fmt.Sprintf("Memory grew from %.0f to %.0f MB while %s was repeated %.0f times, %.0f KB each time.",
-				g.Values[0]/(1<<20), g.Values[last]/(1<<20), cut(s.Raw, 160), g.Sizes[last]-g.Sizes[0], each/1024))
+				g.Values[0]/(1<<20), g.Values[last]/(1<<20), cut(s.Raw, 160), g.Sizes[last]-g.Sizes[0], each/1024)).Alone = true
 		}
 	case "time":
 		if power, ok := steep(g); ok {
 			last := len(g.Values) - 1
 			j.report(RuleSlowGrowth, j.subject(s), "", fmt.Sprintf(
 				"The time for a call grew with the %.1fth power of its size: %.0f ms for %.0f bytes and %.0f ms for %.0f bytes, as in %s.",
-				power, g.Values[last-1]/1e3, g.Sizes[last-1], g.Values[last]/1e3, g.Sizes[last], cut(s.Raw, 160)))
+				power, g.Values[last-1]/1e3, g.Sizes[last-1], g.Values[last]/1e3, g.Sizes[last], cut(s.Raw, 160))).Alone = true
 		}
 	}
 }

@@ -220,7 +220,7 @@ func (j *judge) hung() {
 		}
 		if j.reachesOut(s) {
 			j.report(RuleSlow, j.subject(s), "", fmt.Sprintf(
-				"%s got no answer in time. The tool reaches out into the world, which may have kept it waiting.", cut(s.Raw, 160)))
+				"%s got no answer in time. The tool reaches out into the world, which may have kept it waiting.", cut(s.Raw, 160))).Alone = true
 			continue
 		}
 		if isUsual(&s.Message) && len(s.Raw) < oversized {

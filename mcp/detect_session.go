@@ -17,7 +17,7 @@ func (j *judge) slow(s *Sent, r *Received) {
 	if slices.ContainsFunc(j.t.Script.Steps, func(step Step) bool { return step.NoWait || step.Times > 1 }) {
 		return
 	}
-	j.report(RuleSlow, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s.", cut(s.Raw, 160), took.Seconds()))
+	j.report(RuleSlow, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s.", cut(s.Raw, 160), took.Seconds())).Alone = true
 }
 
 // cancelledReply judges an answer that came although, and because, the request was cancelled.
