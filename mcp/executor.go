@@ -10,7 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// executor runs scripts on a server process, which it replaces when it dies, and keeps another one ready for that.
+// executor runs scripts on a server process, which it replaces when it dies, and keeps others ready for that.
 type executor struct {
 	target  *Target
 	session *Session
@@ -18,8 +18,9 @@ type executor struct {
 	methods map[string]string // those there are, each by itself
 	names   map[string]string // of tools and prompts
 
-	live    *server // the handshake is done; nil: to be started
-	spare   *server // nothing was said to it yet; nil: none
+	live    *server   // the handshake is done; nil: to be started
+	spares  []*server // nothing was said to them yet; the oldest first
+	taken   time.Time // when one of them was last needed
 	startup time.Duration
 	lingers int // executions to be watched for longer: the server has died some time after its last answer
 	idle    int // times that it has
@@ -56,6 +57,7 @@ var (
 const (
 	batchWindows = 4               // a batch is so many windows long: the server idles only between batches
 	stopTime     = 2 * time.Second // for a server to end when its input has ended, before it is killed
+	spareTime    = 5 * time.Second // after a spare process was needed, in which another one is likely to be
 	startTries   = 3               // before we believe that a server which has started once starts no more
 )
 
@@ -79,7 +81,7 @@ func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
 	}
 	e.startup, e.live = time.Since(began), s
 	e.learn()
-	if e.spare, err = t.launch(); err != nil {
+	if err := e.warmUp(); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -221,23 +223,33 @@ func (e *executor) drain() bool {
 
 // takeSpare returns a process to which nothing was said.
 func (e *executor) takeSpare() (*server, error) {
-	s := e.spare
-	e.spare = nil
-	if s != nil && s.proc.Running() {
-		return s, nil
-	}
-	if s != nil {
+	e.taken = time.Now()
+	for len(e.spares) > 0 {
+		s := e.spares[0]
+		e.spares = slices.Delete(e.spares, 0, 1)
+		if s.proc.Running() {
+			return s, nil
+		}
 		s.close()
 	}
 	return e.target.launch()
 }
 
-// warmUp starts a process for when it is needed.
-func (e *executor) warmUp() (err error) {
-	if e.spare == nil {
-		e.spare, err = e.target.launch()
+// warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
+// findings are confirmed, for most servers take longer to start than to show anything.
+func (e *executor) warmUp() error {
+	n := 1
+	if time.Since(e.taken) < spareTime {
+		n = e.target.spares()
 	}
-	return err
+	for len(e.spares) < n {
+		s, err := e.target.launch()
+		if err != nil {
+			return err
+		}
+		e.spares = append(e.spares, s)
+	}
+	return nil
 }
 
 // Reset ends the process, so that the next execution begins with another one.
@@ -257,10 +269,10 @@ func (e *executor) Close() error {
 		e.live.proc.Stop(stopTime)
 		errs = append(errs, e.live.close())
 	}
-	if e.spare != nil {
-		errs = append(errs, e.spare.close())
+	for _, s := range e.spares {
+		errs = append(errs, s.close())
 	}
-	e.live, e.spare = nil, nil
+	e.live, e.spares = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -147,6 +147,7 @@ func TestExecutor(t *testing.T) {
 	t.Run("deaths", func(t *testing.T) { testDeaths(t, program) })
 	t.Run("hangs", func(t *testing.T) { testHangs(t, program) })
 	t.Run("captures", func(t *testing.T) { testCaptures(t, program) })
+	t.Run("spares", func(t *testing.T) { testSpares(t, program) })
 	t.Run("fresh", func(t *testing.T) { testFresh(t, program) })
 	t.Run("odd", func(t *testing.T) { testOdd(t, program) })
 	t.Run("parts", func(t *testing.T) { testParts(t, program) })
@@ -300,6 +301,25 @@ func testCaptures(t *testing.T, program string) {
 	}
 	if obsv := executeBatch(t, e, in, in); obsv[0].Exit != teasel.ExitCrash || obsv[1].Exit != teasel.ExitCrash {
 		t.Errorf("in a batch they ended as %v", exits(obsv))
+	}
+}
+
+func testSpares(t *testing.T, program string) {
+	e := open(t, &Target{Command: []string{program}, Spares: 2})
+	if len(e.spares) != 1 {
+		t.Errorf("%d processes are kept ready before any was needed, expected 1", len(e.spares))
+	}
+	for range 3 {
+		execute(t, e, Script{Start: Fresh, Steps: []Step{{Line: []byte(ping)}}})
+	}
+	if len(e.spares) != 2 {
+		t.Errorf("%d processes are kept ready while they are needed, expected 2", len(e.spares))
+	}
+	e.taken = time.Now().Add(-spareTime)
+	e.spares[0].close() // one that has died is no spare
+	execute(t, e, Script{Start: Fresh, Steps: []Step{{Line: []byte(ping)}}})
+	if len(e.spares) != 2 {
+		t.Errorf("%d processes are kept ready, expected 2", len(e.spares))
 	}
 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ type Target struct {
 	StartTimeout time.Duration // from the start of the process to the answer to initialize; 0: 30s
 	Version      string        // the protocol version to ask for; "": the newest of Versions
 	Window       int           // requests in flight; 0: 32
+	Spares       int           // processes kept ready while they are needed often; 0: 3, or one for each processor if that is less
 	Session      *Session      // what Discover returned; nil: Open discovers by itself
 	Canary       *Canary       // nil: none; it outlives the executors
 
@@ -33,6 +35,7 @@ const (
 	defaultTimeout      = 5 * time.Second
 	defaultStartTimeout = 30 * time.Second
 	defaultWindow       = 32
+	defaultSpares       = 3
 )
 
 func (t *Target) timeout() time.Duration {
@@ -54,6 +57,13 @@ func (t *Target) window() int {
 		return t.Window
 	}
 	return defaultWindow
+}
+
+func (t *Target) spares() int {
+	if t.Spares > 0 {
+		return t.Spares
+	}
+	return min(runtime.NumCPU(), defaultSpares)
 }
 
 func (t *Target) version() string {

@@ -235,6 +235,9 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	}
 	target := &mcp.Target{Command: command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
 		Version: o.Protocol, Window: o.Window}
+	if o.Workers > 1 { // each has its own
+		target.Spares = 1
+	}
 	if p.session, err = target.Discover(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, &exit{status: exitInterrupted}
