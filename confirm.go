@@ -189,6 +189,7 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		n = 3
 	}
 	f.Stable, f.Tries = 0, n
+	var last Ask
 	for i := range n {
 		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
 		if err == nil && !ok { // it may need a target on which it has not been shown yet
@@ -199,6 +200,7 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		}
 		if ok {
 			f.Stable++
+			last.Quick = s.exit == ExitHang // all the time there is was given at the first try
 		} else if i == 0 && w.join != nil { // the history is more likely to do it than another try
 			return false, nil
 		}
@@ -214,7 +216,6 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		if s.dear && w.mut.Complexity(simple) >= w.mut.Complexity(in) { // each try had a target of its own
 			break
 		}
-		last := Ask{Quick: s.exit == ExitHang} // all the time there is was given at the first try
 		ok, err := s.show(ctx, simple, true, last)
 		if err != nil {
 			return false, err

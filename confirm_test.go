@@ -52,3 +52,33 @@ func TestAloneIsNotJoined(t *testing.T) {
 		}
 	}
 }
+
+// hangTarget hangs on seven and something behind it, and counts the runs for which there is all the time.
+type hangTarget struct{ hung, long int }
+
+func (h *hangTarget) Open(context.Context) (teasel.Executor[[]byte], error) { return h, nil }
+func (h *hangTarget) Close() error                                          { return nil }
+func (h *hangTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit = teasel.ExitOK
+	if len(in) > 1 && in[0] == 7 {
+		o.Exit, o.Detail = teasel.ExitHang, "seven"
+		if h.hung++; !o.Ask.Quick {
+			h.long++
+		}
+	}
+	return nil
+}
+
+// A hang is waited for to the end when it is seen and when it is tried first, and never again.
+func TestHangIsWaitedForTwice(t *testing.T) {
+	h := &hangTarget{}
+	c := bytesCampaign(h)
+	c.Seeds, c.StopAfter = [][]byte{[]byte("\a234567890")}, 1
+	s, err := c.Run(context.Background())
+	if err != nil || len(s.Findings) != 1 || len(s.Findings[0].Input) != 2 {
+		t.Fatalf("findings %v, %v", s.Findings, err)
+	}
+	if h.long != 2 || h.hung < 6 {
+		t.Errorf("%d of %d runs had all the time, expected 2", h.long, h.hung)
+	}
+}
