@@ -44,23 +44,23 @@ type JSON struct {
 	Text    string
 	Items   []*JSON  // of an Array, of no account elsewhere; nil items are written as null
 	Members []Member // of an Object, of no account elsewhere; in order, duplicates kept
-	read    verbatim
+	read    *verbatim
 }
 
 // Member is one name and value of an object. A nil value is written as null.
 type Member struct {
 	Name  string // decoded like the text of a String
 	Value *JSON
-	read  verbatim
+	read  *verbatim
 }
 
-// verbatim remembers how a string was spelt. It holds for as long as the string still is the one that was read, which
-// is checked when it is written: everybody may assign to Text and Name.
+// verbatim remembers how a string was spelt; nil: as we would. It holds for as long as the string still is the one that
+// was read, which is checked when it is written: everybody may assign to Text and Name. It is never changed.
 type verbatim struct{ token, text string }
 
 // spelling returns how text was spelt, "" if it was not read or was spelt as we would.
-func (r verbatim) spelling(text string) string {
-	if r.text != text {
+func (r *verbatim) spelling(text string) string {
+	if r == nil || r.text != text {
 		return ""
 	}
 	return r.token

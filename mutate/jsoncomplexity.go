@@ -43,7 +43,7 @@ func textComplexity(text string) float64 {
 }
 
 // complexity is above zero where a text is not spelt as we would.
-func (r verbatim) complexity(text string) float64 {
+func (r *verbatim) complexity(text string) float64 {
 	token := r.spelling(text)
 	if token == "" {
 		return 0

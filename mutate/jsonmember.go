@@ -43,12 +43,12 @@ func renameMember(e *editor, at *slot) bool {
 		from, to := e.stretch(name)
 		name = name[:from] + name[to:]
 	}
-	grow := verbatim{}.size(name) - m.read.size(m.Name)
+	grow := (*verbatim)(nil).size(name) - m.read.size(m.Name)
 	if name == m.Name || grow > e.room || e.guarded(e.parent(at), name) {
 		return false
 	}
 	e.room -= grow
-	m.Name, m.read = name, verbatim{}
+	m.Name, m.read = name, nil
 	return true
 }
 

@@ -1,7 +1,6 @@
 package mutate
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,127 +8,431 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ParseJSON reads one JSON value. It takes what strict decoders refuse but peers send: duplicate names, lone surrogates
 // and invalid UTF-8. Values may be nested 10,000 deep. An error names the byte at which the text stopped being JSON.
-func ParseJSON(data []byte) (*JSON, error) {
-	p := parser{
-		text: string(data),
-		dec: jsontext.NewDecoder(bytes.NewBuffer(data),
-			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+func ParseJSON(data []byte) (*JSON, error) { return new(JSONParser).Parse(data) }
+
+// JSONParser reads texts into memory that it uses again. Who reads few texts, or keeps the trees, takes [ParseJSON]. The
+// zero value is ready. One goroutine at a time may use it.
+type JSONParser struct {
+	text    string // one copy of the input, which the texts of the tree are cut out of
+	at      int
+	depth   int
+	err     error // of the text at hand
+	nodes   slab[JSON]
+	items   slab[*JSON]
+	members slab[Member]
+	// Parts of the arrays and objects that are not closed yet, in one another.
+	openItems   []*JSON
+	openMembers []Member
+}
+
+// Parse is [ParseJSON]. The tree is good until the next Reset; its strings are good for ever. It may be changed like
+// any other, but must have left every other tree by then.
+func (p *JSONParser) Parse(data []byte) (*JSON, error) {
+	p.text, p.at, p.depth, p.err = string(data), 0, 0, nil
+	p.openItems, p.openMembers = p.openItems[:0], p.openMembers[:0]
+	v := p.value()
+	if v != nil {
+		if p.space(); p.at < len(p.text) {
+			p.fail(p.at, errors.New("text after the value"))
+		}
 	}
-	v, err := p.value()
-	if err != nil {
-		return nil, p.explain(err)
-	}
-	if rest := strings.TrimLeft(p.text[p.dec.InputOffset():], " \t\r\n"); rest != "" {
-		return nil, fmt.Errorf("parsing JSON: text after the value at byte %d", len(data)-len(rest))
+	p.text = ""
+	if p.err != nil {
+		return nil, p.err
 	}
 	return v, nil
 }
 
-// parser cuts texts out of one copy of the input, so that a tree costs few allocations beside its nodes.
-type parser struct {
-	text string
-	dec  *jsontext.Decoder
-}
-
-func (p *parser) explain(err error) error {
-	var syntax *jsontext.SyntacticError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("parsing JSON: %w at byte %d", syntax.Err, syntax.ByteOffset)
-	case err == io.EOF:
-		return fmt.Errorf("parsing JSON: no value at byte %d", len(p.text))
+// Reset ends the life of all trees since the last one and takes their memory for the next.
+func (p *JSONParser) Reset() {
+	p.nodes.reset()
+	p.items.reset()
+	p.members.reset()
+	if cap(p.openItems) > maxSlab || cap(p.openMembers) > maxSlab {
+		p.openItems, p.openMembers = nil, nil
 	}
-	return fmt.Errorf("parsing JSON: %w at byte %d", err, p.dec.InputOffset())
 }
 
-func (p *parser) value() (*JSON, error) {
-	switch p.dec.PeekKind() {
-	case '[':
-		return p.array()
+// maxJSONDepth is how deep a text may be nested.
+const maxJSONDepth = 10000
+
+// fail notes what is wrong and where; the nil it returns is for the caller to hand on.
+func (p *JSONParser) fail(at int, err error) *JSON {
+	p.err = fmt.Errorf("parsing JSON: %w at byte %d", err, at)
+	return nil
+}
+
+// wrong is fail for the character that is next.
+func (p *JSONParser) wrong(where string) *JSON {
+	if p.at == len(p.text) {
+		return p.fail(p.at, io.ErrUnexpectedEOF)
+	}
+	r, n := utf8.DecodeRuneInString(p.text[p.at:])
+	what := strconv.QuoteRune(r)
+	if r == utf8.RuneError && n == 1 {
+		what = fmt.Sprintf(`'\x%02x'`, p.text[p.at])
+	}
+	return p.fail(p.at, fmt.Errorf("invalid character %s %s", what, where))
+}
+
+func (p *JSONParser) space() {
+	for p.at < len(p.text) {
+		switch p.text[p.at] {
+		case ' ', '\t', '\r', '\n':
+			p.at++
+		default:
+			return
+		}
+	}
+}
+
+// next skips white space and returns the byte there, 0 at the end.
+func (p *JSONParser) next() byte {
+	p.space()
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// node returns a new node.
+func (p *JSONParser) node(k Kind) *JSON {
+	v := &p.nodes.cut(1, len(p.text)/12)[0]
+	v.Kind = k
+	return v
+}
+
+// value reads a value; nil: there is none, and err says why.
+func (p *JSONParser) value() *JSON {
+	switch c := p.next(); c {
+	case '"':
+		v := p.node(String)
+		if !p.str(&v.Text, &v.read) {
+			return nil
+		}
+		return v
 	case '{':
 		return p.object()
-	}
-	token, err := p.scalar()
-	if err != nil {
-		return nil, err
-	}
-	switch token[0] {
+	case '[':
+		return p.array()
 	case 'n':
-		return NewNull(), nil
-	case 't', 'f':
-		return &JSON{Kind: Bool, Text: token}, nil
-	case '"':
-		v := &JSON{Kind: String}
-		v.Text, v.read = decodeString(token)
-		return v, nil
+		return p.literal(Null, "null")
+	case 't':
+		return p.literal(Bool, "true")
+	case 'f':
+		return p.literal(Bool, "false")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return p.number()
 	}
-	return NewNumber(token), nil
+	if p.depth == 0 && p.at == len(p.text) {
+		return p.fail(p.at, errors.New("no value"))
+	}
+	return p.wrong("at start of value")
 }
 
-// scalar reads a value that has no parts and returns it as it stands.
-func (p *parser) scalar() (string, error) {
-	raw, err := p.dec.ReadValue()
-	if err != nil {
-		return "", err
-	}
-	end := int(p.dec.InputOffset())
-	return p.text[end-len(raw) : end], nil
-}
-
-func (p *parser) array() (*JSON, error) {
-	v := &JSON{Kind: Array}
-	if _, err := p.dec.ReadToken(); err != nil {
-		return nil, err
-	}
-	for p.dec.PeekKind() != ']' {
-		item, err := p.value()
-		if err != nil {
-			return nil, err
+func (p *JSONParser) literal(k Kind, text string) *JSON {
+	v := p.node(k)
+	if strings.HasPrefix(p.text[p.at:], text) {
+		if p.at += len(text); k == Bool {
+			v.Text = text
 		}
-		v.Items = append(v.Items, item)
+		return v
 	}
-	_, err := p.dec.ReadToken()
-	return v, err
+	for i := range len(text) {
+		if p.at == len(p.text) || p.text[p.at] != text[i] {
+			return p.wrong("in literal " + text + " (expecting " + strconv.QuoteRune(rune(text[i])) + ")")
+		}
+		p.at++
+	}
+	return v
 }
 
-func (p *parser) object() (*JSON, error) {
-	v := &JSON{Kind: Object}
-	if _, err := p.dec.ReadToken(); err != nil {
-		return nil, err
+func (p *JSONParser) number() *JSON {
+	v := p.node(Number)
+	start := p.at
+	if p.text[p.at] == '-' {
+		p.at++
 	}
-	for p.dec.PeekKind() != '}' {
-		token, err := p.scalar()
-		if err != nil {
-			return nil, err
+	ok := true
+	if p.at < len(p.text) && p.text[p.at] == '0' {
+		p.at++
+	} else {
+		ok = p.digits(start)
+	}
+	if ok && p.at < len(p.text) && p.text[p.at] == '.' {
+		p.at++
+		ok = p.digits(start)
+	}
+	if ok && p.at < len(p.text) && p.text[p.at]|0x20 == 'e' {
+		p.at++
+		if p.at < len(p.text) && (p.text[p.at] == '+' || p.text[p.at] == '-') {
+			p.at++
 		}
+		ok = p.digits(start)
+	}
+	if !ok {
+		return nil
+	}
+	v.Text = p.text[start:p.at]
+	return v
+}
+
+// digits reads one digit or more of the number that begins at start.
+func (p *JSONParser) digits(start int) bool {
+	from := p.at
+	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		p.at++
+	}
+	switch {
+	case p.at > from:
+		return true
+	case p.at == len(p.text):
+		p.fail(start, io.ErrUnexpectedEOF)
+	default:
+		p.wrong("in number (expecting digit)")
+	}
+	return false
+}
+
+// enter goes into an array or object, whose bracket is next.
+func (p *JSONParser) enter() bool {
+	if p.depth == maxJSONDepth {
+		p.fail(p.at, errors.New("exceeded max depth"))
+		return false
+	}
+	p.depth++
+	p.at++
+	return true
+}
+
+func (p *JSONParser) array() *JSON {
+	v := p.node(Array)
+	if !p.enter() {
+		return nil
+	}
+	bottom := len(p.openItems)
+	for p.next() != ']' {
+		item := p.value()
+		if item == nil {
+			return nil
+		}
+		if p.openItems == nil {
+			p.openItems = make([]*JSON, 0, 8)
+		}
+		p.openItems = append(p.openItems, item)
+		if p.next() != ']' && !p.comma("after array element (expecting ',' or ']')") {
+			return nil
+		}
+	}
+	p.at++
+	p.depth--
+	if n := len(p.openItems) - bottom; n > 0 {
+		v.Items = p.items.cut(n, len(p.text)/32)
+		copy(v.Items, p.openItems[bottom:])
+		p.openItems = p.openItems[:bottom]
+	}
+	return v
+}
+
+func (p *JSONParser) object() *JSON {
+	v := p.node(Object)
+	if !p.enter() {
+		return nil
+	}
+	bottom := len(p.openMembers)
+	for p.next() != '}' {
 		var m Member
-		m.Name, m.read = decodeString(token)
-		if m.Value, err = p.value(); err != nil {
-			return nil, err
+		if !p.name(&m) {
+			return nil
 		}
-		v.Members = append(v.Members, m)
+		if m.Value = p.value(); m.Value == nil {
+			return nil
+		}
+		if p.openMembers == nil {
+			p.openMembers = make([]Member, 0, 8)
+		}
+		p.openMembers = append(p.openMembers, m)
+		if p.next() != '}' && !p.comma("after object value (expecting ',' or '}')") {
+			return nil
+		}
 	}
-	_, err := p.dec.ReadToken()
-	return v, err
+	p.at++
+	p.depth--
+	if n := len(p.openMembers) - bottom; n > 0 {
+		v.Members = p.members.cut(n, len(p.text)/16)
+		copy(v.Members, p.openMembers[bottom:])
+		p.openMembers = p.openMembers[:bottom]
+	}
+	return v
+}
+
+// comma reads a comma, behind which something has to follow.
+func (p *JSONParser) comma(where string) bool {
+	if p.next() != ',' {
+		p.wrong(where)
+		return false
+	}
+	comma := p.at
+	p.at++
+	if c := p.next(); c == '}' || c == ']' {
+		p.at = comma
+		p.wrong("at start of value")
+		return false
+	}
+	return true
+}
+
+// name reads the name of a member and the colon behind it.
+func (p *JSONParser) name(m *Member) bool {
+	switch c := p.next(); c {
+	case '"':
+	case '{', '[', 'n', 't', 'f', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		p.fail(p.at, errors.New("object member name must be a string"))
+		return false
+	default:
+		p.wrong("at start of value")
+		return false
+	}
+	if !p.str(&m.Name, &m.read) {
+		return false
+	}
+	if p.next() != ':' {
+		p.wrong("after object name (expecting ':')")
+		return false
+	}
+	p.at++
+	return true
+}
+
+// str reads a string, whose quote is next: its characters, and how they were spelt if we would spell them otherwise.
+func (p *JSONParser) str(text *string, read **verbatim) bool {
+	start := p.at
+	s := p.text
+	odd := false
+	i := start + 1
+	for {
+		for i < len(s) && stringBytes[s[i]] == 0 {
+			i++
+		}
+		switch {
+		case i == len(s):
+			p.at = i
+			p.wrong("")
+			return false
+		case s[i] == '"':
+			p.at = i + 1
+			if *text = s[start+1 : i]; odd {
+				*text, *read = decodeString(s[start:p.at])
+			}
+			return true
+		case s[i] == 0xed:
+			odd = true
+			i++
+		case s[i] == '\\':
+			odd = true
+			n := escapeLength(s[i:])
+			if p.at = i; n <= 0 {
+				p.badEscape(n)
+				return false
+			}
+			i += n
+		default:
+			p.at = i
+			p.wrong("in string (expecting non-control character)")
+			return false
+		}
+	}
+}
+
+// stringBytes marks the bytes of a string that are not just taken as they are; a surrogate of WTF-8 begins with 0xed.
+var stringBytes = func() (t [256]uint8) {
+	for c := range ' ' {
+		t[c] = 1
+	}
+	t['"'], t['\\'], t[0xed] = 1, 1, 1
+	return t
+}()
+
+// escapeLength returns the length of the escape at the beginning of s; 0: s ends before it does; below 0: so many
+// bytes are no escape.
+func escapeLength(s string) int {
+	switch {
+	case len(s) < 2:
+		return 0
+	case s[1] != 'u' && unescaped[s[1]] == 0:
+		return -2
+	case s[1] != 'u':
+		return 2
+	}
+	for i := 2; i < 6; i++ {
+		if i == len(s) {
+			return 0
+		}
+		if c := s[i]; !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f') {
+			return -min(len(s), 6)
+		}
+	}
+	return 6
+}
+
+func (p *JSONParser) badEscape(n int) {
+	if n == 0 {
+		p.fail(p.at, io.ErrUnexpectedEOF)
+		return
+	}
+	what := p.text[p.at : p.at-n]
+	if strconv.CanBackquote(what) {
+		what = "`" + what + "`"
+	} else {
+		what = strconv.Quote(what)
+	}
+	p.fail(p.at, errors.New("invalid escape sequence "+what+" in string"))
 }
 
 // decodeString returns the characters of a string token, and the token if we would spell it otherwise.
-func decodeString(token string) (string, verbatim) {
+func decodeString(token string) (string, *verbatim) {
 	inner := token[1 : len(token)-1]
 	if strings.IndexByte(inner, '\\') < 0 && nextSurrogate(inner) < 0 {
-		return inner, verbatim{}
+		return inner, nil
 	}
 	text := unescape(inner)
-	if string(appendString(nil, text)) == token {
-		return text, verbatim{}
+	var spelt [256]byte
+	if string(appendString(spelt[:0], text)) == token {
+		return text, nil
 	}
-	return text, verbatim{token: token, text: text}
+	return text, &verbatim{token: token, text: text}
+}
+
+// maxSlab bounds the memory that is kept for later.
+const maxSlab = 4096
+
+// slab cuts slices out of a bigger one, which it keeps for when all of them are done with.
+type slab[T any] struct {
+	chunk []T
+	used  int
+}
+
+// cut returns n elements. The first chunk is made for about so many as are expected.
+func (s *slab[T]) cut(n, expected int) []T {
+	if n > len(s.chunk)-s.used {
+		s.chunk, s.used = make([]T, max(n, min(max(2*len(s.chunk), expected), maxSlab/8))), 0
+	}
+	from := s.used
+	s.used += n
+	return s.chunk[from:s.used:s.used]
+}
+
+// reset takes back all that was cut.
+func (s *slab[T]) reset() {
+	if len(s.chunk) > maxSlab {
+		s.chunk = nil
+	}
+	clear(s.chunk[:min(s.used, len(s.chunk))])
+	s.used = 0
 }
 
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

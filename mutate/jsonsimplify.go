@@ -30,7 +30,7 @@ var descents = [...]descent{
 		func(e *editor, s *slot, i uint64) {
 			m := e.member(s)
 			if i == 0 {
-				m.read = verbatim{}
+				m.read = nil
 				return
 			}
 			if name := simplerText(m.Name, i-1); !e.guarded(e.parent(s), name) {
@@ -140,7 +140,7 @@ func (e *editor) plainAll(k *uint64) bool {
 func plainName(e *editor, s *slot) {
 	if e.fits(atMember, s) && !e.guarded(e.parent(s), "") {
 		m := e.member(s)
-		m.Name, m.read = "", verbatim{}
+		m.Name, m.read = "", nil
 	}
 }
 
@@ -154,7 +154,7 @@ func plainScalar(_ *editor, s *slot) {
 	case Number:
 		s.node.Text = "0"
 	case String:
-		s.node.Text, s.node.read = "", verbatim{}
+		s.node.Text, s.node.read = "", nil
 	}
 }
 
@@ -282,7 +282,7 @@ func simplifyScalar(_ *editor, s *slot, i uint64) {
 			*v = *w
 		}
 	case i == 0:
-		v.read = verbatim{}
+		v.read = nil
 	default:
 		text := simplerText(v.Text, i-1)
 		if v.Kind != Number || isNumber(text) || !isNumber(v.Text) {

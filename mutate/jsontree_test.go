@@ -527,9 +527,21 @@ func BenchmarkTree(b *testing.B) {
 		}
 	})
 	b.Run("parse", func(b *testing.B) {
+		text := []byte(treeSeeds[0])
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ParseJSON([]byte(treeSeeds[0])); err != nil {
+			if _, err := ParseJSON(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("parse-again", func(b *testing.B) {
+		text := []byte(treeSeeds[0])
+		var p JSONParser
+		b.ReportAllocs()
+		for b.Loop() {
+			p.Reset()
+			if _, err := p.Parse(text); err != nil {
 				b.Fatal(err)
 			}
 		}

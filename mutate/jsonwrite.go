@@ -39,7 +39,7 @@ func (v *JSON) Append(dst []byte) []byte {
 }
 
 // append writes text as it was read if it still is what was read.
-func (r verbatim) append(dst []byte, text string) []byte {
+func (r *verbatim) append(dst []byte, text string) []byte {
 	if token := r.spelling(text); token != "" {
 		return append(dst, token...)
 	}
@@ -120,7 +120,7 @@ func (v *JSON) size() int {
 	return len("null")
 }
 
-func (r verbatim) size(text string) int {
+func (r *verbatim) size(text string) int {
 	if token := r.spelling(text); token != "" {
 		return len(token)
 	}
