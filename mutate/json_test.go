@@ -271,24 +271,3 @@ func TestCopyUsesMemoryAgain(t *testing.T) {
 		t.Error("the copy shares a node")
 	}
 }
-
-// FuzzJSON reads what two parsers of the same grammar could disagree on: what was read and written is read as the same.
-func FuzzJSON(f *testing.F) {
-	for _, text := range ugly {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := ParseJSON(data)
-		if err != nil {
-			return
-		}
-		text := v.Append(nil)
-		w, err := ParseJSON(text)
-		if err != nil {
-			t.Fatalf("%q was written as %q: %v", data, text, err)
-		}
-		if !v.Equal(w) || !v.identical(w) || v.size() != len(text) {
-			t.Fatalf("%q was written as %q", data, text)
-		}
-	})
-}
