@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ type hunt struct {
 	stop     func([]teasel.Finding) bool // ends it early
 }
 
-func (h *hunt) run(t *testing.T) teasel.Summary {
+func (h *hunt) run(t testing.TB) teasel.Summary {
 	t.Helper()
 	dir := t.TempDir()
 	canary, err := mcp.PlaceCanary(h.command, dir)
@@ -183,7 +184,7 @@ type real struct {
 	shows   []string // rules
 }
 
-func reals(t *testing.T) []real {
+func reals(t testing.TB) []real {
 	dir := t.TempDir()
 	npm := func(name string, args ...string) []string {
 		script, err := filepath.Abs("testdata/servers/npm/node_modules/@modelcontextprotocol/server-" + name + "/dist/index.js")
@@ -209,7 +210,7 @@ func reals(t *testing.T) []real {
 	}
 }
 
-func installed(t *testing.T, command []string) {
+func installed(t testing.TB, command []string) {
 	t.Helper()
 	for _, name := range command[:min(2, len(command))] {
 		_, err := os.Stat(name)
@@ -252,4 +253,26 @@ func TestRealServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BenchmarkCampaign fuzzes the tool echo of server-everything. One operation is one execution, own-µs/op our own
+// processor time for each; -benchtime is best given as a number of executions, 200000x.
+func BenchmarkCampaign(b *testing.B) {
+	s := reals(b)[0]
+	installed(b, s.command)
+	h := &hunt{command: s.command, env: s.env, seed: 1, choose: mcp.Selection{Include: []string{"echo"}}, runs: uint64(b.N)}
+	b.ReportAllocs()
+	cpu := ownTime(b)
+	sum := h.run(b)
+	b.ReportMetric(float64(ownTime(b)-cpu)/float64(time.Microsecond)/float64(sum.Executions), "own-µs/op")
+	b.ReportMetric(float64(sum.Executions)/b.Elapsed().Seconds(), "executions/s")
+}
+
+// ownTime returns the processor time that this process has used.
+func ownTime(tb testing.TB) time.Duration {
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // executor runs scripts on a server process, which it replaces when it dies, and keeps others ready for that.
@@ -28,9 +29,10 @@ type executor struct {
 	lanes   []*lane
 	active  int // of them
 	single  Script
-	out     []byte // what this call has put together for the wire
-	written int    // how much of it was written
-	closing bool   // standard input is to be closed behind it
+	out     []byte             // what this call has put together for the wire
+	written int                // how much of it was written
+	closing bool               // standard input is to be closed behind it
+	reader  *mutate.JSONParser // of the line that was received last
 
 	waiting  []*lane // parked
 	resumed  []*lane // what they waited for has come, and they have more to say
@@ -63,8 +65,8 @@ const (
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].
 func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
-	e := &executor{target: t, session: t.Session, records: make(map[topic]*record), strays: make(map[uint64]int),
-		silences: make(map[string]int), sorts: make(map[string]int)}
+	e := &executor{target: t, session: t.Session, reader: new(mutate.JSONParser), records: make(map[topic]*record),
+		strays: make(map[uint64]int), silences: make(map[string]int), sorts: make(map[string]int)}
 	s, err := t.launch()
 	if err != nil {
 		return nil, err

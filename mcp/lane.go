@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,26 +22,29 @@ type lane struct {
 	step, times int // what is sent next
 	owed        int // requests to which an answer is due
 	group       *group
-	answered    int       // requests that nobody keeps a record of: the many repeated ones
-	skip        bool      // not to be run now
-	parked      bool      // its answer may come later
-	resumes     bool      // it has come, and there is more to say
-	home        *server   // of a parked one: where it waits
-	topic       *record   // of a parked one: what it waits for
-	prepared    bool      // its plan is made
-	concluded   bool      // its observation is filled in
-	counted     bool      // what it came to is in the records
-	lost        bool      // the server died with it and others in flight
-	began       time.Time // when the first line was written; zero: none was
-	last        time.Time // when the last answer came
-	dangling    bool      // something may still come that must not
-	cancels     bool      // it has cancelled a request, which may be answered all the same
-	given       []int64   // ids that it was given
-	wire        []byte    // what was read, for Received.Raw
-	begun       []byte    // the end of what was written if it had no newline
-	detail      string    // on how it ended
-	spent       uint32    // executions that earlier tries were
-	told        uint32    // executions that were counted when it was parked
+	answered    int                  // requests that nobody keeps a record of: the many repeated ones
+	skip        bool                 // not to be run now
+	parked      bool                 // its answer may come later
+	resumes     bool                 // it has come, and there is more to say
+	home        *server              // of a parked one: where it waits
+	topic       *record              // of a parked one: what it waits for
+	prepared    bool                 // its plan is made
+	concluded   bool                 // its observation is filled in
+	counted     bool                 // what it came to is in the records
+	lost        bool                 // the server died with it and others in flight
+	began       time.Time            // when the first line was written; zero: none was
+	last        time.Time            // when the last answer came
+	dangling    bool                 // something may still come that must not
+	cancels     bool                 // it has cancelled a request, which may be answered all the same
+	given       []int64              // ids that it was given
+	wire        []byte               // what was read, for Received.Raw
+	reader      *mutate.JSONParser   // of what it says; nil: not yet
+	readers     []*mutate.JSONParser // of what it has heard, as many as heard; the others are idle
+	heard       int
+	begun       []byte // the end of what was written if it had no newline
+	detail      string // on how it ended
+	spent       uint32 // executions that earlier tries were
+	told        uint32 // executions that were counted when it was parked
 	meter       meter
 }
 
@@ -61,11 +65,15 @@ const (
 
 // take makes the lane one for a script.
 func (l *lane) take(in *Script, obs *teasel.Observation) {
-	t, wire, plan, given := l.t, l.wire, l.plan, l.given[:0]
+	t, wire, plan, given, reader, readers := l.t, l.wire, l.plan, l.given[:0], l.reader, l.readers
 	if cap(wire) > 1<<20 || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
-		t, wire, plan, given = Transcript{}, nil, nil, nil
+		t, wire, plan, given, readers = Transcript{}, nil, nil, nil, nil
 	}
-	*l = lane{in: in, obs: obs, plan: plan[:0], wire: wire[:0], given: given}
+	if reader == nil {
+		reader = new(mutate.JSONParser)
+	}
+	reader.Reset()
+	*l = lane{in: in, obs: obs, plan: plan[:0], wire: wire[:0], given: given, reader: reader, readers: readers}
 	l.t = Transcript{Script: in, Sent: t.Sent[:0], Received: t.Received[:0]}
 }
 
@@ -85,7 +93,7 @@ func (l *lane) prepare(e *executor) {
 	var begun []byte
 	for i := range l.in.Steps {
 		s := &l.in.Steps[i]
-		p := planned{message: ParseMessage(s.Line)}
+		p := planned{message: parseMessage(l.reader, s.Line)}
 		p.plain, p.regular = planLine(s, &p.message)
 		p.regular = p.regular && len(begun) == 0
 		p.topic = e.topic(&p.message, p.regular)
@@ -190,15 +198,15 @@ func oddEnvelope(m *Message) string {
 	return ""
 }
 
-// message returns what a line that was sent is, with as little work as possible.
-func (p *planned) sent(raw []byte, id string, repeated bool) Message {
+// sent returns what a line that was sent is, with as little work as possible.
+func (l *lane) sent(p *planned, raw []byte, id int64, repeated bool) Message {
 	m := p.message
 	if !p.plain || repeated || m.Root == nil {
-		return ParseMessage(raw)
+		return parseMessage(l.reader, raw)
 	}
 	if m.ID == `"@id"` {
-		m.ID = id
-		m.Root.Set("id", mutate.NewNumber(id))
+		m.ID = strconv.FormatInt(id, 10)
+		*m.Root.Get("id") = mutate.JSON{Kind: mutate.Number, Text: m.ID}
 	}
 	return m
 }
@@ -259,6 +267,16 @@ func oddity(m *Message) string {
 
 // done reports whether all steps were sent.
 func (l *lane) done() bool { return l.step >= len(l.in.Steps) }
+
+// keep gives the lane the memory of what has just been read, for some that it has no more use for.
+func (l *lane) keep(read *mutate.JSONParser) (idle *mutate.JSONParser) {
+	if l.heard == len(l.readers) {
+		l.readers = append(l.readers, new(mutate.JSONParser))
+	}
+	idle, l.readers[l.heard] = l.readers[l.heard], read
+	l.heard++
+	return idle
+}
 
 // hear adds a line that belongs to the lane. Of very many only the first are kept.
 func (l *lane) hear(raw []byte, m Message, sent int, loose bool, now time.Time) int {

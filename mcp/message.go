@@ -8,8 +8,11 @@ import (
 
 // ParseMessage reads a line as far as it can be read. It refuses nothing: a line that is no message is one of
 // [ClassInvalid], and Why says what is wrong with it. Of members that stand twice the first is taken.
-func ParseMessage(raw []byte) Message {
-	root, err := mutate.ParseJSON(raw)
+func ParseMessage(raw []byte) Message { return parseMessage(new(mutate.JSONParser), raw) }
+
+// parseMessage is [ParseMessage] in the memory of a parser.
+func parseMessage(p *mutate.JSONParser, raw []byte) Message {
+	root, err := p.Parse(raw)
 	if err != nil {
 		return Message{Class: ClassInvalid, Why: "not JSON: " + strings.TrimPrefix(err.Error(), "parsing JSON: ")}
 	}

@@ -157,7 +157,8 @@ func (e *executor) pull(r *round) (n int, end error) {
 }
 
 func (e *executor) receive(r *round, raw []byte, now time.Time) {
-	m := ParseMessage(raw)
+	e.reader.Reset()
+	m := parseMessage(e.reader, raw)
 	switch {
 	case m.Class == ClassResponse:
 		e.response(r, raw, &m, now)
@@ -169,11 +170,20 @@ func (e *executor) receive(r *round, raw []byte, now time.Time) {
 		return
 	case m.Method == "notifications/progress":
 		if l, i := e.progressOf(r, &m); l != nil {
-			l.hear(raw, m, i, false, now)
+			e.hear(l, raw, m, i, false, now)
 			return
 		}
 	}
 	e.unclaimed(r, raw, &m, now)
+}
+
+// hear gives a lane the line that was just read, and the memory of its tree with it.
+func (e *executor) hear(l *lane, raw []byte, m Message, sent int, loose bool, now time.Time) int {
+	i := l.hear(raw, m, sent, loose, now)
+	if i >= 0 {
+		e.reader = l.keep(e.reader)
+	}
+	return i
 }
 
 // response gives an answer to the script that has asked.
@@ -203,7 +213,7 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		e.unclaimed(r, raw, m, now)
 	case f.answered || f.sent < 0:
 		if f.sent >= 0 {
-			f.lane.hear(raw, *m, f.sent, !exact, now)
+			e.hear(f.lane, raw, *m, f.sent, !exact, now)
 			return
 		}
 		delete(s.flights, id)
@@ -258,7 +268,7 @@ const excessLine = 256
 
 // answer notes an answer to a line that a script has sent.
 func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, loose bool, now time.Time) {
-	i := l.hear(raw, m, sent, loose, now)
+	i := e.hear(l, raw, m, sent, loose, now)
 	s := &l.t.Sent[sent]
 	if s.Answer < 0 {
 		s.Answer = i
@@ -292,7 +302,7 @@ func (e *executor) unclaimed(r *round, raw []byte, m *Message, now time.Time) {
 	if m.Class == ClassBatch {
 		sent = r.alone.batch()
 	}
-	if i := r.alone.hear(raw, *m, sent, false, now); sent >= 0 {
+	if i := e.hear(r.alone, raw, *m, sent, false, now); sent >= 0 {
 		r.alone.t.Sent[sent].Answer = i
 	}
 }

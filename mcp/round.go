@@ -305,9 +305,9 @@ func (l *lane) message(p *planned, raw []byte, id int64) Message {
 	case step.NoNewline && l.step+1 < len(l.in.Steps):
 		return Message{Class: ClassInvalid, Why: whyUnfinished}
 	case len(l.begun) > 0:
-		return ParseMessage(slices.Concat(l.begun, raw))
+		return parseMessage(l.reader, slices.Concat(l.begun, raw))
 	}
-	return p.sent(raw, strconv.FormatInt(id, 10), step.Times > 1)
+	return l.sent(p, raw, id, step.Times > 1)
 }
 
 // whyUnfinished is what is wrong with the part of a line that more of it follows.

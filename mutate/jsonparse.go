@@ -408,7 +408,7 @@ func decodeString(token string) (string, *verbatim) {
 }
 
 // maxSlab bounds the memory that is kept for later.
-const maxSlab = 4096
+const maxSlab = 512
 
 // slab cuts slices out of a bigger one, which it keeps for when all of them are done with.
 type slab[T any] struct {
@@ -419,7 +419,7 @@ type slab[T any] struct {
 // cut returns n elements. The first chunk is made for about so many as are expected.
 func (s *slab[T]) cut(n, expected int) []T {
 	if n > len(s.chunk)-s.used {
-		s.chunk, s.used = make([]T, max(n, min(max(2*len(s.chunk), expected), maxSlab/8))), 0
+		s.chunk, s.used = make([]T, max(n, min(max(2*len(s.chunk), expected), maxSlab))), 0
 	}
 	from := s.used
 	s.used += n
