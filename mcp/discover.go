@@ -23,8 +23,13 @@ func (t *Target) Discover(ctx context.Context) (*Session, error) {
 	}
 	defer s.close()
 	session, err := t.discover(ctx, s)
-	if err == nil {
-		s.proc.Stop(stopTime)
+	if err != nil {
+		return nil, err
+	}
+	direct := t.behind(s)
+	s.proc.Stop(stopTime)
+	if direct != nil {
+		err = t.shortcut(ctx, session, direct)
 	}
 	return session, err
 }

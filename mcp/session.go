@@ -1,6 +1,9 @@
 package mcp
 
-import "github.com/teaselfuzz/teasel/mutate"
+import (
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mutate"
+)
 
 // Versions are the protocol versions that have the initialize handshake, oldest first.
 var Versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
@@ -19,6 +22,11 @@ type Session struct {
 	Templates    []Resource // URI is a URI template
 	Prompts      []Prompt
 	Trouble      []string // what went wrong while the lists were read, a sentence each
+
+	// Direct is the command of the server itself, if the target's command has a launcher before it, such as npx. The
+	// processes of a campaign are started with it, in the environment that the launcher gave. nil: there is none.
+	Direct []string
+	direct *proc.Command
 }
 
 // Tool is one item of tools/list.

@@ -75,11 +75,14 @@ func (t *Target) version() string {
 
 // launch starts a process and says nothing to it.
 func (t *Target) launch() (*server, error) {
-	env := slices.Clone(t.Env)
-	if t.Canary != nil {
-		env = append(env, t.Canary.Environ()...)
+	c := proc.Command{Args: t.Command, Env: t.Env, Dir: t.Dir}
+	if t.Session != nil && t.Session.direct != nil {
+		c = *t.Session.direct
 	}
-	s, err := launch(proc.Command{Args: t.Command, Env: env, Dir: t.Dir})
+	if t.Canary != nil {
+		c.Env = slices.Concat(c.Env, t.Canary.Environ())
+	}
+	s, err := launch(c)
 	if err != nil {
 		return nil, launchError(t.Command, err)
 	}

@@ -245,6 +245,9 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 		return nil, targetFailure(err)
 	}
 	target.Session = p.session
+	if p.session.Direct != nil {
+		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0], strings.Join(p.session.Direct, " "))
+	}
 	for _, t := range p.session.Trouble {
 		fmt.Fprintf(stderr, "teasel: warning: %s\n", t)
 	}
