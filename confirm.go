@@ -189,7 +189,7 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		n = 3
 	}
 	f.Stable, f.Tries = 0, n
-	var last Ask
+	hangs := false
 	for i := range n {
 		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
 		if err == nil && !ok { // it may need a target on which it has not been shown yet
@@ -200,7 +200,7 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		}
 		if ok {
 			f.Stable++
-			last.Quick = s.exit == ExitHang // all the time there is was given at the first try
+			hangs = s.exit == ExitHang
 		} else if i == 0 && w.join != nil { // the history is more likely to do it than another try
 			return false, nil
 		}
@@ -216,14 +216,14 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		if s.dear && w.mut.Complexity(simple) >= w.mut.Complexity(in) { // each try had a target of its own
 			break
 		}
-		ok, err := s.show(ctx, simple, true, last)
+		ok, err := s.show(ctx, simple, true, Ask{Quick: hangs && w.mut.Complexity(simple) >= w.mut.Complexity(in)})
 		if err != nil {
 			return false, err
 		}
 		if ok {
 			return true, w.keepInput(f, simple)
 		}
-		if ok, err = s.show(ctx, in, true, last); err != nil || !ok {
+		if ok, err = s.show(ctx, in, true, Ask{Quick: hangs}); err != nil || !ok { // it had all the time at the first try
 			f.Stable = 0
 			return false, err
 		}

@@ -225,7 +225,7 @@ func isUsual(m *Message) bool {
 	if m.Twice || id == nil || m.Method == "" || oddEnvelope(m) != "" {
 		return false
 	}
-	if token := tokenOf(m); token != nil && !isID(token) {
+	if token := tokenOf(m); token != nil && (!isID(token) || !isUsualID(token)) {
 		return false
 	}
 	return isUsualID(id)

@@ -200,3 +200,22 @@ func BenchmarkFingerprint(b *testing.B) {
 		features = fingerprint(features[:0], transcript)
 	}
 }
+
+func TestIsUsual(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want bool
+	}{
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, true},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":7}}}`, true},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":"a"}}}`, true},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":9007199254740993}}}`, false}, // many parsers change it
+		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}`, false},
+		{`{"jsonrpc":"2.1","id":1,"method":"tools/list"}`, false},
+	} {
+		m := ParseMessage([]byte(tt.line))
+		if got := isUsual(&m); got != tt.want {
+			t.Errorf("%s: %v, expected %v", tt.line, got, tt.want)
+		}
+	}
+}
