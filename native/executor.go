@@ -73,7 +73,7 @@ func scratch() string {
 }
 
 func (e *executor) start(ctx context.Context) (err error) {
-	e.plain, err = sancov.Start(ctx, e.memory, e.command)
+	e.plain, err = e.launch(ctx, e.command)
 	return err
 }
 
@@ -94,7 +94,7 @@ func (e *executor) server(ctx context.Context, a teasel.Ask) (s *sancov.Server, 
 		*at = nil
 	}
 	if err == nil {
-		*at, err = sancov.Start(ctx, e.memory, c)
+		*at, err = e.launch(ctx, c)
 	}
 	return *at, err
 }

@@ -206,6 +206,22 @@ func TestBadTargets(t *testing.T) {
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	notes := filepath.Join(dir, "notes")
+	write(t, notes, "hello")
+	header := func(name string, class, kind, machine byte) string { // of an ELF file, with nothing behind it
+		b := make([]byte, 64)
+		copy(b, "\x7fELF")
+		b[4], b[5], b[6], b[16], b[18], b[20], b[52] = class, 1, 1, kind, machine, 1, 64
+		path := filepath.Join(dir, name)
+		write(t, path, string(b))
+		return path
+	}
+	object, small, foreign := header("a.o", 2, 1, 62), header("small", 1, 2, 3), header("foreign", 2, 2, 243)
+	for _, p := range []string{notes, object, small, foreign} {
+		if err := os.Chmod(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	early := build(t, `#include <stdlib.h>
 #include <stdio.h>
 __attribute__((constructor)) static void die(void) { fprintf(stderr, "no licence"); exit(1); }
@@ -213,7 +229,13 @@ int main(void) { return 0; }`)
 	for _, test := range []struct{ program, want string }{
 		{"", "empty"},
 		{filepath.Join(dir, "missing"), "no such file"},
-		{text, "permission denied"},
+		{"no-such-program", "no such program in PATH"},
+		{dir, "is a directory"},
+		{text, "chmod +x"},
+		{notes, "neither an ELF file nor a script"},
+		{object, "is an object file"},
+		{small, "32-bit"},
+		{foreign, "another machine"},
 		{"/bin/true", "teasel cc"},
 		{script, "nothing works here"},
 		{early, "no licence"},
@@ -226,8 +248,13 @@ int main(void) { return 0; }`)
 		if err == nil {
 			ex.Close()
 			t.Errorf("%s was opened", test.program)
-		} else if !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %q does not say %q", test.program, err, test.want)
+			continue
+		}
+		var start *native.StartError
+		if !errors.As(err, &start) {
+			t.Errorf("%s: %T is no StartError: %v", test.program, err, err)
+		} else if said := start.Error() + "\n" + start.Stderr + "\n" + start.Hint; !strings.Contains(said, test.want) {
+			t.Errorf("%s: %q does not say %q", test.program, said, test.want)
 		}
 	}
 }

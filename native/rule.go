@@ -60,7 +60,7 @@ var rules = [...]teasel.Rule{
 	{ID: ruleAbort, Severity: teasel.Medium, Title: "abort",
 		Help: "The program gave up: an assertion that did not hold, an exception or a panic that nobody caught, or abort."},
 	{ID: ruleMemory, Severity: teasel.Medium, Title: "out of memory",
-		Help: "The program wanted more memory than the limit. Check sizes that come from the input before they are allocated. --memory sets the limit."},
+		Help: "The program wanted more memory than the limit. Check sizes that come from the input before they are allocated. --memory-limit sets the limit."},
 	{ID: ruleHang, Severity: teasel.Medium, Title: "hang",
 		Help: "The program did not come to an end within the time limit. --timeout sets the limit."},
 	{ID: ruleExit, Severity: teasel.Low, Title: "exit",

@@ -1,10 +1,8 @@
 package native
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,29 +52,23 @@ const (
 	signature = "TEASEL_FD"
 )
 
-// errBuild says how to build what cannot be run.
-var errBuild = errors.New("build it with CC='teasel cc' CXX='teasel c++'")
-
 // check returns the program's path.
 func (t Target) check() (string, error) {
-	if len(t.Command) == 0 {
-		return "", errors.New("the command is empty")
+	if len(t.Command) == 0 || t.Command[0] == "" {
+		return "", t.refused("the command is empty", "", nil)
 	}
 	path, err := exec.LookPath(t.Command[0])
 	if err != nil {
-		return "", err
+		return "", t.lookupError(err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", err
+		return "", t.refused(err.Error(), "teasel has to read the program to see how it was built", err)
 	}
-	if bytes.HasPrefix(b, []byte("\x7fELF")) && !bytes.Contains(b, []byte(signature)) {
-		return "", fmt.Errorf("it has not been linked with teasel's runtime: %w", errBuild)
-	}
-	return path, nil
+	return path, t.examine(path, b)
 }
 
 // sanitizers are options under which a fault ends the process at once, with a report that we can read. What the user
@@ -103,11 +95,17 @@ func (t Target) environment() []string {
 }
 
 // Open starts the program. What it returns is also a [teasel.BatchExecutor], a [teasel.Learner] and a
-// [teasel.Resetter]; it gives [Crash] as evidence and [Recording] as note.
+// [teasel.Resetter]; it gives [Crash] as evidence and [Recording] as note. What is wrong with the program is a
+// [StartError].
 func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
 	path, err := t.check()
 	if err != nil {
-		return nil, fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err)
+		return nil, err
+	}
+	if t.Operands != "" {
+		if t.Operands, err = (Target{Command: []string{t.Operands}}).check(); err != nil {
+			return nil, err
+		}
 	}
 	e := &executor{target: t, doubts: map[uint32]uint8{}}
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
@@ -129,9 +127,6 @@ func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
 		_, err = e.server(ctx, teasel.Ask{Operands: true})
 	}
 	if err != nil {
-		if n := (*sancov.NotInstrumented)(nil); errors.As(err, &n) {
-			err = fmt.Errorf("%w: %w", err, errBuild)
-		}
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil

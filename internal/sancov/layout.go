@@ -62,7 +62,7 @@ type Hello struct {
 	Modules  uint32
 	Flags    uint32
 	PID      uint32 // of the process that forks
-	unused   uint32
+	Edges    uint32 // counters without the gaps between modules
 	Shape    uint64 // of its counters: two builds with the same shape and number may share a memory
 }
 

@@ -9,7 +9,7 @@ struct region {
 enum { REGIONS = 1024 };
 
 static struct region regions[REGIONS];
-static uint32_t region_count, counter_count;
+static uint32_t region_count, counter_count, edge_count;
 static uint64_t shape = 0xcbf29ce484222325u;
 
 static inline uint64_t stir(uint64_t h, uint64_t x) {
@@ -29,6 +29,7 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
 	}
 	regions[region_count++] = (struct region){begin, end, counter_count};
 	counter_count += need;
+	edge_count += (uint32_t)(end - begin);
 	shape = stir(shape, (uint64_t)(end - begin));
 }
 

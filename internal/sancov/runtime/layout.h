@@ -42,7 +42,8 @@ enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8 };
 struct hello {
 	uint64_t magic;
 	uint32_t version, counters, modules, flags;
-	uint32_t pid, unused;
+	uint32_t pid;
+	uint32_t edges; // counters without the gaps between modules
 	uint64_t shape; // hash of the order of functions and blocks, the same with and without comparison hooks
 };
 

@@ -117,7 +117,8 @@ static _Noreturn void guard(pid_t server) {
 
 // attach maps the memory that teasel has laid out after our hello.
 static int attach(void) {
-	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(), .shape = shape};
+	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(),
+	                  .edges = edge_count, .shape = shape};
 	h.flags = (&teasel_harness ? HELLO_HARNESS : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
 	          (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0);
 	uint32_t go;

@@ -1,0 +1,116 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+// StartError says why a program could not be fuzzed at all. Its text is one sentence; Stderr and Hint are for the lines
+// below it.
+type StartError struct {
+	Command []string
+	What    string // what is wrong: "it has not been linked with teasel's runtime"
+	Stderr  string // what the program wrote there; "": nothing
+	Hint    string // what may help; "": nothing comes to mind
+	Err     error  // nil: it was the program's doing
+}
+
+func (e *StartError) Error() string {
+	return fmt.Sprintf("starting %q: %s", strings.Join(e.Command, " "), e.What)
+}
+
+// Unwrap returns the operating system's reason, if that is what it was.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// buildHint says how to build what cannot be run.
+const buildHint = `build a harness with: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness
+hint: or a whole project with: ./configure CC='teasel cc' CXX='teasel c++' && make`
+
+// refused is an error about the command, found before it was started.
+func (t Target) refused(what, hint string, err error) *StartError {
+	return &StartError{Command: t.Command, What: what, Hint: hint, Err: err}
+}
+
+// lookupError is for a program that is not there, or that may not be run.
+func (t Target) lookupError(err error) *StartError {
+	name := t.Command[0]
+	info, statErr := os.Stat(name)
+	switch {
+	case statErr == nil && info.IsDir():
+		return t.refused(name+" is a directory, expected a program", "", err)
+	case errors.Is(err, exec.ErrNotFound) && statErr == nil:
+		return t.refused(name+" is not in PATH", "to run the one in this directory: ./"+name, err)
+	case errors.Is(err, exec.ErrNotFound):
+		return t.refused("no such program in PATH: "+name, "give its path, or build it: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return t.refused("no such file: "+name, "check the path, or build it: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", err)
+	case slices.Contains([]string{".c", ".cc", ".cpp", ".cxx", ".rs"}, filepath.Ext(name)):
+		return t.refused(name+" is source code, expected a program", buildHint, err)
+	case errors.Is(err, fs.ErrPermission):
+		return t.refused(name+" is not executable", "chmod +x "+name, err)
+	}
+	return t.refused(err.Error(), "", err)
+}
+
+// examine looks at what a file is, so that one that cannot work is not even started.
+func (t Target) examine(path string, b []byte) error {
+	name := filepath.Base(path)
+	switch {
+	case bytes.HasPrefix(b, []byte("#!")):
+		return nil // what it starts may be instrumented
+	case !bytes.HasPrefix(b, []byte(elf.ELFMAG)):
+		return t.refused(name+" is no program: neither an ELF file nor a script", buildHint, nil)
+	}
+	f, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		return t.refused(name+" is a broken ELF file: "+err.Error(), buildHint, err)
+	}
+	defer f.Close()
+	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
+	switch {
+	case f.Type == elf.ET_REL:
+		return t.refused(name+" is an object file, expected a program", "link it: teasel cc -fsanitize=fuzzer,address "+name+" -o harness", nil)
+	case f.Class == elf.ELFCLASS32:
+		return t.refused(name+" is a 32-bit program, and only 64-bit ones can be fuzzed", "build it without -m32", nil)
+	case machine != 0 && f.Machine != machine:
+		return t.refused(fmt.Sprintf("%s is a program for another machine (%v)", name, f.Machine), "build it for this one: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", nil)
+	case !bytes.Contains(b, []byte(signature)):
+		return t.refused(name+" has not been linked with teasel's runtime", buildHint, nil)
+	}
+	return nil
+}
+
+// launch starts a program; what goes wrong with it is a [StartError].
+func (e *executor) launch(ctx context.Context, c sancov.Command) (*sancov.Server, error) {
+	s, err := sancov.Start(ctx, e.memory, c)
+	if err == nil || ctx.Err() != nil {
+		return s, err
+	}
+	out := e.target.refused(strings.TrimPrefix(err.Error(), "starting "+c.Args[0]+": "), "", err)
+	var silent *sancov.NotInstrumented
+	switch {
+	case errors.As(err, &silent):
+		out.What, out.Stderr, out.Hint = silent.How+" to teasel", silent.Stderr, "run it by hand to see why: "+strings.Join(e.target.Command, " ")
+		if b, err := os.ReadFile(c.Args[0]); err == nil && !bytes.Contains(b, []byte(signature)) {
+			out.What, out.Hint = out.What+": what it runs has not been linked with teasel's runtime", buildHint
+		}
+	case errors.Is(err, syscall.ENOENT):
+		out.What, out.Hint = "its interpreter, or the working directory, does not exist", "check the first line of a script, and --dir"
+	case errors.Is(err, syscall.ENOEXEC):
+		out.Hint = buildHint
+	}
+	return nil, out
+}
