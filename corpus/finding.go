@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -230,4 +231,19 @@ func (r *reader) input(into *[]byte) bool {
 	}
 	*into = in
 	return true
+}
+
+// InputFile returns where the plain input of a finding is whose file is at path in a campaign's directory; "": the file
+// has been taken out of there, or the finding is neither a crash nor a hang.
+func InputFile(path, id string) string {
+	for _, folder := range [...]string{Crashes, Hangs} {
+		dir := filepath.Join(filepath.Dir(filepath.Dir(path)), folder)
+		files, _ := os.ReadDir(dir) // there may be none
+		for _, f := range files {
+			if name := f.Name(); strings.TrimSuffix(name, filepath.Ext(name)) == id {
+				return filepath.Join(dir, name)
+			}
+		}
+	}
+	return ""
 }

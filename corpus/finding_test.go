@@ -123,3 +123,28 @@ func TestReadFindingErrors(t *testing.T) {
 		t.Errorf("an unknown field: %+v, %v", f, err)
 	}
 }
+
+// The plain input of a finding is found from its file, with and without an extension.
+func TestInputFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"crashes/0123", "crashes/4567.json", "hangs/89ab", "crashes/45678"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]string{"0123": "crashes/0123", "4567": "crashes/4567.json", "89ab": "hangs/89ab", "456": "", "cdef": ""} {
+		if want != "" {
+			want = filepath.Join(dir, want)
+		}
+		if got := InputFile(filepath.Join(dir, Findings, id+".json"), id); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	if got := InputFile("elsewhere.json", "0123"); got != "" {
+		t.Errorf("a file that was taken away has the input %q", got)
+	}
+}

@@ -36,6 +36,8 @@ type Run struct {
 	Applies func(rule teasel.Rule, subject string) bool
 	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
 	Repro func(teasel.Finding) string
+	// ByHand returns the command that shows a finding without teasel, "" if there is none; nil: there is none.
+	ByHand func(teasel.Finding) string
 	// Root is the root of the repository, to which SARIF's locations are relative; "": the working directory.
 	Root string
 	// Source is a file below Root that SARIF points at, such as a committed teasel.toml: code scanning shows only what
@@ -103,11 +105,11 @@ func (r *Run) repro(f *teasel.Finding) string {
 	if r.Dir == "" {
 		return ""
 	}
-	return "teasel repro " + quote(r.reproducer(f))
+	return "teasel repro " + Quote(r.reproducer(f))
 }
 
-// quote makes one word for a shell of s.
-func quote(s string) string {
+// Quote makes one word for a shell of s.
+func Quote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
 		return s
 	}

@@ -11,12 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/monitor"
+	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -28,6 +30,7 @@ type plan[T any] struct {
 	seeds    []seed[T]
 	rules    []teasel.Rule
 	severity map[string]string // by rule, from the configuration
+	idle     string            // what may be wrong when nothing new is reached; "": nothing comes to mind
 }
 
 // seed is an input to begin with and where it is filed.
@@ -105,8 +108,12 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	if c.Resume != nil {
 		show.Before = c.Resume.Findings
 	}
+	p.announce(cmd.ErrOrStderr())
 	live := monitor.New(cmd.ErrOrStderr(), show)
 	c.Reporters = append(c.Reporters, dir, live) // on disk first, then on the screen
+	if p.idle != "" {
+		c.Reporters = append(c.Reporters, &doubt{to: live, text: p.idle})
+	}
 	c.NewDetectors = p.detectors(c.NewDetectors)
 	o := p.options
 	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
@@ -123,6 +130,44 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return err
 	}
 	return outcome(cmd.Context(), sum, o)
+}
+
+// doubt is a reporter that says once what may be wrong when a campaign has seen next to nothing.
+type doubt struct {
+	to   teasel.Reporter
+	text string
+	said bool
+}
+
+// These say when a campaign should have kept more than one testcase.
+const (
+	doubtAfter = 3 * time.Second
+	doubtRuns  = 2000
+)
+
+func (d *doubt) Report(e teasel.Event) error {
+	s := &e.Stats
+	if d.said || e.Kind != teasel.EventProgress || s.Elapsed < doubtAfter || s.Executions < doubtRuns || s.Corpus > 1 || s.Findings > 0 {
+		return nil
+	}
+	d.said = true
+	return d.to.Report(teasel.Event{Kind: teasel.EventNote, Text: d.text})
+}
+
+// announce says what begins, and how it ends.
+func (p *plan[T]) announce(w io.Writer) {
+	o := p.options
+	var until []string
+	if o.Duration > 0 {
+		until = append(until, "for "+o.Duration.String())
+	}
+	if o.Runs > 0 {
+		until = append(until, fmt.Sprintf("for %d executions", o.Runs))
+	}
+	if until == nil {
+		until = []string{"without end"}
+	}
+	fmt.Fprintf(w, "teasel: fuzzing %s, seed %d, into %s; Ctrl-C stops and saves\n", strings.Join(until, " or "), o.Seed, o.Out)
 }
 
 // outcome is the exit status of a campaign that went well.
@@ -146,7 +191,8 @@ func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 func reportRun(dir *corpus.Dir, sum teasel.Summary, rules []teasel.Rule) *report.Run {
 	m := dir.Meta()
 	r := &report.Run{Version: version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum, Rules: rules,
-		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped}
+		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped,
+		ByHand: func(f teasel.Finding) string { return byHand(m.Kind, m.Target, dir.FindingPath(f.ID()), f.ID()) }}
 	if _, err := os.Stat(defaultConfig); err == nil {
 		r.Source = defaultConfig // code scanning can only show what is in the repository
 	}
@@ -236,6 +282,9 @@ func loadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (
 			return nil, usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
 		}
 		warn(stderr, problems)
+		if len(seeds) == 0 {
+			fmt.Fprintf(stderr, "teasel: warning: there are no inputs in %s\n", dir)
+		}
 		for _, s := range seeds {
 			in, err := codec.Decode(s.Data)
 			if err != nil {
@@ -255,4 +304,32 @@ func rawJSON(v any) (json.RawMessage, error) {
 		return nil, failure(fmt.Errorf("encoding: %w", err))
 	}
 	return json.RawMessage(strings.TrimSpace(b.String())), nil
+}
+
+// environment hands variables on that are given by name only.
+func environment(vars []string) (out []string) {
+	for _, v := range vars {
+		if strings.Contains(v, "=") { // the others are in our own environment, which the server inherits
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// loadDictionaries adds the user's dictionaries to d. Broken lines are told and left out.
+func loadDictionaries(d *mutate.Dictionary, paths []string, stderr io.Writer) (*mutate.Dictionary, error) {
+	for _, p := range paths {
+		before := d.Len()
+		err := d.LoadFile(p)
+		if err == nil {
+			continue
+		}
+		if d.Len() == before {
+			return nil, usage("a dictionary has lines such as name=\"value\", with \\xNN for odd bytes", "%w", err)
+		}
+		for _, line := range strings.Split(err.Error(), "\n") {
+			fmt.Fprintf(stderr, "teasel: warning: %s\n", line)
+		}
+	}
+	return d, nil
 }

@@ -35,6 +35,7 @@ type config struct {
 	MaxMemory *string  `toml:"max-memory"`
 
 	MCP      mcpConfig         `toml:"mcp"`
+	Native   nativeConfig      `toml:"native"`
 	Severity map[string]string `toml:"severity"` // by rule; "off" drops its findings
 }
 
@@ -53,6 +54,27 @@ type mcpConfig struct {
 	Mutations   []string `toml:"mutation"`
 	Window      *int     `toml:"window"`
 	Start       *string  `toml:"start-timeout"`
+}
+
+// nativeConfig holds the flags of teasel native, and the program.
+type nativeConfig struct {
+	Command  []string `toml:"command"`
+	Env      []string `toml:"env"`
+	Dir      *string  `toml:"dir"`
+	Operands *string  `toml:"operands"`
+	Memory   *string  `toml:"memory-limit"`
+	Batch    *int     `toml:"batch"`
+	Exits    []int    `toml:"crash-exit"`
+}
+
+// configure reads the configuration and sets the flags that are not on the command line, from it and from the
+// environment. table picks the table of the kind.
+func configure(fs *pflag.FlagSet, path string, table func(*config) any) (*config, error) {
+	c, path, err := readConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.apply(fs, path, table(c))
 }
 
 // readConfig reads the configuration file. Every key that nobody knows is an error with its line.
@@ -97,7 +119,7 @@ func badConfig(path string, err error) error {
 			row, col := e.Position()
 			lines = append(lines, fmt.Sprintf("%s:%d:%d: unknown key %q", path, row, col, strings.Join(e.Key(), ".")))
 		}
-		return usage("the keys are the names of the flags; see 'teasel mcp --help' and docs/configuration.md", "%s", strings.Join(lines, "\nteasel: "))
+		return usage("the keys are the names of the flags; see 'teasel help' and docs/configuration.md", "%s", strings.Join(lines, "\nteasel: "))
 	case errors.As(err, &decode):
 		row, col := decode.Position()
 		return usage("this is what stands there:\n"+decode.String(), "%s:%d:%d: %w", path, row, col, err)
@@ -105,12 +127,13 @@ func badConfig(path string, err error) error {
 	return usage("", "%s: %w", path, err)
 }
 
-// apply sets the flags that are not on the command line: from the environment, then from the file.
-func (c *config) apply(fs *pflag.FlagSet, path string) error {
+// apply sets the flags that are not on the command line: from the environment, then from the file and its table of the
+// kind.
+func (c *config) apply(fs *pflag.FlagSet, path string, kind any) error {
 	if err := applyEnvironment(fs); err != nil {
 		return err
 	}
-	for _, table := range []any{c, &c.MCP} {
+	for _, table := range []any{c, kind} {
 		v := reflect.ValueOf(table).Elem()
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Tag.Get("toml")
@@ -134,7 +157,7 @@ func applyField(fs *pflag.FlagSet, name string, v reflect.Value) error {
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := fs.Set(name, v.Index(i).String()); err != nil {
+			if err := fs.Set(name, fmt.Sprint(v.Index(i).Interface())); err != nil {
 				return err
 			}
 		}

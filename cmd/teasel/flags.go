@@ -13,6 +13,9 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
+// profiles are the names of the profiles, which all kinds share.
+var profiles = []string{"quick", "standard", "intensive", "ci"}
+
 // options are the flags that mean the same for every kind of target. They are stored with the campaign, so that
 // resume runs it as it was run.
 type options struct {
@@ -134,4 +137,49 @@ func addOptions(cmd *cobra.Command, o *options) {
 func isSet(fs *pflag.FlagSet, name string) bool {
 	f := fs.Lookup(name)
 	return f != nil && f.Changed
+}
+
+// check looks for what cannot be meant.
+func (o *options) check() error {
+	switch {
+	case o.Workers < 1:
+		return usage("", "--workers %d: expected 1 or more", o.Workers)
+	case o.Duration < 0 || o.Timeout < 0:
+		return usage("", "a duration below zero")
+	case o.StopAfter < 0:
+		return usage("", "a number below zero")
+	}
+	return nil
+}
+
+// preset is what a profile says of these flags.
+type preset struct {
+	duration, timeout time.Duration
+	seed, memory      uint64
+}
+
+// settle fills in what the user has left open.
+func (o *options) settle(set func(flag string) bool, p preset) {
+	if !set("duration") && !set("runs") {
+		o.Duration = p.duration
+	}
+	if !set("timeout") || o.Timeout == 0 {
+		o.Timeout = p.timeout
+	}
+	if !set("max-memory") {
+		o.Memory = size(p.memory)
+	}
+	if !set("seed") {
+		if o.Seed = p.seed; o.Seed == 0 {
+			o.Seed = drawSeed()
+		}
+	}
+}
+
+// profileName is the profile that was chosen, or the one for those who choose none.
+func (o *options) profileName() string {
+	if o.Profile == "" {
+		o.Profile = "standard"
+	}
+	return o.Profile
 }

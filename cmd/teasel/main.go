@@ -1,4 +1,4 @@
-// The teasel command fuzzes MCP servers; network protocols, native programs and Go functions are to follow.
+// The teasel command fuzzes MCP servers and native programs; network protocols and Go functions are to follow.
 //
 // It only reads what the user typed and shows what came of it: the engine is package teasel, each kind of target has
 // a package of its own.
@@ -39,7 +39,7 @@ func main() {
 		debug.SetMemoryLimit(softMemory)
 		debug.SetGCPercent(400)
 	}
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), invoked(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the whole command with nothing of the process in it but signals.
@@ -127,9 +127,14 @@ func newRoot() *cobra.Command {
 		Short: "Tease bugs out of software",
 		Long: `teasel finds the input that breaks a program, shrinks it, and hands you one command that shows the bug again.
 
-Begin with 'teasel demo', which fuzzes a small buggy server that is built in, or point it at a server of your own:
+Begin with 'teasel demo', which fuzzes a small buggy server that is built in, point it at a server of your own:
 
   teasel mcp -- node my-server.js
+
+or at a program in C or C++, built with teasel:
+
+  teasel cc -g -fsanitize=fuzzer,address harness.c -o harness
+  teasel native -- ./harness
 
 Exit status: 0 nothing found, 1 findings at or above --fail-on, 2 usage or configuration, 3 the target could not be
 started, 4 our own failure, 130 interrupted.`,
@@ -140,6 +145,6 @@ started, 4 our own failure, 130 interrupted.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(newMCP(), newDemo(), newRepro(), newMin(), newCmin(), newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer())
+	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newDemo(), newRepro(), newMin(), newCmin(), newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer())
 	return root
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,19 +14,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"teasel": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	teasel := func() { os.Exit(run(context.Background(), invoked(os.Args), os.Stdin, os.Stdout, os.Stderr)) }
+	testscript.Main(m, map[string]func(){"teasel": teasel, "teasel-cc": teasel, "teasel-c++": teasel})
 }
 
 func TestScripts(t *testing.T) {
+	cache := t.TempDir() // one runtime for all scripts
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_CACHE_HOME", cache)
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// status N COMMAND...: the command ends with this exit status
 			"status": status,
 			// findings DIR VARIABLE RULE: the file of the first finding of that rule
 			"findings": finding,
+			// json FILE PATH=VALUE...: the object in the file has these values, for example findings.0.rule=native/abort
+			"json": jsonHas,
 		},
 		RequireExplicitExec: true,
 	})
@@ -62,5 +71,38 @@ func finding(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !neg {
 		ts.Fatalf("no finding of %s among %d in %s", args[2], len(files), args[0])
+	}
+}
+
+// jsonHas compares values of an object.
+func jsonHas(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: json FILE PATH=VALUE...")
+	}
+	var root any
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	d.UseNumber()
+	ts.Check(d.Decode(&root))
+	for _, a := range args[1:] {
+		path, want, _ := strings.Cut(a, "=")
+		at := root
+		for key := range strings.SplitSeq(path, ".") {
+			switch v := at.(type) {
+			case map[string]any:
+				at = v[key]
+			case []any:
+				n, err := strconv.Atoi(key)
+				if key == "length" {
+					at = len(v)
+				} else if ts.Check(err); n < len(v) {
+					at = v[n]
+				} else {
+					at = nil
+				}
+			}
+		}
+		if got := fmt.Sprint(at); got != want {
+			ts.Fatalf("%s: %s is %s, want %s", args[0], path, got, want)
+		}
 	}
 }

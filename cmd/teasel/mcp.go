@@ -18,9 +18,6 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// profiles are the names of the profiles, which all kinds share.
-var profiles = []string{"quick", "standard", "intensive", "ci"}
-
 // mcpOptions are the flags of teasel mcp. They are stored with the campaign.
 type mcpOptions struct {
 	options
@@ -69,11 +66,8 @@ Tools that may destroy something are not called unless --allow names them; --dry
   teasel mcp --dry-run -- python3 server.py
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, path, err := readConfig(o.Config)
+			c, err := configure(cmd.Flags(), o.Config, func(c *config) any { return &c.MCP })
 			if err != nil {
-				return err
-			}
-			if err := c.apply(cmd.Flags(), path); err != nil {
 				return err
 			}
 			if o.Command = args; len(args) == 0 {
@@ -124,13 +118,9 @@ func (o *mcpOptions) check() error {
 	switch {
 	case len(o.Command) == 0:
 		return usage("for example: teasel mcp -- node server.js\nhint: to try teasel without a server of your own: teasel demo", "no server to fuzz: its command goes behind --")
-	case o.Workers < 1:
-		return usage("", "--workers %d: expected 1 or more", o.Workers)
-	case o.Duration < 0 || o.Timeout < 0:
-		return usage("", "a duration below zero")
 	case o.MutateRatio < 0 || o.MutateRatio > 1:
 		return usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
-	case o.Window < 0 || o.StopAfter < 0:
+	case o.Window < 0:
 		return usage("", "a number below zero")
 	}
 	for _, m := range o.Mutations {
@@ -138,21 +128,7 @@ func (o *mcpOptions) check() error {
 			return usage("the mutations: "+mutationNames(), "--mutation: %w", err)
 		}
 	}
-	for rule := range o.Severity {
-		if !knownRule(rule) {
-			return usage("'teasel report' and docs/rules.md name the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
-		}
-	}
-	return nil
-}
-
-func knownRule(id string) bool {
-	for _, r := range mcp.Rules() {
-		if r.ID == id {
-			return true
-		}
-	}
-	return false
+	return errors.Join(o.options.check(), checkSeverities(o.Severity))
 }
 
 func mutationNames() string {
@@ -165,27 +141,11 @@ func mutationNames() string {
 
 // settle fills in what the user has left open, from the profile.
 func (o *mcpOptions) settle(set func(flag string) bool) error {
-	if o.Profile == "" {
-		o.Profile = "standard"
-	}
-	profile, err := mcp.ParseProfile(o.Profile)
+	profile, err := mcp.ParseProfile(o.profileName())
 	if err != nil {
 		return usage("", "%w", err)
 	}
-	if !set("duration") && !set("runs") {
-		o.Duration = profile.Duration
-	}
-	if !set("timeout") || o.Timeout == 0 {
-		o.Timeout = profile.Timeout
-	}
-	if !set("max-memory") {
-		o.Memory = size(profile.Memory)
-	}
-	if !set("seed") {
-		if o.Seed = profile.Seed; o.Seed == 0 {
-			o.Seed = drawSeed()
-		}
-	}
+	o.options.settle(set, preset{profile.Duration, profile.Timeout, profile.Seed, profile.Memory})
 	if o.Mode == "" {
 		o.Mode = "mixed"
 	}
@@ -262,7 +222,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 		p.meta.Blocked = append(p.meta.Blocked, b.Name)
 	}
 	target.Blocked = p.choice.Blocks
-	dictionary, err := loadDictionaries(o.Dict, stderr)
+	dictionary, err := loadDictionaries(mutate.DefaultDictionary(), o.Dict, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -349,34 +309,6 @@ func (p *mcpPlan) dryRun(w io.Writer) error {
 	return t.Flush()
 }
 
-// environment hands variables on that are given by name only.
-func environment(vars []string) (out []string) {
-	for _, v := range vars {
-		if strings.Contains(v, "=") { // the others are in our own environment, which the server inherits
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func loadDictionaries(paths []string, stderr io.Writer) (*mutate.Dictionary, error) {
-	d := mutate.DefaultDictionary()
-	for _, p := range paths {
-		before := d.Len()
-		err := d.LoadFile(p)
-		if err == nil {
-			continue
-		}
-		if d.Len() == before {
-			return nil, usage("a dictionary has lines such as name=\"value\", with \\xNN for odd bytes", "%w", err)
-		}
-		for _, line := range strings.Split(err.Error(), "\n") {
-			fmt.Fprintf(stderr, "teasel: warning: %s\n", line)
-		}
-	}
-	return d, nil
-}
-
 // canary is the file that no server may read, if there is a place for it.
 type canary struct{ *mcp.Canary }
 
@@ -398,8 +330,8 @@ func (c *canary) close() {
 // mcpBench makes ready what it takes to run single scripts on the server of a finding.
 func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	var t mcpTarget
-	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, usage("", "reading the finding's target: %w", err)
+	if err := described(raw, &t); err != nil {
+		return nil, err
 	}
 	if len(t.Command) == 0 {
 		return nil, usage("", "reading the finding's target: it has no command")
@@ -447,8 +379,8 @@ func (b *mcpReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.Findi
 // resumeMCP carries a campaign on. set tells which flags were given anew.
 func resumeMCP(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
 	var o mcpOptions
-	if err := json.Unmarshal(dir.Meta().Options, &o); err != nil {
-		return errors.Join(usage("", "%s: reading the campaign's options: %w", dir.Path(), err), dir.Close())
+	if err := stored(dir, &o); err != nil {
+		return errors.Join(err, dir.Close())
 	}
 	change(&o.options)
 	p, err := planMCP(cmd.Context(), &o, cmd.ErrOrStderr())

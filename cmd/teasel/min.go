@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,11 @@ rewritten unless --out names another.`,
 			if changed || out != args[0] {
 				if err := corpus.WriteFinding(out, f); err != nil {
 					return failure(err)
+				}
+			}
+			if plain := corpus.InputFile(args[0], f.Finding.ID()); changed && out == args[0] && plain != "" {
+				if err := os.WriteFile(plain, f.Finding.Input, 0o644); err != nil {
+					return failure(fmt.Errorf("writing the input: %w", err))
 				}
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)

@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel"
-	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -24,7 +22,11 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := reportRun(dir, dir.Summary(), rulesOf(dir.Meta().Kind))
+			k, err := kindOf(dir.Meta().Kind, "a campaign")
+			if err != nil {
+				return err
+			}
+			r := reportRun(dir, dir.Summary(), k.rules())
 			w := cmd.OutOrStdout()
 			if out == "" {
 				return writeReport(w, format, r)
@@ -46,12 +48,4 @@ func newReport() *cobra.Command {
 	cmd.Flags().Var(choice{&format, report.Formats()}, "format", "format of the report")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	return cmd
-}
-
-// rulesOf returns what the detectors of a kind look for.
-func rulesOf(kind string) []teasel.Rule {
-	if kind == "mcp" {
-		return mcp.Rules()
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/native"
 )
 
 // bench is what it takes to run single inputs of one kind of target.
@@ -82,11 +83,11 @@ type replayer interface {
 
 // openBench makes ready what a finding's kind needs.
 func openBench(ctx context.Context, f *corpus.FindingFile) (replayer, error) {
-	switch f.Kind {
-	case "mcp":
-		return mcpBench(ctx, f.Target)
+	k, err := kindOf(f.Kind, "a finding")
+	if err != nil {
+		return nil, err
 	}
-	return nil, usage("was it written by a newer teasel?", "a finding of kind %q: this teasel knows mcp", f.Kind)
+	return k.bench(ctx, f.Target)
 }
 
 func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
@@ -132,15 +133,23 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 
 // targetFailure tells a target that would not start from our own failures.
 func targetFailure(err error) error {
-	var start *mcp.StartError
-	if !errors.As(err, &start) {
-		return failure(err)
+	var server *mcp.StartError
+	var program *native.StartError
+	switch {
+	case errors.As(err, &server):
+		return notStarted(server, server.Stderr, server.Hint)
+	case errors.As(err, &program):
+		return notStarted(program, program.Stderr, program.Hint)
 	}
-	text := start.Error()
-	for _, line := range strings.Split(start.Stderr, "\n") {
+	return failure(err)
+}
+
+func notStarted(err error, stderr, hint string) error {
+	text := err.Error()
+	for _, line := range strings.Split(stderr, "\n") {
 		if line != "" {
 			text += "\n  its standard error: " + line
 		}
 	}
-	return &exit{status: exitTarget, err: errors.New(text), hint: start.Hint}
+	return &exit{status: exitTarget, err: errors.New(text), hint: hint}
 }

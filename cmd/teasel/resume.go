@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,11 +38,11 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 					o.StopAfter = fresh.StopAfter
 				}
 			}
-			if kind := dir.Meta().Kind; kind != "mcp" {
-				_ = dir.Close()
-				return usage("was it written by a newer teasel?", "a campaign of kind %q: this teasel knows mcp", kind)
+			k, err := kindOf(dir.Meta().Kind, "a campaign")
+			if err != nil {
+				return errors.Join(err, dir.Close())
 			}
-			return resumeMCP(cmd, dir, change)
+			return k.resume(cmd, dir, change)
 		},
 	}
 	f := cmd.Flags()

@@ -1,24 +1,31 @@
 package main
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 func newShow() *cobra.Command {
-	return &cobra.Command{
+	var input bool
+	cmd := &cobra.Command{
 		Use:   "show DIR|FINDING",
 		Short: "Show a campaign, also while it runs, or one finding in full",
 		Example: `  teasel show teasel-out
-  teasel show teasel-out/findings/4f1c8a0d2b6e9f37.json`,
+  teasel show teasel-out/findings/4f1c8a0d2b6e9f37.json
+  teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input`,
 		Args: oneFile("a campaign's directory or a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
@@ -26,8 +33,15 @@ func newShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if input {
+					_, err := cmd.OutOrStdout().Write(f.Finding.Input)
+					return failure(err)
+				}
 				showFinding(cmd.OutOrStdout(), f, args[0])
 				return nil
+			}
+			if input {
+				return usage("'teasel show "+args[0]+"' lists the findings", "--input is for a finding's file")
 			}
 			dir, err := openCampaign(args[0])
 			if err != nil {
@@ -36,6 +50,8 @@ func newShow() *cobra.Command {
 			return showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir)
 		},
 	}
+	cmd.Flags().BoolVar(&input, "input", false, "only the input of the finding, as it is")
+	return cmd
 }
 
 // openCampaign opens a campaign's directory to look at it.
@@ -54,8 +70,20 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	if x.Detail != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(x.Detail, "\n"))
 	}
-	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(string(x.Input), "\n"))
-	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", path)
+	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
+	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", report.Quote(path))
+	if c := byHand(f.Kind, f.Target, path, x.ID()); c != "" {
+		fmt.Fprintf(w, "without teasel: %s\n", c)
+	}
+}
+
+// readable is an input for a terminal: text as it is, anything else in hexadecimal.
+func readable(in []byte) string {
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) }
+	if bytes.ContainsFunc(in, odd) {
+		return hex.Dump(in)
+	}
+	return string(in)
 }
 
 func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
@@ -86,7 +114,10 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 		if !f.Confirmed() {
 			flaky = fmt.Sprintf(" (flaky: shown %d of %d times)", f.Stable, f.Tries)
 		}
-		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, f.Rule, f.Subject, flaky, f.Message, dir.FindingPath(f.ID()))
+		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, f.Rule, f.Subject, flaky, f.Message, report.Quote(dir.FindingPath(f.ID())))
+		if c := byHand(m.Kind, m.Target, dir.FindingPath(f.ID()), f.ID()); c != "" {
+			fmt.Fprintf(w, "  %s\n", c)
+		}
 	}
 	return nil
 }

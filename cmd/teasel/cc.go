@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// compilerVerb is one of the verbs that stand in for a compiler.
+type compilerVerb struct {
+	name, language, file string
+	variable             string // names another clang
+	cxx                  bool
+}
+
+var (
+	cCompiler   = compilerVerb{"cc", "C", "harness.c", "TEASEL_CC", false}
+	cxxCompiler = compilerVerb{"c++", "C++", "harness.cc", "TEASEL_CXX", true}
+)
+
+// invoked returns the arguments behind our name. Under the name teasel-cc or teasel-c++, as of a symbolic link, we are
+// that compiler: some builds take a path only.
+func invoked(args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	for _, v := range []compilerVerb{cCompiler, cxxCompiler} {
+		if filepath.Base(args[0]) == "teasel-"+v.name {
+			return append([]string{v.name}, args[1:]...)
+		}
+	}
+	return args[1:]
+}
+
+func newCompiler(v compilerVerb) *cobra.Command {
+	return &cobra.Command{
+		Use:   v.name + " ARG...",
+		Short: "Compile " + v.language + " for 'teasel native': clang with teasel's coverage and runtime",
+		Long: fmt.Sprintf(`Stand in for the %[1]s compiler of a build, so that 'teasel native' can fuzz what it makes. All arguments are clang's, to
+which coverage and, when a program is linked, a small runtime are added; -fsanitize=fuzzer means a harness with
+LLVMFuzzerTestOneInput, as it does for libFuzzer. What was built runs as before when teasel does not run it.
+
+A build that takes the path of a compiler and no arguments, as CMake does, wants a link named teasel-%[2]s:
+
+  ln -s "$(command -v teasel)" /usr/local/bin/teasel-%[2]s
+
+Environment: %[3]s names another clang; TEASEL_NO_HOOKS=1 leaves out comparison hooks, for the faster of two
+builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
+		Example: fmt.Sprintf(`  teasel %[1]s -g -O1 -fsanitize=fuzzer,address %[2]s -o harness
+  ./configure CC='teasel cc' CXX='teasel c++' --disable-shared && make
+  cmake -DCMAKE_C_COMPILER=teasel-cc -DCMAKE_CXX_COMPILER=teasel-c++ ..`, v.name, v.file),
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return v.compile(cmd, args)
+		},
+	}
+}
+
+// compile becomes the compiler, so that its exit status, and a signal for it, are its own.
+func (v compilerVerb) compile(cmd *cobra.Command, args []string) error {
+	hooks := os.Getenv("TEASEL_NO_HOOKS")
+	c := native.Compiler{Clang: os.Getenv(v.variable), CXX: v.cxx, NoHooks: hooks != "" && hooks != "0"}
+	command, err := c.Command(cmd.Context(), args)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		return usage("on Debian: apt-get install clang llvm libclang-rt-dev; "+v.variable+" names a clang that is elsewhere", "%w", err)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	if err := syscall.Exec(command[0], command, os.Environ()); err != nil {
+		return failure(fmt.Errorf("running %s: %w", strings.Join(command[:1], " "), err))
+	}
+	return nil
+}

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// nativeOptions are the flags of teasel native. They are stored with the campaign.
+type nativeOptions struct {
+	options
+	Command     []string          `json:"command"`
+	Env         []string          `json:"env,omitempty"`
+	Dir         string            `json:"dir,omitempty"`
+	Operands    string            `json:"operands,omitempty"`
+	MemoryLimit size              `json:"memory_limit,omitempty"`
+	Batch       int               `json:"batch,omitempty"`
+	Exits       []int             `json:"crash_exit,omitempty"`
+	Severity    map[string]string `json:"severity,omitempty"`
+	DryRun      bool              `json:"-"`
+}
+
+// nativeTarget is what a finding's file says of its program: all that it takes to start it again.
+type nativeTarget struct {
+	Command []string      `json:"command"`
+	Env     []string      `json:"env,omitempty"`
+	Dir     string        `json:"dir,omitempty"`
+	Timeout time.Duration `json:"timeout"`
+	Memory  size          `json:"memory_limit,omitempty"`
+	Exits   []int         `json:"crash_exit,omitempty"`
+	Harness bool          `json:"harness,omitempty"` // by hand it takes the input's file as an argument
+}
+
+func newNative() *cobra.Command {
+	o := &nativeOptions{}
+	cmd := &cobra.Command{
+		Use:   "native [flags] -- PROGRAM [ARG... @@]",
+		Short: "Fuzz a program in C, C++ or Rust, or a libFuzzer harness",
+		Long: `Fuzz a program that was built with 'teasel cc' or 'teasel c++': a harness with LLVMFuzzerTestOneInput, or a program that
+reads standard input, or the file that stands for @@ among its arguments.
+
+What an input reaches in the program, and what the program compares it with, guides what is tried next. Each finding is
+shown again in a fresh process, made as small as it gets, and written down twice: as a file that 'teasel repro' takes, and
+under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
+		Example: `  teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness
+  teasel native -- ./harness
+  teasel native --corpus samples --dict xml.dict --duration 10m -- ./xmllint @@
+  teasel native --dry-run -- ./harness
+  teasel native --profile ci --format sarif -- ./harness > teasel.sarif`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := configure(cmd.Flags(), o.Config, func(c *config) any { return &c.Native })
+			if err != nil {
+				return err
+			}
+			if o.Command = args; len(args) == 0 {
+				o.Command = c.Native.Command
+			}
+			o.Severity = c.Severity
+			return runNative(cmd, o)
+		},
+	}
+	addOptions(cmd, &o.options)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.Env, "env", nil, "NAME=VALUE for the program's environment; may be given several times")
+	f.StringVar(&o.Dir, "dir", "", "working directory of the program (default: this one)")
+	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
+	f.Var(&o.MemoryLimit, "memory-limit", "memory that one run may hold; 0: 2GiB")
+	f.IntVar(&o.Batch, "batch", 0, "inputs that a harness gets at a time; 0: 64")
+	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be fuzzed, and end")
+	return cmd
+}
+
+func runNative(cmd *cobra.Command, o *nativeOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	profile, err := native.ParseProfile(o.profileName())
+	if err != nil {
+		return usage("", "%w", err)
+	}
+	o.settle(func(name string) bool { return isSet(cmd.Flags(), name) },
+		preset{profile.Duration, profile.Timeout, profile.Seed, profile.Memory})
+	p, err := planNative(cmd.Context(), o, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if o.DryRun {
+		return p.dryRun(cmd.OutOrStdout())
+	}
+	p.introduce(cmd.ErrOrStderr())
+	fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %s, %s\n", p.seedText(), plural(p.tokens, "dictionary entry", "dictionary entries"))
+	return p.begin(cmd)
+}
+
+// check looks for what cannot be meant, before anything is started.
+func (o *nativeOptions) check() error {
+	if len(o.Command) == 0 {
+		return usage("for example: teasel native -- ./harness\nhint: to build one: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", "no program to fuzz: its command goes behind --")
+	}
+	if o.Batch < 0 {
+		return usage("", "--batch %d: expected 0 or more", o.Batch)
+	}
+	for _, e := range o.Env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			return usage("what is in our own environment the program inherits", "--env %q: expected NAME=VALUE", e)
+		}
+	}
+	for _, n := range o.Exits {
+		if n < 1 || n > 255 {
+			return usage("", "--crash-exit %d: expected 1 to 255", n)
+		}
+	}
+	if o.Dir != "" {
+		if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+			return usage("", "--dir %s: expected a directory", o.Dir)
+		}
+	}
+	return errors.Join(o.options.check(), checkSeverities(o.Severity))
+}
+
+// nativePlan is a plan with what is particular to programs.
+type nativePlan struct {
+	plan[[]byte]
+	program native.Program
+	command []string
+	tokens  int
+	given   bool // there are inputs of the user's
+}
+
+// planNative looks at the program and makes a campaign of it.
+func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativePlan, error) {
+	p := &nativePlan{command: o.Command}
+	target := native.Target{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
+		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits}
+	dictionary, err := loadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
+	if err != nil {
+		return nil, err
+	}
+	p.tokens = dictionary.Len()
+	if p.seeds, err = loadCorpus(o.Corpus, teasel.Codec[[]byte](native.Codec{}), stderr); err != nil {
+		return nil, err
+	}
+	if p.given = len(p.seeds) > 0; !p.given {
+		for _, s := range native.Seeds() {
+			p.seeds = append(p.seeds, seed[[]byte]{corpus.EdgeCases, s.Name, s.Input})
+		}
+	}
+	if p.program, err = target.Inspect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, &exit{status: exitInterrupted}
+		}
+		return nil, targetFailure(err)
+	}
+	p.options, p.rules, p.severity = &o.options, native.Rules(), o.Severity
+	p.campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary})
+	profile, _ := native.ParseProfile(o.profileName()) // was tried when the campaign was begun
+	p.campaign.MinimizeRuns = profile.Minimize
+	p.idle = "nothing that was tried reaches anything new: does the program read its input from " + p.source() + ", and was the code under test built with 'teasel cc'?"
+	return p, p.describe(o)
+}
+
+// describe fills in what the campaign's directory says of it.
+func (p *nativePlan) describe(o *nativeOptions) (err error) {
+	m := &p.meta
+	m.Version, m.Kind, m.Name, m.Seed = version, "native", strings.Join(o.Command, " "), o.Seed
+	m.Crashes, m.Hangs = native.CrashRules(), native.HangRules()
+	if m.Options, err = rawJSON(o); err != nil {
+		return err
+	}
+	m.Target, err = rawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Memory: o.MemoryLimit,
+		Exits: o.Exits, Harness: p.program.Harness})
+	return err
+}
+
+// source says where inputs go in.
+func (p *nativePlan) source() string {
+	for _, a := range p.command[1:] {
+		if a == "@@" {
+			return "a file in the place of @@"
+		}
+	}
+	if p.program.Harness {
+		return "LLVMFuzzerTestOneInput"
+	}
+	return "standard input"
+}
+
+// seedText says what it begins with.
+func (p *nativePlan) seedText() string {
+	if p.given {
+		return plural(len(p.seeds), "seed", "seeds")
+	}
+	return fmt.Sprintf("%d seeds of teasel's own (--corpus DIR: yours)", len(p.seeds))
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// few is a number of edges below which the code under test was hardly built with them.
+const few = 4
+
+// introduce says what is fuzzed.
+func (p *nativePlan) introduce(w io.Writer) {
+	fmt.Fprintf(w, "teasel: %s is a %v; inputs go to %s\n", p.command[0], p.program, p.source())
+	if p.program.Edges > 0 && p.program.Edges < few {
+		fmt.Fprintf(w, "teasel: warning: %d edges are next to nothing: was the code under test compiled with 'teasel cc' too?\n", p.program.Edges)
+	}
+}
+
+func (p *nativePlan) dryRun(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "run\t%s\n", strings.Join(p.command, " "))
+	fmt.Fprintf(t, "is\t%v\n", p.program)
+	fmt.Fprintf(t, "with\t%s\n", p.program.Runner)
+	fmt.Fprintf(t, "inputs\tgo to %s\n", p.source())
+	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
+	fmt.Fprintf(t, "dictionary\t%s\n", plural(p.tokens, "entry", "entries"))
+	fmt.Fprintf(t, "time limit\t%v of a run\n", p.options.Timeout)
+	return failure(t.Flush())
+}
+
+// nativeBench makes ready what it takes to run single inputs on the program of a finding.
+func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
+	var t nativeTarget
+	if err := described(raw, &t); err != nil {
+		return nil, err
+	}
+	if len(t.Command) == 0 {
+		return nil, usage("", "reading the finding's target: it has no command")
+	}
+	return &bench[[]byte]{
+		target:  native.Target{Command: t.Command, Env: t.Env, Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1},
+		codec:   native.Codec{},
+		mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
+	}, nil
+}
+
+// nativeByHand returns the command that runs a program on a file.
+func nativeByHand(raw json.RawMessage, input string) string {
+	var t nativeTarget
+	if described(raw, &t) != nil || len(t.Command) == 0 {
+		return ""
+	}
+	args := append([]string(nil), t.Command...)
+	if t.Dir != "" { // what was said from here is run from there
+		args[0], input = absolute(args[0]), absolute(input)
+	}
+	redirect := true
+	for i, a := range args {
+		if i > 0 && a == "@@" {
+			args[i], redirect = input, false
+		}
+		args[i] = report.Quote(args[i])
+	}
+	line := strings.Join(append(assignments(t.Env), args...), " ")
+	switch {
+	case redirect && t.Harness:
+		line += " " + report.Quote(input)
+	case redirect:
+		line += " < " + report.Quote(input)
+	}
+	if t.Dir != "" {
+		return fmt.Sprintf("(cd %s && %s)", report.Quote(t.Dir), line)
+	}
+	return line
+}
+
+// assignments are variables as a shell takes them in front of a command.
+func assignments(env []string) (out []string) {
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		out = append(out, name+"="+report.Quote(value))
+	}
+	return out
+}
+
+// absolute returns the path of what has one; a name that is looked up in PATH stays.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil && strings.ContainsRune(path, filepath.Separator) {
+		return full
+	}
+	return path
+}
+
+// resumeNative carries a campaign on.
+func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
+	var o nativeOptions
+	if err := stored(dir, &o); err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	change(&o.options)
+	p, err := planNative(cmd.Context(), &o, cmd.ErrOrStderr())
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	p.introduce(cmd.ErrOrStderr())
+	return p.resume(cmd, dir)
+}
