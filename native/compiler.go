@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
@@ -224,19 +225,41 @@ func (r object) file(name string) string { return filepath.Join(r.dir, name) }
 // exports are the runtime's names that shared libraries of the target are to find.
 const exports = "{ __sanitizer_cov_*; __wrap_*; };\n"
 
+// cache returns the folder for compiled runtimes. Packages are often built with a home that is not there, and then it is
+// among the temporary files, where nobody else may have made it.
+func (c Compiler) cache() (string, error) {
+	if c.Cache != "" {
+		return c.Cache, nil
+	}
+	if user, err := os.UserCacheDir(); err == nil {
+		dir := filepath.Join(user, "teasel")
+		if os.MkdirAll(dir, 0o755) == nil && syscall.Access(dir, 2) == nil {
+			return dir, nil
+		}
+	}
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("teasel-cache-%d", os.Getuid()))
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", err
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || int(owner.Uid) != os.Getuid() {
+		return "", fmt.Errorf("%s is not ours alone: set XDG_CACHE_HOME to a folder that is", dir)
+	}
+	return dir, nil
+}
+
 // runtime returns the compiled runtime, and compiles it if nobody has yet.
 func (c Compiler) runtime(ctx context.Context, clang string, machine []string) (object, error) {
-	cache := c.Cache
-	if cache == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			user = filepath.Join(os.TempDir(), fmt.Sprintf("teasel-cache-%d", os.Getuid()))
-		}
-		cache = filepath.Join(user, "teasel")
+	cache, err := c.cache()
+	if err != nil {
+		return object{}, fmt.Errorf("looking for a cache folder: %w", err)
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%q\x00%s", clang, machine, exports)
-	err := fs.WalkDir(sancov.Runtime, ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(sancov.Runtime, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -106,3 +106,28 @@ func TestCache(t *testing.T) {
 		t.Errorf("the cache holds %v, %v", got, err)
 	}
 }
+
+// Without a home the runtime goes among the temporary files, if nobody else could have put another there.
+func TestNoHome(t *testing.T) {
+	needClang(t)
+	t.Setenv("XDG_CACHE_HOME", "/dev/null/cache")
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	link := func() error {
+		_, err := native.Compiler{}.Command(context.Background(), []string{"a.c"})
+		return err
+	}
+	if err := link(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := filepath.Glob(filepath.Join(tmp, "teasel-cache-*", "runtime-*"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("runtimes among the temporary files: %v, %v", made, err)
+	}
+	if err := os.Chmod(filepath.Dir(made[0]), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := link(); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
+		t.Errorf("a folder that anybody can write to: %v", err)
+	}
+}
