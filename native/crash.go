@@ -132,7 +132,7 @@ func (c *Crash) String() string {
 	if f := c.top(); f != nil {
 		fmt.Fprintf(&b, " in %v", *f)
 	}
-	if c.Message != "" {
+	if again := strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule)); c.Message != "" && !again {
 		fmt.Fprintf(&b, ": %s", c.Message)
 	}
 	return b.String()

@@ -41,7 +41,7 @@ func invoked(args []string) []string {
 }
 
 func newCompiler(v compilerVerb) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   v.name + " ARG...",
 		Short: "Compile " + v.language + " for 'teasel native': clang with teasel's coverage and runtime",
 		Long: fmt.Sprintf(`Stand in for the %[1]s compiler of a build, so that 'teasel native' can fuzz what it makes. All arguments are clang's, to
@@ -57,7 +57,8 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 		Example: fmt.Sprintf(`  teasel %[1]s -g -O1 -fsanitize=fuzzer,address %[2]s -o harness
   ./configure CC='teasel cc' CXX='teasel c++' --disable-shared && make
   cmake -DCMAKE_C_COMPILER=teasel-cc -DCMAKE_CXX_COMPILER=teasel-c++ ..`, v.name, v.file),
-		DisableFlagParsing: true,
+		DisableFlagParsing:    true,
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
@@ -65,6 +66,9 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 			return v.compile(cmd, args)
 		},
 	}
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Hidden = true // it is clang's
+	return cmd
 }
 
 // compile becomes the compiler, so that its exit status, and a signal for it, are its own.

@@ -50,7 +50,7 @@ func newNative() *cobra.Command {
 	o := &nativeOptions{}
 	cmd := &cobra.Command{
 		Use:   "native [flags] -- PROGRAM [ARG... @@]",
-		Short: "Fuzz a program in C, C++ or Rust, or a libFuzzer harness",
+		Short: "Fuzz a program in C or C++, or a libFuzzer harness",
 		Long: `Fuzz a program that was built with 'teasel cc' or 'teasel c++': a harness with LLVMFuzzerTestOneInput, or a program that
 reads standard input, or the file that stands for @@ among its arguments.
 

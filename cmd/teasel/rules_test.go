@@ -31,6 +31,21 @@ func TestRulesPage(t *testing.T) {
 	}
 }
 
+// TestNativePage compares the harness that docs/native.md shows with the one that scripts build.
+func TestNativePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/native.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness, err := os.ReadFile("../../examples/native/harness.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page, harness) {
+		t.Error("docs/native.md shows another harness than examples/native/harness.c")
+	}
+}
+
 // differs returns the number of the first line in which two texts differ.
 func differs(a, b []byte) int {
 	n := 0
