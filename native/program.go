@@ -53,8 +53,8 @@ func (e *executor) program() Program {
 	h := e.plain.Hello
 	p := Program{Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Edges: int(h.Edges), Modules: int(h.Modules)}
 	flags := h.Flags
-	if flags&sancov.ASan != 0 {
-		flags &^= sancov.UBSan // AddressSanitizer's library has the other in it, used or not
+	if flags&(sancov.ASan|sancov.MSan) != 0 {
+		flags &^= sancov.UBSan // their libraries have it in them, used or not
 	}
 	for _, s := range [...]struct {
 		flag uint32

@@ -258,3 +258,27 @@ int main(void) { return 0; }`)
 		}
 	}
 }
+
+// What a program is shows when it is started.
+func TestInspect(t *testing.T) {
+	const harness = "#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n > 2 && d[0] == 'x'; }"
+	for _, test := range []struct {
+		source string
+		flags  []string
+		want   string
+	}{
+		{harness, []string{"-fsanitize=fuzzer"}, "harness, "},
+		{harness, []string{"-fsanitize=fuzzer,address"}, "harness with AddressSanitizer, "},
+		{harness, []string{"-fsanitize=fuzzer,undefined"}, "harness with UndefinedBehaviorSanitizer, "},
+		{harness, []string{"-fsanitize=fuzzer,memory"}, "harness with MemorySanitizer, "},
+		{"int main(int n, char **v) { return n > 2 && v[1]; }", nil, "program with a main, "},
+	} {
+		p, err := native.Target{Command: []string{build(t, test.source, test.flags...)}}.Inspect(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if edges := fmt.Sprintf("%d edges", p.Edges); p.String() != test.want+edges || p.Edges < 2 || p.Edges > 20 || p.Modules != 1 {
+			t.Errorf("%v: %v in %d modules, want %s and a few edges", test.flags, p, p.Modules, test.want)
+		}
+	}
+}

@@ -2,6 +2,9 @@ package native
 
 import "github.com/teaselfuzz/teasel"
 
+// RuleUndefined is the rule of faults that a program tells and then runs over, unless it is told to stop.
+const RuleUndefined = "native/undefined-behaviour"
+
 const (
 	ruleHeap          = "native/heap-buffer-overflow"
 	ruleStack         = "native/stack-buffer-overflow"
@@ -11,7 +14,6 @@ const (
 	ruleDouble        = "native/double-free"
 	ruleBadFree       = "native/bad-free"
 	ruleUninitialised = "native/uninitialised-value"
-	ruleUndefined     = "native/undefined-behaviour"
 	ruleJump          = "native/wild-jump"
 	ruleSegv          = "native/invalid-access"
 	ruleNull          = "native/null-dereference"
@@ -43,7 +45,7 @@ var rules = [...]teasel.Rule{
 		Help: "The program freed a pointer that no allocation returned, or with the wrong function."},
 	{ID: ruleUninitialised, Severity: teasel.Medium, Title: "use of an uninitialised value",
 		Help: "What the program did depended on memory that it had never written. Set it before use."},
-	{ID: ruleUndefined, Severity: teasel.Medium, Title: "undefined behaviour",
+	{ID: RuleUndefined, Severity: teasel.Medium, Title: "undefined behaviour",
 		Help: "The program did what the language leaves undefined, such as overflowing a signed integer: the compiler may have made anything of it."},
 	{ID: ruleJump, Severity: teasel.Critical, Title: "jump to a wild address",
 		Help: "The program jumped to an address that holds no code. The input may decide where it goes."},

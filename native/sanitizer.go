@@ -31,7 +31,7 @@ var kinds = [...]struct{ word, rule string }{
 	{"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
 	{"requested allocation size", ruleMemory}, {"out of memory", ruleMemory}, {"allocator is out of memory", ruleMemory},
 	{"calloc-overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap},
-	{"memcpy-param-overlap", ruleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
+	{"memcpy-param-overlap", RuleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
 }
 
 // sanitized reads a sanitizer's report, which knows better than a signal. place finds the frame of an address in a module.
@@ -41,7 +41,7 @@ func sanitized(c *Crash, d *sancov.Death, place func(module string, offset uint6
 		text = d.Stderr
 	}
 	if m := runtimeError.FindStringSubmatchIndex(text); m != nil {
-		c.Rule, c.Message = ruleUndefined, text[m[6]:m[7]]
+		c.Rule, c.Message = RuleUndefined, text[m[6]:m[7]]
 		c.Stack = parseStack(text[m[1]:], place)
 		if len(c.Stack) == 0 {
 			line, _ := strconv.Atoi(text[m[4]:m[5]])

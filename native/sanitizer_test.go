@@ -19,7 +19,7 @@ func TestReports(t *testing.T) {
 			ruleStack, "write", "at"},
 		{"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n    #0 0x4f3b  (/tmp/a+0x4f3b) (BuildId: 12ab)\n", ruleUninitialised, "", "at"},
 		{"==7==ERROR: AddressSanitizer: attempting double-free on 0x60 in thread T0:\n    #0 0x1 in free (/tmp/a+0x1)\n    #1 0x2 in drop a.c:9:1\n", ruleDouble, "", "drop:9"},
-		{"a.c:3:5: runtime error: index 9 out of bounds for type 'int[4]'\n    #0 0x1 in get /src/a.c:3:5\n", ruleUndefined, "", "get:3"},
+		{"a.c:3:5: runtime error: index 9 out of bounds for type 'int[4]'\n    #0 0x1 in get /src/a.c:3:5\n", RuleUndefined, "", "get:3"},
 		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000010 (pc 0x55 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a WRITE memory access.\n    #0 0x55 in put a.c:2:1\n",
 			ruleNull, "write", "put:2"},
 		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x414141414141 (pc 0x414141414141 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a READ memory access.\n",

@@ -22,7 +22,7 @@ type kind struct {
 	bench  func(ctx context.Context, target json.RawMessage) (replayer, error)
 	resume func(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error
 	// byHand returns the command that shows a finding without teasel, given the file with its input; nil: there is none.
-	byHand func(target json.RawMessage, input string) string
+	byHand func(target json.RawMessage, f *teasel.Finding, input string) string
 }
 
 func kinds() []kind {
@@ -52,14 +52,14 @@ func allRules() (all []teasel.Rule) {
 	return all
 }
 
-// byHand returns the command that shows the finding in a file without teasel; "": there is none.
-func byHand(kindName string, target json.RawMessage, path, id string) string {
+// byHand returns the command that shows the finding whose file is at path without teasel; "": there is none.
+func byHand(kindName string, target json.RawMessage, f *teasel.Finding, path string) string {
 	k, err := kindOf(kindName, "")
-	input := corpus.InputFile(path, id)
+	input := corpus.InputFile(path, f.ID())
 	if err != nil || k.byHand == nil || input == "" {
 		return ""
 	}
-	return k.byHand(target, input)
+	return k.byHand(target, f, input)
 }
 
 // stored reads the options that a campaign was begun with.

@@ -256,7 +256,7 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 }
 
 // nativeByHand returns the command that runs a program on a file.
-func nativeByHand(raw json.RawMessage, input string) string {
+func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	var t nativeTarget
 	if described(raw, &t) != nil || len(t.Command) == 0 {
 		return ""
@@ -272,7 +272,11 @@ func nativeByHand(raw json.RawMessage, input string) string {
 		}
 		args[i] = report.Quote(args[i])
 	}
-	line := strings.Join(append(assignments(t.Env), args...), " ")
+	env := assignments(t.Env)
+	if f.Rule == native.RuleUndefined { // which is told, and then run over, unless the user has said so already
+		env = append([]string{"UBSAN_OPTIONS=halt_on_error=1"}, env...)
+	}
+	line := strings.Join(append(env, args...), " ")
 	switch {
 	case redirect && t.Harness:
 		line += " " + report.Quote(input)

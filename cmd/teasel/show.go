@@ -72,7 +72,7 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	}
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
 	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", report.Quote(path))
-	if c := byHand(f.Kind, f.Target, path, x.ID()); c != "" {
+	if c := byHand(f.Kind, f.Target, x, path); c != "" {
 		fmt.Fprintf(w, "without teasel: %s\n", c)
 	}
 }
@@ -115,7 +115,7 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 			flaky = fmt.Sprintf(" (flaky: shown %d of %d times)", f.Stable, f.Tries)
 		}
 		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, f.Rule, f.Subject, flaky, f.Message, report.Quote(dir.FindingPath(f.ID())))
-		if c := byHand(m.Kind, m.Target, dir.FindingPath(f.ID()), f.ID()); c != "" {
+		if c := byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())); c != "" {
 			fmt.Fprintf(w, "  %s\n", c)
 		}
 	}
