@@ -41,6 +41,8 @@ bench-mcp:
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 0755 bin/* $(DESTDIR)$(PREFIX)/bin/
+	ln -sf teasel $(DESTDIR)$(PREFIX)/bin/teasel-cc
+	ln -sf teasel $(DESTDIR)$(PREFIX)/bin/teasel-c++
 
 # The npm servers stay: they are slow to install.
 clean:
