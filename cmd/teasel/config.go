@@ -68,13 +68,17 @@ type nativeConfig struct {
 }
 
 // configure reads the configuration and sets the flags that are not on the command line, from it and from the
-// environment. table picks the table of the kind.
-func configure(fs *pflag.FlagSet, path string, table func(*config) any) (*config, error) {
+// environment. table picks the table of the kind and the command in it, which is returned if args are none.
+func configure(fs *pflag.FlagSet, path string, args []string, table func(*config) (any, []string)) ([]string, map[string]string, error) {
 	c, path, err := readConfig(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c, c.apply(fs, path, table(c))
+	kind, command := table(c)
+	if len(args) > 0 {
+		command = args
+	}
+	return command, c.Severity, c.apply(fs, path, kind)
 }
 
 // readConfig reads the configuration file. Every key that nobody knows is an error with its line.

@@ -65,15 +65,11 @@ Tools that may destroy something are not called unless --allow names them; --dry
   teasel mcp --include 'read_*' --duration 30s -- node server.js /tmp/sandbox
   teasel mcp --dry-run -- python3 server.py
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := configure(cmd.Flags(), o.Config, func(c *config) any { return &c.MCP })
-			if err != nil {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			table := func(c *config) (any, []string) { return &c.MCP, c.MCP.Command }
+			if o.Command, o.Severity, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
 				return err
 			}
-			if o.Command = args; len(args) == 0 {
-				o.Command = c.MCP.Command
-			}
-			o.Severity = c.Severity
 			return runMCP(cmd, o)
 		},
 	}

@@ -62,15 +62,11 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
   teasel native --corpus samples --dict xml.dict --duration 10m -- ./xmllint @@
   teasel native --dry-run -- ./harness
   teasel native --profile ci --format sarif -- ./harness > teasel.sarif`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := configure(cmd.Flags(), o.Config, func(c *config) any { return &c.Native })
-			if err != nil {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			table := func(c *config) (any, []string) { return &c.Native, c.Native.Command }
+			if o.Command, o.Severity, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
 				return err
 			}
-			if o.Command = args; len(args) == 0 {
-				o.Command = c.Native.Command
-			}
-			o.Severity = c.Severity
 			return runNative(cmd, o)
 		},
 	}
