@@ -22,6 +22,7 @@ type Crash struct {
 	Stack   []Frame        // innermost first
 	Message string         // one line, of the sanitizer or the C library; "": none
 	Report  string         // all that a sanitizer or the program has said
+	Trace   uint64         // name of all that it has reached, where there is no stack to tell; 0: unknown
 }
 
 // Frame is one function of a stack, inlined ones included.
@@ -54,7 +55,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	}
 	switch {
 	case d.Killed == sancov.Slow:
-		o.Exit, c.Rule, c.Message = teasel.ExitHang, ruleHang, fmt.Sprintf("no end after %v", e.patience(o.Ask))
+		o.Exit, c.Rule, c.Message = teasel.ExitHang, ruleHang, fmt.Sprintf("no end after %v", e.target.patience(o.Ask))
 	case d.Killed == sancov.Fat:
 		c.Rule, c.Message = ruleMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
 	case d.Status.Exited():
@@ -173,6 +174,9 @@ func (c *Crash) group() string {
 	if len(parts) == 0 {
 		if c.Rule == ruleExit {
 			return c.Message
+		}
+		if c.Trace != 0 {
+			return fmt.Sprintf("trace %016x", c.Trace)
 		}
 		return "" // what a message says differs from one run to the next
 	}

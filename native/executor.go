@@ -160,11 +160,12 @@ func ask(a teasel.Ask) (bits uint32) {
 	return bits
 }
 
-func (e *executor) patience(a teasel.Ask) time.Duration {
+// patience is how long a run may take.
+func (t Target) patience(a teasel.Ask) time.Duration {
 	if a.Quick {
-		return e.target.limit() / 5
+		return t.limit() / 5
 	}
-	return e.target.limit()
+	return t.limit()
 }
 
 // ExecBatch runs inputs, all of which ask for the same, up to the first that the program does not survive.
@@ -182,7 +183,7 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(ins[0]))
 		return 1, nil
 	}
-	done, death, err := s.Run(ctx, 0, e.patience(a), a.Watch)
+	done, death, err := s.Run(ctx, 0, e.target.patience(a), a.Watch)
 	if err != nil {
 		return 0, err
 	}

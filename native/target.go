@@ -25,6 +25,8 @@ type Target struct {
 	Batch    int           // inputs of one round trip; 0: 64
 	Runs     int           // of a harness, before it gets a fresh process; 0: 50,000
 	Exits    []int         // exit statuses that are crashes
+	Mode     string        // how it is run, one of the Mode constants
+	Tracer   []string      // program, looked up in PATH, and arguments that run the command and have AFL's fork server in them, as afl-qemu-trace; nil: none
 }
 
 var _ teasel.Target[[]byte] = Target{}
@@ -75,9 +77,9 @@ func (t Target) check() (string, error) {
 // sets comes later and wins. AddressSanitizer reads UBSAN_OPTIONS as well, so what is there holds for it too.
 var sanitizers = [...]struct{ name, options string }{
 	{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0:detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:handle_abort=0:detect_odr_violation=0"},
-	{"MSAN_OPTIONS", "abort_on_error=1:symbolize=0:allocator_may_return_null=1:handle_abort=0"},
+	{"MSAN_OPTIONS", "abort_on_error=1:exitcode=86:symbolize=0:allocator_may_return_null=1:handle_abort=0"},
 	{"UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:symbolize=0:print_stacktrace=1:handle_abort=0"},
-	{"LSAN_OPTIONS", "detect_leaks=0"},
+	{"LSAN_OPTIONS", "detect_leaks=0:exitcode=23"},
 }
 
 func (t Target) environment() []string {
@@ -94,10 +96,14 @@ func (t Target) environment() []string {
 	return append(env, "LD_BIND_NOW=1") // or every child resolves the same names again
 }
 
-// Open starts the program. What it returns is also a [teasel.BatchExecutor], a [teasel.Learner] and a
-// [teasel.Resetter]; it gives [Crash] as evidence and [Recording] as note. What is wrong with the program is a
-// [StartError].
+// Open starts the program. What it returns gives [Crash] as evidence. With teasel's runtime it is also a
+// [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
+// [teasel.Resetter]. What is wrong with the program is a [StartError].
 func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
+	return t.openAs(ctx, t.openRuntime)
+}
+
+func (t Target) openRuntime(ctx context.Context) (teasel.Executor[[]byte], error) {
 	path, err := t.check()
 	if err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func (p *Process) spawn() error {
 		}
 		p.pid = p.cmd.Process.Pid
 		started <- nil
-		awaitEnd(p.pid)
+		AwaitEnd(p.pid)
 		close(p.ended)
 	}()
 	return <-started
@@ -145,9 +145,9 @@ const (
 	wNoWait = 0x01000000
 )
 
-// awaitEnd returns when a child has ended, and leaves it to be reaped: so long, neither its number nor that of its
+// AwaitEnd returns when a child of ours has ended, and leaves it to be reaped: so long, neither its number nor that of its
 // group is given to anybody else, and a signal cannot hit a stranger.
-func awaitEnd(pid int) {
+func AwaitEnd(pid int) {
 	var info [128]byte
 	for {
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(pid),

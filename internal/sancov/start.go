@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
 
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +58,7 @@ func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 	s.process.Stderr = s.stderr
 	s.process.ExtraFiles = append(extra, theirs[0], theirs[1], m.file, s.report, theirs[2], theirs[3])
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := s.spawn(); err != nil {
+	if err := proc.AtFixedAddresses(s.process.Start); err != nil {
 		s.process = nil
 		return s, err
 	}
@@ -131,22 +131,6 @@ func memoryFile(name string, size int64) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-const addrNoRandomize = 0x40000
-
-// spawn starts the process with addresses that do not change from one start to the next, where the kernel lets us: what
-// a target does may depend on them.
-func (s *Server) spawn() error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	old, _, errno := syscall.RawSyscall(syscall.SYS_PERSONALITY, 0xffffffff, 0, 0)
-	if errno == 0 {
-		if _, _, errno = syscall.RawSyscall(syscall.SYS_PERSONALITY, old|addrNoRandomize, 0, 0); errno == 0 {
-			defer syscall.RawSyscall(syscall.SYS_PERSONALITY, old, 0, 0)
-		}
-	}
-	return s.process.Start()
 }
 
 // hello waits for the target to say what it is, and answers.

@@ -1,0 +1,216 @@
+package forkserver
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
+
+// Command says what to start.
+type Command struct {
+	Args   []string // Args[0] is a path
+	Env    []string // all of it
+	Dir    string   // "": ours
+	Input  string   // file that gets the input; "": standard input
+	Memory uint64   // bytes that a run may hold; 0: no limit
+	Map    int      // bytes of the map to begin with; 0: 8 MiB. A server that wants more is started again with more
+	Folder string   // removed if we die; "": none
+	Loops  bool     // the program says that its children run many inputs
+	Defers bool     // and that it starts its server by itself
+}
+
+// Server is a running program. One goroutine at a time uses it.
+type Server struct {
+	Hello Hello
+
+	cmd      Command
+	marker   string
+	process  *exec.Cmd
+	guardian *proc.Guardian
+	control  int // our ends of the pipes
+	status   int
+	trace    *segment
+	shared   *segment // of the input
+	input    *inputFile
+	stderr   *outputFile
+	gone     bool
+	asleep   int  // child that has stopped itself and waits for an input; 0: none
+	stale    bool // a child that had stopped itself was killed
+
+	watch watchdog
+	word  [4]byte
+}
+
+// MaxInput is how long an input may be that goes through shared memory: what AFL++ calls MAX_FILE.
+const MaxInput = 1 << 20
+
+// Result is how a run ended.
+type Result struct {
+	Status syscall.WaitStatus // of a child that loops and is ready for more: stopped
+	Killed Reason             // by us
+	Gone   bool               // the server is gone as well, and has to be started anew
+}
+
+// Trace returns the counters of the last run. They are lent until the next.
+func (s *Server) Trace() []byte { return s.trace.bytes[:s.Hello.MapSize] }
+
+// Gone reports whether the server has died, so that it is of no more use but to be closed.
+func (s *Server) Gone() bool { return s.gone }
+
+// Stderr returns what the last run has written to standard error. It is lent until the next.
+func (s *Server) Stderr() []byte { return s.stderr.written() }
+
+// errGone is how it shows that the server itself is dead.
+var errGone = errors.New("target is gone")
+
+func (s *Server) send(word uint32) error {
+	binary.NativeEndian.PutUint32(s.word[:], word)
+	for {
+		_, err := syscall.Write(s.control, s.word[:])
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func (s *Server) receive() (uint32, error) {
+	for {
+		n, err := syscall.Read(s.status, s.word[:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n < len(s.word) {
+			s.gone = true
+			return 0, errGone
+		}
+		return binary.NativeEndian.Uint32(s.word[:]), nil
+	}
+}
+
+// Run runs one input. An error is a failure of ours.
+func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Result, error) {
+	if err := s.place(in); err != nil {
+		return Result{}, err
+	}
+	s.stderr.rewind()
+	clear(s.Trace())
+	var killed uint32
+	if s.stale {
+		killed, s.stale = 1, false
+	}
+	s.watch.begin(ctx, s.asleep, limit)
+	status, err := s.exchange(killed)
+	reason := s.watch.end()
+	if err != nil {
+		s.asleep = 0
+		return Result{Status: syscall.WaitStatus(syscall.SIGKILL), Killed: reason, Gone: true}, nil
+	}
+	ws := syscall.WaitStatus(status)
+	s.asleep = 0
+	if ws.Stopped() {
+		if s.asleep = int(s.watch.pid.Load()); reason != NotKilled { // it was ready just before it was hit
+			s.asleep, s.stale = 0, true
+		}
+	}
+	return Result{Status: ws, Killed: reason}, nil
+}
+
+// exchange is the hot path: one word there, two back.
+func (s *Server) exchange(killed uint32) (status uint32, err error) {
+	if s.send(killed) != nil {
+		s.gone = true
+		return 0, errGone
+	}
+	pid, err := s.receive()
+	if err != nil {
+		return 0, err
+	}
+	s.watch.pid.Store(int64(pid))
+	return s.receive()
+}
+
+func (s *Server) place(in []byte) error {
+	if s.shared == nil {
+		return s.input.write(in)
+	}
+	binary.NativeEndian.PutUint32(s.shared.bytes, uint32(len(in)))
+	copy(s.shared.bytes[4:], in)
+	return nil
+}
+
+// Room is how long an input may be.
+func (s *Server) Room() int {
+	if s.shared != nil {
+		return MaxInput
+	}
+	return 1 << 30
+}
+
+// Renew has the next run begin in a fresh child.
+func (s *Server) Renew() {
+	if s.asleep == 0 {
+		return
+	}
+	syscall.Kill(s.asleep, syscall.SIGKILL) // it is the server's, which has not waited for it
+	s.asleep, s.stale = 0, true
+}
+
+// PID is the number of the process that forks.
+func (s *Server) PID() int {
+	if s.process == nil {
+		return 0
+	}
+	return s.process.Process.Pid
+}
+
+// Marker is what everything that the program starts has in its environment.
+func (s *Server) Marker() string { return s.marker }
+
+// Close ends the program and everything it has started, and returns when all of it is gone.
+func (s *Server) Close() error {
+	s.watch.stop()
+	var errs []error
+	if s.process != nil {
+		errs = append(errs, proc.KillAll(s.process.Process.Pid, s.marker))
+		s.process.Wait() // we have killed it
+		s.process = nil
+	}
+	if s.guardian != nil {
+		errs = append(errs, s.guardian.Close())
+		s.guardian = nil
+	}
+	for _, fd := range [2]*int{&s.control, &s.status} {
+		if *fd >= 0 {
+			syscall.Close(*fd)
+			*fd = -1
+		}
+	}
+	errs = append(errs, s.trace.close(), s.shared.close(), s.input.close(), s.stderr.close())
+	return errors.Join(errs...)
+}
+
+// Reason is why we have killed a child.
+type Reason uint32
+
+// The reasons.
+const (
+	NotKilled Reason = iota
+	Slow             // it took longer than its limit
+	Fat              // it held more memory than its limit
+	Cancelled        // nobody wants to know any more
+)
+
+// closeFiles closes what is not nil.
+func closeFiles(fs ...*os.File) {
+	for _, f := range fs {
+		if f != nil {
+			f.Close()
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package forkserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	controlFD    = 198 // and 199: where AFL's servers read and write
+	firstMapSize = 8 << 20
+	mostMapSize  = 1 << 30
+	startTime    = 30 * time.Second // for a server to say hello
+	roundTo      = 64
+)
+
+// Silent is the error of a program that ends, or runs on, without saying hello.
+type Silent struct {
+	How    string // it ended, or did not
+	Stderr string
+}
+
+func (e *Silent) Error() string {
+	s := "it has not started AFL's fork server (" + e.How + ")"
+	if e.Stderr != "" {
+		s += ": " + strings.TrimSpace(e.Stderr)
+	}
+	return s
+}
+
+// Start starts a program and hears what it is. One that wants more map than it gets is started again with more.
+func Start(ctx context.Context, c Command) (*Server, error) {
+	if c.Map == 0 {
+		c.Map = firstMapSize
+	}
+	for {
+		s, more, err := start(ctx, c)
+		if err == nil || more <= c.Map || more > mostMapSize {
+			if err != nil {
+				err = fmt.Errorf("starting %s: %w", c.Args[0], err)
+			}
+			return s, err
+		}
+		c.Map = more
+	}
+}
+
+// start returns how much map the program wants, with an error that came of that.
+func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
+	c.Map = (c.Map + roundTo - 1) &^ (roundTo - 1)
+	s := &Server{cmd: c, control: -1, status: -1, marker: proc.NewMarker()}
+	if err = s.spawn(); err == nil {
+		err = s.greet(ctx)
+	}
+	if err == nil {
+		s.watch.start(c.Memory, s.PID(), s.marker)
+		return s, 0, nil
+	}
+	refused := (*ServerError)(nil)
+	switch {
+	case s.Hello.MapSize > c.Map:
+		more = s.Hello.MapSize
+	case s.stderr != nil && wanted(s.Stderr()) > 0:
+		more = wanted(s.Stderr())
+	case errors.As(err, &refused) && refused.Code == errorMapSize:
+		more = 8 * c.Map
+	}
+	return nil, more, errors.Join(err, s.Close())
+}
+
+func (s *Server) spawn() (err error) {
+	if s.trace, err = newSegment(s.cmd.Map); err != nil {
+		return err
+	}
+	if s.shared, err = newSegment(MaxInput + 4); err != nil {
+		return err
+	}
+	if s.input, err = newInputFile(s.cmd.Input); err != nil {
+		return err
+	}
+	if s.stderr, err = newOutputFile("stderr"); err != nil {
+		return err
+	}
+	if s.guardian, err = proc.Guard(s.marker, s.cmd.Folder); err != nil {
+		return err
+	}
+	control, status, err := s.pipes()
+	if err != nil {
+		return err
+	}
+	defer closeFiles(control, status)
+	p := exec.Command(s.cmd.Args[0], s.cmd.Args[1:]...)
+	p.Dir, p.Env = s.cmd.Dir, s.environment()
+	if s.cmd.Input == "" {
+		p.Stdin = s.input.file
+	}
+	p.Stderr = s.stderr.file
+	p.ExtraFiles = append(make([]*os.File, controlFD-3, controlFD-1), control, status)
+	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := proc.AtFixedAddresses(p.Start); err != nil {
+		return err
+	}
+	s.process = p
+	// A core of every crash would take longer than the crash. If it has ended already, that shows soon.
+	unix.Prlimit(p.Process.Pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	return s.guardian.Watch(p.Process.Pid)
+}
+
+// pipes makes both pipes, of which it returns their ends. Ours block: a netpoller would cost more than the run.
+func (s *Server) pipes() (control, status *os.File, err error) {
+	var p [2]int
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
+		return nil, nil, err
+	}
+	s.control, control = p[1], os.NewFile(uintptr(p[0]), "control")
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
+		control.Close()
+		return nil, nil, err
+	}
+	s.status = p[0]
+	return control, os.NewFile(uintptr(p[1]), "status"), nil
+}
+
+func (s *Server) environment() []string {
+	env := slices.DeleteFunc(slices.Clone(s.cmd.Env), func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		switch name {
+		case "AFL_OLD_FORKSERVER", "AFL_MAP_SIZE", "__AFL_CMPLOG_SHM_ID": // with the first, a server says nothing at all
+			return true
+		}
+		return false
+	})
+	env = append(env, s.marker, "__AFL_SHM_ID="+strconv.Itoa(s.trace.id), "__AFL_SHM_FUZZ_ID="+strconv.Itoa(s.shared.id),
+		"__AFL_SHM_FUZZ_MAP_SIZE="+strconv.Itoa(len(s.shared.bytes)), "AFL_MAP_SIZE="+strconv.Itoa(s.cmd.Map))
+	if s.cmd.Loops {
+		env = append(env, "__AFL_PERSISTENT=1")
+	}
+	if s.cmd.Defers {
+		env = append(env, "__AFL_DEFER_FORKSRV=1")
+	}
+	return env
+}
+
+// greet waits for the server's hello and answers it.
+func (s *Server) greet(ctx context.Context) error {
+	deadline := time.Now().Add(startTime)
+	data := func(n int) ([]byte, error) {
+		b := make([]byte, n)
+		for got := 0; got < n; {
+			if err := s.await(ctx, deadline); err != nil {
+				return nil, err
+			}
+			m, err := syscall.Read(s.status, b[got:])
+			if err == syscall.EINTR {
+				continue
+			}
+			if err == nil && m == 0 {
+				err = io.EOF
+			}
+			if err != nil {
+				return nil, s.silent("it ended" + s.end())
+			}
+			got += m
+		}
+		return b, nil
+	}
+	word := func() (uint32, error) {
+		b, err := data(4)
+		if err != nil {
+			return 0, err
+		}
+		copy(s.word[:], b)
+		return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24, nil
+	}
+	h, err := hello(word, data, s.send)
+	h.Loops, h.Deferred = s.cmd.Loops, s.cmd.Defers
+	s.Hello = h
+	if err == nil && h.MapSize > s.cmd.Map {
+		err = &ServerError{errorMapSize}
+	}
+	if err == nil && h.MapSize <= 0 {
+		err = fmt.Errorf("its map has %d bytes", h.MapSize)
+	}
+	if err != nil {
+		return err
+	}
+	if !h.Shared {
+		err, s.shared = s.shared.close(), nil
+	}
+	s.Hello.MapSize = (h.MapSize + 7) &^ 7
+	return err
+}
+
+// await returns when there is something to read.
+func (s *Server) await(ctx context.Context, deadline time.Time) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return s.silent(fmt.Sprintf("it said nothing in %v", startTime))
+		}
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.status), Events: unix.POLLIN}}, 100)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+		if ready > 0 {
+			return nil
+		}
+	}
+}
+
+func (s *Server) silent(how string) error { return &Silent{How: how, Stderr: string(s.Stderr())} }
+
+// end says how the program ended that has closed its end of the pipe.
+func (s *Server) end() string {
+	for range 100 {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(s.process.Process.Pid, &ws, syscall.WNOHANG, nil)
+		if err != nil || pid == 0 {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if ws.Signaled() {
+			return fmt.Sprintf(" by signal %d (%v) at its start", int(ws.Signal()), ws.Signal())
+		}
+		return fmt.Sprintf(" with status %d at its start", ws.ExitStatus())
+	}
+	return ""
+}

@@ -1,0 +1,224 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/forkserver"
+)
+
+var (
+	_ teasel.Executor[[]byte] = (*aflExecutor)(nil)
+	_ teasel.Learner          = (*aflExecutor)(nil)
+	_ teasel.Resetter         = (*aflExecutor)(nil)
+)
+
+// aflExecutor runs a program that AFL or AFL++ has built, through the server in it.
+type aflExecutor struct {
+	target   Target
+	command  forkserver.Command
+	server   *forkserver.Server
+	novelty  *forkserver.Novelty
+	doubts   map[uint32]uint8 // features that did not recur: how often
+	features []uint32
+	exits    []int
+	wrecks   wrecks
+}
+
+func (t Target) openAFL(ctx context.Context, p program) (teasel.Executor[[]byte], error) {
+	e := &aflExecutor{target: t, doubts: map[uint32]uint8{}, exits: t.exits(), wrecks: wrecks{limit: t.memory()}}
+	var err error
+	if e.command, err = t.prepare(p); err == nil {
+		e.command.Map = t.mapSize()
+		e.server, err = forkserver.Start(ctx, e.command)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err), e.Close())
+	}
+	e.novelty = forkserver.NewNovelty(e.server.Hello.MapSize)
+	return e, nil
+}
+
+// variable returns a variable of the target's environment, "" if it is not set.
+func (t Target) variable(name string) (value string) {
+	for _, e := range append(os.Environ(), t.Env...) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// exits returns the exit statuses that are crashes. The user of AFL names one in the environment.
+func (t Target) exits() []int {
+	if n, err := strconv.Atoi(t.variable("AFL_CRASH_EXITCODE")); err == nil && n != 0 {
+		return append(slices.Clone(t.Exits), n&0xff)
+	}
+	return t.Exits
+}
+
+// mapSize returns the size that the user has given; 0: none, or less than there is anyway.
+func (t Target) mapSize() int {
+	if n, err := strconv.Atoi(t.variable("AFL_MAP_SIZE")); err == nil && n > 8<<20 && n <= 1<<30 {
+		return n
+	}
+	return 0
+}
+
+// Close ends the program and what it has started.
+func (e *aflExecutor) Close() (err error) {
+	if e.server != nil {
+		err = e.server.Close()
+		e.server = nil
+	}
+	if e.command.Folder != "" {
+		err = errors.Join(err, os.RemoveAll(e.command.Folder))
+	}
+	return err
+}
+
+// Reset gives the next run a fresh process.
+func (e *aflExecutor) Reset(context.Context) error {
+	if e.server != nil && !e.server.Gone() {
+		e.server.Renew()
+	}
+	return nil
+}
+
+// Learn notes what the worker holds.
+func (e *aflExecutor) Learn(fs []teasel.Feature, complexity float64) {
+	for _, f := range fs {
+		if f > 0 && f <= 1<<32 {
+			e.novelty.Learn(uint32(f-1), int(complexity))
+		}
+	}
+}
+
+// revive starts the program again, if its server is gone.
+func (e *aflExecutor) revive(ctx context.Context) error {
+	if !e.server.Gone() {
+		return nil
+	}
+	if err := e.server.Close(); err != nil {
+		return err
+	}
+	s, err := forkserver.Start(ctx, e.command)
+	if err != nil {
+		return err
+	}
+	if before := e.server.Hello.MapSize; s.Hello.MapSize > before {
+		return errors.Join(fmt.Errorf("its map grew from %d to %d bytes", before, s.Hello.MapSize), s.Close())
+	}
+	e.server = s
+	return nil
+}
+
+// Exec runs one input.
+func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	died, err := e.run(ctx, in, o)
+	if err != nil || died || o.Runs == 0 {
+		return err
+	}
+	trace := e.server.Trace()
+	if o.Ask.Trace {
+		o.Trace, o.Work = e.novelty.Hash(trace)
+	}
+	if o.Ask.Features {
+		e.features = e.novelty.Features(e.features[:0], trace)
+		for _, f := range e.features {
+			o.Features = append(o.Features, teasel.Feature(f)+1)
+		}
+		return nil
+	}
+	if e.novelty.News(trace, len(in)) {
+		return e.confirm(ctx, in, o)
+	}
+	return nil
+}
+
+// run runs the input and reports whether that ended badly.
+func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation) (died bool, err error) {
+	if err := e.revive(ctx); err != nil {
+		return false, err
+	}
+	if len(in) > e.server.Room() {
+		o.Exit, o.Runs, o.Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(in))
+		return false, nil
+	}
+	r, err := e.server.Run(ctx, in, e.target.patience(o.Ask))
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case r.Killed == forkserver.Cancelled:
+		return false, context.Cause(ctx)
+	case r.Killed != forkserver.NotKilled, r.Gone, r.Status.Signaled(), r.Status.Exited() && r.Status != 0 && e.fatal(r.Status.ExitStatus()):
+		return true, e.died(ctx, in, o, r)
+	}
+	o.Exit = teasel.ExitOK
+	if r.Status.Exited() && r.Status != 0 {
+		o.Exit = teasel.ExitRejected
+	}
+	return false, nil
+}
+
+// fatal reports whether an exit status is a crash.
+func (e *aflExecutor) fatal(status int) bool {
+	return slices.Contains(e.exits, status) || sanitizerExit(status) && reported(e.server.Stderr())
+}
+
+// confirm runs what seems to be news once more. What does not recur came of something that earlier inputs had left
+// behind, or of chance, and may still be news another time, but not for ever.
+func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation) error {
+	e.features = e.novelty.New(e.novelty.Features(e.features[:0], e.server.Trace()), len(in))
+	again := teasel.Observation{Ask: o.Ask}
+	died, err := e.run(ctx, in, &again)
+	o.Runs++
+	if err != nil {
+		return err
+	}
+	if died {
+		o.Exit, o.Detail, o.Evidence = again.Exit, again.Detail, again.Evidence
+		return nil
+	}
+	recurring := e.novelty.Features(nil, e.server.Trace())
+	for _, f := range e.features {
+		if _, ok := slices.BinarySearch(recurring, f); ok {
+			o.Features = append(o.Features, teasel.Feature(f)+1)
+		} else if e.doubts[f]++; e.doubts[f] <= maxDoubts {
+			continue
+		}
+		e.novelty.Learn(f, len(in))
+	}
+	return nil
+}
+
+// died fills in what is known of a death. Without a report or a stack, what it has reached tells it from others.
+func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result) error {
+	limit := e.target.patience(o.Ask)
+	c := e.wrecks.explain(o, r, e.server.Stderr(), limit)
+	if r.Killed != forkserver.NotKilled || r.Gone || len(c.Stack) > 0 {
+		return nil
+	}
+	name, news, err := e.wrecks.deaths(c.Rule).Judge(e.server.Trace(), func() ([]byte, error) {
+		if err := e.revive(ctx); err != nil {
+			return nil, err
+		}
+		o.Runs++
+		_, err := e.server.Run(ctx, in, limit)
+		return e.server.Trace(), err
+	})
+	if err != nil {
+		return err
+	}
+	if c.Trace = name; !news {
+		o.Evidence = nil
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/forkserver"
+)
+
+var _ teasel.Executor[[]byte] = (*blackBox)(nil)
+
+// blackBox runs a program that says nothing of what it does. What it can be told by is how it ends and what it writes.
+type blackBox struct {
+	target  Target
+	command forkserver.Command
+	program *forkserver.Plain
+	exits   []int
+	known   map[teasel.Feature]bool
+	lines   map[uint64]bool // of one run
+	wrecks  wrecks
+}
+
+const (
+	maxKnown  = 1 << 14 // features, so that a program that writes something else each time does not fill the memory
+	maxLines  = 256     // of a run that count
+	lineShape = 96      // bytes of a line that count
+)
+
+func (t Target) openBlackBox(ctx context.Context, p program) (teasel.Executor[[]byte], error) {
+	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, wrecks: wrecks{limit: t.memory()}}
+	var err error
+	if e.command, err = t.prepare(p); err == nil {
+		e.program, err = forkserver.NewPlain(e.command)
+	}
+	if err == nil {
+		err = e.try(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err), e.Close())
+	}
+	return e, nil
+}
+
+// What a shell or the dynamic linker ends with when there is nothing to run.
+const (
+	notExecutable = 126
+	notFound      = 127
+)
+
+// try runs the program without an input, to see whether there is anything to fuzz.
+func (e *blackBox) try(ctx context.Context) error {
+	r, err := e.program.Run(ctx, nil, e.target.limit())
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return errors.New("it is neither a program for this machine nor a script that begins with #!")
+	case errors.Is(err, syscall.ENOENT):
+		return fmt.Errorf("it cannot be started: its interpreter, or the working directory, does not exist: %w", err)
+	case err != nil:
+		return err
+	case r.Killed == forkserver.Cancelled:
+		return context.Cause(ctx)
+	case r.Status.Exited() && (r.Status.ExitStatus() == notFound || r.Status.ExitStatus() == notExecutable):
+		return fmt.Errorf("it ends with status %d at its start: %s", r.Status.ExitStatus(), strings.TrimSpace(string(e.program.Stderr())))
+	}
+	return nil
+}
+
+// Close gives everything back.
+func (e *blackBox) Close() (err error) {
+	if e.program != nil {
+		err = e.program.Close()
+		e.program = nil
+	}
+	if e.command.Folder != "" {
+		err = errors.Join(err, os.RemoveAll(e.command.Folder))
+	}
+	return err
+}
+
+// Exec runs one input.
+func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	limit := e.target.patience(o.Ask)
+	r, err := e.program.Run(ctx, in, limit)
+	if err != nil {
+		return err
+	}
+	status := r.Status.ExitStatus()
+	switch {
+	case r.Killed == forkserver.Cancelled:
+		return context.Cause(ctx)
+	case r.Killed != forkserver.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
+		sanitizerExit(status) && reported(e.program.Stderr()):
+		e.wrecks.explain(o, r, e.program.Stderr(), limit)
+		return nil
+	}
+	o.Exit = teasel.ExitOK
+	if status != 0 {
+		o.Exit = teasel.ExitRejected
+	}
+	e.features(o, in, status)
+	return nil
+}
+
+// What a feature of a black box is of.
+const (
+	ofStatus = iota + 1
+	ofStdout
+	ofStderr
+	ofSize
+)
+
+// features describes a run: its status, the shapes of the lines that it wrote, and how much that was.
+func (e *blackBox) features(o *teasel.Observation, in []byte, status int) {
+	e.add(o, feature(ofStatus, uint64(status)))
+	echoes := echoes(in)
+	for kind, text := range [...][]byte{ofStdout: e.program.Stdout(), ofStderr: e.program.Stderr()} {
+		if len(text) == 0 {
+			continue
+		}
+		e.add(o, feature(ofSize+kind, uint64(bits.Len(uint(len(text))))))
+		clear(e.lines)
+		for line := range bytes.Lines(text) {
+			if len(e.lines) == maxLines {
+				break
+			}
+			if h := shape(line, echoes); !e.lines[h] {
+				e.lines[h] = true
+				e.add(o, feature(kind, h))
+			}
+		}
+	}
+}
+
+func feature(kind int, value uint64) teasel.Feature {
+	const own = 1<<63 - 1 // what is above is for states
+	return teasel.Feature((uint64(kind)+1)*0x9e3779b97f4a7c15^value*0xbf58476d1ce4e5b9)&own | 1
+}
+
+// add leaves out what is new when enough is known.
+func (e *blackBox) add(o *teasel.Observation, f teasel.Feature) {
+	if !e.known[f] {
+		if len(e.known) == maxKnown {
+			return
+		}
+		e.known[f] = true
+	}
+	o.Features = append(o.Features, f)
+}
+
+// echoes returns the words of an input, which say nothing where they come back.
+func echoes(in []byte) map[string]bool {
+	words := map[string]bool{}
+	for w := range bytes.FieldsFuncSeq(in[:min(len(in), 4096)], func(r rune) bool { return !wordRune(r) }) {
+		words[string(w)] = true
+	}
+	return words
+}
+
+func wordRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+}
+
+// shape returns a hash of a line without what varies: numbers, words of the input, and bytes that are no text.
+func shape(line []byte, echoes map[string]bool) uint64 {
+	line = line[:min(len(line), lineShape)]
+	h := fnv.New64a()
+	for i := 0; i < len(line); {
+		n := 0
+		for i+n < len(line) && wordRune(rune(line[i+n])) {
+			n++
+		}
+		switch word := line[i : i+n]; {
+		case n == 0:
+			n = 1
+			if c := line[i]; ' ' < c && c < 0x7f && !bytes.ContainsRune(line[:i], rune(c)) {
+				h.Write(line[i : i+1])
+			}
+		case bytes.ContainsAny(word, "0123456789"):
+			h.Write([]byte{1})
+		case echoes[string(word)]:
+			h.Write([]byte{2})
+		default:
+			h.Write(word)
+		}
+		i += n
+	}
+	return h.Sum64()
+}
