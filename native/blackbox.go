@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -60,10 +59,6 @@ const (
 func (e *blackBox) try(ctx context.Context) error {
 	r, err := e.program.Run(ctx, nil, e.target.limit())
 	switch {
-	case errors.Is(err, syscall.ENOEXEC):
-		return errors.New("it is neither a program for this machine nor a script that begins with #!")
-	case errors.Is(err, syscall.ENOENT):
-		return fmt.Errorf("it cannot be started: its interpreter, or the working directory, does not exist: %w", err)
 	case err != nil:
 		return err
 	case r.Killed == forkserver.Cancelled:

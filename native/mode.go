@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -67,9 +68,26 @@ func (t Target) recognise() (p program, err error) {
 	return p, nil
 }
 
-// openAs opens the program in the way that the mode says, or that fits it: what a script starts, or a library that a
-// program uses, shows only when it runs.
+// openAs opens the program in the way that the mode says, or that fits it.
 func (t Target) openAs(ctx context.Context, runtime func(context.Context) (teasel.Executor[[]byte], error)) (teasel.Executor[[]byte], error) {
+	ex, err := t.choose(ctx, runtime)
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		err = fmt.Errorf("it is neither a program for this machine nor a script that begins with #!: %w", err)
+	case errors.Is(err, syscall.ENOENT) && !errors.Is(err, exec.ErrNotFound) && t.exists():
+		err = fmt.Errorf("its interpreter, or the working directory, does not exist: %w", err)
+	}
+	return ex, err
+}
+
+// exists reports whether there is such a file, so that it must be another one that is missing.
+func (t Target) exists() bool {
+	_, err := exec.LookPath(t.Command[0])
+	return err == nil
+}
+
+// choose tries what it may be: what a script starts, or a library that a program uses, shows only when it runs.
+func (t Target) choose(ctx context.Context, runtime func(context.Context) (teasel.Executor[[]byte], error)) (teasel.Executor[[]byte], error) {
 	if !slices.Contains([]string{ModeAuto, ModeRuntime, ModeAFL, ModeBlackBox}, t.Mode) {
 		return nil, fmt.Errorf("target %s: mode %q: expected %s, %s or %s", strings.Join(t.Command, " "), t.Mode, ModeRuntime, ModeAFL, ModeBlackBox)
 	}

@@ -240,7 +240,7 @@ int main(void) { return 0; }`)
 		{script, "nothing works here"},
 		{early, "no licence"},
 	} {
-		target := native.Target{Command: []string{test.program}}
+		target := native.Target{Command: []string{test.program}, Mode: native.ModeRuntime}
 		if test.program == "" {
 			target.Command = nil
 		}

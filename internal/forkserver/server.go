@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
+	"golang.org/x/sys/unix"
 )
 
 // Command says what to start.
@@ -44,7 +46,7 @@ type Server struct {
 	stale    bool // a child that had stopped itself was killed
 
 	watch watchdog
-	word  [4]byte
+	wire  wire
 }
 
 // MaxInput is how long an input may be that goes through shared memory: what AFL++ calls MAX_FILE.
@@ -70,26 +72,61 @@ func (s *Server) Stderr() []byte { return s.stderr.written() }
 var errGone = errors.New("target is gone")
 
 func (s *Server) send(word uint32) error {
-	binary.NativeEndian.PutUint32(s.word[:], word)
+	s.wire.out = word
 	for {
-		_, err := syscall.Write(s.control, s.word[:])
-		if err != syscall.EINTR {
-			return err
+		// A pipe has room for a word, so that this does not block.
+		_, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(s.control), uintptr(unsafe.Pointer(&s.wire.out)), wordSize)
+		if errno == 0 {
+			return nil
+		}
+		if errno != syscall.EINTR {
+			return errno
 		}
 	}
 }
 
+// wire is what the kernel reads and writes in the hot path.
+type wire struct {
+	out  uint32
+	in   [wordSize]byte
+	poll unix.PollFd
+	wait unix.Timespec
+}
+
+const (
+	wordSize = 4
+	// shortWait is how long the kernel is asked to wait for a word behind the scheduler's back. Telling the scheduler of
+	// every wait costs a third of a short run; not to tell it of a long one would hold up all that it runs. Less than a tick
+	// of the kernel's clock would cost more than the run, for the timer would have to be set each time.
+	shortWait = 20 * time.Millisecond
+)
+
+// soon reports whether there is a word within a moment.
+func (s *Server) soon() bool {
+	w := &s.wire
+	w.poll = unix.PollFd{Fd: int32(s.status), Events: unix.POLLIN}
+	w.wait = unix.Timespec{Nsec: int64(shortWait)} // the kernel writes there what is left of it
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1, uintptr(unsafe.Pointer(&w.wait)), 0, 0, 0)
+	return errno == 0 && n == 1
+}
+
 func (s *Server) receive() (uint32, error) {
 	for {
-		n, err := syscall.Read(s.status, s.word[:])
-		if err == syscall.EINTR {
+		var n uintptr
+		var errno syscall.Errno
+		if at := uintptr(unsafe.Pointer(&s.wire.in)); s.soon() {
+			n, _, errno = syscall.RawSyscall(syscall.SYS_READ, uintptr(s.status), at, wordSize)
+		} else {
+			n, _, errno = syscall.Syscall(syscall.SYS_READ, uintptr(s.status), at, wordSize)
+		}
+		if errno == syscall.EINTR {
 			continue
 		}
-		if err != nil || n < len(s.word) {
+		if errno != 0 || n < wordSize {
 			s.gone = true
 			return 0, errGone
 		}
-		return binary.NativeEndian.Uint32(s.word[:]), nil
+		return binary.NativeEndian.Uint32(s.wire.in[:]), nil
 	}
 }
 

@@ -2,6 +2,7 @@ package forkserver
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -176,12 +177,11 @@ func (s *Server) greet(ctx context.Context) error {
 		return b, nil
 	}
 	word := func() (uint32, error) {
-		b, err := data(4)
+		b, err := data(wordSize)
 		if err != nil {
 			return 0, err
 		}
-		copy(s.word[:], b)
-		return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24, nil
+		return binary.NativeEndian.Uint32(b), nil
 	}
 	h, err := hello(word, data, s.send)
 	h.Loops, h.Deferred = s.cmd.Loops, s.cmd.Defers

@@ -71,8 +71,10 @@ static void run(void) {
 			}
 		}
 	}
-	if (n > 0 && p[0] == 'h')
+	if (n > 0 && ((p[0] == 'h' && n == 1) || p[0] == 'i')) {
+		signal(SIGTERM, SIG_IGN);
 		for (;;) pause();
+	}
 }
 
 static void child(void) {

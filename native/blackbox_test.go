@@ -1,0 +1,298 @@
+package native_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// plainBuild builds a C file of testdata without any instrumentation.
+func plainBuild(t testing.TB, file string, flags ...string) string {
+	t.Helper()
+	return aflBuild(t, "gcc", file, flags...)
+}
+
+// A program that nobody has instrumented is known by how it ends and by what it writes.
+func TestBlackBox(t *testing.T) {
+	bin := plainBuild(t, "talker.c")
+	for _, args := range [][]string{nil, {"@@"}, {"--file=@@"}} {
+		target := native.Target{Command: append([]string{bin}, args...), Timeout: 500 * time.Millisecond, Exits: []int{4}}
+		i, err := target.Inspect(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.Mode != native.ModeBlackBox || len(i.Warnings) != 1 || !strings.Contains(i.Warnings[0], "teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness") {
+			t.Errorf("it is %+v", i)
+		}
+		ex := start(t, target)
+		for _, test := range []struct {
+			in   string
+			exit teasel.Exit
+			rule string
+		}{
+			{"hello", teasel.ExitOK, ""},
+			{"", teasel.ExitRejected, ""},
+			{"open", teasel.ExitCrash, "native/abort"},
+			{"unlink", teasel.ExitOK, ""},
+			{"move", teasel.ExitOK, ""},
+			{"4", teasel.ExitCrash, "native/exit"},
+			{"ignore", teasel.ExitHang, "native/hang"},
+			{"mask", teasel.ExitHang, "native/hang"},
+			{"daemon", teasel.ExitOK, ""},
+			{"flood", teasel.ExitOK, ""},
+			{"child", teasel.ExitOK, ""},
+			{"open", teasel.ExitCrash, "native/abort"},
+			{"hello", teasel.ExitOK, ""},
+		} {
+			o := exec1(t, ex, teasel.Ask{}, test.in)
+			fs := native.Detect(&o)
+			if o.Exit != test.exit || len(fs) > 0 && fs[0].Rule != test.rule || len(fs) == 0 && test.rule != "" {
+				t.Errorf("%v %q: %v, %v, want %v, %s: %s", args, test.in, o.Exit, fs, test.exit, test.rule, o.Detail)
+			}
+			if ok := o.Exit <= teasel.ExitRejected; ok == (len(o.Features) == 0) {
+				t.Errorf("%v %q: %v with features %v", args, test.in, o.Exit, o.Features)
+			}
+		}
+		if left := strangers(t, bin); len(left) > 0 {
+			t.Errorf("%v: left: %v", args, left)
+		}
+	}
+}
+
+// What varies in an output makes no feature, and what does not makes one.
+func TestOutputShape(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{plainBuild(t, "talker.c")}})
+	base := exec1(t, ex, teasel.Ask{}, "echo one").Features
+	for _, test := range []struct {
+		in   string
+		same bool
+	}{
+		{"echo two", true}, {"echo 12", false}, {"echo 77", false}, {"error", false}, {"echo one", true},
+	} {
+		if fs := exec1(t, ex, teasel.Ask{}, test.in).Features; sameFeatures(fs, base) != test.same {
+			t.Errorf("%q: %v, the first: %v, want the same: %v", test.in, fs, base, test.same)
+		}
+	}
+	a, b := exec1(t, ex, teasel.Ask{}, "echo 12").Features, exec1(t, ex, teasel.Ask{}, "echo 77").Features
+	if !sameFeatures(a, b) {
+		t.Errorf("two numbers differ: %v, %v", a, b)
+	}
+}
+
+func sameFeatures(a, b []teasel.Feature) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// A campaign gets to a bug by what the program says on the way there, and finds nothing in the twin without it.
+func TestBlackBoxCampaign(t *testing.T) {
+	for _, args := range [][]string{nil, {"@@"}} {
+		c := campaign("", 1)
+		c.Target, c.Seeds = native.Target{Command: append([]string{plainBuild(t, "talker.c")}, args...)}, [][]byte{[]byte("stepa")}
+		c.StopAfter, c.Runs, c.MinimizeRuns, c.Duration = 1, 30_000, 50, time.Minute
+		s, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Findings) != 1 || s.Findings[0].Rule != "native/abort" || !s.Findings[0].Confirmed() {
+			t.Errorf("%v: after %d executions: %+v", args, s.Executions, s.Findings)
+		}
+		c.Target = native.Target{Command: append([]string{plainBuild(t, "talker.c", "-DCLEAN")}, args...)}
+		c.Runs = 500
+		if s, err := c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
+			t.Errorf("%v: the twin without bugs: %+v, %v", args, s.Findings, err)
+		}
+	}
+}
+
+// strangers returns the living processes that run a program.
+func strangers(t testing.TB, path string) (found []string) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		if to, err := os.Readlink(l); err == nil && strings.TrimSuffix(to, " (deleted)") == path {
+			if stat, err := os.ReadFile(filepath.Join(filepath.Dir(l), "stat")); err == nil && !strings.Contains(string(stat), ") Z ") {
+				found = append(found, l)
+			}
+		}
+	}
+	return found
+}
+
+// segments returns how many System V segments a process has made.
+func segments(t testing.TB, pid int) (n int) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/sysvipc/shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(b)) {
+		if f := strings.Fields(l); len(f) > 4 && f[4] == strconv.Itoa(pid) {
+			n++
+		}
+	}
+	return n
+}
+
+// Whatever a program does, nothing of it is left when teasel is killed in the middle of a run that does not end.
+func TestKilledWithoutRuntime(t *testing.T) {
+	if path := os.Getenv("NATIVE_TEST_FOREIGN"); path != "" {
+		command := strings.Fields(path)
+		ex := start(t, native.Target{Command: command, Timeout: time.Hour})
+		for _, in := range []string{"daemon", "child", "hello", "x"} {
+			exec1(t, ex, teasel.Ask{}, in)
+		}
+		os.Stdout.WriteString("ready\n")
+		if strings.Contains(path, "loop") {
+			select {} // its child has stopped itself, and waits
+		}
+		exec1(t, ex, teasel.Ask{}, "ignore")
+		return
+	}
+	for name, command := range map[string][]string{
+		"black box":            {plainBuild(t, "talker.c"), "@@"},
+		"fork server":          {aflBuild(t, "afl-clang-fast", "talker.c"), "@@"},
+		"persistent, stopped":  {aflBuild(t, "gcc", "speaker.c", "-DLOOPS"), "loop"},
+		"persistent, sleeping": {aflBuild(t, "gcc", "speaker.c", "-DLOOPS")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			victim := exec.Command(os.Args[0], "-test.run=^TestKilledWithoutRuntime$")
+			victim.Env = append(os.Environ(), "NATIVE_TEST_FOREIGN="+strings.Join(command, " "))
+			out, err := victim.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := victim.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if line != "ready\n" {
+				t.Fatalf("the victim said %q, %v", line, err)
+			}
+			eventually(t, "the target runs", func() bool { return len(strangers(t, command[0])) > 0 })
+			time.Sleep(100 * time.Millisecond) // into the run
+			if name != "black box" && segments(t, victim.Process.Pid) == 0 {
+				t.Error("no segment is in use: nothing would be tested")
+			}
+			folder := inputFolder(t, strangers(t, command[0])[0])
+			victim.Process.Kill()
+			victim.Wait()
+			eventually(t, "nothing is left", func() bool { return len(strangers(t, command[0])) == 0 })
+			eventually(t, "the segments are gone", func() bool { return segments(t, victim.Process.Pid) == 0 })
+			if folder != "" {
+				eventually(t, "the folder of the input is gone", func() bool { _, err := os.Stat(folder); return errors.Is(err, os.ErrNotExist) })
+			}
+		})
+	}
+}
+
+// inputFolder returns where the input of a process is, by its command line; "": nowhere.
+func inputFolder(t testing.TB, exe string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arg := range strings.SplitSeq(string(b), "\x00") {
+		if strings.HasSuffix(arg, "/input") {
+			return filepath.Dir(arg)
+		}
+	}
+	return ""
+}
+
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for range 2000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("it never came to be that %s", what)
+}
+
+// What cannot be run is said, with the reason.
+func TestBadPrograms(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	early := aflBuild(t, "afl-clang-fast", "early.c")
+	for _, test := range []struct {
+		name   string
+		target native.Target
+		want   string
+	}{
+		{"missing", native.Target{Command: []string{filepath.Join(dir, "missing")}}, "no such file"},
+		{"text", native.Target{Command: []string{file("text", "hello", 0o644)}}, "permission denied"},
+		{"no interpreter", native.Target{Command: []string{file("lost", "#!/no/such/shell\n", 0o755)}}, "interpreter"},
+		{"no program", native.Target{Command: []string{file("word", "hello", 0o755)}}, "neither a program"},
+		{"missing command", native.Target{Command: []string{file("script", "#!/bin/sh\nexec /no/such/program\n", 0o755)}}, "/no/such/program"},
+		{"mode", native.Target{Command: []string{"/bin/true"}, Mode: "fast"}, `mode "fast"`},
+		{"not AFL's", native.Target{Command: []string{"/bin/true"}, Mode: native.ModeAFL}, "it ended with status 0 at its start"},
+		{"tracer", native.Target{Command: []string{"/bin/true"}, Tracer: []string{"no-such-tracer"}}, "no-such-tracer"},
+		{"dies at start", native.Target{Command: []string{early}}, "no licence"},
+	} {
+		ex, err := test.target.Open(context.Background())
+		if err == nil {
+			ex.Close()
+			t.Errorf("%s: it was opened", test.name)
+		} else if !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %q does not say %q", test.name, err, test.want)
+		}
+	}
+}
+
+// A tracer such as afl-qemu-trace has the server in it, and speaks as AFL's own does.
+func TestTracer(t *testing.T) {
+	bin := plainBuild(t, "talker.c")
+	ex := start(t, native.Target{Command: []string{bin}, Tracer: []string{plainBuild(t, "tracer.c"), "-x", "--"}})
+	if o := exec1(t, ex, teasel.Ask{}, "hello"); o.Exit != teasel.ExitOK || len(o.Features) == 0 {
+		t.Errorf("%v, %v, %s", o.Exit, o.Features, o.Detail)
+	}
+	if o := exec1(t, ex, teasel.Ask{}, "open"); o.Exit != teasel.ExitCrash {
+		t.Errorf("%v, %s", o.Exit, o.Detail)
+	}
+}
+
+// A script is run as what it starts: here once by AFL's server, and once blind.
+func TestScripts(t *testing.T) {
+	dir := t.TempDir()
+	for mode, bin := range map[string]string{
+		native.ModeAFL: aflBuild(t, "afl-clang-fast", "talker.c"), native.ModeBlackBox: plainBuild(t, "talker.c"),
+	} {
+		script := filepath.Join(dir, mode)
+		if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+bin+" \"$@\"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		i, err := native.Target{Command: []string{script}}.Inspect(context.Background())
+		if err != nil || i.Mode != mode {
+			t.Errorf("%s: %+v, %v", mode, i, err)
+		}
+	}
+}
