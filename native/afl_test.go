@@ -63,8 +63,7 @@ var ways = []struct {
 	{"fork, file", "afl-clang-fast", []string{"-DSTDIN"}, []string{"@@"}, native.Inspection{}},
 	{"persistent", "afl-clang-fast", nil, nil, native.Inspection{Persistent: true, Deferred: true, Shared: true}},
 	{"afl-gcc", "afl-gcc", []string{"-DSTDIN"}, nil, native.Inspection{Counters: 65536}},
-	{"AddressSanitizer", "afl-clang-fast", []string{"-DSTDIN", "-fsanitize=address"}, nil, native.Inspection{}},
-	{"persistent with AddressSanitizer", "afl-clang-fast", []string{"-fsanitize=address"}, nil, native.Inspection{Persistent: true, Deferred: true, Shared: true}},
+	{"AddressSanitizer", "afl-clang-fast", []string{"-fsanitize=address"}, nil, native.Inspection{Persistent: true, Deferred: true, Shared: true}},
 }
 
 // A campaign finds each planted bug once through every kind of server, and nothing in the twin without bugs.
@@ -84,7 +83,7 @@ func TestAFL(t *testing.T) {
 			}
 			c := campaign(bin, 1)
 			c.Target, c.Seeds, c.Runs, c.StopAfter, c.Duration = target, [][]byte{[]byte("bax"), []byte("nux"), []byte("oxx")}, 50_000, 2, time.Minute
-			c.MinimizeRuns = 100
+			c.MinimizeRuns = 30
 			want := map[string]string{"ba": "native/abort", "nu": "native/invalid-access"} // by the first two of three bytes
 			if slices.Contains(w.flags, "-fsanitize=address") {
 				want["ov"], want["nu"], c.StopAfter = "native/heap-buffer-overflow", "native/null-dereference", 3
@@ -105,7 +104,7 @@ func TestAFL(t *testing.T) {
 				t.Errorf("after %d executions, not found: %v", s.Executions, want)
 			}
 			c.Target = native.Target{Command: append([]string{aflBuild(t, w.compiler, "harness.c", append(w.flags, "-DCLEAN")...)}, w.args...)}
-			c.StopAfter, c.Runs = 0, 1_000
+			c.StopAfter, c.Runs = 0, 500
 			if s, err = c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
 				t.Errorf("the twin without bugs: %+v, %v", s.Findings, err)
 			}

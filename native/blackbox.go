@@ -24,18 +24,20 @@ type blackBox struct {
 	program *forkserver.Plain
 	exits   []int
 	known   map[teasel.Feature]bool
+	first   map[teasel.Feature]bool
 	lines   map[uint64]bool // of one run
 	wrecks  wrecks
 }
 
 const (
 	maxKnown  = 1 << 14 // features, so that a program that writes something else each time does not fill the memory
+	maxFirst  = 64      // inputs, the first, that are features of themselves: or seeds would make way for shorter inputs of the same outcome
 	maxLines  = 256     // of a run that count
 	lineShape = 96      // bytes of a line that count
 )
 
 func (t Target) openBlackBox(ctx context.Context, p program) (teasel.Executor[[]byte], error) {
-	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, wrecks: wrecks{limit: t.memory()}}
+	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, wrecks: wrecks{limit: t.memory()}}
 	var err error
 	if e.command, err = t.prepare(p); err == nil {
 		e.program, err = forkserver.NewPlain(e.command)
@@ -97,7 +99,7 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 		e.wrecks.explain(o, r, e.program.Stderr(), limit)
 		return nil
 	}
-	o.Exit = teasel.ExitOK
+	o.Exit, o.Dear = teasel.ExitOK, true
 	if status != 0 {
 		o.Exit = teasel.ExitRejected
 	}
@@ -110,12 +112,19 @@ const (
 	ofStatus = iota + 1
 	ofStdout
 	ofStderr
+	ofInput
 	ofSize
 )
 
 // features describes a run: its status, the shapes of the lines that it wrote, and how much that was.
 func (e *blackBox) features(o *teasel.Observation, in []byte, status int) {
 	e.add(o, feature(ofStatus, uint64(status)))
+	h := fnv.New64a()
+	h.Write(in)
+	if f := feature(ofInput, h.Sum64()); e.first[f] || len(e.first) < maxFirst {
+		e.first[f] = true
+		o.Features = append(o.Features, f)
+	}
 	echoes := echoes(in)
 	for kind, text := range [...][]byte{ofStdout: e.program.Stdout(), ofStderr: e.program.Stderr()} {
 		if len(text) == 0 {

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 static void steps(const char *s) {
-	if (s[0] != 'a') return;
+	if (s[0] < 'a') return;
 	puts("the first step");
-	if (s[1] != 'b') return;
+	if (s[1] < 'a') return;
 	puts("the second step");
 #ifndef CLEAN
-	if (s[2] == 'c') abort();
+	if (s[2] >= 'a') abort();
 #endif
 }
 
