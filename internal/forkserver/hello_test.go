@@ -1,0 +1,103 @@
+package forkserver
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wordsOf is what a server says: words and bytes.
+func wordsOf(parts ...any) (b []byte) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			b = binary.NativeEndian.AppendUint32(b, uint32(p))
+		case string:
+			b = append(b, p...)
+		}
+	}
+	return b
+}
+
+func TestHello(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		says   []byte
+		want   Hello
+		answer []uint32
+		err    string
+	}{
+		{"AFL", wordsOf(0), Hello{MapSize: 65536}, nil, ""},
+		{"old", wordsOf(0x80000001 | 0x40000000 | 0x02000000 | (1000-1)<<1), Hello{Dialect: 1, MapSize: 1000}, nil, ""},
+		{"old, shared", wordsOf(0x80000001 | 0x40000000 | 0x01000000 | (64-1)<<1), Hello{Dialect: 1, MapSize: 64, Shared: true}, []uint32{0x81000001}, ""},
+		{"old, dictionary", wordsOf(0x80000001|0x40000000|0x11000000|(64-1)<<1, 6, "\x03abc\x01z"),
+			Hello{Dialect: 1, MapSize: 64, Shared: true, Tokens: []string{"abc", "z"}}, []uint32{0x91000001}, ""},
+		{"old, before the bits", wordsOf(0x80000001 | 0x40000000 | 0x0f000000 | (64-1)<<1), Hello{Dialect: 1, MapSize: 64}, nil, ""},
+		{"old, no room", wordsOf(0xf800008f | 1<<8), Hello{}, nil, "more coverage map"},
+		{"old, cmplog", wordsOf(0xf800008f | 32<<8), Hello{}, nil, "cmplog"},
+		{"new", wordsOf(0x41464c01, 1, 9000000, 0x41464c01), Hello{Dialect: 2, MapSize: 9000000}, []uint32{0xbeb9b3fe}, ""},
+		{"new, all", wordsOf(0x41464c01, 0x803, 100, 5, "\x02ab\x01c", 0x41464c01),
+			Hello{Dialect: 2, MapSize: 100, Shared: true, Tokens: []string{"ab", "c"}}, []uint32{0xbeb9b3fe}, ""},
+		{"new, cut dictionary", wordsOf(0x41464c01, 0x801, 100, 4, "\x02ab\x09", 0x41464c01),
+			Hello{Dialect: 2, MapSize: 100, Tokens: []string{"ab"}}, []uint32{0xbeb9b3fe}, ""},
+		{"newer than new", wordsOf(0x41464c02), Hello{}, nil, "version 2"},
+		{"new, no room", wordsOf(0xeffe0001), Hello{}, nil, "more coverage map"},
+		{"new, no room after the answer", wordsOf(0x41464c01, 0xeffe0001), Hello{}, []uint32{0xbeb9b3fe}, "more coverage map"},
+		{"new, other end", wordsOf(0x41464c01, 1, 100, 7), Hello{}, []uint32{0xbeb9b3fe}, "0x7"},
+		{"huge dictionary", wordsOf(0x41464c01, 0x801, 100, 1<<30), Hello{}, []uint32{0xbeb9b3fe}, "dictionary"},
+		{"cut off", wordsOf(0x41464c01, 1), Hello{}, []uint32{0xbeb9b3fe}, "EOF"},
+	} {
+		var answer []uint32
+		rest := strings.NewReader(string(test.says))
+		data := func(n int) ([]byte, error) {
+			b := make([]byte, n)
+			_, err := io.ReadFull(rest, b)
+			return b, err
+		}
+		word := func() (uint32, error) {
+			b, err := data(4)
+			return binary.NativeEndian.Uint32(b), err
+		}
+		h, err := hello(word, data, func(w uint32) error { answer = append(answer, w); return nil })
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: %v, want %q", test.name, err, test.err)
+			}
+		} else if err != nil || h.Dialect != test.want.Dialect || h.MapSize != test.want.MapSize || h.Shared != test.want.Shared || !slices.Equal(h.Tokens, test.want.Tokens) {
+			t.Errorf("%s: %+v, %v, want %+v", test.name, h, err, test.want)
+		}
+		if !slices.Equal(answer, test.answer) {
+			t.Errorf("%s: answered %x, want %x", test.name, answer, test.answer)
+		}
+		if rest.Len() > 0 && err == nil {
+			t.Errorf("%s: %d bytes were not read", test.name, rest.Len())
+		}
+	}
+}
+
+func TestWanted(t *testing.T) {
+	for text, want := range map[string]int{
+		"Warning: AFL++ tools might need to set AFL_MAP_SIZE to 9000001 to be able": 9000001,
+		"please set AFL_MAP_SIZE=70000":                                             70000,
+		"nothing of the kind":                                                       0,
+	} {
+		if got := wanted([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// A segment has no owner from the start, and can be written all the same.
+func TestSegment(t *testing.T) {
+	s, err := newSegment(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.bytes[1<<20-1] = 1
+	if err := errors.Join(s.close(), s.close()); err != nil {
+		t.Error(err)
+	}
+}

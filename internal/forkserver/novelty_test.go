@@ -1,0 +1,153 @@
+package forkserver
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func trace(counts map[int]byte) []byte {
+	b := make([]byte, 128)
+	for i, n := range counts {
+		b[i] = n
+	}
+	return b
+}
+
+func TestBuckets(t *testing.T) {
+	n := NewNovelty(128)
+	for _, test := range []struct {
+		hits byte
+		want uint32
+	}{{1, 0}, {2, 1}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {15, 4}, {16, 5}, {31, 5}, {32, 6}, {127, 6}, {128, 7}, {255, 7}} {
+		for _, at := range []int{0, 5, 63, 127} {
+			if got := n.Features(nil, trace(map[int]byte{at: test.hits})); !slices.Equal(got, []uint32{uint32(at)*8 + test.want}) {
+				t.Errorf("%d hits at %d: features %v, want bucket %d", test.hits, at, got, test.want)
+			}
+		}
+	}
+}
+
+func TestNews(t *testing.T) {
+	n := NewNovelty(128)
+	for i, step := range []struct {
+		trace  map[int]byte
+		length int
+		news   bool
+	}{
+		{map[int]byte{3: 1, 100: 9}, 10, true},
+		{map[int]byte{3: 1, 100: 9}, 10, false},
+		{map[int]byte{3: 1}, 11, false},
+		{map[int]byte{100: 12}, 10, false}, // the same bucket
+		{map[int]byte{100: 17}, 10, true},
+		{map[int]byte{3: 1}, 9, true}, // from less
+		{map[int]byte{3: 1}, 9, false},
+		{map[int]byte{100: 9}, 9, true},
+		{map[int]byte{100: 17}, 9, true},
+		{map[int]byte{4: 1}, 1 << 20, true},
+		{map[int]byte{4: 1}, 1 << 19, false}, // both are as long as can be told
+		{map[int]byte{4: 1}, 100, true},
+		{nil, 0, false},
+	} {
+		b := trace(step.trace)
+		if got := n.News(b, step.length); got != step.news {
+			t.Errorf("step %d: news %v, want %v", i, got, step.news)
+		}
+		fs := n.New(n.Features(nil, b), step.length)
+		if len(fs) > 0 != step.news {
+			t.Errorf("step %d: new features %v, want some: %v", i, fs, step.news)
+		}
+		for _, f := range fs {
+			n.Learn(f, step.length)
+		}
+	}
+	n.Learn(1<<30, 1) // there is no such feature
+}
+
+// What the quick look says is what the list says, whatever the trace.
+func TestNewsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	n := NewNovelty(256)
+	b := make([]byte, 256)
+	for range 20_000 {
+		clear(b)
+		for range r.IntN(6) {
+			b[r.IntN(len(b))] = byte(r.IntN(256))
+		}
+		length := r.IntN(50)
+		fs := n.New(n.Features(nil, b), length)
+		if n.News(b, length) != (len(fs) > 0) {
+			t.Fatalf("%v of %d bytes: the list is %v", b, length, fs)
+		}
+		if len(fs) > 0 && r.IntN(2) == 0 {
+			n.Learn(fs[r.IntN(len(fs))], length)
+		}
+	}
+}
+
+func TestHash(t *testing.T) {
+	n := NewNovelty(128)
+	a, hits := n.Hash(trace(map[int]byte{3: 5, 100: 1}))
+	if b, _ := n.Hash(trace(map[int]byte{3: 6, 100: 1})); a != b {
+		t.Error("the same buckets have two hashes")
+	}
+	if b, _ := n.Hash(trace(map[int]byte{3: 6, 101: 1})); a == b {
+		t.Error("two traces have one hash")
+	}
+	if hits != 6 {
+		t.Errorf("%d hits, want 6", hits)
+	}
+}
+
+// A crash is news when it gets to where no other did; one that was news is known again; what differs from run to run does
+// not count.
+func TestDeaths(t *testing.T) {
+	var d Deaths
+	judge := func(first, again map[int]byte) (uint64, bool) {
+		t.Helper()
+		name, news, err := d.Judge(trace(first), func() ([]byte, error) { return trace(again), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name, news
+	}
+	one := map[int]byte{1: 1, 2: 1, 50: 3}
+	a, news := judge(one, one)
+	if !news {
+		t.Error("the first is no news")
+	}
+	if b, news := judge(map[int]byte{1: 7, 2: 9, 50: 1}, nil); !news || a != b {
+		t.Error("the same counters, hit more often, are another crash")
+	}
+	if _, news := judge(map[int]byte{1: 1, 2: 1}, nil); news {
+		t.Error("a part of it is news")
+	}
+	two := map[int]byte{1: 1, 2: 1, 60: 3, 70: 1}
+	c, news := judge(two, map[int]byte{1: 1, 2: 1, 60: 3}) // 70 is chance
+	if !news || c == a {
+		t.Error("another path is no news")
+	}
+	if e, news := judge(map[int]byte{1: 1, 2: 1, 60: 3}, nil); !news || e != c {
+		t.Error("it is not known without what varies")
+	}
+	if _, news := judge(map[int]byte{1: 1, 70: 1}, nil); news {
+		t.Error("what varies is news")
+	}
+}
+
+func BenchmarkNews(b *testing.B) {
+	n := NewNovelty(49344)
+	t := make([]byte, 49344)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		t[r.IntN(len(t))] = byte(1 + r.IntN(3)) // most places are reached a few times
+	}
+	for _, f := range n.Features(nil, t) {
+		n.Learn(f, 100)
+	}
+	for b.Loop() {
+		if n.News(t, 200) {
+			b.Fatal("it is news")
+		}
+	}
+}
