@@ -2,9 +2,11 @@ package native_test
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +158,77 @@ func TestNewDialect(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A run that shows nothing new allocates nothing.
+func TestAFLAllocations(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c")}})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	in, o := []byte("abc"), teasel.Observation{Runs: 1}
+	least := 1e9 // of several times, for once a second the watchdog looks at all processes
+	for range 8 {
+		least = min(least, testing.AllocsPerRun(200, func() {
+			o.Exit, o.Runs, o.Features = teasel.ExitInvalid, 1, o.Features[:0]
+			if err := ex.Exec(ctx, in, &o); err != nil || o.Exit != teasel.ExitOK {
+				t.Fatal(o.Exit, err)
+			}
+		}))
+	}
+	if least > 0 {
+		t.Errorf("%v allocations", least)
+	}
+}
+
+// Nobody waits for an input that cannot end when the campaign is over, and one worker's program is not another's.
+func TestAFLCancelled(t *testing.T) {
+	target := native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c", "-DLOOPS")}, Timeout: time.Hour}
+	ex, other := start(t, target), start(t, target)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	var o teasel.Observation
+	if err := ex.Exec(ctx, []byte("h"), &o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ended with %v, %v", o.Exit, err)
+	}
+	for _, e := range []teasel.Executor[[]byte]{ex, other} {
+		if o := exec1(t, e, teasel.Ask{}, "x"); o.Exit != teasel.ExitOK {
+			t.Errorf("after that: %v, %s", o.Exit, o.Detail)
+		}
+	}
+}
+
+// An input that is longer than shared memory is refused, and the next one is run.
+func TestAFLRoom(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
+	if o := exec1(t, ex, teasel.Ask{}, strings.Repeat("x", 1<<20+1)); o.Exit != teasel.ExitRejected || o.Runs != 0 {
+		t.Errorf("%v, %d runs", o.Exit, o.Runs)
+	}
+	if o := exec1(t, ex, teasel.Ask{}, strings.Repeat("x", 1<<20)); o.Exit != teasel.ExitOK {
+		t.Errorf("%v, %s", o.Exit, o.Detail)
+	}
+}
+
+// A program whose server dies is started again, and a fresh process is one that has run nothing.
+func TestAFLRevived(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c", "-DLOOPS")}})
+	for _, in := range []string{"x", "k", "x", "k", "x"} {
+		want := teasel.ExitOK
+		if in == "k" {
+			want = teasel.ExitCrash
+		}
+		if o := exec1(t, ex, teasel.Ask{}, in); o.Exit != want {
+			t.Errorf("%q: %v, want %v: %s", in, o.Exit, want, o.Detail)
+		}
+	}
+	again := func() bool { return len(exec1(t, ex, teasel.Ask{Features: true}, "c").Features) == 3 } // its second time
+	if again() || !again() {
+		t.Error("a process does not run many inputs")
+	}
+	if err := ex.(teasel.Resetter).Reset(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if again() {
+		t.Error("the process is not a fresh one")
 	}
 }
