@@ -221,6 +221,13 @@ func TestAFLRevived(t *testing.T) {
 			t.Errorf("%q: %v, want %v: %s", in, o.Exit, want, o.Detail)
 		}
 	}
+	stopped := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}, Timeout: 20 * time.Millisecond})
+	if o := exec1(t, stopped, teasel.Ask{}, "s"); o.Exit != teasel.ExitHang {
+		t.Errorf("a server that was stopped: %v, %s", o.Exit, o.Detail)
+	}
+	if o := exec1(t, stopped, teasel.Ask{}, "x"); o.Exit != teasel.ExitOK {
+		t.Errorf("after that: %v, %s", o.Exit, o.Detail)
+	}
 	again := func() bool { return len(exec1(t, ex, teasel.Ask{Features: true}, "c").Features) == 3 } // its second time
 	if again() || !again() {
 		t.Error("a process does not run many inputs")

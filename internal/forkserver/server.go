@@ -88,7 +88,7 @@ func (s *Server) send(word uint32) error {
 // wire is what the kernel reads and writes in the hot path.
 type wire struct {
 	out  uint32
-	in   [wordSize]byte
+	in   [2 * wordSize]byte
 	poll unix.PollFd
 	wait unix.Timespec
 }
@@ -110,24 +110,30 @@ func (s *Server) soon() bool {
 	return errno == 0 && n == 1
 }
 
-func (s *Server) receive() (uint32, error) {
-	for {
+// receive reads both words of a run: the child's number, which is passed on as soon as it is there, and how it ended.
+func (s *Server) receive() (status uint32, err error) {
+	w := &s.wire
+	for got := uintptr(0); got < uintptr(len(w.in)); {
 		var n uintptr
 		var errno syscall.Errno
-		if at := uintptr(unsafe.Pointer(&s.wire.in)); s.soon() {
-			n, _, errno = syscall.RawSyscall(syscall.SYS_READ, uintptr(s.status), at, wordSize)
+		at, room := uintptr(unsafe.Pointer(&w.in[got])), uintptr(len(w.in))-got
+		if s.soon() {
+			n, _, errno = syscall.RawSyscall(syscall.SYS_READ, uintptr(s.status), at, room)
 		} else {
-			n, _, errno = syscall.Syscall(syscall.SYS_READ, uintptr(s.status), at, wordSize)
+			n, _, errno = syscall.Syscall(syscall.SYS_READ, uintptr(s.status), at, room)
 		}
 		if errno == syscall.EINTR {
 			continue
 		}
-		if errno != 0 || n < wordSize {
+		if errno != 0 || n == 0 {
 			s.gone = true
 			return 0, errGone
 		}
-		return binary.NativeEndian.Uint32(s.wire.in[:]), nil
+		if got += n; got-n < wordSize && got >= wordSize {
+			s.watch.pid.Store(int64(binary.NativeEndian.Uint32(w.in[:])))
+		}
 	}
+	return binary.NativeEndian.Uint32(w.in[wordSize:]), nil
 }
 
 // Run runs one input. An error is a failure of ours.
@@ -164,11 +170,6 @@ func (s *Server) exchange(killed uint32) (status uint32, err error) {
 		s.gone = true
 		return 0, errGone
 	}
-	pid, err := s.receive()
-	if err != nil {
-		return 0, err
-	}
-	s.watch.pid.Store(int64(pid))
 	return s.receive()
 }
 

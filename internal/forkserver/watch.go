@@ -74,6 +74,19 @@ func (w *watchdog) kill(r Reason, round uint64) {
 	if pid <= 1 || !w.ours(pid) {
 		return
 	}
+	w.hit(pid, r, round)
+}
+
+// killServer ends a server that neither forks nor tells of its child's end.
+func (w *watchdog) killServer(round uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.root != 0 {
+		w.hit(w.root, Slow, round)
+	}
+}
+
+func (w *watchdog) hit(pid int, r Reason, round uint64) {
 	w.killed.Store(uint32(r))
 	if w.round.Load() != round {
 		w.killed.Store(0)
@@ -96,6 +109,8 @@ const (
 	sweepAgain    = 100 * time.Millisecond
 	// patience is how many times its limit a run may take while it waits for a processor that others use.
 	patience = 10
+	// serverTime is how much longer than that a server may take to say something.
+	serverTime = time.Second
 )
 
 // run looks at which run is under way. The same one at two looks that are the limit apart has run that long.
@@ -137,6 +152,8 @@ func (w *watchdog) run() {
 		}
 		life, _ := proc.Look(pid)
 		switch wall := now.Sub(since); {
+		case wall >= patience*limit+serverTime:
+			w.killServer(round)
 		case wall >= limit && life.Ready && life.CPU-used < limit/2 && wall < patience*limit:
 		case wall >= limit:
 			w.kill(Slow, round)

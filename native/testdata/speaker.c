@@ -74,6 +74,7 @@ static void run(void) {
 	static int again;
 	if (n > 0 && p[0] == 'c' && again++) map[40] = 1;
 	if (n > 0 && p[0] == 'k') kill(getppid(), SIGKILL), sleep(5);
+	if (n > 0 && p[0] == 's') kill(getppid(), SIGSTOP);
 	if (n > 0 && ((p[0] == 'h' && n == 1) || p[0] == 'i')) {
 		signal(SIGTERM, SIG_IGN);
 		for (;;) pause();
