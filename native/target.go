@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// Target is a program that a [Compiler] has built. Its methods may be called by several goroutines at once.
+// Target is a program: one that a [Compiler] has built, or any other. Its methods may be called by several goroutines at once.
 type Target struct {
 	Command  []string      // program, looked up in PATH, and its arguments; "@@" stands for a file with the input
 	Env      []string      // added to our own, NAME=value; sanitizers' options are added to teasel's

@@ -44,7 +44,7 @@ func main() {
 	flag.IntVar(&s.seconds, "seconds", 5, "how long each measurement takes")
 	flag.IntVar(&s.cpu, "cpu", 1, "the processor that both are pinned to")
 	flag.StringVar(&s.only, "only", "", "the one target to measure")
-	flag.StringVar(&s.cache, "cache", filepath.Join(os.TempDir(), "teasel-bench-forkserver"), "where programs and sources are kept")
+	flag.StringVar(&s.cache, "cache", filepath.Join(os.TempDir(), "teasel-forkserver"), "where programs and sources are kept")
 	flag.StringVar(&s.fuzz, "fuzz", "", "fuzz this program for that long and print the executions: what a measurement of teasel starts")
 	flag.StringVar(&s.seeds, "seeds", "", "folder of seeds, with -fuzz")
 	flag.Parse()
@@ -161,7 +161,7 @@ func spread(xs []float64) string {
 }
 
 func (s settings) afl(ctx context.Context, bin, seeds string) (sample, error) {
-	out, err := os.MkdirTemp("/dev/shm", "teasel-bench-")
+	out, err := os.MkdirTemp("/dev/shm", "teasel-forkserver-")
 	if err != nil {
 		return sample{}, err
 	}
