@@ -59,13 +59,13 @@ var ways = []struct {
 	name, compiler string
 	flags          []string
 	args           []string
-	want           native.Inspection
+	want           native.Program
 }{
-	{"fork, standard input", "afl-clang-fast", []string{"-DSTDIN"}, nil, native.Inspection{}},
-	{"fork, file", "afl-clang-fast", []string{"-DSTDIN"}, []string{"@@"}, native.Inspection{}},
-	{"persistent", "afl-clang-fast", nil, nil, native.Inspection{Persistent: true, Deferred: true, Shared: true}},
-	{"afl-gcc", "afl-gcc", []string{"-DSTDIN"}, nil, native.Inspection{Counters: 65536}},
-	{"AddressSanitizer", "afl-clang-fast", []string{"-fsanitize=address"}, nil, native.Inspection{Persistent: true, Deferred: true, Shared: true}},
+	{"fork, standard input", "afl-clang-fast", []string{"-DSTDIN"}, nil, native.Program{}},
+	{"fork, file", "afl-clang-fast", []string{"-DSTDIN"}, []string{"@@"}, native.Program{}},
+	{"persistent", "afl-clang-fast", nil, nil, native.Program{Persistent: true, Shared: true}},
+	{"afl-gcc", "afl-gcc", []string{"-DSTDIN"}, nil, native.Program{Map: 65536}},
+	{"AddressSanitizer", "afl-clang-fast", []string{"-fsanitize=address"}, nil, native.Program{Persistent: true, Shared: true}},
 }
 
 // A campaign finds each planted bug once through every kind of server, and nothing in the twin without bugs.
@@ -79,8 +79,8 @@ func TestAFL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i.Mode != native.ModeAFL || i.Persistent != w.want.Persistent || i.Deferred != w.want.Deferred || i.Shared != w.want.Shared ||
-				w.want.Counters > 0 && i.Counters != w.want.Counters || len(i.Warnings) != 1 {
+			if i.Mode != native.ModeAFL || i.Persistent != w.want.Persistent || i.Shared != w.want.Shared ||
+				w.want.Map > 0 && i.Map != w.want.Map || len(i.Warnings) != 1 {
 				t.Errorf("it is %+v", i)
 			}
 			c := campaign(bin, 1)
@@ -133,7 +133,7 @@ func TestNewDialect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i.Mode != native.ModeAFL || !i.Shared || i.Persistent != (test.name == "persistent") || i.Counters != (test.want+7)&^7 || !slices.Equal(i.Tokens, []string{"abc", "xy"}) {
+			if i.Mode != native.ModeAFL || !i.Shared || i.Persistent != (test.name == "persistent") || i.Map != (test.want+7)&^7 || !slices.Equal(i.Tokens, []string{"abc", "xy"}) {
 				t.Errorf("it is %+v", i)
 			}
 			ex := start(t, target)

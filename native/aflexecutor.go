@@ -31,7 +31,7 @@ type aflExecutor struct {
 	wrecks   wrecks
 }
 
-func (t Target) openAFL(ctx context.Context, p program) (teasel.Executor[[]byte], error) {
+func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
 	e := &aflExecutor{target: t, doubts: map[uint32]uint8{}, exits: t.exits(), wrecks: wrecks{limit: t.memory()}}
 	var err error
 	if e.command, err = t.prepare(p); err == nil {
@@ -39,7 +39,7 @@ func (t Target) openAFL(ctx context.Context, p program) (teasel.Executor[[]byte]
 		e.server, err = forkserver.Start(ctx, e.command)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err), e.Close())
+		return nil, t.giveUp(ctx, err, e.Close())
 	}
 	e.novelty = forkserver.NewNovelty(e.server.Hello.MapSize)
 	return e, nil

@@ -36,7 +36,7 @@ const (
 	lineShape = 96      // bytes of a line that count
 )
 
-func (t Target) openBlackBox(ctx context.Context, p program) (teasel.Executor[[]byte], error) {
+func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
 	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, wrecks: wrecks{limit: t.memory()}}
 	var err error
 	if e.command, err = t.prepare(p); err == nil {
@@ -46,7 +46,7 @@ func (t Target) openBlackBox(ctx context.Context, p program) (teasel.Executor[[]
 		err = e.try(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err), e.Close())
+		return nil, t.giveUp(ctx, err, e.Close())
 	}
 	return e, nil
 }

@@ -252,9 +252,9 @@ func TestBadPrograms(t *testing.T) {
 		want   string
 	}{
 		{"missing", native.Target{Command: []string{filepath.Join(dir, "missing")}}, "no such file"},
-		{"text", native.Target{Command: []string{file("text", "hello", 0o644)}}, "permission denied"},
+		{"text", native.Target{Command: []string{file("text", "hello", 0o644)}}, "is not executable"},
 		{"no interpreter", native.Target{Command: []string{file("lost", "#!/no/such/shell\n", 0o755)}}, "interpreter"},
-		{"no program", native.Target{Command: []string{file("word", "hello", 0o755)}}, "neither a program"},
+		{"no program", native.Target{Command: []string{file("word", "hello", 0o755)}}, "is no program"},
 		{"missing command", native.Target{Command: []string{file("script", "#!/bin/sh\nexec /no/such/program\n", 0o755)}}, "/no/such/program"},
 		{"mode", native.Target{Command: []string{"/bin/true"}, Mode: "fast"}, `mode "fast"`},
 		{"not AFL's", native.Target{Command: []string{"/bin/true"}, Mode: native.ModeAFL}, "it ended with status 0 at its start"},
@@ -262,11 +262,14 @@ func TestBadPrograms(t *testing.T) {
 		{"dies at start", native.Target{Command: []string{early}}, "no licence"},
 	} {
 		ex, err := test.target.Open(context.Background())
+		var start *native.StartError
 		if err == nil {
 			ex.Close()
 			t.Errorf("%s: it was opened", test.name)
-		} else if !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %q does not say %q", test.name, err, test.want)
+		} else if !errors.As(err, &start) {
+			t.Errorf("%s: %T is no StartError: %v", test.name, err, err)
+		} else if said := start.Error() + "\n" + start.Stderr; !strings.Contains(said, test.want) {
+			t.Errorf("%s: %q does not say %q", test.name, said, test.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package native
 import (
 	"bytes"
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -28,16 +26,13 @@ const (
 
 // What is in every program that AFL or AFL++ has built, and in those that say something of themselves.
 const (
-	aflSignature   = "__AFL_SHM_ID"
-	aflPersistent  = "##SIG_AFL_PERSISTENT##"
-	aflDeferred    = "##SIG_AFL_DEFER_FORKSRV##"
-	buildLine      = "teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness"
-	buildProject   = "CC='teasel cc' CXX='teasel c++'"
-	instrumentHint = "build a harness with `" + buildLine + "`, or the whole program with " + buildProject
+	aflSignature  = "__AFL_SHM_ID"
+	aflPersistent = "##SIG_AFL_PERSISTENT##"
+	aflDeferred   = "##SIG_AFL_DEFER_FORKSRV##"
 )
 
-// program is what its file says of it.
-type program struct {
+// image is what the file of a program says of it.
+type image struct {
 	path     string
 	script   bool
 	runtime  bool
@@ -47,82 +42,70 @@ type program struct {
 }
 
 // recognise looks the program up and into its file.
-func (t Target) recognise() (p program, err error) {
+func (t Target) recognise() (b image, err error) {
 	if len(t.Command) == 0 || t.Command[0] == "" {
-		return p, errors.New("the command is empty")
+		return b, t.refused("the command is empty", "", nil)
 	}
-	if p.path, err = exec.LookPath(t.Command[0]); err != nil {
-		return p, err
+	if b.path, err = exec.LookPath(t.Command[0]); err != nil {
+		return b, t.lookupError(err)
 	}
-	if p.path, err = filepath.Abs(p.path); err != nil {
-		return p, err
+	if b.path, err = filepath.Abs(b.path); err != nil {
+		return b, err
 	}
-	b, err := os.ReadFile(p.path)
+	text, err := os.ReadFile(b.path)
 	if err != nil {
-		return p, err
+		return b, t.refused(err.Error(), "teasel has to read the program to see how it was built", err)
 	}
-	p.script = !bytes.HasPrefix(b, []byte(elf.ELFMAG))
-	p.runtime = !p.script && bytes.Contains(b, []byte(signature))
-	p.afl = len(t.Tracer) > 0 || !p.script && bytes.Contains(b, []byte(aflSignature))
-	p.loops, p.deferred = bytes.Contains(b, []byte(aflPersistent)), bytes.Contains(b, []byte(aflDeferred))
-	return p, nil
+	b.script = bytes.HasPrefix(text, []byte("#!"))
+	b.runtime = !b.script && bytes.Contains(text, []byte(signature))
+	b.afl = len(t.Tracer) > 0 || !b.script && bytes.Contains(text, []byte(aflSignature))
+	b.loops, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
+	return b, t.examine(&b, text)
 }
 
-// openAs opens the program in the way that the mode says, or that fits it.
-func (t Target) openAs(ctx context.Context, runtime func(context.Context) (teasel.Executor[[]byte], error)) (teasel.Executor[[]byte], error) {
-	ex, err := t.choose(ctx, runtime)
-	switch {
-	case errors.Is(err, syscall.ENOEXEC):
-		err = fmt.Errorf("it is neither a program for this machine nor a script that begins with #!: %w", err)
-	case errors.Is(err, syscall.ENOENT) && !errors.Is(err, exec.ErrNotFound) && t.exists():
-		err = fmt.Errorf("its interpreter, or the working directory, does not exist: %w", err)
+// linked returns the program's path, if it is one for our own runtime.
+func (t Target) linked() (string, error) {
+	b, err := t.recognise()
+	if err == nil && !b.runtime && !b.script {
+		err = t.refused(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
 	}
-	return ex, err
+	return b.path, err
 }
 
-// exists reports whether there is such a file, so that it must be another one that is missing.
-func (t Target) exists() bool {
-	_, err := exec.LookPath(t.Command[0])
-	return err == nil
-}
-
-// choose tries what it may be: what a script starts, or a library that a program uses, shows only when it runs.
-func (t Target) choose(ctx context.Context, runtime func(context.Context) (teasel.Executor[[]byte], error)) (teasel.Executor[[]byte], error) {
-	if !slices.Contains([]string{ModeAuto, ModeRuntime, ModeAFL, ModeBlackBox}, t.Mode) {
-		return nil, fmt.Errorf("target %s: mode %q: expected %s, %s or %s", strings.Join(t.Command, " "), t.Mode, ModeRuntime, ModeAFL, ModeBlackBox)
-	}
-	if t.Mode == ModeRuntime {
-		return runtime(ctx)
-	}
-	p, err := t.recognise()
+// open opens the program in the way that the mode says, or that fits it: what a script starts, or a library that a
+// program uses, shows only when it runs.
+func (t Target) open(ctx context.Context) (teasel.Executor[[]byte], error) {
+	b, err := t.recognise()
 	if err != nil {
-		return nil, fmt.Errorf("target %s: %w", strings.Join(t.Command, " "), err)
+		return nil, err
 	}
 	var deaf *sancov.NotInstrumented
 	var silent *forkserver.Silent
 	switch {
-	case t.Mode == ModeAFL, t.Mode == ModeAuto && p.afl:
-		return t.openAFL(ctx, p)
+	case t.Mode == ModeRuntime, t.Mode == ModeAuto && b.runtime && !b.afl:
+		return t.openRuntime(ctx)
+	case t.Mode == ModeAFL, t.Mode == ModeAuto && b.afl:
+		return t.openAFL(ctx, b)
 	case t.Mode == ModeBlackBox:
-		return t.openBlackBox(ctx, p)
-	case p.runtime:
-		return runtime(ctx)
-	case p.script:
-		ex, err := runtime(ctx)
+		return t.openBlackBox(ctx, b)
+	case t.Mode != ModeAuto:
+		return nil, t.refused(fmt.Sprintf("mode %q: expected %s, %s or %s", t.Mode, ModeRuntime, ModeAFL, ModeBlackBox), "", nil)
+	case b.script:
+		ex, err := t.openRuntime(ctx)
 		if err == nil || !errors.As(err, &deaf) {
 			return ex, err
 		}
 	}
-	ex, err := t.openAFL(ctx, p)
+	ex, err := t.openAFL(ctx, b)
 	if err == nil || !errors.As(err, &silent) {
 		return ex, err
 	}
-	return t.openBlackBox(ctx, p)
+	return t.openBlackBox(ctx, b)
 }
 
 // command returns the arguments with the input's file in the placeholder's stead, and that file in a folder of its own;
 // "": there is no placeholder.
-func (t Target) command(p program) (args []string, input, folder string, err error) {
+func (t Target) command(p image) (args []string, input, folder string, err error) {
 	args = slices.Clone(t.Command)
 	args[0] = p.path
 	if len(t.Tracer) > 0 {
@@ -155,7 +138,7 @@ func (t Target) memory() uint64 {
 }
 
 // prepare returns what the forkserver package has to know.
-func (t Target) prepare(p program) (c forkserver.Command, err error) {
+func (t Target) prepare(p image) (c forkserver.Command, err error) {
 	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Loops: p.loops, Defers: p.deferred}
 	c.Args, c.Input, c.Folder, err = t.command(p)
 	return c, err

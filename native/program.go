@@ -11,11 +11,17 @@ import (
 
 // Program is what a target turned out to be when it was started.
 type Program struct {
-	Runner     string   // what it is run with, in a word or two for people
+	Mode       string   // how it is run: [ModeRuntime], [ModeAFL] or [ModeBlackBox]
+	Runner     string   // the same for people, a few words
 	Harness    bool     // it has no main of its own: by hand it takes its inputs' files as arguments
 	Edges      int      // instrumented places; 0: unknown, or none
-	Modules    int      // that hold them: the program and its shared libraries
-	Sanitizers []string // for example AddressSanitizer
+	Modules    int      // that hold them: the program and its shared libraries; 0: unknown
+	Sanitizers []string // for example AddressSanitizer; nil: unknown, or none
+	Map        int      // bytes of AFL's map; 0: there is none
+	Persistent bool     // one process runs many inputs
+	Shared     bool     // inputs come through shared memory
+	Tokens     []string // a dictionary that the program brings with it; nil: none
+	Warnings   []string // what its user should know, a sentence each; nil: all is well
 }
 
 // String returns it on one line: "harness with AddressSanitizer, 1234 edges".
@@ -43,15 +49,16 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	if d, ok := ex.(interface{ program() Program }); ok {
-		p = d.program()
+	if d, ok := ex.(interface{ describe() Program }); ok {
+		p = d.describe()
 	}
 	return p, nil
 }
 
-func (e *executor) program() Program {
+func (e *executor) describe() Program {
 	h := e.plain.Hello
-	p := Program{Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Edges: int(h.Edges), Modules: int(h.Modules)}
+	p := Program{Mode: ModeRuntime, Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Shared: true, Edges: int(h.Edges), Modules: int(h.Modules)}
+	p.Persistent = p.Harness
 	flags := h.Flags
 	if flags&(sancov.ASan|sancov.MSan) != 0 {
 		flags &^= sancov.UBSan // their libraries have it in them, used or not
@@ -65,4 +72,27 @@ func (e *executor) program() Program {
 		}
 	}
 	return p
+}
+
+func (e *aflExecutor) describe() Program {
+	h := e.server.Hello
+	dialect := [...]string{"AFL's fork server", "AFL++'s fork server (up to 4.10c)", "AFL++'s fork server (4.20c or later)"}[h.Dialect]
+	how := "forked for every input"
+	if h.Loops {
+		how = "persistent"
+	}
+	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Loops, Shared: h.Shared, Tokens: h.Tokens,
+		Runner: fmt.Sprintf("%s, %s, a map of %d bytes", dialect, how, h.MapSize)}
+	if h.Shared {
+		p.Runner += ", inputs in shared memory"
+	}
+	if len(e.target.Tracer) == 0 {
+		p.Warnings = []string{"nothing is known of what the program compares, and every run costs a round trip: it is fuzzed faster, and more is found, when it was built with 'teasel cc'"}
+	}
+	return p
+}
+
+func (e *blackBox) describe() Program {
+	return Program{Mode: ModeBlackBox, Runner: "no instrumentation: started for every input, judged by exit status and output",
+		Warnings: []string{"the program was not built for coverage, so this is blind fuzzing, which finds little; " + buildHint}}
 }

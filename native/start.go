@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/teaselfuzz/teasel/internal/forkserver"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
@@ -66,15 +67,15 @@ func (t Target) lookupError(err error) *StartError {
 }
 
 // examine looks at what a file is, so that one that cannot work is not even started.
-func (t Target) examine(path string, b []byte) error {
-	name := filepath.Base(path)
+func (t Target) examine(b *image, text []byte) error {
+	name := filepath.Base(b.path)
 	switch {
-	case bytes.HasPrefix(b, []byte("#!")):
+	case b.script:
 		return nil // what it starts may be instrumented
-	case !bytes.HasPrefix(b, []byte(elf.ELFMAG)):
+	case !bytes.HasPrefix(text, []byte(elf.ELFMAG)):
 		return t.refused(name+" is no program: neither an ELF file nor a script", buildHint, nil)
 	}
-	f, err := elf.NewFile(bytes.NewReader(b))
+	f, err := elf.NewFile(bytes.NewReader(text))
 	if err != nil {
 		return t.refused(name+" is a broken ELF file: "+err.Error(), buildHint, err)
 	}
@@ -83,12 +84,11 @@ func (t Target) examine(path string, b []byte) error {
 	switch {
 	case f.Type == elf.ET_REL:
 		return t.refused(name+" is an object file, expected a program", "link it: teasel cc -fsanitize=fuzzer,address "+name+" -o harness", nil)
-	case f.Class == elf.ELFCLASS32:
+	case len(t.Tracer) > 0: // which is for other machines
+	case f.Class == elf.ELFCLASS32 && (b.runtime || t.Mode == ModeRuntime):
 		return t.refused(name+" is a 32-bit program, and only 64-bit ones can be fuzzed", "build it without -m32", nil)
-	case machine != 0 && f.Machine != machine:
+	case machine != 0 && f.Machine != machine && f.Class != elf.ELFCLASS32: // which most kernels run as well
 		return t.refused(fmt.Sprintf("%s is a program for another machine (%v)", name, f.Machine), "build it for this one: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", nil)
-	case !bytes.Contains(b, []byte(signature)):
-		return t.refused(name+" has not been linked with teasel's runtime", buildHint, nil)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (e *executor) launch(ctx context.Context, c sancov.Command) (*sancov.Server
 	if err == nil || ctx.Err() != nil {
 		return s, err
 	}
-	out := e.target.refused(strings.TrimPrefix(err.Error(), "starting "+c.Args[0]+": "), "", err)
+	out := e.target.failed(err)
 	var silent *sancov.NotInstrumented
 	switch {
 	case errors.As(err, &silent):
@@ -107,10 +107,39 @@ func (e *executor) launch(ctx context.Context, c sancov.Command) (*sancov.Server
 		if b, err := os.ReadFile(c.Args[0]); err == nil && !bytes.Contains(b, []byte(signature)) {
 			out.What, out.Hint = out.What+": what it runs has not been linked with teasel's runtime", buildHint
 		}
+	}
+	return nil, out
+}
+
+// failed is an error of starting a program.
+func (t Target) failed(err error) *StartError {
+	var already *StartError
+	if errors.As(err, &already) {
+		return already
+	}
+	what := err.Error()
+	for _, name := range t.Command[:1] {
+		path, _ := exec.LookPath(name)
+		what = strings.TrimPrefix(strings.TrimPrefix(what, "starting "+path+": "), "starting "+name+": ")
+	}
+	out := t.refused(what, "", err)
+	var silent *forkserver.Silent
+	switch {
+	case errors.As(err, &silent):
+		out.What, out.Stderr, out.Hint = "it has not started AFL's fork server ("+silent.How+")", strings.TrimSpace(silent.Stderr), "build it with afl-cc, or for teasel with: teasel cc"
+	case errors.Is(err, exec.ErrNotFound):
 	case errors.Is(err, syscall.ENOENT):
 		out.What, out.Hint = "its interpreter, or the working directory, does not exist", "check the first line of a script, and --dir"
 	case errors.Is(err, syscall.ENOEXEC):
-		out.Hint = buildHint
+		out.What, out.Hint = "it is neither a program for this machine nor a script that begins with #!", buildHint
 	}
-	return nil, out
+	return out
+}
+
+// giveUp returns what Open returns when it could not start the program; closing is what giving everything back came to.
+func (t Target) giveUp(ctx context.Context, err, closing error) error {
+	if ctx.Err() == nil {
+		err = t.failed(err)
+	}
+	return errors.Join(err, closing)
 }

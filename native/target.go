@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -54,25 +52,6 @@ const (
 	signature = "TEASEL_FD"
 )
 
-// check returns the program's path.
-func (t Target) check() (string, error) {
-	if len(t.Command) == 0 || t.Command[0] == "" {
-		return "", t.refused("the command is empty", "", nil)
-	}
-	path, err := exec.LookPath(t.Command[0])
-	if err != nil {
-		return "", t.lookupError(err)
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return "", err
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", t.refused(err.Error(), "teasel has to read the program to see how it was built", err)
-	}
-	return path, t.examine(path, b)
-}
-
 // sanitizers are options under which a fault ends the process at once, with a report that we can read. What the user
 // sets comes later and wins. AddressSanitizer reads UBSAN_OPTIONS as well, so what is there holds for it too.
 var sanitizers = [...]struct{ name, options string }{
@@ -99,17 +78,15 @@ func (t Target) environment() []string {
 // Open starts the program. What it returns gives [Crash] as evidence. With teasel's runtime it is also a
 // [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
 // [teasel.Resetter]. What is wrong with the program is a [StartError].
-func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
-	return t.openAs(ctx, t.openRuntime)
-}
+func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) { return t.open(ctx) }
 
 func (t Target) openRuntime(ctx context.Context) (teasel.Executor[[]byte], error) {
-	path, err := t.check()
+	path, err := t.linked()
 	if err != nil {
 		return nil, err
 	}
 	if t.Operands != "" {
-		if t.Operands, err = (Target{Command: []string{t.Operands}}).check(); err != nil {
+		if t.Operands, err = (Target{Command: []string{t.Operands}}).linked(); err != nil {
 			return nil, err
 		}
 	}

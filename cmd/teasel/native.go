@@ -31,6 +31,8 @@ type nativeOptions struct {
 	MemoryLimit size              `json:"memory_limit,omitempty"`
 	Batch       int               `json:"batch,omitempty"`
 	Exits       []int             `json:"crash_exit,omitempty"`
+	Mode        string            `json:"mode,omitempty"`
+	Tracer      string            `json:"tracer,omitempty"`
 	Severity    map[string]string `json:"severity,omitempty"`
 	DryRun      bool              `json:"-"`
 }
@@ -43,6 +45,8 @@ type nativeTarget struct {
 	Timeout time.Duration `json:"timeout"`
 	Memory  size          `json:"memory_limit,omitempty"`
 	Exits   []int         `json:"crash_exit,omitempty"`
+	Mode    string        `json:"mode,omitempty"`
+	Tracer  []string      `json:"tracer,omitempty"`
 	Harness bool          `json:"harness,omitempty"` // by hand it takes the input's file as an argument
 }
 
@@ -52,7 +56,8 @@ func newNative() *cobra.Command {
 		Use:   "native [flags] -- PROGRAM [ARG... @@]",
 		Short: "Fuzz a program in C or C++, or a libFuzzer harness",
 		Long: `Fuzz a program that was built with 'teasel cc' or 'teasel c++': a harness with LLVMFuzzerTestOneInput, or a program that
-reads standard input, or the file that stands for @@ among its arguments.
+reads standard input, or the file that stands for @@ among its arguments. What AFL++'s compilers have built is run as it is;
+a program without any instrumentation is fuzzed blindly, by its exit status and what it writes.
 
 What an input reaches in the program, and what the program compares it with, guides what is tried next. Each finding is
 shown again in a fresh process, made as small as it gets, and written down twice: as a file that 'teasel repro' takes, and
@@ -78,6 +83,8 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that one run may hold; 0: 2GiB")
 	f.IntVar(&o.Batch, "batch", 0, "inputs that a harness gets at a time; 0: 64")
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
+	f.Var(choice{&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}}, "mode", "how the program is run (default: as it was built)")
+	f.StringVar(&o.Tracer, "tracer", "", "program, and its arguments, that runs the program and has AFL's fork server in it, such as afl-qemu-trace")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be fuzzed, and end")
 	return cmd
 }
@@ -143,12 +150,11 @@ type nativePlan struct {
 func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativePlan, error) {
 	p := &nativePlan{command: o.Command}
 	target := native.Target{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
-		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits}
+		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer)}
 	dictionary, err := loadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
 	if err != nil {
 		return nil, err
 	}
-	p.tokens = dictionary.Len()
 	if p.seeds, err = loadCorpus(o.Corpus, teasel.Codec[[]byte](native.Codec{}), stderr); err != nil {
 		return nil, err
 	}
@@ -163,6 +169,8 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 		}
 		return nil, targetFailure(err)
 	}
+	dictionary.Add(mutate.Other, p.program.Tokens...)
+	p.tokens = dictionary.Len()
 	p.options, p.rules, p.severity = &o.options, native.Rules(), o.Severity
 	p.campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary})
 	profile, _ := native.ParseProfile(o.profileName()) // was tried when the campaign was begun
@@ -180,7 +188,7 @@ func (p *nativePlan) describe(o *nativeOptions) (err error) {
 		return err
 	}
 	m.Target, err = rawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Memory: o.MemoryLimit,
-		Exits: o.Exits, Harness: p.program.Harness})
+		Exits: o.Exits, Mode: p.program.Mode, Tracer: strings.Fields(o.Tracer), Harness: p.program.Harness})
 	return err
 }
 
@@ -218,6 +226,9 @@ const few = 4
 // introduce says what is fuzzed.
 func (p *nativePlan) introduce(w io.Writer) {
 	fmt.Fprintf(w, "teasel: %s is a %v; inputs go to %s\n", p.command[0], p.program, p.source())
+	for _, text := range p.program.Warnings {
+		fmt.Fprintf(w, "teasel: warning: %s\n", text)
+	}
 	if p.program.Edges > 0 && p.program.Edges < few {
 		fmt.Fprintf(w, "teasel: warning: %d edges are next to nothing: was the code under test compiled with 'teasel cc' too?\n", p.program.Edges)
 	}
@@ -245,7 +256,8 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, usage("", "reading the finding's target: it has no command")
 	}
 	return &bench[[]byte]{
-		target:  native.Target{Command: t.Command, Env: t.Env, Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1},
+		target:  native.Target{Command: t.Command, Env: t.Env, Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
+			Mode: t.Mode, Tracer: t.Tracer},
 		codec:   native.Codec{},
 		mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
 	}, nil

@@ -17,6 +17,13 @@ import (
 // what programs count on.
 const leashFD = 100
 
+// How often, and with what pause, it is looked for what holds the leash. A program may have handed it to somebody who
+// is none of ours.
+const (
+	leashLooks = 50
+	leashPause = time.Millisecond
+)
+
 // Plain runs a program that has no server in it: it is started for every input. One goroutine at a time uses it.
 type Plain struct {
 	cmd      Command
@@ -80,8 +87,12 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	proc.AwaitEnd(pid)
 	reason := p.watch.end()
 	syscall.Kill(-pid, syscall.SIGKILL) // what it has left in its group; while it is not reaped, the number is its own
-	if held(leash) {
+	for range leashLooks { // one that is killed may have forked just before, and takes a moment to die
+		if !held(leash) {
+			break
+		}
 		p.leaked += proc.KillStrays(pid, p.marker)
+		time.Sleep(leashPause)
 	}
 	var ws syscall.WaitStatus
 	for {
