@@ -32,8 +32,8 @@ func (e *editor) crossArguments(b *Script) bool {
 	params := root.Get("params")
 	mine := params.Get("arguments")
 	for range 4 {
-		other, err := mutate.ParseJSON(b.Steps[e.r.IntN(len(b.Steps))].Line)
-		if err != nil || other.Kind != mutate.Object {
+		other := parsed(&e.memory, b.Steps[e.r.IntN(len(b.Steps))].Line)
+		if other == nil || other.Kind != mutate.Object {
 			continue
 		}
 		theirs := other.Get("params").Get("arguments")

@@ -24,8 +24,48 @@ func base64Forms(text string) (forms []string) {
 	return forms
 }
 
+// leakSigns are the texts without any of which nothing leaks.
+var leakSigns = func() (signs [][]byte) {
+	for _, form := range canaryForms {
+		signs = append(signs, []byte(form))
+	}
+	signs = append(signs, []byte(InjectionMarker), []byte(CanarySecret), []byte(privateKey))
+	for i := range tokenShapes {
+		signs = append(signs, []byte(tokenShapes[i].prefix))
+	}
+	return append(signs, traceSigns...)
+}()
+
+// leakPairs is the set of what they begin with, two bytes each.
+var leakPairs = func() (set [1 << 10]uint64) {
+	for _, sign := range leakSigns {
+		pair := uint16(sign[0])<<8 | uint16(sign[1])
+		set[pair>>6] |= 1 << (pair & 63)
+	}
+	return set
+}()
+
+// mayLeak reports whether one of the signs stands in a line: one look over an ordinary line serves all of them.
+func mayLeak(raw []byte) bool {
+	for i := 1; i < len(raw); i++ {
+		pair := uint16(raw[i-1])<<8 | uint16(raw[i])
+		if leakPairs[pair>>6]>>(pair&63)&1 == 0 {
+			continue
+		}
+		for _, sign := range leakSigns {
+			if bytes.HasPrefix(raw[i-1:], sign) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // leaks judges what stands in a line that should not be known to the server, or not be told.
 func (j *judge) leaks(r *Received) {
+	if !mayLeak(r.Raw) {
+		return
+	}
 	for _, form := range canaryForms {
 		if bytes.Contains(r.Raw, []byte(form)) {
 			j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
@@ -95,6 +135,9 @@ var tokenShapes = []struct {
 	{"npm_", 36, "an npm token"},
 }
 
+// privateKey ends the first line of a private key.
+const privateKey = "PRIVATE KEY-----"
+
 func (j *judge) secrets(r *Received) {
 	if bytes.Contains(r.Raw, []byte(CanarySecret)) {
 		severity, note := teasel.High, ""
@@ -105,8 +148,8 @@ func (j *judge) secrets(r *Received) {
 			"A secret of the server's environment (TEASEL_CANARY_SECRET) came back for %s%s.", j.cause(r), note))
 		return
 	}
-	if i := bytes.Index(r.Raw, []byte("PRIVATE KEY-----")); i >= 0 && bytes.Contains(r.Raw[:i], []byte("-----BEGIN ")) &&
-		len(r.Raw)-i > 200 && !j.weSent("PRIVATE KEY-----") {
+	if i := bytes.Index(r.Raw, []byte(privateKey)); i >= 0 && bytes.Contains(r.Raw[:i], []byte("-----BEGIN ")) &&
+		len(r.Raw)-i > 200 && !j.weSent(privateKey) {
 		j.report(RuleSecret, j.source(r), "", fmt.Sprintf("A private key came back for %s.", j.cause(r)))
 		return
 	}

@@ -216,6 +216,22 @@ func TestIsUsual(t *testing.T) {
 		m := ParseMessage([]byte(tt.line))
 		if got := isUsual(&m); got != tt.want {
 			t.Errorf("%s: %v, expected %v", tt.line, got, tt.want)
+
+// Each sign is seen wherever it stands, and ordinary lines have none.
+func TestMayLeak(t *testing.T) {
+	for _, sign := range leakSigns {
+		for _, line := range []string{string(sign), `{"text":"` + string(sign), string(sign) + "x", string(sign[:1]) + string(sign)} {
+			if !mayLeak([]byte(line)) {
+				t.Errorf("nothing seen in %q", line)
+			}
+		}
+		if mayLeak(sign[:len(sign)-1]) {
+			t.Errorf("something seen in %q", sign[:len(sign)-1])
+		}
+	}
+	for _, line := range []string{"", "s", `{"jsonrpc":"2.0","id":1,"result":{}}`, echoExchange} {
+		if mayLeak([]byte(line)) {
+			t.Errorf("something seen in %q", line)
 		}
 	}
 }

@@ -18,8 +18,9 @@ type editor struct {
 	large       mutate.JSONTree // the same, of which some come out long
 
 	r      *teasel.Rand
-	in     Script // the one that is being changed
-	trees  []tree // by step
+	in     Script            // the one that is being changed
+	trees  []tree            // by step
+	memory mutate.JSONParser // of the trees
 	known  []reading
 	places []*mutate.JSON
 }
@@ -27,8 +28,9 @@ type editor struct {
 // reading is a line that was read before. Most mutations are of the same script as the one before, and copying a tree
 // is several times as fast as reading its text.
 type reading struct {
-	line []byte
-	root *mutate.JSON // nil: it is no JSON
+	line   []byte
+	root   *mutate.JSON // nil: it is no JSON
+	memory mutate.JSONParser
 }
 
 type tree struct {
@@ -57,6 +59,7 @@ func (e *editor) forget() {
 	n := len(e.in.Steps)
 	e.trees = slices.Grow(e.trees[:0], n)[:n]
 	clear(e.trees)
+	e.memory.Reset()
 }
 
 // end writes back what was changed and returns the script, which the editor no longer knows.
@@ -112,19 +115,24 @@ const maxKnown = 4 << 10
 func (e *editor) read(i int) *mutate.JSON {
 	line := e.in.Steps[i].Line
 	if i < len(e.known) && len(line) > 0 && bytes.Equal(e.known[i].line, line) {
-		return e.known[i].root.Clone()
+		return e.memory.Copy(e.known[i].root)
 	}
-	root, err := mutate.ParseJSON(line)
-	if err != nil {
-		root = nil
+	if i >= maxSteps || len(line) > maxKnown {
+		return parsed(&e.memory, line)
 	}
-	if i < maxSteps && len(line) <= maxKnown {
-		for len(e.known) <= i {
-			e.known = append(e.known, reading{})
-		}
-		e.known[i].line = append(e.known[i].line[:0], line...)
-		e.known[i].root = root.Clone()
+	for len(e.known) <= i {
+		e.known = append(e.known, reading{})
 	}
+	k := &e.known[i]
+	k.memory.Reset()
+	k.line = append(k.line[:0], line...)
+	k.root = parsed(&k.memory, line)
+	return e.memory.Copy(k.root)
+}
+
+// parsed returns a line as a tree, nil if it is no JSON.
+func parsed(p *mutate.JSONParser, line []byte) *mutate.JSON {
+	root, _ := p.Parse(line)
 	return root
 }
 

@@ -146,7 +146,12 @@ func (v *JSON) index(name string) int {
 	if v == nil || v.Kind != Object {
 		return -1
 	}
-	return slices.IndexFunc(v.Members, func(m Member) bool { return m.Name == name })
+	for i := range v.Members { // without copying them
+		if v.Members[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // Set gives the first member of that name the value, or appends one. It does nothing to what is no object.

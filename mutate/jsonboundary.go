@@ -143,12 +143,16 @@ func nest(e *editor, at *slot) bool {
 
 // nested wraps v: 0 in arrays, 1 in objects, 2 in both in turn.
 func nested(v *JSON, depth, style int) *JSON {
-	for i := range depth {
+	around, items, members := make([]JSON, depth), make([]*JSON, depth), make([]Member, depth)
+	for i := range around {
 		if style == 0 || style == 2 && i%2 == 0 {
-			v = NewArray(v)
+			items[i] = v
+			around[i] = JSON{Kind: Array, Items: items[i : i+1 : i+1]}
 		} else {
-			v = NewObject(Member{Name: "nested", Value: v})
+			members[i] = Member{Name: "nested", Value: v}
+			around[i] = JSON{Kind: Object, Members: members[i : i+1 : i+1]}
 		}
+		v = &around[i]
 	}
 	return v
 }

@@ -47,6 +47,28 @@ func (p *JSONParser) Parse(data []byte) (*JSON, error) {
 	return v, nil
 }
 
+// Copy returns a copy of a tree that is good until the next Reset; nil of nil.
+func (p *JSONParser) Copy(v *JSON) *JSON {
+	if v == nil {
+		return nil
+	}
+	w := &p.nodes.cut(1, 8)[0]
+	w.Kind, w.Text, w.read = v.Kind, v.Text, v.read
+	if n := len(v.Items); n > 0 {
+		w.Items = p.items.cut(n, 0)
+		for i, item := range v.Items {
+			w.Items[i] = p.Copy(item)
+		}
+	}
+	if n := len(v.Members); n > 0 {
+		w.Members = p.members.cut(n, 8)
+		for i, m := range v.Members {
+			w.Members[i] = Member{Name: m.Name, Value: p.Copy(m.Value), read: m.read}
+		}
+	}
+	return w
+}
+
 // Reset ends the life of all trees since the last one and takes their memory for the next.
 func (p *JSONParser) Reset() {
 	p.nodes.reset()

@@ -105,6 +105,29 @@ func TestParserKeepsTreesUntilReset(t *testing.T) {
 	}
 }
 
+func TestParserCopies(t *testing.T) {
+	var p JSONParser
+	for _, text := range append(treeSeeds, ugly...) {
+		v := parse(t, text)
+		w := p.Copy(v)
+		if !v.identical(w) || w.String() != text && v.String() == text {
+			t.Errorf("%q was copied as %q", text, w)
+		}
+		if w.Text += "x"; w.Kind == Object {
+			w.Members = append(w.Members[:0], Member{Name: "other"})
+		}
+		if v.String() != parse(t, text).String() {
+			t.Errorf("%q shares with its copy", text)
+		}
+	}
+	if p.Copy(nil) != nil {
+		t.Error("a copy of nil is not nil")
+	}
+	if got, want := p.Copy(NewArray(nil, NewObject(Member{Name: "a"}))).String(), `[null,{"a":null}]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestParserUsesMemoryAgain(t *testing.T) {
 	text := []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Echo: x"},true,[1,2]]}}`)
 	var p JSONParser

@@ -38,12 +38,13 @@ type JSONTree struct {
 	wheel wheel
 	words *Dictionary
 	slots []slot
+	last  editor // used again
 }
 
 // Clone returns a mutator of the same settings for another worker. They share the dictionary.
 func (t *JSONTree) Clone() teasel.Mutator[*JSON] {
 	c := *t
-	c.slots = nil
+	c.slots, c.last = nil, editor{}
 	return &c
 }
 
@@ -86,11 +87,12 @@ func (t *JSONTree) prepare() {
 // edit returns an editor of v, whose text and depth may grow to the limits.
 func (t *JSONTree) edit(r *rand.Rand, v *JSON) *editor {
 	t.prepare()
-	return &editor{
+	t.last = editor{
 		tree: t, r: r, root: v, slots: t.slots,
 		room:     max(0, t.maxBytes()-v.size()),
 		maxDepth: max(t.maxDepth(), v.depth()),
 	}
+	return &t.last
 }
 
 // Mutate returns a copy of src after one operator or several on one another, made out of the nodes of dst. It differs
