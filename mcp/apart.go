@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -14,7 +15,7 @@ import (
 // have done so right after its last answer. When neither kills a server by itself, what was not answered is lost.
 func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lane) ([]*lane, error) {
 	end := e.bury(ctx, f, r.server)
-	e.lose(r.server, end)
+	parked := e.lose(r.server)
 	lost, broken, rest, latest := sortOut(lanes)
 	if len(lost) == 1 && len(broken) == 0 && latest == nil {
 		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
@@ -54,6 +55,7 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 	for _, l := range lost {
 		l.lost = true
 	}
+	e.blame(parked, end)
 	if len(lost) == 0 && latest != nil { // all was answered, and still it is dead
 		latest.lost = true
 	}
@@ -109,19 +111,20 @@ func (l *lane) bad() bool {
 	return l.t.End.Kind != EndInvalid && !l.t.End.EOF || l.t.Hung || l.t.Deaf || l.t.Flood
 }
 
-// lose forgets a server that has ended.
-func (e *executor) lose(s *server, end End) {
+// lose forgets a server that has ended, and returns the scripts that were parked on it.
+func (e *executor) lose(s *server) []*lane {
 	if e.live == s {
 		e.live = nil
 		e.written = len(e.out) // what was not sent is of no use to the next one
 	}
-	e.abandon(s, end)
+	return e.abandon(s)
 }
 
 // discard ends a server in the middle of a conversation that an error of ours has broken off: what would come next
 // belongs to nobody.
 func (e *executor) discard(s *server, err error) error {
-	e.lose(s, s.kill())
+	s.kill()
+	e.lose(s)
 	return err
 }
 
@@ -136,8 +139,10 @@ const (
 // run again, each on its own, and watched for longer.
 func (e *executor) diedIdle(ctx context.Context) error {
 	s := e.live
-	e.lose(s, s.bury(ctx))
+	end := s.bury(ctx)
+	parked := e.lose(s)
 	if e.idle++; e.idle > idleDeaths || s.ran == 0 {
+		e.blame(parked, end)
 		return nil
 	}
 	e.lingers = lingerCalls
@@ -153,22 +158,26 @@ func (e *executor) diedIdle(ctx context.Context) error {
 			return err
 		}
 		if l.t.End.Kind != EndInvalid {
-			l.obs = nil
+			l.own()
 			e.back = append(e.back, l)
 			return nil
 		}
 	}
+	e.blame(parked, end)
 	return nil
 }
 
 // A record is what was seen of one topic.
 type record struct {
 	ran, asked int
-	deaths     int // those forgiven left out
-	clean      int // scripts since the last death
-	slow, hung int // requests that were parked; that were never answered
-	parked     int // now
-	blamed     int // times a parked one was made answerable for a death
+	deaths     int           // those forgiven left out
+	clean      int           // scripts since the last death
+	slow, hung int           // requests that were parked; that were never answered
+	slowest    time.Duration // that an answer took which came
+	silent     int           // times that all the time there is was waited for one in vain
+	parked     int           // now
+	orphans    int           // times one was tried again that had lost its server
+	blamed     int           // times a parked one was made answerable for a death
 }
 
 const (

@@ -89,8 +89,12 @@ func (e *editor) insertAsIs(i int, s Step) {
 }
 
 // Join puts scripts one after another into one. A script that has a process of its own cannot have had a part in what
-// befell the session of others: it is left out, unless all are such.
+// befell the session of others: it is left out, unless all are such. So is what measured how time grows, for it takes
+// its time and has no other effect; and before such a measurement nothing else has a part in it.
 func (m *Mutator) Join(ins []Script) Script {
+	if n := len(ins); n > 0 && ins[n-1].Check == CheckGrowthTime {
+		return copyScript(Script{}, ins[n-1])
+	}
 	all := true
 	for i := range ins {
 		all = all && ins[i].Start == Fresh
@@ -100,7 +104,7 @@ func (m *Mutator) Join(ins []Script) Script {
 		out.Start = Fresh
 	}
 	for i := range ins {
-		if ins[i].Start != out.Start {
+		if ins[i].Start != out.Start || ins[i].Check == CheckGrowthTime {
 			continue
 		}
 		base := len(out.Steps)

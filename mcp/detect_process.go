@@ -39,8 +39,10 @@ func (j *judge) process() {
 
 // guilty returns the line that most likely caused what happened last: in the lines that were sent without waiting it
 // is the first one that has no answer, else the very last.
-func (j *judge) guilty() *Sent {
-	sent := j.t.Sent
+func (j *judge) guilty() *Sent { return j.guiltyOf(j.t.Sent) }
+
+// guiltyOf is guilty for what happened when no more than these lines had been sent.
+func (j *judge) guiltyOf(sent []Sent) *Sent {
 	if len(sent) == 0 {
 		return nil
 	}
@@ -66,8 +68,10 @@ func (j *judge) inFlight(s, next *Sent) bool {
 	return step.NoWait || step.Times > 1 && next.Step == s.Step
 }
 
-func (j *judge) guiltySubject() string {
-	s := j.guilty()
+func (j *judge) guiltySubject() string { return j.subjectOf(j.guilty()) }
+
+// subjectOf names what a line is about that is to blame for something.
+func (j *judge) subjectOf(s *Sent) string {
 	switch {
 	case s == nil:
 		return "(nothing sent)"
@@ -77,8 +81,9 @@ func (j *judge) guiltySubject() string {
 	return j.subject(s)
 }
 
-func (j *judge) guiltyLine() string {
-	s := j.guilty()
+func (j *judge) guiltyLine() string { return lineOf(j.guilty()) }
+
+func lineOf(s *Sent) string {
 	if s == nil {
 		return "it was started, before anything was sent"
 	}
@@ -137,13 +142,17 @@ func (j *judge) endOfInput() {
 	}
 }
 
-// oversized is the length from which a line may well be beyond a server's limit.
-const oversized = 1 << 20
+// The lengths from which a line may be, and may well be, beyond a server's limit, and what it is called then.
+const (
+	long            = 64 << 10
+	oversized       = 1 << 20
+	subjectLongLine = "(long line)"
+)
 
 func (j *judge) quietExit() {
 	s := j.guilty()
 	if s != nil && len(s.Raw) >= oversized {
-		j.reportAs(RuleExit, teasel.Medium, "(long line)", "", fmt.Sprintf(
+		j.reportAs(RuleExit, teasel.Medium, subjectLongLine, "", fmt.Sprintf(
 			"The server exited with status 0 after a line of %d bytes, instead of answering with an error.", len(s.Raw)))
 		return
 	}
@@ -204,7 +213,11 @@ func (j *judge) deaf() {
 	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) {
 		return
 	}
-	j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf(
+	subject := j.subject(s)
+	if j.t.Idle && len(s.Raw) >= long { // it has stopped reading, whatever the line says
+		subject = subjectLongLine
+	}
+	j.report(RuleDeaf, subject, "", fmt.Sprintf(
 		"After %s the server answered nothing any more, not even a ping.", cut(s.Raw, 160)))
 }
 
@@ -328,13 +341,17 @@ func (j *judge) asksForTime(s *Sent) bool {
 
 // noise judges lines on standard output that are no messages.
 func (j *judge) noise() {
-	for _, line := range j.t.Noise {
+	for i, line := range j.t.Noise {
 		// What was being written when the process died is cut off in the middle.
 		if j.t.End.Kind != EndInvalid && bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
 			continue
 		}
-		j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
-			"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), j.guiltyLine()))
+		s := j.guilty()
+		if i < len(j.t.NoiseAfter) {
+			s = j.guiltyOf(j.t.Sent[:min(j.t.NoiseAfter[i], len(j.t.Sent))])
+		}
+		j.report(RuleNoise, j.subjectOf(s), "", fmt.Sprintf(
+			"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), lineOf(s)))
 		return
 	}
 	if len(j.t.Noise) == 0 {

@@ -23,11 +23,13 @@ type executor struct {
 	spares  []*server // nothing was said to them yet; the oldest first
 	taken   time.Time // when one of them was last needed
 	startup time.Duration
-	lingers int // executions to be watched for longer: the server has died some time after its last answer
-	idle    int // times that it has
+	lingers int           // executions to be watched for longer: the server has died some time after its last answer
+	idle    int           // times that it has
+	slowest time.Duration // that any answer took which came to a script by itself
 
 	lanes   []*lane
-	active  int // of them
+	active  int  // of them
+	whole   bool // this call has the last word: answers are waited for as long as they may take
 	single  Script
 	out     []byte             // what this call has put together for the wire
 	written int                // how much of it was written
@@ -36,6 +38,7 @@ type executor struct {
 
 	waiting  []*lane // parked
 	resumed  []*lane // what they waited for has come, and they have more to say
+	orphans  []*lane // their server has ended before it could answer them
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
 	strays   map[uint64]int
@@ -113,6 +116,7 @@ func (e *executor) BatchSize() int { return batchWindows * e.target.window() }
 
 // begin forgets the last call.
 func (e *executor) begin(n int) {
+	e.whole = false
 	for len(e.lanes) < n {
 		e.lanes = append(e.lanes, new(lane))
 	}
@@ -127,20 +131,13 @@ func (e *executor) begin(n int) {
 	}
 }
 
-// limit is how long to wait for an answer.
-func (e *executor) limit(quick bool) time.Duration {
-	if quick {
-		return max(e.target.timeout()/5, 2*graceTime)
-	}
-	return e.target.timeout()
-}
-
 // Exec runs one script with nothing else in flight and waits for every answer as long as it may take.
 func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation) error {
 	e.begin(1)
 	e.single = in
 	l := e.lanes[0]
 	l.take(&e.single, obs)
+	e.whole = !obs.Ask.Quick
 	if l.prepare(e); !l.skip {
 		if err := e.solo(ctx, l, true); err != nil {
 			return err
@@ -172,6 +169,9 @@ func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Obs
 		}
 	}
 	if err := e.settleDangling(ctx, lanes); err != nil {
+		return 0, err
+	}
+	if err := e.adopt(ctx); err != nil {
 		return 0, err
 	}
 	for i := range ins {
@@ -260,7 +260,7 @@ func (e *executor) Reset(context.Context) error {
 		return nil
 	}
 	s := e.live
-	e.lose(s, End{Kind: EndKilled})
+	e.lose(s)
 	return s.close()
 }
 

@@ -48,6 +48,9 @@ type lane struct {
 	meter       meter
 }
 
+// topicLarge is what large lines are about, whatever they say.
+const topicLarge = "large"
+
 // planned is what is known of a step before it is sent.
 type planned struct {
 	message Message // of the line with its placeholders
@@ -98,7 +101,7 @@ func (l *lane) prepare(e *executor) {
 		p.regular = p.regular && len(begun) == 0
 		p.topic = e.topic(&p.message, p.regular)
 		if len(s.Line) > maxSharedLine {
-			p.topic = topic{method: "large"}
+			p.topic = topic{method: topicLarge}
 		}
 		l.plan = append(l.plan, p)
 		l.alone = l.alone || !p.regular || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize"
@@ -301,6 +304,7 @@ func (l *lane) hearNoise(raw []byte) {
 	l.t.Noisy++
 	if len(l.t.Noise) < maxNoise {
 		l.t.Noise = append(l.t.Noise, bytes.Clone(raw[:min(len(raw), maxNoiseLine)]))
+		l.t.NoiseAfter = append(l.t.NoiseAfter, len(l.t.Sent))
 	}
 }
 

@@ -26,6 +26,12 @@ func TestLateServer(t *testing.T) {
 		switch message, _ := m.Params.Get("arguments").Get("message").Str(); {
 		case m.Method == "initialize":
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"late","version":"1"}}}`+"\n", m.ID)
+		case message == "never":
+		case message == "die":
+			os.Exit(9)
+		case message == "block":
+			time.Sleep(1500 * time.Millisecond)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 		case message == "die slowly":
 			time.AfterFunc(200*time.Millisecond, func() { panic("slowly") })
 		case message == "trace":
@@ -86,6 +92,39 @@ func TestParkedDeath(t *testing.T) {
 	}
 	if _, o := execute(t, e, slow); o.Exit != teasel.ExitCrash {
 		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestParkedIsInnocent: a script that waits for its answer is not made answerable for a death that another one caused.
+func TestParkedIsInnocent(t *testing.T) {
+	e := lateServer(t)
+	fine, never, die := call("echo", `{"message":"fine"}`), call("echo", `{"message":"never"}`), call("echo", `{"message":"die"}`)
+	if executeBatch(t, e, fine, never); len(e.waiting) != 1 {
+		t.Fatal("it was not set aside")
+	}
+	if x := exits(executeBatch(t, e, fine, die, fine)); x[1] != teasel.ExitCrash {
+		t.Fatalf("what kills the server ended as %v", x)
+	}
+	ins, late := stragglers(t, e, 1) // it was tried again
+	if !strings.Contains(string(ins[0].Steps[0].Line), "never") || late[0].Exit != teasel.ExitHang {
+		t.Errorf("%s is handed out, which ended as %v", ins[0].Steps[0].Line, late[0].Exit)
+	}
+}
+
+// TestSlowServerIsWaitedFor: a server that answers nothing for a while is taken for deaf soon in a batch, which is looked
+// into again; once it was seen to answer after all, it is waited for.
+func TestSlowServerIsWaitedFor(t *testing.T) {
+	e := lateServer(t)
+	block := call("echo", `{"message":"block"}`)
+	if o := executeBatch(t, e, block)[0]; o.Exit != teasel.ExitHang {
+		t.Errorf("at first it ended as %v", o.Exit)
+	}
+	if _, o := execute(t, e, block); o.Exit != teasel.ExitOK {
+		t.Errorf("with all the time there is it ended as %v", o.Exit)
+	}
+	before := e.live
+	if o := executeBatch(t, e, block)[0]; o.Exit != teasel.ExitOK || e.live != before {
+		t.Errorf("after that it ended as %v", o.Exit)
 	}
 }
 

@@ -361,3 +361,16 @@ func BenchmarkGenerate(b *testing.B) {
 		m.Generate(r)
 	}
 }
+
+// TestJoinLeavesMeasurementsOut: what measures time is not put before other scripts, nor they before it.
+func TestJoinLeavesMeasurementsOut(t *testing.T) {
+	m := newTestMutator(t)
+	ping := shared("", sendText(pingLine))
+	growth := shared(CheckGrowthTime, sendText(pingLine), sendText(pingLine))
+	if in := m.Join([]Script{ping, growth, ping}); len(in.Steps) != 2 {
+		t.Errorf("%d steps, want those of the two others", len(in.Steps))
+	}
+	if in := m.Join([]Script{ping, growth}); in.Check != CheckGrowthTime || len(in.Steps) != 2 {
+		t.Errorf("%d steps under the label %q, want the measurement alone", len(in.Steps), in.Check)
+	}
+}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"time"
 
@@ -37,6 +38,7 @@ func (e *executor) returned(l *lane) {
 	if l.owed > 0 {
 		return
 	}
+	e.pace(l)
 	e.unpark(l)
 	if l.done() {
 		e.handBack(l)
@@ -94,21 +96,59 @@ func (e *executor) expire() {
 // maxBlame is how often the parked scripts of one topic are made answerable for the death of a server.
 const maxBlame = 2
 
-// abandon gives up all scripts that are parked on a server which has ended. Any of them may have killed it: the first
-// times they are handed out as if they had, and trying them again will tell.
-func (e *executor) abandon(s *server, end End) {
+// maxOrphans is how often parked scripts of one topic that have lost their server are tried once more.
+const maxOrphans = 2
+
+// abandon gives up all scripts that are parked on a server which has ended, and returns them. As it has not come out
+// whether they would have been answered, some are tried again.
+func (e *executor) abandon(s *server) (parked []*lane) {
 	for _, l := range slices.Clone(e.waiting) {
 		if l.home != s {
 			continue
 		}
 		e.unpark(l)
-		if died := end.Kind == EndExited || end.Kind == EndSignalled; died && l.obs == nil && l.topic.blamed < maxBlame {
-			l.topic.blamed++
-			l.t.End = end
-			e.back = append(e.back, l)
+		parked = append(parked, l)
+		if l.obs == nil && l.topic.orphans < maxOrphans {
+			l.topic.orphans++
+			e.orphans = append(e.orphans, l)
 		}
 	}
 	e.resumed = slices.DeleteFunc(e.resumed, func(l *lane) bool { return l.home == s })
+	return parked
+}
+
+// adopt tries scripts again that have lost their server, each by itself, and hands them out.
+func (e *executor) adopt(ctx context.Context) error {
+	for len(e.orphans) > 0 {
+		l := e.orphans[0]
+		e.orphans = e.orphans[1:]
+		told := l.told
+		l.obs = &teasel.Observation{}
+		l.again(e)
+		l.told = told
+		if err := e.solo(ctx, l, true); err != nil {
+			return err
+		}
+		l.own()
+		e.back = append(e.back, l)
+	}
+	return nil
+}
+
+// blame is for scripts that were parked on a server which has died of nobody knows what. Any of them may have killed it:
+// the first times they are handed out as if they had, and trying them again will tell.
+func (e *executor) blame(parked []*lane, end End) {
+	if end.Kind != EndExited && end.Kind != EndSignalled {
+		return
+	}
+	for _, l := range parked {
+		if l.obs == nil && l.topic.blamed < maxBlame {
+			l.topic.blamed++
+			l.t.End = end
+			e.orphans = slices.DeleteFunc(e.orphans, func(o *lane) bool { return o == l })
+			e.back = append(e.back, l)
+		}
+	}
 }
 
 // Straggler returns a script that was parked and has come to its end, and what became of it.

@@ -60,8 +60,11 @@ func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
 	if r.broken {
 		limit = min(limit, brokenTime)
 	}
-	if !waited && quiet >= graceTime {
-		return fateInvalid, time.Millisecond
+	if quiet >= graceTime {
+		if !waited {
+			return fateInvalid, time.Millisecond
+		}
+		r.spend()
 	}
 	switch {
 	case r.mute:
@@ -74,13 +77,20 @@ func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
 		if total := r.server.inbox.total.Load(); total != r.bytes && quiet < maxLimits*limit {
 			r.bytes, r.asked = total, now // it is in the middle of something long
 		}
-		left := limit - now.Sub(later(r.late, r.asked))
+		quiet = now.Sub(later(r.late, r.asked))
+		left := limit - quiet
 		if left <= 0 {
+			if e.excused(r, quiet) {
+				return fateInvalid, graceTime
+			}
 			return fateDeaf, 0
 		}
 		return fateInvalid, left
 	case !r.canPing() || r.open || r.patient && r.heard || r.heard && !e.canPark():
 		if quiet >= limit {
+			if e.excused(r, quiet) {
+				return fateInvalid, graceTime
+			}
 			if r.broken {
 				return fateDeaf, 0
 			}

@@ -43,16 +43,18 @@ type round struct {
 	limit   time.Duration
 	size    int // lines of a group
 
-	mute   bool      // no pings: the session is not initialized
-	broken bool      // the server no longer takes what we write
-	open   bool      // the last thing written has no newline
-	ping   int64     // the id of the ping after the last line; 0: none
-	heard  bool      // it was answered
-	asked  time.Time // when it was sent or answered
-	late   time.Time // when the last line was written or the last answer came that somebody waited for
-	stray  bool      // something came that belongs to one of several
-	bytes  int64     // that the server had written when we last looked
-	excess int       // bytes of what nobody has asked for, and something for each line
+	mute   bool          // no pings: the session is not initialized
+	broken bool          // the server no longer takes what we write
+	open   bool          // the last thing written has no newline
+	ping   int64         // the id of the ping after the last line; 0: none
+	heard  bool          // it was answered
+	asked  time.Time     // when it was sent or answered
+	late   time.Time     // when the last line was written or the last answer came that somebody waited for
+	stray  bool          // something came that belongs to one of several
+	bytes  int64         // that the server had written when we last looked
+	silent time.Time     // the last answer before it was looked at for being silent
+	spent  time.Duration // of the processor, up to then
+	excess int           // bytes of what nobody has asked for, and something for each line
 }
 
 // maxExcess is how much a server may write in one round without being asked.
@@ -369,7 +371,7 @@ func (e *executor) appendPing(r *round) {
 // flush writes what is in the buffer. That the server has closed its input shows in what comes next.
 func (e *executor) flush(ctx context.Context, r *round) error {
 	if e.written < len(e.out) && !r.broken {
-		_, err := r.server.write(ctx, e.out[e.written:], r.limit)
+		_, err := r.server.write(ctx, e.out[e.written:], e.writeLimit(r))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -13,7 +13,7 @@ func (e *executor) together(ctx context.Context, lanes []*lane) error {
 		if err != nil {
 			return err
 		}
-		r := &round{server: s, todo: lanes, ready: e.resumed, limit: e.limit(false), size: max(e.target.window()/depth, 1)}
+		r := &round{server: s, todo: lanes, ready: e.resumed, limit: e.limit(nil), size: max(e.target.window()/depth, 1)}
 		resumed := e.resumed
 		e.resumed = nil
 		mark := s.proc.Written()

@@ -13,6 +13,7 @@ const (
 	muteGrace    = 300 * time.Millisecond // for an answer on a session that is not initialized
 	lingerTime   = 250 * time.Millisecond // for a server to die after its last answer
 	dangleTime   = 150 * time.Millisecond // for what should not come any more: see dangles
+	lateTime     = 500 * time.Millisecond // the same when there is time, or for many scripts at once
 	silenceKnown = 8                      // times in a row that odd lines of a sort got no answer
 	silenceEvery = 64                     // then one in so many still gets the time for it
 )
@@ -33,7 +34,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	}
 	alone := l.in.Start == Fresh
 	r := &round{server: s, todo: []*lane{l}, alone: l, patient: patient || alone, mute: alone, size: 1,
-		limit: e.limit(l.obs.Ask.Quick)}
+		limit: e.limit(l)}
 	_, s.stderr = s.proc.Stderr(s.proc.Written())
 	f, err := e.run(ctx, r)
 	if f == fateFine && err == nil {
@@ -58,6 +59,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 			e.explain(l, s)
 		}
 	}
+	e.pace(l)
 	l.t.Stderr, s.stderr = s.proc.Stderr(s.stderr)
 	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
 		e.retire(s, l)
@@ -70,7 +72,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 		return e.warmUp()
 	}
 	if f != fateFine {
-		e.lose(s, l.t.End)
+		e.lose(s)
 	}
 	return nil
 }
@@ -83,15 +85,42 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 	case s.eof:
 		return e.watch(ctx, r, r.limit, never)
 	case r.patient && r.alone.dangles():
-		if r.alone.obs.Ask.Quick {
-			return e.watch(ctx, r, dangleTime/8, never)
-		}
-		return e.watch(ctx, r, dangleTime, never)
+		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
 	case r.patient && e.lingers > 0 && r.alone.in.Start == Shared:
 		e.lingers--
 		return e.watch(ctx, r, lingerTime, never)
 	}
 	return fateFine, nil
+}
+
+// dangleLimit is how long to wait for what should not come: long if this execution has the last word, and for as long as
+// it took when it came before.
+func (e *executor) dangleLimit(l *lane) time.Duration {
+	if !l.obs.Ask.Quick {
+		return lateTime
+	}
+	var slowest time.Duration
+	for i := range l.plan {
+		slowest = max(slowest, e.record(l.plan[i].kind(e)).slowest)
+	}
+	if !l.cancels {
+		return dangleTime / 8
+	}
+	return min(dangleTime+2*slowest, lateTime)
+}
+
+// cleared reports whether every request that the script has cancelled was answered all the same, so that there is no
+// more to wait for.
+func (l *lane) cleared() bool {
+	if !l.cancels {
+		return false
+	}
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer < 0 && !s.Regular && l.ownID(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // dangles reports whether something may come that must not: an answer to what was cancelled, progress of what is
@@ -119,8 +148,8 @@ func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
 	if !dangling || e.live == nil {
 		return nil
 	}
-	r := &round{server: e.live, limit: e.limit(false)}
-	if _, err := e.watch(ctx, r, dangleTime, func() bool { return false }); err != nil {
+	r := &round{server: e.live, limit: e.limit(nil)}
+	if _, err := e.watch(ctx, r, lateTime, func() bool { return false }); err != nil {
 		return e.discard(r.server, err)
 	}
 	for _, l := range lanes {

@@ -86,10 +86,13 @@ type Transcript struct {
 	Received []Received // in order of arrival
 	Noise    [][]byte   // lines on standard output that are no message at all, at most 16, cut to 4 KiB
 	Noisy    int        // how many such lines there were
-	Stderr   []byte     // written to standard error meanwhile, at most 64 KiB, the end of it
-	End      End
-	Hung     bool // a regular request got no answer in time, though the server answered a ping sent after it
-	Deaf     bool // nor did it answer the ping
-	Flood    bool // it wrote more than it may without being asked: cut off
-	Growth   *Growth
+	// NoiseAfter says for each line of Noise how many lines had been sent when it came; nil: nobody knows.
+	NoiseAfter []int
+	Stderr     []byte // written to standard error meanwhile, at most 64 KiB, the end of it
+	End        End
+	Hung       bool // a regular request got no answer in time, though the server answered a ping sent after it
+	Deaf       bool // nor did it answer the ping
+	Idle       bool // meanwhile it used no processor
+	Flood      bool // it wrote more than it may without being asked: cut off
+	Growth     *Growth
 }

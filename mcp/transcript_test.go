@@ -56,8 +56,7 @@ func (b *transcriptBuilder) line(line string) {
 	case "2>":
 		t.Stderr = append(t.Stderr, rest+"\n"...)
 	case "noise":
-		t.Noise = append(t.Noise, []byte(unquoteTest(rest)))
-		t.Noisy++
+		b.lane.hearNoise([]byte(unquoteTest(rest)))
 	case "fresh":
 		t.Script.Start = Fresh
 	case "check":

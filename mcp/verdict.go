@@ -82,6 +82,7 @@ func (e *executor) explain(l *lane, s *server) {
 	case running > 0:
 		l.detail = "; it is using the processor"
 	default:
+		l.t.Idle = true
 		l.detail = "; it is idle"
 	}
 }
