@@ -84,8 +84,9 @@ func (e *editor) arguments(c *callable) *mutate.JSON {
 	}
 	v, _ := c.schema.Generate(e.r, mode)
 	if mode == schema.Conform && len(c.texts) > 0 && e.r.IntN(2) == 0 {
-		if leaf := v.At(choose(e, c.texts)); leaf != nil && leaf.Kind == mutate.String {
-			leaf.Text = e.word()
+		pointer := choose(e, c.texts)
+		if leaf := v.At(pointer); leaf != nil && leaf.Kind == mutate.String {
+			leaf.Text = e.wordFor(lastName(pointer))
 		}
 	}
 	return v
@@ -143,7 +144,7 @@ func (e *editor) uri() string {
 	case n < 2 && len(s.Resources) > 0:
 		return choose(e, s.Resources).URI
 	case n < 5 && len(s.Templates) > 0:
-		return expandTemplate(choose(e, s.Templates).URI, func(string) string { return e.templateValue() })
+		return expandTemplate(choose(e, s.Templates).URI, e.templateValue)
 	case n < 6 && len(s.Resources)+len(s.Templates) > 0:
 		if bases := resourceBases(s); len(bases) > 0 {
 			return choose(e, bases) + strings.TrimPrefix(choose(e, disguises), "/")
@@ -158,7 +159,10 @@ func (e *editor) uri() string {
 }
 
 // templateValue draws a value for a variable of a template.
-func (e *editor) templateValue() string {
+func (e *editor) templateValue(name string) string {
+	if known := e.b.spoken[name]; len(known) > 0 && e.r.IntN(4) == 0 {
+		return choose(e, known)
+	}
 	switch e.r.IntN(8) {
 	case 0:
 		return itoa(e.r.IntN(100))
@@ -188,14 +192,14 @@ func (e *editor) promptParams() *mutate.JSON {
 		if !a.Required && e.r.IntN(2) == 0 || a.Required && e.r.IntN(12) == 0 {
 			continue
 		}
-		value := mutate.NewString(e.word())
+		value := mutate.NewString(e.wordFor(a.Name))
 		switch e.r.IntN(8) {
 		case 0:
 			value = mutate.NewRaw(choose(e, []string{`null`, `1`, `true`, `[]`, `{}`}))
 		case 1:
 			value = mutate.NewString(e.odd())
 		case 2:
-			value = mutate.NewString(e.templateValue())
+			value = mutate.NewString(e.templateValue(a.Name))
 		}
 		arguments.Set(a.Name, value)
 	}
@@ -219,7 +223,7 @@ func (e *editor) completionParams() *mutate.JSON {
 	if e.r.IntN(8) == 0 {
 		argument = e.word()
 	}
-	value := e.templateValue()
+	value := e.templateValue(argument)
 	if e.r.IntN(3) == 0 {
 		value = ""
 	}

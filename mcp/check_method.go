@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"slices"
+
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -65,14 +67,18 @@ func completionLine(ref *mutate.JSON, argument, value string) []byte {
 
 // eachCompletion passes on what the server could complete.
 func (b *repertoire) eachCompletion(visit func(name string, ref func() *mutate.JSON, argument string)) {
-	for i := range b.session.Prompts {
-		p := &b.session.Prompts[i]
+	eachCompletion(b.session, visit)
+}
+
+func eachCompletion(s *Session, visit func(name string, ref func() *mutate.JSON, argument string)) {
+	for i := range s.Prompts {
+		p := &s.Prompts[i]
 		for _, a := range p.Arguments {
 			visit(p.Name, func() *mutate.JSON { return promptRef(p.Name) }, a.Name)
 		}
 	}
-	for i := range b.session.Templates {
-		uri := b.session.Templates[i].URI
+	for i := range s.Templates {
+		uri := s.Templates[i].URI
 		for _, v := range templateVariables(uri) {
 			visit(uri, func() *mutate.JSON { return resourceRef(uri) }, v)
 		}
@@ -139,11 +145,24 @@ func checkCancel(b *repertoire, r *teasel.Rand, emit emitter) {
 	probe := func(name string, line []byte) {
 		emit(name+" in flight", shared(CheckCancel, sendOn(line), sendOn(cancelLine(`"@id:0"`)), ping))
 		emit(name+" twice", shared(CheckCancel, sendOn(line), sendOn(cancelLine(`"@id:0"`)), sendOn(cancelLine(`"@id:0"`)), ping))
+	}
+	late := func(name string, line []byte) {
 		emit(name+" too late", shared(CheckCancel, send(line), sendOn(cancelLine(`"@id:0"`)), ping))
 	}
 	probe("tools/list", requestLine("tools/list", nil))
-	for _, t := range b.some(r, 8) {
+	late("tools/list", requestLine("tools/list", nil))
+	tools := b.some(r, 8)
+	for _, t := range b.tools { // which are still at it when they are told to stop
+		if t.slow && !slices.Contains(tools, t) {
+			tools = append(slices.Clone(tools), t)
+		}
+	}
+	for _, t := range tools {
 		probe(t.Name, t.call())
+		late(t.Name, t.call())
+		if long := t.lengthy(); !long.Equal(t.plain) {
+			probe(t.Name+" at length", t.callWith(long))
+		}
 	}
 	var steps []Step
 	for _, id := range []string{`"` + ControlName + `a1"`, `-7000000001`, `9007199254740993`, `null`, `{}`, `[]`, `true`, `1.5`, `""`} {

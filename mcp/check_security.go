@@ -47,7 +47,7 @@ func (b *repertoire) eachText(visit func(name string, line func(text string) []b
 					if name == v {
 						return text
 					}
-					return "1"
+					return b.likelyOr(name, "1")
 				})))
 			})
 		}
@@ -60,7 +60,7 @@ func (b *repertoire) eachText(visit func(name string, line func(text string) []b
 					if name == a.Name {
 						return text
 					}
-					return "a"
+					return b.likely(name)
 				})
 			})
 		}

@@ -216,6 +216,9 @@ func TestIsUsual(t *testing.T) {
 		m := ParseMessage([]byte(tt.line))
 		if got := isUsual(&m); got != tt.want {
 			t.Errorf("%s: %v, expected %v", tt.line, got, tt.want)
+		}
+	}
+}
 
 // Each sign is seen wherever it stands, and ordinary lines have none.
 func TestMayLeak(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -39,7 +40,7 @@ func (t *Target) discover(ctx context.Context, s *server) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{Asked: t.version(), Initialize: answer.Result}
+	session := &Session{Asked: t.version(), Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
 	session.readInitialize()
 	d := discovery{target: t, server: s, session: session}
 	for _, l := range []struct {
@@ -59,7 +60,7 @@ func (t *Target) discover(ctx context.Context, s *server) (*Session, error) {
 			return nil, err
 		}
 	}
-	return session, nil
+	return session, d.complete(ctx)
 }
 
 func (s *Session) readInitialize() {
@@ -111,6 +112,7 @@ func (d *discovery) list(ctx context.Context) error {
 			}
 		}
 		items += len(list.Items)
+		d.session.Pages[d.method]++
 		if cursor = answer.Result.Get("nextCursor"); cursor == nil || cursor.Kind == mutate.Null {
 			return nil
 		}
@@ -146,6 +148,40 @@ func (d *discovery) page(ctx context.Context, cursor *mutate.JSON) (*Message, er
 		return nil, nil
 	}
 	return &answer, nil
+}
+
+// Bounds of what is asked to be completed before a campaign, and of how long the server may think about it.
+const (
+	maxAskedFor     = 64
+	completionLimit = time.Second
+)
+
+// complete asks what the server offers for arguments of prompts and variables of templates. What is wrong with the
+// answers is the campaign's business; a server that does not answer is not asked again.
+func (d *discovery) complete(ctx context.Context) error {
+	if !d.session.Has("completions") {
+		return nil
+	}
+	asked, silent := 0, false
+	eachCompletion(d.session, func(_ string, ref func() *mutate.JSON, name string) {
+		if asked++; silent || asked > maxAskedFor {
+			return
+		}
+		answer, _, err := d.server.call(ctx, completionLine(ref(), name, ""), min(d.target.timeout(), completionLimit))
+		if silent = err != nil; silent {
+			return
+		}
+		values := answer.Result.Get("completion").Get("values")
+		if values == nil {
+			return
+		}
+		for _, v := range values.Items {
+			if text, ok := v.Str(); ok {
+				d.session.Completions[name] = append(d.session.Completions[name], text)
+			}
+		}
+	})
+	return ctx.Err()
 }
 
 func (s *Session) takeTool(item *mutate.JSON) string {
@@ -191,6 +227,7 @@ func (s *Session) takePrompt(item *mutate.JSON) string {
 		return "a prompt without a name"
 	}
 	p := Prompt{Name: name, Root: item}
+	p.Description, _ = item.Get("description").Str()
 	if list := item.Get("arguments"); list != nil && list.Kind == mutate.Array {
 		for _, a := range list.Items {
 			var arg PromptArgument
@@ -198,6 +235,7 @@ func (s *Session) takePrompt(item *mutate.JSON) string {
 				continue
 			}
 			required := a.Get("required")
+			arg.Description, _ = a.Get("description").Str()
 			arg.Required = required != nil && required.Kind == mutate.Bool && required.Text == "true"
 			p.Arguments = append(p.Arguments, arg)
 		}

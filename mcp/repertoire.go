@@ -26,6 +26,7 @@ type repertoire struct {
 	sinks   []sink      // what answers can be put into
 	skipped []Skip
 	words   []string // of the session: names, enum values, URIs
+	spoken  vocabulary
 	dict    *mutate.Dictionary
 	methods []string // requests that the server ought to know
 }
@@ -49,6 +50,7 @@ func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoir
 	}
 	b.methods = declaredMethods(s)
 	b.words = sessionWords(s)
+	b.spoken = readVocabulary(s)
 	b.chains = guessChains(b.tools)
 	b.sinks = findSinks(b.tools)
 	return b
@@ -167,6 +169,30 @@ func stringLeaves(v *mutate.JSON) (pointers []string) {
 		return true
 	})
 	return pointers
+}
+
+// maxLength is what numbers without a maximum are made in [callable.lengthy].
+const maxLength = 100
+
+// lengthy returns conform arguments that keep the tool busy for longer than others: all that there are, with numbers as
+// large as they may be.
+func (c *callable) lengthy() *mutate.JSON {
+	v := c.full.Clone()
+	properties := c.InputSchema.Get("properties")
+	for i := range v.Members {
+		m := &v.Members[i]
+		if m.Value == nil || m.Value.Kind != mutate.Number {
+			continue
+		}
+		was, most := m.Value, properties.Get(m.Name).Get("maximum")
+		if most == nil || most.Kind != mutate.Number || len(most.Text) > len("10000") {
+			most = mutate.NewInt(maxLength)
+		}
+		if m.Value = most.Clone(); c.schema != nil && c.schema.Validate(v) != nil {
+			m.Value = was
+		}
+	}
+	return v
 }
 
 // guessArguments makes arguments for a schema that cannot be compiled: each property by its type.

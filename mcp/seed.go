@@ -85,8 +85,9 @@ func (s *seeds) valid() {
 	}
 	for i := range s.b.session.Prompts {
 		p := &s.b.session.Prompts[i]
-		s.add("prompt "+p.Name, true, shared("", send(promptLine(p, func(string) string { return "a" }))))
+		s.add("prompt "+p.Name, true, shared("", send(promptLine(p, s.b.likely))))
 	}
+	s.mentioned(ask)
 	s.b.eachCompletion(func(name string, ref func() *mutate.JSON, argument string) {
 		if s.b.session.Has("completions") {
 			s.add("complete "+name+" "+argument, true, shared("", send(completionLine(ref(), argument, ""))))
@@ -101,6 +102,63 @@ func (s *seeds) valid() {
 		s.add("log level", true, shared("", send(levelLine(mutate.NewString("error")))))
 	}
 }
+
+// mentioned adds what the server lets be known of values: each as an argument of a prompt and as a variable of a
+// template.
+func (s *seeds) mentioned(ask func(name, method string, params *mutate.JSON)) {
+	instead := func(name, value string) func(string) string {
+		return func(other string) string {
+			if other == name {
+				return value
+			}
+			return s.b.likely(other)
+		}
+	}
+	for i := range s.b.session.Templates {
+		uri := s.b.session.Templates[i].URI
+		for _, name := range templateVariables(uri) {
+			for _, value := range s.b.spoken[name][:min(maxMentioned, len(s.b.spoken[name]))] {
+				ask("read template "+value, "resources/read", object("uri", expandTemplate(uri, instead(name, value))))
+			}
+		}
+	}
+	for i := range s.b.session.Prompts {
+		p := &s.b.session.Prompts[i]
+		for _, a := range p.Arguments {
+			for _, value := range s.b.spoken[a.Name][:min(maxMentioned, len(s.b.spoken[a.Name]))] {
+				s.add("prompt "+p.Name+" "+a.Name+" "+value, true, shared("", send(promptLine(p, instead(a.Name, value)))))
+			}
+		}
+	}
+}
+
+// samples are calls of all tools in which every two values of arguments occur together; see [callable.samples]. The
+// tools stand in turn.
+func (s *seeds) samples() (all []Seed) {
+	most := min(maxSamples, max(minSamples, allSamples/max(len(s.b.tools), 1)))
+	var calls [][]Seed
+	for _, t := range s.b.tools {
+		if t.slow {
+			continue
+		}
+		var of []Seed
+		for n, v := range t.samples(s.b.spoken, most) {
+			of = append(of, Seed{Name: "call " + t.Name + " sample " + itoa(n), Valid: true, Script: shared("", send(t.callWith(v)))})
+		}
+		calls = append(calls, of)
+	}
+	for at := range most {
+		for _, of := range calls {
+			if at < len(of) {
+				all = append(all, of[at])
+			}
+		}
+	}
+	return all
+}
+
+// samplesInTurn is how many samples stand between two dear scripts of one kind.
+const samplesInTurn = 16
 
 func (s *seeds) edges() {
 	line := func(name, text string) { s.add(name, false, shared("", sendText(text), sendText(pingLine))) }
@@ -149,7 +207,7 @@ func (s *seeds) chains() {
 	}
 }
 
-// checks adds the scripts of all checks: cheap ones in order, dear ones in turn.
+// checks adds the scripts of all checks: cheap ones in order, dear ones in turn with one another and with samples.
 func (s *seeds) checks(noGrowth bool) {
 	var dear [][]Seed
 	for i := range checks {
@@ -169,8 +227,14 @@ func (s *seeds) checks(noGrowth bool) {
 			s.add(m.Name, false, m.Script)
 		}
 	}
+	samples := s.samples()
 	for at, more := 0, true; more; at++ {
-		more = false
+		n := min(samplesInTurn, len(samples))
+		for _, m := range samples[:n] {
+			s.add(m.Name, true, m.Script)
+		}
+		samples = samples[n:]
+		more = len(samples) > 0
 		for _, made := range dear {
 			if at < len(made) {
 				s.add(made[at].Name, false, made[at].Script)

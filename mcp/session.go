@@ -21,7 +21,9 @@ type Session struct {
 	Resources    []Resource
 	Templates    []Resource // URI is a URI template
 	Prompts      []Prompt
-	Trouble      []string // what went wrong while the lists were read, a sentence each
+	Pages        map[string]int      // by the method of a list: how many pages it has
+	Completions  map[string][]string // by the name of an argument or variable: what completion/complete offers for it
+	Trouble      []string            // what went wrong while the lists were read, a sentence each
 
 	// Direct is the command of the server itself, if the target's command has a launcher before it, such as npx. The
 	// processes of a campaign are started with it, in the environment that the launcher gave. nil: there is none.
@@ -48,15 +50,17 @@ type Resource struct {
 
 // Prompt is one item of prompts/list.
 type Prompt struct {
-	Name      string
-	Arguments []PromptArgument
-	Root      *mutate.JSON
+	Name        string
+	Description string
+	Arguments   []PromptArgument
+	Root        *mutate.JSON
 }
 
 // PromptArgument is one argument of a prompt.
 type PromptArgument struct {
-	Name     string
-	Required bool
+	Name        string
+	Description string
+	Required    bool
 }
 
 // Tool returns the tool of that name, nil if there is none.
