@@ -26,15 +26,16 @@ const (
 	// Every step is a request that has one key twice, with different values. No behaviour is right, dying is wrong.
 	CheckDuplicateKey = "duplicate-key"
 
-	// The first two steps and the last are equal requests; between them stands garbage. When the first two are answered
-	// alike, so must be the last.
+	// Requests, the same again, garbage, and the same requests a third time. When the last two answers to one before the
+	// garbage are alike, so must be the one after it.
 	CheckSameAfterGarbage = "same-after-garbage"
 
 	// All steps are equal: a list, or a call of a tool that says it is idempotent or read-only.
 	CheckRepeat = "repeat"
 
-	// Observing requests, the same again, a call of a tool that says it is read-only, and the same observing requests a
-	// third time. An observer is a step that equals two others; when its first two answers are alike, so must be the third.
+	// Observing requests, the same again, a call of a tool that says it is read-only, and the same observing requests once
+	// more; perhaps another such call, and so on. An observer is a step that stands there several times; when its last two
+	// answers before a call are alike, so must be the one after it.
 	CheckReadOnly = "read-only"
 
 	// A walk through all pages of one list: step 0 has no cursor, each later one the nextCursor of the step before it

@@ -38,6 +38,8 @@ var checks = []check{
 	{CheckBatch, false, checkBatch},
 	{CheckInvalid, false, checkInvalid},
 	{CheckSameAfterGarbage, false, checkSameAfterGarbage},
+	{CheckSameAfterGarbage, true, checkFirstGarbage},
+	{CheckReadOnly, true, checkFirstCall},
 	{CheckLifecycle, true, checkLifecycle},
 	{CheckEOF, true, checkEOF},
 	{CheckGrowthMemory, true, checkGrowthMemory},

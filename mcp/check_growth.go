@@ -40,14 +40,26 @@ var growths = []struct {
 // seededGrowths is how many of them are tried of every text before the campaign; the rest is left to chance.
 const seededGrowths = 3
 
-// short makes a script of one line with short texts: what takes twice as long for each character more shows itself
-// there, and hides behind a limit of the length elsewhere.
-func short(line func(string) []byte, end string) Script {
+// short makes a script of one line at small sizes: what takes twice as long for each character more, or for each item,
+// shows itself there, and hides behind a limit of the length elsewhere.
+func short(line func(n int) []byte) Script {
 	var steps []Step
 	for n := 10; n <= 26; n += 4 {
-		steps = append(steps, send(line(longText(n-len(end))+end)))
+		steps = append(steps, send(line(n)))
 	}
 	return shared(CheckGrowthTime, steps...)
+}
+
+// shortGrowths are the texts for that.
+var shortGrowths = []struct {
+	name string
+	text func(n int) string
+}{
+	{"letters", longText},
+	{"letters end", func(n int) string { return longText(n-1) + "!" }},
+	{"digits end", func(n int) string { return strings.Repeat("1", n-1) + "x" }},
+	{"spaces end", func(n int) string { return strings.Repeat(" ", n-1) + "x" }},
+	{"words end", func(n int) string { return strings.Repeat("a.", n/2-1) + "a!" }},
 }
 
 // grow makes a script of one line at sizes that double.
@@ -69,12 +81,27 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 		}
 	})
 	b.eachText(func(name string, line func(string) []byte) {
-		emit(name+" short", short(line, ""))
-		emit(name+" short end", short(line, "!"))
+		for _, g := range shortGrowths {
+			emit(name+" short "+g.name, short(func(n int) []byte { return line(g.text(n)) }))
+		}
 	})
 	emit("method", grow(growFrom, growTo, func(n int) []byte { return requestLine(longText(n), nil) }))
 	for i, t := range b.tools {
-		if t.slow || i >= largeTools {
+		if t.slow {
+			continue
+		}
+		largest := 1 << 14
+		if i >= largeTools {
+			largest = 1 << 12
+		}
+		for _, m := range t.full.Members {
+			if m.Value.Kind != mutate.Array || len(m.Value.Items) == 0 {
+				continue
+			}
+			emit(t.Name+" items of "+m.Name, grow(1<<6, largest, func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
+			emit(t.Name+" short items of "+m.Name, short(func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
+		}
+		if i >= largeTools {
 			continue
 		}
 		extra := func(value string) []byte {
@@ -84,12 +111,6 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 		}
 		emit(t.Name+" depth", grow(64, 4096, func(n int) []byte { return extra(deepText("[", "0", "]", n)) }))
 		emit(t.Name+" keys", grow(1<<9, 1<<15, func(n int) []byte { return t.callWith(mutate.NewRaw(wideObject(n))) }))
-		for _, m := range t.full.Members {
-			if m.Value.Kind != mutate.Array || len(m.Value.Items) == 0 {
-				continue
-			}
-			emit(t.Name+" items of "+m.Name, grow(1<<6, 1<<14, func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
-		}
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mutate/schema"
 )
 
-// Garbage of two kinds: that which a line reader has to skip, and well-formed messages that have no effect.
+// Garbage of three kinds: what is not JSON, what is no message, and messages that have no effect. They are kept apart,
+// since a server that dies of one kind may still trip over another.
 var (
-	brokenGarbage = []string{
-		`{bad`, `garbage`, `{"jsonrpc":"2.0","id":"@id","method":"ping"`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[]`, `null`, "\x00\x01\x02",
-	}
+	brokenGarbage   = []string{`{bad`, `garbage`, `{"jsonrpc":"2.0","id":"@id","method":"ping"`, "\x00\x01\x02"}
+	invalidGarbage  = []string{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, `[]`, `null`, `{"jsonrpc":"2.0","id":"@id"}`}
 	harmlessGarbage = []string{
 		`{"jsonrpc":"2.0","id":"@id","method":"` + ControlName + `a1"}`,
 		`{"jsonrpc":"2.0","method":"notifications/` + ControlName + `a1"}`,
@@ -26,22 +27,22 @@ var (
 	}
 )
 
+func texts(lines []string) (steps []Step) {
+	for _, line := range lines {
+		steps = append(steps, sendText(line))
+	}
+	return steps
+}
+
 func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
-	probe := func(name string, line []byte, garbage ...Step) {
-		steps := []Step{send(line), send(line)}
-		steps = append(steps, garbage...)
-		emit(name, shared(CheckSameAfterGarbage, append(steps, send(line))...))
+	probe := func(name string, look []Step, garbage ...Step) {
+		emit(name, shared(CheckSameAfterGarbage, slices.Concat(look, look, garbage, look)...))
 	}
-	var harmless, broken []Step
-	for _, g := range harmlessGarbage {
-		harmless = append(harmless, sendText(g))
-	}
-	for _, g := range brokenGarbage {
-		broken = append(broken, sendText(g))
-	}
+	harmless := texts(harmlessGarbage)
 	b.eachList(func(method string) {
-		probe(method+" after refused messages", requestLine(method, nil), harmless...)
-		probe(method+" after broken lines", requestLine(method, nil), broken...)
+		probe(method+" after refused messages", b.walk(method, 0), harmless...)
+		probe(method+" after broken lines", b.walk(method, 0), texts(brokenGarbage)...)
+		probe(method+" after no messages", b.walk(method, 0), texts(invalidGarbage)...)
 	})
 	for _, t := range b.tools {
 		if t.slow {
@@ -51,8 +52,57 @@ func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 		for _, arguments := range t.broken[:min(8, len(t.broken))] {
 			garbage = append(garbage, send(t.callWith(arguments)))
 		}
-		probe(t.Name, t.call(), garbage...)
+		probe(t.Name, []Step{send(t.call())}, garbage...)
 	}
+}
+
+// checkFirstGarbage looks at all that shows state on a process that has not seen any garbage yet: its first may do what
+// no later one does.
+func checkFirstGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
+	begin := handshake(b.version())
+	look := b.observers(len(begin), nil)
+	for i := range b.session.Prompts[:min(maxLooks, len(b.session.Prompts))] {
+		look = append(look, send(promptLine(&b.session.Prompts[i], b.likely)))
+	}
+	if len(look) == 0 {
+		return
+	}
+	for _, g := range []struct {
+		name  string
+		lines []string
+	}{{"broken lines first", brokenGarbage}, {"no messages first", invalidGarbage}, {"refused messages first", harmlessGarbage}} {
+		emit(g.name, fresh(CheckSameAfterGarbage, slices.Concat(begin, look, look, texts(g.lines), look)...))
+	}
+}
+
+// maxLooks is how many resources are read, and how many tools that need no argument are called, to see state.
+const maxLooks = 8
+
+// observers are requests whose answers show state: all lists, resources, and the tools that say that they only read and
+// need no argument; but is left out. The first will be the given step of a script.
+func (b *repertoire) observers(first int, but *callable) (look []Step) {
+	b.eachList(func(method string) { look = append(look, b.walk(method, first+len(look))...) })
+	for i := range b.session.Resources[:min(maxLooks, len(b.session.Resources))] {
+		look = append(look, send(requestLine("resources/read", object("uri", b.session.Resources[i].URI))))
+	}
+	tools := 0
+	for _, t := range b.tools {
+		if t != but && t.hint("readOnlyHint") && !t.slow && len(t.plain.Members) == 0 && tools < maxLooks {
+			look = append(look, send(t.call()))
+			tools++
+		}
+	}
+	return look
+}
+
+// walk returns the requests for all pages of a list, or for as many as are worth it. Its first step will be the given one
+// of a script; asked again, they are the same lines, with the cursors of the first time.
+func (b *repertoire) walk(method string, first int) []Step {
+	steps := []Step{send(requestLine(method, nil))}
+	for i := 1; i < min(b.session.Pages[method], pages); i++ {
+		steps = append(steps, send(requestLine(method, cursorParams(capture(first+i-1, "/nextCursor")))))
+	}
+	return steps
 }
 
 func checkRepeat(b *repertoire, _ *teasel.Rand, emit emitter) {
@@ -67,31 +117,51 @@ func checkRepeat(b *repertoire, _ *teasel.Rand, emit emitter) {
 	}
 }
 
+// readOnlySamples is with how many arguments more a tool is called that must not change anything.
+const readOnlySamples = 3
+
 func checkReadOnly(b *repertoire, r *teasel.Rand, emit emitter) {
-	var observers []Step
-	b.eachList(func(method string) { observers = append(observers, send(requestLine(method, nil))) })
-	for i := range b.session.Resources[:min(2, len(b.session.Resources))] {
-		observers = append(observers, send(requestLine("resources/read", object("uri", b.session.Resources[i].URI))))
-	}
 	for _, t := range b.tools {
 		if !t.hint("readOnlyHint") || t.slow {
 			continue
 		}
-		watch := slices.Clone(observers)
+		watch := b.observers(0, t)
 		for _, o := range b.quick(r, 4) {
-			if o != t && o.hint("readOnlyHint") {
+			if o != t && o.hint("readOnlyHint") && len(o.plain.Members) > 0 {
 				watch = append(watch, send(o.call()))
 			}
 		}
-		plain := 0
-		for _, o := range b.tools { // what needs no argument shows state as a rule
-			if o != t && o.hint("readOnlyHint") && !o.slow && len(o.plain.Members) == 0 && plain < 8 {
-				watch = append(watch, send(o.call()))
-				plain++
+		probe := func(name string, arguments *mutate.JSON) {
+			emit(name, shared(CheckReadOnly, slices.Concat(watch, watch, []Step{send(t.callWith(arguments))}, watch)...))
+		}
+		probe(t.Name, t.full)
+		for i := range readOnlySamples {
+			if t.schema != nil && len(t.full.Members) > 0 {
+				v, _ := t.schema.Generate(r, schema.Conform)
+				probe(t.Name+" "+itoa(i), v)
 			}
 		}
-		emit(t.Name, shared(CheckReadOnly, slices.Concat(watch, watch, []Step{send(t.callWith(t.full))}, watch)...))
 	}
+}
+
+// Bounds of the script in which all tools are called for the first time.
+const maxFirstLines = 768
+
+// checkFirstCall calls one tool after another that must not change anything, on a process in which nothing was called
+// yet: the first call may do what no later one does.
+func checkFirstCall(b *repertoire, _ *teasel.Rand, emit emitter) {
+	begin := handshake(b.version())
+	watch := b.observers(len(begin), nil)
+	if len(watch) == 0 {
+		return
+	}
+	steps := slices.Concat(begin, watch, watch)
+	for _, t := range b.tools {
+		if t.hint("readOnlyHint") && !t.slow && len(t.plain.Members) > 0 && len(steps)+len(watch) < maxFirstLines {
+			steps = append(append(steps, send(t.call())), watch...)
+		}
+	}
+	emit("first calls", fresh(CheckReadOnly, steps...))
 }
 
 // pages is how many pages a walk asks for at most.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -280,31 +281,69 @@ func (j *judge) exactly(a, b int) (same, answered bool) {
 	if x.Message.Error != nil || y.Message.Error != nil {
 		return x.Message.Error != nil && y.Message.Error != nil && errorCode(x) == errorCode(y), true
 	}
-	return x.Message.Result.Equal(y.Message.Result), true
+	return sameButTime(x.Message.Result, y.Message.Result), true
 }
 
-// afterGarbage compares a request before garbage with the same after it.
+// clockTime is what moves on by itself: a time of day, a number of seconds or milliseconds since 1970.
+var clockTime = regexp.MustCompile(`\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?|\b\d{10,19}\b`)
+
+func sameButTime(x, y *mutate.JSON) bool {
+	if x.Equal(y) {
+		return true
+	}
+	without := func(v *mutate.JSON) string { return clockTime.ReplaceAllString(v.String(), "") }
+	return without(x) == without(y)
+}
+
+// afterGarbage compares requests before garbage with the same after it.
 func (j *judge) afterGarbage() {
-	n := len(j.t.Script.Steps)
-	if n < 4 || !j.sameLine(0, 1) || !j.sameLine(0, n-1) {
+	for last := len(j.t.Script.Steps) - 1; last >= 3; last-- {
+		before := j.equalBefore(last)
+		if len(before) < 2 {
+			continue
+		}
+		before = before[len(before)-2:]
+		if same, ok := j.exactly(before[0], before[1]); !ok || !same {
+			continue
+		}
+		if same, answered := j.exactly(before[1], last); !answered || same {
+			continue
+		}
+		useless, ok := j.useless(before[1]+1, last)
+		if !ok || useless == 0 {
+			continue
+		}
+		sent := j.single(last)
+		j.report(RuleSameAfterGarbage, j.subject(sent), "", fmt.Sprintf(
+			"%s was answered with %s after %d lines that were of no use, and with %s before them.",
+			cut(sent.Raw, 160), cut(j.answer(sent).Raw, 160), useless, cut(j.answer(j.single(before[1])).Raw, 160)))
 		return
 	}
-	if same, ok := j.exactly(0, 1); !ok || !same {
-		return
-	}
-	for i := 2; i < n-1; i++ {
-		// What was carried out after all may change what it likes.
-		if j.sameLine(0, i) || j.carriedOut(i) {
-			return
+}
+
+// equalBefore returns the steps before one that are equal to it.
+func (j *judge) equalBefore(last int) (before []int) {
+	for i := range last {
+		if j.sameLine(i, last) {
+			before = append(before, i)
 		}
 	}
-	last := j.single(n - 1)
-	if same, answered := j.exactly(0, n-1); !answered || same {
-		return
+	return before
+}
+
+// useless counts the steps between two that had no effect to speak of; false: one of them was carried out, and may have
+// changed what it likes. Requests that stand there only to be compared are passed over.
+func (j *judge) useless(from, to int) (n int, ok bool) {
+	for i := from; i < to; i++ {
+		switch {
+		case len(j.equalBefore(i)) > 0:
+		case j.carriedOut(i):
+			return 0, false
+		default:
+			n++
+		}
 	}
-	j.report(RuleSameAfterGarbage, j.subject(last), "", fmt.Sprintf(
-		"%s was answered with %s after %d lines that were of no use, and with %s before them.",
-		cut(last.Raw, 160), cut(j.answer(last).Raw, 160), n-3, cut(j.answer(j.single(1)).Raw, 160)))
+	return n, true
 }
 
 // carriedOut reports whether a step had a result.

@@ -65,23 +65,19 @@ func (j *judge) sameOrder(s *Sent, before, r *Received) {
 func (j *judge) readOnly() {
 	steps := j.t.Script.Steps
 	for last := len(steps) - 1; last >= 2; last-- {
-		var before []int
-		for i := range last {
-			if j.sameLine(i, last) {
-				before = append(before, i)
-			}
-		}
-		if len(before) != 2 {
+		before := j.equalBefore(last)
+		if len(before) < 2 {
 			continue
 		}
-		call := j.onlyCall(before[1], last)
-		if call == nil {
-			continue
-		}
+		before = before[len(before)-2:]
 		if same, ok := j.exactly(before[0], before[1]); !ok || !same {
 			continue
 		}
 		if same, ok := j.exactly(before[1], last); !ok || same {
+			continue
+		}
+		call := j.onlyCall(before[1], last)
+		if call == nil {
 			continue
 		}
 		observer := j.single(last)

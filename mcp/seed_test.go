@@ -127,8 +127,8 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 				}
 			}
 		case CheckSameAfterGarbage:
-			if last := steps[len(steps)-1].Line; !bytes.Equal(steps[0].Line, steps[1].Line) || !bytes.Equal(steps[0].Line, last) {
-				fail("the first two steps and the last are equal")
+			if looks := looksOf(steps); looks == 0 {
+				fail("what is compared stands at the beginning twice and again at the end")
 			}
 		case CheckRepeat:
 			for _, s := range steps {
@@ -137,11 +137,8 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 				}
 			}
 		case CheckReadOnly:
-			n := (len(steps) - 1) / 3
-			for i := range n {
-				if !bytes.Equal(steps[i].Line, steps[n+i].Line) || !bytes.Equal(steps[i].Line, steps[2*n+1+i].Line) {
-					fail("each observer stands three times")
-				}
+			if looks := looksOf(steps); looks == 0 {
+				fail("what is compared stands at the beginning twice and again at the end")
 			}
 		case CheckIDs:
 			ids := make(map[string]bool)
@@ -194,6 +191,22 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 	}
 }
 
+// looksOf returns how many requests a script asks twice at its beginning, after the handshake if there is one, and
+// again at its end.
+func looksOf(steps []Step) int {
+	if ParseMessage(steps[0].Line).Method == "initialize" {
+		steps = steps[2:]
+	}
+	equal := func(a, b Step) bool { return bytes.Equal(a.Line, b.Line) }
+	for n := 1; 3*n < len(steps); n++ {
+		look := steps[:n]
+		if slices.EqualFunc(look, steps[n:2*n], equal) && slices.EqualFunc(look, steps[len(steps)-n:], equal) {
+			return n
+		}
+	}
+	return 0
+}
+
 func TestChecksAreAll(t *testing.T) {
 	if !slices.IsSorted(Checks()) {
 		t.Error("labels are not sorted")
@@ -203,6 +216,7 @@ func TestChecksAreAll(t *testing.T) {
 		made = append(made, c.label)
 	}
 	slices.Sort(made)
+	made = slices.Compact(made)
 	if !slices.Equal(made, Checks()) {
 		t.Errorf("made are %v, listed %v", made, Checks())
 	}
