@@ -308,8 +308,8 @@ func (j *judge) another(i int, r *Received) {
 		return
 	}
 	s := &j.t.Sent[r.Sent]
-	if first := j.answer(s); first == nil || s.Answer == i || !j.isSound(s) || first.Loose {
-		return
+	if first := j.answer(s); first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" {
+		return // what says that no id could be read may be about something else
 	}
 	j.report(RuleDuplicateReply, j.subject(s), "", fmt.Sprintf("%s was answered twice, the second time with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
 }

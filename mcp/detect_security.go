@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -68,12 +69,15 @@ func (j *judge) leaks(r *Received) {
 	}
 	for _, form := range canaryForms {
 		if bytes.Contains(r.Raw, []byte(form)) {
+			if slices.ContainsFunc(canaryForms, func(sent string) bool { return j.weSent(sent, r) }) {
+				break
+			}
 			j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
 				"The content of the canary file, which the server has no business to read, came back for %s.", j.cause(r)))
 			break
 		}
 	}
-	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker) {
+	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker, r) {
 		j.injected(r)
 	}
 	j.secrets(r)
@@ -105,9 +109,13 @@ func (j *judge) cause(r *Received) string {
 	return "nothing that was sent"
 }
 
-// weSent reports whether a text stands in what we sent ourselves.
-func (j *judge) weSent(text string) bool {
+// weSent reports whether a text stands in what we had sent ourselves before a line came: some of that was captured from
+// answers, and many a tool gives back what it gets.
+func (j *judge) weSent(text string, r *Received) bool {
 	for i := range j.t.Sent {
+		if j.t.Sent[i].At > r.At {
+			break
+		}
 		if bytes.Contains(j.t.Sent[i].Raw, []byte(text)) {
 			return true
 		}
@@ -139,7 +147,7 @@ var tokenShapes = []struct {
 const privateKey = "PRIVATE KEY-----"
 
 func (j *judge) secrets(r *Received) {
-	if bytes.Contains(r.Raw, []byte(CanarySecret)) {
+	if bytes.Contains(r.Raw, []byte(CanarySecret)) && !j.weSent(CanarySecret, r) {
 		severity, note := teasel.High, ""
 		if j.showsEnvironment(r) {
 			severity, note = teasel.Medium, ", as the tool's description says"
@@ -149,13 +157,13 @@ func (j *judge) secrets(r *Received) {
 		return
 	}
 	if i := bytes.Index(r.Raw, []byte(privateKey)); i >= 0 && bytes.Contains(r.Raw[:i], []byte("-----BEGIN ")) &&
-		len(r.Raw)-i > 200 && !j.weSent(privateKey) {
+		len(r.Raw)-i > 200 && !j.weSent(privateKey, r) {
 		j.report(RuleSecret, j.source(r), "", fmt.Sprintf("A private key came back for %s.", j.cause(r)))
 		return
 	}
 	for i := range tokenShapes {
 		shape := &tokenShapes[i]
-		if token := findToken(r.Raw, shape.prefix, shape.least); token != "" && !j.weSent(token) {
+		if token := findToken(r.Raw, shape.prefix, shape.least); token != "" && !j.weSent(token, r) {
 			j.report(RuleSecret, j.source(r), "", fmt.Sprintf("%s (%s…) came back for %s.",
 				strings.ToUpper(shape.what[:1])+shape.what[1:], token[:len(shape.prefix)+4], j.cause(r)))
 			return
@@ -225,7 +233,7 @@ func (j *judge) stackTrace(r *Received) {
 	})
 	for _, text := range texts {
 		frame := traceIn(text)
-		if frame == "" || j.weSent(frame) {
+		if frame == "" || j.weSent(frame, r) {
 			continue
 		}
 		j.report(RuleStackTrace, j.source(r), topFrame([]byte(text)), fmt.Sprintf(
