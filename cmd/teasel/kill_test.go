@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
+)
+
+// killed is a campaign that is killed again and again.
+type killed struct {
+	dir       string
+	mark      string // in the environment of everything that it starts
+	announced []string
+}
+
+func (k *killed) command(t *testing.T, args []string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &exec.Cmd{Path: program, Args: append([]string{"teasel"}, args...), Dir: filepath.Dir(k.dir), Env: append(os.Environ(), k.mark)}
+}
+
+// run starts the command and kills it a while later; if it is to have begun, a while after it has said something.
+func (k *killed) run(t *testing.T, begun bool, delay time.Duration, args ...string) {
+	t.Helper()
+	cmd := k.command(t, args)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewReader(stderr)
+	var first string
+	if begun {
+		if first, err = said.ReadString('\n'); err != nil {
+			t.Fatalf("teasel %s said nothing and ended: %v, %v", strings.Join(args, " "), err, cmd.Wait())
+		}
+	}
+	time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
+	rest, err := io.ReadAll(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
+		t.Fatalf("teasel %s ended by itself: %v\n%s%s", strings.Join(args, " "), err, first, rest)
+	}
+	whole := first + string(rest[:bytes.LastIndexByte(rest, '\n')+1])
+	for line := range strings.Lines(whole) {
+		if strings.HasPrefix(line, "FOUND ") {
+			k.announced = append(k.announced, strings.TrimSpace(line))
+		}
+	}
+}
+
+// lost returns the findings that were announced and that no file has.
+func (k *killed) lost(t *testing.T) (lost []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(k.dir, "findings", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f struct{ Rule, Subject string }
+		if err := json.Unmarshal(data, &f); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		there = append(there, fmt.Sprintf("  %s  %s: ", f.Rule, f.Subject))
+	}
+next:
+	for _, line := range k.announced {
+		for _, f := range there {
+			if strings.Contains(line, f) {
+				continue next
+			}
+		}
+		lost = append(lost, line)
+	}
+	return lost
+}
+
+// left returns the processes that still carry the mark.
+func (k *killed) left() (pids []string) {
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range environments {
+		if data, err := os.ReadFile(file); err == nil && bytes.Contains(data, []byte(k.mark)) {
+			pids = append(pids, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return pids
+}
+
+// TestKilled: whenever teasel is killed, every finding that it has announced is on disk, nothing that it has started
+// lives on, and the campaign can be carried on.
+func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and kills twenty campaigns")
+	}
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &killed{dir: filepath.Join(t.TempDir(), "out"), mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 20 {
+		args := []string{"resume", k.dir, "--no-ui"}
+		if i == 0 {
+			args = []string{"mcp", "--no-ui", "--workers", "2", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server}
+		}
+		k.run(t, i%2 == 0, time.Duration(r.IntN(900))*time.Millisecond, args...)
+		if lost := k.lost(t); len(lost) > 0 {
+			t.Fatalf("after kill %d these findings are in no file:\n%s", i+1, strings.Join(lost, "\n"))
+		}
+	}
+	t.Logf("%d findings were announced", len(k.announced))
+	if len(k.announced) < 10 {
+		t.Error("too few findings were announced for this test to say anything")
+	}
+	last := k.command(t, []string{"resume", k.dir, "--no-ui", "--runs", "1000"})
+	if out, err := last.CombinedOutput(); last.ProcessState.ExitCode() != 1 {
+		t.Errorf("carried on to its end, it failed: %v\n%s", err, out)
+	}
+	for tries := 0; len(k.left()) > 0; tries++ { // the kernel kills them when teasel dies, and takes its time for it
+		if tries == 100 {
+			t.Fatalf("processes are left: %v", k.left())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
