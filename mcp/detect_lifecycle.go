@@ -12,6 +12,10 @@ import (
 // statelessMeta marks requests of the versions without a handshake.
 const statelessMeta = "io.modelcontextprotocol/protocolVersion"
 
+// isStateless reports whether a request says that it is one of those versions. A server that knows them judges it by
+// other rules than those of the session.
+func isStateless(m *Message) bool { return m.Params.Get("_meta").Get(statelessMeta) != nil }
+
 // initialize judges the answer to initialize.
 func (j *judge) initialize(s *Sent, r *Received) {
 	if r.Message.Error != nil {
@@ -89,7 +93,7 @@ func isVersion(v string) bool {
 // beforeInitialize judges a request that was answered before the session was open.
 func (j *judge) beforeInitialize(s *Sent, r *Received) {
 	m := &s.Message
-	if j.phase.asked || !succeeded(r) || m.Method == "ping" || !isMethod(m.Method) || m.Params.Get("_meta").Get(statelessMeta) != nil {
+	if j.phase.asked || !succeeded(r) || m.Method == "ping" || !isMethod(m.Method) || isStateless(m) {
 		return
 	}
 	j.report(RuleBeforeInitialize, m.Method, "", fmt.Sprintf(
@@ -107,7 +111,9 @@ func (j *judge) serverRequest(r *Received) {
 	if method == "ping" {
 		return
 	}
-	if name := clientMethods[method]; name != "" && !j.clientHas(name) {
+	// A client that tells of other roots says by that that it has some.
+	provoked := method == "roots/list" && j.sentBefore("notifications/roots/list_changed", r)
+	if name := clientMethods[method]; name != "" && !j.clientHas(name) && !provoked {
 		j.report(RuleClientCapability, method, "", fmt.Sprintf(
 			"The server sent %s, although the client did not declare the capability %s.", cut(r.Raw, 160), name))
 	}

@@ -202,8 +202,7 @@ func (j *judge) showsEnvironment(r *Received) bool {
 	if s == nil {
 		return false
 	}
-	name, _ := s.Message.Params.Get("name").Str()
-	tool := j.session.Tool(name)
+	tool := j.session.Tool(calledName(&s.Message))
 	return tool != nil && strings.Contains(strings.ToLower(tool.Description), "environment variable")
 }
 

@@ -30,13 +30,13 @@ func Subject(s *Session, m *Message) string {
 	}
 	switch m.Method {
 	case "tools/call":
-		name, _ := m.Params.Get("name").Str()
+		name := calledName(m)
 		if s != nil && s.Tool(name) != nil {
 			return "tools/call " + name
 		}
 		return "tools/call (unknown tool)"
 	case "prompts/get":
-		name, _ := m.Params.Get("name").Str()
+		name := calledName(m)
 		if s != nil && s.prompt(name) != nil {
 			return "prompts/get " + name
 		}
@@ -49,6 +49,19 @@ func Subject(s *Session, m *Message) string {
 		return "(unknown notification)"
 	}
 	return "(unknown method)"
+}
+
+// calledName returns the name of what is called: of several the last, as most readers of JSON have it.
+func calledName(m *Message) (name string) {
+	if m.Params == nil {
+		return ""
+	}
+	for i := range m.Params.Members {
+		if p := &m.Params.Members[i]; p.Name == "name" {
+			name, _ = p.Value.Str()
+		}
+	}
+	return name
 }
 
 func isMethod(name string) bool {
