@@ -103,8 +103,9 @@ func long(t *testing.T) {
 	}
 }
 
-// Most of the planted bugs are found within a hundred seconds, and no tool is called that may destroy something. The
-// log names what was missed: docs/benchmarks.md has the figures for more time and more seeds.
+// Of the planted bugs 85 in a hundred are found within a hundred seconds, on a busy machine too, and no tool is called
+// that may destroy something. The log names what was missed: docs/benchmarks.md has the figures for more time and more
+// seeds.
 func TestPlanted(t *testing.T) {
 	long(t)
 	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
@@ -113,15 +114,36 @@ func TestPlanted(t *testing.T) {
 	}
 	destroyed := filepath.Join(t.TempDir(), "destroyed")
 	h := &hunt{command: []string{server}, env: []string{"TEASEL_DESTROYED=" + destroyed}, seed: 1, duration: 100 * time.Second,
-		stop: func(fs []teasel.Finding) bool { return len(missing(fs)) == 0 }}
+		stop: func(fs []teasel.Finding) bool { return 20*len(missing(fs)) <= len(plantedtest.Bugs) }}
 	sum := h.run(t)
 	lost := missing(sum.Findings)
 	t.Logf("%d of %d bugs found; missing: %s", len(plantedtest.Bugs)-len(lost), len(plantedtest.Bugs), strings.Join(lost, ", "))
-	if 4*len(lost) > len(plantedtest.Bugs) {
+	if 20*len(lost) > 3*len(plantedtest.Bugs) {
 		t.Errorf("%d of %d bugs were not found", len(lost), len(plantedtest.Bugs))
 	}
 	if _, err := os.Stat(destroyed); err == nil {
 		t.Error("a tool that may destroy something was called")
+	}
+}
+
+// What takes a value that only a completion offers, a look at the last page, a first time, a pair of values, a cancelled
+// request that was still at work, or a server that dies of something else, is found too, and not by chance.
+func TestPlantedHard(t *testing.T) {
+	long(t)
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hard := []string{"deep-condition", "exponential-time", "reply-twice", "state-after-garbage", "cancelled-answered", "read-only-lie", "hang-one-call"}
+	bugs := append([]string{"exit-on-odd-id"}, hard...)
+	left := func(fs []teasel.Finding) []string {
+		lost := missing(fs)
+		return slices.DeleteFunc(slices.Clone(hard), func(name string) bool { return !slices.Contains(lost, name) })
+	}
+	h := &hunt{command: []string{server, "-bugs", strings.Join(bugs, ",")}, seed: 3, duration: 100 * time.Second,
+		stop: func(fs []teasel.Finding) bool { return len(left(fs)) == 0 }}
+	if lost := left(h.run(t).Findings); len(lost) > 0 {
+		t.Errorf("not found: %s", strings.Join(lost, ", "))
 	}
 }
 
