@@ -215,7 +215,7 @@ func (w *Worker[T]) trim(ctx context.Context, in T, like *Observation) (T, error
 		budget = 512
 	}
 	return descend(ctx, w.mut, in, len(w.slots), func(ctx context.Context, ins []T) (int, T, error) {
-		if budget -= len(ins); budget < 0 {
+		if budget -= len(ins); budget < 0 || w.spent() {
 			return -1, in, errEnough
 		}
 		obs := make([]Observation, len(ins))

@@ -21,6 +21,7 @@ type Campaign[T any] struct {
 	NewScheduler func() Scheduler  // each worker calls it once; nil: NewScheduler
 	NewDetectors func() []Detector // each worker calls it once; nil: Crashes
 	Reporters    []Reporter
+	Source       Source    // of inputs that come while it runs; nil: none
 	Resume       *Snapshot // nil: begin anew
 
 	Seed         uint64        // of all randomness
@@ -150,7 +151,7 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 	return errors.Join(errs...)
 }
 
-// tick tells where the campaign stands and watches our memory.
+// tick tells where the campaign stands, watches our memory and asks for inputs from outside.
 func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -166,6 +167,20 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 		}
 		if err := h.Progress(m); err != nil {
 			return err
+		}
+		if c.Source == nil || !h.hungry() {
+			continue
+		}
+		ins, err := c.Source.Pull(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			h.Stop("failed")
+			return fmt.Errorf("pulling from outside: %w", err)
+		}
+		for _, data := range ins {
+			h.Seed(data)
 		}
 	}
 }

@@ -150,6 +150,16 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Trimming does not go on when there are no more runs to be made.
+func TestLimitHoldsForTrimming(t *testing.T) {
+	c := bytesCampaign(newTrouble(0, 0))
+	c.Seeds, c.Calibrate, c.Runs = [][]byte{bytes.Repeat([]byte("s"), 4000)}, 2, 50
+	s, err := c.Run(context.Background())
+	if err != nil || s.Executions < 50 || s.Executions > 100 { // what came up is still calibrated
+		t.Errorf("%d executions of %d, %v", s.Executions, c.Runs, err)
+	}
+}
+
 // A campaign that is resumed goes on: nothing is run again, no draw is made twice, ordered steps are not repeated.
 func TestResume(t *testing.T) {
 	run := func(h *teasel.Hub, s *teasel.Snapshot, runs uint64) *stepper {
@@ -369,4 +379,34 @@ func (l *lastMoment) Exec(ctx context.Context, in []byte, o *teasel.Observation)
 		o.Exit, o.Detail = teasel.ExitCrash, "odd"
 	}
 	return nil
+}
+
+type sourceFunc func(context.Context) ([][]byte, error)
+
+func (f sourceFunc) Pull(ctx context.Context) ([][]byte, error) { return f(ctx) }
+
+// What comes from outside is run like a seed, and more is asked for only when it was taken; a failure there is ours.
+func TestSource(t *testing.T) {
+	leaks(t)
+	c := bytesCampaign(newTrouble(0, 0))
+	foreign := bytes.Repeat([]byte("f"), 5000) // longer than what is made here
+	gone, pulls, kept := errors.New("the neighbour is gone"), 0, false
+	c.Source = sourceFunc(func(context.Context) ([][]byte, error) {
+		if pulls++; pulls > 1 {
+			return nil, gone
+		}
+		return [][]byte{foreign}, nil
+	})
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventAdded && e.Entry.Stage == "" && e.Entry.Parent == "" && len(e.Entry.Data) > 4 {
+			kept = true
+		}
+		return nil
+	})}
+	if s, err := c.Run(context.Background()); !errors.Is(err, gone) || s.Stopped != "failed" {
+		t.Errorf("error %v, stopped by %q", err, s.Stopped)
+	}
+	if pulls != 2 || !kept {
+		t.Errorf("%d pulls, the input from outside was kept: %v", pulls, kept)
+	}
 }

@@ -64,9 +64,10 @@ type Finding struct {
 	Fault       string   `json:"fault,omitempty"` // where it goes wrong, for example the top of the stack; see ID
 	Message     string   `json:"message"`         // one sentence
 	Detail      string   `json:"detail,omitempty"`
-	Alone       bool     `json:"-"` // what the target had run before has no part in it: it is not tried again together with that
-	Input       []byte   `json:"-"` // the encoded smallest input that shows it
-	Original    []byte   `json:"-"` // the encoded input that showed it first
+	Signal      int      `json:"signal,omitempty"` // that ended the target; 0: none
+	Alone       bool     `json:"alone,omitempty"`  // what the target had run before has no part in it: it is not tried again together with that
+	Input       []byte   `json:"-"`                // the encoded smallest input that shows it
+	Original    []byte   `json:"-"`                // the encoded input that showed it first
 	Stable      int      `json:"stable"`
 	Tries       int      `json:"tries"` // it was shown Stable times out of Tries
 	Occurrences uint64   `json:"occurrences"`

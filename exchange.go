@@ -61,6 +61,13 @@ type Exchange interface {
 	Sync(ctx context.Context, n News) ([]Entry, error)
 }
 
+// A Source brings inputs from outside while a campaign runs, such as those that another fuzzer keeps. Pull returns the
+// next of them, encoded; none is no error. It is called about once a second, and only when workers have taken all that it
+// brought before. An error ends the campaign.
+type Source interface {
+	Pull(ctx context.Context) ([][]byte, error)
+}
+
 // WorkerState is what a worker needs to carry on where it was.
 type WorkerState struct {
 	Number     int

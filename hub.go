@@ -79,6 +79,13 @@ func (h *Hub) Seed(data []byte) {
 	h.seeds = append(h.seeds, Entry{Key: Key(data), Data: data})
 }
 
+// hungry reports whether workers have taken all seeds.
+func (h *Hub) hungry() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.seeds) == 0
+}
+
 // Resume takes over where another run stopped. Entries with features are believed, the others run again as seeds.
 func (h *Hub) Resume(s *Snapshot) error {
 	h.mu.Lock()

@@ -252,6 +252,9 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 // made returns the executions of this run.
 func (w *Worker[T]) made() uint64 { return w.state.Executions - w.first }
 
+// spent reports whether there are no more executions to be made.
+func (w *Worker[T]) spent() bool { return w.limit > 0 && w.made() >= w.limit }
+
 // change runs tc with one to five changes made in place, and takes them back.
 func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 	r := w.rng(w.seed, w.state.Draws)
@@ -275,7 +278,7 @@ func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, e
 }
 
 func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) error {
-	if w.over || w.limit > 0 && w.made() >= w.limit {
+	if w.over || w.spent() {
 		return ErrStop
 	}
 	before := w.state.Executions

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 const plotHead = "# relative_time, cycles_done, cur_item, corpus_count, pending_total, pending_favs, map_size, saved_crashes, " +
@@ -18,10 +20,15 @@ type growth struct {
 	found   int     // by the campaign itself
 	depth   int     // of the deepest, from 1
 	minute  float64 // executions a second in the last minute
+	cycles  uint64  // picks for each testcase, as AFL++ counts cycles
+	idle    uint64  // of them, since the last testcase
+	current int     // number of the testcase that was picked last
+	edges   int
+	cover   string // share of the target's edges
 }
 
 func (s *series) growth(d *Dir) growth {
-	g := growth{depth: 1, minute: rate(&d.state.stats, sample{})}
+	g := growth{depth: 1, minute: rate(&d.state.stats, sample{}), edges: d.state.stats.Features, cover: "0.00%"}
 	for _, e := range d.state.entries {
 		if e.Picked == 0 {
 			g.pending++
@@ -34,15 +41,37 @@ func (s *series) growth(d *Dir) growth {
 	if len(s.samples) > 1 {
 		g.minute = rate(&d.state.stats, s.samples[0])
 	}
+	if n := uint64(len(d.state.entries)); n > 0 {
+		g.cycles, g.idle = d.state.picks/n, (d.state.picks-d.state.unlucky)/n
+	}
+	if d.queue != nil {
+		g.current = d.queue.ids[d.state.current]
+	}
+	if d.meta.Edges > 0 {
+		g.edges = len(d.edges)
+		g.cover = fmt.Sprintf("%.2f%%", 100*float64(g.edges)/float64(d.meta.Edges))
+	}
 	return g
 }
 
+// reach notes the edges that a testcase reaches.
+func (d *Dir) reach(e *teasel.Entry) {
+	if d.meta.Edges == 0 {
+		return
+	}
+	const buckets = 8
+	for _, f := range e.Features {
+		d.edges[(f-1)/buckets] = struct{}{}
+	}
+}
+
 // write adds a line to plot_data and replaces fuzzer_stats. The names and their order are those of AFL++ 4
-// (src/afl-fuzz-stats.c), which afl-plot and others read; what we have no like of is 0.
+// (src/afl-fuzz-stats.c), which afl-plot and others read; what we have no like of is 0. All that a pool keeps is what
+// AFL++ calls favoured.
 func (s *series) write(d *Dir) error {
 	st, g := &d.state.stats, s.growth(d)
-	if _, err := fmt.Fprintf(s.plot, "%d, 0, 0, %d, %d, 0, 0.00%%, %d, %d, %d, %.2f, %d, %d\n", int64(st.Elapsed.Seconds()),
-		st.Corpus, g.pending, s.crashes, s.hangs, g.depth, g.minute, st.Executions, st.Features); err != nil {
+	if _, err := fmt.Fprintf(s.plot, "%d, %d, %d, %d, %d, %d, %s, %d, %d, %d, %.2f, %d, %d\n", int64(st.Elapsed.Seconds()), g.cycles,
+		g.current, st.Corpus, g.pending, g.pending, g.cover, s.crashes, s.hangs, g.depth, g.minute, st.Executions, g.edges); err != nil {
 		return fmt.Errorf("writing %s: %w", plotName, err)
 	}
 	var b bytes.Buffer
@@ -71,28 +100,28 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"last_update", unix(now)},
 		{"run_time", int64(st.Elapsed.Seconds())},
 		{"fuzzer_pid", os.Getpid()},
-		{"cycles_done", 0},
-		{"cycles_wo_finds", 0},
+		{"cycles_done", g.cycles},
+		{"cycles_wo_finds", g.idle},
 		{"time_wo_finds", int64((st.Elapsed - st.LastKept).Seconds())},
 		{"fuzz_time", int64(st.Elapsed.Seconds())},
 		{"calibration_time", 0},
 		{"cmplog_time", 0},
 		{"sync_time", 0},
 		{"trim_time", 0},
-		{"execs_done", st.Executions},
+		{"execs_done", max(st.Executions, 1)}, // afl-whatsup divides by it, and by corpus_count,
 		{"execs_per_sec", fmt.Sprintf("%.2f", rate(st, sample{}))},
 		{"execs_ps_last_min", fmt.Sprintf("%.2f", g.minute)},
-		{"corpus_count", st.Corpus},
-		{"corpus_favored", 0},
+		{"corpus_count", max(st.Corpus, 1)},
+		{"corpus_favored", st.Corpus},
 		{"corpus_found", g.found},
 		{"corpus_imported", 0},
 		{"corpus_variable", 0},
 		{"max_depth", g.depth},
-		{"cur_item", 0},
-		{"pending_favs", 0},
+		{"cur_item", g.current},
+		{"pending_favs", g.pending},
 		{"pending_total", g.pending},
 		{"stability", "100.00%"},
-		{"bitmap_cvg", "0.00%"},
+		{"bitmap_cvg", g.cover},
 		{"saved_crashes", s.crashes},
 		{"saved_hangs", s.hangs},
 		{"total_tmout", s.hangs},
@@ -104,8 +133,8 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"slowest_exec_ms", 0},
 		{"peak_rss_mb", st.Memory >> 20},
 		{"cpu_affinity", -1},
-		{"edges_found", st.Features},
-		{"total_edges", st.Features},
+		{"edges_found", g.edges},
+		{"total_edges", max(d.meta.Edges, g.edges)},
 		{"var_byte_count", 0},
 		{"havoc_expansion", 0},
 		{"auto_dict_entries", 0},

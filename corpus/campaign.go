@@ -103,6 +103,8 @@ func metaFields(m *Meta) []metaField {
 		{"subjects", &m.Subjects, "a list of strings"},
 		{"skipped", &m.Skipped, `a list of {"subject","reason"}`},
 		{"blocked", &m.Blocked, "a list of strings"},
+		{"afl", &m.AFL, "true or false"},
+		{"edges", &m.Edges, "a whole number"},
 	}
 }
 

@@ -53,6 +53,8 @@ type Meta struct {
 	Subjects  []string        `json:"subjects,omitempty"`  // what of the target is fuzzed
 	Skipped   []Skip          `json:"skipped,omitempty"`   // what is not, and why
 	Blocked   []string        `json:"blocked,omitempty"`   // what is not because it may destroy something
+	AFL       bool            `json:"afl,omitempty"`       // inputs are what the target reads: queue/, crashes/ and hangs/ are as AFL++ has them
+	Edges     int             `json:"edges,omitempty"`     // counters of the target, of which a feature holds number times 8 plus bucket, plus 1; 0: unknown
 }
 
 // check refuses what would lead files out of the directory.
@@ -94,6 +96,9 @@ type Dir struct {
 	found   []*Problem // while loading
 	journal *journal
 	series  series
+	queue   *shelf            // nil: not wanted
+	shelves map[string]*shelf // by folder; nil: inputs of findings are named by the finding
+	edges   map[teasel.Feature]struct{}
 	closed  bool
 
 	pending []string // written, and not yet synced
@@ -109,7 +114,7 @@ func Create(path string, m Meta) (*Dir, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
 	}
-	d := &Dir{path: path, meta: m, now: time.Now, state: newState()}
+	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: map[teasel.Feature]struct{}{}}
 	for _, f := range folders {
 		if err := os.MkdirAll(filepath.Join(path, f), 0o755); err != nil {
 			return nil, fmt.Errorf("creating %s: %w", path, err)
@@ -134,7 +139,7 @@ func Open(path string) (*Dir, error) {
 	if err := exists(path); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, now: time.Now}
+	d := &Dir{path: path, now: time.Now, edges: map[teasel.Feature]struct{}{}}
 	if err := d.acquire(); err != nil {
 		return nil, err
 	}
@@ -205,7 +210,10 @@ func (d *Dir) start() error {
 	if err := d.compact(); err != nil {
 		return err
 	}
-	if err := d.plainInputs(); err != nil {
+	if err := d.openInputs(); err != nil {
+		return err
+	}
+	if err := d.openQueue(); err != nil {
 		return err
 	}
 	if err := d.series.open(d.path); err != nil {

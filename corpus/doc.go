@@ -5,7 +5,8 @@
 //	seeds/valid/      inputs that somebody gave us, and that the target should take
 //	seeds/edge_cases/ inputs that somebody gave us, and that are at a border
 //	interesting/      the corpus: one encoded input a file, named by its content
-//	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain
+//	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain; named as AFL++ does where there is a queue/
+//	queue/            the corpus again under AFL++'s names, for targets that read plain bytes
 //	findings/         one file a finding, with all that is needed to show it again
 //	stats.csv         a line for every progress event
 //	fuzzer_stats      and plot_data: as AFL++ 4 writes them, for its tools and those of others

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -66,7 +65,11 @@ func (d *Dir) added(e *teasel.Entry) error {
 			return fmt.Errorf("keeping a testcase: %w", err)
 		}
 		d.pending = append(d.pending, path)
+		if err := d.enqueue(e, e.Data); err != nil {
+			return err
+		}
 	}
+	d.reach(e)
 	return d.log(&record{Added: newTestcase(e)})
 }
 
@@ -103,34 +106,6 @@ func (d *Dir) finding(f *teasel.Finding) error {
 func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
 	return WriteFinding(d.FindingPath(id),
 		&FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
-}
-
-// plainInput writes the input of a crash or hang as the target takes it.
-func (d *Dir) plainInput(id string, f *teasel.Finding) error {
-	folder := d.meta.folder(f.Rule)
-	if folder == "" {
-		return nil
-	}
-	path := filepath.Join(d.path, folder, id+d.meta.Extension)
-	if err := replace(path, f.Input, false); err != nil {
-		return fmt.Errorf("writing the input of finding %s: %w", id, err)
-	}
-	d.pending = append(d.pending, path)
-	return nil
-}
-
-// plainInputs makes up for those that were lost, and counts them.
-func (d *Dir) plainInputs() error {
-	for id, f := range d.state.findings {
-		d.series.saw(d.meta.folder(f.Rule), time.Time{})
-		if _, err := os.Lstat(filepath.Join(d.path, d.meta.folder(f.Rule), id+d.meta.Extension)); err == nil {
-			continue
-		}
-		if err := d.plainInput(id, f); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // settle brings the counts in the files of findings up to date.

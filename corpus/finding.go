@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -74,6 +73,12 @@ func (f *FindingFile) text() ([]byte, error) {
 	field("message", fd.Message)
 	if fd.Detail != "" {
 		field("detail", fd.Detail)
+	}
+	if fd.Alone {
+		field("alone", true)
+	}
+	if fd.Signal != 0 {
+		field("signal", fd.Signal)
 	}
 	field("stable", fd.Stable)
 	field("tries", fd.Tries)
@@ -207,6 +212,8 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"group":       {&fd.Group, "a string"},
 		"message":     {&fd.Message, "a string"},
 		"detail":      {&fd.Detail, "a string"},
+		"signal":      {&fd.Signal, "a whole number"},
+		"alone":       {&fd.Alone, "true or false"},
 		"stable":      {&fd.Stable, "a whole number"},
 		"tries":       {&fd.Tries, "a whole number"},
 		"occurrences": {&fd.Occurrences, "a whole number"},
@@ -231,19 +238,4 @@ func (r *reader) input(into *[]byte) bool {
 	}
 	*into = in
 	return true
-}
-
-// InputFile returns where the plain input of a finding is whose file is at path in a campaign's directory; "": the file
-// has been taken out of there, or the finding is neither a crash nor a hang.
-func InputFile(path, id string) string {
-	for _, folder := range [...]string{Crashes, Hangs} {
-		dir := filepath.Join(filepath.Dir(filepath.Dir(path)), folder)
-		files, _ := os.ReadDir(dir) // there may be none
-		for _, f := range files {
-			if name := f.Name(); strings.TrimSuffix(name, filepath.Ext(name)) == id {
-				return filepath.Join(dir, name)
-			}
-		}
-	}
-	return ""
 }

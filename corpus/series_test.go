@@ -51,7 +51,7 @@ func TestSeries(t *testing.T) {
 		t.Error(err)
 	}
 	plot := lines(t, d, plotName)
-	want := []string{"1, 0, 0, 3, 1, 0, 0.00%, 1, 1, 3, 100.00, 100, 42", "6, 0, 0, 3, 1, 0, 0.00%, 1, 1, 3, 100.00, 600, 42"}
+	want := []string{"1, 4, 0, 3, 1, 1, 0.00%, 1, 1, 3, 100.00, 100, 42", "6, 4, 0, 3, 1, 1, 0.00%, 1, 1, 3, 100.00, 600, 42"}
 	if len(plot) < 4 || plot[1] != want[0] || plot[2] != want[1] || strings.Count(plot[0], ",") != strings.Count(plot[1], ",") {
 		t.Errorf("plot_data %q", plot)
 	}

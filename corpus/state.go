@@ -16,6 +16,9 @@ type state struct {
 	entries  map[string]*teasel.Entry // what is kept, without the bytes
 	findings map[string]*teasel.Finding
 	counts   map[string]uint64 // occurrences, also of findings that have no file
+	picks    uint64            // how often testcases were chosen
+	unlucky  uint64            // picks when the last testcase came
+	current  string            // key of the testcase that was chosen last
 }
 
 func newState() state {
@@ -25,6 +28,7 @@ func newState() state {
 func (s *state) apply(r *record) {
 	if r.Added != nil {
 		s.add(r.Added.entry())
+		s.unlucky = s.picks
 	}
 	if e := s.entries[r.Evicted]; e != nil {
 		delete(s.entries, r.Evicted)
@@ -46,7 +50,8 @@ func (s *state) apply(r *record) {
 	}
 	for _, a := range r.Advances {
 		if e := s.entries[a.Key]; e != nil {
-			e.Step, e.Picked = a.Step, a.Picked
+			s.picks += a.Picked - min(a.Picked, e.Picked)
+			e.Step, e.Picked, s.current = a.Step, a.Picked, a.Key
 		}
 	}
 	for id, n := range r.Occurrences {
@@ -62,6 +67,7 @@ func (s *state) add(e *teasel.Entry) {
 		s.order = append(s.order, e.Key)
 	}
 	s.entries[e.Key] = e
+	s.picks += e.Picked
 }
 
 // kept returns the testcases in order of arrival, and forgets the places of evicted ones.

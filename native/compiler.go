@@ -24,6 +24,8 @@ type Compiler struct {
 	CXX     bool   // C++
 	Cache   string // folder for the compiled runtime; "": teasel in the user's cache folder
 	NoHooks bool   // leave comparison hooks out: no operands, and a faster program where hooks cannot be switched off
+	Source  bool   // build in clang's source coverage too: which lines are reached, for teasel cov
+	Teasel  string // path of the command that a harness becomes when it is to fuzz by itself; "": teasel in PATH
 }
 
 // compared are the functions of the C library whose operands are recorded. The compiler must not have its own ideas about
@@ -106,6 +108,9 @@ func (c Compiler) coverage(call call) []string {
 	}
 	for _, f := range compared {
 		flags = append(flags, "-fno-builtin-"+f)
+	}
+	if c.Source {
+		flags = append(flags, "-fprofile-instr-generate", "-fcoverage-mapping")
 	}
 	if !call.debug {
 		flags = append(flags, "-gline-tables-only")
@@ -258,6 +263,7 @@ func (c Compiler) runtime(ctx context.Context, clang string, machine []string) (
 		return object{}, fmt.Errorf("looking for a cache folder: %w", err)
 	}
 	h := sha256.New()
+	machine = append(slices.Clone(machine), fmt.Sprintf("-DTEASEL_PATH=%q", c.Teasel))
 	fmt.Fprintf(h, "%s\x00%q\x00%s", clang, machine, exports)
 	err = fs.WalkDir(sancov.Runtime, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

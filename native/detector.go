@@ -14,7 +14,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 	if !ok {
 		return nil
 	}
-	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: c.subject(), Group: c.group(), Message: c.String(), Detail: c.detail()}}
+	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: c.subject(), Group: c.group(), Message: c.String(), Detail: c.detail(), Signal: int(c.Signal)}}
 }
 
 var _ teasel.DetectorFunc = Detect

@@ -73,6 +73,9 @@ var rules = [...]teasel.Rule{
 		Help: "A sanitizer reported a fault of another kind: see the report."},
 }
 
+// MemoryRule is the rule whose findings are runs that want more memory than they may have.
+const MemoryRule = ruleMemory
+
 // Rules returns what this package looks for.
 func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }
 

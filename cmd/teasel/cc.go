@@ -52,7 +52,7 @@ A build that takes the path of a compiler and no arguments, as CMake does, wants
 
   ln -s "$(command -v teasel)" /usr/local/bin/teasel-%[2]s
 
-Environment: %[3]s names another clang; TEASEL_NO_HOOKS=1 leaves out comparison hooks, for the faster of two
+Environment: %[3]s names another clang; TEASEL_COVERAGE=1 adds source coverage for 'teasel cov'; TEASEL_NO_HOOKS=1 leaves out comparison hooks, for the faster of two
 builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 		Example: fmt.Sprintf(`  teasel %[1]s -g -O1 -fsanitize=fuzzer,address %[2]s -o harness
   ./configure CC='teasel cc' CXX='teasel c++' --disable-shared && make
@@ -75,6 +75,12 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 func (v compilerVerb) compile(cmd *cobra.Command, args []string) error {
 	hooks := os.Getenv("TEASEL_NO_HOOKS")
 	c := native.Compiler{Clang: os.Getenv(v.variable), CXX: v.cxx, NoHooks: hooks != "" && hooks != "0"}
+	if source := os.Getenv("TEASEL_COVERAGE"); source != "" && source != "0" {
+		c.Source = true
+	}
+	if self, err := os.Executable(); err == nil {
+		c.Teasel = self
+	}
 	command, err := c.Command(cmd.Context(), args)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return usage("on Debian: apt-get install clang llvm libclang-rt-dev; "+v.variable+" names a clang that is elsewhere", "%w", err)

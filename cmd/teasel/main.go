@@ -145,6 +145,7 @@ started, 4 our own failure, 130 interrupted.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newDemo(), newRepro(), newMin(), newCmin(), newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer())
+	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
+		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
 	return root
 }

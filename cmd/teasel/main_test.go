@@ -36,6 +36,8 @@ func TestScripts(t *testing.T) {
 			"status": status,
 			// findings DIR VARIABLE RULE: the file of the first finding of that rule
 			"findings": finding,
+			// build PROGRAM ARG...: builds a program as teasel cc does
+			"build": buildProgram,
 			// json FILE PATH=VALUE...: the object in the file has these values, for example findings.0.rule=native/abort
 			"json": jsonHas,
 		},

@@ -33,6 +33,7 @@ type nativeOptions struct {
 	Exits       []int             `json:"crash_exit,omitempty"`
 	Mode        string            `json:"mode,omitempty"`
 	Tracer      string            `json:"tracer,omitempty"`
+	Join        string            `json:"join,omitempty"`
 	Severity    map[string]string `json:"severity,omitempty"`
 	DryRun      bool              `json:"-"`
 }
@@ -77,6 +78,7 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 	}
 	addOptions(cmd, &o.options)
 	f := cmd.Flags()
+	addJoin(f, &o.Join)
 	f.StringArrayVar(&o.Env, "env", nil, "NAME=VALUE for the program's environment; may be given several times")
 	f.StringVar(&o.Dir, "dir", "", "working directory of the program (default: this one)")
 	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
@@ -176,14 +178,21 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 	profile, _ := native.ParseProfile(o.profileName()) // was tried when the campaign was begun
 	p.campaign.MinimizeRuns = profile.Minimize
 	p.idle = "nothing that was tried reaches anything new: does the program read its input from " + p.source() + ", and was the code under test built with 'teasel cc'?"
-	return p, p.describe(o)
+	if err := p.describe(o); err != nil || o.Join == "" {
+		return p, err
+	}
+	j, err := parseJoin(o.Join)
+	if err == nil {
+		j.apply(&p.plan)
+	}
+	return p, err
 }
 
 // describe fills in what the campaign's directory says of it.
 func (p *nativePlan) describe(o *nativeOptions) (err error) {
 	m := &p.meta
 	m.Version, m.Kind, m.Name, m.Seed = version, "native", strings.Join(o.Command, " "), o.Seed
-	m.Crashes, m.Hangs = native.CrashRules(), native.HangRules()
+	m.Crashes, m.Hangs, m.AFL, m.Edges = native.CrashRules(), native.HangRules(), true, p.program.Edges
 	if m.Options, err = rawJSON(o); err != nil {
 		return err
 	}
@@ -256,7 +265,7 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, usage("", "reading the finding's target: it has no command")
 	}
 	return &bench[[]byte]{
-		target:  native.Target{Command: t.Command, Env: t.Env, Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
+		target: native.Target{Command: t.Command, Env: t.Env, Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
 			Mode: t.Mode, Tracer: t.Tracer},
 		codec:   native.Codec{},
 		mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
@@ -321,6 +330,9 @@ func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) er
 		return errors.Join(err, dir.Close())
 	}
 	change(&o.options)
+	if o.Join != "" {
+		o.Join = rejoin(dir.Path())
+	}
 	p, err := planNative(cmd.Context(), &o, cmd.ErrOrStderr())
 	if err != nil {
 		return errors.Join(err, dir.Close())

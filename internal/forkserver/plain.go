@@ -87,7 +87,7 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	proc.AwaitEnd(pid)
 	reason := p.watch.end()
 	syscall.Kill(-pid, syscall.SIGKILL) // what it has left in its group; while it is not reaped, the number is its own
-	for range leashLooks { // one that is killed may have forked just before, and takes a moment to die
+	for range leashLooks {              // one that is killed may have forked just before, and takes a moment to die
 		if !held(leash) {
 			break
 		}

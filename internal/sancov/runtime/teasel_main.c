@@ -1,10 +1,18 @@
-// The main of a harness that has none. Run by hand it runs the files that it is given, or standard input: that is how a
-// finding is shown without teasel.
+// The main of a harness that has none. By hand it does what libFuzzer's does: it runs the files that it is given, which
+// needs nothing else; for whatever fuzzes it becomes teasel, which knows libFuzzer's flags.
 
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -14,9 +22,110 @@ extern int (*const teasel_initialize)(int *, char ***);
 int (*const teasel_harness)(const uint8_t *, size_t) = LLVMFuzzerTestOneInput;
 int (*const teasel_initialize)(int *, char ***) = LLVMFuzzerInitialize;
 
-static int run(FILE *f, const char *name) {
+int __llvm_profile_write_file(void) __attribute__((weak)); // of a build with source coverage
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+#ifndef TEASEL_PATH
+#define TEASEL_PATH ""
+#endif
+
+// libFuzzer's exit statuses.
+enum { EXIT_CRASH = 77, EXIT_TIMEOUT = 70, EXIT_WRONG = 1 };
+
+struct flags {
+	long runs, timeout;
+	int fuzz; // something is asked for that only teasel can do
+	int final_stats;
+	int inputs; // arguments that are no flags
+	int error_status, timeout_status;
+};
+
+static struct flags flags = {.timeout = 1200, .error_status = EXIT_CRASH, .timeout_status = EXIT_TIMEOUT};
+
+static int is_flag(const char *arg) { return arg[0] == '-' && arg[1]; }
+
+static const char *value_of(const char *arg, const char *name) {
+	size_t n = strlen(name);
+	return arg[0] == '-' && !strncmp(arg + 1, name, n) && arg[1 + n] == '=' ? arg + n + 2 : 0;
+}
+
+static void flag_read(const char *arg) {
+	static const char *const fuzzing[] = {"minimize_crash", "merge", "set_cover_merge", "fork", "cleanse_crash", "jobs", "help", "create_missing_dirs"};
+	const char *v;
+	for (size_t i = 0; i < sizeof fuzzing / sizeof *fuzzing; i++)
+		if ((v = value_of(arg, fuzzing[i])) && atol(v) > 0) flags.fuzz = 1;
+	if ((v = value_of(arg, "runs"))) flags.runs = atol(v);
+	if ((v = value_of(arg, "timeout"))) flags.timeout = atol(v);
+	if ((v = value_of(arg, "print_final_stats"))) flags.final_stats = atoi(v);
+	if ((v = value_of(arg, "error_exitcode"))) flags.error_status = atoi(v);
+	if ((v = value_of(arg, "timeout_exitcode"))) flags.timeout_status = atoi(v);
+	if (!strcmp(arg, "--help")) flags.fuzz = 1;
+}
+
+// files_only reports whether there are files to be run and nothing else.
+static int files_only(int argc, char **argv) {
+	for (int i = 1; i < argc; i++) {
+		struct stat st;
+		if (value_of(argv[i], "ignore_remaining_args")) break;
+		if (is_flag(argv[i])) {
+			flag_read(argv[i]);
+			continue;
+		}
+		flags.inputs++;
+		if (stat(argv[i], &st) == 0 && S_ISDIR(st.st_mode)) flags.fuzz = 1;
+	}
+	return flags.inputs && !flags.fuzz;
+}
+
+static volatile sig_atomic_t running;
+
+static void say(const char *text) { (void)!write(2, text, strlen(text)); }
+
+static void say_error(const char *what) {
+	char line[160];
+	snprintf(line, sizeof line, "==%d== ERROR: libFuzzer: %s\n", (int)getpid(), what);
+	say(line);
+}
+
+static void profile_save(void) {
+	if (__llvm_profile_write_file) __llvm_profile_write_file();
+}
+
+static void on_signal(int signal) {
+	int status = signal == SIGALRM ? flags.timeout_status : flags.error_status;
+	char what[64];
+	snprintf(what, sizeof what, "timeout after %ld seconds", flags.timeout);
+	say_error(signal == SIGALRM ? what : "deadly signal");
+	profile_save();
+	_exit(status);
+}
+
+static void on_exit_inside(void) {
+	if (!running) return;
+	say_error("fuzz target exited");
+	profile_save();
+	_exit(flags.error_status);
+}
+
+// watch takes the signals that nobody else does: a sanitizer says more about them.
+static void watch(void) {
+	static uint8_t stack[1 << 16];
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGALRM};
+	sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, 0);
+	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+		struct sigaction old;
+		if (sigaction(fatal[i], 0, &old) || old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL) continue;
+		sigaction(fatal[i], &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_ONSTACK}, 0);
+	}
+	if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(profile_save);
+	atexit(on_exit_inside);
+}
+
+// load returns a copy of a file in memory of its exact size, for a sanitizer to see its end.
+static uint8_t *load(const char *name, size_t *size) {
+	FILE *f = strcmp(name, "-") ? fopen(name, "rb") : stdin;
 	size_t n = 0, room = 4096;
-	uint8_t *p = malloc(room);
+	uint8_t *p = f ? malloc(room) : 0;
 	while (p) {
 		size_t got = fread(p + n, 1, room - n, f);
 		if (!got) break;
@@ -25,33 +134,95 @@ static int run(FILE *f, const char *name) {
 		if (!more) free(p);
 		p = more;
 	}
-	uint8_t *in = p ? malloc(n ? n : 1) : 0; // of the exact size, for a sanitizer to see its end
-	if (!in || ferror(f)) {
-		free(p);
-		fprintf(stderr, "%s: cannot be read\n", name);
-		return 2;
-	}
-	memcpy(in, p, n);
+	uint8_t *in = p && !ferror(f) ? malloc(n ? n : 1) : 0;
+	if (in) memcpy(in, p, n);
+	if (!in) perror(name);
 	free(p);
-	LLVMFuzzerTestOneInput(in, n);
-	free(in);
-	fprintf(stderr, "%s: %zu bytes, no crash\n", name, n);
-	return 0;
+	if (f && f != stdin) fclose(f);
+	*size = n;
+	return in;
+}
+
+static long milliseconds(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// run_file runs one file as often as -runs says.
+static int run_file(const char *name, long times) {
+	size_t size;
+	uint8_t *file = load(name, &size);
+	if (!file) return 0;
+	fprintf(stderr, "Running: %s\n", name);
+	long begun = milliseconds();
+	for (long i = 0; i < times; i++) {
+		uint8_t *in = malloc(size ? size : 1); // it may write to its input, and read beyond
+		if (!in) abort();
+		memcpy(in, file, size);
+		if (flags.timeout > 0) alarm((unsigned)flags.timeout);
+		running = 1;
+		LLVMFuzzerTestOneInput(in, size);
+		running = 0;
+		alarm(0);
+		free(in);
+	}
+	free(file);
+	fprintf(stderr, "Executed %s in %ld ms\n", name, milliseconds() - begun);
+	return 1;
+}
+
+static int run_files(int argc, char **argv) {
+	long times = flags.runs > 1 ? flags.runs : 1, done = 0, begun = milliseconds();
+	int status = 0, count = flags.inputs;
+	char **names = calloc((size_t)count, sizeof *names);
+	if (!names) abort();
+	for (int i = 1, n = 0; n < count; i++)
+		if (!is_flag(argv[i])) names[n++] = strdup(argv[i]);
+	if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
+	watch();
+	fprintf(stderr, "%s: Running %d inputs %ld time(s) each.\n", argv[0], count, times);
+	for (int n = 0; n < count; n++) {
+		if (run_file(names[n], times)) done += times;
+		else status = EXIT_WRONG;
+		free(names[n]);
+	}
+	free(names);
+	fprintf(stderr, "***\n*** NOTE: fuzzing was not performed, you have only\n***       executed the target code on a fixed set of inputs.\n***\n");
+	if (flags.final_stats) {
+		struct rusage used;
+		long ms = milliseconds() - begun;
+		getrusage(RUSAGE_SELF, &used);
+		fprintf(stderr, "stat::number_of_executed_units: %ld\nstat::average_exec_per_sec:     %ld\nstat::new_units_added:          0\n"
+			"stat::slowest_unit_time_sec:    0\nstat::peak_rss_mb:              %ld\n", done, ms > 0 ? done * 1000 / ms : 0, used.ru_maxrss >> 10);
+	}
+	return status;
+}
+
+// become_teasel runs teasel on this program with the same arguments.
+static int become_teasel(int argc, char **argv) {
+	static char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char **args = calloc((size_t)argc + 4, sizeof *args);
+	if (n < 0 || !args) {
+		perror(argv[0]);
+		return EXIT_WRONG;
+	}
+	const char *baked = TEASEL_PATH, *wanted = getenv("TEASEL");
+	const char *teasel = wanted && *wanted ? wanted : *baked && access(baked, X_OK) == 0 ? baked : "teasel";
+	args[0] = (char *)teasel;
+	args[1] = (char *)"libfuzzer";
+	args[2] = (char *)"--";
+	args[3] = self;
+	for (int i = 1; i < argc; i++) args[3 + i] = argv[i];
+	execvp(teasel, args);
+	fprintf(stderr, "%s: fuzzing needs teasel, and %s cannot be run: %s\n"
+		"hint: put teasel into PATH, or set the environment variable TEASEL to its path; to run inputs without it: %s FILE...\n",
+		argv[0], teasel, strerror(errno), argv[0]);
+	return EXIT_WRONG;
 }
 
 int main(int argc, char **argv) {
-	int status = 0;
-	if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
-	if (argc < 2) return run(stdin, "standard input");
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "rb");
-		if (!f) {
-			perror(argv[i]);
-			status = 2;
-			continue;
-		}
-		if (run(f, argv[i])) status = 2;
-		fclose(f);
-	}
-	return status;
+	if (files_only(argc, argv)) return run_files(argc, argv);
+	return become_teasel(argc, argv);
 }

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/corpus"
+)
+
+const (
+	covBuild = "build it with source coverage: TEASEL_COVERAGE=1 teasel cc -g -fsanitize=fuzzer harness.c -o harness-cov\n" +
+		"hint: or a whole project: TEASEL_COVERAGE=1 ./configure CC='teasel cc' CXX='teasel c++' && TEASEL_COVERAGE=1 make"
+	covTools = "on Debian: apt-get install llvm"
+)
+
+func newCov() *cobra.Command {
+	var format, out string
+	var timeout time.Duration
+	formats := []string{"text", "json", "lcov", "html"}
+	format = formats[0]
+	cmd := &cobra.Command{
+		Use:   "cov DIR [-- PROGRAM [ARG... @@]]",
+		Short: "Show which lines and functions a corpus reaches",
+		Long: `Run the inputs of a campaign, or of any directory, on a build of the program that has clang's source coverage, and show
+which lines of which files they reach, and which functions they do not. What crashes or hangs counts too, as far as it
+came.
+
+The program has to be built for this, beside the build that is fuzzed, with TEASEL_COVERAGE=1 in the environment of
+'teasel cc' and 'teasel c++'. A harness, standard input and @@ are treated as 'teasel native' treats them.`,
+		Example: `  TEASEL_COVERAGE=1 teasel cc -g -fsanitize=fuzzer harness.c -o harness-cov
+  teasel cov teasel-out -- ./harness-cov
+  teasel cov --format html -o coverage teasel-out -- ./harness-cov
+  teasel cov --format lcov corpus -- ./xmllint-cov @@ > corpus.info`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("for example: teasel cov teasel-out -- ./harness-cov", "cov takes a campaign's directory, or one of inputs")
+			}
+			c, err := newCoverage(args[0], args[1:], timeout)
+			if err != nil {
+				return err
+			}
+			seeds, problems, err := corpus.Load(args[0], nil)
+			if err != nil {
+				return usage("name a campaign's directory, or one of inputs", "%w", err)
+			}
+			warn(cmd.ErrOrStderr(), problems)
+			if c.dir, err = os.MkdirTemp("", "teasel-cov-"); err != nil {
+				return failure(err)
+			}
+			defer os.RemoveAll(c.dir)
+			if err := c.replay(cmd.Context(), seeds, cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			return c.show(format, out, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.Var(choice{&format, formats}, "format", "text: tables; json and lcov: as llvm-cov exports them; html: pages in the directory --out")
+	f.StringVarP(&out, "out", "o", "teasel-cov", "directory for --format html")
+	f.DurationVar(&timeout, "timeout", 10*time.Second, "time limit of one run")
+	return cmd
+}
+
+// coverage is a program with clang's source coverage, and what it takes to run inputs on it.
+type coverage struct {
+	command  []string
+	env      []string
+	wd       string
+	harness  bool // it takes many files as arguments
+	timeout  time.Duration
+	tools    map[string]string // paths of llvm's, by name
+	dir      string            // for inputs and profiles
+	abnormal int               // inputs that did not end well
+}
+
+// newCoverage looks at the program that the user names, or that the campaign in dir is about.
+func newCoverage(dir string, command []string, timeout time.Duration) (*coverage, error) {
+	c := &coverage{command: slices.Clone(command), timeout: timeout, tools: map[string]string{}}
+	if timeout <= 0 {
+		return nil, usage("", "--timeout %v: expected more than nothing", timeout)
+	}
+	if len(command) == 0 {
+		if err := c.ofCampaign(dir); err != nil {
+			return nil, err
+		}
+	}
+	path, err := exec.LookPath(c.command[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil, &exit{status: exitTarget, err: fmt.Errorf("looking for the program: %w", err), hint: covBuild}
+	}
+	c.command[0] = path
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &exit{status: exitTarget, err: err}
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil || f.Section("__llvm_covmap") == nil {
+		return nil, &exit{status: exitTarget, err: fmt.Errorf("%s has no source coverage in it", c.command[0]), hint: covBuild}
+	}
+	// Only a main such as libFuzzer's and ours, which take many files, says this.
+	c.harness = bytes.Contains(data, []byte("NOTE: fuzzing was not performed"))
+	for _, tool := range [...]string{"llvm-profdata", "llvm-cov"} {
+		if c.tools[tool] = lookTool(tool); c.tools[tool] == "" {
+			return nil, &exit{status: exitTarget, err: fmt.Errorf("%s is not in PATH", tool), hint: covTools}
+		}
+	}
+	c.tools["llvm-cxxfilt"] = lookTool("llvm-cxxfilt")
+	return c, nil
+}
+
+// ofCampaign takes the program of a campaign.
+func (c *coverage) ofCampaign(dir string) error {
+	const hint = "name the program: teasel cov DIR -- ./harness-cov"
+	d, err := corpus.OpenReadOnly(dir)
+	if err != nil {
+		return usage(hint, "%s names no program: %w", dir, err)
+	}
+	var t struct {
+		Command []string
+		Env     []string
+		Dir     string
+	}
+	if m := d.Meta(); m.Kind != "native" || json.Unmarshal(m.Target, &t) != nil || len(t.Command) == 0 {
+		return usage(hint, "%s is a campaign of kind %s, not of a native program", dir, m.Kind)
+	}
+	c.command, c.env, c.wd = t.Command, t.Env, t.Dir
+	return nil
+}
+
+// lookTool finds one of llvm's programs, with the highest version behind its name if it has none; "": not there.
+func lookTool(name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	const newest, oldest = 40, 11
+	for v := newest; v >= oldest; v-- {
+		if path, err := exec.LookPath(fmt.Sprintf("%s-%d", name, v)); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// run runs one of llvm's programs and returns what it writes.
+func (c *coverage) run(tool string, stdin io.Reader, args ...string) ([]byte, error) {
+	var out, said bytes.Buffer
+	cmd := exec.Command(c.tools[tool], args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &said
+	if err := cmd.Run(); err != nil {
+		return nil, &exit{status: exitTarget, err: fmt.Errorf("running %s: %w: %s", tool, err, strings.TrimSpace(said.String())),
+			hint: "llvm's tools have to be of the version of the clang that built the program"}
+	}
+	return out.Bytes(), nil
+}
+
+// show merges the profiles and writes what they come to.
+func (c *coverage) show(format, out string, w io.Writer) error {
+	raw, err := filepath.Glob(filepath.Join(c.dir, "*.profraw"))
+	if err != nil {
+		return failure(err)
+	}
+	if len(raw) == 0 {
+		return &exit{status: exitTarget, err: errors.New("no run has left a profile"), hint: covBuild}
+	}
+	profile := filepath.Join(c.dir, "all.profdata")
+	if _, err := c.run("llvm-profdata", nil, append([]string{"merge", "-sparse", "-o", profile}, raw...)...); err != nil {
+		return err
+	}
+	args := []string{"-instr-profile=" + profile, c.command[0]}
+	switch format {
+	case "html":
+		if _, err := c.run("llvm-cov", nil, append([]string{"show", "-format=html", "-show-line-counts-or-regions", "-output-dir=" + out}, args...)...); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(w, filepath.Join(out, "index.html"))
+		return failure(err)
+	case "lcov":
+		args = append([]string{"export", "-format=lcov"}, args...)
+	default:
+		args = append([]string{"export", "-format=text"}, args...)
+	}
+	text, err := c.run("llvm-cov", nil, args...)
+	if err != nil {
+		return err
+	}
+	if format == "text" {
+		return c.tables(text, w)
+	}
+	_, err = w.Write(text)
+	return failure(err)
+}

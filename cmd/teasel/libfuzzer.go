@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// libFuzzer's exit statuses, beside those that flags choose.
+const (
+	harnessWrong = 1
+	harnessOOM   = 71
+)
+
+// harness is a program that was started by hand with libFuzzer's flags.
+type harness struct {
+	*harnessFlags
+	program string
+	target  native.Target
+	w       io.Writer
+}
+
+// newLibfuzzer is what a harness becomes that is to fuzz.
+func newLibfuzzer() *cobra.Command {
+	return &cobra.Command{
+		Use:                "libfuzzer -- HARNESS [-flag=value...] [FILE|DIR...]",
+		Short:              "Do what libFuzzer does with these arguments: a harness calls this when it is to fuzz",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "--" {
+				args = args[1:]
+			}
+			if len(args) == 0 {
+				return usage("run the harness itself: ./harness -help=1", "libfuzzer takes the path of a harness and its arguments")
+			}
+			return runHarness(cmd.Context(), args[0], args[1:], cmd.ErrOrStderr())
+		},
+	}
+}
+
+func runHarness(ctx context.Context, program string, args []string, w io.Writer) error {
+	f, err := parseHarness(args, w)
+	if err != nil {
+		return err
+	}
+	if f.help != 0 {
+		f.usage(w, program)
+		return nil
+	}
+	h := &harness{f, program, native.Target{Command: []string{program}, Timeout: time.Duration(f.timeout) * time.Second,
+		Memory: uint64(f.rss) << 20}, w}
+	if f.rss <= 0 {
+		h.target.Memory = math.MaxInt64
+	}
+	if f.timeout <= 0 {
+		h.target.Timeout = 24 * time.Hour
+	}
+	if f.maxTime > 0 && (f.minimize > 0 || f.merge > 0) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(f.maxTime)*time.Second)
+		defer cancel()
+	}
+	switch {
+	case f.minimize > 0:
+		err = h.minimizeCrash(ctx)
+	case f.merge > 0:
+		err = h.mergeInto(ctx)
+	default:
+		err = h.fuzz(ctx)
+	}
+	if e := (*exit)(nil); err == nil || errors.As(err, &e) && e.status != exitTarget && e.status != exitFailure {
+		return err
+	}
+	return &exit{status: harnessWrong, err: err}
+}
+
+func (h *harness) say(format string, args ...any) { fmt.Fprintf(h.w, format, args...) }
+
+// wrong is a mistake of the user's.
+func wrong(hint, format string, args ...any) error {
+	return &exit{status: harnessWrong, err: fmt.Errorf(format, args...), hint: hint}
+}
+
+// load reads inputs: files, and directories with all that is below them.
+func (h *harness) load(paths []string) (seeds []corpus.Seed, err error) {
+	for _, path := range paths {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && h.missing > 0 {
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				return nil, wrong("", "making a directory that is missing: %w", err)
+			}
+		} else if err != nil {
+			return nil, wrong("make it, or add -create_missing_dirs=1", "the required directory %q does not exist", path)
+		}
+		more, problems, err := corpus.Load(path, nil)
+		if err != nil {
+			return nil, wrong("", "%w", err)
+		}
+		warn(h.w, problems)
+		h.say("INFO: %8d files found in %s\n", len(more), path)
+		for _, s := range more {
+			if h.maxLen > 0 && len(s.Data) > h.maxLen {
+				s.Data = s.Data[:h.maxLen]
+			}
+			seeds = append(seeds, s)
+		}
+	}
+	return seeds, nil
+}
+
+// seeds returns what there is to begin with.
+func (h *harness) seeds() ([]corpus.Seed, error) {
+	paths := h.inputs
+	if list, ok := strings.CutPrefix(h.seedInputs, "@"); ok {
+		data, err := os.ReadFile(list)
+		if err != nil {
+			return nil, wrong("-seed_inputs=@FILE takes a file with names, commas between them", "reading -seed_inputs: %w", err)
+		}
+		h.seedInputs = strings.TrimSpace(string(data))
+	}
+	for name := range strings.SplitSeq(h.seedInputs, ",") {
+		if name != "" {
+			paths = append(paths, name)
+		}
+	}
+	return h.load(paths)
+}
+
+// output is the directory that new inputs go into; "": none.
+func (h *harness) output() string {
+	if len(h.inputs) == 0 {
+		return ""
+	}
+	if info, err := os.Stat(h.inputs[0]); err != nil || !info.IsDir() {
+		return ""
+	}
+	return h.inputs[0]
+}
+
+// fuzz runs a campaign as libFuzzer would. It has no directory of its own: the corpus and the findings' inputs are plain
+// files where the flags say.
+func (h *harness) fuzz(ctx context.Context) error {
+	seeds, err := h.seeds()
+	if err != nil {
+		return err
+	}
+	dictionary, err := h.dictionary()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := newHarnessReporter(h, seeds, cancel)
+	if h.runs == 0 {
+		return h.runOnce(ctx, seeds, r)
+	}
+	c := native.Campaign(h.target, &mutate.Bytes{MaxLen: h.maxLen, Dictionary: dictionary})
+	for _, s := range seeds {
+		c.Seeds = append(c.Seeds, s.Data)
+	}
+	if len(seeds) == 0 {
+		h.say("INFO: A corpus is not provided, starting from an empty corpus\n")
+		for _, s := range native.Seeds() {
+			c.Seeds = append(c.Seeds, s.Input)
+		}
+	}
+	c.Reporters = []teasel.Reporter{r}
+	c.Duration = time.Duration(h.maxTime) * time.Second
+	c.Workers = h.workerCount()
+	if h.runs > 0 {
+		c.Runs = uint64(h.runs)
+	}
+	if c.Seed = uint64(h.seed); h.seed == 0 {
+		c.Seed = drawSeed()
+	}
+	h.say("INFO: Running with teasel %s, %d worker(s)\nINFO: Seed: %d\n", version, c.Workers, c.Seed)
+	sum, err := c.Run(ctx)
+	if err != nil {
+		return err
+	}
+	r.done(&sum)
+	if r.status == exitOK && ctx.Err() != nil {
+		h.say("==%d== libFuzzer: run interrupted; exiting\n", os.Getpid())
+		r.status = h.interruptStatus
+	}
+	if r.status != exitOK {
+		return &exit{status: r.status}
+	}
+	return nil
+}
+
+func (h *harness) dictionary() (*mutate.Dictionary, error) {
+	d := &mutate.Dictionary{}
+	if h.dict == "" {
+		return d, nil
+	}
+	if err := d.LoadFile(h.dict); err != nil {
+		return nil, wrong(`a dictionary has lines such as name="value", with \xNN for odd bytes`, "%w", err)
+	}
+	h.say("Dictionary: %d entries\n", d.Len())
+	return d, nil
+}
+
+func (h *harness) workerCount() int {
+	switch {
+	case h.fork > 0:
+		return h.fork
+	case h.workers > 0 && h.jobs > 0:
+		return min(h.workers, h.jobs)
+	case h.jobs > 0:
+		return max(1, min(h.jobs, runtime.NumCPU()/2))
+	}
+	return 1
+}
+
+// runOnce runs the corpus and makes nothing.
+func (h *harness) runOnce(ctx context.Context, seeds []corpus.Seed, r *harnessReporter) error {
+	begun := time.Now()
+	entries, findings, err := measure(ctx, h.target, seeds)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		r.added(&entries[i])
+	}
+	for i := range findings {
+		if err := r.found(&findings[i]); err != nil {
+			return err
+		}
+	}
+	r.done(&teasel.Summary{Stats: teasel.Stats{Elapsed: time.Since(begun), Executions: uint64(len(seeds))}})
+	if r.status != exitOK {
+		return &exit{status: r.status}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// measure runs inputs, each once, and returns those that end well, with what they reach, and what is wrong with others.
+func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (entries []teasel.Entry, findings []teasel.Finding, err error) {
+	ex, err := target.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	for _, s := range seeds {
+		o := teasel.Observation{Ask: teasel.Ask{Features: true}, Runs: 1}
+		if err := ex.Exec(ctx, s.Data, &o); err != nil {
+			return nil, nil, fmt.Errorf("running %s: %w", s.Name, err)
+		}
+		for _, f := range native.Detect(&o) {
+			f.Input = s.Data
+			findings = append(findings, f)
+		}
+		if o.Exit <= teasel.ExitRejected {
+			entries = append(entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Features: o.Features})
+		}
+	}
+	return entries, findings, nil
+}
+
+// mergeInto copies what adds to the first directory.
+func (h *harness) mergeInto(ctx context.Context) error {
+	if len(h.inputs) == 0 {
+		return wrong("for example: -merge=1 corpus new1 new2", "-merge=1 takes a directory to merge into, and others to merge")
+	}
+	old, err := h.load(h.inputs[:1])
+	if err != nil {
+		return err
+	}
+	added, err := h.load(h.inputs[1:])
+	if err != nil {
+		return err
+	}
+	h.say("MERGE-OUTER: %d files, %d in the initial corpus\n", len(old)+len(added), len(old))
+	entries, bad, err := measure(ctx, h.target, append(old, added...))
+	if err != nil {
+		return err
+	}
+	for i := range bad {
+		h.say("MERGE-OUTER: %s was left out: %s\n", sha1Name(bad[i].Input), bad[i].Message)
+	}
+	kept, features, edges := newcomers(entries, old)
+	for _, e := range kept {
+		if err := os.WriteFile(filepath.Join(h.inputs[0], sha1Name(e.Data)), e.Data, 0o644); err != nil {
+			return wrong("", "merging: %w", err)
+		}
+	}
+	h.say("MERGE-OUTER: %d new files with %d new features added; %d new coverage edges\n", len(kept), features, edges)
+	return nil
+}
+
+// newcomers returns the smallest part of the entries that reaches all that old ones do not, and how much that is.
+func newcomers(entries []teasel.Entry, old []corpus.Seed) (kept []teasel.Entry, features, edges int) {
+	first := map[string]bool{}
+	for _, s := range old {
+		first[teasel.Key(s.Data)] = true
+	}
+	var known, fresh reach
+	for _, e := range entries {
+		if first[e.Key] {
+			known.add(e.Features)
+		}
+	}
+	for _, e := range entries {
+		var fs []teasel.Feature
+		for _, f := range e.Features {
+			if !known.features[f] {
+				fs = append(fs, f)
+			}
+		}
+		if e.Features = fs; len(fs) > 0 {
+			fresh.add(fs)
+			kept = append(kept, e)
+		}
+	}
+	for edge := range fresh.edges {
+		if !known.edges[edge] {
+			edges++
+		}
+	}
+	return corpus.Minimal(kept), len(fresh.features), edges
+}
+
+// minimizeCrash makes the input of a crash smaller while it shows the same.
+func (h *harness) minimizeCrash(ctx context.Context) error {
+	if len(h.inputs) != 1 {
+		return wrong("for example: -minimize_crash=1 crash-0123", "-minimize_crash=1 takes one file (%d given)", len(h.inputs))
+	}
+	data, err := os.ReadFile(h.inputs[0])
+	if err != nil {
+		return wrong("", "%w", err)
+	}
+	_, found, err := measure(ctx, h.target, []corpus.Seed{{Name: h.inputs[0], Data: data}})
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return wrong("an input that crashes only sometimes, or with other flags, cannot be minimised", "CRASH_MIN: the input %s did not crash", h.inputs[0])
+	}
+	h.say("CRASH_MIN: minimizing crash input: '%s' (%d bytes)\n", h.inputs[0], len(data))
+	b := &bench[[]byte]{h.target, native.Codec{}, &mutate.Bytes{}, []teasel.Detector{teasel.DetectorFunc(native.Detect)}}
+	runs := 5000
+	if h.runs > 0 {
+		runs = h.runs
+	}
+	f := &corpus.FindingFile{Kind: "native", Finding: found[0]}
+	if _, err := b.minimize(ctx, h.w, f, runs); err != nil && ctx.Err() == nil {
+		return err
+	}
+	path := h.exact
+	if path == "" {
+		path = h.prefix + "minimized-from-" + sha1Name(data)
+	}
+	if err := os.WriteFile(path, f.Finding.Input, 0o644); err != nil {
+		return wrong("", "writing the minimised input: %w", err)
+	}
+	h.say("CRASH_MIN: failed to minimize beyond %s (%d bytes), exiting\n", path, len(f.Finding.Input))
+	return nil
+}

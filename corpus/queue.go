@@ -1,0 +1,212 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Queue is where AFL++ has its corpus.
+const Queue = "queue"
+
+// shelf is a folder whose files are numbered as AFL++ numbers them: id:000007,src:000003,time:1234,execs:5678,op:havoc.
+// AFL++'s instances read each other's queues number by number and wait for the next one for ever: there is no gap, and
+// what has a number once keeps it, also when the corpus no longer holds it.
+type shelf struct {
+	path  string
+	next  int
+	names map[string]string // of files, by what they hold: the key of a testcase, the id of a finding
+	ids   map[string]int    // numbers, by the same
+}
+
+// openShelf reads what an earlier run has left in a folder, which it makes if there is none. holds says what a file holds.
+func openShelf(path string, holds func(path string) (string, error)) (*shelf, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
+	}
+	if err := sweep(path); err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &shelf{path: path, names: map[string]string{}, ids: map[string]int{}}
+	for _, f := range files {
+		var id int
+		if _, err := fmt.Sscanf(f.Name(), "id:%d,", &id); err != nil || !f.Type().IsRegular() {
+			continue
+		}
+		s.next = max(s.next, id+1)
+		key, err := holds(filepath.Join(path, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		s.names[key], s.ids[key] = f.Name(), id
+	}
+	return s, nil
+}
+
+// put gives an input the next number; rest is the name after it. What the shelf holds already keeps its number and is
+// written again unless it is a testcase, which never changes. same is a file with the same content, "": none. It returns
+// the file's path.
+func (s *shelf) put(key, rest, same string, data []byte) (path string, err error) {
+	if name := s.names[key]; name != "" {
+		path = filepath.Join(s.path, name)
+		if same == "" {
+			err = replace(path, data, false)
+		}
+		return path, err
+	}
+	name := fmt.Sprintf("id:%06d,%s", s.next, rest)
+	path = filepath.Join(s.path, name)
+	linked := false
+	if same != "" {
+		linked = os.Link(same, path) == nil // not every file system can
+	}
+	if !linked {
+		err = replace(path, data, false)
+	}
+	if err == nil {
+		s.names[key], s.ids[key] = name, s.next
+		s.next++
+	}
+	return path, err
+}
+
+func contentKey(path string) (string, error) {
+	data, err := readInput(path)
+	return teasel.Key(data), err
+}
+
+// ofFinding stands before the id of a finding, at the end of the name of its input's file.
+const ofFinding = "finding:"
+
+func findingID(path string) (string, error) {
+	return path[strings.LastIndex(path, ofFinding)+len(ofFinding):], nil // of a file that is not ours, nothing that is an id
+}
+
+// openQueue makes the folder of the corpus an AFL++ queue too, with all that it holds.
+func (d *Dir) openQueue() (err error) {
+	for _, e := range d.state.entries {
+		d.reach(e)
+	}
+	if !d.meta.AFL {
+		return nil
+	}
+	if d.queue, err = openShelf(filepath.Join(d.path, Queue), contentKey); err != nil {
+		return fmt.Errorf("opening %s: %w", Queue, err)
+	}
+	for _, e := range d.state.kept() {
+		path := d.entryPath(e.Key)
+		data, err := os.ReadFile(path)
+		if err == nil && teasel.Key(data) == e.Key { // what is lost or broken was told already
+			err = d.enqueue(e, data)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueue puts a testcase into AFL++'s queue.
+func (d *Dir) enqueue(e *teasel.Entry, data []byte) error {
+	if d.queue == nil {
+		return nil
+	}
+	path, err := d.queue.put(e.Key, d.queueName(e), d.entryPath(e.Key), data)
+	if err != nil {
+		return fmt.Errorf("queueing a testcase: %w", err)
+	}
+	d.pending = append(d.pending, path)
+	return nil
+}
+
+// queueName says where a testcase comes from, after its number.
+func (d *Dir) queueName(e *teasel.Entry) string {
+	when := fmt.Sprintf("time:%d,execs:%d", e.Found.Milliseconds(), e.Execution)
+	if e.Stage == "" {
+		return when + ",orig:" + e.Key
+	}
+	if parent, ok := d.queue.ids[e.Parent]; ok {
+		when = fmt.Sprintf("src:%06d,%s", parent, when)
+	}
+	return when + ",op:" + plainName(e.Stage)
+}
+
+// openInputs makes ready the folders of plain inputs and makes up for those that were lost.
+func (d *Dir) openInputs() (err error) {
+	if d.meta.AFL {
+		d.shelves = map[string]*shelf{}
+		for _, folder := range [...]string{Crashes, Hangs} {
+			if d.shelves[folder], err = openShelf(filepath.Join(d.path, folder), findingID); err != nil {
+				return fmt.Errorf("opening %s: %w", folder, err)
+			}
+		}
+	}
+	for _, id := range d.state.ids() {
+		f := d.state.findings[id]
+		if f == nil {
+			continue
+		}
+		folder := d.meta.folder(f.Rule)
+		d.series.saw(folder, time.Time{})
+		name := id + d.meta.Extension
+		if s := d.shelves[folder]; s != nil {
+			name = s.names[id]
+		}
+		if _, err := os.Lstat(filepath.Join(d.path, folder, name)); err == nil && name != "" {
+			continue
+		}
+		if err := d.plainInput(id, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainInput writes the input of a crash or hang as the target takes it.
+func (d *Dir) plainInput(id string, f *teasel.Finding) (err error) {
+	folder := d.meta.folder(f.Rule)
+	if folder == "" {
+		return nil
+	}
+	path := filepath.Join(d.path, folder, id+d.meta.Extension)
+	if s := d.shelves[folder]; s != nil {
+		rest := fmt.Sprintf("time:%d,execs:%d,%s%s", d.state.stats.Elapsed.Milliseconds(), f.Execution, ofFinding, id)
+		if folder == Crashes {
+			rest = fmt.Sprintf("sig:%02d,%s", f.Signal, rest)
+		}
+		path, err = s.put(id, rest, "", f.Input)
+	} else {
+		err = replace(path, f.Input, false)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the input of finding %s: %w", id, err)
+	}
+	d.pending = append(d.pending, path)
+	return nil
+}
+
+// InputFile returns where the plain input of a finding is whose file is at path in a campaign's directory; "": the file
+// has been taken out of there, or the finding is neither a crash nor a hang.
+func InputFile(path, id string) string {
+	for _, folder := range [...]string{Crashes, Hangs} {
+		dir := filepath.Join(filepath.Dir(filepath.Dir(path)), folder)
+		files, _ := os.ReadDir(dir) // there may be none
+		for _, f := range files {
+			name := f.Name()
+			if strings.TrimSuffix(name, filepath.Ext(name)) == id || strings.HasSuffix(name, ofFinding+id) {
+				return filepath.Join(dir, name)
+			}
+		}
+	}
+	return ""
+}
