@@ -268,6 +268,36 @@ func TestImportsAreTrimmed(t *testing.T) {
 	}
 }
 
+// lengthTarget shows what is new for every length, and always the same trace.
+type lengthTarget struct{}
+
+func (t lengthTarget) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
+func (lengthTarget) Close() error                                            { return nil }
+
+func (lengthTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Trace, o.Features = teasel.ExitOK, 1, append(o.Features, teasel.Feature(1+len(in)))
+	return nil
+}
+
+// What trimming tries on its way is not calibrated and trimmed in turn, or a seed would cost as many times the budget as
+// it has shorter neighbours.
+func TestTrimmingIsNoSearch(t *testing.T) {
+	c := nativeCampaign(1)
+	c.Target, c.Seeds, c.TrimRuns, c.Runs, c.StopAfter = lengthTarget{}, [][]byte{make([]byte, 400)}, 100, 5000, 0
+	s, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range s.Stages {
+		if st.Name == "seeds" && (st.Kept != 1 || st.Executions > 110) {
+			t.Errorf("one seed made %d executions and %d testcases", st.Executions, st.Kept)
+		}
+	}
+	if s.Corpus < 5 {
+		t.Errorf("only %d testcases: the target did not show its lengths", s.Corpus)
+	}
+}
+
 type reportFunc func(teasel.Event) error
 
 func (f reportFunc) Report(e teasel.Event) error { return f(e) }

@@ -41,6 +41,7 @@ type Ask struct {
 	Features bool   // all features, not only those that are news to a judging executor
 	Trace    bool   // the hash of everything reached
 	Operands bool   // what was compared
+	Quiet    bool   // faults alone matter: nothing that is reached is news, or becomes known
 	Watch    uint32 // operands of this site only; 0: of all
 	Quick    bool   // a small part of the time limit will do: another execution has the last word
 }

@@ -157,6 +157,9 @@ func ask(a teasel.Ask) (bits uint32) {
 	if a.Operands {
 		bits |= sancov.AskOperands
 	}
+	if a.Quiet {
+		bits |= sancov.AskQuiet
+	}
 	return bits
 }
 

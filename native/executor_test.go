@@ -49,6 +49,17 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// A quiet run brings no news and leaves none known.
+func TestQuiet(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
+	if o := run(t, ex, teasel.Ask{Trace: true, Quiet: true}, "baaa"); len(o.Features) > 0 || o.Trace == 0 {
+		t.Errorf("features %v, trace %d", o.Features, o.Trace)
+	}
+	if o := run(t, ex, teasel.Ask{}, "baaa"); len(o.Features) == 0 {
+		t.Error("what ran quietly is no news any more")
+	}
+}
+
 // An input that is shorter than all that reached a feature before is news, and one that is not is none.
 func TestSimpler(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
