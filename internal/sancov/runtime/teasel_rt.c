@@ -39,6 +39,7 @@ extern int (*const teasel_harness)(const uint8_t *, size_t) __attribute__((weak)
 extern int (*const teasel_initialize)(int *, char ***) __attribute__((weak));
 int __real_main(int argc, char **argv, char **envp);
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
 static int word_read(int fd, uint32_t *w) {
 	for (;;) {
@@ -214,6 +215,15 @@ static uint8_t *place(const struct slot *s) {
 	return at;
 }
 
+// heap_keep has the allocator keep what a run has freed for the next one: to give it back to the kernel and to get it again,
+// page by page, takes longer than most runs.
+static void heap_keep(void) {
+	enum { TRIM_THRESHOLD = -1, MMAP_THRESHOLD = -3 }; // as in malloc.h
+	if (!mallopt) return;
+	mallopt(MMAP_THRESHOLD, 4 << 20);
+	mallopt(TRIM_THRESHOLD, 16 << 20);
+}
+
 static void teasel_run(struct slot *s, int sanitized) {
 	uint8_t *in;
 	if (sanitized) {
@@ -257,6 +267,7 @@ static _Noreturn void teasel_child(void) {
 
 static _Noreturn void teasel_serve(void) {
 	counters_clear();
+	heap_keep();
 	for (;;) {
 		*leaving = 0;
 		pid_t p = child();
