@@ -28,7 +28,7 @@ func campaign(bin string, seed uint64) *teasel.Campaign[[]byte] {
 
 // Magic numbers, texts and checksums are no obstacle, whatever the seed.
 func TestPuzzles(t *testing.T) {
-	for _, name := range []string{"magic", "nested", "string", "checksum"} {
+	for _, name := range []string{"magic", "nested", "string", "checksum", "folded", "switched", "adler", "summed", "long"} {
 		bin := build(t, source(t, name+".c"))
 		for seed := range uint64(10) {
 			c := campaign(bin, seed)

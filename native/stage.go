@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -34,7 +35,9 @@ func (o Operands) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.
 	}
 	for range w.Energy(o.Energy, 512) {
 		if s.next == len(s.swaps) {
-			s.swaps, s.next = nil, 0
+			if len(s.sites) == 0 || s.mended == len(s.swaps) {
+				s.swaps, s.next, s.mended = nil, 0, 0
+			}
 			return nil
 		}
 		slot := w.Slot()
@@ -91,8 +94,9 @@ func mutant(w *teasel.Worker[[]byte], dst, src []byte, tokens []string) []byte {
 	return slices.Insert(dst, r.IntN(len(dst)+1), []byte(t)...)
 }
 
-// Repair is random mutation of a testcase whose checksums are right, after which they are made right again: what was
-// computed is put in the place of what was found. The mutator has to be a [teasel.Repairer].
+// Repair changes a testcase whose checksums are right, at first by what [Operands] has tried in vain, then at random, and
+// makes them right again: what was computed is put in the place of what was found. The mutator has to be a
+// [teasel.Repairer].
 type Repair struct {
 	Energy int // inputs made from a testcase of ordinary energy; 0: 256
 }
@@ -102,6 +106,9 @@ func (Repair) Name() string { return "repair" }
 
 // mends is how many checksums of an input are made right at most, one after another.
 const mends = 4
+
+// mendPlaces is at how many places the same checksum is looked for.
+const mendPlaces = 3
 
 // Run implements [teasel.Stage].
 func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
@@ -120,7 +127,12 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 		var broken [][]byte
 		for range min(size, left) {
 			slot := w.Slot()
-			*slot = mutant(w, *slot, tc.Input, tokens)
+			if s.mended < s.next && s.next == len(s.swaps) {
+				*slot = s.swaps[s.mended].apply(*slot, tc.Input)
+				s.mended++
+			} else {
+				*slot = mutant(w, *slot, tc.Input, tokens)
+			}
 			broken = append(broken, slices.Clone(*slot))
 			if err := w.Commit(ctx); err != nil {
 				return err
@@ -154,8 +166,36 @@ func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]b
 			continue
 		}
 		if mended, ok := m.Repair(nil, ins[i], obs[i].Operands[:1]); ok {
-			out = append(out, mended)
+			out = append(out, elsewhere(ins[i], mended)...)
 		}
 	}
 	return out, nil
+}
+
+// elsewhere returns what was mended and the same with the next places mended instead at which the same bytes stand: two
+// parts of an input may have the same checksum.
+func elsewhere(in, mended []byte) [][]byte {
+	out := [][]byte{mended}
+	if len(mended) != len(in) {
+		return out
+	}
+	from, to := 0, len(in)
+	for from < to && in[from] == mended[from] {
+		from++
+	}
+	for to > from && in[to-1] == mended[to-1] {
+		to--
+	}
+	old, text := in[from:to], mended[from:to]
+	for at := from; len(old) > 1 && len(out) < mendPlaces; {
+		i := bytes.Index(in[at+1:], old)
+		if i < 0 {
+			break
+		}
+		at += 1 + i
+		next := slices.Clone(in)
+		copy(next[at:], text)
+		out = append(out, next)
+	}
+	return out
 }

@@ -14,7 +14,8 @@ import (
 // study is what is known of a testcase from one run in which its comparisons were recorded. It is the testcase's note.
 type study struct {
 	swaps  []swap
-	next   int      // the first swap that was not tried
+	next   int      // the first swap that was not tried as it is
+	mended int      // the first that was not tried with checksums made right
 	tokens []string // what the program compared with, and the testcase does not hold
 	sites  []uint32 // where numbers of the testcase are compared with ones that it computes, and are right: checksums
 }
@@ -72,7 +73,7 @@ func (s *study) learn(in []byte, ops []teasel.Operand, rec *Recording) {
 	}
 	s.swaps, s.tokens = b.swaps, b.found
 	for _, op := range rec.Equal {
-		if op.Const || op.Size < 4 || slices.Contains(s.sites, op.Site) || !holds(in, op.A, int(op.Size)) {
+		if op.Const || slices.Contains(s.sites, op.Site) || !holds(in, op.A, int(op.Size)) {
 			continue
 		}
 		s.sites = append(s.sites, op.Site)
@@ -81,7 +82,7 @@ func (s *study) learn(in []byte, ops []teasel.Operand, rec *Recording) {
 
 // holds reports whether a number that says something stands in the input, in either byte order.
 func holds(in []byte, n uint64, size int) bool {
-	if n < 1<<16 {
+	if n < 1<<16 && size != 2 || n < 1<<5 || size == 1 {
 		return false
 	}
 	return bytes.Contains(in, encode(n, size, false)) || bytes.Contains(in, encode(n, size, true))
