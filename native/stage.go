@@ -14,9 +14,12 @@ var (
 	_ teasel.Stage[[]byte] = Repair{}
 )
 
+// havocEnergy is little, one batch, so that the turn comes sooner to testcases that were just found.
+const havocEnergy = 64
+
 // Stages returns the stages for native targets, in order.
 func Stages() []teasel.Stage[[]byte] {
-	return []teasel.Stage[[]byte]{Operands{}, Repair{}, Tokens{}, teasel.Havoc[[]byte]{}, teasel.Splice[[]byte]{}}
+	return []teasel.Stage[[]byte]{Operands{}, Repair{}, Tokens{}, teasel.Havoc[[]byte]{Energy: havocEnergy}, teasel.Splice[[]byte]{}}
 }
 
 // Operands puts what a testcase was compared with in the place of what was compared. Each candidate is tried once.

@@ -71,6 +71,7 @@ func (s *study) learn(in []byte, ops []teasel.Operand, rec *Recording) {
 			}
 		}
 	}
+	slices.Sort(b.found)
 	s.swaps, s.tokens = b.swaps, b.found
 	for _, op := range rec.Equal {
 		if op.Const || slices.Contains(s.sites, op.Site) || !holds(in, op.A, int(op.Size)) {
@@ -214,17 +215,32 @@ func fits(v uint64, n, size int) bool {
 	return v<<shift>>shift>>(8*n) == 0 || int64(v<<shift)>>shift == int64(v<<(64-8*n))>>(64-8*n)
 }
 
-// others are the tokens of a testcase, and of another if it has none.
+// others are the tokens of a testcase and those of another, each once: common ones would crowd out the rest.
 func others(w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) []string {
-	var out []string
-	for _, x := range [2]*teasel.Testcase[[]byte]{tc, w.Other(tc)} {
+	var lists [2][]string
+	for i, x := range [2]*teasel.Testcase[[]byte]{tc, w.Other(tc)} {
 		if x == nil {
 			continue
 		}
 		if s, ok := x.Note.(*study); ok {
-			out = append(out, s.tokens...)
+			lists[i] = s.tokens
 		}
 	}
-	slices.SortFunc(out, cmp.Compare[string])
-	return slices.Compact(out)
+	a, b := lists[0], lists[1] // both are sorted
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]string, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		c := cmp.Compare(a[0], b[0])
+		if c <= 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out = append(out, b[0])
+		}
+		if c >= 0 {
+			b = b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
