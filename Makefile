@@ -6,7 +6,7 @@ PREFIX  ?= /usr/local
 # Any server's command line, for `make bench-mcp ARGS='-- node server.js'`.
 ARGS    ?=
 
-.PHONY: build test race lint fmt cover bench bench-mcp install clean
+.PHONY: build test race lint fmt cover bench bench-mcp bench-native install clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
@@ -37,6 +37,10 @@ bench:
 bench-mcp:
 	scripts/setup-test.sh
 	$(GO) run ./bench/mcp $(ARGS)
+
+# teasel beside AFL++ and libFuzzer on libraries of Debian: `make bench-native ARGS='-time 20s libpng'`.
+bench-native:
+	bench/native/run.sh $(ARGS)
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin

@@ -33,7 +33,7 @@ type Campaign[T any] struct {
 	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
 	Calibrate    int           // times a new testcase is run again before it is kept; 0: it is believed, and never trimmed
 	Annotate     bool          // the executor fills Observation.Note: testcases of others are run once for theirs
-	TrimRuns     int           // executions to trim one testcase; 0: 512; negative: none
+	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
 	Tries        int           // times a finding is shown again; 0: 3
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }

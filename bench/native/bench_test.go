@@ -1,0 +1,93 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSpread(t *testing.T) {
+	for _, test := range []struct {
+		all  []float64
+		want spread
+		text string
+	}{
+		{nil, spread{}, "0"},
+		{[]float64{3}, spread{3, 3, 3}, "3"},
+		{[]float64{3, 1, 2}, spread{2, 1, 3}, "2 (1 to 3)"},
+		{[]float64{4, 1, 2, 3}, spread{2.5, 1, 4}, "2 (1 to 4)"},
+	} {
+		if got := spreadOf(test.all); got != test.want || got.text("%.0f") != test.text {
+			t.Errorf("%v: %v, %s", test.all, got, got.text("%.0f"))
+		}
+	}
+}
+
+// A ratio is of the runs of one round.
+func TestTable(t *testing.T) {
+	tab := table{library: "l", time: time.Second, rounds: 2, names: []string{"teasel", "afl"}, samples: map[string][]sample{
+		"teasel": {{executions: 100, cpu: 1, wall: 1, edges: 20}, {executions: 400, cpu: 1, wall: 2, edges: 20}},
+		"afl":    {{executions: 10, cpu: 1, wall: 1, edges: 10}, {executions: 10, cpu: 1, wall: 1, edges: 20}},
+	}}
+	if got := tab.ratio("afl", perCPU); got != "25.00 (10.00 to 40.00)" {
+		t.Errorf("executions: %s", got)
+	}
+	var out strings.Builder
+	if err := tab.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[1.50 (1.00 to 2.00)]"; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out.String())
+	}
+}
+
+func TestNumber(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(file, []byte("execs_done_total  : 7\nexecs_done        : 12\nstat::number_of_executed_units: 34\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]uint64{"execs_done": 12, "stat::number_of_executed_units": 34} {
+		if got, err := number(file, name); err != nil || got != want {
+			t.Errorf("%s: %d, %v", name, got, err)
+		}
+	}
+	if _, err := number(file, "edges"); err == nil {
+		t.Error("a number that is not there was found")
+	}
+}
+
+func TestParse(t *testing.T) {
+	s, err := parse([]string{"-rounds", "2", "libpng"})
+	if err != nil || len(s.libraries) != 1 || s.libraries[0].name != "libpng" || len(s.fuzzers) != len(contestants) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, bad := range [][]string{{"-rounds", "0"}, {"-time", "1ms"}, {"-fuzzers", "radamsa"}, {"zlib"}} {
+		if _, err := parse(bad); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}
+
+// Each library has a harness and at least two seeds of at most a kilobyte.
+func TestMaterial(t *testing.T) {
+	for _, l := range libraries {
+		if _, err := os.Stat(filepath.Join("harness", l.name+".c")); err != nil && l.harness == "" {
+			t.Error(err)
+		}
+		seeds, err := os.ReadDir(filepath.Join("seeds", l.name))
+		if err != nil || len(seeds) < 2 {
+			t.Errorf("%s: %d seeds, %v", l.name, len(seeds), err)
+		}
+		for _, s := range seeds {
+			if i, err := s.Info(); err != nil || i.Size() > 1024 {
+				t.Errorf("%s: %v, %v", s.Name(), i, err)
+			}
+		}
+	}
+	if n := spin(1); n <= 0 || math.IsInf(n, 0) {
+		t.Errorf("counted %v rounds", n)
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+type plainBytes struct{}
+
+func (plainBytes) Encode(in []byte) ([]byte, error)   { return in, nil }
+func (plainBytes) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
+
+// writer leaves each testcase in a folder, as the other fuzzers do.
+type writer struct{ dir string }
+
+// Report implements [teasel.Reporter].
+func (w writer) Report(e teasel.Event) error {
+	if e.Kind != teasel.EventAdded {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(w.dir, e.Entry.Key), e.Entry.Data, 0o644)
+}
+
+// campaignMain is our own contestant: a process of its own, as the others are.
+func campaignMain(ctx context.Context, args []string) error {
+	fs := flag.NewFlagSet("campaign", flag.ContinueOnError)
+	program := fs.String("program", "", "the target, built by teasel's compiler")
+	seeds := fs.String("seeds", "", "folder")
+	out := fs.String("out", "", "folder for testcases")
+	limit := fs.Duration("time", time.Minute, "how long")
+	stop := fs.Int("stop", 0, "after so many findings")
+	seed := fs.Uint64("seed", 1, "of all randomness")
+	workers := fs.Int("workers", 1, "how many")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	c := teasel.Campaign[[]byte]{
+		Target: native.Target{Command: []string{*program}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: plainBytes{},
+		Stages: native.Stages(), NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} },
+		Calibrate: 2, Seed: *seed, Workers: *workers, Duration: *limit, StopAfter: *stop,
+	}
+	if *out != "" {
+		c.Reporters = []teasel.Reporter{writer{*out}}
+	}
+	files, err := filepath.Glob(filepath.Join(*seeds, "*"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		c.Seeds = append(c.Seeds, text)
+	}
+	s, err := c.Run(ctx)
+	if err != nil {
+		return err
+	}
+	r := report{Executions: s.Executions, Testcases: s.Corpus, Findings: len(s.Findings), Stages: map[string]portion{}}
+	for _, st := range s.Stats.Stages {
+		r.Stages[st.Name] = portion{st.Executions, st.Kept}
+	}
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
