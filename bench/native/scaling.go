@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// scaling compares two workers on two processors with one on one of them, and two loops that only count with one: what the machine
-// itself makes of a second processor at that time.
+// scaling compares two workers on two processors with one on one of them: by the clock, and by processor time, of which other work on
+// the machine takes nothing away. Beside it are two loops that only count and one: what the machine makes of a second processor.
 func (m *meter) scaling(ctx context.Context, w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "\nlibrary\texecutions/s with one worker\twith two\tratio\ttwo loops to one\t\n")
+	fmt.Fprintf(tw, "\nlibrary\texecutions/s with one worker\twith two\tratio\tratio by CPU time\ttwo loops to one\t\n")
 	for _, l := range m.libraries {
-		var one, two, ratio, loops []float64
+		var one, two, ratio, byCPU, loops []float64
 		for round := range m.rounds {
 			a, err := m.speed(ctx, l, round, 1)
 			if err != nil {
@@ -28,40 +28,41 @@ func (m *meter) scaling(ctx context.Context, w io.Writer) error {
 				return err
 			}
 			spun := spin(2) / spin(1)
-			one, two, ratio, loops = append(one, a), append(two, b), append(ratio, b/a), append(loops, spun)
-			fmt.Fprintf(m.log, "%s round %d/%d  %.0f and %.0f executions/s, ratio %.2f, loops %.2f\n", l.name, round+1, m.rounds, a, b, b/a, spun)
+			one, two = append(one, perWall(a)), append(two, perWall(b))
+			ratio, byCPU, loops = append(ratio, perWall(b)/perWall(a)), append(byCPU, 2*perCPU(b)/perCPU(a)), append(loops, spun)
+			fmt.Fprintf(m.log, "%s round %d/%d  %.0f and %.0f executions/s, loops %.2f, load %s\n", l.name, round+1, m.rounds, perWall(a), perWall(b), spun, load())
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t\n", l.name, spreadOf(one).text("%.0f"), spreadOf(two).text("%.0f"),
-			spreadOf(ratio).text("%.2f"), spreadOf(loops).text("%.2f"))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", l.name, spreadOf(one).text("%.0f"), spreadOf(two).text("%.0f"),
+			spreadOf(ratio).text("%.2f"), spreadOf(byCPU).text("%.2f"), spreadOf(loops).text("%.2f"))
 	}
 	return tw.Flush()
 }
 
-// speed returns executions a second of a campaign.
-func (m *meter) speed(ctx context.Context, l library, round, workers int) (float64, error) {
+// speed runs a campaign with some workers.
+func (m *meter) speed(ctx context.Context, l library, round, workers int) (s sample, err error) {
 	program, err := m.builder.program(ctx, l, compilers["teasel"])
 	if err != nil {
-		return 0, err
+		return s, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return s, err
 	}
 	j := job{program: program, self: self, seeds: filepath.Join(m.builder.root, "seeds", l.name), out: filepath.Join(m.tmp, "scaling"),
 		log: filepath.Join(m.tmp, "scaling.log"), time: m.time, seed: m.seed + uint64(round), workers: workers}
 	if err := os.MkdirAll(filepath.Join(j.out, "corpus"), 0o755); err != nil {
-		return 0, err
+		return s, err
 	}
 	cpus := strconv.Itoa(m.cpu)
 	if workers > 1 {
 		cpus = "0-" + strconv.Itoa(workers-1)
 	}
-	s, err := m.pinned(ctx, ours(j), nil, j.log, cpus)
-	if err != nil {
-		return 0, err
+	if s, err = m.pinned(ctx, ours(j), nil, j.log, cpus); err != nil {
+		return s, err
 	}
 	n, err := ourExecutions(j)
-	return float64(n) / s.wall, err
+	s.executions = float64(n)
+	return s, err
 }
 
 // spin returns how many rounds goroutines that only count make in half a second.
