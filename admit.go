@@ -15,9 +15,8 @@ type suspect[T any] struct {
 	parent   *Testcase[T]
 }
 
-// suspect judges what must be judged before the evidence is gone and puts the rest into the queue. Features in but
-// are no news.
-func (w *Worker[T]) suspect(in T, o *Observation, but []Feature) {
+// suspect judges what must be judged before the evidence is gone and puts the rest into the queue.
+func (w *Worker[T]) suspect(in T, o *Observation) {
 	if o.boring() {
 		return
 	}
@@ -35,8 +34,7 @@ func (w *Worker[T]) suspect(in T, o *Observation, but []Feature) {
 		}
 		s.findings = append(s.findings, f)
 	}
-	wanted := !o.Ask.Quiet && o.Exit <= ExitRejected && len(o.Features)+len(o.Measures) > 0 && w.pool.Wants(o, w.mut.Complexity(in)) &&
-		(but == nil || slices.ContainsFunc(o.Features, func(f Feature) bool { return !slices.Contains(but, f) }))
+	wanted := !o.Ask.Quiet && o.Exit <= ExitRejected && len(o.Features)+len(o.Measures) > 0 && w.pool.Wants(o, w.mut.Complexity(in))
 	if !wanted {
 		if len(s.findings) == 0 {
 			return
@@ -65,7 +63,7 @@ func (w *Worker[T]) stragglers() {
 		}
 		w.state.Executions += uint64(o.Runs)
 		o.Features, o.Measures = nil, nil
-		w.suspect(in, &o, nil)
+		w.suspect(in, &o)
 	}
 }
 
@@ -176,7 +174,7 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 		}
 		o := &obs[0]
 		if o.Exit > ExitRejected {
-			w.suspect(in, o, nil)
+			w.suspect(in, o)
 			return nil, nil
 		}
 		o.Trace = o.trace()
@@ -242,7 +240,7 @@ func (w *Worker[T]) trim(ctx context.Context, in T, like *Observation) (T, error
 		}
 		found := -1
 		for i := range obs {
-			w.suspect(ins[i], &obs[i], nil)
+			w.suspect(ins[i], &obs[i])
 			if found < 0 && obs[i].Exit <= ExitRejected && obs[i].trace() == like.Trace {
 				found = i
 			}

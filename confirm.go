@@ -300,7 +300,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 			s.last, shown = f, true
 		}
 	}
-	s.w.suspect(in, &o, nil)
+	s.w.suspect(in, &o)
 	return shown, nil
 }
 

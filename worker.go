@@ -291,7 +291,7 @@ func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) 
 	}
 	if odd || w.straggler != nil {
 		for i := range obs {
-			w.suspect(ins[i], &obs[i], nil)
+			w.suspect(ins[i], &obs[i])
 		}
 		w.stragglers()
 		if err := w.settle(ctx); err != nil {
