@@ -253,7 +253,9 @@ func (l *link) Sync(_ context.Context, news News) (back []Entry, err error) {
 		}
 	}
 	n := min(len(h.seeds), seedShare)
-	back, h.seeds = append(back, h.seeds[:n]...), h.seeds[n:]
+	back = append(back, h.seeds[:n]...)
+	clear(h.seeds[:n]) // some are large
+	h.seeds = h.seeds[n:]
 	if h.Runs > 0 && h.stats.Executions >= h.Runs {
 		h.stop("runs")
 	}

@@ -433,7 +433,9 @@ func (w *Worker[T]) take(ctx context.Context, es []Entry) error {
 			return err
 		}
 	}
-	w.dull = append(w.dull, seeds[:min(len(seeds), dullSeeds-min(len(w.dull), dullSeeds))]...)
+	if w.dull = append(w.dull, seeds[:min(len(seeds), dullSeeds-min(len(w.dull), dullSeeds))]...); len(w.live) > 0 {
+		w.dull = nil // they are of no more use, and some are large
+	}
 	for len(seeds) > 0 {
 		n := min(len(seeds), len(w.slots))
 		if _, err := w.Probe(ctx, seeds[:n], Ask{}); err != nil {
