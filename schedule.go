@@ -36,6 +36,8 @@ var _ Scheduler = (*weighted)(nil)
 
 const (
 	weightUnit  = 1 << 16
+	largeFactor = 16 // times the mean complexity, above which energy falls
+	leastEnergy = 1.0 / 64
 	rerateAfter = 1.05 // growth of the corpus after which all weights are computed anew
 )
 
@@ -149,6 +151,9 @@ func (s *weighted) Next(r *Rand) (Pick, bool) {
 func (s *weighted) pick(id ID) Pick {
 	t := &s.ratings[id]
 	energy := within(float64(t.Picked)/2, 1, 4)
+	if much := s.complex / float64(max(s.live, 1)) * largeFactor; t.Complexity > much { // or one turn could take minutes
+		energy *= within(much/t.Complexity, leastEnergy, 1)
+	}
 	t.Picked++
 	s.weights.Set(int(id), s.weigh(t))
 	return Pick{ID: id, Energy: energy}

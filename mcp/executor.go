@@ -60,10 +60,11 @@ var (
 )
 
 const (
-	batchWindows = 4               // a batch is so many windows long: the server idles only between batches
-	stopTime     = 2 * time.Second // for a server to end when its input has ended, before it is killed
-	spareTime    = 5 * time.Second // after a spare process was needed, in which another one is likely to be
-	startTries   = 3               // before we believe that a server which has started once starts no more
+	maxBatchBytes = 1 << 20         // that are written; trees and answers are several times as large
+	batchWindows  = 4               // a batch is so many windows long: the server idles only between batches
+	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
+	spareTime     = 5 * time.Second // after a spare process was needed, in which another one is likely to be
+	startTries    = 3               // before we believe that a server which has started once starts no more
 )
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].
@@ -147,8 +148,14 @@ func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation)
 	return nil
 }
 
-// ExecBatch runs scripts: first those that every client could send, together, then the odd ones, one at a time.
+// ExecBatch runs scripts: first those that every client could send, together, then the odd ones, one at a time. Of large
+// ones it takes only as many as it can hold.
 func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Observation) (int, error) {
+	n, size := 0, 0
+	for ; n < len(ins) && (n == 0 || size < maxBatchBytes); n++ {
+		size += ins[n].size()
+	}
+	ins, obs = ins[:n], obs[:n]
 	e.begin(len(ins))
 	lanes := e.lanes[:len(ins)]
 	for i, l := range lanes {

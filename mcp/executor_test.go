@@ -148,6 +148,7 @@ func TestExecutor(t *testing.T) {
 	t.Run("hangs", func(t *testing.T) { testHangs(t, program) })
 	t.Run("captures", func(t *testing.T) { testCaptures(t, program) })
 	t.Run("spares", func(t *testing.T) { testSpares(t, program) })
+	t.Run("large batch", func(t *testing.T) { testLargeBatch(t, program) })
 	t.Run("fresh", func(t *testing.T) { testFresh(t, program) })
 	t.Run("odd", func(t *testing.T) { testOdd(t, program) })
 	t.Run("parts", func(t *testing.T) { testParts(t, program) })
@@ -549,6 +550,23 @@ func TestCancelled(t *testing.T) {
 		}
 		if tr, obs := execute(t, e, lineScript(ping)); obs.Exit != teasel.ExitOK || len(tr.Received) != 1 {
 			t.Errorf("afterwards a ping ends as %v", obs.Exit)
+		}
+	}
+}
+
+// Large scripts are not all held at once.
+func testLargeBatch(t *testing.T, program string) {
+	e := open(t, planted(program, "none"))
+	large := Script{Steps: []Step{{Line: []byte(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"x":"` + strings.Repeat("y", maxBatchBytes/2) + `"}}`)}}}
+	small := Script{Steps: []Step{{Line: []byte(ping)}}}
+	for _, tt := range []struct {
+		ins  []Script
+		want int
+	}{{[]Script{small, small}, 2}, {[]Script{large, large, large}, 2}, {[]Script{small, large, large, small}, 3}} {
+		obs := make([]teasel.Observation, len(tt.ins))
+		n, err := e.ExecBatch(t.Context(), tt.ins, obs)
+		if err != nil || n != tt.want {
+			t.Errorf("%d of %d scripts were run, expected %d: %v", n, len(tt.ins), tt.want, err)
 		}
 	}
 }

@@ -117,19 +117,23 @@ func (e *executor) abandon(s *server) (parked []*lane) {
 	return parked
 }
 
-// adopt tries scripts again that have lost their server, each by itself, and hands them out.
+// adopt tries a script again that has lost its server. While servers come and go, as when findings are confirmed, it
+// would only lose the next one.
 func (e *executor) adopt(ctx context.Context) error {
-	for len(e.orphans) > 0 {
-		l := e.orphans[0]
-		e.orphans = e.orphans[1:]
-		told := l.told
-		l.obs = &teasel.Observation{}
-		l.again(e)
-		l.told = told
-		if err := e.solo(ctx, l, true); err != nil {
-			return err
-		}
-		l.own()
+	if len(e.orphans) == 0 || time.Since(e.taken) < spareTime {
+		return nil
+	}
+	l := e.orphans[0]
+	e.orphans = slices.Delete(e.orphans, 0, 1)
+	told := l.told
+	l.obs = &teasel.Observation{}
+	l.again(e)
+	l.told = told
+	if err := e.solo(ctx, l, false); err != nil {
+		return err
+	}
+	l.own()
+	if !l.parked && !l.resumes {
 		e.back = append(e.back, l)
 	}
 	return nil

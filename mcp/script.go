@@ -25,3 +25,11 @@ type Step struct {
 	Close     bool // standard input is closed after it; only in a Fresh script
 	Times     int  // how often it is sent, each time with an id of its own; 0: once
 }
+
+// size returns how many bytes the script's lines have, repetitions included.
+func (s *Script) size() (n int) {
+	for i := range s.Steps {
+		n += len(s.Steps[i].Line) * max(s.Steps[i].Times, 1)
+	}
+	return n
+}

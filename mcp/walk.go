@@ -10,12 +10,15 @@ import (
 // already.
 const maxWalked = 8
 
+// maxWalkedBytes is the size of the largest script that is walked: of a larger one there is no end.
+const maxWalkedBytes = 32 << 10
+
 // Step returns the k-th ordered change of a script: steps said again at the end, left out, exchanged; the arguments of
 // calls breaking their schema in every way that was found; on the plainest messages every odd id, version, method and
 // member; odd cursors of lists; and last every ordered change of the values, as [mutate.JSONTree.Step] has them. A script
 // that has a process of its own, or whose messages are not in order already, has no steps.
 func (m *Mutator) Step(k uint64, dst, src Script) (Script, bool) {
-	if src.Start == Fresh || len(src.Steps) > maxWalked || len(src.Steps) == 0 {
+	if src.Start == Fresh || len(src.Steps) > maxWalked || len(src.Steps) == 0 || src.size() > maxWalkedBytes {
 		return dst, false
 	}
 	c := countdown(k)
