@@ -167,14 +167,17 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 	if seen.Dear {
 		runs = 1
 	}
-	for range runs {
-		obs := make([]Observation, 1)
-		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true, Trace: true, Quick: true}); err != nil {
-			return nil, err
-		}
-		o := &obs[0]
+	obs, ins := make([]Observation, runs), make([]T, runs)
+	for i := range ins {
+		ins[i] = in
+	}
+	if err := w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}); err != nil {
+		return nil, err
+	}
+	for i := range obs {
+		o := &obs[i]
 		if o.Exit > ExitRejected {
-			w.suspect(in, o)
+			w.suspect(ins[i], o)
 			return nil, nil
 		}
 		o.Trace = o.trace()
