@@ -105,6 +105,11 @@ func TestParkedIsInnocent(t *testing.T) {
 	if x := exits(executeBatch(t, e, fine, die, fine)); x[1] != teasel.ExitCrash {
 		t.Fatalf("what kills the server ended as %v", x)
 	}
+	if executeBatch(t, e, fine); len(e.orphans) != 1 {
+		t.Errorf("%d scripts wait to be tried again while servers come and go, expected 1", len(e.orphans))
+	}
+	e.taken = time.Now().Add(-spareTime)
+	executeBatch(t, e, fine)
 	ins, late := stragglers(t, e, 1) // it was tried again
 	if !strings.Contains(string(ins[0].Steps[0].Line), "never") || late[0].Exit != teasel.ExitHang {
 		t.Errorf("%s is handed out, which ended as %v", ins[0].Steps[0].Line, late[0].Exit)
