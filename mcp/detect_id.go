@@ -120,7 +120,7 @@ func (j *judge) isUnique(s *Sent) bool {
 func isUsualID(id *mutate.JSON) bool {
 	if id.Kind == mutate.Number {
 		n, ok := id.Int()
-		return ok && n > 0 && n <= 1<<53
+		return ok && n > 0 && n < 1<<53
 	}
 	return id.Text != "" && len(id.Text) <= 64 && !strings.ContainsFunc(id.Text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -225,9 +225,6 @@ func isUsual(m *Message) bool {
 	if m.Twice || id == nil || m.Method == "" || oddEnvelope(m) != "" {
 		return false
 	}
-	if token := tokenOf(m); token != nil && (!isID(token) || !isUsualID(token)) {
-		return false
-	}
 	return isUsualID(id)
 }
 

@@ -210,7 +210,9 @@ func TestIsUsual(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":7}}}`, true},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":"a"}}}`, true},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":9007199254740993}}}`, false}, // many parsers change it
-		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}`, false},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":1.5}}}`, false},
+		{`{"jsonrpc":"2.0","id":9007199254740991,"method":"tools/list"}`, true},
+		{`{"jsonrpc":"2.0","id":9007199254740992,"method":"tools/list"}`, false},
 		{`{"jsonrpc":"2.1","id":1,"method":"tools/list"}`, false},
 	} {
 		m := ParseMessage([]byte(tt.line))

@@ -195,7 +195,7 @@ func oddEnvelope(m *Message) string {
 		return ""
 	}
 	token := meta.Get("progressToken")
-	if meta.Kind != mutate.Object || token != nil && token.Kind != mutate.String && token.Kind != mutate.Number {
+	if meta.Kind != mutate.Object || token != nil && !(isID(token) && isUsualID(token)) {
 		return "meta"
 	}
 	return ""
