@@ -11,6 +11,7 @@ const (
 	confirmTime  = 5 * time.Second // to confirm what was seen when the campaign ended
 	deathCost    = 16              // executions that a death of the target is worth, after which another one is ready
 	hangCost     = 128             // and a time limit
+	slowCost     = 256             // and each second that an execution took
 	startCost    = 340             // and a start of the target that has to be waited for
 	historyShown = 128             // inputs of the target's history that are joined at most
 )
@@ -274,6 +275,7 @@ type shower[T any] struct {
 	id       string
 	last     Finding // as it was shown last
 	exit     Exit
+	took     time.Duration
 	dear     bool
 	hasty    bool // there is no time to minimise
 	quick    bool // only a small part of the time limit for each
@@ -293,7 +295,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	if err := s.w.alone(ctx, in, &o, a); err != nil {
 		return false, err
 	}
-	s.exit, s.dear, s.operands = o.Exit, o.Dear, append(s.operands[:0], o.Operands...)
+	s.exit, s.took, s.dear, s.operands = o.Exit, o.Elapsed, o.Dear, append(s.operands[:0], o.Operands...)
 	shown := false
 	for _, f := range detect(s.w.dets, &o) {
 		if f.ID() == s.id && !shown {
@@ -312,5 +314,5 @@ func (s *shower[T]) cost() int {
 	case ExitCrash:
 		return deathCost
 	}
-	return 0
+	return int(s.took/time.Second) * slowCost
 }
