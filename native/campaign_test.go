@@ -3,7 +3,6 @@ package native_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,14 +12,9 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-type plainBytes struct{}
-
-func (plainBytes) Encode(in []byte) ([]byte, error)   { return in, nil }
-func (plainBytes) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
-
 func campaign(bin string, seed uint64) *teasel.Campaign[[]byte] {
 	return &teasel.Campaign[[]byte]{
-		Target: native.Target{Command: []string{bin}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: plainBytes{},
+		Target: native.Target{Command: []string{bin}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: native.Codec{},
 		Stages: native.Stages(), NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} },
 		Seeds: [][]byte{make([]byte, 28)}, Calibrate: 2, Seed: seed, Runs: 2_000_000,
 	}

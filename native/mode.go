@@ -63,18 +63,19 @@ func (t Target) recognise() (b image, err error) {
 	return b, t.examine(&b, text)
 }
 
-// linked returns the program's path, if it is one for our own runtime.
-func (t Target) linked() (string, error) {
-	b, err := t.recognise()
-	if err == nil && !b.runtime && !b.script {
-		err = t.refused(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
+// linked is an error unless the program may be one for our own runtime.
+func (t Target) linked(b image) error {
+	if b.runtime || b.script {
+		return nil
 	}
-	return b.path, err
+	return t.refused(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
 }
 
-// open opens the program in the way that the mode says, or that fits it: what a script starts, or a library that a
-// program uses, shows only when it runs.
-func (t Target) open(ctx context.Context) (teasel.Executor[[]byte], error) {
+// Open starts the program, in the way that the mode says, or that fits it: what a script starts, or a library that a
+// program uses, shows only when it runs. What it returns gives [Crash] as evidence. With teasel's runtime it is also a
+// [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
+// [teasel.Resetter]. What is wrong with the program is a [StartError].
+func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
 	b, err := t.recognise()
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (t Target) open(ctx context.Context) (teasel.Executor[[]byte], error) {
 	var silent *forkserver.Silent
 	switch {
 	case t.Mode == ModeRuntime, t.Mode == ModeAuto && b.runtime && !b.afl:
-		return t.openRuntime(ctx)
+		return t.openRuntime(ctx, b)
 	case t.Mode == ModeAFL, t.Mode == ModeAuto && b.afl:
 		return t.openAFL(ctx, b)
 	case t.Mode == ModeBlackBox:
@@ -91,7 +92,7 @@ func (t Target) open(ctx context.Context) (teasel.Executor[[]byte], error) {
 	case t.Mode != ModeAuto:
 		return nil, t.refused(fmt.Sprintf("mode %q: expected %s, %s or %s", t.Mode, ModeRuntime, ModeAFL, ModeBlackBox), "", nil)
 	case b.script:
-		ex, err := t.openRuntime(ctx)
+		ex, err := t.openRuntime(ctx, b)
 		if err == nil || !errors.As(err, &deaf) {
 			return ex, err
 		}

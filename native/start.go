@@ -101,8 +101,7 @@ func (e *executor) launch(ctx context.Context, c sancov.Command) (*sancov.Server
 	}
 	out := e.target.failed(err)
 	var silent *sancov.NotInstrumented
-	switch {
-	case errors.As(err, &silent):
+	if errors.As(err, &silent) {
 		out.What, out.Stderr, out.Hint = silent.How+" to teasel", silent.Stderr, "run it by hand to see why: "+strings.Join(e.target.Command, " ")
 		if b, err := os.ReadFile(c.Args[0]); err == nil && !bytes.Contains(b, []byte(signature)) {
 			out.What, out.Hint = out.What+": what it runs has not been linked with teasel's runtime", buildHint
@@ -117,11 +116,8 @@ func (t Target) failed(err error) *StartError {
 	if errors.As(err, &already) {
 		return already
 	}
-	what := err.Error()
-	for _, name := range t.Command[:1] {
-		path, _ := exec.LookPath(name)
-		what = strings.TrimPrefix(strings.TrimPrefix(what, "starting "+path+": "), "starting "+name+": ")
-	}
+	path, _ := exec.LookPath(t.Command[0])
+	what := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "starting "+path+": "), "starting "+t.Command[0]+": ")
 	out := t.refused(what, "", err)
 	var silent *forkserver.Silent
 	switch {

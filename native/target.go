@@ -75,35 +75,33 @@ func (t Target) environment() []string {
 	return append(env, "LD_BIND_NOW=1") // or every child resolves the same names again
 }
 
-// Open starts the program. What it returns gives [Crash] as evidence. With teasel's runtime it is also a
-// [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
-// [teasel.Resetter]. What is wrong with the program is a [StartError].
-func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) { return t.open(ctx) }
-
-func (t Target) openRuntime(ctx context.Context) (teasel.Executor[[]byte], error) {
-	path, err := t.linked()
-	if err != nil {
+func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byte], error) {
+	if err := t.linked(b); err != nil {
 		return nil, err
 	}
 	if t.Operands != "" {
-		if t.Operands, err = (Target{Command: []string{t.Operands}}).linked(); err != nil {
+		other := Target{Command: []string{t.Operands}}
+		o, err := other.recognise()
+		if err == nil {
+			err = other.linked(o)
+		}
+		if err != nil {
 			return nil, err
 		}
+		t.Operands = o.path
 	}
+	var err error
 	e := &executor{target: t, doubts: map[uint32]uint8{}}
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
 		return nil, err
 	}
-	e.command = sancov.Command{Args: slices.Clone(t.Command), Env: t.environment(), Dir: t.Dir, Memory: t.Memory, Runs: uint32(t.Runs)}
-	e.command.Args[0] = path
-	if t.Memory == 0 {
-		e.command.Memory = 2 << 30
-	}
+	e.command = sancov.Command{Args: slices.Clone(t.Command), Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs)}
+	e.command.Args[0] = b.path
 	if t.Runs == 0 {
 		e.command.Runs = 50_000
 	}
 	if err = e.place(); err == nil {
-		e.command.Hooks = hooks(path)
+		e.command.Hooks = hooks(b.path)
 		err = e.start(ctx)
 	}
 	if err == nil && t.Operands != "" { // for a build that does not fit to show now

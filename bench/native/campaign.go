@@ -6,18 +6,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
-
-type plainBytes struct{}
-
-func (plainBytes) Encode(in []byte) ([]byte, error)   { return in, nil }
-func (plainBytes) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
 
 // writer leaves each testcase in a folder, as the other fuzzers do.
 type writer struct{ dir string }
@@ -44,7 +38,7 @@ func campaignMain(ctx context.Context, args []string) error {
 		return err
 	}
 	c := teasel.Campaign[[]byte]{
-		Target: native.Target{Command: []string{*program}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: plainBytes{},
+		Target: native.Target{Command: []string{*program}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: native.Codec{},
 		Stages: native.Stages(), NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} },
 		Calibrate: 2, Seed: *seed, Workers: *workers, Duration: *limit, StopAfter: *stop,
 	}

@@ -5,18 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
-
-type codec struct{}
-
-func (codec) Encode(in []byte) ([]byte, error)   { return in, nil }
-func (codec) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
 
 // fuzz runs an ordinary campaign of one worker and prints how many executions it made.
 func fuzz(ctx context.Context, s settings) error {
@@ -25,7 +19,7 @@ func fuzz(ctx context.Context, s settings) error {
 		return err
 	}
 	c := teasel.Campaign[[]byte]{
-		Target: native.Target{Command: []string{s.fuzz}, Mode: native.ModeAFL}, Mutator: &mutate.Bytes{}, Codec: codec{}, Stages: native.Stages(),
+		Target: native.Target{Command: []string{s.fuzz}, Mode: native.ModeAFL}, Mutator: &mutate.Bytes{}, Codec: native.Codec{}, Stages: native.Stages(),
 		NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} },
 		Calibrate:    3, Workers: 1, Seed: 1, Duration: time.Duration(s.seconds) * time.Second,
 	}
