@@ -16,10 +16,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/bench"
 )
 
 // settings is the command line.
@@ -36,19 +37,13 @@ type settings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	s, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, s, os.Stdout, os.Stderr)
-	}
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
-		os.Exit(1)
-	}
+	bench.Main(func(ctx context.Context, args []string) error {
+		s, err := parse(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, s, os.Stdout, os.Stderr)
+	})
 }
 
 func parse(args []string) (settings, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -37,24 +38,17 @@ func campaignMain(ctx context.Context, args []string) error {
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	c := teasel.Campaign[[]byte]{
-		Target: native.Target{Command: []string{*program}, Timeout: time.Second}, Mutator: &mutate.Bytes{}, Codec: native.Codec{},
-		Stages: native.Stages(), NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} },
-		Calibrate: 2, Seed: *seed, Workers: *workers, Duration: *limit, StopAfter: *stop,
-	}
+	c := native.Campaign(native.Target{Command: []string{*program}, Timeout: time.Second}, &mutate.Bytes{})
+	c.Seed, c.Workers, c.Duration, c.StopAfter = *seed, *workers, *limit, *stop
 	if *out != "" {
 		c.Reporters = []teasel.Reporter{writer{*out}}
 	}
-	files, err := filepath.Glob(filepath.Join(*seeds, "*"))
+	given, _, err := corpus.Load(*seeds, nil)
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		c.Seeds = append(c.Seeds, text)
+	for _, s := range given {
+		c.Seeds = append(c.Seeds, s.Data)
 	}
 	s, err := c.Run(ctx)
 	if err != nil {

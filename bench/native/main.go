@@ -11,11 +11,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/bench"
 )
 
 // settings is the command line.
@@ -33,24 +34,16 @@ type settings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var err error
-	if len(os.Args) > 1 && os.Args[1] == "campaign" {
-		err = campaignMain(ctx, os.Args[2:])
-	} else {
-		var s settings
-		if s, err = parse(os.Args[1:]); err == nil {
-			err = run(ctx, s, os.Stdout, os.Stderr)
+	bench.Main(func(ctx context.Context, args []string) error {
+		if len(args) > 0 && args[0] == "campaign" {
+			return campaignMain(ctx, args[1:])
 		}
-	}
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
-		os.Exit(1)
-	}
+		s, err := parse(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, s, os.Stdout, os.Stderr)
+	})
 }
 
 func parse(args []string) (settings, error) {
@@ -119,7 +112,7 @@ func run(ctx context.Context, s settings, w, log io.Writer) error {
 	}
 	defer os.RemoveAll(tmp)
 	m := &meter{settings: s, builder: b, tmp: tmp, log: log}
-	if err := m.adopt(); err != nil {
+	if err := bench.Adopt(); err != nil {
 		return err
 	}
 	machine(w, s)

@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/teaselfuzz/teasel/internal/bench"
 )
 
 // meter runs fuzzers and measures them. One goroutine uses it.
@@ -32,21 +31,6 @@ type sample struct {
 	regions    float64
 }
 
-// adopt makes this process the parent of what fuzzers leave behind, so that its processor time is counted and it is
-// ended.
-func (m *meter) adopt() error {
-	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-}
-
-func used() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
-		return 0
-	}
-	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return seconds(u.Utime) + seconds(u.Stime)
-}
-
 // pinned runs a command on one processor, or on as many as there are workers, and returns when all of it has ended.
 func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus string) (s sample, err error) {
 	f, err := os.Create(log)
@@ -54,42 +38,20 @@ func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus
 		return s, err
 	}
 	defer f.Close()
-	before, began := used(), time.Now()
+	before, began := bench.Used(), time.Now()
 	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", cpus}, argv...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), f, f
 	cmd.Dir = m.tmp
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	s.wall = time.Since(began).Seconds()
-	err = reap()
-	s.cpu = used() - before
+	err = bench.Reap()
+	s.cpu = bench.Used() - before
 	if failed != nil {
 		text, _ := os.ReadFile(log)
 		return s, fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), failed, text[max(0, len(text)-2000):])
 	}
 	return s, err
-}
-
-// reap ends all that has no other parent left, and waits for it.
-func reap() error {
-	for {
-		list, err := os.ReadFile("/proc/thread-self/children")
-		if err != nil {
-			return fmt.Errorf("listing children: %w", err)
-		}
-		for _, p := range strings.Fields(string(list)) {
-			if pid, err := strconv.Atoi(p); err == nil {
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
-		_, err = syscall.Wait4(-1, nil, 0, nil)
-		if err == syscall.ECHILD {
-			return nil
-		}
-		if err != nil && err != syscall.EINTR {
-			return fmt.Errorf("waiting for children: %w", err)
-		}
-	}
 }
 
 // run runs one fuzzer once.

@@ -14,15 +14,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/teaselfuzz/teasel/internal/bench"
 )
 
 // settings is the command line.
@@ -37,27 +35,38 @@ type settings struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	var s settings
-	flag.IntVar(&s.rounds, "rounds", 5, "how often each is measured, in turn")
-	flag.IntVar(&s.seconds, "seconds", 5, "how long each measurement takes")
-	flag.IntVar(&s.cpu, "cpu", 1, "the processor that both are pinned to")
-	flag.StringVar(&s.only, "only", "", "the one target to measure")
-	flag.StringVar(&s.cache, "cache", filepath.Join(os.TempDir(), "teasel-forkserver"), "where programs and sources are kept")
-	flag.StringVar(&s.fuzz, "fuzz", "", "fuzz this program for that long and print the executions: what a measurement of teasel starts")
-	flag.StringVar(&s.seeds, "seeds", "", "folder of seeds, with -fuzz")
-	flag.Parse()
-	var err error
-	if s.fuzz != "" {
-		err = fuzz(ctx, s)
-	} else {
-		err = measure(ctx, s)
+	bench.Main(func(ctx context.Context, args []string) error {
+		s, err := parse(args)
+		switch {
+		case err != nil:
+			return err
+		case s.fuzz != "":
+			return fuzz(ctx, s)
+		}
+		return measure(ctx, s)
+	})
+}
+
+func parse(args []string) (s settings, err error) {
+	fs := flag.NewFlagSet("bench/native/forkserver", flag.ContinueOnError)
+	fs.IntVar(&s.rounds, "rounds", 5, "how often each is measured, in turn")
+	fs.IntVar(&s.seconds, "seconds", 5, "how long each measurement takes")
+	fs.IntVar(&s.cpu, "cpu", 1, "the processor that both are pinned to")
+	fs.StringVar(&s.only, "only", "", "the one target to measure")
+	fs.StringVar(&s.cache, "cache", filepath.Join(os.TempDir(), "teasel-forkserver"), "where programs and sources are kept")
+	fs.StringVar(&s.fuzz, "fuzz", "", "fuzz this program for that long and print the executions: what a measurement of teasel starts")
+	fs.StringVar(&s.seeds, "seeds", "", "folder of seeds, with -fuzz")
+	if err := fs.Parse(args); err != nil {
+		return s, err
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+	known := func(t target) bool { return t.name == s.only }
+	switch {
+	case s.rounds < 1 || s.seconds < 1:
+		return s, errors.New("want at least one round of one second")
+	case s.only != "" && !slices.ContainsFunc(targets, known):
+		return s, fmt.Errorf("-only: there is no target %q", s.only)
 	}
+	return s, nil
 }
 
 // target is one program and how it is built.
@@ -125,8 +134,7 @@ type sample struct{ executions, cpu float64 }
 func (s sample) each() float64 { return s.cpu / s.executions * 1e6 }
 
 func measure(ctx context.Context, s settings) error {
-	// What fuzzers leave behind becomes ours, so that its time counts and it is ended.
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	if err := bench.Adopt(); err != nil {
 		return err
 	}
 	fmt.Printf("%-12s %6s %28s %28s %22s\n", "target", "rounds", "afl-fuzz us (low..high)", "teasel us (low..high)", "ratio (low..high)")
@@ -199,7 +207,7 @@ func (s settings) teasel(ctx context.Context, bin, seeds string) (sample, error)
 
 // pinned runs a command on one processor and returns how many seconds of it that took, with all that was started.
 func (s settings) pinned(ctx context.Context, env []string, argv ...string) (cpu float64, out string, err error) {
-	before := used()
+	before := bench.Used()
 	var stderr strings.Builder
 	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", strconv.Itoa(s.cpu)}, argv...)...)
 	cmd.Env, cmd.Stderr, cmd.WaitDelay = append(os.Environ(), env...), &stderr, 10*time.Second
@@ -207,34 +215,8 @@ func (s settings) pinned(ctx context.Context, env []string, argv ...string) (cpu
 	if err != nil {
 		return 0, "", fmt.Errorf("%s: %w\n%s%s", argv[0], err, b[max(0, len(b)-1000):], stderr.String())
 	}
-	if err := reap(); err != nil {
+	if err := bench.Reap(); err != nil {
 		return 0, "", err
 	}
-	return used() - before, string(b), nil
-}
-
-func used() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-}
-
-// reap ends what has no other parent left, and waits for it.
-func reap() error {
-	for {
-		list, err := os.ReadFile("/proc/thread-self/children")
-		if err != nil {
-			return fmt.Errorf("listing children: %w", err)
-		}
-		for _, p := range strings.Fields(string(list)) {
-			if pid, err := strconv.Atoi(p); err == nil {
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
-		if _, err := syscall.Wait4(-1, nil, 0, nil); errors.Is(err, syscall.ECHILD) {
-			return nil
-		}
-	}
+	return bench.Used() - before, string(b), nil
 }
