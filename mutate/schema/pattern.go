@@ -47,7 +47,7 @@ func newPattern(source string) (*pattern, error) {
 	rest := source
 	for after, ok := strings.CutPrefix(rest, "^"); ok && (strings.HasPrefix(after, "(?=") || strings.HasPrefix(after, "(?!")); {
 		end := groupEnd(after)
-		if end < 0 || hasAlternatives(after[end:]) {
+		if end == 0 || hasAlternatives(after[end:]) {
 			break
 		}
 		re, tree, _, err := compileExpression("^(?:" + after[3:end-1] + ")")
@@ -83,48 +83,41 @@ func compileExpression(ecma string) (*regexp.Regexp, *piece, bool, error) {
 	return re, shape, exact, nil
 }
 
-// groupEnd returns the index after the parenthesis that closes the one text begins with, -1 if there is none.
-func groupEnd(text string) int {
+// outside returns the index of the first byte of text that stands outside of its character classes and escapes and is
+// wanted, given how many groups are open behind it; -1 if none is.
+func outside(text string, wanted func(c byte, depth int) bool) int {
 	depth, class := 0, false
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
+		c := text[i]
+		switch {
 		case c == '\\':
 			i++
+			continue
 		case class:
 			class = c != ']'
-		case c == '[':
-			class = true
-		case c == '(':
-			depth++
-		case c == ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
-}
-
-// hasAlternatives reports whether there is a | outside of all groups.
-func hasAlternatives(text string) bool {
-	depth, class := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case class:
-			class = c != ']'
+			continue
 		case c == '[':
 			class = true
 		case c == '(':
 			depth++
 		case c == ')':
 			depth--
-		case c == '|' && depth == 0:
-			return true
+		}
+		if wanted(c, depth) {
+			return i
 		}
 	}
-	return false
+	return -1
+}
+
+// groupEnd returns the index after the parenthesis that closes the one text begins with, 0 if there is none.
+func groupEnd(text string) int {
+	return outside(text, func(c byte, depth int) bool { return c == ')' && depth == 0 }) + 1
+}
+
+// hasAlternatives reports whether there is a | outside of all groups.
+func hasAlternatives(text string) bool {
+	return outside(text, func(c byte, depth int) bool { return c == '|' && depth == 0 }) >= 0
 }
 
 // sample draws a string that matches and has between low and high code points, false if it did not come to one.
