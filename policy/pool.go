@@ -3,16 +3,10 @@ package policy
 import "github.com/teaselfuzz/teasel"
 
 var (
-	_ teasel.Pool = (*unique)(nil)
+	_ teasel.Pool = (*ranking[uint32])(nil)
 	_ teasel.Pool = (*diverse)(nil)
-	_ teasel.Pool = (*maximal)(nil)
 	_ teasel.Pool = (*composed)(nil)
 )
-
-type holder struct {
-	id         teasel.ID
-	complexity float64
-}
 
 // release takes one reference of id back and reports whether it was the last.
 func release(refs map[teasel.ID]int, id teasel.ID) bool {
@@ -23,23 +17,42 @@ func release(refs map[teasel.ID]int, id teasel.ID) bool {
 	return true
 }
 
-// unique is fuzzcheck's UniqueValuesPool.
-type unique struct {
-	best map[teasel.Measure]holder
-	held map[teasel.ID]int
+// peak is the best testcase for a key.
+type peak struct {
+	id         teasel.ID
+	value      float64
+	complexity float64
 }
 
-// NewUnique returns a pool that keeps the simplest testcase of every distinct value of every measure.
+// ranking keeps, for every key that measures have, the testcase with the greatest value, the simplest of several.
+type ranking[K comparable] struct {
+	key  func(teasel.Measure) K
+	best map[K]peak
+	held map[teasel.ID]int // for how many keys
+}
+
+func newRanking[K comparable](key func(teasel.Measure) K) *ranking[K] {
+	return &ranking[K]{key: key, best: map[K]peak{}, held: map[teasel.ID]int{}}
+}
+
+// NewUnique returns a pool that keeps the simplest testcase of every distinct value of every measure: fuzzcheck's
+// UniqueValuesPool.
 func NewUnique() teasel.Pool {
-	return &unique{best: map[teasel.Measure]holder{}, held: map[teasel.ID]int{}}
+	return newRanking(func(m teasel.Measure) teasel.Measure { return m })
 }
 
-func (p *unique) better(m teasel.Measure, c float64) bool {
-	h, ok := p.best[m]
-	return m.Value == m.Value && (!ok || c < h.complexity) // a NaN would be new for ever
+// NewMaximal returns a pool that keeps, for every measure, the testcase with the greatest value, the simplest of
+// several: fuzzcheck's MaximiseEachCounter.
+func NewMaximal() teasel.Pool {
+	return newRanking(func(m teasel.Measure) uint32 { return m.ID })
 }
 
-func (p *unique) Wants(o *teasel.Observation, c float64) bool {
+func (p *ranking[K]) better(m teasel.Measure, c float64) bool {
+	b, ok := p.best[p.key(m)]
+	return m.Value == m.Value && (!ok || m.Value > b.value || m.Value == b.value && c < b.complexity) // a NaN would be new for ever
+}
+
+func (p *ranking[K]) Wants(o *teasel.Observation, c float64) bool {
 	for _, m := range o.Measures {
 		if p.better(m, c) {
 			return true
@@ -48,17 +61,17 @@ func (p *unique) Wants(o *teasel.Observation, c float64) bool {
 	return false
 }
 
-func (p *unique) Offer(id teasel.ID, o *teasel.Observation, c float64) (d teasel.Delta) {
+func (p *ranking[K]) Offer(id teasel.ID, o *teasel.Observation, c float64) (d teasel.Delta) {
 	for _, m := range o.Measures {
 		if !p.better(m, c) {
 			continue
 		}
-		h, ok := p.best[m]
-		p.best[m] = holder{id, c}
+		old, ok := p.best[p.key(m)]
+		p.best[p.key(m)] = peak{id, m.Value, c}
 		p.held[id]++
 		d.Added = true
-		if ok && release(p.held, h.id) {
-			d.Evicted = append(d.Evicted, h.id)
+		if ok && release(p.held, old.id) {
+			d.Evicted = append(d.Evicted, old.id)
 		}
 	}
 	return d
@@ -137,51 +150,6 @@ func (p *diverse) Offer(id teasel.ID, o *teasel.Observation, c float64) (d tease
 	}
 	p.sets[id], p.ids = set, append(p.ids, id)
 	d.Added = true
-	return d
-}
-
-type peak struct {
-	holder
-	value float64
-}
-
-// maximal is fuzzcheck's MaximiseEachCounter.
-type maximal struct {
-	best map[uint32]peak
-	held map[teasel.ID]int
-}
-
-// NewMaximal returns a pool that keeps, for every measure, the testcase with the greatest value, the simplest of
-// several.
-func NewMaximal() teasel.Pool { return &maximal{best: map[uint32]peak{}, held: map[teasel.ID]int{}} }
-
-func (p *maximal) better(m teasel.Measure, c float64) bool {
-	b, ok := p.best[m.ID]
-	return m.Value == m.Value && (!ok || m.Value > b.value || m.Value == b.value && c < b.complexity)
-}
-
-func (p *maximal) Wants(o *teasel.Observation, c float64) bool {
-	for _, m := range o.Measures {
-		if p.better(m, c) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *maximal) Offer(id teasel.ID, o *teasel.Observation, c float64) (d teasel.Delta) {
-	for _, m := range o.Measures {
-		if !p.better(m, c) {
-			continue
-		}
-		old, ok := p.best[m.ID]
-		p.best[m.ID] = peak{holder{id, c}, m.Value}
-		p.held[id]++
-		d.Added = true
-		if ok && release(p.held, old.id) && old.id != id {
-			d.Evicted = append(d.Evicted, old.id)
-		}
-	}
 	return d
 }
 
