@@ -199,13 +199,6 @@ func (h *Hub) Progress(memory uint64) error {
 	return h.report(e)
 }
 
-// Note tells the reporters something that a person may want to know.
-func (h *Hub) Note(text string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.report(Event{Kind: EventNote, Text: text})
-}
-
 func (h *Hub) report(e Event) error {
 	for _, r := range h.Reporters {
 		if err := r.Report(e); err != nil {
