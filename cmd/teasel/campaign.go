@@ -59,6 +59,7 @@ func (p *plan[T]) begin(cmd *cobra.Command) error {
 	}
 	return p.finish(cmd, dir, func() error {
 		for _, s := range p.seeds {
+			p.campaign.Seeds = append(p.campaign.Seeds, s.in)
 			if s.folder == "" {
 				continue
 			}
@@ -69,9 +70,6 @@ func (p *plan[T]) begin(cmd *cobra.Command) error {
 			if err := dir.WriteSeed(s.folder, s.name, data); err != nil {
 				return err
 			}
-		}
-		for _, s := range p.seeds {
-			p.campaign.Seeds = append(p.campaign.Seeds, s.in)
 		}
 		return nil
 	})
@@ -304,16 +302,6 @@ func rawJSON(v any) (json.RawMessage, error) {
 		return nil, failure(fmt.Errorf("encoding: %w", err))
 	}
 	return json.RawMessage(strings.TrimSpace(b.String())), nil
-}
-
-// environment hands variables on that are given by name only.
-func environment(vars []string) (out []string) {
-	for _, v := range vars {
-		if strings.Contains(v, "=") { // the others are in our own environment, which the server inherits
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // loadDictionaries adds the user's dictionaries to d. Broken lines are told and left out.

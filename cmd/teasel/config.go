@@ -65,6 +65,8 @@ type nativeConfig struct {
 	Memory   *string  `toml:"memory-limit"`
 	Batch    *int     `toml:"batch"`
 	Exits    []int    `toml:"crash-exit"`
+	Mode     *string  `toml:"mode"`
+	Tracer   *string  `toml:"tracer"`
 }
 
 // configure reads the configuration and sets the flags that are not on the command line, from it and from the

@@ -139,7 +139,7 @@ func (c *coverage) ofCampaign(dir string) error {
 	if m := d.Meta(); m.Kind != "native" || json.Unmarshal(m.Target, &t) != nil || len(t.Command) == 0 {
 		return usage(hint, "%s is a campaign of kind %s, not of a native program", dir, m.Kind)
 	}
-	c.command, c.env, c.wd = t.Command, t.Env, t.Dir
+	c.command, c.env, c.wd = t.Command, environment(t.Env), t.Dir
 	return nil
 }
 

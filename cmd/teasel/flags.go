@@ -144,10 +144,12 @@ func (o *options) check() error {
 	switch {
 	case o.Workers < 1:
 		return usage("", "--workers %d: expected 1 or more", o.Workers)
-	case o.Duration < 0 || o.Timeout < 0:
-		return usage("", "a duration below zero")
+	case o.Duration < 0:
+		return usage("", "--duration %v: expected 0 or more", o.Duration)
+	case o.Timeout < 0:
+		return usage("", "--timeout %v: expected 0 or more", o.Timeout)
 	case o.StopAfter < 0:
-		return usage("", "a number below zero")
+		return usage("", "--stop-after %d: expected 0 or more", o.StopAfter)
 	}
 	return nil
 }

@@ -21,21 +21,17 @@ import (
 // mcpOptions are the flags of teasel mcp. They are stored with the campaign.
 type mcpOptions struct {
 	options
-	Command      []string          `json:"command"`
-	Env          []string          `json:"env,omitempty"`
-	Dir          string            `json:"dir,omitempty"`
-	Include      []string          `json:"include,omitempty"`
-	Exclude      []string          `json:"exclude,omitempty"`
-	Allow        []string          `json:"allow,omitempty"`
-	Destructive  []string          `json:"destructive,omitempty"`
-	Mode         string            `json:"mode"`
-	MutateRatio  float64           `json:"mutate_ratio"`
-	Protocol     string            `json:"protocol_version,omitempty"`
-	Mutations    []string          `json:"mutations,omitempty"`
-	Window       int               `json:"window,omitempty"`
-	StartTimeout time.Duration     `json:"start_timeout,omitempty"`
-	Severity     map[string]string `json:"severity,omitempty"`
-	DryRun       bool              `json:"-"`
+	launch
+	Include      []string      `json:"include,omitempty"`
+	Exclude      []string      `json:"exclude,omitempty"`
+	Allow        []string      `json:"allow,omitempty"`
+	Destructive  []string      `json:"destructive,omitempty"`
+	Mode         string        `json:"mode"`
+	MutateRatio  float64       `json:"mutate_ratio"`
+	Protocol     string        `json:"protocol_version,omitempty"`
+	Mutations    []string      `json:"mutations,omitempty"`
+	Window       int           `json:"window,omitempty"`
+	StartTimeout time.Duration `json:"start_timeout,omitempty"`
 }
 
 // mcpTarget is what a finding's file says of its server: all that it takes to start it again.
@@ -65,18 +61,17 @@ Tools that may destroy something are not called unless --allow names them; --dry
   teasel mcp --include 'read_*' --duration 30s -- node server.js /tmp/sandbox
   teasel mcp --dry-run -- python3 server.py
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			table := func(c *config) (any, []string) { return &c.MCP, c.MCP.Command }
-			if o.Command, o.Severity, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
+			if err := o.configure(cmd, o.Config, args, table); err != nil {
 				return err
 			}
 			return runMCP(cmd, o)
 		},
 	}
 	addOptions(cmd, &o.options)
+	addLaunch(cmd, &o.launch, "server")
 	f := cmd.Flags()
-	f.StringArrayVar(&o.Env, "env", nil, "NAME=VALUE for the server's environment, or NAME to hand ours on by name; may be given several times")
-	f.StringVar(&o.Dir, "dir", "", "working directory of the server (default: this one)")
 	f.StringArrayVar(&o.Include, "include", nil, "glob of the tools to call; may be given several times (default: all)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "glob of tools to leave out; may be given several times")
 	f.StringArrayVar(&o.Allow, "allow", nil, "glob of tools that are called though they may destroy something; may be given several times")
@@ -87,7 +82,6 @@ Tools that may destroy something are not called unless --allow names them; --dry
 	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
 	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 32")
 	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be fuzzed, and end")
 	return cmd
 }
 
@@ -117,14 +111,16 @@ func (o *mcpOptions) check() error {
 	case o.MutateRatio < 0 || o.MutateRatio > 1:
 		return usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
 	case o.Window < 0:
-		return usage("", "a number below zero")
+		return usage("", "--window %d: expected 0 or more", o.Window)
+	case o.StartTimeout < 0:
+		return usage("", "--start-timeout %v: expected 0 or more", o.StartTimeout)
 	}
 	for _, m := range o.Mutations {
 		if _, err := mcp.ParseMutation(m); err != nil {
 			return usage("the mutations: "+mutationNames(), "--mutation: %w", err)
 		}
 	}
-	return errors.Join(o.options.check(), checkSeverities(o.Severity))
+	return errors.Join(o.options.check(), o.launch.check())
 }
 
 func mutationNames() string {

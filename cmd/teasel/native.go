@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -24,18 +23,14 @@ import (
 // nativeOptions are the flags of teasel native. They are stored with the campaign.
 type nativeOptions struct {
 	options
-	Command     []string          `json:"command"`
-	Env         []string          `json:"env,omitempty"`
-	Dir         string            `json:"dir,omitempty"`
-	Operands    string            `json:"operands,omitempty"`
-	MemoryLimit size              `json:"memory_limit,omitempty"`
-	Batch       int               `json:"batch,omitempty"`
-	Exits       []int             `json:"crash_exit,omitempty"`
-	Mode        string            `json:"mode,omitempty"`
-	Tracer      string            `json:"tracer,omitempty"`
-	Join        string            `json:"join,omitempty"`
-	Severity    map[string]string `json:"severity,omitempty"`
-	DryRun      bool              `json:"-"`
+	launch
+	Operands    string `json:"operands,omitempty"`
+	MemoryLimit size   `json:"memory_limit,omitempty"`
+	Batch       int    `json:"batch,omitempty"`
+	Exits       []int  `json:"crash_exit,omitempty"`
+	Mode        string `json:"mode,omitempty"`
+	Tracer      string `json:"tracer,omitempty"`
+	Join        string `json:"join,omitempty"`
 }
 
 // nativeTarget is what a finding's file says of its program: all that it takes to start it again.
@@ -68,26 +63,24 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
   teasel native --corpus samples --dict xml.dict --duration 10m -- ./xmllint @@
   teasel native --dry-run -- ./harness
   teasel native --profile ci --format sarif -- ./harness > teasel.sarif`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			table := func(c *config) (any, []string) { return &c.Native, c.Native.Command }
-			if o.Command, o.Severity, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
+			if err := o.configure(cmd, o.Config, args, table); err != nil {
 				return err
 			}
 			return runNative(cmd, o)
 		},
 	}
 	addOptions(cmd, &o.options)
+	addLaunch(cmd, &o.launch, "program")
 	f := cmd.Flags()
 	addJoin(f, &o.Join)
-	f.StringArrayVar(&o.Env, "env", nil, "NAME=VALUE for the program's environment; may be given several times")
-	f.StringVar(&o.Dir, "dir", "", "working directory of the program (default: this one)")
 	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that one run may hold; 0: 2GiB")
 	f.IntVar(&o.Batch, "batch", 0, "inputs that a harness gets at a time; 0: 64")
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
 	f.Var(choice{&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}}, "mode", "how the program is run (default: as it was built)")
 	f.StringVar(&o.Tracer, "tracer", "", "program, and its arguments, that runs the program and has AFL's fork server in it, such as afl-qemu-trace")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be fuzzed, and end")
 	return cmd
 }
 
@@ -121,22 +114,12 @@ func (o *nativeOptions) check() error {
 	if o.Batch < 0 {
 		return usage("", "--batch %d: expected 0 or more", o.Batch)
 	}
-	for _, e := range o.Env {
-		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
-			return usage("what is in our own environment the program inherits", "--env %q: expected NAME=VALUE", e)
-		}
-	}
 	for _, n := range o.Exits {
 		if n < 1 || n > 255 {
 			return usage("", "--crash-exit %d: expected 1 to 255", n)
 		}
 	}
-	if o.Dir != "" {
-		if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-			return usage("", "--dir %s: expected a directory", o.Dir)
-		}
-	}
-	return errors.Join(o.options.check(), checkSeverities(o.Severity))
+	return errors.Join(o.options.check(), o.launch.check())
 }
 
 // nativePlan is a plan with what is particular to programs.
@@ -151,7 +134,7 @@ type nativePlan struct {
 // planNative looks at the program and makes a campaign of it.
 func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativePlan, error) {
 	p := &nativePlan{command: o.Command}
-	target := native.Target{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
+	target := native.Target{Command: o.Command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
 		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer)}
 	dictionary, err := loadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
 	if err != nil {
@@ -265,7 +248,7 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, usage("", "reading the finding's target: it has no command")
 	}
 	return &bench[[]byte]{
-		target: native.Target{Command: t.Command, Env: t.Env, Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
+		target: native.Target{Command: t.Command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
 			Mode: t.Mode, Tracer: t.Tracer},
 		codec:   native.Codec{},
 		mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
@@ -289,7 +272,7 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 		}
 		args[i] = report.Quote(args[i])
 	}
-	env := assignments(t.Env)
+	env := assignments(environment(t.Env))
 	if f.Rule == native.RuleUndefined { // which is told, and then run over, unless the user has said so already
 		env = append([]string{"UBSAN_OPTIONS=halt_on_error=1"}, env...)
 	}

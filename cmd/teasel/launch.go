@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// launch says what is started, and how: the flags that all kinds with a command share. It is stored with the campaign.
+type launch struct {
+	Command  []string          `json:"command"`
+	Env      []string          `json:"env,omitempty"`
+	Dir      string            `json:"dir,omitempty"`
+	Severity map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	DryRun   bool              `json:"-"`
+}
+
+// addLaunch gives a command these flags; what is "server" or "program".
+func addLaunch(cmd *cobra.Command, l *launch, what string) {
+	f := cmd.Flags()
+	f.StringArrayVar(&l.Env, "env", nil, "NAME=VALUE for the "+what+"'s environment, or NAME to hand ours on by name; may be given several times")
+	f.StringVar(&l.Dir, "dir", "", "working directory of the "+what+" (default: this one)")
+	f.BoolVar(&l.DryRun, "dry-run", false, "show what would be fuzzed, and end")
+}
+
+// configure takes the command behind -- and sets what the configuration says; table picks the table of the kind and
+// the command in it.
+func (l *launch) configure(cmd *cobra.Command, path string, args []string, table func(*config) (any, []string)) (err error) {
+	if at := cmd.ArgsLenAtDash(); at > 0 {
+		return usage("the command to fuzz goes behind --, flags before it", "unexpected argument %q before --", args[0])
+	}
+	l.Command, l.Severity, err = configure(cmd.Flags(), path, args, table)
+	return err
+}
+
+// check looks for what cannot be meant.
+func (l *launch) check() error {
+	for _, e := range l.Env {
+		name, _, ok := strings.Cut(e, "=")
+		if _, set := os.LookupEnv(name); name == "" || !ok && !set {
+			return usage("what is in our own environment is inherited", "--env %q: expected NAME=VALUE, or the NAME of a variable that is set", e)
+		}
+	}
+	if l.Dir != "" {
+		if info, err := os.Stat(l.Dir); err != nil || !info.IsDir() {
+			return usage("", "--dir %s: expected a directory", l.Dir)
+		}
+	}
+	return checkSeverities(l.Severity)
+}
+
+// environment leaves variables out that are given by name only: they are in our own environment, which is inherited.
+func environment(vars []string) (out []string) {
+	for _, v := range vars {
+		if strings.Contains(v, "=") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
