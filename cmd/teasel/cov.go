@@ -27,6 +27,7 @@ const (
 
 func newCov() *cobra.Command {
 	var format, out string
+	var objects []string
 	var timeout time.Duration
 	formats := []string{"text", "json", "lcov", "html"}
 	format = formats[0]
@@ -38,17 +39,19 @@ which lines of which files they reach, and which functions they do not. What cra
 came.
 
 The program has to be built for this, beside the build that is fuzzed, with TEASEL_COVERAGE=1 in the environment of
-'teasel cc' and 'teasel c++'. A harness, standard input and @@ are treated as 'teasel native' treats them.`,
+'teasel cc' and 'teasel c++'. A harness, standard input and @@ are treated as 'teasel native' treats them. Of a shared
+library that was built so, and that the program loads, --object shows the lines as well.`,
 		Example: `  TEASEL_COVERAGE=1 teasel cc -g -fsanitize=fuzzer harness.c -o harness-cov
   teasel cov teasel-out -- ./harness-cov
   teasel cov --format html -o coverage teasel-out -- ./harness-cov
-  teasel cov --format lcov corpus -- ./xmllint-cov @@ > corpus.info`,
+  teasel cov --format lcov corpus -- ./xmllint-cov @@ > corpus.info
+  teasel cov --object libxml2-cov.so teasel-out -- ./harness-cov`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("for example: teasel cov teasel-out -- ./harness-cov", "cov takes a campaign's directory, or one of inputs")
 			}
-			c, err := newCoverage(args[0], args[1:], timeout)
+			c, err := newCoverage(args[0], args[1:], objects, timeout)
 			if err != nil {
 				return err
 			}
@@ -70,6 +73,7 @@ The program has to be built for this, beside the build that is fuzzed, with TEAS
 	f := cmd.Flags()
 	f.Var(choice{&format, formats}, "format", "text: tables; json and lcov: as llvm-cov exports them; html: pages in the directory --out")
 	f.StringVarP(&out, "out", "o", "teasel-cov", "directory for --format html")
+	f.StringArrayVar(&objects, "object", nil, "shared library, built with source coverage, whose lines count as well; may be given several times")
 	f.DurationVar(&timeout, "timeout", 10*time.Second, "time limit of one run")
 	return cmd
 }
@@ -81,13 +85,14 @@ type coverage struct {
 	wd       string
 	harness  bool // it takes many files as arguments
 	timeout  time.Duration
+	objects  []string          // what has the coverage: the program, shared libraries
 	tools    map[string]string // paths of llvm's, by name
 	dir      string            // for inputs and profiles
 	abnormal int               // inputs that did not end well
 }
 
 // newCoverage looks at the program that the user names, or that the campaign in dir is about.
-func newCoverage(dir string, command []string, timeout time.Duration) (*coverage, error) {
+func newCoverage(dir string, command, objects []string, timeout time.Duration) (*coverage, error) {
 	c := &coverage{command: slices.Clone(command), timeout: timeout, tools: map[string]string{}}
 	if timeout <= 0 {
 		return nil, usage("", "--timeout %v: expected more than nothing", timeout)
@@ -109,9 +114,21 @@ func newCoverage(dir string, command []string, timeout time.Duration) (*coverage
 	if err != nil {
 		return nil, &exit{status: exitTarget, err: err}
 	}
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil || f.Section("__llvm_covmap") == nil {
-		return nil, &exit{status: exitTarget, err: fmt.Errorf("%s has no source coverage in it", c.command[0]), hint: covBuild}
+	if sourceCoverage(data) {
+		c.objects = append(c.objects, path)
+	} else if len(objects) == 0 {
+		return nil, &exit{status: exitTarget, err: fmt.Errorf("%s has no source coverage in it", path), hint: covBuild}
+	}
+	for _, o := range objects {
+		library, err := os.ReadFile(o)
+		if err != nil {
+			return nil, usage("name a shared library, for example --object ./libfoo.so", "--object: %w", err)
+		}
+		if !sourceCoverage(library) {
+			return nil, &exit{status: exitTarget, err: fmt.Errorf("--object %s has no source coverage in it", o),
+				hint: "build it with source coverage: TEASEL_COVERAGE=1 teasel cc -g -fPIC -shared foo.c -o libfoo.so"}
+		}
+		c.objects = append(c.objects, o)
 	}
 	// Only a main such as libFuzzer's and ours, which take many files, says this.
 	c.harness = bytes.Contains(data, []byte("NOTE: fuzzing was not performed"))
@@ -122,6 +139,12 @@ func newCoverage(dir string, command []string, timeout time.Duration) (*coverage
 	}
 	c.tools["llvm-cxxfilt"] = lookTool("llvm-cxxfilt")
 	return c, nil
+}
+
+// sourceCoverage reports whether a program or a library was built with clang's source coverage.
+func sourceCoverage(image []byte) bool {
+	f, err := elf.NewFile(bytes.NewReader(image))
+	return err == nil && f.Section("__llvm_covmap") != nil
 }
 
 // ofCampaign takes the program of a campaign.
@@ -182,7 +205,10 @@ func (c *coverage) show(format, out string, w io.Writer) error {
 	if _, err := c.run("llvm-profdata", nil, append([]string{"merge", "-sparse", "-o", profile}, raw...)...); err != nil {
 		return err
 	}
-	args := []string{"-instr-profile=" + profile, c.command[0]}
+	args := []string{"-instr-profile=" + profile, c.objects[0]}
+	for _, o := range c.objects[1:] {
+		args = append(args, "-object", o)
+	}
 	switch format {
 	case "html":
 		if _, err := c.run("llvm-cov", nil, append([]string{"show", "-format=html", "-show-line-counts-or-regions", "-output-dir=" + out}, args...)...); err != nil {
