@@ -4,45 +4,50 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/teaselfuzz/teasel"
 )
 
-// JUnit writes a test suite for every subject of the target, with a test case for every rule that it could have
-// broken. A finding is a failure; what was skipped or blocked is a suite with one skipped test.
+// fuzzed is the name of the test that stands for a subject as a whole.
+const fuzzed = "fuzz"
+
+// JUnit writes one test suite. A rule that a subject has broken is a test that failed, with all findings of that rule
+// there in its text; a subject without a finding is one test that passed, or was skipped. A campaign without either is
+// one test that passed: CI servers take a file without tests for a mistake.
 func JUnit(w io.Writer, r *Run) error {
-	suites := junit.Testsuites{Name: line("teasel " + r.Kind + " " + r.Target), Time: fmt.Sprintf("%.3f", r.Summary.Elapsed.Seconds())}
-	fs, rules := r.findings(), r.rules()
-	subjects := slices.Clone(r.Subjects)
-	for i := range fs {
-		subjects = append(subjects, fs[i].Subject)
+	name := line("teasel " + r.Kind + " " + r.Target)
+	elapsed := fmt.Sprintf("%.3f", r.Summary.Elapsed.Seconds())
+	suite := junit.Testsuite{Name: name, Time: elapsed}
+	suite.AddProperty("seed", fmt.Sprint(r.Seed))
+	suite.AddProperty("executions", fmt.Sprint(r.Summary.Executions))
+	fs, why := r.findings(), r.unfuzzed()
+	subjects := slices.Collect(maps.Keys(why))
+	for _, s := range r.Subjects {
+		subjects = append(subjects, line(s))
 	}
-	add := func(s junit.Testsuite) {
-		s.ID, s.Time = len(suites.Suites), "0.000"
-		s.AddProperty("seed", fmt.Sprint(r.Seed))
-		suites.AddSuite(s)
+	for i := range fs {
+		subjects = append(subjects, line(fs[i].Subject))
 	}
 	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
-		s := junit.Testsuite{Name: line(subject)}
-		for _, rule := range rules {
-			r.addCases(&s, &rule, subject, fs)
+		failed := r.addFailures(&suite, subject, fs)
+		switch reason := why[subject]; {
+		case reason != "":
+			suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: r.class(subject), Skipped: &junit.Result{Message: reason}})
+		case !failed:
+			suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: r.class(subject)})
 		}
-		add(s)
 	}
-	skip := func(subject, reason string) {
-		s := junit.Testsuite{Name: line(subject)}
-		s.AddTestcase(junit.Testcase{Name: "fuzz", Classname: r.class(subject), Skipped: &junit.Result{Message: line(reason)}})
-		add(s)
+	if len(suite.Testcases) == 0 {
+		suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: line(cmp.Or(r.Kind, "teasel"))})
 	}
-	for _, s := range r.skipped() {
-		skip(s.Subject, s.Reason)
-	}
-	for _, b := range r.blocked() {
-		skip(b, "blocked because it may destroy something; --allow fuzzes it")
-	}
+	suites := junit.Testsuites{Name: name, Time: elapsed}
+	suites.AddSuite(suite)
+	suites.Skipped = 0 // Jenkins's schema has it for a suite only
 	if _, err := io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -52,31 +57,60 @@ func JUnit(w io.Writer, r *Run) error {
 	return nil
 }
 
-func (r *Run) class(subject string) string { return line(cmp.Or(r.Kind, "teasel") + "." + subject) }
+func (r *Run) class(subject string) string { return line(cmp.Or(r.Kind, "teasel")) + "." + subject }
 
-// addCases adds a failed test for every finding of a rule and a subject, or one that passed.
-func (r *Run) addCases(s *junit.Testsuite, rule *teasel.Rule, subject string, fs []teasel.Finding) {
-	n := 0
+// unfuzzed returns why a subject was not fuzzed, or not as it should be.
+func (r *Run) unfuzzed() map[string]string {
+	why := map[string]string{}
+	for _, s := range r.skipped() {
+		subject := line(s.Subject)
+		if why[subject] != "" {
+			why[subject] += "; "
+		}
+		why[subject] += cmp.Or(line(s.Reason), "skipped")
+	}
+	for _, b := range r.blocked() {
+		why[line(b)] = "blocked because it may destroy something; --allow fuzzes it"
+	}
+	return why
+}
+
+// addFailures adds a failed test for every rule that a subject has broken, and reports whether there is one. fs are all
+// findings, worst first.
+func (r *Run) addFailures(s *junit.Testsuite, subject string, fs []teasel.Finding) bool {
+	broken := map[string][]*teasel.Finding{}
 	for i := range fs {
-		f := &fs[i]
-		if f.Rule != rule.ID || f.Subject != subject {
-			continue
+		if f := &fs[i]; line(f.Subject) == subject {
+			broken[line(f.Rule)] = append(broken[line(f.Rule)], f)
 		}
-		name := line(f.Rule)
-		if n++; n > 1 {
-			name = fmt.Sprintf("%s (%s)", name, f.ID()) // the names of tests are unique
-		}
-		text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nshown again: %d of %d\n", line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
-		if f.Detail != "" {
-			text += "\n" + plain(f.Detail) + "\n"
-		}
-		if c := r.repro(f); c != "" {
-			text += "\n" + plain(c) + "\n"
-		}
-		s.AddTestcase(junit.Testcase{Name: name, Classname: r.class(subject),
-			Failure: &junit.Result{Message: line(f.Message), Type: f.Severity.String(), Data: text}})
 	}
-	if n == 0 && (r.Applies == nil || r.Applies(*rule, subject)) {
-		s.AddTestcase(junit.Testcase{Name: line(rule.ID), Classname: r.class(subject)})
+	for _, rule := range slices.Sorted(maps.Keys(broken)) {
+		worst, more := broken[rule][0], len(broken[rule])-1
+		message := line(worst.Message)
+		if more > 0 {
+			message += fmt.Sprintf(" (and %d more)", more)
+		}
+		var texts []string
+		for _, f := range broken[rule] {
+			texts = append(texts, r.failure(f))
+		}
+		s.AddTestcase(junit.Testcase{Name: rule, Classname: r.class(subject),
+			Failure: &junit.Result{Message: message, Type: worst.Severity.String(), Data: strings.Join(texts, "\n----\n\n")}})
 	}
+	return len(broken) > 0
+}
+
+// failure is the text of a finding.
+func (r *Run) failure(f *teasel.Finding) string {
+	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nshown again: %d of %d\n", line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
+	if f.Detail != "" {
+		text += "\n" + plain(f.Detail) + "\n"
+	}
+	if c := r.repro(f); c != "" {
+		text += "\n" + plain(c) + "\n"
+	}
+	if c := r.byHand(f); c != "" {
+		text += plain(c) + "\n"
+	}
+	return text
 }

@@ -32,8 +32,6 @@ type Run struct {
 	Blocked  []string       // what was not because it may destroy something
 	Dir      string         // the campaign's directory; "": none, findings have no file then
 
-	// Applies says whether a rule is about a subject; nil: each is about each. JUnit lists what was tested by it.
-	Applies func(rule teasel.Rule, subject string) bool
 	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
 	Repro func(teasel.Finding) string
 	// ByHand returns the command that shows a finding without teasel, "" if there is none; nil: there is none.
@@ -106,6 +104,14 @@ func (r *Run) repro(f *teasel.Finding) string {
 		return ""
 	}
 	return "teasel repro " + Quote(r.reproducer(f))
+}
+
+// byHand returns the command that shows a finding without teasel; "": there is none.
+func (r *Run) byHand(f *teasel.Finding) string {
+	if r.ByHand == nil {
+		return ""
+	}
+	return r.ByHand(*f)
 }
 
 // Quote makes one word for a shell of s.

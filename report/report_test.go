@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,6 @@ func runs() map[string]*Run {
 		Subjects: []string{"tools/call divide", "tools/call echo", "initialize"},
 		Skipped:  []Skip{{Subject: "tools/call odd", Reason: "no value can meet its schema: \"const\" and \"enum\" exclude each other"}},
 		Blocked:  []string{"wipe", "delete_all"},
-		Applies:  func(u teasel.Rule, subject string) bool { return u.ID != "mcp/leak" || subject == "initialize" },
 		Summary: teasel.Summary{Stopped: "duration", Stats: teasel.Stats{Elapsed: 20*time.Second + 3*time.Millisecond,
 			Executions: 123456, Features: 321, Corpus: 57},
 			Findings: []teasel.Finding{
@@ -182,30 +182,90 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
+// Each broken rule of a subject is a failure that says all of it, each other subject passes or is skipped, and no two
+// tests have one name: GitLab drops the second.
 func TestJUnitIsWhole(t *testing.T) {
-	for name, r := range runs() {
+	all := runs()
+	all["odd"] = &Run{Kind: "mcp", Subjects: []string{"a", "b", "c"}, Skipped: []Skip{{Subject: "a", Reason: "too odd"}, {Subject: "a", Reason: "too deep"}, {Subject: "b"}},
+		Summary: teasel.Summary{Findings: []teasel.Finding{{Rule: "mcp/x", Subject: "b", Message: "m"}, {Rule: "mcp/x", Subject: "b\n", Message: "n"}}}}
+	for name, want := range map[string]struct{ tests, failures, skipped int }{
+		"full":    {8, 3, 3}, // two findings are of one rule and one subject
+		"hostile": {3, 1, 2},
+		"nothing": {1, 0, 0},
+		"odd":     {4, 1, 2},
+	} {
+		text := write(t, "junit", all[name])
 		var suites junit.Testsuites
-		if err := xml.Unmarshal(write(t, "junit", r), &suites); err != nil {
+		if err := xml.Unmarshal(text, &suites); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		failures, skipped, seen := 0, 0, map[string]bool{}
-		for _, s := range suites.Suites {
-			for _, c := range s.Testcases {
-				if id := c.Classname + " " + c.Name; seen[id] {
-					t.Errorf("%s: two tests are named %s", name, id)
-				} else {
-					seen[id] = true
-				}
-				if c.Failure != nil {
-					failures++
-				}
-				if c.Skipped != nil {
-					skipped++
-				}
+		for _, c := range suites.Suites[0].Testcases {
+			if id := c.Classname + " " + c.Name; seen[id] {
+				t.Errorf("%s: two tests are named %s", name, id)
+			} else {
+				seen[id] = true
+			}
+			if c.Failure != nil {
+				failures++
+			}
+			if c.Skipped != nil {
+				skipped++
 			}
 		}
-		if failures != len(r.Summary.Findings) || failures != suites.Failures || skipped != len(r.Skipped)+len(r.Blocked) || len(seen) != suites.Tests {
-			t.Errorf("%s: %d failures (%d told), %d skipped, %d tests (%d told)", name, failures, suites.Failures, skipped, len(seen), suites.Tests)
+		if s := suites.Suites[0]; len(suites.Suites) != 1 || len(seen) != want.tests || failures != want.failures || skipped != want.skipped ||
+			s.Tests != want.tests || s.Failures != want.failures || s.Skipped != want.skipped || suites.Tests != want.tests || suites.Failures != want.failures {
+			t.Errorf("%s: %d tests, %d failures, %d skipped, want %v in\n%s", name, len(seen), failures, skipped, want, text)
+		}
+		if got, want := strings.Count(string(text), "\nseverity: "), len(all[name].Summary.Findings); got != want {
+			t.Errorf("%s: the texts of %d findings, want %d", name, got, want)
+		}
+	}
+}
+
+// What stands in a report is what the schema of Jenkins's xUnit plugin (junit-10.xsd) allows, which is stricter than
+// its JUnit plugin and GitLab are.
+func TestJUnitSchema(t *testing.T) {
+	allowed := map[string]string{
+		"testsuites": "name time tests failures errors",
+		"testsuite":  "name tests failures errors group time skipped timestamp hostname id package file log url",
+		"properties": "",
+		"property":   "name value",
+		"testcase":   "name time classname group",
+		"failure":    "type message",
+		"skipped":    "type message",
+	}
+	parents := map[string]string{"testsuites": "", "testsuite": "testsuites", "properties": "testsuite", "property": "properties",
+		"testcase": "testsuite", "failure": "testcase", "skipped": "testcase"}
+	seconds := regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+	for name, r := range runs() {
+		d := xml.NewDecoder(bytes.NewReader(write(t, "junit", r)))
+		path := []string{""}
+		for {
+			token, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e := token.(type) {
+			case xml.StartElement:
+				if parent, ok := parents[e.Name.Local]; !ok || parent != path[len(path)-1] {
+					t.Errorf("%s: %s in %q", name, e.Name.Local, path)
+				}
+				path = append(path, e.Name.Local)
+				for _, a := range e.Attr {
+					if !slices.Contains(strings.Fields(allowed[e.Name.Local]), a.Name.Local) {
+						t.Errorf("%s: %s has an attribute %s", name, e.Name.Local, a.Name.Local)
+					}
+					if a.Name.Local == "time" && !seconds.MatchString(a.Value) {
+						t.Errorf("%s: time %q", name, a.Value)
+					}
+				}
+			case xml.EndElement:
+				path = path[:len(path)-1]
+			}
 		}
 	}
 }

@@ -87,10 +87,8 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	if c := r.repro(f); c != "" {
 		fmt.Fprintf(b, "    %s\n", c)
 	}
-	if r.ByHand != nil {
-		if c := r.ByHand(*f); c != "" {
-			fmt.Fprintf(b, "    %s\n", c)
-		}
+	if c := r.byHand(f); c != "" {
+		fmt.Fprintf(b, "    %s\n", c)
 	}
 	b.WriteByte('\n')
 }
