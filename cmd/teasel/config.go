@@ -144,7 +144,7 @@ func (c *config) apply(fs *pflag.FlagSet, path string, kind any) error {
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Tag.Get("toml")
 			if err := applyField(fs, name, v.Field(i)); err != nil {
-				return usage("", "%s: %s: %w", path, name, err)
+				return usage("", "%s: %s %w", path, name, badValue(err))
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func applyEnvironment(fs *pflag.FlagSet) (err error) {
 			return
 		}
 		if e := fs.Set(f.Name, value); e != nil {
-			err = usage("", "environment variable %s: %w", name, e)
+			err = usage("", "environment variable %s %w", name, badValue(e))
 		}
 	})
 	return err

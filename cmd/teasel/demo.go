@@ -35,7 +35,7 @@ func newDemo() *cobra.Command {
 		Short: "Fuzz a small buggy MCP server that is built in",
 		Long: `Fuzz a small MCP server that is built in and has five bugs. It takes a quarter of a minute and nothing but teasel;
 the findings are in teasel-demo afterwards.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Command = slices.Clone(demoCommand)
 			fmt.Fprintln(cmd.ErrOrStderr(), "teasel: fuzzing a built-in server with five bugs, as 'teasel mcp -- SERVER' would fuzz yours")
@@ -58,7 +58,7 @@ func newDemoServer() *cobra.Command {
 		Use:    demoServer,
 		Short:  "Be the server that 'teasel demo' fuzzes",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return failure(demo.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},

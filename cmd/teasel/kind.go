@@ -86,7 +86,7 @@ func checkSeverities(severity map[string]string) error {
 	}
 	for _, rule := range slices.Sorted(maps.Keys(severity)) {
 		if !known[rule] {
-			return usage("'teasel report' and docs/rules.md name the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
+			return usage("docs/rules.md has the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
 		}
 	}
 	return nil

@@ -51,13 +51,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	var e *exit
-	if !errors.As(err, &e) { // cobra's own: an unknown command or flag, a wrong number of arguments
-		e = &exit{status: exitUsage, err: err, hint: "run 'teasel --help' to see what there is"}
+	if !errors.As(err, &e) { // cobra's own
+		e = &exit{status: exitUsage, err: err, hint: seeHelp(cmd)}
 	}
 	if e.err != nil {
 		fmt.Fprintf(stderr, "teasel: %v\n", e.err)
@@ -141,11 +141,13 @@ started, 4 our own failure, 130 interrupted.`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
 		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
+	addCompletion(root)
 	return root
 }

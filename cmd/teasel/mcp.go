@@ -205,7 +205,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	}
 	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive}
 	if p.choice, err = selection.Apply(p.session); err != nil {
-		return nil, usage("", "%w", err)
+		return nil, usage("--include, --exclude and --allow take globs such as 'read_*', --destructive a regular expression such as '^drop'", "%w", err)
 	}
 	for _, glob := range p.choice.Idle {
 		fmt.Fprintf(stderr, "teasel: warning: no tool matches %q\n", glob)

@@ -24,8 +24,11 @@ func newMin() *cobra.Command {
 A campaign does this already, within limits; this goes on from there, slowly and thoroughly. The finding's file is
 rewritten unless --out names another.`,
 		Example: "  teasel min teasel-out/findings/4f1c8a0d2b6e9f37.json",
-		Args:    oneFile("a finding's file"),
+		Args:    oneArg("a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if runs < 1 {
+				return usage("", "--runs %d: expected 1 or more", runs)
+			}
 			f, err := readFinding(args[0])
 			if err != nil {
 				return err

@@ -16,7 +16,7 @@ func newReport() *cobra.Command {
 		Use:     "report DIR",
 		Short:   "Write the report of a campaign again, in any format",
 		Example: "  teasel report --format sarif -o teasel.sarif teasel-out",
-		Args:    oneFile("a campaign's directory"),
+		Args:    oneArg("a campaign's directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := openCampaign(args[0])
 			if err != nil {

@@ -34,14 +34,14 @@ func newRepro() *cobra.Command {
 The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, 0 it was
 not (it may have been mended), 3 the target could not be started.`,
 		Example: "  teasel repro teasel-out/findings/4f1c8a0d2b6e9f37.json",
-		Args:    oneFile("a finding's file, for example teasel-out/findings/4f1c8a0d2b6e9f37.json"),
+		Args:    oneArg("a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if tries < 1 {
+				return usage("", "--tries %d: expected 1 or more", tries)
+			}
 			f, err := readFinding(args[0])
 			if err != nil {
 				return err
-			}
-			if tries < 1 {
-				return usage("", "--tries %d: expected 1 or more", tries)
 			}
 			b, err := openBench(cmd.Context(), f)
 			if err != nil {
@@ -52,16 +52,6 @@ not (it may have been mended), 3 the target could not be started.`,
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
 	return cmd
-}
-
-// oneFile wants exactly one argument and says which.
-func oneFile(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage("see 'teasel "+cmd.Name()+" --help'", "%s takes one argument: %s (%d given)", cmd.Name(), what, len(args))
-		}
-		return nil
-	}
 }
 
 func readFinding(path string) (*corpus.FindingFile, error) {

@@ -19,8 +19,11 @@ func newResume() *cobra.Command {
 		Long: `Carry on a campaign: with its corpus, its findings and its generator where they were, as long again as its options
 say or as the flags do. Findings that it has already are not looked for again.`,
 		Example: "  teasel resume teasel-out --duration 10m",
-		Args:    oneFile("a campaign's directory"),
+		Args:    oneArg("a campaign's directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fresh.check(); err != nil {
+				return err
+			}
 			dir, err := corpus.Open(args[0])
 			if err != nil {
 				return usage("name the directory that a campaign wrote, for example teasel-out", "%w", err)

@@ -26,7 +26,7 @@ func newShow() *cobra.Command {
 		Example: `  teasel show teasel-out
   teasel show teasel-out/findings/4f1c8a0d2b6e9f37.json
   teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input`,
-		Args: oneFile("a campaign's directory or a finding's file"),
+		Args: oneArg("a campaign's directory or a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
 				f, err := readFinding(args[0])

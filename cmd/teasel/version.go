@@ -14,7 +14,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of teasel and of what it was built with",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			revision := "unknown revision"
 			if info, ok := debug.ReadBuildInfo(); ok {
@@ -37,7 +37,7 @@ func newMan() *cobra.Command {
 		Long: `Write one manual page for each command into a directory, for example
 
   teasel man ~/.local/share/man/man1`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArg("a directory for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return usage("name a directory that can be written", "writing manual pages: %w", err)
