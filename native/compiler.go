@@ -81,7 +81,10 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 // last returns files as arguments that are objects whatever -x has said before.
 func last(c call, files ...string) []string {
 	if c.language {
-		return append([]string{"-x", "none"}, files...)
+		files = append([]string{"-x", "none"}, files...)
+	}
+	if c.bare {
+		files = append(files, "-lc") // what they need of it is looked for behind them
 	}
 	return files
 }
@@ -139,6 +142,7 @@ type call struct {
 	debug     bool
 	optimised bool
 	language  bool     // -x was used
+	bare      bool     // the libraries that are always linked are given one by one, as rustc does
 	machine   []string // flags that say what for
 }
 
@@ -186,6 +190,8 @@ func (c *call) note(a string) string {
 		lower(stepOther)
 	case a == "-shared" || a == "--shared":
 		c.shared = true
+	case a == "-nodefaultlibs":
+		c.bare = true
 	case a == "-x":
 		c.language = true
 	case a == "-g0", strings.HasPrefix(a, "-gz"):
@@ -309,6 +315,9 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 	if err := archive(filepath.Join(tmp, "libteasel_main.a"), filepath.Join(tmp, "teasel_main.o")); err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(tmp, emptyArchive), []byte(archiveMagic), 0o644); err != nil {
+		return err
+	}
 	if err := os.WriteFile(filepath.Join(tmp, "exports"), []byte(exports), 0o644); err != nil {
 		return err
 	}
@@ -320,6 +329,8 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 	return nil
 }
 
+const archiveMagic = "!<arch>\n"
+
 // archive writes an archive of one object with an index of its one symbol that matters, so that no ar is needed.
 func archive(name, object string) error {
 	body, err := os.ReadFile(object)
@@ -327,13 +338,12 @@ func archive(name, object string) error {
 		return err
 	}
 	index := append([]byte{0, 0, 0, 1, 0, 0, 0, 0}, "main\x00\x00"...) // padded to an even length
-	const magic = "!<arch>\n"
 	head := func(name string, n int) string {
 		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", name, 0, 0, 0, "644", n)
 	}
-	at := len(magic) + 60 + len(index)
+	at := len(archiveMagic) + 60 + len(index)
 	index[4], index[5], index[6], index[7] = byte(at>>24), byte(at>>16), byte(at>>8), byte(at)
-	out := magic + head("/", len(index)) + string(index) + head("teasel_main.o/", len(body)) + string(body)
+	out := archiveMagic + head("/", len(index)) + string(index) + head("teasel_main.o/", len(body)) + string(body)
 	if len(body)%2 == 1 {
 		out += "\n"
 	}

@@ -125,3 +125,19 @@ func TestNoHome(t *testing.T) {
 		t.Errorf("a folder that anybody can write to: %v", err)
 	}
 }
+
+// A harness with a mutator of its own, which calls libFuzzer's, links, also where the libraries are given one by one, as rustc does.
+func TestLinkingLeftovers(t *testing.T) {
+	const mutator = `#include <stddef.h>
+#include <stdint.h>
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) { (void)seed; return LLVMFuzzerMutate(data, size, max); }
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return size > 3 && data[0] == 'x' ? -1 : 0; }
+`
+	for _, flags := range [][]string{{"-fsanitize=fuzzer"}, {"-fsanitize=fuzzer", "-nodefaultlibs", "-lgcc_s", "-lc"}} {
+		target := native.Target{Command: []string{build(t, mutator, flags...)}}
+		if p, err := target.Inspect(context.Background()); err != nil || !p.Harness {
+			t.Errorf("%v: %+v, %v", flags, p, err)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package native
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -30,6 +32,7 @@ type Frame struct {
 	Function string // "": unknown
 	File     string // "": unknown
 	Line     int
+	Column   int    // 0: unknown
 	Module   string // program or library
 	Offset   uint64 // address in it
 }
@@ -40,10 +43,18 @@ func (f Frame) String() string {
 	if name == "" {
 		name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
 	}
-	if f.File != "" {
-		return fmt.Sprintf("%s %s:%d", name, f.File, f.Line)
+	if f.File == "" {
+		return name
 	}
-	return name
+	return fmt.Sprintf("%s %s:%s", name, f.File, f.position())
+}
+
+// position returns line and, if it is known, column.
+func (f Frame) position() string {
+	if f.Column > 0 {
+		return fmt.Sprintf("%d:%d", f.Line, f.Column)
+	}
+	return strconv.Itoa(f.Line)
 }
 
 // died fills in what is known of a death.
@@ -84,6 +95,7 @@ func (e *executor) fault(c *Crash, d *sancov.Death, s *sancov.Server) {
 	c.Stack = own(c.Stack)
 	c.Rule = faultRule(c, f)
 	c.Message = libraryMessage(c.Report)
+	c.panicked()
 }
 
 // page0 is how far from address 0 a pointer to a structure is taken for null.
@@ -165,7 +177,7 @@ func (c *Crash) group() string {
 		if name == "" {
 			name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
 		} else if len(parts) == 0 && f.Line > 0 {
-			name = fmt.Sprintf("%s:%d", name, f.Line)
+			name += ":" + f.position()
 		}
 		if parts = append(parts, name); len(parts) == 3 {
 			break
@@ -195,13 +207,15 @@ func (c *Crash) cycle() (names []string) {
 	return names
 }
 
-// foreignFiles and foreignNames are of the C library, the sanitizers and our runtime, on whose frames a bug shows but in
-// which it is not.
+// foreignFiles and foreignNames are of the languages' libraries, the sanitizers and our runtime, on whose frames a bug
+// shows but in which it is not.
 var (
 	foreignFiles = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libpthread", "libasan", "libubsan"}
 	foreignNames = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
-		"__lsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::", "std::terminate", "abort", "raise"}
-	foreignExact = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
+		"__lsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::", "abort", "raise",
+		"std::", "<std::", "__gnu_cxx::", "core::", "<core::", "alloc::", "<alloc::", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::"}
+	foreignSource = regexp.MustCompile(`/(rustc|rustlib|rustc-[0-9.]+)/(\w+/)*library/\w+/src/`) // of Rust's own crates, inlined
+	foreignExact  = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
 		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
 		"operator new": true, "operator delete[]": true, "operator new[]": true}
 )
@@ -219,7 +233,7 @@ func (f Frame) foreign() bool {
 			return true
 		}
 	}
-	return foreignExact[f.Function] || f.Module == "" && f.Function == ""
+	return foreignExact[f.Function] || foreignSource.MatchString(f.File) || f.Module == "" && f.Function == ""
 }
 
 // own cuts our runtime off the outer end of a stack.

@@ -21,6 +21,7 @@ const (
 	ruleArithmetic    = "native/arithmetic"
 	ruleTrap          = "native/trap"
 	ruleAbort         = "native/abort"
+	rulePanic         = "native/panic"
 	ruleMemory        = "native/out-of-memory"
 	ruleHang          = "native/hang"
 	ruleExit          = "native/exit"
@@ -60,7 +61,9 @@ var rules = [...]teasel.Rule{
 	{ID: ruleTrap, Severity: teasel.Medium, Title: "trap",
 		Help: "The program ran an instruction that is illegal or stops it on purpose, as compilers put where code cannot go on."},
 	{ID: ruleAbort, Severity: teasel.Medium, Title: "abort",
-		Help: "The program gave up: an assertion that did not hold, an exception or a panic that nobody caught, or abort."},
+		Help: "The program gave up: an assertion that did not hold, an exception that nobody caught, or abort."},
+	{ID: rulePanic, Severity: teasel.Medium, Title: "panic",
+		Help: "A Rust program panicked: an index out of bounds, an integer that overflowed, an unwrap of nothing, an assertion that did not hold. Programs are built for fuzzing with checks for overflow, which many release builds leave out: there the value wraps instead. Return an error for input that is wrong."},
 	{ID: ruleMemory, Severity: teasel.Medium, Title: "out of memory",
 		Help: "The program wanted more memory than the limit. Check sizes that come from the input before they are allocated. --memory-limit sets the limit."},
 	{ID: ruleHang, Severity: teasel.Medium, Title: "hang",

@@ -132,13 +132,15 @@ func function(name string) string {
 }
 
 var (
-	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^.*panicked at .*$|^terminate called .*$`)
-	// What glibc says before it aborts.
+	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^terminate called .*$`)
+	// What the languages' libraries say before they abort: glibc and libstdc++.
 	libraryKinds = [...]struct{ text, rule string }{
 		{"double free", ruleDouble}, {"free(): invalid", ruleBadFree}, {"munmap_chunk(): invalid", ruleBadFree},
 		{"stack smashing detected", ruleStack}, {"buffer overflow detected", ruleStack},
 		{"malloc(): ", ruleHeap}, {"free(): ", ruleHeap}, {"realloc(): ", ruleHeap}, {"corrupted size", ruleHeap},
 		{"malloc_consolidate()", ruleHeap}, {"corrupted double-linked", ruleHeap}, {"std::bad_alloc", ruleMemory},
+		// What Rust's does.
+		{"memory allocation of ", ruleMemory}, {"has overflowed its stack", ruleRecursion},
 	}
 )
 

@@ -38,7 +38,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 
 // buildHint says how to build what cannot be run.
 const buildHint = `build a harness with: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness
-hint: or a whole project with: ./configure CC='teasel cc' CXX='teasel c++' && make`
+hint: or a whole project with: ./configure CC='teasel cc' CXX='teasel c++' && make; Rust with: teasel cargo build`
 
 // refused is an error about the command, found before it was started.
 func (t Target) refused(what, hint string, err error) *StartError {

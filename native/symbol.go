@@ -132,6 +132,7 @@ func (m *module) lookup(at uint64) []Frame {
 	i := sort.Search(len(m.functions), func(i int) bool { return m.functions[i].Value > at }) - 1
 	if i >= 0 && (m.functions[i].Size == 0 || at < m.functions[i].Value+m.functions[i].Size) {
 		name, _, _ = strings.Cut(m.functions[i].Name, "@")
+		name = demangled(name)
 	}
 	if m.debug != nil {
 		if fs := m.lines(at, name); fs != nil {
@@ -237,9 +238,12 @@ func (m *module) covers(e *dwarf.Entry, at uint64) bool {
 	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= at && at < r[1] })
 }
 
-// name follows an inlined function to where its name is.
+// name follows an inlined function to where its name is: the linker's, which says what it is a member of, if it has one.
 func (m *module) name(e *dwarf.Entry) string {
 	for range 4 {
+		if n, ok := e.Val(dwarf.AttrLinkageName).(string); ok {
+			return demangled(n)
+		}
 		if n, ok := e.Val(dwarf.AttrName).(string); ok {
 			return n
 		}

@@ -72,6 +72,9 @@ func (t Target) environment() []string {
 		}
 		env = append(env, s.name+"="+value)
 	}
+	if !slices.ContainsFunc(t.Env, func(e string) bool { return strings.HasPrefix(e, "RUST_BACKTRACE=") }) {
+		env = append(env, "RUST_BACKTRACE=0") // to print it takes a hundred times as long as to crash, and we have the stack
+	}
 	return append(env, "LD_BIND_NOW=1") // or every child resolves the same names again
 }
 

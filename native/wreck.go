@@ -44,6 +44,7 @@ func (w *wrecks) explain(o *teasel.Observation, r forkserver.Result, stderr []by
 	default:
 		c.Signal = r.Status.Signal()
 		c.Rule, c.Message = faultRule(c, sancov.Fault{}), libraryMessage(c.Report)
+		c.panicked()
 		if c.Signal == syscall.SIGKILL && r.Gone {
 			c.Message = "the process that it was forked from is gone as well"
 		}

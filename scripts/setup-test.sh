@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a C compiler for the race detector,
-# clang and AFL++ for native targets, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
+# clang, AFL++ and cargo for native targets, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
 # again at any time; with everything in place it takes a second or two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -69,11 +69,19 @@ go_servers() {
 	(cd "$servers/go" && CGO_ENABLED=0 go build -buildvcs=false -o ../bin/ ./gosdk ./mcpgo)
 }
 
+# rust_crates: those of examples/rust, at the versions of its Cargo.lock. Without them its test says that it is skipped.
+rust_crates() {
+	say "Rust crates: cargo fetch in examples/rust/fuzz"
+	(cd examples/rust/fuzz && { cargo fetch --locked --offline || cargo fetch --locked; } </dev/null >/dev/null 2>&1) ||
+		say "Rust crates: not to be had with $(cargo --version); they need Rust 1.78 or newer"
+}
+
 command -v go >/dev/null || die "Go is not installed; see https://go.dev/doc/install"
 
 if ! command -v "${CC:-gcc}" >/dev/null; then debian gcc libc6-dev; fi
 if ! command -v clang >/dev/null; then debian clang llvm libclang-rt-14-dev; fi
 if ! command -v afl-fuzz >/dev/null; then debian afl++; fi
+if ! command -v cargo >/dev/null; then debian cargo; fi
 if ! node_ok; then
 	debian nodejs npm
 	hash -r
@@ -86,4 +94,5 @@ exec 9>"$servers/bin/.lock"
 flock 9
 npm_servers
 go_servers
+rust_crates
 say "ready: $(go version | cut -d' ' -f3), node $(node --version)"

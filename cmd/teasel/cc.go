@@ -71,17 +71,22 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 	return cmd
 }
 
-// compile becomes the compiler, so that its exit status, and a signal for it, are its own.
-func (v compilerVerb) compile(cmd *cobra.Command, args []string) error {
-	hooks := os.Getenv("TEASEL_NO_HOOKS")
-	c := native.Compiler{Clang: os.Getenv(v.variable), CXX: v.cxx, NoHooks: hooks != "" && hooks != "0"}
-	if source := os.Getenv("TEASEL_COVERAGE"); source != "" && source != "0" {
-		c.Source = true
+// compiler returns what the environment makes of the compiler.
+func (v compilerVerb) compiler() native.Compiler {
+	on := func(variable string) bool {
+		value := os.Getenv(variable)
+		return value != "" && value != "0"
 	}
+	c := native.Compiler{Clang: os.Getenv(v.variable), CXX: v.cxx, NoHooks: on("TEASEL_NO_HOOKS"), Source: on("TEASEL_COVERAGE")}
 	if self, err := os.Executable(); err == nil {
 		c.Teasel = self
 	}
-	command, err := c.Command(cmd.Context(), args)
+	return c
+}
+
+// compile becomes the compiler, so that its exit status, and a signal for it, are its own.
+func (v compilerVerb) compile(cmd *cobra.Command, args []string) error {
+	command, err := v.compiler().Command(cmd.Context(), args)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return usage("on Debian: apt-get install clang llvm libclang-rt-dev; "+v.variable+" names a clang that is elsewhere", "%w", err)
 	}

@@ -131,7 +131,7 @@ Begin with 'teasel demo', which fuzzes a small buggy server that is built in, po
 
   teasel mcp -- node my-server.js
 
-or at a program in C or C++, built with teasel:
+or at a program in C, C++ or Rust, built with teasel:
 
   teasel cc -g -fsanitize=fuzzer,address harness.c -o harness
   teasel native -- ./harness
@@ -146,7 +146,7 @@ started, 4 our own failure, 130 interrupted.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
+	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
 		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
 	addCompletion(root)
 	return root

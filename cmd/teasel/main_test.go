@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,11 +25,22 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("EXAMPLES", examples)
+			for name, folder := range map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"} { // scripts have no home
+				value := os.Getenv(name)
+				if value == "" {
+					value = filepath.Join(home, folder)
+				}
+				e.Setenv(name, value)
+			}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -40,6 +52,15 @@ func TestScripts(t *testing.T) {
 			"build": buildProgram,
 			// json FILE PATH=VALUE...: the object in the file has these values, for example findings.0.rule=native/abort
 			"json": jsonHas,
+		},
+		// crates: the crates that examples/rust needs are on this machine
+		Condition: func(cond string) (bool, error) {
+			if cond != "crates" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			fetch := exec.Command("cargo", "fetch", "--locked", "--offline")
+			fetch.Dir = filepath.Join(examples, "rust", "fuzz")
+			return fetch.Run() == nil, nil
 		},
 		RequireExplicitExec: true,
 	})

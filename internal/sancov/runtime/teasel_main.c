@@ -25,6 +25,12 @@ int (*const teasel_initialize)(int *, char ***) = LLVMFuzzerInitialize;
 int __llvm_profile_write_file(void) __attribute__((weak)); // of a build with source coverage
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
+// A custom mutator may call it. Ours are teasel's, so none is ever called, but it has to be linked.
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) {
+	(void)data, (void)max_size;
+	return size;
+}
+
 #ifndef TEASEL_PATH
 #define TEASEL_PATH ""
 #endif
