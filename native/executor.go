@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -45,32 +44,6 @@ type find struct {
 
 // maxDoubts is how often a feature that does not recur may become news again.
 const maxDoubts = 4
-
-// place makes the file that stands for the placeholder.
-func (e *executor) place() (err error) {
-	for i, a := range e.command.Args[1:] {
-		if a != placeholder {
-			continue
-		}
-		if e.folder == "" {
-			if e.folder, err = os.MkdirTemp(scratch(), "teasel-"); err != nil {
-				return fmt.Errorf("making a folder for the input: %w", err)
-			}
-			e.command.Input = filepath.Join(e.folder, "input")
-		}
-		e.command.Args[1+i] = e.command.Input
-	}
-	return nil
-}
-
-// scratch is a folder in memory where there is one.
-func scratch() string {
-	const shm = "/dev/shm"
-	if i, err := os.Stat(shm); err == nil && i.IsDir() && syscall.Access(shm, 2) == nil {
-		return shm
-	}
-	return os.TempDir()
-}
 
 func (e *executor) start(ctx context.Context) (err error) {
 	e.plain, err = e.launch(ctx, e.command)

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -104,31 +103,17 @@ func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
 	return t.openBlackBox(ctx, b)
 }
 
-// command returns the arguments with the input's file in the placeholder's stead, and that file in a folder of its own;
-// "": there is no placeholder.
-func (t Target) command(p image) (args []string, input, folder string, err error) {
-	args = slices.Clone(t.Command)
-	args[0] = p.path
-	if len(t.Tracer) > 0 {
-		tracer, err := exec.LookPath(t.Tracer[0])
-		if err != nil {
-			return nil, "", "", fmt.Errorf("tracer: %w", err)
-		}
-		args = slices.Concat([]string{tracer}, t.Tracer[1:], args)
+// command returns what is to be started, before the input's file is placed.
+func (t Target) command(p image) ([]string, error) {
+	args := slices.Concat([]string{p.path}, t.Command[1:])
+	if len(t.Tracer) == 0 {
+		return args, nil
 	}
-	for i, a := range args[1:] {
-		if !strings.Contains(a, placeholder) {
-			continue
-		}
-		if folder == "" {
-			if folder, err = os.MkdirTemp(scratch(), "teasel-"); err != nil {
-				return nil, "", "", fmt.Errorf("making a folder for the input: %w", err)
-			}
-			input = filepath.Join(folder, "input")
-		}
-		args[1+i] = strings.ReplaceAll(a, placeholder, input)
+	tracer, err := exec.LookPath(t.Tracer[0])
+	if err != nil {
+		return nil, fmt.Errorf("tracer: %w", err)
 	}
-	return args, input, folder, nil
+	return slices.Concat([]string{tracer}, t.Tracer[1:], args), nil
 }
 
 func (t Target) memory() uint64 {
@@ -141,6 +126,9 @@ func (t Target) memory() uint64 {
 // prepare returns what the forkserver package has to know.
 func (t Target) prepare(p image) (c forkserver.Command, err error) {
 	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Loops: p.loops, Defers: p.deferred}
-	c.Args, c.Input, c.Folder, err = t.command(p)
+	if c.Args, err = t.command(p); err != nil {
+		return c, err
+	}
+	c.Args, c.Input, c.Folder, err = placeFile(c.Args)
 	return c, err
 }

@@ -14,7 +14,7 @@ import (
 
 // Target is a program: one that a [Compiler] has built, or any other. Its methods may be called by several goroutines at once.
 type Target struct {
-	Command  []string      // program, looked up in PATH, and its arguments; "@@" stands for a file with the input
+	Command  []string      // program, looked up in PATH, and its arguments; "@@", also as a part of one, stands for a file with the input
 	Env      []string      // added to our own, NAME=value; sanitizers' options are added to teasel's
 	Dir      string        // working directory; "": ours
 	Timeout  time.Duration // of one run; 0: 1 s
@@ -46,8 +46,6 @@ func (t Target) batch() int {
 const (
 	inputsRoom   = 64 << 20 // bytes of the inputs of a batch
 	operandsRoom = 1 << 15
-	// placeholder is what stands for the input's file in a command, as in AFL++.
-	placeholder = "@@"
 	// signature is in every program that carries the runtime.
 	signature = "TEASEL_FD"
 )
@@ -98,13 +96,12 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
 		return nil, err
 	}
-	e.command = sancov.Command{Args: slices.Clone(t.Command), Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs)}
-	e.command.Args[0] = b.path
+	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs), Hooks: hooks(b.path)}
 	if t.Runs == 0 {
 		e.command.Runs = 50_000
 	}
-	if err = e.place(); err == nil {
-		e.command.Hooks = hooks(b.path)
+	e.command.Args, e.command.Input, e.folder, err = placeFile(slices.Concat([]string{b.path}, t.Command[1:]))
+	if err == nil {
 		err = e.start(ctx)
 	}
 	if err == nil && t.Operands != "" { // for a build that does not fit to show now

@@ -13,6 +13,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/native"
 )
 
 // replayMost is how many files a harness gets at a time.
@@ -65,15 +66,10 @@ func (c *coverage) runFiles(ctx context.Context, files []string) error {
 
 // process runs the program once and reports whether it ended well.
 func (c *coverage) process(ctx context.Context, files []string) (well bool, err error) {
-	args, stdin := slices.Clone(c.command), io.Reader(nil)
-	at := slices.Index(args[1:], "@@")
+	args, placed := native.Placed(c.command, files[0])
+	var stdin io.Reader
 	switch {
-	case at >= 0:
-		for i := range args {
-			if i > 0 && args[i] == "@@" {
-				args[i] = files[0]
-			}
-		}
+	case placed:
 	case c.harness:
 		args = append(append(args, fmt.Sprintf("-timeout=%d", int(c.timeout.Seconds()+0.999))), files...)
 	default:

@@ -186,10 +186,8 @@ func (p *nativePlan) describe(o *nativeOptions) (err error) {
 
 // source says where inputs go in.
 func (p *nativePlan) source() string {
-	for _, a := range p.command[1:] {
-		if a == "@@" {
-			return "a file in the place of @@"
-		}
+	if _, placed := native.Placed(p.command, ""); placed {
+		return "a file in the place of @@"
 	}
 	if p.program.Harness {
 		return "LLVMFuzzerTestOneInput"
@@ -261,15 +259,14 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	if described(raw, &t) != nil || len(t.Command) == 0 {
 		return ""
 	}
-	args := append([]string(nil), t.Command...)
 	if t.Dir != "" { // what was said from here is run from there
-		args[0], input = absolute(args[0]), absolute(input)
+		input = absolute(input)
 	}
-	redirect := true
-	for i, a := range args {
-		if i > 0 && a == "@@" {
-			args[i], redirect = input, false
-		}
+	args, placed := native.Placed(t.Command, input)
+	if t.Dir != "" {
+		args[0] = absolute(args[0])
+	}
+	for i := range args {
 		args[i] = report.Quote(args[i])
 	}
 	env := assignments(environment(t.Env))
@@ -278,9 +275,10 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	}
 	line := strings.Join(append(env, args...), " ")
 	switch {
-	case redirect && t.Harness:
+	case placed:
+	case t.Harness:
 		line += " " + report.Quote(input)
-	case redirect:
+	default:
 		line += " < " + report.Quote(input)
 	}
 	if t.Dir != "" {

@@ -7,11 +7,13 @@
 
 int main(int argc, char **argv) {
 	char text[16] = {0};
-	FILE *f = argc > 1 ? fopen(argv[1], "rb") : stdin;
+	char *name = argc > 1 ? argv[1] : 0;
+	if (name && strncmp(name, "--file=", 7) == 0) name += 7;
+	FILE *f = name ? fopen(name, "rb") : stdin;
 	if (!f) return 9;
 	if (fread(text, 1, sizeof text - 1, f) == 0) return 1;
-	if (argc > 1 && text[0] == 'u') unlink(argv[1]);
-	if (argc > 1 && text[0] == 'm') rename(argv[1], strcat(strdup(argv[1]), ".moved"));
+	if (name && text[0] == 'u') unlink(name);
+	if (name && text[0] == 'm') rename(name, strcat(strdup(name), ".moved"));
 	if (text[0] == 'd') { // a daemon
 		if (fork() == 0) {
 			setsid();
