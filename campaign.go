@@ -202,6 +202,9 @@ func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
 }
 
 func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit uint64) (err error) {
+	if b, ok := c.Target.(Binder); ok {
+		defer b.Bind()()
+	}
 	ex, err := c.Target.Open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -74,6 +74,51 @@ func bytesCampaign(target teasel.Target[[]byte]) *teasel.Campaign[[]byte] {
 	return &teasel.Campaign[[]byte]{Target: target, Mutator: byteMutator{}, Codec: raw{}, Seeds: [][]byte{[]byte("seed")}}
 }
 
+// binding notes what its workers do, in which order.
+type binding struct {
+	noop
+	mu   *sync.Mutex
+	said *[]string
+}
+
+type boundExecutor struct {
+	noopSingle
+	b binding
+}
+
+func (b binding) say(word string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*b.said = append(*b.said, word)
+}
+
+func (b binding) Bind() func() {
+	b.say("bind")
+	return func() { b.say("release") }
+}
+
+func (b binding) Open(context.Context) (teasel.Executor[[]byte], error) {
+	b.say("open")
+	return boundExecutor{b: b}, nil
+}
+
+func (e boundExecutor) Close() error {
+	e.b.say("close")
+	return nil
+}
+
+func TestBinder(t *testing.T) {
+	b := binding{mu: new(sync.Mutex), said: new([]string)}
+	c := bytesCampaign(b)
+	c.Runs = 10
+	if _, err := c.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"bind", "open", "close", "release"}; !slices.Equal(*b.said, want) {
+		t.Errorf("a worker does %v, want %v", *b.said, want)
+	}
+}
+
 func TestOurFailuresEndIt(t *testing.T) {
 	for _, test := range []struct {
 		name       string

@@ -8,6 +8,13 @@ type Target[T any] interface {
 	Open(ctx context.Context) (Executor[T], error)
 }
 
+// A Binder is a [Target] whose workers have a part of the machine each, such as a processor. Bind is called by the
+// goroutine that is to open the target and use it, before it does; release by the same one, when all is closed. What the
+// goroutine starts in between inherits what its thread is bound to.
+type Binder interface {
+	Bind() (release func())
+}
+
 // An Executor is a live target. An error is a failure of ours and ends the worker; whatever the target does wrong is
 // an [Observation]. After a death the executor starts the target again by itself, at the latest in the next Exec.
 // Inputs are lent for the call. One goroutine at a time uses an executor.

@@ -25,6 +25,7 @@ type Target struct {
 	Exits    []int         // exit statuses that are crashes
 	Mode     string        // how it is run, one of the Mode constants
 	Tracer   []string      // program, looked up in PATH, and arguments that run the command and have AFL's fork server in them, as afl-qemu-trace; nil: none
+	Cores    *Cores        // that workers and their processes are bound to, one each; nil: they run anywhere
 }
 
 var _ teasel.Target[[]byte] = Target{}

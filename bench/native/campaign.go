@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -35,10 +36,18 @@ func campaignMain(ctx context.Context, args []string) error {
 	stop := fs.Int("stop", 0, "after so many findings")
 	seed := fs.Uint64("seed", 1, "of all randomness")
 	workers := fs.Int("workers", 1, "how many")
+	bind := fs.Bool("bind", true, "bind workers to processors, as teasel native does")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	c := native.Campaign(native.Target{Command: []string{*program}, Timeout: time.Second}, &mutate.Bytes{})
+	target := native.Target{Command: []string{*program}, Timeout: time.Second}
+	if *bind {
+		var warning string
+		if target.Cores, warning = native.NewCores(*workers); warning != "" {
+			fmt.Fprintln(os.Stderr, warning)
+		}
+	}
+	c := native.Campaign(target, &mutate.Bytes{})
 	c.Seed, c.Workers, c.Duration, c.StopAfter = *seed, *workers, *limit, *stop
 	if *out != "" {
 		c.Reporters = []teasel.Reporter{writer{*out}}

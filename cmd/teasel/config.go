@@ -67,6 +67,7 @@ type nativeConfig struct {
 	Exits    []int    `toml:"crash-exit"`
 	Mode     *string  `toml:"mode"`
 	Tracer   *string  `toml:"tracer"`
+	NoBind   *bool    `toml:"no-affinity"`
 }
 
 // configure reads the configuration and sets the flags that are not on the command line, from it and from the

@@ -31,6 +31,7 @@ type nativeOptions struct {
 	Mode        string `json:"mode,omitempty"`
 	Tracer      string `json:"tracer,omitempty"`
 	Join        string `json:"join,omitempty"`
+	NoAffinity  bool   `json:"no_affinity,omitempty"`
 }
 
 // nativeTarget is what a finding's file says of its program: all that it takes to start it again.
@@ -81,6 +82,7 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
 	f.Var(choice{&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}}, "mode", "how the program is run (default: as it was built)")
 	f.StringVar(&o.Tracer, "tracer", "", "program, and its arguments, that runs the program and has AFL's fork server in it, such as afl-qemu-trace")
+	f.BoolVar(&o.NoAffinity, "no-affinity", false, "do not bind each worker's processes to a processor core of its own")
 	return cmd
 }
 
@@ -153,6 +155,12 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 			return nil, &exit{status: exitInterrupted}
 		}
 		return nil, targetFailure(err)
+	}
+	if !o.NoAffinity {
+		var warning string
+		if target.Cores, warning = native.NewCores(o.Workers); warning != "" {
+			p.program.Warnings = append(p.program.Warnings, warning)
+		}
 	}
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()

@@ -1,0 +1,69 @@
+package proc
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// CPUs returns the numbers of the processors that we may use, rising: those of our own affinity, which the processors of
+// a container narrow.
+func CPUs() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, fmt.Errorf("asking which processors are ours: %w", err)
+	}
+	var cpus []int
+	for n := 0; len(cpus) < set.Count(); n++ {
+		if set.IsSet(n) {
+			cpus = append(cpus, n)
+		}
+	}
+	return cpus, nil
+}
+
+// BoundCPUs returns the processors that some process is bound to, and to no other. The kernel's own threads, which have
+// no memory, do not count. So does AFL++ (bind_to_free_cpu in src/afl-fuzz-init.c).
+func BoundCPUs() (map[int]bool, error) {
+	all, err := census()
+	if err != nil {
+		return nil, fmt.Errorf("looking for what others are bound to: %w", err)
+	}
+	bound, buf := map[int]bool{}, make([]byte, 4096)
+	for i := range all {
+		b, ok := readInto(fmt.Sprintf("/proc/%d/status", all[i].pid), buf)
+		if !ok || all[i].dead() {
+			continue
+		}
+		status := string(b)
+		_, list, _ := strings.Cut(status, "\nCpus_allowed_list:\t")
+		list, _, _ = strings.Cut(list, "\n")
+		if n, err := strconv.Atoi(list); err == nil && strings.Contains(status, "\nVmSize:") { // neither a list nor a range
+			bound[n] = true
+		}
+	}
+	return bound, nil
+}
+
+// Bind binds the calling goroutine, and all that it will start, to a processor, until it calls release. A processor that
+// cannot be had is an error.
+func Bind(cpu int) (release func(), err error) {
+	runtime.LockOSThread()
+	var before, only unix.CPUSet
+	only.Set(cpu)
+	if err = unix.SchedGetaffinity(0, &before); err == nil {
+		err = unix.SchedSetaffinity(0, &only)
+	}
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("binding to processor %d: %w", cpu, err)
+	}
+	return func() {
+		if unix.SchedSetaffinity(0, &before) == nil {
+			runtime.UnlockOSThread() // or else the thread ends with the goroutine
+		}
+	}, nil
+}
