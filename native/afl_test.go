@@ -114,6 +114,44 @@ func TestAFL(t *testing.T) {
 	}
 }
 
+// A program with AddressSanitizer that is forked for every input, which takes milliseconds each.
+func TestAFLForkedSanitizer(t *testing.T) {
+	t.Parallel()
+	flags := []string{"-DSTDIN", "-fsanitize=address"}
+	target := native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c", flags...), "@@"}}
+	p, err := target.Inspect(context.Background())
+	if err != nil || p.Mode != native.ModeAFL || p.Persistent {
+		t.Fatalf("it is %+v, %v", p, err)
+	}
+	ex := start(t, target)
+	rules := map[string]string{"ovx": "native/heap-buffer-overflow", "nul": "native/null-dereference", "bad": "native/abort", "oxx": ""}
+	for in, rule := range rules {
+		o := exec1(t, ex, teasel.Ask{}, in)
+		if fs := native.Detect(&o); len(fs) > 0 && fs[0].Rule != rule || len(fs) == 0 && rule != "" {
+			t.Errorf("%q: %v, want %s", in, fs, rule)
+		}
+	}
+	c := campaign("", 1)
+	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl")}, 50_000, 1, 100
+	s, err := c.Run(context.Background())
+	known := func(f teasel.Finding) bool {
+		for in, rule := range rules {
+			if rule == f.Rule && len(f.Input) == 3 && in[:2] == string(f.Input[:2]) {
+				return f.Confirmed()
+			}
+		}
+		return false
+	}
+	if err != nil || len(s.Findings) != 1 || !known(s.Findings[0]) {
+		t.Errorf("after %d executions: %+v, %v", s.Executions, s.Findings, err)
+	}
+	c.Target = native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c", append(flags, "-DCLEAN")...), "@@"}}
+	c.Seeds, c.StopAfter, c.Runs = [][]byte{[]byte("ovx"), []byte("nul"), []byte("bad")}, 0, 200
+	if s, err = c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
+		t.Errorf("the twin without bugs: %+v, %v", s.Findings, err)
+	}
+}
+
 // The dialect of AFL++ 4.20c and later: its parameters, and a map that is larger than what we begin with.
 func TestNewDialect(t *testing.T) {
 	for _, test := range []struct {
