@@ -76,7 +76,6 @@ func bytesCampaign(target teasel.Target[[]byte]) *teasel.Campaign[[]byte] {
 
 // binding notes what its workers do, in which order.
 type binding struct {
-	noop
 	mu   *sync.Mutex
 	said *[]string
 }

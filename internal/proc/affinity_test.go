@@ -2,13 +2,28 @@ package proc
 
 import (
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
-// What is started in between runs on the processor alone, and nothing after.
+func policy(t *testing.T, pid int) uint32 {
+	t.Helper()
+	attr, err := unix.SchedGetAttr(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attr.Policy
+}
+
+// What is started in between runs on the processor alone, as a batch process, and nothing after.
 func TestBind(t *testing.T) {
+	runtime.LockOSThread() // whose policy is looked at
+	defer runtime.UnlockOSThread()
+	usual := policy(t, 0)
 	before, err := CPUs()
 	if err != nil || len(before) == 0 || !slices.IsSorted(before) {
 		t.Fatal(before, err)
@@ -40,7 +55,13 @@ func TestBind(t *testing.T) {
 	if bound, err := BoundCPUs(); err != nil || !bound[last] {
 		t.Errorf("processors that somebody is bound to: %v, %v; want %d among them", bound, err, last)
 	}
+	if p := policy(t, cmd.Process.Pid); usual == unix.SCHED_NORMAL && p != unix.SCHED_BATCH {
+		t.Errorf("what was started has policy %d, want %d", p, unix.SCHED_BATCH)
+	}
 	release()
+	if p := policy(t, 0); p != usual {
+		t.Errorf("released we have policy %d, want %d", p, usual)
+	}
 	if after, err := CPUs(); err != nil || !slices.Equal(after, before) {
 		t.Errorf("released we have %v, %v, want %v", after, err, before)
 	}

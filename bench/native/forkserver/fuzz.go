@@ -16,7 +16,8 @@ func fuzz(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	c := native.Campaign(native.Target{Command: []string{s.fuzz}, Mode: native.ModeAFL}, &mutate.Bytes{})
+	cores, _ := native.NewCores(1) // as teasel native does
+	c := native.Campaign(native.Target{Command: []string{s.fuzz}, Mode: native.ModeAFL, Cores: cores}, &mutate.Bytes{})
 	c.Workers, c.Seed, c.Duration = 1, 1, time.Duration(s.seconds)*time.Second
 	for _, s := range seeds {
 		c.Seeds = append(c.Seeds, s.Data)
