@@ -42,6 +42,7 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
+	args = expand(args, 0)
 	call := parseCall(args)
 	out := append([]string{clang}, call.args...)
 	if call.step == stepOther {
@@ -201,12 +202,23 @@ func (c *call) note(a string) string {
 		c.optimised = true
 	case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
 		c.machine = append(c.machine, a)
-	case strings.HasPrefix(a, "-fsanitize-coverage="):
+	case strings.HasPrefix(a, "-fsanitize-coverage="), a == "-s":
 		return ""
+	case strings.HasPrefix(a, "-Wl,"):
+		return unstripped(a)
 	case strings.HasPrefix(a, "-fsanitize="):
 		return c.sanitizers(a)
 	}
 	return a
+}
+
+// unstripped leaves out that the linker is to strip: findings need names, and the linker refuses to keep relocations then.
+func unstripped(a string) string {
+	kept := slices.DeleteFunc(strings.Split(a, ","), func(s string) bool { return s == "-s" || s == "--strip-all" })
+	if len(kept) == 1 {
+		return ""
+	}
+	return strings.Join(kept, ",")
 }
 
 // sanitizers leaves out libFuzzer, whose place we take.

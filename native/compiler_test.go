@@ -56,6 +56,37 @@ func TestCompilerCommand(t *testing.T) {
 	}
 }
 
+// What a response file says counts as if it stood in the command.
+func TestResponseFile(t *testing.T) {
+	needClang(t)
+	dir := t.TempDir()
+	inner, outer := filepath.Join(dir, "inner"), filepath.Join(dir, "outer")
+	write(t, inner, "-c 'with space.c'\n")
+	write(t, outer, "\"-DX=a \\\"b\\\"\"\t-I\\ x @"+inner+" -fsanitize=fuzzer,address")
+	got, err := native.Compiler{Cache: t.TempDir()}.Command(context.Background(), []string{"@" + outer, "@" + dir + "/none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`-DX=a "b"`, "-I x", "-c", "with space.c", "-fsanitize=address", "@" + dir + "/none"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing: %q", want, got)
+		}
+	}
+	if all := strings.Join(got, " "); strings.Contains(all, "teasel_rt") {
+		t.Errorf("linked, though the file says -c: %s", all)
+	}
+}
+
+// A build that strips what it links gets a program all the same, and one whose functions have names.
+func TestStripped(t *testing.T) {
+	for _, flag := range []string{"-s", "-Wl,-s", "-Wl,--as-needed,--strip-all"} {
+		bin := build(t, "int main(void) { return 0; }", flag)
+		if out, err := exec.Command("nm", bin).Output(); err != nil || !strings.Contains(string(out), " main\n") {
+			t.Errorf("%s: no names are left: %v", flag, err)
+		}
+	}
+}
+
 // A harness is found in an archive, and a C++ one works as well.
 func TestLinking(t *testing.T) {
 	dir := t.TempDir()
