@@ -67,6 +67,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	switch {
 	case d.Killed == sancov.Slow:
 		o.Exit, c.Rule, c.Message = teasel.ExitHang, ruleHang, fmt.Sprintf("no end after %v", e.target.patience(o.Ask))
+		c.Stack = e.loop(d.Fault, s)
 	case d.Killed == sancov.Fat:
 		c.Rule, c.Message = ruleMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
 	case d.Status.Exited():
@@ -88,14 +89,36 @@ func (e *executor) fault(c *Crash, d *sancov.Death, s *sancov.Server) {
 	f := d.Fault
 	c.Address, c.PC = f.Address, f.PC
 	c.Access = [...]string{"", "read", "write", "execute"}[f.Access]
-	e.symbols.map_(s.PID())
-	for _, pc := range f.Frames {
-		c.Stack = append(c.Stack, e.symbols.address(pc)...)
-	}
-	c.Stack = own(c.Stack)
+	c.Stack = e.stack(f.Frames, s)
 	c.Rule = faultRule(c, f)
 	c.Message = libraryMessage(c.Report)
 	c.panicked()
+}
+
+// stack returns the frames of addresses in the program.
+func (e *executor) stack(addresses []uint64, s *sancov.Server) (stack []Frame) {
+	e.symbols.map_(s.PID())
+	for _, pc := range addresses {
+		stack = append(stack, e.symbols.address(pc)...)
+	}
+	return own(stack)
+}
+
+// loop returns the stack of a run that did not end: the innermost function that it was in each time, inlined or not, and
+// what had called that.
+func (e *executor) loop(f sancov.Fault, s *sancov.Server) []Frame {
+	if f.Samples == 0 {
+		return nil
+	}
+	at := e.stack(f.Frames[:1], s)
+	for _, pc := range f.Frames[1:f.Samples] {
+		other, n := e.stack([]uint64{pc}, s), 0
+		for n < min(len(at), len(other)) && at[len(at)-1-n].Function == other[len(other)-1-n].Function {
+			n++
+		}
+		at = at[len(at)-n:]
+	}
+	return own(append(at, e.stack(f.Frames[f.Samples:], s)...))
 }
 
 // page0 is how far from address 0 a pointer to a structure is taken for null.
@@ -176,6 +199,10 @@ func (c *Crash) group() string {
 		name := f.Function
 		if name == "" {
 			name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
+		} else if c.Rule == ruleHang {
+			if len(parts) > 0 && parts[len(parts)-1] == name {
+				continue // how deep a recursion was, like the line, is chance
+			}
 		} else if len(parts) == 0 && f.Line > 0 {
 			name += ":" + f.position()
 		}

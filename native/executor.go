@@ -34,6 +34,7 @@ type executor struct {
 	finds  []find
 	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
 	pairs  map[pair]uint8   // compared so far, and how often
+	loops  map[string]bool  // groups of runs that had all their time and did not end
 }
 
 // find is an input that seemed to be news.
@@ -112,10 +113,10 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 // BatchSize is how many inputs make one round trip.
 func (e *executor) BatchSize() int { return e.target.batch() }
 
-// Exec runs one input.
+// Exec runs one input, with all the time that it may take.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
 	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
-	_, err := e.ExecBatch(ctx, ins[:], all[:])
+	_, err := e.batch(ctx, ins[:], all[:], e.target.patience(obs.Ask))
 	*obs = all[0]
 	return err
 }
@@ -144,8 +145,31 @@ func (t Target) patience(a teasel.Ask) time.Duration {
 	return t.limit()
 }
 
-// ExecBatch runs inputs, all of which ask for the same, up to the first that the program does not survive.
+// hasty is the part of the limit after which a run is looked at, once one was seen that does not end.
+const hasty = 5
+
+// ExecBatch runs inputs, all of which ask for the same, up to the first that the program does not survive. A loop without
+// end is seldom met once: a run that is in a known one is not given all its time again.
 func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	full := e.target.patience(obs[0].Ask)
+	limit := full
+	if len(e.loops) > 0 {
+		limit = min(full, e.target.limit()/hasty)
+	}
+	done, err := e.batch(ctx, ins, obs, limit)
+	if err != nil || done == 0 || obs[done-1].Exit != teasel.ExitHang {
+		return done, err
+	}
+	o := &obs[done-1]
+	if c, _ := o.Evidence.(*Crash); limit < full && !e.loops[c.group()] {
+		*o = teasel.Observation{Ask: o.Ask, Runs: o.Runs + 1}
+		_, err = e.batch(ctx, ins[done-1:done], obs[done-1:done], full)
+	}
+	return done, err
+}
+
+// batch runs inputs, each for no longer than the limit.
+func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observation, limit time.Duration) (int, error) {
 	a := obs[0].Ask
 	s, err := e.server(ctx, a)
 	if err != nil {
@@ -159,7 +183,7 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(ins[0]))
 		return 1, nil
 	}
-	done, death, err := s.Run(ctx, 0, e.target.patience(a), a.Watch)
+	done, death, err := s.Run(ctx, 0, limit, a.Watch)
 	if err != nil {
 		return 0, err
 	}
@@ -170,6 +194,9 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 	for i := range done {
 		if death != nil && i == done-1 {
 			e.died(&obs[i], death, s)
+			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Slow && limit == e.target.limit() && len(c.Stack) > 0 {
+				e.loops[c.group()] = true
+			}
 			break
 		}
 		e.observe(&obs[i], i, s)

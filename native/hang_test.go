@@ -47,3 +47,70 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	quit.Store(true)
 	busy.Wait()
 }
+
+// Runs that do not end are told apart by the function in which they go round, however often they are seen, and at
+// whatever depth of a recursion.
+func TestHangsApart(t *testing.T) {
+	bin := build(t, `#include <stdint.h>
+#include <stddef.h>
+#include <unistd.h>
+#define ALONE __attribute__((noinline))
+static volatile int sink;
+ALONE static int step(int i) { for (int k = 0; k < 1000; k++) sink += k; return i; }
+ALONE static int other(int i) { for (int k = 0; k < 3000; k++) sink -= k; return i; }
+ALONE static void spin(void) { for (;;) sink += step(1) + other(2); }
+static inline void within(void) { for (;;) sink ^= sink << 1; }
+ALONE static int branch(int n) { return n == 0 ? step(0) : branch(n - 1) + branch(n - 1) + sink; }
+ALONE static void doze(void) { for (;;) sleep(100); }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n != 2) return 0;
+	if (d[0] == 's') spin();
+	if (d[0] == 'w') within();
+	if (d[0] == 'b') branch(40 + d[1] % 8);
+	if (d[0] == 'd') doze();
+	return 0;
+}`, "-g", "-O1")
+	ex := open(t, native.Target{Command: []string{bin}, Timeout: 150 * time.Millisecond})
+	ids := map[string]string{}
+	for _, in := range []string{"s1", "w1", "b1", "d1", "b7", "w2", "s2", "d2", "b4"} {
+		o := run(t, ex, teasel.Ask{}, in)
+		fs := native.Detect(&o)
+		want := map[byte]string{'s': "spin", 'w': "within", 'b': "branch", 'd': "doze"}[in[0]]
+		if len(fs) != 1 || fs[0].Rule != "native/hang" || fs[0].Subject != want {
+			t.Fatalf("%s: %+v, want a hang in %s", in, fs, want)
+		}
+		if first, ok := ids[want]; ok && first != fs[0].ID() {
+			t.Errorf("%s: it is another finding than before: %s", in, fs[0].Group)
+		}
+		ids[want] = fs[0].ID()
+	}
+}
+
+// In a batch, a run in a loop that is known is given up early; one that only begins like it, or is elsewhere, is not.
+func TestKnownLoop(t *testing.T) {
+	bin := build(t, `#include <stdint.h>
+#include <stddef.h>
+#include <time.h>
+__attribute__((noinline)) static void work(int ms) {
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	long end = t.tv_sec * 1000 + t.tv_nsec / 1000000 + ms;
+	do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < end);
+}
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n == 1) for (volatile int i = 0;; i++);
+	if (n == 2) work(400);
+	return 0;
+}`, "-O1")
+	ex := open(t, native.Target{Command: []string{bin}, Timeout: time.Second})
+	for i, want := range []teasel.Exit{teasel.ExitHang, teasel.ExitHang, teasel.ExitOK} {
+		obs := []teasel.Observation{{Runs: 1}, {Runs: 1}}
+		n, err := ex.ExecBatch(t.Context(), [][]byte{{1, 2, 3}, make([]byte, 1+i/2)}, obs)
+		if err != nil || n != 2 || obs[0].Exit != teasel.ExitOK || obs[1].Exit != want {
+			t.Fatalf("run %d: %d done, %v, %v, %v; want %v", i, n, err, obs[0].Exit, obs[1].Exit, want)
+		}
+		if again := obs[1].Runs > 1; again != (i == 2) {
+			t.Errorf("run %d: %d executions", i, obs[1].Runs)
+		}
+	}
+}

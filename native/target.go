@@ -93,7 +93,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 		t.Operands = o.path
 	}
 	var err error
-	e := &executor{target: t, doubts: map[uint32]uint8{}}
+	e := &executor{target: t, doubts: map[uint32]uint8{}, loops: map[string]bool{}}
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
 		return nil, err
 	}

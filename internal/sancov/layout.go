@@ -17,9 +17,12 @@ const (
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
+	maxSamples = 5
 	maxText    = 32
 	headerSize = 4096
 	fdCount    = 6
+	askSample  = syscall.Signal(50)
+	lastSample = syscall.Signal(51)
 )
 
 // What is asked of a run.
@@ -77,7 +80,7 @@ type header struct {
 	pid                              int32
 	status                           uint32
 	featuresUsed, operandsUsed       uint32
-	leaked, late, unhooked, unused   uint32
+	leaked, late, unhooked, samples  uint32
 	signal, code, access, frameCount uint32
 	address, pc, sp                  uint64
 	frames                           [maxFrames]uint64

@@ -109,7 +109,8 @@ type Death struct {
 	Elapsed time.Duration
 }
 
-// Fault is what the handler of a fatal signal has seen. It is zero if there was none.
+// Fault is what the handler of a fatal signal has seen. It is zero if there was none. Of a run that was killed for its
+// time it has the frames that it was in when it was looked at.
 type Fault struct {
 	Signal      syscall.Signal
 	Code        int32
@@ -117,6 +118,7 @@ type Fault struct {
 	Address, PC uint64
 	SP          uint64
 	Frames      []uint64
+	Samples     int // so many of the frames are of one function, which the run was in each time; the rest led there
 }
 
 // Access is what a faulting instruction did.
@@ -162,6 +164,11 @@ func (s *Server) Run(ctx context.Context, from int, limit time.Duration, watch u
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(h.signal); sig != 0 && d.Status.Signaled() {
 		d.Fault = Fault{Signal: sig, Code: int32(h.code), Access: Access(min(h.access, 3)), Address: h.address, PC: h.pc, SP: h.sp}
+	}
+	if reason == Slow {
+		d.Fault.Samples = int(min(h.samples, h.frameCount, maxSamples))
+	}
+	if d.Fault.Signal != 0 || d.Fault.Samples > 0 {
 		d.Fault.Frames = append(d.Fault.Frames, h.frames[:min(h.frameCount, maxFrames)]...)
 	}
 	return at + 1, d, nil

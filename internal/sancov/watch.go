@@ -77,7 +77,40 @@ func (w *watchdog) kill(r Reason) {
 	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
 	if pid > 1 && look(pid).parent == w.s.pid { // the number comes from the target, and could be anybody's
 		w.killed.Store(uint32(r))
+		if r == Slow {
+			w.sample(pid)
+		}
 		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+const (
+	samplePart    = 50 // of a limit, from one sample to the next
+	fastestSample = 2 * time.Millisecond
+	slowestSample = 20 * time.Millisecond
+	answerPauses  = 5 // for an answer, if it does not wait for a processor
+)
+
+// sample asks a child some times where it is, and one that sleeps only once, since the question wakes it. One that does not
+// answer is in the kernel, or has blocked the signal.
+func (w *watchdog) sample(pid int) {
+	pause := min(max(time.Duration(w.limit.Load())/samplePart, fastestSample), slowestSample)
+	for n := range uint32(maxSamples) {
+		with := askSample
+		if n == maxSamples-1 || !look(pid).ready {
+			with = lastSample
+		}
+		if syscall.Kill(pid, with) != nil {
+			return
+		}
+		answered := func() bool { return atomic.LoadUint32(&w.s.mem.h.samples) > n }
+		for i := 0; !answered() && (i < answerPauses || i < patience*answerPauses && look(pid).ready); i++ {
+			time.Sleep(pause)
+		}
+		time.Sleep(pause)
+		if with == lastSample || !answered() {
+			return
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 struct region {
 	uint8_t *begin, *end;
 	uint32_t at; // index of its first counter
+	const uintptr_t *places; // of each counter two words: its address, and whether a function begins there; 0: unknown
 };
 
 enum { REGIONS = 1024 };
@@ -27,7 +28,7 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
 		if (header) header->late += need;
 		return;
 	}
-	regions[region_count++] = (struct region){begin, end, counter_count};
+	regions[region_count++] = (struct region){begin, end, counter_count, 0};
 	counter_count += need;
 	edge_count += (uint32_t)(end - begin);
 	shape = stir(shape, (uint64_t)(end - begin));
@@ -41,6 +42,18 @@ void __sanitizer_cov_pcs_init(const uintptr_t *begin, const uintptr_t *end) {
 		if (++n % 64 == 0) shape = stir(shape, bits);
 	}
 	shape = stir(shape, bits ^ n << 32);
+	if (region_count && (uint64_t)(regions[region_count - 1].end - regions[region_count - 1].begin) == n)
+		regions[region_count - 1].places = begin; // a module announces its counters first
+}
+
+// entries returns how often a function was called, as far as a byte says, or -1 if it is not known.
+static int entries(uintptr_t function) {
+	for (uint32_t k = 0; k < region_count; k++) {
+		const uintptr_t *p = regions[k].places;
+		for (ptrdiff_t i = 0; p && i < regions[k].end - regions[k].begin; i++)
+			if (p[2 * i] == function && p[2 * i + 1] & 1) return regions[k].begin[i];
+	}
+	return -1;
 }
 
 // buckets classifies two counters at a time.

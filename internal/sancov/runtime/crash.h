@@ -57,9 +57,99 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 #endif
 }
 
+// A stack that was sampled, with the beginning of each frame's function, and how often that was called.
+enum { SAMPLE_FRAMES = 256 };
+
+struct stack {
+	uint32_t count;
+	uintptr_t pc[SAMPLE_FRAMES], function[SAMPLE_FRAMES];
+	int entries[SAMPLE_FRAMES];
+};
+
+static struct stack stacks[TEASEL_SAMPLES];
+static uint64_t sampled; // which run they are of
+static volatile sig_atomic_t sampling;
+
+static _Unwind_Reason_Code sample_add(struct _Unwind_Context *c, void *into) {
+	struct stack *s = into;
+	int before = 0;
+	uintptr_t pc = _Unwind_GetIPInfo(c, &before);
+	if (before && pc == crash_from) s->count = 0;
+	if (!pc || s->count == SAMPLE_FRAMES) return _URC_END_OF_STACK;
+	s->function[s->count] = _Unwind_GetRegionStart(c);
+	s->pc[s->count++] = before ? pc : pc - 1;
+	return _URC_NO_REASON;
+}
+
+// common returns how many of the outer frames all stacks share; of the innermost only the function, since a loop is seen
+// at different places of it.
+static uint32_t common(uint32_t n) {
+	const struct stack *a = stacks;
+	uint32_t all = a->count;
+	for (uint32_t i = 1; i < n; i++) {
+		const struct stack *b = stacks + i;
+		uint32_t same = 0, most = all < b->count ? all : b->count;
+		while (same < most && a->pc[a->count - 1 - same] == b->pc[b->count - 1 - same]) same++;
+		all = same < most && a->function[a->count - 1 - same] == b->function[b->count - 1 - same] ? same + 1 : same;
+	}
+	return all;
+}
+
+// looping returns how many of the shared frames it takes to the function with the loop: the innermost one that was not
+// called again from one look to the next. If it calls a recursion, that is meant.
+static uint32_t looping(uint32_t n, uint32_t shared) {
+	const struct stack *a = stacks;
+	uint32_t outer = shared;
+	for (; outer > 1; outer--) {
+		uint32_t at = a->count - outer;
+		int again = a->entries[at] < 0;
+		for (uint32_t i = 1; i < n; i++) again |= stacks[i].entries[stacks[i].count - outer] != a->entries[at];
+		if (!again) break;
+	}
+	for (uint32_t i = a->count - outer; outer < shared && i > 1; i--)
+		if (a->function[i - 2] == a->function[a->count - outer - 1]) return outer + 1;
+	return outer;
+}
+
+// samples_join tells where each sample is in that function, and what had called it.
+static void samples_join(uint32_t n) {
+	uint32_t shared = common(n), outer = n > 1 && shared ? looping(n, shared) : shared;
+	header->frame_count = 0;
+	for (uint32_t i = 0; i < n && outer; i++) header->frames[header->frame_count++] = stacks[i].pc[stacks[i].count - outer];
+	for (uint32_t i = stacks[0].count - outer + 1; i < stacks[0].count && header->frame_count < TEASEL_FRAMES; i++)
+		header->frames[header->frame_count++] = stacks[0].pc[i];
+}
+
+static void sample(int signal, siginfo_t *info, void *context) {
+	(void)info;
+	uint64_t run = (uint64_t)header->round << 32 | header->cur;
+	uint32_t n = sampled == run ? header->samples : 0;
+	if (header->pid != getpid() || n == TEASEL_SAMPLES) return;
+#if defined(__x86_64__)
+	crash_from = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+	crash_from = (uintptr_t)((ucontext_t *)context)->uc_mcontext.pc;
+#else
+	(void)context;
+#endif
+	stacks[n].count = 0;
+	sampling = 1;
+	_Unwind_Backtrace(sample_add, stacks + n);
+	sampling = 0;
+	for (uint32_t i = 0; i < stacks[n].count; i++) {
+		uintptr_t f = stacks[n].function[i];
+		stacks[n].entries[i] = i && f == stacks[n].function[i - 1] ? stacks[n].entries[i - 1] : entries(f);
+	}
+	sampled = run;
+	samples_join(n + 1);
+	__atomic_store_n(&header->samples, n + 1, __ATOMIC_RELEASE);
+	while (signal == TEASEL_LAST_SAMPLE) pause(); // what slept would go on
+}
+
 // crash lets whoever was there before, a sanitizer or nobody, see the signal too. Should reading the stack fail, that is
 // already in place.
 static void crash(int signal, siginfo_t *info, void *context) {
+	while (sampling) pause(); // it is our fault, and teasel is about to end this
 	for (size_t i = 0; i < FATAL; i++)
 		if (fatal[i] == signal) sigaction(signal, &before_us[i], 0);
 	crash_note(signal, info, context);
@@ -78,6 +168,9 @@ void __ubsan_handle_builtin_unreachable(void *) __attribute__((weak));
 static void crash_watch(void) {
 	stack_t ours = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, theirs;
 	if (sigaltstack(0, &theirs) == 0 && theirs.ss_flags & SS_DISABLE) sigaltstack(&ours, 0);
+	struct sigaction ask = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	sigaction(TEASEL_SAMPLE, &ask, 0);
+	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
 	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
 		sigaction(fatal[i], &a, &before_us[i]);

@@ -9,6 +9,7 @@ enum {
 	TEASEL_VERSION = 1,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
+	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
 	TEASEL_TEXT = 32,         // bytes of a compared text that are kept
 	TEASEL_SITE_LIMIT = 20,   // records of one comparison in one run
 	TEASEL_SWITCH_LIMIT = 4,  // and of one switch, which has a record for each case
@@ -69,7 +70,7 @@ struct header {
 	uint32_t leaked; // processes that inputs had left behind
 	uint32_t late;   // counters that came after the start and found no room
 	uint32_t unhooked; // calls of comparison hooks that were switched off
-	uint32_t unused;
+	uint32_t samples; // stacks of the run under way; as many frames are places in the innermost function they share
 
 	// The last fatal signal, if its handler could still be run.
 	uint32_t signal, code;
@@ -89,6 +90,9 @@ struct slot {
 	uint32_t status;  // of a program that was forked for this input, as waitpid gives it
 	uint32_t refused; // the harness returned -1
 };
+
+// The signals with which teasel asks where a run is that does not end; after the second it does not go on.
+enum { TEASEL_SAMPLE = 50, TEASEL_LAST_SAMPLE = 51 };
 
 enum { OPERAND_EQUAL = 1, OPERAND_CONST = 2, OPERAND_TEXT = 4, OPERAND_SWITCH = 8 };
 
