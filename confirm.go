@@ -257,9 +257,10 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, always boo
 		case always:
 			budget -= deathCost
 		}
-		if ok {
+		if ok || s.exit == ExitHang { // which costs as much when it is another one
 			budget -= s.cost()
-		} else if err == nil && w.repair != nil {
+		}
+		if !ok && err == nil && w.repair != nil {
 			var zero T
 			if c, ok = w.repair.Repair(zero, c, s.operands); ok {
 				ok, err = s.show(ctx, c, always, Ask{Quick: true})
