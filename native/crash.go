@@ -168,7 +168,8 @@ func (c *Crash) String() string {
 	if f := c.top(); f != nil {
 		fmt.Fprintf(&b, " in %v", *f)
 	}
-	if again := strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule)); c.Message != "" && !again {
+	again := c.Rule != ruleExit && strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule))
+	if c.Message != "" && !again {
 		fmt.Fprintf(&b, ": %s", c.Message)
 	}
 	return b.String()

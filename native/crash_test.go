@@ -100,3 +100,43 @@ func check(t *testing.T, o teasel.Observation, in, rule, function string, severi
 		t.Errorf("%s: %v %s in %q, want %v %s in %q\n%s\n%s", in, f.Severity, f.Rule, f.Group, severity, rule, function, f.Message, f.Detail)
 	}
 }
+
+// A leak is told by the run that has it, with the whole stack of its allocation, and what stays in use is none.
+func TestLeak(t *testing.T) {
+	const text = `#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static char *kept[4096];
+static int used;
+__attribute__((noinline)) static char *grab(size_t n) { return malloc(n); }
+__attribute__((noinline)) static void lose(void) { char *volatile p = grab(33); p[0] = 1; p = 0; }
+__attribute__((noinline)) static void other(void) { char *volatile p = grab(5); p[0] = 1; p = 0; }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n == 1 && d[0] == 'l') lose();
+	if (n == 1 && d[0] == 'o') other();
+	if (n == 1 && d[0] == 'k') kept[used++ % 4096] = grab(10);
+	if (n == 1 && d[0] == 'f') free(grab(3));
+	return 0;
+}`
+	for _, sanitizer := range []string{"address", "leak"} {
+		ex := open(t, native.Target{Command: []string{build(t, text, "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize=fuzzer,"+sanitizer)}})
+		for _, test := range []struct{ in, function string }{{"k", ""}, {"f", ""}, {"l", "lose"}, {"k", ""}, {"o", "other"}, {"f", ""}, {"l", "lose"}} {
+			o := run(t, ex, teasel.Ask{}, test.in)
+			fs := native.Detect(&o)
+			if test.function == "" {
+				if o.Exit != teasel.ExitOK {
+					t.Errorf("%s: %s leaks nothing and ended with %v: %s", sanitizer, test.in, o.Exit, o.Detail)
+				}
+				continue
+			}
+			if len(fs) != 1 || fs[0].Rule != "native/leak" || !strings.Contains(fs[0].Group, test.function) {
+				t.Errorf("%s: %s: %+v, want a leak in %s", sanitizer, test.in, fs, test.function)
+			}
+		}
+	}
+	t.Setenv("ASAN_OPTIONS", "detect_leaks=0")
+	ex := open(t, native.Target{Command: []string{build(t, text, "-fsanitize=fuzzer,address")}})
+	if o := run(t, ex, teasel.Ask{}, "l"); o.Exit != teasel.ExitOK {
+		t.Errorf("leaks are to be left alone: %v, %s", o.Exit, o.Detail)
+	}
+}

@@ -23,6 +23,7 @@ const (
 	ruleAbort         = "native/abort"
 	rulePanic         = "native/panic"
 	ruleMemory        = "native/out-of-memory"
+	ruleLeak          = "native/leak"
 	ruleHang          = "native/hang"
 	ruleExit          = "native/exit"
 	ruleSignal        = "native/signal"
@@ -66,6 +67,8 @@ var rules = [...]teasel.Rule{
 		Help: "A Rust program panicked: an index out of bounds, an integer that overflowed, an unwrap of nothing, an assertion that did not hold. Programs are built for fuzzing with checks for overflow, which many release builds leave out: there the value wraps instead. Return an error for input that is wrong."},
 	{ID: ruleMemory, Severity: teasel.Medium, Title: "out of memory",
 		Help: "The program wanted more memory than the limit. Check sizes that come from the input before they are allocated. --memory-limit sets the limit."},
+	{ID: ruleLeak, Severity: teasel.Low, Title: "leak",
+		Help: "The harness allocated memory that nothing points to any more when it returned. Free it, on the ways out that errors take too. ASAN_OPTIONS=detect_leaks=0 leaves leaks alone."},
 	{ID: ruleHang, Severity: teasel.Medium, Title: "hang",
 		Help: "The program did not come to an end within the time limit. --timeout sets the limit."},
 	{ID: ruleExit, Severity: teasel.Low, Title: "exit",
@@ -78,6 +81,9 @@ var rules = [...]teasel.Rule{
 
 // MemoryRule is the rule whose findings are runs that want more memory than they may have.
 const MemoryRule = ruleMemory
+
+// LeakRule is the rule whose findings are runs that lose memory.
+const LeakRule = ruleLeak
 
 // Rules returns what this package looks for.
 func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }

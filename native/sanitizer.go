@@ -31,7 +31,7 @@ var kinds = [...]struct{ word, rule string }{
 	{"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
 	{"requested allocation size", ruleMemory}, {"out of memory", ruleMemory}, {"allocator is out of memory", ruleMemory},
 	{"calloc-overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap},
-	{"memcpy-param-overlap", RuleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
+	{"detected memory leaks", ruleLeak}, {"memcpy-param-overlap", RuleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
 }
 
 // sanitized reads a sanitizer's report, which knows better than a signal. place finds the frame of an address in a module.

@@ -63,6 +63,11 @@ func runHarness(ctx context.Context, program string, args []string, w io.Writer)
 	}
 	h := &harness{f, program, native.Target{Command: []string{program}, Timeout: time.Duration(f.timeout) * time.Second,
 		Memory: uint64(f.rss) << 20}, w}
+	if f.leaks == 0 {
+		for _, name := range [...]string{"ASAN_OPTIONS", "LSAN_OPTIONS"} {
+			h.target.Env = append(h.target.Env, name+"="+os.Getenv(name)+":detect_leaks=0")
+		}
+	}
 	if f.rss <= 0 {
 		h.target.Memory = math.MaxInt64
 	}

@@ -12,7 +12,7 @@ type harnessFlags struct {
 	runs, maxTime, maxLen, seed, timeout, rss            int
 	jobs, workers, fork                                  int
 	dict, prefix, exact, seedInputs                      string
-	merge, minimize, stats, missing, help                int
+	merge, minimize, stats, missing, help, leaks         int
 	ignoreCrashes, ignoreTimeouts, ignoreOOMs            int
 	crashStatus, timeoutStatus, interruptStatus, verbose int
 
@@ -28,7 +28,7 @@ type harnessFlag struct {
 
 // newHarnessFlags returns libFuzzer's defaults.
 func newHarnessFlags() *harnessFlags {
-	return &harnessFlags{runs: -1, timeout: 1200, rss: 2048, prefix: "./", verbose: 1, ignoreTimeouts: 1, ignoreOOMs: 1,
+	return &harnessFlags{runs: -1, timeout: 1200, rss: 2048, leaks: 1, prefix: "./", verbose: 1, ignoreTimeouts: 1, ignoreOOMs: 1,
 		crashStatus: 77, timeoutStatus: 70, interruptStatus: 72}
 }
 
@@ -40,6 +40,7 @@ func (f *harnessFlags) table() []harnessFlag {
 		{"seed", &f.seed, "of all randomness; 0: drawn"},
 		{"timeout", &f.timeout, "seconds that a run may take"},
 		{"rss_limit_mb", &f.rss, "memory that a run may hold; 0: no limit"},
+		{"detect_leaks", &f.leaks, "0: leave leaks alone"},
 		{"dict", &f.dict, "file with tokens"},
 		{"seed_inputs", &f.seedInputs, "files to begin with, with commas between them, or @FILE with such a list in it"},
 		{"jobs", &f.jobs, "findings after which to end, found by several workers"},
@@ -64,7 +65,7 @@ func (f *harnessFlags) table() []harnessFlag {
 }
 
 // needless are flags of libFuzzer's that steer what teasel does by itself or not at all, without harm.
-const needless = ` abort_on_timeout check_input_sha1 close_fd_mask cross_over cross_over_uniform_dist detect_leaks entropic
+const needless = ` abort_on_timeout check_input_sha1 close_fd_mask cross_over cross_over_uniform_dist entropic
  entropic_feature_frequency_threshold entropic_number_of_rarest_features entropic_scale_per_exec_time experimental_len_control
  fork_corpus_groups handle_abrt handle_bus handle_fpe handle_ill handle_int handle_segv handle_term handle_usr1 handle_usr2
  handle_winexcept handle_xfsz keep_seed len_control lazy_counters malloc_limit_mb merge_control_file mutate_depth prefer_small

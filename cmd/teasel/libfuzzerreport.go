@@ -187,6 +187,8 @@ func (r *harnessReporter) found(f *teasel.Finding) error {
 	case slices.Contains(native.HangRules(), f.Rule):
 		kind, what, status = "timeout-", fmt.Sprintf("timeout after %d seconds", h.timeout), h.timeoutStatus
 		ignored = ignored || h.fork > 0 && h.ignoreTimeouts > 0
+	case f.Rule == native.LeakRule:
+		kind, what = "leak-", "detected memory leaks"
 	case f.Rule == native.MemoryRule:
 		kind, what, status = "oom-", fmt.Sprintf("out-of-memory (limit: %dMb)", h.rss), harnessOOM
 		ignored = ignored || h.fork > 0 && h.ignoreOOMs > 0

@@ -23,6 +23,7 @@ const (
 	fdCount    = 6
 	askSample  = syscall.Signal(50)
 	lastSample = syscall.Signal(51)
+	sampleOver = 1 << 30
 )
 
 // What is asked of a run.

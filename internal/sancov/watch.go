@@ -76,10 +76,10 @@ func (w *watchdog) kill(r Reason) {
 	}
 	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
 	if pid > 1 && look(pid).parent == w.s.pid { // the number comes from the target, and could be anybody's
-		w.killed.Store(uint32(r))
-		if r == Slow {
-			w.sample(pid)
+		if r == Slow && w.sample(pid) {
+			return
 		}
+		w.killed.Store(uint32(r))
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
@@ -92,8 +92,8 @@ const (
 )
 
 // sample asks a child some times where it is, and one that sleeps only once, since the question wakes it. One that does not
-// answer is in the kernel, or has blocked the signal.
-func (w *watchdog) sample(pid int) {
+// answer is in the kernel, or has blocked the signal. It reports whether the run has come to its end meanwhile.
+func (w *watchdog) sample(pid int) (over bool) {
 	pause := min(max(time.Duration(w.limit.Load())/samplePart, fastestSample), slowestSample)
 	for n := range uint32(maxSamples) {
 		with := askSample
@@ -101,17 +101,21 @@ func (w *watchdog) sample(pid int) {
 			with = lastSample
 		}
 		if syscall.Kill(pid, with) != nil {
-			return
+			return false
 		}
 		answered := func() bool { return atomic.LoadUint32(&w.s.mem.h.samples) > n }
 		for i := 0; !answered() && (i < answerPauses || i < patience*answerPauses && look(pid).ready); i++ {
 			time.Sleep(pause)
 		}
 		time.Sleep(pause)
+		if w.s.mem.h.samples == sampleOver {
+			return true
+		}
 		if with == lastSample || !answered() {
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // life is what the kernel says of a process: see proc_pid_stat(5).

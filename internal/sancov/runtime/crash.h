@@ -69,6 +69,7 @@ struct stack {
 static struct stack stacks[TEASEL_SAMPLES];
 static uint64_t sampled; // which run they are of
 static volatile sig_atomic_t sampling;
+static volatile sig_atomic_t running; // an input, which is what is asked about
 
 static _Unwind_Reason_Code sample_add(struct _Unwind_Context *c, void *into) {
 	struct stack *s = into;
@@ -125,6 +126,10 @@ static void sample(int signal, siginfo_t *info, void *context) {
 	uint64_t run = (uint64_t)header->round << 32 | header->cur;
 	uint32_t n = sampled == run ? header->samples : 0;
 	if (header->pid != getpid() || n == TEASEL_SAMPLES) return;
+	if (!running) {
+		__atomic_store_n(&header->samples, TEASEL_OVER, __ATOMIC_RELEASE);
+		return;
+	}
 #if defined(__x86_64__)
 	crash_from = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)

@@ -91,8 +91,9 @@ struct slot {
 	uint32_t refused; // the harness returned -1
 };
 
-// The signals with which teasel asks where a run is that does not end; after the second it does not go on.
-enum { TEASEL_SAMPLE = 50, TEASEL_LAST_SAMPLE = 51 };
+// The signals with which teasel asks where a run is that does not end; after the second it does not go on. Instead of the
+// number of samples it may hear that the run is over.
+enum { TEASEL_SAMPLE = 50, TEASEL_LAST_SAMPLE = 51, TEASEL_OVER = 1 << 30 };
 
 enum { OPERAND_EQUAL = 1, OPERAND_CONST = 2, OPERAND_TEXT = 4, OPERAND_SWITCH = 8 };
 

@@ -41,6 +41,8 @@ int __real_main(int argc, char **argv, char **envp);
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
+#include "leak.h"
+
 static int word_read(int fd, uint32_t *w) {
 	for (;;) {
 		ssize_t n = read(first_fd + fd, w, sizeof *w);
@@ -136,7 +138,7 @@ static int attach(void) {
 	shortest = (uint16_t *)(m + header->shortest);
 	features = (uint32_t *)(m + header->features);
 	operands = (struct operand *)(m + header->operands);
-	leaving = mmap(0, sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	leaving = mmap(0, 2 * sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (leaving == MAP_FAILED) return 0;
 	buckets_init();
 	header->unhooked = unhook((const uint64_t *)(m + header->inputs), header->count);
@@ -234,9 +236,14 @@ static void teasel_run(struct slot *s, int sanitized) {
 		in = place(s);
 	}
 	if (s->ask & ASK_OPERANDS) record_begin(s);
+	running = 1;
+	blocks = 0;
 	s->refused = teasel_harness(in, s->length) == -1;
+	int suspected = leaks_suspected();
 	if (s->ask & ASK_OPERANDS) record_end(s);
 	judge(s);
+	if (suspected) leaks_look(in, s->length);
+	running = 0;
 	if (sanitized) free(in);
 }
 
@@ -266,6 +273,7 @@ static _Noreturn void teasel_child(void) {
 }
 
 static _Noreturn void teasel_serve(void) {
+	leaks_begin(leaving + 1);
 	counters_clear();
 	heap_keep();
 	for (;;) {
@@ -331,7 +339,7 @@ static void program_begin(struct slot *s) {
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
 		if (fd != FD_REPORT) close(first_fd + fd);
 	atexit(program_judge);
-	program_runs = 1;
+	program_runs = running = 1;
 	if (s->ask & ASK_OPERANDS) record_begin(s);
 }
 
