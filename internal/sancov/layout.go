@@ -13,7 +13,7 @@ import (
 
 // These are the constants of runtime/layout.h.
 const (
-	version    = 1
+	version    = 2
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
@@ -82,6 +82,7 @@ type header struct {
 	status                           uint32
 	featuresUsed, operandsUsed       uint32
 	leaked, late, unhooked, samples  uint32
+	looking, unused                  uint32
 	signal, code, access, frameCount uint32
 	address, pc, sp                  uint64
 	frames                           [maxFrames]uint64

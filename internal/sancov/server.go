@@ -156,6 +156,7 @@ func (s *Server) Run(ctx context.Context, from int, limit time.Duration, watch u
 	}
 	reason := s.watch.end()
 	if err == nil && word == statusDone {
+		s.gone = reason != NotKilled // it was killed when it had answered, and what it says next would be of that
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&h.cur)), from), n-1)

@@ -184,7 +184,8 @@ func (w *watchdog) run() {
 			seen, since, used = at, now, look(pid).cpu
 		}
 		if wall := now.Sub(since); wall >= limit {
-			if l := look(pid); l.ready && l.cpu-used < limit/2 && wall < patience*limit {
+			waits := atomic.LoadUint32(&w.s.mem.h.looking) != 0
+			if l := look(pid); (waits || l.ready && l.cpu-used < limit/2) && wall < patience*limit {
 				continue
 			}
 			w.kill(Slow)

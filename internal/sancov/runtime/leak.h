@@ -38,7 +38,9 @@ static void leaks_look(const uint8_t *in, size_t n) {
 	teasel_harness(in, n);
 	leaks_stacks(0);
 	counters_clear();
+	__atomic_store_n(&header->looking, 1, __ATOMIC_RELAXED);
 	if (__lsan_do_recoverable_leak_check()) _exit(EXIT_LEAK);
+	__atomic_store_n(&header->looking, 0, __ATOMIC_RELAXED);
 	++*looks;
 }
 

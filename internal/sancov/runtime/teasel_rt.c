@@ -189,7 +189,7 @@ static uint32_t await(pid_t p) {
 static uint32_t batch_begin(void) {
 	lseek(2, 0, SEEK_SET);
 	lseek(first_fd + FD_REPORT, 0, SEEK_SET);
-	header->features_used = header->operands_used = header->signal = header->frame_count = header->samples = 0;
+	header->features_used = header->operands_used = header->signal = header->frame_count = header->samples = header->looking = 0;
 	__atomic_add_fetch(&header->round, 1, __ATOMIC_RELAXED);
 	uint32_t n = header->count < header->slot_count ? header->count : header->slot_count;
 	for (uint32_t i = header->from; i < n; i++) slots[i].feature_count = slots[i].operand_count = slots[i].status = slots[i].refused = 0;
