@@ -61,6 +61,7 @@ ALONE static int other(int i) { for (int k = 0; k < 3000; k++) sink -= k; return
 ALONE static void spin(void) { for (;;) sink += step(1) + other(2); }
 static inline void within(void) { for (;;) sink ^= sink << 1; }
 ALONE static int branch(int n) { return n == 0 ? step(0) : branch(n - 1) + branch(n - 1) + sink; }
+ALONE static int deep(int n) { for (;;) { if (n > 0) return deep(n - 1) + sink; sink += step(n); } }
 ALONE static void doze(void) { for (;;) sleep(100); }
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (n != 2) return 0;
@@ -68,14 +69,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (d[0] == 'w') within();
 	if (d[0] == 'b') branch(40 + d[1] % 8);
 	if (d[0] == 'd') doze();
+	if (d[0] == 'r') deep(d[1] * 30);
 	return 0;
 }`, "-g", "-O1")
 	ex := open(t, native.Target{Command: []string{bin}, Timeout: 150 * time.Millisecond})
 	ids := map[string]string{}
-	for _, in := range []string{"s1", "w1", "b1", "d1", "b7", "w2", "s2", "d2", "b4"} {
+	for _, in := range []string{"s1", "w1", "b1", "d1", "b7", "w2", "s2", "d2", "b4", "r1", "rx"} {
 		o := run(t, ex, teasel.Ask{}, in)
 		fs := native.Detect(&o)
-		want := map[byte]string{'s': "spin", 'w': "within", 'b': "branch", 'd': "doze"}[in[0]]
+		want := map[byte]string{'s': "spin", 'w': "within", 'b': "branch", 'd': "doze", 'r': "deep"}[in[0]]
 		if len(fs) != 1 || fs[0].Rule != "native/hang" || fs[0].Subject != want {
 			t.Fatalf("%s: %+v, want a hang in %s", in, fs, want)
 		}

@@ -58,7 +58,7 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 }
 
 // A stack that was sampled, with the beginning of each frame's function, and how often that was called.
-enum { SAMPLE_FRAMES = 256 };
+enum { SAMPLE_FRAMES = 1024 };
 
 struct stack {
 	uint32_t count;
@@ -76,7 +76,12 @@ static _Unwind_Reason_Code sample_add(struct _Unwind_Context *c, void *into) {
 	int before = 0;
 	uintptr_t pc = _Unwind_GetIPInfo(c, &before);
 	if (before && pc == crash_from) s->count = 0;
-	if (!pc || s->count == SAMPLE_FRAMES) return _URC_END_OF_STACK;
+	if (!pc) return _URC_END_OF_STACK;
+	if (s->count == SAMPLE_FRAMES) { // the inner half of a recursion says no more than the outer one
+		s->count /= 2;
+		__builtin_memcpy(s->pc, s->pc + s->count, sizeof s->pc / 2);
+		__builtin_memcpy(s->function, s->function + s->count, sizeof s->function / 2);
+	}
 	s->function[s->count] = _Unwind_GetRegionStart(c);
 	s->pc[s->count++] = before ? pc : pc - 1;
 	return _URC_NO_REASON;
