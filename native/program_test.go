@@ -101,6 +101,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy
 	}
 }
 
+// What libraries compare that were not compiled for fuzzing is seen where a sanitizer intercepts it.
+func TestIntercepted(t *testing.T) {
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "h.cc"), filepath.Join(dir, "h")
+	write(t, src, `#include <cstdint>
+#include <string>
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { std::string s((const char *)d, n); return s == "secret" ? 0 : -1; }`)
+	compile(t, native.Compiler{CXX: true}, "-fsanitize=fuzzer,address", src, "-o", bin)
+	o := run(t, open(t, native.Target{Command: []string{bin}}), teasel.Ask{Operands: true}, "sacred")
+	rec, _ := o.Note.(*native.Recording)
+	if n := 0; rec != nil {
+		for _, x := range rec.Texts {
+			if x.A == "sacred" && x.B == "secret" {
+				n++
+			}
+		}
+		if n == 1 {
+			return
+		}
+	}
+	t.Errorf("recorded %+v, want the two texts once", o.Note)
+}
+
 func write(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {

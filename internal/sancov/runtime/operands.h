@@ -92,11 +92,16 @@ static size_t length(const char *s, size_t most) {
 	return n;
 }
 
+static int wrapped; // a call that a sanitizer's interceptor need not tell of again
+
 #define WRAP(name, params, args, an, bn)                                                                        \
 	int __real_##name params;                                                                                  \
 	int __wrap_##name params {                                                                                 \
+		if (IDLE) return __real_##name args;                                                                   \
+		wrapped = 1;                                                                                           \
 		int r = __real_##name args;                                                                            \
-		if (!IDLE) teasel_text(SITE, a, an, b, bn, r == 0);                                                           \
+		wrapped = 0;                                                                                           \
+		teasel_text(SITE, a, an, b, bn, r == 0);                                                               \
 		return r;                                                                                              \
 	}
 WRAP(memcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n)
@@ -105,6 +110,16 @@ WRAP(strcmp, (const char *a, const char *b), (a, b), length(a, TEASEL_TEXT), len
 WRAP(strcasecmp, (const char *a, const char *b), (a, b), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
 WRAP(strncmp, (const char *a, const char *b, size_t n), (a, b, n), length(a, n), length(b, n))
 WRAP(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), length(a, n), length(b, n))
+
+// Sanitizers call these for libraries that were not compiled for fuzzing, such as C++'s, which compares strings.
+#define INTERCEPTED(name, params, an, bn)                                                                       \
+	void __sanitizer_weak_hook_##name params {                                                                 \
+		if (!IDLE && !wrapped) teasel_text((uint32_t)((uintptr_t)pc - (uintptr_t)__executable_start), a, an, b, bn, r == 0); \
+	}
+INTERCEPTED(memcmp, (void *pc, const void *a, const void *b, size_t n, int r), n, n)
+INTERCEPTED(bcmp, (void *pc, const void *a, const void *b, size_t n, int r), n, n)
+INTERCEPTED(strcmp, (void *pc, const char *a, const char *b, int r), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
+INTERCEPTED(strncmp, (void *pc, const char *a, const char *b, size_t n, int r), length(a, n), length(b, n))
 
 void *__real_memmem(const void *a, size_t an, const void *b, size_t bn);
 void *__wrap_memmem(const void *a, size_t an, const void *b, size_t bn) {
