@@ -7,14 +7,17 @@ import (
 )
 
 const (
-	maxVain      = 4               // times a finding is tried in vain before the worker looks away
-	confirmTime  = 5 * time.Second // to confirm what was seen when the campaign ended
-	deathCost    = 16              // executions that a death of the target is worth, after which another one is ready
-	hangCost     = 128             // and a time limit
-	slowCost     = 256             // and each second that an execution took
-	startCost    = 340             // and a start of the target that has to be waited for
-	historyShown = 128             // inputs of the target's history that are joined at most
+	maxVain     = 4               // times a finding is tried in vain before the worker looks away
+	confirmTime = 5 * time.Second // to confirm what was seen when the campaign ended
+	deathCost   = 16              // executions that a death of the target is worth, after which another one is ready
+	hangCost    = 128             // and a time limit
+	slowCost    = 256             // and each second that an execution took
+	startCost   = 340             // and a start of the target that has to be waited for
 )
+
+// historyShown is how many inputs of the target's history are joined, the last ones: what did it mostly ran shortly
+// before, and each input more makes the answer slower to minimise.
+var historyShown = [...]int{3, 12, 128}
 
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
@@ -93,11 +96,12 @@ func (w *Worker[T]) alone(ctx context.Context, in T, o *Observation, a Ask) erro
 // window blames the inputs up to last together, for those that were answered may have their part in it, and then
 // with what the target had run before them.
 func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last int, a Ask) error {
-	suspects := [][]T{ins[:last+1], slices.Concat(w.recent(), ins[:last+1])}
-	if w.join == nil {
-		suspects = nil
-	} else if len(w.hist) == 0 {
-		suspects = suspects[:1]
+	var suspects [][]T
+	if w.join != nil {
+		suspects = append(suspects, ins[:last+1])
+		for _, past := range recent(w.hist) {
+			suspects = append(suspects, slices.Concat(past, ins[:last+1]))
+		}
 	}
 	for _, s := range suspects {
 		all := w.join.Join(s)
@@ -118,8 +122,16 @@ func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last
 	return nil
 }
 
-// recent returns what is known of the target's history, the end of it.
-func (w *Worker[T]) recent() []T { return w.hist[max(0, len(w.hist)-historyShown):] }
+// recent returns ends of a target's history, the shortest first.
+func recent[T any](hist []T) (ends [][]T) {
+	for _, n := range historyShown {
+		if len(ends) > 0 && len(ends[len(ends)-1]) == len(hist) || len(hist) == 0 {
+			break
+		}
+		ends = append(ends, hist[max(0, len(hist)-n):])
+	}
+	return ends
+}
 
 // confirm shows a finding again, makes its input simple, and adds it to the news. A finding that was seen when the
 // campaign ended is still confirmed, though not made simple.
@@ -174,12 +186,16 @@ func (w *Worker[T]) proof(ctx context.Context, s *shower[T], in T, hist []T, f *
 		return err
 	}
 	s.quick = true // it is many inputs in one
-	long, _, err := w.own(w.join.Join(append(slices.Clone(hist[max(0, len(hist)-historyShown):]), in)))
-	if err != nil {
-		return err
+	for _, past := range recent(hist) {
+		long, _, err := w.own(w.join.Join(append(slices.Clone(past), in)))
+		if err != nil {
+			return err
+		}
+		if done, err := w.alike(ctx, s, long, f); done || err != nil {
+			return err
+		}
 	}
-	_, err = w.alike(ctx, s, long, f)
-	return err
+	return nil
 }
 
 // alike tries an input, minimises it, and tries the minimum on a fresh target. False: it never showed the finding

@@ -2,6 +2,7 @@ package teasel_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
@@ -100,5 +101,73 @@ func TestSlowIsNoHang(t *testing.T) {
 	s, err := c.Run(context.Background())
 	if err != nil || len(s.Findings) != 1 || len(s.Findings[0].Input) < h.least {
 		t.Errorf("findings %v, %v", s.Findings, err)
+	}
+}
+
+// chainTarget shows a fault when fire follows arm at once, in one input or from one to the next, and notes the longest
+// script that was run.
+type chainTarget struct{ longest *int }
+
+func (t chainTarget) Open(context.Context) (teasel.Executor[script], error) {
+	return &chainExecutor{longest: t.longest}, nil
+}
+
+type chainExecutor struct {
+	longest *int
+	armed   bool
+	past    []script
+	last    script
+}
+
+var (
+	_ teasel.Resetter          = (*chainExecutor)(nil)
+	_ teasel.Historian[script] = (*chainExecutor)(nil)
+)
+
+func (e *chainExecutor) Close() error      { return nil }
+func (e *chainExecutor) History() []script { return slices.Clone(e.past) }
+
+func (e *chainExecutor) Reset(context.Context) error {
+	e.armed, e.past, e.last = false, nil, nil
+	return nil
+}
+
+func (e *chainExecutor) Exec(_ context.Context, in script, o *teasel.Observation) error {
+	*e.longest = max(*e.longest, len(in))
+	if e.last != nil {
+		e.past = append(e.past, e.last)
+	}
+	e.last = slices.Clone(in)
+	o.Exit, o.Runs = teasel.ExitOK, 1
+	for _, c := range in {
+		if c.Tool == "fire" && e.armed {
+			o.Evidence = true
+		}
+		e.armed = c.Tool == "arm"
+	}
+	return nil
+}
+
+// What the target ran shortly before is tried first: from long histories it takes long to find the one input that matters.
+func TestShortHistoryFirst(t *testing.T) {
+	longest := 0
+	tools := []string{"arm", "fire"}
+	for range 30 {
+		tools = append(tools, "list")
+	}
+	s := runWindow(t, tools, false, func(c *teasel.Campaign[script]) {
+		c.Target = chainTarget{&longest}
+		c.NewDetectors = func() []teasel.Detector {
+			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+				if o.Evidence == nil {
+					return nil
+				}
+				return []teasel.Finding{{Rule: "chain", Severity: teasel.Low}}
+			})}
+		}
+		c.Generate, c.Runs = 1, 20_000
+	})
+	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest > 8 {
+		t.Errorf("found %v, and the longest script had %d calls", got, longest)
 	}
 }
