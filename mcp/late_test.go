@@ -32,6 +32,10 @@ func TestLateServer(t *testing.T) {
 		case message == "block":
 			time.Sleep(1500 * time.Millisecond)
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
+		case message == "slow":
+			time.AfterFunc(200*time.Millisecond, func() {
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
+			})
 		case message == "die slowly":
 			time.AfterFunc(200*time.Millisecond, func() { panic("slowly") })
 		case message == "trace":
@@ -92,6 +96,27 @@ func TestParkedDeath(t *testing.T) {
 	}
 	if _, o := execute(t, e, slow); o.Exit != teasel.ExitCrash {
 		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestResumedLines: what a script says after it was set aside is kept, whatever is sent after that.
+func TestResumedLines(t *testing.T) {
+	e := lateServer(t)
+	fine, slow := call("echo", `{"message":"fine"}`), call("echo", `{"message":"slow"}`)
+	slow.Steps = append(slow.Steps, slow.Steps[0])
+	executeBatch(t, e, fine, slow)
+	for deadline := time.Now().Add(30 * time.Second); len(e.back) == 0 && (len(e.waiting) == 0 || len(e.waiting[0].t.Sent) != 2); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not go on")
+		}
+		executeBatch(t, e, fine)
+	}
+	executeBatch(t, e, call("echo", `{"message":"`+strings.Repeat("other", 100)+`"}`))
+	_, late := stragglers(t, e, 1)
+	for i, s := range late[0].Evidence.(*Transcript).Sent {
+		if got := ParseMessage(s.Raw); got.ID != s.Message.ID || !strings.Contains(string(s.Raw), "slow") {
+			t.Errorf("line %d is kept as %s", i, s.Raw)
+		}
 	}
 }
 

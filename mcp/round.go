@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -273,6 +274,9 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 			r.server.flights[id] = flight{lane: l, sent: -1, blocking: true}
 		}
 		return
+	}
+	if l.obs == nil { // it goes on after the call that it came from, whose lines are overwritten by the next
+		raw = bytes.Clone(raw)
 	}
 	m := l.message(p, raw, id)
 	if !p.plain && regular { // the id need not be the last that was given out
