@@ -18,6 +18,9 @@ func (j *judge) identity(s *Sent, r *Received) {
 		return
 	}
 	severity, how, subject := teasel.High, "changed", j.subject(s)
+	if sent.Kind == mutate.String { // clients count; what such an id comes to does not depend on the method
+		subject = subjectID
+	}
 	if sent.Kind == mutate.Number && received.Kind == mutate.Number {
 		severity, how, subject = teasel.Medium, "rounded", subjectID
 	} else if sent.Kind != received.Kind {

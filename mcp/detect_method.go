@@ -3,6 +3,7 @@ package mcp
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -169,7 +170,7 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 	case m.Method == "prompts/get":
 		name, _ := m.Params.Get("name").Str()
 		if p := j.session.prompt(name); internal && p == nil && j.complete() {
-			j.wrongCode(s, r, "there is no prompt "+cut(name, 40))
+			j.wrongCode(s, r, "there is no prompt "+strconv.Quote(cut(name, 40)))
 		} else if internal && p != nil && missingArgument(p, m.Params.Get("arguments")) != "" {
 			j.wrongCode(s, r, "the argument "+missingArgument(p, m.Params.Get("arguments"))+" is required")
 		}

@@ -75,13 +75,24 @@ func (j *judge) subjectOf(s *Sent) string {
 	switch {
 	case s == nil:
 		return "(nothing sent)"
-	case s.Message.Root != nil && (s.Message.Class == ClassInvalid || s.Message.Class == ClassRequest && !saysJSONRPC(s.Message.Root)):
+	case s.Message.Root != nil && (s.Message.Class == ClassInvalid || hasTwice(s.Message.Root) ||
+		(s.Message.Class == ClassRequest || s.Message.Class == ClassNotification) && !saysJSONRPC(s.Message.Root)):
 		return subjectMessage // whatever its method
 	}
 	return j.subject(s)
 }
 
-func (j *judge) guiltyLine() string { return lineOf(j.guilty()) }
+// guiltyLine quotes the line that is to blame, and the last one if that is another: both have their part in it.
+func (j *judge) guiltyLine() string {
+	s := j.guilty()
+	if s == nil {
+		return lineOf(s)
+	}
+	if last := &j.t.Sent[len(j.t.Sent)-1]; last != s {
+		return lineOf(s) + " and then " + lineOf(last)
+	}
+	return lineOf(s)
+}
 
 func lineOf(s *Sent) string {
 	if s == nil {

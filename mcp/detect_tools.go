@@ -228,7 +228,7 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 		arguments = &noArguments
 	}
 	b, broken := j.schemas(tool).input.check(arguments)
-	if !broken || saysRefused(r.Message.Result) {
+	if !broken || saysRefused(r.Message.Result) || b.extra && arguments.Get(vanishing) != nil { // it was not seen: see againstControls
 		return
 	}
 	severity := teasel.Medium
@@ -271,6 +271,9 @@ func (j *judge) toolFailure(s *Sent, r *Received) {
 		}
 		return
 	case !internal && (code < -32099 || code > -32000 || code == codeResourceNotFound || code == -32042):
+		return
+	}
+	if p.Get("task") != nil { // whether a call may be a task is for the protocol to say, not for the tool
 		return
 	}
 	arguments := p.Get("arguments")

@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	excerptLines  = 16  // lines of a transcript that a finding's detail shows
-	excerptLine   = 500 // characters of each
-	excerptStderr = 2000
+	excerptLines  = 16   // lines of a transcript that a finding's detail shows
+	excerptLine   = 500  // characters of each
+	excerptStderr = 2000 // bytes of standard error
+	excerptNoise  = 200  // characters of each of its lines
 )
 
 // excerpt writes a transcript for people: the last lines in the order in which they crossed the wire, the end of
@@ -42,12 +43,29 @@ func excerpt(t *Transcript, source string) string {
 	if t.End.Kind != EndInvalid {
 		fmt.Fprintf(&b, "server %s\n", ending(&t.End))
 	}
-	if tail := bytes.TrimSpace(stderrOf(t)); len(tail) > 0 {
-		tail = tail[max(0, len(tail)-excerptStderr):]
-		fmt.Fprintf(&b, "stderr:\n%s\n", printable(tail))
+	if tail := stderrTail(stderrOf(t)); tail != "" {
+		fmt.Fprintf(&b, "stderr:\n%s", tail)
 	}
 	if source != "" {
 		fmt.Fprintf(&b, "see %s\n", source)
+	}
+	return b.String()
+}
+
+// stderrTail returns the last whole lines for people, long ones cut short.
+func stderrTail(text []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(text), []byte{'\n'})
+	size, from := 0, len(lines)
+	for from > 0 && size < excerptStderr {
+		from--
+		size += min(len(lines[from]), excerptNoise) + 1
+	}
+	var b strings.Builder
+	for _, line := range lines[from:] {
+		if line = bytes.TrimRight(line, " \t\r"); len(line) > 0 {
+			b.WriteString(cut(line, excerptNoise))
+			b.WriteByte('\n')
+		}
 	}
 	return b.String()
 }

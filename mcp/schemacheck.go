@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -232,7 +233,10 @@ func describeBreach(e *jsonschema.ValidationError) string {
 		slices.Sort(missing)
 		return "missing " + strings.Join(missing, ", ")
 	case *kind.AdditionalProperties:
-		extra := slices.Clone(k.Properties)
+		var extra []string
+		for _, name := range k.Properties {
+			extra = append(extra, strconv.Quote(name))
+		}
 		slices.Sort(extra)
 		return "unknown property " + cut(strings.Join(extra, ", "), 80)
 	case *kind.AnyOf:

@@ -40,7 +40,7 @@ func TestSchemaCheck(t *testing.T) {
 		{`{"properties":{"a":{"anyOf":[{"type":"string","pattern":"(?=x)y"},{"type":"boolean"}]}}}`, `{"a":"z"}`, ""},
 		{`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`, `{"a":1}`, "at /a: got number, want string"},
 		{`{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, `{"a":1}`, ""},
-		{`{"properties":{},"additionalProperties":false}`, `{"a":1,"b":2}`, "at the top: unknown property a, b"},
+		{`{"properties":{},"additionalProperties":false}`, `{"a":1,"b":2}`, `at the top: unknown property "a", "b"`},
 		{`{"properties":{"a":{"type":"string"}},"additionalProperties":false}`, `{"a":1,"b":2}`, "at /a: got number, want string"},
 		{`{"properties":{"a":{"type":"string"}}}`, `{"a":1,"a":"x"}`, ""},
 		{`{"properties":{"a":{"type":"string"}}}`, `{"a":"\ud800","b":1}`, ""},
