@@ -37,6 +37,9 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 	}
 	for _, l := range suspects {
 		l.again(e)
+		if f == fateEnded { // perhaps some time after its last answer
+			e.lingers = max(e.lingers, 1)
+		}
 		if err := e.solo(ctx, l, true); err != nil {
 			return nil, err
 		}
@@ -51,6 +54,9 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 			}
 		}
 		return append(others, rest...), nil
+	}
+	if f == fateEnded { // whoever looks for the culprit has to wait for the death
+		e.lingers = lingerCalls
 	}
 	for _, l := range lost {
 		l.lost = true

@@ -98,6 +98,9 @@ func lineOf(s *Sent) string {
 	if s == nil {
 		return "it was started, before anything was sent"
 	}
+	if len(s.Raw) == 0 {
+		return "an empty line"
+	}
 	return cut(s.Raw, 160)
 }
 

@@ -32,6 +32,9 @@ func TestLateServer(t *testing.T) {
 		case message == "block":
 			time.Sleep(1500 * time.Millisecond)
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
+		case message == "nap":
+			time.Sleep(5 * time.Millisecond)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 		case message == "slow":
 			time.AfterFunc(200*time.Millisecond, func() {
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
@@ -74,6 +77,27 @@ func TestIdleDeath(t *testing.T) {
 	ins, obs := stragglers(t, e, 1)
 	if !strings.Contains(string(ins[0].Steps[0].Line), "die later") || obs[0].Exit != teasel.ExitCrash || obs[0].Evidence.(*Transcript).End.Code != 9 {
 		t.Errorf("%s is blamed, which ended as %v", ins[0].Steps[0].Line, obs[0].Exit)
+	}
+	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
+		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestBusyDeath: a script that kills the server some time after its answer does so by itself too, once the server has died
+// while others were in flight.
+func TestBusyDeath(t *testing.T) {
+	e := lateServer(t)
+	late := call("echo", `{"message":"die later"}`)
+	ins := []Script{late}
+	for range 40 {
+		ins = append(ins, call("echo", `{"message":"nap"}`))
+	}
+	lost := false
+	for _, x := range exits(executeBatch(t, e, ins...)) {
+		lost = lost || x > teasel.ExitRejected
+	}
+	if !lost {
+		t.Fatal("the server lives")
 	}
 	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
 		t.Errorf("by itself it ends as %v", o.Exit)

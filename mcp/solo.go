@@ -88,7 +88,11 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
 	case r.patient && e.lingers > 0 && r.alone.in.Start == Shared:
 		e.lingers--
-		return e.watch(ctx, r, lingerTime, never)
+		f, err := e.watch(ctx, r, lingerTime, never)
+		if f == fateEnded {
+			e.lingers = lingerCalls
+		}
+		return f, err
 	}
 	return fateFine, nil
 }
