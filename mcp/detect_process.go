@@ -306,7 +306,11 @@ func (j *judge) cancelled(s *Sent) bool {
 func (j *judge) dropped(s *Sent) {
 	m := &s.Message
 	subject := j.subject(s)
-	if id := m.Root.Get("id"); id != nil && !isUsualID(id) {
+	id := m.Root.Get("id")
+	if id != nil && !isPortable(id) { // the line may count as unreadable, and then nobody is owed an answer by name
+		return
+	}
+	if id != nil && !isUsualID(id) {
 		subject = subjectID
 	} else if !isUsual(m) {
 		subject = subjectMessage
