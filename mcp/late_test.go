@@ -46,6 +46,10 @@ func TestLateServer(t *testing.T) {
 			fallthrough
 		default:
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`+"\n", m.ID, message)
+			if message == "die loudly" {
+				fmt.Fprintln(os.Stderr, "panic: loudly\n\ngoroutine 1 [running]:")
+				time.AfterFunc(60*time.Millisecond, func() { os.Exit(9) })
+			}
 			if message == "die later" {
 				time.AfterFunc(30*time.Millisecond, func() { os.Exit(9) })
 			}
@@ -101,6 +105,14 @@ func TestBusyDeath(t *testing.T) {
 	}
 	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
 		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestPanicIsNoSurvivor: what a server writes before it dies is not taken for something that it lived through.
+func TestPanicIsNoSurvivor(t *testing.T) {
+	e := lateServer(t)
+	if _, o := execute(t, e, call("echo", `{"message":"die loudly"}`)); o.Exit != teasel.ExitCrash {
+		t.Errorf("it ended as %v", o.Exit)
 	}
 }
 

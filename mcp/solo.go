@@ -86,15 +86,36 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 		return e.watch(ctx, r, r.limit, never)
 	case r.patient && r.alone.dangles():
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
-	case r.patient && e.lingers > 0 && r.alone.in.Start == Shared:
+	case r.patient && r.alone.in.Start == Shared && e.lingers > 0:
 		e.lingers--
-		f, err := e.watch(ctx, r, lingerTime, never)
-		if f == fateEnded {
-			e.lingers = lingerCalls
-		}
-		return f, err
+		return e.outlast(ctx, r)
+	case r.patient && !r.alone.obs.Ask.Quick && e.saysPanic(s): // it may be about to die, and no survivor
+		return e.outlast(ctx, r)
 	}
 	return fateFine, nil
+}
+
+// outlast watches whether the server dies after its last answer: for as long as that may take, and once one has died so,
+// for a few times as long as it took.
+func (e *executor) outlast(ctx context.Context, r *round) (fate, error) {
+	limit, began := lingerTime, time.Now()
+	if e.dying > 0 && r.alone.obs.Ask.Quick {
+		limit = min(max(4*e.dying, lingerTime/8), lingerTime)
+	}
+	f, err := e.watch(ctx, r, limit, func() bool { return false })
+	if f == fateEnded {
+		e.dying, e.lingers = max(e.dying, time.Since(began)), lingerCalls
+	}
+	return f, err
+}
+
+// saysPanic reports whether what the server has just written to standard error is how some programs die.
+func (e *executor) saysPanic(s *server) bool {
+	if s.proc.Written() == s.stderr {
+		return false
+	}
+	text, _ := s.proc.Stderr(s.stderr)
+	return findFault(text).kind == faultPanic
 }
 
 // dangleLimit is how long to wait for what should not come: long if this execution has the last word, and for as long as
