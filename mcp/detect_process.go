@@ -88,10 +88,19 @@ func (j *judge) guiltyLine() string {
 	if s == nil {
 		return lineOf(s)
 	}
-	if last := &j.t.Sent[len(j.t.Sent)-1]; last != s {
+	end := len(j.t.Sent) - 1
+	last, between := &j.t.Sent[end], 0
+	for end > 0 && &j.t.Sent[end-1] != s && s != last {
+		end--
+		between++
+	}
+	switch {
+	case s == last:
+		return lineOf(s)
+	case between == 0:
 		return lineOf(s) + " and then " + lineOf(last)
 	}
-	return lineOf(s)
+	return fmt.Sprintf("%s, %d more and then %s", lineOf(s), between, lineOf(last))
 }
 
 func lineOf(s *Sent) string {

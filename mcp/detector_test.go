@@ -240,3 +240,21 @@ func TestMayLeak(t *testing.T) {
 		}
 	}
 }
+
+// TestGuiltyLine: the line that is to blame is quoted, and the last one if that is another.
+func TestGuiltyLine(t *testing.T) {
+	session := deskSession(t)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look"}}`
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for _, tt := range []struct{ text, want string }{
+		{"> " + call + "\n! exit 1\n", call + "."},
+		{">& " + call + "\n> " + cancel + "\n! exit 1\n", call + " and then " + cancel + "."},
+		{">& " + call + "\n>& " + cancel + "\n> " + ping + "\n! exit 1\n", call + ", 1 more and then " + ping + "."},
+	} {
+		found := judgeText(t, session, tt.text)
+		if len(found) != 1 || !strings.HasSuffix(found[0].Message, "after "+tt.want) {
+			t.Errorf("found %v, want one that ends in %s", found, tt.want)
+		}
+	}
+}
