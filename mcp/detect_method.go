@@ -160,6 +160,7 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 	case fault.text != "":
 	case internal && isValidatorDump(errorMessage(r)):
 		j.wrongCode(s, r, "a validator says that the parameters are wrong")
+	case m.Params.Get("task") != nil: // whether a request may be a task is for the protocol to say
 	case m.Method == "tools/call":
 		j.toolFailure(s, r)
 	case m.Method == "resources/read":

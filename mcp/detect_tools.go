@@ -273,9 +273,6 @@ func (j *judge) toolFailure(s *Sent, r *Received) {
 	case !internal && (code < -32099 || code > -32000 || code == codeResourceNotFound || code == -32042):
 		return
 	}
-	if p.Get("task") != nil { // whether a call may be a task is for the protocol to say, not for the tool
-		return
-	}
 	arguments := p.Get("arguments")
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
