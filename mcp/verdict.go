@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -35,13 +36,32 @@ func (l *lane) conclude(e *executor) {
 	o.Runs = max(l.runs()+l.spent, 1)
 	o.Elapsed = l.last.Sub(l.began)
 	o.Exit, o.Detail = l.exit()
-	o.Evidence, o.Dear = &l.t, l.in.Start == Fresh
+	o.Evidence, o.Dear, o.Work = &l.t, l.in.Start == Fresh, l.work()
 	if o.Features = o.Features[:0]; l.in.Check == "" { // a check is judged, not kept: its plain parts are seeds as well
 		o.Features = fingerprint(o.Features, &l.t)
 	}
 	if o.Ask.Features {
 		o.Note = newNote(&l.t)
 	}
+}
+
+// Work in bytes on the wire, which is what most of the time of most servers goes with.
+const (
+	messageWork = 256
+	aloneWork   = 16 << 10 // the server idles before and after it
+)
+
+// work returns how much there was to do for the script: a power of two, so that a date in an answer makes no difference
+// to it.
+func (l *lane) work() uint64 {
+	n := uint64(len(l.wire) + messageWork*(len(l.t.Sent)+len(l.t.Received)))
+	for i := range l.t.Sent {
+		n += uint64(len(l.t.Sent[i].Raw))
+	}
+	if l.alone {
+		n += aloneWork
+	}
+	return 1 << bits.Len64(n)
 }
 
 // exit says how a script ended, and in a sentence if that was not well.
