@@ -233,7 +233,7 @@ func (w *Worker[T]) trim(ctx context.Context, in T, like *Observation) (T, error
 	if budget == 0 {
 		budget = 512
 	}
-	return descend(ctx, w.mut, in, len(w.slots), func(ctx context.Context, ins []T) (int, T, error) {
+	return descend(ctx, w.mut, in, len(w.slots), new(uint64), func(ctx context.Context, ins []T) (int, T, error) {
 		if budget -= len(ins); budget < 0 || w.spent() {
 			return -1, in, errEnough
 		}

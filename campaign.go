@@ -226,6 +226,8 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	err = w.loop(ctx)
 	if ctx.Err() != nil {
 		err = w.settle(ctx)
+	} else if errors.Is(err, ErrStop) {
+		err = w.finish(ctx)
 	}
 	if errors.Is(err, ErrStop) || ctx.Err() != nil {
 		err = nil

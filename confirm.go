@@ -144,7 +144,7 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 	f.Worker, f.Execution, f.Original, f.Occurrences = w.state.Number, w.state.Executions, data, 1+k.again
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
-	s := &shower[T]{w: w, id: f.ID()}
+	s := &shower[T]{w: w, id: f.ID(), left: w.minimizeRuns()}
 	err := w.proof(ctx, s, in, hist, &f)
 	if err != nil && ctx.Err() != nil {
 		last, cancel := w.grace(ctx)
@@ -166,6 +166,9 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 	f.Subject, f.Message, f.Detail, f.Severity = s.last.Subject, s.last.Message, s.last.Detail, s.last.Severity
 	k.done = f.Confirmed() || k.tries > 1 // a flaky one gets a second chance
 	w.news.Findings = append(w.news.Findings, f)
+	if s.enough && s.left > 0 {
+		w.rough = append(w.rough, rough{f, s.left, s.always, s.at})
+	}
 	return nil
 }
 
@@ -225,8 +228,9 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 	if f.Stable < n {
 		return f.Stable > 0, w.keepInput(f, in)
 	}
-	for _, always := range []bool{false, true} {
-		simple, err := w.minimize(ctx, s, in, always)
+	for _, s.always = range []bool{false, true} {
+		s.at = 0
+		simple, err := w.minimize(ctx, s, in)
 		if err != nil {
 			return false, err
 		}
@@ -253,55 +257,29 @@ func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {
 	return err
 }
 
-// minimize makes the finding's input simple, on a fresh target for each candidate if always.
-func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, always bool) (T, error) {
-	budget := w.c.MinimizeRuns
-	if budget == 0 {
-		budget = 1024
-	}
-	if s.hasty {
-		budget = 0
-	}
-	return Minimize(ctx, w.mut, in, func(ctx context.Context, c T) (T, bool, error) {
-		if budget <= 0 {
-			return c, false, errEnough
-		}
-		ok, err := s.show(ctx, c, always, Ask{Quick: true})
-		switch budget--; {
-		case s.dear:
-			budget -= startCost
-		case always:
-			budget -= deathCost
-		}
-		if ok || s.exit == ExitHang { // which costs as much when it is another one
-			budget -= s.cost()
-		}
-		if !ok && err == nil && w.repair != nil {
-			var zero T
-			if c, ok = w.repair.Repair(zero, c, s.operands); ok {
-				ok, err = s.show(ctx, c, always, Ask{Quick: true})
-			}
-		}
-		return c, ok, err
-	})
-}
-
 // shower shows one finding again and again.
 type shower[T any] struct {
 	w        *Worker[T]
 	id       string
 	last     Finding // as it was shown last
 	exit     Exit
-	took     time.Duration
+	took     time.Duration // that the execution took
+	wall     time.Duration // that we took, with all that a start or an end costs
 	dear     bool
-	hasty    bool // there is no time to minimise
-	quick    bool // only a small part of the time limit for each
+	hasty    bool   // there is no time to minimise
+	quick    bool   // only a small part of the time limit for each
+	always   bool   // each candidate of the minimiser needs a fresh target
+	enough   bool   // the minimiser has stopped before it was at its end
+	left     int    // executions that it may still make, or what is worth as much
+	at       uint64 // where it goes on
 	operands []Operand
 }
 
 // show runs an input and reports whether it shows the finding. Unless fresh, it runs on the target as it is first
 // and on a fresh one only if that does not show it where it was shown before.
 func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, error) {
+	began := time.Now()
+	defer func() { s.wall = time.Since(began) }()
 	if fresh {
 		if err := s.w.fresh(ctx); err != nil {
 			return false, err
@@ -321,15 +299,4 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	}
 	s.w.suspect(in, &o)
 	return shown, nil
-}
-
-// cost is what the last execution is worth in ordinary ones.
-func (s *shower[T]) cost() int {
-	switch s.exit {
-	case ExitHang:
-		return hangCost
-	case ExitCrash:
-		return deathCost
-	}
-	return int(s.took/time.Second) * slowCost
 }

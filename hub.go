@@ -291,21 +291,22 @@ func (h *Hub) account(n *News) {
 	}
 }
 
-// finding keeps the better confirmed of two sightings of the same.
+// finding keeps the better confirmed of two sightings of the same, and then the shorter.
 func (h *Hub) finding(f *Finding) error {
 	id := f.ID()
 	if known := h.found[id]; known != nil {
 		known.Occurrences += f.Occurrences
-		if known.Stable >= f.Stable {
+		if known.Stable > f.Stable || known.Stable == f.Stable && len(known.Input) <= len(f.Input) {
 			return nil
 		}
 		f.Occurrences = known.Occurrences
+	} else {
+		h.stats.LastFound = h.elapsed()
 	}
 	if err := h.report(Event{Kind: EventFound, Finding: *f}); err != nil {
 		return err
 	}
 	h.found[id] = f
-	h.stats.LastFound = h.elapsed()
 	if h.StopAfter > 0 && len(h.found) >= h.StopAfter {
 		h.stop("findings")
 	}

@@ -12,13 +12,14 @@ var errEnough = errors.New("enough")
 // descend goes down from in by what the mutator's Simplify proposes, up to width candidates at a time: one after a
 // success, twice as many after each failure, so that little is run in vain. try returns the
 // index of the first that will do and what it became, or -1. It ends where no proposal will do, so the answer is a
-// local minimum: none of the single steps that the mutator knows makes it simpler.
-func descend[T any](ctx context.Context, m Mutator[T], in T, width int, try func(ctx context.Context, ins []T) (int, T, error)) (T, error) {
+// local minimum: none of the single steps that the mutator knows makes it simpler. at is the proposal to begin with; if
+// try has had enough, it becomes the one to go on with.
+func descend[T any](ctx context.Context, m Mutator[T], in T, width int, at *uint64, try func(ctx context.Context, ins []T) (int, T, error)) (T, error) {
 	s, ok := m.(Simplifier[T])
-	for changed := ok; changed; {
-		changed = false
+	for changed := ok; changed; *at = 0 {
+		changed = *at > 0 // then the ones before it have to be looked at again
 		n := 1
-		for k, more := uint64(0), true; more; {
+		for k, more := *at, true; more; {
 			var ins []T
 			var ks []uint64
 			limit := m.Complexity(in)
@@ -36,6 +37,7 @@ func descend[T any](ctx context.Context, m Mutator[T], in T, width int, try func
 			}
 			i, got, err := try(ctx, ins)
 			if errors.Is(err, errEnough) {
+				*at = ks[0]
 				return in, nil
 			}
 			if err != nil {
@@ -55,7 +57,7 @@ func descend[T any](ctx context.Context, m Mutator[T], in T, width int, try func
 // what the mutator proposes: m must be a [Simplifier], or in is the answer. same says whether a candidate will do and
 // may return it mended, as long as it is still simpler.
 func Minimize[T any](ctx context.Context, m Mutator[T], in T, same func(context.Context, T) (T, bool, error)) (T, error) {
-	return descend(ctx, m, in, 1, func(ctx context.Context, ins []T) (int, T, error) {
+	return descend(ctx, m, in, 1, new(uint64), func(ctx context.Context, ins []T) (int, T, error) {
 		got, ok, err := same(ctx, ins[0])
 		if err != nil || !ok {
 			return -1, got, err

@@ -35,6 +35,7 @@ type Worker[T any] struct {
 	dull  []T                  // seeds, some, for targets that show no feature at all
 	queue []suspect[T]         // seen but not yet judged to the end
 	hist  []T                  // what the target had run before the suspects in the queue
+	rough []rough              // findings that could be simpler
 
 	x      Exchange
 	news   News
@@ -45,15 +46,16 @@ type Worker[T any] struct {
 	over   bool // the hub has said stop
 	more   bool // there may be more seeds to be had
 
-	pcg    rand.PCG
-	rnd    *Rand
-	seed   uint64
-	state  WorkerState
-	told   uint64 // executions that the hub knows of
-	limit  uint64 // executions of this run; 0: none
-	first  uint64 // executions made before this run
-	synced time.Time
-	last   time.Time // when confirming must end after the campaign has; zero: it has not
+	pcg     rand.PCG
+	rnd     *Rand
+	seed    uint64
+	state   WorkerState
+	told    uint64 // executions that the hub knows of
+	refined uint64 // when a finding was last made simpler
+	limit   uint64 // executions of this run; 0: none
+	first   uint64 // executions made before this run
+	synced  time.Time
+	last    time.Time // when confirming must end after the campaign has; zero: it has not
 
 	slots  []T // the batch being made
 	obs    []Observation
@@ -111,6 +113,9 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 func (w *Worker[T]) loop(ctx context.Context) error {
 	for {
 		if err := w.sync(ctx); err != nil {
+			return err
+		}
+		if err := w.refine(ctx); err != nil {
 			return err
 		}
 		r := w.rng(^w.seed, w.state.Draws)

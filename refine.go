@@ -1,0 +1,150 @@
+package teasel
+
+import (
+	"context"
+	"time"
+)
+
+// Minimising a finding comes in slices, so that the dearest bug of a target, or the number of its bugs, does not keep the
+// campaign from looking for others: one slice before it is told, and the others later, with fuzzing in between.
+const (
+	sliceCost   = 512              // executions of a slice, or what is worth as much
+	tickCost    = 25               // executions that each tick of our time is worth
+	tick        = time.Second / 10 // that an execution takes, with what a start or an end of the target costs
+	refineEvery = 4096             // executions between two slices
+	refineTime  = 10 * time.Second // for all that is left when the campaign has reached a limit of its own
+)
+
+// rough is a finding that has been told and whose input could be simpler.
+type rough struct {
+	f      Finding
+	left   int // executions that minimising it may still make
+	always bool
+	at     uint64 // where minimising it goes on
+}
+
+func (w *Worker[T]) minimizeRuns() int {
+	if w.c.MinimizeRuns == 0 {
+		return 1024
+	}
+	return w.c.MinimizeRuns
+}
+
+// minimize makes a finding's input simple, for a slice at most.
+func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error) {
+	slice := sliceCost
+	s.enough = false
+	return descend(ctx, w.mut, in, 1, &s.at, func(ctx context.Context, ins []T) (int, T, error) {
+		c := ins[0]
+		if s.enough = s.hasty || s.left <= 0 || slice <= 0; s.enough {
+			return -1, c, errEnough
+		}
+		ok, err := s.show(ctx, c, s.always, Ask{Quick: true})
+		if cost := s.cost(ok); err == nil {
+			s.left -= cost
+			slice -= cost + int(s.wall/tick)*tickCost
+		}
+		if !ok && err == nil && w.repair != nil {
+			var zero T
+			if c, ok = w.repair.Repair(zero, c, s.operands); ok {
+				ok, err = s.show(ctx, c, s.always, Ask{Quick: true})
+			}
+		}
+		if !ok {
+			return -1, c, err
+		}
+		return 0, c, err
+	})
+}
+
+// cost is what the last execution is worth in ordinary ones.
+func (s *shower[T]) cost(shown bool) int {
+	cost := 1
+	switch {
+	case s.dear:
+		cost += startCost
+	case s.always:
+		cost += deathCost
+	}
+	seconds := int(s.took / time.Second)
+	switch {
+	case s.exit == ExitHang: // which costs as much when it is another one
+		cost += max(hangCost, (seconds-1)*slowCost)
+	case !shown:
+	case s.exit == ExitCrash:
+		cost += deathCost
+	default:
+		cost += seconds * slowCost
+	}
+	return cost
+}
+
+// refine makes one of the findings simpler that have been told, when it is time.
+func (w *Worker[T]) refine(ctx context.Context) error {
+	if len(w.rough) == 0 || w.state.Executions < w.refined+refineEvery {
+		return nil
+	}
+	return w.slice(ctx)
+}
+
+// finish makes those simpler that the campaign's own limits have left rough.
+func (w *Worker[T]) finish(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, refineTime)
+	defer cancel()
+	for len(w.rough) > 0 {
+		if err := w.slice(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Worker[T]) slice(ctx context.Context) error {
+	before := w.state.Executions
+	r := w.rough[0]
+	w.rough = w.rough[1:]
+	again, err := w.polish(ctx, &r)
+	if err != nil {
+		return err
+	}
+	if again {
+		w.rough = append(w.rough, r)
+	}
+	err = w.settle(ctx)
+	w.refined = w.state.Executions
+	w.stages[w.stage].Executions += w.state.Executions - before
+	return err
+}
+
+// polish minimises a finding for one more slice, tells it if that came to something, and reports whether there is more
+// to be done.
+func (w *Worker[T]) polish(ctx context.Context, r *rough) (bool, error) {
+	in, err := w.c.Codec.Decode(r.f.Input)
+	if err != nil {
+		return false, err
+	}
+	s := &shower[T]{w: w, id: r.f.ID(), left: r.left, always: r.always, at: r.at}
+	simple, err := w.minimize(ctx, s, in)
+	if r.left, r.at = s.left, s.at; err != nil || w.mut.Complexity(simple) >= w.mut.Complexity(in) {
+		return s.enough && r.left > 0, err
+	}
+	more := s.enough && r.left > 0
+	ok, err := s.show(ctx, simple, true, Ask{})
+	if err != nil {
+		return false, err
+	}
+	if !ok { // it had leaned on what ran before
+		again := !r.always
+		r.always, r.at = true, 0
+		return again, nil
+	}
+	if err := w.keepInput(&r.f, simple); err != nil {
+		return false, err
+	}
+	r.f.Message, r.f.Detail, r.f.Occurrences = s.last.Message, s.last.Detail, 0
+	w.news.Findings = append(w.news.Findings, r.f)
+	return more, nil
+}

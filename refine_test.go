@@ -1,0 +1,67 @@
+package teasel_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// stairsTarget dies of seven and a stair behind it that goes down to one step, so that its crash takes long to be made
+// simple: it is always one byte that can go, the highest step.
+type stairsTarget struct{}
+
+func (t stairsTarget) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
+func (t stairsTarget) Close() error                                          { return nil }
+func (t stairsTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit = teasel.ExitOK
+	for i, b := range in {
+		if i == 0 && b != 7 || i > 0 && int(b) != len(in)-i {
+			return nil
+		}
+	}
+	if len(in) > 0 {
+		o.Exit, o.Detail = teasel.ExitCrash, "seven"
+	}
+	return nil
+}
+
+// sizes notes of how many bytes the findings were that it was told of.
+type sizes []int
+
+func (l *sizes) Report(e teasel.Event) error {
+	if e.Kind == teasel.EventFound {
+		*l = append(*l, len(e.Finding.Input))
+	}
+	return nil
+}
+
+// A finding that takes long to be made simple is told before it is, and made simple in the end: also when the campaign has
+// reached a limit of its own by then.
+func TestFindingIsMadeSimpleInSlices(t *testing.T) {
+	for _, runs := range []uint64{1, 60_000} {
+		var told sizes
+		c := bytesCampaign(stairsTarget{})
+		seed := []byte{7}
+		for step := byte(80); step > 0; step-- {
+			seed = append(seed, step)
+		}
+		c.Seeds, c.MinimizeRuns = [][]byte{seed}, 1<<14
+		c.Runs, c.Reporters = runs, []teasel.Reporter{&told}
+		s, err := c.Run(context.Background())
+		if err != nil || len(s.Findings) != 1 {
+			t.Fatalf("findings %v, %v", s.Findings, err)
+		}
+		f := s.Findings[0]
+		if len(f.Input) != 1 || f.Stable != f.Tries {
+			t.Errorf("%d runs: in the end it is %q, %d of %d", runs, f.Input, f.Stable, f.Tries)
+		}
+		if n := len(told); n < 3 || !slices.IsSortedFunc(told, func(a, b int) int { return b - a }) || told[0] < 20 {
+			t.Errorf("%d runs: told with lengths %v, expected several that fall", runs, told)
+		}
+		if f.Occurrences < 1 {
+			t.Errorf("%d runs: seen %d times", runs, f.Occurrences)
+		}
+	}
+}
