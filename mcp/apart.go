@@ -12,12 +12,13 @@ import (
 
 // takeApart deals with the end of a server that had several scripts in flight, and returns the scripts that are still
 // to be run. Most servers work in order, so that the first unanswered script is the first suspect; one that died may
-// have done so right after its last answer. When neither kills a server by itself, what was not answered is lost.
+// have done so some time after an answer. When none of the suspects kills a server by itself, what was not answered is
+// lost.
 func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lane) ([]*lane, error) {
 	end := e.bury(ctx, f, r.server)
 	parked := e.lose(r.server)
-	lost, broken, rest, latest := sortOut(lanes)
-	if len(lost) == 1 && len(broken) == 0 && latest == nil {
+	lost, broken, rest, heard := sortOut(lanes)
+	if len(lost) == 1 && len(broken) == 0 && len(heard) == 0 {
 		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
 		e.count(lost[0])
 		return rest, nil
@@ -31,9 +32,8 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 	if len(lost) > 0 {
 		suspects = append(suspects, lost[0])
 	}
-	if latest != nil && f != fateDeaf {
-		suspects = append(suspects, latest)
-		rest = slices.DeleteFunc(rest, func(l *lane) bool { return l == latest })
+	if f != fateDeaf {
+		suspects = append(suspects, e.late(heard, f)...)
 	}
 	for _, l := range suspects {
 		l.again(e)
@@ -43,6 +43,7 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		if err := e.solo(ctx, l, true); err != nil {
 			return nil, err
 		}
+		rest = slices.DeleteFunc(rest, func(o *lane) bool { return o == l })
 		if !l.bad() {
 			continue
 		}
@@ -62,16 +63,42 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		l.lost = true
 	}
 	e.blame(parked, end)
-	if len(lost) == 0 && latest != nil { // all was answered, and still it is dead
-		latest.lost = true
+	if len(lost) == 0 && len(heard) > 0 { // all was answered, and still it is dead
+		heard[0].lost = true
 	}
 	return rest, nil
 }
 
+// How many scripts are tried whose last answer had come before the server died: of those that servers have died of so
+// before, and otherwise. All that is tried runs on the same server, and what dies after so many requests would look guilty.
+const (
+	knownSuspects = 4
+	lateSuspects  = 2
+)
+
+// late returns those of the scripts that the server is likeliest to have died of after their last answer: those about what
+// it has died of so before, and otherwise the last ones. Of a server that did not die itself it is the last one.
+func (e *executor) late(heard []*lane, f fate) []*lane {
+	if f != fateEnded {
+		return heard[:min(len(heard), 1)]
+	}
+	var known []*lane
+	for _, l := range heard {
+		if e.dying(l) > 0 {
+			known = append(known, l)
+		}
+	}
+	if len(known) == 0 {
+		return heard[:min(len(heard), lateSuspects)]
+	}
+	return known[:min(len(known), knownSuspects)]
+}
+
 // sortOut tells scripts apart after their server has ended: those with requests in flight, the one whose request the
 // server must have seen first to begin with; those that are not at their end but had nothing in flight; those that
-// have not begun; and the one that was answered last, whatever else holds for it.
-func sortOut(lanes []*lane) (lost, broken, rest []*lane, latest *lane) {
+// have not begun; and those that nothing more was owed to, the one that was answered last to begin with, whatever else
+// holds for it.
+func sortOut(lanes []*lane) (lost, broken, rest, heard []*lane) {
 	for _, l := range lanes {
 		switch {
 		case l.skip || l.prepared && l.alone:
@@ -85,12 +112,12 @@ func sortOut(lanes []*lane) (lost, broken, rest []*lane, latest *lane) {
 		case !l.done():
 			broken = append(broken, l)
 		}
-		if latest == nil || !l.last.Before(latest.last) {
-			latest = l
-		}
+		heard = append(heard, l)
 	}
+	slices.Reverse(heard) // of those at the same moment, the one that was sent last
+	slices.SortStableFunc(heard, func(a, b *lane) int { return b.last.Compare(a.last) })
 	slices.SortStableFunc(lost, func(a, b *lane) int { return cmp.Compare(a.flying(), b.flying()) })
-	return lost, broken, rest, latest
+	return lost, broken, rest, heard
 }
 
 // flying returns the number of the script's first request in flight. Numbers are given out in the order of the wire.
@@ -138,7 +165,7 @@ func (e *executor) discard(s *server, err error) error {
 const (
 	idleDeaths   = 3
 	idleSuspects = 16
-	lingerCalls  = 256 // executions that are watched for longer after such a death
+	lingerCalls  = 16 // executions that are watched for longer after such a death
 )
 
 // diedIdle looks for the script that a server died of after it had answered it and everything else: the last ones are
@@ -180,6 +207,7 @@ type record struct {
 	clean      int           // scripts since the last death
 	slow, hung int           // requests that were parked; that were never answered
 	slowest    time.Duration // that an answer took which came
+	dying      time.Duration // the longest that a server took to die after its last answer
 	silent     int           // times that all the time there is was waited for one in vain
 	parked     int           // now
 	orphans    int           // times one was tried again that had lost its server

@@ -24,7 +24,6 @@ type executor struct {
 	taken   time.Time // when one of them was last needed
 	startup time.Duration
 	lingers int           // executions to be watched for longer: the server has died some time after its last answer
-	dying   time.Duration // the longest that a server took to die after its last answer
 	idle    int           // times that it has
 	slowest time.Duration // that any answer took which came to a script by itself
 

@@ -143,7 +143,7 @@ func (e *executor) giveUp(r *round) {
 		if l.parked || l.unanswered() < 0 {
 			continue
 		}
-		l.t.Hung = true
+		l.t.Hung, l.last = true, time.Now()
 		l.step = len(l.in.Steps)
 	}
 }

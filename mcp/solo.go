@@ -86,8 +86,7 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 		return e.watch(ctx, r, r.limit, never)
 	case r.patient && r.alone.dangles():
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
-	case r.patient && r.alone.in.Start == Shared && e.lingers > 0:
-		e.lingers--
+	case r.patient && r.alone.in.Start == Shared && e.mayOutlast(r.alone):
 		return e.outlast(ctx, r)
 	case r.patient && !r.alone.obs.Ask.Quick && e.saysPanic(s): // it may be about to die, and no survivor
 		return e.outlast(ctx, r)
@@ -95,16 +94,37 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 	return fateFine, nil
 }
 
+// mayOutlast reports whether the server may still die of a script that it has answered: a server has just died so and the
+// culprit is being looked for, or it has died of the same topic before.
+func (e *executor) mayOutlast(l *lane) bool {
+	if e.lingers > 0 {
+		e.lingers--
+		return true
+	}
+	return e.dying(l) > 0
+}
+
+// dying returns the longest that a server took to die after its last answer to a script about the same.
+func (e *executor) dying(l *lane) (longest time.Duration) {
+	for i := range l.plan {
+		longest = max(longest, e.record(l.plan[i].topic).dying)
+	}
+	return longest
+}
+
 // outlast watches whether the server dies after its last answer: for as long as that may take, and once one has died so,
 // for a few times as long as it took.
 func (e *executor) outlast(ctx context.Context, r *round) (fate, error) {
 	limit, began := lingerTime, time.Now()
-	if e.dying > 0 && r.alone.obs.Ask.Quick {
-		limit = min(max(4*e.dying, lingerTime/8), lingerTime)
+	if dying := e.dying(r.alone); dying > 0 && r.alone.obs.Ask.Quick {
+		limit = min(max(4*dying, lingerTime/8), lingerTime)
 	}
 	f, err := e.watch(ctx, r, limit, func() bool { return false })
 	if f == fateEnded {
-		e.dying, e.lingers = max(e.dying, time.Since(began)), lingerCalls
+		for i := range r.alone.plan {
+			k := e.record(r.alone.plan[i].topic)
+			k.dying = max(k.dying, time.Since(began))
+		}
 	}
 	return f, err
 }
