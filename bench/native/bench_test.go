@@ -71,6 +71,40 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// LibAFL is left out, with a reason, where its runtime is missing; one that LIBAFL_ARCHIVE names must be there.
+func TestAvailable(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "libFuzzer.a")
+	if err := os.WriteFile(there, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(dir, "missing.a")
+	for _, test := range []struct{ given, fuzzers, archive, want, text string }{
+		{"", "afl,libafl", there, "afl,libafl", ""},
+		{"", "afl,libafl", missing, "afl", "libafl is skipped: stat " + missing},
+		{"", "libafl,afl", dir, "afl", dir + " is no file"},
+		{"", "libafl", missing, "", "no fuzzer is left to run"},
+		{"", "teasel,afl", missing, "teasel,afl", ""},
+		{there, "afl,libafl", there, "afl,libafl", ""},
+		{missing, "afl,libafl", missing, "", "reading LIBAFL_ARCHIVE: stat " + missing},
+	} {
+		t.Setenv("LIBAFL_ARCHIVE", test.given)
+		var log strings.Builder
+		got, err := available(strings.Split(test.fuzzers, ","), test.archive, &log)
+		said := log.String()
+		if err != nil {
+			said = err.Error()
+		}
+		if strings.Join(got, ",") != test.want || !strings.Contains(said, test.text) || test.text == "" && said != "" || (err != nil) != (test.want == "") {
+			t.Errorf("%+v: %q, %v, log %q", test, got, err, log.String())
+		}
+	}
+	t.Setenv("LIBAFL_ARCHIVE", "")
+	if got := archive("cache"); got != filepath.Join("cache", "libafl", "libFuzzer.a") {
+		t.Errorf("archive: %s", got)
+	}
+}
+
 // Each library has a harness and at least two seeds of at most a kilobyte.
 func TestMaterial(t *testing.T) {
 	for _, l := range libraries {

@@ -25,6 +25,7 @@ type compiler struct {
 	// command returns the whole command line for these arguments.
 	command func(ctx context.Context, args []string) ([]string, error)
 	link    []string // what the program needs on top
+	archive string   // a runtime that is linked too; "": none
 	extra   []string // sources of ours beside the harness
 }
 
@@ -41,7 +42,9 @@ var compilers = map[string]compiler{
 	"afl":       {name: "afl", command: plain("afl-clang-fast"), env: []string{"AFL_QUIET=1"}, link: []string{"-fsanitize=fuzzer"}},
 	"cmplog":    {name: "cmplog", command: plain("afl-clang-fast"), env: []string{"AFL_QUIET=1", "AFL_LLVM_CMPLOG=1"}, link: []string{"-fsanitize=fuzzer"}},
 	"libfuzzer": {name: "libfuzzer", command: plain("clang", "-fsanitize=fuzzer-no-link"), link: []string{"-fsanitize=fuzzer"}},
-	"cover":     {name: "cover", command: plain("clang", sourceCoverage, "-fcoverage-mapping"), extra: []string{"replay.c"}},
+	"libafl": {name: "libafl", command: plain("clang", "-fsanitize=fuzzer-no-link"), extra: []string{"counted.c"},
+		link: []string{"-Wl,--strip-debug", "-lstdc++", "-lm", "-lpthread", "-ldl"}},
+	"cover": {name: "cover", command: plain("clang", sourceCoverage, "-fcoverage-mapping"), extra: []string{"replay.c"}},
 }
 
 // flags are the same for everybody. afl-clang-fast would take -O3 otherwise.
@@ -52,6 +55,17 @@ type builder struct {
 	cache string
 	root  string // of this program's sources
 	log   io.Writer
+
+	libafl string // archive of its runtime
+}
+
+// compiler returns one of the compilers, with what only this machine knows.
+func (b *builder) compiler(name string) compiler {
+	c := compilers[name]
+	if name == "libafl" {
+		c.archive = b.libafl
+	}
+	return c
 }
 
 // program returns the harness of a library, built by a compiler.
@@ -100,6 +114,14 @@ func (b *builder) build(ctx context.Context, name string, files, args, link []st
 		return "", err
 	}
 	fmt.Fprintf(key, "%q", probe)
+	if c.archive != "" {
+		info, err := os.Stat(c.archive)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(key, "%s %d %v", c.archive, info.Size(), info.ModTime())
+		c.link = append([]string{c.archive}, c.link...)
+	}
 	dir := filepath.Join(b.cache, "build", name+"-"+c.name+"-"+hex.EncodeToString(key.Sum(nil)[:6]))
 	bin := filepath.Join(dir, name)
 	if _, err := os.Stat(bin); err == nil {

@@ -47,6 +47,7 @@ var contestants = []fuzzer{
 	{name: "afl-cmplog", compiler: "afl", second: "cmplog", env: aflEnv, command: afl, corpus: "default/queue", executions: aflExecutions},
 	{name: "libfuzzer", compiler: "libfuzzer", command: libfuzzer(""), corpus: "corpus", executions: libfuzzerExecutions},
 	{name: "libfuzzer-vp", compiler: "libfuzzer", command: libfuzzer("-use_value_profile=1"), corpus: "corpus", executions: libfuzzerExecutions},
+	{name: "libafl", compiler: "libafl", command: libafl, corpus: "corpus", executions: libfuzzerExecutions},
 }
 
 func afl(j job) []string {

@@ -1,4 +1,4 @@
-// Command native runs teasel, AFL++ and libFuzzer side by side on real libraries, and says how many executions each made and
+// Command native runs teasel, AFL++, libFuzzer and LibAFL side by side on real libraries, and says how many executions each made and
 // how much code its corpus reaches. run.sh installs what it needs.
 //
 //	bench/native/run.sh [flags] [LIBRARY...]
@@ -105,7 +105,12 @@ func run(ctx context.Context, s settings, w, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b := &builder{cache: s.cache, root: root, log: log}
+	b := &builder{cache: s.cache, root: root, log: log, libafl: archive(s.cache)}
+	if !s.puzzles && !s.workers {
+		if s.fuzzers, err = available(s.fuzzers, b.libafl, log); err != nil {
+			return err
+		}
+	}
 	tmp, err := os.MkdirTemp(shared(), "bench-native-")
 	if err != nil {
 		return err

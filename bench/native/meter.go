@@ -60,11 +60,11 @@ func (m *meter) run(ctx context.Context, f fuzzer, l library, round int) (s samp
 	if j.self, err = os.Executable(); err != nil {
 		return s, "", err
 	}
-	if j.program, err = m.builder.program(ctx, l, compilers[f.compiler]); err != nil {
+	if j.program, err = m.builder.program(ctx, l, m.builder.compiler(f.compiler)); err != nil {
 		return s, "", err
 	}
 	if f.second != "" {
-		if j.second, err = m.builder.program(ctx, l, compilers[f.second]); err != nil {
+		if j.second, err = m.builder.program(ctx, l, m.builder.compiler(f.second)); err != nil {
 			return s, "", err
 		}
 	}

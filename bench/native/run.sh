@@ -3,6 +3,10 @@
 # `go run ./bench/native`; `bench/native/run.sh -h` lists them. The system's own package lists are left as they are: the
 # sources come through a list in the bench's folder.
 set -euo pipefail
+if [[ -n ${LIBAFL_ARCHIVE:-} ]]; then
+	LIBAFL_ARCHIVE=$(realpath -ms "$LIBAFL_ARCHIVE")
+	export LIBAFL_ARCHIVE
+fi
 cd "$(dirname "$0")/../.."
 
 readonly cache=${TEASEL_BENCH:-${XDG_CACHE_HOME:-$HOME/.cache}/teasel/bench-native}
