@@ -120,7 +120,7 @@ func (j *judge) ended() {
 	case EndKilled:
 		return
 	case EndExited:
-		if e.EOF && (e.Code == 0 || findFault(stderr).kind == faultNone) {
+		if e.EOF && (e.Code == 0 || lastWords(stderr).kind == faultNone) {
 			return
 		}
 		if e.Code == 0 {
@@ -128,7 +128,7 @@ func (j *judge) ended() {
 			return
 		}
 	}
-	f := findFault(stderr)
+	f := lastWords(stderr)
 	rule := RuleCrash
 	switch f.kind {
 	case faultSanitizer:

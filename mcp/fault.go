@@ -83,7 +83,7 @@ func (s sign) confirms(text []byte, at int) bool {
 var sanitizedLine = regexp.MustCompile(`^\S+:\d+:\d+: runtime error: `)
 
 func pythonTraceBefore(text []byte, at int) bool {
-	return lineStart(text, at) && bytes.Contains(text[max(0, at-8<<10):at], []byte("Traceback (most recent call last)"))
+	return lineStart(text, at) && bytes.Contains(text[max(0, at-8<<10):at], tracebackHead)
 }
 
 func lineStart(text []byte, at int) bool { return at == 0 || text[at-1] == '\n' }
@@ -101,10 +101,42 @@ func lineAt(text []byte, at int) []byte {
 	return line
 }
 
+// groupTree is what Python draws to the left of the traces of an ExceptionGroup.
+var groupTree = regexp.MustCompile(`(?m)^(?: *[|+])+(?:-[+-]*(?: \d+ -+)?$| ?)`)
+
+// tracebackHead begins a trace of Python's.
+var tracebackHead = []byte("Traceback (most recent call last)")
+
+// lastWords reads the end of the standard error of a process that has ended. There every trace of Python's that nothing
+// follows is that of an exception which nobody caught; while a process lives, it may only have been logged.
+func lastWords(text []byte) fault {
+	if f := findFault(text); f.kind != faultNone {
+		return f
+	}
+	text = groupTree.ReplaceAll(text, nil)
+	at := bytes.LastIndex(text, tracebackHead)
+	if at < 0 {
+		return fault{}
+	}
+	frames := pythonFrame.FindAllIndex(text[at:], -1)
+	if len(frames) == 0 {
+		return fault{}
+	}
+	for _, line := range bytes.Split(text[at+frames[len(frames)-1][1]:], []byte{'\n'}) {
+		if len(line) > 0 && line[0] != ' ' {
+			return fault{kind: faultPanic, line: string(bytes.TrimSpace(line)), trace: text[at:]}
+		}
+	}
+	return fault{}
+}
+
 // findFault reads the end of standard error. The zero fault means that nothing looks wrong.
 func findFault(text []byte) fault {
 	if len(text) == 0 {
 		return fault{}
+	}
+	if bytes.Contains(text, []byte("ExceptionGroup")) {
+		text = groupTree.ReplaceAll(text, nil)
 	}
 	for _, s := range signs {
 		at := bytes.LastIndex(text, []byte(s.text))
@@ -117,7 +149,7 @@ func findFault(text []byte) fault {
 			start = max(0, at-8<<10)
 			f.line = lastNodeError(text[start:at])
 		} else if pythonTraceBefore(text, at) {
-			start = bytes.LastIndex(text[:at], []byte("Traceback (most recent"))
+			start = bytes.LastIndex(text[:at], tracebackHead)
 		}
 		f.trace = text[start:]
 		return f
@@ -168,6 +200,11 @@ func topFrame(trace []byte) string {
 	}
 	if all := pythonFrame.FindAllSubmatch(trace, 64); len(all) > 0 {
 		m := all[len(all)-1]
+		for _, frame := range all { // the last of the program's own, if there is one
+			if !bytes.Contains(frame[1], []byte("/lib/python")) && frame[1][0] != '<' {
+				m = frame
+			}
+		}
 		return string(m[2]) + " " + base(string(m[1]))
 	}
 	for _, frame := range []*regexp.Regexp{nodeFrame, javaFrame, nativeFrame, dotnetFrame} {

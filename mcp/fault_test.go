@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"fmt"
+	"testing"
+)
+
+const exceptionGroup = `  + Exception Group Traceback (most recent call last):
+  |   File "/srv/main.py", line 9, in <module>
+  |     m.run()
+  |   File "/usr/lib/python3.11/site-packages/mcp/server/stdio.py", line 85, in stdio_server
+  |     async with anyio.create_task_group() as tg:
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/usr/lib/python3.11/site-packages/anyio/_core/_tasks.py", line 327, in _run_coro
+    |     retval = await self._coro
+    |              ^^^^^^^^^^^^^^^^
+    |   File "/srv/tools.py", line 71, in reader
+    |     await stream.send(message)
+    |   File "/usr/lib/python3.11/site-packages/anyio/streams/memory.py", line 287, in send
+    |     raise BrokenResourceError from None
+    | %s
+    +------------------------------------
+`
+
+// What a process of Python's wrote last before it ended is why it did, however the trace is drawn and whatever the
+// exception is called; of one that lives, it may be a log.
+func TestLastWords(t *testing.T) {
+	plain := "INFO: ready\nTraceback (most recent call last):\n  File \"/srv/a.py\", line 3, in main\n    f()\n  File \"/srv/b.py\", line 4, in f\n"
+	for _, test := range []struct {
+		text, line, place string
+		alive             bool // it is a fault of one that lives, too
+	}{
+		{plain + "shop.StockError: none left\n", "shop.StockError: none left", "f b.py", false},
+		{plain + "KeyError: 'a'\n", "KeyError: 'a'", "f b.py", true},
+		{inGroup("anyio.BrokenResourceError"), "anyio.BrokenResourceError", "reader tools.py", false},
+		{inGroup("KeyError: 1"), "KeyError: 1", "reader tools.py", true},
+		{"usage: a [-h]\na: error: unrecognized arguments: b\n", "", "", false},
+		{"Traceback (most recent call last):\n", "", "", false},
+		{"", "", "", false},
+	} {
+		f := lastWords([]byte(test.text))
+		if f.line != test.line || f.line != "" && f.place(nil) != test.place {
+			t.Errorf("%q: line %q, place %q, expected %q, %q", test.text, f.line, f.place(nil), test.line, test.place)
+		}
+		if alive := findFault([]byte(test.text)).kind != faultNone; alive != test.alive {
+			t.Errorf("%q: a fault of one that lives: %v", test.text, alive)
+		}
+	}
+}
+
+func inGroup(exception string) string { return fmt.Sprintf(exceptionGroup, exception) }
