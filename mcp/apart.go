@@ -165,7 +165,7 @@ func (e *executor) discard(s *server, err error) error {
 const (
 	idleDeaths   = 3
 	idleSuspects = 16
-	lingerCalls  = 16 // executions that are watched for longer after such a death
+	lingerCalls  = 4 // executions that are watched for longer after one in the middle of a call: each takes its time
 )
 
 // diedIdle looks for the script that a server died of after it had answered it and everything else: the last ones are
@@ -178,7 +178,8 @@ func (e *executor) diedIdle(ctx context.Context) error {
 		e.blame(parked, end)
 		return nil
 	}
-	e.lingers = lingerCalls
+	e.lingers = idleSuspects
+	defer func() { e.lingers = 0 }()
 	past := s.past.scripts(0)
 	for i := range min(len(past), idleSuspects) {
 		l := &lane{}
