@@ -143,8 +143,14 @@ func findFault(text []byte) fault {
 		if at < 0 || !s.confirms(text, at) {
 			continue
 		}
+		if text[at] == '\n' {
+			at++
+		}
 		f := fault{kind: s.kind, line: string(bytes.TrimSpace(lineAt(text, at)))}
 		start := at
+		if s.kind == faultAssertion && !pythonTraceBefore(text, at) {
+			start = bytes.LastIndexByte(text[:at], '\n') + 1 // the place stands before the words
+		}
 		if s.text == "Node.js v" {
 			start = max(0, at-8<<10)
 			f.line = lastNodeError(text[start:at])
@@ -175,6 +181,8 @@ var (
 	dotnetFrame = regexp.MustCompile("(?m)^\\s+at ([\\w.`<>]+)\\([^)\\n]*\\)(?: in (\\S+):line \\d+)?\r?$")
 	pythonFrame = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line \d+, in (\S+)`)
 	rustPanic   = regexp.MustCompile(`panicked at (?:'[^\n]*', )?([^\s:]+\.rs):\d+`)
+	glibcAssert = regexp.MustCompile(`(?m)([^\s:]+\.\w+):\d+: ([^\n]*?): Assertion .* failed\.`)
+	bsdAssert   = regexp.MustCompile(`(?m)Assertion failed: .*, function (\S+), file (\S+), line \d+`)
 	nativeFrame = regexp.MustCompile(`(?m)^\s+#\d+ 0x[0-9a-f]+ in (\S+) ?(\S*?)(?::\d+)*$`)
 	anyFrame    = regexp.MustCompile(goFrame.String() + "|" + nodeFrame.String() + "|" + javaFrame.String() + "|" + dotnetFrame.String())
 )
@@ -197,6 +205,12 @@ func topFrame(trace []byte) string {
 	}
 	if m := rustPanic.FindSubmatch(trace); m != nil {
 		return base(string(m[1]))
+	}
+	if m := glibcAssert.FindSubmatch(trace); m != nil {
+		return string(m[2]) + " " + base(string(m[1]))
+	}
+	if m := bsdAssert.FindSubmatch(trace); m != nil {
+		return string(m[1]) + " " + base(string(m[2]))
 	}
 	if all := pythonFrame.FindAllSubmatch(trace, 64); len(all) > 0 {
 		m := all[len(all)-1]

@@ -36,6 +36,8 @@ func TestLastWords(t *testing.T) {
 		{plain + "KeyError: 'a'\n", "KeyError: 'a'", "f b.py", true},
 		{inGroup("anyio.BrokenResourceError"), "anyio.BrokenResourceError", "reader tools.py", false},
 		{inGroup("KeyError: 1"), "KeyError: 1", "reader tools.py", true},
+		{plain + "AssertionError: odd\n", "AssertionError: odd", "f b.py", true},
+		{"ready\nshop: /srv/stock.c:42: take: Assertion `n >= 0' failed.\n", "shop: /srv/stock.c:42: take: Assertion `n >= 0' failed.", "take stock.c", true},
 		{"usage: a [-h]\na: error: unrecognized arguments: b\n", "", "", false},
 		{"Traceback (most recent call last):\n", "", "", false},
 		{"", "", "", false},

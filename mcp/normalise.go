@@ -179,11 +179,12 @@ func isUUID(s string) bool {
 	return true
 }
 
-// echo returns the echo of all that the script at hand has sent.
+// echo returns the echo of the request that is to blame. That of a whole script would have pieces of everything in it, and
+// leave something else of a program's words each time.
 func (j *judge) echo() *echo {
 	e := new(echo)
-	for i := range j.t.Sent {
-		e.addTree(j.t.Sent[i].Message.Params)
+	if s := j.guilty(); s != nil {
+		e.addTree(s.Message.Params)
 	}
 	return e
 }

@@ -129,6 +129,8 @@ func TestTopFrame(t *testing.T) {
 		{"thread 'main' panicked at 'boom', src/lib.rs:10:5", "lib.rs"},
 		{"java.lang.X\n\tat java.util.List.get(List.java:1)\n\tat com.example.A.b(A.java:12)\n", "com.example.A.b A.java"},
 		{"==1==ERROR: AddressSanitizer: x\n    #0 0x55d0 in parse_line /srv/parse.c:33:7\n", "parse_line parse.c"},
+		{"shop: /srv/stock.c:42: take: Assertion `n >= 0' failed.\n", "take stock.c"},
+		{"Assertion failed: (n >= 0), function take, file stock.c, line 42.\n", "take stock.c"},
 		{"no trace at all", ""},
 	} {
 		if got := topFrame([]byte(test[0])); got != test[1] {
