@@ -78,6 +78,9 @@ func (c *client) measure(s settings) (rate float64, err error) {
 		return 0, err
 	}
 	c.tail = fmt.Sprintf(`,"method":"tools/call","params":{"name":%s,"arguments":%s}}`+"\n", name, s.args)
+	if s.request != "" {
+		c.tail = "," + s.request[1:] + "\n"
+	}
 	if n := s.window * (len(c.tail) + 40); n > pipeSize {
 		return 0, fmt.Errorf("%d requests of %d bytes do not fit a pipe: use a smaller -window", s.window, len(c.tail)+40)
 	}
@@ -90,8 +93,10 @@ func (c *client) measure(s settings) (rate float64, err error) {
 	if _, err := io.WriteString(c.in, initialized); err != nil {
 		return 0, err
 	}
-	if err := c.probe(); err != nil {
-		return 0, err
+	if s.request == "" {
+		if err := c.probe(); err != nil {
+			return 0, err
+		}
 	}
 
 	c.call(s.window)

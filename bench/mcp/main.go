@@ -30,6 +30,7 @@ type settings struct {
 	window   int           // requests that the bare client keeps in flight
 	tool     string
 	args     string // the bare client's arguments for tool, as JSON
+	request  string // what it sends instead of calls of tool: the other members of a message, as JSON
 	bare     bool   // leave teasel out
 	teasel   string // binary; empty: built from this module
 	out      string // for the campaigns; empty: a temporary folder
@@ -54,6 +55,7 @@ func parse(args []string) (settings, error) {
 	fs.IntVar(&s.window, "window", 32, "requests the bare client keeps in flight")
 	fs.StringVar(&s.tool, "tool", "echo", "the tool that is called")
 	fs.StringVar(&s.args, "args", `{"message":"hi"}`, "the bare client's arguments for it")
+	fs.StringVar(&s.request, "request", "", "what it sends instead, as `JSON` without jsonrpc and id, such as {\"method\":\"ping\"}; a refusal will do")
 	fs.BoolVar(&s.bare, "bare", false, "measure only the bare client")
 	fs.StringVar(&s.teasel, "teasel", "", "teasel `binary` (default: built from this module)")
 	fs.StringVar(&s.out, "out", "", "`folder` for the campaigns (default: a temporary one)")
@@ -66,6 +68,8 @@ func parse(args []string) (settings, error) {
 		return s, errors.New("want at least one round, one request in flight and one second")
 	case !json.Valid([]byte(s.args)):
 		return s, fmt.Errorf("-args is not JSON: %s", s.args)
+	case s.request != "" && (!json.Valid([]byte(s.request)) || s.request[0] != '{' || len(s.request) < len(`{"method":""}`)):
+		return s, fmt.Errorf("-request is no JSON object with a method: %s", s.request)
 	}
 	return s, nil
 }

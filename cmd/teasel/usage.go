@@ -92,6 +92,12 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
+// aflFlags are the flags of afl-fuzz that have another name here.
+var aflFlags = map[string]string{
+	"i": "--corpus", "x": "--dict", "t": "--timeout", "m": "--memory-limit", "V": "--duration", "E": "--runs", "s": "--seed", "M": "--join", "S": "--join", "F": "--join",
+	"Q": "--tracer afl-qemu-trace", "n": "--mode blackbox",
+}
+
 // flagError says of a flag what was typed, and what was expected.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := seeHelp(cmd)
@@ -104,6 +110,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if long != "" { // as in -runs: a letter that is no flag
 			name = long
+		}
+		if ours := aflFlags[name]; ours != "" && cmd.Name() == "native" {
+			hint = "-" + name + " of afl-fuzz is " + ours + " here; " + hint
 		}
 		if name, _, _ = strings.Cut(name, "="); len(name) > 1 {
 			if near := nearest(name, names); near != "" {
