@@ -124,11 +124,12 @@ func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last
 
 // recent returns ends of a target's history, the shortest first.
 func recent[T any](hist []T) (ends [][]T) {
+	shown := 0
 	for _, n := range historyShown {
-		if len(ends) > 0 && len(ends[len(ends)-1]) == len(hist) || len(hist) == 0 {
-			break
+		if shown < len(hist) {
+			shown = min(n, len(hist))
+			ends = append(ends, hist[len(hist)-shown:])
 		}
-		ends = append(ends, hist[max(0, len(hist)-n):])
 	}
 	return ends
 }
@@ -148,7 +149,7 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 	err := w.proof(ctx, s, in, hist, &f)
 	if err != nil && ctx.Err() != nil {
 		last, cancel := w.grace(ctx)
-		s.hasty = true
+		s.left = 0 // there is no time to minimise
 		if err = w.proof(last, s, in, hist, &f); last.Err() != nil {
 			f.Stable, err = 0, nil // too late
 		}
@@ -266,7 +267,6 @@ type shower[T any] struct {
 	took     time.Duration // that the execution took
 	wall     time.Duration // that we took, with all that a start or an end costs
 	dear     bool
-	hasty    bool   // there is no time to minimise
 	quick    bool   // only a small part of the time limit for each
 	always   bool   // each candidate of the minimiser needs a fresh target
 	enough   bool   // the minimiser has stopped before it was at its end

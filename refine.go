@@ -36,7 +36,7 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error)
 	s.enough = false
 	return descend(ctx, w.mut, in, 1, &s.at, func(ctx context.Context, ins []T) (int, T, error) {
 		c := ins[0]
-		if s.enough = s.hasty || s.left <= 0 || slice <= 0; s.enough {
+		if s.enough = s.left <= 0 || slice <= 0; s.enough {
 			return -1, c, errEnough
 		}
 		ok, err := s.show(ctx, c, s.always, Ask{Quick: true})

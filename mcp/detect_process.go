@@ -88,19 +88,20 @@ func (j *judge) guiltyLine() string {
 	if s == nil {
 		return lineOf(s)
 	}
-	end := len(j.t.Sent) - 1
-	last, between := &j.t.Sent[end], 0
-	for end > 0 && &j.t.Sent[end-1] != s && s != last {
-		end--
-		between++
+	after := 0
+	last := &j.t.Sent[len(j.t.Sent)-1]
+	for i := range j.t.Sent {
+		if &j.t.Sent[i] == s {
+			after = len(j.t.Sent) - 1 - i
+		}
 	}
-	switch {
-	case s == last:
+	switch after {
+	case 0:
 		return lineOf(s)
-	case between == 0:
+	case 1:
 		return lineOf(s) + " and then " + lineOf(last)
 	}
-	return fmt.Sprintf("%s, %d more and then %s", lineOf(s), between, lineOf(last))
+	return fmt.Sprintf("%s, %d more and then %s", lineOf(s), after-1, lineOf(last))
 }
 
 func lineOf(s *Sent) string {

@@ -80,7 +80,6 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 // after waits for what may still happen when all was said.
 func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 	s := r.server
-	never := func() bool { return false }
 	switch {
 	case s.eof:
 		return e.watch(ctx, r, r.limit, never)
@@ -119,7 +118,7 @@ func (e *executor) outlast(ctx context.Context, r *round) (fate, error) {
 	if dying := e.dying(r.alone); dying > 0 && r.alone.obs.Ask.Quick {
 		limit = min(max(4*dying, lingerTime/8), lingerTime)
 	}
-	f, err := e.watch(ctx, r, limit, func() bool { return false })
+	f, err := e.watch(ctx, r, limit, never)
 	if f == fateEnded {
 		for i := range r.alone.plan {
 			k := e.record(r.alone.plan[i].topic)
@@ -194,7 +193,7 @@ func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
 		return nil
 	}
 	r := &round{server: e.live, limit: e.limit(nil)}
-	if _, err := e.watch(ctx, r, lateTime, func() bool { return false }); err != nil {
+	if _, err := e.watch(ctx, r, lateTime, never); err != nil {
 		return e.discard(r.server, err)
 	}
 	for _, l := range lanes {
@@ -205,6 +204,8 @@ func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
 	}
 	return nil
 }
+
+func never() bool { return false }
 
 // watch pulls what comes until done, or until the time is up.
 func (e *executor) watch(ctx context.Context, r *round, d time.Duration, done func() bool) (fate, error) {

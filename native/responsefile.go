@@ -13,12 +13,13 @@ const maxNested = 16
 func expand(args []string, depth int) (out []string) {
 	for _, a := range args {
 		name, ok := strings.CutPrefix(a, "@")
-		text, err := os.ReadFile(name)
-		if !ok || err != nil || depth == maxNested {
-			out = append(out, a)
-			continue
+		if ok && depth < maxNested {
+			if text, err := os.ReadFile(name); err == nil {
+				out = append(out, expand(words(string(text)), depth+1)...)
+				continue
+			}
 		}
-		out = append(out, expand(words(string(text)), depth+1)...)
+		out = append(out, a)
 	}
 	return out
 }
