@@ -148,7 +148,6 @@ func (l *lane) bad() bool {
 func (e *executor) lose(s *server) []*lane {
 	if e.live == s {
 		e.live = nil
-		e.written = len(e.out) // what was not sent is of no use to the next one
 	}
 	return e.abandon(s)
 }

@@ -227,7 +227,7 @@ func reals(t testing.TB) []real {
 		return []string{program}
 	}
 	return []real{
-		{"everything", npm("everything"), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode, mcp.RuleBeforeInitialize}},
+		{"everything", npm("everything"), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode, mcp.RuleBeforeInitialize, mcp.RuleSecondInitialize}},
 		{"filesystem", npm("filesystem", dir), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode}},
 		{"memory", npm("memory"), []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")}, []string{mcp.RuleNoReply}},
 		{"sequential-thinking", npm("sequential-thinking"), []string{"DISABLE_THOUGHT_LOGGING=true"}, []string{mcp.RuleNoReply}},
@@ -266,7 +266,7 @@ func TestRealServers(t *testing.T) {
 				}
 				return left
 			}
-			h := &hunt{command: s.command, env: s.env, seed: 1, duration: 60 * time.Second,
+			h := &hunt{command: s.command, env: s.env, seed: 1, duration: 2 * time.Minute,
 				stop: func(fs []teasel.Finding) bool { return len(shown(fs)) == 0 }}
 			sum := h.run(t)
 			if left := shown(sum.Findings); len(left) > 0 {

@@ -27,14 +27,11 @@ type executor struct {
 	idle    int           // times that it has
 	slowest time.Duration // that any answer took which came to a script by itself
 
-	lanes   []*lane
-	active  int  // of them
-	whole   bool // this call has the last word: answers are waited for as long as they may take
-	single  Script
-	out     []byte             // what this call has put together for the wire
-	written int                // how much of it was written
-	closing bool               // standard input is to be closed behind it
-	reader  *mutate.JSONParser // of the line that was received last
+	lanes  []*lane
+	active int  // of them
+	whole  bool // this call has the last word: answers are waited for as long as they may take
+	single Script
+	reader *mutate.JSONParser // of the line that was received last
 
 	waiting  []*lane // parked
 	resumed  []*lane // what they waited for has come, and they have more to say
@@ -122,12 +119,9 @@ func (e *executor) begin(n int) {
 		e.lanes = append(e.lanes, new(lane))
 	}
 	e.active = n
-	unsent := e.out[e.written:] // answers to requests of the server
-	if e.written, e.out = 0, append(e.out[:0], unsent...); cap(e.out) > 4<<20 {
-		e.out = nil
-	}
 	e.last, e.lastBefore = nil, 0
 	if e.live != nil {
+		e.live.rewind()
 		e.last, e.lastBefore = e.live, e.live.ran
 	}
 }

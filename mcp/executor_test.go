@@ -554,6 +554,21 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// What was said to a process that is no more is not said to the next one.
+func TestCancelledFresh(t *testing.T) {
+	e := open(t, planted(build(t, "planted"), "none"))
+	in := Script{Start: Fresh, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var obs teasel.Observation
+	if err := e.Exec(ctx, in, &obs); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the error is %v", err)
+	}
+	if tr, obs := execute(t, e, in); obs.Exit != teasel.ExitOK || len(tr.Received) != 2 {
+		t.Errorf("two requests ended as %v with %d answers", obs.Exit, len(tr.Received))
+	}
+}
+
 // Large scripts are not all held at once.
 func testLargeBatch(t *testing.T, program string) {
 	e := open(t, planted(program, "none"))

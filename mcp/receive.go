@@ -174,7 +174,7 @@ func (e *executor) receive(r *round, raw []byte, now time.Time) {
 		e.response(r, raw, &m, now)
 		return
 	case m.Class == ClassRequest:
-		e.out = appendReply(e.out, &m)
+		r.server.out = appendReply(r.server.out, &m)
 	case isNoise(&m):
 		e.noise(r, raw, &m, now)
 		return

@@ -67,7 +67,7 @@ type group struct {
 	open  int // answers that are waited for
 }
 
-// run holds the conversation. out is where lines are put together.
+// run holds the conversation.
 func (e *executor) run(ctx context.Context, r *round) (fate, error) {
 	r.late = time.Now()
 	for {
@@ -235,19 +235,20 @@ func (e *executor) burst(l *lane) int {
 func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 	step := &l.in.Steps[l.step]
 	p := &l.plan[l.step]
-	at, given := len(e.out), r.server.ids
-	x := expansion{transcript: &l.t, canary: e.target.Canary, ids: &r.server.ids}
-	e.out = x.append(e.out, step.Line)
-	raw := e.out[at:len(e.out):len(e.out)]
+	s := r.server
+	at, given := len(s.out), s.ids
+	x := expansion{transcript: &l.t, canary: e.target.Canary, ids: &s.ids}
+	s.out = x.append(s.out, step.Line)
+	raw := s.out[at:len(s.out):len(s.out)]
 	if !p.plain && e.blocked.matches(l.begun, raw) {
-		e.out = e.out[:at]
+		s.out = s.out[:at]
 		l.skip = l.skip || len(l.t.Sent) == 0
 		return false
 	}
 	if r.open = step.NoNewline; !r.open {
-		e.out = append(e.out, '\n')
+		s.out = append(s.out, '\n')
 	}
-	for given < r.server.ids {
+	for given < s.ids {
 		given++
 		l.given = append(l.given, given)
 	}
@@ -258,7 +259,7 @@ func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 		l.begun = l.begun[:0]
 	}
 	if step.Close {
-		e.closing = true
+		s.closing = true
 	}
 	return true
 }
@@ -360,22 +361,23 @@ func (e *executor) waitForAll(r *round, l *lane) {
 
 // appendPing puts a ping into the buffer. An answer to it says that everything before it was read.
 func (e *executor) appendPing(r *round) {
+	s := r.server
 	if r.open {
-		e.out = append(e.out, '\n')
+		s.out = append(s.out, '\n')
 		r.open = false
 	}
-	s := r.server
 	s.ids++
-	e.out = append(e.out, `{"jsonrpc":"2.0","id":`...)
-	e.out = strconv.AppendInt(e.out, s.ids, 10)
-	e.out = append(e.out, `,"method":"ping"}`+"\n"...)
+	s.out = append(s.out, `{"jsonrpc":"2.0","id":`...)
+	s.out = strconv.AppendInt(s.out, s.ids, 10)
+	s.out = append(s.out, `,"method":"ping"}`+"\n"...)
 	r.ping, r.heard, r.asked, r.bytes = s.ids, false, time.Now(), s.inbox.total.Load()
 }
 
 // flush writes what is in the buffer. That the server has closed its input shows in what comes next.
 func (e *executor) flush(ctx context.Context, r *round) error {
-	if e.written < len(e.out) && !r.broken {
-		_, err := r.server.write(ctx, e.out[e.written:], e.writeLimit(r))
+	s := r.server
+	if s.written < len(s.out) && !r.broken {
+		_, err := s.write(ctx, s.out[s.written:], e.writeLimit(r))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -384,17 +386,17 @@ func (e *executor) flush(ctx context.Context, r *round) error {
 		}
 		r.broken = err != nil
 	}
-	e.written = len(e.out)
-	if e.closing {
-		e.closing = false
-		r.server.closeInput()
+	s.written = len(s.out)
+	if s.closing {
+		s.closing = false
+		s.closeInput()
 	}
 	return nil
 }
 
 // stuck is for a server that does not read: what it has written meanwhile counts.
 func (e *executor) stuck(r *round) fate {
-	e.written = len(e.out)
+	r.server.written = len(r.server.out)
 	if _, err := e.pull(r); err != nil {
 		return endFate(err)
 	}

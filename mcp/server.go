@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"syscall"
@@ -32,6 +33,21 @@ type server struct {
 	ran     int   // scripts since the start
 	stderr  int64 // how much of it has been looked at
 	born    time.Time
+
+	out     []byte // what is said to it: since the call began, or it did
+	written int    // how much of it was written
+	closing bool   // standard input is to be closed behind it
+}
+
+// maxKeptOut is how large a buffer is kept for the next call.
+const maxKeptOut = 4 << 20
+
+// rewind forgets what was written, for scripts of a new call, but not answers to requests of the server that were not.
+func (s *server) rewind() {
+	s.out, s.written = append(s.out[:0], s.out[s.written:]...), 0
+	if cap(s.out) > maxKeptOut {
+		s.out = bytes.Clone(s.out)
+	}
 }
 
 func launch(c proc.Command) (*server, error) {
