@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -99,6 +98,7 @@ func (e *executor) late(heard []*lane, f fate) []*lane {
 // have not begun; and those that nothing more was owed to, the one that was answered last to begin with, whatever else
 // holds for it.
 func sortOut(lanes []*lane) (lost, broken, rest, heard []*lane) {
+	last := overtaken(lanes)
 	for _, l := range lanes {
 		switch {
 		case l.skip || l.prepared && l.alone:
@@ -106,7 +106,7 @@ func sortOut(lanes []*lane) (lost, broken, rest, heard []*lane) {
 		case len(l.t.Sent) == 0:
 			rest = append(rest, l)
 			continue
-		case l.owed > 0:
+		case l.inFlight(last) > 0:
 			lost = append(lost, l)
 			continue
 		case !l.done():
@@ -116,19 +116,8 @@ func sortOut(lanes []*lane) (lost, broken, rest, heard []*lane) {
 	}
 	slices.Reverse(heard) // of those at the same moment, the one that was sent last
 	slices.SortStableFunc(heard, func(a, b *lane) int { return b.last.Compare(a.last) })
-	slices.SortStableFunc(lost, func(a, b *lane) int { return cmp.Compare(a.flying(), b.flying()) })
+	slices.SortStableFunc(lost, func(a, b *lane) int { return cmp.Compare(a.inFlight(last), b.inFlight(last)) })
 	return lost, broken, rest, heard
-}
-
-// flying returns the number of the script's first request in flight. Numbers are given out in the order of the wire.
-func (l *lane) flying() int64 {
-	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; s.Regular && s.Answer < 0 {
-			id, _ := integerID(s.Message.ID)
-			return id
-		}
-	}
-	return math.MaxInt64
 }
 
 // bury ends what is left of a server after a round that has gone wrong.

@@ -265,7 +265,7 @@ func (j *judge) anonymous(r *Received) {
 		s := &j.t.Sent[k]
 		m := &s.Message
 		switch {
-		case s.Unresolved || j.unterminated(s) || m.Root != nil && !isReadable(s.Raw, m.Root):
+		case s.Unresolved || j.unterminated(s) || m.Root != nil && hardToRead(s.Raw, m.Root) != "":
 			odd = s
 		case m.Class == ClassInvalid && m.Root == nil && isOneLine(s.Raw) && !strings.Contains(m.Why, "depth"):
 			unreadable = s

@@ -38,6 +38,7 @@ type executor struct {
 	orphans  []*lane // their server has ended before it could answer them
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
+	customs  map[topic]*custom
 	strays   map[uint64]int
 	silences map[string]int
 	sorts    map[string]int
@@ -66,7 +67,7 @@ const (
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].
 func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
-	e := &executor{target: t, session: t.Session, reader: new(mutate.JSONParser), records: make(map[topic]*record),
+	e := &executor{target: t, session: t.Session, reader: new(mutate.JSONParser), records: make(map[topic]*record), customs: make(map[topic]*custom),
 		strays: make(map[uint64]int), silences: make(map[string]int), sorts: make(map[string]int)}
 	s, err := t.launch()
 	if err != nil {

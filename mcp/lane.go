@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ type lane struct {
 	t     Transcript
 	plan  []planned
 	alone bool // it must have the server for itself
+	odd   bool // only because of odd requests
+	guest bool // it shares the server all the same: see custom
 
 	step, times int // what is sent next
 	owed        int // requests to which an answer is due
@@ -55,8 +58,10 @@ const topicLarge = "large"
 type planned struct {
 	message Message // of the line with its placeholders
 	topic   topic
-	regular bool // a request or a notification such as every client sends
-	plain   bool // it has no placeholder but one fresh id, as its id
+	regular bool    // a request or a notification such as every client sends
+	plain   bool    // it has no placeholder but one fresh id, as its id
+	odd     string  // what is odd about a request that shows all the same which answer is its own; "": no such one
+	custom  *custom // of a guest's odd request
 }
 
 // Bounds within which a script may share the server with others, and of what is kept of one.
@@ -92,19 +97,22 @@ func (l *lane) again(e *executor) {
 func (l *lane) prepare(e *executor) {
 	l.prepared = true
 	l.t.Session = e.session
-	l.alone = l.in.Start != Shared || l.in.Check != "" || len(l.in.Steps) == 0 || len(l.in.Steps) > maxSharedStep
+	alone := l.in.Start != Shared || l.in.Check != "" || len(l.in.Steps) == 0 || len(l.in.Steps) > maxSharedStep
 	var begun []byte
 	for i := range l.in.Steps {
 		s := &l.in.Steps[i]
 		p := planned{message: parseMessage(l.reader, s.Line)}
-		p.plain, p.regular = planLine(s, &p.message)
-		p.regular = p.regular && len(begun) == 0
+		p.plain, p.regular, p.odd = planLine(s, &p.message)
+		if len(begun) > 0 {
+			p.regular, p.odd = false, ""
+		}
 		p.topic = e.topic(&p.message, p.regular)
 		if len(s.Line) > maxSharedLine {
 			p.topic = topic{method: topicLarge}
 		}
 		l.plan = append(l.plan, p)
-		l.alone = l.alone || !p.regular || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize"
+		alone = alone || !p.regular && p.odd == "" || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize"
+		l.odd = l.odd || p.odd != ""
 		if e.blocked.matches(begun, s.Line) {
 			l.skip = true
 		}
@@ -114,20 +122,28 @@ func (l *lane) prepare(e *executor) {
 			begun = begun[:0]
 		}
 	}
+	l.odd = l.odd && !alone
+	l.alone = l.odd || alone
 }
 
 // planLine judges a line with its placeholders.
-func planLine(s *Step, m *Message) (plain, regular bool) {
+func planLine(s *Step, m *Message) (plain, regular bool, odd string) {
 	at := bytes.Count(s.Line, []byte{'@'})
 	isOurs := m.ID == `"@id"`
 	plain = at == 0 || at == 1 && isOurs
 	if s.NoNewline || s.Close || m.Twice || bytes.IndexByte(s.Line, '\n') >= 0 {
-		return plain, false
+		return plain, false, ""
 	}
 	if m.Class != ClassNotification && !(m.Class == ClassRequest && isOurs) {
-		return plain, false
+		return plain, false, ""
 	}
-	return plain, oddEnvelope(m) == "" && isReadable(s.Line, m.Root)
+	if odd = cmp.Or(oddEnvelope(m), hardToRead(s.Line, m.Root)); odd == "" {
+		return plain, true, ""
+	}
+	if !plain || !isOurs || m.Class != ClassRequest {
+		odd = ""
+	}
+	return plain, false, odd
 }
 
 // Bounds of what every JSON parser reads.
@@ -136,39 +152,48 @@ const (
 	maxReadableNumber = 17
 )
 
-// isReadable reports whether every JSON parser can read the line. One that cannot answers with the id null, and is
-// right to: no answer with the request's own id is due then.
-func isReadable(line []byte, root *mutate.JSON) bool {
-	if !utf8.Valid(line) || bytes.Contains(line, []byte(`\ud`)) || bytes.Contains(line, []byte(`\uD`)) {
-		return false
+// hardToRead says what keeps some JSON parsers from reading the line; "": nothing. One that cannot answers with the id
+// null, and is right to: no answer with the request's own id is due then.
+func hardToRead(line []byte, root *mutate.JSON) string {
+	switch {
+	case !utf8.Valid(line):
+		return "encoding"
+	case bytes.Contains(line, []byte(`\ud`)), bytes.Contains(line, []byte(`\uD`)):
+		return "surrogate"
 	}
-	return isPlainTree(root, maxReadableDepth)
+	return hardTree(root, maxReadableDepth)
 }
 
-func isPlainTree(v *mutate.JSON, depth int) bool {
-	if v == nil {
-		return true
+// hardTree says what is hard to read in a tree that may be so deep; "": nothing.
+func hardTree(v *mutate.JSON, depth int) string {
+	switch {
+	case v == nil:
+		return ""
+	case depth < 0:
+		return "depth"
 	}
 	switch v.Kind {
 	case mutate.Number:
-		return len(v.Text) <= maxReadableNumber && !strings.ContainsAny(v.Text, "eE")
+		if len(v.Text) > maxReadableNumber || strings.ContainsAny(v.Text, "eE") {
+			return "number"
+		}
 	case mutate.Array:
 		for _, item := range v.Items {
-			if depth == 0 || !isPlainTree(item, depth-1) {
-				return false
+			if hard := hardTree(item, depth-1); hard != "" {
+				return hard
 			}
 		}
 	case mutate.Object:
 		if hasTwice(v) {
-			return false
+			return "member twice"
 		}
 		for i := range v.Members {
-			if depth == 0 || !isPlainTree(v.Members[i].Value, depth-1) {
-				return false
+			if hard := hardTree(v.Members[i].Value, depth-1); hard != "" {
+				return hard
 			}
 		}
 	}
-	return true
+	return ""
 }
 
 // oddEnvelope says what is odd about a message that JSON-RPC allows, so that many a server drops it without a word;

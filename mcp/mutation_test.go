@@ -266,7 +266,7 @@ func TestMutantsMostlyGoTogether(t *testing.T) {
 			odd := dst.Start != Shared || dst.Check != ""
 			for i := range dst.Steps {
 				msg := ParseMessage(dst.Steps[i].Line)
-				_, regular := planLine(&dst.Steps[i], &msg)
+				_, regular, _ := planLine(&dst.Steps[i], &msg)
 				odd = odd || !regular || dst.Steps[i].Times > 1
 			}
 			if odd {

@@ -270,6 +270,7 @@ func (e *executor) noise(r *round, raw []byte, m *Message, now time.Time) {
 		r.alone.hearNoise(raw)
 		return
 	}
+	r.loose = true
 	r.stray = e.strange("noise", string(raw[:min(len(raw), 64)])) || r.stray
 }
 
@@ -305,6 +306,7 @@ func (e *executor) settle(r *round, l *lane, blocking bool, now time.Time) {
 func (e *executor) unclaimed(r *round, raw []byte, m *Message, now time.Time) {
 	r.excess += len(raw) + excessLine
 	if r.alone == nil {
+		r.loose = r.loose || m.Class != ClassNotification
 		r.stray = e.strange("line", m.Method, m.Why, m.ID) || r.stray
 		return
 	}

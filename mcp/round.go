@@ -52,6 +52,7 @@ type round struct {
 	asked  time.Time     // when it was sent or answered
 	late   time.Time     // when the last line was written or the last answer came that somebody waited for
 	stray  bool          // something came that belongs to one of several
+	loose  bool          // something came that may be an answer, nobody knows to what
 	bytes  int64         // that the server had written when we last looked
 	silent time.Time     // the last answer before it was looked at for being silent
 	spent  time.Duration // of the processor, up to then
@@ -137,7 +138,7 @@ func (e *executor) pop(r *round) {
 		case l.parked || l.skip:
 		case !l.done():
 			r.ready = append(r.ready, l)
-		case r.alone == nil && l.obs != nil && l.owed == 0 && len(r.groups) > 0:
+		case r.alone == nil && !l.guest && l.obs != nil && l.owed == 0 && len(r.groups) > 0:
 			l.conclude(e)
 		}
 	}
@@ -181,7 +182,7 @@ func (e *executor) admit(r *round, l *lane) bool {
 	if r.alone != nil {
 		return true
 	}
-	if l.skip || l.alone {
+	if l.skip || l.alone && !e.invite(l) {
 		return false
 	}
 	l.skip = !e.mayRun(l)
@@ -300,6 +301,8 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 		if blocking {
 			l.group.open++
 		}
+	case l.guest && p.custom != nil:
+		e.board(r, l, p, id, i)
 	case m.Class == ClassNotification && m.Method == "notifications/cancelled":
 		e.cancelled(r, l, m.Params.Get("requestId"))
 	}

@@ -28,6 +28,9 @@ func (e *executor) together(ctx context.Context, lanes []*lane) error {
 			for _, l := range lanes {
 				e.retire(s, l)
 			}
+			if err := e.recheck(ctx, r, lanes); err != nil {
+				return err
+			}
 			return e.attribute(ctx, r, lanes, mark)
 		}
 		if lanes, err = e.takeApart(ctx, r, f, lanes); err != nil {

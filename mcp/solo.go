@@ -60,6 +60,9 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 		}
 	}
 	e.pace(l)
+	if f == fateFine && !alone {
+		e.observe(l)
+	}
 	l.t.Stderr, s.stderr = s.proc.Stderr(s.stderr)
 	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
 		e.retire(s, l)

@@ -84,12 +84,12 @@ func (b *transcriptBuilder) sent(mark, line string) {
 	m := ParseMessage([]byte(line))
 	step := Step{Line: plainID.ReplaceAll([]byte(line), []byte(`"id":"@id"$2`)), NoWait: mark == ">&", NoNewline: mark == ">|", Close: mark == ">."}
 	t.Script.Steps = append(t.Script.Steps, step)
-	_, regular := planLine(&step, &m)
+	_, regular, _ := planLine(&step, &m)
 	if m.Class == ClassRequest {
 		_, ours := integerID(m.ID)
 		s := step
 		parsed := ParseMessage(step.Line)
-		_, regular = planLine(&s, &parsed)
+		_, regular, _ = planLine(&s, &parsed)
 		regular = regular && ours && (t.Script.Start == Shared || b.ready || m.Method == "initialize" || m.Method == "ping")
 	}
 	t.Sent = append(t.Sent, Sent{

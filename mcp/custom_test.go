@@ -1,0 +1,108 @@
+package mcp
+
+import (
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// oddCall calls a tool with a member that no request has.
+func oddCall(tool, arguments string) Script {
+	return lineScript(`{"jsonrpc":"2.0","extra":1,"id":"@id","method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`)
+}
+
+// accustomed returns an executor that knows what its server does with odd calls.
+func accustomed(t *testing.T, program, bug string) *executor {
+	e := open(t, planted(program, bug))
+	innocent := oddCall("check_code", `{"code":"abc1"}`)
+	for range customKnown {
+		executeBatch(t, e, innocent)
+		if e.lanes[0].guest {
+			t.Fatal("a script is a guest of a server that is not known yet")
+		}
+	}
+	return e
+}
+
+func TestGuests(t *testing.T) {
+	program := build(t, "planted")
+	innocent := oddCall("check_code", `{"code":"abc1"}`)
+	batch := func(guest Script) []Script {
+		ins := make([]Script, 60)
+		for i := range ins {
+			ins[i] = lineScript(ping)
+		}
+		ins[20], ins[40] = innocent, guest
+		return ins
+	}
+	t.Run("answered", func(t *testing.T) {
+		e := accustomed(t, program, "none")
+		for i, o := range executeBatch(t, e, batch(innocent)...) {
+			tr := o.Evidence.(*Transcript)
+			if o.Exit != teasel.ExitOK || len(tr.Received) != 1 || tr.Sent[0].Answer != 0 || tr.Sent[0].Regular != (i != 20 && i != 40) {
+				t.Errorf("script %d ended as %v, with %d answers", i, o.Exit, len(tr.Received))
+			}
+		}
+		if !e.lanes[20].guest || !e.lanes[40].guest {
+			t.Error("they had the server for themselves")
+		}
+	})
+	for _, tt := range []struct {
+		bug  string
+		call Script
+	}{
+		{"crash-at-int32-max", oddCall("reserve_stock", `{"sku":"washer","quantity":2147483647}`)},
+		{"crash-after-reply", oddCall("record_rating", `{"stars":3,"weight":0}`)},
+	} {
+		t.Run(tt.bug, func(t *testing.T) {
+			e := accustomed(t, program, tt.bug)
+			for i, o := range executeBatch(t, e, batch(tt.call)...) {
+				if (o.Exit == teasel.ExitCrash) != (i == 40) {
+					t.Errorf("script %d ended as %v", i, o.Exit)
+				}
+			}
+		})
+	}
+	t.Run("surprise", func(t *testing.T) {
+		e := accustomed(t, program, "none")
+		for _, c := range e.customs {
+			c.answers = false
+		}
+		o := executeBatch(t, e, batch(innocent)...)[20]
+		if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || tr.Sent[0].Answer != 0 || e.lanes[20].guest {
+			t.Errorf("it was not run by itself, and ended as %v", o.Exit)
+		}
+		for topic, c := range e.customs {
+			if !c.answers || c.times > 2 {
+				t.Errorf("%v: %+v", topic, *c)
+			}
+		}
+	})
+}
+
+// A server that drops what is odd is a good host as well, and so is found out one that no longer answers it.
+func TestSilentGuests(t *testing.T) {
+	e := open(t, &Target{Command: realServer(t, "everything")})
+	odd := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":[]}`)
+	ins := []Script{lineScript(ping), odd, lineScript(ping)}
+	run := func() {
+		for i, o := range executeBatch(t, e, ins...) {
+			if tr := o.Evidence.(*Transcript); o.Exit > teasel.ExitRejected || (tr.Sent[0].Answer < 0) != (i == 1) {
+				t.Fatalf("script %d ended as %v, with answer %d", i, o.Exit, tr.Sent[0].Answer)
+			}
+		}
+	}
+	for range customKnown + 1 {
+		run()
+	}
+	if !e.lanes[1].guest {
+		t.Error("what is dropped has the server for itself")
+	}
+	for _, c := range e.customs {
+		c.answers = true
+	}
+	run()
+	if e.lanes[1].guest {
+		t.Error("what got no answer was not run by itself")
+	}
+}
