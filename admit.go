@@ -82,6 +82,9 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		hist := w.hist
 		w.hist = nil
 		for _, f := range s.findings {
+			if w.postpone(ctx, in, data, hist, f) {
+				continue
+			}
 			if err := w.confirm(ctx, in, data, hist, f); err != nil {
 				return err
 			}

@@ -225,7 +225,9 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	}
 	err = w.loop(ctx)
 	if ctx.Err() != nil {
-		err = w.settle(ctx)
+		if err = w.settle(ctx); err == nil {
+			err = w.drain(ctx)
+		}
 	} else if errors.Is(err, ErrStop) {
 		err = w.finish(ctx)
 	}

@@ -142,7 +142,10 @@ func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f 
 		k.again++
 		return nil
 	}
-	f.Worker, f.Execution, f.Original, f.Occurrences = w.state.Number, w.state.Executions, data, 1+k.again
+	f.Worker, f.Original, f.Occurrences = w.state.Number, data, 1+k.again
+	if f.Execution == 0 {
+		f.Execution = w.state.Executions
+	}
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
 	s := &shower[T]{w: w, id: f.ID(), left: w.minimizeRuns()}

@@ -12,6 +12,7 @@ const (
 	tickCost    = 25               // executions that each tick of our time is worth
 	tick        = time.Second / 10 // that an execution takes, with what a start or an end of the target costs
 	refineEvery = 4096             // executions between two slices
+	refineLate  = 4 * refineEvery  // the same while fresh targets have to be waited for
 	refineTime  = 10 * time.Second // for all that is left when the campaign has reached a limit of its own
 )
 
@@ -81,15 +82,21 @@ func (s *shower[T]) cost(shown bool) int {
 
 // refine makes one of the findings simpler that have been told, when it is time.
 func (w *Worker[T]) refine(ctx context.Context) error {
-	if len(w.rough) == 0 || w.state.Executions < w.refined+refineEvery {
+	since := w.state.Executions - w.refined
+	if len(w.rough) == 0 || since < refineEvery || since < refineLate && !w.ready() {
 		return nil
 	}
 	return w.slice(ctx)
 }
 
-// finish makes those simpler that the campaign's own limits have left rough.
+// finish confirms what is in line when the campaign has reached a limit of its own, and makes simpler what is rough.
 func (w *Worker[T]) finish(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, refineTime)
+	last, cancel := context.WithTimeout(ctx, laterLast)
+	defer cancel()
+	if err := w.drain(last); err != nil {
+		return err
+	}
+	ctx, cancel = context.WithTimeout(ctx, refineTime)
 	defer cancel()
 	for len(w.rough) > 0 {
 		if err := w.slice(ctx); err != nil {

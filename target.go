@@ -37,6 +37,10 @@ type Resetter interface {
 	Reset(ctx context.Context) error
 }
 
+// A Readier is a [Resetter] that makes its next fresh target ready beside the one in use. Ready reports whether that is
+// done, so that Reset would not have to wait. While it is not, the worker goes on fuzzing before it confirms anything.
+type Readier interface{ Ready() bool }
+
 // A Learner is an [Executor] that judges novelty itself, where the counters are, and reports only features that are
 // new to it or that it knows from more complex inputs alone. Learn tells it what the worker now holds and how
 // complex the holder is.

@@ -16,6 +16,7 @@ type Worker[T any] struct {
 	ex        Executor[T]
 	batch     BatchExecutor[T] // the optional abilities: nil where there is none
 	reset     Resetter
+	readier   Readier
 	learner   Learner
 	past      Historian[T]
 	straggler Straggler[T]
@@ -35,6 +36,7 @@ type Worker[T any] struct {
 	dull  []T                  // seeds, some, for targets that show no feature at all
 	queue []suspect[T]         // seen but not yet judged to the end
 	hist  []T                  // what the target had run before the suspects in the queue
+	later []later[T]           // findings in line to be confirmed
 	rough []rough              // findings that could be simpler
 
 	x      Exchange
@@ -69,6 +71,7 @@ type Worker[T any] struct {
 type sighting struct {
 	tries int  // times it was confirmed in vain
 	done  bool // nothing more to learn of it
+	waits bool // it is in line
 	again uint64
 }
 
@@ -96,6 +99,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 		w.undo, _ = w.mut.(Undoer[T]) // a batch needs all its inputs at once
 	}
 	w.reset, _ = ex.(Resetter)
+	w.readier, _ = ex.(Readier)
 	w.learner, _ = ex.(Learner)
 	w.past, _ = ex.(Historian[T])
 	w.straggler, _ = ex.(Straggler[T])
@@ -303,6 +307,9 @@ func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) 
 			return err
 		}
 	}
+	if err := w.catchUp(ctx); err != nil {
+		return err
+	}
 	w.stages[w.stage].Executions += w.state.Executions - before
 	if len(w.news.Findings) > 0 || w.due() {
 		return w.publish(ctx)
@@ -373,7 +380,7 @@ func (w *Worker[T]) fresh(ctx context.Context) error {
 // publish tells the news. What comes back waits in the inbox until no testcase is being worked on.
 func (w *Worker[T]) publish(ctx context.Context) error {
 	for id, s := range w.known {
-		if s.again > 0 {
+		if s.again > 0 && !s.waits {
 			w.news.Sightings = append(w.news.Sightings, Sighting{id, s.again})
 			s.again = 0
 		}

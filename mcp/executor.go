@@ -36,6 +36,7 @@ type executor struct {
 	waiting  []*lane // parked
 	resumed  []*lane // what they waited for has come, and they have more to say
 	orphans  []*lane // their server has ended before it could answer them
+	dear     []*lane // checks that wait for a process of their own
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
 	customs  map[topic]*custom
@@ -53,6 +54,7 @@ var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
+	_ teasel.Readier               = (*executor)(nil)
 	_ teasel.Historian[Script]     = (*executor)(nil)
 	_ teasel.Straggler[Script]     = (*executor)(nil)
 )
@@ -61,7 +63,6 @@ const (
 	maxBatchBytes = 1 << 20         // that are written; trees and answers are several times as large
 	batchWindows  = 4               // a batch is so many windows long: the server idles only between batches
 	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
-	spareTime     = 5 * time.Second // after a spare process was needed, in which another one is likely to be
 	startTries    = 3               // before we believe that a server which has started once starts no more
 )
 
@@ -159,8 +160,11 @@ func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Obs
 	if err := e.together(ctx, slices.Clone(lanes)); err != nil {
 		return 0, err
 	}
-	for _, l := range lanes {
+	for i, l := range lanes {
 		if !l.alone || l.skip {
+			continue
+		}
+		if e.postpone(i) {
 			continue
 		}
 		if l.skip = !e.mayRun(l); l.skip {
@@ -174,6 +178,9 @@ func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Obs
 		return 0, err
 	}
 	if err := e.adopt(ctx); err != nil {
+		return 0, err
+	}
+	if err := e.catchUp(ctx); err != nil {
 		return 0, err
 	}
 	for i := range ins {
@@ -223,37 +230,6 @@ func (e *executor) up(ctx context.Context) (*server, error) {
 func (e *executor) drain() bool {
 	_, end := e.pull(&round{server: e.live})
 	return end == nil && e.live.proc.Running()
-}
-
-// takeSpare returns a process to which nothing was said.
-func (e *executor) takeSpare() (*server, error) {
-	e.taken = time.Now()
-	for len(e.spares) > 0 {
-		s := e.spares[0]
-		e.spares = slices.Delete(e.spares, 0, 1)
-		if s.proc.Running() {
-			return s, nil
-		}
-		s.close()
-	}
-	return e.target.launch()
-}
-
-// warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
-// findings are confirmed, for most servers take longer to start than to show anything.
-func (e *executor) warmUp() error {
-	n := 1
-	if time.Since(e.taken) < spareTime {
-		n = e.target.spares()
-	}
-	for len(e.spares) < n {
-		s, err := e.target.launch()
-		if err != nil {
-			return err
-		}
-		e.spares = append(e.spares, s)
-	}
-	return nil
 }
 
 // Reset ends the process, so that the next execution begins with another one.

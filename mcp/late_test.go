@@ -218,3 +218,36 @@ func TestStderrIsAttributed(t *testing.T) {
 		t.Errorf("%d scripts were run for %d", e.live.ran-before, len(ins))
 	}
 }
+
+// A check that needs a process of its own does not wait until one has loaded.
+func TestDearCheckWaitsItsTurn(t *testing.T) {
+	e := open(t, &Target{Command: realServer(t, "everything"), Spares: 1})
+	check := Script{Start: Fresh, Check: CheckLifecycle, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
+	const checks = 4
+	ran := 0
+	see := func(in *Script, o *teasel.Observation) {
+		if o.Runs == 0 || in.Check == "" {
+			return
+		}
+		ran++
+		if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || len(tr.Received) < 2 || o.Runs != 2 {
+			t.Errorf("it ended as %v, with %d answers and %d executions", o.Exit, len(tr.Received), o.Runs)
+		}
+	}
+	for range checks {
+		ins := []Script{lineScript(ping), check}
+		for i, o := range executeBatch(t, e, ins...) {
+			see(&ins[i], &o)
+		}
+	}
+	if ran == checks || e.Ready() {
+		t.Errorf("%d checks have waited for their processes", ran)
+	}
+	for ran < checks && t.Context().Err() == nil {
+		executeBatch(t, e, lineScript(ping))
+		var o teasel.Observation
+		if in, ok := e.Straggler(&o); ok {
+			see(&in, &o)
+		}
+	}
+}

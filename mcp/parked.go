@@ -125,18 +125,7 @@ func (e *executor) adopt(ctx context.Context) error {
 	}
 	l := e.orphans[0]
 	e.orphans = slices.Delete(e.orphans, 0, 1)
-	told := l.told
-	l.obs = &teasel.Observation{}
-	l.again(e)
-	l.told = told
-	if err := e.solo(ctx, l, false); err != nil {
-		return err
-	}
-	l.own()
-	if !l.parked && !l.resumes {
-		e.back = append(e.back, l)
-	}
-	return nil
+	return e.rerun(ctx, l)
 }
 
 // blame is for scripts that were parked on a server which has died of nobody knows what. Any of them may have killed it:

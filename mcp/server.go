@@ -33,6 +33,8 @@ type server struct {
 	ran     int   // scripts since the start
 	stderr  int64 // how much of it has been looked at
 	born    time.Time
+	looked  time.Time // when it was last looked at whether it was at rest
+	rests   int       // times in a row that it was
 
 	out     []byte // what is said to it: since the call began, or it did
 	written int    // how much of it was written

@@ -1,0 +1,111 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+const (
+	spareTime  = 5 * time.Second       // after a spare process was needed, in which another one is likely to be
+	quickStart = 50 * time.Millisecond // of a server whose start is not worth doing anything else meanwhile
+	restLook   = 20 * time.Millisecond // between two looks whether a spare process is at rest
+	restLooks  = 2                     // in a row after which it is
+	dearLooks  = 5                     // and after which nobody else wants it
+	dearTime   = 3 * time.Second       // without a spare that is at rest, after which a check does not wait for one
+	maxDear    = 128                   // checks that wait
+)
+
+// takeSpare returns a process to which nothing was said.
+func (e *executor) takeSpare() (*server, error) {
+	e.taken = time.Now()
+	for len(e.spares) > 0 {
+		s := e.spares[0]
+		e.spares = slices.Delete(e.spares, 0, 1)
+		if s.proc.Running() {
+			return s, nil
+		}
+		s.close()
+	}
+	return e.target.launch()
+}
+
+// warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
+// findings are confirmed, for most servers take longer to start than to show anything.
+func (e *executor) warmUp() error {
+	n := 1
+	if time.Since(e.taken) < spareTime {
+		n = e.target.spares()
+	}
+	for len(e.spares) < n {
+		s, err := e.target.launch()
+		if err != nil {
+			return err
+		}
+		e.spares = append(e.spares, s)
+	}
+	return nil
+}
+
+// Ready implements [teasel.Readier]: whether a spare process has loaded all that it needs.
+func (e *executor) Ready() bool { return e.rested(restLooks) }
+
+// rested reports whether the next spare process was at rest at so many looks, or need not be looked at.
+func (e *executor) rested(looks int) bool {
+	if e.startup < quickStart || len(e.spares) == 0 {
+		return true
+	}
+	s := e.spares[0]
+	now := time.Now()
+	if s.rests >= looks || now.Sub(s.looked) < restLook || now.Sub(s.born) < e.startup/4 {
+		return s.rests >= looks
+	}
+	s.looked = now
+	if running, _ := s.proc.Threads(); running == 0 {
+		s.rests++
+	} else {
+		s.rests = 0
+	}
+	return s.rests >= looks
+}
+
+// postpone sets aside a check that needs a process of its own until there is one that has loaded, and reports whether it
+// has. Its observation is handed out later.
+func (e *executor) postpone(i int) bool {
+	l := e.lanes[i]
+	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.rested(dearLooks) {
+		return false
+	}
+	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}
+	l.own()
+	e.dear = append(e.dear, l)
+	return true
+}
+
+// catchUp runs a check that was set aside, when its time has come.
+func (e *executor) catchUp(ctx context.Context) error {
+	if len(e.dear) == 0 || !e.rested(dearLooks) && time.Since(e.taken) < dearTime {
+		return nil
+	}
+	l := e.dear[0]
+	e.dear = slices.Delete(e.dear, 0, 1)
+	return e.rerun(ctx, l)
+}
+
+// rerun runs a script that was set aside, and keeps it for whoever asks for stragglers.
+func (e *executor) rerun(ctx context.Context, l *lane) error {
+	told := l.told
+	l.obs = &teasel.Observation{}
+	l.again(e)
+	l.told = told
+	if err := e.solo(ctx, l, false); err != nil {
+		return err
+	}
+	l.own()
+	if !l.parked && !l.resumes {
+		e.back = append(e.back, l)
+	}
+	return nil
+}
