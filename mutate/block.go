@@ -169,6 +169,26 @@ func (m *Bytes) again(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool)
 	return buf, true
 }
 
+// repeat mostly writes a few more copies: what many of them cost, every execution of their mutants does.
+func repeat(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+	room := m.maxLen() - len(buf)
+	if room <= 0 || len(buf) == 0 {
+		return buf, false
+	}
+	n := 1 + small(x, min(len(buf), 16))
+	at := where(x, len(buf)-n+1) + n
+	doublings := 1 + below(r, 4)
+	if below(r, 8) == 0 {
+		doublings += below(r, 9)
+	}
+	more := min(n<<doublings-n, room)
+	buf = open(buf, at, more)
+	for done := n; done < n+more; done *= 2 {
+		copy(buf[at-n+done:at+more], buf[at-n:at-n+done])
+	}
+	return buf, true
+}
+
 func remove(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	if len(buf) < 2 {
 		return buf, false

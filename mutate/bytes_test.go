@@ -127,6 +127,7 @@ func TestOperators(t *testing.T) {
 		OpDelete:          {has(func(b []byte) bool { _, after := edits(src, b); return after == 0 && len(b) < len(src) && len(b) > 0 })},
 		OpInsert:          {grown},
 		OpDuplicate:       {grown, has(func(b []byte) bool { return isDuplicate(src, b) })},
+		OpRepeat:          {grown, has(func(b []byte) bool { return isRepeat(src, b) })},
 		OpShuffle:         {permuted},
 		OpSwap:            {permuted},
 		OpNumber:          {has(func(b []byte) bool { return bytes.HasPrefix(b, src[:19]) || bytes.Contains(b, src[24:]) })},
@@ -176,6 +177,23 @@ func isDuplicate(src, got []byte) bool {
 	return false
 }
 
+// isRepeat reports whether the bytes before what was inserted are 1 to 16 that go on there, up to 4,096 times in all.
+func isRepeat(src, got []byte) bool {
+	more := len(got) - len(src)
+	for at := 1; at <= len(src); at++ {
+		if !bytes.HasPrefix(got, src[:at]) || !bytes.HasSuffix(got, src[at:]) {
+			continue
+		}
+		for n := 1; n <= min(at, 16); n++ {
+			times := (n + more) / n
+			if more%n == 0 && times&(times-1) == 0 && times <= 4096 && bytes.Equal(got[at-n:at+more], bytes.Repeat(src[at-n:at], times)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func isCopyInsert(src, got []byte) bool {
 	n := len(got) - len(src)
 	for i := 0; i <= len(src); i++ {
@@ -196,7 +214,7 @@ func TestOperatorsThatDoNotFit(t *testing.T) {
 		{"", []Operator{OpInsert, OpSpliceInsert}},
 		{"x", []Operator{
 			OpBitFlip, OpBitFlips, OpByteFlip, OpByteFlips, OpXor, OpArith8, OpInteresting8, OpCopyInsert, OpFixedInsert,
-			OpInsert, OpDuplicate, OpSpliceOverwrite, OpSpliceInsert,
+			OpInsert, OpDuplicate, OpRepeat, OpSpliceOverwrite, OpSpliceInsert,
 		}},
 	} {
 		for _, op := range append(Operators(), OpInvalid) {

@@ -28,6 +28,7 @@ const (
 	OpDelete                   // delete a block
 	OpInsert                   // insert drawn bytes
 	OpDuplicate                // write a block twice
+	OpRepeat                   // write up to 16 bytes up to 4,096 times in a row, as for what may be nested too deeply
 	OpShuffle                  // shuffle the bytes of a block
 	OpSwap                     // swap two blocks
 	OpNumber                   // change a number that is written in digits
@@ -64,6 +65,7 @@ var operators = [operatorCount]struct {
 	OpDelete:          {"delete", 5, remove},
 	OpInsert:          {"insert", 2, insert},
 	OpDuplicate:       {"duplicate", 2, duplicate},
+	OpRepeat:          {"repeat", 1, repeat},
 	OpShuffle:         {"shuffle", 1, shuffle},
 	OpSwap:            {"swap", 2, swap},
 	OpNumber:          {"number", 2, number},
