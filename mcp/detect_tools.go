@@ -227,7 +227,11 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
 	}
-	b, broken := j.schemas(tool).input.check(arguments)
+	input := j.schemas(tool).input
+	b, broken := input.check(arguments)
+	if broken {
+		_, broken = input.check(asDoubles(arguments))
+	}
 	if !broken || saysRefused(r.Message.Result) || b.extra && arguments.Get(vanishing) != nil { // it was not seen: see againstControls
 		return
 	}
@@ -237,6 +241,20 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	}
 	j.reportAs(RuleInput, severity, j.subject(s), "", fmt.Sprintf(
 		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
+}
+
+// asDoubles returns a copy in which numbers are what they are to most programs.
+func asDoubles(v *mutate.JSON) *mutate.JSON {
+	v = v.Clone()
+	v.Walk(func(_ string, n *mutate.JSON) bool {
+		if n != nil && n.Kind == mutate.Number {
+			if f, err := strconv.ParseFloat(n.Text, 64); err == nil {
+				n.Text = strconv.FormatFloat(f, 'g', -1, 64)
+			}
+		}
+		return true
+	})
+	return v
 }
 
 var noArguments = mutate.JSON{Kind: mutate.Object}
