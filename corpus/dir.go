@@ -33,6 +33,9 @@ var folders = []string{Valid, EdgeCases, Interesting, Crashes, Hangs, Findings}
 // ErrExists is what [Create] returns, wrapped, when the directory holds a campaign already.
 var ErrExists = errors.New("holds a campaign already")
 
+// ErrForeign is what [Create] returns, wrapped, when the directory holds what is no part of a campaign.
+var ErrForeign = errors.New("holds other files")
+
 // Skip says why something of a target is not fuzzed.
 type Skip struct {
 	Subject string `json:"subject"`
@@ -109,9 +112,10 @@ type Dir struct {
 
 var _ teasel.Reporter = (*Dir)(nil)
 
-// Create makes a campaign's directory, which may exist as long as it holds no campaign, and locks it.
+// Create makes a campaign's directory, which may exist as long as it holds no campaign and nothing that is no part of
+// one, and locks it.
 func Create(path string, m Meta) (*Dir, error) {
-	if err := m.check(); err != nil {
+	if err := errors.Join(m.check(), checkForeign(path)); err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
 	}
 	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: map[teasel.Feature]struct{}{}}
@@ -132,6 +136,30 @@ func Create(path string, m Meta) (*Dir, error) {
 		return nil, errors.Join(err, release(d.lock))
 	}
 	return d, nil
+}
+
+// checkForeign looks for files that are no part of a campaign. In a campaign's own directory anything may lie.
+func checkForeign(path string) error {
+	files, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, f := range files {
+		if f.Name() == campaignName || f.Name() == journalName {
+			return nil
+		}
+	}
+	for _, f := range files {
+		part := f.Name() == lockName
+		for _, folder := range folders {
+			top, _, _ := strings.Cut(folder, "/")
+			part = part || f.IsDir() && f.Name() == top
+		}
+		if !part {
+			return fmt.Errorf("it %w, such as %s", ErrForeign, f.Name())
+		}
+	}
+	return nil
 }
 
 // Open locks the directory of a campaign that is to go on.

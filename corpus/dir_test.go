@@ -272,6 +272,34 @@ func TestCreateTwice(t *testing.T) {
 	}
 }
 
+// What is somebody else's is not mixed with a campaign, which would be renamed or deleted as a whole later.
+func TestCreateAmongOtherFiles(t *testing.T) {
+	for _, name := range []string{"letter.txt", "corpus/x", "findings.txt"} {
+		path := t.TempDir()
+		file := filepath.Join(path, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadDir(path)
+		_, err := Create(path, testMeta())
+		if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), before[0].Name()) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, _ := os.ReadDir(path); len(after) != 1 {
+			t.Errorf("%s: there are %d files afterwards", name, len(after))
+		}
+	}
+	path := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(path, Valid), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Create(path, testMeta())
+	if err != nil {
+		t.Fatalf("with seeds of its own: %v", err)
+	}
+	d.Close()
+}
+
 // A disk that takes no more is an error of ours, not a finding lost silently.
 func TestReportFails(t *testing.T) {
 	d := create(t)

@@ -55,7 +55,7 @@ func (p *plan[T]) begin(cmd *cobra.Command) error {
 	}
 	dir, err := corpus.Create(o.Out, p.meta)
 	if err != nil {
-		return usage("choose another directory with --out", "creating the campaign's directory: %w", err)
+		return usage("choose another directory with --out", "%w", err)
 	}
 	return p.finish(cmd, dir, func() error {
 		for _, s := range p.seeds {
