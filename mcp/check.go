@@ -71,6 +71,9 @@ const (
 	// conform to the input schema, unless the schema has a limit that the size breaks.
 	CheckGrowthTime = "growth-time"
 
+	// A call with a text for an argument, a call of the same length with another shape of arguments, and both again.
+	CheckShapeTime = "shape-time"
+
 	// One step, a valid call that is sent many times.
 	CheckGrowthMemory = "growth-memory"
 
@@ -98,10 +101,13 @@ func Checks() []string {
 	return []string{
 		CheckBatch, CheckCancel, CheckCompletion, CheckCursor, CheckDuplicateKey, CheckEOF, CheckGrowthMemory,
 		CheckGrowthTime, CheckIDs, CheckInjection, CheckInvalid, CheckLarge, CheckLifecycle, CheckLogLevel,
-		CheckPagination, CheckProgress, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckTraversal,
+		CheckPagination, CheckProgress, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckShapeTime, CheckTraversal,
 		CheckUndeclared, CheckUnknownName, CheckValidation, CheckVariantKey,
 	}
 }
+
+// measuresTime reports whether the scripts of a check measure time, so that nothing else must be part of them.
+func measuresTime(label string) bool { return label == CheckGrowthTime || label == CheckShapeTime }
 
 // comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.

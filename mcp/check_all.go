@@ -43,6 +43,7 @@ var checks = []check{
 	{CheckLifecycle, true, checkLifecycle},
 	{CheckEOF, true, checkEOF},
 	{CheckGrowthMemory, true, checkGrowthMemory},
+	{CheckShapeTime, true, checkShapeTime},
 	{CheckGrowthTime, true, checkGrowthTime},
 	{CheckLarge, true, checkLarge},
 }

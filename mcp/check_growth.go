@@ -114,6 +114,25 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 	}
 }
 
+// shapeWidth is how many members or items a shape has.
+const shapeWidth = 50_000
+
+// checkShapeTime looks at one request and one tool: what parses and validates is the same for all.
+func checkShapeTime(b *repertoire, r *teasel.Rand, emit emitter) {
+	text := func(n int) string { return `{"teasel_extra":` + quote(longText(n)) + `}` }
+	pair := func(name, shape string, line func(arguments string) []byte) {
+		one, other := send(line(text(len(shape)))), send(line(shape))
+		emit(name, shared(CheckShapeTime, one, other, one, other))
+	}
+	keys, items := wideObject(shapeWidth), `{"teasel_extra":[`+strings.Repeat("{},", shapeWidth-1)+"{}]}"
+	for _, t := range b.quick(r, 1) {
+		call := func(arguments string) []byte { return t.callWith(mutate.NewRaw(arguments)) }
+		pair(t.Name+" keys", keys, call)
+		pair(t.Name+" items", items, call)
+	}
+	pair("ping keys", keys, func(params string) []byte { return requestLine("ping", mutate.NewRaw(params)) })
+}
+
 // repeatItem returns the full arguments with the first item of an array repeated.
 func (c *callable) repeatItem(name string, n int) *mutate.JSON {
 	v := c.full.Clone()

@@ -92,7 +92,7 @@ func (e *editor) insertAsIs(i int, s Step) {
 // befell the session of others: it is left out, unless all are such. So is what measured how time grows, for it takes
 // its time and has no other effect; and before such a measurement nothing else has a part in it.
 func (m *Mutator) Join(ins []Script) Script {
-	if n := len(ins); n > 0 && ins[n-1].Check == CheckGrowthTime {
+	if n := len(ins); n > 0 && measuresTime(ins[n-1].Check) {
 		return copyScript(Script{}, ins[n-1])
 	}
 	all := true
@@ -104,7 +104,7 @@ func (m *Mutator) Join(ins []Script) Script {
 		out.Start = Fresh
 	}
 	for i := range ins {
-		if ins[i].Start != out.Start || ins[i].Check == CheckGrowthTime {
+		if ins[i].Start != out.Start || measuresTime(ins[i].Check) {
 			continue
 		}
 		base := len(out.Steps)

@@ -13,6 +13,8 @@ const (
 	leakShare    = 0.6      // of the steps that grow, each by a fair part of the mean
 	steepLeast   = 100e3    // microseconds, for the largest input
 	steepPower   = 1.6      // of the size, by which the time grows
+	shapeLeast   = 60e3     // microseconds
+	shapeFactor  = 10       // times what a text of the same length takes
 )
 
 // growth judges what the executor has measured on purpose.
@@ -23,6 +25,13 @@ func (j *judge) growth() {
 	}
 	s := &j.t.Sent[len(j.t.Sent)-1]
 	switch g.What {
+	case "shape":
+		text, shape := min(g.Values[0], g.Values[2]), min(g.Values[1], g.Values[3])
+		if shape >= shapeLeast && shape >= shapeFactor*text {
+			j.report(RuleShape, j.subject(s), "", fmt.Sprintf(
+				"%d bytes kept the server busy for %.0f ms, and for %.0f ms when they were one text: %s.",
+				len(s.Raw), shape/1e3, text/1e3, cut(s.Raw, 160))).Alone = true
+		}
 	case "memory":
 		if each, ok := leaks(g); ok {
 			last := len(g.Values) - 1

@@ -18,7 +18,7 @@ func (e *executor) measure(r *round, l *lane) {
 	switch l.in.Check {
 	case CheckGrowthMemory:
 		e.measureMemory(r, l)
-	case CheckGrowthTime:
+	case CheckGrowthTime, CheckShapeTime:
 		e.measureTime(r, l)
 	}
 }
@@ -49,10 +49,17 @@ func (e *executor) measureTime(r *round, l *lane) {
 	now := r.server.proc.CPU()
 	if l.t.Growth == nil {
 		l.t.Growth = &Growth{What: "time"}
+		if l.in.Check == CheckShapeTime {
+			l.t.Growth.What = "shape"
+		}
 	}
 	if n := len(l.t.Sent); n > m.said {
 		if s := &l.t.Sent[n-1]; n == m.said+1 && s.Answer >= 0 {
-			l.t.Growth.add(float64(len(s.Raw)), float64((now - m.cpu).Microseconds()))
+			size := len(s.Raw)
+			if l.in.Check == CheckShapeTime {
+				size = n
+			}
+			l.t.Growth.add(float64(size), float64((now - m.cpu).Microseconds()))
 		}
 		m.said = n
 	}

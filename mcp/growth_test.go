@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 // TestSteepOnBusyMachine measures servers whose time grows in many ways, on a machine that makes everything take up to
@@ -58,5 +59,34 @@ func TestLeaks(t *testing.T) {
 		if _, ok := leaks(measure(10e3, 30e6, 1e12)); ok {
 			t.Fatal("10 MB are too little to be sure")
 		}
+	}
+}
+
+// The TypeScript SDK takes twenty times as long for an object of many members as for a text of the same length, servers in
+// Go a few times.
+func TestCostlyShape(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		costly bool
+	}{{"everything", true}, {"gosdk", false}, {"mcpgo", false}} {
+		t.Run(test.name, func(t *testing.T) {
+			e := open(t, &Target{Command: realServer(t, test.name), Timeout: 20 * time.Second})
+			tool := e.session.Tools[0].Name
+			found := 0
+			checkShapeTime(NewMutator(MutatorConfig{Session: e.session}).e.b, rand.New(rand.NewPCG(1, 2)), func(name string, in Script) {
+				for try := 0; try < 3 && found == 0; try++ {
+					_, obs := execute(t, e, in)
+					for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
+						if f.Rule == RuleShape {
+							found++
+							t.Logf("%s: %s", name, f.Message)
+						}
+					}
+				}
+			})
+			if (found > 0) != test.costly {
+				t.Errorf("%s: %d findings", tool, found)
+			}
+		})
 	}
 }

@@ -27,7 +27,7 @@ func (e *executor) limit(l *lane) time.Duration {
 	if l == nil {
 		return quick
 	}
-	switch demanding := l.in.Check == CheckGrowthTime || l.in.Check == CheckGrowthMemory || l.in.Check == CheckLarge; {
+	switch demanding := measuresTime(l.in.Check) || l.in.Check == CheckGrowthMemory || l.in.Check == CheckLarge; {
 	case demanding && l.obs.Ask.Quick:
 		return e.soon()
 	case demanding || e.whole:

@@ -83,6 +83,7 @@ const (
 	RuleNotRepeatable     = "mcp/not-repeatable"
 	RuleMemoryGrowth      = "mcp/memory-growth"
 	RuleSlowGrowth        = "mcp/slow-growth"
+	RuleShape             = "mcp/costly-shape"
 	RuleTraversal         = "mcp/path-traversal"
 	RuleShellInjection    = "mcp/shell-injection"
 	RuleTemplateInjection = "mcp/template-injection"

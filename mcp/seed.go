@@ -212,7 +212,7 @@ func (s *seeds) checks(noGrowth bool) {
 	var dear [][]Seed
 	for i := range checks {
 		c := &checks[i]
-		if noGrowth && (c.label == CheckGrowthTime || c.label == CheckGrowthMemory) {
+		if noGrowth && (measuresTime(c.label) || c.label == CheckGrowthMemory) {
 			continue
 		}
 		var made []Seed

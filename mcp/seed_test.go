@@ -81,7 +81,7 @@ func TestSeedsPutDearOnesLast(t *testing.T) {
 	}
 	quick := NewMutator(MutatorConfig{Session: recordedSession(t, "everything"), Profile: CI})
 	for _, seed := range quick.Seeds() {
-		if seed.Script.Check == CheckGrowthMemory || seed.Script.Check == CheckGrowthTime {
+		if seed.Script.Check == CheckGrowthMemory || measuresTime(seed.Script.Check) {
 			t.Errorf("the profile ci measures growth: %s", seed.Name)
 		}
 	}
@@ -161,6 +161,10 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 				if len(steps[i+1].Line) <= len(steps[i].Line) {
 					fail("each step is longer than the one before")
 				}
+			}
+		case CheckShapeTime:
+			if len(steps) != 4 || len(steps[0].Line) < len(steps[1].Line) {
+				fail("a text that is as long as the shape, the shape, and both again")
 			}
 		case CheckGrowthMemory:
 			if len(steps) != 1 || steps[0].Times < 100 {

@@ -10,7 +10,7 @@ import (
 // messages would be to compare something else.
 // What was made to measure growth is as simple as it can be: each try would measure anew.
 func (m *Mutator) Simplify(k uint64, dst, src Script) (Script, bool) {
-	if src.Check == CheckGrowthTime || src.Check == CheckGrowthMemory {
+	if measuresTime(src.Check) || src.Check == CheckGrowthMemory {
 		return src, false
 	}
 	c := countdown(k)

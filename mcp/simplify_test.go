@@ -187,7 +187,7 @@ func TestSimplifyLongScripts(t *testing.T) {
 	if len(out.Steps[0].Line) > 5<<17 {
 		t.Errorf("%d bytes are left where more than %d are needed", len(out.Steps[0].Line), 1<<19)
 	}
-	for _, label := range []string{CheckGrowthTime, CheckGrowthMemory} {
+	for _, label := range []string{CheckGrowthTime, CheckShapeTime, CheckGrowthMemory} {
 		if n := candidates(shared(label, sendText(echoCall), Step{Line: []byte(sumCall), Times: 2000})); n != 0 {
 			t.Errorf("%s: %d candidates", label, n)
 		}

@@ -72,7 +72,7 @@ type End struct {
 
 // Growth is what the executor measured on purpose: how memory or time grew while one input was repeated or made bigger.
 type Growth struct {
-	What   string    // "memory": bytes held after Sizes[i] executions; "time": microseconds for an input of Sizes[i] bytes
+	What   string    // "memory": bytes held after Sizes[i] executions; "time": microseconds for an input of Sizes[i] bytes; "shape": for the Sizes[i]th line
 	Sizes  []float64 // strictly rising
 	Values []float64
 }
