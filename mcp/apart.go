@@ -11,11 +11,12 @@ import (
 
 // takeApart deals with the end of a server that had several scripts in flight, and returns the scripts that are still
 // to be run. Most servers work in order, so that the first unanswered script is the first suspect; one that died may
-// have done so some time after an answer. When none of the suspects kills a server by itself, what was not answered is
-// lost.
+// have done so some time after an answer. When none of the suspects kills a server by itself, all are run again in turn,
+// and when that does not tell, what was not answered is lost.
 func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lane) ([]*lane, error) {
 	end := e.bury(ctx, f, r.server)
 	parked := e.lose(r.server)
+	sent := begun(lanes)
 	lost, broken, rest, heard := sortOut(lanes)
 	if len(lost) == 1 && len(broken) == 0 && len(heard) == 0 {
 		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
@@ -55,8 +56,21 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		}
 		return append(others, rest...), nil
 	}
-	if f == fateEnded { // whoever looks for the culprit has to wait for the death
-		e.lingers = lingerCalls
+	if f == fateEnded {
+		left, found, last, err := e.inTurn(ctx, sent)
+		if err != nil {
+			return nil, err
+		}
+		rest = slices.DeleteFunc(rest, func(l *lane) bool { return slices.Contains(sent, l) })
+		if rest = slices.Concat(left, rest); found {
+			return rest, nil
+		}
+		if e.riddles++; last != nil {
+			lost, heard = []*lane{last}, nil
+		} else if e.riddles > maxRiddles {
+			lost, heard = nil, nil
+		}
+		e.lingers = lingerCalls // whoever looks for the culprit has to wait for the death
 	}
 	for _, l := range lost {
 		l.lost = true
@@ -68,15 +82,12 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 	return rest, nil
 }
 
-// How many scripts are tried whose last answer had come before the server died: of those that servers have died of so
-// before, and otherwise. All that is tried runs on the same server, and what dies after so many requests would look guilty.
-const (
-	knownSuspects = 4
-	lateSuspects  = 2
-)
+// knownSuspects is how many scripts are tried about what servers have died of some time after the last answer. All that is
+// tried runs on the same server, and what dies after so many requests would look guilty.
+const knownSuspects = 4
 
 // late returns those of the scripts that the server is likeliest to have died of after their last answer: those about what
-// it has died of so before, and otherwise the last ones. Of a server that did not die itself it is the last one.
+// it has died of so before. Of a server that did not die itself it is the last one.
 func (e *executor) late(heard []*lane, f fate) []*lane {
 	if f != fateEnded {
 		return heard[:min(len(heard), 1)]
@@ -86,9 +97,6 @@ func (e *executor) late(heard []*lane, f fate) []*lane {
 		if e.dying(l) > 0 {
 			known = append(known, l)
 		}
-	}
-	if len(known) == 0 {
-		return heard[:min(len(heard), lateSuspects)]
 	}
 	return known[:min(len(known), knownSuspects)]
 }

@@ -25,6 +25,7 @@ type executor struct {
 	startup time.Duration
 	lingers int           // executions to be watched for longer: the server has died some time after its last answer
 	idle    int           // times that it has
+	riddles int           // deaths of servers that did not come again
 	slowest time.Duration // that any answer took which came to a script by itself
 
 	lanes  []*lane

@@ -50,7 +50,10 @@ func TestLateServer(t *testing.T) {
 				fmt.Fprintln(os.Stderr, "panic: loudly\n\ngoroutine 1 [running]:")
 				time.AfterFunc(60*time.Millisecond, func() { os.Exit(9) })
 			}
-			if message == "die later" {
+			switch message {
+			case "die soon":
+				time.AfterFunc(time.Millisecond, func() { os.Exit(9) })
+			case "die later":
 				time.AfterFunc(30*time.Millisecond, func() { os.Exit(9) })
 			}
 		}
@@ -105,6 +108,29 @@ func TestBusyDeath(t *testing.T) {
 	}
 	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
 		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestBusyDeathInTurn: which script it was comes out when all are run again in turn, and nobody else is to blame.
+func TestBusyDeathInTurn(t *testing.T) {
+	const guilty = 17
+	for _, message := range []string{"die soon", "die later"} {
+		t.Run(message, func(t *testing.T) {
+			e := lateServer(t)
+			var ins []Script
+			for range 40 {
+				ins = append(ins, call("echo", `{"message":"nap"}`))
+			}
+			ins[guilty] = call("echo", `{"message":"`+message+`"}`)
+			for i, x := range exits(executeBatch(t, e, ins...)) {
+				if (x == teasel.ExitCrash) != (i == guilty) || i != guilty && x != teasel.ExitOK {
+					t.Errorf("script %d ended as %v", i, x)
+				}
+			}
+			if e.riddles != 0 {
+				t.Errorf("nobody was found for %d deaths", e.riddles)
+			}
+		})
 	}
 }
 
