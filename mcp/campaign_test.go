@@ -108,10 +108,7 @@ func long(t *testing.T) {
 // seeds.
 func TestPlanted(t *testing.T) {
 	long(t)
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := mcp.BuildServer(t, plantedtest.Planted)
 	destroyed := filepath.Join(t.TempDir(), "destroyed")
 	h := &hunt{command: []string{server}, env: []string{"TEASEL_DESTROYED=" + destroyed}, seed: 1, duration: 100 * time.Second,
 		stop: func(fs []teasel.Finding) bool { return 20*len(missing(fs)) <= len(plantedtest.Bugs) }}
@@ -130,10 +127,7 @@ func TestPlanted(t *testing.T) {
 // request that was still at work, or a server that dies of something else, is found too, and not by chance.
 func TestPlantedHard(t *testing.T) {
 	long(t)
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := mcp.BuildServer(t, plantedtest.Planted)
 	hard := []string{"deep-condition", "exponential-time", "reply-twice", "state-after-garbage", "cancelled-answered", "read-only-lie", "hang-one-call"}
 	bugs := append([]string{"exit-on-odd-id"}, hard...)
 	left := func(fs []teasel.Finding) []string {
@@ -154,10 +148,7 @@ func TestPlantedHard(t *testing.T) {
 // On the same server without the bugs nothing is found.
 func TestCleanTwin(t *testing.T) {
 	long(t)
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := mcp.BuildServer(t, plantedtest.Planted)
 	h := &hunt{command: []string{server, "-bugs", "none"}, seed: 2, workers: 2, duration: 30 * time.Second}
 	for _, f := range h.run(t).Findings {
 		t.Errorf("false alarm: %s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)
@@ -166,10 +157,7 @@ func TestCleanTwin(t *testing.T) {
 
 // Every profile works on a real server. The quick ones are cut short by executions, not by the clock.
 func TestProfiles(t *testing.T) {
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := mcp.BuildServer(t, plantedtest.Planted)
 	for _, p := range mcp.Profiles() {
 		t.Run(p.Name, func(t *testing.T) {
 			h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,wrong-resource-uri"}, profile: p, seed: max(p.Seed, 1), runs: 6000}
@@ -183,10 +171,7 @@ func TestProfiles(t *testing.T) {
 
 // The same seed and one worker: the same executions and the same findings.
 func TestSameSeedSameFindings(t *testing.T) {
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := mcp.BuildServer(t, plantedtest.Planted)
 	outcome := func() string {
 		h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,id-as-string,wrong-resource-uri"},
 			seed: 7, runs: 12_000}
@@ -243,13 +228,9 @@ func installed(t testing.TB, command []string) {
 		if err != nil {
 			_, err = exec.LookPath(name)
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			mcp.Missing(t, err)
 		}
-		if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
-			t.Fatalf("%s is missing: run scripts/setup-test.sh", name)
-		}
-		t.Skipf("%s is missing: run scripts/setup-test.sh", name)
 	}
 }
 

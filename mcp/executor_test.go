@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,19 +14,9 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
-
-// build compiles a server of testdata.
-func build(t *testing.T, name string) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), name)
-	out, err := exec.Command("go", "build", "-o", program, "./testdata/"+name).CombinedOutput()
-	if err != nil {
-		t.Fatalf("building %s: %v\n%s", name, err, out)
-	}
-	return program
-}
 
 // open starts an executor and checks at the end of the test that no process and no goroutine of it is left.
 func open(t *testing.T, target *Target) *executor {
@@ -142,7 +131,7 @@ func planted(program string, bugs string) *Target {
 const ping = `{"jsonrpc":"2.0","id":"@id","method":"ping"}`
 
 func TestExecutor(t *testing.T) {
-	program := build(t, "planted")
+	program := BuildServer(t, plantedtest.Planted)
 	t.Run("answers", func(t *testing.T) { testAnswers(t, program) })
 	t.Run("deaths", func(t *testing.T) { testDeaths(t, program) })
 	t.Run("hangs", func(t *testing.T) { testHangs(t, program) })
@@ -533,7 +522,7 @@ func testGrowth(t *testing.T, program string) {
 
 // TestCancelled: what is broken off leaves nothing behind, and the executor is of use afterwards.
 func TestCancelled(t *testing.T) {
-	e := open(t, planted(build(t, "planted"), "hang-one-call"))
+	e := open(t, planted(BuildServer(t, plantedtest.Planted), "hang-one-call"))
 	hang := call("find_route", `{"from":"depot","to":"depot"}`)
 	for _, in := range [][]Script{{hang}, {lineScript(ping), hang, lineScript(`{"jsonrpc":"2.0","id":"odd","method":"ping"}`)}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
 )
 
 func TestIsLauncher(t *testing.T) {
@@ -44,10 +46,7 @@ func TestLauncherIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
-			t.Fatalf("%v: run scripts/setup-test.sh", err)
-		}
-		t.Skipf("%v: run scripts/setup-test.sh", err)
+		Missing(t, err)
 	}
 	target := &Target{Command: []string{"npx", "--no-install", "mcp-server-everything"}, Env: []string{"TEASEL_TEST=1"}, Dir: dir}
 	session, err := target.Discover(t.Context())
@@ -70,7 +69,7 @@ func TestLauncherIsLeftOut(t *testing.T) {
 
 // What is no launcher is left as it is.
 func TestNoLauncher(t *testing.T) {
-	target := &Target{Command: []string{"sh", "-c", build(t, "planted") + "; true"}}
+	target := &Target{Command: []string{"sh", "-c", BuildServer(t, plantedtest.Planted) + "; true"}}
 	session, err := target.Discover(t.Context())
 	if err != nil || session.Direct != nil {
 		t.Errorf("it is started with %q, %v", session.Direct, err)

@@ -27,7 +27,7 @@ func realServer(tb testing.TB, name string) []string {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		tb.Skip("the server is not there, run scripts/setup-test.sh: ", err)
+		Missing(tb, err)
 	}
 	return append(append(before, path), after...)
 }

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
 )
 
 // TestWickedStart starts servers that cannot be used and looks at what the user is told.
 func TestWickedStart(t *testing.T) {
-	program := build(t, "wicked")
+	program := BuildServer(t, plantedtest.Wicked)
 	for _, tt := range []struct{ mode, what, stderr, hint string }{
 		{"exit", "exited with status 3 before it had answered initialize", "cannot open the database", "by hand"},
 		{"garbage", `wrote "Welcome to wicked 1.0!" instead of an answer to initialize`, "", "standard output"},
@@ -52,7 +53,7 @@ func TestWickedStart(t *testing.T) {
 // TestWickedClosesInput: whether the server is found out before or after it has been opened is a race that it decides.
 func TestWickedClosesInput(t *testing.T) {
 	before := runtime.NumGoroutine()
-	target := &Target{Command: []string{build(t, "wicked"), "close-stdin"}, Timeout: 500 * time.Millisecond}
+	target := &Target{Command: []string{BuildServer(t, plantedtest.Wicked), "close-stdin"}, Timeout: 500 * time.Millisecond}
 	ex, err := target.Open(t.Context())
 	if err != nil {
 		if !strings.Contains(err.Error(), "closed its standard input") {
@@ -109,7 +110,7 @@ func TestStartIsCancelled(t *testing.T) {
 
 // TestWickedRun runs calls on servers that misbehave later. Whatever they do, all that was started is gone afterwards.
 func TestWickedRun(t *testing.T) {
-	program := build(t, "wicked")
+	program := BuildServer(t, plantedtest.Wicked)
 	all := func(exit teasel.Exit) map[teasel.Exit]bool { return map[teasel.Exit]bool{exit: true} }
 	ok := all(teasel.ExitOK)
 	fine := func(tr *Transcript) bool { return len(tr.Received) == 1 && tr.Sent[0].Answer == 0 && tr.Noisy == 0 }
@@ -181,7 +182,7 @@ func TestWickedRun(t *testing.T) {
 
 // TestWickedFlood: a server that never stops writing is cut off, and its pipes do not hold us up.
 func TestWickedFlood(t *testing.T) {
-	program := build(t, "wicked")
+	program := BuildServer(t, plantedtest.Wicked)
 	for _, tt := range []struct {
 		mode string
 		call string
@@ -206,7 +207,7 @@ func TestWickedFlood(t *testing.T) {
 
 // TestWickedSlow: a slow tool holds up nothing but itself.
 func TestWickedSlow(t *testing.T) {
-	e := open(t, &Target{Command: []string{build(t, "wicked"), "slow-tool-apart"}, Timeout: 10 * time.Second})
+	e := open(t, &Target{Command: []string{BuildServer(t, plantedtest.Wicked), "slow-tool-apart"}, Timeout: 10 * time.Second})
 	var slow string
 	for _, tool := range e.session.Tools {
 		if tool.Name != "echo" {

@@ -29,11 +29,7 @@ func TestMentioned(t *testing.T) {
 
 func plantedSession(t *testing.T) *Session {
 	t.Helper()
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := (&Target{Command: []string{server, "-bugs", "none"}}).Discover(t.Context())
+	s, err := (&Target{Command: []string{BuildServer(t, plantedtest.Planted), "-bugs", "none"}}).Discover(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
