@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
 )
 
 // oddCall calls a tool with a member that no request has.
@@ -25,7 +26,7 @@ func accustomed(t *testing.T, program, bug string) *executor {
 }
 
 func TestGuests(t *testing.T) {
-	program := build(t, "planted")
+	program := BuildServer(t, plantedtest.Planted)
 	innocent := oddCall("check_code", `{"code":"abc1"}`)
 	batch := func(guest Script) []Script {
 		ins := make([]Script, 60)

@@ -545,7 +545,7 @@ func TestCancelled(t *testing.T) {
 
 // What was said to a process that is no more is not said to the next one.
 func TestCancelledFresh(t *testing.T) {
-	e := open(t, planted(build(t, "planted"), "none"))
+	e := open(t, planted(BuildServer(t, plantedtest.Planted), "none"))
 	in := Script{Start: Fresh, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

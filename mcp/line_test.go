@@ -75,32 +75,32 @@ func TestInboxWakes(t *testing.T) {
 	b := newInbox()
 	r, w := io.Pipe()
 	go b.read(r)
-	woken := func() bool {
+	woken := func(within time.Duration) bool {
 		select {
 		case <-b.more:
 			return true
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(within):
 			return false
 		}
 	}
 	b.expect(3)
 	io.WriteString(w, "a\nb\n")
-	if woken() {
+	if woken(20 * time.Millisecond) {
 		t.Error("woken for two lines of three")
 	}
 	io.WriteString(w, "c\n")
-	if !woken() {
+	if !woken(10 * time.Second) {
 		t.Error("not woken for three lines")
 	}
 	b.expect(2)
-	if !woken() {
+	if !woken(10 * time.Second) {
 		t.Error("not woken for lines that are there already")
 	}
 	var l lines
 	b.take(&l)
 	b.expect(5)
 	io.WriteString(w, `{"method":"ping","id":1}`+"\n")
-	if !woken() {
+	if !woken(10 * time.Second) {
 		t.Error("not woken for a request")
 	}
 	w.Close()
