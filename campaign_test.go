@@ -21,7 +21,7 @@ func leaks(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for range 100 { // they go a little after whoever waited for them
+		for range 1000 { // they go a little after whoever waited for them
 			if runtime.NumGoroutine() <= before {
 				return
 			}

@@ -72,7 +72,7 @@ seen once, and not again: mcp/y  s: m
 
 // settled waits until the screen has drawn what it was told.
 func settled(m *terminal, want string) {
-	for range 1000 {
+	for range 10_000 {
 		if strings.Contains(m.text(), want) {
 			return
 		}
