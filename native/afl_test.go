@@ -17,10 +17,7 @@ import (
 // aflBuild builds a C file of testdata with one of AFL++'s compilers, or another one.
 func aflBuild(t testing.TB, compiler, file string, flags ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(compiler)
-	if err != nil {
-		t.Skipf("%s is not installed (Debian: apt-get install afl++ clang gcc): %v", compiler, err)
-	}
+	path := needTool(t, compiler)
 	bin := filepath.Join(t.TempDir(), "target")
 	cmd := exec.Command(path, append([]string{filepath.Join("testdata", file), "-g", "-o", bin}, flags...)...)
 	cmd.Env = append(cmd.Environ(), "AFL_QUIET=1")

@@ -13,18 +13,24 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// needClang skips a test where there is no clang.
-func needClang(t testing.TB) {
+// needTool returns the path of a program and skips a test where it is missing, unless all have to be there.
+func needTool(t testing.TB, name string) string {
 	t.Helper()
-	if _, err := exec.LookPath("clang"); err != nil {
-		t.Skip("clang is not installed (Debian: apt-get install clang libclang-rt-dev): ", err)
+	path, err := exec.LookPath(name)
+	if err == nil {
+		return path
 	}
+	if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
+		t.Fatalf("%v: scripts/setup-test.sh installs it", err)
+	}
+	t.Skipf("%v: scripts/setup-test.sh installs it", err)
+	return ""
 }
 
 // compile runs teasel's compiler as a build would.
 func compile(t testing.TB, c native.Compiler, args ...string) {
 	t.Helper()
-	needClang(t)
+	needTool(t, "clang")
 	argv, err := c.Command(context.Background(), args)
 	if err != nil {
 		t.Fatal(err)

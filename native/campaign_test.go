@@ -22,9 +22,14 @@ func campaign(bin string, seed uint64) *teasel.Campaign[[]byte] {
 
 // Magic numbers, texts and checksums are no obstacle, whatever the seed.
 func TestPuzzles(t *testing.T) {
+	seeds := uint64(10)
+	if testing.Short() {
+		t.Log("one seed of ten with -short")
+		seeds = 1
+	}
 	for _, name := range []string{"magic", "nested", "string", "checksum", "folded", "switched", "adler", "summed", "long"} {
 		bin := build(t, source(t, name+".c"))
-		for seed := range uint64(10) {
+		for seed := range seeds {
 			c := campaign(bin, seed)
 			c.StopAfter, c.Runs = 1, 500_000
 			s, err := c.Run(context.Background())

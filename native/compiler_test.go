@@ -15,7 +15,7 @@ import (
 
 // What a build asks of its compiler decides what is added: nothing, coverage, or coverage and the runtime.
 func TestCompilerCommand(t *testing.T) {
-	needClang(t)
+	needTool(t, "clang")
 	c := native.Compiler{Cache: t.TempDir()}
 	for _, test := range []struct {
 		args              string
@@ -58,7 +58,7 @@ func TestCompilerCommand(t *testing.T) {
 
 // What a response file says counts as if it stood in the command.
 func TestResponseFile(t *testing.T) {
-	needClang(t)
+	needTool(t, "clang")
 	dir := t.TempDir()
 	inner, outer := filepath.Join(dir, "inner"), filepath.Join(dir, "outer")
 	write(t, inner, "-c 'with space.c'\n")
@@ -119,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 
 // The runtime is compiled once.
 func TestCache(t *testing.T) {
-	needClang(t)
+	needTool(t, "clang")
 	c := native.Compiler{Cache: t.TempDir()}
 	for range 2 {
 		if _, err := c.Command(context.Background(), []string{"a.c"}); err != nil {
@@ -134,7 +134,7 @@ func TestCache(t *testing.T) {
 
 // Without a home the runtime goes among the temporary files, if nobody else could have put another there.
 func TestNoHome(t *testing.T) {
-	needClang(t)
+	needTool(t, "clang")
 	t.Setenv("XDG_CACHE_HOME", "/dev/null/cache")
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
