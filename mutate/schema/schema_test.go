@@ -24,10 +24,14 @@ func mustCompile(t testing.TB, text string) *Schema {
 func TestDraws(t *testing.T) {
 	for _, test := range schemas {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			s := mustCompile(t, test.schema)
 			n := 300
-			if s.weight > 100 {
-				n = 10 // the validator takes a thousand times as long
+			if s.weight > 100 { // the validator takes a thousand times as long
+				n = 10
+			} else if testing.Short() {
+				n = 30
+				t.Log("a tenth of the draws, an eighth of the violations with -short")
 			}
 			checkDraws(t, test.name, s, rand.New(rand.NewPCG(1, 2)), n)
 		})
