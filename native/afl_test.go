@@ -81,7 +81,7 @@ func TestAFL(t *testing.T) {
 				t.Errorf("it is %+v", i)
 			}
 			c := campaign(bin, 1)
-			c.Target, c.Seeds, c.Runs, c.StopAfter, c.Duration = target, [][]byte{[]byte("bax"), []byte("nux"), []byte("oxx")}, 300_000, 2, time.Minute
+			c.Target, c.Seeds, c.Runs, c.StopAfter, c.Duration = target, [][]byte{[]byte("bax"), []byte("nux"), []byte("oxx")}, 300_000, 2, 5*time.Minute
 			c.MinimizeRuns = 500
 			want := map[string]string{"ba": "native/abort", "nu": "native/invalid-access"} // by the first two of three bytes
 			if slices.Contains(w.flags, "-fsanitize=address") {

@@ -109,7 +109,7 @@ func TestBlackBoxCampaign(t *testing.T) {
 	for _, args := range [][]string{nil, {"@@"}} {
 		c := campaign("", 1)
 		c.Target, c.Seeds = native.Target{Command: append([]string{plainBuild(t, "talker.c")}, args...)}, [][]byte{[]byte("step000")}
-		c.StopAfter, c.Runs, c.MinimizeRuns, c.Duration = 1, 20_000, 30, time.Minute
+		c.StopAfter, c.Runs, c.MinimizeRuns, c.Duration = 1, 20_000, 30, 5*time.Minute
 		s, err := c.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
