@@ -133,9 +133,6 @@ func (e *executor) outlast(ctx context.Context, r *round) (fate, error) {
 
 // saysPanic reports whether what the server has just written to standard error is how some programs die.
 func (e *executor) saysPanic(s *server) bool {
-	if s.proc.Written() == s.stderr {
-		return false
-	}
 	text, _ := s.proc.Stderr(s.stderr)
 	return findFault(text).kind == faultPanic
 }
