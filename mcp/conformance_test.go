@@ -37,6 +37,7 @@ func TestConformantServer(t *testing.T) {
 			}
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, f := range judgeText(t, session, text.String()) {
 				t.Errorf("%s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)
 			}

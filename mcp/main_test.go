@@ -30,6 +30,16 @@ func Missing(tb testing.TB, err error) {
 	tb.Skipf("%v: run scripts/setup-test.sh", err)
 }
 
+// computes is for tests that compute for long in one goroutine: the race detector would make them ten times as long and
+// learn nothing.
+func computes(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one goroutine computes for long: not with -short")
+	}
+	t.Parallel()
+}
+
 // BuildServer returns the program of a server in testdata.
 func BuildServer(tb testing.TB, name string) string {
 	tb.Helper()

@@ -179,6 +179,7 @@ func TestMutationNames(t *testing.T) {
 }
 
 func TestMutateAlwaysDiffersAndRepeats(t *testing.T) {
+	computes(t)
 	m, twin := newTestMutator(t), newTestMutator(t).Clone()
 	seeds := m.Seeds()
 	var dst, other Script
@@ -204,6 +205,7 @@ func TestMutateAlwaysDiffersAndRepeats(t *testing.T) {
 }
 
 func TestMutateSeldomStartsProcesses(t *testing.T) {
+	computes(t)
 	m := newTestMutator(t)
 	in := fresh("", append(handshake("2025-06-18"), sendText(echoCall), Step{Line: []byte(pingLine), Close: true, NoNewline: true})...)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -252,6 +254,7 @@ func TestMutateReachesTools(t *testing.T) {
 
 // A script whose lines may get no answer has the server for itself, so that there must not be many.
 func TestMutantsMostlyGoTogether(t *testing.T) {
+	computes(t)
 	m := newTestMutator(t)
 	for _, src := range []Script{
 		scriptOf(echoCall), scriptOf(listCall), scriptOf(pingLine), scriptOf(echoCall, sumCall, listCall), scriptOf(`{bad`),

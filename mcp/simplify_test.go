@@ -147,6 +147,7 @@ func TestSimplifyFresh(t *testing.T) {
 }
 
 func TestSimplifyEndsForEverySeed(t *testing.T) {
+	computes(t)
 	m := newTestMutator(t)
 	for _, s := range m.Seeds() {
 		if len(s.Script.Steps) > 6 || m.Complexity(s.Script) > 600 {
@@ -170,6 +171,7 @@ func TestSimplifyEndsForEverySeed(t *testing.T) {
 
 // What takes long to run is not run a thousand times.
 func TestSimplifyLongScripts(t *testing.T) {
+	computes(t)
 	m := newTestMutator(t)
 	candidates := func(in Script) (n int) {
 		for k := uint64(0); ; k++ {
