@@ -21,6 +21,7 @@ import (
 type killed struct {
 	dir       string
 	mark      string // in the environment of everything that it starts
+	tmp       string // where it leaves the temporary files that it cannot remove any more
 	announced []string
 }
 
@@ -30,7 +31,7 @@ func (k *killed) command(t *testing.T, args []string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &exec.Cmd{Path: program, Args: append([]string{"teasel"}, args...), Dir: filepath.Dir(k.dir), Env: append(os.Environ(), k.mark)}
+	return &exec.Cmd{Path: program, Args: append([]string{"teasel"}, args...), Dir: filepath.Dir(k.dir), Env: append(os.Environ(), k.mark, "TMPDIR="+k.tmp)}
 }
 
 // run starts the command and kills it a while later; if it is to have begun, a while after it has said something.
@@ -119,9 +120,11 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &killed{dir: filepath.Join(t.TempDir(), "out"), mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
+	k := &killed{dir: filepath.Join(t.TempDir(), "out"), tmp: t.TempDir(),
+		mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 20 {
+	const kills, findings = 20, 10 // at least; on a slow machine more kills are needed for as many findings
+	for i := 0; i < kills || len(k.announced) < findings && i < 10*kills; i++ {
 		args := []string{"resume", k.dir, "--no-ui"}
 		if i == 0 {
 			args = []string{"mcp", "--no-ui", "--workers", "2", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server}
@@ -132,7 +135,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d findings were announced", len(k.announced))
-	if len(k.announced) < 10 {
+	if len(k.announced) < findings {
 		t.Error("too few findings were announced for this test to say anything")
 	}
 	last := k.command(t, []string{"resume", k.dir, "--no-ui", "--runs", "1000"})
