@@ -101,6 +101,7 @@ func held(t *testing.T, instance, content string) string {
 // What one side alone can know reaches the other while afl-fuzz and teasel run side by side, and AFL++'s tools take our
 // directory for one of theirs.
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	needTool(t, "clang", "afl-fuzz", "afl-clang-fast", "afl-whatsup", "afl-showmap")
 	const theirs, ours = "known to afl-fuzz", "known to teasel"
 	dir := t.TempDir()

@@ -116,6 +116,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts and kills twenty campaigns")
 	}
+	t.Parallel()
 	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
 	if err != nil {
 		t.Fatal(err)

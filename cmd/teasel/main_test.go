@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	cache := t.TempDir() // one runtime for all scripts
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
