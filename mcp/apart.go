@@ -35,42 +35,31 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 	if f != fateDeaf {
 		suspects = append(suspects, e.late(heard, f)...)
 	}
-	for _, l := range suspects {
-		l.again(e)
-		if f == fateEnded { // perhaps some time after its last answer
-			e.lingers = max(e.lingers, 1)
-		}
-		if err := e.solo(ctx, l, true); err != nil {
-			return nil, err
-		}
-		rest = slices.DeleteFunc(rest, func(o *lane) bool { return o == l })
-		if !l.bad() {
-			continue
-		}
-		var others []*lane
-		for _, o := range lost {
-			if o != l {
-				o.again(e)
-				others = append(others, o)
-			}
+	tried, found, err := e.accuse(ctx, suspects, f)
+	if err != nil {
+		return nil, err
+	}
+	rest = without(rest, suspects[:tried])
+	if found {
+		others := without(slices.Clone(lost), suspects[tried-1:tried])
+		for _, o := range others {
+			o.again(e)
 		}
 		return append(others, rest...), nil
 	}
-	if f == fateEnded {
-		left, found, last, err := e.inTurn(ctx, sent)
+	if f != fateFlood {
+		suspects = sent
+		if f == fateDeaf { // of something that it has not answered
+			suspects = slices.Clone(lost)
+		}
+		left, found, last, err := e.inTurn(ctx, suspects)
 		if err != nil {
 			return nil, err
 		}
-		rest = slices.DeleteFunc(rest, func(l *lane) bool { return slices.Contains(sent, l) })
-		if rest = slices.Concat(left, rest); found {
+		if rest = slices.Concat(left, without(rest, suspects)); found {
 			return rest, nil
 		}
-		if e.riddles++; last != nil {
-			lost, heard = []*lane{last}, nil
-		} else if e.riddles > maxRiddles {
-			lost, heard = nil, nil
-		}
-		e.lingers = lingerCalls // whoever looks for the culprit has to wait for the death
+		lost, heard = e.riddle(f, last, lost, heard)
 	}
 	for _, l := range lost {
 		l.lost = true
@@ -80,6 +69,25 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		heard[0].lost = true
 	}
 	return rest, nil
+}
+
+func without(lanes, some []*lane) []*lane {
+	return slices.DeleteFunc(lanes, func(l *lane) bool { return slices.Contains(some, l) })
+}
+
+// accuse runs suspects, each with all the time there is, until the server is the worse for one. It reports whether it
+// was, and how many were tried.
+func (e *executor) accuse(ctx context.Context, suspects []*lane, f fate) (tried int, found bool, err error) {
+	for i, l := range suspects {
+		l.again(e)
+		if f == fateEnded { // perhaps some time after its last answer
+			e.lingers = max(e.lingers, 1)
+		}
+		if err := e.solo(ctx, l, true); err != nil || l.bad() {
+			return i + 1, err == nil, err
+		}
+	}
+	return len(suspects), false, nil
 }
 
 // knownSuspects is how many scripts are tried about what servers have died of some time after the last answer. All that is

@@ -29,6 +29,9 @@ func TestLateServer(t *testing.T) {
 		case message == "never":
 		case message == "die":
 			os.Exit(9)
+		case message == "spin":
+			for {
+			}
 		case message == "block":
 			time.Sleep(1500 * time.Millisecond)
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
@@ -131,6 +134,28 @@ func TestBusyDeathInTurn(t *testing.T) {
 				t.Errorf("nobody was found for %d deaths", e.riddles)
 			}
 		})
+	}
+}
+
+// TestDeafInTurn: of several requests that are not answered, it is not the first that has made the server deaf.
+func TestDeafInTurn(t *testing.T) {
+	const guilty = 9
+	e := lateServer(t)
+	var ins []Script
+	for i := range 20 {
+		ins = append(ins, call("echo", `{"message":"fine"}`))
+		if i%3 == 0 {
+			ins[i] = call("echo", `{"message":"slow"}`)
+		}
+	}
+	ins[guilty] = call("echo", `{"message":"spin"}`)
+	for i, x := range exits(executeBatch(t, e, ins...)) {
+		if (x == teasel.ExitHang) != (i == guilty) || i != guilty && x != teasel.ExitOK {
+			t.Errorf("script %d ended as %v", i, x)
+		}
+	}
+	if e.riddles != 0 {
+		t.Errorf("nobody was found %d times", e.riddles)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A server that dies some time after an answer, in a timer or a promise, does so while it works on something else. Run
-// again in turn, each script after a short rest, it dies of one of the last few, and only a few processes are needed to
-// know of which.
+// A server that dies some time after an answer, in a timer or a promise, does so while it works on something else, and one
+// that works on many requests at once may go deaf in any of them. When the scripts run again in turn, each after a short
+// rest, it is one of the last few, and only a few processes are needed to know which.
 const (
 	turnRest     = 2 * time.Millisecond  // after each script
 	turnLong     = 50 * time.Millisecond // the same when the last few are run in turn once more
@@ -68,19 +68,28 @@ func (e *executor) runInTurn(ctx context.Context, lanes []*lane, rest time.Durat
 	return -1, nil
 }
 
-// tryLast runs the last scripts, the very last one first, until the server dies of one.
+// tryLast runs the last scripts, the very last one first, until the server is the worse for one.
 func (e *executor) tryLast(ctx context.Context, lanes []*lane) (found bool, err error) {
-	for _, l := range slices.Backward(lanes[max(0, len(lanes)-turnSuspects):]) {
-		l.again(e)
-		e.lingers = max(e.lingers, 1)
-		if err := e.solo(ctx, l, true); err != nil {
-			return false, err
-		}
-		if l.bad() {
-			return true, nil
-		}
+	suspects := slices.Clone(lanes[max(0, len(lanes)-turnSuspects):])
+	slices.Reverse(suspects)
+	_, found, err = e.accuse(ctx, suspects, fateEnded)
+	return found, err
+}
+
+// riddle says who is to be looked into by others when the end of a server came of nobody by himself: the last script that
+// ran when another one ended, or all that this one had not answered. After a number of them only the first kind is.
+func (e *executor) riddle(f fate, last *lane, lost, heard []*lane) (stillLost, stillHeard []*lane) {
+	if f == fateEnded { // whoever looks for the culprit has to wait for the death
+		e.lingers = lingerCalls
 	}
-	return false, nil
+	e.riddles++
+	switch {
+	case last != nil:
+		return []*lane{last}, nil
+	case e.riddles > maxRiddles:
+		return nil, nil
+	}
+	return lost, heard
 }
 
 // rest watches a server that has nothing to do, and reports whether it dies.
