@@ -22,7 +22,8 @@ type executor struct {
 	live    *server   // the handshake is done; nil: to be started
 	spares  []*server // nothing was said to them yet; the oldest first
 	taken   time.Time // when one of them was last needed
-	startup time.Duration
+	startup time.Duration // the longest that one of them took
+	quick   bool          // the first took no time worth doing anything else meanwhile
 	lingers int           // executions to be watched for longer: the server has died some time after its last answer
 	idle    int           // times that it has
 	riddles int           // deaths of servers that did not come again
@@ -86,6 +87,7 @@ func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
 		return nil, err
 	}
 	e.startup, e.live = time.Since(began), s
+	e.quick = e.startup < quickStart
 	e.learn()
 	if err := e.warmUp(); err != nil {
 		s.close()
