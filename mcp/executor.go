@@ -19,9 +19,9 @@ type executor struct {
 	methods map[string]string // those there are, each by itself
 	names   map[string]string // of tools and prompts
 
-	live    *server   // the handshake is done; nil: to be started
-	spares  []*server // nothing was said to them yet; the oldest first
-	taken   time.Time // when one of them was last needed
+	live    *server       // the handshake is done; nil: to be started
+	spares  []*server     // nothing was said to them yet; the oldest first
+	taken   time.Time     // when one of them was last needed
 	startup time.Duration // the longest that one of them took
 	quick   bool          // the first took no time worth doing anything else meanwhile
 	lingers int           // executions to be watched for longer: the server has died some time after its last answer

@@ -29,9 +29,8 @@ func TestLateServer(t *testing.T) {
 		case message == "never":
 		case message == "die":
 			os.Exit(9)
-		case message == "spin":
-			for {
-			}
+		case message == "stop":
+			time.Sleep(time.Hour)
 		case message == "block":
 			time.Sleep(1500 * time.Millisecond)
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
@@ -148,7 +147,7 @@ func TestDeafInTurn(t *testing.T) {
 			ins[i] = call("echo", `{"message":"slow"}`)
 		}
 	}
-	ins[guilty] = call("echo", `{"message":"spin"}`)
+	ins[guilty] = call("echo", `{"message":"stop"}`)
 	for i, x := range exits(executeBatch(t, e, ins...)) {
 		if (x == teasel.ExitHang) != (i == guilty) || i != guilty && x != teasel.ExitOK {
 			t.Errorf("script %d ended as %v", i, x)
