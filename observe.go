@@ -38,12 +38,12 @@ func (f Feature) IsState() bool { return f&stateBit != 0 }
 // Ask says what a stage wants to know of an execution. The zero value asks for news only, which is all that the hot
 // path pays for.
 type Ask struct {
-	Features bool   // all features, not only those that are news to a judging executor
-	Trace    bool   // the hash of everything reached
-	Operands bool   // what was compared
-	Quiet    bool   // faults alone matter: nothing that is reached is news, or becomes known
-	Watch    uint32 // operands of this site only; 0: of all
-	Quick    bool   // a small part of the time limit will do: another execution has the last word
+	Features bool     // all features, not only those that are news to a judging executor
+	Trace    bool     // the hash of everything reached
+	Operands bool     // what was compared
+	Quiet    bool     // faults alone matter: nothing that is reached is news, or becomes known
+	Watch    []uint32 // sites whose operands are asked for, perhaps with a few others; nil: all
+	Quick    bool     // a small part of the time limit will do: another execution has the last word
 }
 
 // Operand is one comparison that the target made and that did not hold.

@@ -176,6 +176,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		return 0, err
 	}
 	e.memory.Clear()
+	e.memory.Watch(a.Watch)
 	n := 0
 	for bits := ask(a); n < len(ins) && e.memory.Add(ins[n], bits); n++ {
 	}
@@ -183,7 +184,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(ins[0]))
 		return 1, nil
 	}
-	done, death, err := s.Run(ctx, 0, limit, a.Watch)
+	done, death, err := s.Run(ctx, 0, limit)
 	if err != nil {
 		return 0, err
 	}
@@ -245,7 +246,7 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 		for _, f := range left {
 			e.memory.Add(ins[f.index], sancov.AskFeatures|sancov.AskQuiet)
 		}
-		done, death, err := s.Run(ctx, 0, e.target.limit(), 0)
+		done, death, err := s.Run(ctx, 0, e.target.limit())
 		if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (e *executor) record(o *teasel.Observation, s *sancov.Slot) {
 		at, bt := op.Text()
 		equal := op.Flags&sancov.OperandEqual != 0
 		if op.Flags&sancov.OperandText != 0 {
-			if !equal && o.Ask.Watch == 0 {
+			if !equal && len(o.Ask.Watch) == 0 {
 				p := pair{op.Site, string(at), string(bt)}
 				rec.Texts = append(rec.Texts, Text{op.Site, e.count(p), p.a, p.b})
 			}
@@ -66,7 +66,7 @@ func (e *executor) record(o *teasel.Observation, s *sancov.Slot) {
 			continue
 		}
 		o.Operands = append(o.Operands, n)
-		if o.Ask.Watch == 0 {
+		if len(o.Ask.Watch) == 0 {
 			rec.Seen = append(rec.Seen, e.count(pair{op.Site, string(at), string(bt)}))
 		}
 	}

@@ -159,16 +159,17 @@ func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]b
 	if len(ins) == 0 {
 		return nil, nil
 	}
-	obs, err := w.Probe(ctx, ins, teasel.Ask{Operands: true, Watch: site})
+	obs, err := w.Probe(ctx, ins, teasel.Ask{Operands: true, Watch: []uint32{site}})
 	if err != nil {
 		return nil, err
 	}
 	var out [][]byte
 	for i := range obs {
-		if len(obs[i].Operands) == 0 {
+		at := slices.IndexFunc(obs[i].Operands, func(op teasel.Operand) bool { return op.Site == site })
+		if at < 0 {
 			continue
 		}
-		if mended, ok := m.Repair(nil, ins[i], obs[i].Operands[:1]); ok {
+		if mended, ok := m.Repair(nil, ins[i], obs[i].Operands[at:at+1]); ok {
 			out = append(out, elsewhere(ins[i], mended)...)
 		}
 	}

@@ -13,12 +13,13 @@ import (
 
 // These are the constants of runtime/layout.h.
 const (
-	version    = 2
+	version    = 3
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
 	maxSamples = 5
 	maxText    = 32
+	siteCount  = 1 << 16
 	headerSize = 4096
 	fdCount    = 6
 	askSample  = syscall.Signal(50)
@@ -75,8 +76,9 @@ type header struct {
 	capacity, slotCount              uint32
 	featureCount, operandCount       uint32
 	slots, virgin, bar, shortest     uint64
-	features, operands, inputs       uint64
-	from, count, mostRuns, watch     uint32
+	features, operands               uint64
+	watched, inputs                  uint64
+	from, count, mostRuns, watching  uint32
 	round, cur                       uint32
 	pid                              int32
 	status                           uint32
@@ -148,6 +150,7 @@ type Memory struct {
 	shortest []uint16
 	features []uint32
 	operands []Operand
+	watched  []byte
 	inputs   []byte
 	used     int
 }
@@ -191,6 +194,7 @@ func (m *Memory) lay(h Hello) error {
 	x.shortest = area(capacity * 16)
 	x.features = area(uint64(x.featureCount) * 4)
 	x.operands = area(uint64(m.limits.Operands) * uint64(unsafe.Sizeof(Operand{})))
+	x.watched = area(siteCount / 8)
 	x.inputs = area(uint64(m.limits.Inputs))
 	x.size = at
 	if err := m.file.Truncate(int64(at)); err != nil {
@@ -209,6 +213,7 @@ func (m *Memory) lay(h Hello) error {
 	m.shortest = unsafe.Slice((*uint16)(unsafe.Pointer(&b[x.shortest])), capacity*8)
 	m.features = unsafe.Slice((*uint32)(unsafe.Pointer(&b[x.features])), x.featureCount)
 	m.operands = unsafe.Slice((*Operand)(unsafe.Pointer(&b[x.operands])), m.limits.Operands)
+	m.watched = b[x.watched:][:siteCount/8]
 	m.inputs = b[x.inputs:][:m.limits.Inputs]
 	for i := range m.virgin {
 		m.virgin[i] = 0xff
@@ -248,6 +253,18 @@ func (m *Memory) Add(in []byte, ask uint32) bool {
 	m.used = min((m.used+len(in)+15)&^15, len(m.inputs))
 	m.h.count++
 	return true
+}
+
+// Watch has the next runs record these comparisons only, perhaps a few more; none: all.
+func (m *Memory) Watch(sites []uint32) {
+	if m.h.watching > 0 {
+		clear(m.watched)
+	}
+	m.h.watching = uint32(len(sites))
+	for _, s := range sites {
+		k := s * 0x9e3779b1 >> 16
+		m.watched[k/8] |= 1 << (k % 8)
+	}
 }
 
 // Slot returns the i-th input of the batch.

@@ -134,10 +134,10 @@ const (
 
 // Run has the target run the batch from slot from on. It returns how many slots have been run, counted from the first
 // of all; with a death, the last of them is the culprit.
-func (s *Server) Run(ctx context.Context, from int, limit time.Duration, watch uint32) (done int, death *Death, err error) {
+func (s *Server) Run(ctx context.Context, from int, limit time.Duration) (done int, death *Death, err error) {
 	n := int(s.mem.h.count)
 	h := s.mem.h
-	h.from, h.mostRuns, h.watch = uint32(from), s.cmd.Runs, watch
+	h.from, h.mostRuns = uint32(from), s.cmd.Runs
 	s.watch.begin(limit)
 	given := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

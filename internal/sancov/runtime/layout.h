@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 2,
+	TEASEL_VERSION = 3,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
@@ -14,7 +14,8 @@ enum {
 	TEASEL_SITE_LIMIT = 20,   // records of one comparison in one run
 	TEASEL_SWITCH_LIMIT = 4,  // and of one switch, which has a record for each case
 	TEASEL_CASE_LIMIT = 96,   // cases of a switch
-	TEASEL_WATCH_LIMIT = 16,  // records of a run in which one comparison is watched
+	TEASEL_WATCH_LIMIT = 64,  // and if it is the only one that is watched
+	TEASEL_SITES = 1 << 16,   // hashes of sites
 };
 
 // File descriptors, counted from the one that the environment names.
@@ -55,12 +56,12 @@ struct header {
 	uint32_t capacity;     // counters that the maps have room for, a multiple of TEASEL_LINE
 	uint32_t slot_count;   // entries of each table
 	uint32_t feature_count, operand_count;
-	uint64_t slots, virgin, bar, shortest, features, operands, inputs; // offsets
+	uint64_t slots, virgin, bar, shortest, features, operands, watched, inputs; // offsets
 
 	// Set by teasel before a command.
 	uint32_t from, count;
 	uint32_t most_runs; // of a child; 0: any number
-	uint32_t watch;     // site of the only comparison to be recorded; 0: all are
+	uint32_t watching;  // comparisons that are recorded, which have a bit in watched; 0: all are
 
 	// Set by the target.
 	uint32_t round, cur; // cur is the index of the running input

@@ -2,8 +2,9 @@
 // linker's --wrap. A record names its site by the return address, from the program's beginning on.
 
 static uint32_t recording; // 0: hooks return at once
-static uint8_t site_count[65536];
+static uint8_t site_count[TEASEL_SITES];
 static struct operand *operands;
+static const uint8_t *watched;
 
 extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
 
@@ -11,11 +12,11 @@ extern const char __executable_start[] __attribute__((weak, visibility("hidden")
 #define IDLE __builtin_expect(!recording, 1)
 
 static struct operand *operand_add(uint32_t site, uint32_t limit) {
-	if (header->watch) {
-		if (header->watch != site) return 0;
-		limit = TEASEL_WATCH_LIMIT;
-	}
 	uint32_t k = (site * 0x9e3779b1u) >> 16;
+	if (header->watching) {
+		if (!(watched[k / 8] >> k % 8 & 1)) return 0;
+		if (header->watching == 1 && limit < TEASEL_WATCH_LIMIT) limit = TEASEL_WATCH_LIMIT;
+	}
 	if (site_count[k] >= limit || header->operands_used == header->operand_count) return 0;
 	struct operand *o = operands + header->operands_used;
 	*o = (struct operand){.site = site ? site : 1};
@@ -29,7 +30,6 @@ static void operand_done(uint32_t site) {
 
 static __attribute__((noinline, cold)) void teasel_number(uint32_t site, unsigned size, unsigned flags, uint64_t a, uint64_t b,
                                                    uint32_t limit) {
-	if (header->watch && a == b) return;
 	struct operand *o = operand_add(site, limit);
 	if (!o) return;
 	o->flags = (uint8_t)(flags | (a == b ? OPERAND_EQUAL : 0));

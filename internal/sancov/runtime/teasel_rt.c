@@ -138,6 +138,7 @@ static int attach(void) {
 	shortest = (uint16_t *)(m + header->shortest);
 	features = (uint32_t *)(m + header->features);
 	operands = (struct operand *)(m + header->operands);
+	watched = m + header->watched;
 	leaving = mmap(0, 2 * sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (leaving == MAP_FAILED) return 0;
 	buckets_init();
