@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,25 +23,42 @@ func campaign(bin string, seed uint64) *teasel.Campaign[[]byte] {
 
 // Magic numbers, texts and checksums are no obstacle, whatever the seed.
 func TestPuzzles(t *testing.T) {
+	for _, name := range []string{"magic", "nested", "string", "checksum", "folded", "switched", "adler", "summed", "long"} {
+		puzzle(t, name, build(t, source(t, name+".c")))
+	}
+}
+
+// Nor are numbers that the program computes from its input: out of ranges, scaled, added up, packed into bits, in digits.
+func TestComputed(t *testing.T) {
+	for _, file := range []string{"ranges.cc", "linear.c", "packed.c", "digits.c", "length.c", "computed.cc"} {
+		bin := filepath.Join(t.TempDir(), "target")
+		compile(t, native.Compiler{CXX: filepath.Ext(file) == ".cc"}, filepath.Join("testdata", file), "-o", bin)
+		puzzle(t, file, bin)
+	}
+}
+
+// puzzle runs campaigns until they find the one bug.
+func puzzle(t *testing.T, name, bin string) {
+	t.Helper()
 	seeds := uint64(10)
 	if testing.Short() {
 		t.Log("one seed of ten with -short")
 		seeds = 1
 	}
-	for _, name := range []string{"magic", "nested", "string", "checksum", "folded", "switched", "adler", "summed", "long"} {
-		bin := build(t, source(t, name+".c"))
-		for seed := range seeds {
-			c := campaign(bin, seed)
-			c.StopAfter, c.Runs = 1, 500_000
-			s, err := c.Run(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(s.Findings) != 1 {
-				t.Errorf("%s, seed %d: unsolved after %d executions", name, seed, s.Executions)
-			} else if f := s.Findings[0]; !f.Confirmed() || f.Rule != "native/trap" {
-				t.Errorf("%s, seed %d: %s, shown %d of %d times", name, seed, f.Rule, f.Stable, f.Tries)
-			}
+	for seed := range seeds {
+		c := campaign(bin, seed)
+		c.StopAfter, c.Runs = 1, 500_000
+		s, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if testing.Verbose() {
+			t.Logf("%s, seed %d: %d executions", name, seed, s.Executions)
+		}
+		if len(s.Findings) != 1 {
+			t.Errorf("%s, seed %d: unsolved after %d executions", name, seed, s.Executions)
+		} else if f := s.Findings[0]; !f.Confirmed() || f.Rule != "native/trap" {
+			t.Errorf("%s, seed %d: %s, shown %d of %d times", name, seed, f.Rule, f.Stable, f.Tries)
 		}
 	}
 }

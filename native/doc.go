@@ -4,6 +4,6 @@
 // [Target] is such a program: a libFuzzer harness, of which one process runs batches of inputs, or a program with a main
 // of its own, which is forked for each. Programs that AFL or AFL++ has built are run through the server in them, and any
 // other program is started for every input and judged by how it ends and what it writes; [Target.Inspect] says which it
-// is. It opens as an executor that the engine's stages drive; [Operands] and [Repair] are stages of this package that use
-// what the program compares, where that is known.
+// is. It opens as an executor that the engine's stages drive; [Operands], [Slopes] and [Repair] are stages of this
+// package that use what the program compares, where that is known.
 package native

@@ -33,8 +33,8 @@ type executor struct {
 
 	finds  []find
 	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
-	pairs  map[pair]uint8   // compared so far, and how often
-	loops  map[string]bool  // groups of runs that had all their time and did not end
+	past   past
+	loops  map[string]bool // groups of runs that had all their time and did not end
 }
 
 // find is an input that seemed to be news.
@@ -192,6 +192,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		return 0, ctx.Err()
 	}
 	e.finds = e.finds[:0]
+	e.past.runs += done
 	for i := range done {
 		if death != nil && i == done-1 {
 			e.died(&obs[i], death, s)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 var (
@@ -14,12 +15,21 @@ var (
 	_ teasel.Stage[[]byte] = Repair{}
 )
 
+// longest is how long an input may become.
+func longest(w *teasel.Worker[[]byte]) int {
+	if m, ok := w.Mutator().(*mutate.Bytes); ok && m.MaxLen > 0 {
+		return m.MaxLen
+	}
+	return 1 << 20
+}
+
 // havocEnergy is little, one batch, so that the turn comes sooner to testcases that were just found.
 const havocEnergy = 64
 
 // Stages returns the stages for native targets, in order.
 func Stages() []teasel.Stage[[]byte] {
-	return []teasel.Stage[[]byte]{Operands{}, Repair{}, Tokens{}, teasel.Havoc[[]byte]{Energy: havocEnergy}, teasel.Splice[[]byte]{}}
+	return []teasel.Stage[[]byte]{Operands{}, Slopes{}, Repair{}, Tokens{},
+		teasel.Havoc[[]byte]{Energy: havocEnergy}, teasel.Splice[[]byte]{}}
 }
 
 // Operands puts what a testcase was compared with in the place of what was compared. Each candidate is tried once.

@@ -13,11 +13,13 @@ import (
 
 // study is what is known of a testcase from one run in which its comparisons were recorded. It is the testcase's note.
 type study struct {
-	swaps  []swap
-	next   int      // the first swap that was not tried as it is
-	mended int      // the first that was not tried with checksums made right
-	tokens []string // what the program compared with, and the testcase does not hold
-	sites  []uint32 // where numbers of the testcase are compared with ones that it computes, and are right: checksums
+	swaps    []swap
+	next     int      // the first swap that was not tried as it is
+	mended   int      // the first that was not tried with checksums made right
+	tokens   []string // what the program compared with, and the testcase does not hold
+	sites    []uint32 // where numbers of the testcase are compared with ones that it computes, and are right: checksums
+	past     *past    // nil: nothing is recorded
+	searched bool     // for what turns comparisons of numbers that it computes
 }
 
 // swap is a candidate: the testcase with one text in the place of another.
@@ -48,6 +50,8 @@ func studied(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[
 	}
 	s := &study{}
 	if rec, ok := obs[0].Note.(*Recording); ok {
+		s.past = rec.past
+		s.past.note(rec)
 		s.learn(tc.Input, obs[0].Operands, rec)
 	}
 	tc.Note = s
@@ -58,23 +62,30 @@ func studied(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[
 // seen comes first.
 func (s *study) learn(in []byte, ops []teasel.Operand, rec *Recording) {
 	b := builder{in: in, known: map[swap]bool{}, tokens: map[string]bool{}}
+	texts, numbers := make([]uint8, len(rec.Texts)), make([]uint8, len(ops))
+	for i, t := range rec.Texts {
+		texts[i] = rec.past.count(pair{site: t.Site, a: t.A, b: t.B})
+	}
+	for i, op := range ops {
+		numbers[i] = rec.past.count(pair{site: op.Site, x: op.A, y: op.B})
+	}
 	for level := range uint8(maxSeen) {
 		for i, t := range rec.Texts {
-			if t.Seen == level && !slices.ContainsFunc(rec.Texts[:i], func(x Text) bool { return x.A == t.A && x.B == t.B }) {
+			if texts[i] == level && !slices.ContainsFunc(rec.Texts[:i], func(x Text) bool { return x.A == t.A && x.B == t.B }) {
 				b.text(t.A, t.B)
 				b.text(t.B, t.A)
 			}
 		}
 		for i, op := range ops {
-			if i < len(rec.Seen) && rec.Seen[i] == level {
+			if numbers[i] == level {
 				b.number(op)
 			}
 		}
 	}
 	slices.Sort(b.found)
 	s.swaps, s.tokens = b.swaps, b.found
-	for _, op := range rec.Equal {
-		if op.Const || slices.Contains(s.sites, op.Site) || !holds(in, op.A, int(op.Size)) {
+	for _, op := range rec.Numbers {
+		if op.A != op.B || op.Const || slices.Contains(s.sites, op.Site) || !holds(in, op.A, int(op.Size)) {
 			continue
 		}
 		s.sites = append(s.sites, op.Site)

@@ -17,10 +17,10 @@ const (
 )
 
 // puzzleNames are programs in native/testdata.
-var puzzleNames = []string{"magic", "nested", "string", "checksum", "adler", "crcs", "folded", "long", "summed", "switched"}
+var puzzleNames = []string{"magic", "nested", "string", "checksum", "adler", "crcs", "folded", "long", "summed", "switched", "linear", "packed", "digits", "length"}
 
 // puzzles measures how long it takes from the start of the process to a confirmed and minimised finding, on the programs of the
-// tests of package native: magic numbers, texts, checksums. The only seed is 28
+// tests of package native: magic numbers, texts, checksums, numbers that are computed. The only seed is 28
 // zeros.
 func (m *meter) puzzles(ctx context.Context, w io.Writer) error {
 	seeds := filepath.Join(m.tmp, "seeds")

@@ -1,0 +1,376 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"math/bits"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var _ teasel.Stage[[]byte] = Slopes{}
+
+// Slopes turns comparisons whose operands do not stand in a testcase but are computed from a few of its bytes: numbers
+// out of a range, scaled, added up, packed into bits, written in digits. It finds the bytes that move the difference of
+// the operands, measures by how much each of their bits does, and puts together what makes the operands equal, or one
+// greater or less. Each testcase is tried once, after what [Operands] has for it, and only for comparisons that came
+// out one way on all that was recorded so far.
+type Slopes struct{}
+
+// Name implements [teasel.Stage].
+func (Slopes) Name() string { return "slopes" }
+
+// What is tried at most.
+const (
+	maxTargets = 128  // comparisons of a testcase
+	maxNth     = 4    // times that a run makes the same one
+	maxBlocks  = 64   // parts of a testcase that are changed to see what moves
+	maxBytes   = 16   // that an operand is computed from; more are a checksum
+	maxUnion   = 32   // that are looked at bit by bit
+	maxSteps   = 4    // towards a solution that is not found at once
+	maxSweeps  = 4    // bytes of which all values are tried
+	maxGrowth  = 1024 // bytes that a testcase is made longer, where its length is what counts
+)
+
+// A comparison is sought once more each time that there were twice as many searches; where nothing moved it, that was but a
+// third of a try.
+const fullTry = 3
+
+// The stage makes some executions at once, and then one of so many. Recording so many comparisons costs as much as another.
+const (
+	searchAllowance = 2048
+	searchShare     = 512
+	recordsPerRun   = 128
+)
+
+// Run implements [teasel.Stage].
+func (Slopes) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	s, err := studied(ctx, w, tc)
+	if err != nil || s.past == nil || s.searched || s.next < len(s.swaps) || s.past.spent > searchAllowance+s.past.runs/searchShare {
+		return err
+	}
+	s.searched = true
+	before := s.past.runs
+	defer func() { s.past.spent += s.past.runs - before }()
+	x, err := newSearch(ctx, w, tc.Input)
+	if err != nil || len(x.targets) == 0 {
+		return err
+	}
+	if err := x.locate(ctx); err != nil {
+		return err
+	}
+	for _, t := range x.moved() {
+		if err := x.solve(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search is the work on one testcase.
+type search struct {
+	w       *teasel.Worker[[]byte]
+	in      []byte
+	most    int    // bytes of a candidate
+	latest  []byte // with what was solved so far: a branch may ask for several things at once
+	past    *past
+	records int // of a run in which all targets are watched
+	swept   []int
+	targets []*target
+	at      map[comparison][]*target // by how often a run had made the comparison before
+}
+
+// target is one comparison of a run.
+type target struct {
+	comparison
+	size   int
+	from   int64 // difference on the testcase
+	seen   outcome
+	blocks []int // that move it
+	bytes  []int
+	bits   []effect
+	sure   []effect // of them, those of bytes whose bits add up
+	ones   []effect // of a digit in the place of a byte that is none
+	length int64    // what a longer input adds
+}
+
+// effect is what the change of a byte adds to a difference.
+type effect struct {
+	at   int
+	flip byte // bits of the byte that are inverted
+	adds int64
+}
+
+// padding is how much is put behind or before a testcase that is too short for what the program takes from there.
+const padding = 16
+
+// newSearch looks for the targets of a testcase, padded with zeros if those change nothing, and other bytes in their place
+// would.
+func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*search, error) {
+	x := &search{w: w, at: map[comparison][]*target{}, most: max(longest(w), len(in))}
+	ins := [][]byte{in}
+	if zeros, ones := make([]byte, padding), bytes.Repeat([]byte{'1'}, padding); len(in)+padding <= x.most {
+		ins = append(ins, slices.Concat(in, zeros), slices.Concat(in, ones), slices.Concat(zeros, in), slices.Concat(ones, in))
+	}
+	obs, err := w.Probe(ctx, ins, teasel.Ask{Operands: true})
+	if err != nil {
+		return x, err
+	}
+	var recs [5]*Recording
+	for i := range obs {
+		if rec, ok := obs[i].Note.(*Recording); ok {
+			recs[i] = rec
+			rec.past.spent += len(rec.Numbers) / recordsPerRun
+		}
+	}
+	if recs[0] == nil {
+		return x, nil
+	}
+	best, most := 0, 0
+	for _, i := range [...]int{1, 3} {
+		if n := varied(recs[0], recs[i], recs[i+1]); n > most {
+			best, most = i, n
+		}
+	}
+	x.in, x.latest, x.past = ins[best], ins[best], recs[0].past
+	x.aim(recs[best])
+	return x, nil
+}
+
+// varied counts the comparisons that other padding changes: those that the padded testcase makes as the testcase does, or
+// only when it is padded. Padding that keeps the program from comparing what it did is worth nothing.
+func varied(plain, zeros, ones *Recording) (n int) {
+	if zeros == nil || ones == nil {
+		return 0
+	}
+	first := func(r *Recording) map[comparison]int64 {
+		m := make(map[comparison]int64, len(r.Numbers))
+		for _, op := range slices.Backward(r.Numbers) {
+			m[comparisonOf(op)] = difference(op)
+		}
+		return m
+	}
+	a, b, c := first(plain), first(zeros), first(ones)
+	for k := range a {
+		if _, ok := b[k]; !ok {
+			return 0
+		}
+	}
+	for k, d := range b {
+		x, made := c[k]
+		if before, ok := a[k]; made && x != d && (!ok || before == d) {
+			n++
+		}
+	}
+	return n
+}
+
+// aim makes targets of what came out one way only.
+func (x *search) aim(rec *Recording) {
+	most := fullTry * bits.Len(uint(x.past.searches+1))
+	for _, op := range rec.Numbers {
+		c := comparisonOf(op)
+		if v := x.past.verdicts[c]; !v.open() || int(v.tried) >= most || len(x.targets) == maxTargets || len(x.at[c]) == maxNth {
+			continue
+		}
+		t := &target{comparison: c, size: int(op.Size), from: difference(op), seen: x.past.verdicts[c].seen}
+		x.targets, x.at[c] = append(x.targets, t), append(x.at[c], t)
+	}
+	watched := map[uint32]bool{}
+	for _, t := range x.targets {
+		watched[t.site] = true
+	}
+	for _, op := range rec.Numbers {
+		if watched[op.Site] {
+			x.records++
+		}
+	}
+}
+
+// reading is the difference of a target's operands in a run.
+type reading struct {
+	value int64
+	ok    bool // the comparison was made
+}
+
+// measure runs inputs and returns the readings of each of the targets on each.
+func (x *search) measure(ctx context.Context, ins [][]byte, targets ...*target) (readings [][]reading, err error) {
+	index := make(map[*target]int, len(targets))
+	ask := teasel.Ask{Operands: true}
+	for i, t := range targets {
+		index[t] = i
+		if n := len(ask.Watch); n == 0 || ask.Watch[n-1] != t.site {
+			ask.Watch = append(ask.Watch, t.site)
+		}
+	}
+	size := max(operandsRoom/(2*x.records+64), 1) // they share the room for records
+	for part := range slices.Chunk(ins, min(size, x.w.BatchSize())) {
+		obs, err := x.w.Probe(ctx, part, ask)
+		if err != nil {
+			return nil, err
+		}
+		for i := range obs {
+			row := make([]reading, len(targets))
+			if rec, ok := obs[i].Note.(*Recording); ok {
+				x.read(rec, index, row)
+			}
+			readings = append(readings, row)
+		}
+	}
+	return readings, nil
+}
+
+// read fills in a row of readings.
+func (x *search) read(rec *Recording, index map[*target]int, row []reading) {
+	made := make(map[comparison]int, len(x.at))
+	for _, op := range rec.Numbers {
+		c := comparisonOf(op)
+		ts := x.at[c]
+		n := made[c]
+		if n >= len(ts) {
+			continue
+		}
+		made[c] = n + 1
+		if i, ok := index[ts[n]]; ok {
+			row[i] = reading{difference(op), true}
+		}
+	}
+}
+
+// replaced returns the input with the bytes from on changed one by one.
+func replaced(in []byte, from, to int, change func(byte) byte) []byte {
+	out := slices.Clone(in)
+	for i := from; i < to; i++ {
+		out[i] = change(out[i])
+	}
+	return out
+}
+
+// changes show whether a byte matters: a little one, which leaves digits digits, a great one, and one for numbers in text.
+var changes = [...]func(byte) byte{
+	func(b byte) byte { return b ^ 1 },
+	func(b byte) byte { return ^b },
+	one,
+}
+
+func one(b byte) byte {
+	if digit(b, 10) {
+		return b
+	}
+	return '1'
+}
+
+func digit(b byte, base int) bool { return b-'0' <= 9 || base == 16 && b|0x20-'a' <= 5 }
+
+// locate finds the bytes that move each target: in blocks, and in those that do byte by byte.
+func (x *search) locate(ctx context.Context) error {
+	step := (len(x.in) + maxBlocks - 1) / maxBlocks
+	var blocks [][2]int
+	for at := 0; at < len(x.in); at += step {
+		blocks = append(blocks, [2]int{at, min(at+step, len(x.in))})
+	}
+	if err := x.shake(ctx, blocks); err != nil {
+		return err
+	}
+	if step > 1 {
+		wanted := map[int]bool{}
+		for _, t := range x.targets {
+			if len(t.blocks) <= maxBytes/4 {
+				for _, b := range t.blocks {
+					wanted[b] = true
+				}
+			}
+			t.blocks, t.ones = nil, nil
+		}
+		var single [][2]int
+		for i, b := range blocks {
+			for at := b[0]; wanted[i] && at < b[1] && len(single) < maxBlocks; at++ {
+				single = append(single, [2]int{at, at + 1})
+			}
+		}
+		if err := x.shake(ctx, single); err != nil {
+			return err
+		}
+		blocks = single
+	}
+	for _, t := range x.targets {
+		for _, b := range t.blocks {
+			t.bytes = append(t.bytes, blocks[b][0])
+		}
+	}
+	if len(x.in) == x.most {
+		return nil
+	}
+	longer, err := x.measure(ctx, [][]byte{append(slices.Clone(x.in), 0)}, x.targets...)
+	if err != nil {
+		return err
+	}
+	for i, t := range x.targets {
+		if r := longer[0][i]; r.ok {
+			t.length = t.added(r)
+		}
+	}
+	return nil
+}
+
+// added is how much a reading is above the testcase's.
+func (t *target) added(r reading) int64 { return signed(uint64(r.value)-uint64(t.from), t.size) }
+
+// shake changes each of the blocks and notes what moves.
+func (x *search) shake(ctx context.Context, blocks [][2]int) error {
+	var ins [][]byte
+	for _, b := range blocks {
+		for _, c := range changes {
+			ins = append(ins, replaced(x.in, b[0], b[1], c))
+		}
+	}
+	rows, err := x.measure(ctx, ins, x.targets...)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		block, kind := i/len(changes), i%len(changes)
+		for j, t := range x.targets {
+			if !row[j].ok || t.added(row[j]) == 0 {
+				continue
+			}
+			if n := len(t.blocks); n == 0 || t.blocks[n-1] != block {
+				t.blocks = append(t.blocks, block)
+			}
+			if kind == len(changes)-1 {
+				t.ones = append(t.ones, effect{at: blocks[block][0], adds: t.added(row[j])})
+			}
+		}
+	}
+	return nil
+}
+
+// moved returns the targets that few bytes move, or the length does, and counts the try.
+func (x *search) moved() (ts []*target) {
+	x.past.searches++
+	union, tried := map[int]bool{}, map[comparison]uint8{}
+	for _, t := range x.targets {
+		ok := len(t.bytes) > 0 && len(t.bytes) <= maxBytes
+		for _, at := range t.bytes {
+			if ok = ok && (union[at] || len(union) < maxUnion); ok {
+				union[at] = true
+			}
+		}
+		if !ok {
+			t.bytes = nil
+		}
+		if ok || t.length != 0 {
+			ts = append(ts, t)
+			tried[t.comparison] = fullTry
+		} else {
+			tried[t.comparison] = max(tried[t.comparison], 1)
+		}
+	}
+	for c, n := range tried {
+		v := x.past.verdicts[c]
+		v.tried += n
+		x.past.verdicts[c] = v
+	}
+	return ts
+}

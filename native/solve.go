@@ -1,0 +1,266 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+	"strconv"
+)
+
+// solve tries what should turn a target, and goes on from what came nearer.
+func (x *search) solve(ctx context.Context, t *target) error {
+	in, nearest, err := x.begin(ctx, t)
+	if err != nil {
+		return err
+	}
+	for range maxSteps {
+		if err := x.weigh(ctx, in, nearest, t); err != nil {
+			return err
+		}
+		ins := slices.DeleteFunc(t.candidates(in, nearest), func(c []byte) bool { return len(c) > x.most })
+		rows, err := x.measure(ctx, ins, t)
+		if err != nil {
+			return err
+		}
+		before := nearest
+		for i, row := range rows {
+			if r := row[0]; r.ok && distance(r.value) < distance(nearest) {
+				in, nearest = ins[i], r.value
+			}
+		}
+		if len(in) != len(x.in) {
+			return nil
+		}
+		if nearest == 0 {
+			x.latest = in
+			return nil
+		}
+		if nearest == before {
+			break
+		}
+	}
+	if len(t.bytes) != 1 {
+		return nil
+	}
+	return x.sweep(ctx, in, t.bytes[0])
+}
+
+// sweep tries all values of a byte, for what is no sum of its bits.
+func (x *search) sweep(ctx context.Context, in []byte, at int) error {
+	if len(x.swept) == maxSweeps || slices.Contains(x.swept, at) {
+		return nil
+	}
+	x.swept = append(x.swept, at)
+	for b := range 256 {
+		slot := x.w.Slot()
+		*slot = append((*slot)[:0], in...)
+		(*slot)[at] = byte(b)
+		if err := x.w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return x.w.Flush(ctx)
+}
+
+// begin returns what a target is sought from: with what was solved before, unless the comparison is not made any more.
+func (x *search) begin(ctx context.Context, t *target) ([]byte, int64, error) {
+	rows, err := x.measure(ctx, [][]byte{x.latest}, t)
+	if err != nil || !rows[0][0].ok {
+		return x.in, t.from, err
+	}
+	return x.latest, rows[0][0].value, nil
+}
+
+func distance(difference int64) uint64 {
+	if difference < 0 {
+		return -uint64(difference)
+	}
+	return uint64(difference)
+}
+
+// weigh measures what each bit of a target's bytes adds, from where the search is now. All bits of a byte together add the
+// sum if the byte is part of a number; one that chooses what the program does next seldom comes to that.
+func (x *search) weigh(ctx context.Context, in []byte, from int64, t *target) error {
+	flips := [...]byte{1, 2, 4, 8, 16, 32, 64, 128, 255}
+	var ins [][]byte
+	for _, at := range t.bytes {
+		for _, f := range flips {
+			ins = append(ins, replaced(in, at, at+1, func(b byte) byte { return b ^ f }))
+		}
+	}
+	rows, err := x.measure(ctx, ins, t)
+	if err != nil {
+		return err
+	}
+	t.bits, t.sure = t.bits[:0], t.sure[:0]
+	for i, at := range t.bytes {
+		rest, found := uint64(0), len(t.bits)
+		for j, f := range flips {
+			r := rows[i*len(flips)+j][0]
+			adds := signed(uint64(r.value)-uint64(from), t.size)
+			if f == 255 {
+				rest -= uint64(adds)
+			} else if r.ok && adds != 0 {
+				rest += uint64(adds)
+				t.bits = append(t.bits, effect{at, f, adds})
+			}
+		}
+		if signed(rest, t.size) == 0 {
+			t.sure = append(t.sure, t.bits[found:]...)
+		}
+	}
+	return nil
+}
+
+// candidates returns inputs that should bring about the outcomes that were not seen.
+func (t *target) candidates(in []byte, from int64) (ins [][]byte) {
+	known := map[string]bool{string(in): true}
+	add := func(out []byte) {
+		if !known[string(out)] {
+			known[string(out)] = true
+			ins = append(ins, out)
+		}
+	}
+	for _, goal := range [...]int64{0, 1, -1} {
+		if outcomeOf(goal)&t.seen != 0 {
+			continue
+		}
+		missing := signed(uint64(goal)-uint64(from), t.size)
+		for _, effects := range [...][]effect{t.sure, t.bits} {
+			for _, chosen := range [...][]effect{modular(effects, missing, t.size), greedy(effects, missing, false), greedy(effects, missing, true)} {
+				out := slices.Clone(in)
+				for _, e := range chosen {
+					out[e.at] ^= e.flip
+				}
+				add(out)
+			}
+		}
+		for _, out := range t.numbers(in, missing) {
+			add(out)
+		}
+		if out := t.resized(in, missing); out != nil {
+			add(out)
+		}
+	}
+	return ins
+}
+
+// greedy chooses effects that add up to a sum, the greatest first; where nothing does, they come just below it, or, if
+// over, a step of the smallest further. It is exact for numbers in any byte order, for bit fields, for what was multiplied,
+// inverted or taken out of a range, and for sums and differences of such.
+func greedy(effects []effect, sum int64, over bool) (chosen []effect) {
+	const most = 1 << 55 // so that no sum of them overflows
+	usable := slices.DeleteFunc(slices.Clone(effects), func(e effect) bool { return distance(e.adds) > most })
+	if distance(sum) > most {
+		return nil
+	}
+	slices.SortStableFunc(usable, func(a, b effect) int { return cmp.Compare(distance(b.adds), distance(a.adds)) })
+	left := sum // beginning with all that take away, each of which can be left out again
+	for _, e := range usable {
+		left -= min(e.adds, 0)
+	}
+	for _, e := range usable {
+		n := int64(distance(e.adds))
+		taken := n <= left
+		if taken {
+			left -= n
+		}
+		if taken == (e.adds > 0) {
+			chosen = append(chosen, e)
+		}
+	}
+	if over && left > 0 && len(usable) > 0 {
+		return greedy(effects, sum-left+int64(distance(usable[len(usable)-1].adds)), false)
+	}
+	return chosen
+}
+
+// modular chooses effects that add up to a sum in so many bytes, the lowest bit first. It is exact for what was
+// multiplied by an odd number and has overflowed.
+func modular(effects []effect, sum int64, size int) (chosen []effect) {
+	left := uint64(sum)
+	for bit := range 8 * size {
+		if left>>bit&1 == 0 {
+			continue
+		}
+		i := slices.IndexFunc(effects, func(e effect) bool { return bits.TrailingZeros64(uint64(e.adds)) == bit })
+		if i < 0 {
+			return nil
+		}
+		left -= uint64(effects[i].adds)
+		chosen = append(chosen, effects[i])
+	}
+	return chosen
+}
+
+// numbers returns the input with a number in decimal or hexadecimal digits changed, or begun, so that something is added.
+func (t *target) numbers(in []byte, missing int64) (ins [][]byte) {
+	for _, base := range [...]int{10, 16} {
+		for _, e := range t.bits {
+			if e.flip != 1 || !digit(in[e.at], 10) {
+				continue
+			}
+			if out := e.number(in, missing, base); out != nil {
+				ins = append(ins, out)
+				break // the other digits say the same
+			}
+		}
+		for _, e := range t.ones {
+			if e.adds == 0 || missing%e.adds != 0 {
+				continue
+			}
+			text := strconv.FormatInt(missing/e.adds, base)
+			ins = append(ins, splice(in, e.at, e.at+1, text), splice(in, e.at, min(e.at+len(text), len(in)), text))
+			break
+		}
+	}
+	return ins
+}
+
+// maxDigits are those of the longest number in text that is read.
+const maxDigits = 15
+
+// number returns the input with the number changed in which the effect of a digit's last bit was measured; nil: it is none.
+func (e effect) number(in []byte, missing int64, base int) []byte {
+	from, to, unit := e.at, e.at+1, int64(1)
+	for from > 0 && digit(in[from-1], base) {
+		from--
+	}
+	for ; to < len(in) && digit(in[to], base); to++ {
+		unit *= int64(base)
+	}
+	n, err := strconv.ParseInt(string(in[from:to]), base, 64)
+	if err != nil || to-from > maxDigits {
+		return nil
+	}
+	if in[e.at]&1 == 1 { // it had become the digit below
+		unit = -unit
+	}
+	if e.adds%unit != 0 || missing%(e.adds/unit) != 0 {
+		return nil
+	}
+	return splice(in, from, to, strconv.FormatInt(n+missing/(e.adds/unit), base))
+}
+
+func splice(in []byte, from, to int, text string) []byte {
+	return swap{from, to - from, text}.apply(nil, in)
+}
+
+// resized returns the input with as many bytes more or less at its end as add what is missing.
+func (t *target) resized(in []byte, missing int64) []byte {
+	if t.length == 0 {
+		return nil
+	}
+	n := missing / t.length
+	if missing%t.length != 0 && (missing > 0) == (t.length > 0) {
+		n++
+	}
+	switch {
+	case n > maxGrowth || n < -int64(len(in)) || n == 0:
+		return nil
+	case n < 0:
+		return slices.Clone(in[:len(in)+int(n)])
+	}
+	return append(slices.Clone(in), make([]byte, n)...)
+}
