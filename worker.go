@@ -210,6 +210,9 @@ func (w *Worker[T]) Energy(n, usual int) int {
 // Mutator returns the worker's mutator.
 func (w *Worker[T]) Mutator() Mutator[T] { return w.mut }
 
+// Executor returns the worker's target, for stages that know what it can do beyond running inputs.
+func (w *Worker[T]) Executor() Executor[T] { return w.ex }
+
 // Rand returns the generator, which Slot has seeded for the next execution.
 func (w *Worker[T]) Rand() *Rand { return w.rnd }
 

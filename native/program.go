@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/internal/sancov"
@@ -16,6 +17,7 @@ type Program struct {
 	Harness    bool     // it has no main of its own: by hand it takes its inputs' files as arguments
 	Edges      int      // instrumented places; 0: unknown, or none
 	Modules    int      // that hold them: the program and its shared libraries; 0: unknown
+	Mutator    bool     // it has one of its own, or a crossing
 	Sanitizers []string // for example AddressSanitizer; nil: unknown, or none
 	Map        int      // bytes of AFL's map; 0: there is none
 	Persistent bool     // one process runs many inputs
@@ -30,8 +32,12 @@ func (p Program) String() string {
 	if p.Harness {
 		what = "harness"
 	}
-	if len(p.Sanitizers) > 0 {
-		what += " with " + strings.Join(p.Sanitizers, " and ")
+	with := slices.Clone(p.Sanitizers)
+	if p.Mutator {
+		with = append(with, "a mutator of its own")
+	}
+	if len(with) > 0 {
+		what += " with " + strings.Join(with, " and ")
 	}
 	if p.Edges > 0 {
 		what += fmt.Sprintf(", %d edges", p.Edges)
@@ -58,7 +64,7 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 func (e *executor) describe() Program {
 	h := e.plain.Hello
 	p := Program{Mode: ModeRuntime, Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Shared: true, Edges: int(h.Edges), Modules: int(h.Modules)}
-	p.Persistent = p.Harness
+	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.Crosser) != 0
 	flags := h.Flags
 	if flags&(sancov.ASan|sancov.MSan) != 0 {
 		flags &^= sancov.UBSan // their libraries have it in them, used or not

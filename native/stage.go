@@ -28,8 +28,8 @@ const havocEnergy = 64
 
 // Stages returns the stages for native targets, in order.
 func Stages() []teasel.Stage[[]byte] {
-	return []teasel.Stage[[]byte]{Operands{}, Slopes{}, Repair{}, Tokens{},
-		teasel.Havoc[[]byte]{Energy: havocEnergy}, teasel.Splice[[]byte]{}}
+	return []teasel.Stage[[]byte]{Operands{}, Slopes{}, Repair{}, Custom{},
+		Plain{Tokens{}}, Plain{teasel.Havoc[[]byte]{Energy: havocEnergy}}, Plain{teasel.Splice[[]byte]{}}}
 }
 
 // Operands puts what a testcase was compared with in the place of what was compared. Each candidate is tried once.

@@ -125,11 +125,18 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 func targetFailure(err error) error {
 	var server *mcp.StartError
 	var program *native.StartError
+	var mutator *native.MutatorError
 	switch {
 	case errors.As(err, &server):
 		return notStarted(server, server.Stderr, server.Hint)
 	case errors.As(err, &program):
 		return notStarted(program, program.Stderr, program.Hint)
+	case errors.As(err, &mutator):
+		text := mutator.Error()
+		for i, f := range mutator.Stack {
+			text += fmt.Sprintf("\n  #%d %s", i, f)
+		}
+		return &exit{status: exitTarget, err: errors.New(text), hint: "the harness has to be mended: what fails is its mutator, not the code under test"}
 	}
 	return failure(err)
 }

@@ -38,6 +38,7 @@ const (
 const (
 	commandRun    = 1
 	commandRenew  = 2
+	commandMutate = 3
 	statusDone    = 1
 	statusDead    = 2
 	statusRenewed = 3
@@ -49,6 +50,8 @@ const (
 	ASan
 	MSan
 	UBSan
+	Mutator // it can change an input by itself
+	Crosser // and make one of two
 )
 
 // What an operand is.
@@ -77,7 +80,7 @@ type header struct {
 	featureCount, operandCount       uint32
 	slots, virgin, bar, shortest     uint64
 	features, operands               uint64
-	watched, inputs                  uint64
+	watched, mutations, inputs       uint64
 	from, count, mostRuns, watching  uint32
 	round, cur                       uint32
 	pid                              int32
@@ -151,8 +154,10 @@ type Memory struct {
 	features []uint32
 	operands []Operand
 	watched  []byte
+	changes  []mutation
 	inputs   []byte
 	used     int
+	outputs  []span // of the mutations
 }
 
 // NewMemory makes a memory that gets its size when the first target has said how many counters it has.
@@ -195,6 +200,7 @@ func (m *Memory) lay(h Hello) error {
 	x.features = area(uint64(x.featureCount) * 4)
 	x.operands = area(uint64(m.limits.Operands) * uint64(unsafe.Sizeof(Operand{})))
 	x.watched = area(siteCount / 8)
+	x.mutations = area(uint64(m.limits.Slots) * uint64(unsafe.Sizeof(mutation{})))
 	x.inputs = area(uint64(m.limits.Inputs))
 	x.size = at
 	if err := m.file.Truncate(int64(at)); err != nil {
@@ -214,6 +220,7 @@ func (m *Memory) lay(h Hello) error {
 	m.features = unsafe.Slice((*uint32)(unsafe.Pointer(&b[x.features])), x.featureCount)
 	m.operands = unsafe.Slice((*Operand)(unsafe.Pointer(&b[x.operands])), m.limits.Operands)
 	m.watched = b[x.watched:][:siteCount/8]
+	m.changes = unsafe.Slice((*mutation)(unsafe.Pointer(&b[x.mutations])), m.limits.Slots)
 	m.inputs = b[x.inputs:][:m.limits.Inputs]
 	for i := range m.virgin {
 		m.virgin[i] = 0xff

@@ -135,6 +135,11 @@ const (
 // Run has the target run the batch from slot from on. It returns how many slots have been run, counted from the first
 // of all; with a death, the last of them is the culprit.
 func (s *Server) Run(ctx context.Context, from int, limit time.Duration) (done int, death *Death, err error) {
+	return s.batch(ctx, commandRun, from, limit)
+}
+
+// batch has the target do one thing with the batch.
+func (s *Server) batch(ctx context.Context, command uint32, from int, limit time.Duration) (done int, death *Death, err error) {
 	n := int(s.mem.h.count)
 	h := s.mem.h
 	h.from, h.mostRuns = uint32(from), s.cmd.Runs
@@ -144,7 +149,7 @@ func (s *Server) Run(ctx context.Context, from int, limit time.Duration) (done i
 		defer close(given)
 		s.watch.cancel()
 	})
-	err = s.send(commandRun)
+	err = s.send(command)
 	var word uint32
 	if err == nil {
 		word, err = s.answer()

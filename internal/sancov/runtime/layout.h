@@ -33,13 +33,14 @@ enum {
 enum {
 	COMMAND_RUN = 1,   // inputs from..count
 	COMMAND_RENEW = 2, // begin with a fresh child
+	COMMAND_MUTATE = 3, // mutations from..count
 	STATUS_DONE = 1,
 	STATUS_DEAD = 2, // the child has died while it ran input cur
 	STATUS_RENEWED = 3,
 };
 
 // What kind of target says hello.
-enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8 };
+enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8, HELLO_MUTATOR = 16, HELLO_CROSSER = 32 };
 
 struct hello {
 	uint64_t magic;
@@ -56,7 +57,7 @@ struct header {
 	uint32_t capacity;     // counters that the maps have room for, a multiple of TEASEL_LINE
 	uint32_t slot_count;   // entries of each table
 	uint32_t feature_count, operand_count;
-	uint64_t slots, virgin, bar, shortest, features, operands, watched, inputs; // offsets
+	uint64_t slots, virgin, bar, shortest, features, operands, watched, mutations, inputs; // offsets
 
 	// Set by teasel before a command.
 	uint32_t from, count;
@@ -94,6 +95,18 @@ struct slot {
 	uint32_t status;  // of a program that was forked for this input, as waitpid gives it
 	uint32_t refused; // the harness returned -1
 };
+
+// One input of a batch that the harness's own mutator is to change.
+struct mutation {
+	uint64_t offset;      // of the input in the memory, where there is room for most bytes, and what becomes of it is put
+	uint64_t with;        // of what it is crossed with, or of a token that may be put into it
+	uint32_t length, with_length;
+	uint32_t most;        // bytes of what becomes of it
+	uint32_t times, seed; // of calls
+	uint32_t crosses;
+};
+
+enum { TEASEL_TOO_LONG = 0xffffffff }; // the length of what became of an input, if it was more than the most
 
 // The signals with which teasel asks where a run is that does not end; after the second it does not go on. Instead of the
 // number of samples it may hear that the run is over.

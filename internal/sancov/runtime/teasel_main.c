@@ -16,20 +16,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+__attribute__((weak)) size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t an, const uint8_t *b, size_t bn, uint8_t *out, size_t most, unsigned seed);
 
 extern int (*const teasel_harness)(const uint8_t *, size_t);
 extern int (*const teasel_initialize)(int *, char ***);
 int (*const teasel_harness)(const uint8_t *, size_t) = LLVMFuzzerTestOneInput;
 int (*const teasel_initialize)(int *, char ***) = LLVMFuzzerInitialize;
 
+extern size_t (*const teasel_mutator)(uint8_t *, size_t, size_t, unsigned);
+extern size_t (*const teasel_crosser)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned);
+size_t (*const teasel_mutator)(uint8_t *, size_t, size_t, unsigned) = LLVMFuzzerCustomMutator;
+size_t (*const teasel_crosser)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned) = LLVMFuzzerCustomCrossOver;
+
 int __llvm_profile_write_file(void) __attribute__((weak)); // of a build with source coverage
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
-// A custom mutator may call it. Ours are teasel's, so none is ever called, but it has to be linked.
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) {
-	(void)data, (void)max_size;
-	return size;
-}
+#include "mutate.h"
 
 #ifndef TEASEL_PATH
 #define TEASEL_PATH ""

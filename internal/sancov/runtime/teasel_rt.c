@@ -42,6 +42,7 @@ void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
 #include "leak.h"
+#include "custom.h"
 
 static int word_read(int fd, uint32_t *w) {
 	for (;;) {
@@ -123,7 +124,7 @@ static int attach(void) {
 	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(),
 	                  .edges = edge_count, .shape = shape};
 	h.flags = (&teasel_harness ? HELLO_HARNESS : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
-	          (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0);
+	          (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0) | custom_flags();
 	uint32_t go;
 	struct stat st;
 	if (!all_write(FD_STATUS, &h, sizeof h) || !word_read(FD_COMMAND, &go)) return 0;
@@ -139,6 +140,7 @@ static int attach(void) {
 	features = (uint32_t *)(m + header->features);
 	operands = (struct operand *)(m + header->operands);
 	watched = m + header->watched;
+	mutations = (struct mutation *)(m + header->mutations);
 	leaving = mmap(0, 2 * sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (leaving == MAP_FAILED) return 0;
 	buckets_init();
@@ -261,11 +263,13 @@ static _Noreturn void teasel_child(void) {
 		}
 		uint32_t n = batch_begin();
 		here(pid);
-		for (uint32_t i = header->from; i < n; i++) {
-			__atomic_store_n(&header->cur, i, __ATOMIC_RELAXED);
-			teasel_run(slots + i, sanitized);
-			runs++;
-		}
+		if (command == COMMAND_MUTATE) mutate_batch(n);
+		else
+			for (uint32_t i = header->from; i < n; i++) {
+				__atomic_store_n(&header->cur, i, __ATOMIC_RELAXED);
+				teasel_run(slots + i, sanitized);
+			}
+		runs += n - header->from;
 		*leaving = header->most_runs && runs >= header->most_runs;
 		if (!tell(STATUS_DONE) || *leaving) _exit(0);
 	}

@@ -1,0 +1,168 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/sancov"
+)
+
+var (
+	_ teasel.Stage[[]byte] = Custom{}
+	_ teasel.Stage[[]byte] = Plain{}
+)
+
+// Custom has a harness's own LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver make inputs. Without either it does
+// nothing. What they draw from is the seed that they are handed, so that a run repeats if they do.
+type Custom struct {
+	Energy int // inputs made from a testcase of ordinary energy; 0: 192
+}
+
+// Name implements [teasel.Stage].
+func (Custom) Name() string { return "custom" }
+
+// Plain is a stage that a harness with a mutator of its own goes without: as under libFuzzer all that is random is left to
+// that, for other changes mostly end where the format is read.
+type Plain struct{ teasel.Stage[[]byte] }
+
+// Run implements [teasel.Stage].
+func (p Plain) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	if h, ok := w.Executor().(customised); ok {
+		if mutates, _ := h.custom(); mutates {
+			return nil
+		}
+	}
+	return p.Stage.Run(ctx, w, tc)
+}
+
+// customised is an executor whose program may change inputs by itself.
+type customised interface {
+	custom() (mutates, crosses bool)
+	mutate(ctx context.Context, ms []sancov.Mutation) ([][]byte, error)
+}
+
+// customRoom is how long what a mutator makes may be at least, as under libFuzzer.
+const customRoom = 4096
+
+// Run implements [teasel.Stage].
+func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	h, ok := w.Executor().(customised)
+	if !ok {
+		return nil
+	}
+	mutates, crosses := h.custom()
+	if !mutates && !crosses {
+		return nil
+	}
+	most := min(max(customRoom, 2*len(tc.Input)), longest(w))
+	size := w.BatchSize()
+	for left := w.Energy(c.Energy, 192); left > 0; left -= size {
+		w.Slot() // seeds the generator
+		tokens := others(w, tc)
+		ms := make([]sancov.Mutation, min(size, left))
+		for i := range ms {
+			r := w.Rand()
+			x := sancov.Mutation{Input: tc.Input, Most: most, Times: 1 + min(bits.TrailingZeros64(r.Uint64()), 4), Seed: r.Uint32()}
+			if other := w.Other(tc); crosses && other != nil && (!mutates || r.IntN(4) == 0) {
+				x.Cross, x.With = true, other.Input
+			} else if !mutates {
+				return nil
+			} else if len(tokens) > 0 {
+				x.With = []byte(tokens[r.IntN(len(tokens))])
+			}
+			ms[i] = x
+		}
+		made, err := h.mutate(ctx, ms)
+		if err != nil {
+			return err
+		}
+		for _, in := range made {
+			slot := w.Slot()
+			*slot = append((*slot)[:0], in...)
+			if err := w.Commit(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MutatorError says what is wrong with a harness's own mutator. It is no finding: no input of the program shows it.
+type MutatorError struct {
+	Command []string
+	What    string  // what it did: "no end after 1s"
+	Cross   bool    // it was LLVMFuzzerCustomCrossOver
+	Stack   []Frame // innermost first; nil: unknown
+}
+
+func (e *MutatorError) Error() string {
+	name := "LLVMFuzzerCustomMutator"
+	if e.Cross {
+		name = "LLVMFuzzerCustomCrossOver"
+	}
+	return fmt.Sprintf("calling %s of %q: %s", name, strings.Join(e.Command, " "), e.What)
+}
+
+func (e *executor) custom() (mutates, crosses bool) {
+	f := e.plain.Hello.Flags
+	return f&sancov.Mutator != 0, f&sancov.Crosser != 0
+}
+
+// mutate returns what the program's own mutator makes of inputs, those left out of which it makes nothing. One that dies is
+// tried once more in a fresh process: what inputs had left behind may have been to blame.
+func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]byte, err error) {
+	again := -1 // the mutation that has died
+	for from := 0; from < len(ms); {
+		s, err := e.server(ctx, teasel.Ask{})
+		if err != nil {
+			return nil, err
+		}
+		e.memory.Clear()
+		n := 0
+		for from+n < len(ms) && e.memory.Ask(ms[from+n]) {
+			n++
+		}
+		if n == 0 { // there is no room for the first
+			from++
+			continue
+		}
+		done, death, err := s.Mutate(ctx, e.target.limit())
+		if err != nil {
+			return nil, err
+		}
+		if death != nil {
+			if death.Killed == sancov.Cancelled {
+				return nil, ctx.Err()
+			}
+			done--
+		}
+		for i := range done {
+			in, ok := e.memory.Mutated(i)
+			if !ok {
+				return nil, e.mutatorError(ms[from+i], fmt.Sprintf("it has made more than the %d bytes that it may", max(ms[from+i].Most, len(ms[from+i].Input))), nil)
+			}
+			if len(in) > 0 {
+				made = append(made, slices.Clone(in))
+			}
+		}
+		from += done
+		if death == nil {
+			continue
+		}
+		if from == again {
+			o := teasel.Observation{Ask: teasel.Ask{}}
+			e.died(&o, death, s)
+			return nil, e.mutatorError(ms[from], o.Detail, o.Evidence.(*Crash).Stack)
+		}
+		again = from
+	}
+	return made, nil
+}
+
+func (e *executor) mutatorError(m sancov.Mutation, what string, stack []Frame) error {
+	return &MutatorError{Command: e.target.Command, What: what, Cross: m.Cross, Stack: stack}
+}
