@@ -62,7 +62,7 @@ var (
 )
 
 const (
-	maxBatchBytes = 1 << 20         // that are written; trees and answers are several times as large
+	maxBatchBytes = 1 << 18         // that are written; trees take up to forty times as much, and answers more
 	batchWindows  = 4               // a batch is so many windows long: the server idles only between batches
 	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
 	startTries    = 3               // before we believe that a server which has started once starts no more
@@ -122,6 +122,10 @@ func (e *executor) begin(n int) {
 	e.whole = false
 	for len(e.lanes) < n {
 		e.lanes = append(e.lanes, new(lane))
+	}
+	if n > 1 { // what a smaller batch leaves idle would keep its trees
+		clear(e.lanes[n:])
+		e.lanes = e.lanes[:n]
 	}
 	e.active = n
 	e.last, e.lastBefore = nil, 0
