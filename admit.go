@@ -17,9 +17,10 @@ type suspect[T any] struct {
 
 // suspect judges what must be judged before the evidence is gone and puts the rest into the queue.
 func (w *Worker[T]) suspect(in T, o *Observation) {
-	if o.boring() {
+	if o.judged || o.boring() {
 		return
 	}
+	o.judged = true
 	s := suspect[T]{in: in, obs: *o, parent: w.cur}
 	for _, f := range detect(w.dets, o) {
 		id := f.ID()
@@ -174,7 +175,7 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 	for i := range ins {
 		ins[i] = in
 	}
-	if err := w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}); err != nil {
+	if err := w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}, false); err != nil {
 		return nil, err
 	}
 	for i := range obs {
@@ -241,7 +242,7 @@ func (w *Worker[T]) trim(ctx context.Context, in T, like *Observation) (T, error
 			return -1, in, errEnough
 		}
 		obs := make([]Observation, len(ins))
-		if err := w.exec(ctx, ins, obs, Ask{Trace: true, Quiet: true}); err != nil {
+		if err := w.exec(ctx, ins, obs, Ask{Trace: true, Quiet: true}, false); err != nil {
 			return -1, in, err
 		}
 		found := -1
@@ -300,7 +301,7 @@ func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
 	}
 	if w.c.Annotate {
 		obs := make([]Observation, 1)
-		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true}); err != nil {
+		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true}, false); err != nil {
 			return err
 		}
 		o.Note = obs[0].Note

@@ -22,7 +22,7 @@ var historyShown = [...]int{3, 12, 128}
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
 // it alone, the whole window is joined and blamed, if the mutator can join.
-func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a Ask) error {
+func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a Ask, judge bool) error {
 	if w.past != nil && w.hist == nil {
 		w.hist = w.past.History()
 	}
@@ -42,11 +42,11 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 		if len(part) == 0 {
 			continue
 		}
-		if err := w.part(ctx, ins, obs, part, a); err != nil {
+		if err := w.part(ctx, ins, obs, part, a, judge); err != nil {
 			return err
 		}
 		if i == 0 && obs[lost[0]].Exit > ExitRejected && len(lost) > 2 { // it was the first; the others were bystanders
-			return w.part(ctx, ins, obs, lost[1:], a)
+			return w.part(ctx, ins, obs, lost[1:], a, judge)
 		}
 	}
 	for _, i := range lost {
@@ -58,7 +58,7 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 }
 
 // part runs some of the inputs on a fresh target.
-func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []int, a Ask) error {
+func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []int, a Ask, judge bool) error {
 	sub, so := make([]T, len(idx)), make([]Observation, len(idx))
 	for j, i := range idx {
 		sub[j] = ins[i]
@@ -70,8 +70,11 @@ func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []
 		if err := w.alone(ctx, sub[0], &so[0], a); err != nil {
 			return err
 		}
-	} else if err := w.exec(ctx, sub, so, a); err != nil { // which takes it apart in turn
+	} else if err := w.exec(ctx, sub, so, a, judge); err != nil { // which takes it apart in turn
 		return err
+	}
+	if judge {
+		w.judge(sub, so)
 	}
 	for j, i := range idx {
 		ins[i], obs[i] = sub[j], so[j] // a joined input replaces the one that was blamed

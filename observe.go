@@ -76,12 +76,14 @@ type Observation struct {
 	Detail   string // a sentence on how it ended, when it did not end well
 	Evidence any    // what the kind's detectors look at
 	Note     any    // what the kind's stages want to find on the testcase; only looked at with Ask.Features
+
+	judged bool // the worker has looked at it
 }
 
 // reset makes o as it is handed out. Pointers are written only where there are some: a write barrier for each of
 // them would cost more than the rest of the loop.
 func (o *Observation) reset(a Ask) {
-	o.Ask, o.Exit, o.Runs, o.Dear, o.Work, o.Trace, o.Elapsed = a, ExitInvalid, 1, false, 0, 0, 0
+	o.Ask, o.Exit, o.Runs, o.Dear, o.Work, o.Trace, o.Elapsed, o.judged = a, ExitInvalid, 1, false, 0, 0, 0, false
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
 		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
 	}

@@ -294,7 +294,7 @@ func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) 
 		return ErrStop
 	}
 	before := w.state.Executions
-	if err := w.exec(ctx, ins, obs, a); err != nil {
+	if err := w.exec(ctx, ins, obs, a, true); err != nil {
 		return err
 	}
 	odd := false
@@ -328,8 +328,18 @@ func (w *Worker[T]) due() bool {
 	return (w.state.Draws%clockEvery == 0 || len(w.queue) > 0) && time.Since(w.synced) >= syncTime
 }
 
-// exec runs inputs and counts them. When it returns, nothing is ExitLost any more.
-func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask) error {
+// judge looks at executions whose evidence the next one would spoil.
+func (w *Worker[T]) judge(ins []T, obs []Observation) {
+	for i := range obs {
+		if obs[i].Exit != ExitLost {
+			w.suspect(ins[i], &obs[i])
+		}
+	}
+}
+
+// exec runs inputs and counts them. When it returns, nothing is ExitLost any more. If the caller is to judge them, those
+// are judged before that are not the last that are executed.
+func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask, judge bool) error {
 	if w.state.Draws%clockEvery < uint64(len(ins)) && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -343,6 +353,9 @@ func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask)
 				return fmt.Errorf("executing: %w", err)
 			}
 			w.state.Executions += uint64(obs[i].Runs)
+			if judge && i+1 < len(ins) {
+				w.judge(ins[i:i+1], obs[i:i+1])
+			}
 		}
 		return nil
 	}
@@ -360,10 +373,13 @@ func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask)
 			w.state.Executions += uint64(obs[i].Runs)
 			lost = lost || obs[i].Exit == ExitLost
 		}
+		if judge && (lost || at+n < len(ins)) {
+			w.judge(ins[at:at+n], obs[at:at+n])
+		}
 		at += n
 	}
 	if lost {
-		return w.bisect(ctx, ins, obs, a)
+		return w.bisect(ctx, ins, obs, a, judge)
 	}
 	return nil
 }

@@ -1,0 +1,79 @@
+package teasel_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// scribble is a target whose evidence is good until its next execution, as it is allowed to be: each input that it runs is
+// noted in memory that is used again. It takes batches a few inputs at a time, and dies of what begins with a 7, without
+// saying of which.
+type scribble struct {
+	notes  [8][1]byte
+	deadly bool
+}
+
+func (s *scribble) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+func (s *scribble) Close() error                                          { return nil }
+func (s *scribble) Reset(context.Context) error                           { return nil }
+func (s *scribble) BatchSize() int                                        { return 32 }
+
+func (s *scribble) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	s.note(0, in, o)
+	if s.dies(in) {
+		o.Exit = teasel.ExitCrash
+	}
+	return nil
+}
+
+func (s *scribble) dies(in []byte) bool { return s.deadly && len(in) > 0 && in[0]&15 == 7 }
+
+func (s *scribble) note(i int, in []byte, o *teasel.Observation) {
+	o.Exit = teasel.ExitOK
+	if s.notes[i][0] = 0; len(in) > 0 {
+		s.notes[i][0] = in[0]
+	}
+	o.Evidence = &s.notes[i]
+}
+
+func (s *scribble) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	n := min(len(ins), len(s.notes))
+	dead := false
+	for i := range n {
+		s.note(i, ins[i], &obs[i])
+		if dead = dead || s.dies(ins[i]); dead {
+			obs[i].Exit, obs[i].Evidence = teasel.ExitLost, nil
+		}
+	}
+	return n, nil
+}
+
+// Detect finds something in every evidence of an odd byte, named by it.
+func (s *scribble) Detect(o *teasel.Observation) []teasel.Finding {
+	note, ok := o.Evidence.(*[1]byte)
+	if !ok || note[0]&1 == 0 {
+		return nil
+	}
+	return []teasel.Finding{{Rule: "odd", Subject: string(rune('0' + note[0]&15)), Severity: teasel.Low}}
+}
+
+// What was seen of an input is put down to that input, whatever was run before anybody looked at it.
+func TestEvidenceBelongsToItsInput(t *testing.T) {
+	for _, deadly := range []bool{false, true} {
+		s := &scribble{deadly: deadly}
+		c := bytesCampaign(s)
+		c.Runs, c.MinimizeRuns = 20_000, 1
+		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{s} }
+		sum, err := c.Run(context.Background())
+		if err != nil || len(sum.Findings) != 8 {
+			t.Errorf("deadly %v: %d findings, want 8, %v", deadly, len(sum.Findings), err)
+		}
+		for _, f := range sum.Findings {
+			if len(f.Original) == 0 || string(rune('0'+f.Original[0]&15)) != f.Subject {
+				t.Errorf("deadly %v: %q was found by %q", deadly, f.Subject, f.Original)
+			}
+		}
+	}
+}
