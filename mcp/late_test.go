@@ -185,6 +185,26 @@ func TestParkedDeath(t *testing.T) {
 	}
 }
 
+// TestOrphanHangs: that a script gets no answer comes out although servers die before its time is over.
+func TestOrphanHangs(t *testing.T) {
+	e := lateServer(t)
+	executeBatch(t, e, call("echo", `{"message":"fine"}`), call("echo", `{"message":"never"}`))
+	e.taken = time.Now()
+	executeBatch(t, e, call("echo", `{"message":"die"}`))
+	if len(e.orphans) != 1 {
+		t.Fatalf("%d scripts have lost their server, expected 1", len(e.orphans))
+	}
+	e.orphans[0].last = time.Now().Add(-orphanTime)
+	executeBatch(t, e, call("echo", `{"message":"die"}`))
+	for len(e.back) > 0 {
+		var o teasel.Observation
+		if in, _ := e.Straggler(&o); strings.Contains(string(in.Steps[0].Line), "never") && o.Exit == teasel.ExitHang {
+			return
+		}
+	}
+	t.Error("it was not found out")
+}
+
 // TestResumedLines: what a script says after it was set aside is kept, whatever is sent after that.
 func TestResumedLines(t *testing.T) {
 	e := lateServer(t)

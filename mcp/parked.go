@@ -96,8 +96,11 @@ func (e *executor) expire() {
 // maxBlame is how often the parked scripts of one topic are made answerable for the death of a server.
 const maxBlame = 2
 
-// maxOrphans is how often parked scripts of one topic that have lost their server are tried once more.
-const maxOrphans = 2
+// How often parked scripts of one topic that have lost their server are tried once more, and when at the latest.
+const (
+	maxOrphans = 2
+	orphanTime = 2 * spareTime
+)
 
 // abandon gives up all scripts that are parked on a server which has ended, and returns them. As it has not come out
 // whether they would have been answered, some are tried again.
@@ -118,14 +121,18 @@ func (e *executor) abandon(s *server) (parked []*lane) {
 }
 
 // adopt tries a script again that has lost its server. While servers come and go, as when findings are confirmed, it
-// would only lose the next one.
+// would only lose the next one; where they do so all the time, it has one for itself in the end.
 func (e *executor) adopt(ctx context.Context) error {
-	if len(e.orphans) == 0 || time.Since(e.taken) < spareTime {
+	if len(e.orphans) == 0 {
 		return nil
 	}
 	l := e.orphans[0]
+	restless := time.Since(e.taken) < spareTime
+	if restless && time.Since(l.last) < orphanTime {
+		return nil
+	}
 	e.orphans = slices.Delete(e.orphans, 0, 1)
-	return e.rerun(ctx, l)
+	return e.rerun(ctx, l, restless)
 }
 
 // blame is for scripts that were parked on a server which has died of nobody knows what. Any of them may have killed it:

@@ -91,16 +91,16 @@ func (e *executor) catchUp(ctx context.Context) error {
 	}
 	l := e.dear[0]
 	e.dear = slices.Delete(e.dear, 0, 1)
-	return e.rerun(ctx, l)
+	return e.rerun(ctx, l, false)
 }
 
 // rerun runs a script that was set aside, and keeps it for whoever asks for stragglers.
-func (e *executor) rerun(ctx context.Context, l *lane) error {
+func (e *executor) rerun(ctx context.Context, l *lane, patient bool) error {
 	told := l.told
 	l.obs = &teasel.Observation{}
 	l.again(e)
 	l.told = told
-	if err := e.solo(ctx, l, false); err != nil {
+	if err := e.solo(ctx, l, patient); err != nil {
 		return err
 	}
 	l.own()
