@@ -83,7 +83,13 @@ type Observation struct {
 // reset makes o as it is handed out. Pointers are written only where there are some: a write barrier for each of
 // them would cost more than the rest of the loop.
 func (o *Observation) reset(a Ask) {
-	o.Ask, o.Exit, o.Runs, o.Dear, o.Work, o.Trace, o.Elapsed, o.judged = a, ExitInvalid, 1, false, 0, 0, 0, false
+	if o.Ask.Watch != nil || a.Watch != nil {
+		o.Ask = a
+	} else {
+		k := &o.Ask
+		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick
+	}
+	o.Exit, o.Runs, o.Dear, o.Work, o.Trace, o.Elapsed, o.judged = ExitInvalid, 1, false, 0, 0, 0, false
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
 		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
 	}
