@@ -39,7 +39,7 @@ func (e *executor) invite(l *lane) bool {
 	}
 	for i := range l.plan {
 		p := &l.plan[i]
-		if p.message.Method == "notifications/cancelled" { // what it cancels may get an answer or not
+		if p.message.Method == cancelMethod { // what it cancels may get an answer or not
 			return false
 		}
 		if p.odd != "" {

@@ -252,7 +252,7 @@ func (j *judge) hung() {
 	}
 	for i := range j.t.Sent {
 		s := &j.t.Sent[i]
-		if !s.Regular || s.Answer >= 0 || s.Unresolved || !j.servedAt(i) || j.cancelled(s) || j.asksForTime(s) || j.misaddressed(s) != nil {
+		if !s.Regular || s.Answer >= 0 || s.Unresolved || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.misaddressed(s) != nil {
 			continue
 		}
 		if j.reachesOut(s) {
@@ -301,14 +301,6 @@ func (j *judge) servedAt(i int) bool {
 func (j *judge) anonymousError() bool {
 	return slices.ContainsFunc(j.t.Received, func(r Received) bool {
 		return r.Message.Error != nil && (r.Message.ID == "" || r.Message.ID == "null")
-	})
-}
-
-// cancelled reports whether the client took the request back: then no answer is due.
-func (j *judge) cancelled(s *Sent) bool {
-	id := s.Message.Root.Get("id")
-	return slices.ContainsFunc(j.t.Sent, func(c Sent) bool {
-		return c.Message.Method == "notifications/cancelled" && id.Equal(c.Message.Params.Get("requestId"))
 	})
 }
 

@@ -123,7 +123,7 @@ func (j *judge) sound(s *Sent, r *Received) {
 	if !j.envelope(s, r) {
 		return
 	}
-	if !s.Regular && j.cancelled(s) {
+	if s.Withdrawn {
 		j.cancelledReply(s, r)
 		return
 	}

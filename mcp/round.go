@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // fate is how a round went.
@@ -303,8 +301,8 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 		}
 	case l.guest && p.custom != nil:
 		e.board(r, l, p, id, i)
-	case m.Class == ClassNotification && m.Method == "notifications/cancelled":
-		e.cancelled(r, l, m.Params.Get("requestId"))
+	default:
+		e.withdraw(r, l, &l.t.Sent[i].Message)
 	}
 }
 
@@ -322,26 +320,6 @@ func (l *lane) message(p *planned, raw []byte, id int64) Message {
 
 // whyUnfinished is what is wrong with the part of a line that more of it follows.
 const whyUnfinished = "the line goes on"
-
-// cancelled takes back that an answer is due to a request which the script has cancelled: none may come.
-func (e *executor) cancelled(r *round, l *lane, id *mutate.JSON) {
-	if id == nil {
-		return
-	}
-	n, ok := integerID(jsonText(id)) // as a string it is another id
-	f, flying := r.server.flights[n]
-	if !ok || !flying || f.lane != l || f.answered || f.sent < 0 || !l.t.Sent[f.sent].Regular {
-		return
-	}
-	l.t.Sent[f.sent].Regular = false
-	l.cancels = true
-	l.owed--
-	if f.blocking {
-		f.blocking = false
-		l.group.open--
-		r.server.flights[n] = f
-	}
-}
 
 // waitForAll makes the group wait for everything that the script has not waited for before.
 func (e *executor) waitForAll(r *round, l *lane) {

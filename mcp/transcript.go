@@ -37,6 +37,7 @@ type Sent struct {
 	Message    Message
 	Regular    bool // a well-formed request whose id nobody else uses: exactly one answer is due
 	Unresolved bool // a placeholder had nothing to stand for
+	Withdrawn  bool // it was cancelled before an answer came: one may come or not
 	Answer     int  // index in Received of the first answer; -1: none
 	At         time.Duration
 }

@@ -98,10 +98,11 @@ func (b *transcriptBuilder) sent(mark, line string) {
 	switch m.Method {
 	case "notifications/initialized":
 		b.ready = true
-	case "notifications/cancelled":
-		for i := range t.Sent {
-			if s := &t.Sent[i]; s.Regular && s.Answer < 0 && s.Message.Root.Get("id").Equal(m.Params.Get("requestId")) {
-				s.Regular = false
+	}
+	for i := range t.Sent {
+		for _, id := range m.withdrawn() {
+			if s := &t.Sent[i]; s.Answer < 0 && s.Message.Root.Get("id").Equal(id) {
+				s.Regular, s.Withdrawn = false, true
 			}
 		}
 	}
