@@ -83,10 +83,11 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		hist := w.hist
 		w.hist = nil
 		for _, f := range s.findings {
-			if w.postpone(ctx, in, data, hist, f) {
+			c := newClaim(in, data, hist, f, &s.obs)
+			if w.postpone(ctx, c) {
 				continue
 			}
-			if err := w.confirm(ctx, in, data, hist, f); err != nil {
+			if err := w.confirm(ctx, c); err != nil {
 				return err
 			}
 			if len(w.news.Findings) > 0 || w.due() {

@@ -13,6 +13,7 @@ const (
 	hangCost    = 128             // and a time limit
 	slowCost    = 256             // and each second that an execution took
 	startCost   = 340             // and a start of the target that has to be waited for
+	longTry     = 2 * time.Second // of an execution that takes long to show something
 )
 
 // historyShown is how many inputs of the target's history are joined, the last ones: what did it mostly ran shortly
@@ -139,24 +140,25 @@ func recent[T any](hist []T) (ends [][]T) {
 
 // confirm shows a finding again, makes its input simple, and adds it to the news. A finding that was seen when the
 // campaign ended is still confirmed, though not made simple.
-func (w *Worker[T]) confirm(ctx context.Context, in T, data []byte, hist []T, f Finding) error {
+func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
+	f := c.f
 	k := w.known[f.ID()]
 	if k.done {
 		k.again++
 		return nil
 	}
-	f.Worker, f.Original, f.Occurrences = w.state.Number, data, 1+k.again
+	f.Worker, f.Original, f.Occurrences = w.state.Number, c.data, 1+k.again
 	if f.Execution == 0 {
 		f.Execution = w.state.Executions
 	}
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
 	s := &shower[T]{w: w, id: f.ID(), left: w.minimizeRuns()}
-	err := w.proof(ctx, s, in, hist, &f)
+	err := w.proof(ctx, s, &c, &f)
 	if err != nil && ctx.Err() != nil {
 		last, cancel := w.grace(ctx)
 		s.left = 0 // there is no time to minimise
-		if err = w.proof(last, s, in, hist, &f); last.Err() != nil {
+		if err = w.proof(last, s, &c, &f); last.Err() != nil {
 			f.Stable, err = 0, nil // too late
 		}
 		cancel()
@@ -190,18 +192,18 @@ func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelF
 // proof shows the finding with its input alone or, if that does not do on a fresh target, with what the target had
 // run before it. It sets Stable, Tries and Input. The target as it is serves for all but the last word, since a start
 // may be dear; the last word is spoken on a fresh one.
-func (w *Worker[T]) proof(ctx context.Context, s *shower[T], in T, hist []T, f *Finding) error {
-	done, err := w.alike(ctx, s, in, f)
-	if done || err != nil || f.Alone || w.join == nil || len(hist) == 0 || w.known[s.id].tries > 0 {
+func (w *Worker[T]) proof(ctx context.Context, s *shower[T], c *claim[T], f *Finding) error {
+	done, err := w.alike(ctx, s, c.in, f, c.own)
+	if done || err != nil || f.Alone || w.join == nil || len(c.hist) == 0 || w.known[s.id].tries > 0 {
 		return err
 	}
 	s.quick = true // it is many inputs in one
-	for _, past := range recent(hist) {
-		long, _, err := w.own(w.join.Join(append(slices.Clone(past), in)))
+	for _, past := range recent(c.hist) {
+		long, _, err := w.own(w.join.Join(append(slices.Clone(past), c.in)))
 		if err != nil {
 			return err
 		}
-		if done, err := w.alike(ctx, s, long, f); done || err != nil {
+		if done, err := w.alike(ctx, s, long, f, false); done || err != nil {
 			return err
 		}
 	}
@@ -210,31 +212,14 @@ func (w *Worker[T]) proof(ctx context.Context, s *shower[T], in T, hist []T, f *
 
 // alike tries an input, minimises it, and tries the minimum on a fresh target. False: it never showed the finding
 // on one.
-func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (bool, error) {
-	n := w.c.Tries
-	if n == 0 {
-		n = 3
+func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding, seen bool) (bool, error) {
+	if err := w.tries(ctx, s, in, f, seen); err != nil || f.Stable == 0 {
+		return false, err
 	}
-	f.Stable, f.Tries = 0, n
-	hangs := false
-	for i := range n {
-		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
-		if err == nil && !ok { // it may need a target on which it has not been shown yet
-			ok, err = s.show(ctx, in, true, Ask{})
-		}
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			f.Stable++
-			hangs = s.exit == ExitHang
-		} else if i == 0 && w.join != nil { // the history is more likely to do it than another try
-			return false, nil
-		}
+	if f.Stable < f.Tries {
+		return true, w.keepInput(f, in)
 	}
-	if f.Stable < n {
-		return f.Stable > 0, w.keepInput(f, in)
-	}
+	hangs, long := s.exit == ExitHang, s.took >= longTry
 	for _, s.always = range []bool{false, true} {
 		s.at = 0
 		simple, err := w.minimize(ctx, s, in)
@@ -249,6 +234,9 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 			return false, err
 		}
 		if ok {
+			if long {
+				f.Stable, f.Tries = f.Stable+1, f.Tries+1
+			}
 			return true, w.keepInput(f, simple)
 		}
 		if ok, err = s.show(ctx, in, true, Ask{Quick: hangs}); err != nil || !ok { // it had all the time at the first try
@@ -257,6 +245,39 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding) (
 		}
 	}
 	return true, w.keepInput(f, in) // only as it was found
+}
+
+// tries sets Tries and Stable. If the finding was seen on a target of its own, that counts as a try once it is shown again.
+// What takes long to show is shown once before the last word, which counts then: a time limit is seldom reached by chance.
+func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, seen bool) error {
+	before := 0
+	if f.Stable, f.Tries = 0, w.c.Tries; f.Tries == 0 {
+		f.Tries = 3
+	}
+	if seen && f.Tries > 1 {
+		before = 1
+	}
+	for i := 0; i < f.Tries-before; i++ {
+		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
+		if err == nil && !ok { // it may need a target on which it has not been shown yet
+			ok, err = s.show(ctx, in, true, Ask{})
+		}
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			f.Stable++
+		case i == 0 && w.join != nil: // the history is more likely to do it than another try
+			return nil
+		}
+		if i == 0 && ok && s.took >= longTry {
+			f.Tries = before + 1
+		}
+	}
+	if f.Stable > 0 {
+		f.Stable += before
+	}
+	return nil
 }
 
 func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {

@@ -10,7 +10,7 @@ const (
 	EventAdded                 // Entry was kept
 	EventEvicted               // Entry (its Key is all that is set) is no longer kept
 	EventFound                 // Finding is new, or better confirmed than before
-	EventUnconfirmed           // Finding was seen but never shown again; it is no finding
+	EventUnconfirmed           // Finding was seen but never shown again, or with Tries 0 not tried; it is no finding
 	EventProgress              // Stats, about once a second and once at the end
 	EventNote                  // Text: something a person may want to know
 )

@@ -14,49 +14,74 @@ const (
 	maxLater  = 64               // findings that wait
 	laterTime = 3 * time.Second  // after which the first of them waits no longer
 	laterLast = 20 * time.Second // for all that wait when the campaign has reached a limit of its own
+	pettyTime = time.Second      // of an execution, from which a finding of low severity may be too dear to show again
+	pettyPart = 20               // one part in so many of the time is for such findings
 )
 
-// later is a finding that was seen and is to be shown again.
-type later[T any] struct {
+// claim is a finding that was seen and is to be shown again.
+type claim[T any] struct {
 	in   T
 	data []byte
-	hist []T
+	hist []T // what the target had run before it
 	f    Finding
 	seen time.Time
+	own  bool // on a target of its own
+	dear bool // it matters little, and takes long to show again
+}
+
+func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) claim[T] {
+	dear := f.Severity <= Low && (o.Exit == ExitHang || o.Elapsed >= pettyTime)
+	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, dear: dear}
 }
 
 // ready reports whether a fresh target is to be had without waiting.
 func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() }
 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
-func (w *Worker[T]) postpone(ctx context.Context, in T, data []byte, hist []T, f Finding) bool {
-	if ctx.Err() != nil || len(w.later) >= maxLater || len(w.later) == 0 && w.ready() {
+func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
+	if ctx.Err() != nil || len(w.later) >= maxLater || !c.dear && w.ripe() < 0 && w.ready() {
 		return false
 	}
-	k := w.known[f.ID()]
+	k := w.known[c.f.ID()]
 	if k.done {
 		return false
 	}
 	k.done, k.waits = true, true
-	f.Execution = w.state.Executions
-	w.later = append(w.later, later[T]{in, data, hist, f, time.Now()})
+	c.f.Execution = w.state.Executions
+	w.later = append(w.later, c)
 	return true
+}
+
+// affords reports whether there is time for a finding: for those that are too dear only a part is.
+func (w *Worker[T]) affords(dear bool) bool {
+	return !dear || w.petty*pettyPart <= time.Since(w.began)
+}
+
+// ripe returns the index of the first finding in line that there is time for; -1: there is none.
+func (w *Worker[T]) ripe() int {
+	return slices.IndexFunc(w.later, func(c claim[T]) bool { return w.affords(c.dear) })
 }
 
 // catchUp confirms the first finding in line, if there is a target for it or if it has waited for long.
 func (w *Worker[T]) catchUp(ctx context.Context) error {
-	if len(w.later) == 0 || !w.ready() && time.Since(w.later[0].seen) < laterTime {
+	i := w.ripe()
+	if i < 0 || !w.ready() && time.Since(w.later[i].seen) < laterTime {
 		return nil
 	}
-	return w.next(ctx)
+	return w.next(ctx, i)
 }
 
-func (w *Worker[T]) next(ctx context.Context) error {
-	l := w.later[0]
-	w.later = slices.Delete(w.later, 0, 1)
-	k := w.known[l.f.ID()]
+func (w *Worker[T]) next(ctx context.Context, i int) error {
+	c := w.later[i]
+	w.later = slices.Delete(w.later, i, i+1)
+	k := w.known[c.f.ID()]
 	k.done, k.waits = false, false
-	if err := w.confirm(ctx, l.in, l.data, l.hist, l.f); err != nil {
+	began := time.Now()
+	err := w.confirm(ctx, c)
+	if c.dear {
+		w.petty += time.Since(began)
+	}
+	if err != nil {
 		return err
 	}
 	return w.settle(ctx)
@@ -64,13 +89,18 @@ func (w *Worker[T]) next(ctx context.Context) error {
 
 // drain confirms what is still in line when the campaign has ended, the worst first.
 func (w *Worker[T]) drain(ctx context.Context) error {
-	slices.SortStableFunc(w.later, func(a, b later[T]) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
-	for len(w.later) > 0 && !(w.over && w.c.StopAfter > 0) { // enough was found
-		if err := w.next(ctx); err != nil {
+	slices.SortStableFunc(w.later, func(a, b claim[T]) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
+	for i := w.ripe(); i >= 0 && !(w.over && w.c.StopAfter > 0); i = w.ripe() { // enough was found
+		if err := w.next(ctx, i); err != nil {
 			return err
 		}
 		if err := w.publish(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, ErrStop) {
 			return err
+		}
+	}
+	for i := range w.later {
+		if c := &w.later[i]; c.dear {
+			w.news.Unconfirmed = append(w.news.Unconfirmed, c.f)
 		}
 	}
 	return nil

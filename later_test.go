@@ -3,6 +3,7 @@ package teasel_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -74,5 +75,64 @@ func TestFindingsWaitForATarget(t *testing.T) {
 				t.Errorf("told after %d executions", target.told)
 			}
 		})
+	}
+}
+
+// sluggish is a target that takes some time over three of its inputs, and says that it took long.
+type sluggish struct {
+	tardy
+	untried []teasel.Finding
+}
+
+func (s *sluggish) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+
+func (s *sluggish) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	s.executions++
+	if o.Exit = teasel.ExitOK; len(in) > 0 && in[0] >= 'x' && in[0] <= 'z' {
+		time.Sleep(20 * time.Millisecond)
+		o.Elapsed, o.Evidence = 2*time.Second, string(in[:1])
+	}
+	return nil
+}
+
+func (s *sluggish) Report(e teasel.Event) error {
+	if e.Kind == teasel.EventUnconfirmed {
+		s.untried = append(s.untried, e.Finding)
+	}
+	return nil
+}
+
+// What matters little and takes long to show again gets a small part of the time only, and what is left over of it is
+// told for what it is.
+func TestDearTriflesGetAPartOfTheTime(t *testing.T) {
+	for _, tt := range []struct {
+		severity       teasel.Severity
+		found, untried int
+	}{
+		{teasel.Low, 1, 2},
+		{teasel.Medium, 3, 0},
+	} {
+		target := &sluggish{}
+		c := bytesCampaign(target)
+		c.Runs, c.Reporters = 3000, []teasel.Reporter{target}
+		slow := teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+			if letter, ok := o.Evidence.(string); ok {
+				return []teasel.Finding{{Rule: "slow", Subject: letter, Severity: tt.severity}}
+			}
+			return nil
+		})
+		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{slow} }
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Findings) != tt.found || len(target.untried) != tt.untried {
+			t.Errorf("%v: found %d, not tried %d, want %d and %d", tt.severity, len(s.Findings), len(target.untried), tt.found, tt.untried)
+		}
+		for _, f := range target.untried {
+			if f.Tries != 0 {
+				t.Errorf("%v: %s was tried %d times", tt.severity, f.Subject, f.Tries)
+			}
+		}
 	}
 }

@@ -36,7 +36,7 @@ type Worker[T any] struct {
 	dull  []T                  // seeds, some, for targets that show no feature at all
 	queue []suspect[T]         // seen but not yet judged to the end
 	hist  []T                  // what the target had run before the suspects in the queue
-	later []later[T]           // findings in line to be confirmed
+	later []claim[T]           // findings in line to be confirmed
 	rough []rough              // findings that could be simpler
 
 	x      Exchange
@@ -57,7 +57,9 @@ type Worker[T any] struct {
 	limit   uint64 // executions of this run; 0: none
 	first   uint64 // executions made before this run
 	synced  time.Time
-	last    time.Time // when confirming must end after the campaign has; zero: it has not
+	began   time.Time
+	petty   time.Duration // that findings took which are too dear
+	last    time.Time     // when confirming must end after the campaign has; zero: it has not
 
 	slots  []T // the batch being made
 	obs    []Observation
@@ -85,7 +87,7 @@ const (
 
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
 	w := &Worker[T]{c: c, ex: ex, x: x, mut: c.Mutator, limit: limit, state: start, energy: 1,
-		first: start.Executions, told: start.Executions, clean: true,
+		first: start.Executions, told: start.Executions, began: time.Now(), clean: true,
 		at: map[ID]int{}, keys: map[string]bool{}, known: map[string]*sighting{}}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)

@@ -50,6 +50,10 @@ func (l *Lines) Report(e teasel.Event) error {
 			l.add(fmt.Sprintf("FOUND %v  %s", e.Finding.Severity, headline(&e.Finding)))
 		}
 	case teasel.EventUnconfirmed:
+		if e.Finding.Tries == 0 {
+			l.add("seen once, and not tried again, which takes long: " + headline(&e.Finding))
+			break
+		}
 		l.add("seen once, and not again: " + headline(&e.Finding))
 	case teasel.EventNote:
 		l.add("note: " + oneLine(e.Text))

@@ -52,7 +52,8 @@ func TestLines(t *testing.T) {
 	flaky.Finding.Stable = 1
 	tell(t, l, progress(1, 1000), progress(2, 2000), crash, crash, flaky, teasel.Event{Kind: teasel.EventFound, Finding: old},
 		teasel.Event{Kind: teasel.EventNote, Text: "the server\nis slow"}, teasel.Event{Kind: teasel.EventAdded},
-		teasel.Event{Kind: teasel.EventUnconfirmed, Finding: teasel.Finding{Rule: "mcp/y", Subject: "s", Message: "m"}},
+		teasel.Event{Kind: teasel.EventUnconfirmed, Finding: teasel.Finding{Rule: "mcp/y", Subject: "s", Message: "m", Tries: 3}},
+		teasel.Event{Kind: teasel.EventUnconfirmed, Finding: teasel.Finding{Rule: "mcp/z", Subject: "s", Message: "m"}},
 		progress(6, 7000), progress(9, 9000))
 	if err := errors.Join(l.Close(), l.Close(), l.Report(crash)); err != nil {
 		t.Error(err)
@@ -61,7 +62,8 @@ func TestLines(t *testing.T) {
 FOUND critical  mcp/server-crash  tools/call divide: ended with ?[31mstatus 1
 FOUND high  mcp/x  s: m (flaky: 1 of 3)
 note: the server is slow
-seen once, and not again: mcp/y  s: m
+seen once, and not again: mcp/y  s: m (flaky: 0 of 3)
+seen once, and not tried again, which takes long: mcp/z  s: m
 #7000  6s  1200/s  corpus 57  features 321  findings 3 (1 critical, 1 high, 1 low)  memory 50 MB
 #9000  9s  667/s  corpus 57  features 321  findings 3 (1 critical, 1 high, 1 low)  memory 50 MB
 `
