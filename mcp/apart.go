@@ -320,10 +320,13 @@ func (e *executor) retire(s *server, l *lane) {
 	}
 }
 
-// holder returns the lane that was given an id.
-func (e *executor) holder(id int64) *lane {
+// holder returns the lane that was given an id of the server.
+func (e *executor) holder(s *server, id int64) *lane {
 	for _, lanes := range [][]*lane{e.lanes[:e.active], e.waiting} {
 		for _, l := range lanes {
+			if l.home != nil && l.home != s {
+				continue
+			}
 			if n := len(l.given); n > 0 && l.given[0] <= id && id <= l.given[n-1] && slices.Contains(l.given, id) {
 				return l
 			}

@@ -11,7 +11,7 @@ import (
 // slow judges how long one request took, when nothing else was asked of the server meanwhile.
 func (j *judge) slow(s *Sent, r *Received) {
 	took := r.At - s.At
-	if took < j.cfg.Slow || !j.phase.ready || j.t.Script == nil || measuresTime(j.t.Script.Check) || j.asksForTime(s) {
+	if took < j.cfg.Slow || !j.phase.ready || j.t.Script == nil || measuresTime(j.t.Script.Check) || j.asksForTime(s) || j.reachesOut(s) {
 		return
 	}
 	if slices.ContainsFunc(j.t.Script.Steps, func(step Step) bool { return step.NoWait || step.Times > 1 }) {

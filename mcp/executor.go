@@ -20,6 +20,9 @@ type executor struct {
 	names   map[string]string // of tools and prompts
 
 	live    *server       // the handshake is done; nil: to be started
+	aside   *server       // what was live, while a call runs on a fresh one; nil: none does
+	clean   *server       // that such a call has left as good as fresh; nil: none
+	resets  bool          // the next call wants one
 	spares  []*server     // nothing was said to them yet; the oldest first
 	taken   time.Time     // when one of them was last needed
 	startup time.Duration // the longest that one of them took
@@ -39,6 +42,8 @@ type executor struct {
 	resumed  []*lane // what they waited for has come, and they have more to say
 	orphans  []*lane // their server has ended before it could answer them
 	dear     []*lane // checks that wait for a process of their own
+	dangling []*lane // scripts to which something may come that must not
+	dangles  int     // calls since the first of them was kept
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
 	customs  map[topic]*custom
@@ -137,15 +142,21 @@ func (e *executor) begin(n int) {
 
 // Exec runs one script with nothing else in flight and waits for every answer as long as it may take.
 func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation) error {
-	e.begin(1)
 	e.single = in
+	if err := e.enter([]Script{in}); err != nil {
+		return err
+	}
+	e.begin(1)
 	l := e.lanes[0]
 	l.take(&e.single, obs)
 	e.whole = !obs.Ask.Quick
 	if l.prepare(e); !l.skip {
 		if err := e.solo(ctx, l, true); err != nil {
-			return err
+			return errors.Join(err, e.leave())
 		}
+	}
+	if err := e.leave(); err != nil {
+		return err
 	}
 	e.conclude(0)
 	return nil
@@ -159,13 +170,26 @@ func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Obs
 		size += ins[n].size()
 	}
 	ins, obs = ins[:n], obs[:n]
+	if err := e.enter(ins); err != nil {
+		return 0, err
+	}
 	e.begin(len(ins))
+	if err := errors.Join(e.batch(ctx, ins, obs), e.leave()); err != nil {
+		return 0, err
+	}
+	for i := range ins {
+		e.conclude(i)
+	}
+	return len(ins), nil
+}
+
+func (e *executor) batch(ctx context.Context, ins []Script, obs []teasel.Observation) error {
 	lanes := e.lanes[:len(ins)]
 	for i, l := range lanes {
 		l.take(&ins[i], &obs[i])
 	}
 	if err := e.together(ctx, slices.Clone(lanes)); err != nil {
-		return 0, err
+		return err
 	}
 	for i, l := range lanes {
 		if !l.alone || l.skip {
@@ -178,22 +202,17 @@ func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Obs
 			continue
 		}
 		if err := e.solo(ctx, l, false); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if err := e.settleDangling(ctx, lanes); err != nil {
-		return 0, err
+	e.keepDangling(lanes)
+	if err := e.settleDangling(ctx); err != nil {
+		return err
 	}
 	if err := e.adopt(ctx); err != nil {
-		return 0, err
+		return err
 	}
-	if err := e.catchUp(ctx); err != nil {
-		return 0, err
-	}
-	for i := range ins {
-		e.conclude(i)
-	}
-	return len(ins), nil
+	return e.catchUp(ctx)
 }
 
 // up returns a server on which the handshake is done.
@@ -239,16 +258,6 @@ func (e *executor) drain() bool {
 	return end == nil && e.live.proc.Running()
 }
 
-// Reset ends the process, so that the next execution begins with another one.
-func (e *executor) Reset(context.Context) error {
-	if e.live == nil || e.live.ran == 0 {
-		return nil
-	}
-	s := e.live
-	e.lose(s)
-	return s.close()
-}
-
 // Close ends all processes.
 func (e *executor) Close() error {
 	var errs []error
@@ -256,10 +265,12 @@ func (e *executor) Close() error {
 		e.live.proc.Stop(stopTime)
 		errs = append(errs, e.live.close())
 	}
-	for _, s := range e.spares {
-		errs = append(errs, s.close())
+	for _, s := range append(e.spares, e.clean) {
+		if s != nil {
+			errs = append(errs, s.close())
+		}
 	}
-	e.live, e.spares = nil, nil
+	e.live, e.clean, e.spares = nil, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -29,7 +29,7 @@ type lane struct {
 	skip        bool                 // not to be run now
 	parked      bool                 // its answer may come later
 	resumes     bool                 // it has come, and there is more to say
-	home        *server              // of a parked one: where it waits
+	home        *server              // of one that waits for something: where it does
 	topic       *record              // of a parked one: what it waits for
 	prepared    bool                 // its plan is made
 	concluded   bool                 // its observation is filled in

@@ -284,15 +284,24 @@ func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, lo
 	if s.Answer < 0 {
 		s.Answer = i
 	}
-	l.last, r.late = now, now
+	r.arrived(l, now)
 	if r.mute && s.Message.Method == "initialize" && m.Result != nil {
 		r.mute = false
 	}
 }
 
+// arrived notes that an answer has come. One to a script that was set aside says nothing about the one that has the server
+// for itself.
+func (r *round) arrived(l *lane, now time.Time) {
+	l.last = now
+	if r.alone == nil || r.alone == l {
+		r.late = now
+	}
+}
+
 // settle tells the group that something it waits for has come.
 func (e *executor) settle(r *round, l *lane, blocking bool, now time.Time) {
-	l.last, r.late = now, now
+	r.arrived(l, now)
 	switch {
 	case l.parked:
 		e.returned(l)
@@ -333,7 +342,7 @@ func (e *executor) progressOf(r *round, m *Message) (*lane, int) {
 	if f, ok := r.server.flights[id]; ok {
 		return f.lane, -1
 	}
-	return e.holder(id), -1
+	return e.holder(r.server, id), -1
 }
 
 // answers returns the line of the script that an answer with the given id belongs to, other than by a number of

@@ -6,16 +6,18 @@ import "context"
 // are tried by themselves; if it is none of those, all that were not answered are lost.
 func (e *executor) together(ctx context.Context, lanes []*lane) error {
 	for {
-		if len(lanes)+len(e.resumed) == 0 {
+		if len(lanes) == 0 && (len(e.resumed) == 0 || e.aside != nil) {
 			return nil
 		}
 		s, err := e.up(ctx)
 		if err != nil {
 			return err
 		}
-		r := &round{server: s, todo: lanes, ready: e.resumed, limit: e.limit(nil), size: max(e.target.window()/depth, 1)}
 		resumed := e.resumed
-		e.resumed = nil
+		if e.resumed = nil; e.aside != nil { // they have to do with the server that waits
+			e.resumed, resumed = resumed, nil
+		}
+		r := &round{server: s, todo: lanes, ready: resumed, limit: e.limit(nil), size: max(e.target.window()/depth, 1)}
 		mark := s.proc.Written()
 		f, err := e.run(ctx, r)
 		if err != nil {

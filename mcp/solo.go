@@ -12,8 +12,6 @@ const (
 	quickGrace   = 12 * time.Millisecond  // the same when another execution has the last word
 	muteGrace    = 300 * time.Millisecond // for an answer on a session that is not initialized
 	lingerTime   = 250 * time.Millisecond // for a server to die after its last answer
-	dangleTime   = 150 * time.Millisecond // for what should not come any more: see dangles
-	lateTime     = 500 * time.Millisecond // the same when there is time, or for many scripts at once
 	silenceKnown = 8                      // times in a row that odd lines of a sort got no answer
 	silenceEvery = 64                     // then one in so many still gets the time for it
 )
@@ -64,6 +62,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 		e.observe(l)
 	}
 	l.t.Stderr, s.stderr = s.proc.Stderr(s.stderr)
+	l.home = s
 	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
 		e.retire(s, l)
 	}
@@ -84,8 +83,10 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 	s := r.server
 	switch {
-	case s.eof:
+	case s.eof && r.alone.obs.Ask.Quick:
 		return e.watch(ctx, r, r.limit, never)
+	case s.eof: // it may still be loading
+		return e.watch(ctx, r, max(r.limit, e.soon()), never)
 	case r.patient && r.alone.dangles():
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
 	case r.patient && r.alone.in.Start == Shared && e.mayOutlast(r.alone):
@@ -135,74 +136,6 @@ func (e *executor) outlast(ctx context.Context, r *round) (fate, error) {
 func (e *executor) saysPanic(s *server) bool {
 	text, _ := s.proc.Stderr(s.stderr)
 	return findFault(text).kind == faultPanic
-}
-
-// dangleLimit is how long to wait for what should not come: long if this execution has the last word, and for as long as
-// it took when it came before.
-func (e *executor) dangleLimit(l *lane) time.Duration {
-	if !l.obs.Ask.Quick {
-		return lateTime
-	}
-	var slowest time.Duration
-	for i := range l.plan {
-		slowest = max(slowest, e.record(l.plan[i].kind(e)).slowest)
-	}
-	if !l.cancels {
-		return dangleTime / 8
-	}
-	return min(dangleTime+2*slowest, lateTime)
-}
-
-// cleared reports whether every request that the script has cancelled was answered all the same, so that there is no
-// more to wait for.
-func (l *lane) cleared() bool {
-	if !l.cancels {
-		return false
-	}
-	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; s.Answer < 0 && !s.Regular && l.ownID(s) {
-			return false
-		}
-	}
-	return true
-}
-
-// dangles reports whether something may come that must not: an answer to what was cancelled, progress of what is
-// answered and has made some before.
-func (l *lane) dangles() bool {
-	for i := range l.t.Received {
-		if l.t.Received[i].Message.Method == "notifications/progress" {
-			return true
-		}
-	}
-	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; l.cancels && s.Answer < 0 && !s.Regular && l.ownID(s) {
-			return true
-		}
-	}
-	return false
-}
-
-// settleDangling waits once for what must not come to any script of a batch, and gives it to whom it belongs.
-func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
-	dangling := false
-	for _, l := range lanes {
-		dangling = dangling || l.dangling
-	}
-	if !dangling || e.live == nil {
-		return nil
-	}
-	r := &round{server: e.live, limit: e.limit(nil)}
-	if _, err := e.watch(ctx, r, lateTime, never); err != nil {
-		return e.discard(r.server, err)
-	}
-	for _, l := range lanes {
-		if l.dangling {
-			l.dangling = false
-			e.retire(r.server, l)
-		}
-	}
-	return nil
 }
 
 func never() bool { return false }
