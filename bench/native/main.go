@@ -31,6 +31,7 @@ type settings struct {
 	workers   bool
 	seed      uint64
 	keep      string // folder for the corpora; "": a temporary one
+	record    string // file of runs that were made before; "": none
 }
 
 func main() {
@@ -61,6 +62,7 @@ func parse(args []string) (settings, error) {
 	fs.BoolVar(&s.workers, "workers", false, "two workers beside one, instead of rivals")
 	fs.Uint64Var(&s.seed, "seed", 1, "seed of the first round; each further one is one more")
 	fs.StringVar(&s.keep, "keep", "", "`folder` that keeps the corpora (default: none is kept)")
+	fs.StringVar(&s.record, "record", "", "`file` to which each run is added, and whose runs are not made again: for comparisons that take many hours")
 	fuzzers := fs.String("fuzzers", strings.Join(names(contestants), ","), "which to run")
 	short := fs.Bool("short", false, "one round of one second on cJSON: whether all of it works")
 	if err := fs.Parse(args); err != nil {
@@ -117,6 +119,9 @@ func run(ctx context.Context, s settings, w, log io.Writer) error {
 	}
 	defer os.RemoveAll(tmp)
 	m := &meter{settings: s, builder: b, tmp: tmp, log: log}
+	if m.made, err = openRecord(s.record); err != nil {
+		return err
+	}
 	if err := bench.Adopt(); err != nil {
 		return err
 	}

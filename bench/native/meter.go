@@ -18,6 +18,7 @@ import (
 type meter struct {
 	settings
 	builder *builder
+	made    *record // runs of other times
 	tmp     string
 	log     io.Writer
 }
@@ -95,9 +96,16 @@ func (m *meter) library(ctx context.Context, w io.Writer, l library) error {
 			if !m.takes(f) {
 				continue
 			}
+			if s, ok := m.made.find(l.name, f.name, m.seed+uint64(round), m.time); ok {
+				t.samples[f.name] = append(t.samples[f.name], s)
+				continue
+			}
 			s, corpus, err := m.run(ctx, f, l, round)
 			if err == nil {
 				err = m.judge(ctx, l, corpus, &s)
+			}
+			if err == nil {
+				err = m.made.add(l.name, f.name, m.seed+uint64(round), m.time, s)
 			}
 			if err == nil && m.keep != "" {
 				err = os.CopyFS(filepath.Join(m.keep, l.name, f.name, strconv.Itoa(round)), os.DirFS(filepath.Dir(corpus)))
