@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -205,7 +206,7 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		return
 	}
 	f, ok := s.flights[id]
-	if !exact && m.ID != "null" {
+	if !exact && m.ID != "null" && !(r.alone != nil && r.alone.asks(m.ID)) {
 		if id, ok = looseID(m.ID); ok {
 			f, ok = s.flights[id]
 		}
@@ -369,6 +370,13 @@ func (l *lane) answers(id string) (sent int, loose bool) {
 		}
 	}
 	return -1, false
+}
+
+// asks reports whether an unanswered line of the script has that very id.
+func (l *lane) asks(id string) bool {
+	return slices.ContainsFunc(l.t.Sent, func(s Sent) bool {
+		return s.Message.ID == id && s.Answer < 0 && s.Message.Class != ClassNotification
+	})
 }
 
 // unreadable returns the only unanswered line whose id a server could not make out; -1: there is none, or several. A
