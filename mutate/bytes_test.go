@@ -48,7 +48,7 @@ func differentBits(a, b []byte) int {
 
 // TestOperators checks of each operator, a thousand times, that it did what its name says and nothing else.
 func TestOperators(t *testing.T) {
-	src := []byte("GET /index.html?id=4711&x=\x01\x02\x03\x04\x05\x06\x07\x08 end of the first input; abcdefghijklmnopqrstuvwxyz")
+	src := []byte("GET /index.html?id=4711&x=\x01\x02\x03\x04\x05\x06\x07\x08 end of\nthe first\ninput; abcdefghijklmnopqrstuvwxyz")
 	other := bytes.ToUpper([]byte("zyxwvutsrqponmlkjihgfedcba second"))
 	m := &Bytes{Dictionary: someTokens(), BitRatio: 0.02, ByteRatio: 0.1}
 	number := func(size int) func([]byte) error {
@@ -128,6 +128,7 @@ func TestOperators(t *testing.T) {
 		OpInsert:          {grown},
 		OpDuplicate:       {grown, has(func(b []byte) bool { return isDuplicate(src, b) })},
 		OpRepeat:          {grown, has(func(b []byte) bool { return isRepeat(src, b) })},
+		OpLine:            {has(func(b []byte) bool { return isLineEdit(src, b) })},
 		OpShuffle:         {permuted},
 		OpSwap:            {permuted},
 		OpNumber:          {has(func(b []byte) bool { return bytes.HasPrefix(b, src[:19]) || bytes.Contains(b, src[24:]) })},
@@ -187,6 +188,26 @@ func isRepeat(src, got []byte) bool {
 		for n := 1; n <= min(at, 16); n++ {
 			times := (n + more) / n
 			if more%n == 0 && times&(times-1) == 0 && times <= 4096 && bytes.Equal(got[at-n:at+more], bytes.Repeat(src[at-n:at], times)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLineEdit reports whether a line is missing, or one stands somewhere once more.
+func isLineEdit(src, got []byte) bool {
+	lines := bytes.SplitAfter(src, []byte("\n"))
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	same := func(edited ...[]byte) bool { return bytes.Equal(slices.Concat(edited...), got) }
+	for i, line := range lines {
+		if same(slices.Concat(lines[:i], lines[i+1:])...) {
+			return true
+		}
+		for at := range len(lines) + 1 {
+			if same(slices.Concat(lines[:at], [][]byte{line}, lines[at:])...) {
 				return true
 			}
 		}
@@ -548,6 +569,31 @@ func TestInterestingNumbersFitTheirWidth(t *testing.T) {
 	for _, v := range []int64{0, 1, 65535, 65536, 0x7fffffff, -0x80000000, -1} {
 		if !slices.Contains(interesting[:interestingBelow[2]], v) {
 			t.Errorf("%d is not tried as 32 bits", v)
+		}
+	}
+}
+
+func TestLineAround(t *testing.T) {
+	long := strings.Repeat("a", maxTextLine+1)
+	for _, tt := range []struct {
+		text string
+		at   int
+		want string // "": none
+	}{
+		{"", 0, ""},
+		{"one", 1, ""},
+		{"one\ntwo\nthree", 0, "one\n"},
+		{"one\ntwo\nthree", 3, "one\n"},
+		{"one\ntwo\nthree", 4, "two\n"},
+		{"one\ntwo\nthree", 12, "three"},
+		{"\n\n", 1, "\n"},
+		{"one\ntw\x00o\n", 5, ""},
+		{"one\n" + long + "\ntwo", 4, ""},
+		{"one\n" + long + "\ntwo", 3 + len(long), ""},
+	} {
+		from, to, ok := lineAround([]byte(tt.text), tt.at)
+		if ok != (tt.want != "") || ok && tt.text[from:to] != tt.want {
+			t.Errorf("%.20q at %d: %d to %d, %v; want %q", tt.text, tt.at, from, to, ok, tt.want)
 		}
 	}
 }

@@ -29,6 +29,7 @@ const (
 	OpInsert                   // insert drawn bytes
 	OpDuplicate                // write a block twice
 	OpRepeat                   // write up to 16 bytes up to 4,096 times in a row, as for what may be nested too deeply
+	OpLine                     // take a line of text out, write it twice, or write it before another one too
 	OpShuffle                  // shuffle the bytes of a block
 	OpSwap                     // swap two blocks
 	OpNumber                   // change a number that is written in digits
@@ -66,6 +67,7 @@ var operators = [operatorCount]struct {
 	OpInsert:          {"insert", 2, insert},
 	OpDuplicate:       {"duplicate", 2, duplicate},
 	OpRepeat:          {"repeat", 1, repeat},
+	OpLine:            {"line", 2, textLine},
 	OpShuffle:         {"shuffle", 1, shuffle},
 	OpSwap:            {"swap", 2, swap},
 	OpNumber:          {"number", 2, number},

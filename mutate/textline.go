@@ -1,0 +1,59 @@
+package mutate
+
+import (
+	"bytes"
+	"math/rand/v2"
+)
+
+// maxTextLine is how far from a place the ends of its line are looked for.
+const maxTextLine = 512
+
+// textLine takes a line out, writes it twice, or writes it before another one too: what stands twice, is missing or stands
+// in the wrong place is a case of its own in most formats that people write.
+func textLine(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
+	from, to, ok := lineAround(buf, where(x, len(buf)))
+	if !ok {
+		return buf, false
+	}
+	n := to - from
+	at := to
+	switch small(x, 4) {
+	case 0:
+		if n == len(buf) {
+			return buf, false
+		}
+		return append(buf[:from], buf[to:]...), true
+	case 1:
+	default:
+		if at, _, ok = lineAround(buf, below(r, len(buf))); !ok {
+			return buf, false
+		}
+	}
+	if n > m.maxLen()-len(buf) {
+		return buf, false
+	}
+	buf = open(buf, at, n)
+	if at <= from { // the gap has moved it
+		from += n
+	}
+	copy(buf[at:at+n], buf[from:from+n])
+	return buf, true
+}
+
+// lineAround returns the line, with its newline, that a byte is in. False: the line is long or no text, or there is no
+// newline.
+func lineAround(buf []byte, at int) (from, to int, ok bool) {
+	if len(buf) == 0 {
+		return 0, 0, false
+	}
+	low, high := max(0, at-maxTextLine), min(len(buf), at+maxTextLine)
+	before, after := bytes.LastIndexByte(buf[low:at], '\n'), bytes.IndexByte(buf[at:high], '\n')
+	switch {
+	case before < 0 && after < 0, before < 0 && low > 0, after < 0 && high < len(buf):
+		return 0, 0, false
+	case after < 0:
+		after = len(buf) - at - 1
+	}
+	from, to = low+before+1, at+after+1
+	return from, to, bytes.IndexByte(buf[from:to], 0) < 0
+}
