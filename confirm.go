@@ -153,7 +153,10 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	}
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
-	s := &shower[T]{w: w, id: f.ID(), left: w.minimizeRuns()}
+	s := &shower[T]{w: w, id: f.ID()}
+	if !c.dear {
+		s.left = w.minimizeRuns()
+	}
 	err := w.proof(ctx, s, &c, &f)
 	if err != nil && ctx.Err() != nil {
 		last, cancel := w.grace(ctx)

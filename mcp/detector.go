@@ -63,19 +63,25 @@ func (j *judge) Detect(obs *teasel.Observation) []teasel.Finding {
 	}
 	j.begin(t)
 	j.process()
-	for i := range t.Sent {
-		j.exchange(i)
-	}
-	for i := range t.Received {
-		j.received(i)
-	}
-	j.growth()
-	if t.Script != nil && t.Script.Check != "" {
-		j.compare()
+	if j.growth(); !t.Cut {
+		j.conversation()
 	}
 	found := j.found
 	j.t, j.session, j.found, j.phase = nil, nil, nil, phase{}
 	return found
+}
+
+// conversation judges what was said.
+func (j *judge) conversation() {
+	for i := range j.t.Sent {
+		j.exchange(i)
+	}
+	for i := range j.t.Received {
+		j.received(i)
+	}
+	if j.t.Script != nil && j.t.Script.Check != "" {
+		j.compare()
+	}
 }
 
 func (j *judge) begin(t *Transcript) {

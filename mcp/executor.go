@@ -34,6 +34,9 @@ type executor struct {
 
 	lanes  []*lane
 	active int  // of them
+	read   int  // bytes that came during this call
+	kept   int  // of those, what belongs to a script
+	weight int  // bytes that came for each script of late
 	whole  bool // this call has the last word: answers are waited for as long as they may take
 	single Script
 	reader *mutate.JSONParser // of the line that was received last
@@ -67,7 +70,8 @@ var (
 )
 
 const (
-	maxBatchBytes = 1 << 18         // that are written; trees take up to forty times as much, and answers more
+	maxBatchBytes = 1 << 18         // that are written, and that may be expected as answers; trees take up to forty times as much
+	maxKeptBytes  = 1 << 22         // of answers in one call
 	batchWindows  = 4               // a batch is so many windows long: the server idles only between batches
 	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
 	startTries    = 3               // before we believe that a server which has started once starts no more
@@ -132,7 +136,7 @@ func (e *executor) begin(n int) {
 		clear(e.lanes[n:])
 		e.lanes = e.lanes[:n]
 	}
-	e.active = n
+	e.active, e.read, e.kept = n, 0, 0
 	e.last, e.lastBefore = nil, 0
 	if e.live != nil {
 		e.live.rewind()
@@ -167,7 +171,7 @@ func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation)
 func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Observation) (int, error) {
 	n, size := 0, 0
 	for ; n < len(ins) && (n == 0 || size < maxBatchBytes); n++ {
-		size += ins[n].size()
+		size += max(ins[n].size(), e.weight)
 	}
 	ins, obs = ins[:n], obs[:n]
 	if err := e.enter(ins); err != nil {
@@ -177,6 +181,7 @@ func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Obs
 	if err := errors.Join(e.batch(ctx, ins, obs), e.leave()); err != nil {
 		return 0, err
 	}
+	e.weight += (e.read/len(ins) - e.weight) / 4
 	for i := range ins {
 		e.conclude(i)
 	}

@@ -25,6 +25,9 @@ func (e *executor) measure(r *round, l *lane) {
 
 func (e *executor) measureMemory(r *round, l *lane) {
 	m := &l.meter
+	if e.read >= maxRepeatBytes { // the rest was left out
+		return
+	}
 	if m.total == 0 {
 		for i := range l.in.Steps {
 			m.total += max(l.in.Steps[i].Times, 1)

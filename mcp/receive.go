@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -157,6 +158,7 @@ func (e *executor) pull(r *round) (n int, end error) {
 	if n = s.got.len(); n == 0 {
 		return 0, end
 	}
+	e.read += len(s.got.text)
 	now := time.Now()
 	for i := range n {
 		e.receive(r, s.got.at(i), now)
@@ -188,8 +190,13 @@ func (e *executor) receive(r *round, raw []byte, now time.Time) {
 	e.unclaimed(r, raw, &m, now)
 }
 
-// hear gives a lane the line that was just read, and the memory of its tree with it.
+// hear gives a lane the line that was just read, and the memory of its tree with it. When a call has kept as much as it
+// may, no more than whose answer a long line is.
 func (e *executor) hear(l *lane, raw []byte, m Message, sent int, loose bool, now time.Time) int {
+	if e.kept += len(raw); e.kept > maxKeptBytes && len(raw) > maxNoiseLine {
+		l.t.Cut = true
+		return l.hear(nil, Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
+	}
 	i := l.hear(raw, m, sent, loose, now)
 	if i >= 0 {
 		e.reader = l.keep(e.reader)

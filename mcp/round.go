@@ -57,6 +57,9 @@ type round struct {
 	excess int           // bytes of what nobody has asked for, and something for each line
 }
 
+// maxRepeatBytes is how much a server may have answered in one call before a line is no longer repeated.
+const maxRepeatBytes = 16 << 20
+
 // maxExcess is how much a server may write in one round without being asked.
 const maxExcess = 8 << 20
 
@@ -200,7 +203,7 @@ func (e *executor) say(r *round, l *lane) (said int) {
 			break
 		}
 		said++
-		if l.times++; l.times < s.Times {
+		if l.times++; l.times < s.Times && e.read < maxRepeatBytes {
 			if said >= e.burst(l) {
 				break
 			}
@@ -224,10 +227,14 @@ func (e *executor) say(r *round, l *lane) (said int) {
 
 // burst is how many times one step is sent without waiting.
 func (e *executor) burst(l *lane) int {
-	if l.in.Check == CheckGrowthMemory {
-		return e.target.window()
+	if l.in.Check != CheckGrowthMemory {
+		return maxKept
 	}
-	return maxKept
+	n := e.target.window()
+	if each := e.read / max(l.times, 1); each > 0 {
+		n = min(n, max(maxBatchBytes/each, 1))
+	}
+	return n
 }
 
 // sayOne puts one line into the buffer. False means that the script must not go on.

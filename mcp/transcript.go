@@ -95,5 +95,6 @@ type Transcript struct {
 	Deaf       bool // nor did it answer the ping
 	Idle       bool // meanwhile it used no processor
 	Flood      bool // it wrote more than it may without being asked: cut off
+	Cut        bool // its answers were too much to be kept: only how the server fared is known
 	Growth     *Growth
 }

@@ -203,6 +203,38 @@ func TestWickedFlood(t *testing.T) {
 	}
 }
 
+// TestLargeAnswers: of many answers of a megabyte only some are kept, nobody is called silent for it, and later batches
+// are smaller.
+func TestLargeAnswers(t *testing.T) {
+	e := open(t, &Target{Command: []string{BuildServer(t, plantedtest.Wicked), "large"}, Timeout: 20 * time.Second})
+	ins := slices.Repeat([]Script{call("echo", `{"message":"hi"}`)}, 64)
+	obs := make([]teasel.Observation, len(ins))
+	n, err := e.ExecBatch(t.Context(), ins, obs)
+	if err != nil || n != len(ins) {
+		t.Fatalf("%d ran, %v", n, err)
+	}
+	judge := Detectors(DetectorConfig{})[0]
+	kept, whole := 0, 0
+	for i := range obs {
+		tr := obs[i].Evidence.(*Transcript)
+		if kept += len(tr.Received[0].Raw); !tr.Cut {
+			whole++
+		}
+		if obs[i].Exit != teasel.ExitOK || obs[i].Runs != 1 || tr.Sent[0].Answer != 0 {
+			t.Fatalf("one ended as %v after %d executions, answered by %d", obs[i].Exit, obs[i].Runs, tr.Sent[0].Answer)
+		}
+		if found := judge.Detect(&obs[i]); len(found) > 0 {
+			t.Errorf("cut %v: %s", tr.Cut, found[0].Message)
+		}
+	}
+	if kept > maxKeptBytes || whole == 0 || whole == len(obs) {
+		t.Errorf("%d bytes were kept, all of %d answers", kept, whole)
+	}
+	if n, err = e.ExecBatch(t.Context(), ins, obs); err != nil || n > len(ins)/8 {
+		t.Errorf("the next time %d ran, %v", n, err)
+	}
+}
+
 // TestWickedSlow: a slow tool holds up nothing but itself.
 func TestWickedSlow(t *testing.T) {
 	e := open(t, &Target{Command: []string{BuildServer(t, plantedtest.Wicked), "slow-tool-apart"}, Timeout: 10 * time.Second})

@@ -43,6 +43,18 @@ func floodModes() []mode {
 			}
 			return p.serve()
 		}},
+		{"large", "answers each call with a megabyte of small objects", func([]string) int {
+			const item = `{"type":"text","text":"a"}`
+			result := `{"content":[` + strings.Repeat(item+",", 1<<20/len(item)) + item + `]}`
+			p := &plain{}
+			p.override = func(m *message) string {
+				if m.Method == "tools/call" {
+					return success(m, result)
+				}
+				return ""
+			}
+			return p.serve()
+		}},
 		{"flood-requests", "asks the client for its roots after each reply", func([]string) int {
 			p := &plain{}
 			p.after = func(*message, string) { p.put(`{"jsonrpc":"2.0","id":"ask","method":"roots/list"}`) }
