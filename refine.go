@@ -151,7 +151,7 @@ func (w *Worker[T]) polish(ctx context.Context, r *rough) (bool, error) {
 	if err := w.keepInput(&r.f, simple); err != nil {
 		return false, err
 	}
-	r.f.Message, r.f.Detail, r.f.Occurrences = s.last.Message, s.last.Detail, 0
+	r.f.Subject, r.f.Message, r.f.Detail, r.f.Occurrences = s.last.Subject, s.last.Message, s.last.Detail, 0
 	w.news.Findings = append(w.news.Findings, r.f)
 	return more, nil
 }

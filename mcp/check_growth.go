@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -37,8 +38,34 @@ var growths = []struct {
 	{"marks", func(n int) string { return "e" + strings.Repeat("\u0301", n/2) }},
 }
 
-// seededGrowths is how many of them are tried of every text before the campaign; the rest is left to chance.
+// seededGrowths is how many of them are tried of every text before the campaign, beside those that its name suggests; the
+// rest is left to chance.
 const seededGrowths = 3
+
+// suggested says which growths a name suggests: what is matched, walked or parsed in a way of its own.
+var suggested = []struct {
+	words   []string
+	growths []string
+}{
+	{[]string{"glob", "pattern", "mask", "wildcard", "filter", "match", "exclude", "include", "like"}, []string{"stars", "brackets"}},
+	{[]string{"regex", "regexp", "expression", "expr", "rule", "formula", "condition"}, []string{"open", "brackets", "stars"}},
+	{[]string{"path", "file", "filename", "dir", "directory", "folder", "uri", "url", "route"}, []string{"slashes", "dots"}},
+	{[]string{"mail", "email", "address", "host", "hostname", "domain"}, []string{"address", "dots"}},
+	{[]string{"html", "xml", "markup", "markdown", "template", "body", "content"}, []string{"markup", "brackets"}},
+	{[]string{"csv", "list", "tags", "items", "fields", "columns"}, []string{"commas"}},
+	{[]string{"slug", "tag", "id", "identifier", "key", "version"}, []string{"dashes", "digits"}},
+}
+
+// suggestedGrowths are those that the last name of a place suggests.
+func suggestedGrowths(place string) (names []string) {
+	name := place[strings.LastIndexAny(place, "/ ")+1:]
+	for _, s := range suggested {
+		if hasWord(name, s.words) {
+			names = append(names, s.growths...)
+		}
+	}
+	return names
+}
 
 // short makes a script of one line at small sizes: what takes twice as long for each character more, or for each item,
 // shows itself there, and hides behind a limit of the length elsewhere.
@@ -74,13 +101,20 @@ func grow(from, to int, line func(n int) []byte) Script {
 func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 	order := r.Perm(len(growths) - seededGrowths)
 	b.eachText(func(name string, line func(string) []byte) {
-		chosen := growths[:seededGrowths:seededGrowths]
-		chosen = append(chosen, growths[seededGrowths+order[0]])
-		for _, g := range chosen {
-			emit(name+" "+g.name, grow(growFrom, growTo, func(n int) []byte { return line(g.text(n)) }))
+		names := suggestedGrowths(name)
+		for i, g := range growths {
+			if i < seededGrowths || i == seededGrowths+order[0] || slices.Contains(names, g.name) {
+				emit(name+" "+g.name, grow(growFrom, growTo, func(n int) []byte { return line(g.text(n)) }))
+			}
 		}
 	})
 	b.eachText(func(name string, line func(string) []byte) {
+		names := suggestedGrowths(name)
+		for _, g := range growths[seededGrowths:] {
+			if slices.Contains(names, g.name) {
+				emit(name+" short "+g.name, short(func(n int) []byte { return line(g.text(n)) }))
+			}
+		}
 		for _, g := range shortGrowths {
 			emit(name+" short "+g.name, short(func(n int) []byte { return line(g.text(n)) }))
 		}
@@ -152,9 +186,9 @@ func checkGrowthMemory(b *repertoire, _ *teasel.Rand, emit emitter) {
 		if t.slow {
 			continue
 		}
-		arguments := t.full
+		arguments := t.switchedOn()
 		if len(t.texts) > 0 {
-			if long := t.with(t.texts[0], longText(memoryText)); t.schema == nil || t.schema.Validate(long) == nil {
+			if long := withText(arguments, t.texts[0], longText(memoryText)); t.schema == nil || t.schema.Validate(long) == nil {
 				arguments = long
 			}
 		}

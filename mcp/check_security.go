@@ -77,13 +77,15 @@ func promptLine(p *Prompt, value func(argument string) string) []byte {
 }
 
 func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachText(func(name string, line func(string) []byte) {
+	probe := func(name string, line func(string) []byte) {
 		var steps []Step
 		for _, path := range disguises {
 			steps = append(steps, send(line(path)))
 		}
 		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+itoa(part), shared(CheckTraversal, steps...)) })
-	})
+	}
+	b.eachText(probe)
+	b.eachMode(probe)
 	if !b.session.Has("resources") {
 		return
 	}
@@ -146,7 +148,7 @@ var injections = func() (all []string) {
 }()
 
 func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachText(func(name string, line func(string) []byte) {
+	probe := func(name string, line func(string) []byte) {
 		var steps []Step
 		for _, text := range injections {
 			steps = append(steps, send(line(text)))
@@ -154,5 +156,7 @@ func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
 		chunks(steps, chunk, func(part int, steps []Step) {
 			emit(name+" "+itoa(part), shared(CheckInjection, steps...))
 		})
-	})
+	}
+	b.eachText(probe)
+	b.eachMode(probe)
 }

@@ -122,8 +122,9 @@ func succeeded(r *Received) bool { return r.Message.Result != nil && !isToolErro
 
 // Subjects of findings that do not depend on the method.
 const (
-	subjectID      = "(request id)"
-	subjectMessage = "(invalid message)"
+	subjectID        = "(request id)"
+	subjectMessage   = "(invalid message)"
+	subjectCancelled = "(cancelled request)"
 )
 
 func (j *judge) invalidRequest(s *Sent) {

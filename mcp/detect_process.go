@@ -255,7 +255,7 @@ func (j *judge) hung() {
 		if !s.Regular || s.Answer >= 0 || s.Unresolved || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.misaddressed(s) != nil {
 			continue
 		}
-		if j.reachesOut(s) {
+		if j.reachesOut(s) && !j.t.Busy {
 			j.report(RuleSlow, j.subject(s), "", fmt.Sprintf(
 				"%s got no answer in time. The tool reaches out into the world, which may have kept it waiting.", cut(s.Raw, 160))).Alone = true
 			continue
@@ -275,12 +275,21 @@ func (j *judge) reachesOut(s *Sent) bool {
 		return false
 	}
 	name, _ := s.Message.Params.Get("name").Str()
-	if tool := j.session.Tool(name); tool != nil {
-		if open := tool.Annotations.Get("openWorldHint"); open != nil && open.Text == "true" {
-			return true
-		}
+	if tool := j.session.Tool(name); tool != nil && tool.isOpen() && !j.allOpen() {
+		return true
 	}
 	return bytes.Contains(s.Raw, []byte(`"http://`)) || bytes.Contains(s.Raw, []byte(`"https://`))
+}
+
+func (t *Tool) isOpen() bool {
+	open := t.Annotations.Get("openWorldHint")
+	return open != nil && open.Text == "true"
+}
+
+// allOpen reports whether all of several tools say that they reach out, as some frameworks have them say by default: it
+// means nothing then.
+func (j *judge) allOpen() bool {
+	return len(j.session.Tools) > 1 && !slices.ContainsFunc(j.session.Tools, func(t Tool) bool { return !t.isOpen() })
 }
 
 // servedAt reports whether line i was sent to a session in which it is to be answered.

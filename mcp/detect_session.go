@@ -35,7 +35,7 @@ func (j *judge) cancelledReply(s *Sent, r *Received) {
 		says = says || strings.Contains(text, "cancelled") || strings.Contains(text, "canceled")
 	}
 	if says {
-		j.report(RuleCancelled, j.topic(s), "", fmt.Sprintf(
+		j.report(RuleCancelled, subjectCancelled, "", fmt.Sprintf(
 			"%s was cancelled, and answered with %s; expected no answer.", cut(s.Raw, 160), cut(r.Raw, 160)))
 	}
 }

@@ -258,3 +258,22 @@ func TestGuiltyLine(t *testing.T) {
 		}
 	}
 }
+
+// TestAllToolsOpen: where every tool says that it reaches out, as in frameworks that have them say so by default, a call
+// without an answer hangs all the same.
+func TestAllToolsOpen(t *testing.T) {
+	tool := func(name, open string) string {
+		return `{"name":"` + name + `","inputSchema":{"type":"object"},"annotations":{"openWorldHint":` + open + `}}`
+	}
+	const hung = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one"}}` + "\n! hung\n"
+	for _, tt := range []struct{ tools, want string }{
+		{tool("one", "true") + "," + tool("two", "true"), RuleHang},
+		{tool("one", "true") + "," + tool("two", "false"), RuleSlow},
+		{tool("one", "true"), RuleSlow},
+	} {
+		session := parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[`+tt.tools+`]}`)
+		if found := judgeText(t, session, hung); len(found) != 1 || found[0].Rule != tt.want {
+			t.Errorf("%s: found %v, want %s", tt.tools, found, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,23 @@ func TestBusyDeath(t *testing.T) {
 	}
 	if !lost {
 		t.Fatal("the server lives")
+	}
+	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
+		t.Errorf("by itself it ends as %v", o.Exit)
+	}
+}
+
+// TestDeathAmongGarbage: once a server has died while a script said things that take time and that nobody answers, what
+// was answered before them is watched for longer, and turns out to do by itself.
+func TestDeathAmongGarbage(t *testing.T) {
+	e := lateServer(t)
+	late := call("echo", `{"message":"die later"}`)
+	long := late
+	for range 6 {
+		long.Steps = append(slices.Clone(long.Steps), sendText("{"))
+	}
+	if _, o := execute(t, e, long); o.Exit != teasel.ExitCrash {
+		t.Fatalf("with lines behind it it ends as %v", o.Exit)
 	}
 	if _, o := execute(t, e, late); o.Exit != teasel.ExitCrash {
 		t.Errorf("by itself it ends as %v", o.Exit)

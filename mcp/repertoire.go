@@ -153,8 +153,11 @@ func (c *callable) takesAnyText(pointer string) bool {
 }
 
 // with returns the full arguments with one string replaced.
-func (c *callable) with(pointer, text string) *mutate.JSON {
-	v := c.full.Clone()
+func (c *callable) with(pointer, text string) *mutate.JSON { return withText(c.full, pointer, text) }
+
+// withText returns a copy of arguments with a text in one place.
+func withText(arguments *mutate.JSON, pointer, text string) *mutate.JSON {
+	v := arguments.Clone()
 	if leaf := v.At(pointer); leaf != nil {
 		*leaf = *mutate.NewString(text)
 	}

@@ -35,6 +35,9 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 		limit: e.limit(l)}
 	_, s.stderr = s.proc.Stderr(s.proc.Written())
 	f, err := e.run(ctx, r)
+	if f == fateEnded && l.unanswered() < 0 && (r.ping == 0 || r.heard) { // it had nothing to do
+		e.diedLate(l, time.Since(l.last))
+	}
 	if f == fateFine && err == nil {
 		e.measure(r, l)
 		f, err = e.after(ctx, r)
@@ -124,12 +127,23 @@ func (e *executor) outlast(ctx context.Context, r *round) (fate, error) {
 	}
 	f, err := e.watch(ctx, r, limit, never)
 	if f == fateEnded {
-		for i := range r.alone.plan {
-			k := e.record(r.alone.plan[i].topic)
-			k.dying = max(k.dying, time.Since(began))
-		}
+		e.diedLate(r.alone, time.Since(began))
 	}
 	return f, err
+}
+
+// diedLate notes that a server has died some time after the last answer that was due, which may be the doing of all that
+// was answered, or never is.
+func (e *executor) diedLate(l *lane, after time.Duration) {
+	if after > lingerTime {
+		return
+	}
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer >= 0 || s.Message.Class == ClassNotification {
+			k := e.record(l.plan[s.Step].topic)
+			k.dying = max(k.dying, after)
+		}
+	}
 }
 
 // saysPanic reports whether what the server has just written to standard error is how some programs die.

@@ -94,6 +94,7 @@ type Transcript struct {
 	Hung       bool // a regular request got no answer in time, though the server answered a ping sent after it
 	Deaf       bool // nor did it answer the ping
 	Idle       bool // meanwhile it used no processor
+	Busy       bool // meanwhile it used one
 	Flood      bool // it wrote more than it may without being asked: cut off
 	Cut        bool // its answers were too much to be kept: only how the server fared is known
 	Growth     *Growth

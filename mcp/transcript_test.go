@@ -22,7 +22,7 @@ import (
 //	fresh          the script has a process of its own
 //	check NAME     the script is a systematic check
 //	wait DURATION  time goes by
-//	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! deaf, ! flood
+//	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! hung busy, ! deaf, ! flood
 //	growth WHAT SIZE:VALUE...
 //	«text*N» in a line stands for N times the text.
 func parseTranscript(t testing.TB, session *Session, text string) *Transcript {
@@ -142,7 +142,7 @@ func (b *transcriptBuilder) end(what string) {
 	case "closed":
 		t.End.Closed = true
 	case "hung":
-		t.Hung = true
+		t.Hung, t.Busy = true, rest == "busy"
 	case "deaf":
 		t.Deaf = true
 		t.End.Kind = EndKilled

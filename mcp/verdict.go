@@ -100,6 +100,7 @@ func (e *executor) explain(l *lane, s *server) {
 	switch {
 	case all == 0:
 	case running > 0:
+		l.t.Busy = true
 		l.detail = "; it is using the processor"
 	default:
 		l.t.Idle = true

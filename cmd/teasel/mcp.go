@@ -214,6 +214,9 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 		p.meta.Blocked = append(p.meta.Blocked, b.Name)
 	}
 	target.Blocked = p.choice.Blocks
+	if !o.DryRun {
+		tellBlocked(stderr, &p.choice)
+	}
 	dictionary, err := loadDictionaries(mutate.DefaultDictionary(), o.Dict, stderr)
 	if err != nil {
 		return nil, err
@@ -235,6 +238,27 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	}
 	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{})
 	return p, nil
+}
+
+// maxToldBlocked is how many blocked tools are named at the beginning; the report names all.
+const maxToldBlocked = 5
+
+// tellBlocked says at once what will not be fuzzed: some frameworks mark every tool as destructive.
+func tellBlocked(w io.Writer, c *mcp.Choice) {
+	n := len(c.Blocked)
+	if n == 0 {
+		return
+	}
+	var names []string
+	for _, b := range c.Blocked[:min(n, maxToldBlocked)] {
+		names = append(names, b.Name)
+	}
+	if n > maxToldBlocked {
+		names = append(names, "...")
+	}
+	fmt.Fprintf(w, "teasel: %d of %d tools are never called, for they may destroy something: %s (%s: %s)\n", n, n+len(c.Tools),
+		strings.Join(names, ", "), c.Blocked[0].Name, c.Blocked[0].Why)
+	fmt.Fprintln(w, "hint: --allow NAME fuzzes one all the same, --allow '*' all of them, in a place where they can do no harm")
 }
 
 // describe fills in what the campaign's directory says of it.
