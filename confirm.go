@@ -154,6 +154,9 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
 	s := &shower[T]{w: w, id: f.ID()}
+	if f.Fault == "" {
+		s.rule = f.Rule
+	}
 	if !c.dear {
 		s.left = w.minimizeRuns()
 	}
@@ -173,6 +176,10 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	if k.tries++; f.Stable == 0 {
 		k.done = k.tries >= maxVain
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
+		return nil
+	}
+	if s.bystander { // who is to blame was seen on the way
+		k.done = k.tries >= maxVain
 		return nil
 	}
 	f.Subject, f.Message, f.Detail, f.Severity = s.last.Subject, s.last.Message, s.last.Detail, s.last.Severity
@@ -290,19 +297,23 @@ func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {
 
 // shower shows one finding again and again.
 type shower[T any] struct {
-	w        *Worker[T]
-	id       string
-	last     Finding // as it was shown last
-	exit     Exit
-	took     time.Duration // that the execution took
-	wall     time.Duration // that we took, with all that a start or an end costs
-	dear     bool
-	quick    bool   // only a small part of the time limit for each
-	always   bool   // each candidate of the minimiser needs a fresh target
-	enough   bool   // the minimiser has stopped before it was at its end
-	left     int    // executions that it may still make, or what is worth as much
-	at       uint64 // where it goes on
-	operands []Operand
+	w         *Worker[T]
+	id        string
+	rule      string  // if the finding is known by its subject; "": by the place of its fault
+	last      Finding // as it was shown last
+	parts     int     // of the simplest input that has shown it
+	other     bool    // the target died of the last input, and something else is to blame for it
+	bystander bool    // it died so of fewer parts than these
+	exit      Exit
+	took      time.Duration // that the execution took
+	wall      time.Duration // that we took, with all that a start or an end costs
+	dear      bool
+	quick     bool   // only a small part of the time limit for each
+	always    bool   // each candidate of the minimiser needs a fresh target
+	enough    bool   // the minimiser has stopped before it was at its end
+	left      int    // executions that it may still make, or what is worth as much
+	at        uint64 // where it goes on
+	operands  []Operand
 }
 
 // show runs an input and reports whether it shows the finding. Unless fresh, it runs on the target as it is first
@@ -322,10 +333,12 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	}
 	s.exit, s.took, s.dear, s.operands = o.Exit, o.Elapsed, o.Dear, append(s.operands[:0], o.Operands...)
 	shown := false
+	s.other = false
 	for _, f := range detect(s.w.dets, &o) {
 		if f.ID() == s.id && !shown {
 			s.last, shown = f, true
 		}
+		s.other = s.other || f.ID() != s.id && f.Rule == s.rule && o.Exit == ExitCrash
 	}
 	s.w.suspect(in, &o)
 	return shown, nil

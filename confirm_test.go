@@ -1,6 +1,7 @@
 package teasel_test
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"testing"
@@ -169,5 +170,59 @@ func TestShortHistoryFirst(t *testing.T) {
 	})
 	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest > 8 {
 		t.Errorf("found %v, and the longest script had %d calls", got, longest)
+	}
+}
+
+// lettersMutator sees each letter of an input as a part and can leave them out.
+type lettersMutator struct{ byteMutator }
+
+func (lettersMutator) Parts(in []byte) int { return len(in) }
+
+func (lettersMutator) Simplify(k uint64, _, src []byte) ([]byte, bool) {
+	if k >= uint64(len(src)) {
+		return nil, false
+	}
+	return slices.Delete(slices.Clone(src), int(k), int(k)+1), true
+}
+
+var _ teasel.Counter[[]byte] = lettersMutator{}
+
+// mortal dies of an input with a k in it, or of an a and a b, and its last letter is blamed.
+type mortal struct{}
+
+func (mortal) Open(context.Context) (teasel.Executor[[]byte], error) { return mortal{}, nil }
+func (mortal) Close() error                                          { return nil }
+func (mortal) Reset(context.Context) error                           { return nil }
+
+func (mortal) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	if o.Exit = teasel.ExitOK; bytes.ContainsRune(in, 'k') || bytes.Contains(in, []byte("ab")) {
+		o.Exit, o.Evidence = teasel.ExitCrash, string(in[len(in)-1:])
+	}
+	return nil
+}
+
+// TestBystander: who is blamed for a death that happens without him is no finding; who needs others for it is one.
+func TestBystander(t *testing.T) {
+	c := bytesCampaign(mortal{})
+	c.Mutator, c.Runs = lettersMutator{}, 2000
+	c.Seeds = [][]byte{[]byte("kx"), []byte("ky"), []byte("xkz"), []byte("xaby"), []byte("ab")}
+	blame := teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+		if last, ok := o.Evidence.(string); ok {
+			return []teasel.Finding{{Rule: "crash", Subject: last, Severity: teasel.High}}
+		}
+		return nil
+	})
+	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{blame} }
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range s.Findings {
+		got = append(got, f.Subject+" "+string(f.Input))
+	}
+	slices.Sort(got)
+	if want := []string{"b ab", "k k"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 }

@@ -16,7 +16,7 @@
 // A new kind of target needs four things: a Target that opens Executors, an Executor, a Mutator, a Codec. Further
 // ability is a further interface of one method, found by assertion: for executors [BatchExecutor], [Resetter],
 // [Learner], [Historian], [Straggler]; for mutators [Cloner], [Undoer], [Stepper], [Simplifier], [Crosser],
-// [Joiner], [Repairer].
+// [Joiner], [Counter], [Repairer].
 //
 // With one worker the same seed gives the same run, as long as the target answers the same: execution n draws from a
 // generator that is seeded by the campaign's seed and n, and no decision depends on the clock.

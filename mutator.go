@@ -49,6 +49,10 @@ type Crosser[T any] interface {
 // caused together can be shown by one input.
 type Joiner[T any] interface{ Join(ins []T) T }
 
+// A Counter is a [Mutator] of inputs that have parts, such as messages. Where a target dies of fewer parts, and something
+// else is to blame then, what was to blame first had no part in it.
+type Counter[T any] interface{ Parts(in T) int }
+
 // A Repairer is a [Mutator] that mends what a target compares: for each operand pair that differed it puts the value
 // that was wanted where the other one stands. That keeps checksums right after a mutation and while minimising.
 // False means that nothing was changed.

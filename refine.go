@@ -35,6 +35,7 @@ func (w *Worker[T]) minimizeRuns() int {
 func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error) {
 	slice := sliceCost
 	s.enough = false
+	s.count(in)
 	return descend(ctx, w.mut, in, 1, &s.at, func(ctx context.Context, ins []T) (int, T, error) {
 		c := ins[0]
 		if s.enough = s.left <= 0 || slice <= 0; s.enough {
@@ -52,10 +53,19 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error)
 			}
 		}
 		if !ok {
+			s.bystander = s.bystander || s.other && s.w.count != nil && s.w.count.Parts(c) < s.parts
 			return -1, c, err
 		}
+		s.count(c)
 		return 0, c, err
 	})
+}
+
+// count looks at an input that has shown the finding.
+func (s *shower[T]) count(in T) {
+	if s.bystander = false; s.w.count != nil {
+		s.parts = s.w.count.Parts(in)
+	}
 }
 
 // cost is what the last execution is worth in ordinary ones.

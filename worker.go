@@ -24,6 +24,7 @@ type Worker[T any] struct {
 	undo      Undoer[T]
 	repair    Repairer[T]
 	join      Joiner[T]
+	count     Counter[T]
 	dets      []Detector
 	pool      Pool
 	sched     Scheduler
@@ -107,6 +108,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	w.straggler, _ = ex.(Straggler[T])
 	w.repair, _ = w.mut.(Repairer[T])
 	w.join, _ = w.mut.(Joiner[T])
+	w.count, _ = w.mut.(Counter[T])
 	w.pool, w.sched, w.dets = c.pool(), c.scheduler(), c.detectors()
 	for _, s := range w.plan {
 		w.stages = append(w.stages, StageStats{Name: s.Name()})

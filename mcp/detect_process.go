@@ -43,6 +43,9 @@ func (j *judge) guilty() *Sent { return j.guiltyOf(j.t.Sent) }
 
 // guiltyOf is guilty for what happened when no more than these lines had been sent.
 func (j *judge) guiltyOf(sent []Sent) *Sent {
+	for len(sent) > 1 && len(bytes.TrimSpace(sent[len(sent)-1].Raw)) == 0 { // nobody dies of a blank line
+		sent = sent[:len(sent)-1]
+	}
 	if len(sent) == 0 {
 		return nil
 	}

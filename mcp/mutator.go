@@ -35,6 +35,7 @@ var (
 	_ teasel.Simplifier[Script] = (*Mutator)(nil)
 	_ teasel.Crosser[Script]    = (*Mutator)(nil)
 	_ teasel.Joiner[Script]     = (*Mutator)(nil)
+	_ teasel.Counter[Script]    = (*Mutator)(nil)
 )
 
 // NewMutator prepares the tools of a session. What cannot be prepared is told by [Mutator.Skipped].
@@ -183,3 +184,6 @@ func (m *Mutator) Apply(r *teasel.Rand, mutation Mutation, dst, src Script) (Scr
 	in := e.end()
 	return in, ok && !same(&in, &src)
 }
+
+// Parts implements [teasel.Counter]: the steps.
+func (m *Mutator) Parts(in Script) int { return len(in.Steps) }
