@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"time"
@@ -151,19 +152,26 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 	return errors.Join(errs...)
 }
 
+// memoryLooks is how many seconds in a row we may hold too much: one large input can be more than the collector had thought of.
+const memoryLooks = 3
+
 // tick tells where the campaign stands, watches our memory and asks for inputs from outside.
 func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
-	for {
+	for over := 0; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
 		}
 		m := held()
-		if c.Memory > 0 && m > c.Memory {
+		if c.Memory == 0 || m <= c.Memory {
+			over = 0
+		} else if over++; over == memoryLooks {
 			h.Stop("memory")
+		} else { // most of it may be garbage
+			debug.FreeOSMemory()
 		}
 		if err := h.Progress(m); err != nil {
 			return err
