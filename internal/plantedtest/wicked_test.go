@@ -59,6 +59,7 @@ func TestWicked(t *testing.T) {
 		{"flood-stderr", []string{"+" + hello, "-" + greeted}, stays},
 		{"flood-stderr-line", []string{"+" + hello, "-" + greeted}, stays},
 		{"flood-replies", []string{"+" + echo, "-" + said, `-{"jsonrpc":"2.0","id":"unasked-0","result":{}}`}, stays},
+		{"large", []string{"+" + echo, `-/^.{1,100}(\{"type":"text","text":"a"\},){900}/`}, 0},
 		{"flood-requests", []string{"+" + echo, "-" + said, `-{"jsonrpc":"2.0","id":"ask","method":"roots/list"}`}, 0},
 		{"mute", []string{"+" + hello}, 0},
 		{"no-newline", []string{"+" + echo, ".", "-" + said}, 0},
