@@ -42,6 +42,8 @@ var checks = []check{
 	{CheckReadOnly, true, checkFirstCall},
 	{CheckLifecycle, true, checkLifecycle},
 	{CheckEOF, true, checkEOF},
+	{CheckTraversal, true, checkTraversalModes},
+	{CheckInjection, true, checkInjectionModes},
 	{CheckGrowthMemory, true, checkGrowthMemory},
 	{CheckShapeTime, true, checkShapeTime},
 	{CheckGrowthTime, true, checkGrowthTime},

@@ -76,16 +76,27 @@ func promptLine(p *Prompt, value func(argument string) string) []byte {
 	return requestLine("prompts/get", mutate.NewObject(member("name", mutate.NewString(p.Name)), member("arguments", arguments)))
 }
 
-func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
-	probe := func(name string, line func(string) []byte) {
+// trying returns a visitor of places that tries texts there.
+func trying(check string, texts []string, emit emitter) func(name string, line func(string) []byte) {
+	return func(name string, line func(string) []byte) {
 		var steps []Step
-		for _, path := range disguises {
-			steps = append(steps, send(line(path)))
+		for _, text := range texts {
+			steps = append(steps, send(line(text)))
 		}
-		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+itoa(part), shared(CheckTraversal, steps...)) })
+		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+itoa(part), shared(check, steps...)) })
 	}
-	b.eachText(probe)
-	b.eachMode(probe)
+}
+
+func checkTraversalModes(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachMode(trying(CheckTraversal, disguises, emit))
+}
+
+func checkInjectionModes(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachMode(trying(CheckInjection, injections, emit))
+}
+
+func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachText(trying(CheckTraversal, disguises, emit))
 	if !b.session.Has("resources") {
 		return
 	}
@@ -148,15 +159,5 @@ var injections = func() (all []string) {
 }()
 
 func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
-	probe := func(name string, line func(string) []byte) {
-		var steps []Step
-		for _, text := range injections {
-			steps = append(steps, send(line(text)))
-		}
-		chunks(steps, chunk, func(part int, steps []Step) {
-			emit(name+" "+itoa(part), shared(CheckInjection, steps...))
-		})
-	}
-	b.eachText(probe)
-	b.eachMode(probe)
+	b.eachText(trying(CheckInjection, injections, emit))
 }

@@ -177,16 +177,22 @@ func (c *schemaCheck) surest(e *jsonschema.ValidationError, v *mutate.JSON) *jso
 		}
 		return e
 	}
-	var extra *jsonschema.ValidationError
+	var first, extra *jsonschema.ValidationError // the order of causes is a map's
 	for _, cause := range e.Causes {
 		sure := c.surest(cause, v)
 		if sure == nil {
 			continue
 		}
-		if _, ok := sure.ErrorKind.(*kind.AdditionalProperties); !ok {
-			return sure
+		place := &first
+		if _, ok := sure.ErrorKind.(*kind.AdditionalProperties); ok {
+			place = &extra
 		}
-		extra = sure
+		if *place == nil || slices.Compare(sure.InstanceLocation, (*place).InstanceLocation) < 0 {
+			*place = sure
+		}
+	}
+	if first != nil {
+		return first
 	}
 	return extra
 }
