@@ -276,7 +276,7 @@ func TestMutantsMostlyGoTogether(t *testing.T) {
 				alone++
 			}
 		}
-		most := 0.12
+		most := 0.14 // of many more mutants it is 0.09 to 0.13
 		if msg := ParseMessage(src.Steps[0].Line); msg.ID != `"@id"` {
 			most = 0.4
 		}
