@@ -12,7 +12,7 @@ const (
 	dangleTime  = 150 * time.Millisecond // for what should not come any more: see dangles
 	lateTime    = 500 * time.Millisecond // the same when there is time, or for many scripts at once
 	dangleCalls = 64                     // after which all that was kept is settled, for the sake of the same run each time
-	dangleWait  = 5 * time.Second        // or this, where calls take long
+	dangleWait  = 30 * time.Second       // or this, where calls take long
 )
 
 // dangleLimit is how long to wait for what should not come: long if this execution has the last word, and for as long as

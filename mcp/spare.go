@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	spareTime  = 5 * time.Second       // after a spare process was needed, in which another one is likely to be
-	quickStart = 80 * time.Millisecond // of a server whose start is not worth doing anything else meanwhile
-	restLook   = 20 * time.Millisecond // between two looks whether a spare process is at rest
-	restLooks  = 2                     // in a row after which it is
-	dearLooks  = 5                     // and after which nobody else wants it
-	dearTime   = 3 * time.Second       // without a spare that is at rest, after which a check does not wait for one
-	maxDear    = 128                   // checks that wait
+	spareTime  = 5 * time.Second        // after a spare process was needed, in which another one is likely to be
+	quickStart = 150 * time.Millisecond // of a server whose start is not worth doing anything else meanwhile
+	restLook   = 20 * time.Millisecond  // between two looks whether a spare process is at rest
+	restLooks  = 2                      // in a row after which it is
+	dearLooks  = 5                      // and after which nobody else wants it
+	dearTime   = 3 * time.Second        // without a spare that is at rest, after which a check does not wait for one
+	maxDear    = 128                    // checks that wait
 )
 
 // takeSpare returns a process to which nothing was said.
