@@ -11,7 +11,7 @@ import (
 const (
 	dangleTime  = 150 * time.Millisecond // for what should not come any more: see dangles
 	lateTime    = 500 * time.Millisecond // the same when there is time, or for many scripts at once
-	dangleCalls = 64                     // after which all that was kept is settled, for the sake of the same run each time
+	dangleCalls = 1                      // after which all that was kept is settled, for the sake of the same run each time
 	dangleWait  = 30 * time.Second       // or this, where calls take long
 )
 

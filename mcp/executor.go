@@ -72,6 +72,7 @@ var (
 const (
 	maxBatchBytes = 1 << 18         // that are written, and that may be expected as answers; trees take up to forty times as much
 	maxKeptBytes  = 1 << 22         // of answers in one call
+	heavyBytes    = 1 << 14         // for each script, from which batches are smaller
 	batchWindows  = 4               // a batch is so many windows long: the server idles only between batches
 	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
 	startTries    = 3               // before we believe that a server which has started once starts no more
@@ -171,7 +172,9 @@ func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation)
 func (e *executor) ExecBatch(ctx context.Context, ins []Script, obs []teasel.Observation) (int, error) {
 	n, size := 0, 0
 	for ; n < len(ins) && (n == 0 || size < maxBatchBytes); n++ {
-		size += max(ins[n].size(), e.weight)
+		if size += ins[n].size(); e.weight >= heavyBytes { // a little more or less must not matter: the clock has its part in it
+			size += e.weight
+		}
 	}
 	ins, obs = ins[:n], obs[:n]
 	if err := e.enter(ins); err != nil {
