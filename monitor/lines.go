@@ -50,11 +50,11 @@ func (l *Lines) Report(e teasel.Event) error {
 			l.add(fmt.Sprintf("FOUND %v  %s", e.Finding.Severity, headline(&e.Finding)))
 		}
 	case teasel.EventUnconfirmed:
+		why := "seen once, and not again: "
 		if e.Finding.Tries == 0 {
-			l.add("seen once, and not tried again, which takes long: " + headline(&e.Finding))
-			break
+			why = "seen once, and not tried again, which takes long: "
 		}
-		l.add("seen once, and not again: " + headline(&e.Finding))
+		l.add(why + headline(&e.Finding))
 	case teasel.EventNote:
 		l.add("note: " + oneLine(e.Text))
 	case teasel.EventProgress:
@@ -81,15 +81,16 @@ func (l *Lines) progress() {
 }
 
 func (l *Lines) add(line string) {
+	line += "\n"
+	if l.dropped > 0 {
+		line = fmt.Sprintf("%d lines left out\n%s", l.dropped, line)
+	}
 	if len(l.text)+len(line) > lineRoom {
 		l.dropped++
 		return
 	}
-	if l.dropped > 0 {
-		l.text = fmt.Appendf(l.text, "%d lines left out\n", l.dropped)
-		l.dropped = 0
-	}
-	l.text = append(append(l.text, line...), '\n')
+	l.dropped = 0
+	l.text = append(l.text, line...)
 	l.pump.news()
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -216,6 +217,24 @@ func TestNeverWaits(t *testing.T) {
 				t.Error("Close waits for ever")
 			}
 		})
+	}
+}
+
+// What tells of lines left out takes room too.
+func TestLinesRoom(t *testing.T) {
+	needs := len("10000 lines left out\nx\n")
+	for size := lineRoom - 2*needs; size <= lineRoom; size++ {
+		l := Lines{text: make([]byte, size), dropped: 10000}
+		l.pump.start(io.Discard, func() []byte { return nil })
+		l.add("x")
+		l.pump.stop()
+		wantText, wantDropped := size+needs, 0
+		if wantText > lineRoom {
+			wantText, wantDropped = size, 10001
+		}
+		if len(l.text) != wantText || l.dropped != wantDropped {
+			t.Errorf("after %d bytes: %d wait, %d lines left out; want %d, %d", size, len(l.text), l.dropped, wantText, wantDropped)
+		}
 	}
 }
 
