@@ -136,7 +136,7 @@ func checkLogLevel(b *repertoire, _ *teasel.Rand, emit emitter) {
 
 // cancelLine cancels the request of an earlier step, whose id stands in JSON.
 func cancelLine(id string) []byte {
-	return notificationLine("notifications/cancelled", mutate.NewObject(member("requestId", mutate.NewRaw(id)),
+	return notificationLine(cancelMethod, mutate.NewObject(member("requestId", mutate.NewRaw(id)),
 		member("reason", mutate.NewString("teasel"))))
 }
 
@@ -168,9 +168,9 @@ func checkCancel(b *repertoire, r *teasel.Rand, emit emitter) {
 	for _, id := range []string{`"` + ControlName + `a1"`, `-7000000001`, `9007199254740993`, `null`, `{}`, `[]`, `true`, `1.5`, `""`} {
 		steps = append(steps, sendOn(cancelLine(id)))
 	}
-	steps = append(steps, sendOn(notificationLine("notifications/cancelled", nil)),
-		sendOn(notificationLine("notifications/cancelled", mutate.NewObject())),
-		sendOn(notificationLine("notifications/cancelled", mutate.NewArray())), ping)
+	steps = append(steps, sendOn(notificationLine(cancelMethod, nil)),
+		sendOn(notificationLine(cancelMethod, mutate.NewObject())),
+		sendOn(notificationLine(cancelMethod, mutate.NewArray())), ping)
 	emit("unknown ids", shared(CheckCancel, steps...))
 	for _, t := range b.tools {
 		if !t.slow {

@@ -35,9 +35,7 @@ const maxProbed = 4
 // templates.
 func (b *repertoire) eachText(visit func(name string, line func(text string) []byte)) {
 	for _, t := range b.tools {
-		for _, pointer := range t.texts[:min(maxProbed, len(t.texts))] {
-			visit(t.Name+" "+pointer, func(text string) []byte { return t.callWith(t.with(pointer, text)) })
-		}
+		t.eachText(t.Name, t.full, visit)
 	}
 	for i := range b.session.Templates {
 		template := b.session.Templates[i].URI

@@ -2,17 +2,12 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"time"
-
-	"github.com/teaselfuzz/teasel"
 )
 
 const (
-	dangleTime  = 150 * time.Millisecond // for what should not come any more: see dangles
-	lateTime    = 500 * time.Millisecond // the same when there is time, or for many scripts at once
-	dangleCalls = 1                      // after which all that was kept is settled, for the sake of the same run each time
-	dangleWait  = 30 * time.Second       // or this, where calls take long
+	dangleTime = 150 * time.Millisecond // for what should not come any more: see dangles
+	lateTime   = 500 * time.Millisecond // the same when there is time, or for many scripts at once
 )
 
 // dangleLimit is how long to wait for what should not come: long if this execution has the last word, and for as long as
@@ -61,34 +56,13 @@ func (l *lane) dangles() bool {
 	return false
 }
 
-// keepDangling keeps the scripts of a call to which something may come that must not, while the campaign goes on. Their
-// observations are handed out later.
-func (e *executor) keepDangling(lanes []*lane) {
-	for i, l := range lanes {
-		if !l.dangling {
-			continue
+// settleDangling waits once for what must not come to any script of a call, and gives it to whom it belongs.
+func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
+	var last time.Time
+	for _, l := range lanes {
+		if l.dangling {
+			last = later(last, l.last)
 		}
-		l.told = l.runs() + l.spent
-		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
-		l.own()
-		e.lanes[i] = &lane{skip: true, concluded: true}
-		if e.dangling = append(e.dangling, l); len(e.dangling) == 1 {
-			e.dangles = 0
-		}
-		if l.home != e.live { // it has ended since
-			e.releaseDangling(l.home)
-		}
-	}
-}
-
-// settleDangling hands out what was kept when it has been kept for long enough, or when no more can come.
-func (e *executor) settleDangling(ctx context.Context) error {
-	if len(e.dangling) == 0 {
-		return nil
-	}
-	last := e.dangling[len(e.dangling)-1].last
-	if e.dangles++; e.dangles < dangleCalls && time.Since(e.dangling[0].last) < dangleWait {
-		return nil
 	}
 	if left := lateTime - time.Since(last); left > 0 && e.live != nil {
 		r := &round{server: e.live, limit: e.limit(nil)}
@@ -96,19 +70,10 @@ func (e *executor) settleDangling(ctx context.Context) error {
 			return e.discard(r.server, err)
 		}
 	}
-	e.releaseDangling(e.live)
-	return nil
-}
-
-// releaseDangling hands out the scripts that were kept for a server.
-func (e *executor) releaseDangling(s *server) {
-	e.dangling = slices.DeleteFunc(e.dangling, func(l *lane) bool {
-		if l.home != s {
-			return false
+	for _, l := range lanes {
+		if l.dangling {
+			e.retire(l.home, l)
 		}
-		l.dangling = false
-		e.retire(s, l)
-		e.back = append(e.back, l)
-		return true
-	})
+	}
+	return nil
 }

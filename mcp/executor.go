@@ -45,8 +45,6 @@ type executor struct {
 	resumed  []*lane // what they waited for has come, and they have more to say
 	orphans  []*lane // their server has ended before it could answer them
 	dear     []*lane // checks that wait for a process of their own
-	dangling []*lane // scripts to which something may come that must not
-	dangles  int     // calls since the first of them was kept
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
 	customs  map[topic]*custom
@@ -213,8 +211,7 @@ func (e *executor) batch(ctx context.Context, ins []Script, obs []teasel.Observa
 			return err
 		}
 	}
-	e.keepDangling(lanes)
-	if err := e.settleDangling(ctx); err != nil {
+	if err := e.settleDangling(ctx, lanes); err != nil {
 		return err
 	}
 	if err := e.adopt(ctx); err != nil {

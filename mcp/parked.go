@@ -117,7 +117,6 @@ func (e *executor) abandon(s *server) (parked []*lane) {
 		}
 	}
 	e.resumed = slices.DeleteFunc(e.resumed, func(l *lane) bool { return l.home == s })
-	e.releaseDangling(s)
 	return parked
 }
 

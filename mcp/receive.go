@@ -213,7 +213,7 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		return
 	}
 	f, ok := s.flights[id]
-	if !exact && m.ID != "null" && !(r.alone != nil && r.alone.asks(m.ID)) {
+	if !exact && m.ID != "null" && !(r.alone != nil && r.alone.asking(m.ID) >= 0) {
 		if id, ok = looseID(m.ID); ok {
 			f, ok = s.flights[id]
 		}
@@ -226,7 +226,7 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		}
 	}
 	switch {
-	case !ok && exact && s.ours(id): // of somebody who has given up waiting
+	case !ok && s.ours(id): // of somebody who has given up waiting
 	case !ok:
 		e.unclaimed(r, raw, m, now)
 	case f.answered || f.sent < 0:
@@ -356,11 +356,8 @@ func (e *executor) progressOf(r *round, m *Message) (*lane, int) {
 // answers returns the line of the script that an answer with the given id belongs to, other than by a number of
 // ours: exactly, then loosely, then, as the id null says that none could be read, the only line it can be.
 func (l *lane) answers(id string) (sent int, loose bool) {
-	for i := range l.t.Sent {
-		s := &l.t.Sent[i]
-		if s.Message.ID == id && s.Answer < 0 && s.Message.Class != ClassNotification {
-			return i, false
-		}
+	if i := l.asking(id); i >= 0 {
+		return i, false
 	}
 	if id == "null" {
 		return l.unreadable(), false
@@ -379,9 +376,9 @@ func (l *lane) answers(id string) (sent int, loose bool) {
 	return -1, false
 }
 
-// asks reports whether an unanswered line of the script has that very id.
-func (l *lane) asks(id string) bool {
-	return slices.ContainsFunc(l.t.Sent, func(s Sent) bool {
+// asking returns the first unanswered line of the script that has that very id; -1: none has.
+func (l *lane) asking(id string) int {
+	return slices.IndexFunc(l.t.Sent, func(s Sent) bool {
 		return s.Message.ID == id && s.Answer < 0 && s.Message.Class != ClassNotification
 	})
 }

@@ -10,27 +10,45 @@ func choices(property *mutate.JSON) (values []*mutate.JSON) {
 	if enum := property.Get("enum"); enum != nil && enum.Kind == mutate.Array {
 		return enum.Items
 	}
-	if kind, _ := property.Get("type").Str(); kind == "boolean" {
+	if isSwitch(property) {
 		return []*mutate.JSON{mutate.NewBool(true), mutate.NewBool(false)}
 	}
 	return nil
 }
 
+// isSwitch reports whether a property is on or off.
+func isSwitch(property *mutate.JSON) bool {
+	kind, _ := property.Get("type").Str()
+	return kind == "boolean"
+}
+
+// properties returns what the schema says of each argument.
+func (c *callable) properties() []mutate.Member {
+	if properties := c.InputSchema.Get("properties"); properties != nil && c.schema != nil && c.full.Kind == mutate.Object {
+		return properties.Members
+	}
+	return nil
+}
+
+// changed returns arguments with one property set anew; nil: the schema does not allow it.
+func (c *callable) changed(arguments *mutate.JSON, name string, value *mutate.JSON) *mutate.JSON {
+	v := arguments.Clone()
+	if v.Set(name, value.Clone()); c.schema.Validate(v) != nil {
+		return nil
+	}
+	return v
+}
+
 // variants returns the full arguments with each choice made in another way, one at a time: what a text does may depend on
 // a mode.
 func (c *callable) variants() (all []*mutate.JSON) {
-	properties := c.InputSchema.Get("properties")
-	if properties == nil || c.schema == nil || c.full.Kind != mutate.Object {
-		return nil
-	}
-	for _, m := range properties.Members {
+	for _, m := range c.properties() {
+		now := c.full.Get(m.Name)
 		for _, value := range choices(m.Value) {
-			if value == nil || len(all) == maxVariants {
+			if value == nil || len(all) == maxVariants || now != nil && now.String() == value.String() {
 				continue
 			}
-			v := c.full.Clone()
-			v.Set(m.Name, value.Clone())
-			if now := c.full.Get(m.Name); (now == nil || now.String() != value.String()) && c.schema.Validate(v) == nil {
+			if v := c.changed(c.full, m.Name, value); v != nil {
 				all = append(all, v)
 			}
 		}
@@ -41,16 +59,12 @@ func (c *callable) variants() (all []*mutate.JSON) {
 // switchedOn returns the full arguments with all that can be switched on.
 func (c *callable) switchedOn() *mutate.JSON {
 	v := c.full
-	if properties := c.InputSchema.Get("properties"); properties != nil && c.schema != nil && v.Kind == mutate.Object {
-		for _, m := range properties.Members {
-			if kind, _ := m.Value.Get("type").Str(); kind != "boolean" {
-				continue
-			}
-			on := v.Clone()
-			on.Set(m.Name, mutate.NewBool(true))
-			if c.schema.Validate(on) == nil {
-				v = on
-			}
+	for _, m := range c.properties() {
+		if !isSwitch(m.Value) {
+			continue
+		}
+		if on := c.changed(v, m.Name, mutate.NewBool(true)); on != nil {
+			v = on
 		}
 	}
 	return v
@@ -60,9 +74,14 @@ func (c *callable) switchedOn() *mutate.JSON {
 func (b *repertoire) eachMode(visit func(name string, line func(text string) []byte)) {
 	for _, t := range b.tools {
 		for i, v := range t.variants() {
-			for _, pointer := range t.texts[:min(maxProbed, len(t.texts))] {
-				visit(t.Name+" "+pointer+" variant "+itoa(i), func(text string) []byte { return t.callWith(withText(v, pointer, text)) })
-			}
+			t.eachText(t.Name+" variant "+itoa(i), v, visit)
 		}
+	}
+}
+
+// eachText passes on the places in the tool's arguments that take free text.
+func (c *callable) eachText(name string, arguments *mutate.JSON, visit func(name string, line func(text string) []byte)) {
+	for _, pointer := range c.texts[:min(maxProbed, len(c.texts))] {
+		visit(name+" "+pointer, func(text string) []byte { return c.callWith(withText(arguments, pointer, text)) })
 	}
 }

@@ -37,7 +37,7 @@ func TestVariants(t *testing.T) {
 	}
 	visits := 0
 	b.eachMode(func(name string, line func(string) []byte) {
-		if visits++; !strings.HasPrefix(name, "find /glob") || !strings.Contains(string(line("<text>")), `"glob":"<text>"`) {
+		if visits++; !strings.HasPrefix(name, "find variant ") || !strings.HasSuffix(name, " /glob") || !strings.Contains(string(line("<text>")), `"glob":"<text>"`) {
 			t.Errorf("%s: %s", name, line("<text>"))
 		}
 	})
