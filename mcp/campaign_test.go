@@ -200,11 +200,13 @@ func TestProfiles(t *testing.T) {
 }
 
 // The same seed and one worker: the same executions and the same findings.
+// run_report is left out: it sleeps as long as it is told to, and whether an answer comes before or after we have asked
+// whether the server is there at all is up to the clock.
 func TestSameSeedSameFindings(t *testing.T) {
 	server := mcp.BuildServer(t, plantedtest.Planted)
 	outcome := func() string {
-		h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,id-as-string,wrong-resource-uri"},
-			seed: 7, runs: shorter(t, 12_000)}
+		h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,reply-twice,wrong-resource-uri"},
+			choose: mcp.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000)}
 		sum := h.run(t)
 		out := fmt.Sprintln(sum.Executions, sum.Corpus, sum.Features)
 		for _, f := range sum.Findings {

@@ -237,11 +237,11 @@ func testHangs(t *testing.T, program string) {
 		if got, want := exits(obsv), []teasel.Exit{1, 1, 1}; !slices.Equal(got, want) {
 			t.Errorf("in a batch they ended as %v, want %v", got, want)
 		}
-		if obsv[1].Evidence != nil || len(obsv[1].Features) > 0 || obsv[1].Runs != 0 {
+		if obsv[1].Evidence != nil || len(obsv[1].Features) > 0 || obsv[1].Runs != 1 {
 			t.Errorf("what is parked was judged: %+v", obsv[1])
 		}
 		ins, late := stragglers(t, e, 1)
-		if late[0].Exit != teasel.ExitHang || !bytes.Equal(ins[0].Steps[0].Line, hang.Steps[0].Line) || late[0].Runs != 1 {
+		if late[0].Exit != teasel.ExitHang || !bytes.Equal(ins[0].Steps[0].Line, hang.Steps[0].Line) || late[0].Runs != 0 {
 			t.Errorf("the straggler %s ended as %v", ins[0].Steps[0].Line, late[0].Exit)
 		}
 		if tr := late[0].Evidence.(*Transcript); !tr.Hung || len(tr.Sent) != 1 || !bytes.Contains(tr.Sent[0].Raw, []byte("depot")) {

@@ -75,9 +75,10 @@ func fingerprint(dst []teasel.Feature, t *Transcript) []teasel.Feature {
 		if t.Script != nil && len(t.Script.Steps) > 1 && s.Step < len(t.Script.Steps) && hasReference(t.Script.Steps[s.Step].Line) {
 			p.subject = hashString(p.subject, "with what was captured")
 		}
-		if s.Answer >= 0 && s.Answer < len(t.Received) {
+		switch {
+		case s.Answer >= 0 && s.Answer < len(t.Received) && !s.Withdrawn: // else it is the clock's doing whether one came
 			p.answer(s, &t.Received[s.Answer])
-		} else if s.Message.Class == ClassRequest {
+		case s.Message.Class == ClassRequest:
 			p.add(featureOutcome, hashNumber(p.subject, uint64(outcomeNone)))
 		}
 	}

@@ -333,15 +333,31 @@ func (l *lane) hearNoise(raw []byte) {
 	}
 }
 
-// runs returns how many requests were answered or given up.
+// runs returns how many requests were answered, given up or cancelled.
 func (l *lane) runs() uint32 {
 	n := l.answered
 	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; s.Answer >= 0 || s.Regular && l.t.Hung {
+		if s := &l.t.Sent[i]; s.Answer >= 0 || s.Withdrawn || s.Regular && l.t.Hung {
 			n++
 		}
 	}
 	return uint32(n)
+}
+
+// owing returns how many requests are still to be answered, those included that were not sent yet: how far a script had
+// come when it was parked is the clock's doing, and executions must not be.
+func (l *lane) owing() (n uint32) {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Regular && s.Answer < 0 {
+			n++
+		}
+	}
+	for i := l.step; i < len(l.plan); i++ {
+		if p := &l.plan[i]; p.regular && p.message.Class == ClassRequest {
+			n++
+		}
+	}
+	return n
 }
 
 // unanswered returns the first request of the lane to which an answer is due; -1: there is none.

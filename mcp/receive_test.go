@@ -44,3 +44,25 @@ func TestNumberAndItsText(t *testing.T) {
 		}
 	}
 }
+
+// TestLateToSomebodyElse: an answer to what nobody waits for any more says nothing about the script that has the server
+// now, in whatever type its id comes back.
+func TestLateToSomebodyElse(t *testing.T) {
+	for _, tt := range []struct {
+		id    string
+		heard int
+	}{
+		{`1000001`, 0}, {`"1000001"`, 0}, {`" 1000001.0 "`, 0},
+		{`"teasel"`, 1}, {`"999"`, 1}, {`1000003`, 1},
+		{`1000002`, 1}, {`"1000002"`, 1},
+	} {
+		l := &lane{reader: new(mutate.JSONParser), group: &group{}}
+		l.t.Sent = []Sent{{Message: ParseMessage([]byte(`{"jsonrpc":"1.0","id":1000002,"method":"ping"}`)), Answer: -1}}
+		e := &executor{reader: new(mutate.JSONParser)}
+		r := &round{alone: l, server: &server{ids: 1000002, flights: map[int64]flight{}}}
+		e.receive(r, []byte(`{"jsonrpc":"2.0","id":`+tt.id+`,"result":{}}`), time.Now())
+		if len(l.t.Received) != tt.heard {
+			t.Errorf("an answer with id %s: the script has heard %d lines, want %d", tt.id, len(l.t.Received), tt.heard)
+		}
+	}
+}

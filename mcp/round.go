@@ -129,7 +129,7 @@ func (r *round) last() bool {
 }
 
 // pop takes the oldest group, all of which is answered, and lets its scripts go on. Those at their end are judged now,
-// while the server works on the next group.
+// while the server works on the next group, but for those to which an answer may still come.
 func (e *executor) pop(r *round) {
 	g := r.groups[0]
 	r.groups = append(r.groups[:0], r.groups[1:]...)
@@ -139,7 +139,7 @@ func (e *executor) pop(r *round) {
 		case l.parked || l.skip:
 		case !l.done():
 			r.ready = append(r.ready, l)
-		case r.alone == nil && !l.guest && l.obs != nil && l.owed == 0 && len(r.groups) > 0:
+		case r.alone == nil && !l.guest && !l.cancels && l.obs != nil && l.owed == 0 && len(r.groups) > 0:
 			l.conclude(e)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -19,7 +20,7 @@ func (e *executor) conclude(i int) {
 	case l.skip && len(l.t.Sent) == 0:
 		l.obs.Exit, l.obs.Runs = teasel.ExitOK, 0
 	case l.parked || l.resumes:
-		l.told = l.runs() + l.spent
+		l.told = l.runs() + l.owing() + l.spent
 		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
 		l.own()
 		e.lanes[i] = new(lane)
@@ -81,14 +82,13 @@ func (l *lane) exit() (teasel.Exit, string) {
 	case t.Hung && t.End.Kind == EndInvalid:
 		return teasel.ExitHang, "a request got no answer" + l.detail
 	}
-	if n := len(t.Received); n > 0 {
-		for i := n - 1; i >= 0; i-- {
-			if m := &t.Received[i].Message; m.Class == ClassResponse {
-				if m.isRefusal() {
-					return teasel.ExitRejected, ""
-				}
-				break
-			}
+	for _, r := range slices.Backward(t.Received) {
+		switch {
+		case r.Message.Class != ClassResponse, r.Sent >= 0 && t.Sent[r.Sent].Withdrawn:
+		case r.Message.isRefusal():
+			return teasel.ExitRejected, ""
+		default:
+			return teasel.ExitOK, ""
 		}
 	}
 	return teasel.ExitOK, ""

@@ -252,21 +252,21 @@ func TestWickedSlow(t *testing.T) {
 		ins = append(ins, call(slow, `{"message":"a"}`), call("echo", `{"message":"b"}`))
 	}
 	began := time.Now()
-	ran := uint32(0)
+	ran := 0
 	for range 3 {
 		obs := executeBatch(t, e, ins...)
 		for i := range obs {
-			if ran += obs[i].Runs; i%2 == 1 && (obs[i].Runs != 1 || obs[i].Evidence == nil) {
+			switch {
+			case i%2 == 0:
+				ran += int(obs[i].Runs)
+			case obs[i].Runs != 1 || obs[i].Evidence == nil:
 				t.Fatalf("echo was not run: %v", obs[i].Exit)
 			}
 		}
 	}
-	if ran != 90 {
-		t.Errorf("%d calls were answered, want the 90 of echo", ran)
-	}
 	parked := len(e.waiting)
-	if parked == 0 || parked > maxParked {
-		t.Errorf("%d scripts are parked after %v", parked, time.Since(began))
+	if parked == 0 || parked > maxParked || parked != ran {
+		t.Errorf("%d scripts are parked after %v, %d were run", parked, time.Since(began), ran)
 	}
 	_, late := stragglers(t, e, parked)
 	for i := range late {
