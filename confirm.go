@@ -302,7 +302,7 @@ type shower[T any] struct {
 	rule      string  // if the finding is known by its subject; "": by the place of its fault
 	last      Finding // as it was shown last
 	parts     int     // of the simplest input that has shown it
-	other     bool    // the target died of the last input, and something else is to blame for it
+	other     bool    // the target died of the last input or hung, and something else is to blame for it
 	bystander bool    // it died so of fewer parts than these
 	exit      Exit
 	took      time.Duration // that the execution took
@@ -338,7 +338,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 		if f.ID() == s.id && !shown {
 			s.last, shown = f, true
 		}
-		s.other = s.other || f.ID() != s.id && f.Rule == s.rule && o.Exit == ExitCrash
+		s.other = s.other || f.ID() != s.id && f.Rule == s.rule && (o.Exit == ExitCrash || o.Exit == ExitHang)
 	}
 	s.w.suspect(in, &o)
 	return shown, nil

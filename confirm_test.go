@@ -187,24 +187,30 @@ func (lettersMutator) Simplify(k uint64, _, src []byte) ([]byte, bool) {
 
 var _ teasel.Counter[[]byte] = lettersMutator{}
 
-// mortal dies of an input with a k in it, or of an a and a b, and its last letter is blamed.
-type mortal struct{}
+// mortal ends as exit says with an input that has a k in it, or an a and a b, and its last letter is blamed.
+type mortal struct{ exit teasel.Exit }
 
-func (mortal) Open(context.Context) (teasel.Executor[[]byte], error) { return mortal{}, nil }
-func (mortal) Close() error                                          { return nil }
-func (mortal) Reset(context.Context) error                           { return nil }
+func (m mortal) Open(context.Context) (teasel.Executor[[]byte], error) { return m, nil }
+func (mortal) Close() error                                            { return nil }
+func (mortal) Reset(context.Context) error                             { return nil }
 
-func (mortal) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (m mortal) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit = teasel.ExitOK; bytes.ContainsRune(in, 'k') || bytes.Contains(in, []byte("ab")) {
-		o.Exit, o.Evidence = teasel.ExitCrash, string(in[len(in)-1:])
+		o.Exit, o.Evidence = m.exit, string(in[len(in)-1:])
 	}
 	return nil
 }
 
 // TestBystander: who is blamed for a death that happens without him is no finding; who needs others for it is one.
 func TestBystander(t *testing.T) {
-	c := bytesCampaign(mortal{})
-	c.Mutator, c.Runs = lettersMutator{}, 2000
+	for _, exit := range []teasel.Exit{teasel.ExitCrash, teasel.ExitHang} {
+		t.Run(exit.String(), func(t *testing.T) { testBystander(t, exit) })
+	}
+}
+
+func testBystander(t *testing.T, exit teasel.Exit) {
+	c := bytesCampaign(mortal{exit})
+	c.Mutator, c.Runs = lettersMutator{}, 300
 	c.Seeds = [][]byte{[]byte("kx"), []byte("ky"), []byte("xkz"), []byte("xaby"), []byte("ab")}
 	blame := teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
 		if last, ok := o.Evidence.(string); ok {
