@@ -83,8 +83,12 @@ const (
 	// Every step tries to read the canary file, by a path or URI in one of many disguises.
 	CheckTraversal = "traversal"
 
-	// Every step has an argument that gives [InjectionMarker] only where a shell, a template or a query evaluates it.
+	// Every step has an argument that gives [InjectionMarker] only where a shell, a template or a query evaluates it,
+	// or that a format string fills in.
 	CheckInjection = "injection"
+
+	// The steps are one request but for one argument: a number, the number with one quote behind it, and with two.
+	CheckQuotes = "quotes"
 
 	// Each step is an array of messages.
 	CheckBatch = "batch"
@@ -101,8 +105,8 @@ func Checks() []string {
 	return []string{
 		CheckBatch, CheckCancel, CheckCompletion, CheckCursor, CheckDuplicateKey, CheckEOF, CheckGrowthMemory,
 		CheckGrowthTime, CheckIDs, CheckInjection, CheckInvalid, CheckLarge, CheckLifecycle, CheckLogLevel,
-		CheckPagination, CheckProgress, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckShapeTime, CheckTraversal,
-		CheckUndeclared, CheckUnknownName, CheckValidation, CheckVariantKey,
+		CheckPagination, CheckProgress, CheckQuotes, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckShapeTime,
+		CheckTraversal, CheckUndeclared, CheckUnknownName, CheckValidation, CheckVariantKey,
 	}
 }
 

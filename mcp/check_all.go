@@ -35,6 +35,7 @@ var checks = []check{
 	{CheckCancel, false, checkCancel},
 	{CheckTraversal, false, checkTraversal},
 	{CheckInjection, false, checkInjection},
+	{CheckQuotes, false, checkQuotes},
 	{CheckBatch, false, checkBatch},
 	{CheckInvalid, false, checkInvalid},
 	{CheckSameAfterGarbage, false, checkSameAfterGarbage},
@@ -44,6 +45,7 @@ var checks = []check{
 	{CheckEOF, true, checkEOF},
 	{CheckTraversal, true, checkTraversalModes},
 	{CheckInjection, true, checkInjectionModes},
+	{CheckQuotes, true, checkQuotesModes},
 	{CheckGrowthMemory, true, checkGrowthMemory},
 	{CheckShapeTime, true, checkShapeTime},
 	{CheckGrowthTime, true, checkGrowthTime},
@@ -84,8 +86,8 @@ func (c *callable) call() []byte { return callLine(c.Name, c.plain) }
 func (c *callable) callWith(arguments *mutate.JSON) []byte { return callLine(c.Name, arguments) }
 
 // hint reports whether the tool's annotations say so.
-func (c *callable) hint(name string) bool {
-	v := c.Annotations.Get(name)
+func (t *Tool) hint(name string) bool {
+	v := t.Annotations.Get(name)
 	return v != nil && v.Kind == mutate.Bool && v.Text == "true"
 }
 

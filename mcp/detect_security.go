@@ -30,7 +30,7 @@ var leakSigns = func() (signs [][]byte) {
 	for _, form := range canaryForms {
 		signs = append(signs, []byte(form))
 	}
-	signs = append(signs, []byte(InjectionMarker), []byte(CanarySecret), []byte(privateKey))
+	signs = append(signs, []byte(InjectionMarker), []byte(reachedType), []byte(CanarySecret), []byte(privateKey))
 	for i := range tokenShapes {
 		signs = append(signs, []byte(tokenShapes[i].prefix))
 	}
@@ -80,6 +80,10 @@ func (j *judge) leaks(r *Received) {
 	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker, r) {
 		j.injected(r)
 	}
+	if bytes.Contains(r.Raw, []byte(reachedType)) {
+		j.report(RuleTemplateInjection, j.source(r), "", fmt.Sprintf(
+			"The answer names the type of an object of the program, which a placeholder has reached in %s.", j.cause(r)))
+	}
 	j.secrets(r)
 	if mayTrace(r.Raw) {
 		j.stackTrace(r)
@@ -123,11 +127,22 @@ func (j *judge) weSent(text string, r *Received) bool {
 	return false
 }
 
-// injected reports that something evaluated an expression: a shell if that is what was written for.
+// reachedType is how Python names a type, where its format strings have put that in place of a placeholder.
+const reachedType = "tzl<class '"
+
+// queryParts stand in the injections that are written for databases.
+var queryParts = []string{"UNION SELECT", " || (" + injectionA, "CONCAT(", "extractvalue("}
+
+// injected reports that something evaluated an expression: a shell or a database if that is what was written for.
 func (j *judge) injected(r *Received) {
 	rule := RuleTemplateInjection
-	if s := j.sender(r); s != nil && (bytes.Contains(s.Raw, []byte("echo tzl")) || bytes.Contains(s.Raw, []byte("$(("))) {
-		rule = RuleShellInjection
+	if s := j.sender(r); s != nil {
+		switch {
+		case bytes.Contains(s.Raw, []byte("echo tzl")), bytes.Contains(s.Raw, []byte("$((")):
+			rule = RuleShellInjection
+		case slices.ContainsFunc(queryParts, func(part string) bool { return bytes.Contains(s.Raw, []byte(part)) }):
+			rule = RuleSQLInjection
+		}
 	}
 	j.report(rule, j.source(r), "", fmt.Sprintf("The answer has %s, which was not sent but is what evaluating %s gives.", InjectionMarker, j.cause(r)))
 }

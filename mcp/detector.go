@@ -113,6 +113,7 @@ func (j *judge) exchange(i int) {
 	} else if !s.Regular {
 		j.irregular(i, s)
 	}
+	j.pasted(s, answer)
 	j.advance(s, answer)
 }
 

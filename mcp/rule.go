@@ -86,6 +86,7 @@ const (
 	RuleShape             = "mcp/costly-shape"
 	RuleTraversal         = "mcp/path-traversal"
 	RuleShellInjection    = "mcp/shell-injection"
+	RuleSQLInjection      = "mcp/sql-injection"
 	RuleTemplateInjection = "mcp/template-injection"
 	RuleSecret            = "mcp/secret-leak"
 	RuleStackTrace        = "mcp/stack-trace"

@@ -71,6 +71,7 @@ var Bugs = []Bug{
 	{"path-traversal", []string{"mcp/path-traversal"}, "read_file", "files outside of the root are read"},
 	{"encoded-traversal", []string{"mcp/path-traversal"}, "resources/read", "the check for .. comes before the percent-decoding"},
 	{"shell-injection", []string{"mcp/shell-injection"}, "label_report", "the label is given to sh -c"},
+	{"sql-injection", []string{"mcp/sql-injection"}, "find_supplier", "the name is pasted into a query"},
 	{"template-injection", []string{"mcp/template-injection"}, "render_message", "{{a*b}} is evaluated"},
 	{"secret-leak", []string{"mcp/secret-leak"}, "quote_price", "an error shows secrets of the environment"},
 	{"stack-trace-in-error", []string{"mcp/stack-trace"}, "parse_date", "an error shows a stack trace"},

@@ -98,6 +98,27 @@ func evaluateTemplate(text string) string {
 	})
 }
 
+// readLiteral: sql-injection. It reads what is pasted behind WHERE name = as SQLite does, and fails in its words: two
+// quotes are one, one ends the text.
+func readLiteral(query string) (value, failure string) {
+	var text strings.Builder
+	for i := 1; i < len(query); i++ {
+		switch {
+		case query[i] != '\'':
+			text.WriteByte(query[i])
+		case i+1 < len(query) && query[i+1] == '\'':
+			text.WriteByte('\'')
+			i++
+		default:
+			if rest := strings.Fields(query[i+1:]); len(rest) > 0 {
+				return "", "near \"" + rest[0] + "\": syntax error"
+			}
+			return text.String(), ""
+		}
+	}
+	return "", "unrecognized token: \"" + query + "\""
+}
+
 var secretName = regexp.MustCompile(`^(TEASEL|PLANTED)_.*(KEY|TOKEN|SECRET|PASSWORD|CANARY)|^(API_KEY|API_TOKEN|SECRET_KEY)$`)
 
 // refusedWithSecrets: secret-leak. It shows a key that is built in and, of the environment, only what a test has put

@@ -46,7 +46,31 @@ func searchTools() []tool {
 				`"required":["start","end","step"],"additionalProperties":false}`,
 			call: (*session).sampleSeries,
 		},
+		{
+			name: "find_supplier", title: "Find supplier", hints: readsOnly,
+			description: "Says in which city a supplier is.",
+			input:       `{"type":"object","properties":{"name":{"type":"string","maxLength":80,"examples":["Hale & Sons"]}},"required":["name"],"additionalProperties":false}`,
+			call:        (*session).findSupplier,
+		},
 	}
+}
+
+func (s *session) findSupplier(a args) answer {
+	name := a.str("name")
+	if s.has("sql-injection") {
+		value, failure := readLiteral("'" + name + "'")
+		if failure != "" {
+			return refuse("The database refused the query: " + failure)
+		}
+		name = value
+	}
+	switch name {
+	case "Hale & Sons":
+		return say("Leeds")
+	case "O'Neill":
+		return say("Cork")
+	}
+	return say("There is no such supplier.")
 }
 
 func (s *session) searchItems(a args) answer {

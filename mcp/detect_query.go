@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// A quote that nobody has closed breaks the query or the command that a text was pasted into; two in a row are one that
+// is part of the text for a database, and none at all for a shell. So the three texts of quoteTries together tell a
+// paste from a parser that takes queries, to which all three are wrong, and from a check, to which none is. That a
+// database names its own grammar then is what sqlmap and others call error-based detection.
+
+// quoted is the text without a quote: a number, so that it is sound outside of quotes as well.
+const quoted = "7349"
+
+var quoteTries = [...]struct{ open, closed string }{{quoted + "'", quoted + "''"}, {quoted + `"`, quoted + `""`}}
+
+// quoteTexts are all texts that one place is tried with.
+func quoteTexts() []string {
+	texts := []string{quoted}
+	for _, try := range quoteTries {
+		texts = append(texts, try.open, try.closed)
+	}
+	return texts
+}
+
+// What databases say of a query that they cannot read, as JSON has it, and what shells say of a quote without an end.
+var (
+	queryErrors = [][]byte{
+		[]byte(`\": syntax error`), []byte("unrecognized token: "), []byte("SQLITE_ERROR"), // SQLite
+		[]byte("syntax error at or near"), []byte("unterminated quoted string at"), []byte("unterminated quoted identifier"), // PostgreSQL, DuckDB
+		[]byte("error in your SQL syntax"), []byte("SQL syntax error"), // MySQL, MariaDB
+		[]byte("Unclosed quotation mark"), []byte("Incorrect syntax near"), // SQL Server
+		[]byte("ORA-009"), []byte("ORA-01756"), []byte("quoted string not properly terminated"), // Oracle
+		[]byte("Syntax error in SQL statement"), []byte("SQLSTATE[42"), []byte("SQLSTATE=42"), // H2, PDO, Db2
+		[]byte("Syntax error: failed at position"), []byte("Neo.ClientError.Statement"), // ClickHouse, Neo4j
+	}
+	shellErrors = [][]byte{
+		[]byte("nterminated quoted string"), []byte("unexpected EOF while looking for matching"), []byte("nmatched '"), []byte(`nmatched \"`),
+	}
+)
+
+func says(r *Received, signs [][]byte) bool {
+	for _, sign := range signs {
+		if bytes.Contains(r.Raw, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// pasted judges the answer to a text with an open quote beside those to the same call without one and with two.
+func (j *judge) pasted(s *Sent, answer *Received) {
+	if answer == nil || s.Message.Params == nil || !bytes.Contains(s.Raw, []byte(quoted)) {
+		return
+	}
+	rule, signs, what := RuleSQLInjection, queryErrors, "a query that a database could not read"
+	if !says(answer, signs) {
+		rule, signs, what = RuleShellInjection, shellErrors, "a command in which a shell missed a quote"
+		if !says(answer, signs) || j.takesCommands(s) {
+			return
+		}
+	}
+	params := s.Message.Params.String()
+	for _, try := range quoteTries {
+		open, closed, none := stringEnd(try.open), stringEnd(try.closed), stringEnd(quoted)
+		if !strings.Contains(params, open) {
+			continue
+		}
+		plain, twice := j.answerTo(s, strings.ReplaceAll(params, open, none)), j.answerTo(s, strings.ReplaceAll(params, open, closed))
+		if plain != nil && twice != nil && !says(plain, signs) && !says(twice, signs) {
+			j.report(rule, j.subject(s), "", fmt.Sprintf("With one quote in an argument the answer to %s tells of %s; without it, and with two, it does not.", cut(s.Raw, 200), what))
+			return
+		}
+	}
+}
+
+// stringEnd is how a string of JSON ends that ends with the text.
+func stringEnd(text string) string { return mutate.NewString(text).String()[1:] }
+
+// answerTo returns the answer to the same method with other parameters; nil: there is none.
+func (j *judge) answerTo(s *Sent, params string) *Received {
+	for i := range j.t.Sent {
+		other := &j.t.Sent[i]
+		if other.Answer >= 0 && other.Message.Method == s.Message.Method && other.Message.Params != nil && other.Message.Params.String() == params {
+			return j.answer(other)
+		}
+	}
+	return nil
+}
+
+// commandWords are those of tools that run what they are given.
+var commandWords = []string{"bash", "cmd", "command", "exec", "execute", "powershell", "sh", "shell", "terminal"}
+
+// takesCommands reports whether it is what the tool is for to run commands.
+func (j *judge) takesCommands(s *Sent) bool {
+	tool := j.session.Tool(calledName(&s.Message))
+	if tool == nil {
+		return false
+	}
+	if hasWord(tool.Name, commandWords) {
+		return true
+	}
+	properties := tool.InputSchema.Get("properties")
+	if properties == nil {
+		return false
+	}
+	for _, m := range properties.Members {
+		if hasWord(m.Name, commandWords) {
+			return true
+		}
+	}
+	return false
+}
