@@ -50,6 +50,9 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := target.Learn(t.Context(), target.Session, &choice); err != nil {
+		t.Fatal(err)
+	}
 	target.Blocked = func(name string) bool {
 		return slices.ContainsFunc(choice.Blocked, func(b mcp.Blocked) bool { return b.Name == name })
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -12,7 +13,7 @@ import (
 // use it, take it back, use it again. What they hand out is in the testcase's [Note]. It needs a [Mutator] of this
 // package and does nothing with others.
 type Chain struct {
-	Energy int // scripts made from a testcase of ordinary energy; 0: 48
+	Energy int // scripts made from a testcase of ordinary energy; 0: 128
 }
 
 var _ teasel.Stage[Script] = Chain{}
@@ -27,7 +28,7 @@ func (c Chain) Run(ctx context.Context, w *teasel.Worker[Script], tc *teasel.Tes
 	if !ok || note == nil || len(note.Captures)+len(note.Words) == 0 || len(tc.Input.Steps) >= maxSteps {
 		return nil
 	}
-	for range w.Energy(c.Energy, 48) {
+	for range w.Energy(c.Energy, 128) {
 		s := w.Slot()
 		*s = m.Follow(w.Rand(), *s, tc.Input, note)
 		if err := w.Commit(ctx); err != nil {
@@ -40,7 +41,8 @@ func (c Chain) Run(ctx context.Context, w *teasel.Worker[Script], tc *teasel.Tes
 // sink is a property that takes a text or a number.
 type sink struct {
 	link
-	handle bool // its name says that it takes what a server gave out
+	handle  bool     // its name says that it takes what a server gave out
+	handles []string // all such properties of the tool
 }
 
 func findSinks(tools []*callable) (sinks []sink) {
@@ -50,7 +52,7 @@ func findSinks(tools []*callable) (sinks []sink) {
 			if m.Value.Kind != mutate.String && m.Value.Kind != mutate.Number {
 				continue
 			}
-			s := sink{link: link{tool: t, property: m.Name, number: isNumber(t, m.Name)}}
+			s := sink{link: link{tool: t, property: m.Name, number: isNumber(t, m.Name)}, handles: handles}
 			for _, h := range handles {
 				s.handle = s.handle || h == m.Name
 			}
@@ -61,20 +63,24 @@ func findSinks(tools []*callable) (sinks []sink) {
 }
 
 // Follow makes a script that begins as src does and goes on with one to four steps that use what its answers, of which
-// note tells, have handed out; or src with a word in it that its answers have taught us.
+// note tells, have handed out; or src with a word in it that its answers have taught us; or src and a step of it again,
+// with texts that security checks try.
 func (m *Mutator) Follow(r *teasel.Rand, dst, src Script, note *Note) Script {
 	e := &m.e
 	e.begin(r, dst, src)
 	if e.in.Start == Fresh {
 		e.toShared()
 	}
-	if len(note.Captures) == 0 || len(note.Words) > 0 && e.r.IntN(6) == 0 {
+	switch {
+	case e.r.IntN(4) == 0:
+		e.probe()
+	case len(note.Captures) == 0 || len(note.Words) > 0 && e.r.IntN(6) == 0:
 		e.learn(note)
-	} else {
+	default:
 		c := e.pickCapture(note)
 		before := -1
 		for n := 1 + e.r.IntN(4); n > 0 && !e.full(); n-- {
-			before = e.follow(c, before)
+			before = e.follow(note, c, before)
 		}
 	}
 	return m.finish(src)
@@ -127,7 +133,7 @@ func (c *Capture) worth() int {
 
 // follow adds a step that takes the value, and returns the sink that it went into, -1 if it was none. The next step
 // mostly takes a property of the same name.
-func (e *editor) follow(c *Capture, before int) int {
+func (e *editor) follow(note *Note, c *Capture, before int) int {
 	value := capture(c.Step, c.Pointer)
 	switch {
 	case strings.HasSuffix(c.Pointer, "/nextCursor") && e.r.IntN(2) == 0:
@@ -138,7 +144,7 @@ func (e *editor) follow(c *Capture, before int) int {
 		e.add(send(requestLine(method, mutate.NewObject(member("uri", value)))))
 		return -1
 	}
-	at := e.pickSink(before)
+	at := e.pickSink(c, before)
 	s := &e.b.sinks[at]
 	arguments := plainArguments(s.tool)
 	if e.r.IntN(3) == 0 {
@@ -146,18 +152,25 @@ func (e *editor) follow(c *Capture, before int) int {
 	}
 	if arguments.Kind == mutate.Object {
 		arguments.Set(s.property, s.capture(c.Step, c.Pointer))
+		e.befriend(s, note, c, arguments)
 	}
 	e.add(Step{Line: callLine(s.tool.Name, arguments), NoWait: e.r.IntN(16) == 0})
 	return at
 }
 
-func (e *editor) pickSink(before int) int {
+// pickSink draws a property for a value: one of the name that the last one had, or else one whose name goes with the
+// value's, or mostly one that takes what a server gave out.
+func (e *editor) pickSink(c *Capture, before int) int {
 	at := e.r.IntN(len(e.b.sinks))
+	named := e.r.IntN(2) == 0
 	for range 8 {
 		s := &e.b.sinks[at]
 		fits := s.handle
-		if before >= 0 {
+		switch {
+		case before >= 0:
 			fits = s.property == e.b.sinks[before].property
+		case named:
+			fits = c.names(s.property)
 		}
 		if fits || e.r.IntN(8) == 0 {
 			break
@@ -165,4 +178,55 @@ func (e *editor) pickSink(before int) int {
 		at = e.r.IntN(len(e.b.sinks))
 	}
 	return at
+}
+
+// befriend gives the other handles that a tool takes values of the same answers, mostly: best what stands beside the
+// first one, as a lock's owner does beside the lock.
+func (e *editor) befriend(s *sink, note *Note, c *Capture, arguments *mutate.JSON) {
+	for _, property := range s.handles {
+		if property == s.property || arguments.Get(property) == nil || e.r.IntN(4) == 0 {
+			continue
+		}
+		var best *Capture
+		for i := range note.Captures {
+			if other := &note.Captures[i]; other.names(property) && (best == nil || other.near(c) > best.near(c)) {
+				best = other
+			}
+		}
+		if best != nil {
+			l := link{property: property, number: isNumber(s.tool, property)}
+			arguments.Set(property, l.capture(best.Step, best.Pointer))
+		}
+	}
+}
+
+// names reports whether the value goes by the name of a property: "job_id" is that of /job_id, of /job/id and of
+// /jobs/0/id, "queue" that of /queues/0/name.
+func (c *Capture) names(property string) bool {
+	pointer, _ := cutToken(c.Pointer)
+	path := strings.Split(pointer, "/")
+	last := path[len(path)-1]
+	if last == property {
+		return true
+	}
+	words := splitWords(property)
+	switch {
+	case len(words) > 1 && last == words[len(words)-1]:
+	case len(words) == 1 && (last == "id" || last == "name" || last == "key"):
+	default:
+		return false
+	}
+	return slices.ContainsFunc(path[:len(path)-1], func(part string) bool { return strings.HasPrefix(strings.ToLower(part), words[0]) })
+}
+
+// near is how much of where they stand two values have in common, more for the same step.
+func (c *Capture) near(other *Capture) int {
+	if c.Step != other.Step {
+		return -1
+	}
+	n := 0
+	for n < min(len(c.Pointer), len(other.Pointer)) && c.Pointer[n] == other.Pointer[n] {
+		n++
+	}
+	return n
 }

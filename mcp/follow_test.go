@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 func TestFollow(t *testing.T) {
@@ -59,5 +60,74 @@ func TestChainName(t *testing.T) {
 	var s teasel.Stage[Script] = Chain{}
 	if s.Name() != "chain" {
 		t.Errorf("the stage is called %q", s.Name())
+	}
+}
+
+const jobs = `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[
+	{"name":"list_jobs","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"state":{"type":"string"}}}},
+	{"name":"finish_job","annotations":{"destructiveHint":false},"inputSchema":{"type":"object","properties":{"job_id":{"type":"string"},"worker_id":{"type":"string"}},
+		"required":["job_id","worker_id"]}},
+	{"name":"read_file","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"job_id":{"type":"string"},"path":{"type":"string"}},
+		"required":["job_id","path"]}}]}`
+
+// TestFollowTogether: what stands side by side in an answer is used together.
+func TestFollowTogether(t *testing.T) {
+	m := NewMutator(MutatorConfig{Session: parseSession(t, jobs)})
+	src := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"list_jobs","arguments":{}}}`)
+	note := &Note{Captures: []Capture{
+		{0, "/structuredContent/jobs/0/id", "j-1"}, {0, "/structuredContent/jobs/0/worker_id", "w-1"}, {0, "/structuredContent/jobs/0/state", "done"},
+		{0, "/structuredContent/jobs/1/id", "j-2"}, {0, "/structuredContent/jobs/1/worker_id", "w-2"}, {0, "/structuredContent/jobs/1/state", "done"},
+	}}
+	r := newRand(1)
+	var dst Script
+	var together, apart int
+	for range 4000 {
+		dst = m.Follow(r, dst, src, note)
+		wellFormed(t, &dst)
+		for _, s := range dst.Steps[1:] {
+			line := string(s.Line)
+			for _, job := range []string{"0", "1"} {
+				if !strings.Contains(line, `"job_id":"@{0:/structuredContent/jobs/`+job+`/id}"`) {
+					continue
+				}
+				switch {
+				case strings.Contains(line, `"worker_id":"@{0:/structuredContent/jobs/`+job+`/worker_id}"`):
+					together++
+				case strings.Contains(line, `"worker_id":"@{0:`):
+					apart++
+				}
+			}
+		}
+	}
+	t.Logf("%d together, %d apart", together, apart)
+	if together < 400 || apart > together/3 {
+		t.Error("too seldom")
+	}
+}
+
+// TestProbe: what security checks try is tried with what the server has handed out.
+func TestProbe(t *testing.T) {
+	m := NewMutator(MutatorConfig{Session: parseSession(t, jobs)})
+	src := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"list_jobs","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"read_file","arguments":{"job_id":"@{0:/structuredContent/jobs/0/id}","path":"log"}}}`)
+	note := &Note{Captures: []Capture{{0, "/structuredContent/jobs/0/id", "j-1"}}}
+	r := newRand(1)
+	var dst Script
+	tried := map[string]bool{}
+	for range 4000 {
+		dst = m.Follow(r, dst, src, note)
+		wellFormed(t, &dst)
+		for _, s := range dst.Steps[1:] {
+			if before, after, ok := strings.Cut(string(s.Line), `{"job_id":"@{0:/structuredContent/jobs/0/id}","path":`); ok && strings.Contains(before, "read_file") {
+				tried[strings.TrimSuffix(after, "}}}")] = true
+			}
+		}
+	}
+	for _, texts := range m.e.b.attacks {
+		for _, text := range texts {
+			if !tried[mutate.NewString(text).String()] {
+				t.Errorf("never tried: %s", text)
+			}
+		}
 	}
 }

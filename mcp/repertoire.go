@@ -24,6 +24,7 @@ type repertoire struct {
 	tools   []*callable // that may be called, by name
 	chains  []chain     // of tools that seem to belong together
 	sinks   []sink      // what answers can be put into
+	attacks [][]string  // texts that security checks try, by kind
 	skipped []Skip
 	words   []string // of the session: names, enum values, URIs
 	spoken  vocabulary
@@ -46,13 +47,16 @@ type callable struct {
 func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoire {
 	b := &repertoire{session: s, dict: dict}
 	for i := range choice.Tools {
-		b.tools = append(b.tools, b.prepare(&choice.Tools[i]))
+		c := b.prepare(&choice.Tools[i])
+		c.inform(s.Learned)
+		b.tools = append(b.tools, c)
 	}
 	b.methods = declaredMethods(s)
 	b.words = sessionWords(s)
 	b.spoken = readVocabulary(s)
 	b.chains = guessChains(b.tools)
 	b.sinks = findSinks(b.tools)
+	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders()}
 	return b
 }
 

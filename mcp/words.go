@@ -44,9 +44,12 @@ func (v vocabulary) add(name string, words ...string) {
 	}
 }
 
-// readVocabulary collects what completions offered, what schemas list, and what descriptions mention.
+// readVocabulary collects what read-only calls have shown, what completions offered, what schemas list, and what descriptions mention.
 func readVocabulary(s *Session) vocabulary {
 	v := make(vocabulary)
+	for name, values := range s.Learned {
+		v.add(name, values...)
+	}
 	for name, values := range s.Completions {
 		v.add(name, values...)
 	}

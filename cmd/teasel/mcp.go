@@ -217,6 +217,14 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	if !o.DryRun {
 		tellBlocked(stderr, &p.choice)
 	}
+	if !o.DryRun {
+		if err := target.Learn(ctx, p.session, &p.choice); err != nil {
+			if ctx.Err() != nil {
+				return nil, &exit{status: exitInterrupted}
+			}
+			return nil, targetFailure(err)
+		}
+	}
 	dictionary, err := loadDictionaries(mutate.DefaultDictionary(), o.Dict, stderr)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,11 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 	}
 	defer func() { err = errors.Join(err, target.Canary.Remove()) }()
 
+	// What there is, for calls that are to get beyond "no such thing".
+	if err := target.Learn(ctx, session, &choice); err != nil {
+		return err
+	}
+
 	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: session, Choice: &choice, Profile: mcp.Quick})
 	campaign := mcp.Campaign(&target, mutator, mcp.DetectorConfig{})
 	for _, seed := range mutator.Seeds() {

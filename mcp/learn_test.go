@@ -1,0 +1,62 @@
+package mcp
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// TestLearned: keys that answers show are told by the names of the arguments that take them, and get into the examples
+// where the schema has room for them.
+func TestLearned(t *testing.T) {
+	session := parseSession(t, jobs)
+	choice, err := Selection{}.Apply(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := mutate.ParseJSON([]byte(`{"content":[{"type":"text","text":"{\"jobs\":[{\"id\":\"j-1\",\"state\":\"done\",\"worker_id\":7}]}"},{"type":"text","text":"path of job 3"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown Note
+	shown.captures(0, result)
+	session.Learned = shown.byName(argumentNames(session, &choice))
+	want := map[string][]string{"job_id": {"j-1"}, "state": {"done"}, "worker_id": {"7"}}
+	if !maps.EqualFunc(session.Learned, want, slices.Equal) {
+		t.Errorf("learned %v, want %v", session.Learned, want)
+	}
+	b := readSession(session, &choice, nil)
+	for _, v := range []*mutate.JSON{b.find("finish_job").plain, b.find("finish_job").full} {
+		if job, worker := v.Get("job_id").String(), v.Get("worker_id").String(); job != `"j-1"` || worker != `"7"` {
+			t.Errorf("an example is %s", v)
+		}
+	}
+}
+
+// TestLearn asks real servers. The planted one shows the names of its items under the name of no argument.
+func TestLearn(t *testing.T) {
+	target := &Target{Command: []string{BuildServer(t, plantedtest.Planted), "-bugs", "none"}}
+	session, err := target.Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice, err := Selection{}.Apply(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := target.Learn(t.Context(), session, &choice); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(session.Learned)
+	if len(lookingLines(session, &choice)) < 5 {
+		t.Error("hardly anything was asked")
+	}
+	for name, values := range session.Learned {
+		if len(values) == 0 || len(values) > maxLearned || slices.Contains(values, "text") {
+			t.Errorf("%s: %q", name, values)
+		}
+	}
+}
