@@ -18,7 +18,7 @@ const (
 
 // historyShown is how many inputs of the target's history are joined, the last ones: what did it mostly ran shortly
 // before, and each input more makes the answer slower to minimise.
-var historyShown = [...]int{3, 12, 128}
+var historyShown = [...]int{3, 12, 128, 1024}
 
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // How much of its past is kept of a server process.
 const (
-	historyScripts = 512
+	historyScripts = 1024
 	historyBytes   = 1 << 20
 )
 

@@ -14,7 +14,7 @@ func TestHistory(t *testing.T) {
 			{Line: fmt.Appendf(nil, "line %d", i), NoWait: true, Times: i}, {Line: []byte{}, NoNewline: true}, {Line: []byte("x"), Close: true},
 		}}
 	}
-	for i := range 1000 {
+	for i := range 2 * historyScripts {
 		in := script(i)
 		h.add(&in)
 		in.Steps[0].Line[0] = '?' // what was added is a copy
@@ -24,7 +24,7 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("%d scripts are known", len(got))
 	}
 	for i := range got {
-		want := script(1000 - historyScripts + i)
+		want := script(historyScripts + i)
 		want.Steps[1].Line = nil
 		if !reflect.DeepEqual(got[i], want) {
 			t.Fatalf("script %d is %+v, want %+v", i, got[i], want)
