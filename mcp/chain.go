@@ -26,7 +26,7 @@ type link struct {
 // Words of properties that hold what a server gave out.
 var handleWords = []string{
 	"channel", "conn", "connection", "cursor", "descriptor", "fd", "guid", "handle", "hash", "id", "identifier", "index", "job", "key", "lease", "lock", "nonce", "number",
-	"pid", "ref", "reference", "session", "slot", "stream", "ticket", "token", "transaction", "tx", "txn", "uid", "uuid", "version",
+	"pid", "ref", "reference", "session", "sku", "slot", "slug", "stream", "ticket", "token", "transaction", "tx", "txn", "uid", "uuid", "version",
 }
 
 // Verbs of tools that hand something out, and of those that take it back.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -10,11 +11,11 @@ import (
 // controls are names that no server has.
 var controls = [2]string{ControlName + "a1", ControlName + "b2"}
 
+// inheritedNames are names that every object of JavaScript has.
+var inheritedNames = []string{"__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"}
+
 // ownedNames are names that runtimes give to everything, or that lookups trip over.
-var ownedNames = []string{
-	"__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "prototype", "__defineGetter__", "length",
-	"__class__", "__init__", "__dict__", "null", "undefined", "0",
-}
+var ownedNames = slices.Concat(inheritedNames, []string{"prototype", "length", "__class__", "__init__", "__dict__", "null", "undefined", "0"})
 
 // against emits scripts that hold each of the names against the controls, a few in each.
 func against(label, name string, names []string, line func(name string) []byte, emit emitter) {
@@ -58,7 +59,31 @@ func checkUnknownName(b *repertoire, _ *teasel.Rand, emit emitter) {
 			arguments.Members = append(arguments.Members, member(unknown, mutate.NewString("a")))
 			return t.callWith(arguments)
 		})
+		for _, pointer := range t.texts {
+			if names := t.keysAt(pointer); len(names) > 0 {
+				against(CheckUnknownName, "key of "+t.Name+" "+pointer, names, func(key string) []byte { return t.callWith(t.with(pointer, key)) }, emit)
+			}
+		}
 	}
+}
+
+// keysAt returns which inherited names may be tried for the key that an argument holds; none: it holds no key, or one that
+// has to look otherwise.
+func (c *callable) keysAt(pointer string) (names []string) {
+	path := strings.Split(pointer, "/")
+	name := path[len(path)-1]
+	if len(path) > 2 && strings.Trim(name, "0123456789") == "" {
+		name = strings.TrimSuffix(path[len(path)-2], "s")
+	}
+	if !hasWord(name, handleWords) || c.schema == nil || c.schema.Validate(c.with(pointer, controls[0])) != nil {
+		return nil
+	}
+	for _, name := range inheritedNames {
+		if c.schema.Validate(c.with(pointer, name)) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // allowedIDs are texts of ids that a request may have. No two have the same value.

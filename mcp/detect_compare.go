@@ -112,7 +112,8 @@ func (j *judge) againstControls(keys bool) {
 		if keys && outcomeOf(j.answer(a.sent)) == outcomeNone != (outcomeOf(j.answer(p.sent)) == outcomeNone) && outcomeOf(j.answer(p.sent)) == outcomeNone {
 			continue
 		}
-		why := j.differs(a, p, b.all, keys, texts)
+		// What a refusal says of a key may be made of it: how it is read, what it is near to.
+		why := j.differs(a, p, b.all, keys || j.isValue(p), texts)
 		if why == "" {
 			continue
 		}
@@ -141,6 +142,11 @@ const (
 // isArgument reports whether the probe's name is that of an argument.
 func (j *judge) isArgument(p probe) bool {
 	return p.sent.Message.Method == "tools/call" && p.sent.Message.Params.Get("arguments").Get(p.name) != nil
+}
+
+// isValue reports whether the probe's name is the value of an argument.
+func (j *judge) isValue(p probe) bool {
+	return p.sent.Message.Method == "tools/call" && calledName(&p.sent.Message) != p.name && !j.isArgument(p)
 }
 
 // varies reports whether answers for two names that are both unknown differ in more than the name: what they say in

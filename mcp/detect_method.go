@@ -190,7 +190,7 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 
 // wrongCode reports a refusal with the wrong code. The code that refuses belongs to the method, whatever the name.
 func (j *judge) wrongCode(s *Sent, r *Received, why string) {
-	if suspicious(errorCode(r)) != "" { // which is a finding by itself
+	if suspicious(errorCode(r)) != "" || exceptionIn(errorMessage(r)) != "" { // which is a finding by itself
 		return
 	}
 	j.report(RuleWrongCode, s.Message.Method, "", fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -54,7 +55,7 @@ func says(r *Received, signs [][]byte) bool {
 
 // pasted judges the answer to a text with an open quote beside those to the same call without one and with two.
 func (j *judge) pasted(s *Sent, answer *Received) {
-	if answer == nil || s.Message.Params == nil || !bytes.Contains(s.Raw, []byte(quoted)) {
+	if s.Message.Params == nil || !bytes.Contains(s.Raw, []byte(quoted)) {
 		return
 	}
 	rule, signs, what := RuleSQLInjection, queryErrors, "a query that a database could not read"
@@ -96,22 +97,17 @@ func (j *judge) answerTo(s *Sent, params string) *Received {
 var commandWords = []string{"bash", "cmd", "command", "exec", "execute", "powershell", "sh", "shell", "terminal"}
 
 // takesCommands reports whether it is what the tool is for to run commands.
-func (j *judge) takesCommands(s *Sent) bool {
+func (j *judge) takesCommands(s *Sent) bool { return j.speaksOf(s, commandWords) }
+
+// speaksOf reports whether the name of the tool or of one of its arguments has one of the words.
+func (j *judge) speaksOf(s *Sent, words []string) bool {
 	tool := j.session.Tool(calledName(&s.Message))
 	if tool == nil {
 		return false
 	}
-	if hasWord(tool.Name, commandWords) {
+	if hasWord(tool.Name, words) {
 		return true
 	}
 	properties := tool.InputSchema.Get("properties")
-	if properties == nil {
-		return false
-	}
-	for _, m := range properties.Members {
-		if hasWord(m.Name, commandWords) {
-			return true
-		}
-	}
-	return false
+	return properties != nil && slices.ContainsFunc(properties.Members, func(m mutate.Member) bool { return hasWord(m.Name, words) })
 }

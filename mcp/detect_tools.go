@@ -301,6 +301,9 @@ func (j *judge) toolFailure(s *Sent, r *Received) {
 		}
 		return
 	}
+	if exceptionIn(errorMessage(r)) != "" { // which is a finding by itself
+		return
+	}
 	j.report(RuleToolFailure, j.subject(s), "", fmt.Sprintf(
 		"%s failed with the protocol error %d %q; expected a result with isError.", cut(s.Raw, 160), code, cut(errorMessage(r), 80)))
 }

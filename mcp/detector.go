@@ -113,7 +113,10 @@ func (j *judge) exchange(i int) {
 	} else if !s.Regular {
 		j.irregular(i, s)
 	}
-	j.pasted(s, answer)
+	if answer != nil {
+		j.pasted(s, answer)
+		j.unhandled(s, answer)
+	}
 	j.advance(s, answer)
 }
 

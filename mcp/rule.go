@@ -15,6 +15,7 @@ const (
 	RuleOutOfMemory  = "mcp/out-of-memory"
 	RuleAssertion    = "mcp/assertion"
 	RulePanicLogged  = "mcp/panic-survived"
+	RuleException    = "mcp/unhandled-exception"
 	RuleErrorLogged  = "mcp/exception-logged"
 	RuleHang         = "mcp/hang"
 	RuleDeaf         = "mcp/deaf"

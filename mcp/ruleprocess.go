@@ -32,6 +32,10 @@ var processRules = []teasel.Rule{
 		Help: "The server wrote a panic or an uncaught exception to standard error and lived on.\n\n" +
 			"Something came loose that nobody expected: locks may still be held, answers may never come.\n\n" +
 			"Handle the case where it arises."},
+	{ID: RuleException, Severity: teasel.Medium, Title: "Request fails by a mistake in the program",
+		Help: "A request is refused with what the language's runtime says of a mistake in the program: an index out of range, a member of nothing.\n\n" +
+			"Nobody has decided to refuse it: the case was not thought of, and what was done until then is done. The message tells a model nothing that it could do better.\n\n" +
+			"Handle the case, and say what is wrong with the request."},
 	{ID: RuleErrorLogged, Severity: teasel.Low, Title: "Programming error logged",
 		Help: "The server logged the stack trace of an error which programs do not raise on purpose, such as a reference to nothing or an endless recursion.\n\n" +
 			"The client's input reached code that was not made for it.\n\nCheck the input before it gets there."},

@@ -61,6 +61,8 @@ var Bugs = []Bug{
 	{"bad-base64", []string{"mcp/content"}, "make_avatar", "an image that is not base64"},
 	{"read-only-lie", []string{"mcp/read-only"}, "", "a read-only tool changes what another shows"},
 	{"inherited-name", []string{"mcp/unknown-name"}, "", "names that every object inherits fail in another way than unknown ones"},
+	{"inherited-key", []string{"mcp/unknown-name"}, "pick_lot", "a lot whose id every object inherits exists"},
+	{"exception-in-error", []string{"mcp/unhandled-exception"}, "name_shelf", "an index out of range is answered in the runtime's words"},
 	{"wrong-resource-uri", []string{"mcp/resource-uri"}, "", "the contents have another URI than asked for"},
 	{"missing-prompt-argument", []string{"mcp/prompt-arguments"}, "write_offer", "a missing required argument is accepted"},
 	{"invalid-role", []string{"mcp/content", "mcp/prompt-content"}, "review_stock", "a prompt's message has the role system"},

@@ -72,7 +72,7 @@ const notBase64 = "iVBORw0KGgo*AAAANSUhEUgAA"
 // countThePeek: read-only-lie.
 func countThePeek(st *store) { st.counter = min(st.counter+1, counterLimit) }
 
-// inherited: inherited-name. The tools are looked up in an object with a prototype.
+// inherited: inherited-name, inherited-key. The tools and lots are looked up in objects with a prototype.
 func inherited(name string) bool {
 	return slices.Contains([]string{"constructor", "__proto__", "toString", "valueOf", "hasOwnProperty"}, name)
 }

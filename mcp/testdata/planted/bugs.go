@@ -73,6 +73,8 @@ var bugTable = []bug{
 	{"bad-base64", "content", "an image that is not base64", "make_avatar with shape circle"},
 	{"read-only-lie", "read-only", "a read-only tool changes what another shows", "show_counter, peek_counter, show_counter"},
 	{"inherited-name", "unknown-name", "names that every object inherits fail in another way than unknown ones", "tools/call constructor or __proto__"},
+	{"inherited-key", "unknown-name", "a lot whose id every object inherits exists", "pick_lot constructor or __proto__"},
+	{"exception-in-error", "unhandled-exception", "an index out of range is answered in the runtime's words", "name_shelf 3 or more"},
 	{"wrong-resource-uri", "resource-uri", "the contents have another URI than asked for", "resources/read app://settings"},
 	{"missing-prompt-argument", "prompt-arguments", "a missing required argument is accepted", "prompts/get write_offer without arguments"},
 	{"invalid-role", "content", "a prompt's message has the role system", "prompts/get review_stock"},

@@ -52,6 +52,18 @@ func searchTools() []tool {
 			input:       `{"type":"object","properties":{"name":{"type":"string","maxLength":80,"examples":["Hale & Sons"]}},"required":["name"],"additionalProperties":false}`,
 			call:        (*session).findSupplier,
 		},
+		{
+			name: "pick_lot", title: "Pick lot", hints: readsOnly,
+			description: "Says how many pieces are in a lot.",
+			input:       `{"type":"object","properties":{"lot_id":{"type":"string","maxLength":40,"examples":["lot-7"]}},"required":["lot_id"],"additionalProperties":false}`,
+			call:        (*session).pickLot,
+		},
+		{
+			name: "name_shelf", title: "Name shelf", hints: readsOnly,
+			description: "Says what the shelf at a position is called.",
+			input:       `{"type":"object","properties":{"position":{"type":"integer","minimum":0,"maximum":99}},"required":["position"],"additionalProperties":false}`,
+			call:        (*session).nameShelf,
+		},
 	}
 }
 
@@ -139,4 +151,27 @@ func (s *session) sampleSeries(a args) answer {
 		n = (end-start)/step + 1
 	}
 	return say(fmt.Sprintf("%s from %s on.", plural(n, "sample"), strconv.Itoa(start)))
+}
+
+func (s *session) pickLot(a args) answer {
+	id := a.str("lot_id")
+	if id == "lot-7" {
+		return say("120 pieces.")
+	}
+	if s.has("inherited-key") && inherited(id) {
+		return say("undefined pieces.")
+	}
+	return refuse("There is no such lot.")
+}
+
+func (s *session) nameShelf(a args) answer {
+	names := []string{"bolts", "nuts", "washers"}
+	at := a.int("position")
+	if s.has("exception-in-error") {
+		return nameCarelessly(names, at)
+	}
+	if at >= len(names) {
+		return refuse("There is no such shelf.")
+	}
+	return say(names[at])
 }

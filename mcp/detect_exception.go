@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+)
+
+// exceptionTexts are what runtimes say of a mistake in a program, in words that nobody would choose for a mistake in the
+// arguments. What a program may well say on purpose, such as a division by zero, is not among them.
+var exceptionTexts = []string{
+	// JavaScript
+	"Cannot read properties of undefined", "Cannot read properties of null", "Cannot set properties of undefined", "Cannot set properties of null",
+	"Cannot read property '", "Cannot destructure property", "Cannot convert undefined or null to object", "Maximum call stack size exceeded",
+	"is not a function or its return value is not iterable", "Cannot access '",
+	// Python
+	"'NoneType' object ", "object has no attribute '", "list index out of range", "string index out of range", "tuple index out of range",
+	"object is not subscriptable", "unsupported operand type(s) for", "values to unpack (expected", "maximum recursion depth exceeded",
+	"cannot access local variable", "referenced before assignment", "got an unexpected keyword argument '",
+	// Go
+	"runtime error: ", "interface conversion: ", "reflect: call of ", "reflect.Value.", "assignment to entry in nil map", "send on closed channel",
+	"close of closed channel",
+	// Rust
+	"called `Option::unwrap()`", "called `Result::unwrap()`", "index out of bounds: the len is", "attempt to subtract with overflow",
+	"attempt to add with overflow", "attempt to multiply with overflow", "attempt to divide by zero",
+	// Java and .NET
+	"NullPointerException", "IndexOutOfBoundsException", "ClassCastException", "Object reference not set to an instance of an object",
+	"Index was outside the bounds of the array", "StackOverflowError",
+	// Ruby and PHP
+	"for nil:NilClass", "undefined method '", "undefined method `", "Call to a member function ", "Undefined array key ", "Trying to access array offset on",
+}
+
+// exceptionIn returns which of these a text has in it, "" if none.
+func exceptionIn(text string) string {
+	for _, words := range exceptionTexts {
+		if strings.Contains(text, words) {
+			return words
+		}
+	}
+	return ""
+}
+
+// unhandled judges what a refusal says: a program that fails over what it was given is not one that refuses it.
+func (j *judge) unhandled(s *Sent, r *Received) {
+	if !r.Message.isRefusal() {
+		return
+	}
+	text := refusalText(r)
+	words := exceptionIn(text)
+	if words == "" || j.weSent(words, r) || traceIn(text) != "" || j.runsCode(s) {
+		return
+	}
+	j.report(RuleException, j.subject(s), words, fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.",
+		cut(s.Raw, 200), cut(text, 160)))
+}
+
+// refusalText is what a refusal says: the error's message, or the texts of the result.
+func refusalText(r *Received) string {
+	if r.Message.Error != nil {
+		return errorMessage(r)
+	}
+	var texts []string
+	if content := r.Message.Result.Get("content"); content != nil {
+		for _, item := range content.Items {
+			text, _ := item.Get("text").Str()
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// codeWords are those of tools to whose programs a runtime's words may belong.
+var codeWords = append([]string{"calc", "calculate", "code", "compile", "eval", "evaluate", "expression", "formula", "interpret", "javascript", "js", "lambda",
+	"python", "ruby", "script", "snippet", "source"}, commandWords...)
+
+// runsCode reports whether it is what the tool is for to run programs.
+func (j *judge) runsCode(s *Sent) bool { return j.speaksOf(s, codeWords) }
