@@ -88,7 +88,7 @@ const (
 	samplePart    = 50 // of a limit, from one sample to the next
 	fastestSample = 2 * time.Millisecond
 	slowestSample = 20 * time.Millisecond
-	answerPauses  = 5 // for an answer, if it does not wait for a processor
+	answerPauses  = 20 // for an answer, if it does not wait for a processor
 )
 
 // sample asks a child some times where it is, and one that sleeps only once, since the question wakes it. One that does not
