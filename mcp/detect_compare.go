@@ -118,7 +118,10 @@ func (j *judge) againstControls(keys bool) {
 			continue
 		}
 		subject := j.subject(a.sent)
-		if keys {
+		if keys { // a decoder that takes no heed of case takes none anywhere
+			if subject = subjectKey; j.isArgument(p) {
+				subject = subjectArgument
+			}
 			j.report(RuleVariantKey, subject, "", fmt.Sprintf("The key %q is not treated like %q, which is unknown: %s. Compare %s.",
 				cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160)))
 			return
@@ -137,6 +140,7 @@ func (j *judge) againstControls(keys bool) {
 const (
 	vanishing       = "__proto__"
 	subjectArgument = "tools/call (argument name)"
+	subjectKey      = "(message key)"
 )
 
 // isArgument reports whether the probe's name is that of an argument.

@@ -38,10 +38,10 @@ func (j *judge) envelope(s *Sent, r *Received) bool {
 	return true
 }
 
-// codeRange judges an error code by itself.
+// codeRange judges an error code by itself. The same one is one fault, whichever method shows it.
 func (j *judge) codeRange(s *Sent, r *Received) {
 	if why := suspicious(errorCode(r)); why != "" {
-		j.report(RuleCodeRange, j.topic(s), "", fmt.Sprintf("%s was answered with error code %d, which %s.", cut(s.Raw, 160), errorCode(r), why))
+		j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", errorCode(r)), "", fmt.Sprintf("%s was answered with error code %d, which %s.", cut(s.Raw, 160), errorCode(r), why))
 	}
 }
 
@@ -124,6 +124,7 @@ func succeeded(r *Received) bool { return r.Message.Result != nil && !isToolErro
 const (
 	subjectID        = "(request id)"
 	subjectMessage   = "(invalid message)"
+	subjectParams    = "(invalid params)"
 	subjectCancelled = "(cancelled request)"
 )
 

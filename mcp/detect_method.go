@@ -193,7 +193,14 @@ func (j *judge) wrongCode(s *Sent, r *Received, why string) {
 	if suspicious(errorCode(r)) != "" || exceptionIn(errorMessage(r)) != "" { // which is a finding by itself
 		return
 	}
-	j.report(RuleWrongCode, s.Message.Method, "", fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
+	if s.Message.Params.Get("task") != nil && strings.Contains(errorMessage(r), "task") { // that is what was refused
+		return
+	}
+	subject := s.Message.Method
+	if isValidatorDump(errorMessage(r)) { // one line of the library in use answers so to every method
+		subject = subjectParams
+	}
+	j.report(RuleWrongCode, subject, "", fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
 		cut(s.Raw, 160), errorCode(r), cut(errorMessage(r), 80), why))
 }
 
