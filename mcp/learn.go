@@ -2,9 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -39,6 +39,9 @@ func (t *Target) Learn(ctx context.Context, session *Session, choice *Choice) er
 	deadline := time.Now().Add(learnLimit)
 	for i, line := range lines {
 		answer, _, err := s.call(ctx, line, min(t.timeout(), completionLimit, time.Until(deadline)))
+		if errors.Is(err, errSilent) && time.Now().Before(deadline) {
+			continue
+		}
 		if err != nil {
 			break
 		}
@@ -124,29 +127,21 @@ func (n *Note) byName(arguments []string) map[string][]string {
 
 // inform puts what was learned of the server into the tool's examples, where the schema allows it.
 func (c *callable) inform(learned map[string][]string) {
-	for _, v := range []*mutate.JSON{c.plain, c.full} {
-		for i := range v.Members {
-			m := &v.Members[i]
-			if values := learned[m.Name]; len(values) > 0 && c.schema != nil {
-				before := m.Value
-				for _, value := range []*mutate.JSON{mutate.NewString(values[0]), numberOr(values[0], before)} {
-					if m.Value = value; c.schema.Validate(v) == nil {
-						break
-					}
-					m.Value = before
+	for _, property := range c.properties() {
+		values := learned[property.Name]
+		if len(values) == 0 {
+			continue
+		}
+		for _, example := range []**mutate.JSON{&c.plain, &c.full} {
+			if (*example).Get(property.Name) == nil {
+				continue
+			}
+			for _, value := range append([]*mutate.JSON{mutate.NewString(values[0])}, numbers(values[:1])...) {
+				if better := c.changed(*example, property.Name, value); better != nil {
+					*example = better
+					break
 				}
 			}
 		}
 	}
-}
-
-// numberOr returns the number that a text is as JSON, or else the other value.
-func numberOr(text string, other *mutate.JSON) *mutate.JSON {
-	if _, err := strconv.ParseFloat(text, 64); err != nil {
-		return other
-	}
-	if v, err := mutate.ParseJSON([]byte(text)); err == nil {
-		return v
-	}
-	return other
 }
