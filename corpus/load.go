@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -100,12 +99,8 @@ func (d *Dir) live() bool {
 		return false
 	}
 	defer f.Close()
-	var pid int
-	if _, err := fmt.Sscanf(holder(f), " (pid %d)", &pid); err != nil {
-		return false
-	}
-	err = syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
+	pid := holder(f)
+	return pid > 0 && alive(pid)
 }
 
 // loadFindings reads the files of findings: those are what was announced, whatever the rest says.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrLocked is what [Create] and [Open] return, wrapped, when another process writes to the directory.
@@ -22,13 +23,16 @@ func acquire(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder := holder(f)
+	if err := lock(f); err != nil {
+		pid := holder(f)
 		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s: %w%s", dir, ErrLocked, holder)
+		switch {
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, fmt.Errorf("locking %s: %w", path, err)
+		case pid > 0:
+			return nil, fmt.Errorf("%s: %w (pid %d)", dir, ErrLocked, pid)
 		}
-		return nil, fmt.Errorf("locking %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", dir, ErrLocked)
 	}
 	err = f.Truncate(0)
 	if err == nil {
@@ -41,14 +45,45 @@ func acquire(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// holder names the process that wrote a lock file, as far as it can be read.
-func holder(f *os.File) string {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
-	pid := strings.TrimSpace(string(text))
-	if _, perr := strconv.Atoi(pid); err != nil || perr != nil {
-		return ""
+// How long a lock is waited for whose holder is gone, and how often it is tried.
+const (
+	orphanedTime = 2 * time.Second
+	lockPause    = 10 * time.Millisecond
+)
+
+// lock locks a file. A process that is killed while it starts another one leaves the lock to that one, until it has become
+// the program that it is to be: that is soon.
+func lock(f *os.File) error {
+	deadline := time.Now().Add(orphanedTime)
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || alive(holder(f)) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(lockPause)
 	}
-	return " (pid " + pid + ")"
+}
+
+// holder returns the process that wrote a lock file; 0: it cannot be read.
+func holder(f *os.File) int {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || pid < 0 {
+		return 0
+	}
+	return pid
+}
+
+// alive reports whether there may be such a process; of 0 nothing is known.
+func alive(pid int) bool {
+	if pid == 0 {
+		return true
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // release gives the lock up. The file stays: removing it would let two processes hold locks on two files of one name.
