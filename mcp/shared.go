@@ -18,7 +18,7 @@ func (e *executor) together(ctx context.Context, lanes []*lane) error {
 			e.resumed, resumed = resumed, nil
 		}
 		r := &round{server: s, todo: lanes, ready: resumed, limit: e.limit(nil), size: max(e.target.window()/depth, 1)}
-		mark := s.proc.Written()
+		_, mark := s.proc.Stderr(s.proc.Written()) // what is in the pipe is older
 		f, err := e.run(ctx, r)
 		if err != nil {
 			return e.discard(s, err)

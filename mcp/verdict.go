@@ -112,9 +112,8 @@ func (e *executor) explain(l *lane, s *server) {
 // itself. That is done for what is new only, and a few times.
 func (e *executor) attribute(ctx context.Context, r *round, lanes []*lane, mark int64) error {
 	s := r.server
-	if s.proc.Written() != mark || r.stray {
-		var text []byte
-		text, s.stderr = s.proc.Stderr(mark)
+	if text, written := s.proc.Stderr(mark); written != mark || r.stray {
+		s.stderr = written
 		if line := troubleLine(text); line != nil {
 			r.stray = e.strange("stderr", string(line)) || r.stray
 		}
