@@ -210,14 +210,6 @@ func (j *judge) received(i int) {
 // subject names what a line that was sent is about.
 func (j *judge) subject(s *Sent) string { return Subject(j.session, &s.Message) }
 
-// topic names what a line is about by its method alone, where the name of a tool or prompt has no part in it.
-func (j *judge) topic(s *Sent) string {
-	if isMethod(s.Message.Method) {
-		return s.Message.Method
-	}
-	return j.subject(s)
-}
-
 // report adds a finding, once for each rule, subject and group, and returns it, to be added to before the next one.
 func (j *judge) report(rule, subject, group, message string) *teasel.Finding {
 	return j.reportAs(rule, j.rules[rule].Severity, subject, group, message)
