@@ -20,6 +20,10 @@ const (
 // before, and each input more makes the answer slower to minimise.
 var historyShown = [...]int{3, 12, 128, 1024}
 
+// historyTime is what an end of the history may take to show if a longer one, which takes several times as long, is to
+// be shown after it: some inputs are slow, and a thousand of those would hold everything up.
+const historyTime = time.Second
+
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
 // it alone, the whole window is joined and blamed, if the mutator can join.
@@ -107,7 +111,8 @@ func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last
 			suspects = append(suspects, slices.Concat(past, ins[:last+1]))
 		}
 	}
-	for _, s := range suspects {
+	for i, s := range suspects {
+		began := time.Now()
 		all := w.join.Join(s)
 		if err := w.fresh(ctx); err != nil {
 			return err
@@ -119,6 +124,9 @@ func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last
 		if o.Exit > ExitRejected {
 			ins[last], obs[last] = all, o
 			return nil
+		}
+		if i > 0 && time.Since(began) > historyTime {
+			break
 		}
 	}
 	w.news.Unconfirmed = append(w.news.Unconfirmed, Finding{Rule: "lost", Severity: Low, Subject: "target",
@@ -209,12 +217,16 @@ func (w *Worker[T]) proof(ctx context.Context, s *shower[T], c *claim[T], f *Fin
 	}
 	s.quick = true // it is many inputs in one
 	for _, past := range recent(c.hist) {
+		began := time.Now()
 		long, _, err := w.own(w.join.Join(append(slices.Clone(past), c.in)))
 		if err != nil {
 			return err
 		}
 		if done, err := w.alike(ctx, s, long, f, false); done || err != nil {
 			return err
+		}
+		if time.Since(began) > historyTime {
+			return nil
 		}
 	}
 	return nil
