@@ -91,7 +91,7 @@ func checkTraversalModes(b *repertoire, _ *teasel.Rand, emit emitter) {
 }
 
 func checkInjectionModes(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachMode(trying(CheckInjection, slices.Concat(injections, b.placeholders()), emit))
+	b.eachMode(trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
 }
 
 func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
@@ -158,22 +158,16 @@ var injections = func() (all []string) {
 }()
 
 func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachText(trying(CheckInjection, slices.Concat(injections, b.placeholders()), emit))
+	b.eachText(trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
 }
 
-func checkQuotes(b *repertoire, _ *teasel.Rand, emit emitter) { b.eachText(tryingQuotes(emit)) }
+// The texts for quotes are fewer than a chunk: all of one place are in one script.
+func checkQuotes(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachText(trying(CheckQuotes, quoteTexts(), emit))
+}
 
-func checkQuotesModes(b *repertoire, _ *teasel.Rand, emit emitter) { b.eachMode(tryingQuotes(emit)) }
-
-// tryingQuotes returns a visitor of places that tries a text without a quote, with one, and with two, all in one script.
-func tryingQuotes(emit emitter) func(name string, line func(string) []byte) {
-	return func(name string, line func(string) []byte) {
-		var steps []Step
-		for _, text := range quoteTexts() {
-			steps = append(steps, send(line(text)))
-		}
-		emit(name, shared(CheckQuotes, steps...))
-	}
+func checkQuotesModes(b *repertoire, _ *teasel.Rand, emit emitter) {
+	b.eachMode(trying(CheckQuotes, quoteTexts(), emit))
 }
 
 // maxPlaceholders bounds the names of what format strings may reach.
@@ -183,9 +177,9 @@ var inBraces = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]{0,30})[^{}"]{0,30}\}
 
 // placeholders are texts that have the type of something in them where a format string of Python is made of them: of what
 // has a number, and of what the tools' descriptions have in braces.
-func (b *repertoire) placeholders() (texts []string) {
+func placeholders(tools []*callable) (texts []string) {
 	names := []string{"0"}
-	for _, t := range b.tools {
+	for _, t := range tools {
 		for _, found := range inBraces.FindAllStringSubmatch(t.Description+t.InputSchema.String(), maxPlaceholders) {
 			if len(names) < maxPlaceholders && !slices.Contains(names, found[1]) {
 				names = append(names, found[1])

@@ -20,16 +20,17 @@ type Skip struct {
 // repertoire is what can be said to one server: its session, made ready. It does not change once it is made and is
 // shared by all workers.
 type repertoire struct {
-	session *Session
-	tools   []*callable // that may be called, by name
-	chains  []chain     // of tools that seem to belong together
-	sinks   []sink      // what answers can be put into
-	attacks [][]string  // texts that security checks try, by kind
-	skipped []Skip
-	words   []string // of the session: names, enum values, URIs
-	spoken  vocabulary
-	dict    *mutate.Dictionary
-	methods []string // requests that the server ought to know
+	session      *Session
+	tools        []*callable // that may be called, by name
+	chains       []chain     // of tools that seem to belong together
+	sinks        []sink      // what answers can be put into
+	attacks      [][]string  // texts that security checks try, by kind
+	placeholders []string    // the kind that depends on the tools
+	skipped      []Skip
+	words        []string // of the session: names, enum values, URIs
+	spoken       vocabulary
+	dict         *mutate.Dictionary
+	methods      []string // requests that the server ought to know
 }
 
 // callable is a tool with what calling it takes.
@@ -49,6 +50,7 @@ func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoir
 	for i := range choice.Tools {
 		c := b.prepare(&choice.Tools[i])
 		c.inform(s.Learned)
+		c.breakSchema()
 		b.tools = append(b.tools, c)
 	}
 	b.methods = declaredMethods(s)
@@ -56,7 +58,8 @@ func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoir
 	b.spoken = readVocabulary(s)
 	b.chains = guessChains(b.tools)
 	b.sinks = findSinks(b.tools)
-	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders()}
+	b.placeholders = placeholders(b.tools)
+	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders}
 	return b
 }
 
@@ -81,7 +84,6 @@ func (b *repertoire) prepare(t *Tool) *callable {
 	}
 	c.schema = compiled
 	c.exemplify()
-	c.breakSchema()
 	return c
 }
 
@@ -133,7 +135,11 @@ func (c *callable) dropExtras(v *mutate.JSON) {
 // maxBroken is how many ways to break a schema are kept: drawing them costs more than sending them.
 const maxBroken = 512
 
+// breakSchema draws arguments that break the schema, if there is one.
 func (c *callable) breakSchema() {
+	if c.schema == nil {
+		return
+	}
 	r := fixedRand(2)
 	violations := c.schema.Violations()
 	for _, v := range violations[:min(maxBroken, len(violations))] {

@@ -216,8 +216,6 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	target.Blocked = p.choice.Blocks
 	if !o.DryRun {
 		tellBlocked(stderr, &p.choice)
-	}
-	if !o.DryRun {
 		if err := target.Learn(ctx, p.session, &p.choice); err != nil {
 			if ctx.Err() != nil {
 				return nil, &exit{status: exitInterrupted}
