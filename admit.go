@@ -12,6 +12,7 @@ type suspect[T any] struct {
 	in       T // lent: a slot's, until the next batch is made
 	obs      Observation
 	findings []Finding // that are not known yet
+	hist     []T       // what the target had run before it, if there are findings
 	parent   *Testcase[T]
 }
 
@@ -42,8 +43,8 @@ func (w *Worker[T]) suspect(in T, o *Observation) {
 		}
 		s.obs.Features = nil
 	}
-	if len(s.findings) > 0 && w.past != nil && w.hist == nil {
-		w.hist = w.past.History()
+	if len(s.findings) > 0 && w.past != nil {
+		s.hist = w.past.History(o)
 	}
 	s.obs.Evidence = nil
 	s.obs.Features, s.obs.Measures = slices.Clone(s.obs.Features), slices.Clone(s.obs.Measures)
@@ -80,10 +81,8 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		hist := w.hist
-		w.hist = nil
 		for _, f := range s.findings {
-			c := newClaim(in, data, hist, f, &s.obs)
+			c := newClaim(in, data, s.hist, f, &s.obs)
 			if w.postpone(ctx, c) {
 				continue
 			}
@@ -96,16 +95,13 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 				}
 			}
 		}
-		if len(w.queue) > 0 { // they were seen before anything of this was run
-			w.hist = hist
-		}
 		if ctx.Err() == nil && len(s.obs.Features)+len(s.obs.Measures) > 0 && w.pool.Wants(&s.obs, w.mut.Complexity(in)) {
 			if err := w.admit(ctx, in, data, &s); err != nil {
 				return err
 			}
 		}
 	}
-	w.queue, w.hist = nil, nil
+	w.queue = nil
 	return nil
 }
 

@@ -26,17 +26,19 @@ const historyTime = time.Second
 
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
-// it alone, the whole window is joined and blamed, if the mutator can join.
+// it alone, they are blamed together with what ran before them, if the mutator can join.
 func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a Ask, judge bool) error {
-	if w.past != nil && w.hist == nil {
-		w.hist = w.past.History()
-	}
 	a.Quick = true // whatever is blamed is shown again with all the time there is
 	var lost []int
 	for i := range obs {
 		if obs[i].Exit == ExitLost {
 			lost = append(lost, i)
 		}
+	}
+	last := lost[len(lost)-1]
+	before := ins[:last]
+	if w.past != nil {
+		before = w.past.History(&obs[last])
 	}
 	parts := [][]int{lost[:1]}
 	if len(lost) > 1 {
@@ -59,7 +61,7 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 			return nil
 		}
 	}
-	return w.window(ctx, ins, obs, lost[len(lost)-1], a)
+	return w.window(ctx, before, &ins[last], &obs[last], a)
 }
 
 // part runs some of the inputs on a fresh target.
@@ -101,31 +103,28 @@ func (w *Worker[T]) alone(ctx context.Context, in T, o *Observation, a Ask) erro
 	return nil
 }
 
-// window blames the inputs up to last together, for those that were answered may have their part in it, and then
-// with what the target had run before them.
-func (w *Worker[T]) window(ctx context.Context, ins []T, obs []Observation, last int, a Ask) error {
-	var suspects [][]T
+// window blames an input together with those that the target had run before it: those that were answered may have their
+// part in it.
+func (w *Worker[T]) window(ctx context.Context, before []T, in *T, o *Observation, a Ask) error {
+	var ends [][]T
 	if w.join != nil {
-		suspects = append(suspects, ins[:last+1])
-		for _, past := range recent(w.hist) {
-			suspects = append(suspects, slices.Concat(past, ins[:last+1]))
-		}
+		ends = recent(before)
 	}
-	for i, s := range suspects {
+	for _, past := range ends {
 		began := time.Now()
-		all := w.join.Join(s)
+		all := w.join.Join(append(slices.Clone(past), *in))
 		if err := w.fresh(ctx); err != nil {
 			return err
 		}
-		var o Observation
-		if err := w.alone(ctx, all, &o, a); err != nil {
+		var seen Observation
+		if err := w.alone(ctx, all, &seen, a); err != nil {
 			return err
 		}
-		if o.Exit > ExitRejected {
-			ins[last], obs[last] = all, o
+		if seen.Exit > ExitRejected {
+			*in, *o = all, seen
 			return nil
 		}
-		if i > 0 && time.Since(began) > historyTime {
+		if time.Since(began) > historyTime {
 			break
 		}
 	}

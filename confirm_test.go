@@ -117,7 +117,12 @@ type chainExecutor struct {
 	longest *int
 	armed   bool
 	past    []script
-	last    script
+}
+
+// fired is the evidence of an input: whether fire came when it was armed, and what had run before.
+type fired struct {
+	armed bool
+	past  []script
 }
 
 var (
@@ -125,27 +130,27 @@ var (
 	_ teasel.Historian[script] = (*chainExecutor)(nil)
 )
 
-func (e *chainExecutor) Close() error      { return nil }
-func (e *chainExecutor) History() []script { return slices.Clone(e.past) }
+func (e *chainExecutor) Close() error { return nil }
+
+func (e *chainExecutor) History(o *teasel.Observation) []script {
+	return slices.Clone(o.Evidence.(fired).past)
+}
 
 func (e *chainExecutor) Reset(context.Context) error {
-	e.armed, e.past, e.last = false, nil, nil
+	e.armed, e.past = false, nil
 	return nil
 }
 
 func (e *chainExecutor) Exec(_ context.Context, in script, o *teasel.Observation) error {
 	*e.longest = max(*e.longest, len(in))
-	if e.last != nil {
-		e.past = append(e.past, e.last)
-	}
-	e.last = slices.Clone(in)
+	f := fired{past: e.past}
+	e.past = append(e.past, slices.Clone(in))
 	o.Exit, o.Runs = teasel.ExitOK, 1
 	for _, c := range in {
-		if c.Tool == "fire" && e.armed {
-			o.Evidence = true
-		}
+		f.armed = f.armed || c.Tool == "fire" && e.armed
 		e.armed = c.Tool == "arm"
 	}
+	o.Evidence = f
 	return nil
 }
 
@@ -160,7 +165,7 @@ func TestShortHistoryFirst(t *testing.T) {
 		c.Target = chainTarget{&longest}
 		c.NewDetectors = func() []teasel.Detector {
 			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
-				if o.Evidence == nil {
+				if !o.Evidence.(fired).armed {
 					return nil
 				}
 				return []teasel.Finding{{Rule: "chain", Severity: teasel.Low}}

@@ -84,9 +84,14 @@ func (t windowTarget) Open(context.Context) (teasel.Executor[script], error) {
 type windowExecutor struct {
 	t    windowTarget
 	s    *fakeServer
-	past []script // since the start, without the last call of exec
-	last []script
+	past []script // since the start
 	slow []script // sent, and not yet answered
+}
+
+// heard is the evidence of an input.
+type heard struct {
+	replies []reply
+	past    []script
 }
 
 var (
@@ -98,14 +103,18 @@ var (
 
 func (e *windowExecutor) start() {
 	e.s = &fakeServer{opened: map[int]bool{}}
-	e.last = nil
+	e.past = nil
 	*e.t.starts++
 }
 
 func (e *windowExecutor) Close() error                { return nil }
 func (e *windowExecutor) Reset(context.Context) error { e.start(); return nil }
 func (e *windowExecutor) BatchSize() int              { return 16 }
-func (e *windowExecutor) History() []script           { return slices.Clone(e.past) }
+
+func (e *windowExecutor) History(o *teasel.Observation) []script {
+	h, _ := o.Evidence.(heard)
+	return slices.Clone(h.past)
+}
 
 func (e *windowExecutor) Straggler(o *teasel.Observation) (script, bool) {
 	if len(e.slow) < 3 {
@@ -125,17 +134,14 @@ func (e *windowExecutor) Exec(ctx context.Context, in script, o *teasel.Observat
 }
 
 func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel.Observation) (int, error) {
-	e.past = append(e.past, e.last...)
-	if e.last == nil {
-		e.past = nil
-	}
-	e.last = []script{}
+	ran := len(e.past)
 	for _, in := range ins {
-		e.last = append(e.last, slices.Clone(in))
+		e.past = append(e.past, slices.Clone(in))
 		for _, c := range in {
 			e.s.send(c)
 		}
 	}
+	past := e.past
 	for i, in := range ins {
 		o := &obs[i]
 		o.Exit, o.Runs = teasel.ExitOK, uint32(len(in))
@@ -144,7 +150,7 @@ func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel
 			r, ok := e.s.recv()
 			if !ok {
 				for j := range obs[i:] {
-					obs[i+j].Exit, obs[i+j].Detail = teasel.ExitLost, "server died"
+					obs[i+j].Exit, obs[i+j].Detail, obs[i+j].Evidence = teasel.ExitLost, "server died", heard{past: past[:ran+i+j]}
 				}
 				if len(ins) == 1 {
 					o.Exit = teasel.ExitCrash
@@ -167,15 +173,15 @@ func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel
 			}
 			o.Features = append(o.Features, f>>1)
 		}
-		o.Evidence = replies
+		o.Evidence = heard{replies, past[:ran+i]}
 	}
 	return len(ins), nil
 }
 
 // traces finds replies with a stack trace in them.
 func traces(o *teasel.Observation) (fs []teasel.Finding) {
-	rs, _ := o.Evidence.([]reply)
-	for _, r := range rs {
+	h, _ := o.Evidence.(heard)
+	for _, r := range h.replies {
 		if strings.Contains(r.text, "Traceback") {
 			fs = append(fs, teasel.Finding{Rule: "trace", Severity: teasel.Medium, Subject: r.Tool, Message: r.text})
 		}
@@ -284,7 +290,7 @@ func TestWindowFake(t *testing.T) {
 		{"one call kills", []string{"divide", "list"}, false, `^crash \[divide 42\]$`},
 		{"a pair kills", []string{"arm", "disarm", "fire", "list"}, false, `^crash \[arm 0 fire 0\]$`},
 		{"history kills", []string{"open", "close", "use"}, false, // close anywhere before, perhaps long ago, or of another one
-			`^crash \[(close 0 open 0|open 0 close [0-9]*[1-9][0-9]*) use 0\]$`},
+			`^crash \[((close 0 open 0|open 0 close [0-9]*[1-9][0-9]*) use 0|open [0-9]+ close 0 use [123])\]$`},
 		{"reply shows it", []string{"echo"}, false, `^trace \[echo -`},
 		{"late", []string{"slow", "list"}, true, `^hang \[slow 0\]$`},
 		{"clean", []string{"list", "disarm"}, false, ""},

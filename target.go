@@ -49,9 +49,9 @@ type Learner interface {
 }
 
 // A Historian is an [Executor] that remembers what its target has run. History returns copies of the inputs that the
-// instance which ran the last execution had run before it since its start, oldest first; it may have forgotten the
-// oldest. It is asked right after an execution, for faults that need more than one input.
-type Historian[T any] interface{ History() []T }
+// instance which ran the observed one had run before it since its start, those of the same batch included, oldest first;
+// it may have forgotten the oldest. It is asked for faults that need more than one input, while the evidence is good.
+type Historian[T any] interface{ History(obs *Observation) []T }
 
 // A Straggler is an [Executor] that does not wait for slow answers. After an execution it is asked, until it says no,
 // for inputs of earlier executions whose observation has meanwhile come to an end. Their features are ignored: when

@@ -178,7 +178,7 @@ func (e *executor) diedIdle(ctx context.Context) error {
 	s := e.live
 	end := s.bury(ctx)
 	parked := e.lose(s)
-	if e.idle++; e.idle > idleDeaths || s.ran == 0 {
+	if e.idle++; e.idle > idleDeaths || s.past.added == 0 {
 		e.blame(parked, end)
 		return nil
 	}

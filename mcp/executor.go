@@ -53,9 +53,6 @@ type executor struct {
 	sorts    map[string]int
 	runs     uint64 // requests
 	fresh    uint64 // mutated scripts that had a process of their own
-
-	last       *server // that ran the last execution, or died of it
-	lastBefore int     // how many scripts it had run before the last call
 }
 
 var (
@@ -136,10 +133,8 @@ func (e *executor) begin(n int) {
 		e.lanes = e.lanes[:n]
 	}
 	e.active, e.read, e.kept = n, 0, 0
-	e.last, e.lastBefore = nil, 0
 	if e.live != nil {
 		e.live.rewind()
-		e.last, e.lastBefore = e.live, e.live.ran
 	}
 }
 
@@ -243,9 +238,6 @@ func (e *executor) up(ctx context.Context) (*server, error) {
 		if err == nil {
 			e.live = s
 			e.startup = max(e.startup, time.Since(began))
-			if e.last == nil {
-				e.last, e.lastBefore = s, 0
-			}
 			return s, e.warmUp()
 		}
 		s.close()
@@ -279,10 +271,11 @@ func (e *executor) Close() error {
 	return errors.Join(errs...)
 }
 
-// History returns what the process that ran the last call had run before that.
-func (e *executor) History() []Script {
-	if e.last == nil {
+// History returns what the process that ran a script had run before it.
+func (e *executor) History(obs *teasel.Observation) []Script {
+	t, ok := obs.Evidence.(*Transcript)
+	if !ok || t.past == nil {
 		return nil
 	}
-	return e.last.past.scripts(e.last.ran - e.lastBefore)
+	return t.past.before(t.place)
 }

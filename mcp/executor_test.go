@@ -412,33 +412,36 @@ func testParts(t *testing.T, program string) {
 func testHistory(t *testing.T, program string) {
 	e := open(t, planted(program, "crash-by-signal"))
 	var want []string
+	var last teasel.Observation
 	for i := range 5 {
 		in := call("check_code", fmt.Sprintf(`{"code":"c%d"}`, i))
 		want = append(want, string(in.Steps[0].Line))
-		execute(t, e, in)
+		_, last = execute(t, e, in)
 	}
-	check := func(what string, want []string) {
+	check := func(what string, obs teasel.Observation, want []string) {
 		t.Helper()
 		var got []string
-		for _, in := range e.History() {
+		for _, in := range e.History(&obs) {
 			got = append(got, string(in.Steps[0].Line))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s the history is %q, want %q", what, got, want)
 		}
 	}
-	check("after five calls", want[:4])
-	execute(t, e, call("render_thumbnail", `{"width":4096,"height":10}`))
-	check("after a death", want)
-	execute(t, e, lineScript(ping))
-	check("on the next process", nil)
+	check("after five calls", last, want[:4])
+	_, last = execute(t, e, call("render_thumbnail", `{"width":4096,"height":10}`))
+	check("after a death", last, want)
+	_, last = execute(t, e, lineScript(ping))
+	check("on the next process", last, nil)
 	if err := e.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	executeBatch(t, e, lineScript(ping), lineScript(ping))
-	check("after a reset and a batch", nil)
-	execute(t, e, lineScript(ping))
-	check("after one more", []string{ping, ping})
+	both := executeBatch(t, e, lineScript(ping), lineScript(ping))
+	check("after a reset", both[0], nil)
+	check("after another of the batch", both[1], []string{ping})
+	_, last = execute(t, e, lineScript(ping))
+	check("after one more", last, []string{ping, ping})
+	check("of one that ran earlier", both[1], []string{ping})
 }
 
 func testBlocked(t *testing.T, program string) {

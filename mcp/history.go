@@ -14,6 +14,7 @@ type history struct {
 	first int // index of the oldest
 	count int
 	bytes int
+	added int // scripts that it was ever told of
 }
 
 // add remembers a script.
@@ -28,6 +29,7 @@ func (h *history) add(in *Script) {
 	b := appendPacked(h.ring[at][:0], in)
 	h.ring[at] = b
 	h.count++
+	h.added++
 	h.bytes += len(b)
 	for h.bytes > historyBytes && h.count > 1 {
 		h.drop()
@@ -46,6 +48,9 @@ func (h *history) drop() {
 	h.first = (h.first + 1) % historyScripts
 	h.count--
 }
+
+// before returns copies of what was run before the script that was added after so many, as far as it is still known.
+func (h *history) before(place int) []Script { return h.scripts(h.added - place) }
 
 // scripts returns copies of all but the last few, oldest first.
 func (h *history) scripts(but int) []Script {

@@ -301,9 +301,9 @@ func TestStderrIsAttributed(t *testing.T) {
 	for range 5 {
 		executeBatch(t, e, ins...)
 	}
-	before := e.live.ran
-	if executeBatch(t, e, ins...); e.live.ran != before+len(ins) {
-		t.Errorf("%d scripts were run for %d", e.live.ran-before, len(ins))
+	before := e.live.past.added
+	if executeBatch(t, e, ins...); e.live.past.added != before+len(ins) {
+		t.Errorf("%d scripts were run for %d", e.live.past.added-before, len(ins))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Reset implements [teasel.Resetter]: the next call runs on a server that is as good as fresh.
 func (e *executor) Reset(context.Context) error {
 	switch {
-	case e.live == nil || e.live.ran == 0:
+	case e.live == nil || e.live.past.added == 0:
 		return nil
 	case e.quick:
 		s := e.live
@@ -56,7 +56,7 @@ func (e *executor) leave() error {
 	if s == nil {
 		return nil
 	}
-	if l := e.lanes[0]; e.active == 1 && s.ran > 0 && l.leavesNoTrace() {
+	if l := e.lanes[0]; e.active == 1 && s.past.added > 0 && l.leavesNoTrace() {
 		for i := range l.plan {
 			s.topics = append(s.topics, l.plan[i].topic)
 		}

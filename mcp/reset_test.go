@@ -11,11 +11,11 @@ import (
 // server may remember.
 func TestReset(t *testing.T) {
 	e := open(t, planted(BuildServer(t, plantedtest.Planted), "none"))
-	e.quick = false // or another process would cost too little for all this
-	run := func(in Script) int {
+	e.quick = false                   // or another process would cost too little for all this
+	run := func(in Script) *history { // of the process that ran it: no other has the same
 		t.Helper()
-		execute(t, e, in)
-		return e.last.proc.PID()
+		tr, _ := execute(t, e, in)
+		return tr.past
 	}
 	reset := func() {
 		t.Helper()
@@ -26,7 +26,7 @@ func TestReset(t *testing.T) {
 	list, refused := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`), lineScript(`{"jsonrpc":"2.0","id":"@id","method":"no/such"}`)
 	odd := lineScript(`{"jsonrpc":"2.0","id":"@id","method":`)
 	home := run(lineScript(ping))
-	seen := map[int]bool{home: true}
+	seen := map[*history]bool{home: true}
 	before := home
 	for _, tt := range []struct {
 		name string
@@ -44,18 +44,18 @@ func TestReset(t *testing.T) {
 		{"after no message", lineScript(ping), false},
 	} {
 		reset()
-		pid := run(tt.in)
-		if pid == home || (pid == before) != tt.same || !tt.same && seen[pid] {
-			t.Errorf("%s: process %d after %d; the campaign's is %d", tt.name, pid, before, home)
+		ran := run(tt.in)
+		if ran == home || (ran == before) != tt.same || !tt.same && seen[ran] {
+			t.Errorf("%s: process %p after %p; the campaign's is %p", tt.name, ran, before, home)
 		}
-		before, seen[pid] = pid, true
+		before, seen[ran] = ran, true
 		if got := run(lineScript(ping)); got != home {
-			t.Errorf("after %s the campaign goes on in process %d, not %d", tt.name, got, home)
+			t.Errorf("after %s the campaign goes on in process %p, not %p", tt.name, got, home)
 		}
 	}
 	reset()
-	executeBatch(t, e, lineScript(ping), lineScript(ping))
-	if pid := e.last.proc.PID(); pid == home || pid == before {
-		t.Errorf("a batch after a reset ran in process %d", pid)
+	obs := executeBatch(t, e, lineScript(ping), lineScript(ping))
+	if ran := obs[0].Evidence.(*Transcript).past; ran == home || ran == before {
+		t.Errorf("a batch after a reset ran in process %p", ran)
 	}
 }

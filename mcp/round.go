@@ -158,8 +158,8 @@ func (e *executor) fill(r *round) {
 			if !e.admit(r, l) {
 				continue
 			}
+			l.t.past, l.t.place = &r.server.past, r.server.past.added
 			r.server.past.add(l.in)
-			r.server.ran++
 		default:
 			n = r.size
 			continue

@@ -30,7 +30,6 @@ type server struct {
 	ids     int64 // the last that was given out
 	flights map[int64]flight
 	past    history
-	ran     int     // scripts since the start
 	stderr  int64   // how much of it has been looked at
 	topics  []topic // of what it was asked as good as fresh
 	born    time.Time

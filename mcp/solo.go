@@ -21,9 +21,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	var s *server
 	var err error
 	if l.in.Start == Fresh {
-		if s, err = e.takeSpare(); err == nil && (patient || e.last == nil) {
-			e.last, e.lastBefore = s, 0
-		}
+		s, err = e.takeSpare()
 	} else {
 		s, err = e.up(ctx)
 	}

@@ -98,4 +98,7 @@ type Transcript struct {
 	Flood      bool // it wrote more than it may without being asked: cut off
 	Cut        bool // its answers were too much to be kept: only how the server fared is known
 	Growth     *Growth
+
+	past  *history // of the process that has run the script
+	place int      // how many it had run before it
 }

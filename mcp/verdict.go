@@ -15,7 +15,7 @@ func (e *executor) conclude(i int) {
 	switch {
 	case l.lost:
 		l.obs.Exit, l.obs.Runs = teasel.ExitLost, l.runs()+l.spent
-		l.obs.Features, l.obs.Evidence = l.obs.Features[:0], nil
+		l.obs.Features, l.obs.Evidence = l.obs.Features[:0], &l.t
 	case l.concluded:
 	case l.skip && len(l.t.Sent) == 0:
 		l.obs.Exit, l.obs.Runs = teasel.ExitOK, 0
