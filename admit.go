@@ -14,6 +14,7 @@ type suspect[T any] struct {
 	findings []Finding // that are not known yet
 	hist     []T       // what the target had run before it, if there are findings
 	parent   *Testcase[T]
+	stage    int
 }
 
 // suspect judges what must be judged before the evidence is gone and puts the rest into the queue.
@@ -22,7 +23,7 @@ func (w *Worker[T]) suspect(in T, o *Observation) {
 		return
 	}
 	o.judged = true
-	s := suspect[T]{in: in, obs: *o, parent: w.cur}
+	s := suspect[T]{in: in, obs: *o, parent: w.cur, stage: w.stage}
 	for _, f := range detect(w.dets, o) {
 		id := f.ID()
 		k := w.known[id]
@@ -36,19 +37,23 @@ func (w *Worker[T]) suspect(in T, o *Observation) {
 		}
 		s.findings = append(s.findings, f)
 	}
-	wanted := !o.Ask.Quiet && o.Exit <= ExitRejected && len(o.Features)+len(o.Measures) > 0 && w.pool.Wants(o, w.mut.Complexity(in))
+	wanted := !o.Ask.Quiet && o.Exit <= ExitRejected && w.wants(o, in)
 	if !wanted {
 		if len(s.findings) == 0 {
 			return
 		}
 		s.obs.Features = nil
 	}
-	if len(s.findings) > 0 && w.past != nil {
+	if len(s.findings) > 0 && w.past != nil && w.await() == nil {
 		s.hist = w.past.History(o)
 	}
 	s.obs.Evidence = nil
 	s.obs.Features, s.obs.Measures = slices.Clone(s.obs.Features), slices.Clone(s.obs.Measures)
 	w.queue = append(w.queue, s)
+}
+
+func (w *Worker[T]) wants(o *Observation, in T) bool {
+	return len(o.Features)+len(o.Measures) > 0 && w.pool.Wants(o, w.mut.Complexity(in))
 }
 
 // stragglers asks for executions that took their time.
@@ -71,12 +76,20 @@ func (w *Worker[T]) stragglers() {
 
 // settle judges what is in the queue, and what comes up while it does so.
 func (w *Worker[T]) settle(ctx context.Context) error {
+	if len(w.queue) > 0 {
+		if err := w.land(ctx); err != nil && ctx.Err() == nil { // when the campaign has ended, what was seen is still judged
+			return err
+		}
+	}
 	for len(w.queue) > 0 {
 		if w.over && ctx.Err() == nil { // enough was found
 			break
 		}
 		s := w.queue[0]
 		w.queue = w.queue[1:]
+		if len(s.findings) == 0 && !w.wants(&s.obs, s.in) { // by now
+			continue
+		}
 		in, data, err := w.own(s.in)
 		if err != nil {
 			return err
@@ -95,7 +108,7 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 				}
 			}
 		}
-		if ctx.Err() == nil && len(s.obs.Features)+len(s.obs.Measures) > 0 && w.pool.Wants(&s.obs, w.mut.Complexity(in)) {
+		if ctx.Err() == nil && w.wants(&s.obs, in) {
 			if err := w.admit(ctx, in, data, &s); err != nil {
 				return err
 			}
@@ -145,15 +158,15 @@ func (w *Worker[T]) admit(ctx context.Context, in T, data []byte, s *suspect[T])
 	}
 	e := Entry{Key: Key(data), Data: data, Features: o.Features, Measures: o.Measures, Complexity: w.mut.Complexity(in),
 		Work: o.Work, Execution: w.state.Executions}
-	if w.stage < len(w.plan) {
-		e.Stage = w.stages[w.stage].Name
+	if s.stage < len(w.plan) {
+		e.Stage = w.stages[s.stage].Name
 	}
 	if s.parent != nil {
 		e.Parent, e.Depth = s.parent.Key, s.parent.Depth+1
 	}
 	if w.keep(in, &e, o) {
 		w.news.Entries = append(w.news.Entries, e)
-		w.stages[w.stage].Kept++
+		w.stages[s.stage].Kept++
 	}
 	return nil
 }

@@ -232,6 +232,9 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 		}
 	}
 	err = w.loop(ctx)
+	if e := w.land(ctx); e != nil && !errors.Is(e, ErrStop) {
+		err = e
+	}
 	if ctx.Err() != nil {
 		if err = w.settle(ctx); err == nil {
 			err = w.drain(ctx)

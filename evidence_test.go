@@ -11,7 +11,8 @@ import (
 // noted in memory that is used again. It takes batches a few inputs at a time, and dies of what begins with a 7, without
 // saying of which.
 type scribble struct {
-	notes  [8][1]byte
+	notes  [][1]byte
+	most   int // inputs that it takes of a batch
 	deadly bool
 }
 
@@ -39,7 +40,7 @@ func (s *scribble) note(i int, in []byte, o *teasel.Observation) {
 }
 
 func (s *scribble) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
-	n := min(len(ins), len(s.notes))
+	n := min(len(ins), s.most)
 	dead := false
 	for i := range n {
 		s.note(i, ins[i], &obs[i])
@@ -62,7 +63,7 @@ func (s *scribble) Detect(o *teasel.Observation) []teasel.Finding {
 // What was seen of an input is put down to that input, whatever was run before anybody looked at it.
 func TestEvidenceBelongsToItsInput(t *testing.T) {
 	for _, deadly := range []bool{false, true} {
-		s := &scribble{deadly: deadly}
+		s := &scribble{notes: make([][1]byte, 8), most: 8, deadly: deadly}
 		c := bytesCampaign(s)
 		c.Runs, c.MinimizeRuns = 20_000, 1
 		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{s} }

@@ -64,6 +64,12 @@ func (w *Worker[T]) ripe() int {
 
 // catchUp confirms the first finding in line, if there is a target for it or if it has waited for long.
 func (w *Worker[T]) catchUp(ctx context.Context) error {
+	if w.ripe() < 0 {
+		return nil
+	}
+	if err := w.land(ctx); err != nil {
+		return err
+	}
 	i := w.ripe()
 	if i < 0 || !w.ready() && time.Since(w.later[i].seen) < laterTime {
 		return nil

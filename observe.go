@@ -61,7 +61,8 @@ type Measure struct {
 }
 
 // Observation holds the facts of one execution. The worker owns it and hands it out reset, with Ask set and Runs 1;
-// the executor fills it in and appends to the slices. Evidence is the executor's and good until its next execution.
+// the executor fills it in and appends to the slices. Evidence is the executor's and good until its next execution, an
+// Overlapper's until the next but one.
 type Observation struct {
 	Ask      Ask
 	Exit     Exit

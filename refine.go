@@ -93,8 +93,11 @@ func (s *shower[T]) cost(shown bool) int {
 // refine makes one of the findings simpler that have been told, when it is time.
 func (w *Worker[T]) refine(ctx context.Context) error {
 	since := w.state.Executions - w.refined
-	if len(w.rough) == 0 || since < refineEvery || since < refineLate && !w.ready() {
+	if len(w.rough) == 0 || since < refineEvery {
 		return nil
+	}
+	if err := w.land(ctx); err != nil || since < refineLate && !w.ready() {
+		return err
 	}
 	return w.slice(ctx)
 }
@@ -120,7 +123,6 @@ func (w *Worker[T]) finish(ctx context.Context) error {
 }
 
 func (w *Worker[T]) slice(ctx context.Context) error {
-	before := w.state.Executions
 	r := w.rough[0]
 	w.rough = w.rough[1:]
 	again, err := w.polish(ctx, &r)
@@ -132,7 +134,7 @@ func (w *Worker[T]) slice(ctx context.Context) error {
 	}
 	err = w.settle(ctx)
 	w.refined = w.state.Executions
-	w.stages[w.stage].Executions += w.state.Executions - before
+	w.credit()
 	return err
 }
 

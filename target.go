@@ -32,6 +32,11 @@ type BatchExecutor[T any] interface {
 	ExecBatch(ctx context.Context, ins []T, obs []Observation) (done int, err error)
 }
 
+// An Overlapper is a [BatchExecutor] that can run a batch while the worker judges the one before it and makes the next.
+// If Overlaps says so when the target has been opened, ExecBatch is called by other goroutines than the one that opened it,
+// still one at a time and never while another method is running, and the evidence of a call is good until the next but one.
+type Overlapper interface{ Overlaps() bool }
+
 // A Resetter is an [Executor] that can make its target as it was after Open.
 type Resetter interface {
 	Reset(ctx context.Context) error

@@ -48,22 +48,25 @@ type Worker[T any] struct {
 	over   bool // the hub has said stop
 	more   bool // there may be more seeds to be had
 
-	pcg     rand.PCG
-	rnd     *Rand
-	seed    uint64
-	state   WorkerState
-	told    uint64 // executions that the hub knows of
-	refined uint64 // when a finding was last made simpler
-	limit   uint64 // executions of this run; 0: none
-	first   uint64 // executions made before this run
-	synced  time.Time
-	began   time.Time
-	petty   time.Duration // that findings took which are too dear
-	last    time.Time     // when confirming must end after the campaign has; zero: it has not
+	pcg      rand.PCG
+	rnd      *Rand
+	seed     uint64
+	state    WorkerState
+	told     uint64 // executions that the hub knows of
+	credited uint64 // executions that stages are credited with
+	refined  uint64 // when a finding was last made simpler
+	limit    uint64 // executions of this run; 0: none
+	first    uint64 // executions made before this run
+	synced   time.Time
+	began    time.Time
+	petty    time.Duration // that findings took which are too dear
+	last     time.Time     // when confirming must end after the campaign has; zero: it has not
 
 	slots  []T // the batch being made
 	obs    []Observation
 	fill   int
+	flying *flight[T]   // the batch in the hands of an [Overlapper], or back from it and not yet judged; nil: none is
+	idle   []bunk[T]    // those of earlier batches, the oldest first; nil: no batch flies
 	cur    *Testcase[T] // what the slots are made from; nil: nothing
 	energy float64
 	clean  bool // nothing has run since the last reset
@@ -87,7 +90,7 @@ const (
 
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
 	w := &Worker[T]{c: c, ex: ex, x: x, mut: c.Mutator, limit: limit, state: start, energy: 1,
-		first: start.Executions, told: start.Executions, began: time.Now(), clean: true,
+		first: start.Executions, told: start.Executions, credited: start.Executions, began: time.Now(), clean: true,
 		at: map[ID]int{}, keys: map[string]bool{}, known: map[string]*sighting{}}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)
@@ -114,6 +117,9 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	}
 	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"})
 	w.slots, w.obs = make([]T, size), make([]Observation, size)
+	if o, ok := ex.(Overlapper); ok && w.batch != nil && o.Overlaps() {
+		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size)}, {make([]T, size), make([]Observation, size)}}
+	}
 	return w
 }
 
@@ -258,6 +264,9 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 	}
 	w.fill = 0
 	w.state.Draws += uint64(n)
+	if w.idle != nil && (w.limit == 0 || w.limit > w.made()+uint64(2*len(w.slots))) {
+		return w.launch(ctx, n)
+	}
 	if w.limit > 0 {
 		n = min(n, int(min(w.limit-min(w.limit, w.made()), 1<<30)))
 	}
@@ -290,113 +299,6 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
 	obs := make([]Observation, len(ins))
 	return obs, w.run(ctx, ins, obs, a)
-}
-
-func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) error {
-	if w.over || w.spent() {
-		return ErrStop
-	}
-	before := w.state.Executions
-	if err := w.exec(ctx, ins, obs, a, true); err != nil {
-		return err
-	}
-	odd := false
-	for i := range obs {
-		odd = odd || !obs[i].boring()
-	}
-	if odd || w.straggler != nil {
-		for i := range obs {
-			w.suspect(ins[i], &obs[i])
-		}
-		w.stragglers()
-		if err := w.settle(ctx); err != nil {
-			return err
-		}
-	}
-	if err := w.catchUp(ctx); err != nil {
-		return err
-	}
-	w.stages[w.stage].Executions += w.state.Executions - before
-	if len(w.news.Findings) > 0 || w.due() {
-		return w.publish(ctx)
-	}
-	return nil
-}
-
-// due reports whether it is time to look at the hub, by count or, for slow targets, by the clock.
-func (w *Worker[T]) due() bool {
-	if w.state.Executions-w.told >= syncRuns {
-		return true
-	}
-	return (w.state.Draws%clockEvery == 0 || len(w.queue) > 0) && time.Since(w.synced) >= syncTime
-}
-
-// judge looks at executions whose evidence the next one would spoil.
-func (w *Worker[T]) judge(ins []T, obs []Observation) {
-	for i := range obs {
-		if obs[i].Exit != ExitLost {
-			w.suspect(ins[i], &obs[i])
-		}
-	}
-}
-
-// exec runs inputs and counts them. When it returns, nothing is ExitLost any more. If the caller is to judge them, those
-// are judged before that are not the last that are executed.
-func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask, judge bool) error {
-	if w.state.Draws%clockEvery < uint64(len(ins)) && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for i := range obs {
-		obs[i].reset(a)
-	}
-	w.clean = false
-	if w.batch == nil {
-		for i := range ins {
-			if err := w.ex.Exec(ctx, ins[i], &obs[i]); err != nil {
-				return fmt.Errorf("executing: %w", err)
-			}
-			w.state.Executions += uint64(obs[i].Runs)
-			if judge && i+1 < len(ins) {
-				w.judge(ins[i:i+1], obs[i:i+1])
-			}
-		}
-		return nil
-	}
-	lost := false
-	for at := 0; at < len(ins); {
-		end := min(len(ins), at+len(w.slots))
-		n, err := w.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
-		if err != nil {
-			return fmt.Errorf("executing: %w", err)
-		}
-		if n < 1 {
-			return errors.New("executing: executor ran nothing of a batch")
-		}
-		for i := at; i < at+n; i++ {
-			w.state.Executions += uint64(obs[i].Runs)
-			lost = lost || obs[i].Exit == ExitLost
-		}
-		if judge && (lost || at+n < len(ins)) {
-			w.judge(ins[at:at+n], obs[at:at+n])
-		}
-		at += n
-	}
-	if lost {
-		return w.bisect(ctx, ins, obs, a, judge)
-	}
-	return nil
-}
-
-// fresh makes the target as it was in the beginning.
-func (w *Worker[T]) fresh(ctx context.Context) error {
-	if w.reset == nil || w.clean {
-		return nil
-	}
-	if err := w.reset.Reset(ctx); err != nil {
-		return fmt.Errorf("resetting: %w", err)
-	}
-	w.clean = true
-	return nil
 }
 
 // publish tells the news. What comes back waits in the inbox until no testcase is being worked on.
@@ -454,6 +356,9 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 
 // take runs seeds and keeps what others have found and judged.
 func (w *Worker[T]) take(ctx context.Context, es []Entry) error {
+	if err := w.land(ctx); err != nil {
+		return err
+	}
 	var seeds []T
 	w.cur, w.stage = nil, len(w.stages)-2
 	for _, e := range es {

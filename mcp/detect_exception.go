@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// exceptionTexts are what runtimes say of a mistake in a program, in words that nobody would choose for a mistake in the
+// exceptionSigns are what runtimes say of a mistake in a program, in words that nobody would choose for a mistake in the
 // arguments. What a program may well say on purpose, such as a division by zero, is not among them.
-var exceptionTexts = []string{
+var exceptionSigns = newSigns(
 	// JavaScript
 	"Cannot read properties of undefined", "Cannot read properties of null", "Cannot set properties of undefined", "Cannot set properties of null",
 	"Cannot read property '", "Cannot destructure property", "Cannot convert undefined or null to object", "Maximum call stack size exceeded",
@@ -27,17 +27,10 @@ var exceptionTexts = []string{
 	"Index was outside the bounds of the array", "StackOverflowError",
 	// Ruby and PHP
 	"for nil:NilClass", "undefined method '", "undefined method `", "Call to a member function ", "Undefined array key ", "Trying to access array offset on",
-}
+)
 
 // exceptionIn returns which of these a text has in it, "" if none.
-func exceptionIn(text string) string {
-	for _, words := range exceptionTexts {
-		if strings.Contains(text, words) {
-			return words
-		}
-	}
-	return ""
-}
+func exceptionIn(text string) string { return exceptionSigns.in([]byte(text)) }
 
 // unhandled judges what a refusal says: a program that fails over what it was given is not one that refuses it.
 func (j *judge) unhandled(s *Sent, r *Received) {

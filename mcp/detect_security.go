@@ -25,46 +25,23 @@ func base64Forms(text string) (forms []string) {
 	return forms
 }
 
-// leakSigns are the texts without any of which nothing leaks.
-var leakSigns = func() (signs [][]byte) {
-	for _, form := range canaryForms {
-		signs = append(signs, []byte(form))
-	}
-	signs = append(signs, []byte(InjectionMarker), []byte(reachedType), []byte(CanarySecret), []byte(privateKey))
+// leakTexts are those without any of which nothing leaks.
+var leakTexts = func() []string {
+	texts := slices.Concat(canaryForms, []string{InjectionMarker, reachedType, CanarySecret, privateKey}, traceTexts)
 	for i := range tokenShapes {
-		signs = append(signs, []byte(tokenShapes[i].prefix))
+		texts = append(texts, tokenShapes[i].prefix)
 	}
-	return append(signs, traceSigns...)
+	return texts
 }()
 
-// leakPairs is the set of what they begin with, two bytes each.
-var leakPairs = func() (set [1 << 10]uint64) {
-	for _, sign := range leakSigns {
-		pair := uint16(sign[0])<<8 | uint16(sign[1])
-		set[pair>>6] |= 1 << (pair & 63)
-	}
-	return set
-}()
-
-// mayLeak reports whether one of the signs stands in a line: one look over an ordinary line serves all of them.
-func mayLeak(raw []byte) bool {
-	for i := 1; i < len(raw); i++ {
-		pair := uint16(raw[i-1])<<8 | uint16(raw[i])
-		if leakPairs[pair>>6]>>(pair&63)&1 == 0 {
-			continue
-		}
-		for _, sign := range leakSigns {
-			if bytes.HasPrefix(raw[i-1:], sign) {
-				return true
-			}
-		}
-	}
-	return false
-}
+var (
+	leakSigns  = newSigns(leakTexts...)
+	traceSigns = newSigns(traceTexts...)
+)
 
 // leaks judges what stands in a line that should not be known to the server, or not be told.
 func (j *judge) leaks(r *Received) {
-	if !mayLeak(r.Raw) {
+	if leakSigns.in(r.Raw) == "" {
 		return
 	}
 	for _, form := range canaryForms {
@@ -85,7 +62,7 @@ func (j *judge) leaks(r *Received) {
 			"The answer names the type of an object of the program, which a placeholder has reached in %s.", j.cause(r)))
 	}
 	j.secrets(r)
-	if mayTrace(r.Raw) {
+	if traceSigns.in(r.Raw) != "" {
 		j.stackTrace(r)
 	}
 }
@@ -221,20 +198,8 @@ func (j *judge) showsEnvironment(r *Received) bool {
 	return tool != nil && strings.Contains(strings.ToLower(tool.Description), "environment variable")
 }
 
-// traceSigns stand in every stack trace that is looked for, as JSON writes them.
-var traceSigns = [][]byte{
-	[]byte("Traceback (most recent call last)"), []byte("goroutine "), []byte(`\n    at `), []byte(`\tat `), []byte("panicked at "),
-	[]byte(`\n   at `),
-}
-
-func mayTrace(raw []byte) bool {
-	for _, sign := range traceSigns {
-		if bytes.Contains(raw, sign) {
-			return true
-		}
-	}
-	return false
-}
+// traceTexts stand in every stack trace that is looked for, as JSON writes them.
+var traceTexts = []string{"Traceback (most recent call last)", "goroutine ", `\n    at `, `\tat `, "panicked at ", `\n   at `}
 
 // stackTrace looks through the texts of a line for a stack trace.
 func (j *judge) stackTrace(r *Received) {

@@ -223,20 +223,20 @@ func TestIsUsual(t *testing.T) {
 }
 
 // Each sign is seen wherever it stands, and ordinary lines have none.
-func TestMayLeak(t *testing.T) {
-	for _, sign := range leakSigns {
-		for _, line := range []string{string(sign), `{"text":"` + string(sign), string(sign) + "x", string(sign[:1]) + string(sign)} {
-			if !mayLeak([]byte(line)) {
+func TestSigns(t *testing.T) {
+	for _, sign := range leakTexts {
+		for _, line := range []string{sign, `{"text":"` + sign, sign + "x", sign[:1] + sign} {
+			if leakSigns.in([]byte(line)) == "" {
 				t.Errorf("nothing seen in %q", line)
 			}
 		}
-		if mayLeak(sign[:len(sign)-1]) {
-			t.Errorf("something seen in %q", sign[:len(sign)-1])
+		if seen := leakSigns.in([]byte(sign[:len(sign)-1])); seen != "" {
+			t.Errorf("%q seen in %q", seen, sign[:len(sign)-1])
 		}
 	}
 	for _, line := range []string{"", "s", `{"jsonrpc":"2.0","id":1,"result":{}}`, echoExchange} {
-		if mayLeak([]byte(line)) {
-			t.Errorf("something seen in %q", line)
+		if seen := leakSigns.in([]byte(line)); seen != "" {
+			t.Errorf("%q seen in %q", seen, line)
 		}
 	}
 }

@@ -33,11 +33,12 @@ type executor struct {
 	slowest time.Duration // that any answer took which came to a script by itself
 
 	lanes  []*lane
-	active int  // of them
-	read   int  // bytes that came during this call
-	kept   int  // of those, what belongs to a script
-	weight int  // bytes that came for each script of late
-	whole  bool // this call has the last word: answers are waited for as long as they may take
+	before []*lane // of the call before: its evidence is still good
+	active int     // of them
+	read   int     // bytes that came during this call
+	kept   int     // of those, what belongs to a script
+	weight int     // bytes that came for each script of late
+	whole  bool    // this call has the last word: answers are waited for as long as they may take
 	single Script
 	reader *mutate.JSONParser // of the line that was received last
 
@@ -58,6 +59,7 @@ type executor struct {
 var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
+	_ teasel.Overlapper            = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
 	_ teasel.Readier               = (*executor)(nil)
 	_ teasel.Historian[Script]     = (*executor)(nil)
@@ -125,6 +127,7 @@ func (e *executor) BatchSize() int { return batchWindows * e.target.window() }
 // begin forgets the last call.
 func (e *executor) begin(n int) {
 	e.whole = false
+	e.lanes, e.before = e.before, e.lanes
 	for len(e.lanes) < n {
 		e.lanes = append(e.lanes, new(lane))
 	}
@@ -270,6 +273,9 @@ func (e *executor) Close() error {
 	e.live, e.clean, e.spares = nil, nil, nil
 	return errors.Join(errs...)
 }
+
+// Overlaps implements [teasel.Overlapper]: a server that waits for us to judge its answers is idle.
+func (e *executor) Overlaps() bool { return true }
 
 // History returns what the process that ran a script had run before it.
 func (e *executor) History(obs *teasel.Observation) []Script {

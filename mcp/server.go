@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"syscall"
@@ -37,6 +36,7 @@ type server struct {
 	rests   int       // times in a row that it was
 
 	out     []byte // what is said to it: since the call began, or it did
+	before  []byte // what was said to it in the call before
 	written int    // how much of it was written
 	closing bool   // standard input is to be closed behind it
 }
@@ -44,12 +44,13 @@ type server struct {
 // maxKeptOut is how large a buffer is kept for the next call.
 const maxKeptOut = 4 << 20
 
-// rewind forgets what was written, for scripts of a new call, but not answers to requests of the server that were not.
+// rewind begins a new call: what was written in the one before is kept, in the one before that forgotten. Answers to requests
+// of the server that were not written yet are taken along.
 func (s *server) rewind() {
-	s.out, s.written = append(s.out[:0], s.out[s.written:]...), 0
-	if cap(s.out) > maxKeptOut {
-		s.out = bytes.Clone(s.out)
+	if cap(s.before) > maxKeptOut {
+		s.before = nil
 	}
+	s.out, s.before, s.written = append(s.before[:0], s.out[s.written:]...), s.out, 0
 }
 
 func launch(c proc.Command) (*server, error) {

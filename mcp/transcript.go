@@ -79,7 +79,7 @@ type Growth struct {
 }
 
 // Transcript is the evidence of one execution: all that was said and what became of the server. It is good until the
-// next execution.
+// next execution but one.
 type Transcript struct {
 	Script   *Script
 	Session  *Session

@@ -1,0 +1,153 @@
+package teasel_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// overlapping is a scribble that runs one batch while the one before is judged. Its evidence is good until the next call
+// but one; what an input begins with is a feature of it.
+type overlapping struct {
+	scribble
+	other   [][1]byte // the notes of the call before
+	running atomic.Bool
+	looks   int    // observations that were judged
+	beside  int    // while a batch was running
+	at      int    // calls
+	cancel  func() // in the hundredth call; nil: not
+}
+
+func newOverlapping(deadly bool) *overlapping {
+	return &overlapping{scribble: scribble{notes: make([][1]byte, 32), deadly: deadly}, other: make([][1]byte, 32)}
+}
+
+func (s *overlapping) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+func (s *overlapping) Overlaps() bool                                        { return true }
+
+func (s *overlapping) Close() error {
+	if s.running.Load() {
+		return fmt.Errorf("closed while a batch is running")
+	}
+	return nil
+}
+
+func (s *overlapping) call(run func()) {
+	if s.running.Swap(true) {
+		panic("two calls at once")
+	}
+	defer s.running.Store(false)
+	if s.at++; s.at == 100 && s.cancel != nil {
+		s.cancel()
+	}
+	s.notes, s.other = s.other, s.notes
+	run()
+}
+
+func (s *overlapping) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (n int, err error) {
+	s.call(func() {
+		if s.most = len(s.notes); s.at%8 == 0 {
+			s.most = 8
+		}
+		time.Sleep(time.Microsecond) // which is a while, for Detect to see it
+		n, err = s.scribble.ExecBatch(ctx, ins, obs)
+	})
+	for i := range obs[:n] {
+		s.reach(&obs[i])
+	}
+	return n, err
+}
+
+func (s *overlapping) Exec(ctx context.Context, in []byte, o *teasel.Observation) (err error) {
+	s.call(func() { err = s.scribble.Exec(ctx, in, o) })
+	s.reach(o)
+	return err
+}
+
+func (s *overlapping) reach(o *teasel.Observation) {
+	if note, ok := o.Evidence.(*[1]byte); ok {
+		o.Features = append(o.Features, teasel.Feature(1+note[0]&15))
+	}
+}
+
+func (s *overlapping) Detect(o *teasel.Observation) []teasel.Finding {
+	if s.looks++; s.looks%512 == 0 {
+		for end := time.Now().Add(10 * time.Millisecond); !s.running.Load() && time.Now().Before(end); {
+			runtime.Gosched()
+		}
+	}
+	if s.running.Load() {
+		s.beside++
+	}
+	return s.scribble.Detect(o)
+}
+
+func overlappingCampaign(s *overlapping) *teasel.Campaign[[]byte] {
+	c := bytesCampaign(s)
+	c.Runs, c.MinimizeRuns = 20_000, 1
+	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{s} }
+	return c
+}
+
+// A batch runs while the one before is judged, and each input has its own findings and features all the same.
+func TestOverlap(t *testing.T) {
+	for _, deadly := range []bool{false, true} {
+		run := func() (events []string, sum teasel.Summary) {
+			s := newOverlapping(deadly)
+			c := overlappingCampaign(s)
+			c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+				if e.Kind == teasel.EventAdded {
+					if want := teasel.Feature(1 + e.Entry.Data[0]&15); !slices.Equal(e.Entry.Features, []teasel.Feature{want}) {
+						t.Errorf("%q is kept for %v, want %v", e.Entry.Data, e.Entry.Features, want)
+					}
+					events = append(events, fmt.Sprint(e.Entry.Key, e.Entry.Execution, e.Entry.Stage, e.Entry.Parent))
+				}
+				return nil
+			})}
+			sum, err := c.Run(context.Background())
+			if err != nil || sum.Executions < c.Runs || sum.Executions > c.Runs+64 || len(sum.Findings) != 8 {
+				t.Errorf("deadly %v: %d findings, want 8, in %d executions, %v", deadly, len(sum.Findings), sum.Executions, err)
+			}
+			if s.beside == 0 {
+				t.Error("nothing was judged while a batch was running")
+			}
+			for _, f := range sum.Findings {
+				if f.Rule == "odd" && string(rune('0'+f.Original[0]&15)) != f.Subject {
+					t.Errorf("deadly %v: %q was found by %q", deadly, f.Subject, f.Original)
+				}
+			}
+			return events, sum
+		}
+		first, sum := run()
+		again, other := run()
+		if len(first) < 10 || !slices.Equal(first, again) || sum.Executions != other.Executions {
+			t.Errorf("the same seed gave two runs, or hardly one: %d and %d testcases, %d and %d executions",
+				len(first), len(again), sum.Executions, other.Executions)
+		}
+		var made uint64
+		for _, st := range sum.Stages {
+			made += st.Executions
+		}
+		if made != sum.Executions {
+			t.Errorf("stages have made %d executions of %d", made, sum.Executions)
+		}
+	}
+}
+
+// A campaign that ends while a batch flies waits for it.
+func TestOverlapCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := newOverlapping(false)
+	s.cancel = cancel
+	c := overlappingCampaign(s)
+	c.Runs = 0
+	if _, err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
