@@ -13,6 +13,7 @@ const (
 	hangCost    = 128             // and a time limit
 	slowCost    = 256             // and each second that an execution took
 	startCost   = 340             // and a start of the target that has to be waited for
+	flakyRuns   = 64              // in which something flaky may turn out to be the fault of a part of it
 	longTry     = 2 * time.Second // of an execution that takes long to show something
 )
 
@@ -22,7 +23,7 @@ var historyShown = [...]int{3, 12, 128, 1024}
 
 // historyTime is what an end of the history may take to show if a longer one, which takes several times as long, is to
 // be shown after it: some inputs are slow, and a thousand of those would hold everything up.
-const historyTime = time.Second
+const historyTime = 2 * time.Second
 
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
@@ -185,7 +186,7 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return nil
 	}
-	if s.bystander { // who is to blame was seen on the way
+	if s.bystander() {
 		k.done = k.tries >= maxVain
 		return nil
 	}
@@ -238,6 +239,20 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding, s
 		return false, err
 	}
 	if f.Stable < f.Tries {
+		for i := 0; i < f.Tries && !seen && !s.afresh; i++ { // what else the target had run may have its part in it
+			if _, err := s.show(ctx, in, true, Ask{}); err != nil {
+				return false, err
+			}
+		}
+		if !seen && !s.afresh {
+			f.Stable = 0
+			return false, nil
+		}
+		s.left = min(s.left, flakyRuns) // what is shown now and then is not made simple: this is to see bystanders
+		if _, err := w.minimize(ctx, s, in); err != nil {
+			return false, err
+		}
+		s.enough = false
 		return true, w.keepInput(f, in)
 	}
 	hangs, long := s.exit == ExitHang, s.took >= longTry
@@ -308,23 +323,24 @@ func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {
 
 // shower shows one finding again and again.
 type shower[T any] struct {
-	w         *Worker[T]
-	id        string
-	rule      string  // if the finding is known by its subject; "": by the place of its fault
-	last      Finding // as it was shown last
-	parts     int     // of the simplest input that has shown it
-	other     bool    // the target died of the last input or hung, and something else is to blame for it
-	bystander bool    // it died so of fewer parts than these
-	exit      Exit
-	took      time.Duration // that the execution took
-	wall      time.Duration // that we took, with all that a start or an end costs
-	dear      bool
-	quick     bool   // only a small part of the time limit for each
-	always    bool   // each candidate of the minimiser needs a fresh target
-	enough    bool   // the minimiser has stopped before it was at its end
-	left      int    // executions that it may still make, or what is worth as much
-	at        uint64 // where it goes on
-	operands  []Operand
+	w        *Worker[T]
+	id       string
+	rule     string  // if the finding is known by its subject; "": by the place of its fault
+	last     Finding // as it was shown last
+	parts    int     // of the simplest input that has shown it
+	afresh   bool    // it was shown on a fresh target
+	other    bool    // the target died of the last input or hung, and something else is to blame for it
+	fewest   int     // parts of the simplest input that it died so of; 0: it never has
+	exit     Exit
+	took     time.Duration // that the execution took
+	wall     time.Duration // that we took, with all that a start or an end costs
+	dear     bool
+	quick    bool   // only a small part of the time limit for each
+	always   bool   // each candidate of the minimiser needs a fresh target
+	enough   bool   // the minimiser has stopped before it was at its end
+	left     int    // executions that it may still make, or what is worth as much
+	at       uint64 // where it goes on
+	operands []Operand
 }
 
 // show runs an input and reports whether it shows the finding. Unless fresh, it runs on the target as it is first
@@ -351,6 +367,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 		}
 		s.other = s.other || f.ID() != s.id && f.Rule == s.rule && (o.Exit == ExitCrash || o.Exit == ExitHang)
 	}
+	s.afresh = s.afresh || shown && fresh
 	s.w.suspect(in, &o)
 	return shown, nil
 }

@@ -237,3 +237,32 @@ func testBystander(t *testing.T, exit teasel.Exit) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
+
+// moody shows a fault only when its process has run more than a few inputs, and not every time.
+type moody struct{ runs int }
+
+func (m *moody) Open(context.Context) (teasel.Executor[[]byte], error) { return m, nil }
+func (m *moody) Close() error                                          { return nil }
+
+func (m *moody) Reset(context.Context) error {
+	m.runs = 0
+	return nil
+}
+
+func (m *moody) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Runs = teasel.ExitOK, 1
+	if m.runs++; m.runs > 50 && m.runs%3 > 0 {
+		o.Exit = teasel.ExitCrash
+	}
+	return nil
+}
+
+// What is flaky on a target that has run much, and is never seen on a fresh one, is no finding about the input.
+func TestFlakyNeedsAFreshTarget(t *testing.T) {
+	c := bytesCampaign(&moody{})
+	c.Runs = 2000
+	s, err := c.Run(context.Background())
+	if err != nil || len(s.Findings) > 0 {
+		t.Errorf("found %v, %v", s.Findings, err)
+	}
+}

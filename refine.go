@@ -53,7 +53,11 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error)
 			}
 		}
 		if !ok {
-			s.bystander = s.bystander || s.other && s.w.count != nil && s.w.count.Parts(c) < s.parts
+			if s.other && s.w.count != nil {
+				if n := s.w.count.Parts(c); s.fewest == 0 || n < s.fewest {
+					s.fewest = n
+				}
+			}
 			return -1, c, err
 		}
 		s.count(c)
@@ -63,10 +67,13 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error)
 
 // count looks at an input that has shown the finding.
 func (s *shower[T]) count(in T) {
-	if s.bystander = false; s.w.count != nil {
+	if s.w.count != nil {
 		s.parts = s.w.count.Parts(in)
 	}
 }
+
+// bystander reports whether the target died as well of fewer parts, and of something else: who is to blame was seen then.
+func (s *shower[T]) bystander() bool { return s.fewest > 0 && s.fewest < s.parts }
 
 // cost is what the last execution is worth in ordinary ones.
 func (s *shower[T]) cost(shown bool) int {

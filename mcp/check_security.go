@@ -14,6 +14,7 @@ import (
 var disguises = slices.Concat(
 	[]string{canaryPath, canaryRelative, canaryURI},
 	climbing("../", "..\\", "....//", "..%2f", "%2e%2e/", "%2e%2e%2f", "%252e%252e%252f", "..%c0%af", "..;/", "\uff0e\uff0e/", ".\x00./"),
+	whole("..%2f", "%2f"), whole("%2e%2e%2F", "%2F"), whole("..%252f", "%252f"),
 	[]string{
 		"./" + canaryRelative, "a/../" + canaryRelative, "/./" + canaryPath, "//" + canaryPath, canaryPath + "/.", canaryPath + "\x00.txt",
 		canaryPath + "%00", "/proc/self/root" + canaryPath, "/proc/self/cwd/" + canaryRelative, "file://localhost" + canaryPath,
@@ -29,8 +30,14 @@ func climbing(ups ...string) (paths []string) {
 	return paths
 }
 
+// whole writes every slash of the path in the same way: a variable of a URI template mostly must not have one.
+func whole(up, slash string) []string {
+	path := strings.ReplaceAll(canaryPath, "/", slash)
+	return []string{path, strings.Repeat(up, 16) + strings.TrimPrefix(path, slash)}
+}
+
 // maxProbed is how many strings of a tool are probed for security.
-const maxProbed = 4
+const maxProbed = 6
 
 // eachText passes on every place in a request that takes free text: arguments of tools and prompts, variables of URI
 // templates.
@@ -156,6 +163,13 @@ var injections = func() (all []string) {
 		"a') UNION SELECT 'tzl' || ("+product+") || 'lzt' --", "CONCAT('tzl',"+product+",'lzt')", "a' AND extractvalue(1,concat('tzl',"+product+",'lzt')) AND 'a'='a",
 	)
 }()
+
+// pollutions are texts that reach the prototype of all objects where JSON of a caller's is merged into something. They are
+// no check: a server that has fallen for one shows that by what it does next.
+var pollutions = []string{
+	`{"__proto__":{"teasel":"polluted"}}`, `{"constructor":{"prototype":{"teasel":"polluted"}}}`,
+	`{"__proto__":{"toString":"polluted","length":-1,"then":"polluted"}}`,
+}
 
 func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
 	b.eachText(trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))

@@ -8,9 +8,22 @@ type meter struct {
 	next  int           // quarter of them after which memory is looked at next
 	said  int           // index in Sent up to which time was looked at
 	cpu   time.Duration // what the server had used then
+	over  bool          // the rest of the repetitions would show nothing
 }
 
 const quarters = 4
+
+// A quarter of the repetitions that took so long and added less than this to the memory is enough: a leak that matters
+// would have added some sixteen times as much.
+const (
+	quarterTime = 300 * time.Millisecond
+	quarterLeak = leakLeast / quarters / 16
+)
+
+// enough reports whether a quarter of the repetitions has said all that there is to say.
+func (g *Growth) enough(took time.Duration) bool {
+	return len(g.Values) == 2 && took >= quarterTime && g.Values[1]-g.Values[0] < quarterLeak
+}
 
 // measure is called when the server is idle: before the script says something, and at the end. What it has to say
 // about growth is in the transcript.
@@ -45,6 +58,7 @@ func (e *executor) measureMemory(r *round, l *lane) {
 		m.next++
 	}
 	l.t.Growth.add(float64(said), float64(r.server.proc.RSS()))
+	m.over = l.t.Growth.enough(time.Since(l.began))
 }
 
 func (e *executor) measureTime(r *round, l *lane) {

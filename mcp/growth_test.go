@@ -90,3 +90,23 @@ func TestCostlyShape(t *testing.T) {
 		})
 	}
 }
+
+// A quarter is enough when it took long and the memory stood still.
+func TestEnough(t *testing.T) {
+	for _, tt := range []struct {
+		values []float64
+		took   time.Duration
+		want   bool
+	}{
+		{[]float64{60e6, 60.1e6}, time.Second, true},
+		{[]float64{60e6, 59e6}, time.Second, true},
+		{[]float64{60e6, 60.1e6}, 50 * time.Millisecond, false},
+		{[]float64{60e6, 64e6}, time.Second, false},
+		{[]float64{60e6}, time.Second, false},
+		{[]float64{60e6, 64e6, 64e6}, time.Second, false},
+	} {
+		if got := (&Growth{Values: tt.values}).enough(tt.took); got != tt.want {
+			t.Errorf("%v in %v: %v", tt.values, tt.took, got)
+		}
+	}
+}

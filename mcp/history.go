@@ -8,9 +8,11 @@ const (
 	historyBytes   = 1 << 20
 )
 
-// history is a ring of the last scripts that a process has run, each as bytes in memory that is used again.
+// history is a ring of the last scripts that a process has run, each as bytes in memory that is used again. Those that
+// have kept it waiting are remembered as such and not told: with a few of them in it, a history takes too long to show.
 type history struct {
 	ring  [][]byte
+	slow  []bool
 	first int // index of the oldest
 	count int
 	bytes int
@@ -20,19 +22,26 @@ type history struct {
 // add remembers a script.
 func (h *history) add(in *Script) {
 	if h.ring == nil {
-		h.ring = make([][]byte, historyScripts)
+		h.ring, h.slow = make([][]byte, historyScripts), make([]bool, historyScripts)
 	}
 	if h.count == historyScripts {
 		h.drop()
 	}
 	at := (h.first + h.count) % historyScripts
 	b := appendPacked(h.ring[at][:0], in)
-	h.ring[at] = b
+	h.ring[at], h.slow[at] = b, false
 	h.count++
 	h.added++
 	h.bytes += len(b)
 	for h.bytes > historyBytes && h.count > 1 {
 		h.drop()
+	}
+}
+
+// wait notes that the script which was added after so many has kept the process waiting.
+func (h *history) wait(place int) {
+	if i := h.count - (h.added - place); i >= 0 && i < h.count {
+		h.slow[(h.first+i)%historyScripts] = true
 	}
 }
 
@@ -52,7 +61,7 @@ func (h *history) drop() {
 // before returns copies of what was run before the script that was added after so many, as far as it is still known.
 func (h *history) before(place int) []Script { return h.scripts(h.added - place) }
 
-// scripts returns copies of all but the last few, oldest first.
+// scripts returns copies of all but the last few and the slow ones, oldest first.
 func (h *history) scripts(but int) []Script {
 	n := h.count - but
 	if n <= 0 {
@@ -60,7 +69,9 @@ func (h *history) scripts(but int) []Script {
 	}
 	out := make([]Script, 0, n)
 	for i := range n {
-		out = append(out, unpack(h.ring[(h.first+i)%historyScripts]))
+		if at := (h.first + i) % historyScripts; !h.slow[at] {
+			out = append(out, unpack(h.ring[at]))
+		}
 	}
 	return out
 }

@@ -49,6 +49,12 @@ func TestHistory(t *testing.T) {
 	if got := h.scripts(0); len(got) != 5 || h.bytes > 1000 {
 		t.Errorf("%d scripts are known, %d bytes", len(got), h.bytes)
 	}
+	h.wait(h.added - 2)
+	h.wait(h.added)                  // not there yet
+	h.wait(h.added - historyScripts) // forgotten
+	if got := h.before(h.added - 1); len(got) != 3 || got[2].Steps[0].Times != 2 {
+		t.Errorf("without the slow one, %d scripts are known: %+v", len(got), got)
+	}
 	small := script(1)
 	for range historyScripts {
 		h.add(&small)

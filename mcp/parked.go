@@ -26,6 +26,7 @@ func (e *executor) park(r *round) {
 		}
 		l.parked = true
 		l.home = r.server
+		l.t.past.wait(l.t.place)
 		l.topic = e.record(l.plan[l.t.Sent[i].Step].topic)
 		l.topic.slow++
 		l.topic.parked++

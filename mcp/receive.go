@@ -146,6 +146,7 @@ func (e *executor) giveUp(r *round) {
 			continue
 		}
 		l.t.Hung, l.last = true, time.Now()
+		l.t.past.wait(l.t.place)
 		l.step = len(l.in.Steps)
 	}
 }

@@ -59,7 +59,7 @@ func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoir
 	b.chains = guessChains(b.tools)
 	b.sinks = findSinks(b.tools)
 	b.placeholders = placeholders(b.tools)
-	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders}
+	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders, pollutions}
 	return b
 }
 

@@ -203,7 +203,7 @@ func (e *executor) say(r *round, l *lane) (said int) {
 			break
 		}
 		said++
-		if l.times++; l.times < s.Times && e.read < maxRepeatBytes {
+		if l.times++; l.times < s.Times && e.read < maxRepeatBytes && !l.meter.over {
 			if said >= e.burst(l) {
 				break
 			}

@@ -45,6 +45,46 @@ func (c *callable) samples(words vocabulary, most int) []*mutate.JSON {
 	return s.chosen
 }
 
+// Bounds of the echoes of one tool.
+const (
+	maxEchoed = 8  // places
+	maxEchoes = 16 // calls
+)
+
+// echoes returns conform arguments in which the text of one place stands in another as well: of those drawn in which
+// there are the most places.
+func (c *callable) echoes() (all []*mutate.JSON) {
+	if c.schema == nil {
+		return nil
+	}
+	var most *mutate.JSON
+	var places []string
+	r := fixedRand(3)
+	for range examples {
+		v, _ := c.schema.Generate(r, schema.Conform)
+		if v.Kind == mutate.Object {
+			c.dropExtras(v)
+		}
+		if leaves := stringLeaves(v); len(leaves) > len(places) && len(leaves) <= maxEchoed {
+			most, places = v, leaves
+		}
+	}
+	for i, p := range places {
+		for _, q := range places[i+1:] {
+			if len(all) == maxEchoes {
+				return all
+			}
+			for _, echo := range [][2]string{{p, q}, {q, p}} {
+				if v := withText(most, echo[1], most.At(echo[0]).Text); !v.Equal(most) && c.schema.Validate(v) == nil {
+					all = append(all, v)
+					break
+				}
+			}
+		}
+	}
+	return all
+}
+
 // sampler chooses samples of a tool's arguments.
 type sampler struct {
 	*callable

@@ -207,6 +207,31 @@ func (s *seeds) chains() {
 	}
 }
 
+// known adds the scripts about what the server had before the campaign. They come behind the cheap checks, since they
+// change it.
+func (s *seeds) known() {
+	left := maxKnownScripts
+	for _, k := range findKnown(s.b.tools, s.b.session.Learned) {
+		k.scripts(func(name string, in Script) {
+			if left--; left >= 0 {
+				s.add("known "+name, false, in)
+			}
+		})
+	}
+}
+
+// echoes adds calls in which one text stands in two places: what refers to itself is what graphs and transfers trip over.
+func (s *seeds) echoes() {
+	for _, t := range s.b.tools {
+		if t.slow {
+			continue
+		}
+		for n, v := range t.echoes() {
+			s.add("echo "+t.Name+" "+itoa(n), false, shared("", send(t.callWith(v))))
+		}
+	}
+}
+
 // checks adds the scripts of all checks: cheap ones in order, dear ones in turn with one another and with samples.
 func (s *seeds) checks(noGrowth bool) {
 	var dear [][]Seed
@@ -227,6 +252,9 @@ func (s *seeds) checks(noGrowth bool) {
 			s.add(m.Name, false, m.Script)
 		}
 	}
+	s.b.eachText(trying("", pollutions, func(name string, in Script) { s.add("pollution "+name, false, in) }))
+	s.known()
+	s.echoes()
 	samples := s.samples()
 	for at, more := 0, true; more; at++ {
 		n := min(samplesInTurn, len(samples))

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// known is something that the server had before the campaign, and what can be done to it: the tools that take its key.
+type known struct {
+	name   string   // of the first argument that takes it
+	values []string // keys, as answers show them
+	takers []taker
+}
+
+// taker is a tool that takes the key, in one place or in several.
+type taker struct {
+	tool  *callable
+	links []link
+}
+
+// Bounds of the scripts about what is known.
+const (
+	maxKnownScripts = 96
+	maxAfterwards   = 6 // other tools after one, in one script
+)
+
+// findKnown sorts the tools by what they take of what was learned. Arguments that take the same keys take the same things.
+func findKnown(tools []*callable, learned map[string][]string) (all []*known) {
+	by := make(map[string]*known)
+	for _, t := range tools {
+		if t.slow {
+			continue
+		}
+		for _, property := range t.properties() {
+			values := learned[property.Name]
+			if len(values) == 0 || t.full.Get(property.Name) == nil {
+				continue
+			}
+			key := strings.Join(values, "\x00")
+			k := by[key]
+			if k == nil {
+				k = &known{name: property.Name, values: values}
+				by[key], all = k, append(all, k)
+			}
+			l := link{tool: t, property: property.Name, number: isNumber(t, property.Name)}
+			if n := len(k.takers); n > 0 && k.takers[n-1].tool == t {
+				k.takers[n-1].links = append(k.takers[n-1].links, l)
+			} else {
+				k.takers = append(k.takers, taker{t, []link{l}})
+			}
+		}
+	}
+	return all
+}
+
+// call is the tool with keys in the places that take them, the last one in all that are left.
+func (t *taker) call(keys ...string) Step {
+	v := t.tool.plain.Clone()
+	for i, l := range t.links {
+		key := mutate.NewString(keys[min(i, len(keys)-1)])
+		if numbers := numbers([]string{key.Text}); l.number && len(numbers) > 0 {
+			key = numbers[0]
+		}
+		v.Set(l.property, key)
+	}
+	return send(t.tool.callWith(v))
+}
+
+// scripts do one thing to what is there, then everything else, and the first again: what one call leaves behind is what
+// another one trips over. A tool that takes two of a kind gets the same twice, and two of them both ways round. What may
+// be gone afterwards is the last one that is known.
+func (k *known) scripts(emit func(name string, in Script)) {
+	for i := range k.takers {
+		t := &k.takers[i]
+		key := k.values[0]
+		if hasWord(t.tool.Name, closingVerbs) {
+			key = k.values[len(k.values)-1]
+		}
+		var others []Step
+		for j := range k.takers {
+			if o := &k.takers[(i+1+j)%len(k.takers)]; o != t {
+				others = append(others, o.call(key))
+			}
+		}
+		if len(others) == 0 {
+			emit(t.tool.Name+" twice", shared("", t.call(key), t.call(key)))
+		}
+		chunks(others, maxAfterwards, func(part int, others []Step) {
+			emit(t.tool.Name+" of "+k.name+" "+itoa(part), shared("", slices.Concat([]Step{t.call(key)}, others, []Step{t.call(key)})...))
+		})
+		others = others[:min(maxAfterwards, len(others))]
+		if len(t.links) < 2 {
+			continue
+		}
+		emit(t.tool.Name+" with itself", shared("", slices.Concat([]Step{t.call(key, key)}, others)...))
+		if len(k.values) > 1 {
+			a, b := k.values[0], k.values[1]
+			emit(t.tool.Name+" both ways", shared("", slices.Concat([]Step{t.call(a, b), t.call(b, a)}, others)...))
+		}
+	}
+}
