@@ -196,7 +196,7 @@ func (j *judge) invalidMessage(i int, s *Sent) {
 func (j *judge) maybeDropped(i int, s *Sent) {
 	m := &s.Message
 	if s.Answer >= 0 || j.t.Hung || !j.stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
-		j.anonymousError() || j.misaddressed(s) != nil || j.stray() || j.unterminated(s) || s.Withdrawn || !isOneLine(s.Raw) || !j.isUnique(s) {
+		j.anonymousError(s) || j.misaddressed(s) != nil || j.stray() || j.unterminated(s) || s.Withdrawn || !isOneLine(s.Raw) || !j.isUnique(s) {
 		return
 	}
 	// What a server may well execute takes its time.

@@ -250,12 +250,9 @@ func (j *judge) deaf() {
 
 // hung judges the requests that got no answer although pings did.
 func (j *judge) hung() {
-	if j.anonymousError() {
-		return
-	}
 	for i := range j.t.Sent {
 		s := &j.t.Sent[i]
-		if !s.Regular || s.Answer >= 0 || s.Unresolved || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.misaddressed(s) != nil {
+		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.misaddressed(s) != nil {
 			continue
 		}
 		if j.reachesOut(s) && !j.t.Busy {
@@ -309,10 +306,10 @@ func (j *judge) servedAt(i int) bool {
 	return j.phase.ready && !j.phase.blurred
 }
 
-// anonymousError reports whether there is an error that names no request: it may be meant for any.
-func (j *judge) anonymousError() bool {
+// anonymousError reports whether an error that names no request has come since this one was sent: it may be meant for it.
+func (j *judge) anonymousError(s *Sent) bool {
 	return slices.ContainsFunc(j.t.Received, func(r Received) bool {
-		return r.Message.Error != nil && (r.Message.ID == "" || r.Message.ID == "null")
+		return r.Message.Error != nil && (r.Message.ID == "" || r.Message.ID == "null") && r.At >= s.At
 	})
 }
 

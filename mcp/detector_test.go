@@ -277,3 +277,21 @@ func TestAllToolsOpen(t *testing.T) {
 		}
 	}
 }
+
+// TestHangAfterGarbage: an error without an id says nothing of a request that was sent after it.
+func TestHangAfterGarbage(t *testing.T) {
+	const refused = `< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n"
+	const call = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look"}}` + "\n"
+	session := deskSession(t)
+	for _, tt := range []struct {
+		text string
+		want int
+	}{
+		{"> {bad\n" + refused + call + "! hung\n", 1},
+		{"> {bad\n" + call + refused + "! hung\n", 0},
+	} {
+		if found := judgeText(t, session, tt.text); len(found) != tt.want {
+			t.Errorf("%s: found %v, want %d", tt.text, found, tt.want)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type executor struct {
 	lingers int           // executions to be watched for longer: the server has died some time after its last answer
 	idle    int           // times that it has
 	riddles int           // deaths of servers that did not come again
+	unstuck int           // servers that were replaced because they answered less and less
 	slowest time.Duration // that any answer took which came to a script by itself
 
 	lanes  []*lane
@@ -220,6 +221,9 @@ func (e *executor) batch(ctx context.Context, ins []Script, obs []teasel.Observa
 
 // up returns a server on which the handshake is done.
 func (e *executor) up(ctx context.Context) (*server, error) {
+	if err := e.unstick(); err != nil {
+		return nil, err
+	}
 	if e.live != nil {
 		if e.drain() {
 			return e.live, nil

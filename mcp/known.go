@@ -68,6 +68,12 @@ func (t *taker) call(keys ...string) Step {
 	return send(t.tool.callWith(v))
 }
 
+// closes reports whether what the tool is called with is gone afterwards, by its name.
+func (t *taker) closes() bool { return hasWord(t.tool.Name, closingVerbs) }
+
+// last is the key of what may be gone afterwards.
+func (k *known) last() string { return k.values[len(k.values)-1] }
+
 // scripts do one thing to what is there, then everything else, and the first again: what one call leaves behind is what
 // another one trips over. A tool that takes two of a kind gets the same twice, and two of them both ways round. What may
 // be gone afterwards is the last one that is known.
@@ -75,29 +81,35 @@ func (k *known) scripts(emit func(name string, in Script)) {
 	for i := range k.takers {
 		t := &k.takers[i]
 		key := k.values[0]
-		if hasWord(t.tool.Name, closingVerbs) {
-			key = k.values[len(k.values)-1]
+		if t.closes() {
+			key = k.last()
 		}
-		var others []Step
-		for j := range k.takers {
-			if o := &k.takers[(i+1+j)%len(k.takers)]; o != t {
-				others = append(others, o.call(key))
-			}
-		}
-		if len(others) == 0 {
-			emit(t.tool.Name+" twice", shared("", t.call(key), t.call(key)))
-		}
-		chunks(others, maxAfterwards, func(part int, others []Step) {
-			emit(t.tool.Name+" of "+k.name+" "+itoa(part), shared("", slices.Concat([]Step{t.call(key)}, others, []Step{t.call(key)})...))
-		})
-		others = others[:min(maxAfterwards, len(others))]
+		k.after(t, key, emit, t.tool.Name+" of "+k.name, t.call(key))
 		if len(t.links) < 2 {
 			continue
 		}
-		emit(t.tool.Name+" with itself", shared("", slices.Concat([]Step{t.call(key, key)}, others)...))
 		if len(k.values) > 1 {
 			a, b := k.values[0], k.values[1]
-			emit(t.tool.Name+" both ways", shared("", slices.Concat([]Step{t.call(a, b), t.call(b, a)}, others)...))
+			k.after(t, key, emit, t.tool.Name+" both ways", t.call(a, b), t.call(b, a))
 		}
 	}
+}
+
+// after makes scripts that begin with calls of one tool, go on with all others and end with the first call again.
+func (k *known) after(first *taker, key string, emit func(name string, in Script), name string, begin ...Step) {
+	var others []Step
+	for _, reads := range []bool{true, false} { // those first that look at what has become of it
+		for i := range k.takers {
+			o := &k.takers[i]
+			if o != first && o.tool.reads() == reads && (key == k.last() || !o.closes()) {
+				others = append(others, o.call(key))
+			}
+		}
+	}
+	if len(others) == 0 {
+		emit(name, shared("", append(begin, begin[0])...))
+	}
+	chunks(others, maxAfterwards, func(part int, others []Step) {
+		emit(name+" "+itoa(part), shared("", slices.Concat(begin, others, begin[:1])...))
+	})
 }

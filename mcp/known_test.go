@@ -50,10 +50,11 @@ func TestKnown(t *testing.T) {
 		got[name] = strings.Join(calls, "; ")
 	})
 	for name, want := range map[string]string{
-		"get_note of note_id 0":    "get_note note_id:1; merge_notes source_id:1 target_id:1; set_parent note_id:1 parent_id:1; delete_note note_id:1; get_note note_id:1",
+		"get_note of note_id 0":    "get_note note_id:1; merge_notes source_id:1 target_id:1; set_parent note_id:1 parent_id:1; get_note note_id:1",
 		"delete_note of note_id 0": "delete_note note_id:3; get_note note_id:3; merge_notes source_id:3 target_id:3; set_parent note_id:3 parent_id:3; delete_note note_id:3",
-		"merge_notes with itself":  "merge_notes source_id:1 target_id:1; set_parent note_id:1 parent_id:1; delete_note note_id:1; get_note note_id:1",
-		"set_parent both ways":     "set_parent note_id:1 parent_id:2; set_parent note_id:2 parent_id:1; delete_note note_id:1; get_note note_id:1; merge_notes source_id:1 target_id:1",
+		"merge_notes of note_id 0": "merge_notes source_id:1 target_id:1; get_note note_id:1; set_parent note_id:1 parent_id:1; merge_notes source_id:1 target_id:1",
+		"set_parent both ways 0": "set_parent note_id:1 parent_id:2; set_parent note_id:2 parent_id:1; get_note note_id:1; " +
+			"merge_notes source_id:1 target_id:1; set_parent note_id:1 parent_id:2",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %s\nwant %s", name, got[name], want)

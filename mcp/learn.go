@@ -60,7 +60,7 @@ func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
 	b := &repertoire{session: session}
 	for i := range choice.Tools {
 		t := &choice.Tools[i]
-		if words := splitWords(t.Name); len(words) == 0 || looksSlow(t) || !slices.Contains(readingVerbs, words[0]) && !t.hint("readOnlyHint") {
+		if looksSlow(t) || !t.reads() {
 			continue
 		}
 		if len(lines) < maxLookedAt {
@@ -73,6 +73,12 @@ func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
 		}
 	}
 	return lines
+}
+
+// reads reports whether a tool seems to change nothing: by its first word, or because it says so.
+func (t *Tool) reads() bool {
+	words := splitWords(t.Name)
+	return len(words) > 0 && (slices.Contains(readingVerbs, words[0]) || t.hint("readOnlyHint"))
 }
 
 // argumentNames are those of all that takes a value, each with the other names that its values may go by.

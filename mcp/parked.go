@@ -26,11 +26,18 @@ func (e *executor) park(r *round) {
 		}
 		l.parked = true
 		l.home = r.server
-		l.t.past.wait(l.t.place)
+		l.idled()
 		l.topic = e.record(l.plan[l.t.Sent[i].Step].topic)
 		l.topic.slow++
 		l.topic.parked++
 		e.waiting = append(e.waiting, l)
+	}
+}
+
+// idled notes that the script has kept the server waiting, unless it was answered before: it may have done something then.
+func (l *lane) idled() {
+	if !slices.ContainsFunc(l.t.Sent, func(s Sent) bool { return s.Answer >= 0 }) {
+		l.t.past.wait(l.t.place)
 	}
 }
 
@@ -90,8 +97,45 @@ func (e *executor) expire() {
 		e.unpark(l)
 		l.t.Hung = true
 		l.topic.hung++
+		if l.home.stuck == nil {
+			l.home.stuck = make(map[*record]int)
+		}
+		l.home.stuck[l.topic]++
 		e.handBack(l)
 	}
+}
+
+// How many topics a server may leave unanswered before it is replaced: something has locked more than itself, and nothing
+// would be learned of the rest. Each time it takes twice as many, for a server may well have so many tools that are slow.
+// One that waits for its answer for so long counts half.
+const (
+	maxStuck  = 3
+	stuckTime = time.Second
+)
+
+// mired returns twice how many topics a server seems to be stuck in.
+func (e *executor) mired(s *server) int {
+	waits := make(map[*record]bool)
+	for _, l := range e.waiting {
+		if _, gone := s.stuck[l.topic]; l.home == s && !gone && time.Since(l.last) >= stuckTime {
+			waits[l.topic] = true
+		}
+	}
+	return 2*len(s.stuck) + len(waits)
+}
+
+// unstick replaces a server that answers less and less. What has hung is not held against the topics: it was the server.
+func (e *executor) unstick() error {
+	s := e.live
+	if s == nil || len(e.waiting)+len(s.stuck) < maxStuck || e.mired(s) < 2*maxStuck<<e.unstuck {
+		return nil
+	}
+	e.unstuck++
+	for topic, n := range s.stuck {
+		topic.hung -= n
+	}
+	e.lose(s)
+	return s.close()
 }
 
 // maxBlame is how often the parked scripts of one topic are made answerable for the death of a server.

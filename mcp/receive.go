@@ -109,8 +109,8 @@ func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
 	if quiet = now.Sub(later(r.late, r.asked)); quiet < graceTime {
 		return fateInvalid, graceTime - quiet
 	}
-	// On a busy machine it may have work to do and no processor to do it on.
-	if running, _ := r.server.proc.Threads(); running > 0 && quiet < busyTime {
+	// On a busy machine it may have work to do and no processor to do it on; or it is busy with what it never answers.
+	if running, _ := r.server.proc.Threads(); running > 0 && quiet < busyTime && e.mired(r.server) < maxStuck {
 		return fateInvalid, graceTime / 5
 	}
 	e.park(r)
@@ -146,7 +146,7 @@ func (e *executor) giveUp(r *round) {
 			continue
 		}
 		l.t.Hung, l.last = true, time.Now()
-		l.t.past.wait(l.t.place)
+		l.idled()
 		l.step = len(l.in.Steps)
 	}
 }

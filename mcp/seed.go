@@ -21,6 +21,7 @@ func (m *Mutator) Seeds() []Seed {
 	s.valid()
 	s.edges()
 	s.chains()
+	s.known()
 	s.checks(m.profile.NoGrowth)
 	return s.all
 }
@@ -207,8 +208,7 @@ func (s *seeds) chains() {
 	}
 }
 
-// known adds the scripts about what the server had before the campaign. They come behind the cheap checks, since they
-// change it.
+// known adds the scripts about what the server had before the campaign.
 func (s *seeds) known() {
 	left := maxKnownScripts
 	for _, k := range findKnown(s.b.tools, s.b.session.Learned) {
@@ -253,7 +253,6 @@ func (s *seeds) checks(noGrowth bool) {
 		}
 	}
 	s.b.eachText(trying("", pollutions, func(name string, in Script) { s.add("pollution "+name, false, in) }))
-	s.known()
 	s.echoes()
 	samples := s.samples()
 	for at, more := 0, true; more; at++ {

@@ -29,8 +29,9 @@ type server struct {
 	ids     int64 // the last that was given out
 	flights map[int64]flight
 	past    history
-	stderr  int64   // how much of it has been looked at
-	topics  []topic // of what it was asked as good as fresh
+	stderr  int64           // how much of it has been looked at
+	topics  []topic         // of what it was asked as good as fresh
+	stuck   map[*record]int // requests that it has never answered
 	born    time.Time
 	looked  time.Time // when it was last looked at whether it was at rest
 	rests   int       // times in a row that it was
