@@ -295,7 +295,7 @@ func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, s
 	}
 	for i := 0; i < f.Tries-before; i++ {
 		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
-		if err == nil && !ok { // it may need a target on which it has not been shown yet
+		if err == nil && !ok && !(s.quick && s.wall >= historyTime) { // it may need a target on which it has not been shown yet
 			ok, err = s.show(ctx, in, true, Ask{})
 		}
 		switch {

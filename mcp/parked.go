@@ -26,18 +26,11 @@ func (e *executor) park(r *round) {
 		}
 		l.parked = true
 		l.home = r.server
-		l.idled()
+		l.t.past.wait(l.t.place)
 		l.topic = e.record(l.plan[l.t.Sent[i].Step].topic)
 		l.topic.slow++
 		l.topic.parked++
 		e.waiting = append(e.waiting, l)
-	}
-}
-
-// idled notes that the script has kept the server waiting, unless it was answered before: it may have done something then.
-func (l *lane) idled() {
-	if !slices.ContainsFunc(l.t.Sent, func(s Sent) bool { return s.Answer >= 0 }) {
-		l.t.past.wait(l.t.place)
 	}
 }
 
@@ -134,7 +127,9 @@ func (e *executor) unstick() error {
 	for topic, n := range s.stuck {
 		topic.hung -= n
 	}
+	orphans := len(e.orphans)
 	e.lose(s)
+	e.orphans = e.orphans[:orphans] // each of them would be tried again, alone and with all the time there is
 	return s.close()
 }
 

@@ -146,7 +146,7 @@ func (e *executor) giveUp(r *round) {
 			continue
 		}
 		l.t.Hung, l.last = true, time.Now()
-		l.idled()
+		l.t.past.wait(l.t.place)
 		l.step = len(l.in.Steps)
 	}
 }
