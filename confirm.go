@@ -107,26 +107,21 @@ func (w *Worker[T]) alone(ctx context.Context, in T, o *Observation, a Ask) erro
 // window blames an input together with those that the target had run before it: those that were answered may have their
 // part in it.
 func (w *Worker[T]) window(ctx context.Context, before []T, in *T, o *Observation, a Ask) error {
-	var ends [][]T
 	if w.join != nil {
-		ends = recent(before)
-	}
-	for _, past := range ends {
-		began := time.Now()
-		all := w.join.Join(append(slices.Clone(past), *in))
-		if err := w.fresh(ctx); err != nil {
-			return err
-		}
-		var seen Observation
-		if err := w.alone(ctx, all, &seen, a); err != nil {
-			return err
-		}
-		if seen.Exit > ExitRejected {
+		found, err := backwards(before, func(past []T) (bool, error) {
+			all := w.join.Join(append(slices.Clone(past), *in))
+			if err := w.fresh(ctx); err != nil {
+				return false, err
+			}
+			var seen Observation
+			if err := w.alone(ctx, all, &seen, a); err != nil || seen.Exit <= ExitRejected {
+				return false, err
+			}
 			*in, *o = all, seen
-			return nil
-		}
-		if time.Since(began) > historyTime {
-			break
+			return true, nil
+		})
+		if found || err != nil {
+			return err
 		}
 	}
 	w.news.Unconfirmed = append(w.news.Unconfirmed, Finding{Rule: "lost", Severity: Low, Subject: "target",
@@ -134,16 +129,23 @@ func (w *Worker[T]) window(ctx context.Context, before []T, in *T, o *Observatio
 	return nil
 }
 
-// recent returns ends of a target's history, the shortest first.
-func recent[T any](hist []T) (ends [][]T) {
+// backwards tries ends of a target's history, the shortest first, until one does or a longer one would take too long.
+func backwards[T any](hist []T, try func(past []T) (done bool, err error)) (bool, error) {
 	shown := 0
 	for _, n := range historyShown {
-		if shown < len(hist) {
-			shown = min(n, len(hist))
-			ends = append(ends, hist[len(hist)-shown:])
+		if shown == len(hist) {
+			break
+		}
+		shown = min(n, len(hist))
+		began := time.Now()
+		if done, err := try(hist[len(hist)-shown:]); done || err != nil {
+			return done, err
+		}
+		if time.Since(began) > historyTime {
+			break
 		}
 	}
-	return ends
+	return false, nil
 }
 
 // confirm shows a finding again, makes its input simple, and adds it to the news. A finding that was seen when the
@@ -216,20 +218,14 @@ func (w *Worker[T]) proof(ctx context.Context, s *shower[T], c *claim[T], f *Fin
 		return err
 	}
 	s.quick = true // it is many inputs in one
-	for _, past := range recent(c.hist) {
-		began := time.Now()
+	_, err = backwards(c.hist, func(past []T) (bool, error) {
 		long, _, err := w.own(w.join.Join(append(slices.Clone(past), c.in)))
 		if err != nil {
-			return err
+			return false, err
 		}
-		if done, err := w.alike(ctx, s, long, f, false); done || err != nil {
-			return err
-		}
-		if time.Since(began) > historyTime {
-			return nil
-		}
-	}
-	return nil
+		return w.alike(ctx, s, long, f, false)
+	})
+	return err
 }
 
 // alike tries an input, minimises it, and tries the minimum on a fresh target. False: it never showed the finding
@@ -239,21 +235,8 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding, s
 		return false, err
 	}
 	if f.Stable < f.Tries {
-		for i := 0; i < f.Tries && !seen && !s.afresh; i++ { // what else the target had run may have its part in it
-			if _, err := s.show(ctx, in, true, Ask{}); err != nil {
-				return false, err
-			}
-		}
-		if !seen && !s.afresh {
-			f.Stable = 0
-			return false, nil
-		}
-		s.left = min(s.left, flakyRuns) // what is shown now and then is not made simple: this is to see bystanders
-		if _, err := w.minimize(ctx, s, in); err != nil {
-			return false, err
-		}
-		s.enough = false
-		return true, w.keepInput(f, in)
+		s.afresh = s.afresh || seen
+		return w.flaky(ctx, s, in, f)
 	}
 	hangs, long := s.exit == ExitHang, s.took >= longTry
 	for _, s.always = range []bool{false, true} {
@@ -281,6 +264,27 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding, s
 		}
 	}
 	return true, w.keepInput(f, in) // only as it was found
+}
+
+// flaky is for what an input shows now and then: on a fresh target too, or what else the target had run may have its part
+// in it. It is not made simple, but tried so, to see whether a part of it is to blame for something else.
+func (w *Worker[T]) flaky(ctx context.Context, s *shower[T], in T, f *Finding) (bool, error) {
+	for i := 0; i < f.Tries && !s.afresh; i++ {
+		if _, err := s.show(ctx, in, true, Ask{}); err != nil {
+			return false, err
+		}
+	}
+	if !s.afresh {
+		f.Stable = 0
+		return false, nil
+	}
+	last := s.last // what is told is what the whole input shows
+	s.left = min(s.left, flakyRuns)
+	if _, err := w.minimize(ctx, s, in); err != nil {
+		return false, err
+	}
+	s.last, s.enough = last, false
+	return true, w.keepInput(f, in)
 }
 
 // tries sets Tries and Stable. If the finding was seen on a target of its own, that counts as a try once it is shown again.

@@ -16,8 +16,7 @@ type bunk[T any] struct {
 
 // flight is a batch that an [Overlapper] runs while the worker judges the one before it and makes the next.
 type flight[T any] struct {
-	ins    []T
-	obs    []Observation
+	bunk[T]
 	parent *Testcase[T]
 	stage  int
 	ran    int // of the inputs
@@ -45,7 +44,7 @@ func (w *Worker[T]) launch(ctx context.Context, n int) error {
 			before = nil
 		}
 	}
-	f := &flight[T]{ins: w.slots[:n], obs: w.obs[:n], parent: w.cur, stage: w.stage, back: make(chan struct{})}
+	f := &flight[T]{bunk: bunk[T]{w.slots[:n], w.obs[:n]}, parent: w.cur, stage: w.stage, back: make(chan struct{})}
 	for i := range f.obs {
 		f.obs[i].reset(Ask{})
 	}
@@ -72,14 +71,12 @@ func (w *Worker[T]) await() error {
 	if f.back != nil {
 		<-f.back
 		f.back = nil
-		w.credit()
-		stage := w.stage
-		w.stage = f.stage
 		for i := range f.obs[:f.ran] {
-			w.state.Executions += uint64(f.obs[i].Runs)
+			n := uint64(f.obs[i].Runs)
+			w.state.Executions += n
+			w.credited += n
+			w.stages[f.stage].Executions += n
 		}
-		w.credit()
-		w.stage = stage
 	}
 	switch {
 	case f.err != nil:
@@ -104,9 +101,9 @@ func (w *Worker[T]) land(ctx context.Context) error {
 }
 
 // troubled reports whether a batch that is back needs more to be run before it can be judged.
-func (f *flight[T]) troubled() bool { return f.ran < len(f.ins) || lost(f.obs) }
+func (f *flight[T]) troubled() bool { return f.ran < len(f.ins) || anyLost(f.obs) }
 
-func lost(obs []Observation) bool {
+func anyLost(obs []Observation) bool {
 	for i := range obs {
 		if obs[i].Exit == ExitLost {
 			return true
@@ -129,7 +126,7 @@ func (w *Worker[T]) receive(ctx context.Context, f *flight[T]) error {
 	if f.troubled() {
 		ins, obs := f.ins[:f.ran], f.obs[:f.ran]
 		w.judge(ins, obs)
-		if lost(obs) {
+		if anyLost(obs) {
 			if err := w.bisect(ctx, ins, obs, Ask{}, true); err != nil {
 				return err
 			}

@@ -85,10 +85,7 @@ func (k *known) scripts(emit func(name string, in Script)) {
 			key = k.last()
 		}
 		k.after(t, key, emit, t.tool.Name+" of "+k.name, t.call(key))
-		if len(t.links) < 2 {
-			continue
-		}
-		if len(k.values) > 1 {
+		if len(t.links) > 1 && len(k.values) > 1 {
 			a, b := k.values[0], k.values[1]
 			k.after(t, key, emit, t.tool.Name+" both ways", t.call(a, b), t.call(b, a))
 		}
