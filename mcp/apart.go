@@ -322,7 +322,7 @@ func (e *executor) retire(s *server, l *lane) {
 
 // holder returns the lane that was given an id of the server.
 func (e *executor) holder(s *server, id int64) *lane {
-	for _, lanes := range [][]*lane{e.lanes[:e.active], e.waiting} {
+	for _, lanes := range [][]*lane{e.lanes[:e.active], e.waiting, e.dangling} {
 		for _, l := range lanes {
 			if l.home != nil && l.home != s {
 				continue

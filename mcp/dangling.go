@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -56,24 +57,37 @@ func (l *lane) dangles() bool {
 	return false
 }
 
-// settleDangling waits once for what must not come to any script of a call, and gives it to whom it belongs.
-func (e *executor) settleDangling(ctx context.Context, lanes []*lane) error {
-	var last time.Time
-	for _, l := range lanes {
-		if l.dangling {
-			last = later(last, l.last)
+// What must not come to a script is not waited for on the spot: it goes on hearing of the server while others run, and is
+// handed back after so many requests, or after so long where those take longer. By count, if possible, so that it is the
+// same each time.
+const (
+	dangleRuns = 8192
+	dangleRest = 10 * time.Second
+	maxDangle  = 64
+)
+
+// dangle sets a script aside at the end of a call.
+func (e *executor) dangle(l *lane) {
+	l.due = e.runs + dangleRuns
+	e.dangling = append(e.dangling, l)
+}
+
+// settleDangling hands back the scripts whose time has come, those that there are too many of as well.
+func (e *executor) settleDangling(ctx context.Context) error {
+	for len(e.dangling) > 0 {
+		l := e.dangling[0]
+		if e.runs < l.due && time.Since(l.last) < dangleRest && len(e.dangling) <= maxDangle {
+			return nil
 		}
-	}
-	if left := lateTime - time.Since(last); left > 0 && e.live != nil {
-		r := &round{server: e.live, limit: e.limit(nil)}
-		if _, err := e.watch(ctx, r, left, never); err != nil {
-			return e.discard(r.server, err)
+		if left := lateTime - time.Since(l.last); left > 0 && e.live == l.home {
+			r := &round{server: e.live, limit: e.limit(nil)}
+			if _, err := e.watch(ctx, r, left, never); err != nil {
+				return e.discard(r.server, err)
+			}
 		}
-	}
-	for _, l := range lanes {
-		if l.dangling {
-			e.retire(l.home, l)
-		}
+		e.dangling = slices.Delete(e.dangling, 0, 1)
+		l.dangling = false
+		e.handBack(l)
 	}
 	return nil
 }

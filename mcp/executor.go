@@ -46,6 +46,7 @@ type executor struct {
 	waiting  []*lane // parked
 	resumed  []*lane // what they waited for has come, and they have more to say
 	orphans  []*lane // their server has ended before it could answer them
+	dangling []*lane // nothing more should come to them
 	dear     []*lane // checks that wait for a process of their own
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
@@ -210,7 +211,7 @@ func (e *executor) batch(ctx context.Context, ins []Script, obs []teasel.Observa
 			return err
 		}
 	}
-	if err := e.settleDangling(ctx, lanes); err != nil {
+	if err := e.settleDangling(ctx); err != nil {
 		return err
 	}
 	if err := e.adopt(ctx); err != nil {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type lane struct {
 	began       time.Time            // when the first line was written; zero: none was
 	last        time.Time            // when the last answer came
 	dangling    bool                 // something may still come that must not
+	due         uint64               // of such a one, when it is handed back: see executor.runs
 	cancels     bool                 // it has cancelled a request, which may be answered all the same
 	given       []int64              // ids that it was given
 	wire        []byte               // what was read, for Received.Raw
@@ -229,14 +231,29 @@ func oddEnvelope(m *Message) string {
 // sent returns what a line that was sent is, with as little work as possible.
 func (l *lane) sent(p *planned, raw []byte, id int64, repeated bool) Message {
 	m := p.message
-	if !p.plain || repeated || m.Root == nil {
+	if !p.plain || m.Root == nil {
 		return parseMessage(l.reader, raw)
 	}
 	if m.ID == `"@id"` {
 		m.ID = strconv.FormatInt(id, 10)
+		if repeated {
+			m.Root = withOwnID(m.Root)
+		}
 		*m.Root.Get("id") = mutate.JSON{Kind: mutate.Number, Text: m.ID}
 	}
 	return m
+}
+
+// withOwnID returns a message that shares all but its id: a tree for each time that a large line is sent would be too much.
+func withOwnID(root *mutate.JSON) *mutate.JSON {
+	own, id := *root, root.Get("id")
+	own.Members = slices.Clone(root.Members)
+	for i := range own.Members {
+		if own.Members[i].Value == id {
+			own.Members[i].Value = new(mutate.JSON)
+		}
+	}
+	return &own
 }
 
 // topic is what a script is about in the eyes of those who keep count: one of a bounded number.

@@ -24,6 +24,12 @@ func (e *executor) conclude(i int) {
 		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
 		l.own()
 		e.lanes[i] = new(lane)
+	case l.dangling:
+		l.told = l.runs() + l.spent
+		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
+		l.own()
+		e.lanes[i] = new(lane)
+		e.dangle(l)
 	default:
 		l.conclude(e)
 	}
