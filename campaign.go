@@ -235,16 +235,7 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	if e := w.land(ctx); e != nil && !errors.Is(e, ErrStop) {
 		err = e
 	}
-	if ctx.Err() != nil {
-		if err = w.settle(ctx); err == nil {
-			err = w.drain(ctx)
-		}
-	} else if errors.Is(err, ErrStop) {
-		err = w.finish(ctx)
-	}
-	if errors.Is(err, ErrStop) || ctx.Err() != nil {
-		err = nil
-	}
+	err = w.end(ctx, err)
 	// What was found last must not be lost, even when ctx has ended.
 	if e := w.publish(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, ErrStop) {
 		err = errors.Join(err, e)

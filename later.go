@@ -27,11 +27,13 @@ type claim[T any] struct {
 	seen time.Time
 	own  bool // on a target of its own
 	dear bool // it matters little, and takes long to show again
+
+	waits bool // it takes long to show again
 }
 
 func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) claim[T] {
-	dear := f.Severity <= Low && (o.Exit == ExitHang || o.Elapsed >= pettyTime)
-	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, dear: dear}
+	waits := o.Exit == ExitHang || o.Elapsed >= pettyTime
+	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, waits: waits, dear: waits && f.Severity <= Low}
 }
 
 // ready reports whether a fresh target is to be had without waiting.
@@ -39,7 +41,7 @@ func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() 
 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
-	if ctx.Err() != nil || len(w.later) >= maxLater || !c.dear && w.ripe() < 0 && w.ready() {
+	if ctx.Err() != nil || len(w.later) >= maxLater || !w.delegates(&c) && !c.dear && w.ripe() < 0 && w.ready() {
 		return false
 	}
 	k := w.known[c.f.ID()]
@@ -57,13 +59,17 @@ func (w *Worker[T]) affords(dear bool) bool {
 	return !dear || w.petty*pettyPart <= time.Since(w.began)
 }
 
-// ripe returns the index of the first finding in line that there is time for; -1: there is none.
+// ripe returns the index of the first finding in line that there is time for, those for the confirmer left out; -1: there
+// is none.
 func (w *Worker[T]) ripe() int {
-	return slices.IndexFunc(w.later, func(c claim[T]) bool { return w.affords(c.dear) })
+	return slices.IndexFunc(w.later, func(c claim[T]) bool { return !w.delegates(&c) && w.affords(c.dear) })
 }
 
 // catchUp confirms the first finding in line, if there is a target for it or if it has waited for long.
 func (w *Worker[T]) catchUp(ctx context.Context) error {
+	if err := w.delegate(ctx); err != nil {
+		return err
+	}
 	if w.ripe() < 0 {
 		return nil
 	}
@@ -93,6 +99,34 @@ func (w *Worker[T]) next(ctx context.Context, i int) error {
 	return w.settle(ctx)
 }
 
+// end judges what was seen when the loop has ended with err: all of it when the campaign has reached a limit of its own,
+// and what there is time for when it was broken off.
+func (w *Worker[T]) end(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		if w.beside != nil {
+			w.beside.off = true
+		}
+		if w.settle(ctx) == nil { // an error now is that of the end, mostly
+			_ = w.drain(ctx)
+		}
+		err = w.recall(false)
+		for i := range w.later { // the confirmer's
+			w.news.Unconfirmed = append(w.news.Unconfirmed, w.later[i].f)
+		}
+		return err
+	case errors.Is(err, ErrStop):
+		if err = w.recall(w.c.StopAfter > 0); err != nil {
+			return err
+		}
+		if err = w.finish(ctx); errors.Is(err, ErrStop) || ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	return errors.Join(err, w.recall(true))
+}
+
 // drain confirms what is still in line when the campaign has ended, the worst first.
 func (w *Worker[T]) drain(ctx context.Context) error {
 	slices.SortStableFunc(w.later, func(a, b claim[T]) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
@@ -109,5 +143,6 @@ func (w *Worker[T]) drain(ctx context.Context) error {
 			w.news.Unconfirmed = append(w.news.Unconfirmed, c.f)
 		}
 	}
+	w.later = nil
 	return nil
 }

@@ -39,6 +39,8 @@ type Worker[T any] struct {
 	later []claim[T]           // findings in line to be confirmed
 	rough []rough              // findings that could be simpler
 
+	beside *confirmer[T] // nil: there is none
+
 	x      Exchange
 	news   News
 	inbox  []Entry
@@ -119,6 +121,9 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	w.slots, w.obs = make([]T, size), make([]Observation, size)
 	if o, ok := ex.(Overlapper); ok && w.batch != nil && o.Overlaps() {
 		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size)}, {make([]T, size), make([]Observation, size)}}
+	}
+	if i, ok := ex.(Idler); ok && limit == 0 && i.Idles() {
+		w.beside = new(confirmer[T])
 	}
 	return w
 }

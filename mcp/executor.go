@@ -62,6 +62,7 @@ var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
 	_ teasel.Overlapper            = (*executor)(nil)
+	_ teasel.Idler                 = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
 	_ teasel.Readier               = (*executor)(nil)
 	_ teasel.Historian[Script]     = (*executor)(nil)
@@ -281,6 +282,9 @@ func (e *executor) Close() error {
 
 // Overlaps implements [teasel.Overlapper]: a server that waits for us to judge its answers is idle.
 func (e *executor) Overlaps() bool { return true }
+
+// Idles implements [teasel.Idler]: a hang is waited for.
+func (e *executor) Idles() bool { return true }
 
 // History returns what the process that ran a script had run before it.
 func (e *executor) History(obs *teasel.Observation) []Script {

@@ -1,0 +1,125 @@
+package teasel_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// staller is a target that hangs on an eighth of all inputs. The instance that is opened first says so at once; on any
+// other one a hang lasts until the first has gone on.
+type staller struct {
+	refuses bool // there is only one instance at a time
+	stops   bool // the campaign is broken off while a hang is shown again
+	cancel  context.CancelFunc
+
+	opened, closed atomic.Int32
+	executions     atomic.Uint64 // of the first instance
+	stopped        atomic.Bool
+}
+
+type stalled struct {
+	t     *staller
+	first bool
+}
+
+var _ teasel.Idler = (*stalled)(nil)
+
+func (t *staller) Open(context.Context) (teasel.Executor[[]byte], error) {
+	n := t.opened.Add(1)
+	if n > 1 && t.refuses {
+		return nil, errors.New("there is one already")
+	}
+	return &stalled{t, n == 1}, nil
+}
+
+func (s *stalled) Idles() bool { return true }
+
+func (s *stalled) Close() error {
+	s.t.closed.Add(1)
+	return nil
+}
+
+func (s *stalled) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit = teasel.ExitOK
+	if s.first {
+		s.t.executions.Add(1)
+	}
+	if len(in) == 0 || in[0]%8 != 3 {
+		return nil
+	}
+	o.Exit, o.Detail = teasel.ExitHang, "three"
+	if s.first {
+		return nil
+	}
+	o.Evidence = "beside"
+	if s.t.stops && s.t.stopped.CompareAndSwap(false, true) {
+		s.t.cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for until := s.t.executions.Load() + 500; s.t.executions.Load() < until && !s.t.stopped.Load(); time.Sleep(time.Millisecond) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// What takes long to show again is shown beside the campaign, which goes on.
+func TestConfirmer(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		target   *staller
+		runs     uint64
+		opened   int32
+		findings int
+	}{
+		{"beside", &staller{}, 0, 2, 2},
+		{"no other instance", &staller{refuses: true}, 0, 2, 1},
+		{"broken off", &staller{stops: true}, 0, 2, 2},
+		{"runs are counted", &staller{}, 4000, 1, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			leaks(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			tt.target.cancel = cancel
+			c := bytesCampaign(tt.target)
+			c.Runs, c.StopAfter = tt.runs, tt.findings
+			hangs := teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
+				if o.Exit == teasel.ExitHang {
+					fs = append(fs, teasel.Finding{Rule: "hang", Subject: o.Detail, Severity: teasel.High})
+				}
+				if o.Evidence == "beside" { // is seen by the way
+					fs = append(fs, teasel.Finding{Rule: "by the way", Subject: o.Detail, Severity: teasel.Medium})
+				}
+				return fs
+			})
+			c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{hangs} }
+			s, err := c.Run(ctx)
+			if err != nil || len(s.Findings) != tt.findings {
+				t.Fatalf("findings %v, %v", s.Findings, err)
+			}
+			for _, f := range s.Findings {
+				if f.Stable != f.Tries || f.Stable == 0 {
+					t.Errorf("%s is shown again %d of %d times", f.Rule, f.Stable, f.Tries)
+				}
+			}
+			if o := tt.target.opened.Load(); o != tt.opened {
+				t.Errorf("%d instances were opened, want %d", o, tt.opened)
+			}
+			open := tt.target.opened.Load() - tt.target.closed.Load()
+			if tt.target.refuses {
+				open--
+			}
+			if open != 0 {
+				t.Errorf("%d instances are left", open)
+			}
+		})
+	}
+}
