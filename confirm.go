@@ -336,7 +336,8 @@ type shower[T any] struct {
 	other    bool    // the target died of the last input or hung, and something else is to blame for it
 	fewest   int     // parts of the simplest input that it died so of; 0: it never has
 	exit     Exit
-	took     time.Duration // that the execution took
+	runs     uint32        // executions that the last input was
+	took     time.Duration // that they took
 	wall     time.Duration // that we took, with all that a start or an end costs
 	dear     bool
 	quick    bool   // only a small part of the time limit for each
@@ -362,7 +363,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	if err := s.w.alone(ctx, in, &o, a); err != nil {
 		return false, err
 	}
-	s.exit, s.took, s.dear, s.operands = o.Exit, o.Elapsed, o.Dear, append(s.operands[:0], o.Operands...)
+	s.exit, s.runs, s.took, s.dear, s.operands = o.Exit, o.Runs, o.Elapsed, o.Dear, append(s.operands[:0], o.Operands...)
 	shown := false
 	s.other = false
 	for _, f := range detect(s.w.dets, &o) {

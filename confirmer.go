@@ -33,6 +33,9 @@ func (b *confirmer[T]) Sync(_ context.Context, n News) ([]Entry, error) {
 	return nil, nil
 }
 
+// readyLook is the time between two looks whether a fresh target is ready.
+const readyLook = 20 * time.Millisecond
+
 // nothing is the pool of a worker that keeps no testcases.
 type nothing struct{}
 
@@ -119,7 +122,7 @@ func (b *confirmer[T]) run(ctx context.Context) (err error) {
 		err = b.w.slice(ctx)
 	} else {
 		for began := time.Now(); !b.w.ready() && time.Since(began) < laterTime && ctx.Err() == nil; {
-			time.Sleep(tick / 4)
+			time.Sleep(readyLook)
 		}
 		if err = b.w.confirm(ctx, *b.claim); err == nil {
 			err = b.w.settle(ctx)

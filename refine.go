@@ -44,7 +44,7 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error)
 		ok, err := s.show(ctx, c, s.always, Ask{Quick: true})
 		if cost := s.cost(ok); err == nil {
 			s.left -= cost
-			slice -= cost + int(s.wall/tick)*tickCost
+			slice -= cost + max(int(s.runs), 1) - 1 + int(s.wall/tick)*tickCost // a script of ten requests takes as long as ten
 		}
 		if !ok && err == nil && w.repair != nil {
 			var zero T

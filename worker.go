@@ -47,8 +47,9 @@ type Worker[T any] struct {
 	plan   []Stage[T]
 	stages []StageStats // by index in plan, then seeds, then generated
 	stage  int
-	over   bool // the hub has said stop
-	more   bool // there may be more seeds to be had
+	over   bool   // the hub has said stop
+	more   bool   // there may be more seeds to be had
+	fed    uint64 // executions when seeds were last taken
 
 	pcg      rand.PCG
 	rnd      *Rand
@@ -332,12 +333,16 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 }
 
 // sync tells the news and takes in what others have found and the next few seeds: all of them as long as there is no
-// testcase to work on.
+// testcase to work on, and as many as are worth the executions made since the last ones, for a slow target may have time for
+// little else, and seeds are the best that there is to run.
 func (w *Worker[T]) sync(ctx context.Context) error {
 	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
 	if idle && !w.more && !w.synced.IsZero() && !w.due() && time.Since(w.synced) < syncTime {
 		return nil
 	}
+	began := w.state.Executions
+	enough := began + (began - w.fed)
+	defer func() { w.fed = w.state.Executions }()
 	for {
 		if err := w.publish(ctx); err != nil {
 			return err
@@ -351,11 +356,9 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 		if err := w.take(ctx, in); err != nil {
 			return err
 		}
-		if len(w.live) > 0 {
-			w.more = true // look again after the next round
+		if w.more = len(w.live) > 0; w.more && w.state.Executions >= enough { // look again after the next round
 			return nil
 		}
-		w.more = false
 	}
 }
 
