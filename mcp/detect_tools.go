@@ -218,6 +218,9 @@ func (j *judge) outputError(s *Sent, tool *Tool, result *mutate.JSON) {
 	j.report(rule, j.subject(s), "", fmt.Sprintf("The result of %s broke the tool's own outputSchema: %s.", cut(s.Raw, 160), cut(text, 160)))
 }
 
+// subjectConverted is the subject of calls whose arguments the server must have converted.
+const subjectConverted = "(converted arguments)"
+
 // input judges a call that was executed by the arguments that it had.
 func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	arguments := s.Message.Params.Get("arguments")
@@ -239,7 +242,11 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	if b.extra {
 		severity = teasel.Low
 	}
-	j.reportAs(RuleInput, severity, j.subject(s), "", fmt.Sprintf(
+	subject := j.subject(s)
+	if input.converts(arguments) {
+		subject = subjectConverted
+	}
+	j.reportAs(RuleInput, severity, subject, "", fmt.Sprintf(
 		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
 }
 

@@ -119,7 +119,9 @@ func brokenSchema(err error) string {
 // breach is where and how a value breaks a schema.
 type breach struct {
 	text  string
-	extra bool // it only has properties that the schema does not allow
+	at    string   // JSON pointer
+	want  []string // the types that the value there should have had; nil: it breaks something else
+	extra bool     // it only has properties that the schema does not allow
 }
 
 // check returns how v breaks the schema; false when it does not, or when validators could disagree.
@@ -150,7 +152,7 @@ func (c *schemaCheck) check(v *mutate.JSON) (breach, bool) {
 	if len(sure.InstanceLocation) > 0 {
 		where = "at /" + strings.Join(sure.InstanceLocation, "/")
 	}
-	return breach{text: where + ": " + describeBreach(sure), extra: extra}, true
+	return breach{text: where + ": " + describeBreach(sure), at: pointerTo(sure.InstanceLocation), want: typesWanted(sure), extra: extra}, true
 }
 
 // surest returns the error below e that no validator would overlook, a wrong value before a value too many; nil if

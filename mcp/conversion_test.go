@@ -1,0 +1,52 @@
+package mcp
+
+import (
+	"testing"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+func TestConverts(t *testing.T) {
+	read := func(text string) *mutate.JSON {
+		v, err := mutate.ParseJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	c := compileSchema(read(`{"type":"object","properties":{
+		"n":{"type":"integer","maximum":9},"x":{"type":"number"},"b":{"type":"boolean"},"s":{"type":"string"},
+		"l":{"type":"array","items":{"type":"integer"}},"o":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["n"]}`))
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{
+		{`{"n":"7"}`, true},
+		{`{"n":true}`, true},
+		{`{"n":" 7.0 "}`, true},
+		{`{"n":"7","x":"1e2","b":"off","s":5,"l":"[1,2]","o":"3"}`, true},
+		{`{"n":7,"b":1,"s":false,"l":["1",true]}`, true},
+		{`{"n":"seven"}`, false},
+		{`{"n":"7.5"}`, false},
+		{`{"n":"10"}`, false},
+		{`{"n":10}`, false},
+		{`{"n":{}}`, false},
+		{`{"n":7,"b":2}`, false},
+		{`{"n":7,"l":"1,2"}`, false},
+		{`{"n":7,"s":[]}`, false},
+		{`{"n":7,"s":null}`, false},
+		{`{"n":7,"o":"three"}`, false},
+		{`{"s":"7"}`, false},
+	} {
+		v := read(tt.text)
+		if _, broken := c.check(v); !broken {
+			t.Errorf("%s is valid", tt.text)
+		}
+		if got := c.converts(v); got != tt.want {
+			t.Errorf("%s: converted: %v", tt.text, got)
+		}
+		if v.String() != read(tt.text).String() {
+			t.Errorf("%s has become %s", tt.text, v)
+		}
+	}
+}
