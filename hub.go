@@ -54,7 +54,7 @@ type record struct {
 }
 
 // seedShare is how many seeds a worker gets at a time: several workers share them out, and work on testcases goes on
-// between them, so that dear seeds do not hold it up.
+// between some of them (Worker.sync), so that dear seeds do not hold it up.
 const seedShare = 16
 
 // begin must be called with the lock held.
