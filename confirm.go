@@ -108,17 +108,17 @@ func (w *Worker[T]) alone(ctx context.Context, in T, o *Observation, a Ask) erro
 // part in it.
 func (w *Worker[T]) window(ctx context.Context, before []T, in *T, o *Observation, a Ask) error {
 	if w.join != nil {
-		found, err := backwards(before, func(past []T) (bool, error) {
+		found, err := backwards(before, func(past []T) (bool, time.Duration, error) {
 			all := w.join.Join(append(slices.Clone(past), *in))
 			if err := w.fresh(ctx); err != nil {
-				return false, err
+				return false, 0, err
 			}
 			var seen Observation
 			if err := w.alone(ctx, all, &seen, a); err != nil || seen.Exit <= ExitRejected {
-				return false, err
+				return false, seen.Elapsed, err
 			}
 			*in, *o = all, seen
-			return true, nil
+			return true, 0, nil
 		})
 		if found || err != nil {
 			return err
@@ -129,19 +129,20 @@ func (w *Worker[T]) window(ctx context.Context, before []T, in *T, o *Observatio
 	return nil
 }
 
-// backwards tries ends of a target's history, the shortest first, until one does or a longer one would take too long.
-func backwards[T any](hist []T, try func(past []T) (done bool, err error)) (bool, error) {
+// backwards tries ends of a target's history, the shortest first, until one does or a longer one would take too long. took
+// is what one took that did not do, without the start of a target, which takes as long for a longer one.
+func backwards[T any](hist []T, try func(past []T) (done bool, took time.Duration, err error)) (bool, error) {
 	shown := 0
 	for _, n := range historyShown {
 		if shown == len(hist) {
 			break
 		}
 		shown = min(n, len(hist))
-		began := time.Now()
-		if done, err := try(hist[len(hist)-shown:]); done || err != nil {
+		done, took, err := try(hist[len(hist)-shown:])
+		if done || err != nil {
 			return done, err
 		}
-		if time.Since(began) > historyTime {
+		if took > historyTime {
 			break
 		}
 	}
@@ -218,12 +219,13 @@ func (w *Worker[T]) proof(ctx context.Context, s *shower[T], c *claim[T], f *Fin
 		return err
 	}
 	s.quick = true // it is many inputs in one
-	_, err = backwards(c.hist, func(past []T) (bool, error) {
+	_, err = backwards(c.hist, func(past []T) (bool, time.Duration, error) {
 		long, _, err := w.own(w.join.Join(append(slices.Clone(past), c.in)))
 		if err != nil {
-			return false, err
+			return false, 0, err
 		}
-		return w.alike(ctx, s, long, f, false)
+		done, err := w.alike(ctx, s, long, f, false)
+		return done, s.took, err
 	})
 	return err
 }
@@ -299,7 +301,7 @@ func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, s
 	}
 	for i := 0; i < f.Tries-before; i++ {
 		ok, err := s.show(ctx, in, false, Ask{Quick: i > 0})
-		if err == nil && !ok && !(s.quick && s.wall >= historyTime) { // it may need a target on which it has not been shown yet
+		if err == nil && !ok && !(s.quick && s.took >= historyTime) { // it may need a target on which it has not been shown yet
 			ok, err = s.show(ctx, in, true, Ask{})
 		}
 		switch {
