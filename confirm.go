@@ -168,7 +168,7 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	if f.Fault == "" {
 		s.rule = f.Rule
 	}
-	if !c.dear {
+	if !c.dear() {
 		s.left = w.minimizeRuns()
 	}
 	err := w.proof(ctx, s, &c, &f)

@@ -26,11 +26,16 @@ var _ Exchange = (*confirmer[int])(nil)
 
 // Sync implements [Exchange]: the worker tells the news.
 func (b *confirmer[T]) Sync(_ context.Context, n News) ([]Entry, error) {
-	b.news.Executions += n.Executions
-	b.news.Findings = append(b.news.Findings, n.Findings...)
-	b.news.Unconfirmed = append(b.news.Unconfirmed, n.Unconfirmed...)
-	b.news.Sightings = append(b.news.Sightings, n.Sightings...)
+	b.news.add(&n)
 	return nil, nil
+}
+
+// add takes over what a confirmer has to tell.
+func (n *News) add(more *News) {
+	n.Executions += more.Executions
+	n.Findings = append(n.Findings, more.Findings...)
+	n.Unconfirmed = append(n.Unconfirmed, more.Unconfirmed...)
+	n.Sightings = append(n.Sightings, more.Sightings...)
 }
 
 // readyLook is the time between two looks whether a fresh target is ready.
@@ -144,12 +149,9 @@ func (w *Worker[T]) hear() error {
 		w.later = append(w.later, *b.claim)
 		return nil
 	}
-	n := b.news
+	w.state.Executions += b.news.Executions
+	w.news.add(&b.news)
 	b.news = News{}
-	w.state.Executions += n.Executions
-	w.news.Findings = append(w.news.Findings, n.Findings...)
-	w.news.Unconfirmed = append(w.news.Unconfirmed, n.Unconfirmed...)
-	w.news.Sightings = append(w.news.Sightings, n.Sightings...)
 	for _, c := range b.w.later { // what was seen by the way and is still to be shown again
 		if k := w.known[c.f.ID()]; k == nil || !k.done {
 			w.known[c.f.ID()] = &sighting{done: true, waits: true}
@@ -179,7 +181,6 @@ func (w *Worker[T]) recall(now bool) error {
 	if b == nil {
 		return nil
 	}
-	b.off = true
 	var err error
 	if b.back != nil {
 		if now {

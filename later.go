@@ -20,28 +20,29 @@ const (
 
 // claim is a finding that was seen and is to be shown again.
 type claim[T any] struct {
-	in   T
-	data []byte
-	hist []T // what the target had run before it
-	f    Finding
-	seen time.Time
-	own  bool // on a target of its own
-	dear bool // it matters little, and takes long to show again
-
+	in    T
+	data  []byte
+	hist  []T // what the target had run before it
+	f     Finding
+	seen  time.Time
+	own   bool // on a target of its own
 	waits bool // it takes long to show again
 }
 
 func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) claim[T] {
 	waits := o.Exit == ExitHang || o.Elapsed >= pettyTime
-	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, waits: waits, dear: waits && f.Severity <= Low}
+	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, waits: waits}
 }
+
+// dear reports whether a finding matters little and takes long to show again.
+func (c *claim[T]) dear() bool { return c.waits && c.f.Severity <= Low }
 
 // ready reports whether a fresh target is to be had without waiting.
 func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() }
 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
-	if ctx.Err() != nil || len(w.later) >= maxLater || !w.delegates(&c) && !c.dear && w.ripe() < 0 && w.ready() {
+	if ctx.Err() != nil || len(w.later) >= maxLater || !w.delegates(&c) && !c.dear() && w.ripe() < 0 && w.ready() {
 		return false
 	}
 	k := w.known[c.f.ID()]
@@ -62,7 +63,7 @@ func (w *Worker[T]) affords(dear bool) bool {
 // ripe returns the index of the first finding in line that there is time for, those for the confirmer left out; -1: there
 // is none.
 func (w *Worker[T]) ripe() int {
-	return slices.IndexFunc(w.later, func(c claim[T]) bool { return !w.delegates(&c) && w.affords(c.dear) })
+	return slices.IndexFunc(w.later, func(c claim[T]) bool { return !w.delegates(&c) && w.affords(c.dear()) })
 }
 
 // catchUp confirms the first finding in line, if there is a target for it or if it has waited for long.
@@ -90,7 +91,7 @@ func (w *Worker[T]) next(ctx context.Context, i int) error {
 	k.done, k.waits = false, false
 	began := time.Now()
 	err := w.confirm(ctx, c)
-	if c.dear {
+	if c.dear() {
 		w.petty += time.Since(began)
 	}
 	if err != nil {
@@ -139,7 +140,7 @@ func (w *Worker[T]) drain(ctx context.Context) error {
 		}
 	}
 	for i := range w.later {
-		if c := &w.later[i]; c.dear {
+		if c := &w.later[i]; c.dear() {
 			w.news.Unconfirmed = append(w.news.Unconfirmed, c.f)
 		}
 	}

@@ -15,22 +15,22 @@ import (
 // That is one fault of the SDK, however many tools there are.
 
 // maxConversions is how many values of one call may have been converted.
-const maxConversions = 8
+const maxConversions = 7
 
-// converts reports whether v breaks the schema only by values that such an SDK would convert.
-func (c *schemaCheck) converts(v *mutate.JSON) bool {
+// converts reports whether v, which breaks the schema as b says, does so only by values that such an SDK would convert.
+func (c *schemaCheck) converts(v *mutate.JSON, b breach) bool {
 	v = v.Clone()
 	for range maxConversions {
-		b, broken := c.check(v)
-		if !broken {
-			return true
-		}
 		at := v.At(b.at)
 		if at == nil {
 			return false
 		}
-		if i := slices.IndexFunc(b.want, func(want string) bool { return convert(at, want) }); i < 0 {
+		if !slices.ContainsFunc(b.want, func(want string) bool { return convert(at, want) }) {
 			return false
+		}
+		broken := false
+		if b, broken = c.check(v); !broken {
+			return true
 		}
 	}
 	return false

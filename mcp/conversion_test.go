@@ -39,10 +39,11 @@ func TestConverts(t *testing.T) {
 		{`{"s":"7"}`, false},
 	} {
 		v := read(tt.text)
-		if _, broken := c.check(v); !broken {
+		b, broken := c.check(v)
+		if !broken {
 			t.Errorf("%s is valid", tt.text)
 		}
-		if got := c.converts(v); got != tt.want {
+		if got := c.converts(v, b); got != tt.want {
 			t.Errorf("%s: converted: %v", tt.text, got)
 		}
 		if v.String() != read(tt.text).String() {

@@ -243,7 +243,7 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 		severity = teasel.Low
 	}
 	subject := j.subject(s)
-	if input.converts(arguments) {
+	if input.converts(arguments, b) {
 		subject = subjectConverted
 	}
 	j.reportAs(RuleInput, severity, subject, "", fmt.Sprintf(

@@ -14,8 +14,8 @@ type Seed struct {
 }
 
 // Seeds returns the scripts that a campaign of this mutator begins with, always the same: plain messages, a conform call
-// of each tool, odd messages, chains of calls, what can be done to what the server has, and every check. They stand in the order in which they are worth running;
-// what takes a process of its own or long comes last, one of it after another kind.
+// of each tool, odd messages, chains of calls, what can be done to what the server has, and every check. They stand in the
+// order in which they are worth running; what takes a process of its own or long comes last, one of it after another kind.
 func (m *Mutator) Seeds() []Seed {
 	s := seeds{b: m.e.b, used: make(map[string]bool)}
 	s.valid()

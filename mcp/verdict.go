@@ -19,17 +19,15 @@ func (e *executor) conclude(i int) {
 	case l.concluded:
 	case l.skip && len(l.t.Sent) == 0:
 		l.obs.Exit, l.obs.Runs = teasel.ExitOK, 0
-	case l.parked || l.resumes:
-		l.told = l.runs() + l.owing() + l.spent
+	case l.parked || l.resumes || l.dangling:
+		if l.told = l.runs() + l.spent; l.parked || l.resumes {
+			l.told += l.owing()
+		} else {
+			e.dangle(l)
+		}
 		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
 		l.own()
 		e.lanes[i] = new(lane)
-	case l.dangling:
-		l.told = l.runs() + l.spent
-		l.obs.Exit, l.obs.Runs = teasel.ExitOK, l.told
-		l.own()
-		e.lanes[i] = new(lane)
-		e.dangle(l)
 	default:
 		l.conclude(e)
 	}
