@@ -9,10 +9,12 @@ import (
 
 // suspect is an execution that was not boring: perhaps a finding, perhaps a testcase.
 type suspect[T any] struct {
-	in       T // lent: a slot's, until the next batch is made
+	in       T      // lent: a slot's, until the next batch is made
+	data     []byte // its bytes; nil: it is still lent
 	obs      Observation
-	findings []Finding // that are not known yet
-	hist     []T       // what the target had run before it, if there are findings
+	again    *Observation // what it came to when it was calibrated; nil: it has not been
+	findings []Finding    // that are not known yet
+	hist     []T          // what the target had run before it, if there are findings
 	parent   *Testcase[T]
 	stage    int
 }
@@ -85,17 +87,19 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		if w.over && ctx.Err() == nil { // enough was found
 			break
 		}
+		if err := w.calibrateAll(ctx); err != nil {
+			return err
+		}
 		s := w.queue[0]
 		w.queue = w.queue[1:]
 		if len(s.findings) == 0 && !w.wants(&s.obs, s.in) { // by now
 			continue
 		}
-		in, data, err := w.own(s.in)
-		if err != nil {
+		if err := w.hold(&s); err != nil {
 			return err
 		}
 		for _, f := range s.findings {
-			c := newClaim(in, data, s.hist, f, &s.obs)
+			c := newClaim(s.in, s.data, s.hist, f, &s.obs)
 			if w.postpone(ctx, c) {
 				continue
 			}
@@ -108,14 +112,45 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 				}
 			}
 		}
-		if ctx.Err() == nil && w.wants(&s.obs, in) {
-			if err := w.admit(ctx, in, data, &s); err != nil {
+		if ctx.Err() == nil && w.wants(&s.obs, s.in) {
+			if err := w.admit(ctx, &s); err != nil {
 				return err
 			}
 		}
 	}
-	w.queue = nil
+	w.queue, w.held = nil, 0
 	return nil
+}
+
+// hold makes a suspect outlive the slot that its input was in.
+func (w *Worker[T]) hold(s *suspect[T]) (err error) {
+	if s.data == nil {
+		s.in, s.data, err = w.own(s.in)
+	}
+	return err
+}
+
+// What is worth keeping waits for more of the kind, since looking at it takes the target from the batches.
+const (
+	heldSize    = 16
+	heldBatches = 8
+)
+
+// holdAll makes the queue outlive the batches that it is from, and reports whether that is long enough.
+func (w *Worker[T]) holdAll() (enough bool, err error) {
+	if len(w.queue) == 0 {
+		return false, nil
+	}
+	w.held++
+	if len(w.queue) >= heldSize || w.held >= heldBatches || w.accused() {
+		return true, nil
+	}
+	for i := range w.queue {
+		if err := w.hold(&w.queue[i]); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // own returns a copy of an input that shares nothing with the slot it was in, and its bytes.
@@ -137,13 +172,18 @@ func (w *Worker[T]) own(in T) (T, []byte, error) {
 // What was made from a testcase is not trimmed: the pool prefers what is simpler anyway, and what an input does not need
 // for what it reaches is what its mutants need to reach more. Trimming all of them has cost a fifth of the edges of
 // libyaml at equal time.
-func (w *Worker[T]) admit(ctx context.Context, in T, data []byte, s *suspect[T]) error {
+func (w *Worker[T]) admit(ctx context.Context, s *suspect[T]) (err error) {
+	in, data, o := s.in, s.data, s.again
 	if w.keys[Key(data)] {
 		return nil
 	}
-	o, err := w.calibrate(ctx, in, &s.obs)
-	if err != nil || o == nil || !w.pool.Wants(o, w.mut.Complexity(in)) {
-		return err
+	if o == nil {
+		if o, err = w.calibrate(ctx, in, &s.obs); err != nil || o == nil {
+			return err
+		}
+	}
+	if !w.pool.Wants(o, w.mut.Complexity(in)) {
+		return nil
 	}
 	if o.Trace != 0 && !o.Dear && s.parent == nil {
 		simple, err := w.trim(ctx, in, o)
@@ -169,61 +209,6 @@ func (w *Worker[T]) admit(ctx context.Context, in T, data []byte, s *suspect[T])
 		w.stages[s.stage].Kept++
 	}
 	return nil
-}
-
-// calibrate runs an input again and leaves out what does not recur. nil: it does not end well every time.
-func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Observation, error) {
-	if w.c.Calibrate == 0 {
-		return seen, nil
-	}
-	var full *Observation
-	runs := w.c.Calibrate
-	if seen.Dear {
-		runs = 1
-	}
-	obs, ins := make([]Observation, runs), make([]T, runs)
-	for i := range ins {
-		ins[i] = in
-	}
-	if err := w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}, false); err != nil {
-		return nil, err
-	}
-	for i := range obs {
-		o := &obs[i]
-		if o.Exit > ExitRejected {
-			w.suspect(ins[i], o)
-			return nil, nil
-		}
-		o.Trace = o.trace()
-		o.Evidence = nil
-		if full == nil {
-			full = o
-			continue
-		}
-		full.Features = recurring(full.Features, o.Features)
-		if o.Trace != full.Trace {
-			full.Trace = 0
-		}
-	}
-	if w.learner == nil { // the first sighting counts as well
-		full.Features = recurring(full.Features, seen.Features)
-	}
-	return full, nil
-}
-
-// recurring leaves of fs what is also in again. Mostly they are the same.
-func recurring(fs, again []Feature) []Feature {
-	if slices.Equal(fs, again) {
-		return fs
-	}
-	known := make(map[Feature]struct{}, len(again))
-	for _, f := range again {
-		known[f] = struct{}{}
-	}
-	return slices.DeleteFunc(fs, func(f Feature) bool {
-		_, ok := known[f]
-		return !ok
-	})
 }
 
 // trace returns the hash of what was reached, in no order.

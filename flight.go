@@ -37,7 +37,12 @@ func (w *Worker[T]) launch(ctx context.Context, n int) error {
 		if err := w.await(); err != nil {
 			return err
 		}
-		if w.stragglers(); len(w.queue) > 0 || before.troubled() {
+		w.stragglers()
+		enough, err := w.holdAll()
+		if err != nil {
+			return err
+		}
+		if enough || before.troubled() {
 			if err := w.land(ctx); err != nil {
 				return err
 			}

@@ -36,6 +36,7 @@ type Worker[T any] struct {
 	known map[string]*sighting // by finding id
 	dull  []T                  // seeds, some, for targets that show no feature at all
 	queue []suspect[T]         // seen but not yet judged to the end
+	held  int                  // batches that it has waited for
 	later []claim[T]           // findings in line to be confirmed
 	rough []rough              // findings that could be simpler
 

@@ -1,0 +1,83 @@
+package teasel_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// recalled is a target whose features are the first bytes of its inputs. A seven kills it the second time, and a nine shows
+// something else each time.
+type recalled struct {
+	seen  map[byte]int
+	small int // calls with no more inputs than one needs to be calibrated
+}
+
+var _ teasel.Overlapper = (*recalled)(nil)
+
+func (r *recalled) Open(context.Context) (teasel.Executor[[]byte], error) { return r, nil }
+func (r *recalled) Close() error                                          { return nil }
+func (r *recalled) BatchSize() int                                        { return 32 }
+func (r *recalled) Overlaps() bool                                        { return true }
+
+func (r *recalled) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	first := byte(0)
+	if len(in) > 0 {
+		first = in[0]
+	}
+	r.seen[first]++
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features[:0], teasel.Feature(1+int(first)))
+	switch {
+	case first == 7 && r.seen[first] > 1:
+		o.Exit, o.Features = teasel.ExitCrash, o.Features[:0]
+	case first == 9:
+		o.Features[0] = teasel.Feature(1000 + r.seen[first])
+	}
+	return nil
+}
+
+func (r *recalled) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	if len(ins) <= 2 {
+		r.small++
+	}
+	for i := range ins {
+		if err := r.Exec(ctx, ins[i], &obs[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(ins), nil
+}
+
+// What is worth keeping waits for others of the kind and is calibrated with them: nothing gets lost by that, and nothing
+// of one gets to another.
+func TestCalibrateTogether(t *testing.T) {
+	target := &recalled{seen: map[byte]int{}}
+	c := bytesCampaign(target)
+	c.Runs, c.Calibrate = 100_000, 2
+	kept := map[byte]bool{}
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventAdded {
+			first := append(slices.Clone(e.Entry.Data), 0)[0]
+			kept[first] = true
+			if want := teasel.Feature(1 + int(first)); !slices.Equal(e.Entry.Features, []teasel.Feature{want}) {
+				t.Errorf("%q is kept for %v, want %v", e.Entry.Data, e.Entry.Features, want)
+			}
+		}
+		return nil
+	})}
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) != 254 || kept[7] || kept[9] {
+		t.Errorf("%d first bytes are kept, 7: %v, 9: %v; want all others", len(kept), kept[7], kept[9])
+	}
+	if len(s.Findings) != 1 || s.Findings[0].Original[0] != 7 {
+		t.Errorf("findings: %v", s.Findings)
+	}
+	if target.small > 120 {
+		t.Errorf("%d calls had two inputs at most, for 254 testcases", target.small)
+	}
+}
