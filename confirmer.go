@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A confirmer shows again what takes long to show, hangs above all, on a target of its own, while its worker goes on
-// fuzzing. It goes on one errand at a time, and the worker looks at what has come of it between two. When an errand ends is
+// A confirmer shows again what takes a while to show, hangs above all, or needs a target that has to be waited for, on one of
+// its own, while its worker goes on fuzzing. It goes on one errand at a time, and the worker looks at what has come of it between two. When an errand ends is
 // the clock's doing, so there is none where runs are counted.
 type confirmer[T any] struct {
 	w      *Worker[T] // has no part in the campaign and keeps no testcases; nil: no target has been opened yet
@@ -49,10 +49,8 @@ var _ Pool = nothing{}
 func (nothing) Wants(*Observation, float64) bool      { return false }
 func (nothing) Offer(ID, *Observation, float64) Delta { return Delta{} }
 
-// delegates reports whether a finding is for the confirmer.
-func (w *Worker[T]) delegates(c *claim[T]) bool {
-	return c.waits && w.beside != nil && !w.beside.off
-}
+// delegates reports whether there is a confirmer.
+func (w *Worker[T]) delegates() bool { return w.beside != nil && !w.beside.off }
 
 // delegate looks whether the confirmer is back, and sends it on the next errand: the worst finding in line, or one that
 // could be simpler.
@@ -73,7 +71,7 @@ func (w *Worker[T]) delegate(ctx context.Context) error {
 	}
 	worst := -1
 	for i := range w.later {
-		if w.delegates(&w.later[i]) && (worst < 0 || w.later[i].f.Severity > w.later[worst].f.Severity) {
+		if w.later[i].aside && (worst < 0 || w.later[i].f.Severity > w.later[worst].f.Severity) {
 			worst = i
 		}
 	}
@@ -132,6 +130,9 @@ func (b *confirmer[T]) run(ctx context.Context) (err error) {
 		if err = b.w.confirm(ctx, *b.claim); err == nil {
 			err = b.w.settle(ctx)
 		}
+	}
+	if err == nil {
+		err = b.w.fresh(ctx)
 	}
 	if ctx.Err() != nil {
 		err = nil

@@ -13,6 +13,7 @@ import (
 // staller is a target that hangs on an eighth of all inputs. The instance that is opened first says so at once; on any
 // other one a hang lasts until the first has gone on.
 type staller struct {
+	crash   bool // instead, an eighth of all inputs kills it at once, and a fresh target has to be waited for
 	refuses bool // there is only one instance at a time
 	stops   bool // the campaign is broken off while a hang is shown again
 	cancel  context.CancelFunc
@@ -27,7 +28,10 @@ type stalled struct {
 	first bool
 }
 
-var _ teasel.Idler = (*stalled)(nil)
+var (
+	_ teasel.Idler   = (*stalled)(nil)
+	_ teasel.Readier = (*stalled)(nil)
+)
 
 func (t *staller) Open(context.Context) (teasel.Executor[[]byte], error) {
 	n := t.opened.Add(1)
@@ -38,6 +42,7 @@ func (t *staller) Open(context.Context) (teasel.Executor[[]byte], error) {
 }
 
 func (s *stalled) Idles() bool { return true }
+func (s *stalled) Ready() bool { return !s.t.crash || !s.first }
 
 func (s *stalled) Close() error {
 	s.t.closed.Add(1)
@@ -53,6 +58,9 @@ func (s *stalled) Exec(ctx context.Context, in []byte, o *teasel.Observation) er
 		return nil
 	}
 	o.Exit, o.Detail = teasel.ExitHang, "three"
+	if s.t.crash {
+		o.Exit = teasel.ExitCrash
+	}
 	if s.first {
 		return nil
 	}
@@ -80,6 +88,7 @@ func TestConfirmer(t *testing.T) {
 		findings int
 	}{
 		{"beside", &staller{}, 0, 2, 2},
+		{"no fresh target", &staller{crash: true}, 0, 2, 2},
 		{"no other instance", &staller{refuses: true}, 0, 2, 1},
 		{"broken off", &staller{stops: true}, 0, 2, 2},
 		{"runs are counted", &staller{}, 4000, 1, 1},
@@ -92,7 +101,7 @@ func TestConfirmer(t *testing.T) {
 			c := bytesCampaign(tt.target)
 			c.Runs, c.StopAfter = tt.runs, tt.findings
 			hangs := teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
-				if o.Exit == teasel.ExitHang {
+				if o.Exit > teasel.ExitRejected {
 					fs = append(fs, teasel.Finding{Rule: "hang", Subject: o.Detail, Severity: teasel.High})
 				}
 				if o.Evidence == "beside" { // is seen by the way

@@ -11,11 +11,12 @@ import (
 // Confirming needs fresh targets. Where these have to be waited for, findings wait in line instead, and the campaign
 // goes on meanwhile.
 const (
-	maxLater  = 64               // findings that wait
-	laterTime = 3 * time.Second  // after which the first of them waits no longer
-	laterLast = 20 * time.Second // for all that wait when the campaign has reached a limit of its own
-	pettyTime = time.Second      // of an execution, from which a finding of low severity may be too dear to show again
-	pettyPart = 20               // one part in so many of the time is for such findings
+	maxLater  = 64                     // findings that wait
+	laterTime = 3 * time.Second        // after which the first of them waits no longer
+	laterLast = 20 * time.Second       // for all that wait when the campaign has reached a limit of its own
+	asideTime = 100 * time.Millisecond // of an execution, from which a finding is shown again beside the campaign
+	pettyTime = time.Second            // of an execution, from which a finding of low severity may be too dear to show again
+	pettyPart = 20                     // one part in so many of the time is for such findings
 )
 
 // claim is a finding that was seen and is to be shown again.
@@ -26,12 +27,14 @@ type claim[T any] struct {
 	f     Finding
 	seen  time.Time
 	own   bool // on a target of its own
-	waits bool // it takes long to show again
+	slow  bool // it takes a while to show again
+	waits bool // it takes long
+	aside bool // it is for the confirmer, if there is one
 }
 
 func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) claim[T] {
 	waits := o.Exit == ExitHang || o.Elapsed >= pettyTime
-	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, waits: waits}
+	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, slow: waits || o.Dear || o.Elapsed >= asideTime, waits: waits}
 }
 
 // dear reports whether a finding matters little and takes long to show again.
@@ -42,7 +45,9 @@ func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() 
 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
-	if ctx.Err() != nil || len(w.later) >= maxLater || !w.delegates(&c) && !c.dear() && w.ripe() < 0 && w.ready() {
+	ready := w.ready()
+	c.aside = w.delegates() && (c.slow || !ready)
+	if ctx.Err() != nil || len(w.later) >= maxLater || !c.aside && !c.dear() && w.ripe() < 0 && ready {
 		return false
 	}
 	k := w.known[c.f.ID()]
@@ -63,7 +68,8 @@ func (w *Worker[T]) affords(dear bool) bool {
 // ripe returns the index of the first finding in line that there is time for, those for the confirmer left out; -1: there
 // is none.
 func (w *Worker[T]) ripe() int {
-	return slices.IndexFunc(w.later, func(c claim[T]) bool { return !w.delegates(&c) && w.affords(c.dear()) })
+	delegates := w.delegates()
+	return slices.IndexFunc(w.later, func(c claim[T]) bool { return !(c.aside && delegates) && w.affords(c.dear()) })
 }
 
 // catchUp confirms the first finding in line, if there is a target for it or if it has waited for long.

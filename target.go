@@ -37,9 +37,9 @@ type BatchExecutor[T any] interface {
 // still one at a time and never while another method is running, and the evidence of a call is good until the next but one.
 type Overlapper interface{ Overlaps() bool }
 
-// An Idler is an [Executor] that mostly waits when a target takes long to show something. If Idles says so when the target
-// has been opened, and executions are not limited, another one is opened beside it when something of the kind is found,
-// by another goroutine, to show that again while the campaign goes on.
+// An Idler is an [Executor] that mostly waits when a target takes long to show something, or to start. If Idles says so
+// when the target has been opened, and executions are not limited, another one is opened beside it when something of the
+// kind is found, by another goroutine, to show that again while the campaign goes on.
 type Idler interface{ Idles() bool }
 
 // A Resetter is an [Executor] that can make its target as it was after Open.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // The engine wants a fresh server for the last word on each finding, and most servers take longer to start than to answer
@@ -11,8 +13,10 @@ import (
 // flight; and one of which nothing was asked that could have changed it is as good as fresh for a script about
 // something else.
 
-// Reset implements [teasel.Resetter]: the next call runs on a server that is as good as fresh.
+// Reset implements [teasel.Resetter]: the next call runs on a server that is as good as fresh. Nothing is kept of the calls
+// before, for there may be no next one for long.
 func (e *executor) Reset(context.Context) error {
+	e.lanes, e.before, e.active, e.reader = nil, nil, 0, new(mutate.JSONParser)
 	switch {
 	case e.live == nil || e.live.past.added == 0:
 		return nil
