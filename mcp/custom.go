@@ -1,29 +1,36 @@
 package mcp
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"time"
+)
 
-// Most servers do the same with all odd requests of a sort: they answer them, or drop them without a word. Once one has
-// done so several times in a row when such a request had it for itself, others share it with ordinary scripts, as guests,
-// which takes a tenth of the time. A guest that meets with something else is run again by itself.
+// Most servers do the same with all odd lines of a sort: they answer them, or drop them without a word. Once one has
+// done so several times in a row when such a line had it for itself, others share it with ordinary scripts, as guests,
+// which takes a tenth of the time: what is dropped, and those requests that show which answer is their own. A guest that
+// meets with something else is run again by itself.
 const (
 	customKnown = 8  // times in a row after which it is known what a server does
 	customEvery = 64 // then one script in so many still has it for itself
 )
 
-// custom is what a server does with the odd requests of a sort.
+// custom is what a server does with the odd lines of a sort.
 type custom struct {
 	answers bool
-	times   int // in a row
+	took    time.Duration // that answers took of late
+	times   int           // in a row
 	guests  int
 }
 
-// custom returns what is known of the sort that an odd request belongs to. There are only so many.
+// custom returns what is known of the sort that an odd line belongs to. There are only so many.
 func (e *executor) custom(p *planned) *custom {
-	method, ok := e.methods[p.message.Method]
-	if !ok {
-		method = "unknown"
+	t := topic{name: p.odd}
+	if p.named {
+		t.method = cmp.Or(e.methods[p.message.Method], "unknown")
+	} else if p.message.Class == ClassNotification {
+		t.method = "notification"
 	}
-	t := topic{method: method, name: p.odd}
 	c := e.customs[t]
 	if c == nil {
 		c = new(custom)
@@ -32,18 +39,18 @@ func (e *executor) custom(p *planned) *custom {
 	return c
 }
 
-// invite makes a script a guest, if it is known what the server does with each of its odd requests.
+// invite makes a script a guest, if it is known what the server does with each of its odd lines.
 func (e *executor) invite(l *lane) bool {
 	if !l.odd {
 		return false
 	}
 	for i := range l.plan {
 		p := &l.plan[i]
-		if p.message.Method == cancelMethod { // what it cancels may get an answer or not
+		if p.message.Method == cancelMethod || len(p.message.withdrawn()) > 0 { // what it cancels may get an answer or not
 			return false
 		}
 		if p.odd != "" {
-			if p.custom = e.custom(p); p.custom.times < customKnown {
+			if p.custom = e.custom(p); !p.custom.suits(p.named) {
 				return false
 			}
 		}
@@ -59,12 +66,22 @@ func (e *executor) invite(l *lane) bool {
 	return l.guest
 }
 
+// suits reports whether a line of the sort may be a guest's. What takes its time to be answered would hold up the others.
+func (c *custom) suits(named bool) bool {
+	return c.times >= customKnown && (!c.answers || named && c.took < oddGrace)
+}
+
 // board notes that an answer to a guest's odd request may come, which the group waits for if the server mostly answers.
-func (e *executor) board(r *round, l *lane, p *planned, id int64, sent int) {
+func (e *executor) board(r *round, l *lane, p *planned, sent int) {
+	id, ok := integerID(l.t.Sent[sent].Message.ID)
+	if !p.named || !ok || !r.server.ours(id) {
+		return
+	}
 	blocking := p.custom.answers && !l.in.Steps[l.step].NoWait
 	r.server.flights[id] = flight{lane: l, sent: sent, blocking: blocking}
 	if blocking {
 		l.group.open++
+		l.group.odd++
 	}
 }
 
@@ -97,31 +114,26 @@ func (e *executor) recheck(ctx context.Context, r *round, lanes []*lane) error {
 	return nil
 }
 
-// overtaken returns the number of the last request that was answered: a server that works in order has read what came
+// overtaken returns the place of the last line that was answered: a server that works in order has read what came
 // before it.
 func overtaken(lanes []*lane) (last int64) {
 	for _, l := range lanes {
 		for i := range l.t.Sent {
 			if s := &l.t.Sent[i]; s.Answer >= 0 {
-				id, _ := integerID(s.Message.ID)
-				last = max(last, id)
+				last = max(last, s.place)
 			}
 		}
 	}
 	return last
 }
 
-// inFlight returns the number of the script's first request in flight; 0: there is none. An odd request of a guest is in
-// flight if none was answered that came after it. Numbers are given out in the order of the wire.
+// inFlight returns the place of the script's first line in flight; 0: none is. An odd line of a guest is in flight if no
+// request was answered that came after it.
 func (l *lane) inFlight(overtaken int64) int64 {
 	for i := range l.t.Sent {
 		s := &l.t.Sent[i]
-		if s.Answer >= 0 {
-			continue
-		}
-		id, _ := integerID(s.Message.ID)
-		if s.Regular || l.plan[s.Step].custom != nil && id > overtaken {
-			return id
+		if s.Answer < 0 && (s.Regular || l.plan[s.Step].custom != nil && s.place > overtaken) {
+			return s.place
 		}
 	}
 	return 0
@@ -145,6 +157,9 @@ func (e *executor) observe(l *lane) {
 		}
 		c := e.custom(p)
 		answers := s.Answer >= 0
+		if answers {
+			c.took = max(c.took/2, l.t.Received[s.Answer].At-s.At)
+		}
 		switch {
 		case !clear || answers && l.t.Received[s.Answer].Message.ID != s.Message.ID:
 			c.times = 0

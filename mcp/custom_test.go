@@ -81,6 +81,71 @@ func TestGuests(t *testing.T) {
 	})
 }
 
+// settled makes a server one that is known to drop the odd lines of a script without a word.
+func settled(e *executor, script Script) {
+	l := &lane{}
+	l.take(&script, &teasel.Observation{})
+	l.prepare(e)
+	for i := range l.plan {
+		if l.plan[i].odd != "" {
+			*e.custom(&l.plan[i]) = custom{times: customKnown}
+		}
+	}
+}
+
+// Lines that do not show which answer would be their own may be guests where they are dropped. What a server does with one
+// all the same is put down to it.
+func TestNamelessGuests(t *testing.T) {
+	program := BuildServer(t, plantedtest.Planted)
+	notJSON := lineScript(`{"jsonrpc":"2.0","id":`)
+	oddID := lineScript(`{"jsonrpc":"2.0","id":{},"method":"ping"}`)
+	ins := make([]Script, 60)
+	for i := range ins {
+		ins[i] = lineScript(ping)
+	}
+	t.Run("dropped", func(t *testing.T) {
+		e := open(t, &Target{Command: realServer(t, "everything")})
+		for range customKnown {
+			if executeBatch(t, e, notJSON); e.lanes[0].guest {
+				t.Fatal("a script is a guest of a server that is not known yet")
+			}
+		}
+		ins[20] = notJSON
+		for i, o := range executeBatch(t, e, ins...) {
+			if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || (len(tr.Received) == 1) != (i != 20) {
+				t.Errorf("script %d ended as %v, with %d answers", i, o.Exit, len(tr.Received))
+			}
+		}
+		if !e.lanes[20].guest {
+			t.Error("it had the server for itself")
+		}
+	})
+	t.Run("answered", func(t *testing.T) {
+		e := open(t, planted(program, "none"))
+		settled(e, notJSON)
+		ins[20] = notJSON
+		for i, o := range executeBatch(t, e, ins...) {
+			tr := o.Evidence.(*Transcript)
+			if o.Exit > teasel.ExitRejected || len(tr.Received) != 1 || i == 20 && tr.Received[0].Message.ID != "null" {
+				t.Errorf("script %d ended as %v, with %d answers", i, o.Exit, len(tr.Received))
+			}
+		}
+		if e.lanes[20].guest {
+			t.Error("it was not run by itself")
+		}
+	})
+	t.Run("deadly", func(t *testing.T) {
+		e := open(t, planted(program, "exit-on-odd-id"))
+		settled(e, oddID)
+		ins[20] = oddID
+		for i, o := range executeBatch(t, e, ins...) {
+			if (o.Exit == teasel.ExitCrash) != (i == 20) {
+				t.Errorf("script %d ended as %v", i, o.Exit)
+			}
+		}
+	})
+}
+
 // A server that drops what is odd is a good host as well, and so is found out one that no longer answers it.
 func TestSilentGuests(t *testing.T) {
 	e := open(t, &Target{Command: realServer(t, "everything")})

@@ -20,7 +20,7 @@ type lane struct {
 	t     Transcript
 	plan  []planned
 	alone bool // it must have the server for itself
-	odd   bool // only because of odd requests
+	odd   bool // only because of odd lines
 	guest bool // it shares the server all the same: see custom
 
 	step, times int // what is sent next
@@ -62,14 +62,15 @@ type planned struct {
 	topic   topic
 	regular bool    // a request or a notification such as every client sends
 	plain   bool    // it has no placeholder but one fresh id, as its id
-	odd     string  // what is odd about a request that shows all the same which answer is its own; "": no such one
-	custom  *custom // of a guest's odd request
+	odd     string  // what is odd about a line that a guest may say; "": nothing, or no guest may
+	named   bool    // it is a request that shows which answer is its own, odd or not
+	custom  *custom // of a guest's odd line
 }
 
 // Bounds within which a script may share the server with others, and of what is kept of one.
 const (
 	maxSharedLine = 64 << 10
-	maxSharedStep = 8
+	maxSharedStep = 16
 	maxKept       = 1024
 )
 
@@ -105,6 +106,7 @@ func (l *lane) prepare(e *executor) {
 		s := &l.in.Steps[i]
 		p := planned{message: parseMessage(l.reader, s.Line)}
 		p.plain, p.regular, p.odd = planLine(s, &p.message)
+		p.named = p.message.ID == `"@id"` && p.message.Class == ClassRequest
 		if len(begun) > 0 {
 			p.regular, p.odd = false, ""
 		}
@@ -133,17 +135,14 @@ func planLine(s *Step, m *Message) (plain, regular bool, odd string) {
 	at := bytes.Count(s.Line, []byte{'@'})
 	isOurs := m.ID == `"@id"`
 	plain = at == 0 || at == 1 && isOurs
-	if s.NoNewline || s.Close || m.Twice || bytes.IndexByte(s.Line, '\n') >= 0 {
+	switch {
+	case s.NoNewline, s.Close, bytes.IndexByte(s.Line, '\n') >= 0:
 		return plain, false, ""
-	}
-	if m.Class != ClassNotification && !(m.Class == ClassRequest && isOurs) {
-		return plain, false, ""
+	case m.Twice, m.Class != ClassNotification && !(m.Class == ClassRequest && isOurs):
+		return plain, false, oddity(m)
 	}
 	if odd = cmp.Or(oddEnvelope(m), hardToRead(s.Line, m.Root)); odd == "" {
 		return plain, true, ""
-	}
-	if !plain || !isOurs || m.Class != ClassRequest {
-		odd = ""
 	}
 	return plain, false, odd
 }

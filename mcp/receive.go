@@ -2,9 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,144 +9,6 @@ import (
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
-
-// await pulls what comes until done, or until it is known that this will not be.
-func (e *executor) await(ctx context.Context, r *round, done func() bool) (fate, error) {
-	waited := false // and nothing came: that answers are late is the server's doing, not ours
-	for {
-		n, end := e.pull(r)
-		if done() {
-			return fateFine, nil
-		}
-		if end != nil {
-			return endFate(end), nil
-		}
-		f, patience := e.judge(r, waited && n == 0)
-		if f != fateInvalid {
-			return f, nil
-		}
-		if done() {
-			return fateFine, nil
-		}
-		if err := e.flush(ctx, r); err != nil {
-			if errors.Is(err, errBlocked) {
-				return e.stuck(r), nil
-			}
-			return fateInvalid, err
-		}
-		n = r.missing()
-		if r.server.inbox.expect(n); n > 1 {
-			patience = min(patience, graceTime/10)
-		}
-		waited = true
-		switch err := r.server.wait(ctx, patience); {
-		case errors.Is(err, os.ErrProcessDone):
-			e.pull(r)
-			if done() {
-				return fateFine, nil
-			}
-			return fateEnded, nil
-		case err != nil:
-			return fateInvalid, err
-		}
-	}
-}
-
-// judge says what it means that the answers have not come yet: how long to wait for them, or that they will not.
-func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
-	now := time.Now()
-	quiet, limit := now.Sub(r.late), r.limit
-	if r.broken {
-		limit = min(limit, brokenTime)
-	}
-	if quiet >= graceTime {
-		if !waited {
-			return fateInvalid, time.Millisecond
-		}
-		r.spend()
-	}
-	switch {
-	case r.mute:
-		limit = e.muteTime(r)
-		if quiet >= limit {
-			e.giveUp(r)
-		}
-		return fateInvalid, max(limit-quiet, time.Millisecond)
-	case r.ping != 0 && !r.heard:
-		if total := r.server.inbox.total.Load(); total != r.bytes && quiet < maxLimits*limit {
-			r.bytes, r.asked = total, now // it is in the middle of something long
-		}
-		quiet = now.Sub(later(r.late, r.asked))
-		left := limit - quiet
-		if left <= 0 {
-			if e.excused(r, quiet) {
-				return fateInvalid, graceTime
-			}
-			return fateDeaf, 0
-		}
-		return fateInvalid, left
-	case !r.canPing() || r.open || r.patient && r.heard || r.heard && !e.canPark():
-		if quiet >= limit {
-			if e.excused(r, quiet) {
-				return fateInvalid, graceTime
-			}
-			if r.broken {
-				return fateDeaf, 0
-			}
-			e.giveUp(r)
-		}
-		return fateInvalid, max(limit-quiet, time.Millisecond)
-	case !r.heard:
-		if quiet >= graceTime {
-			e.appendPing(r)
-			return fateInvalid, limit
-		}
-		return fateInvalid, graceTime - quiet
-	}
-	if quiet = now.Sub(later(r.late, r.asked)); quiet < graceTime {
-		return fateInvalid, graceTime - quiet
-	}
-	// On a busy machine it may have work to do and no processor to do it on; or it is busy with what it never answers.
-	if running, _ := r.server.proc.Threads(); running > 0 && quiet < busyTime && e.mired(r.server) < maxStuck {
-		return fateInvalid, graceTime / 5
-	}
-	e.park(r)
-	return fateInvalid, time.Millisecond
-}
-
-// missing returns how many answers the oldest group waits for.
-func (r *round) missing() int {
-	if len(r.groups) == 0 || r.alone != nil {
-		return 1
-	}
-	n := r.groups[0].open
-	if r.ping != 0 && !r.heard && len(r.groups) == 1 {
-		n++
-	}
-	return n
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// giveUp stops waiting for what the oldest group waits for. The scripts concerned do not go on, unless they only tried
-// something before the session was initialized.
-func (e *executor) giveUp(r *round) {
-	g := r.groups[0]
-	g.open = 0
-	for _, l := range g.lanes {
-		if l.parked || l.unanswered() < 0 {
-			continue
-		}
-		l.t.Hung, l.last = true, time.Now()
-		l.t.past.wait(l.t.place)
-		l.step = len(l.in.Steps)
-	}
-}
 
 // pull takes what has come, gives it to whom it belongs and says how many lines it was. The error says that nothing
 // more will come, and why.
@@ -244,6 +103,8 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		e.answer(r, f.lane, f.sent, raw, *m, !exact, now)
 		if f.lane.t.Sent[f.sent].Regular {
 			f.lane.owed--
+		} else if f.blocking && f.lane.group != nil {
+			f.lane.group.odd--
 		}
 		e.settle(r, f.lane, f.blocking, now)
 	}

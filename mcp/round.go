@@ -1,10 +1,8 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -67,6 +65,7 @@ const maxExcess = 8 << 20
 type group struct {
 	lanes []*lane
 	open  int // answers that are waited for
+	odd   int // of these, to odd requests of guests
 }
 
 // run holds the conversation.
@@ -77,16 +76,18 @@ func (e *executor) run(ctx context.Context, r *round) (fate, error) {
 			e.measure(r, r.alone)
 		}
 		for len(r.groups) < depth && len(r.ready)+len(r.todo) > 0 {
-			e.fill(r)
+			if e.fill(r); len(r.groups) > 1 || len(r.ready)+len(r.todo) == 0 {
+				break
+			}
+			if f, err := e.deliver(ctx, r); f != fateInvalid || err != nil { // so that the server has something to do
+				return f, err
+			}
 		}
 		if r.canPing() && !r.heard && r.ping == 0 && (r.last() || r.alone != nil && !r.open && r.alone.expects() >= 0) {
 			e.appendPing(r)
 		}
-		if err := e.flush(ctx, r); err != nil {
-			if errors.Is(err, errBlocked) {
-				return e.stuck(r), nil
-			}
-			return fateInvalid, err
+		if f, err := e.deliver(ctx, r); f != fateInvalid || err != nil {
+			return f, err
 		}
 		if len(r.groups) == 0 {
 			return fateFine, nil
@@ -148,7 +149,11 @@ func (e *executor) pop(r *round) {
 // fill makes a group.
 func (e *executor) fill(r *round) {
 	g := &group{}
-	for n := 0; n < r.size; {
+	size := r.size
+	if len(r.groups) == 0 { // the server idles
+		size = max(size/4, 1)
+	}
+	for n := 0; n < size; {
 		var l *lane
 		switch {
 		case len(r.ready) > 0:
@@ -161,7 +166,7 @@ func (e *executor) fill(r *round) {
 			l.t.past, l.t.place = &r.server.past, r.server.past.added
 			r.server.past.add(l.in)
 		default:
-			n = r.size
+			n = size
 			continue
 		}
 		l.group = g
@@ -190,163 +195,6 @@ func (e *executor) admit(r *round, l *lane) bool {
 	return !l.skip
 }
 
-// say puts what a lane says next into the buffer, up to where it waits, and returns how many lines that were.
-func (e *executor) say(r *round, l *lane) (said int) {
-	now := time.Now()
-	if len(l.t.Sent) == 0 {
-		l.began, l.last = now, now
-	}
-	for !l.done() {
-		s := &l.in.Steps[l.step]
-		if !e.sayOne(r, l, now) {
-			l.step = len(l.in.Steps)
-			break
-		}
-		said++
-		if l.times++; l.times < s.Times && e.read < maxRepeatBytes && !l.meter.over {
-			if said >= e.burst(l) {
-				break
-			}
-			continue
-		}
-		l.times = 0
-		l.step++
-		if s.Close { // nothing can follow
-			l.step = len(l.in.Steps)
-			break
-		}
-		if !s.NoWait && !s.NoNewline && l.t.Sent[len(l.t.Sent)-1].Message.Class != ClassNotification {
-			break
-		}
-	}
-	if l.done() {
-		e.waitForAll(r, l)
-	}
-	return said
-}
-
-// burst is how many times one step is sent without waiting.
-func (e *executor) burst(l *lane) int {
-	if l.in.Check != CheckGrowthMemory {
-		return maxKept
-	}
-	n := e.target.window()
-	if each := e.read / max(l.times, 1); each > 0 {
-		n = min(n, max(maxBatchBytes/each, 1))
-	}
-	return n
-}
-
-// sayOne puts one line into the buffer. False means that the script must not go on.
-func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
-	step := &l.in.Steps[l.step]
-	p := &l.plan[l.step]
-	s := r.server
-	at, given := len(s.out), s.ids
-	x := expansion{transcript: &l.t, canary: e.target.Canary, ids: &s.ids}
-	s.out = x.append(s.out, step.Line)
-	raw := s.out[at:len(s.out):len(s.out)]
-	if !p.plain && e.blocked.matches(l.begun, raw) {
-		s.out = s.out[:at]
-		l.skip = l.skip || len(l.t.Sent) == 0
-		return false
-	}
-	if r.open = step.NoNewline; !r.open {
-		s.out = append(s.out, '\n')
-	}
-	for given < s.ids {
-		given++
-		l.given = append(l.given, given)
-	}
-	e.note(r, l, p, raw, x.unresolved, now)
-	if r.open {
-		l.begun = append(l.begun, raw...)
-	} else {
-		l.begun = l.begun[:0]
-	}
-	if step.Close {
-		s.closing = true
-	}
-	return true
-}
-
-// note keeps what is being sent and whether an answer to it is due.
-func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bool, now time.Time) {
-	step := &l.in.Steps[l.step]
-	id := r.server.ids
-	regular := p.regular && p.message.Class == ClassRequest && (p.plain || r.server.ours(id))
-	if len(l.t.Sent) >= maxKept {
-		if regular {
-			l.group.open++
-			r.server.flights[id] = flight{lane: l, sent: -1, blocking: true}
-		}
-		return
-	}
-	if l.obs == nil { // it goes on after the call that it came from, whose lines are overwritten by the next
-		raw = bytes.Clone(raw)
-	}
-	m := l.message(p, raw, id)
-	if !p.plain && regular { // the id need not be the last that was given out
-		n, ok := integerID(m.ID)
-		regular = ok && r.server.ours(n) && m.Class == ClassRequest && !m.Twice
-		id = n
-	}
-	due := regular && (!r.mute || m.Method == "initialize" || m.Method == "ping")
-	i := len(l.t.Sent)
-	l.t.Sent = append(l.t.Sent, Sent{
-		Step: l.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: now.Sub(l.began),
-	})
-	switch {
-	case regular:
-		blocking := !step.NoWait
-		r.server.flights[id] = flight{lane: l, sent: i, blocking: blocking}
-		if due {
-			l.owed++
-		}
-		if blocking {
-			l.group.open++
-		}
-	case l.guest && p.custom != nil:
-		e.board(r, l, p, id, i)
-	default:
-		e.withdraw(r, l, &l.t.Sent[i].Message)
-	}
-}
-
-// message returns what a line that is sent is. Of one in several parts it is the last part that is the message.
-func (l *lane) message(p *planned, raw []byte, id int64) Message {
-	step := &l.in.Steps[l.step]
-	switch {
-	case step.NoNewline && l.step+1 < len(l.in.Steps):
-		return Message{Class: ClassInvalid, Why: whyUnfinished}
-	case len(l.begun) > 0:
-		return parseMessage(l.reader, slices.Concat(l.begun, raw))
-	}
-	return l.sent(p, raw, id, step.Times > 1)
-}
-
-// whyUnfinished is what is wrong with the part of a line that more of it follows.
-const whyUnfinished = "the line goes on"
-
-// waitForAll makes the group wait for everything that the script has not waited for before.
-func (e *executor) waitForAll(r *round, l *lane) {
-	if l.owed == 0 {
-		return
-	}
-	for i := range l.t.Sent {
-		s := &l.t.Sent[i]
-		if !s.Regular || s.Answer >= 0 {
-			continue
-		}
-		n, _ := integerID(s.Message.ID)
-		if f := r.server.flights[n]; f.lane == l && !f.answered && !f.blocking {
-			f.blocking = true
-			r.server.flights[n] = f
-			l.group.open++
-		}
-	}
-}
-
 // appendPing puts a ping into the buffer. An answer to it says that everything before it was read.
 func (e *executor) appendPing(r *round) {
 	s := r.server
@@ -359,6 +207,15 @@ func (e *executor) appendPing(r *round) {
 	s.out = strconv.AppendInt(s.out, s.ids, 10)
 	s.out = append(s.out, `,"method":"ping"}`+"\n"...)
 	r.ping, r.heard, r.asked, r.bytes = s.ids, false, time.Now(), s.inbox.total.Load()
+}
+
+// deliver writes what is in the buffer. A fate other than fateInvalid says that the server does not read it.
+func (e *executor) deliver(ctx context.Context, r *round) (fate, error) {
+	err := e.flush(ctx, r)
+	if errors.Is(err, errBlocked) {
+		return e.stuck(r), nil
+	}
+	return fateInvalid, err
 }
 
 // flush writes what is in the buffer. That the server has closed its input shows in what comes next.

@@ -27,6 +27,7 @@ type server struct {
 	*transport
 	got     lines // taken out of the inbox last
 	ids     int64 // the last that was given out
+	lines   int64 // that it was sent in scripts
 	flights map[int64]flight
 	past    history
 	stderr  int64           // how much of it has been looked at

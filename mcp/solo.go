@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -163,11 +162,8 @@ func (e *executor) watch(ctx context.Context, r *round, d time.Duration, done fu
 		if left <= 0 || done() {
 			return fateFine, nil
 		}
-		if err := e.flush(ctx, r); err != nil {
-			if errors.Is(err, errBlocked) {
-				return e.stuck(r), nil
-			}
-			return fateInvalid, err
+		if f, err := e.deliver(ctx, r); f != fateInvalid || err != nil {
+			return f, err
 		}
 		r.server.inbox.expect(1)
 		if err := r.server.wait(ctx, left); err != nil {

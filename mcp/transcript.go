@@ -40,6 +40,8 @@ type Sent struct {
 	Withdrawn  bool // it was cancelled before an answer came: one may come or not
 	Answer     int  // index in Received of the first answer; -1: none
 	At         time.Duration
+
+	place int64 // among all lines to the server
 }
 
 // Received is one line that was read and that belongs to the script.

@@ -130,7 +130,7 @@ func TestKilled(t *testing.T) {
 		if i == 0 {
 			args = []string{"mcp", "--no-ui", "--workers", "2", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server}
 		}
-		k.run(t, i%2 == 0, time.Duration(r.IntN(900))*time.Millisecond, args...)
+		k.run(t, i%2 == 0, time.Duration(r.IntN(1500))*time.Millisecond, args...)
 		if lost := k.lost(t); len(lost) > 0 {
 			t.Fatalf("after kill %d these findings are in no file:\n%s", i+1, strings.Join(lost, "\n"))
 		}
