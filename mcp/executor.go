@@ -56,6 +56,8 @@ type executor struct {
 	sorts    map[string]int
 	runs     uint64 // requests
 	fresh    uint64 // mutated scripts that had a process of their own
+	annex    annex
+	annexed  bool // it is itself one
 }
 
 var (
@@ -80,8 +82,7 @@ const (
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].
 func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
-	e := &executor{target: t, session: t.Session, reader: new(mutate.JSONParser), records: make(map[topic]*record), customs: make(map[topic]*custom),
-		strays: make(map[uint64]int), silences: make(map[string]int), sorts: make(map[string]int)}
+	e := newExecutor(t, t.Session)
 	s, err := t.launch()
 	if err != nil {
 		return nil, err
@@ -104,6 +105,11 @@ func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+func newExecutor(t *Target, session *Session) *executor {
+	return &executor{target: t, session: session, reader: new(mutate.JSONParser), records: make(map[topic]*record), customs: make(map[topic]*custom),
+		strays: make(map[uint64]int), silences: make(map[string]int), sorts: make(map[string]int)}
 }
 
 // learn notes what of a server is known by name.
@@ -267,6 +273,13 @@ func (e *executor) drain() bool {
 // Close ends all processes.
 func (e *executor) Close() error {
 	var errs []error
+	if e.annex.back != nil {
+		e.annex.cancel()
+		errs = append(errs, e.takeBack())
+	}
+	if e.annex.e != nil {
+		errs = append(errs, e.annex.e.Close())
+	}
 	if e.live != nil {
 		e.live.proc.Stop(stopTime)
 		errs = append(errs, e.live.close())
@@ -283,7 +296,7 @@ func (e *executor) Close() error {
 // Overlaps implements [teasel.Overlapper]: a server that waits for us to judge its answers is idle.
 func (e *executor) Overlaps() bool { return true }
 
-// Idles implements [teasel.Idler]: a hang is waited for.
+// Idles implements [teasel.Idler]: hangs and starts are waited for.
 func (e *executor) Idles() bool { return true }
 
 // History returns what the process that ran a script had run before it.

@@ -13,9 +13,6 @@ const (
 	quickStart = 150 * time.Millisecond // of a server whose start is not worth doing anything else meanwhile
 	restLook   = 20 * time.Millisecond  // between two looks whether a spare process is at rest
 	restLooks  = 2                      // in a row after which it is
-	dearLooks  = 5                      // and after which nobody else wants it
-	dearTime   = 3 * time.Second        // without a spare that is at rest, after which a check does not wait for one
-	maxDear    = 128                    // checks that wait
 )
 
 // takeSpare returns a process to which nothing was said.
@@ -35,6 +32,9 @@ func (e *executor) takeSpare() (*server, error) {
 // warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
 // findings are confirmed, for most servers take longer to start than to show anything.
 func (e *executor) warmUp() error {
+	if e.annexed { // it is given what it needs
+		return nil
+	}
 	n := 1
 	if time.Since(e.taken) < spareTime {
 		n = e.target.spares()
@@ -69,29 +69,6 @@ func (e *executor) rested(looks int) bool {
 		s.rests = 0
 	}
 	return s.rests >= looks
-}
-
-// postpone sets aside a check that needs a process of its own until there is one that has loaded, and reports whether it
-// has. Its observation is handed out later.
-func (e *executor) postpone(i int) bool {
-	l := e.lanes[i]
-	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.rested(dearLooks) {
-		return false
-	}
-	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}
-	l.own()
-	e.dear = append(e.dear, l)
-	return true
-}
-
-// catchUp runs a check that was set aside, when its time has come.
-func (e *executor) catchUp(ctx context.Context) error {
-	if len(e.dear) == 0 || !e.rested(dearLooks) && time.Since(e.taken) < dearTime {
-		return nil
-	}
-	l := e.dear[0]
-	e.dear = slices.Delete(e.dear, 0, 1)
-	return e.rerun(ctx, l, false)
 }
 
 // rerun runs a script that was set aside, and keeps it for whoever asks for stragglers.

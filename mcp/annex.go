@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+const (
+	dearLooks = 5               // at a spare process at rest, after which nobody else wants it
+	dearTime  = 3 * time.Second // without one, after which a check does not wait for it
+	maxDear   = 128             // checks that wait
+)
+
+// annex runs checks that need a process of their own, one at a time, while its executor goes on: they mostly wait.
+type annex struct {
+	e      *executor     // knows what the server is, and learns for itself; nil: nothing was run yet
+	back   chan struct{} // closed when a check is; nil: none is run
+	cancel context.CancelFunc
+	err    error
+}
+
+// postpone sets aside a check that needs a process of its own until there is one that has loaded, and reports whether it
+// has. Its observation is handed out later.
+func (e *executor) postpone(i int) bool {
+	l := e.lanes[i]
+	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.quick || len(e.spares) == 0 {
+		return false
+	}
+	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}
+	l.own()
+	e.dear = append(e.dear, l)
+	return true
+}
+
+// catchUp takes back a check from the annex, and gives it another one when its time has come.
+func (e *executor) catchUp(ctx context.Context) error {
+	a := &e.annex
+	if a.back != nil {
+		select {
+		case <-a.back:
+			if err := e.takeBack(); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+	if len(e.dear) == 0 || !e.rested(dearLooks) && time.Since(e.taken) < dearTime {
+		return nil
+	}
+	s, err := e.takeSpare()
+	if err != nil {
+		return err
+	}
+	if a.e == nil {
+		a.e = newExecutor(e.target, e.session)
+		a.e.annexed = true
+		a.e.learn()
+	}
+	a.e.startup, a.e.slowest, a.e.spares = e.startup, e.slowest, append(a.e.spares[:0], s)
+	l := e.dear[0]
+	e.dear = slices.Delete(e.dear, 0, 1)
+	ctx, a.cancel = context.WithCancel(ctx)
+	a.back = make(chan struct{})
+	go func() {
+		defer close(a.back)
+		if a.err = a.e.rerun(ctx, l, false); ctx.Err() != nil {
+			a.err = nil
+		}
+	}()
+	return e.warmUp()
+}
+
+// takeBack waits for the annex and takes over what it was given.
+func (e *executor) takeBack() error {
+	a := &e.annex
+	if a.back == nil {
+		return nil
+	}
+	<-a.back
+	a.cancel()
+	a.back = nil
+	e.back = append(e.back, a.e.back...)
+	a.e.back = nil
+	return a.err
+}

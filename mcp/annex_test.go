@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// A check that needs a process of its own runs beside the batches, and its observation is handed out later.
+func TestAnnex(t *testing.T) {
+	e := open(t, &Target{Command: realServer(t, "everything")})
+	check := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`)
+	check.Start, check.Check = Fresh, CheckLifecycle
+	if o := executeBatch(t, e, check, lineScript(ping)); o[0].Runs != 0 || o[1].Runs != 1 {
+		t.Fatalf("the check had %d executions, the ping %d", o[0].Runs, o[1].Runs)
+	}
+	beside := 0
+	for until := time.Now().Add(time.Minute); ; {
+		executeBatch(t, e, lineScript(ping))
+		if e.annex.back != nil {
+			beside++
+		}
+		var o teasel.Observation
+		if in, ok := e.Straggler(&o); ok {
+			tr := o.Evidence.(*Transcript)
+			if in.Check != CheckLifecycle || len(tr.Sent) != 1 || o.Runs == 0 {
+				t.Errorf("%q was handed out, with %d lines and %d executions", in.Check, len(tr.Sent), o.Runs)
+			}
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("the check was never handed out")
+		}
+	}
+	if beside == 0 {
+		t.Error("nothing was run beside it")
+	}
+	executeBatch(t, e, check)
+	for until := time.Now().Add(time.Minute); e.annex.back == nil && time.Now().Before(until); {
+		executeBatch(t, e, lineScript(ping))
+	}
+	if e.annex.back == nil { // the executor is closed in the middle of it
+		t.Error("the check was never run")
+	}
+}
