@@ -8,8 +8,8 @@ import (
 
 // Most servers do the same with all odd lines of a sort: they answer them, or drop them without a word. Once one has
 // done so several times in a row when such a line had it for itself, others share it with ordinary scripts, as guests,
-// which takes a tenth of the time: what is dropped, and those requests that show which answer is their own. A guest that
-// meets with something else is run again by itself.
+// which takes a tenth of the time: what is dropped, and what shows which answer is its own. A guest that meets with
+// something else is run again by itself.
 const (
 	customKnown = 8  // times in a row after which it is known what a server does
 	customEvery = 64 // then one script in so many still has it for itself
@@ -71,7 +71,7 @@ func (c *custom) suits(named bool) bool {
 	return c.times >= customKnown && (!c.answers || named && c.took < oddGrace)
 }
 
-// board notes that an answer to a guest's odd request may come, which the group waits for if the server mostly answers.
+// board notes that an answer to a guest's odd line may come, which the group waits for if the server mostly answers.
 func (e *executor) board(r *round, l *lane, p *planned, sent int) {
 	id, ok := integerID(l.t.Sent[sent].Message.ID)
 	if !p.named || !ok || !r.server.ours(id) {

@@ -134,6 +134,15 @@ func TestNamelessGuests(t *testing.T) {
 			t.Error("it was not run by itself")
 		}
 	})
+	t.Run("answered by a number of ours", func(t *testing.T) {
+		e := open(t, planted(program, "none"))
+		twice := lineScript(`{"jsonrpc":"2.0","id":5,"method":"ping","id":"@id"}`)
+		settled(e, twice)
+		ins[20] = twice
+		if executeBatch(t, e, ins...); e.lanes[20].guest {
+			t.Error("it was not run by itself")
+		}
+	})
 	t.Run("deadly", func(t *testing.T) {
 		e := open(t, planted(program, "exit-on-odd-id"))
 		settled(e, oddID)

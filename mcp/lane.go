@@ -63,7 +63,7 @@ type planned struct {
 	regular bool    // a request or a notification such as every client sends
 	plain   bool    // it has no placeholder but one fresh id, as its id
 	odd     string  // what is odd about a line that a guest may say; "": nothing, or no guest may
-	named   bool    // it is a request that shows which answer is its own, odd or not
+	named   bool    // it shows which answer is its own
 	custom  *custom // of a guest's odd line
 }
 
@@ -106,7 +106,7 @@ func (l *lane) prepare(e *executor) {
 		s := &l.in.Steps[i]
 		p := planned{message: parseMessage(l.reader, s.Line)}
 		p.plain, p.regular, p.odd = planLine(s, &p.message)
-		p.named = p.message.ID == `"@id"` && p.message.Class == ClassRequest
+		p.named = p.message.ID == `"@id"`
 		if len(begun) > 0 {
 			p.regular, p.odd = false, ""
 		}

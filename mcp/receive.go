@@ -86,7 +86,9 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		}
 	}
 	switch {
-	case !ok && s.ours(id): // of somebody who has given up waiting
+	case !ok && s.ours(id): // of somebody who has given up waiting, or to a line that hides its id
+		l := e.holder(s, id)
+		r.loose = r.loose || l != nil && l.guest
 	case !ok:
 		e.unclaimed(r, raw, m, now)
 	case f.answered || f.sent < 0:

@@ -65,7 +65,7 @@ const maxExcess = 8 << 20
 type group struct {
 	lanes []*lane
 	open  int // answers that are waited for
-	odd   int // of these, to odd requests of guests
+	odd   int // of these, to odd lines of guests
 }
 
 // run holds the conversation.
