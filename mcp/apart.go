@@ -276,13 +276,17 @@ func (r *record) full() bool {
 	return r.parked >= 16 || r.parked >= 4 && r.slow*4 > r.ran
 }
 
-// count notes how a script went for its topics.
+// count notes how a script of a batch went for its topics. What is shown again and made simpler dies time after time, and
+// that says nothing about what else there is to run.
 func (e *executor) count(l *lane) {
 	if l.counted {
 		return
 	}
 	l.counted = true
 	e.runs += uint64(max(l.runs(), 1))
+	if e.deliberate {
+		return
+	}
 	died := l.t.End.Kind != EndInvalid && !l.t.End.EOF || l.t.Deaf
 	for i := range l.plan {
 		r := e.record(l.plan[i].topic)

@@ -33,15 +33,16 @@ type executor struct {
 	unstuck int           // servers that were replaced because they answered less and less
 	slowest time.Duration // that any answer took which came to a script by itself
 
-	lanes  []*lane
-	before []*lane // of the call before: its evidence is still good
-	active int     // of them
-	read   int     // bytes that came during this call
-	kept   int     // of those, what belongs to a script
-	weight int     // bytes that came for each script of late
-	whole  bool    // this call has the last word: answers are waited for as long as they may take
-	single Script
-	reader *mutate.JSONParser // of the line that was received last
+	lanes      []*lane
+	before     []*lane // of the call before: its evidence is still good
+	active     int     // of them
+	read       int     // bytes that came during this call
+	kept       int     // of those, what belongs to a script
+	weight     int     // bytes that came for each script of late
+	whole      bool    // this call has the last word: answers are waited for as long as they may take
+	deliberate bool    // it runs one script on purpose, not what a mutator came to
+	single     Script
+	reader     *mutate.JSONParser // of the line that was received last
 
 	waiting  []*lane // parked
 	resumed  []*lane // what they waited for has come, and they have more to say
@@ -135,7 +136,7 @@ func (e *executor) BatchSize() int { return batchWindows * e.target.window() }
 
 // begin forgets the last call.
 func (e *executor) begin(n int) {
-	e.whole = false
+	e.whole, e.deliberate = false, false
 	e.lanes, e.before = e.before, e.lanes
 	for len(e.lanes) < n {
 		e.lanes = append(e.lanes, new(lane))
@@ -159,7 +160,7 @@ func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation)
 	e.begin(1)
 	l := e.lanes[0]
 	l.take(&e.single, obs)
-	e.whole = !obs.Ask.Quick
+	e.whole, e.deliberate = !obs.Ask.Quick, true
 	if l.prepare(e); !l.skip {
 		if err := e.solo(ctx, l, true); err != nil {
 			return errors.Join(err, e.leave())

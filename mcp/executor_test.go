@@ -134,6 +134,7 @@ func TestExecutor(t *testing.T) {
 	program := BuildServer(t, plantedtest.Planted)
 	t.Run("answers", func(t *testing.T) { testAnswers(t, program) })
 	t.Run("deaths", func(t *testing.T) { testDeaths(t, program) })
+	t.Run("shown again", func(t *testing.T) { testShownAgain(t, program) })
 	t.Run("hangs", func(t *testing.T) { testHangs(t, program) })
 	t.Run("captures", func(t *testing.T) { testCaptures(t, program) })
 	t.Run("spares", func(t *testing.T) { testSpares(t, program) })
@@ -178,6 +179,22 @@ func testAnswers(t *testing.T, program string) {
 	}
 	if got := exits(obs[:3]); !slices.Equal(got, []teasel.Exit{teasel.ExitOK, teasel.ExitOK, teasel.ExitOK}) {
 		t.Errorf("the first ended as %v", got)
+	}
+}
+
+// What is shown again time after time does not keep other scripts about the same from being run.
+func testShownAgain(t *testing.T, program string) {
+	e := open(t, planted(program, "crash-at-int32-max"))
+	for range deathsMany {
+		if _, o := execute(t, e, call("reserve_stock", `{"sku":"washer","quantity":2147483647}`)); o.Exit != teasel.ExitCrash {
+			t.Fatalf("it ended as %v", o.Exit)
+		}
+	}
+	innocent := call("reserve_stock", `{"sku":"washer","quantity":1}`)
+	for i, o := range executeBatch(t, e, innocent, innocent, innocent) {
+		if o.Exit != teasel.ExitOK || o.Runs != 1 {
+			t.Errorf("script %d ended as %v after %d executions", i, o.Exit, o.Runs)
+		}
 	}
 }
 
