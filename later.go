@@ -12,6 +12,7 @@ import (
 // goes on meanwhile.
 const (
 	maxLater  = 64                     // findings that wait
+	maxAside  = 4                      // of these, beyond which the worker shows findings again too
 	laterTime = 3 * time.Second        // after which the first of them waits no longer
 	laterLast = 20 * time.Second       // for all that wait when the campaign has reached a limit of its own
 	asideTime = 100 * time.Millisecond // of an execution, from which a finding is shown again beside the campaign
@@ -46,7 +47,7 @@ func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 	ready := w.ready()
-	c.aside = w.delegates() && (c.slow || !ready)
+	c.aside = w.delegates() && (c.waits || (c.slow || !ready) && len(w.later) < maxAside)
 	if ctx.Err() != nil || len(w.later) >= maxLater || !c.aside && !c.dear() && w.ripe() < 0 && ready {
 		return false
 	}
