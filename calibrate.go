@@ -19,7 +19,7 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(obs, func(o Observation) bool { return o.Exit > ExitRejected }); i >= 0 {
+	if i := slices.IndexFunc(obs, endsBadly); i >= 0 {
 		w.suspect(in, &obs[i])
 		return nil, nil
 	}
@@ -29,8 +29,8 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 // calibrateAll calibrates the suspect that is next together with those behind it that promise what no other does, if there
 // are any: batches cost least. One that does not end well each time is left to be calibrated by itself.
 func (w *Worker[T]) calibrateAll(ctx context.Context) error {
-	next, runs := &w.queue[0], w.c.Calibrate
-	if w.batch == nil || runs == 0 || next.again != nil || len(next.findings) > 0 || ctx.Err() != nil || !w.wants(&next.obs, next.in) {
+	runs := w.c.Calibrate
+	if w.batch == nil || runs == 0 || ctx.Err() != nil || !w.uncalibrated(&w.queue[0]) {
 		return nil
 	}
 	var group []int // indices in the queue
@@ -38,7 +38,7 @@ func (w *Worker[T]) calibrateAll(ctx context.Context) error {
 	promised := make(map[Feature]struct{})
 	for i := range w.queue {
 		s := &w.queue[i]
-		if len(ins)+runs > len(w.slots) || len(s.findings) > 0 || s.obs.Dear || s.again != nil || !w.wants(&s.obs, s.in) {
+		if len(ins)+runs > len(w.slots) || s.obs.Dear || !w.uncalibrated(s) {
 			continue
 		}
 		before := len(promised)
@@ -60,12 +60,19 @@ func (w *Worker[T]) calibrateAll(ctx context.Context) error {
 	for _, i := range group {
 		own := obs[:runs]
 		obs = obs[runs:]
-		if s := &w.queue[i]; !slices.ContainsFunc(own, func(o Observation) bool { return o.Exit > ExitRejected }) {
+		if s := &w.queue[i]; !slices.ContainsFunc(own, endsBadly) {
 			s.again = w.common(&s.obs, own)
 		}
 	}
 	return nil
 }
+
+// uncalibrated reports whether a suspect may be worth keeping and nothing else, and is still to be calibrated.
+func (w *Worker[T]) uncalibrated(s *suspect[T]) bool {
+	return s.again == nil && len(s.findings) == 0 && w.wants(&s.obs, s.in)
+}
+
+func endsBadly(o Observation) bool { return o.Exit > ExitRejected }
 
 func (w *Worker[T]) rerun(ctx context.Context, ins []T) ([]Observation, error) {
 	obs := make([]Observation, len(ins))

@@ -9,8 +9,8 @@ import (
 )
 
 // A confirmer shows again what takes a while to show, hangs above all, or needs a target that has to be waited for, on one of
-// its own, while its worker goes on fuzzing. It goes on one errand at a time, and the worker looks at what has come of it between two. When an errand ends is
-// the clock's doing, so there is none where runs are counted.
+// its own, while its worker goes on fuzzing. It goes on one errand at a time, and the worker looks at what has come of it
+// between two. When an errand ends is the clock's doing, so there is none where runs are counted.
 type confirmer[T any] struct {
 	w      *Worker[T] // has no part in the campaign and keeps no testcases; nil: no target has been opened yet
 	news   News       // of the last errand

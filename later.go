@@ -27,19 +27,21 @@ type claim[T any] struct {
 	hist  []T // what the target had run before it
 	f     Finding
 	seen  time.Time
-	own   bool // on a target of its own
-	slow  bool // it takes a while to show again
-	waits bool // it takes long
-	aside bool // it is for the confirmer, if there is one
+	took  time.Duration // to show; pettyTime at least if it was a hang
+	own   bool          // on a target of its own
+	aside bool          // it is for the confirmer, if there is one
 }
 
 func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) claim[T] {
-	waits := o.Exit == ExitHang || o.Elapsed >= pettyTime
-	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), own: o.Dear, slow: waits || o.Dear || o.Elapsed >= asideTime, waits: waits}
+	took := o.Elapsed
+	if o.Exit == ExitHang {
+		took = max(took, pettyTime)
+	}
+	return claim[T]{in: in, data: data, hist: hist, f: f, seen: time.Now(), took: took, own: o.Dear}
 }
 
 // dear reports whether a finding matters little and takes long to show again.
-func (c *claim[T]) dear() bool { return c.waits && c.f.Severity <= Low }
+func (c *claim[T]) dear() bool { return c.took >= pettyTime && c.f.Severity <= Low }
 
 // ready reports whether a fresh target is to be had without waiting.
 func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() }
@@ -47,7 +49,8 @@ func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 	ready := w.ready()
-	c.aside = w.delegates() && (c.waits || (c.slow || !ready) && len(w.later) < maxAside)
+	slow := c.own || c.took >= asideTime || !ready
+	c.aside = w.delegates() && (c.took >= pettyTime || slow && len(w.later) < maxAside)
 	if ctx.Err() != nil || len(w.later) >= maxLater || !c.aside && !c.dear() && w.ripe() < 0 && ready {
 		return false
 	}

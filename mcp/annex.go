@@ -75,9 +75,6 @@ func (e *executor) catchUp(ctx context.Context) error {
 // takeBack waits for the annex and takes over what it was given.
 func (e *executor) takeBack() error {
 	a := &e.annex
-	if a.back == nil {
-		return nil
-	}
 	<-a.back
 	a.cancel()
 	a.back = nil

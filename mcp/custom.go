@@ -26,7 +26,7 @@ type custom struct {
 // custom returns what is known of the sort that an odd line belongs to. There are only so many.
 func (e *executor) custom(p *planned) *custom {
 	t := topic{name: p.odd}
-	if p.named {
+	if p.message.named() {
 		t.method = cmp.Or(e.methods[p.message.Method], "unknown")
 	} else if p.message.Class == ClassNotification {
 		t.method = "notification"
@@ -50,7 +50,7 @@ func (e *executor) invite(l *lane) bool {
 			return false
 		}
 		if p.odd != "" {
-			if p.custom = e.custom(p); !p.custom.suits(p.named) {
+			if p.custom = e.custom(p); !p.custom.suits(p.message.named()) {
 				return false
 			}
 		}
@@ -74,7 +74,7 @@ func (c *custom) suits(named bool) bool {
 // board notes that an answer to a guest's odd line may come, which the group waits for if the server mostly answers.
 func (e *executor) board(r *round, l *lane, p *planned, sent int) {
 	id, ok := integerID(l.t.Sent[sent].Message.ID)
-	if !p.named || !ok || !r.server.ours(id) {
+	if !p.message.named() || !ok || !r.server.ours(id) {
 		return
 	}
 	blocking := p.custom.answers && !l.in.Steps[l.step].NoWait

@@ -120,11 +120,15 @@ func TestNamelessGuests(t *testing.T) {
 			t.Error("it had the server for itself")
 		}
 	})
+	run := func(t *testing.T, bug string, guest Script) (*executor, []teasel.Observation) {
+		e := open(t, planted(program, bug))
+		settled(e, guest)
+		ins[20] = guest
+		return e, executeBatch(t, e, ins...)
+	}
 	t.Run("answered", func(t *testing.T) {
-		e := open(t, planted(program, "none"))
-		settled(e, notJSON)
-		ins[20] = notJSON
-		for i, o := range executeBatch(t, e, ins...) {
+		e, obs := run(t, "none", notJSON)
+		for i, o := range obs {
 			tr := o.Evidence.(*Transcript)
 			if o.Exit > teasel.ExitRejected || len(tr.Received) != 1 || i == 20 && tr.Received[0].Message.ID != "null" {
 				t.Errorf("script %d ended as %v, with %d answers", i, o.Exit, len(tr.Received))
@@ -135,19 +139,14 @@ func TestNamelessGuests(t *testing.T) {
 		}
 	})
 	t.Run("answered by a number of ours", func(t *testing.T) {
-		e := open(t, planted(program, "none"))
-		twice := lineScript(`{"jsonrpc":"2.0","id":5,"method":"ping","id":"@id"}`)
-		settled(e, twice)
-		ins[20] = twice
-		if executeBatch(t, e, ins...); e.lanes[20].guest {
+		e, _ := run(t, "none", lineScript(`{"jsonrpc":"2.0","id":5,"method":"ping","id":"@id"}`))
+		if e.lanes[20].guest {
 			t.Error("it was not run by itself")
 		}
 	})
 	t.Run("deadly", func(t *testing.T) {
-		e := open(t, planted(program, "exit-on-odd-id"))
-		settled(e, oddID)
-		ins[20] = oddID
-		for i, o := range executeBatch(t, e, ins...) {
+		_, obs := run(t, "exit-on-odd-id", oddID)
+		for i, o := range obs {
 			if (o.Exit == teasel.ExitCrash) != (i == 20) {
 				t.Errorf("script %d ended as %v", i, o.Exit)
 			}

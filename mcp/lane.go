@@ -63,7 +63,6 @@ type planned struct {
 	regular bool    // a request or a notification such as every client sends
 	plain   bool    // it has no placeholder but one fresh id, as its id
 	odd     string  // what is odd about a line that a guest may say; "": nothing, or no guest may
-	named   bool    // it shows which answer is its own
 	custom  *custom // of a guest's odd line
 }
 
@@ -106,7 +105,6 @@ func (l *lane) prepare(e *executor) {
 		s := &l.in.Steps[i]
 		p := planned{message: parseMessage(l.reader, s.Line)}
 		p.plain, p.regular, p.odd = planLine(s, &p.message)
-		p.named = p.message.ID == `"@id"`
 		if len(begun) > 0 {
 			p.regular, p.odd = false, ""
 		}
@@ -133,19 +131,19 @@ func (l *lane) prepare(e *executor) {
 // planLine judges a line with its placeholders.
 func planLine(s *Step, m *Message) (plain, regular bool, odd string) {
 	at := bytes.Count(s.Line, []byte{'@'})
-	isOurs := m.ID == `"@id"`
-	plain = at == 0 || at == 1 && isOurs
+	plain = at == 0 || at == 1 && m.named()
 	switch {
 	case s.NoNewline, s.Close, bytes.IndexByte(s.Line, '\n') >= 0:
 		return plain, false, ""
-	case m.Twice, m.Class != ClassNotification && !(m.Class == ClassRequest && isOurs):
+	case m.Twice, m.Class != ClassNotification && !(m.Class == ClassRequest && m.named()):
 		return plain, false, oddity(m)
 	}
-	if odd = cmp.Or(oddEnvelope(m), hardToRead(s.Line, m.Root)); odd == "" {
-		return plain, true, ""
-	}
-	return plain, false, odd
+	odd = cmp.Or(oddEnvelope(m), hardToRead(s.Line, m.Root))
+	return plain, odd == "", odd
 }
+
+// named reports whether a line with its placeholders shows which answer is its own: its id is a fresh one.
+func (m *Message) named() bool { return m.ID == `"@id"` }
 
 // Bounds of what every JSON parser reads.
 const (
@@ -233,7 +231,7 @@ func (l *lane) sent(p *planned, raw []byte, id int64, repeated bool) Message {
 	if !p.plain || m.Root == nil {
 		return parseMessage(l.reader, raw)
 	}
-	if m.ID == `"@id"` {
+	if m.named() {
 		m.ID = strconv.FormatInt(id, 10)
 		if repeated {
 			m.Root = withOwnID(m.Root)
@@ -303,7 +301,7 @@ func oddity(m *Message) string {
 	if odd := oddEnvelope(m); odd != "" {
 		return odd
 	}
-	if m.ID == `"@id"` {
+	if m.named() {
 		return "hard to read"
 	}
 	return "id"
