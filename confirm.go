@@ -376,5 +376,8 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	}
 	s.afresh = s.afresh || shown && fresh
 	s.w.suspect(in, &o)
+	if s.w.rester != nil {
+		s.w.rester.Rest()
+	}
 	return shown, nil
 }

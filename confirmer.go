@@ -12,14 +12,17 @@ import (
 // its own, while its worker goes on fuzzing. It goes on one errand at a time, and the worker looks at what has come of it
 // between two. When an errand ends is the clock's doing, so there is none where runs are counted.
 type confirmer[T any] struct {
+	target Backgrounder[T]
 	w      *Worker[T] // has no part in the campaign and keeps no testcases; nil: no target has been opened yet
 	news   News       // of the last errand
 	claim  *claim[T]  // what was to be shown; nil: something that has been told was made simpler
 	back   chan struct{}
 	cancel context.CancelFunc
 	err    error
-	off    bool   // there is no target beside the worker's, or the campaign is at its end: the worker does it all itself
-	sliced uint64 // the worker's executions when something was last made simpler
+	began  time.Time     // when the errand did
+	rough  time.Duration // that was spent on making simpler what has been told
+	off    bool          // there is no target beside the worker's, or the campaign is at its end: the worker does it all itself
+	sliced uint64        // the worker's executions when something was last made simpler
 }
 
 var _ Exchange = (*confirmer[int])(nil)
@@ -38,8 +41,10 @@ func (n *News) add(more *News) {
 	n.Sightings = append(n.Sightings, more.Sightings...)
 }
 
-// readyLook is the time between two looks whether a fresh target is ready.
-const readyLook = 20 * time.Millisecond
+const (
+	readyLook = 20 * time.Millisecond // between two looks whether a fresh target is ready
+	roughPart = 10                    // one part in so many of the time is for making simpler what has been told
+)
 
 // nothing is the pool of a worker that keeps no testcases.
 type nothing struct{}
@@ -80,7 +85,7 @@ func (w *Worker[T]) delegate(ctx context.Context) error {
 		c := w.later[worst]
 		w.later = slices.Delete(w.later, worst, worst+1)
 		b.start(ctx, w, &c)
-	case b.w != nil && len(b.w.rough) > 0 && w.state.Executions-b.sliced >= refineEvery:
+	case b.w != nil && len(b.w.rough) > 0 && w.state.Executions-b.sliced >= refineEvery && b.rough*roughPart <= time.Since(w.began):
 		b.sliced = w.state.Executions
 		b.start(ctx, w, nil)
 	}
@@ -98,7 +103,7 @@ func (b *confirmer[T]) start(ctx context.Context, w *Worker[T], cl *claim[T]) {
 	}
 	c, number := w.c, w.state.Number
 	ctx, b.cancel = context.WithCancel(ctx)
-	b.claim, b.back = cl, make(chan struct{})
+	b.claim, b.back, b.began = cl, make(chan struct{}), time.Now()
 	go func() {
 		defer close(b.back)
 		if b.w == nil && !b.open(ctx, c, number) {
@@ -110,12 +115,13 @@ func (b *confirmer[T]) start(ctx context.Context, w *Worker[T], cl *claim[T]) {
 }
 
 func (b *confirmer[T]) open(ctx context.Context, c *Campaign[T], number int) bool {
-	ex, err := c.Target.Open(ctx)
+	ex, err := b.target.OpenBackground(ctx)
 	if err != nil { // the worker has one, and does without the confirmer
 		return false
 	}
 	b.w = newWorker(c, ex, b, WorkerState{Number: number}, 0)
 	b.w.beside, b.w.pool = nil, nothing{}
+	b.w.rester, _ = ex.(Rester)
 	return true
 }
 
@@ -123,16 +129,14 @@ func (b *confirmer[T]) open(ctx context.Context, c *Campaign[T], number int) boo
 func (b *confirmer[T]) run(ctx context.Context) (err error) {
 	if b.claim == nil {
 		err = b.w.slice(ctx)
+		b.rough += time.Since(b.began)
 	} else {
-		for began := time.Now(); !b.w.ready() && time.Since(began) < laterTime && ctx.Err() == nil; {
+		for !b.w.ready() && time.Since(b.began) < laterTime && ctx.Err() == nil {
 			time.Sleep(readyLook)
 		}
 		if err = b.w.confirm(ctx, *b.claim); err == nil {
 			err = b.w.settle(ctx)
 		}
-	}
-	if err == nil {
-		err = b.w.fresh(ctx)
 	}
 	if ctx.Err() != nil {
 		err = nil

@@ -20,6 +20,7 @@ type staller struct {
 
 	opened, closed atomic.Int32
 	executions     atomic.Uint64 // of the first instance
+	rests          atomic.Int32
 	stopped        atomic.Bool
 }
 
@@ -29,19 +30,25 @@ type stalled struct {
 }
 
 var (
-	_ teasel.Idler   = (*stalled)(nil)
-	_ teasel.Readier = (*stalled)(nil)
+	_ teasel.Backgrounder[[]byte] = (*staller)(nil)
+	_ teasel.Readier              = (*stalled)(nil)
+	_ teasel.Rester               = (*stalled)(nil)
 )
 
 func (t *staller) Open(context.Context) (teasel.Executor[[]byte], error) {
-	n := t.opened.Add(1)
-	if n > 1 && t.refuses {
-		return nil, errors.New("there is one already")
-	}
-	return &stalled{t, n == 1}, nil
+	t.opened.Add(1)
+	return &stalled{t, true}, nil
 }
 
-func (s *stalled) Idles() bool { return true }
+func (t *staller) OpenBackground(context.Context) (teasel.Executor[[]byte], error) {
+	t.opened.Add(1)
+	if t.refuses {
+		return nil, errors.New("there is one already")
+	}
+	return &stalled{t, false}, nil
+}
+
+func (s *stalled) Rest()       { s.t.rests.Add(1) }
 func (s *stalled) Ready() bool { return !s.t.crash || !s.first }
 
 func (s *stalled) Close() error {
@@ -121,6 +128,9 @@ func TestConfirmer(t *testing.T) {
 			}
 			if o := tt.target.opened.Load(); o != tt.opened {
 				t.Errorf("%d instances were opened, want %d", o, tt.opened)
+			}
+			if beside := tt.opened == 2 && !tt.target.refuses; (tt.target.rests.Load() > 0) != beside {
+				t.Errorf("it rested %d times", tt.target.rests.Load())
 			}
 			open := tt.target.opened.Load() - tt.target.closed.Load()
 			if tt.target.refuses {

@@ -37,10 +37,16 @@ type BatchExecutor[T any] interface {
 // still one at a time and never while another method is running, and the evidence of a call is good until the next but one.
 type Overlapper interface{ Overlaps() bool }
 
-// An Idler is an [Executor] that mostly waits when a target takes long to show something, or to start. If Idles says so
-// when the target has been opened, and executions are not limited, another one is opened beside it when something of the
-// kind is found, by another goroutine, to show that again while the campaign goes on.
-type Idler interface{ Idles() bool }
+// A Backgrounder is a [Target] that can have an instance beside those of the workers, which gets what they leave of the
+// machine. When something is found that takes long to show, or needs a target that has to be waited for, and executions are
+// not limited, each worker opens one of its own, from another goroutine, to show that again while the campaign goes on.
+type Backgrounder[T any] interface {
+	OpenBackground(ctx context.Context) (Executor[T], error)
+}
+
+// A Rester is an [Executor] that keeps what its last calls came to. Rest says that none of that is needed, nor its memory
+// for a while; the evidence of those is no longer good.
+type Rester interface{ Rest() }
 
 // A Resetter is an [Executor] that can make its target as it was after Open.
 type Resetter interface {

@@ -20,6 +20,7 @@ type Worker[T any] struct {
 	learner   Learner
 	past      Historian[T]
 	straggler Straggler[T]
+	rester    Rester // of one that shows things again and does nothing else
 	mut       Mutator[T]
 	undo      Undoer[T]
 	repair    Repairer[T]
@@ -124,8 +125,8 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	if o, ok := ex.(Overlapper); ok && w.batch != nil && o.Overlaps() {
 		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size)}, {make([]T, size), make([]Observation, size)}}
 	}
-	if i, ok := ex.(Idler); ok && limit == 0 && i.Idles() {
-		w.beside = new(confirmer[T])
+	if b, ok := c.Target.(Backgrounder[T]); ok && limit == 0 {
+		w.beside = &confirmer[T]{target: b}
 	}
 	return w
 }

@@ -24,7 +24,7 @@ type annex struct {
 // has. Its observation is handed out later.
 func (e *executor) postpone(i int) bool {
 	l := e.lanes[i]
-	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.quick || len(e.spares) == 0 {
+	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.quick {
 		return false
 	}
 	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}
@@ -46,21 +46,24 @@ func (e *executor) catchUp(ctx context.Context) error {
 			return nil
 		}
 	}
-	if len(e.dear) == 0 || !e.rested(dearLooks) && time.Since(e.taken) < dearTime {
+	if len(e.dear) == 0 {
 		return nil
 	}
-	s, err := e.takeSpare()
-	if err != nil {
-		return err
-	}
 	if a.e == nil {
-		a.e = newExecutor(e.target, e.session)
+		a.e = newExecutor(e.target.aside(), e.session)
 		a.e.annexed = true
 		a.e.learn()
 	}
-	a.e.startup, a.e.slowest, a.e.spares = e.startup, e.slowest, append(a.e.spares[:0], s)
+	a.e.startup, a.e.slowest, a.e.queued = e.startup, e.slowest, len(e.dear)
+	if err := a.e.warmUp(); err != nil {
+		return err
+	}
+	if !a.e.rested(dearLooks) && time.Since(a.e.spares[0].born) < dearTime {
+		return nil
+	}
 	l := e.dear[0]
 	e.dear = slices.Delete(e.dear, 0, 1)
+	a.e.queued = len(e.dear)
 	ctx, a.cancel = context.WithCancel(ctx)
 	a.back = make(chan struct{})
 	go func() {
@@ -69,7 +72,7 @@ func (e *executor) catchUp(ctx context.Context) error {
 			a.err = nil
 		}
 	}()
-	return e.warmUp()
+	return nil
 }
 
 // takeBack waits for the annex and takes over what it was given.

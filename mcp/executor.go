@@ -59,14 +59,15 @@ type executor struct {
 	fresh    uint64 // mutated scripts that had a process of their own
 	annex    annex
 	annexed  bool // it is itself one
+	queued   int  // then: checks that wait for it
 }
 
 var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
 	_ teasel.Overlapper            = (*executor)(nil)
-	_ teasel.Idler                 = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
+	_ teasel.Rester                = (*executor)(nil)
 	_ teasel.Readier               = (*executor)(nil)
 	_ teasel.Historian[Script]     = (*executor)(nil)
 	_ teasel.Straggler[Script]     = (*executor)(nil)
@@ -80,6 +81,12 @@ const (
 	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
 	startTries    = 3               // before we believe that a server which has started once starts no more
 )
+
+// OpenBackground is like Open, but the executor's servers get what others leave of the processors: those are for the
+// campaign.
+func (t *Target) OpenBackground(ctx context.Context) (teasel.Executor[Script], error) {
+	return t.aside().Open(ctx)
+}
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].
 func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
@@ -296,9 +303,6 @@ func (e *executor) Close() error {
 
 // Overlaps implements [teasel.Overlapper]: a server that waits for us to judge its answers is idle.
 func (e *executor) Overlaps() bool { return true }
-
-// Idles implements [teasel.Idler]: hangs and starts are waited for.
-func (e *executor) Idles() bool { return true }
 
 // History returns what the process that ran a script had run before it.
 func (e *executor) History(obs *teasel.Observation) []Script {

@@ -1,13 +1,18 @@
 package mcp
 
-import "time"
+import (
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
 
 // meter measures how a script's repetitions add to the server's memory, or its sizes to the server's time.
 type meter struct {
 	total int           // lines of the script, repetitions included
 	next  int           // quarter of them after which memory is looked at next
 	said  int           // index in Sent up to which time was looked at
-	cpu   time.Duration // what the server had used then
+	clock proc.Clock    // of the server and those it has started before the script
+	cpu   time.Duration // what it showed then
 	over  bool          // the rest of the repetitions would show nothing
 }
 
@@ -63,13 +68,14 @@ func (e *executor) measureMemory(r *round, l *lane) {
 
 func (e *executor) measureTime(r *round, l *lane) {
 	m := &l.meter
-	now := r.server.proc.CPU()
 	if l.t.Growth == nil {
+		m.clock = r.server.proc.Clock()
 		l.t.Growth = &Growth{What: "time"}
 		if l.in.Check == CheckShapeTime {
 			l.t.Growth.What = "shape"
 		}
 	}
+	now := m.clock.Read()
 	if n := len(l.t.Sent); n > m.said {
 		if s := &l.t.Sent[n-1]; n == m.said+1 && s.Answer >= 0 {
 			size := len(s.Raw)

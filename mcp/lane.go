@@ -103,7 +103,7 @@ func (l *lane) prepare(e *executor) {
 	var begun []byte
 	for i := range l.in.Steps {
 		s := &l.in.Steps[i]
-		p := planned{message: parseMessage(l.reader, s.Line)}
+		p := planned{message: l.read(i)}
 		p.plain, p.regular, p.odd = planLine(s, &p.message)
 		if len(begun) > 0 {
 			p.regular, p.odd = false, ""
@@ -126,6 +126,17 @@ func (l *lane) prepare(e *executor) {
 	}
 	l.odd = l.odd && !alone
 	l.alone = l.odd || alone
+}
+
+// read reads the line of a step. The tree of a long one takes so much memory that equal ones share it.
+func (l *lane) read(step int) Message {
+	line := l.in.Steps[step].Line
+	for i := range l.in.Steps[:step] {
+		if len(line) > maxSharedLine && bytes.Equal(line, l.in.Steps[i].Line) {
+			return l.plan[i].message
+		}
+	}
+	return parseMessage(l.reader, line)
 }
 
 // planLine judges a line with its placeholders.

@@ -11,6 +11,7 @@ const (
 	soonShare     = 5
 	quickShare    = 16
 	slowestFactor = 4
+	starvedFactor = 2 // one in the background that had no processor gets so many times the whole limit
 )
 
 // soon is how long a server that was never silent before is given in an execution that will be repeated.
@@ -38,17 +39,22 @@ func (e *executor) limit(l *lane) time.Duration {
 
 // excused reports whether a server which has been silent for its limit gets more time: it was slower than that before
 // and answered all the same, it was never silent before, or it has work to do and had no processor to do it on. What it
-// is excused for ends with the whole time limit.
+// is excused for ends with the whole time limit, but for one in the background.
 func (e *executor) excused(r *round, quiet time.Duration) bool {
 	whole := e.target.timeout()
 	if r.limit >= whole || quiet >= whole {
-		return false
+		return e.target.background && quiet < starvedFactor*whole && r.starved()
 	}
 	slowest, silent := e.precedent(r)
 	once := silent == 0 && (r.alone == nil || !r.alone.obs.Ask.Quick)
 	if quiet < slowestFactor*slowest || once && quiet < e.soon() {
 		return true
 	}
+	return r.starved()
+}
+
+// starved reports whether a silent server has work to do and has not had a processor for as long as it is waited for.
+func (r *round) starved() bool {
 	running, _ := r.server.proc.Threads()
 	return running > 0 && r.server.proc.CPU()-r.spent < r.limit
 }

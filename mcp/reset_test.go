@@ -4,7 +4,56 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"golang.org/x/sys/unix"
 )
+
+// TestBackground: the servers of an executor in the background give way, those kept ready included, and it can be told to
+// forget what it ran.
+func TestBackground(t *testing.T) {
+	target := planted(BuildServer(t, plantedtest.Planted), "none")
+	usual := open(t, target)
+	ex, err := target.OpenBackground(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := ex.(*executor)
+	t.Cleanup(func() { e.Close() })
+	priority := func(s *server) int {
+		t.Helper()
+		p, err := unix.Getpriority(unix.PRIO_PROCESS, s.proc.PID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, s := range append(e.spares, e.live) {
+		if got, want := priority(s), max(priority(usual.live)-niceness, 1); got != want {
+			t.Errorf("its priority is %d, want %d", got, want)
+		}
+	}
+	for range 2 {
+		if tr, _ := execute(t, e, lineScript(ping)); len(tr.Received) != 1 {
+			t.Errorf("%d answers to a ping", len(tr.Received))
+		}
+		if e.Rest(); len(e.lanes)+len(e.before) != 0 {
+			t.Errorf("%d and %d scripts are kept", len(e.lanes), len(e.before))
+		}
+	}
+}
+
+// A script says one long line twice: its tree is made once.
+func TestLongLineTwice(t *testing.T) {
+	e := open(t, planted(BuildServer(t, plantedtest.Planted), "none"))
+	long := send([]byte(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"teasel":"` + longText(maxSharedLine) + `"}}`))
+	other := send([]byte(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"teasel":"` + longText(maxSharedLine-1) + `"}}`))
+	tr, _ := execute(t, e, Script{Steps: []Step{long, other, long}})
+	if len(tr.Sent) != 3 || len(tr.Received) != 3 {
+		t.Fatalf("%d lines were sent, %d came", len(tr.Sent), len(tr.Received))
+	}
+	if a, b, c := tr.Sent[0].Message, tr.Sent[1].Message, tr.Sent[2].Message; a.Root != c.Root || a.Root == b.Root || a.ID == c.ID {
+		t.Errorf("trees %p, %p, %p, ids %s and %s", a.Root, b.Root, c.Root, a.ID, c.ID)
+	}
+}
 
 // TestReset: the server that the campaign runs on lives on, with what it has in flight; and what a reading or a refused
 // script was run on serves for another one about something else, but not for the same, nor after anything that a

@@ -32,11 +32,11 @@ func (e *executor) takeSpare() (*server, error) {
 // warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
 // findings are confirmed, for most servers take longer to start than to show anything.
 func (e *executor) warmUp() error {
-	if e.annexed { // it is given what it needs
-		return nil
-	}
 	n := 1
-	if time.Since(e.taken) < spareTime {
+	switch {
+	case e.annexed:
+		n = min(n, e.queued)
+	case time.Since(e.taken) < spareTime:
 		n = e.target.spares()
 	}
 	for len(e.spares) < n {

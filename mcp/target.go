@@ -27,16 +27,29 @@ type Target struct {
 	// Blocked says of a tool that it must never be called; nil: none. A line that names such a tool is not sent,
 	// whatever made it. It is asked once for each tool, when an executor is opened.
 	Blocked func(tool string) bool
+
+	background bool // its servers are of low priority, and few
 }
 
-var _ teasel.Target[Script] = (*Target)(nil)
+var (
+	_ teasel.Target[Script]       = (*Target)(nil)
+	_ teasel.Backgrounder[Script] = (*Target)(nil)
+)
 
 const (
 	defaultTimeout      = 5 * time.Second
 	defaultStartTimeout = 30 * time.Second
 	defaultWindow       = 32
 	defaultSpares       = 3
+	niceness            = 10 // of servers in the background: a tenth of a processor that somebody else wants
 )
+
+// aside returns the target for an executor in the background.
+func (t *Target) aside() *Target {
+	b := *t
+	b.background, b.Spares = true, 1
+	return &b
+}
 
 func (t *Target) timeout() time.Duration {
 	if t.Timeout > 0 {
@@ -78,6 +91,9 @@ func (t *Target) launch() (*server, error) {
 	c := proc.Command{Args: t.Command, Env: t.Env, Dir: t.Dir}
 	if t.Session != nil && t.Session.direct != nil {
 		c = *t.Session.direct
+	}
+	if t.background {
+		c.Nice = niceness
 	}
 	if t.Canary != nil {
 		c.Env = slices.Concat(c.Env, t.Canary.Environ())

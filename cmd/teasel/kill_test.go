@@ -34,8 +34,17 @@ func (k *killed) command(t *testing.T, args []string) *exec.Cmd {
 	return &exec.Cmd{Path: program, Args: append([]string{"teasel"}, args...), Dir: filepath.Dir(k.dir), Env: append(os.Environ(), k.mark, "TMPDIR="+k.tmp)}
 }
 
-// run starts the command and kills it a while later; if it is to have begun, a while after it has said something.
-func (k *killed) run(t *testing.T, begun bool, delay time.Duration, args ...string) {
+// How far a campaign is when the time runs that it is given until it is killed.
+const (
+	started   = iota
+	begun     // it has said something
+	announced // it has announced a finding, or come to none in patience
+)
+
+const patience = 20 * time.Second
+
+// run starts the command and kills it a while later.
+func (k *killed) run(t *testing.T, stage int, delay time.Duration, args ...string) {
 	t.Helper()
 	cmd := k.command(t, args)
 	stderr, err := cmd.StderrPipe()
@@ -47,12 +56,17 @@ func (k *killed) run(t *testing.T, begun bool, delay time.Duration, args ...stri
 	}
 	said := bufio.NewReader(stderr)
 	var first string
-	if begun {
-		if first, err = said.ReadString('\n'); err != nil {
+	end := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	for stage > started {
+		line, err := said.ReadString('\n')
+		if first += line; err != nil && first == "" {
 			t.Fatalf("teasel %s said nothing and ended: %v, %v", strings.Join(args, " "), err, cmd.Wait())
 		}
+		if err != nil || stage == begun || strings.HasPrefix(line, "FOUND ") {
+			break
+		}
 	}
-	time.AfterFunc(delay, func() { _ = cmd.Process.Kill() })
+	end.Reset(delay)
 	rest, err := io.ReadAll(said)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +74,8 @@ func (k *killed) run(t *testing.T, begun bool, delay time.Duration, args ...stri
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
 		t.Fatalf("teasel %s ended by itself: %v\n%s%s", strings.Join(args, " "), err, first, rest)
 	}
-	whole := first + string(rest[:bytes.LastIndexByte(rest, '\n')+1])
+	whole := first + string(rest)
+	whole = whole[:strings.LastIndexByte(whole, '\n')+1]
 	for line := range strings.Lines(whole) {
 		if strings.HasPrefix(line, "FOUND ") {
 			k.announced = append(k.announced, strings.TrimSpace(line))
@@ -124,13 +139,14 @@ func TestKilled(t *testing.T) {
 	k := &killed{dir: filepath.Join(t.TempDir(), "out"), tmp: t.TempDir(),
 		mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
 	r := rand.New(rand.NewPCG(1, 2))
-	const kills, findings = 20, 10 // at least; on a slow machine more kills are needed for as many findings
-	for i := 0; i < kills || len(k.announced) < findings && i < 10*kills; i++ {
+	const kills, findings = 20, 10 // at least
+	for i := 0; i < kills || len(k.announced) < findings && i < 4*kills; i++ {
 		args := []string{"resume", k.dir, "--no-ui"}
 		if i == 0 {
 			args = []string{"mcp", "--no-ui", "--workers", "2", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server}
 		}
-		k.run(t, i%2 == 0, time.Duration(r.IntN(1500))*time.Millisecond, args...)
+		stage := [...]int{announced, started, begun, started}[i%4]
+		k.run(t, stage, time.Duration(r.IntN(1000))*time.Millisecond, args...)
 		if lost := k.lost(t); len(lost) > 0 {
 			t.Fatalf("after kill %d these findings are in no file:\n%s", i+1, strings.Join(lost, "\n"))
 		}

@@ -74,6 +74,13 @@ func Bind(cpu int) (release func(), err error) {
 	}, nil
 }
 
+// giveWay adds to the niceness of this thread and of all that it will start.
+func giveWay(nice int) {
+	if p, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil {
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, min(20-p+nice, 19)) // the system call counts from 20 down
+	}
+}
+
 // setPolicy gives this thread another policy of scheduling if it has the one that is expected.
 func setPolicy(from, to uint32) (changed bool, err error) {
 	attr, err := unix.SchedGetAttr(0, 0)

@@ -24,6 +24,7 @@ type Command struct {
 	Args []string // Args[0] is looked up in PATH
 	Env  []string // added to our own environment, NAME=value; a later one wins
 	Dir  string   // working directory; "": ours
+	Nice int      // added to our own niceness, where that can be had
 }
 
 // Process is a running program. Stdin and Stdout are our ends of its pipes and take deadlines; the caller may close
@@ -105,7 +106,7 @@ func Start(c Command) (*Process, error) {
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}
-	if err := p.spawn(); err != nil {
+	if err := p.spawn(c.Nice); err != nil {
 		return fail(err)
 	}
 	for _, f := range theirs {
@@ -119,12 +120,17 @@ func Start(c Command) (*Process, error) {
 }
 
 // spawn starts the program and watches it from one thread: the kernel sends the death signal when the thread that
-// forked ends, not when the process does. The thread is ours alone until the program has ended.
-func (p *Process) spawn() error {
+// forked ends, not when the process does. The thread is ours alone until the program has ended, and not used again if it has
+// lent the program its niceness: nobody but root gets back from there.
+func (p *Process) spawn(nice int) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		if nice == 0 {
+			defer runtime.UnlockOSThread()
+		} else {
+			giveWay(nice)
+		}
 		err := p.cmd.Start()
 		if err != nil {
 			started <- err

@@ -313,3 +313,39 @@ func TestDeadlines(t *testing.T) {
 		t.Errorf("wrote %d bytes, %v", n, err)
 	}
 }
+
+// What gives way does so with all that it starts, and nothing else does: the thread that started it is not used again.
+func TestNice(t *testing.T) {
+	say := func(nice int) int {
+		t.Helper()
+		p, err := Start(Command{Args: []string{"sh", "-c", "nice"}, Nice: nice})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		return number(t, bufio.NewReader(p.Stdout))
+	}
+	usual := say(0)
+	for range 20 {
+		if got, want := say(7), min(usual+7, 19); got != want {
+			t.Errorf("told to give way by 7, a program's niceness is %d, want %d", got, want)
+		}
+		if got := say(0); got != usual {
+			t.Fatalf("another program's niceness is %d, want %d", got, usual)
+		}
+	}
+}
+
+// A clock counts those that lived when it was made.
+func TestClock(t *testing.T) {
+	p := start(t, `sh -c 'echo 1; while :; do :; done' & read line`)
+	number(t, bufio.NewReader(p.Stdout))
+	c := p.Clock()
+	before := c.Read()
+	for c.Read() < before+20*time.Millisecond {
+		time.Sleep(time.Millisecond)
+	}
+	if own := p.OwnCPU(); own > before+10*time.Millisecond {
+		t.Errorf("the shell itself has used %v", own)
+	}
+}

@@ -50,7 +50,7 @@ func census() ([]relative, error) {
 
 // look reads /proc/PID/stat: see proc_pid_stat(5).
 func look(pid int, buf []byte) (r relative, ok bool) {
-	b, ok := readInto(fmt.Sprintf("/proc/%d/stat", pid), buf)
+	b, ok := readInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
 	if !ok {
 		return r, false
 	}
@@ -114,9 +114,24 @@ func (p *Process) RSS() (sum uint64) {
 }
 
 // CPU returns how much processor time the program and its living descendants have used.
-func (p *Process) CPU() (sum time.Duration) {
+func (p *Process) CPU() time.Duration { return p.Clock().Read() }
+
+// Clock is the processor time of a program and the descendants that lived when it was asked for.
+type Clock struct{ pids []int }
+
+// Clock looks for the descendants.
+func (p *Process) Clock() Clock {
+	var c Clock
 	for _, r := range p.relatives() {
-		if d, ok := processorTime(r.pid); ok {
+		c.pids = append(c.pids, r.pid)
+	}
+	return c
+}
+
+// Read returns how much of it those have used that still live. It is one system call for each.
+func (c Clock) Read() (sum time.Duration) {
+	for _, pid := range c.pids {
+		if d, ok := processorTime(pid); ok {
 			sum += d
 		}
 	}
