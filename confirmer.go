@@ -43,7 +43,7 @@ func (n *News) add(more *News) {
 
 const (
 	readyLook = 20 * time.Millisecond // between two looks whether a fresh target is ready
-	roughPart = 10                    // one part in so many of the time is for making simpler what has been told
+	roughPart = 20                    // one part in so many of the time is for making simpler what has been told
 )
 
 // nothing is the pool of a worker that keeps no testcases.

@@ -223,8 +223,10 @@ const (
 	deathsFew   = 3 // then only one script in sixteen is run
 	deathsMany  = 8 // then one in sixty-four
 	forgiveness = 256
-	freshFirst  = 32   // mutated scripts that may have a process of their own at once
-	freshEvery  = 4096 // executions that earn another one
+	freshFirst  = 32      // mutated scripts that may have a process of their own at once
+	freshEvery  = 4096    // executions that earn another one
+	bulkFirst   = 4 << 20 // bytes of long lines that mutated scripts may say at once
+	bulkEach    = 16      // and what each execution earns: a server reads a long line in the time of thousands of others
 )
 
 func (e *executor) record(t topic) *record {
@@ -249,6 +251,12 @@ func (e *executor) mayRun(l *lane) bool {
 		}
 		e.fresh++
 	}
+	if n := l.in.bulk(); n > 0 && l.in.Check == "" {
+		if e.bulk >= bulkFirst+e.runs*bulkEach {
+			return false
+		}
+		e.bulk += n
+	}
 	for i := range l.plan {
 		r := e.record(l.plan[i].topic)
 		if r.asked++; r.asked%r.every() != 0 || r.full() {
@@ -257,6 +265,16 @@ func (e *executor) mayRun(l *lane) bool {
 		r.ran++
 	}
 	return true
+}
+
+// bulk returns how many bytes the script says in long lines.
+func (s *Script) bulk() (n uint64) {
+	for i := range s.Steps {
+		if at := &s.Steps[i]; len(at.Line) > maxSharedLine {
+			n += uint64(len(at.Line) * max(at.Times, 1))
+		}
+	}
+	return n
 }
 
 // every says of how many scripts one is run.

@@ -57,6 +57,7 @@ type executor struct {
 	sorts    map[string]int
 	runs     uint64 // requests
 	fresh    uint64 // mutated scripts that had a process of their own
+	bulk     uint64 // bytes that mutated scripts have said in long lines
 	annex    annex
 	annexed  bool // it is itself one
 	queued   int  // then: checks that wait for it

@@ -22,6 +22,7 @@ func (m *Mutator) Seeds() []Seed {
 	s.edges()
 	s.chains()
 	s.known()
+	s.add("initialize", true, fresh("", append(handshake(s.b.version()), sendText(pingLine))...))
 	s.checks(m.profile.NoGrowth)
 	return s.all
 }
@@ -68,7 +69,6 @@ func (s *seeds) valid() {
 	ask := func(name, method string, params *mutate.JSON) {
 		s.add(name, true, shared("", send(requestLine(method, params))))
 	}
-	s.add("initialize", true, fresh("", append(handshake(s.b.version()), sendText(pingLine))...))
 	ask("ping", "ping", nil)
 	s.b.eachList(func(method string) { ask(method, method, nil) })
 	for _, t := range s.b.tools {
