@@ -240,7 +240,7 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding, s
 		s.afresh = s.afresh || seen
 		return w.flaky(ctx, s, in, f)
 	}
-	hangs, long := s.exit == ExitHang, s.took >= longTry
+	hangs, long := s.exit == ExitHang, seen || s.took >= longTry
 	for _, s.always = range []bool{false, true} {
 		s.at = 0
 		simple, err := w.minimize(ctx, s, in)
@@ -290,7 +290,8 @@ func (w *Worker[T]) flaky(ctx context.Context, s *shower[T], in T, f *Finding) (
 }
 
 // tries sets Tries and Stable. If the finding was seen on a target of its own, that counts as a try once it is shown again.
-// What takes long to show is shown once before the last word, which counts then: a time limit is seldom reached by chance.
+// That, and what takes long to show, is shown once before the last word, which counts then: a time limit is seldom reached by
+// chance.
 func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, seen bool) error {
 	before := 0
 	if f.Stable, f.Tries = 0, w.c.Tries; f.Tries == 0 {
@@ -312,7 +313,7 @@ func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, s
 		case i == 0 && w.join != nil: // the history is more likely to do it than another try
 			return nil
 		}
-		if i == 0 && ok && s.took >= longTry {
+		if i == 0 && ok && (seen || s.took >= longTry) {
 			f.Tries = before + 1
 		}
 	}
