@@ -2,6 +2,7 @@ package teasel
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -169,9 +170,12 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 		s.rule = f.Rule
 	}
 	if !c.dear() {
-		s.left = w.minimizeRuns()
+		s.left = w.minimizeLeft()
 	}
 	err := w.proof(ctx, s, &c, &f)
+	if errors.Is(err, errDeep) {
+		return nil
+	}
 	if err != nil && ctx.Err() != nil {
 		last, cancel := w.grace(ctx)
 		s.left = 0 // there is no time to minimise
@@ -202,6 +206,9 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	return nil
 }
 
+// errDeep says that a finding was put in line again.
+var errDeep = errors.New("to be shown with what ran before it")
+
 // grace returns a context for what was seen when the campaign ended. All of it together gets confirmTime.
 func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	if w.last.IsZero() {
@@ -214,12 +221,17 @@ func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelF
 // run before it. It sets Stable, Tries and Input. The target as it is serves for all but the last word, since a start
 // may be dear; the last word is spoken on a fresh one.
 func (w *Worker[T]) proof(ctx context.Context, s *shower[T], c *claim[T], f *Finding) error {
-	done, err := w.alike(ctx, s, c.in, f, c.own)
-	if done || err != nil || f.Alone || w.join == nil || len(c.hist) == 0 || w.known[s.id].tries > 0 {
-		return err
+	if !c.deep {
+		done, err := w.alike(ctx, s, c.in, f, c.own)
+		if done || err != nil || f.Alone || w.join == nil || len(c.hist) == 0 || w.known[s.id].tries > 0 {
+			return err
+		}
+		if ctx.Err() == nil && w.deepen(*c) {
+			return errDeep
+		}
 	}
 	s.quick = true // it is many inputs in one
-	_, err = backwards(c.hist, func(past []T) (bool, time.Duration, error) {
+	_, err := backwards(c.hist, func(past []T) (bool, time.Duration, error) {
 		long, _, err := w.own(w.join.Join(append(slices.Clone(past), c.in)))
 		if err != nil {
 			return false, 0, err
@@ -243,8 +255,11 @@ func (w *Worker[T]) alike(ctx context.Context, s *shower[T], in T, f *Finding, s
 	hangs, long := s.exit == ExitHang, seen || s.took >= longTry
 	for _, s.always = range []bool{false, true} {
 		s.at = 0
-		simple, err := w.minimize(ctx, s, in)
+		simple, err := w.minimize(ctx, s, in, sliceCost)
 		if err != nil {
+			if ctx.Err() != nil && (w.deputy || seen || s.afresh) { // another target than the one it was seen on has shown it
+				return true, w.keepInput(f, in)
+			}
 			return false, err
 		}
 		if s.dear && w.mut.Complexity(simple) >= w.mut.Complexity(in) { // each try had a target of its own
@@ -282,7 +297,7 @@ func (w *Worker[T]) flaky(ctx context.Context, s *shower[T], in T, f *Finding) (
 	}
 	last := s.last // what is told is what the whole input shows
 	s.left = min(s.left, flakyRuns)
-	if _, err := w.minimize(ctx, s, in); err != nil {
+	if _, err := w.minimize(ctx, s, in, sliceCost); err != nil {
 		return false, err
 	}
 	s.last, s.enough = last, false
@@ -361,7 +376,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 			return false, err
 		}
 	}
-	a.Operands, a.Quick = s.w.repair != nil, a.Quick || s.quick
+	a.Operands, a.Quick, a.Quiet = s.w.repair != nil, a.Quick || s.quick, a.Quiet || s.quick
 	var o Observation
 	if err := s.w.alone(ctx, in, &o, a); err != nil {
 		return false, err
@@ -377,7 +392,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	}
 	s.afresh = s.afresh || shown && fresh
 	s.w.suspect(in, &o)
-	if s.w.rester != nil {
+	if s.w.deputy && s.w.rester != nil {
 		s.w.rester.Rest()
 	}
 	return shown, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -175,6 +176,38 @@ func TestShortHistoryFirst(t *testing.T) {
 	})
 	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest > 8 {
 		t.Errorf("found %v, and the longest script had %d calls", got, longest)
+	}
+}
+
+// deepTarget is a chainTarget that can have another instance beside.
+type deepTarget struct {
+	chainTarget
+	beside chainTarget
+}
+
+var _ teasel.Backgrounder[script] = deepTarget{}
+
+func (t deepTarget) OpenBackground(ctx context.Context) (teasel.Executor[script], error) {
+	return t.beside.Open(ctx)
+}
+
+// What a target ran before is shown beside the campaign where that can be: scripts of one call are all that it runs itself.
+func TestHistoryBeside(t *testing.T) {
+	longest, beside := 0, 0
+	s := runWindow(t, []string{"arm", "fire", "list", "read"}, false, func(c *teasel.Campaign[script]) {
+		c.Target = deepTarget{chainTarget{&longest}, chainTarget{&beside}}
+		c.NewDetectors = func() []teasel.Detector {
+			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+				if !o.Evidence.(fired).armed {
+					return nil
+				}
+				return []teasel.Finding{{Rule: "chain", Severity: teasel.Low}}
+			})}
+		}
+		c.Generate, c.Runs, c.StopAfter, c.Duration = 1, 0, 1, time.Minute
+	})
+	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest != 1 || beside < 2 {
+		t.Errorf("found %v; the longest scripts had %d calls, and %d beside", got, longest, beside)
 	}
 }
 

@@ -22,7 +22,6 @@ type confirmer[T any] struct {
 	began  time.Time     // when the errand did
 	rough  time.Duration // that was spent on making simpler what has been told
 	off    bool          // there is no target beside the worker's, or the campaign is at its end: the worker does it all itself
-	sliced uint64        // the worker's executions when something was last made simpler
 }
 
 var _ Exchange = (*confirmer[int])(nil)
@@ -41,10 +40,16 @@ func (n *News) add(more *News) {
 	n.Sightings = append(n.Sightings, more.Sightings...)
 }
 
-const (
-	readyLook = 20 * time.Millisecond // between two looks whether a fresh target is ready
-	roughPart = 20                    // one part in so many of the time is for making simpler what has been told
-)
+// readyLook is the time between two looks whether a fresh target is ready.
+const readyLook = 20 * time.Millisecond
+
+// roughPart says what part of the time, one in so many, is for making findings of a severity simpler that have been told.
+func roughPart(s Severity) int {
+	if s >= High {
+		return 2
+	}
+	return pettyPart
+}
 
 // nothing is the pool of a worker that keeps no testcases.
 type nothing struct{}
@@ -76,7 +81,7 @@ func (w *Worker[T]) delegate(ctx context.Context) error {
 	}
 	worst := -1
 	for i := range w.later {
-		if w.later[i].aside && (worst < 0 || w.later[i].f.Severity > w.later[worst].f.Severity) {
+		if w.later[i].aside && (worst < 0 || w.later[i].urgent(&w.later[worst])) {
 			worst = i
 		}
 	}
@@ -85,8 +90,7 @@ func (w *Worker[T]) delegate(ctx context.Context) error {
 		c := w.later[worst]
 		w.later = slices.Delete(w.later, worst, worst+1)
 		b.start(ctx, w, &c)
-	case b.w != nil && len(b.w.rough) > 0 && w.state.Executions-b.sliced >= refineEvery && b.rough*roughPart <= time.Since(w.began):
-		b.sliced = w.state.Executions
+	case b.w != nil && b.w.worstFirst() && b.rough*time.Duration(roughPart(b.w.rough[0].f.Severity)) <= time.Since(w.began):
 		b.start(ctx, w, nil)
 	}
 	return nil
@@ -120,8 +124,7 @@ func (b *confirmer[T]) open(ctx context.Context, c *Campaign[T], number int) boo
 		return false
 	}
 	b.w = newWorker(c, ex, b, WorkerState{Number: number}, 0)
-	b.w.beside, b.w.pool = nil, nothing{}
-	b.w.rester, _ = ex.(Rester)
+	b.w.beside, b.w.pool, b.w.deputy = nil, nothing{}, true
 	return true
 }
 

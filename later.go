@@ -30,6 +30,7 @@ type claim[T any] struct {
 	took  time.Duration // to show; pettyTime at least if it was a hang
 	own   bool          // on a target of its own
 	aside bool          // it is for the confirmer, if there is one
+	deep  bool          // its input alone does not show it: with what the target had run before it, it may
 }
 
 func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) claim[T] {
@@ -42,6 +43,14 @@ func newClaim[T any](in T, data []byte, hist []T, f Finding, o *Observation) cla
 
 // dear reports whether a finding matters little and takes long to show again.
 func (c *claim[T]) dear() bool { return c.took >= pettyTime && c.f.Severity <= Low }
+
+// urgent reports whether a finding comes before another that was seen earlier: it is worse, or as bad and shown sooner.
+func (c *claim[T]) urgent(than *claim[T]) bool {
+	if c.f.Severity != than.f.Severity {
+		return c.f.Severity > than.f.Severity
+	}
+	return than.deep && !c.deep
+}
 
 // ready reports whether a fresh target is to be had without waiting.
 func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() }
@@ -92,6 +101,19 @@ func (w *Worker[T]) catchUp(ctx context.Context) error {
 		return nil
 	}
 	return w.next(ctx, i)
+}
+
+// deepen puts a finding in line for the confirmer whose input alone has not shown it, and reports whether it has: a history
+// takes seconds, several times over.
+func (w *Worker[T]) deepen(c claim[T]) bool {
+	if !w.delegates() || len(w.later) >= maxLater {
+		return false
+	}
+	c.aside, c.deep = true, true
+	k := w.known[c.f.ID()]
+	k.done, k.waits = true, true
+	w.later = append(w.later, c)
+	return true
 }
 
 func (w *Worker[T]) next(ctx context.Context, i int) error {

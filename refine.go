@@ -1,7 +1,9 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 )
 
@@ -14,6 +16,7 @@ const (
 	refineEvery = 4096             // executions between two slices
 	refineLate  = 4 * refineEvery  // the same while fresh targets have to be waited for
 	refineTime  = 10 * time.Second // for all that is left when the campaign has reached a limit of its own
+	deputyShare = 4                // so many times as much is done beside the campaign
 )
 
 // rough is a finding that has been told and whose input could be simpler.
@@ -31,9 +34,16 @@ func (w *Worker[T]) minimizeRuns() int {
 	return w.c.MinimizeRuns
 }
 
+// minimizeLeft returns what it may cost to make the input of a finding simple, in executions.
+func (w *Worker[T]) minimizeLeft() int {
+	if w.deputy {
+		return deputyShare * deputyShare * w.minimizeRuns()
+	}
+	return w.minimizeRuns()
+}
+
 // minimize makes a finding's input simple, for a slice at most.
-func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T) (T, error) {
-	slice := sliceCost
+func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, slice int) (T, error) {
 	s.enough = false
 	s.count(in)
 	return descend(ctx, w.mut, in, 1, &s.at, func(ctx context.Context, ins []T) (int, T, error) {
@@ -129,6 +139,12 @@ func (w *Worker[T]) finish(ctx context.Context) error {
 	return nil
 }
 
+// worstFirst brings the worst of the findings that could be simpler to the front, and reports whether there is any.
+func (w *Worker[T]) worstFirst() bool {
+	slices.SortStableFunc(w.rough, func(a, b rough) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
+	return len(w.rough) > 0
+}
+
 func (w *Worker[T]) slice(ctx context.Context) error {
 	r := w.rough[0]
 	w.rough = w.rough[1:]
@@ -153,7 +169,11 @@ func (w *Worker[T]) polish(ctx context.Context, r *rough) (bool, error) {
 		return false, err
 	}
 	s := &shower[T]{w: w, id: r.f.ID(), left: r.left, always: r.always, at: r.at}
-	simple, err := w.minimize(ctx, s, in)
+	slice := sliceCost
+	if w.deputy {
+		slice *= deputyShare
+	}
+	simple, err := w.minimize(ctx, s, in, slice)
 	if r.left, r.at = s.left, s.at; err != nil || w.mut.Complexity(simple) >= w.mut.Complexity(in) {
 		return s.enough && r.left > 0, err
 	}

@@ -20,7 +20,7 @@ type Worker[T any] struct {
 	learner   Learner
 	past      Historian[T]
 	straggler Straggler[T]
-	rester    Rester // of one that shows things again and does nothing else
+	rester    Rester
 	mut       Mutator[T]
 	undo      Undoer[T]
 	repair    Repairer[T]
@@ -42,6 +42,7 @@ type Worker[T any] struct {
 	rough []rough              // findings that could be simpler
 
 	beside *confirmer[T] // nil: there is none
+	deputy bool          // it is a confirmer's, which holds nobody up
 
 	x      Exchange
 	news   News
@@ -113,6 +114,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	w.learner, _ = ex.(Learner)
 	w.past, _ = ex.(Historian[T])
 	w.straggler, _ = ex.(Straggler[T])
+	w.rester, _ = ex.(Rester)
 	w.repair, _ = w.mut.(Repairer[T])
 	w.join, _ = w.mut.(Joiner[T])
 	w.count, _ = w.mut.(Counter[T])

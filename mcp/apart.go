@@ -212,6 +212,7 @@ type record struct {
 	clean      int           // scripts since the last death
 	slow, hung int           // requests that were parked; that were never answered
 	slowest    time.Duration // that an answer took which came
+	heard      time.Time     // when a script of a batch last got all its answers; zero: none has
 	dying      time.Duration // the longest that a server took to die after its last answer
 	silent     int           // times that all the time there is was waited for one in vain
 	parked     int           // now
@@ -306,8 +307,12 @@ func (e *executor) count(l *lane) {
 		return
 	}
 	died := l.t.End.Kind != EndInvalid && !l.t.End.EOF || l.t.Deaf
+	answered := !l.bad() && !l.parked && l.unanswered() < 0
 	for i := range l.plan {
 		r := e.record(l.plan[i].topic)
+		if answered {
+			r.heard = l.last
+		}
 		switch {
 		case died && i == l.guilty():
 			r.deaths++

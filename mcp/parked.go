@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -117,13 +118,48 @@ func (e *executor) mired(s *server) int {
 	return 2*len(s.stuck) + len(waits)
 }
 
+// locked returns one of the scripts that wait on a server if several topics do which were answered before, all longer than
+// that ever took, and nothing was answered of them since: what one request has locked stays locked for them, and the next
+// server will be locked by the like of it. All of them show the same, so it is that of the first topic by name. nil: the
+// server is not locked.
+func (e *executor) locked(s *server) *lane {
+	lanes := make(map[string]*lane)
+	for _, l := range e.waiting {
+		r := l.topic
+		if l.home != s || l.obs != nil || r.heard.IsZero() || !r.heard.Before(l.last) || time.Since(l.last) < max(stuckTime, slowestFactor*r.slowest) {
+			continue
+		}
+		if name := l.waitsFor(); lanes[name] == nil {
+			lanes[name] = l
+		}
+	}
+	if len(lanes) < maxStuck {
+		return nil
+	}
+	return lanes[slices.Min(slices.Collect(maps.Keys(lanes)))]
+}
+
+// waitsFor says what the first request is for that was not answered.
+func (l *lane) waitsFor() string {
+	t := l.plan[l.t.Sent[l.unanswered()].Step].topic
+	return t.method + " " + t.name
+}
+
 // unstick replaces a server that answers less and less. What has hung is not held against the topics: it was the server.
 func (e *executor) unstick() error {
 	s := e.live
-	if s == nil || len(e.waiting)+len(s.stuck) < maxStuck || e.mired(s) < 2*maxStuck<<e.unstuck {
+	if s == nil || len(e.waiting)+len(s.stuck) < maxStuck {
 		return nil
 	}
-	e.unstuck++
+	if l := e.locked(s); l != nil {
+		e.unpark(l)
+		l.t.Hung = true
+		e.handBack(l)
+	} else if e.mired(s) >= 2*maxStuck<<e.unstuck {
+		e.unstuck++
+	} else {
+		return nil
+	}
 	for topic, n := range s.stuck {
 		topic.hung -= n
 	}

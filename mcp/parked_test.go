@@ -72,3 +72,50 @@ func TestUnstick(t *testing.T) {
 	}
 	e.waiting = nil
 }
+
+// A server that a request has locked is replaced each time: topics wait that were answered before, and none is answered any
+// more. Those that were always slow, or are answered now and then, say nothing.
+func TestLocked(t *testing.T) {
+	now := time.Now()
+	waited := now.Add(-2 * stuckTime)
+	locked := record{heard: waited.Add(-time.Second)}
+	for _, tt := range []struct {
+		name   string
+		other  record // the last topic; the others are locked
+		topics int
+		want   bool
+	}{
+		{"three topics", locked, 3, true},
+		{"two topics", locked, 2, false},
+		{"one answered since", record{heard: now}, 3, false},
+		{"one never answered", record{}, 3, false},
+		{"one that is slow", record{heard: locked.heard, slowest: stuckTime}, 3, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := open(t, planted(BuildServer(t, plantedtest.Planted), "none"))
+			s, err := e.up(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.unstuck = 3
+			for i := range tt.topics {
+				r := locked
+				if i == tt.topics-1 {
+					r = tt.other
+				}
+				l := &lane{home: s, topic: &r, last: waited, in: &Script{}, parked: true}
+				l.t = Transcript{Sent: []Sent{{Regular: true, Answer: -1}}}
+				l.plan = []planned{{topic: topic{method: "tools/call", name: itoa(9 - i)}}}
+				e.waiting = append(e.waiting, l)
+			}
+			last := e.waiting[tt.topics-1]
+			if next, err := e.up(t.Context()); err != nil || (next != s) != tt.want || e.unstuck != 3 {
+				t.Errorf("replaced: %v, %v; counted %d times", next != s, err, e.unstuck)
+			}
+			if (len(e.back) == 1 && e.back[0] == last && last.t.Hung) != tt.want { // the first by name
+				t.Errorf("%d scripts were handed back; the last has hung: %v", len(e.back), last.t.Hung)
+			}
+			e.waiting = nil
+		})
+	}
+}
