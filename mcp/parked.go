@@ -125,11 +125,12 @@ func (e *executor) mired(s *server) int {
 func (e *executor) locked(s *server) *lane {
 	lanes := make(map[string]*lane)
 	for _, l := range e.waiting {
-		r := l.topic
-		if l.home != s || l.obs != nil || r.heard.IsZero() || !r.heard.Before(l.last) || time.Since(l.last) < max(stuckTime, slowestFactor*r.slowest) {
+		r, i := l.topic, l.unanswered()
+		if l.home != s || l.obs != nil || i < 0 || r.heard.IsZero() || !r.heard.Before(l.last) || time.Since(l.last) < max(stuckTime, slowestFactor*r.slowest) {
 			continue
 		}
-		if name := l.waitsFor(); lanes[name] == nil {
+		t := l.plan[l.t.Sent[i].Step].topic
+		if name := t.method + " " + t.name; lanes[name] == nil {
 			lanes[name] = l
 		}
 	}
@@ -137,12 +138,6 @@ func (e *executor) locked(s *server) *lane {
 		return nil
 	}
 	return lanes[slices.Min(slices.Collect(maps.Keys(lanes)))]
-}
-
-// waitsFor says what the first request is for that was not answered.
-func (l *lane) waitsFor() string {
-	t := l.plan[l.t.Sent[l.unanswered()].Step].topic
-	return t.method + " " + t.name
 }
 
 // unstick replaces a server that answers less and less. What has hung is not held against the topics: it was the server.
