@@ -74,10 +74,11 @@ func Bind(cpu int) (release func(), err error) {
 	}, nil
 }
 
-// giveWay adds to the niceness of this thread and of all that it will start.
-func giveWay(nice int) {
-	if p, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil {
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, min(20-p+nice, 19)) // the system call counts from 20 down
+// giveWay adds to the niceness of a group that has just been started, and so of all that it will start. Its first thread
+// takes longer to start another one than this does.
+func giveWay(group, nice int) {
+	if p, err := unix.Getpriority(unix.PRIO_PROCESS, group); err == nil {
+		_ = unix.Setpriority(unix.PRIO_PGRP, group, min(20-p+nice, 19)) // the system call counts from 20 down
 	}
 }
 

@@ -106,8 +106,11 @@ func Start(c Command) (*Process, error) {
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}
-	if err := p.spawn(c.Nice); err != nil {
+	if err := p.spawn(); err != nil {
 		return fail(err)
+	}
+	if c.Nice != 0 {
+		giveWay(p.pid, c.Nice)
 	}
 	for _, f := range theirs {
 		f.Close()
@@ -120,17 +123,12 @@ func Start(c Command) (*Process, error) {
 }
 
 // spawn starts the program and watches it from one thread: the kernel sends the death signal when the thread that
-// forked ends, not when the process does. The thread is ours alone until the program has ended, and not used again if it has
-// lent the program its niceness: nobody but root gets back from there.
-func (p *Process) spawn(nice int) error {
+// forked ends, not when the process does. The thread is ours alone until the program has ended.
+func (p *Process) spawn() error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		if nice == 0 {
-			defer runtime.UnlockOSThread()
-		} else {
-			giveWay(nice)
-		}
+		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		if err != nil {
 			started <- err

@@ -314,15 +314,18 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// What gives way does so with all that it starts, and nothing else does: the thread that started it is not used again.
+// What gives way does so with all that it starts, and nothing else does.
 func TestNice(t *testing.T) {
 	say := func(nice int) int {
 		t.Helper()
-		p, err := Start(Command{Args: []string{"sh", "-c", "nice"}, Nice: nice})
+		p, err := Start(Command{Args: []string{"sh", "-c", "read line; nice"}, Nice: nice})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Close()
+		if _, err := p.Stdin.WriteString("go\n"); err != nil {
+			t.Fatal(err)
+		}
 		return number(t, bufio.NewReader(p.Stdout))
 	}
 	usual := say(0)
