@@ -350,12 +350,19 @@ const (
 	maxNoiseLine = 4 << 10
 )
 
+// hearNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
+// most servers work in order.
 func (l *lane) hearNoise(raw []byte) {
 	l.t.Noisy++
-	if len(l.t.Noise) < maxNoise {
-		l.t.Noise = append(l.t.Noise, bytes.Clone(raw[:min(len(raw), maxNoiseLine)]))
-		l.t.NoiseAfter = append(l.t.NoiseAfter, len(l.t.Sent))
+	if len(l.t.Noise) == maxNoise {
+		return
 	}
+	after := len(l.t.Sent)
+	if i := l.unanswered(); i >= 0 {
+		after = i + 1
+	}
+	l.t.Noise = append(l.t.Noise, bytes.Clone(raw[:min(len(raw), maxNoiseLine)]))
+	l.t.NoiseAfter = append(l.t.NoiseAfter, after)
 }
 
 // runs returns how many requests were answered, given up or cancelled.

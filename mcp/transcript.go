@@ -89,7 +89,8 @@ type Transcript struct {
 	Received []Received // in order of arrival
 	Noise    [][]byte   // lines on standard output that are no message at all, at most 16, cut to 4 KiB
 	Noisy    int        // how many such lines there were
-	// NoiseAfter says for each line of Noise how many lines had been sent when it came; nil: nobody knows.
+	// NoiseAfter says for each line of Noise how many lines had been sent when it came, those after the first request that
+	// still waited for its answer left out; nil: nobody knows.
 	NoiseAfter []int
 	Stderr     []byte // written to standard error meanwhile, at most 64 KiB, the end of it
 	End        End
