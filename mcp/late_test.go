@@ -43,7 +43,7 @@ func TestLateServer(t *testing.T) {
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 			})
 		case message == "die slowly":
-			time.AfterFunc(200*time.Millisecond, func() { panic("slowly") })
+			time.AfterFunc(600*time.Millisecond, func() { panic("slowly") })
 		case message == "trace":
 			fmt.Fprintln(os.Stderr, "panic: recovered\n\ngoroutine 1 [running]:")
 			fallthrough
