@@ -155,6 +155,16 @@ func (e *chainExecutor) Exec(_ context.Context, in script, o *teasel.Observation
 	return nil
 }
 
+// chains are the detectors for a chainTarget.
+func chains() []teasel.Detector {
+	return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+		if !o.Evidence.(fired).armed {
+			return nil
+		}
+		return []teasel.Finding{{Rule: "chain", Severity: teasel.Low}}
+	})}
+}
+
 // What the target ran shortly before is tried first: from long histories it takes long to find the one input that matters.
 func TestShortHistoryFirst(t *testing.T) {
 	longest := 0
@@ -164,14 +174,7 @@ func TestShortHistoryFirst(t *testing.T) {
 	}
 	s := runWindow(t, tools, false, func(c *teasel.Campaign[script]) {
 		c.Target = chainTarget{&longest}
-		c.NewDetectors = func() []teasel.Detector {
-			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
-				if !o.Evidence.(fired).armed {
-					return nil
-				}
-				return []teasel.Finding{{Rule: "chain", Severity: teasel.Low}}
-			})}
-		}
+		c.NewDetectors = chains
 		c.Generate, c.Runs = 1, 20_000
 	})
 	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest > 8 {
@@ -196,14 +199,7 @@ func TestHistoryBeside(t *testing.T) {
 	longest, beside := 0, 0
 	s := runWindow(t, []string{"arm", "fire", "list", "read"}, false, func(c *teasel.Campaign[script]) {
 		c.Target = deepTarget{chainTarget{&longest}, chainTarget{&beside}}
-		c.NewDetectors = func() []teasel.Detector {
-			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
-				if !o.Evidence.(fired).armed {
-					return nil
-				}
-				return []teasel.Finding{{Rule: "chain", Severity: teasel.Low}}
-			})}
-		}
+		c.NewDetectors = chains
 		c.Generate, c.Runs, c.StopAfter, c.Duration = 1, 0, 1, time.Minute
 	})
 	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest != 1 || beside < 2 {

@@ -67,9 +67,8 @@ func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 	if k.done {
 		return false
 	}
-	k.done, k.waits = true, true
 	c.f.Execution = w.state.Executions
-	w.later = append(w.later, c)
+	w.enqueue(c)
 	return true
 }
 
@@ -110,10 +109,15 @@ func (w *Worker[T]) deepen(c claim[T]) bool {
 		return false
 	}
 	c.aside, c.deep = true, true
+	w.enqueue(c)
+	return true
+}
+
+// enqueue puts a finding in line. While it is there, seeing it again is nothing new.
+func (w *Worker[T]) enqueue(c claim[T]) {
 	k := w.known[c.f.ID()]
 	k.done, k.waits = true, true
 	w.later = append(w.later, c)
-	return true
 }
 
 func (w *Worker[T]) next(ctx context.Context, i int) error {
