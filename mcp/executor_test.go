@@ -21,18 +21,26 @@ import (
 // open starts an executor and checks at the end of the test that no process and no goroutine of it is left.
 func open(t *testing.T, target *Target) *executor {
 	t.Helper()
+	e, end := begin(t, target)
+	t.Cleanup(end)
+	return e
+}
+
+// begin is open for a test that ends the executor itself.
+func begin(t *testing.T, target *Target) (e *executor, end func()) {
+	t.Helper()
 	before := runtime.NumGoroutine()
 	ex, err := target.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	return ex.(*executor), func() {
+		t.Helper()
 		if err := ex.Close(); err != nil {
 			t.Error(err)
 		}
 		checkNothingLeft(t, before)
-	})
-	return ex.(*executor)
+	}
 }
 
 func checkNothingLeft(t *testing.T, goroutines int) {

@@ -63,11 +63,13 @@ func TestLateServer(t *testing.T) {
 	}
 }
 
-func lateServer(t *testing.T) *executor {
-	return open(t, &Target{
+func lateTarget() *Target {
+	return &Target{
 		Command: []string{os.Args[0], "-test.run=^TestLateServer$"}, Env: []string{"TEASEL_TEST_SERVER=1"}, Timeout: 5 * time.Second,
-	})
+	}
 }
+
+func lateServer(t *testing.T) *executor { return open(t, lateTarget()) }
 
 // TestIdleDeath: a server that dies when everything has been answered is put down to the script that did it.
 func TestIdleDeath(t *testing.T) {
@@ -127,7 +129,10 @@ func inTime(t *testing.T, try func(e *executor) (wrong string)) {
 	t.Helper()
 	var wrong string
 	for range 5 {
-		if wrong = try(lateServer(t)); wrong == "" {
+		e, end := begin(t, lateTarget())
+		wrong = try(e)
+		end()
+		if wrong == "" {
 			return
 		}
 	}
