@@ -1,10 +1,13 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,11 +77,31 @@ func Bind(cpu int) (release func(), err error) {
 	}, nil
 }
 
-// giveWay adds to the niceness of a group that has just been started, and so of all that it will start. Its first thread
-// takes longer to start another one than this does.
-func giveWay(group, nice int) {
-	if p, err := unix.Getpriority(unix.PRIO_PROCESS, group); err == nil {
-		_ = unix.Setpriority(unix.PRIO_PGRP, group, min(20-p+nice, 19)) // the system call counts from 20 down
+// giveWay adds to the niceness of a group that has just been started, and so of all that it will start, and returns what it
+// is then. Its first thread takes longer to start another one than this does.
+func giveWay(group, nice int) int {
+	p, err := unix.Getpriority(unix.PRIO_PROCESS, group)
+	if err != nil {
+		return nice
+	}
+	nice = min(20-p+nice, 19) // the system call counts from 20 down
+	_ = unix.Setpriority(unix.PRIO_PGRP, group, nice)
+	return nice
+}
+
+// sessionPause is how long a kernel lets nobody but root set the niceness of another session.
+const sessionPause = 100 * time.Millisecond
+
+// yield sets the niceness of the program's session. A kernel that shares processors out among sessions first takes no
+// heed of a program's own niceness beyond its session, and each program has one of its own.
+func (p *Process) yield(nice int) {
+	file, text := fmt.Sprintf("/proc/%d/autogroup", p.pid), strconv.Itoa(nice)
+	for errors.Is(os.WriteFile(file, []byte(text), 0), unix.EAGAIN) {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(sessionPause):
+		}
 	}
 }
 

@@ -41,6 +41,8 @@ type Process struct {
 	ended   chan struct{} // the program has ended; it is not reaped, so that its number is still its own
 	drained chan struct{} // nothing more will come on standard error
 
+	yielding sync.WaitGroup // until its session has its niceness
+
 	once  sync.Once
 	state State
 	err   error
@@ -110,7 +112,8 @@ func Start(c Command) (*Process, error) {
 		return fail(err)
 	}
 	if c.Nice != 0 {
-		giveWay(p.pid, c.Nice)
+		nice := giveWay(p.pid, c.Nice)
+		p.yielding.Go(func() { p.yield(nice) })
 	}
 	for _, f := range theirs {
 		f.Close()
@@ -207,6 +210,7 @@ func (p *Process) Close() error {
 		p.Stdin.Close()
 		p.err = p.killAll()
 		<-p.ended
+		p.yielding.Wait() // its number is given to nobody else until then
 		p.reap()
 		p.state.Aborted = running
 		p.Stdout.Close()

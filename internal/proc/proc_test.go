@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func Example() {
@@ -335,6 +337,36 @@ func TestNice(t *testing.T) {
 		}
 		if got := say(0); got != usual {
 			t.Fatalf("another program's niceness is %d, want %d", got, usual)
+		}
+	}
+}
+
+// Where sessions have a niceness, that of the program's session is what counts.
+func TestSessionNice(t *testing.T) {
+	const file = "/proc/%d/autogroup"
+	if _, err := os.Stat(fmt.Sprintf(file, os.Getpid())); err != nil {
+		t.Skip("skipped: this kernel shares processors out among processes alone")
+	}
+	p, err := Start(Command{Args: []string{"cat"}, Nice: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("nice %d\n", min(20-own+7, 19))
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		text, err := os.ReadFile(fmt.Sprintf(file, p.PID()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(string(text), want) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the session's niceness is %q, want %q", text, want)
 		}
 	}
 }
