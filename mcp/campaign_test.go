@@ -43,16 +43,19 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 		h.profile = mcp.Standard
 	}
 	target := &mcp.Target{Command: h.command, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary}
-	if target.Session, err = target.Discover(t.Context()); err != nil {
+	visit, err := target.Visit(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
+	target.Session = visit.Session
 	choice, err := h.choose.Apply(target.Session)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := target.Learn(t.Context(), target.Session, &choice); err != nil {
+	if err := visit.Learn(t.Context(), &choice); err != nil {
 		t.Fatal(err)
 	}
+	visit.Close()
 	target.Blocked = func(name string) bool {
 		return slices.ContainsFunc(choice.Blocked, func(b mcp.Blocked) bool { return b.Name == name })
 	}

@@ -15,24 +15,48 @@ const (
 	maxItems = 100_000
 )
 
-// Discover starts the server, asks what there is, and ends it. When the server cannot be used at all the error is a
-// [*StartError]; what is wrong with a list is in the session's Trouble.
-func (t *Target) Discover(ctx context.Context) (*Session, error) {
+// Visit is a server that is looked at before a campaign begins.
+type Visit struct {
+	Session *Session
+
+	target *Target
+	server *server
+}
+
+// Visit starts the server and asks what there is. When the server cannot be used at all the error is a [*StartError]; what
+// is wrong with a list is in the session's Trouble. The caller closes the visit.
+func (t *Target) Visit(ctx context.Context) (*Visit, error) {
 	s, err := t.launch()
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	session, err := t.discover(ctx, s)
+	v := &Visit{target: t, server: s}
+	if v.Session, err = t.discover(ctx, s); err == nil {
+		if direct := t.behind(s); direct != nil {
+			err = t.shortcut(ctx, v.Session, direct)
+		}
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// Close asks the server to end and waits for that, but not for long.
+func (v *Visit) Close() {
+	v.server.proc.Stop(stopTime)
+	v.server.close()
+}
+
+// Discover starts the server, asks what there is, and ends it. Its errors are those of [Target.Visit].
+func (t *Target) Discover(ctx context.Context) (*Session, error) {
+	v, err := t.Visit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	direct := t.behind(s)
-	s.proc.Stop(stopTime)
-	if direct != nil {
-		err = t.shortcut(ctx, session, direct)
-	}
-	return session, err
+	v.Close()
+	return v.Session, nil
 }
 
 func (t *Target) discover(ctx context.Context, s *server) (*Session, error) {

@@ -20,26 +20,13 @@ const (
 
 // Learn calls those of the chosen tools that only read, once each with plain arguments, and reads some resources. What
 // their answers show under the name of an argument, such as the keys of what there is, goes into the session's Learned:
-// with a key that the server has, a call gets further than with one that it has not. It starts a process of its own and
-// ends it. A server that refuses, falls silent or dies meanwhile teaches less, which is no error: what is wrong with it is
-// the campaign's business.
-func (t *Target) Learn(ctx context.Context, session *Session, choice *Choice) error {
-	lines := lookingLines(session, choice)
-	if len(lines) == 0 {
-		return nil
-	}
-	s, err := t.launch()
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	if _, err := t.shakeHands(ctx, s); err != nil {
-		return err
-	}
+// with a key that the server has, a call gets further than with one that it has not. A server that refuses, falls silent or
+// dies meanwhile teaches less, which is no error: what is wrong with it is the campaign's business.
+func (v *Visit) Learn(ctx context.Context, choice *Choice) error {
 	var shown Note
 	deadline := time.Now().Add(learnLimit)
-	for i, line := range lines {
-		answer, _, err := s.call(ctx, line, min(t.timeout(), completionLimit, time.Until(deadline)))
+	for i, line := range lookingLines(v.Session, choice) {
+		answer, _, err := v.server.call(ctx, line, min(v.target.timeout(), completionLimit, time.Until(deadline)))
 		if errors.Is(err, errSilent) && time.Now().Before(deadline) {
 			continue
 		}
@@ -50,8 +37,7 @@ func (t *Target) Learn(ctx context.Context, session *Session, choice *Choice) er
 			shown.captures(i, answer.Result)
 		}
 	}
-	s.proc.Stop(stopTime)
-	session.Learned = shown.byName(argumentNames(session, choice))
+	v.Session.Learned = shown.byName(argumentNames(v.Session, choice))
 	return ctx.Err()
 }
 

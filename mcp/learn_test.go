@@ -39,15 +39,17 @@ func TestLearned(t *testing.T) {
 // TestLearn asks real servers. The planted one shows the names of its items under the name of no argument.
 func TestLearn(t *testing.T) {
 	target := &Target{Command: []string{BuildServer(t, plantedtest.Planted), "-bugs", "none"}}
-	session, err := target.Discover(t.Context())
+	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer visit.Close()
+	session := visit.Session
 	choice, err := Selection{}.Apply(session)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := target.Learn(t.Context(), session, &choice); err != nil {
+	if err := visit.Learn(t.Context(), &choice); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(session.Learned)

@@ -23,7 +23,7 @@ type Session struct {
 	Prompts      []Prompt
 	Pages        map[string]int      // by the method of a list: how many pages it has
 	Completions  map[string][]string // by the name of an argument or variable: what completion/complete offers for it
-	Learned      map[string][]string // by the name of an argument: values that the server shows under it; see [Target.Learn]
+	Learned      map[string][]string // by the name of an argument: values that the server shows under it; see [Visit.Learn]
 	Trouble      []string            // what went wrong while the lists were read, a sentence each
 
 	// Direct is the command of the server itself, if the target's command has a launcher before it, such as npx. The

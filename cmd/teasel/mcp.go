@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -96,7 +97,7 @@ func runMCP(cmd *cobra.Command, o *mcpOptions) error {
 	if err != nil {
 		return err
 	}
-	defer p.canary.close()
+	defer p.close()
 	if o.DryRun {
 		return p.dryRun(cmd.OutOrStdout())
 	}
@@ -176,11 +177,17 @@ type mcpPlan struct {
 	session *mcp.Session
 	choice  mcp.Choice
 	canary  canary
+	ending  sync.WaitGroup // of the server that was asked what there is
+}
+
+func (p *mcpPlan) close() {
+	p.canary.close()
+	p.ending.Wait()
 }
 
 // planMCP asks the server what there is and makes a campaign of it.
-func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, error) {
-	p := &mcpPlan{}
+func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (p *mcpPlan, err error) {
+	p = &mcpPlan{}
 	command, err := program(o.Command)
 	if err != nil {
 		return nil, err
@@ -190,12 +197,21 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	if o.Workers > 1 { // each has its own
 		target.Spares = 1
 	}
-	if p.session, err = target.Discover(ctx); err != nil {
+	visit, err := target.Visit(ctx)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, &exit{status: exitInterrupted}
 		}
 		return nil, targetFailure(err)
 	}
+	defer func() {
+		if err != nil {
+			visit.Close()
+			return
+		}
+		p.ending.Go(visit.Close) // the campaign need not wait for it
+	}()
+	p.session = visit.Session
 	target.Session = p.session
 	if p.session.Direct != nil {
 		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0], strings.Join(p.session.Direct, " "))
@@ -216,7 +232,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (*mcpPlan, er
 	target.Blocked = p.choice.Blocks
 	if !o.DryRun {
 		tellBlocked(stderr, &p.choice)
-		if err := target.Learn(ctx, p.session, &p.choice); err != nil {
+		if err := visit.Learn(ctx, &p.choice); err != nil {
 			if ctx.Err() != nil {
 				return nil, &exit{status: exitInterrupted}
 			}
@@ -409,6 +425,6 @@ func resumeMCP(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	defer p.canary.close()
+	defer p.close()
 	return p.resume(cmd, dir)
 }

@@ -18,10 +18,12 @@ import (
 
 // fuzz asks the server what it has, fuzzes it for at most runs requests, and writes what it found.
 func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err error) {
-	session, err := target.Discover(ctx)
+	visit, err := target.Visit(ctx)
 	if err != nil {
 		return err
 	}
+	defer visit.Close()
+	session := visit.Session
 	target.Session = session
 
 	// Tools that may destroy something are neither called nor, whatever a mutation makes of a line, named.
@@ -39,7 +41,7 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 	defer func() { err = errors.Join(err, target.Canary.Remove()) }()
 
 	// What there is, for calls that are to get beyond "no such thing".
-	if err := target.Learn(ctx, session, &choice); err != nil {
+	if err := visit.Learn(ctx, &choice); err != nil {
 		return err
 	}
 
