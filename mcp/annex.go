@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	dearLooks = 5               // at a spare process at rest, after which nobody else wants it
+	dearLooks = 3               // at a spare process at rest, after which nobody else wants it
 	dearTime  = 3 * time.Second // without one, after which a check does not wait for it
 	maxDear   = 128             // checks that wait
 )

@@ -22,8 +22,9 @@ func (m *Mutator) Seeds() []Seed {
 	s.edges()
 	s.chains()
 	s.known()
-	s.add("initialize", true, fresh("", append(handshake(s.b.version()), sendText(pingLine))...))
 	s.checks(m.profile.NoGrowth)
+	// Last, for a server may take long to start, and at first others want one.
+	s.add("initialize", true, fresh("", append(handshake(s.b.version()), sendText(pingLine))...))
 	return s.all
 }
 

@@ -11,7 +11,7 @@ import (
 const (
 	spareTime  = 5 * time.Second        // after a spare process was needed, in which another one is likely to be
 	quickStart = 150 * time.Millisecond // of a server whose start is not worth doing anything else meanwhile
-	restLook   = 20 * time.Millisecond  // between two looks whether a spare process is at rest
+	restLook   = 50 * time.Millisecond  // between two looks whether a spare process is at rest
 	restLooks  = 2                      // in a row after which it is
 )
 
