@@ -103,7 +103,7 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 			if w.postpone(ctx, c) {
 				continue
 			}
-			if err := w.confirm(ctx, c); err != nil {
+			if err := w.attend(ctx, c); err != nil {
 				return err
 			}
 			if len(w.news.Findings) > 0 || w.due() {

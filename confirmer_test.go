@@ -15,12 +15,13 @@ import (
 type staller struct {
 	crash   bool // instead, an eighth of all inputs kills it at once, and a fresh target has to be waited for
 	refuses bool // there is only one instance at a time
+	warm    bool // then: only before the first crash
 	stops   bool // the campaign is broken off while a hang is shown again
 	cancel  context.CancelFunc
 
 	opened, closed atomic.Int32
 	executions     atomic.Uint64 // of the first instance
-	rests          atomic.Int32
+	rests, looks   atomic.Int32
 	stopped        atomic.Bool
 }
 
@@ -48,8 +49,11 @@ func (t *staller) OpenBackground(context.Context) (teasel.Executor[[]byte], erro
 	return &stalled{t, false}, nil
 }
 
-func (s *stalled) Rest()       { s.t.rests.Add(1) }
-func (s *stalled) Ready() bool { return !s.t.crash || !s.first }
+func (s *stalled) Rest() { s.t.rests.Add(1) }
+
+func (s *stalled) Ready() bool {
+	return !s.t.crash || !s.first || s.t.looks.Add(1) > 1 && s.t.warm
+}
 
 func (s *stalled) Close() error {
 	s.t.closed.Add(1)
@@ -67,6 +71,9 @@ func (s *stalled) Exec(ctx context.Context, in []byte, o *teasel.Observation) er
 	o.Exit, o.Detail = teasel.ExitHang, "three"
 	if s.t.crash {
 		o.Exit = teasel.ExitCrash
+	}
+	if s.t.warm && in[0]%16 > 8 {
+		o.Detail = "eleven"
 	}
 	if s.first {
 		return nil
@@ -96,6 +103,7 @@ func TestConfirmer(t *testing.T) {
 	}{
 		{"beside", &staller{}, 0, 2, 2},
 		{"no fresh target", &staller{crash: true}, 0, 2, 2},
+		{"there was none once", &staller{crash: true, warm: true}, 0, 2, 4},
 		{"no other instance", &staller{refuses: true}, 0, 2, 1},
 		{"broken off", &staller{stops: true}, 0, 2, 2},
 		{"runs are counted", &staller{}, 4000, 1, 1},

@@ -13,6 +13,7 @@ import (
 const (
 	maxLater  = 64                     // findings that wait
 	maxAside  = 4                      // of these, beyond which the worker shows findings again too
+	ownPart   = 8                      // one part in so many of its time, if targets have to be waited for
 	laterTime = 3 * time.Second        // after which the first of them waits no longer
 	laterLast = 20 * time.Second       // for all that wait when the campaign has reached a limit of its own
 	asideTime = 100 * time.Millisecond // of an execution, from which a finding is shown again beside the campaign
@@ -53,13 +54,18 @@ func (c *claim[T]) urgent(than *claim[T]) bool {
 }
 
 // ready reports whether a fresh target is to be had without waiting.
-func (w *Worker[T]) ready() bool { return w.readier == nil || w.readier.Ready() }
+func (w *Worker[T]) ready() bool {
+	ready := w.readier == nil || w.readier.Ready()
+	w.waited = w.waited || !ready
+	return ready
+}
 
 // postpone puts a finding in line and reports whether it has: not if it can be confirmed now.
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 	ready := w.ready()
-	slow := c.own || c.took >= asideTime || !ready
-	c.aside = w.delegates() && (c.took >= pettyTime || slow && len(w.later) < maxAside)
+	slow := c.own || c.took >= asideTime || w.waited
+	busy := len(w.later) < maxAside || w.waited && w.showing*ownPart > time.Since(w.began)
+	c.aside = w.delegates() && (c.took >= pettyTime || slow && busy)
 	if ctx.Err() != nil || len(w.later) >= maxLater || !c.aside && !c.dear() && w.ripe() < 0 && ready {
 		return false
 	}
@@ -125,15 +131,22 @@ func (w *Worker[T]) next(ctx context.Context, i int) error {
 	w.later = slices.Delete(w.later, i, i+1)
 	k := w.known[c.f.ID()]
 	k.done, k.waits = false, false
-	began := time.Now()
-	err := w.confirm(ctx, c)
-	if c.dear() {
-		w.petty += time.Since(began)
-	}
-	if err != nil {
+	if err := w.attend(ctx, c); err != nil {
 		return err
 	}
 	return w.settle(ctx)
+}
+
+// attend confirms a finding while the campaign waits.
+func (w *Worker[T]) attend(ctx context.Context, c claim[T]) error {
+	began := time.Now()
+	err := w.confirm(ctx, c)
+	took := time.Since(began)
+	w.showing += took
+	if c.dear() {
+		w.petty += took
+	}
+	return err
 }
 
 // end judges what was seen when the loop has ended with err: all of it when the campaign has reached a limit of its own,

@@ -65,7 +65,9 @@ type Worker[T any] struct {
 	first    uint64 // executions made before this run
 	synced   time.Time
 	began    time.Time
-	petty    time.Duration // that findings took which are too dear
+	showing  time.Duration // that the campaign waited for findings to be shown again
+	petty    time.Duration // of it, for those that are too dear
+	waited   bool          // for a fresh target, once at least
 	last     time.Time     // when confirming must end after the campaign has; zero: it has not
 
 	slots  []T // the batch being made
