@@ -43,7 +43,7 @@ func (e *executor) limit(l *lane) time.Duration {
 func (e *executor) excused(r *round, quiet time.Duration) bool {
 	whole := e.target.timeout()
 	if r.limit >= whole || quiet >= whole {
-		return e.target.background && quiet < starvedFactor*whole && r.starved()
+		return e.target.yields > 0 && quiet < starvedFactor*whole && r.starved()
 	}
 	slowest, silent := e.precedent(r)
 	once := silent == 0 && (r.alone == nil || !r.alone.obs.Ask.Quick)

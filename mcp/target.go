@@ -28,7 +28,7 @@ type Target struct {
 	// whatever made it. It is asked once for each tool, when an executor is opened.
 	Blocked func(tool string) bool
 
-	background bool // its servers are of low priority, and few
+	yields int // niceness of its servers, which are few; 0: it has all that it wants
 }
 
 var (
@@ -41,13 +41,18 @@ const (
 	defaultStartTimeout = 30 * time.Second
 	defaultWindow       = 32
 	defaultSpares       = 3
-	niceness            = 10 // of servers in the background: a tenth of a processor that somebody else wants
+)
+
+// How servers beside the campaign give way to it. A finding that hangs has to be waited for by the processor's clock.
+const (
+	niceFinding = 3  // half of a processor that somebody else wants, to show a finding again
+	niceCheck   = 10 // a tenth
 )
 
 // aside returns the target for an executor in the background.
-func (t *Target) aside() *Target {
+func (t *Target) aside(niceness int) *Target {
 	b := *t
-	b.background, b.Spares = true, 1
+	b.yields, b.Spares = niceness, 1
 	return &b
 }
 
@@ -92,9 +97,7 @@ func (t *Target) launch() (*server, error) {
 	if t.Session != nil && t.Session.direct != nil {
 		c = *t.Session.direct
 	}
-	if t.background {
-		c.Nice = niceness
-	}
+	c.Nice = t.yields
 	if t.Canary != nil {
 		c.Env = slices.Concat(c.Env, t.Canary.Environ())
 	}
