@@ -63,6 +63,9 @@ func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
 	case r.mute:
 		limit = e.muteTime(r)
 		if quiet >= limit {
+			if e.starving(r, limit, quiet) {
+				return fateInvalid, graceTime
+			}
 			e.giveUp(r)
 		}
 		return fateInvalid, max(limit-quiet, time.Millisecond)

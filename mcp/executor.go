@@ -86,7 +86,7 @@ const (
 // OpenBackground is like Open, but the executor's servers get what others leave of the processors: those are for the
 // campaign.
 func (t *Target) OpenBackground(ctx context.Context) (teasel.Executor[Script], error) {
-	return t.aside(niceFinding).Open(ctx)
+	return t.aside().Open(ctx)
 }
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].

@@ -11,7 +11,7 @@ const (
 	soonShare     = 5
 	quickShare    = 16
 	slowestFactor = 4
-	starvedFactor = 2 // one in the background that had no processor gets so many times the whole limit
+	starvedFactor = 8 // one in the background that had no processor gets so many times the whole limit
 )
 
 // soon is how long a server that was never silent before is given in an execution that will be repeated.
@@ -43,20 +43,25 @@ func (e *executor) limit(l *lane) time.Duration {
 func (e *executor) excused(r *round, quiet time.Duration) bool {
 	whole := e.target.timeout()
 	if r.limit >= whole || quiet >= whole {
-		return e.target.yields > 0 && quiet < starvedFactor*whole && r.starved()
+		return e.starving(r, r.limit, quiet)
 	}
 	slowest, silent := e.precedent(r)
 	once := silent == 0 && (r.alone == nil || !r.alone.obs.Ask.Quick)
 	if quiet < slowestFactor*slowest || once && quiet < e.soon() {
 		return true
 	}
-	return r.starved()
+	return r.starved(r.limit)
+}
+
+// starving reports whether a server in the background is silent because others have the processors.
+func (e *executor) starving(r *round, limit, quiet time.Duration) bool {
+	return e.target.yields > 0 && quiet < starvedFactor*e.target.timeout() && r.starved(limit)
 }
 
 // starved reports whether a silent server has work to do and has not had a processor for as long as it is waited for.
-func (r *round) starved() bool {
+func (r *round) starved(limit time.Duration) bool {
 	running, _ := r.server.proc.Threads()
-	return running > 0 && r.server.proc.CPU()-r.spent < r.limit
+	return running > 0 && r.server.proc.CPU()-r.spent < limit
 }
 
 // writeLimit is how long the server may take to read what we write.

@@ -43,16 +43,19 @@ const (
 	defaultSpares       = 3
 )
 
-// How servers beside the campaign give way to it. A finding that hangs has to be waited for by the processor's clock.
+// How servers beside the campaign give way to it: those that take long to start cost it most.
 const (
-	niceFinding = 3  // half of a processor that somebody else wants, to show a finding again
-	niceCheck   = 10 // a tenth
+	niceness      = 3  // half of a processor that somebody else wants
+	nicenessStart = 10 // a tenth
 )
 
 // aside returns the target for an executor in the background.
-func (t *Target) aside(niceness int) *Target {
+func (t *Target) aside() *Target {
 	b := *t
 	b.yields, b.Spares = niceness, 1
+	if t.Session != nil && t.Session.startup >= quickStart {
+		b.yields = nicenessStart
+	}
 	return &b
 }
 
