@@ -13,7 +13,7 @@ import (
 const (
 	maxLater  = 64                     // findings that wait
 	maxAside  = 4                      // of these, beyond which the worker shows findings again too
-	ownPart   = 8                      // one part in so many of its time, if targets have to be waited for
+	ownPart   = 4                      // one part in so many of its time, if targets have to be waited for
 	laterTime = 3 * time.Second        // after which the first of them waits no longer
 	laterLast = 20 * time.Second       // for all that wait when the campaign has reached a limit of its own
 	asideTime = 100 * time.Millisecond // of an execution, from which a finding is shown again beside the campaign

@@ -60,12 +60,11 @@ func (t *Target) Discover(ctx context.Context) (*Session, error) {
 }
 
 func (t *Target) discover(ctx context.Context, s *server) (*Session, error) {
-	began := time.Now()
 	answer, err := t.shakeHands(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	session := &Session{startup: time.Since(began), Asked: t.version(), Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
+	session := &Session{Asked: t.version(), Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
 	session.readInitialize()
 	d := discovery{target: t, server: s, session: session}
 	for _, l := range []struct {

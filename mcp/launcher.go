@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
@@ -61,7 +60,6 @@ func isLauncher(args []string) bool {
 
 // shortcut notes how to start the server without its launcher, if that gives the same server.
 func (t *Target) shortcut(ctx context.Context, session *Session, c *proc.Command) error {
-	began := time.Now()
 	s, err := launch(*c)
 	if err != nil {
 		return ctx.Err()
@@ -73,7 +71,6 @@ func (t *Target) shortcut(ctx context.Context, session *Session, c *proc.Command
 	}
 	if answer.Result.String() == session.Initialize.String() {
 		session.direct, session.Direct = c, c.Args
-		session.startup = time.Since(began)
 	}
 	s.proc.Stop(stopTime)
 	return nil

@@ -27,7 +27,7 @@ func TestBackground(t *testing.T) {
 		return p
 	}
 	for _, s := range append(e.spares, e.live) {
-		if got, want := priority(s), max(priority(usual.live)-e.target.yields, 1); got != want {
+		if got, want := priority(s), max(priority(usual.live)-niceness, 1); got != want {
 			t.Errorf("its priority is %d, want %d", got, want)
 		}
 	}

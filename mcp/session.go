@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"time"
-
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -32,8 +30,6 @@ type Session struct {
 	// processes of a campaign are started with it, in the environment that the launcher gave. nil: there is none.
 	Direct []string
 	direct *proc.Command
-
-	startup time.Duration // what a process took to answer initialize
 }
 
 // Tool is one item of tools/list.

@@ -41,21 +41,13 @@ const (
 	defaultStartTimeout = 30 * time.Second
 	defaultWindow       = 32
 	defaultSpares       = 3
-)
-
-// How servers beside the campaign give way to it: those that take long to start cost it most.
-const (
-	niceness      = 3  // half of a processor that somebody else wants
-	nicenessStart = 10 // a tenth
+	niceness            = 3 // of servers in the background: half of a processor that somebody else wants
 )
 
 // aside returns the target for an executor in the background.
 func (t *Target) aside() *Target {
 	b := *t
 	b.yields, b.Spares = niceness, 1
-	if t.Session != nil && t.Session.startup >= quickStart {
-		b.yields = nicenessStart
-	}
 	return &b
 }
 
