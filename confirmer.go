@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (w *Worker[T]) delegate(ctx context.Context) error {
 		c := w.later[worst]
 		w.later = slices.Delete(w.later, worst, worst+1)
 		b.start(ctx, w, &c)
-	case b.w != nil && b.w.worstFirst() && b.rough*time.Duration(roughPart(b.w.rough[0].f.Severity)) <= time.Since(w.began):
+	case b.w != nil && len(b.w.rough) > 0 && w.within(b.rough, roughPart(b.w.rough[0].f.Severity)):
 		b.start(ctx, w, nil)
 	}
 	return nil
@@ -167,6 +168,7 @@ func (w *Worker[T]) hear() error {
 		}
 	}
 	b.w.later = nil
+	slices.SortStableFunc(b.w.rough, func(a, b rough) int { return cmp.Compare(b.f.Severity, a.f.Severity) }) // the worst first
 	for id, k := range b.w.known {
 		own := w.known[id]
 		switch {

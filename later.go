@@ -64,8 +64,8 @@ func (w *Worker[T]) ready() bool {
 func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 	ready := w.ready()
 	slow := c.own || c.took >= asideTime || w.waited
-	busy := len(w.later) < maxAside || w.waited && w.showing*ownPart > time.Since(w.began)
-	c.aside = w.delegates() && (c.took >= pettyTime || slow && busy)
+	helps := len(w.later) >= maxAside && (!w.waited || w.within(w.showing, ownPart))
+	c.aside = w.delegates() && (c.took >= pettyTime || slow && !helps)
 	if ctx.Err() != nil || len(w.later) >= maxLater || !c.aside && !c.dear() && w.ripe() < 0 && ready {
 		return false
 	}
@@ -79,8 +79,11 @@ func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 }
 
 // affords reports whether there is time for a finding: for those that are too dear only a part is.
-func (w *Worker[T]) affords(dear bool) bool {
-	return !dear || w.petty*pettyPart <= time.Since(w.began)
+func (w *Worker[T]) affords(dear bool) bool { return !dear || w.within(w.petty, pettyPart) }
+
+// within reports whether what was spent on something is at most one part in so many of the time.
+func (w *Worker[T]) within(spent time.Duration, part int) bool {
+	return spent*time.Duration(part) <= time.Since(w.began)
 }
 
 // ripe returns the index of the first finding in line that there is time for, those for the confirmer left out; -1: there

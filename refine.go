@@ -1,9 +1,7 @@
 package teasel
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 )
 
@@ -137,12 +135,6 @@ func (w *Worker[T]) finish(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// worstFirst brings the worst of the findings that could be simpler to the front, and reports whether there is any.
-func (w *Worker[T]) worstFirst() bool {
-	slices.SortStableFunc(w.rough, func(a, b rough) int { return cmp.Compare(b.f.Severity, a.f.Severity) })
-	return len(w.rough) > 0
 }
 
 func (w *Worker[T]) slice(ctx context.Context) error {

@@ -83,8 +83,7 @@ const (
 	startTries    = 3               // before we believe that a server which has started once starts no more
 )
 
-// OpenBackground is like Open, but the executor's servers get what others leave of the processors: those are for the
-// campaign.
+// OpenBackground is like Open, but the executor's servers are few, and give way to those of the campaign.
 func (t *Target) OpenBackground(ctx context.Context) (teasel.Executor[Script], error) {
 	return t.aside().Open(ctx)
 }
