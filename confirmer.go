@@ -131,6 +131,11 @@ func (b *confirmer[T]) open(ctx context.Context, c *Campaign[T], number int) boo
 
 // run is an errand.
 func (b *confirmer[T]) run(ctx context.Context) (err error) {
+	if p, ok := b.w.ex.(Prioritizer); ok {
+		if err := p.Prioritize(b.severity()); err != nil {
+			return err
+		}
+	}
 	if b.claim == nil {
 		err = b.w.slice(ctx)
 		b.rough += time.Since(b.began)
@@ -146,6 +151,14 @@ func (b *confirmer[T]) run(ctx context.Context) (err error) {
 		err = nil
 	}
 	return errors.Join(err, b.w.publish(context.WithoutCancel(ctx)))
+}
+
+// severity is that of the finding which the errand is about.
+func (b *confirmer[T]) severity() Severity {
+	if b.claim == nil {
+		return b.w.rough[0].f.Severity
+	}
+	return b.claim.f.Severity
 }
 
 // hear takes over what has come of an errand.

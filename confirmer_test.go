@@ -23,6 +23,7 @@ type staller struct {
 	executions     atomic.Uint64 // of the first instance
 	rests, looks   atomic.Int32
 	stopped        atomic.Bool
+	severity       atomic.Int32 // that the other instance was last told
 }
 
 type stalled struct {
@@ -34,6 +35,7 @@ var (
 	_ teasel.Backgrounder[[]byte] = (*staller)(nil)
 	_ teasel.Readier              = (*stalled)(nil)
 	_ teasel.Rester               = (*stalled)(nil)
+	_ teasel.Prioritizer          = (*stalled)(nil)
 )
 
 func (t *staller) Open(context.Context) (teasel.Executor[[]byte], error) {
@@ -47,6 +49,11 @@ func (t *staller) OpenBackground(context.Context) (teasel.Executor[[]byte], erro
 		return nil, errors.New("there is one already")
 	}
 	return &stalled{t, false}, nil
+}
+
+func (s *stalled) Prioritize(to teasel.Severity) error {
+	s.t.severity.Store(int32(to))
+	return nil
 }
 
 func (s *stalled) Rest() { s.t.rests.Add(1) }
@@ -79,6 +86,9 @@ func (s *stalled) Exec(ctx context.Context, in []byte, o *teasel.Observation) er
 		return nil
 	}
 	o.Evidence = "beside"
+	if teasel.Severity(s.t.severity.Load()) < teasel.Medium {
+		return errors.New("it was not told what it is used for")
+	}
 	if s.t.stops && s.t.stopped.CompareAndSwap(false, true) {
 		s.t.cancel()
 		<-ctx.Done()

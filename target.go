@@ -44,6 +44,10 @@ type Backgrounder[T any] interface {
 	OpenBackground(ctx context.Context) (Executor[T], error)
 }
 
+// A Prioritizer is an [Executor] of a [Backgrounder] that gives way to the campaign the more, the less what it is used for
+// matters. Prioritize says how bad the finding is that it is to show from now on.
+type Prioritizer interface{ Prioritize(s Severity) error }
+
 // A Rester is an [Executor] that keeps what its last calls came to. Rest says that none of that is needed, nor its memory
 // for a while; the evidence of those is no longer good.
 type Rester interface{ Rest() }

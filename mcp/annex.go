@@ -50,7 +50,7 @@ func (e *executor) catchUp(ctx context.Context) error {
 		return nil
 	}
 	if a.e == nil {
-		a.e = newExecutor(e.target.aside(), e.session)
+		a.e = newExecutor(e.target.aside(pettyNiceness), e.session)
 		a.e.annexed = true
 		a.e.learn()
 	}

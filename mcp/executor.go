@@ -67,6 +67,7 @@ var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
 	_ teasel.Overlapper            = (*executor)(nil)
+	_ teasel.Prioritizer           = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
 	_ teasel.Rester                = (*executor)(nil)
 	_ teasel.Readier               = (*executor)(nil)
@@ -85,7 +86,7 @@ const (
 
 // OpenBackground is like Open, but the executor's servers are few, and give way to those of the campaign.
 func (t *Target) OpenBackground(ctx context.Context) (teasel.Executor[Script], error) {
-	return t.aside().Open(ctx)
+	return t.aside(pettyNiceness).Open(ctx)
 }
 
 // Open starts the server and says hello. When that fails the error is a [*StartError].

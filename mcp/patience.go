@@ -60,8 +60,7 @@ func (e *executor) starving(r *round, limit, quiet time.Duration) bool {
 
 // starved reports whether a silent server has work to do and has not had a processor for as long as it is waited for.
 func (r *round) starved(limit time.Duration) bool {
-	running, _ := r.server.proc.Threads()
-	return running > 0 && r.server.proc.CPU()-r.spent < limit
+	return r.server.busy() && r.server.proc.CPU()-r.spent < limit
 }
 
 // writeLimit is how long the server may take to read what we write.

@@ -3,12 +3,13 @@ package mcp
 import (
 	"testing"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
 	"golang.org/x/sys/unix"
 )
 
-// TestBackground: the servers of an executor in the background give way, those kept ready included, and it can be told to
-// forget what it ran.
+// TestBackground: the servers of an executor in the background give way, those kept ready included, the less the worse what
+// they show is, and it can be told to forget what it ran.
 func TestBackground(t *testing.T) {
 	target := planted(BuildServer(t, plantedtest.Planted), "none")
 	usual := open(t, target)
@@ -26,9 +27,32 @@ func TestBackground(t *testing.T) {
 		}
 		return p
 	}
-	for _, s := range append(e.spares, e.live) {
-		if got, want := priority(s), max(priority(usual.live)-niceness, 1); got != want {
-			t.Errorf("its priority is %d, want %d", got, want)
+	yields := func(nice int) {
+		t.Helper()
+		for _, s := range append(e.spares, e.live) {
+			if got, want := priority(s), max(priority(usual.live)-nice, 1); got != want {
+				t.Errorf("its priority is %d, want %d", got, want)
+			}
+		}
+	}
+	yields(pettyNiceness)
+	for _, tt := range []struct {
+		to    teasel.Severity
+		nice  int
+		spare bool // the one that is there will do
+	}{{teasel.Medium, pettyNiceness, true}, {teasel.High, niceness, false}, {teasel.Low, niceness, true}} {
+		before := e.spares[0]
+		if err := e.Prioritize(tt.to); err != nil {
+			t.Fatal(err)
+		}
+		if same := e.spares[0] == before; same != tt.spare || before.proc.Running() != same {
+			t.Errorf("%v: the spare process is the same: %v", tt.to, same)
+		}
+		if tr, _ := execute(t, e, lineScript(ping)); len(tr.Received) != 1 {
+			t.Errorf("%v: %d answers to a ping", tt.to, len(tr.Received))
+		}
+		if tt.to != teasel.Low {
+			yields(tt.nice)
 		}
 	}
 	for range 2 {

@@ -73,6 +73,12 @@ var (
 	errBroken = errors.New("the server has closed its standard input")
 )
 
+// busy reports whether the server has work to do, with a processor to do it on or without.
+func (s *server) busy() bool {
+	running, _ := s.proc.Threads()
+	return running > 0
+}
+
 // call sends a request of ours and waits for its answer. What else comes is answered or dropped; noise is the first
 // line that was no message. It is for what happens before and beside the campaign.
 func (s *server) call(ctx context.Context, line []byte, patience time.Duration) (answer Message, noise []byte, err error) {

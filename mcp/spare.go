@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -49,6 +50,32 @@ func (e *executor) warmUp() error {
 	return nil
 }
 
+// Prioritize implements [teasel.Prioritizer]: what is bad is shown on servers that give way by less. None that runs can be
+// made to, so those that give way by too much end.
+func (e *executor) Prioritize(to teasel.Severity) error {
+	nice := pettyNiceness
+	if to >= teasel.High {
+		nice = niceness
+	}
+	stale := nice < e.target.yields
+	e.target = e.target.aside(nice)
+	if !stale {
+		return nil
+	}
+	ended := append(e.spares, e.clean, e.live)
+	if e.live != nil {
+		e.lose(e.live)
+	}
+	e.spares, e.clean = nil, nil
+	var errs []error
+	for _, s := range ended {
+		if s != nil {
+			errs = append(errs, s.close())
+		}
+	}
+	return errors.Join(append(errs, e.warmUp())...)
+}
+
 // Ready implements [teasel.Readier]: whether a spare process has loaded all that it needs.
 func (e *executor) Ready() bool { return e.rested(restLooks) }
 
@@ -63,9 +90,7 @@ func (e *executor) rested(looks int) bool {
 		return s.rests >= looks
 	}
 	s.looked = now
-	if running, _ := s.proc.Threads(); running == 0 {
-		s.rests++
-	} else {
+	if s.rests++; s.busy() {
 		s.rests = 0
 	}
 	return s.rests >= looks

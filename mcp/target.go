@@ -41,13 +41,14 @@ const (
 	defaultStartTimeout = 30 * time.Second
 	defaultWindow       = 32
 	defaultSpares       = 3
-	niceness            = 3 // of servers in the background: half of a processor that somebody else wants
+	niceness            = 3  // of servers in the background: half of a processor that somebody else wants
+	pettyNiceness       = 10 // of those for what matters little: a tenth
 )
 
 // aside returns the target for an executor in the background.
-func (t *Target) aside() *Target {
+func (t *Target) aside(nice int) *Target {
 	b := *t
-	b.yields, b.Spares = niceness, 1
+	b.yields, b.Spares = nice, 1
 	return &b
 }
 
