@@ -14,7 +14,7 @@ const (
 	steepLeast   = 100e3    // microseconds, for the largest input
 	steepPower   = 1.6      // of the size, by which the time grows
 	shapeLeast   = 60e3     // microseconds
-	shapeFactor  = 10       // times what a text of the same length takes
+	shapeFactor  = 16       // times what a text of the same length takes
 )
 
 // growth judges what the executor has measured on purpose.

@@ -62,7 +62,7 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// The TypeScript SDK takes twenty times as long for an object of many members as for a text of the same length, servers in
+// The TypeScript SDK takes thirty times as long for an object of many members as for a text of the same length, servers in
 // Go a few times.
 func TestCostlyShape(t *testing.T) {
 	for _, test := range []struct {
