@@ -104,7 +104,10 @@ func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
 		return fateInvalid, grace - quiet
 	}
 	// On a busy machine it may have work to do and no processor to do it on; or it is busy with what it never answers.
-	if running, _ := r.server.proc.Threads(); grace == graceTime && running > 0 && quiet < busyTime && e.mired(r.server) < maxStuck {
+	switch {
+	case grace < graceTime && quiet < maxGraces*grace && r.server.busy():
+		return fateInvalid, grace
+	case grace == graceTime && quiet < busyTime && e.mired(r.server) < maxStuck && r.server.busy():
 		return fateInvalid, graceTime / 5
 	}
 	e.park(r)

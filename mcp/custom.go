@@ -3,7 +3,11 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // Most servers do the same with all odd lines of a sort: they answer them, or drop them without a word. Once one has
@@ -23,14 +27,52 @@ type custom struct {
 	guests  int
 }
 
-// custom returns what is known of the sort that an odd line belongs to. There are only so many.
-func (e *executor) custom(p *planned) *custom {
-	t := topic{name: p.odd}
-	if p.message.named() {
-		t.method = cmp.Or(e.methods[p.message.Method], "unknown")
-	} else if p.message.Class == ClassNotification {
+// sort returns what an odd line is as far as it matters for what a server does with it: one of a bounded number.
+func (e *executor) sort(p *planned) topic {
+	m := &p.message
+	t := topic{name: cmp.Or(p.odd, oddity(m))}
+	switch {
+	case m.named():
+		t.method = cmp.Or(e.methods[m.Method], "unknown")
+	case m.Class == ClassNotification:
 		t.method = "notification"
 	}
+	var id *mutate.JSON
+	switch t.name {
+	case oddTwice:
+		t.name += " " + twiceIn(m)
+	case oddMeta:
+		meta := m.Params.Get("_meta")
+		t.meta, id = meta.Kind, meta.Get("progressToken")
+	case oddID:
+		id = m.Root.Get("id")
+	}
+	if id != nil {
+		if t.token = id.Kind; id.Kind == mutate.Number && !isSafeInteger(id) {
+			t.name += " out of range"
+		}
+	}
+	return t
+}
+
+// twiceIn returns which member of a message stands there twice, if it is one that servers look at.
+func twiceIn(m *Message) string {
+	seen := ""
+	for i := range m.Root.Members {
+		switch name := m.Root.Members[i].Name; name {
+		case "jsonrpc", "id", "method", "params":
+			if strings.Contains(seen, name) {
+				return name
+			}
+			seen += name
+		}
+	}
+	return ""
+}
+
+// custom returns what is known of the sort that an odd line belongs to.
+func (e *executor) custom(p *planned) *custom {
+	t := e.sort(p)
 	c := e.customs[t]
 	if c == nil {
 		c = new(custom)
@@ -44,12 +86,11 @@ func (e *executor) invite(l *lane) bool {
 	if !l.odd {
 		return false
 	}
+	if l.withdraws() {
+		return false
+	}
 	for i := range l.plan {
-		p := &l.plan[i]
-		if p.message.Method == cancelMethod || len(p.message.withdrawn()) > 0 { // what it cancels may get an answer or not
-			return false
-		}
-		if p.odd != "" {
+		if p := &l.plan[i]; p.odd != "" {
 			if p.custom = e.custom(p); !p.custom.suits(p.message.named()) {
 				return false
 			}
@@ -64,6 +105,11 @@ func (e *executor) invite(l *lane) bool {
 	}
 	l.guest, l.alone = !turn, turn
 	return l.guest
+}
+
+// withdraws reports whether the script cancels anything, which may get an answer or not.
+func (l *lane) withdraws() bool {
+	return slices.ContainsFunc(l.plan, func(p planned) bool { return p.message.Method == cancelMethod || len(p.message.withdrawn()) > 0 })
 }
 
 // suits reports whether a line of the sort may be a guest's. What takes its time to be answered would hold up the others.
@@ -141,7 +187,7 @@ func (l *lane) inFlight(overtaken int64) int64 {
 
 // observe learns from a script that had the server for itself what the server does with odd requests.
 func (e *executor) observe(l *lane) {
-	if !l.odd {
+	if !l.odd || l.withdraws() {
 		return
 	}
 	clear := l.t.Noisy == 0

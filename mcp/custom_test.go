@@ -191,3 +191,54 @@ func TestSilentGuests(t *testing.T) {
 		t.Error("what got no answer was not run by itself")
 	}
 }
+
+// What a server does with an odd line says nothing of what it does with lines that are odd in another way.
+func TestSorts(t *testing.T) {
+	e := open(t, planted(BuildServer(t, plantedtest.Planted), "none"))
+	request := func(rest string) string { return `{"jsonrpc":"2.0","method":"ping",` + rest + `}` }
+	token := func(token string) string {
+		return request(`"id":"@id","params":{"_meta":{"progressToken":` + token + `}}`)
+	}
+	seen := map[topic]string{}
+	for _, line := range []string{
+		token(`""`), token("null"), token("0"), token("9007199254740993"), request(`"id":"@id","params":{"_meta":5}`),
+		request(`"id":"a"`), request(`"id":5`), request(`"id":9007199254740993`), request(`"id":"@id","id":5`),
+		request(`"id":"@id","method":"ping"`), request(`"id":"@id","params":{},"params":{}`), request(`"id":"@id","params":{"a":1,"a":2}`),
+		request(`"id":"@id","params":{"a":"` + "\xff" + `"}`), request(`"id":"@id","params":{"a":1e9}`), request(`"id":"@id","extra":1`),
+	} {
+		l, script := &lane{}, lineScript(line)
+		l.take(&script, &teasel.Observation{})
+		l.prepare(e)
+		sort := e.sort(&l.plan[0])
+		if other, ok := seen[sort]; ok || !l.odd {
+			t.Errorf("%s is of the sort of %s: %+v", line, other, sort)
+		}
+		seen[sort] = line
+	}
+}
+
+// That what was cancelled gets no answer says nothing of what a server does with odd lines.
+func TestCancelledGuest(t *testing.T) {
+	e := open(t, &Target{Command: realServer(t, "everything")})
+	const call = `,"method":"tools/call","params":{"name":"echo","arguments":{"message":"` + "\xff" + `"}}}`
+	unreadable := lineScript(`{"jsonrpc":"2.0","id":"@id"` + call)
+	known := func() *custom {
+		l := &lane{}
+		l.take(&unreadable, &teasel.Observation{})
+		l.prepare(e)
+		return e.custom(&l.plan[0])
+	}
+	for range customKnown {
+		if tr, _ := execute(t, e, unreadable); tr.Sent[0].Answer < 0 {
+			t.Fatal("there was no answer")
+		}
+	}
+	if times := known().times; times < customKnown {
+		t.Fatalf("it is known after %d times", times)
+	}
+	cancelled := lineScript(`{"jsonrpc":"2.0","id":"@id"`+call, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"@id:0"}}`)
+	cancelled.Steps[0].NoWait = true
+	if tr, _ := execute(t, e, cancelled); tr.Sent[0].Answer >= 0 || known().times < customKnown {
+		t.Errorf("after a cancellation with answer %d it is known after %d times", tr.Sent[0].Answer, known().times)
+	}
+}

@@ -122,10 +122,16 @@ func (j *judge) isUnique(s *Sent) bool {
 // isUsualID reports whether an id is such as clients give out.
 func isUsualID(id *mutate.JSON) bool {
 	if id.Kind == mutate.Number {
-		n, ok := id.Int()
-		return ok && n > 0 && n < 1<<53
+		n, _ := id.Int()
+		return n > 0 && isSafeInteger(id)
 	}
 	return id.Text != "" && len(id.Text) <= 64 && !strings.ContainsFunc(id.Text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// isSafeInteger reports whether a number is an integer that a double holds exactly, its neighbours too.
+func isSafeInteger(v *mutate.JSON) bool {
+	n, ok := v.Int()
+	return ok && n > -1<<53 && n < 1<<53
 }
 
 // asked reports whether a request of ours carries the id.

@@ -53,7 +53,7 @@ type executor struct {
 	records  map[topic]*record
 	customs  map[topic]*custom
 	strays   map[uint64]int
-	silences map[string]int
+	silences map[topic]int
 	sorts    map[string]int
 	runs     uint64 // requests
 	fresh    uint64 // mutated scripts that had a process of their own
@@ -118,7 +118,7 @@ func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
 
 func newExecutor(t *Target, session *Session) *executor {
 	return &executor{target: t, session: session, reader: new(mutate.JSONParser), records: make(map[topic]*record), customs: make(map[topic]*custom),
-		strays: make(map[uint64]int), silences: make(map[string]int), sorts: make(map[string]int)}
+		strays: make(map[uint64]int), silences: make(map[topic]int), sorts: make(map[string]int)}
 }
 
 // learn notes what of a server is known by name.

@@ -231,7 +231,7 @@ func oddEnvelope(m *Message) string {
 	}
 	token := meta.Get("progressToken")
 	if meta.Kind != mutate.Object || token != nil && !(isID(token) && isUsualID(token)) {
-		return "meta"
+		return oddMeta
 	}
 	return ""
 }
@@ -293,6 +293,13 @@ func (e *executor) topic(m *Message, regular bool) (t topic) {
 	return t
 }
 
+// What is odd about a line, where it matters in which way.
+const (
+	oddTwice = "twice"
+	oddMeta  = "meta"
+	oddID    = "id"
+)
+
 // oddity says in a word what is odd about a line.
 func oddity(m *Message) string {
 	switch {
@@ -305,7 +312,7 @@ func oddity(m *Message) string {
 	case m.Class == ClassResponse:
 		return "response"
 	case m.Twice:
-		return "twice"
+		return oddTwice
 	case m.Class == ClassNotification:
 		return "notification"
 	}
@@ -315,7 +322,7 @@ func oddity(m *Message) string {
 	if m.named() {
 		return "hard to read"
 	}
-	return "id"
+	return oddID
 }
 
 // done reports whether all steps were sent.

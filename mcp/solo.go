@@ -8,6 +8,7 @@ import (
 const (
 	oddGrace     = 3 * time.Millisecond   // for an answer to an odd line after the ping behind it was answered
 	patientGrace = 50 * time.Millisecond  // the same when there is time
+	maxGraces    = 4                      // for a server that has work to do: it may have no processor to do it on
 	quickGrace   = 12 * time.Millisecond  // the same when another execution has the last word
 	muteGrace    = 300 * time.Millisecond // for an answer on a session that is not initialized
 	lingerTime   = 250 * time.Millisecond // for a server to die after its last answer
@@ -176,15 +177,16 @@ func (e *executor) watch(ctx context.Context, r *round, d time.Duration, done fu
 	}
 }
 
-// linger gives the server a little time for an answer to an odd line, which may come after the ping's. What never
-// gets one is given that time now and then only.
+// linger gives the server a little time for an answer to an odd line, which may come after the ping's. Lines of a sort that
+// never gets one are given that time now and then only.
 func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
 	l := r.alone
 	i := l.expects()
 	if i < 0 || r.server.eof || r.open && !l.done() {
 		return fateFine, nil
 	}
-	sort := oddity(&l.t.Sent[i].Message)
+	sort := e.sort(&l.plan[l.t.Sent[i].Step])
+	sort.method = "" // what is silent is so whatever it asks for, mostly, and to learn it takes time
 	grace := oddGrace
 	switch {
 	case r.mute:
@@ -199,10 +201,18 @@ func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
 			return fateFine, nil
 		}
 	}
-	f, err := e.watch(ctx, r, grace, func() bool { return l.expects() < 0 })
-	if l.expects() < 0 {
+	heard := func() bool { return l.expects() < 0 }
+	f, err := e.watch(ctx, r, grace, heard)
+	for range maxGraces - 1 {
+		if f != fateFine || err != nil || heard() || r.mute || !r.server.busy() {
+			break
+		}
+		f, err = e.watch(ctx, r, grace, heard)
+	}
+	switch {
+	case heard():
 		e.silences[sort] = 0
-	} else {
+	case !l.t.Sent[i].Withdrawn:
 		e.silences[sort]++
 	}
 	return f, err
