@@ -61,6 +61,7 @@ type executor struct {
 	annex    annex
 	annexed  bool // it is itself one
 	queued   int  // then: checks that wait for it
+	pressed  bool // its servers had too little of the processors
 }
 
 var (

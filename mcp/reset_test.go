@@ -2,9 +2,11 @@ package mcp
 
 import (
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,6 +64,39 @@ func TestBackground(t *testing.T) {
 		if e.Rest(); len(e.lanes)+len(e.before) != 0 {
 			t.Errorf("%d and %d scripts are kept", len(e.lanes), len(e.before))
 		}
+	}
+}
+
+// A server in the background that has not been able to start for long is replaced by one that gives way by less, and so are
+// all that follow.
+func TestStarvedSpare(t *testing.T) {
+	ex, err := planted(BuildServer(t, plantedtest.Planted), "none").OpenBackground(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := ex.(*executor)
+	t.Cleanup(func() { e.Close() })
+	idle := e.spares[0]
+	idle.born = time.Now().Add(-starveTime)
+	if s, err := e.takeSpare(); err != nil || s != idle || e.pressed {
+		t.Fatalf("one that has started is not taken, %v", err)
+	}
+	defer idle.close()
+	busy, err := launch(proc.Command{Args: []string{"sh", "-c", "while :; do :; done"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.spares, busy.born = append(e.spares, busy), time.Now().Add(-starveTime)
+	for !busy.busy() && t.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	s, err := e.takeSpare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	if err := e.Prioritize(teasel.Low); err != nil || s == busy || busy.proc.Running() || e.target.yields != niceness {
+		t.Errorf("it is taken: %v, and the next ones give way by %d, %v", s == busy, e.target.yields, err)
 	}
 }
 

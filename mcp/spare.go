@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	spareTime  = 5 * time.Second        // after a spare process was needed, in which another one is likely to be
-	quickStart = 150 * time.Millisecond // of a server whose start is not worth doing anything else meanwhile
-	restLook   = 50 * time.Millisecond  // between two looks whether a spare process is at rest
-	restLooks  = 2                      // in a row after which it is
+	spareTime  = 5 * time.Second         // after a spare process was needed, in which another one is likely to be
+	quickStart = 150 * time.Millisecond  // of a server whose start is not worth doing anything else meanwhile
+	restLook   = 50 * time.Millisecond   // between two looks whether a spare process is at rest
+	restLooks  = 2                       // in a row after which it is
+	starveTime = 2500 * time.Millisecond // in which a process starts that gets a tenth of a processor, mostly
 )
 
 // takeSpare returns a process to which nothing was said.
@@ -22,12 +23,23 @@ func (e *executor) takeSpare() (*server, error) {
 	for len(e.spares) > 0 {
 		s := e.spares[0]
 		e.spares = slices.Delete(e.spares, 0, 1)
-		if s.proc.Running() {
+		if s.proc.Running() && !e.starves(s) {
 			return s, nil
 		}
 		s.close()
 	}
 	return e.target.launch()
+}
+
+// starves reports whether a spare process has given way by so much that it could not even start, and has all that follow
+// give way by less.
+func (e *executor) starves(s *server) bool {
+	if e.target.yields <= niceness || time.Since(s.born) < starveTime || !s.busy() {
+		return false
+	}
+	e.pressed = true
+	e.target = e.target.aside(niceness)
+	return true
 }
 
 // warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
@@ -54,7 +66,7 @@ func (e *executor) warmUp() error {
 // made to, so those that give way by too much end.
 func (e *executor) Prioritize(to teasel.Severity) error {
 	nice := pettyNiceness
-	if to >= teasel.High {
+	if to >= teasel.High || e.pressed {
 		nice = niceness
 	}
 	stale := nice < e.target.yields
