@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/teaselfuzz/teasel"
 )
 
 // takeApart deals with the end of a server that had several scripts in flight, and returns the scripts that are still
@@ -157,6 +155,12 @@ func (e *executor) lose(s *server) []*lane {
 	return e.abandon(s)
 }
 
+// drop ends a server that is no longer wanted.
+func (e *executor) drop(s *server) error {
+	e.lose(s)
+	return s.close()
+}
+
 // discard ends a server in the middle of a conversation that an error of ours has broken off: what would come next
 // belongs to nobody.
 func (e *executor) discard(s *server, err error) error {
@@ -186,9 +190,7 @@ func (e *executor) diedIdle(ctx context.Context) error {
 	defer func() { e.lingers = 0 }()
 	past := s.past.scripts(0)
 	for i := range min(len(past), idleSuspects) {
-		l := &lane{}
-		l.take(&past[len(past)-1-i], &teasel.Observation{})
-		l.prepare(e)
+		l := newLane(e, &past[len(past)-1-i])
 		if l.skip || l.in.Start == Fresh {
 			continue
 		}

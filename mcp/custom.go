@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -83,10 +82,7 @@ func (e *executor) custom(p *planned) *custom {
 
 // invite makes a script a guest, if it is known what the server does with each of its odd lines.
 func (e *executor) invite(l *lane) bool {
-	if !l.odd {
-		return false
-	}
-	if l.withdraws() {
+	if !l.odd || l.withdraws() {
 		return false
 	}
 	for i := range l.plan {
@@ -109,7 +105,12 @@ func (e *executor) invite(l *lane) bool {
 
 // withdraws reports whether the script cancels anything, which may get an answer or not.
 func (l *lane) withdraws() bool {
-	return slices.ContainsFunc(l.plan, func(p planned) bool { return p.message.Method == cancelMethod || len(p.message.withdrawn()) > 0 })
+	for i := range l.plan {
+		if m := &l.plan[i].message; m.Method == cancelMethod || len(m.withdrawn()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // suits reports whether a line of the sort may be a guest's. What takes its time to be answered would hold up the others.

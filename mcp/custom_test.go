@@ -94,9 +94,7 @@ func TestGuests(t *testing.T) {
 
 // settled makes a server one that is known to drop the odd lines of a script without a word.
 func settled(e *executor, script Script) {
-	l := &lane{}
-	l.take(&script, &teasel.Observation{})
-	l.prepare(e)
+	l := newLane(e, &script)
 	for i := range l.plan {
 		if l.plan[i].odd != "" {
 			*e.custom(&l.plan[i]) = custom{times: customKnown}
@@ -206,9 +204,8 @@ func TestSorts(t *testing.T) {
 		request(`"id":"@id","method":"ping"`), request(`"id":"@id","params":{},"params":{}`), request(`"id":"@id","params":{"a":1,"a":2}`),
 		request(`"id":"@id","params":{"a":"` + "\xff" + `"}`), request(`"id":"@id","params":{"a":1e9}`), request(`"id":"@id","extra":1`),
 	} {
-		l, script := &lane{}, lineScript(line)
-		l.take(&script, &teasel.Observation{})
-		l.prepare(e)
+		script := lineScript(line)
+		l := newLane(e, &script)
 		sort := e.sort(&l.plan[0])
 		if other, ok := seen[sort]; ok || !l.odd {
 			t.Errorf("%s is of the sort of %s: %+v", line, other, sort)
@@ -222,12 +219,7 @@ func TestCancelledGuest(t *testing.T) {
 	e := open(t, &Target{Command: realServer(t, "everything")})
 	const call = `,"method":"tools/call","params":{"name":"echo","arguments":{"message":"` + "\xff" + `"}}}`
 	unreadable := lineScript(`{"jsonrpc":"2.0","id":"@id"` + call)
-	known := func() *custom {
-		l := &lane{}
-		l.take(&unreadable, &teasel.Observation{})
-		l.prepare(e)
-		return e.custom(&l.plan[0])
-	}
+	known := func() *custom { return e.custom(&newLane(e, &unreadable).plan[0]) }
 	for range customKnown {
 		if tr, _ := execute(t, e, unreadable); tr.Sent[0].Answer < 0 {
 			t.Fatal("there was no answer")

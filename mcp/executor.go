@@ -294,12 +294,19 @@ func (e *executor) Close() error {
 		e.live.proc.Stop(stopTime)
 		errs = append(errs, e.live.close())
 	}
+	e.live = nil
+	return errors.Join(append(errs, e.closeSpares())...)
+}
+
+// closeSpares ends the processes that nothing runs on.
+func (e *executor) closeSpares() error {
+	var errs []error
 	for _, s := range append(e.spares, e.clean) {
 		if s != nil {
 			errs = append(errs, s.close())
 		}
 	}
-	e.live, e.clean, e.spares = nil, nil, nil
+	e.clean, e.spares = nil, nil
 	return errors.Join(errs...)
 }
 

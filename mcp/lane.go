@@ -87,6 +87,14 @@ func (l *lane) take(in *Script, obs *teasel.Observation) {
 	l.t = Transcript{Script: in, Sent: t.Sent[:0], Received: t.Received[:0]}
 }
 
+// newLane returns a lane for a script, prepared.
+func newLane(e *executor, in *Script) *lane {
+	l := &lane{}
+	l.take(in, &teasel.Observation{})
+	l.prepare(e)
+	return l
+}
+
 // again makes the lane as it was before its first line was sent.
 func (l *lane) again(e *executor) {
 	spent := l.runs() + l.spent

@@ -24,9 +24,7 @@ func (e *executor) Reset(context.Context) error {
 	case e.live == nil || e.live.past.added == 0:
 		return nil
 	case e.quick:
-		s := e.live
-		e.lose(s)
-		return s.close()
+		return e.drop(e.live)
 	}
 	e.resets = true
 	return nil
@@ -79,10 +77,7 @@ func (e *executor) isNews(s *server, in *Script) bool {
 	if measuresTime(in.Check) || in.Check == CheckGrowthMemory {
 		return false
 	}
-	l := &lane{}
-	l.take(in, nil)
-	l.prepare(e)
-	return !slices.ContainsFunc(l.plan, func(p planned) bool { return slices.Contains(s.topics, p.topic) })
+	return !slices.ContainsFunc(newLane(e, in).plan, func(p planned) bool { return slices.Contains(s.topics, p.topic) })
 }
 
 // leavesNoTrace reports whether the script has asked only for what no server remembers: it was refused, or it reads.

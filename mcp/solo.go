@@ -202,12 +202,13 @@ func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
 		}
 	}
 	heard := func() bool { return l.expects() < 0 }
-	f, err := e.watch(ctx, r, grace, heard)
-	for range maxGraces - 1 {
+	var f fate
+	var err error
+	for range maxGraces {
+		f, err = e.watch(ctx, r, grace, heard)
 		if f != fateFine || err != nil || heard() || r.mute || !r.server.busy() {
 			break
 		}
-		f, err = e.watch(ctx, r, grace, heard)
 	}
 	switch {
 	case heard():

@@ -23,7 +23,12 @@ func (e *executor) takeSpare() (*server, error) {
 	for len(e.spares) > 0 {
 		s := e.spares[0]
 		e.spares = slices.Delete(e.spares, 0, 1)
-		if s.proc.Running() && !e.starves(s) {
+		switch {
+		case !s.proc.Running():
+		case e.starves(s):
+			e.pressed = true
+			e.target = e.target.aside(niceness)
+		default:
 			return s, nil
 		}
 		s.close()
@@ -31,15 +36,10 @@ func (e *executor) takeSpare() (*server, error) {
 	return e.target.launch()
 }
 
-// starves reports whether a spare process has given way by so much that it could not even start, and has all that follow
+// starves reports whether a spare process has given way by so much that it could not even start: all that follow are to
 // give way by less.
 func (e *executor) starves(s *server) bool {
-	if e.target.yields <= niceness || time.Since(s.born) < starveTime || !s.busy() {
-		return false
-	}
-	e.pressed = true
-	e.target = e.target.aside(niceness)
-	return true
+	return e.target.yields > niceness && time.Since(s.born) >= starveTime && s.busy()
 }
 
 // warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when
@@ -74,18 +74,11 @@ func (e *executor) Prioritize(to teasel.Severity) error {
 	if !stale {
 		return nil
 	}
-	ended := append(e.spares, e.clean, e.live)
+	var err error
 	if e.live != nil {
-		e.lose(e.live)
+		err = e.drop(e.live)
 	}
-	e.spares, e.clean = nil, nil
-	var errs []error
-	for _, s := range ended {
-		if s != nil {
-			errs = append(errs, s.close())
-		}
-	}
-	return errors.Join(append(errs, e.warmUp())...)
+	return errors.Join(err, e.closeSpares(), e.warmUp())
 }
 
 // Ready implements [teasel.Readier]: whether a spare process has loaded all that it needs.
