@@ -75,11 +75,14 @@ func TestStarvedSpare(t *testing.T) {
 	e := ex.(*executor)
 	t.Cleanup(func() { e.Close() })
 	idle := e.spares[0]
+	defer idle.close()
+	for idle.busy() && t.Context().Err() == nil { // it has started when it has nothing to do
+		time.Sleep(time.Millisecond)
+	}
 	idle.born = time.Now().Add(-starveTime)
 	if s, err := e.takeSpare(); err != nil || s != idle || e.pressed {
 		t.Fatalf("one that has started is not taken, %v", err)
 	}
-	defer idle.close()
 	busy, err := launch(proc.Command{Args: []string{"sh", "-c", "while :; do :; done"}})
 	if err != nil {
 		t.Fatal(err)
