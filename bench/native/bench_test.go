@@ -125,3 +125,33 @@ func TestMaterial(t *testing.T) {
 		t.Errorf("counted %v rounds", n)
 	}
 }
+
+// What a fuzzer was given counts for it, whether it keeps its seeds or not.
+func TestSeedsAreJudged(t *testing.T) {
+	seeds, corpus := t.TempDir(), t.TempDir()
+	for _, f := range []string{filepath.Join(seeds, "one"), filepath.Join(corpus, "one")} {
+		if err := os.WriteFile(f, []byte(f), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sow(seeds, corpus); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(corpus, "seed-one"))
+	if files, _ := os.ReadDir(corpus); err != nil || string(text) != filepath.Join(seeds, "one") || len(files) != 2 {
+		t.Errorf("%q, %v, %d files", text, err, len(files))
+	}
+}
+
+// A table says when its own runs are not all of one version.
+func TestVersions(t *testing.T) {
+	for want, versions := range map[int][]string{0: nil, 1: {"a", "a"}, 2: {"b", "a", "b"}} {
+		tab := table{names: []string{"teasel"}, samples: map[string][]sample{}}
+		for _, v := range versions {
+			tab.samples["teasel"] = append(tab.samples["teasel"], sample{version: v})
+		}
+		if got := tab.versions(); len(got) != want {
+			t.Errorf("%v: %v", versions, got)
+		}
+	}
+}

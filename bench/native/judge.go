@@ -19,6 +19,21 @@ func (m *meter) judge(ctx context.Context, l library, corpus string, s *sample) 
 	return m.source(ctx, l, corpus, s)
 }
 
+// sow adds the seeds to what a fuzzer has kept: libFuzzer keeps only what it has made, and others begin with them.
+func sow(seeds, corpus string) error {
+	files, err := os.ReadDir(seeds)
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(seeds, f.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(corpus, "seed-"+f.Name()), data, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("adding the seeds: %w", err)
+		}
+	}
+	return err
+}
+
 func output(ctx context.Context, dir string, env []string, argv ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out, errs bytes.Buffer

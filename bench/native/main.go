@@ -32,6 +32,7 @@ type settings struct {
 	seed      uint64
 	keep      string // folder for the corpora; "": a temporary one
 	record    string // file of runs that were made before; "": none
+	version   string // of this repository; "": unknown
 }
 
 func main() {
@@ -121,6 +122,9 @@ func run(ctx context.Context, s settings, w, log io.Writer) error {
 	m := &meter{settings: s, builder: b, tmp: tmp, log: log}
 	if m.made, err = openRecord(s.record); err != nil {
 		return err
+	}
+	if text, err := output(ctx, root, nil, "git", "describe", "--always", "--dirty"); err == nil {
+		m.version = strings.TrimSpace(string(text))
 	}
 	if err := bench.Adopt(); err != nil {
 		return err

@@ -30,6 +30,7 @@ type sample struct {
 	edges      float64
 	lines      float64
 	regions    float64
+	version    string // of this repository
 }
 
 // pinned runs a command on one processor, or on as many as there are workers, and returns when all of it has ended.
@@ -84,7 +85,7 @@ func (m *meter) run(ctx context.Context, f fuzzer, l library, round int) (s samp
 		return s, "", err
 	}
 	n, err := f.executions(j)
-	s.executions = float64(n)
+	s.executions, s.version = float64(n), m.version
 	return s, corpus, err
 }
 
@@ -101,6 +102,9 @@ func (m *meter) library(ctx context.Context, w io.Writer, l library) error {
 				continue
 			}
 			s, corpus, err := m.run(ctx, f, l, round)
+			if err == nil {
+				err = sow(filepath.Join(m.builder.root, "seeds", l.name), corpus)
+			}
 			if err == nil {
 				err = m.judge(ctx, l, corpus, &s)
 			}

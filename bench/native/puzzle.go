@@ -31,7 +31,7 @@ func (m *meter) puzzles(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "\npuzzle\tsolved of %d seeds\tseconds\texecutions\t\n", puzzleSeeds)
+	fmt.Fprintf(tw, "\npuzzle\tsolved of %d seeds\tseconds of the solved\texecutions\t\n", puzzleSeeds)
 	for _, name := range puzzleNames {
 		f := filepath.Join(m.builder.root, "..", "..", "native", "testdata", name+".c")
 		program, err := m.builder.build(ctx, name, []string{f}, flags, nil, compilers["teasel"])

@@ -17,6 +17,7 @@ type entry struct {
 	Limit                 time.Duration // how long it was to run
 	When                  time.Time
 	Load                  string // of the machine when it had ended
+	Version               string // of this repository
 	Executions, CPU, Wall float64
 	Edges, Lines, Regions float64
 }
@@ -56,7 +57,7 @@ func (r *record) find(library, fuzzer string, seed uint64, limit time.Duration) 
 	for i := range r.entries {
 		e := &r.entries[i]
 		if e.Library == library && e.Fuzzer == fuzzer && e.Seed == seed && e.Limit == limit {
-			return sample{executions: e.Executions, cpu: e.CPU, wall: e.Wall, edges: e.Edges, lines: e.Lines, regions: e.Regions}, true
+			return sample{executions: e.Executions, cpu: e.CPU, wall: e.Wall, edges: e.Edges, lines: e.Lines, regions: e.Regions, version: e.Version}, true
 		}
 	}
 	return sample{}, false
@@ -67,7 +68,7 @@ func (r *record) add(library, fuzzer string, seed uint64, limit time.Duration, s
 	if r == nil {
 		return nil
 	}
-	e := entry{library, fuzzer, seed, limit, time.Now().UTC().Truncate(time.Second), load(),
+	e := entry{library, fuzzer, seed, limit, time.Now().UTC().Truncate(time.Second), load(), s.version,
 		s.executions, s.cpu, s.wall, s.edges, s.lines, s.regions}
 	text, err := json.Marshal(e)
 	if err != nil {

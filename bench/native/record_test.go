@@ -15,7 +15,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := sample{executions: 7, cpu: 1.5, wall: 2, edges: 3, lines: 4, regions: 5}
+	want := sample{executions: 7, cpu: 1.5, wall: 2, edges: 3, lines: 4, regions: 5, version: "v1"}
 	if err := r.add("cjson", "afl", 2, time.Minute, want); err != nil {
 		t.Fatal(err)
 	}

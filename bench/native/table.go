@@ -90,5 +90,20 @@ func (t table) print(w io.Writer) error {
 		fmt.Fprintf(tw, "%s\t%s\t[%s]\t%s\t%s\t[%s]\t%s\t%s\t\n", n, t.spread(n, perCPU).text("%.0f"), t.ratio(n, perCPU), t.spread(n, perWall).text("%.0f"),
 			t.spread(n, edges).text("%.0f"), t.ratio(n, edges), t.spread(n, lines).text("%.0f"), t.spread(n, regions).text("%.0f"))
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if versions := t.versions(); len(versions) > 1 {
+		fmt.Fprintf(w, "%s is of several versions: %s\n", t.names[0], strings.Join(versions, ", "))
+	}
+	return nil
+}
+
+// versions returns those of the first fuzzer's runs.
+func (t table) versions() (all []string) {
+	for _, s := range t.samples[t.names[0]] {
+		all = append(all, s.version)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
