@@ -84,7 +84,7 @@ func (w *Worker[T]) settle(ctx context.Context) error {
 		}
 	}
 	for len(w.queue) > 0 {
-		if w.over && ctx.Err() == nil { // enough was found
+		if w.over && w.c.StopAfter > 0 && ctx.Err() == nil { // enough was found
 			break
 		}
 		if err := w.calibrateAll(ctx); err != nil {
@@ -237,7 +237,7 @@ func (w *Worker[T]) trim(ctx context.Context, in T, like *Observation) (T, error
 			return -1, in, errEnough
 		}
 		obs := make([]Observation, len(ins))
-		if err := w.exec(ctx, ins, obs, Ask{Trace: true, Quiet: true}, false); err != nil {
+		if err := w.exec(ctx, ins, obs, Ask{Trace: true, Quiet: true}, judgeAll); err != nil {
 			return -1, in, err
 		}
 		found := -1
@@ -296,7 +296,7 @@ func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
 	}
 	if w.c.Annotate {
 		obs := make([]Observation, 1)
-		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true}, false); err != nil {
+		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true}, judgeNone); err != nil {
 			return err
 		}
 		o.Note = obs[0].Note

@@ -76,7 +76,7 @@ func endsBadly(o Observation) bool { return o.Exit > ExitRejected }
 
 func (w *Worker[T]) rerun(ctx context.Context, ins []T) ([]Observation, error) {
 	obs := make([]Observation, len(ins))
-	return obs, w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}, false)
+	return obs, w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}, judgeBad)
 }
 
 // common returns what has recurred each time that an input was run again.

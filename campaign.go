@@ -43,10 +43,10 @@ func (c *Campaign[T]) check() error {
 	if c.Target == nil || c.Mutator == nil || c.Codec == nil {
 		return errors.New("checking campaign: Target, Mutator and Codec must be set")
 	}
-	if _, ok := c.Mutator.(Cloner[T]); !ok && c.Workers > 1 {
-		if _, ok := c.Mutator.(Undoer[T]); ok {
-			return errors.New("checking campaign: a mutator that can undo needs Clone for more than one worker")
-		}
+	_, clones := c.Mutator.(Cloner[T])
+	_, undoes := c.Mutator.(Undoer[T])
+	if _, beside := c.Target.(Backgrounder[T]); undoes && !clones && (c.Workers > 1 || beside && c.Runs == 0) {
+		return errors.New("checking campaign: a mutator that can undo needs Clone for more than one worker, and for a target with one beside it")
 	}
 	return nil
 }
@@ -233,7 +233,10 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	}
 	err = w.loop(ctx)
 	if e := w.land(ctx); e != nil && !errors.Is(e, ErrStop) {
-		err = e
+		if errors.Is(err, ErrStop) {
+			err = nil
+		}
+		err = errors.Join(err, e)
 	}
 	err = w.end(ctx, err)
 	// What was found last must not be lost, even when ctx has ended.

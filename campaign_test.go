@@ -343,7 +343,7 @@ func TestSeedsAreSharedOut(t *testing.T) {
 	a, b := h.Join(), h.Join()
 	got := map[string]int{}
 	for i := range 20 {
-		es, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{})
+		es, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{Hungry: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,8 +353,11 @@ func TestSeedsAreSharedOut(t *testing.T) {
 		for _, e := range es {
 			got[e.Key]++
 		}
-		if i == 1 && h.Snapshot().Waiting != 100-len(got) {
-			t.Errorf("%d seeds are waiting, %d were taken", h.Snapshot().Waiting, len(got))
+		if i == 1 && h.Snapshot().Waiting != 100 {
+			t.Errorf("%d seeds are waiting, %d were taken and nobody has run any", h.Snapshot().Waiting, len(got))
+		}
+		if i == 3 && h.Snapshot().Waiting != 100-len(got)/2 {
+			t.Errorf("%d seeds are waiting, %d were taken and half of them run", h.Snapshot().Waiting, len(got))
 		}
 	}
 	for key, n := range got {
@@ -367,6 +370,22 @@ func TestSeedsAreSharedOut(t *testing.T) {
 	}
 }
 
+// A worker that is not hungry gets no seeds, which it would lose when it ends.
+func TestSeedsAreAskedFor(t *testing.T) {
+	h := &teasel.Hub{}
+	h.Seed([]byte("seed"))
+	x := h.Join()
+	for _, test := range []struct {
+		news           teasel.News
+		seeds, waiting int
+	}{{teasel.News{}, 0, 1}, {teasel.News{Hungry: true}, 1, 1}, {teasel.News{Pending: true}, 0, 1}, {teasel.News{}, 0, 0}} {
+		es, err := x.Sync(t.Context(), test.news)
+		if waiting := h.Snapshot().Waiting; err != nil || len(es) != test.seeds || waiting != test.waiting {
+			t.Errorf("%+v: %d seeds, %d waiting, %v; want %d and %d", test.news, len(es), waiting, err, test.seeds, test.waiting)
+		}
+	}
+}
+
 func TestWire(t *testing.T) {
 	leaks(t)
 	h := &teasel.Hub{}
@@ -375,7 +394,7 @@ func TestWire(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- teasel.Serve(t.Context(), far, h.Join()) }()
 	x := teasel.Dial(near)
-	es, err := x.Sync(t.Context(), teasel.News{Executions: 7, Findings: []teasel.Finding{{Rule: "r", Input: []byte{0, 1}}}})
+	es, err := x.Sync(t.Context(), teasel.News{Executions: 7, Hungry: true, Findings: []teasel.Finding{{Rule: "r", Input: []byte{0, 1}}}})
 	if err != nil || len(es) != 1 || !bytes.Equal(es[0].Data, []byte("seed")) {
 		t.Fatalf("got %v, %v", es, err)
 	}

@@ -29,7 +29,7 @@ const historyTime = 2 * time.Second
 // bisect finds which of the lost inputs kills the target, on a fresh one for each part, for what ran before shares
 // the blame otherwise. Most targets work in order, so the first unanswered input is the first suspect. If none does
 // it alone, they are blamed together with what ran before them, if the mutator can join.
-func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a Ask, judge bool) error {
+func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a Ask, j judging) error {
 	a.Quick = true // whatever is blamed is shown again with all the time there is
 	var lost []int
 	for i := range obs {
@@ -51,11 +51,11 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 		if len(part) == 0 {
 			continue
 		}
-		if err := w.part(ctx, ins, obs, part, a, judge); err != nil {
+		if err := w.part(ctx, ins, obs, part, a, j); err != nil {
 			return err
 		}
 		if i == 0 && obs[lost[0]].Exit > ExitRejected && len(lost) > 2 { // it was the first; the others were bystanders
-			return w.part(ctx, ins, obs, lost[1:], a, judge)
+			return w.part(ctx, ins, obs, lost[1:], a, j)
 		}
 	}
 	for _, i := range lost {
@@ -67,10 +67,10 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 }
 
 // part runs some of the inputs on a fresh target.
-func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []int, a Ask, judge bool) error {
+func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []int, a Ask, j judging) error {
 	sub, so := make([]T, len(idx)), make([]Observation, len(idx))
-	for j, i := range idx {
-		sub[j] = ins[i]
+	for k, i := range idx {
+		sub[k] = ins[i]
 	}
 	if err := w.fresh(ctx); err != nil {
 		return err
@@ -79,14 +79,12 @@ func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []
 		if err := w.alone(ctx, sub[0], &so[0], a); err != nil {
 			return err
 		}
-	} else if err := w.exec(ctx, sub, so, a, judge); err != nil { // which takes it apart in turn
+	} else if err := w.exec(ctx, sub, so, a, j); err != nil { // which takes it apart in turn
 		return err
 	}
-	if judge {
-		w.judge(sub, so)
-	}
-	for j, i := range idx {
-		ins[i], obs[i] = sub[j], so[j] // a joined input replaces the one that was blamed
+	w.judge(sub, so, j)
+	for k, i := range idx {
+		ins[i], obs[i] = sub[k], so[k] // a joined input replaces the one that was blamed
 	}
 	return nil
 }
@@ -339,6 +337,7 @@ func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, s
 }
 
 func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {
+	f.Complexity = w.mut.Complexity(in)
 	_, f.Input, err = w.own(in)
 	return err
 }

@@ -68,6 +68,7 @@ type Finding struct {
 	Alone       bool     `json:"alone,omitempty"`  // what the target had run before has no part in it: it is not tried again together with that
 	Input       []byte   `json:"-"`                // the encoded smallest input that shows it
 	Original    []byte   `json:"-"`                // the encoded input that showed it first
+	Complexity  float64  `json:"-"`                // of Input, as the mutator measures it; 0: unknown, as when it comes from disk
 	Stable      int      `json:"stable"`
 	Tries       int      `json:"tries"` // it was shown Stable times out of Tries
 	Occurrences uint64   `json:"occurrences"`
@@ -90,6 +91,19 @@ func (f *Finding) ID() string {
 func (f *Finding) Compare(g *Finding) int {
 	return cmp.Or(-cmp.Compare(f.Severity, g.Severity), cmp.Compare(f.Rule, g.Rule), cmp.Compare(f.Subject, g.Subject),
 		cmp.Compare(f.Group, g.Group), cmp.Compare(f.ID(), g.ID()))
+}
+
+// improves reports whether f is worth telling after g, the same finding: it is better confirmed, or as well and simpler.
+func (f *Finding) improves(g *Finding) bool {
+	switch {
+	case f.Confirmed() != g.Confirmed():
+		return f.Confirmed()
+	case f.Stable != g.Stable:
+		return f.Stable > g.Stable
+	case f.Complexity > 0 && g.Complexity > 0 && f.Complexity != g.Complexity:
+		return f.Complexity < g.Complexity
+	}
+	return len(f.Input) < len(g.Input)
 }
 
 // Confirmed reports whether every try showed it.

@@ -19,5 +19,6 @@
 // [Joiner], [Counter], [Repairer].
 //
 // With one worker the same seed gives the same run, as long as the target answers the same: execution n draws from a
-// generator that is seeded by the campaign's seed and n, and no decision depends on the clock.
+// generator that is seeded by the campaign's seed and n. The clock decides only how much is done to show a finding again and
+// to make it simple: less where an execution takes a tenth of a second or more.
 package teasel

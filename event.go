@@ -51,7 +51,7 @@ type Stats struct {
 	Corpus     int // testcases kept now
 	Evicted    int // and no longer kept
 	Features   int // distinct ones reached by any testcase
-	Waiting    int // seeds that no worker has taken yet
+	Waiting    int // seeds that may not have been run yet, the last ones
 	Findings   int
 	Workers    int
 	LastKept   time.Duration // when, on the same clock as Elapsed
@@ -61,7 +61,7 @@ type Stats struct {
 }
 
 // A Reporter is told of events, one at a time. When it returns from [EventFound] the finding is safe; an error ends
-// the campaign.
+// the campaign. It must not call the [Hub], which waits for it.
 type Reporter interface {
 	Report(Event) error
 }
@@ -70,5 +70,5 @@ type Reporter interface {
 type Summary struct {
 	Stats
 	Findings []Finding // by severity, worst first, then by rule and subject
-	Stopped  string    // why it ended: "duration", "runs", "findings", "memory", "interrupted", "stopped"
+	Stopped  string    // why it ended: "duration", "runs", "findings", "memory", "interrupted", "failed", or what was given to [Hub.Stop]
 }

@@ -78,3 +78,36 @@ func TestEvidenceBelongsToItsInput(t *testing.T) {
 		}
 	}
 }
+
+// spelled is a scribble that takes one input at a time, and every byte of an input, with its place, is a feature.
+type spelled struct{ *scribble }
+
+func (s spelled) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+
+func (s spelled) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i, b := range ins[0] {
+		obs[0].Features = append(obs[0].Features, teasel.Feature(i<<8+int(b)+1))
+	}
+	return s.scribble.ExecBatch(ctx, ins, obs)
+}
+
+// The same holds for inputs that are run to trim another: what is seen first without the first byte of a seed is put down
+// to just that, though its trimming goes on.
+func TestEvidenceOfTrimming(t *testing.T) {
+	s := spelled{&scribble{notes: make([][1]byte, 1), most: 1}}
+	c := bytesCampaign(s)
+	c.Runs, c.MinimizeRuns, c.Calibrate, c.Seeds = 2000, 1, 2, nil
+	for i := byte(0); i < 16; i += 2 {
+		c.Seeds = append(c.Seeds, []byte{i, i + 1, i, i, i})
+	}
+	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{s} }
+	sum, err := c.Run(t.Context())
+	if err != nil || len(sum.Findings) != 8 {
+		t.Errorf("%d findings, want 8, %v", len(sum.Findings), err)
+	}
+	for _, f := range sum.Findings {
+		if len(f.Original) != 4 || string(rune('0'+f.Original[0]&15)) != f.Subject {
+			t.Errorf("%q was found by %q", f.Subject, f.Original)
+		}
+	}
+}

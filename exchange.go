@@ -53,6 +53,8 @@ type News struct {
 	Stages      []StageStats
 	Worker      WorkerState
 	Executions  uint64 // since the last time
+	Hungry      bool   // the worker takes seeds
+	Pending     bool   // of those that it was given, some are still to be run
 }
 
 // Exchange is how a worker meets the rest. When Sync returns, the news is safe with the other side. It brings what

@@ -14,7 +14,7 @@ func (w *Worker[T]) run(ctx context.Context, ins []T, obs []Observation, a Ask) 
 	if w.over || w.spent() {
 		return ErrStop
 	}
-	if err := w.exec(ctx, ins, obs, a, true); err != nil {
+	if err := w.exec(ctx, ins, obs, a, judgeAll); err != nil {
 		return err
 	}
 	return w.assess(ctx, ins, obs)
@@ -26,7 +26,7 @@ func (w *Worker[T]) assess(ctx context.Context, ins []T, obs []Observation) erro
 	for i := range obs {
 		odd = odd || !obs[i].boring()
 	}
-	if odd || w.straggler != nil {
+	if odd || w.straggler != nil || len(w.queue) > 0 { // what waits from an earlier batch is in slots that are used again
 		for i := range obs {
 			w.suspect(ins[i], &obs[i])
 		}
@@ -60,21 +60,36 @@ func (w *Worker[T]) due() bool {
 	if w.state.Executions-w.told >= syncRuns {
 		return true
 	}
-	return (w.state.Draws%clockEvery == 0 || len(w.queue) > 0) && time.Since(w.synced) >= syncTime
+	if w.batch == nil && w.state.Draws%clockEvery != 0 && !w.slow && len(w.queue) == 0 {
+		return false
+	}
+	return time.Since(w.synced) >= syncTime
 }
 
+// judging says which executions are judged before the next one spoils their evidence.
+type judging uint8
+
+const (
+	judgeNone judging = iota
+	judgeBad          // those that do not end well
+	judgeAll
+)
+
 // judge looks at executions whose evidence the next one would spoil.
-func (w *Worker[T]) judge(ins []T, obs []Observation) {
+func (w *Worker[T]) judge(ins []T, obs []Observation, j judging) {
+	if j == judgeNone {
+		return
+	}
 	for i := range obs {
-		if obs[i].Exit != ExitLost {
+		if obs[i].Exit != ExitLost && (j == judgeAll || endsBadly(obs[i])) {
 			w.suspect(ins[i], &obs[i])
 		}
 	}
 }
 
-// exec runs inputs and counts them. When it returns, nothing is ExitLost any more. If the caller is to judge them, those
-// are judged before that are not the last that are executed.
-func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask, judge bool) error {
+// exec runs inputs and counts them. When it returns, nothing is ExitLost any more. What j says is judged, but for the last
+// that are executed: those are left to the caller.
+func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask, j judging) error {
 	if w.state.Draws%clockEvery < uint64(len(ins)) && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -88,8 +103,9 @@ func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask,
 				return fmt.Errorf("executing: %w", err)
 			}
 			w.state.Executions += uint64(obs[i].Runs)
-			if judge && i+1 < len(ins) {
-				w.judge(ins[i:i+1], obs[i:i+1])
+			w.slow = obs[i].Elapsed >= slowExec
+			if i+1 < len(ins) {
+				w.judge(ins[i:i+1], obs[i:i+1], j)
 			}
 		}
 		return nil
@@ -108,13 +124,13 @@ func (w *Worker[T]) exec(ctx context.Context, ins []T, obs []Observation, a Ask,
 			w.state.Executions += uint64(obs[i].Runs)
 			lost = lost || obs[i].Exit == ExitLost
 		}
-		if judge && (lost || at+n < len(ins)) {
-			w.judge(ins[at:at+n], obs[at:at+n])
+		if lost || at+n < len(ins) {
+			w.judge(ins[at:at+n], obs[at:at+n], j)
 		}
 		at += n
 	}
 	if lost {
-		return w.bisect(ctx, ins, obs, a, judge)
+		return w.bisect(ctx, ins, obs, a, j)
 	}
 	return nil
 }

@@ -167,6 +167,16 @@ func TestUndoFake(t *testing.T) {
 	if _, err := c.Run(context.Background()); err == nil {
 		t.Error("two workers share an undo stack")
 	}
+	c.Workers, c.Runs, c.Target = 1, 0, besideTarget{}
+	if _, err := c.Run(context.Background()); err == nil {
+		t.Error("a worker and what shows findings again beside it share an undo stack")
+	}
+}
+
+type besideTarget struct{ safeTarget }
+
+func (t besideTarget) OpenBackground(ctx context.Context) (teasel.Executor[order], error) {
+	return t.Open(ctx)
 }
 
 type noClone struct{ m *orderMutator }

@@ -130,13 +130,13 @@ func (w *Worker[T]) receive(ctx context.Context, f *flight[T]) error {
 	w.cur, w.stage = f.parent, f.stage
 	if f.troubled() {
 		ins, obs := f.ins[:f.ran], f.obs[:f.ran]
-		w.judge(ins, obs)
+		w.judge(ins, obs, judgeAll)
 		if anyLost(obs) {
-			if err := w.bisect(ctx, ins, obs, Ask{}, true); err != nil {
+			if err := w.bisect(ctx, ins, obs, Ask{}, judgeAll); err != nil {
 				return err
 			}
 		}
-		if err := w.exec(ctx, f.ins[f.ran:], f.obs[f.ran:], Ask{}, true); err != nil {
+		if err := w.exec(ctx, f.ins[f.ran:], f.obs[f.ran:], Ask{}, judgeAll); err != nil {
 			return err
 		}
 	}

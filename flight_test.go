@@ -151,3 +151,73 @@ func TestOverlapCancelled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// shy is a target of overlapping batches that shows nothing but what an input begins with, and that once only.
+type shy struct{ shown map[byte]bool }
+
+func (s shy) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+func (s shy) Close() error                                          { return nil }
+func (s shy) Overlaps() bool                                        { return true }
+func (s shy) BatchSize() int                                        { return 4 }
+
+func (s shy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit = teasel.ExitOK
+	if len(in) > 0 && !s.shown[in[0]] {
+		s.shown[in[0]] = true
+		o.Features = append(o.Features, teasel.Feature(in[0])+1)
+	}
+	return nil
+}
+
+func (s shy) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range ins {
+		if err := s.Exec(ctx, ins[i], &obs[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(ins), nil
+}
+
+// probing is a stage that shows something new in a batch, nothing in the next, and runs something else before it makes more.
+type probing struct{ next *byte }
+
+func (probing) Name() string { return "probing" }
+
+func (p probing) Run(ctx context.Context, w *teasel.Worker[[]byte], _ *teasel.Testcase[[]byte]) error {
+	*p.next++
+	for i := range 12 {
+		s := w.Slot()
+		if *s = append((*s)[:0], 0, byte(i)); i == 0 {
+			(*s)[0] = *p.next
+		}
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+		if i == 7 {
+			if _, err := w.Probe(ctx, [][]byte{{0}}, teasel.Ask{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// An input that waits to be judged is not written over, whatever lands the batch behind it.
+func TestWaitingInputStays(t *testing.T) {
+	c := bytesCampaign(shy{map[byte]bool{}})
+	c.Seeds, c.Runs = [][]byte{{0}}, 2000
+	c.Stages = []teasel.Stage[[]byte]{probing{new(byte)}}
+	kept := 0
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventAdded {
+			kept++
+			if want := []teasel.Feature{teasel.Feature(e.Entry.Data[0]) + 1}; !slices.Equal(e.Entry.Features, want) {
+				t.Errorf("%v is kept for %v, want %v", e.Entry.Data, e.Entry.Features, want)
+			}
+		}
+		return nil
+	})}
+	if _, err := c.Run(t.Context()); err != nil || kept < 50 {
+		t.Errorf("%d testcases, %v", kept, err)
+	}
+}

@@ -15,11 +15,13 @@ type Snapshot struct {
 	Elapsed    time.Duration
 	Executions uint64
 	Workers    []WorkerState // by number
-	Waiting    int           // seeds that no worker had taken: the last ones
+	Waiting    int           // seeds that may not have been run: the last ones
 	Entries    []Entry       // in order of arrival
 	Evicted    int
 	Findings   []Finding
 	Stages     []StageStats
+	LastKept   time.Duration // on the clock of Elapsed
+	LastFound  time.Duration
 }
 
 // Hub is the single owner of a campaign's corpus and findings. It knows nothing of the type of input. Its fields are
@@ -34,7 +36,9 @@ type Hub struct {
 	begun    time.Time
 	before   time.Duration // elapsed in earlier runs
 	seeds    []Entry       // never run; a worker takes them from the front
-	log      []record      // what was kept, in order; an ID is an index
+	given    int           // seeds that were taken
+	links    []*link
+	log      []record // what was kept, in order; an ID is an index
 	keys     map[string]ID
 	features map[Feature]struct{}
 	found    map[string]*Finding
@@ -79,11 +83,22 @@ func (h *Hub) Seed(data []byte) {
 	h.seeds = append(h.seeds, Entry{Key: Key(data), Data: data})
 }
 
-// hungry reports whether workers have taken all seeds.
+// hungry reports whether workers have run all seeds.
 func (h *Hub) hungry() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.seeds) == 0
+	return h.waiting() == 0
+}
+
+// waiting returns how many seeds there are from the first on that a worker may not have run yet.
+func (h *Hub) waiting() int {
+	first := h.given
+	for _, l := range h.links {
+		if l.fed {
+			first = min(first, l.first)
+		}
+	}
+	return h.given - first + len(h.seeds)
 }
 
 // Resume takes over where another run stopped. Entries with features are believed, the others run again as seeds.
@@ -92,7 +107,7 @@ func (h *Hub) Resume(s *Snapshot) error {
 	defer h.mu.Unlock()
 	h.begin()
 	h.before, h.workers = s.Elapsed, slices.Clone(s.Workers)
-	h.stats.Executions, h.stats.Evicted = s.Executions, s.Evicted
+	h.stats.Executions, h.stats.Evicted, h.stats.LastKept, h.stats.LastFound = s.Executions, s.Evicted, s.LastKept, s.LastFound
 	for _, e := range s.Entries {
 		if len(e.Features) == 0 {
 			h.seeds = append(h.seeds, e)
@@ -115,7 +130,9 @@ func (h *Hub) Join() Exchange {
 	defer h.mu.Unlock()
 	h.begin()
 	h.stats.Workers++
-	return &link{h: h, number: h.stats.Workers}
+	l := &link{h: h, number: h.stats.Workers}
+	h.links = append(h.links, l)
+	return l
 }
 
 // Stop ends the campaign: each worker learns of it at its next Sync. The first cause is the one that is told.
@@ -150,7 +167,7 @@ func (h *Hub) summary() Summary {
 // now returns the figures of this moment.
 func (h *Hub) now() Stats {
 	s := h.stats
-	s.Elapsed, s.Features, s.Findings, s.Waiting = h.elapsed(), len(h.features), len(h.found), len(h.seeds)
+	s.Elapsed, s.Features, s.Findings, s.Waiting = h.elapsed(), len(h.features), len(h.found), h.waiting()
 	s.Stages = nil
 	for _, st := range h.stages {
 		s.Stages = append(s.Stages, *st)
@@ -172,7 +189,8 @@ func (h *Hub) Snapshot() Snapshot {
 	defer h.mu.Unlock()
 	sum := h.summary()
 	s := Snapshot{Elapsed: sum.Elapsed, Executions: sum.Executions, Workers: slices.Clone(h.workers),
-		Waiting: sum.Waiting, Evicted: sum.Evicted, Findings: sum.Findings, Stages: sum.Stages}
+		Waiting: sum.Waiting, Evicted: sum.Evicted, Findings: sum.Findings, Stages: sum.Stages,
+		LastKept: sum.LastKept, LastFound: sum.LastFound}
 	for i := range h.log {
 		if !h.log[i].gone {
 			s.Entries = append(s.Entries, h.log[i].Entry)
@@ -213,7 +231,9 @@ func (h *Hub) report(e Event) error {
 type link struct {
 	h      *Hub
 	number int
-	next   int // in the log
+	next   int  // in the log
+	fed    bool // it was given seeds, and has not run all of them yet
+	first  int  // of these, among all that were given
 }
 
 func (l *link) Sync(_ context.Context, news News) (back []Entry, err error) {
@@ -245,17 +265,31 @@ func (l *link) Sync(_ context.Context, news News) (back []Entry, err error) {
 			back = append(back, r.Entry)
 		}
 	}
-	n := min(len(h.seeds), seedShare)
-	back = append(back, h.seeds[:n]...)
-	clear(h.seeds[:n]) // some are large
-	h.seeds = h.seeds[n:]
 	if h.Runs > 0 && h.stats.Executions >= h.Runs {
 		h.stop("runs")
 	}
+	l.fed = l.fed && news.Pending
 	if h.stopped != "" {
 		return back, ErrStop
 	}
+	if news.Hungry {
+		back = append(back, l.feed()...)
+	}
 	return back, nil
+}
+
+// feed takes the next few seeds. They count as waiting until the worker has run them.
+func (l *link) feed() []Entry {
+	h := l.h
+	n := min(len(h.seeds), seedShare)
+	share := slices.Clone(h.seeds[:n])
+	clear(h.seeds[:n]) // some are large
+	h.seeds = h.seeds[n:]
+	if n > 0 && !l.fed {
+		l.fed, l.first = true, h.given
+	}
+	h.given += n
+	return share
 }
 
 // account adds up what needs no judgement.
@@ -291,12 +325,12 @@ func (h *Hub) account(n *News) {
 	}
 }
 
-// finding keeps the better confirmed of two sightings of the same, and then the shorter.
+// finding keeps the better confirmed of two sightings of the same, and then the simpler.
 func (h *Hub) finding(f *Finding) error {
 	id := f.ID()
 	if known := h.found[id]; known != nil {
 		known.Occurrences += f.Occurrences
-		if known.Stable > f.Stable || known.Stable == f.Stable && len(known.Input) <= len(f.Input) {
+		if !f.improves(known) {
 			return nil
 		}
 		f.Occurrences = known.Occurrences

@@ -66,7 +66,8 @@ func (w *Worker[T]) postpone(ctx context.Context, c claim[T]) bool {
 	slow := c.own || c.took >= asideTime || w.waited
 	helps := len(w.later) >= maxAside && (!w.waited || w.within(w.showing, ownPart))
 	c.aside = w.delegates() && (c.took >= pettyTime || slow && !helps)
-	if ctx.Err() != nil || len(w.later) >= maxLater || !c.aside && !c.dear() && w.ripe() < 0 && ready {
+	now := !c.aside && !c.dear() && w.ripe() < 0 && ready && !w.over
+	if ctx.Err() != nil || len(w.later) >= maxLater || now {
 		return false
 	}
 	k := w.known[c.f.ID()]

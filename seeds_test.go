@@ -1,8 +1,13 @@
 package teasel_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 // Seeds get as many executions as what is made between them: a slow target has time for little else.
@@ -18,5 +23,80 @@ func TestSeedsComeSoon(t *testing.T) {
 	}
 	if s.Waiting > 0 {
 		t.Errorf("after %d runs %d of 1000 seeds are waiting", s.Executions, s.Waiting)
+	}
+}
+
+// eager is a target that ends the campaign in its execution number end, and notes what it runs.
+type eager struct {
+	trouble
+	end    int
+	cancel context.CancelFunc
+	inputs *[]string
+}
+
+func (e eager) Open(context.Context) (teasel.Executor[[]byte], error) { return e, nil }
+
+func (e eager) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	*e.inputs = append(*e.inputs, string(in))
+	if len(*e.inputs) == e.end {
+		e.cancel()
+	}
+	return e.trouble.Exec(ctx, in, o)
+}
+
+// Seeds that were not run when a campaign ends are still waiting.
+func TestSeedsAreNotLost(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := bytesCampaign(eager{newTrouble(0, 0), 5, cancel, new([]string)})
+	c.Seeds = nil
+	for i := range 100 {
+		c.Seeds = append(c.Seeds, fmt.Appendf(nil, "%0*d", i+1, 0))
+	}
+	s, err := c.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Waiting < 95 {
+		t.Errorf("%d of 100 seeds are waiting, 5 executions were made", s.Waiting)
+	}
+}
+
+// dawdle is a stage that lets the time pass after which a worker looks at the hub, once.
+type dawdle struct{ done *bool }
+
+func (dawdle) Name() string { return "dawdle" }
+
+func (d dawdle) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	for i := range 200 {
+		if i == 100 && !*d.done {
+			*d.done = true
+			time.Sleep(1100 * time.Millisecond)
+		}
+		*w.Slot() = append([]byte(nil), tc.Input...)
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// How long something takes does not decide when seeds are run.
+func TestSeedsComeByCount(t *testing.T) {
+	run := func(quick bool) []string {
+		inputs := new([]string)
+		c := bytesCampaign(eager{newTrouble(0, 0), 0, nil, inputs})
+		c.Runs, c.Seeds, c.Calibrate = 6000, nil, 4
+		c.Stages = []teasel.Stage[[]byte]{dawdle{&quick}}
+		for i := range 200 {
+			c.Seeds = append(c.Seeds, fmt.Appendf(nil, "%0*d", i+1, 0))
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return *inputs
+	}
+	if quick, slow := run(true), run(false); !slices.Equal(quick, slow) {
+		t.Errorf("%d and %d executions, and not of the same inputs", len(quick), len(slow))
 	}
 }

@@ -2,8 +2,6 @@ package teasel
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"time"
@@ -44,15 +42,16 @@ type Worker[T any] struct {
 	beside *confirmer[T] // nil: there is none
 	deputy bool          // it is a confirmer's, which holds nobody up
 
-	x      Exchange
-	news   News
-	inbox  []Entry
-	plan   []Stage[T]
-	stages []StageStats // by index in plan, then seeds, then generated
-	stage  int
-	over   bool   // the hub has said stop
-	more   bool   // there may be more seeds to be had
-	fed    uint64 // executions when seeds were last taken
+	x       Exchange
+	news    News
+	inbox   []Entry
+	plan    []Stage[T]
+	stages  []StageStats // by index in plan, then seeds, then generated
+	stage   int
+	over    bool   // the hub has said stop
+	more    bool   // there may be more seeds to be had
+	pending bool   // some that it was given may not have been run yet
+	fed     uint64 // executions when seeds were last taken
 
 	pcg      rand.PCG
 	rnd      *Rand
@@ -78,6 +77,7 @@ type Worker[T any] struct {
 	cur    *Testcase[T] // what the slots are made from; nil: nothing
 	energy float64
 	clean  bool // nothing has run since the last reset
+	slow   bool // the last execution without a batch was; the clock is looked at after each
 }
 
 // sighting is what a worker remembers of a finding.
@@ -91,7 +91,8 @@ type sighting struct {
 const (
 	syncRuns    = 8192 // executions between two looks at the hub, if no news makes it look earlier
 	syncTime    = time.Second
-	clockEvery  = 64 // draws between two looks at the clock
+	clockEvery  = 64 // draws between two looks at the clock, where there are no batches
+	slowExec    = time.Millisecond
 	generateRun = 16 // inputs that are generated at a time
 	dullSeeds   = 256
 )
@@ -280,6 +281,9 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 		return w.launch(ctx, n)
 	}
 	if w.limit > 0 {
+		if err := w.land(ctx); err != nil { // what flies counts
+			return err
+		}
 		n = min(n, int(min(w.limit-min(w.limit, w.made()), 1<<30)))
 	}
 	return w.run(ctx, w.slots[:n], w.obs[:n], Ask{})
@@ -311,90 +315,4 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
 	obs := make([]Observation, len(ins))
 	return obs, w.run(ctx, ins, obs, a)
-}
-
-// publish tells the news. What comes back waits in the inbox until no testcase is being worked on.
-func (w *Worker[T]) publish(ctx context.Context) error {
-	for id, s := range w.known {
-		if s.again > 0 && !s.waits {
-			w.news.Sightings = append(w.news.Sightings, Sighting{id, s.again})
-			s.again = 0
-		}
-	}
-	for i := range w.stages {
-		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 {
-			w.news.Stages = append(w.news.Stages, *s)
-			*s = StageStats{Name: s.Name}
-		}
-	}
-	w.news.Executions, w.news.Worker = w.state.Executions-w.told, w.state
-	es, err := w.x.Sync(ctx, w.news)
-	if err != nil && !errors.Is(err, ErrStop) {
-		return err
-	}
-	w.news, w.told, w.synced = News{}, w.state.Executions, time.Now()
-	w.inbox = append(w.inbox, es...)
-	w.over = w.over || err != nil
-	return err
-}
-
-// sync tells the news and takes in what others have found and the next few seeds: all of them as long as there is no
-// testcase to work on, and as many as are worth the executions made since the last ones, for a slow target may have time for
-// little else, and seeds are the best that there is to run.
-func (w *Worker[T]) sync(ctx context.Context) error {
-	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
-	if idle && !w.more && !w.synced.IsZero() && !w.due() && time.Since(w.synced) < syncTime {
-		return nil
-	}
-	began := w.state.Executions
-	enough := began + (began - w.fed)
-	defer func() { w.fed = w.state.Executions }()
-	for {
-		if err := w.publish(ctx); err != nil {
-			return err
-		}
-		if len(w.inbox) == 0 {
-			w.more = false
-			return nil
-		}
-		in := w.inbox
-		w.inbox = nil
-		if err := w.take(ctx, in); err != nil {
-			return err
-		}
-		if w.more = len(w.live) > 0; w.more && w.state.Executions >= enough { // look again after the next round
-			return nil
-		}
-	}
-}
-
-// take runs seeds and keeps what others have found and judged.
-func (w *Worker[T]) take(ctx context.Context, es []Entry) error {
-	if err := w.land(ctx); err != nil {
-		return err
-	}
-	var seeds []T
-	w.cur, w.stage = nil, len(w.stages)-2
-	for _, e := range es {
-		in, err := w.c.Codec.Decode(e.Data)
-		if err != nil {
-			return fmt.Errorf("decoding entry %s: %w", e.Key, err)
-		}
-		if len(e.Features) == 0 {
-			seeds = append(seeds, in)
-		} else if err := w.adopt(ctx, in, e); err != nil {
-			return err
-		}
-	}
-	if w.dull = append(w.dull, seeds[:min(len(seeds), dullSeeds-min(len(w.dull), dullSeeds))]...); len(w.live) > 0 {
-		w.dull = nil // they are of no more use, and some are large
-	}
-	for len(seeds) > 0 {
-		n := min(len(seeds), len(w.slots))
-		if _, err := w.Probe(ctx, seeds[:n], Ask{}); err != nil {
-			return err
-		}
-		seeds = seeds[n:]
-	}
-	return nil
 }
