@@ -84,7 +84,7 @@ func TestCampaignResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	snap, problems, err := d.Snapshot()
+	snap, problems, err := d.Snapshot(nil)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
 	}

@@ -132,10 +132,23 @@ func Create(path string, m Meta) (*Dir, error) {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrExists), release(d.lock))
 		}
 	}
-	if err := d.start(); err != nil {
-		return nil, errors.Join(err, release(d.lock))
+	err := sweep(path)
+	if err == nil {
+		err = d.start()
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.abandon())
 	}
 	return d, nil
+}
+
+// abandon gives up what an opening that failed has taken.
+func (d *Dir) abandon() error {
+	var err error
+	if d.journal != nil {
+		err = d.journal.file.Close()
+	}
+	return errors.Join(err, release(d.lock))
 }
 
 // checkForeign looks for files that are no part of a campaign. In a campaign's own directory anything may lie.
@@ -150,7 +163,7 @@ func checkForeign(path string) error {
 		}
 	}
 	for _, f := range files {
-		part := f.Name() == lockName
+		part := f.Name() == lockName || halfWritten(f)
 		for _, folder := range folders {
 			top, _, _ := strings.Cut(folder, "/")
 			part = part || f.IsDir() && f.Name() == top
@@ -182,7 +195,7 @@ func Open(path string) (*Dir, error) {
 		err = d.start()
 	}
 	if err != nil {
-		return nil, errors.Join(err, release(d.lock))
+		return nil, errors.Join(err, d.abandon())
 	}
 	return d, nil
 }

@@ -31,13 +31,13 @@ func TestResumeHasEverything(t *testing.T) {
 		report(t, d, teasel.Event{Kind: teasel.EventAdded, Entry: e})
 	}
 	f := filled[teasel.Finding](r)
-	f.Severity = teasel.Critical
+	f.Severity, f.Complexity = teasel.Critical, 0 // which is not written
 	want.Findings = []teasel.Finding{f}
 	report(t, d, teasel.Event{Kind: teasel.EventFound, Finding: f})
 	stats := filled[teasel.Stats](r)
 	stats.Corpus, stats.Findings = 3, 1
 	want.Elapsed, want.Executions, want.Evicted, want.Stages = stats.Elapsed, stats.Executions, stats.Evicted, stats.Stages
-	want.Waiting = stats.Waiting
+	want.Waiting, want.LastKept, want.LastFound = stats.Waiting, stats.LastKept, stats.LastFound
 	want.Entries[1].Step, want.Entries[1].Picked = 77, 88
 	report(t, d, teasel.Event{Kind: teasel.EventProgress, Stats: stats, Workers: want.Workers,
 		Advances: []teasel.Advance{{Key: want.Entries[1].Key, Step: 77, Picked: 88}}})
@@ -293,11 +293,18 @@ func TestCreateAmongOtherFiles(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(path, Valid), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	half := temporary(filepath.Join(path, campaignName)) // of a kill while it was made
+	if err := os.WriteFile(half, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	d, err := Create(path, testMeta())
 	if err != nil {
 		t.Fatalf("with seeds of its own: %v", err)
 	}
 	d.Close()
+	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was half written is still there: %v", err)
+	}
 }
 
 // A disk that takes no more is an error of ours, not a finding lost silently.

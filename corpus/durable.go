@@ -60,6 +60,11 @@ func syncPath(path string) error {
 	return err
 }
 
+// halfWritten reports whether a file has a name that temporary gives.
+func halfWritten(f fs.DirEntry) bool {
+	return strings.HasPrefix(f.Name(), ".") && strings.HasSuffix(f.Name(), ".tmp") && f.Type().IsRegular()
+}
+
 // sweep removes what a kill left half written.
 func sweep(dir string) error {
 	files, err := os.ReadDir(dir)
@@ -67,8 +72,8 @@ func sweep(dir string) error {
 		return fmt.Errorf("sweeping: %w", err)
 	}
 	for _, f := range files {
-		if n := f.Name(); strings.HasPrefix(n, ".") && strings.HasSuffix(n, ".tmp") && f.Type().IsRegular() {
-			if err := os.Remove(filepath.Join(dir, n)); err != nil {
+		if halfWritten(f) {
+			if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
 				return fmt.Errorf("sweeping: %w", err)
 			}
 		}

@@ -43,7 +43,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	s, problems, err := d.Snapshot()
+	s, problems, err := d.Snapshot(nil)
 	fmt.Println(len(s.Entries), "testcase,", len(s.Findings), "finding,", s.Executions, "executions,", len(problems), "problems,", err)
 	f, err := corpus.ReadFinding(d.FindingPath(s.Findings[0].ID()))
 	fmt.Printf("%s %s %s %v\n", f.Finding.Rule, f.Finding.Subject, f.Finding.Input, err)

@@ -18,7 +18,7 @@ import (
 func TestFindingHasEveryField(t *testing.T) {
 	want := FindingFile{Kind: "mcp", Target: []byte(`{"command":["a","<b>"]}`), Seed: 1<<64 - 1,
 		Finding: filled[teasel.Finding](rand.New(rand.NewPCG(7, 8)))}
-	want.Finding.Severity = teasel.Low
+	want.Finding.Severity, want.Finding.Complexity = teasel.Low, 0 // which is not written
 	path := filepath.Join(t.TempDir(), "f.json")
 	if err := WriteFinding(path, &want); err != nil {
 		t.Fatal(err)

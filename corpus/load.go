@@ -143,14 +143,22 @@ func (d *Dir) loadFindings() {
 	}
 }
 
-// setAside keeps what is broken and about to be written anew, for a person to look at.
+// setAside keeps a copy of what is broken and about to be written anew, for a person to look at: until that is written, the
+// broken file is all there is.
 func (d *Dir) setAside() error {
 	for _, name := range []string{campaignName, journalName} {
 		path := filepath.Join(d.path, name)
 		if !slices.ContainsFunc(d.found, func(p *Problem) bool { return p.File == path }) {
 			continue
 		}
-		if err := os.Rename(path, path+".broken"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = replace(path+".broken", data, true)
+		}
+		if err != nil {
 			return fmt.Errorf("setting aside: %w", err)
 		}
 	}
@@ -158,13 +166,15 @@ func (d *Dir) setAside() error {
 }
 
 // Snapshot returns what a campaign needs to carry on, and what is wrong with the directory. Broken files are left
-// out. Files in interesting/ of which nothing is known, because somebody put them there, come without features.
-func (d *Dir) Snapshot() (teasel.Snapshot, []*Problem, error) {
+// out. Files in interesting/ of which nothing is known, because somebody put them there, come without features; check, if
+// it is not nil, says whether one is an input, and what is none is a problem.
+func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Problem, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	st := &d.state
 	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
-		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages)}
+		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages),
+		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound}
 	problems := slices.Clone(d.found)
 	seen := map[string]bool{}
 	for _, e := range st.kept() {
@@ -183,7 +193,7 @@ func (d *Dir) Snapshot() (teasel.Snapshot, []*Problem, error) {
 			s.Entries = append(s.Entries, entry)
 		}
 	}
-	more, bad, err := d.strangers(seen, s.Entries)
+	more, bad, err := d.strangers(seen, s.Entries, check)
 	s.Entries = append(s.Entries, more...)
 	return s, append(problems, bad...), err
 }
@@ -194,7 +204,7 @@ func misnamed(path string, data []byte) *Problem {
 }
 
 // strangers returns the files in interesting/ that are not among those seen.
-func (d *Dir) strangers(seen map[string]bool, known []teasel.Entry) (es []teasel.Entry, bad []*Problem, err error) {
+func (d *Dir) strangers(seen map[string]bool, known []teasel.Entry, check func([]byte) error) (es []teasel.Entry, bad []*Problem, err error) {
 	dir := filepath.Join(d.path, Interesting)
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -221,6 +231,12 @@ func (d *Dir) strangers(seen map[string]bool, known []teasel.Entry) (es []teasel
 		if stem := strings.TrimSuffix(f.Name(), d.meta.Extension); stem != key && len(stem) == len(key) && plainKey(stem) {
 			bad = append(bad, misnamed(path, data))
 			continue
+		}
+		if check != nil {
+			if err := check(data); err != nil {
+				bad = append(bad, &Problem{File: path, Text: "is no input: " + err.Error(), Err: err})
+				continue
+			}
 		}
 		if !keys[key] {
 			keys[key] = true

@@ -51,7 +51,7 @@ func report(t *testing.T, d *Dir, events ...teasel.Event) {
 
 func snapshot(t *testing.T, d *Dir) (teasel.Snapshot, []*Problem) {
 	t.Helper()
-	s, problems, err := d.Snapshot()
+	s, problems, err := d.Snapshot(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -267,6 +268,64 @@ func TestStrangers(t *testing.T) {
 	}
 	if last := s.Entries[len(s.Entries)-1]; string(last.Data) != `{"mine":1}` || last.Key != teasel.Key(last.Data) {
 		t.Errorf("%+v", last)
+	}
+}
+
+// Files that are no inputs are told by name.
+func TestStrangersAreChecked(t *testing.T) {
+	dir, keys := campaign(t, true)
+	path := filepath.Join(dir, Interesting, "notes.txt")
+	if err := os.WriteFile(path, []byte("to do"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenReadOnly(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, problems, err := d.Snapshot(func(data []byte) error {
+		if !json.Valid(data) {
+			return errors.New("expected JSON")
+		}
+		return nil
+	})
+	if err != nil || len(s.Entries) != len(keys) || len(problems) != 1 || problems[0].File != path ||
+		!strings.Contains(problems[0].Error(), "is no input: expected JSON") {
+		t.Errorf("%d entries, %v, %v", len(s.Entries), problems, err)
+	}
+}
+
+// A broken journal stays until another one is there: the disk may be full.
+func TestBrokenJournalStays(t *testing.T) {
+	dir, keys := campaign(t, false)
+	path := filepath.Join(dir, journalName)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)-1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	obstacle := temporary(filepath.Join(dir, campaignName))
+	if err := os.Mkdir(obstacle, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil {
+		t.Fatal("campaign.json was written over a directory")
+	}
+	if err := os.Remove(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	s, _ := snapshot(t, d)
+	if got, bare := known(s); len(got) != len(keys) || bare != 0 {
+		t.Errorf("%d known, %d bare", len(got), bare)
+	}
+	if _, err := os.Stat(path + ".broken"); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -112,6 +112,10 @@ func (l *Lines) Close() error {
 	if l.tally.stats.Elapsed != l.tally.before.Elapsed || !l.started && l.tally.stats.Elapsed > 0 {
 		l.progress()
 	}
+	if l.dropped > 0 { // there was no later line that could have said so
+		l.text = fmt.Appendf(l.text, "%d lines left out\n", l.dropped)
+		l.dropped = 0
+	}
 	l.closed = true
 	l.mu.Unlock()
 	l.pump.stop()

@@ -238,6 +238,20 @@ func TestLinesRoom(t *testing.T) {
 	}
 }
 
+// What was left out last is told at the end, whatever room there is.
+func TestLinesLeftOutLast(t *testing.T) {
+	var out bytes.Buffer
+	l := &Lines{text: make([]byte, lineRoom)}
+	l.pump.start(&out, l.take)
+	l.add("x")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(out.String(), "1 lines left out\n") {
+		t.Errorf("the end of it: %q", out.String()[max(0, out.Len()-40):])
+	}
+}
+
 type brokenPipe struct {
 	mu     sync.Mutex
 	writes int

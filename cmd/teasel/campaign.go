@@ -78,13 +78,20 @@ func (p *plan[T]) begin(cmd *cobra.Command) error {
 // resume runs a campaign on from where it stopped.
 func (p *plan[T]) resume(cmd *cobra.Command, dir *corpus.Dir) error {
 	return p.finish(cmd, dir, func() error {
-		s, problems, err := dir.Snapshot()
+		s, problems, err := dir.Snapshot(func(data []byte) error {
+			_, err := p.campaign.Codec.Decode(data)
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		warn(cmd.ErrOrStderr(), problems)
 		p.campaign.Resume = &s
-		for _, left := range p.seeds[max(0, len(p.seeds)-s.Waiting):] {
+		waiting := s.Waiting
+		if s.Elapsed == 0 { // it was killed before it could say how many
+			waiting = len(p.seeds)
+		}
+		for _, left := range p.seeds[max(0, len(p.seeds)-waiting):] {
 			p.campaign.Seeds = append(p.campaign.Seeds, left.in)
 		}
 		return nil

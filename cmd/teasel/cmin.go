@@ -41,7 +41,7 @@ is run. The result goes into a new directory, which --corpus takes.`,
 				} else if kind != m.Kind {
 					return usage("", "%s is a campaign of kind %s, %s of kind %s: they cannot be merged", args[0], kind, path, m.Kind)
 				}
-				s, problems, err := dir.Snapshot()
+				s, problems, err := dir.Snapshot(nil)
 				if err != nil {
 					return failure(err)
 				}

@@ -87,7 +87,7 @@ func readable(in []byte) string {
 }
 
 func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
-	s, problems, err := dir.Snapshot()
+	s, problems, err := dir.Snapshot(nil)
 	if err != nil {
 		return failure(err)
 	}
