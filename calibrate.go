@@ -15,7 +15,10 @@ func (w *Worker[T]) calibrate(ctx context.Context, in T, seen *Observation) (*Ob
 		runs = 1
 	}
 	ins := slices.Repeat([]T{in}, runs)
-	obs, err := w.rerun(ctx, ins)
+	obs, err := w.rerun(ctx, ins, true)
+	if err == nil && slices.ContainsFunc(obs, hasty) { // it is slow, perhaps, and no more
+		obs, err = w.rerun(ctx, ins, false)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ func (w *Worker[T]) calibrateAll(ctx context.Context) error {
 	if len(group) < 2 {
 		return nil
 	}
-	obs, err := w.rerun(ctx, ins)
+	obs, err := w.rerun(ctx, ins, true)
 	if err != nil {
 		return err
 	}
@@ -74,9 +77,12 @@ func (w *Worker[T]) uncalibrated(s *suspect[T]) bool {
 
 func endsBadly(o Observation) bool { return o.Exit > ExitRejected }
 
-func (w *Worker[T]) rerun(ctx context.Context, ins []T) ([]Observation, error) {
+// hasty reports whether an execution was broken off before its time limit.
+func hasty(o Observation) bool { return o.Exit == ExitHang && o.Ask.Quick }
+
+func (w *Worker[T]) rerun(ctx context.Context, ins []T, quick bool) ([]Observation, error) {
 	obs := make([]Observation, len(ins))
-	return obs, w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: true}, judgeBad)
+	return obs, w.exec(ctx, ins, obs, Ask{Features: true, Trace: true, Quick: quick}, judgeBad)
 }
 
 // common returns what has recurred each time that an input was run again.

@@ -81,3 +81,35 @@ func TestCalibrateTogether(t *testing.T) {
 		t.Errorf("%d calls had two inputs at most, for 254 testcases", target.small)
 	}
 }
+
+// leisurely is a target that is over an input of seven bytes when the time for it is short.
+type leisurely struct{}
+
+func (leisurely) Open(context.Context) (teasel.Executor[[]byte], error) { return leisurely{}, nil }
+func (leisurely) Close() error                                          { return nil }
+
+func (leisurely) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(len(in)+1))
+	if len(in) == 7 && o.Ask.Quick {
+		o.Exit, o.Features = teasel.ExitHang, o.Features[:0]
+	}
+	return nil
+}
+
+// What is slow is kept all the same, and is no hang.
+func TestSlowIsKept(t *testing.T) {
+	c := bytesCampaign(leisurely{})
+	c.Seeds, c.Calibrate, c.TrimRuns, c.Runs = [][]byte{[]byte("seven b")}, 2, -1, 20
+	kept := false
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		kept = kept || e.Kind == teasel.EventAdded && len(e.Entry.Data) == 7
+		if e.Kind == teasel.EventUnconfirmed {
+			t.Errorf("%s was seen", e.Finding.Rule)
+		}
+		return nil
+	})}
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) > 0 || !kept {
+		t.Errorf("kept %v, findings %v, %v", kept, s.Findings, err)
+	}
+}

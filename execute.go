@@ -71,7 +71,7 @@ type judging uint8
 
 const (
 	judgeNone judging = iota
-	judgeBad          // those that do not end well
+	judgeBad          // those that do not end well, but for hangs that had not all the time that there is
 	judgeAll
 )
 
@@ -81,7 +81,7 @@ func (w *Worker[T]) judge(ins []T, obs []Observation, j judging) {
 		return
 	}
 	for i := range obs {
-		if obs[i].Exit != ExitLost && (j == judgeAll || endsBadly(obs[i])) {
+		if obs[i].Exit != ExitLost && (j == judgeAll || endsBadly(obs[i]) && !hasty(obs[i])) {
 			w.suspect(ins[i], &obs[i])
 		}
 	}
