@@ -18,9 +18,9 @@ func blockLen(r *rand.Rand, limit int) int {
 	return lo + int((bits>>32)*uint64(min(hi, limit)-lo+1)>>32)
 }
 
-// block draws a run of 1 or more of the n bytes of an input.
-func block(r *rand.Rand, x uint64, n int) (from, to int) {
-	length := blockLen(r, n)
+// block draws a run of 1 to most of the n bytes of an input.
+func block(r *rand.Rand, x uint64, n, most int) (from, to int) {
+	length := blockLen(r, most)
 	from = where(x, n-length+1)
 	return from, from + length
 }
@@ -29,7 +29,7 @@ func copyOverwrite(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, boo
 	if len(buf) < 2 {
 		return buf, false
 	}
-	from, to := block(r, x, len(buf)-1)
+	from, to := block(r, x, len(buf), len(buf)-1)
 	copy(buf[below(r, len(buf)-(to-from)+1):], buf[from:to])
 	return buf, true
 }
@@ -38,7 +38,7 @@ func fixedOverwrite(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bo
 	if len(buf) < 2 {
 		return buf, false
 	}
-	from, to := block(r, x, len(buf)-1)
+	from, to := block(r, x, len(buf), len(buf)-1)
 	fill(buf[from:to], fixedByte(r, buf))
 	return buf, true
 }
@@ -155,7 +155,7 @@ func (m *Bytes) again(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool)
 	if room <= 0 || len(buf) == 0 {
 		return buf, false
 	}
-	from, to := block(r, x, len(buf))
+	from, to := block(r, x, len(buf), len(buf))
 	to = min(to, from+room)
 	n := to - from
 	if at < 0 {
@@ -193,7 +193,7 @@ func remove(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	if len(buf) < 2 {
 		return buf, false
 	}
-	from, to := block(r, x, len(buf)-1)
+	from, to := block(r, x, len(buf), len(buf)-1)
 	return append(buf[:from], buf[to:]...), true
 }
 
