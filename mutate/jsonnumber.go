@@ -64,7 +64,10 @@ func respellNumber(e *editor, at *slot) bool {
 	}
 	var same []string
 	if whole := !strings.ContainsAny(text, ".eE"); whole {
-		same = append(same, text+".0", text+".000000000000000000000000000000", text+"0e-1", text+"0000000000e-10")
+		same = append(same, text+".0", text+".000000000000000000000000000000")
+		if strings.Trim(text, "-0") != "" { // two zeros in a row are no number
+			same = append(same, text+"0e-1", text+"0000000000e-10")
+		}
 	}
 	if !strings.ContainsAny(text, "eE") {
 		same = append(same, text+"e0", text+"E+00", text+"e-0")
