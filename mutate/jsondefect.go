@@ -2,8 +2,8 @@ package mutate
 
 import "strings"
 
-// defects are texts that begin as JSON and are none. Each returns "" where it does not fit. None has an end of line in
-// it, so that a protocol of lines still sees one message.
+// defects are texts that begin as JSON and are none, but for a few: 12 cut off is 1. Each returns "" where it does not
+// fit. None has an end of line in it, so that a protocol of lines still sees one message.
 var defects = [...]func(e *editor, text string) string{
 	without(','),
 	without(':'),
@@ -49,7 +49,16 @@ var defects = [...]func(e *editor, text string) string{
 // breakText makes text of a value and breaks it.
 func breakText(e *editor, at *slot) bool {
 	text := defects[below(e.r, len(defects))](e, at.node.String())
-	return text != "" && e.put(at, NewRaw(text))
+	return text != "" && !e.reads(at, text) && e.put(at, NewRaw(text))
+}
+
+// reads reports whether a text is still JSON where it would stand; in an array it may be several items.
+func (e *editor) reads(at *slot, text string) bool {
+	if p := e.parent(at); p != nil && p.node.Kind == Array {
+		text = "[" + text + "]"
+	}
+	_, err := ParseJSON([]byte(text))
+	return err == nil
 }
 
 // positions returns where a byte of JSON's grammar stands, outside of strings unless it is a quote.
