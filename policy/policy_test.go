@@ -54,6 +54,8 @@ func TestPools(t *testing.T) {
 			{F{1, 4, 5}, nil, 1, true, []teasel.ID{0}},
 			{F{6}, nil, 1, false, nil}, // adds less than any that is there
 		}},
+		{"diverse, of none", policy.NewDiverse(0), []offer{{F{1}, nil, 1, false, nil}, {nil, nil, 1, false, nil}}},
+		{"diverse, of fewer", policy.NewDiverse(-1), []offer{{F{1}, nil, 1, false, nil}}},
 		{"maximal", policy.NewMaximal(), []offer{
 			{nil, M{m(1, 5)}, 10, true, nil},
 			{nil, M{m(1, 4)}, 1, false, nil},
@@ -158,6 +160,52 @@ func TestStateScheduler(t *testing.T) {
 		if p, ok := s.Next(r); !ok || p.Focus != common {
 			t.Fatalf("picked %+v, %v: its only testcase is gone", p, ok)
 		}
+	}
+}
+
+// Testcases without a state have their turn beside any number of states, and are as good as gone when they are removed.
+func TestStatelessTestcases(t *testing.T) {
+	s := policy.NewStateScheduler()
+	for i := range 3 {
+		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: []teasel.Feature{7}})
+	}
+	if got := draws(s, 90); len(got) != 3 {
+		t.Errorf("without states: %v", got)
+	}
+	s.Add(teasel.Rating{ID: 3, Complexity: 1, Features: []teasel.Feature{teasel.State(1)}})
+	s.Add(teasel.Rating{ID: 4, Complexity: 1, Features: []teasel.Feature{teasel.State(2), 7}})
+	r := rand.New(rand.NewPCG(1, 2))
+	got := map[teasel.ID]int{}
+	for range 600 {
+		p, ok := s.Next(r)
+		if !ok || p.Focus.IsState() != (p.ID > 2) || p.ID <= 2 && p.Focus != 0 {
+			t.Fatalf("picked %+v, %v", p, ok)
+		}
+		got[p.ID]++
+	}
+	if none := got[0] + got[1] + got[2]; none < 100 || none > 300 || got[0] == 0 || got[1] == 0 || got[2] == 0 {
+		t.Errorf("three testcases without a state and one of each of two: %v", got)
+	}
+	for i := range 3 {
+		s.Remove(teasel.ID(i))
+	}
+	if got := draws(s, 100); len(got) != 2 {
+		t.Errorf("without those that had none: %v", got)
+	}
+	s.Remove(3)
+	s.Remove(4)
+	if got := draws(s, 10); len(got) != 0 {
+		t.Errorf("after removing all: %v", got)
+	}
+}
+
+// A resumed campaign goes on with the states that had few picks.
+func TestStatesOfResumed(t *testing.T) {
+	s := policy.NewStateScheduler()
+	s.Add(teasel.Rating{ID: 0, Features: []teasel.Feature{teasel.State(1), teasel.State(2)}, Picked: 2000})
+	s.Add(teasel.Rating{ID: 1, Features: []teasel.Feature{teasel.State(3)}})
+	if got := draws(s, 100); got[1] < 80 {
+		t.Errorf("the one that was picked 2000 times, and the new one: %v", got)
 	}
 }
 

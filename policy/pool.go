@@ -86,7 +86,7 @@ type diverse struct {
 }
 
 // NewDiverse returns a pool of at most n testcases which together reach as many features as it can manage: a new
-// one takes the place of the one that adds least to the others.
+// one takes the place of the one that adds least to the others. Of 0 or fewer it keeps none.
 func NewDiverse(n int) teasel.Pool {
 	return &diverse{n: n, sets: map[teasel.ID]map[teasel.Feature]struct{}{}, hits: map[teasel.Feature]int{}}
 }
@@ -119,6 +119,9 @@ func (p *diverse) fresh(o *teasel.Observation) int {
 }
 
 func (p *diverse) Wants(o *teasel.Observation, _ float64) bool {
+	if p.n <= 0 {
+		return false
+	}
 	n := p.fresh(o)
 	if n == 0 || len(p.ids) < p.n {
 		return n > 0

@@ -16,7 +16,7 @@ var _ teasel.Scheduler = (*byState)(nil)
 // byState picks a state first, as AFLNet does: the rarely picked ones first.
 type byState struct {
 	all    teasel.Scheduler // for testcases without a state
-	states []teasel.Feature // in order of discovery
+	states []teasel.Feature // in order of discovery; the first is no state
 	at     map[teasel.Feature]int
 	weight fenwick.Weights // by index in states
 	picked []uint64
@@ -24,14 +24,18 @@ type byState struct {
 	of     map[teasel.ID][]int // the states that a testcase reaches
 }
 
+// stateless is the place in states of what reaches none.
+const stateless = 0
+
 // NewStateScheduler returns a scheduler that draws a [teasel.State] feature first, rarely picked ones more often, and
-// then a testcase that reaches it; Focus names the state. Without states it is as [teasel.NewScheduler].
+// then a testcase that reaches it; Focus names the state. Testcases that reach none have their turn as those of one more
+// state do, without a Focus and by [teasel.NewScheduler], which does it alone while there are no states.
 func NewStateScheduler() teasel.Scheduler {
-	return &byState{all: teasel.NewScheduler(), at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}}
+	return &byState{all: teasel.NewScheduler(), states: []teasel.Feature{0}, picked: []uint64{0}, member: [][]teasel.ID{nil},
+		at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}}
 }
 
 func (s *byState) Add(r teasel.Rating) {
-	s.all.Add(r)
 	for _, f := range r.Features {
 		if !f.IsState() {
 			continue
@@ -45,10 +49,21 @@ func (s *byState) Add(r teasel.Rating) {
 		if m := s.member[at]; len(m) > 0 && m[len(m)-1] == r.ID {
 			continue // reached twice
 		}
-		s.member[at] = append(s.member[at], r.ID)
-		s.of[r.ID] = append(s.of[r.ID], at)
+		s.join(r.ID, at)
+	}
+	if len(s.of[r.ID]) == 0 {
+		s.all.Add(r)
+		s.join(r.ID, stateless)
+	}
+	for _, at := range s.of[r.ID] { // for which of them a resumed campaign had picked it is not known
+		s.picked[at] += r.Picked / uint64(len(s.of[r.ID]))
 		s.weigh(at)
 	}
+}
+
+func (s *byState) join(id teasel.ID, at int) {
+	s.member[at] = append(s.member[at], id)
+	s.of[id] = append(s.of[id], at)
 }
 
 func (s *byState) weigh(at int) {
@@ -60,8 +75,10 @@ func (s *byState) weigh(at int) {
 }
 
 func (s *byState) Remove(id teasel.ID) {
-	s.all.Remove(id)
 	for _, at := range s.of[id] {
+		if at == stateless {
+			s.all.Remove(id)
+		}
 		if i := slices.Index(s.member[at], id); i >= 0 {
 			s.member[at] = slices.Delete(s.member[at], i, i+1)
 		}
@@ -71,12 +88,18 @@ func (s *byState) Remove(id teasel.ID) {
 }
 
 func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
-	at, ok := s.weight.Draw(r)
-	if !ok {
-		return s.all.Next(r)
+	if len(s.of) == 0 {
+		return teasel.Pick{}, false
+	}
+	at := stateless
+	if len(s.member[stateless]) < len(s.of) {
+		at, _ = s.weight.Draw(r)
 	}
 	s.picked[at]++
 	s.weigh(at)
+	if at == stateless {
+		return s.all.Next(r)
+	}
 	m := s.member[at]
 	return teasel.Pick{ID: m[r.IntN(len(m))], Focus: s.states[at], Energy: 1}, true
 }
