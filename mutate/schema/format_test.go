@@ -2,6 +2,7 @@ package schema
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -56,6 +57,10 @@ func TestPatterns(t *testing.T) {
 		{`^x{1200}$`, nil, []string{"x"}},
 		{`^(?:ab){1100,}$`, nil, []string{"abab"}},
 		{`a{,2}`, []string{"a{,2}"}, []string{"aa"}},
+		{`^([a-z0-9]{1,63}\.){1,20}[a-z]{2,63}$`, []string{"a.bc", strings.Repeat("ab1.", 20) + "cd"}, []string{"bc", "a.b", strings.Repeat("a.", 21) + "bc"}},
+		{`^([0-9a-f]{8},){0,200}$`, []string{"", strings.Repeat("01234567,", 200)}, []string{"01234567", strings.Repeat("01234567,", 201)}},
+		{`^(?<row>(?<cell>[a-z]{4};){40}\n){2,10}$`, []string{strings.Repeat(strings.Repeat("abcd;", 40)+"\n", 10)}, []string{strings.Repeat("abcd;", 40) + "\n"}},
+		{`^((a|b{30}){40}c?){3,}$`, []string{strings.Repeat("a", 120) + "c", strings.Repeat("a", 1200)}, []string{strings.Repeat("a", 119)}},
 		{`^(?!admin$)[a-z]+$`, []string{"user", "admins"}, []string{"admin", ""}},
 		{`^(?=.*\d)(?=.*[a-z]).{4,}$`, []string{"abc1"}, []string{"abcd", "1234", "a1"}},
 		{`\/\-\_\a`, []string{"/-_a"}, []string{"/-_"}},

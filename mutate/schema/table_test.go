@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // schemas has every keyword, alone and together with others. breaks lists, as "keyword how", violations that must be
 // among those found; "keyword" alone stands for any way.
 var schemas = []struct {
@@ -34,6 +36,8 @@ var schemas = []struct {
 	{"pattern of ECMA-262", `{"type":"string","pattern":"^\\u00e9[\\u{1F600}-\\u{1F64F}]\\p{Letter}\\cI?[^\\]\\/\\-]\\S$"}`, []string{"pattern near miss"}},
 	{"pattern with a large count", `{"type":"string","pattern":"^[a-z]{0,2500}$"}`, []string{"pattern near miss"}},
 	{"pattern of a large count", `{"type":"string","pattern":"^[a-z]{5000}$"}`, []string{"pattern near miss"}},
+	{"pattern of counts in one another", `{"type":"string","pattern":"^([a-z0-9]{1,63}\\.){1,20}[a-z]{2,63}$"}`, []string{"pattern near miss"}},
+	{"pattern of many groups", `{"type":"string","pattern":"^([0-9a-f]{8},){0,200}$"}`, []string{"pattern near miss"}},
 	{"two patterns", `{"type":"string","pattern":"^[a-z]+$","allOf":[{"pattern":"^.{3,6}$"},{"minLength":4}]}`, []string{"pattern near miss", "minLength min-1"}},
 	{"format date-time", `{"type":"string","format":"date-time"}`, []string{"format near miss"}},
 	{"format date", `{"type":"string","format":"date"}`, []string{"format near miss"}},
@@ -178,6 +182,9 @@ var skipped = []struct{ name, schema, keyword, where, reason string }{
 	{"lookbehind", `{"type":"string","pattern":"(?<=a)b"}`, "pattern", "", "lookbehind"},
 	{"backreference", `{"properties":{"a":{"pattern":"(a)\\1"}}}`, "pattern", "/properties/a", "backreference"},
 	{"lookahead in the middle", `{"type":"string","pattern":"a(?!b)c"}`, "pattern", "", "lookahead"},
+	{"counts in one another", `{"type":"string","pattern":"((((((((((a{8000}){8000}){8000}){8000}){8000}){8000}){8000}){8000}){8000}){8000}"}`, "pattern", "", "out of range"},
+	{"small counts in one another", `{"type":"string","pattern":"` + strings.Repeat("(", 60) + `a{1001}` + strings.Repeat("){2}", 60) + `"}`, "pattern", "", "out of range"},
+	{"count of a long text", `{"type":"string","pattern":"(` + strings.Repeat("a", 10000) + `){8000}"}`, "pattern", "", "out of range"},
 	{"broken pattern", `{"type":"string","pattern":"("}`, "pattern", "", "cannot be sampled"},
 	{"broken key of patternProperties", `{"patternProperties":{"[":{}}}`, "patternProperties", "", "cannot be sampled"},
 	{"pattern and length", `{"type":"string","pattern":"^a{3}$","minLength":4}`, "pattern", "", "no string was found"},

@@ -17,12 +17,20 @@ type translator struct {
 	in     string
 	out    strings.Builder
 	class  bool
-	atom   int   // where in out the last atom begins, -1 if none does
-	groups []int // where in out the open groups begin
+	atom   int // where in out the last atom begins, -1 if none does
+	times  int // how often its inmost part may stand in it, by the counts in one another
+	groups []group
+	copied int // bytes that were written for counts that Go does not take
+}
+
+// group is one that is open.
+type group struct {
+	atom  int // where in out it begins
+	times int // the most that its atoms have had so far
 }
 
 func translate(ecma string) (string, error) {
-	t := &translator{in: ecma, atom: -1}
+	t := &translator{in: ecma, atom: -1, times: 1}
 	for t.in != "" {
 		if err := t.step(); err != nil {
 			return "", err
@@ -39,7 +47,7 @@ func (t *translator) take(n int, out string) {
 func (t *translator) step() error {
 	c := t.in[0]
 	if !t.class && c != '{' && c != '*' && c != '+' && c != '?' && c != ')' {
-		t.atom = t.out.Len()
+		t.atom, t.times = t.out.Len(), 1
 	}
 	switch {
 	case c == '\\':
@@ -63,8 +71,9 @@ func (t *translator) step() error {
 		return t.open()
 	case c == ')':
 		if n := len(t.groups); n > 0 {
-			t.atom = t.groups[n-1]
+			t.atom, t.times = t.groups[n-1].atom, t.groups[n-1].times
 			t.groups = t.groups[:n-1]
+			t.note()
 		}
 		t.take(1, ")")
 	case c == '{':
@@ -99,20 +108,37 @@ func (t *translator) open() error {
 			return errors.New(unsupported.what + " is not supported")
 		}
 	}
-	t.groups = append(t.groups, t.out.Len())
+	t.groups = append(t.groups, group{t.out.Len(), 1})
 	n := 1
 	if strings.HasPrefix(t.in, "(?") {
 		if end := strings.IndexAny(t.in, ":>)"); end > 0 {
 			n = end + 1
 		}
 	}
-	t.take(n, t.in[:n])
+	out := t.in[:n]
+	if strings.HasPrefix(out, "(?<") && strings.HasSuffix(out, ">") {
+		out = "(" // nothing refers to the name, and copies of the group must not share it
+	}
+	t.take(n, out)
 	return nil
 }
 
-// repeat writes counts beyond Go's limit of 1,000 as several counts in a row.
+// note tells the group around the last atom how often its inmost part may stand there.
+func (t *translator) note() {
+	if n := len(t.groups); n > 0 {
+		t.groups[n-1].times = max(t.groups[n-1].times, t.times)
+	}
+}
+
+// What counts in one another come to, and what is written for those that Go does not take, each of one expression.
+const (
+	maxTimes  = 1 << 14
+	maxCopied = 64 << 10
+)
+
+// repeat writes counts beyond Go's limit, a product of 1,000 with those in one another, as several counts in a row.
 func (t *translator) repeat() error {
-	const limit, total = 1000, 8000
+	limit := max(1000/t.times, 1)
 	end := strings.IndexByte(t.in, '}')
 	if end < 0 {
 		t.take(1, `\{`)
@@ -131,12 +157,20 @@ func (t *translator) repeat() error {
 		to = from
 	}
 	if from <= limit && to <= limit {
+		t.times *= max(to, 1)
+		t.note()
 		t.take(end+1, t.in[:end+1])
 		return nil
 	}
-	if to > total || t.atom < 0 || from > to {
+	tooMany := t.atom < 0 || from > to || to > maxTimes/t.times
+	if !tooMany { // each copy has a count of its own
+		t.copied += (t.out.Len() - t.atom + len("{1000,1000}?")) * (to/limit + 2)
+	}
+	if tooMany || t.copied > maxCopied {
 		return fmt.Errorf("the count %s is out of range", t.in[:end+1])
 	}
+	t.times *= to
+	t.note()
 	text := t.out.String()
 	atom, before := text[t.atom:], text[:t.atom]
 	lazy := ""
