@@ -269,7 +269,7 @@ func (a *array) distinct(d *draw, g *goal, before *peers) *mutate.JSON {
 		}
 		for variant.types&intType != 0 && !variant.closed && before.counted <= 2*len(before.items) {
 			v := mutate.NewNumber(variant.numbers.ints.nth(before.counted))
-			if before.counted++; before.add(v) {
+			if before.counted++; (!variant.check || variant.accepts(v)) && before.add(v) {
 				return v
 			}
 		}

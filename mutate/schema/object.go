@@ -63,6 +63,8 @@ func (b *builder) mergeObject(v *variant) {
 			}
 		}
 	}
+	// Members that come only with others may leave too few that fit.
+	o.check = o.max >= 0 && o.min > 0 && slices.ContainsFunc(o.members, func(m member) bool { return len(m.needs) > 1 })
 	if o.max >= 0 && (o.min > o.max || o.required() > o.max) {
 		v.types &^= objectType
 	}
