@@ -47,6 +47,7 @@ type Schema struct {
 	oracle     *jsonschema.Schema
 	root       *goal
 	weight     int // the most subschemas that one value is validated against
+	work       int // how many it is at least with all that is in it
 	sites      []*site
 	violations []Violation
 	unmet      []*SkipError
@@ -89,7 +90,7 @@ func Compile(raw []byte) (*Schema, error) {
 	if skip != nil {
 		return nil, skip
 	}
-	weight, skip := weigh(oracle)
+	weight, work, skip := weigh(oracle)
 	if skip != nil {
 		return nil, skip
 	}
@@ -98,7 +99,7 @@ func Compile(raw []byte) (*Schema, error) {
 	if skip != nil {
 		return nil, skip
 	}
-	s := &Schema{oracle: oracle, root: root, weight: weight, unmet: b.lost}
+	s := &Schema{oracle: oracle, root: root, weight: weight, work: work, unmet: b.lost}
 	s.findSites()
 	s.findViolations()
 	return s, nil

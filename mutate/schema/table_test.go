@@ -198,5 +198,19 @@ var skipped = []struct{ name, schema, keyword, where, reason string }{
 	{"huge in all", `{"type":"array","minItems":1000,"items":{"type":"array","minItems":1000}}`, "", "", "larger than we are ready to make"},
 	{"huge exponent", `{"type":"number","minimum":1e999999999}`, "minimum", "", "cannot be calculated with"},
 	{"laughs", `{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"allOf":[{"$ref":"#/$defs/c"},{"$ref":"#/$defs/c"},{"$ref":"#/$defs/c"},{"$ref":"#/$defs/c"}]},"c":{"anyOf":[{"$ref":"#/$defs/d"},{"$ref":"#/$defs/d"},{"$ref":"#/$defs/d"},{"$ref":"#/$defs/d"}]},"d":{"allOf":[{"$ref":"#/$defs/e"},{"$ref":"#/$defs/e"},{"$ref":"#/$defs/e"},{"$ref":"#/$defs/e"}]},"e":{"allOf":[{"$ref":"#/$defs/f"},{"$ref":"#/$defs/f"},{"$ref":"#/$defs/f"},{"$ref":"#/$defs/f"}]},"f":{"type":"string"}}}`, "", "", "apply to one value"},
+	{"twice on each level", twice(40, `{"type":"object","required":["a"],"properties":{"a":NEXT},"patternProperties":{"^a":NEXT}}`), "", "", "what must be in it"},
+	{"twice on each level beside", twice(40, `{"type":"object","required":["a"],"allOf":[{"properties":{"a":NEXT}},{"properties":{"a":NEXT}}]}`), "", "", "what must be in it"},
+	{"twice on each level of items", twice(40, `{"type":"array","minItems":1,"items":NEXT,"allOf":[{"items":NEXT}]}`), "", "", "what must be in it"},
+	{"twice on each level below an optional member", strings.Replace(twice(40, `{"type":"object","required":["a"],"additionalProperties":NEXT,"allOf":[{"additionalProperties":NEXT}]}`), `"$ref"`, `"properties":{"x":{"$ref":"#/$defs/d0"}},"title"`, 1), "", "/properties/x", "what must be in it"},
 	{"items of two drafts", `{"prefixItems":[true],"items":[true]}`, "items", "", "no draft has"},
+}
+
+// twice returns a schema of so many levels, in each of which NEXT stands for the next one.
+func twice(levels int, level string) string {
+	defs := make([]string, levels+1)
+	for i := range levels {
+		defs[i] = `"d` + itoa(i) + `":` + strings.ReplaceAll(level, "NEXT", `{"$ref":"#/$defs/d`+itoa(i+1)+`"}`)
+	}
+	defs[levels] = `"d` + itoa(levels) + `":{"type":"null"}`
+	return `{"$ref":"#/$defs/d0","$defs":{` + strings.Join(defs, ",") + `}}`
 }
