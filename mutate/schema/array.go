@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -13,6 +14,7 @@ import (
 type array struct {
 	min, max int // max is -1 if there is no limit
 	least    int // how many items there must be for contains to have a place
+	most     int // how many there can be, as far as items that can be met go; -1 if there is no limit
 	unique   bool
 	prefix   []*goal
 	rest     *goal // of what follows the prefix, where max allows it
@@ -71,6 +73,18 @@ func (b *builder) mergeArray(v *variant) {
 			a.rest = b.goal(sources...)
 		}
 	}
+	b.mergeContains(v, a)
+	for _, c := range v.way.closers {
+		a.check = a.check || c.items != nil
+	}
+	a.check = a.check || a.unique && a.min > 1
+	if v.array = a; a.max >= 0 && a.min > a.max {
+		v.types &^= arrayType
+	}
+}
+
+// mergeContains makes the goals of items that are there for the sake of contains.
+func (b *builder) mergeContains(v *variant, a *array) {
 	for _, s := range v.way.atoms {
 		if s.Contains == nil {
 			continue
@@ -91,12 +105,12 @@ func (b *builder) mergeArray(v *variant) {
 		a.contains = append(a.contains, c)
 		a.check = a.check || c.max >= 0 || len(a.contains) > 1 || a.unique
 	}
-	for _, c := range v.way.closers {
-		a.check = a.check || c.items != nil
-	}
-	a.check = a.check || a.unique && a.min > 1
-	if v.array = a; a.max >= 0 && a.min > a.max {
+	if asked := a.asked(); asked > maxForcedCount {
 		v.types &^= arrayType
+		if v.goal.why == nil && !v.twisted {
+			v.goal.why = &SkipError{Keyword: "minContains", Where: schemaPointer(v.way.atoms[0].Location),
+				Reason: "contains asks for " + strconv.Itoa(asked) + " items, more than the " + strconv.Itoa(maxForcedCount) + " we are ready to make"}
+		}
 	}
 }
 
@@ -104,6 +118,15 @@ func (a *array) limit(n int) {
 	if a.max < 0 || n < a.max {
 		a.max = n
 	}
+}
+
+// asked returns how many items there are for the sake of contains, none of them for two.
+func (a *array) asked() int {
+	n := 0
+	for i := range a.contains {
+		n += a.contains[i].min
+	}
+	return n
 }
 
 // itemSources returns what the atoms ask of the i-th item, false if there can be none.
@@ -178,7 +201,7 @@ func (a *array) size(d *draw) int {
 	if d.hurried() {
 		return a.least
 	}
-	high := a.max
+	high := a.most
 	if high < 0 {
 		high = a.least + 64
 	}
@@ -188,7 +211,7 @@ func (a *array) size(d *draw) int {
 		return a.least
 	case n == 3:
 		return a.least + d.r.IntN(span+1)
-	case n == 4 && a.max >= 0:
+	case n == 4 && a.most >= 0:
 		return a.least + span
 	case n == 5 && d.hostile && a.cheap():
 		return a.least + min(max(high-a.least, 0), 1000)
@@ -198,7 +221,7 @@ func (a *array) size(d *draw) int {
 
 // cheap reports whether a thousand items would be all right: they are not nested.
 func (a *array) cheap() bool {
-	return !a.unique && a.rest != nil && len(a.rest.sources) == 1 && a.max < 0
+	return !a.unique && a.rest != nil && len(a.rest.sources) == 1 && a.most < 0
 }
 
 // assign decides which of n items, the last ones if they can, are there for the sake of contains. It returns the goal of

@@ -157,12 +157,12 @@ func (a *array) edges() []edge {
 		all = append(all, edge{keyword, func(d *draw) *mutate.JSON { return a.drawOf(d, n) }})
 	}
 	add("minItems", a.least)
-	if a.max < 0 || a.max > a.least {
+	if a.most < 0 || a.most > a.least {
 		add("minItems", a.least+1)
 	}
-	if a.max > a.least && a.max <= maxEdgeItems {
-		add("maxItems", a.max-1)
-		add("maxItems", a.max)
+	if a.most > a.least && a.most <= maxEdgeItems {
+		add("maxItems", a.most-1)
+		add("maxItems", a.most)
 	}
 	return all
 }

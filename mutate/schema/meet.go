@@ -107,7 +107,7 @@ func (b *builder) measure() {
 	}
 	for changed := true; changed; {
 		changed = false
-		for _, g := range b.order {
+		for _, g := range slices.Backward(b.order) { // members come behind what has them
 			for _, v := range g.variants {
 				if v.measure(); v.height < g.height {
 					g.height, changed = v.height, true
@@ -157,21 +157,30 @@ func (v *variant) measure() {
 	v.roll(heights)
 }
 
-// measure finds the least number of items and the height of such an array.
+// measure finds the least and the greatest number of items, and the height of the least array.
 func (a *array) measure() int {
-	asked := 0
-	for i := range a.contains {
-		asked += a.contains[i].min
-	}
-	a.least = a.min
-	goals, all := a.assign(a.least)
-	for ; !all; goals, all = a.assign(a.least) {
-		if a.least++; a.least > a.min+asked+len(a.prefix) {
-			return unreachable
+	a.most = a.max
+	for i := range len(a.prefix) + 1 {
+		if (a.max < 0 || i < a.max) && !a.item(i).possible() {
+			a.most = i
+			break
 		}
 	}
-	if a.max >= 0 && a.least > a.max {
+	asked := a.asked()
+	a.least = max(a.min, asked)
+	enough := max(a.min, asked+len(a.prefix)) // behind the prefix one place is as good as another
+	if a.most >= 0 {
+		enough = min(enough, a.most)
+	}
+	if a.least > enough {
 		return unreachable
+	}
+	if _, all := a.assign(enough); !all {
+		return unreachable
+	}
+	goals, all := a.assign(a.least)
+	for ; !all; goals, all = a.assign(a.least) {
+		a.least++
 	}
 	height := 0
 	for _, g := range goals {

@@ -230,7 +230,7 @@ func (at *site) below() []*site {
 	}
 	if v.types&arrayType != 0 && !v.closed {
 		for i := range len(v.array.prefix) + 1 {
-			if g := v.array.item(i); g.possible() && (v.array.max < 0 || i < v.array.max) {
+			if g := v.array.item(i); g.possible() && (v.array.most < 0 || i < v.array.most) {
 				all = append(all, &site{up: at, goal: g, index: i, pointer: at.pointer + "/" + itoa(i)})
 			}
 		}
