@@ -39,11 +39,13 @@ type builder struct {
 	uncertain bool                          // a reference may lead elsewhere than we think
 	goals     map[string]*goal
 	order     []*goal
+	weight    int          // see Schema
+	room      int          // what may still be spent on witnesses, by charge
 	lost      []*SkipError // optional parts that nothing meets
 }
 
 func newBuilder(doc *mutate.JSON, root *jsonschema.Schema, c *jsonschema.Compiler) *builder {
-	b := &builder{doc: doc, root: root, goals: map[string]*goal{}, dynamic: map[string]*jsonschema.Schema{}}
+	b := &builder{doc: doc, root: root, room: maxWitnessNodes, goals: map[string]*goal{}, dynamic: map[string]*jsonschema.Schema{}}
 	var embedded []string // the resources within the document
 	_ = eachSchema(doc, "", func(pointer string, v *mutate.JSON) *SkipError {
 		if pointer != "" && v.Get("$id") != nil {

@@ -22,7 +22,7 @@ func (b *builder) meet() {
 			continue
 		}
 		for _, g := range byHeight {
-			if g.height < unreachable && !g.findWitness(r, tried) {
+			if g.height < unreachable && !b.findWitness(r, g, tried) {
 				again = true
 			}
 		}
@@ -238,14 +238,14 @@ func (o *object) reach(i int) int {
 
 // findWitness looks for a value of every variant that the validator accepts, and drops the variants without one. It
 // returns false if it dropped any.
-func (g *goal) findWitness(r *rand.Rand, tried map[*variant]bool) bool {
+func (b *builder) findWitness(r *rand.Rand, g *goal, tried map[*variant]bool) bool {
 	all := true
 	for _, v := range g.variants {
 		if tried[v] || v.height >= unreachable {
 			continue
 		}
 		tried[v] = true
-		if witness := v.findWitness(r); witness == nil {
+		if witness := b.witness(r, v); witness == nil {
 			v.dead, all = true, false
 		} else if g.witness == nil || len(g.flat) > 0 && g.flat[0] == v {
 			g.witness = witness
@@ -254,18 +254,23 @@ func (g *goal) findWitness(r *rand.Rand, tried map[*variant]bool) bool {
 	return all
 }
 
-func (v *variant) findWitness(r *rand.Rand) *mutate.JSON {
-	const flatly, freely = 20, 200
+func (b *builder) witness(r *rand.Rand, v *variant) *mutate.JSON {
+	const few, flatly, freely = 2, 20, 200
 	attempts := flatly + freely
 	if v.size() > maxNodes {
 		attempts = flatly
 	}
 	for i := range attempts {
+		if b.room <= 0 && i >= few {
+			break
+		}
 		d := newDraw(r)
 		if i < flatly {
 			d.left = 0
 		}
+		left := d.left
 		value := v.draw(d)
+		b.room -= charge(max(sizeOf(value), left-d.left), b.weight)
 		if plain, err := plainValue(value); err == nil && v.goal.valid(plain) {
 			return value
 		}

@@ -95,6 +95,7 @@ func Compile(raw []byte) (*Schema, error) {
 		return nil, skip
 	}
 	b := newBuilder(doc, oracle, compiler)
+	b.weight = weight
 	root, skip := b.build()
 	if skip != nil {
 		return nil, skip

@@ -41,11 +41,11 @@ func (s *Schema) Break(r *rand.Rand, v Violation) *mutate.JSON {
 		if try >= attempts/2 {
 			around.left = 0 // what surrounds the breach may be what is in the way
 		}
-		value, only := s.tryBreak(newDraw(r), around, &v)
-		if value != nil && (only || !v.Only) {
+		value, broken, only := s.tryBreak(newDraw(r), around, &v)
+		if broken && (only || !v.Only) {
 			return value
 		}
-		if value != nil && fallback == nil {
+		if broken && fallback == nil {
 			fallback = value
 		}
 	}
@@ -55,41 +55,37 @@ func (s *Schema) Break(r *rand.Rand, v Violation) *mutate.JSON {
 	return v.example.Clone()
 }
 
-// tryBreak draws what breaks the keyword, and what surrounds it. It returns a value that the validator refuses for the violation's keyword, nil if it did not come to one, and
-// whether the validator has nothing else against it.
-func (s *Schema) tryBreak(d, around *draw, v *Violation) (value *mutate.JSON, only bool) {
+// tryBreak draws what breaks the keyword, and what surrounds it. It returns what it drew, nil if it did not come to
+// anything, whether the validator refuses that for the violation's keyword, and whether it has nothing else against it.
+func (s *Schema) tryBreak(d, around *draw, v *Violation) (value *mutate.JSON, broken, only bool) {
 	inner := v.breach.make(d)
 	if inner == nil {
-		return nil, false
+		return nil, false, false
 	}
 	value = v.site.wrap(around, inner)
 	plain, err := plainValue(value)
 	if err != nil {
-		return nil, false
+		return value, false, false
 	}
 	report, _ := s.oracle.Validate(plain).(*jsonschema.ValidationError)
 	if report == nil {
-		return nil, false
+		return value, false, false
 	}
 	if confirm := v.breach.confirm; confirm != nil {
-		if part, err := plainValue(inner); err != nil || !confirm(part) {
-			return nil, false
-		}
-		return value, true
+		part, err := plainValue(inner)
+		broken = err == nil && confirm(part)
+		return value, broken, broken
 	}
-	found, only := false, true
+	only = true
 	eachReport(report, func(e *jsonschema.ValidationError) bool {
 		if v.breach.reported(e, v.site.pointer) {
-			found = true
+			broken = true
 			return false
 		}
 		only = only && len(e.Causes) > 0 && !opaque(e)
 		return true
 	})
-	if !found {
-		return nil, false
-	}
-	return value, only
+	return value, broken, broken && only
 }
 
 // reported reports whether an entry of a validation report is the breach, at the place of the pointer.
@@ -143,15 +139,16 @@ func (s *Schema) findViolations() {
 				continue
 			}
 			v := Violation{At: at.pointer, Keyword: b.keyword, How: b.how, Where: schemaPointer(b.location), site: at, breach: b}
-			for try, end := 0, attempts; try < end && !v.Only; try++ {
+			for try, end := 0, attempts; try < end && !v.Only && budget > 0; try++ {
 				d, around := newDraw(r), newDraw(r)
 				around.left = 0
 				if try%2 == 0 {
 					d.left = 0
 				}
-				value, only := s.tryBreak(d, around, &v)
-				budget -= (1 + sizeOf(value)) * (1 + s.weight/10)
-				if value != nil && (v.example == nil || only) {
+				left := d.left + around.left
+				value, broken, only := s.tryBreak(d, around, &v)
+				budget -= charge(max(sizeOf(value), left-d.left-around.left), s.weight) + s.work/10
+				if broken && (v.example == nil || only) {
 					if v.example == nil {
 						end = min(attempts, try+1+more)
 					}
@@ -169,10 +166,14 @@ func (s *Schema) findViolations() {
 // Bounds on how many places and ways are looked at, and on the size of all the values that are validated in order to
 // find out. A schema beyond them is tested in part.
 const (
-	maxTrialNodes = 200_000 // by sizeOf
-	maxSites      = 1500
-	maxViolations = 4096
+	maxTrialNodes   = 200_000 // by charge
+	maxWitnessNodes = 2_000_000
+	maxSites        = 1500
+	maxViolations   = 4096
 )
+
+// charge returns what drawing and validating n nodes counts, whatever came of it.
+func charge(n, weight int) int { return (1 + n) * (1 + weight/10) }
 
 // sizeOf returns the number of nodes, sixteen bytes of text counted as one more.
 func sizeOf(v *mutate.JSON) int {
