@@ -270,10 +270,29 @@ func checkReference(doc, ref *mutate.JSON) string {
 		}
 		return "the reference " + strconv.Quote(text) + " is external, and nothing is fetched"
 	}
-	if strings.HasPrefix(fragment, "/") && !strings.Contains(fragment, "%") && !hasIdentifiers(doc) && doc.At(fragment) == nil {
+	lost := !strings.Contains(fragment, "%")
+	if strings.HasPrefix(fragment, "/") {
+		lost = lost && !hasIdentifiers(doc) && doc.At(fragment) == nil
+	} else {
+		lost = lost && fragment != "" && !hasAnchor(doc, fragment)
+	}
+	if lost {
 		return "the reference " + strconv.Quote(text) + " leads nowhere"
 	}
 	return ""
+}
+
+// hasAnchor reports whether anything in the document may be an anchor of that name, in the spelling of any draft.
+func hasAnchor(doc *mutate.JSON, name string) bool {
+	found := false
+	doc.Walk(func(_ string, v *mutate.JSON) bool {
+		for _, keyword := range []string{"$anchor", "$dynamicAnchor", "$id", "id"} {
+			text, _ := v.Get(keyword).Str()
+			found = found || text == name || strings.HasSuffix(text, "#"+name)
+		}
+		return !found
+	})
+	return found
 }
 
 // hasIdentifiers reports whether a subschema has an $id of its own, against which references are resolved.

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,22 +105,37 @@ func leaves(report *jsonschema.ValidationError, v *mutate.JSON) []leaf {
 }
 
 // placeOf returns the pointer to what an entry is about. The validator hands out its own memory as the place of a bad
-// name, so that all that holds of it is its length: the first object as deep that has such a member must do.
+// name, and of a string that holds what it must not, so that all that holds of it is its length: the first object as
+// deep that has such a member must do, or the first string of JSON.
 func placeOf(e *jsonschema.ValidationError, v *mutate.JSON) string {
-	names, ok := e.ErrorKind.(*kind.PropertyNames)
-	if !ok {
+	var fits func(v *mutate.JSON) bool
+	switch about := e.ErrorKind.(type) {
+	case *kind.PropertyNames:
+		fits = func(v *mutate.JSON) bool { return v.Get(about.Property) != nil }
+	case *kind.ContentSchema:
+		fits = func(v *mutate.JSON) bool { return v.Kind == mutate.String && holdsJSON(v.Text) }
+	default:
 		return pointerOf(e.InstanceLocation)
 	}
 	place, found := "", false
 	v.Walk(func(pointer string, v *mutate.JSON) bool {
 		if depth := strings.Count(pointer, "/"); found || depth > len(e.InstanceLocation) {
 			return false
-		} else if depth == len(e.InstanceLocation) && v.Get(names.Property) != nil {
+		} else if depth == len(e.InstanceLocation) && fits(v) {
 			place, found = pointer, true
 		}
 		return true
 	})
 	return place
+}
+
+// holdsJSON reports whether a string is JSON, or base64 of such.
+func holdsJSON(text string) bool {
+	_, err := mutate.ParseJSON([]byte(text))
+	if plain, wrong := base64.StdEncoding.DecodeString(text); err != nil && wrong == nil {
+		_, err = mutate.ParseJSON(plain)
+	}
+	return err == nil
 }
 
 // opaque reports whether the causes of an entry are about something else than the value: a name, or what a string holds.
