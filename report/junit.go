@@ -20,7 +20,7 @@ const fuzzed = "fuzz"
 // there in its text; a subject without a finding is one test that passed, or was skipped. A campaign without either is
 // one test that passed: CI servers take a file without tests for a mistake.
 func JUnit(w io.Writer, r *Run) error {
-	name := line("teasel " + r.Kind + " " + r.Target)
+	name := Line("teasel " + r.Kind + " " + r.Target)
 	elapsed := fmt.Sprintf("%.3f", r.Summary.Elapsed.Seconds())
 	suite := junit.Testsuite{Name: name, Time: elapsed}
 	suite.AddProperty("seed", fmt.Sprint(r.Seed))
@@ -28,10 +28,10 @@ func JUnit(w io.Writer, r *Run) error {
 	fs, why := r.findings(), r.unfuzzed()
 	subjects := slices.Collect(maps.Keys(why))
 	for _, s := range r.Subjects {
-		subjects = append(subjects, line(s))
+		subjects = append(subjects, Line(s))
 	}
 	for i := range fs {
-		subjects = append(subjects, line(fs[i].Subject))
+		subjects = append(subjects, Line(fs[i].Subject))
 	}
 	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
 		failed := r.addFailures(&suite, subject, fs)
@@ -43,7 +43,7 @@ func JUnit(w io.Writer, r *Run) error {
 		}
 	}
 	if len(suite.Testcases) == 0 {
-		suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: line(cmp.Or(r.Kind, "teasel"))})
+		suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: Line(cmp.Or(r.Kind, "teasel"))})
 	}
 	suites := junit.Testsuites{Name: name, Time: elapsed}
 	suites.AddSuite(suite)
@@ -57,20 +57,20 @@ func JUnit(w io.Writer, r *Run) error {
 	return nil
 }
 
-func (r *Run) class(subject string) string { return line(cmp.Or(r.Kind, "teasel")) + "." + subject }
+func (r *Run) class(subject string) string { return Line(cmp.Or(r.Kind, "teasel")) + "." + subject }
 
 // unfuzzed returns why a subject was not fuzzed, or not as it should be.
 func (r *Run) unfuzzed() map[string]string {
 	why := map[string]string{}
 	for _, s := range r.skipped() {
-		subject := line(s.Subject)
+		subject := Line(s.Subject)
 		if why[subject] != "" {
 			why[subject] += "; "
 		}
-		why[subject] += cmp.Or(line(s.Reason), "skipped")
+		why[subject] += cmp.Or(Line(s.Reason), "skipped")
 	}
 	for _, b := range r.blocked() {
-		why[line(b)] = "blocked because it may destroy something; --allow fuzzes it"
+		why[Line(b)] = "blocked because it may destroy something; --allow fuzzes it"
 	}
 	return why
 }
@@ -80,13 +80,13 @@ func (r *Run) unfuzzed() map[string]string {
 func (r *Run) addFailures(s *junit.Testsuite, subject string, fs []teasel.Finding) bool {
 	broken := map[string][]*teasel.Finding{}
 	for i := range fs {
-		if f := &fs[i]; line(f.Subject) == subject {
-			broken[line(f.Rule)] = append(broken[line(f.Rule)], f)
+		if f := &fs[i]; Line(f.Subject) == subject {
+			broken[Line(f.Rule)] = append(broken[Line(f.Rule)], f)
 		}
 	}
 	for _, rule := range slices.Sorted(maps.Keys(broken)) {
 		worst, more := broken[rule][0], len(broken[rule])-1
-		message := line(worst.Message)
+		message := Line(worst.Message)
 		if more > 0 {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
@@ -102,15 +102,15 @@ func (r *Run) addFailures(s *junit.Testsuite, subject string, fs []teasel.Findin
 
 // failure is the text of a finding.
 func (r *Run) failure(f *teasel.Finding) string {
-	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nshown again: %d of %d\n", line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
+	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nshown again: %d of %d\n", Line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
 	if f.Detail != "" {
-		text += "\n" + plain(f.Detail) + "\n"
+		text += "\n" + Plain(f.Detail) + "\n"
 	}
 	if c := r.repro(f); c != "" {
-		text += "\n" + plain(c) + "\n"
+		text += "\n" + Plain(c) + "\n"
 	}
 	if c := r.byHand(f); c != "" {
-		text += plain(c) + "\n"
+		text += Plain(c) + "\n"
 	}
 	return text
 }

@@ -130,9 +130,9 @@ func (r *Run) rate() float64 {
 	return 0
 }
 
-// plain is a text that does to a terminal and to XML what it says: a target's messages may be anything. New lines and
-// tabs stay.
-func plain(s string) string {
+// Plain returns s with what does more to a terminal, or to XML, than stand there written as an escape: a target's messages
+// may be anything. New lines and tabs stay.
+func Plain(s string) string {
 	clean := func(r rune) bool {
 		return r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && r != '\u2028' && r != '\u2029' &&
 			(r < 0x202a || r > 0x202e) && (r < 0x2066 || r > 0x2069) && // which turn the direction of text
@@ -157,8 +157,8 @@ func plain(s string) string {
 	return b.String()
 }
 
-// line is plain text on one line.
-func line(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
+// Line is [Plain] on one line.
+func Line(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
 
 // plural is a count of things.
 func plural(n int, one string) string {

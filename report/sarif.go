@@ -80,13 +80,13 @@ func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDes
 	if worst != teasel.SeverityInvalid {
 		severity = worst
 	}
-	help := plain(u.Help)
-	markdown := "## " + line(u.Title) + "\n\n" + escape(help)
+	help := Plain(u.Help)
+	markdown := "## " + Line(u.Title) + "\n\n" + escape(help)
 	if u.Source != "" {
-		help += "\n\nSource: " + line(u.Source)
-		markdown += "\n\nSource: " + escape(line(u.Source))
+		help += "\n\nSource: " + Line(u.Source)
+		markdown += "\n\nSource: " + escape(Line(u.Source))
 	}
-	first, _, _ := strings.Cut(plain(u.Help), "\n\n")
+	first, _, _ := strings.Cut(Plain(u.Help), "\n\n")
 	name := path.Base(u.ID)
 	props := sarif.NewPropertyBag().WithTags([]string{"security", "fuzzing"}).Add("precision", precision)
 	if r.Kind != "" {
@@ -96,7 +96,7 @@ func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDes
 		props.Add("security-severity", s)
 	}
 	d := sarif.NewReportingDescriptor().WithID(u.ID).WithName(name).WithProperties(props).
-		WithShortDescription(text(line(u.Title))).WithFullDescription(text(line(first))).
+		WithShortDescription(text(Line(u.Title))).WithFullDescription(text(Line(first))).
 		WithHelp(sarif.NewMultiformatMessageString().WithText(help).WithMarkdown(markdown))
 	if level := levels[severity]; level != "" {
 		d.WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
@@ -119,9 +119,9 @@ func shorten(s string) string {
 }
 
 func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
-	message := line(f.Subject + ": " + f.Message)
+	message := Line(f.Subject + ": " + f.Message)
 	if c := r.repro(f); c != "" {
-		message += "\nTo see it again: " + line(c)
+		message += "\nTo see it again: " + Line(c)
 	}
 	props := sarif.NewPropertyBag().Add("severity", f.Severity.String()).Add("stable", f.Confirmed()).
 		Add("occurrences", f.Occurrences)
@@ -131,7 +131,7 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 	where := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewArtifactLocation().WithURI(r.location(f))).
 		WithRegion(sarif.NewRegion().WithStartLine(1).WithStartColumn(1).WithEndLine(1).WithEndColumn(2))
 	place := sarif.NewLocation().WithPhysicalLocation(where)
-	if s := line(f.Subject); s != "" {
+	if s := Line(f.Subject); s != "" {
 		place.WithLogicalLocations([]*sarif.LogicalLocation{sarif.NewLogicalLocation().WithFullyQualifiedName(s).WithKind("function")})
 	}
 	res := sarif.NewRuleResult(f.Rule).WithRuleIndex(rule).WithMessage(sarif.NewTextMessage(unlinked(message))).

@@ -34,14 +34,14 @@ func Text(w io.Writer, r *Run) error {
 	if skips := r.skipped(); len(skips) > 0 {
 		b.WriteString("Skipped\n")
 		for _, s := range skips {
-			fmt.Fprintf(&b, "  %s: %s\n", line(s.Subject), line(s.Reason))
+			fmt.Fprintf(&b, "  %s: %s\n", Line(s.Subject), Line(s.Reason))
 		}
 		b.WriteByte('\n')
 	}
 	if blocked := r.blocked(); len(blocked) > 0 {
 		b.WriteString("Blocked because they may destroy something; --allow NAME fuzzes one\n")
 		for _, s := range blocked {
-			fmt.Fprintf(&b, "  %s\n", line(s))
+			fmt.Fprintf(&b, "  %s\n", Line(s))
 		}
 		b.WriteByte('\n')
 	}
@@ -60,9 +60,9 @@ func Text(w io.Writer, r *Run) error {
 }
 
 func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
-	fmt.Fprintf(b, "  %s  %s\n", line(f.Rule), line(f.Subject))
-	fmt.Fprintf(b, "    %s\n", line(f.Message))
-	if detail := strings.TrimRight(plain(f.Detail), "\n\t "); detail != "" && line(detail) != line(f.Message) {
+	fmt.Fprintf(b, "  %s  %s\n", Line(f.Rule), Line(f.Subject))
+	fmt.Fprintf(b, "    %s\n", Line(f.Message))
+	if detail := strings.TrimRight(Plain(f.Detail), "\n\t "); detail != "" && Line(detail) != Line(f.Message) {
 		lines := strings.Split(detail, "\n")
 		for i, l := range lines {
 			if i == detailLines && len(lines) > detailLines+1 {
@@ -85,10 +85,10 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	}
 	fmt.Fprintf(b, "    %s\n", seen)
 	if c := r.repro(f); c != "" {
-		fmt.Fprintf(b, "    %s\n", c)
+		fmt.Fprintf(b, "    %s\n", Plain(c))
 	}
 	if c := r.byHand(f); c != "" {
-		fmt.Fprintf(b, "    %s\n", c)
+		fmt.Fprintf(b, "    %s\n", Plain(c))
 	}
 	b.WriteByte('\n')
 }

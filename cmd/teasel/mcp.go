@@ -17,6 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // mcpOptions are the flags of teasel mcp. They are stored with the campaign.
@@ -214,10 +215,11 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (p *mcpPlan, 
 	p.session = visit.Session
 	target.Session = p.session
 	if p.session.Direct != nil {
-		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0], strings.Join(p.session.Direct, " "))
+		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0],
+			report.Line(strings.Join(p.session.Direct, " ")))
 	}
 	for _, t := range p.session.Trouble {
-		fmt.Fprintf(stderr, "teasel: warning: %s\n", t)
+		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
 	}
 	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive}
 	if p.choice, err = selection.Apply(p.session); err != nil {
@@ -273,13 +275,13 @@ func tellBlocked(w io.Writer, c *mcp.Choice) {
 	}
 	var names []string
 	for _, b := range c.Blocked[:min(n, maxToldBlocked)] {
-		names = append(names, b.Name)
+		names = append(names, report.Line(b.Name))
 	}
 	if n > maxToldBlocked {
 		names = append(names, "...")
 	}
 	fmt.Fprintf(w, "teasel: %d of %d tools are never called, for they may destroy something: %s (%s: %s)\n", n, n+len(c.Tools),
-		strings.Join(names, ", "), c.Blocked[0].Name, c.Blocked[0].Why)
+		strings.Join(names, ", "), names[0], report.Line(c.Blocked[0].Why))
 	fmt.Fprintln(w, "hint: --allow NAME fuzzes one all the same, --allow '*' all of them, in a place where they can do no harm")
 }
 
@@ -320,31 +322,37 @@ func (p *mcpPlan) sow(mutator *mcp.Mutator, o *mcpOptions, stderr io.Writer) err
 
 func (p *mcpPlan) dryRun(w io.Writer) error {
 	s := p.session
-	fmt.Fprintf(w, "%s speaks protocol version %s\n", p.meta.Name, s.Version)
+	fmt.Fprintf(w, "%s speaks protocol version %s\n", report.Line(p.meta.Name), report.Line(s.Version))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(cells ...string) { // what servers call things may be anything
+		for i := range cells {
+			cells[i] = report.Line(cells[i])
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
 	for _, tool := range p.choice.Tools {
-		fmt.Fprintf(t, "fuzz\ttools/call %s\t\n", tool.Name)
+		row("fuzz", "tools/call "+tool.Name, "")
 	}
 	for _, b := range p.choice.Blocked {
-		fmt.Fprintf(t, "blocked\ttools/call %s\t%s; --allow '%s' permits it\n", b.Name, b.Why, b.Name)
+		row("blocked", "tools/call "+b.Name, b.Why+"; --allow '"+b.Name+"' permits it")
 	}
 	for _, name := range p.choice.Excluded {
-		fmt.Fprintf(t, "excluded\ttools/call %s\t\n", name)
+		row("excluded", "tools/call "+name, "")
 	}
 	for _, k := range p.meta.Skipped {
-		fmt.Fprintf(t, "skipped\t%s\t%s\n", k.Subject, k.Reason)
+		row("skipped", k.Subject, k.Reason)
 	}
 	for _, r := range s.Resources {
-		fmt.Fprintf(t, "fuzz\tresources/read %s\t\n", r.URI)
+		row("fuzz", "resources/read "+r.URI, "")
 	}
 	for _, r := range s.Templates {
-		fmt.Fprintf(t, "fuzz\tresources/read %s\t\n", r.URI)
+		row("fuzz", "resources/read "+r.URI, "")
 	}
 	for _, r := range s.Prompts {
-		fmt.Fprintf(t, "fuzz\tprompts/get %s\t\n", r.Name)
+		row("fuzz", "prompts/get "+r.Name, "")
 	}
-	fmt.Fprintf(t, "fuzz\tevery other method, the JSON-RPC layer and the bytes of the wire\t\n")
-	return t.Flush()
+	row("fuzz", "every other method, the JSON-RPC layer and the bytes of the wire", "")
+	return failure(t.Flush())
 }
 
 // canary is the file that no server may read, if there is a place for it.

@@ -14,6 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // bench is what it takes to run single inputs of one kind of target.
@@ -93,7 +94,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	if !f.Finding.Confirmed() {
 		tries *= 10
 	}
-	fmt.Fprintf(w, "%s  %s  %s\n", f.Finding.Severity, f.Finding.Rule, f.Finding.Subject)
+	fmt.Fprintf(w, "%s  %s  %s\n", f.Finding.Severity, report.Line(f.Finding.Rule), report.Line(f.Finding.Subject))
 	var others []string
 	for i := range tries {
 		fs, _, err := teasel.Replay(ctx, ex, b.detectors, in)
@@ -105,9 +106,9 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 		}
 		for j := range fs {
 			if fs[j].ID() == f.Finding.ID() {
-				fmt.Fprintf(w, "shown at try %d of %d: %s\n", i+1, tries, fs[j].Message)
+				fmt.Fprintf(w, "shown at try %d of %d: %s\n", i+1, tries, report.Line(fs[j].Message))
 				if fs[j].Detail != "" {
-					fmt.Fprintf(w, "\n%s\n", strings.TrimRight(fs[j].Detail, "\n"))
+					fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(fs[j].Detail), "\n"))
 				}
 				return &exit{status: exitFindings}
 			}
@@ -116,7 +117,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	}
 	fmt.Fprintf(w, "not shown in %d tries\n", tries)
 	if len(others) > 0 {
-		fmt.Fprintf(w, "but something else was: %s\n", others[0])
+		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func notStarted(err error, stderr, hint string) error {
 	text := err.Error()
 	for _, line := range strings.Split(stderr, "\n") {
 		if line != "" {
-			text += "\n  its standard error: " + line
+			text += "\n  its standard error: " + report.Plain(line)
 		}
 	}
 	return &exit{status: exitTarget, err: errors.New(text), hint: hint}

@@ -65,15 +65,15 @@ func openCampaign(path string) (*corpus.Dir, error) {
 
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	x := &f.Finding
-	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, x.Rule, x.Subject, x.Message)
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, report.Line(x.Rule), report.Line(x.Subject), report.Line(x.Message))
 	fmt.Fprintf(w, "shown %d of %d times, seen %d times, first at execution %d of worker %d with seed %d\n", x.Stable, x.Tries, x.Occurrences, x.Execution, x.Worker, f.Seed)
 	if x.Detail != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(x.Detail, "\n"))
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
 	}
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
 	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", report.Quote(path))
 	if c := byHand(f.Kind, f.Target, x, path); c != "" {
-		fmt.Fprintf(w, "without teasel: %s\n", c)
+		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
 	}
 }
 
@@ -94,13 +94,13 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	warn(stderr, problems)
 	m := dir.Meta()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), m.Kind, m.Name, m.Seed)
+	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
 	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, len(s.Entries), s.Evicted)
 	if len(m.Blocked) > 0 {
-		fmt.Fprintf(t, "blocked\t%s\n", strings.Join(m.Blocked, ", "))
+		fmt.Fprintf(t, "blocked\t%s\n", report.Line(strings.Join(m.Blocked, ", ")))
 	}
 	for _, k := range m.Skipped {
-		fmt.Fprintf(t, "skipped\t%s: %s\n", k.Subject, k.Reason)
+		fmt.Fprintf(t, "skipped\t%s: %s\n", report.Line(k.Subject), report.Line(k.Reason))
 	}
 	for _, g := range s.Stages {
 		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found\n", g.Name, g.Executions, g.Kept)
@@ -114,9 +114,10 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 		if !f.Confirmed() {
 			flaky = fmt.Sprintf(" (flaky: shown %d of %d times)", f.Stable, f.Tries)
 		}
-		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, f.Rule, f.Subject, flaky, f.Message, report.Quote(dir.FindingPath(f.ID())))
+		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), flaky, report.Line(f.Message),
+			report.Quote(dir.FindingPath(f.ID())))
 		if c := byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())); c != "" {
-			fmt.Fprintf(w, "  %s\n", c)
+			fmt.Fprintf(w, "  %s\n", report.Plain(c))
 		}
 	}
 	return nil
