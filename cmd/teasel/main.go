@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -28,6 +29,7 @@ const (
 	exitTarget      = 3 // the target could not be started
 	exitFailure     = 4 // our own
 	exitInterrupted = 130
+	exitUnread      = 141 // nobody reads our standard output: what a shell says of those that die of it
 )
 
 // softMemory is where the garbage collector begins to work harder: a fuzzer makes much garbage and keeps little, and
@@ -55,6 +57,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitOK
 	}
+	if unread(err) {
+		return exitUnread
+	}
 	var e *exit
 	if !errors.As(err, &e) { // cobra's own
 		e = &exit{status: exitUsage, err: err, hint: seeHelp(cmd)}
@@ -68,25 +73,41 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return e.status
 }
 
-// interruptible returns a context that ends at the first interrupt. The second one ends the process: what was
-// announced is on disk by then, and targets die with us.
+// unread reports whether an error is that nobody reads our standard output any more, as behind head.
+func unread(err error) bool {
+	p, ok := errors.AsType[*fs.PathError](err)
+	return ok && p.Path == os.Stdout.Name() && errors.Is(p.Err, syscall.EPIPE)
+}
+
+// interruptible returns a context that ends at the first interrupt, also that of a terminal that is closed. The second
+// one ends the process: what was announced is on disk by then, and targets die with us.
 func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ch, done := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(ch, syscall.SIGHUP)
+	}
+	// Whoever reads what we say may end before us, by the same Ctrl-C for one. That must not cost what was found: a write
+	// fails then, and does not kill. Ignoring the signal would hand that on to the target.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
 	go func() {
 		defer close(done)
 		if _, ok := <-ch; !ok {
 			return
 		}
-		fmt.Fprintln(stderr, "\nteasel: stopping: saving what was found (interrupt again to leave at once)")
+		fmt.Fprintln(stderr, "\nteasel: stopping (interrupt again to leave at once)")
 		cancel()
-		if _, ok := <-ch; ok {
-			os.Exit(exitInterrupted)
+		for s := range ch {
+			if s != syscall.SIGHUP { // which comes from the shell and from the kernel when a terminal is closed
+				os.Exit(exitInterrupted)
+			}
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(ch)
+		signal.Stop(pipe)
 		close(ch)
 		<-done
 		cancel()
