@@ -102,7 +102,9 @@ func (p *plan[T]) resume(cmd *cobra.Command, dir *corpus.Dir) error {
 func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() error) (err error) {
 	defer func() {
 		if e := dir.Close(); e != nil && err == nil {
-			err = failure(fmt.Errorf("closing %s: %w", dir.Path(), e))
+			err = failure(e)
+		} else if e != nil { // what the campaign came to says more by its status, but this must not pass unseen
+			fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %v\n", e)
 		}
 	}()
 	if err := prepare(); err != nil {
@@ -129,12 +131,29 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		runErr = e
 	}
 	if runErr != nil {
-		return targetFailure(runErr)
+		return p.failed(cmd, dir, sum, runErr)
 	}
 	if err := p.report(cmd, dir, sum); err != nil {
 		return err
 	}
 	return outcome(cmd.Context(), sum, o)
+}
+
+// failed reports what a campaign came to until something of ours, or a target that cannot be started any more, ended it.
+func (p *plan[T]) failed(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary, cause error) error {
+	err := targetFailure(cause)
+	if sum.Executions == 0 { // it has not begun
+		return err
+	}
+	if e := p.report(cmd, dir, sum); e != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %v\n", e)
+	}
+	var e *exit
+	if errors.As(err, &e) {
+		saved := "what was found until then is saved; to carry on: teasel resume " + report.Quote(dir.Path())
+		e.hint = strings.TrimPrefix(e.hint+"\nhint: "+saved, "\nhint: ")
+	}
+	return err
 }
 
 // doubt is a reporter that says once what may be wrong when a campaign has seen next to nothing.
