@@ -74,6 +74,7 @@ func runHarness(ctx context.Context, program string, args []string, w io.Writer)
 	if f.timeout <= 0 {
 		h.target.Timeout = 24 * time.Hour
 	}
+	user := ctx
 	if f.maxTime > 0 && (f.minimize > 0 || f.merge > 0) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(f.maxTime)*time.Second)
@@ -87,10 +88,19 @@ func runHarness(ctx context.Context, program string, args []string, w io.Writer)
 	default:
 		err = h.fuzz(ctx)
 	}
+	if err == nil && user.Err() != nil {
+		return h.interrupted()
+	}
 	if e := (*exit)(nil); err == nil || errors.As(err, &e) && e.status != exitTarget && e.status != exitFailure {
 		return err
 	}
 	return &exit{status: harnessWrong, err: err}
+}
+
+// interrupted is how a run ends that the user has stopped.
+func (h *harness) interrupted() error {
+	h.say("==%d== libFuzzer: run interrupted; exiting\n", os.Getpid())
+	return &exit{status: h.interruptStatus}
 }
 
 func (h *harness) say(format string, args ...any) { fmt.Fprintf(h.w, format, args...) }
@@ -197,10 +207,6 @@ func (h *harness) fuzz(ctx context.Context) error {
 		return err
 	}
 	r.done(&sum)
-	if r.status == exitOK && ctx.Err() != nil {
-		h.say("==%d== libFuzzer: run interrupted; exiting\n", os.Getpid())
-		r.status = h.interruptStatus
-	}
 	if r.status != exitOK {
 		return &exit{status: r.status}
 	}
@@ -234,19 +240,19 @@ func (h *harness) workerCount() int {
 // runOnce runs the corpus and makes nothing.
 func (h *harness) runOnce(ctx context.Context, seeds []corpus.Seed, r *harnessReporter) error {
 	begun := time.Now()
-	entries, findings, err := measure(ctx, h.target, seeds)
+	m, err := measure(ctx, h.target, seeds)
 	if err != nil {
 		return err
 	}
-	for i := range entries {
-		r.added(&entries[i])
+	for i := range m.entries {
+		r.added(&m.entries[i])
 	}
-	for i := range findings {
-		if err := r.found(&findings[i]); err != nil {
+	for i := range m.findings {
+		if err := r.found(&m.findings[i]); err != nil {
 			return err
 		}
 	}
-	r.done(&teasel.Summary{Stats: teasel.Stats{Elapsed: time.Since(begun), Executions: uint64(len(seeds))}})
+	r.done(&teasel.Summary{Stats: teasel.Stats{Elapsed: time.Since(begun), Executions: uint64(m.runs)}})
 	if r.status != exitOK {
 		return &exit{status: r.status}
 	}

@@ -13,27 +13,42 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// measure runs inputs, each once, and returns those that end well, with what they reach, and what is wrong with others.
-func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (entries []teasel.Entry, findings []teasel.Finding, err error) {
+// measured is what inputs have shown that were run once each.
+type measured struct {
+	entries  []teasel.Entry   // those that end well, with what they reach
+	findings []teasel.Finding // what is wrong with others
+	runs     int
+}
+
+// measure runs inputs, each once, until ctx ends, which is no error.
+func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (m measured, err error) {
 	ex, err := target.Open(ctx)
+	if ctx.Err() != nil && err != nil {
+		return m, nil
+	}
 	if err != nil {
-		return nil, nil, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	for _, s := range seeds {
 		o := teasel.Observation{Ask: teasel.Ask{Features: true}, Runs: 1}
-		if err := ex.Exec(ctx, s.Data, &o); err != nil {
-			return nil, nil, fmt.Errorf("running %s: %w", s.Name, err)
+		err := ex.Exec(ctx, s.Data, &o)
+		if ctx.Err() != nil {
+			break
 		}
+		if err != nil {
+			return m, fmt.Errorf("running %s: %w", s.Name, err)
+		}
+		m.runs++
 		for _, f := range native.Detect(&o) {
 			f.Input = s.Data
-			findings = append(findings, f)
+			m.findings = append(m.findings, f)
 		}
 		if o.Exit <= teasel.ExitRejected {
-			entries = append(entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Features: o.Features})
+			m.entries = append(m.entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Features: o.Features})
 		}
 	}
-	return entries, findings, nil
+	return m, nil
 }
 
 // mergeInto copies what adds to the first directory.
@@ -50,14 +65,17 @@ func (h *harness) mergeInto(ctx context.Context) error {
 		return err
 	}
 	h.say("MERGE-OUTER: %d files, %d in the initial corpus\n", len(old)+len(added), len(old))
-	entries, bad, err := measure(ctx, h.target, append(old, added...))
+	m, err := measure(ctx, h.target, append(old, added...))
 	if err != nil {
 		return err
 	}
-	for i := range bad {
-		h.say("MERGE-OUTER: %s was left out: %s\n", sha1Name(bad[i].Input), bad[i].Message)
+	for i := range m.findings {
+		h.say("MERGE-OUTER: %s was left out: %s\n", sha1Name(m.findings[i].Input), m.findings[i].Message)
 	}
-	kept, features, edges := newcomers(entries, old)
+	if all := len(old) + len(added); m.runs < all {
+		h.say("MERGE-OUTER: stopped early: %d of %d files were run\n", m.runs, all)
+	}
+	kept, features, edges := newcomers(m.entries, old)
 	for _, e := range kept {
 		if err := os.WriteFile(filepath.Join(h.inputs[0], sha1Name(e.Data)), e.Data, 0o644); err != nil {
 			return wrong("", "merging: %w", err)
@@ -108,11 +126,15 @@ func (h *harness) minimizeCrash(ctx context.Context) error {
 	if err != nil {
 		return wrong("", "%w", err)
 	}
-	_, found, err := measure(ctx, h.target, []corpus.Seed{{Name: h.inputs[0], Data: data}})
+	m, err := measure(ctx, h.target, []corpus.Seed{{Name: h.inputs[0], Data: data}})
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if m.runs == 0 {
+		h.say("CRASH_MIN: stopped before the input was run\n")
+		return nil
+	}
+	if len(m.findings) == 0 {
 		return wrong("an input that crashes only sometimes, or with other flags, cannot be minimised", "CRASH_MIN: the input %s did not crash", h.inputs[0])
 	}
 	h.say("CRASH_MIN: minimizing crash input: '%s' (%d bytes)\n", h.inputs[0], len(data))
@@ -121,7 +143,7 @@ func (h *harness) minimizeCrash(ctx context.Context) error {
 	if h.runs > 0 {
 		runs = h.runs
 	}
-	f := &corpus.FindingFile{Kind: "native", Finding: found[0]}
+	f := &corpus.FindingFile{Kind: "native", Finding: m.findings[0]}
 	if _, err := b.minimize(ctx, h.w, f, runs); err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -151,10 +151,7 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 		}
 	}
 	if p.program, err = target.Inspect(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil, &exit{status: exitInterrupted}
-		}
-		return nil, targetFailure(err)
+		return nil, cutShort(ctx, err)
 	}
 	if !o.NoAffinity {
 		var warning string

@@ -88,7 +88,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	}
 	ex, err := b.target.Open(ctx)
 	if err != nil {
-		return targetFailure(err)
+		return cutShort(ctx, err)
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	if !f.Finding.Confirmed() {
@@ -99,10 +99,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	for i := range tries {
 		fs, _, err := teasel.Replay(ctx, ex, b.detectors, in)
 		if err != nil {
-			if ctx.Err() != nil {
-				return &exit{status: exitInterrupted}
-			}
-			return targetFailure(err)
+			return cutShort(ctx, err)
 		}
 		for j := range fs {
 			if fs[j].ID() == f.Finding.ID() {
@@ -120,6 +117,14 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
 	}
 	return nil
+}
+
+// cutShort is targetFailure of what a user waits for: whatever fails after an interrupt fails of that.
+func cutShort(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exit{status: exitInterrupted}
+	}
+	return targetFailure(err)
 }
 
 // targetFailure tells a target that would not start from our own failures.
