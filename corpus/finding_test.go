@@ -147,4 +147,11 @@ func TestInputFile(t *testing.T) {
 	if got := InputFile("elsewhere.json", "0123"); got != "" {
 		t.Errorf("a file that was taken away has the input %q", got)
 	}
+	if err := os.Mkdir(filepath.Join(dir, Findings), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(dir, Findings))
+	if got, want := InputFile("4567.json", "4567"), "../crashes/4567.json"; got != want {
+		t.Errorf("from where the findings are: %q, want %q", got, want)
+	}
 }

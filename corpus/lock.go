@@ -64,6 +64,20 @@ func lock(f *os.File) error {
 	}
 }
 
+// Held reports whether a process writes to the campaign in a directory just now.
+func Held(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if pid := holder(f); pid == 0 || !alive(pid) {
+		return false
+	}
+	// The number may be another process's by now. Where nobody holds the lock, this is over before anybody could want it.
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
 // holder returns the process that wrote a lock file; 0: it cannot be read.
 func holder(f *os.File) int {
 	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))

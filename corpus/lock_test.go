@@ -46,3 +46,30 @@ func TestOrphanedLock(t *testing.T) {
 		}
 	}
 }
+
+// A campaign is running while its lock is held, whoever is named in it.
+func TestHeld(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if Held(dir) {
+		t.Error("a directory that is not there is held")
+	}
+	d, err := Create(dir, Meta{Kind: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Held(dir) {
+		t.Error("a campaign that is running is not held")
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if Held(dir) {
+		t.Error("a campaign that has ended is held")
+	}
+	if err := os.WriteFile(filepath.Join(dir, lockName), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if Held(dir) {
+		t.Error("a campaign whose number another process has is held")
+	}
+}

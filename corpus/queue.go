@@ -199,8 +199,8 @@ func (d *Dir) plainInput(id string, f *teasel.Finding) (err error) {
 // has been taken out of there, or the finding is neither a crash nor a hang.
 func InputFile(path, id string) string {
 	for _, folder := range [...]string{Crashes, Hangs} {
-		dir := filepath.Join(filepath.Dir(filepath.Dir(path)), folder)
-		files, _ := os.ReadDir(dir) // there may be none
+		dir := filepath.Join(filepath.Dir(path), "..", folder) // of a mere name, the directory above is not in it
+		files, _ := os.ReadDir(dir)                            // there may be none
 		for _, f := range files {
 			name := f.Name()
 			if strings.TrimSuffix(name, filepath.Ext(name)) == id || strings.HasSuffix(name, ofFinding+id) {

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 func newMin() *cobra.Command {
@@ -33,6 +36,12 @@ rewritten unless --out names another.`,
 			if err != nil {
 				return err
 			}
+			if out == "" {
+				out = args[0]
+			}
+			if err := replaceable(args[0], out); err != nil {
+				return err
+			}
 			b, err := openBench(cmd.Context(), f)
 			if err != nil {
 				return err
@@ -42,26 +51,57 @@ rewritten unless --out names another.`,
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = args[0]
-			}
-			if changed || out != args[0] {
-				if err := corpus.WriteFinding(out, f); err != nil {
-					return failure(err)
-				}
-			}
-			if plain := corpus.InputFile(args[0], f.Finding.ID()); changed && out == args[0] && plain != "" {
-				if err := os.WriteFile(plain, f.Finding.Input, 0o644); err != nil {
-					return failure(fmt.Errorf("writing the input: %w", err))
-				}
+			if err := keepSmaller(args[0], out, f, changed); err != nil {
+				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)
+			if cmd.Context().Err() != nil {
+				return &exit{status: exitInterrupted, hint: "to go on: teasel min " + report.Quote(out)}
+			}
 			return nil
 		},
 	}
 	cmd.Flags().IntVar(&runs, "runs", 5000, "executions after which to be content")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: the finding's own)")
 	return cmd
+}
+
+// replaceable looks whether what min comes to can be written, before it takes its time.
+func replaceable(finding, out string) error {
+	folder := filepath.Dir(out)
+	if info, err := os.Stat(folder); err != nil {
+		return usage("name a file that can be written", "--out %s: %w", out, err)
+	} else if !info.IsDir() {
+		return usage("name a file that can be written", "--out %s: %s is no directory", out, folder)
+	}
+	if info, err := os.Stat(out); err == nil && !info.Mode().IsRegular() {
+		return usage("name a file that can be written", "--out %s is no file", out)
+	}
+	const write = 2
+	if err := syscall.Access(folder, write); err != nil {
+		return usage("name a file that can be written with --out", "writing into %s: %w", folder, err)
+	}
+	// A campaign writes its findings again as it sees them.
+	if out == finding && corpus.Held(filepath.Join(filepath.Dir(finding), "..")) {
+		return usage("wait for it to end, or name another file with --out", "%s belongs to a campaign that is running", finding)
+	}
+	return nil
+}
+
+// keepSmaller writes what a finding has become, and its plain input if it is the campaign's own.
+func keepSmaller(finding, out string, f *corpus.FindingFile, changed bool) error {
+	if !changed && out == finding {
+		return nil
+	}
+	if err := corpus.WriteFinding(out, f); err != nil {
+		return failure(err)
+	}
+	if plain := corpus.InputFile(finding, f.Finding.ID()); out == finding && plain != "" {
+		if err := os.WriteFile(plain, f.Finding.Input, 0o644); err != nil {
+			return failure(fmt.Errorf("writing the input: %w", err))
+		}
+	}
+	return nil
 }
 
 func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
@@ -71,7 +111,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	}
 	ex, err := b.target.Open(ctx)
 	if err != nil {
-		return false, targetFailure(err)
+		return false, cutShort(ctx, err)
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	id, left := f.Finding.ID(), runs
@@ -93,7 +133,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	}
 	if _, ok, err := show(ctx, in); err != nil || !ok {
 		if err != nil {
-			return false, targetFailure(err)
+			return false, cutShort(ctx, err)
 		}
 		return false, usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
 	}
