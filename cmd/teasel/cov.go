@@ -163,7 +163,7 @@ func (c *coverage) ofCampaign(dir string) error {
 		return usage(hint, "%s is a campaign of kind %s, not of a native program", dir, m.Kind)
 	}
 	c.command, c.env, c.wd = t.Command, environment(t.Env), t.Dir
-	return nil
+	return inherited(t.Env)
 }
 
 // lookTool finds one of llvm's programs, with the highest version behind its name if it has none; "": not there.

@@ -50,6 +50,17 @@ func (l *launch) check() error {
 	return checkSeverities(l.Severity)
 }
 
+// inherited looks for variables that were handed on by name: what is started again needs them as it did at first.
+func inherited(vars []string) error {
+	for _, name := range vars {
+		if _, set := os.LookupEnv(name); !set && !strings.Contains(name, "=") {
+			return usage("--env "+name+" has handed it on, so that its value is in no file: set it as it was then",
+				"the target needs the environment variable %s, which is not set", name)
+		}
+	}
+	return nil
+}
+
 // environment leaves variables out that are given by name only: they are in our own environment, which is inherited.
 func environment(vars []string) (out []string) {
 	for _, v := range vars {

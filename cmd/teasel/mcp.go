@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,16 +33,6 @@ type mcpOptions struct {
 	Mutations    []string      `json:"mutations,omitempty"`
 	Window       int           `json:"window,omitempty"`
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
-}
-
-// mcpTarget is what a finding's file says of its server: all that it takes to start it again.
-type mcpTarget struct {
-	Command []string      `json:"command"`
-	Env     []string      `json:"env,omitempty"`
-	Dir     string        `json:"dir,omitempty"`
-	Version string        `json:"protocol_version,omitempty"`
-	Timeout time.Duration `json:"timeout"`
-	Blocked []string      `json:"blocked,omitempty"` // tools that are never called
 }
 
 func newMCP() *cobra.Command {
@@ -302,7 +291,8 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 			never = append(never, t.Name)
 		}
 	}
-	m.Target, err = rawJSON(mcpTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout, Blocked: never})
+	m.Target, err = rawJSON(mcpTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout,
+		StartTimeout: o.StartTimeout, Blocked: never})
 	return err
 }
 
@@ -355,77 +345,14 @@ func (p *mcpPlan) dryRun(w io.Writer) error {
 	return failure(t.Flush())
 }
 
-// canary is the file that no server may read, if there is a place for it.
-type canary struct{ *mcp.Canary }
-
-func (c *canary) place(command []string, dir string, stderr io.Writer) {
-	placed, err := mcp.PlaceCanary(command, dir)
-	if err != nil {
-		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
-		return
-	}
-	c.Canary = placed
-}
-
-func (c *canary) close() {
-	if c.Canary != nil {
-		_ = c.Remove() // it is in a directory for temporary files
-	}
-}
-
-// mcpBench makes ready what it takes to run single scripts on the server of a finding.
-func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
-	var t mcpTarget
-	if err := described(raw, &t); err != nil {
-		return nil, err
-	}
-	if len(t.Command) == 0 {
-		return nil, usage("", "reading the finding's target: it has no command")
-	}
-	blocked := map[string]bool{}
-	for _, b := range t.Blocked {
-		blocked[b] = true
-	}
-	command, err := program(t.Command)
-	if err != nil {
-		return nil, err
-	}
-	target := &mcp.Target{Command: command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Version: t.Version,
-		Blocked: func(tool string) bool { return blocked[tool] }}
-	b := &mcpReplayer{}
-	b.canary.place(command, t.Dir, io.Discard)
-	target.Canary = b.canary.Canary
-	session, err := target.Discover(ctx)
-	if err != nil {
-		b.canary.close()
-		return nil, targetFailure(err)
-	}
-	target.Session = session
-	b.bench = bench[mcp.Script]{target: target, codec: mcp.Codec{}, mutator: mcp.NewMutator(mcp.MutatorConfig{Session: session}),
-		detectors: mcp.Detectors(mcp.DetectorConfig{})}
-	return b, nil
-}
-
-// mcpReplayer takes its canary away when it is done.
-type mcpReplayer struct {
-	bench[mcp.Script]
-	canary canary
-}
-
-func (b *mcpReplayer) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
-	defer b.canary.close()
-	return b.bench.repro(ctx, w, f, tries)
-}
-
-func (b *mcpReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
-	defer b.canary.close()
-	return b.bench.minimize(ctx, w, f, runs)
-}
-
 // resumeMCP carries a campaign on. set tells which flags were given anew.
 func resumeMCP(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
 	var o mcpOptions
-	if err := stored(dir, &o); err != nil {
+	err := stored(dir, &o)
+	if err == nil {
+		err = inherited(o.Env)
+	}
+	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
 	change(&o.options)

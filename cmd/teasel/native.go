@@ -250,6 +250,9 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 	if len(t.Command) == 0 {
 		return nil, usage("", "reading the finding's target: it has no command")
 	}
+	if err := inherited(t.Env); err != nil {
+		return nil, err
+	}
 	return &bench[[]byte]{
 		target: native.Target{Command: t.Command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
 			Mode: t.Mode, Tracer: t.Tracer},
@@ -312,7 +315,11 @@ func absolute(path string) string {
 // resumeNative carries a campaign on.
 func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
 	var o nativeOptions
-	if err := stored(dir, &o); err != nil {
+	err := stored(dir, &o)
+	if err == nil {
+		err = inherited(o.Env)
+	}
+	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
 	change(&o.options)

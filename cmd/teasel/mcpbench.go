@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp"
+)
+
+// mcpTarget is what a finding's file says of its server: all that it takes to start it again.
+type mcpTarget struct {
+	Command      []string      `json:"command"`
+	Env          []string      `json:"env,omitempty"`
+	Dir          string        `json:"dir,omitempty"`
+	Version      string        `json:"protocol_version,omitempty"`
+	Timeout      time.Duration `json:"timeout"`
+	StartTimeout time.Duration `json:"start_timeout,omitempty"`
+	Blocked      []string      `json:"blocked,omitempty"` // tools that are never called
+}
+
+// canary is the file that no server may read, if there is a place for it.
+type canary struct{ *mcp.Canary }
+
+func (c *canary) place(command []string, dir string, stderr io.Writer) {
+	placed, err := mcp.PlaceCanary(command, dir)
+	if err != nil {
+		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
+		return
+	}
+	c.Canary = placed
+}
+
+func (c *canary) close() {
+	if c.Canary != nil {
+		_ = c.Remove() // it is in a directory for temporary files
+	}
+}
+
+// mcpBench makes ready what it takes to run single scripts on the server of a finding.
+func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
+	var t mcpTarget
+	if err := described(raw, &t); err != nil {
+		return nil, err
+	}
+	if len(t.Command) == 0 {
+		return nil, usage("", "reading the finding's target: it has no command")
+	}
+	if err := inherited(t.Env); err != nil {
+		return nil, err
+	}
+	blocked := map[string]bool{}
+	for _, b := range t.Blocked {
+		blocked[b] = true
+	}
+	command, err := program(t.Command)
+	if err != nil {
+		return nil, err
+	}
+	target := &mcp.Target{Command: command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
+		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
+	b := &mcpReplayer{}
+	b.canary.place(command, t.Dir, io.Discard)
+	target.Canary = b.canary.Canary
+	session, err := target.Discover(ctx)
+	if err != nil {
+		b.canary.close()
+		return nil, cutShort(ctx, err)
+	}
+	target.Session = session
+	b.bench = bench[mcp.Script]{target: target, codec: mcp.Codec{}, mutator: mcp.NewMutator(mcp.MutatorConfig{Session: session}),
+		detectors: mcp.Detectors(mcp.DetectorConfig{})}
+	return b, nil
+}
+
+// mcpReplayer takes its canary away when it is done.
+type mcpReplayer struct {
+	bench[mcp.Script]
+	canary canary
+}
+
+func (b *mcpReplayer) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
+	defer b.canary.close()
+	return b.bench.repro(ctx, w, f, tries)
+}
+
+func (b *mcpReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
+	defer b.canary.close()
+	return b.bench.minimize(ctx, w, f, runs)
+}
