@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -131,6 +133,18 @@ func addOptions(cmd *cobra.Command, o *options) {
 	f.StringVar(&o.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
 	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
+}
+
+// checkOut looks whether there is room for a new campaign, before its target is started.
+func (o *options) checkOut() error {
+	err := corpus.Room(o.Out)
+	switch {
+	case errors.Is(err, corpus.ErrLocked):
+		return usage("choose another directory with --out, or wait for it to end", "%w", err)
+	case err != nil:
+		return usage("choose another directory with --out", "%w", err)
+	}
+	return nil
 }
 
 // isSet reports whether the user has set a flag: on the command line, in the environment or in the file.

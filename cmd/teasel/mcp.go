@@ -83,6 +83,11 @@ func runMCP(cmd *cobra.Command, o *mcpOptions) error {
 	if err := o.settle(func(name string) bool { return isSet(cmd.Flags(), name) }); err != nil {
 		return err
 	}
+	if !o.DryRun {
+		if err := o.checkOut(); err != nil {
+			return err
+		}
+	}
 	p, err := planMCP(cmd.Context(), o, cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -175,13 +180,21 @@ func (p *mcpPlan) close() {
 	p.ending.Wait()
 }
 
-// planMCP asks the server what there is and makes a campaign of it.
-func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (p *mcpPlan, err error) {
-	p = &mcpPlan{}
+// planMCP asks the server what there is and makes a campaign of it. What the user may have got wrong is looked at first.
+func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, err error) {
 	command, err := program(o.Command)
 	if err != nil {
 		return nil, err
 	}
+	dictionary, err := loadDictionaries(mutate.DefaultDictionary(), o.Dict, stderr)
+	if err != nil {
+		return nil, err
+	}
+	given, err := loadCorpus(o.Corpus, teasel.Codec[mcp.Script](mcp.Codec{}), stderr)
+	if err != nil {
+		return nil, err
+	}
+	p := &mcpPlan{}
 	target := &mcp.Target{Command: command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
 		Version: o.Protocol, Window: o.Window}
 	if o.Workers > 1 { // each has its own
@@ -189,13 +202,11 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (p *mcpPlan, 
 	}
 	visit, err := target.Visit(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, &exit{status: exitInterrupted}
-		}
-		return nil, targetFailure(err)
+		return nil, cutShort(ctx, err)
 	}
 	defer func() {
 		if err != nil {
+			p.canary.close()
 			visit.Close()
 			return
 		}
@@ -203,38 +214,15 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (p *mcpPlan, 
 	}()
 	p.session = visit.Session
 	target.Session = p.session
-	if p.session.Direct != nil {
-		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0],
-			report.Line(strings.Join(p.session.Direct, " ")))
-	}
-	for _, t := range p.session.Trouble {
-		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
-	}
-	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive}
-	if p.choice, err = selection.Apply(p.session); err != nil {
-		return nil, usage("--include, --exclude and --allow take globs such as 'read_*', --destructive a regular expression such as '^drop'", "%w", err)
-	}
-	for _, glob := range p.choice.Idle {
-		fmt.Fprintf(stderr, "teasel: warning: no tool matches %q\n", glob)
-	}
-	for _, b := range p.choice.Blocked {
-		p.meta.Blocked = append(p.meta.Blocked, b.Name)
+	if err := p.choose(o, stderr); err != nil {
+		return nil, err
 	}
 	target.Blocked = p.choice.Blocks
 	if !o.DryRun {
 		tellBlocked(stderr, &p.choice)
 		if err := visit.Learn(ctx, &p.choice); err != nil {
-			if ctx.Err() != nil {
-				return nil, &exit{status: exitInterrupted}
-			}
-			return nil, targetFailure(err)
+			return nil, cutShort(ctx, err)
 		}
-	}
-	dictionary, err := loadDictionaries(mutate.DefaultDictionary(), o.Dict, stderr)
-	if err != nil {
-		return nil, err
-	}
-	if !o.DryRun {
 		p.canary.place(command, o.Dir, stderr)
 		target.Canary = p.canary.Canary
 	}
@@ -246,11 +234,31 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (p *mcpPlan, 
 	if err := p.describe(o); err != nil {
 		return nil, err
 	}
-	if err := p.sow(mutator, o, stderr); err != nil {
-		return nil, err
-	}
+	p.sow(mutator, given)
 	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{})
 	return p, nil
+}
+
+// choose says which of the server's tools are called, and what is odd about the server.
+func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
+	if p.session.Direct != nil {
+		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0],
+			report.Line(strings.Join(p.session.Direct, " ")))
+	}
+	for _, t := range p.session.Trouble {
+		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
+	}
+	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive}
+	if p.choice, err = selection.Apply(p.session); err != nil {
+		return usage("--include, --exclude and --allow take globs such as 'read_*', --destructive a regular expression such as '^drop'", "%w", err)
+	}
+	for _, glob := range p.choice.Idle {
+		fmt.Fprintf(stderr, "teasel: warning: no tool matches %q\n", glob)
+	}
+	for _, b := range p.choice.Blocked {
+		p.meta.Blocked = append(p.meta.Blocked, b.Name)
+	}
+	return nil
 }
 
 // maxToldBlocked is how many blocked tools are named at the beginning; the report names all.
@@ -297,7 +305,7 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 }
 
 // sow gathers the inputs to begin with: our own first, then those of the user.
-func (p *mcpPlan) sow(mutator *mcp.Mutator, o *mcpOptions, stderr io.Writer) error {
+func (p *mcpPlan) sow(mutator *mcp.Mutator, given []seed[mcp.Script]) {
 	for _, s := range mutator.Seeds() {
 		folder := corpus.EdgeCases
 		if s.Valid {
@@ -305,9 +313,7 @@ func (p *mcpPlan) sow(mutator *mcp.Mutator, o *mcpOptions, stderr io.Writer) err
 		}
 		p.seeds = append(p.seeds, seed[mcp.Script]{folder, s.Name, s.Script})
 	}
-	more, err := loadCorpus(o.Corpus, teasel.Codec[mcp.Script](mcp.Codec{}), stderr)
-	p.seeds = append(p.seeds, more...)
-	return err
+	p.seeds = append(p.seeds, given...)
 }
 
 func (p *mcpPlan) dryRun(w io.Writer) error {

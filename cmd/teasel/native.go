@@ -96,6 +96,11 @@ func runNative(cmd *cobra.Command, o *nativeOptions) error {
 	}
 	o.settle(func(name string) bool { return isSet(cmd.Flags(), name) },
 		preset{profile.Duration, profile.Timeout, profile.Seed, profile.Memory})
+	if !o.DryRun && o.Join == "" { // with --join it is another directory
+		if err := o.checkOut(); err != nil {
+			return err
+		}
+	}
 	p, err := planNative(cmd.Context(), o, cmd.ErrOrStderr())
 	if err != nil {
 		return err

@@ -1,0 +1,41 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Room returns why there is no room for a campaign in path, as far as that can be told without writing anything: it wraps
+// [ErrLocked] where one is running, [ErrForeign] where other files are, or the operating system's reason. nil says that
+// [Create] will most likely do, once a campaign that has ended is out of its way.
+func Room(path string) error {
+	err := checkForeign(path)
+	switch {
+	case Held(path):
+		err = ErrLocked
+	case err == nil:
+		err = mayWrite(path)
+	}
+	if err != nil {
+		return fmt.Errorf("creating %s: %w", path, err)
+	}
+	return nil
+}
+
+// mayWrite reports whether a directory, or the nearest one above it that is there, can be written.
+func mayWrite(path string) error {
+	const write = 2
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
+			continue
+		}
+		if err := syscall.Access(at, write); err != nil {
+			return fmt.Errorf("writing into %s: %w", at, err)
+		}
+		return nil
+	}
+}
