@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,8 +48,9 @@ the findings are in teasel-demo afterwards.`,
 	for name, value := range map[string]string{"out": "teasel-demo", "duration": "15s", "profile": "quick"} {
 		flag := f.Lookup(name)
 		flag.DefValue = value
-		_ = flag.Value.Set(value) // they are of the right type
-		flag.Changed = true       // more than what the profile says
+		flag.Usage, _, _ = strings.Cut(flag.Usage, " (default") // which is another one here
+		_ = flag.Value.Set(value)                               // they are of the right type
+		flag.Changed = true                                     // more than what the profile says
 	}
 	return cmd
 }

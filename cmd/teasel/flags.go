@@ -33,7 +33,6 @@ type options struct {
 	Format    string          `json:"-"`
 	FailOn    teasel.Severity `json:"-"`
 	NoUI      bool            `json:"-"`
-	Config    string          `json:"-"`
 	StopAfter int             `json:"stop_after,omitempty"`
 	Memory    size            `json:"memory"`
 }
@@ -130,7 +129,6 @@ func addOptions(cmd *cobra.Command, o *options) {
 	f.Var(choice{&o.Format, report.Formats()}, "format", "what is written to standard output at the end")
 	f.Var(severityFlag{&o.FailOn}, "fail-on", "exit with status 1 only for findings at least this bad")
 	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
-	f.StringVar(&o.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
 	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
 }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // launch says what is started, and how: the flags that all kinds with a command share. It is stored with the campaign.
@@ -14,24 +17,47 @@ type launch struct {
 	Dir      string            `json:"dir,omitempty"`
 	Severity map[string]string `json:"severity,omitempty"` // by rule, from the configuration
 	DryRun   bool              `json:"-"`
+	Config   string            `json:"-"`
 }
 
-// addLaunch gives a command these flags; what is "server" or "program".
+// addLaunch gives a command these flags; what is "server" or "program". From its first word on, everything belongs to the
+// command to be started.
 func addLaunch(cmd *cobra.Command, l *launch, what string) {
 	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVar(&l.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
 	f.StringArrayVar(&l.Env, "env", nil, "NAME=VALUE for the "+what+"'s environment, or NAME to hand ours on by name; may be given several times")
 	f.StringVar(&l.Dir, "dir", "", "working directory of the "+what+" (default: this one)")
 	f.BoolVar(&l.DryRun, "dry-run", false, "show what would be fuzzed, and end")
 }
 
-// configure takes the command behind -- and sets what the configuration says; table picks the table of the kind and
-// the command in it.
-func (l *launch) configure(cmd *cobra.Command, path string, args []string, table func(*config) (any, []string)) (err error) {
-	if at := cmd.ArgsLenAtDash(); at > 0 {
+// configure takes the command and sets what the configuration says; table picks the table of the kind and the command in
+// it.
+func (l *launch) configure(cmd *cobra.Command, args []string, table func(*config) (any, []string)) (err error) {
+	if cmd.ArgsLenAtDash() < 0 {
+		if err := unmarked(cmd, args); err != nil {
+			return err
+		}
+	}
+	l.Command, l.Severity, err = configure(cmd.Flags(), l.Config, args, table)
+	return err
+}
+
+// unmarked refuses a command without -- before it that has flags: whose they are is nobody's to guess.
+func unmarked(cmd *cobra.Command, args []string) error {
+	if slices.Contains(args, "--") {
 		return usage("the command to fuzz goes behind --, flags before it", "unexpected argument %q before --", args[0])
 	}
-	l.Command, l.Severity, err = configure(cmd.Flags(), path, args, table)
-	return err
+	at := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' })
+	if at < 0 {
+		return nil
+	}
+	var words []string
+	for _, a := range args {
+		words = append(words, report.Quote(a))
+	}
+	return usage("if it is the command's: "+cmd.CommandPath()+" -- "+strings.Join(words, " ")+"\nhint: flags of teasel go before --",
+		"%q stands behind a command that has no -- before it: is it the command's, or teasel's?", args[at])
 }
 
 // check looks for what cannot be meant.

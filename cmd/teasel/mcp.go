@@ -54,7 +54,7 @@ Tools that may destroy something are not called unless --allow names them; --dry
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table := func(c *config) (any, []string) { return &c.MCP, c.MCP.Command }
-			if err := o.configure(cmd, o.Config, args, table); err != nil {
+			if err := o.configure(cmd, args, table); err != nil {
 				return err
 			}
 			return runMCP(cmd, o)

@@ -66,7 +66,7 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
   teasel native --profile ci --format sarif -- ./harness > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table := func(c *config) (any, []string) { return &c.Native, c.Native.Command }
-			if err := o.configure(cmd, o.Config, args, table); err != nil {
+			if err := o.configure(cmd, args, table); err != nil {
 				return err
 			}
 			return runNative(cmd, o)
