@@ -35,8 +35,8 @@ func newCov() *cobra.Command {
 		Use:   "cov DIR [-- PROGRAM [ARG... @@]]",
 		Short: "Show which lines and functions a corpus reaches",
 		Long: `Run the inputs of a campaign, or of any directory, on a build of the program that has clang's source coverage, and show
-which lines of which files they reach, and which functions they do not. What crashes or hangs counts too, as far as it
-came.
+which lines of which files they reach, and which functions they do not. An input that crashes or hangs counts as far as it
+came, if the program is a harness that 'teasel cc' has built; with a main of the program's own, it does not count.
 
 The program has to be built for this, beside the build that is fuzzed, with TEASEL_COVERAGE=1 in the environment of
 'teasel cc' and 'teasel c++'. A harness, standard input and @@ are treated as 'teasel native' treats them. Of a shared
@@ -83,7 +83,7 @@ type coverage struct {
 	command  []string
 	env      []string
 	wd       string
-	harness  bool // it takes many files as arguments
+	harness  bool // it takes files as arguments, many at a time
 	timeout  time.Duration
 	objects  []string          // what has the coverage: the program, shared libraries
 	tools    map[string]string // paths of llvm's, by name

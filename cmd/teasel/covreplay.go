@@ -33,7 +33,7 @@ func (c *coverage) replay(ctx context.Context, seeds []corpus.Seed, w io.Writer)
 		files = append(files, path)
 	}
 	most := 1
-	if c.harness {
+	if _, placed := native.Placed(c.command, ""); c.harness && !placed {
 		most = replayMost
 	}
 	for some := range slices.Chunk(files, most) {
