@@ -59,6 +59,8 @@ func (j joined) apply(p *plan[[]byte]) {
 
 // rejoin returns what --join has to say for the campaign in dir to go on: it may have been moved aside since.
 func rejoin(dir string) string {
-	dir = filepath.Clean(dir)
+	if full, err := filepath.Abs(dir); err == nil { // "." has no name
+		dir = full
+	}
 	return filepath.Dir(dir) + ":" + filepath.Base(dir)
 }

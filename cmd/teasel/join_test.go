@@ -220,4 +220,8 @@ func TestParseJoin(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.text, j, err)
 		}
 	}
+	t.Chdir(filepath.Join(dir, "main"))
+	if got, want := rejoin("."), dir+":main"; got != want {
+		t.Errorf("in the campaign's own directory: %s, want %s", got, want)
+	}
 }

@@ -26,6 +26,11 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			_, problems, err := dir.Snapshot()
+			if err != nil {
+				return failure(err)
+			}
+			warn(cmd.ErrOrStderr(), problems)
 			r := reportRun(dir, dir.Summary(), k.rules())
 			w := cmd.OutOrStdout()
 			if out == "" {

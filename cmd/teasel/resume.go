@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,10 +29,11 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 			}
 			dir, err := corpus.Open(args[0])
 			if err != nil {
-				return usage("name the directory that a campaign wrote, for example teasel-out", "%w", err)
+				return notOpened(err)
 			}
 			set := func(name string) bool { return isSet(cmd.Flags(), name) }
 			change := func(o *options) {
+				o.Corpus = stillThere(o.Corpus, cmd.ErrOrStderr())
 				o.Out, o.Format, o.FailOn, o.NoUI = dir.Path(), fresh.Format, fresh.FailOn, fresh.NoUI
 				if set("duration") || set("runs") {
 					o.Duration, o.Runs = fresh.Duration, fresh.Runs
@@ -57,4 +61,17 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 	f.Var(severityFlag{&fresh.FailOn}, "fail-on", "exit with status 1 only for findings at least this bad")
 	f.BoolVar(&fresh.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	return cmd
+}
+
+// stillThere drops the directories of --corpus that are gone, with a warning: a campaign that goes on has most likely run
+// all that was in them.
+func stillThere(dirs []string, stderr io.Writer) (there []string) {
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); err != nil {
+			fmt.Fprintf(stderr, "teasel: warning: --corpus %s, which the campaign began with, is left out: %v\n", dir, err)
+			continue
+		}
+		there = append(there, dir)
+	}
+	return there
 }

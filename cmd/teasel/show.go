@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,9 +59,21 @@ func newShow() *cobra.Command {
 func openCampaign(path string) (*corpus.Dir, error) {
 	dir, err := corpus.OpenReadOnly(path)
 	if err != nil {
-		return nil, usage("name the directory that a campaign wrote, for example teasel-out", "%w", err)
+		return nil, notOpened(err)
 	}
 	return dir, nil
+}
+
+// notOpened says why a campaign's directory cannot be used, and what may help.
+func notOpened(err error) error {
+	hint := "name the directory that a campaign wrote, for example teasel-out"
+	switch {
+	case errors.Is(err, corpus.ErrLocked):
+		hint = "its campaign is running: wait for it to end, or stop it; 'teasel show' looks at it meanwhile"
+	case errors.Is(err, corpus.ErrVersion):
+		hint = "it was written by a newer teasel than this one, " + version
+	}
+	return usage(hint, "%w", err)
 }
 
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
