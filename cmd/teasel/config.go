@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -129,9 +130,38 @@ func badConfig(path string, err error) error {
 		return usage("the keys are the names of the flags; see 'teasel help' and docs/configuration.md", "%s", strings.Join(lines, "\nteasel: "))
 	case errors.As(err, &decode):
 		row, col := decode.Position()
-		return usage("this is what stands there:\n"+decode.String(), "%s:%d:%d: %w", path, row, col, err)
+		said, shown := decode.Error(), decode.String()
+		if want := wantedValue(said); want != "" {
+			shown = strings.Replace(shown, strings.TrimPrefix(said, "toml: "), "expected "+want, 1)
+			said = strings.Join(decode.Key(), ".") + ": expected " + want
+		}
+		return usage("this is what stands there:\n"+shown, "%s:%d:%d: %s", path, row, col, said)
 	}
 	return usage("", "%s: %w", path, err)
+}
+
+// goType is where the library's message about a value that does not fit names the type of the field.
+var goType = regexp.MustCompile(`^toml: .*\b(?:of type|cannot be stored in|into) (\S+)$`)
+
+// wantedValue says what a value has to be that was refused with a message; "": the message is about something else.
+func wantedValue(message string) string {
+	m := goType.FindStringSubmatch(message)
+	if m == nil {
+		return ""
+	}
+	want := map[string]string{
+		"string":   `a text such as "30s"`,
+		"[]string": `a list such as ["node", "server.js"]`,
+		"[]int":    "a list such as [3, 4]",
+		"int":      "a whole number",
+		"uint64":   "a whole number, 0 or more",
+		"float64":  "a number such as 0.5",
+		"bool":     "true or false",
+	}[strings.TrimLeft(m[1], "*")]
+	if want == "" { // of the file itself, and what it has for a kind or for severities
+		want = "a table"
+	}
+	return want
 }
 
 // apply sets the flags that are not on the command line: from the environment, then from the file and its table of the
