@@ -76,7 +76,7 @@ func writeEntries(out, extension string, entries []teasel.Entry) error {
 		}
 		names[name] = true
 		if err := os.WriteFile(filepath.Join(out, name), slices.Clone(e.Data), 0o644); err != nil {
-			return failure(fmt.Errorf("writing corpus: %w", err))
+			return usage("choose another directory with --out", "writing corpus: %w", err)
 		}
 	}
 	return nil

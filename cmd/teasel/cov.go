@@ -211,6 +211,9 @@ func (c *coverage) show(format, out string, w io.Writer) error {
 	}
 	switch format {
 	case "html":
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			return usage("choose another directory with --out", "making a directory for the pages: %w", err)
+		}
 		if _, err := c.run("llvm-cov", nil, append([]string{"show", "-format=html", "-show-line-counts-or-regions", "-output-dir=" + out}, args...)...); err != nil {
 			return err
 		}

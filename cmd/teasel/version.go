@@ -45,7 +45,7 @@ func newMan() *cobra.Command {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // the same input, the same page
 			if err := doc.GenManTree(root, &doc.GenManHeader{Title: "TEASEL", Section: "1", Source: "teasel " + version}, args[0]); err != nil {
-				return failure(fmt.Errorf("writing manual pages: %w", err))
+				return usage("name a directory that can be written", "writing manual pages: %w", err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "manual pages written to %s\n", args[0])
 			return nil
