@@ -79,7 +79,7 @@ rust_crates() {
 command -v go >/dev/null || die "Go is not installed; see https://go.dev/doc/install"
 
 if ! command -v "${CC:-gcc}" >/dev/null; then debian gcc libc6-dev; fi
-if ! command -v clang >/dev/null; then debian clang llvm libclang-rt-14-dev; fi
+if ! command -v clang >/dev/null; then debian clang llvm libclang-rt-dev; fi
 if ! command -v afl-fuzz >/dev/null; then debian afl++; fi
 if ! command -v cargo >/dev/null; then debian cargo; fi
 if ! node_ok; then

@@ -118,7 +118,7 @@ func addOptions(cmd *cobra.Command, o *options) {
 	f := cmd.Flags()
 	o.FailOn, o.Format = teasel.Low, "text"
 	f.DurationVar(&o.Duration, "duration", 0, "how long to fuzz; 0: no limit (default: the profile's)")
-	f.Uint64Var(&o.Runs, "runs", 0, "executions after which to stop; 0: no limit (default: the profile's)")
+	f.Uint64Var(&o.Runs, "runs", 0, "executions after which to stop; 0: no limit")
 	f.IntVar(&o.Workers, "workers", 1, "workers that fuzz side by side, each with a target of its own")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of all randomness: with one worker the same seed gives the same run (default: drawn and printed)")
 	f.DurationVar(&o.Timeout, "timeout", 0, "time limit of one request or run (default: the profile's)")

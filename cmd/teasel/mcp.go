@@ -111,10 +111,16 @@ func (o *mcpOptions) check() error {
 	case o.StartTimeout < 0:
 		return usage("", "--start-timeout %v: expected 0 or more", o.StartTimeout)
 	}
-	for _, m := range o.Mutations {
-		if _, err := mcp.ParseMutation(m); err != nil {
+	others := len(o.Mutations) == 0
+	for _, name := range o.Mutations {
+		m, err := mcp.ParseMutation(name)
+		if err != nil {
 			return usage("the mutations: "+mutationNames(), "--mutation: %w", err)
 		}
+		others = others || m != mcp.ConnectionDrop
+	}
+	if !others { // it is for scripts with a process of their own, and those are few
+		return usage("name another one beside it", "--mutation %v leaves nothing to do for most scripts", mcp.ConnectionDrop)
 	}
 	return errors.Join(o.options.check(), o.launch.check())
 }
