@@ -172,6 +172,7 @@ func TestKilled(t *testing.T) {
 	if path := os.Getenv("NATIVE_TEST_VICTIM"); path != "" {
 		ex := open(t, native.Target{Command: []string{path, "@@"}, Timeout: time.Hour})
 		run(t, ex, teasel.Ask{}, "daemon")
+		run(t, ex, teasel.Ask{}, "move") // leaves a second file in the folder
 		fmt.Println("ready")
 		run(t, ex, teasel.Ask{}, "i")
 		return

@@ -13,7 +13,7 @@ import (
 
 // These are the constants of runtime/layout.h.
 const (
-	version    = 3
+	version    = 4
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
@@ -86,8 +86,8 @@ type header struct {
 	pid                              int32
 	status                           uint32
 	featuresUsed, operandsUsed       uint32
-	leaked, late, unhooked, samples  uint32
-	looking, unused                  uint32
+	late, unhooked, samples, looking uint32
+	asked                            uint64
 	signal, code, access, frameCount uint32
 	address, pc, sp                  uint64
 	frames                           [maxFrames]uint64

@@ -22,6 +22,7 @@ const (
 	reportRoom = 256 << 10
 	startTime  = 30 * time.Second // for a target to say hello
 	closeTime  = 10 * time.Second // for a guardian to clear up
+	renewTime  = time.Second      // for a child to make room
 )
 
 // Command says what to start.
@@ -59,6 +60,7 @@ type Server struct {
 // left ends the guardian's wait and returns what is closed when it has cleared up.
 func (s *Server) left() <-chan struct{} {
 	if s.life != nil {
+		s.life.Write([]byte{0}) // without a word it takes us for dead, and removes the input that our next server needs
 		s.life.Close()
 		s.life = nil
 	}
@@ -160,8 +162,9 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		<-given // or it would give up the next batch
 	}
 	reason := s.watch.end()
+	s.gone = s.gone || s.life == nil // given up, though it may have answered at last
 	if err == nil && word == statusDone {
-		s.gone = reason != NotKilled // it was killed when it had answered, and what it says next would be of that
+		s.gone = s.gone || reason != NotKilled // it was killed when it had answered, and what it says next would be of that
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&h.cur)), from), n-1)
@@ -182,11 +185,16 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 
 // Renew has the next run begin in a fresh child.
 func (s *Server) Renew() error {
-	if err := s.send(commandRenew); err != nil {
-		s.gone = true
-		return errGone
+	s.watch.begin(renewTime)
+	err := s.send(commandRenew)
+	if err == nil {
+		_, err = s.answer()
+	} else {
+		s.gone, err = true, errGone
 	}
-	_, err := s.answer()
+	if s.watch.end() != NotKilled || s.life == nil {
+		s.gone = true
+	}
 	return err
 }
 
@@ -198,9 +206,6 @@ func (s *Server) PID() int { return s.pid }
 
 // Unhooked returns how many calls of comparison hooks were switched off.
 func (s *Server) Unhooked() int { return s.unhooked }
-
-// Leaked returns how many processes the inputs have left behind, all of which were killed.
-func (s *Server) Leaked() uint32 { return s.mem.h.leaked }
 
 // Stderr returns what the target has written to standard error since the batch began.
 func (s *Server) Stderr() string { return text(s.stderr) }

@@ -97,6 +97,9 @@ func (s *Server) open() (theirs []*os.File, err error) {
 	s.life, theirs = ours, append(theirs, life)
 	var input *os.File
 	if s.cmd.Input != "" {
+		if i, err := os.Lstat(s.cmd.Input); err == nil && !i.Mode().IsRegular() {
+			os.RemoveAll(s.cmd.Input) // a run has put a folder there, or a link to somebody's file
+		}
 		input, err = os.OpenFile(s.cmd.Input, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	} else {
 		input, err = memoryFile("input", 0)

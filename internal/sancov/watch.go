@@ -65,23 +65,51 @@ func (w *watchdog) end() Reason {
 // cancel gives the batch up. If its child is not there yet, the next look finds it.
 func (w *watchdog) cancel() {
 	w.vain.Store(true)
-	w.kill(Cancelled)
+	w.kill(Cancelled, 0)
 }
 
-func (w *watchdog) kill(r Reason) {
+// kill ends the child. If that is for its time, at says which input has taken it: the child may be done with that by now.
+func (w *watchdog) kill(r Reason, at uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.limit.Load() == 0 {
 		return
 	}
 	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
-	if pid > 1 && look(pid).parent == w.s.pid { // the number comes from the target, and could be anybody's
-		if r == Slow && w.sample(pid) {
-			return
-		}
-		w.killed.Store(uint32(r))
-		syscall.Kill(pid, syscall.SIGKILL)
+	if pid <= 1 || !w.ours(pid) {
+		return
 	}
+	again := w.killed.Load() != uint32(NotKilled) // and where it was is known
+	if r == Slow && !again && (w.sample(pid, at) || !w.ours(pid) || w.s.mem.position() != at) {
+		return
+	}
+	if syscall.Kill(pid, syscall.SIGKILL) == nil {
+		w.killed.Store(uint32(r))
+	}
+}
+
+// ours reports whether a process is the server's child: its number comes from the target, and could be anybody's.
+func (w *watchdog) ours(pid int) bool { return look(pid).parent == w.s.pid }
+
+// stuck reports whether the server should have told long since how its child has ended, and waits for no processor to do so.
+func (w *watchdog) stuck(pid int, since time.Duration) bool {
+	return since >= patience*serverTime || since >= serverTime && !look(pid).ready && !look(w.s.pid).ready
+}
+
+// killServer ends a server that does not tell how its child has ended: it is stopped, or stuck. The guardian ends what else
+// may have its end of the pipe.
+func (w *watchdog) killServer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit.Load() == 0 {
+		return
+	}
+	if w.vain.Load() {
+		w.killed.Store(uint32(Cancelled))
+	} else if w.killed.CompareAndSwap(uint32(NotKilled), uint32(Slow)) {
+		atomic.StoreUint32(&w.s.mem.h.samples, 0) // they are of an earlier batch
+	}
+	w.s.left()
 }
 
 const (
@@ -93,7 +121,9 @@ const (
 
 // sample asks a child some times where it is, and one that sleeps only once, since the question wakes it. One that does not
 // answer is in the kernel, or has blocked the signal. It reports whether the run has come to its end meanwhile.
-func (w *watchdog) sample(pid int) (over bool) {
+func (w *watchdog) sample(pid int, at uint64) (over bool) {
+	atomic.StoreUint32(&w.s.mem.h.samples, 0) // it may still say that another run of the batch was over
+	atomic.StoreUint64(&w.s.mem.h.asked, at)
 	pause := min(max(time.Duration(w.limit.Load())/samplePart, fastestSample), slowestSample)
 	for n := range uint32(maxSamples) {
 		with := askSample
@@ -151,11 +181,12 @@ const (
 // patience is how many times its limit a run may take while it waits for a processor that others use.
 const patience = 10
 
-// run looks at which input runs. The same one at two looks that are the limit apart has run that long.
+// serverTime is how much longer than that a server may take to say how a run has ended.
+const serverTime = time.Second
+
+// run looks at the batch under way from time to time.
 func (w *watchdog) run() {
-	var seen uint64
-	var since time.Time
-	var used time.Duration // processor time when it was seen first
+	var seen sighting
 	t := time.NewTicker(slowestTick)
 	defer t.Stop()
 	tick := slowestTick
@@ -168,31 +199,51 @@ func (w *watchdog) run() {
 		}
 		limit := time.Duration(w.limit.Load())
 		if limit == 0 {
-			since = time.Time{}
+			seen = sighting{}
 			continue
 		}
 		if want := min(max(limit/ticksPerLimit, fastestTick), slowestTick); want != tick {
 			tick = want
 			t.Reset(tick)
 		}
-		if w.vain.Load() {
-			w.kill(Cancelled)
-			continue
+		w.judge(&seen, now, limit)
+	}
+}
+
+// sighting is what the looks at one run have shown.
+type sighting struct {
+	at     uint64        // which input it is
+	first  time.Time     // when it was seen first; zero: none was
+	since  time.Time     // then, or when it was last tried to kill it
+	used   time.Duration // processor time when it was seen first
+	doomed time.Time     // when it was seen first that the child was killed, or nobody waits; zero: neither
+}
+
+// judge looks at which input runs. The same one at two looks that are the limit apart has run that long.
+func (w *watchdog) judge(s *sighting, now time.Time, limit time.Duration) {
+	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
+	if at := w.s.mem.position(); at != s.at || s.first.IsZero() {
+		*s = sighting{at: at, first: now, since: now, used: look(pid).cpu}
+	}
+	if w.killed.Load() == uint32(NotKilled) && !w.vain.Load() {
+		s.doomed = time.Time{}
+	} else if s.doomed.IsZero() {
+		s.doomed = now
+	}
+	switch wall := now.Sub(s.since); {
+	case (now.Sub(s.first)-serverTime)/patience >= limit, !s.doomed.IsZero() && w.stuck(pid, now.Sub(s.doomed)):
+		w.killServer()
+	case w.vain.Load():
+		w.kill(Cancelled, s.at)
+	case wall >= limit:
+		waits := atomic.LoadUint32(&w.s.mem.h.looking) != 0
+		if l := look(pid); (waits || l.ready && l.cpu-s.used < limit/2) && wall < patience*limit {
+			return
 		}
-		pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
-		if at := w.s.mem.position(); at != seen || since.IsZero() {
-			seen, since, used = at, now, look(pid).cpu
-		}
-		if wall := now.Sub(since); wall >= limit {
-			waits := atomic.LoadUint32(&w.s.mem.h.looking) != 0
-			if l := look(pid); (waits || l.ready && l.cpu-used < limit/2) && wall < patience*limit {
-				continue
-			}
-			w.kill(Slow)
-			since = now // it may be in the kernel, or not be there yet: try again
-		} else if w.s.cmd.Memory > 0 && held(pid) > w.s.cmd.Memory {
-			w.kill(Fat)
-		}
+		w.kill(Slow, s.at)
+		s.since = now // it may be in the kernel, or not be there yet: try again
+	case w.s.cmd.Memory > 0 && held(pid) > w.s.cmd.Memory:
+		w.kill(Fat, s.at)
 	}
 }
 

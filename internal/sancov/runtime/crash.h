@@ -131,7 +131,7 @@ static void sample(int signal, siginfo_t *info, void *context) {
 	uint64_t run = (uint64_t)header->round << 32 | header->cur;
 	uint32_t n = sampled == run ? header->samples : 0;
 	if (header->pid != getpid() || n == TEASEL_SAMPLES) return;
-	if (!running) {
+	if (!running || run != __atomic_load_n(&header->asked, __ATOMIC_ACQUIRE)) {
 		__atomic_store_n(&header->samples, TEASEL_OVER, __ATOMIC_RELEASE);
 		return;
 	}

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 3,
+	TEASEL_VERSION = 4,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
@@ -69,13 +69,12 @@ struct header {
 	int32_t pid;
 	uint32_t status; // as waitpid gives it, of the last child that died
 	uint32_t features_used, operands_used;
-	uint32_t leaked; // processes that inputs had left behind
-	uint32_t late;   // counters that came after the start and found no room
+	uint32_t late;     // counters that came after the start and found no room
 	uint32_t unhooked; // calls of comparison hooks that were switched off
 	uint32_t samples; // stacks of the run under way; as many frames are places in the innermost function they share
 
 	uint32_t looking; // for leaks, which is no part of a run's time
-	uint32_t unused;
+	uint64_t asked;   // set by teasel before it asks for a stack: round and cur of the run that it means
 
 	// The last fatal signal, if its handler could still be run.
 	uint32_t signal, code;

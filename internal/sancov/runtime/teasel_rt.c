@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -27,12 +28,12 @@ static uint32_t *leaving;     // of our child: 1: it goes to make room for the n
 static struct slot *slots;
 static const uint8_t *memory;
 static int first_fd;
-static const char *input_path; // of the file that stands for @@; 0: standard input
 
 #include "counters.h"
 #include "operands.h"
 #include "crash.h"
 #include "unhook.h"
+#include "input.h"
 
 // Defined in teasel_main.c, if the target is a harness.
 extern int (*const teasel_harness)(const uint8_t *, size_t) __attribute__((weak));
@@ -62,26 +63,25 @@ static int all_write(int fd, const void *p, size_t n) {
 
 static int tell(uint32_t w) { return all_write(FD_STATUS, &w, sizeof w); }
 
-// orphans_kill ends every child we have, which includes those that have lost their parent. It returns how many.
-static uint32_t orphans_kill(void) {
-	uint32_t count = 0;
+// orphans_kill ends every child we have, which includes those that have lost their parent.
+static void orphans_kill(void) {
 	for (;;) {
 		int status;
 		pid_t p = waitpid(-1, &status, WNOHANG | __WALL);
 		if (p > 0) continue;
-		if (p < 0 && errno != EINTR) return count;
+		if (p < 0 && errno != EINTR) return;
 		char list[4096];
 		int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
 		ssize_t n = fd < 0 ? 0 : read(fd, list, sizeof list);
 		if (fd >= 0) close(fd);
-		if (n <= 0) return count; // without the kernel's list there is only the session, which teasel kills
+		if (n <= 0) return; // without the kernel's list there is only the session, which teasel kills
 		pid_t pid = 0;
 		for (ssize_t i = 0; i < n; i++) {
 			if (list[i] >= '0' && list[i] <= '9') {
 				pid = pid * 10 + (list[i] - '0');
 				continue;
 			}
-			if (pid > 1 && kill(pid, SIGKILL) == 0) count++;
+			if (pid > 1) kill(pid, SIGKILL);
 			pid = 0;
 		}
 		while (waitpid(-1, &status, __WALL) < 0 && errno == EINTR) {
@@ -89,33 +89,22 @@ static uint32_t orphans_kill(void) {
 	}
 }
 
-// input_remove removes the file and the folder that teasel has made for it.
-static void input_remove(void) {
-	char folder[4096];
-	size_t n = 0, slash = 0;
-	for (; input_path[n] && n < sizeof folder - 1; n++) {
-		folder[n] = input_path[n];
-		if (folder[n] == '/') slash = n;
-	}
-	folder[slash] = 0;
-	unlink(input_path);
-	rmdir(folder);
-}
-
-// guard waits until teasel has closed its end of the pipe or is gone, and leaves nothing behind.
+// guard waits until teasel has no use for the server any more, of which it hears a word, or is gone without one. It leaves
+// nothing behind; the file of the input is teasel's as long as there is teasel.
 static _Noreturn void guard(pid_t server) {
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
 		if (fd != FD_LIFE) close(first_fd + fd);
-	char c;
-	while (read(first_fd + FD_LIFE, &c, 1) < 0 && errno == EINTR) {
+	char word;
+	ssize_t n;
+	while ((n = read(first_fd + FD_LIFE, &word, 1)) < 0 && errno == EINTR) {
 	}
 	kill(-server, SIGKILL);
 	kill(server, SIGKILL);
 	orphans_kill();
-	if (input_path) input_remove();
+	if (input_path && n == 0) input_remove();
 	_exit(0);
 }
 
@@ -184,7 +173,7 @@ static uint32_t await(pid_t p) {
 	while (waitpid(p, &status, 0) < 0 && errno == EINTR) {
 	}
 	__atomic_compare_exchange_n(&header->pid, &(int32_t){p}, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	header->leaked += orphans_kill();
+	orphans_kill();
 	return (uint32_t)status;
 }
 
@@ -316,24 +305,6 @@ _Noreturn void __real__Exit(int code);
 _Noreturn void __wrap__Exit(int code) {
 	program_judge();
 	__real__Exit(code);
-}
-
-// input_write puts an input where the program finds it: one file that stays, made anew if the program has moved it.
-static int input_write(const struct slot *s) {
-	int fd = first_fd + FD_INPUT;
-	struct stat open_file, named;
-	if (input_path && (fstat(fd, &open_file) || stat(input_path, &named) || open_file.st_ino != named.st_ino || open_file.st_dev != named.st_dev)) {
-		int made = open(input_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-		if (made < 0 || dup2(made, fd) < 0) return 0;
-		close(made);
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-	}
-	for (size_t done = 0; done < s->length;) {
-		ssize_t n = pwrite(fd, memory + s->offset + done, s->length - done, (off_t)done);
-		if (n <= 0 && errno != EINTR) return 0;
-		if (n > 0) done += (size_t)n;
-	}
-	return ftruncate(fd, (off_t)s->length) == 0 && lseek(fd, 0, SEEK_SET) == 0;
 }
 
 // program_begin makes the forked process what a program expects to be.
