@@ -25,6 +25,7 @@
 
 static struct header *header; // of which another server writes the same fields, when it is its turn
 static uint32_t *leaving;     // of our child: 1: it goes to make room for the next, 2: for good
+static uint32_t *taken;       // by our child: 0: no command so far, 1: one that it has not answered, 2: none that it has not
 static struct slot *slots;
 static const uint8_t *memory;
 static int first_fd;
@@ -41,6 +42,23 @@ extern int (*const teasel_initialize)(int *, char ***) __attribute__((weak));
 int __real_main(int argc, char **argv, char **envp);
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 int mallopt(int what, int value) __attribute__((weak)); // of glibc
+
+static volatile uint32_t *mine; // 1 in the child that runs batches, 0 in what the target forks from it
+
+// mine_begin makes a page that the kernel clears in a process that is forked. Before Linux 4.14 it does not.
+static void mine_begin(void) {
+	void *p = mmap(0, sizeof *mine, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) _exit(1);
+	madvise(p, sizeof *mine, MADV_WIPEONFORK);
+	mine = p;
+}
+
+// harness_run gives the harness an input. What it forks may return as well, and has no business with the rest of the batch.
+static inline __attribute__((always_inline)) int harness_run(const uint8_t *in, size_t n) {
+	int answer = teasel_harness(in, n);
+	if (!*mine) _exit(0);
+	return answer;
+}
 
 #include "leak.h"
 #include "custom.h"
@@ -130,8 +148,9 @@ static int attach(void) {
 	operands = (struct operand *)(m + header->operands);
 	watched = m + header->watched;
 	mutations = (struct mutation *)(m + header->mutations);
-	leaving = mmap(0, 2 * sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	leaving = mmap(0, 3 * sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (leaving == MAP_FAILED) return 0;
+	taken = leaving + 2;
 	buckets_init();
 	header->unhooked = unhook((const uint64_t *)(m + header->inputs), header->count);
 	return tell(STATUS_RENEWED);
@@ -230,7 +249,7 @@ static void teasel_run(struct slot *s, int sanitized) {
 	if (s->ask & ASK_OPERANDS) record_begin(s);
 	running = 1;
 	blocks = 0;
-	s->refused = teasel_harness(in, s->length) == -1;
+	s->refused = harness_run(in, s->length) == -1;
 	int suspected = leaks_suspected();
 	if (s->ask & ASK_OPERANDS) record_end(s);
 	judge(s);
@@ -244,7 +263,9 @@ static _Noreturn void teasel_child(void) {
 	int sanitized = __asan_init || __msan_init;
 	uint32_t runs = 0, command;
 	pid_t pid = getpid();
+	*mine = 1;
 	while (word_read(FD_COMMAND, &command)) {
+		*taken = 1;
 		if (command == COMMAND_RENEW) {
 			*leaving = 1;
 			tell(STATUS_RENEWED);
@@ -260,24 +281,32 @@ static _Noreturn void teasel_child(void) {
 			}
 		runs += n - header->from;
 		*leaving = header->most_runs && runs >= header->most_runs;
+		*taken = 2;
 		if (!tell(STATUS_DONE) || *leaving) _exit(0);
 	}
 	*leaving = 2;
 	_exit(0);
 }
 
+enum { IDLE_DEATHS = 16 }; // of children in a row that have not come to their first command
+
 static _Noreturn void teasel_serve(void) {
+	uint32_t idle = 0;
 	leaks_begin(leaving + 1);
 	counters_clear();
 	heap_keep();
+	mine_begin();
 	for (;;) {
-		*leaving = 0;
+		*leaving = *taken = 0;
 		pid_t p = child();
 		if (p < 0) _exit(1);
 		if (p == 0) teasel_child();
 		uint32_t status = await(p);
 		if (*leaving == 1) continue;
 		if (*leaving == 2) _exit(0);
+		idle = *taken ? 0 : idle + 1;
+		if (idle == IDLE_DEATHS) _exit(1);
+		if (*taken != 1) continue; // a thread has ended it, or a timer: an answer would be taken for that to the next command
 		header->status = status;
 		if (!tell(STATUS_DEAD)) _exit(0);
 	}
