@@ -195,6 +195,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	e.past.runs += done
 	for i := range done {
 		if death != nil && i == done-1 {
+			e.forget(obs[i].Ask, e.memory.Features(e.memory.Slot(i)))
 			e.died(&obs[i], death, s)
 			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Slow && limit == e.target.limit() && len(c.Stack) > 0 {
 				e.loops[c.group()] = true
@@ -214,6 +215,7 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 		o.Exit = teasel.ExitRejected
 	}
 	if status := syscall.WaitStatus(slot.Status); slot.Status != 0 && slices.Contains(e.target.Exits, status.ExitStatus()) {
+		e.forget(o.Ask, e.memory.Features(slot))
 		e.died(o, &sancov.Death{Status: status, Stderr: s.Stderr()}, s)
 		return
 	}
@@ -241,6 +243,9 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, obs []teasel.Observation) error {
 	for left := e.finds; len(left) > 0; {
 		if s.Gone() {
+			for _, f := range left {
+				e.forget(obs[f.index].Ask, f.features)
+			}
 			return nil
 		}
 		e.memory.Clear()
@@ -258,6 +263,7 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 			o := &obs[f.index]
 			o.Runs++
 			if death != nil && i == done-1 {
+				e.forget(o.Ask, f.features)
 				e.died(o, death, s)
 				continue
 			}
@@ -266,6 +272,17 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 		left = left[done:]
 	}
 	return nil
+}
+
+// forget makes news again what a run has reached that is not told of, since it ended badly: an input that does not may reach
+// it as well. With all features asked for there is no telling what was news.
+func (e *executor) forget(a teasel.Ask, fs []uint32) {
+	if a.Features || a.Quiet {
+		return
+	}
+	for _, f := range fs {
+		e.memory.Forget(f)
+	}
 }
 
 // keep puts into o what is in both lists, each of which rises.

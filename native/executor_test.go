@@ -171,6 +171,53 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// What a run has reached whose input is not kept is still news when another input reaches it.
+func TestDroppedStaysNews(t *testing.T) {
+	for _, test := range []struct {
+		name, source string
+		flags        []string
+		known        string // has reached all but one branch
+		dropped      string
+		exit         teasel.Exit
+		kept         string
+	}{
+		{"refused", `#include <stddef.h>
+#include <stdint.h>
+static volatile int sink;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n && d[0] == 'a') sink = 1;
+	return n < 8 ? -1 : 0;
+}`, nil, "bbbbbbbb", "aaaa", teasel.ExitRejected, "aaaaaaaa"},
+		{"crash by exit status", `#include <unistd.h>
+static volatile int sink;
+int main(void) {
+	char s[4] = {0};
+	if (read(0, s, 3) > 0 && s[0] == 'a') sink = 1;
+	return s[1] == 'x' ? 4 : 0;
+}`, nil, "by", "ax", teasel.ExitCrash, "ay"},
+		{"leak", `#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+static volatile int sink;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n && d[0] == 'a') sink = 1;
+	char *volatile p = malloc(8);
+	if (n != 2) free(p);
+	p = 0;
+	return 0;
+}`, []string{"-fsanitize=address"}, "bbb", "aa", teasel.ExitCrash, "aaa"},
+	} {
+		ex := open(t, native.Target{Command: []string{build(t, test.source, test.flags...)}, Exits: []int{4}})
+		run(t, ex, teasel.Ask{}, test.known)
+		if o := run(t, ex, teasel.Ask{}, test.dropped); o.Exit != test.exit || len(o.Features) > 0 {
+			t.Errorf("%s: %v with features %v: %s", test.name, o.Exit, o.Features, o.Detail)
+		}
+		if o := run(t, ex, teasel.Ask{}, test.kept); o.Exit != teasel.ExitOK || len(o.Features) == 0 {
+			t.Errorf("%s: afterwards %v with features %v: %s", test.name, o.Exit, o.Features, o.Detail)
+		}
+	}
+}
+
 // A target that kills the process it was forked from is started anew.
 func TestServerKilled(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, `#include <signal.h>

@@ -160,13 +160,20 @@ static inline __attribute__((always_inline)) void scan(struct slot *s, uint32_t 
 }
 
 static __attribute__((noinline)) void scan_news(struct slot *s) { scan(s, 0); }
+static __attribute__((noinline)) void scan_quiet(struct slot *s) { scan(s, ASK_QUIET); }
 static __attribute__((noinline)) void scan_all(struct slot *s) { scan(s, s->ask); }
 
 // judge ends a run: what of it is news, and what else was asked for.
 static void judge(struct slot *s) {
 	s->feature_first = header->features_used;
-	if (s->ask & (ASK_FEATURES | ASK_TRACE | ASK_QUIET))
-		scan_all(s);
-	else
+	switch (s->ask & (ASK_FEATURES | ASK_TRACE | ASK_QUIET)) {
+	case 0:
 		scan_news(s);
+		break;
+	case ASK_QUIET:
+		scan_quiet(s);
+		break;
+	default:
+		scan_all(s);
+	}
 }

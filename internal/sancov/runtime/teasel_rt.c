@@ -252,6 +252,7 @@ static void teasel_run(struct slot *s, int sanitized) {
 	s->refused = harness_run(in, s->length) == -1;
 	int suspected = leaks_suspected();
 	if (s->ask & ASK_OPERANDS) record_end(s);
+	if (s->refused) s->ask |= ASK_QUIET; // teasel does not keep it, and what it reaches is still news of an input that it would
 	judge(s);
 	if (suspected) leaks_look(in, s->length);
 	running = 0;
