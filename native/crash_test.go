@@ -33,6 +33,7 @@ var planted = []struct {
 	{"j", "native/wild-jump", teasel.Critical, "wild_jump", "", ""},
 	{"d", "native/arithmetic", teasel.Medium, "divide", "native/undefined-behaviour", ""},
 	{"t", "native/trap", teasel.Medium, "trap", "", ""},
+	{"b", "native/trap", teasel.Medium, "breakpoint", "", ""},
 	{"a", "native/abort", teasel.Medium, "assertion", "", ""},
 	{"e", "native/exit", teasel.Low, "", "", ""},
 	{"h", "native/hang", teasel.Medium, "hang", "", ""},

@@ -24,6 +24,7 @@ ALONE static void wild_write(const uint8_t *d) { if (BUG(d[1] == 'x')) *(volatil
 ALONE static void wild_jump(const uint8_t *d) { if (BUG(d[1] == 'x')) ((void (*)(void))0x41414141000)(); }
 ALONE static void divide(const uint8_t *d) { sink = 100 / (BUG(d[1] == 'x') ? zero : 3); }
 ALONE static void trap(const uint8_t *d) { if (BUG(d[1] == 'x')) __builtin_trap(); }
+ALONE static void breakpoint(const uint8_t *d) { if (BUG(d[1] == 'x')) __builtin_debugtrap(); }
 ALONE static void assertion(const uint8_t *d) { assert(!BUG(d[1] == 'x')); }
 ALONE static void leave(const uint8_t *d) { if (BUG(d[1] == 'x')) exit(3); }
 ALONE static void hang(const uint8_t *d) { while (BUG(d[1] == 'x')) sink++; }
@@ -90,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	case 'j': wild_jump(d); break;
 	case 'd': divide(d); break;
 	case 't': trap(d); break;
+	case 'b': breakpoint(d); break;
 	case 'a': assertion(d); break;
 	case 'e': leave(d); break;
 	case 'h': hang(d); break;

@@ -43,6 +43,8 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 	if (header->access && header->address == header->pc) header->access = 3;
 	crash_from = (uintptr_t)header->pc;
 #if defined(__x86_64__)
+	if (signal == SIGTRAP && info->si_code == SI_KERNEL) // int3: the next instruction may be of another line
+		r[REG_RIP] = (greg_t)(crash_from = header->pc = (uint64_t)ip - 1);
 	int jumped = header->access == 3 && header->address == header->pc;
 	if (jumped) { // there is no code: the stack begins with the call that led there
 		crash_from = *(uintptr_t *)sp - 1;
@@ -163,7 +165,7 @@ static void crash(int signal, siginfo_t *info, void *context) {
 	for (size_t i = 0; i < FATAL; i++)
 		if (fatal[i] == signal) sigaction(signal, &before_us[i], 0);
 	crash_note(signal, info, context);
-	if (info->si_code > 0) return; // the instruction is run again
+	if (info->si_code > 0 && signal != SIGTRAP && signal != SIGSYS) return; // the instruction is run again; of those two it is the next one
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, signal);
@@ -174,6 +176,24 @@ static void crash(int signal, siginfo_t *info, void *context) {
 void __asan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 void __ubsan_handle_builtin_unreachable(void *) __attribute__((weak));
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+
+// A target may want a signal for what it does, as virtual machines and garbage collectors do. Handlers that it has installed
+// before it is given inputs stay. Those of a sanitizer are there before any of its code is run.
+static struct sigaction at_start[FATAL];
+static uint8_t kept[FATAL];
+
+static __attribute__((constructor(101))) void crash_begin(void) {
+	for (size_t i = 0; i < FATAL; i++) sigaction(fatal[i], 0, &at_start[i]);
+}
+
+static void crash_look(void) {
+	for (size_t i = 0; i < FATAL; i++) {
+		struct sigaction now = {.sa_handler = SIG_DFL};
+		if (sigaction(fatal[i], 0, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
+		kept[i] = !__sanitizer_set_report_fd || now.sa_handler != at_start[i].sa_handler;
+	}
+}
 
 static void crash_watch(void) {
 	stack_t ours = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, theirs;
@@ -183,6 +203,7 @@ static void crash_watch(void) {
 	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
 	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
+		if (kept[i]) continue;
 		sigaction(fatal[i], &a, &before_us[i]);
 		// UndefinedBehaviorSanitizer's handlers see no more than ours, and trip over stacks.
 		if (!__asan_init && !__msan_init) before_us[i].sa_handler = SIG_DFL;

@@ -40,7 +40,6 @@ static int first_fd;
 extern int (*const teasel_harness)(const uint8_t *, size_t) __attribute__((weak));
 extern int (*const teasel_initialize)(int *, char ***) __attribute__((weak));
 int __real_main(int argc, char **argv, char **envp);
-void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
 static volatile uint32_t *mine; // 1 in the child that runs batches, 0 in what the target forks from it
@@ -387,6 +386,7 @@ int __wrap_main(int argc, char **argv, char **envp) {
 	unsetenv("TEASEL_INPUT");
 	int harness = &teasel_harness != 0;
 	if (harness && teasel_initialize) teasel_initialize(&argc, &argv);
+	crash_look();
 	if (!attach()) _exit(1);
 	if (harness) teasel_serve();
 	program_serve();
