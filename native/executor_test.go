@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -270,6 +271,44 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		t.Errorf("a good input: %v, %s", o.Exit, o.Detail)
 	}
 	check(t, run(t, ex, teasel.Ask{}, "xb"), "xb", "native/uninitialised-value", "LLVMFuzzerTestOneInput", teasel.Medium)
+}
+
+// There is room for all that a whole batch reaches.
+func TestManyFeatures(t *testing.T) {
+	var src strings.Builder
+	src.WriteString("#include <stddef.h>\n#include <stdint.h>\nstatic volatile int zero, sink;\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {\n")
+	for i := range 4000 {
+		fmt.Fprintf(&src, "if (zero == 0) sink = %d;\n", i)
+	}
+	for i := range 1000 {
+		fmt.Fprintf(&src, "if (n && d[0] == %d) sink = %d;\n", i%64, i)
+	}
+	src.WriteString("return 0;\n}\n")
+	ex := open(t, native.Target{Command: []string{build(t, src.String(), "-O0")}})
+	ins, obs := make([][]byte, 64), make([]teasel.Observation, 64)
+	for i := range ins {
+		ins[i], obs[i] = []byte{byte(i)}, teasel.Observation{Ask: teasel.Ask{Features: true, Quiet: true}, Runs: 1}
+	}
+	if n, err := ex.ExecBatch(context.Background(), ins, obs); n != len(ins) || err != nil {
+		t.Fatal(n, err)
+	}
+	count := map[teasel.Feature]int{}
+	for i := range obs {
+		for _, f := range obs[i].Features {
+			count[f]++
+		}
+	}
+	for i := range obs {
+		own := 0
+		for _, f := range obs[i].Features {
+			if count[f] == 1 {
+				own++
+			}
+		}
+		if own < 15 || len(obs[i].Features) < 4000 {
+			t.Errorf("input %d: %d features, %d of its own", i, len(obs[i].Features), own)
+		}
+	}
 }
 
 // One operation is one execution of a batch.

@@ -192,7 +192,7 @@ func (m *Memory) lay(h Hello) error {
 		return from
 	}
 	x := header{magic: magic, capacity: uint32(capacity), slotCount: uint32(m.limits.Slots),
-		featureCount: uint32(2*capacity + 1<<16), operandCount: uint32(m.limits.Operands)}
+		featureCount: uint32(featureRoom(capacity, m.limits.Slots)), operandCount: uint32(m.limits.Operands)}
 	x.slots = area(uint64(m.limits.Slots) * uint64(unsafe.Sizeof(Slot{})))
 	x.virgin = area(capacity)
 	x.bar = area(capacity / 4)
@@ -226,6 +226,15 @@ func (m *Memory) lay(h Hello) error {
 		m.virgin[i] = 0xff
 	}
 	return nil
+}
+
+// mostFeatures bounds the table of features, of a program with millions of counters.
+const mostFeatures = 1 << 26
+
+// featureRoom returns how many features a batch may have: each input may have asked for all of its own, one of each counter
+// at most. Of that the kernel gives memory only to what is written.
+func featureRoom(capacity uint64, slots int) uint64 {
+	return min(max(2*capacity+1<<16, uint64(slots)*capacity), mostFeatures)
 }
 
 // offer leaves the addresses of calls to be switched off where the inputs will be.
