@@ -102,6 +102,42 @@ func check(t *testing.T, o teasel.Observation, in, rule, function string, severi
 	}
 }
 
+// What names a bug is where the target's own functions are, whatever those of libraries are called.
+func TestGroups(t *testing.T) {
+	lib := func(module, function string) native.Frame { return native.Frame{Module: module, Function: function} }
+	bare := func(function string) native.Frame { return lib("/tmp/target", function) }
+	at := func(function, file string, line int) native.Frame {
+		return native.Frame{Module: "/tmp/target", Function: function, File: file, Line: line}
+	}
+	main := at("main", "/src/main.cc", 3)
+	for _, test := range []struct {
+		name  string
+		stack []native.Frame
+		want  string
+	}{
+		{"abort", []native.Frame{bare("raise"), bare("abort"), main}, "main:3"},
+		{"named like abort", []native.Frame{bare("abort"), at("abort_request", "/src/a.c", 10), main}, "abort_request:10 < main"},
+		{"named like abort, elsewhere", []native.Frame{bare("abort"), at("abort_request", "/src/a.c", 20), main}, "abort_request:20 < main"},
+		{"named like raise", []native.Frame{bare("raise"), at("raise_error", "/src/a.c", 7), main}, "raise_error:7 < main"},
+		{"namespace core", []native.Frame{at("core::parse", "/src/core.cc", 5), main}, "core::parse:5 < main"},
+		{"namespace alloc", []native.Frame{at("alloc::Pool::get", "/src/alloc/pool.cc", 6), main}, "alloc::Pool::get:6 < main"},
+		{"Rust's crates", []native.Frame{bare("core::panicking::panic_fmt"), at("core::slice::index", "/rustc/0a1b/library/core/src/slice/index.rs", 8),
+			at("<alloc::vec::Vec<T> as core::ops::index::Index<I>>::index", "/usr/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs", 9), main}, "main:3"},
+		{"a trait of the target's for a type of Rust's", []native.Frame{at("<alloc::boxed::Box<T> as record::Read>::read", "/src/lib.rs", 4), main},
+			"<alloc::boxed::Box<T> as record::Read>::read:4 < main"},
+		{"libc++", []native.Frame{lib("/usr/lib/libc++abi.so.1", "demangling_terminate_handler()"), lib("/usr/lib/libc++.so.1", "x"), lib("/usr/lib/libunwind.so.1", "y"), main}, "main:3"},
+		{"exceptions", []native.Frame{bare("__cxxabiv1::failed_throw"), bare("__cxa_throw"), bare("_Unwind_RaiseException"), main}, "main:3"},
+		{"a static C library", []native.Frame{bare("__pthread_kill_implementation"), bare("raise"), bare("abort"), bare("__libc_message"), bare("malloc_printerr"),
+			bare("_int_free"), bare("free"), main}, "main:3"},
+		{"a static assertion", []native.Frame{bare("raise"), bare("abort"), bare("__assert_fail_base"), bare("__assert_fail"), main}, "main:3"},
+	} {
+		fs := native.Detect(&teasel.Observation{Evidence: &native.Crash{Rule: "native/abort", Stack: test.stack}})
+		if len(fs) != 1 || fs[0].Group != test.want {
+			t.Errorf("%s: %+v, want the group %q", test.name, fs, test.want)
+		}
+	}
+}
+
 // A leak is told by the run that has it, with the whole stack of its allocation, and what stays in use is none.
 func TestLeak(t *testing.T) {
 	const text = `#include <stdint.h>
