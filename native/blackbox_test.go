@@ -104,6 +104,21 @@ func sameFeatures(a, b []teasel.Feature) bool {
 	return true
 }
 
+// Output that is no text counts as any other, and does not add up from one run to the next until there is no room for it.
+func TestBinaryOutput(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{plainBuild(t, "talker.c")}})
+	silent := exec1(t, ex, teasel.Ask{}, "hello").Features
+	first := exec1(t, ex, teasel.Ask{}, "binary").Features
+	if len(first) <= len(silent) {
+		t.Errorf("features %v, and of no output %v", first, silent)
+	}
+	for i := range 400 {
+		if o := exec1(t, ex, teasel.Ask{}, "binary"); o.Exit != teasel.ExitOK || !sameFeatures(o.Features, first) {
+			t.Fatalf("run %d: %v, features %v, the first: %v", i, o.Exit, o.Features, first)
+		}
+	}
+}
+
 // A campaign gets to a bug by what the program says on the way there, and finds nothing in the twin without it.
 func TestBlackBoxCampaign(t *testing.T) {
 	for _, args := range [][]string{nil, {"@@"}} {

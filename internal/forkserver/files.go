@@ -93,8 +93,9 @@ const outputRoom = 64 << 10
 // outputFile takes what a program writes. It is a file without a name that keeps its size, so that a program which writes
 // for ever gets an error and fills nothing. It is mapped, so that it costs no system call to see that nothing was written.
 type outputFile struct {
-	file  *os.File
-	bytes []byte
+	file   *os.File
+	bytes  []byte
+	silent int // runs since the last rewind
 }
 
 func newOutputFile(name string) (*outputFile, error) {
@@ -118,18 +119,25 @@ func newOutputFile(name string) (*outputFile, error) {
 
 // rewind forgets what was written.
 func (f *outputFile) rewind() {
-	if f.bytes[0] == 0 { // the first byte of a text
-		return
-	}
 	syscall.Seek(int(f.file.Fd()), 0, io.SeekStart)
 	f.bytes[0] = 0
 }
 
+// rewindAfter is how many runs may pass that have written nothing but what begins with a NUL.
+const rewindAfter = 64
+
+// rewindText is rewind where a system call would tell in a run's time. What begins with no NUL is forgotten at once; what does,
+// as few texts do, after a while, so that the file does not fill up.
+func (f *outputFile) rewindText() {
+	if f.silent++; f.bytes[0] == 0 && f.silent < rewindAfter {
+		return
+	}
+	f.silent = 0
+	f.rewind()
+}
+
 // written returns what was written since the last rewind. It is lent until then.
 func (f *outputFile) written() []byte {
-	if f.bytes[0] == 0 {
-		return nil
-	}
 	end, err := syscall.Seek(int(f.file.Fd()), 0, io.SeekCurrent)
 	if err != nil {
 		return nil

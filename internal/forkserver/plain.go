@@ -34,7 +34,6 @@ type Plain struct {
 	stdout   *outputFile
 	stderr   *outputFile
 	guardian *proc.Guardian
-	leaked   int
 	watch    watchdog
 }
 
@@ -91,7 +90,7 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 		if !held(leash) {
 			break
 		}
-		p.leaked += proc.KillStrays(pid, p.marker)
+		proc.KillStrays(pid, p.marker)
 		time.Sleep(leashPause)
 	}
 	var ws syscall.WaitStatus
@@ -149,9 +148,6 @@ func (p *Plain) Stdout() []byte { return p.stdout.written() }
 
 // Stderr returns what the last run has written to standard error. It is lent until the next.
 func (p *Plain) Stderr() []byte { return p.stderr.written() }
-
-// Leaked returns how many processes the runs have left behind, all of which were killed.
-func (p *Plain) Leaked() int { return p.leaked }
 
 // Close gives everything back. Nothing runs between two calls of Run.
 func (p *Plain) Close() error {

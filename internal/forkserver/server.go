@@ -141,7 +141,7 @@ func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Resul
 	if err := s.place(in); err != nil {
 		return Result{}, err
 	}
-	s.stderr.rewind()
+	s.stderr.rewindText()
 	clear(s.Trace())
 	var killed uint32
 	if s.stale {

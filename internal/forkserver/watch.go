@@ -22,7 +22,6 @@ type watchdog struct {
 	limit  atomic.Int64  // of a run, in nanoseconds
 	pid    atomic.Int64  // of the child; 0: it is not known yet
 	killed atomic.Uint32 // Reason
-	leaked atomic.Int64
 
 	mu     sync.Mutex // held while a child is killed
 	cancel <-chan struct{}
@@ -176,9 +175,7 @@ func (w *watchdog) cancelled() bool {
 
 // sweep kills what runs have left behind, and returns when to look again.
 func (w *watchdog) sweep() time.Duration {
-	n := proc.KillStrays(w.root, w.marker)
-	w.leaked.Add(int64(n))
-	if n > 0 {
+	if proc.KillStrays(w.root, w.marker) > 0 {
 		return sweepAgain
 	}
 	return sweepEvery

@@ -32,6 +32,11 @@ int main(int argc, char **argv) {
 	if (!strcmp(text, "child") && fork() == 0) sleep(1000), _exit(0);
 	if (!strcmp(text, "flood"))
 		for (long i = 0; i < 100000; i++) printf("line %ld of very many lines\n", i);
+	if (!strcmp(text, "binary")) {
+		char b[203] = {0, 0, 1};
+		memset(b + 3, 'x', sizeof b - 3);
+		if (write(1, b, sizeof b) != sizeof b) return 1;
+	}
 	if (!strcmp(text, "mask")) {
 		sigset_t all;
 		sigfillset(&all);
