@@ -177,3 +177,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		t.Errorf("leaks are to be left alone: %v, %s", o.Exit, o.Detail)
 	}
 }
+
+// To look for a leak takes the run a second time, which is no part of its own.
+func TestLeakTime(t *testing.T) {
+	ex := open(t, native.Target{Timeout: time.Second, Command: []string{build(t, `#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+static char *kept[64];
+static int used;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	(void)d, (void)n;
+	usleep(600000);
+	kept[used++ % 64] = malloc(10);
+	return 0;
+}`, "-fsanitize=address")}})
+	if o := run(t, ex, teasel.Ask{}, "a"); o.Exit != teasel.ExitOK {
+		t.Errorf("%v: %s", o.Exit, o.Detail)
+	}
+}

@@ -34,11 +34,11 @@ static int leaks_suspected(void) { return blocks > 0 && looks && *looks < LEAK_L
 
 // leaks_look repeats a run and ends the process if that leaks.
 static void leaks_look(const uint8_t *in, size_t n) {
+	__atomic_store_n(&header->looking, 1, __ATOMIC_RELAXED);
 	leaks_stacks(LEAK_FRAMES);
 	harness_run(in, n);
 	leaks_stacks(0);
 	counters_clear();
-	__atomic_store_n(&header->looking, 1, __ATOMIC_RELAXED);
 	if (__lsan_do_recoverable_leak_check()) _exit(EXIT_LEAK);
 	__atomic_store_n(&header->looking, 0, __ATOMIC_RELAXED);
 	++*looks;
