@@ -60,6 +60,7 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 		out = append(out, "-Wl,--wrap="+f)
 	}
 	if call.shared {
+		out = append(out, "-Wl,-z,nodelete") // what a run has counted is looked at when it is over, and may have closed the library
 		return append(out, last(call, rt.file("teasel_so.o"))...), nil
 	}
 	for _, f := range [...]string{"main", "_exit", "_Exit"} {

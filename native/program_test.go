@@ -65,22 +65,40 @@ int check(const char *s) { if (s[0] == 'a') return 1; if (s[0] == 'b') return st
 #include <stdint.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef LOADED
-static int check(const char *s) { static int (*f)(const char *); if (!f) f = dlsym(dlopen(LOADED, RTLD_NOW), "check"); return f(s); }
+static int check(const char *s) {
+	void *lib = dlopen(LOADED, RTLD_NOW);
+	int (*f)(const char *) = dlsym(lib, "check");
+	int r = f(s);
+#ifdef CLOSED
+	dlclose(lib);
+#endif
+	return r;
+}
 #else
 int check(const char *s);
 #endif
-int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy(s, d, n < 7 ? n : 7); check(s); return 0; }`)
+#ifdef PROGRAM
+int main(void) { char s[8] = {0}; if (read(0, s, 7) >= 0) check(s); return 0; }
+#else
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy(s, d, n < 7 ? n : 7); check(s); return 0; }
+#endif`)
 	so := filepath.Join(dir, "libcheck.so")
 	compile(t, native.Compiler{}, "-shared", "-fPIC", lib, "-o", so, "-Wl,-z,defs")
 	for name, args := range map[string][]string{
 		"linked": {so, "-Wl,-rpath," + dir}, "loaded": {"-DLOADED=\"" + so + "\"", "-ldl"},
+		"closed":              {"-DLOADED=\"" + so + "\"", "-DCLOSED", "-ldl"},
+		"closed by a program": {"-DLOADED=\"" + so + "\"", "-DCLOSED", "-DPROGRAM", "-ldl"},
 	} {
 		bin := filepath.Join(dir, name)
 		compile(t, native.Compiler{}, append([]string{main, "-o", bin}, args...)...)
 		ex := open(t, native.Target{Command: []string{bin}})
 		run(t, ex, teasel.Ask{}, "x")
 		a, b := run(t, ex, teasel.Ask{}, "a"), run(t, ex, teasel.Ask{}, "b")
+		if a.Exit != teasel.ExitOK || b.Exit != teasel.ExitOK {
+			t.Errorf("%s: %s; %s", name, a.Detail, b.Detail)
+		}
 		if len(a.Features) == 0 || len(b.Features) == 0 {
 			t.Errorf("%s: the library's branches are no news: %v %v", name, a.Features, b.Features)
 		}
