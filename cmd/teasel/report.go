@@ -26,7 +26,7 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, problems, err := dir.Snapshot()
+			_, problems, err := dir.Snapshot(nil)
 			if err != nil {
 				return failure(err)
 			}
