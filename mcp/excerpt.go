@@ -70,12 +70,13 @@ func stderrTail(text []byte) string {
 	return b.String()
 }
 
-// stderrOf returns the end of what the server wrote to standard error.
+// stderrOf returns what the server wrote to standard error: during the script, where that is known, else the end of all
+// that it has ever written. In the latter stands what was logged of other requests, too.
 func stderrOf(t *Transcript) []byte {
-	if len(t.End.Stderr) > 0 {
-		return t.End.Stderr
+	if len(t.Stderr) > 0 {
+		return t.Stderr
 	}
-	return t.Stderr
+	return t.End.Stderr
 }
 
 // ending says how a process ended, after "server".

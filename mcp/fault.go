@@ -152,8 +152,7 @@ func findFault(text []byte) fault {
 			start = bytes.LastIndexByte(text[:at], '\n') + 1 // the place stands before the words
 		}
 		if s.text == "Node.js v" {
-			start = max(0, at-8<<10)
-			f.line = lastNodeError(text[start:at])
+			start, f.line = lastNodeError(text, max(0, at-8<<10), at)
 		} else if pythonTraceBefore(text, at) {
 			start = bytes.LastIndex(text[:at], tracebackHead)
 		}
@@ -165,12 +164,15 @@ func findFault(text []byte) fault {
 
 var nodeError = regexp.MustCompile(`(?m)^(?:Uncaught )?[A-Za-z_$][\w$.]*(?:Error|Exception)\b.*$`)
 
-// lastNodeError returns the line that names the error above the last trace.
-func lastNodeError(text []byte) string {
-	if all := nodeError.FindAll(text, -1); len(all) > 0 {
-		return string(all[len(all)-1])
+// lastNodeError returns where between two offsets the last line is that names an error, and that line. What stands above
+// it may be the trace of an error that was handled, and logged.
+func lastNodeError(text []byte, from, to int) (start int, line string) {
+	all := nodeError.FindAllIndex(text[from:to], -1)
+	if len(all) == 0 {
+		return from, "uncaught exception"
 	}
-	return "uncaught exception"
+	last := all[len(all)-1]
+	return from + last[0], string(text[from+last[0] : from+last[1]])
 }
 
 // Frames of stack traces, as their runtimes print them.

@@ -3,6 +3,8 @@ package mcp
 import (
 	"fmt"
 	"testing"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 const exceptionGroup = `  + Exception Group Traceback (most recent call last):
@@ -38,6 +40,8 @@ func TestLastWords(t *testing.T) {
 		{inGroup("KeyError: 1"), "KeyError: 1", "reader tools.py", true},
 		{plain + "AssertionError: odd\n", "AssertionError: odd", "f b.py", true},
 		{"ready\nshop: /srv/stock.c:42: take: Assertion `n >= 0' failed.\n", "shop: /srv/stock.c:42: take: Assertion `n >= 0' failed.", "take stock.c", true},
+		{loggedByNode + "/srv/b.js:4\n    throw new StockError();\n    ^\n\nStockError: none left\n    at take (/srv/b.js:4:5)\n    at main (/srv/a.js:1:2)\n\nNode.js v22.4.0\n",
+			"StockError: none left", "take b.js", true},
 		{"usage: a [-h]\na: error: unrecognized arguments: b\n", "", "", false},
 		{"Traceback (most recent call last):\n", "", "", false},
 		{"", "", "", false},
@@ -48,6 +52,29 @@ func TestLastWords(t *testing.T) {
 		}
 		if alive := findFault([]byte(test.text)).kind != faultNone; alive != test.alive {
 			t.Errorf("%q: a fault of one that lives: %v", test.text, alive)
+		}
+	}
+}
+
+const loggedByNode = "TypeError: handled\n    at log (/srv/log.js:1:2)\n    at main (/srv/a.js:3:4)\n"
+
+// TestFaultOfTheScript: what a server has logged of earlier requests is not what it died of.
+func TestFaultOfTheScript(t *testing.T) {
+	const died = "Error: gone\n    at take (/srv/b.js:4:5)\n    at main (/srv/a.js:1:2)\n\nNode.js v22.4.0\n"
+	for _, tt := range []struct{ during, all, rule, place string }{
+		{died, loggedByNode + died, RuleCrash, "take b.js"},
+		{died, "Traceback (most recent call last):\nMemoryError\n" + died, RuleCrash, "take b.js"},
+		{"bye\n", loggedByNode + "bye\n", RuleCrash, ""},
+		{"", died, RuleCrash, "take b.js"}, // several scripts were under way: nobody knows whose it is
+	} {
+		transcript := parseTranscript(t, deskSession(t), `> {"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n! exit 1\n")
+		transcript.Stderr, transcript.End.Stderr = []byte(tt.during), []byte(tt.all)
+		var found []teasel.Finding
+		for _, d := range Detectors(DetectorConfig{}) {
+			found = append(found, d.Detect(&teasel.Observation{Evidence: transcript})...)
+		}
+		if len(found) != 1 || found[0].Rule != tt.rule || found[0].Fault != tt.place {
+			t.Errorf("%q at the end of %q: found %v, want %s at %q", tt.during, tt.all, found, tt.rule, tt.place)
 		}
 	}
 }
