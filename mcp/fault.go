@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -200,10 +201,8 @@ func (f fault) place(e *echo) string {
 
 // topFrame returns the innermost frame of a stack trace that belongs to the program, "" if there is no trace.
 func topFrame(trace []byte) string {
-	for _, m := range goFrame.FindAllSubmatch(trace, 32) {
-		if name := string(m[1]); !runtimeFrame(name) {
-			return name + " " + base(string(m[2]))
-		}
+	if frame := topGoFrame(trace); frame != "" {
+		return frame
 	}
 	if m := rustPanic.FindSubmatch(trace); m != nil {
 		return base(string(m[1]))
@@ -232,6 +231,21 @@ func topFrame(trace []byte) string {
 		}
 	}
 	return ""
+}
+
+// topGoFrame is topFrame for Go. Where a function that has recovered prints the stack, it stands above the panic itself.
+func topGoFrame(trace []byte) string {
+	var top, above string
+	for _, m := range goFrame.FindAllSubmatch(trace, 64) {
+		name := string(m[1])
+		switch {
+		case name == "panic":
+			top, above = "", cmp.Or(top, above)
+		case top == "" && !runtimeFrame(name):
+			top = name + " " + base(string(m[2]))
+		}
+	}
+	return cmp.Or(top, above)
 }
 
 func runtimeFrame(name string) bool {

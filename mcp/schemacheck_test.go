@@ -122,6 +122,9 @@ func TestPlainSchema(t *testing.T) {
 func TestTopFrame(t *testing.T) {
 	for _, test := range [][2]string{
 		{"panic: x\n\ngoroutine 1 [running]:\npanic({0x1, 0x2})\n\t/usr/local/go/src/runtime/panic.go:1 +0x1\nmain.(*store).add(0x1)\n\t/srv/store.go:12 +0x1d\n", "main.(*store).add store.go"},
+		{"panic: x\n\ngoroutine 1 [running]:\nruntime/debug.Stack()\n\t/usr/local/go/src/runtime/debug/stack.go:26 +0x5e\nmain.serve.func1()\n\t/srv/serve.go:9 +0x1d\n" +
+			"panic({0x1, 0x2})\n\t/usr/local/go/src/runtime/panic.go:1 +0x1\nruntime.goPanicIndex(0x7, 0x3)\n\t/usr/local/go/src/runtime/panic.go:2 +0x1\n" +
+			"main.(*store).add(0x1)\n\t/srv/store.go:12 +0x1d\nmain.serve()\n\t/srv/serve.go:12 +0x1d\n", "main.(*store).add store.go"},
 		{"Error: x\n    at Object.<anonymous> (node:internal/x:1:2)\n    at async Server.call (file:///srv/index.js:10:5)\n", "Server.call index.js"},
 		{"Error: x\n    at /srv/index.js:10:5\n", "index.js"},
 		{"Traceback (most recent call last):\n  File \"/srv/a.py\", line 3, in main\n  File \"/srv/b.py\", line 4, in handle\nKeyError: 1", "handle b.py"},
