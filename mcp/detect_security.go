@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -199,7 +200,7 @@ func (j *judge) showsEnvironment(r *Received) bool {
 }
 
 // traceTexts stand in every stack trace that is looked for, as JSON writes them.
-var traceTexts = []string{"Traceback (most recent call last)", "goroutine ", `\n    at `, `\tat `, "panicked at ", `\n   at `}
+var traceTexts = []string{"Traceback (most recent call last)", "goroutine ", `\n    at `, `\tat `, "panicked at ", `\n   at `, ".php(", ".rb:"}
 
 // stackTrace looks through the texts of a line for a stack trace.
 func (j *judge) stackTrace(r *Received) {
@@ -232,17 +233,20 @@ func traceIn(text string) string {
 	if rustPanic.MatchString(text) {
 		return rustPanic.FindString(text)
 	}
-	if all := nodeFrame.FindAllString(text, 2); len(all) == 2 {
-		return strings.TrimSpace(all[0])
+	for _, frame := range []*regexp.Regexp{nodeFrame, javaFrame, phpFrame, rubyFrame} {
+		if all := frame.FindAllString(text, 2); len(all) == 2 {
+			return strings.TrimSpace(all[0])
+		}
 	}
-	if all := javaFrame.FindAllString(text, 2); len(all) == 2 {
-		return strings.TrimSpace(all[0])
-	}
-	if all := dotnetFrame.FindAllString(text, 2); len(all) == 2 && strings.Contains(text, ":line ") {
-		return strings.TrimSpace(all[0])
+	if all := dotnetFrame.FindAllStringSubmatch(text, 2); len(all) == 2 &&
+		(strings.Contains(text, ":line ") || isQualified(all[0][1]) && isQualified(all[1][1])) {
+		return strings.TrimSpace(all[0][0])
 	}
 	return ""
 }
+
+// isQualified reports whether a name is that of a method in a class in a namespace: what was built for release has no lines.
+func isQualified(name string) bool { return strings.Count(name, ".") >= 2 }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")

@@ -42,7 +42,7 @@ var signs = []sign{
 	{faultMemory, "fatal error: cannot allocate memory"}, {faultMemory, "\nMemoryError"}, {faultMemory, "RangeError: Array buffer allocation failed"},
 	{faultAssertion, "' failed."}, {faultAssertion, "Assertion failed"}, {faultAssertion, "assertion failed"}, {faultAssertion, "\nAssertionError"},
 	{faultAssertion, "AssertionError [ERR_ASSERTION]"}, {faultAssertion, "assertion `"},
-	{faultPanic, "panic: "}, {faultPanic, "fatal error: "}, {faultPanic, "' panicked at "}, {faultPanic, "panicked at "},
+	{faultPanic, "panic: "}, {faultPanic, "panic serving "}, {faultPanic, "fatal error: "}, {faultPanic, "' panicked at "}, {faultPanic, "panicked at "},
 	{faultPanic, "Unhandled exception"}, {faultPanic, "UnhandledPromiseRejection"}, {faultPanic, "[ERR_UNHANDLED_REJECTION]"},
 	{faultPanic, "Uncaught "}, {faultPanic, "uncaughtException"}, {faultPanic, "Exception in thread "}, {faultPanic, "Task exception was never retrieved"},
 	{faultPanic, "terminate called after throwing"}, {faultPanic, "Node.js v"}, {faultPanic, "SIGSEGV: segmentation violation"},
@@ -58,7 +58,9 @@ func (s sign) confirms(text []byte, at int) bool {
 	after := text[at:min(len(text), at+8<<10)]
 	switch {
 	case s.text == "panic: ":
-		return lineStart(text, at) && (bytes.Contains(after, []byte("goroutine ")) || bytes.Contains(after, []byte("[recovered]")))
+		return lineStart(text, at) && (bytes.Contains(after, []byte("goroutine ")) || bytes.Contains(after, []byte("[recovered]"))) || goStack.Match(after)
+	case s.text == "panic serving ":
+		return goStack.Match(after)
 	case s.text == "fatal error: ":
 		return lineStart(text, at)
 	case s.text == ": runtime error: ":
@@ -79,6 +81,9 @@ func (s sign) confirms(text []byte, at int) bool {
 	}
 	return true
 }
+
+// goStack is a line of a log, a few more lines of its message, and the stack that a program prints which has recovered.
+var goStack = regexp.MustCompile(`^[^\n]*\n(?:[^\n]*\n){0,4}?goroutine \d+ \[running`)
 
 // sanitizedLine is how a report of undefined behaviour begins; Go's panics have the same words.
 var sanitizedLine = regexp.MustCompile(`^\S+:\d+:\d+: runtime error: `)
@@ -183,6 +188,8 @@ var (
 	javaFrame   = regexp.MustCompile(`(?m)^\s+at ([\w.$]+)\(([\w]+\.(?:java|kt|scala)):\d+\)`)
 	dotnetFrame = regexp.MustCompile("(?m)^\\s+at ([\\w.`<>]+)\\([^)\\n]*\\)(?: in (\\S+):line \\d+)?\r?$")
 	pythonFrame = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line \d+, in (\S+)`)
+	phpFrame    = regexp.MustCompile(`(?m)^#\d+ ([^\n(]+\.php)\(\d+\): ([^\s(]+)\(`)
+	rubyFrame   = regexp.MustCompile("(?m)^\\s*(?:from )?(\\S+\\.rb):\\d+:in [`'](?:block (?:\\(\\d+ levels\\) )?in )?([^'\\n]+)'")
 	rustPanic   = regexp.MustCompile(`panicked at (?:'[^\n]*', )?([^\s:]+\.rs):\d+`)
 	glibcAssert = regexp.MustCompile(`(?m)([^\s:]+\.\w+):\d+: ([^\n]*?): Assertion .* failed\.`)
 	bsdAssert   = regexp.MustCompile(`(?m)Assertion failed: .*, function (\S+), file (\S+), line \d+`)
@@ -228,6 +235,11 @@ func topFrame(trace []byte) string {
 			if !strings.HasPrefix(file, "node:") && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "java.") {
 				return strings.TrimSpace(name + " " + base(file))
 			}
+		}
+	}
+	for _, frame := range []*regexp.Regexp{phpFrame, rubyFrame} {
+		if m := frame.FindSubmatch(trace); m != nil {
+			return string(m[2]) + " " + base(string(m[1]))
 		}
 	}
 	return ""
