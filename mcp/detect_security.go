@@ -108,18 +108,30 @@ func (j *judge) weSent(text string, r *Received) bool {
 // reachedType is how Python names a type, where its format strings have put that in place of a placeholder.
 const reachedType = "tzl<class '"
 
-// queryParts stand in the injections that are written for databases.
-var queryParts = []string{"UNION SELECT", " || (" + injectionA, "CONCAT(", "extractvalue("}
+// What stands in injections that are written for programs which call a shell, for shells, and for databases.
+var (
+	programParts = []string{"popen(", "execSync("}
+	shellParts   = []string{"echo tzl", "$((", "tzl$["}
+	queryParts   = []string{"UNION SELECT", " || (" + injectionA, "CONCAT(", "extractvalue("}
+)
 
-// injected reports that something evaluated an expression: a shell or a database if that is what was written for.
+// injected reports that something evaluated an expression: a shell or a database if that is what was written for. To
+// evaluate it may be what the tool is for; that one of its arguments is called source does not say so of the others.
 func (j *judge) injected(r *Received) {
 	rule := RuleTemplateInjection
 	if s := j.sender(r); s != nil {
+		has := func(parts []string) bool {
+			return slices.ContainsFunc(parts, func(part string) bool { return bytes.Contains(s.Raw, []byte(part)) })
+		}
 		switch {
-		case bytes.Contains(s.Raw, []byte("echo tzl")), bytes.Contains(s.Raw, []byte("$((")):
+		case has(programParts) && !bytes.Contains(r.Raw, []byte("echo "+InjectionMarker)): // else a shell has, in between
+		case has(shellParts):
 			rule = RuleShellInjection
-		case slices.ContainsFunc(queryParts, func(part string) bool { return bytes.Contains(s.Raw, []byte(part)) }):
+		case has(queryParts):
 			rule = RuleSQLInjection
+		}
+		if rule == RuleShellInjection && j.takesCommands(s) || rule == RuleTemplateInjection && hasWord(calledName(&s.Message), codeWords) {
+			return
 		}
 	}
 	j.report(rule, j.source(r), "", fmt.Sprintf("The answer has %s, which was not sent but is what evaluating %s gives.", InjectionMarker, j.cause(r)))
