@@ -58,7 +58,7 @@ func (j *judge) leaks(r *Received) {
 	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker, r) {
 		j.injected(r)
 	}
-	if bytes.Contains(r.Raw, []byte(reachedType)) {
+	if bytes.Contains(r.Raw, []byte(reachedType)) && !j.weSent(reachedType, r) {
 		j.report(RuleTemplateInjection, j.source(r), "", fmt.Sprintf(
 			"The answer names the type of an object of the program, which a placeholder has reached in %s.", j.cause(r)))
 	}
@@ -151,6 +151,16 @@ var tokenShapes = []struct {
 // privateKey ends the first line of a private key.
 const privateKey = "PRIVATE KEY-----"
 
+// keyText is a private key as far as it is base64, whose lines JSON writes with escapes, with what stands before that when it
+// is encrypted.
+var keyText = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\\+[nr])+(?:Proc-Type|DEK-Info): [^"\\]*)*((?:\\+(?:[nr/]|u002[bBfF])|[A-Za-z0-9+/=])*)(-----END )?`)
+
+// The least that is left of a key, whole or cut off. The shortest kinds have 64 characters; documentation has a few, or dots.
+const (
+	leastWholeKey = 60
+	leastCutKey   = 200
+)
+
 func (j *judge) secrets(r *Received) {
 	if bytes.Contains(r.Raw, []byte(CanarySecret)) && !j.weSent(CanarySecret, r) {
 		severity, note := teasel.High, ""
@@ -161,8 +171,10 @@ func (j *judge) secrets(r *Received) {
 			"A secret of the server's environment (TEASEL_CANARY_SECRET) came back for %s%s.", j.cause(r), note))
 		return
 	}
-	if i := bytes.Index(r.Raw, []byte(privateKey)); i >= 0 && bytes.Contains(r.Raw[:i], []byte("-----BEGIN ")) &&
-		len(r.Raw)-i > 200 && !j.weSent(privateKey, r) {
+	if j.makesSecrets(r) {
+		return
+	}
+	if key := findPrivateKey(r.Raw); key != "" && !j.weSent(key, r) {
 		j.report(RuleSecret, j.source(r), "", fmt.Sprintf("A private key came back for %s.", j.cause(r)))
 		return
 	}
@@ -176,7 +188,56 @@ func (j *judge) secrets(r *Received) {
 	}
 }
 
-// findToken returns the first word that begins like a token, is long enough and has both letters and digits.
+// findPrivateKey returns a private key that is one, and not a placeholder.
+func findPrivateKey(text []byte) string {
+	if !bytes.Contains(text, []byte(privateKey)) {
+		return ""
+	}
+	for _, m := range keyText.FindAllSubmatch(text, -1) {
+		if len(m[1]) >= leastCutKey || len(m[1]) >= leastWholeKey && m[2] != nil {
+			return string(m[0])
+		}
+	}
+	return ""
+}
+
+// What a tool does and what it makes, by its name, where the keys and tokens that it shows are new ones.
+var (
+	makingVerbs = []string{"create", "generate", "issue", "make", "mint", "new", "rotate"}
+	secretNouns = []string{"credential", "credentials", "key", "keypair", "keypairs", "keys", "secret", "secrets", "token", "tokens"}
+)
+
+// makesSecrets reports whether it is what the tool is for to make keys or tokens.
+func (j *judge) makesSecrets(r *Received) bool {
+	s := j.sender(r)
+	if s == nil {
+		return false
+	}
+	name := calledName(&s.Message)
+	return hasWord(name, makingVerbs) && hasWord(name, secretNouns)
+}
+
+// isRandom reports whether a part of a token was drawn, and is not made of words as the end of an address is.
+func isRandom(token string) bool {
+	return slices.ContainsFunc(strings.Split(token, "-"), func(run string) bool {
+		digits, capitals, small := 0, 0, 0
+		for _, c := range run {
+			switch {
+			case c >= '0' && c <= '9':
+				digits++
+			case c >= 'A' && c <= 'Z':
+				capitals++
+			case c >= 'a' && c <= 'z':
+				small++
+			}
+		}
+		// Some have small letters only, which are hexadecimal then, and more.
+		return len(run) >= 20 && digits > 0 && capitals > 0 && small > 0 || len(run) >= 32 && digits >= 3 && capitals+small >= 3
+	})
+}
+
+// findToken returns the first word that begins like a token, is long enough and has both letters and digits. "sk-" begins
+// many a word besides, of which a part has to be drawn at random.
 func findToken(text []byte, prefix string, least int) string {
 	for from := 0; ; {
 		i := bytes.Index(text[from:], []byte(prefix))
@@ -194,7 +255,7 @@ func findToken(text []byte, prefix string, least int) string {
 			}
 			end++
 		}
-		if end-i-len(prefix) >= least && digits >= 3 && letters >= 3 && (i == 0 || !isWordByte(text[i-1]) && text[i-1] != '-' || i > 1 && text[i-2] == '\\') {
+		if end-i-len(prefix) >= least && digits >= 3 && letters >= 3 && (prefix != "sk-" || isRandom(string(text[i:end]))) && (i == 0 || !isWordByte(text[i-1]) && text[i-1] != '-' || i > 1 && text[i-2] == '\\') {
 			return string(text[i:end])
 		}
 		from = i + len(prefix)
