@@ -275,8 +275,20 @@ func (j *judge) showsEnvironment(r *Received) bool {
 // traceTexts stand in every stack trace that is looked for, as JSON writes them.
 var traceTexts = []string{"Traceback (most recent call last)", "goroutine ", `\n    at `, `\tat `, "panicked at ", `\n   at `, ".php(", ".rb:"}
 
-// stackTrace looks through the texts of a line for a stack trace.
+// shownWords are those of tools that show what is written elsewhere, traces in logs too.
+var shownWords = []string{"fetch", "file", "files", "log", "logs", "read", "search"}
+
+// showsTexts reports whether an answer has what a request wanted to see: what stands there is no fault of the server's.
+func (j *judge) showsTexts(s *Sent, r *Received) bool {
+	return s != nil && succeeded(r) && (s.Message.Method == "resources/read" || j.speaksOf(s, shownWords))
+}
+
+// stackTrace looks through the texts of an answer for a stack trace. A log message may have one, and the answer of a tool
+// that runs programs.
 func (j *judge) stackTrace(r *Received) {
+	if s := j.sender(r); r.Message.Class != ClassResponse || j.showsTexts(s, r) || s != nil && j.runsCode(s) {
+		return
+	}
 	var texts []string
 	r.Message.Root.Walk(func(_ string, v *mutate.JSON) bool {
 		if v.Kind == mutate.String && len(v.Text) > 20 {
