@@ -32,17 +32,25 @@ func quoteTexts() []string {
 var (
 	queryErrors = [][]byte{
 		[]byte(`\": syntax error`), []byte("unrecognized token: "), []byte("SQLITE_ERROR"), // SQLite
-		[]byte("syntax error at or near"), []byte("unterminated quoted string at"), []byte("unterminated quoted identifier"), // PostgreSQL, DuckDB
+		[]byte("yntax error at or near"), []byte("unterminated quoted string at"), []byte("unterminated quoted identifier"), // PostgreSQL, DuckDB, Spark
 		[]byte("error in your SQL syntax"), []byte("SQL syntax error"), // MySQL, MariaDB
 		[]byte("Unclosed quotation mark"), []byte("Incorrect syntax near"), // SQL Server
 		[]byte("ORA-009"), []byte("ORA-01756"), []byte("quoted string not properly terminated"), // Oracle
 		[]byte("Syntax error in SQL statement"), []byte("SQLSTATE[42"), []byte("SQLSTATE=42"), // H2, PDO, Db2
 		[]byte("Syntax error: failed at position"), []byte("Neo.ClientError.Statement"), // ClickHouse, Neo4j
+		[]byte("Unclosed string literal"), []byte("SQL compilation error"), // BigQuery, Snowflake
+		[]byte("mismatched input"), []byte("token recognition error"), []byte("mismatched character"), // Trino, Cassandra
 	}
 	shellErrors = [][]byte{
-		[]byte("nterminated quoted string"), []byte("unexpected EOF while looking for matching"), []byte("nmatched '"), []byte(`nmatched \"`),
+		[]byte("yntax error: Unterminated quoted string"), []byte("yntax error: unterminated quoted string"), // dash, BusyBox
+		[]byte("missing the terminator"), // PowerShell
+		[]byte("unexpected EOF while looking for matching"), []byte("nmatched '"), []byte(`nmatched \"`),
 	}
 )
+
+// searchErrors are what SQLite says of the text that somebody searches for, which has a grammar of its own, wherever it was
+// put into the query.
+var searchErrors = [][]byte{[]byte("unterminated string"), []byte("fts5:"), []byte("malformed MATCH")}
 
 func says(r *Received, signs [][]byte) bool {
 	for _, sign := range signs {
@@ -59,7 +67,7 @@ func (j *judge) pasted(s *Sent, answer *Received) {
 		return
 	}
 	rule, signs, what := RuleSQLInjection, queryErrors, "a query that a database could not read"
-	if !says(answer, signs) {
+	if !says(answer, signs) || says(answer, searchErrors) {
 		rule, signs, what = RuleShellInjection, shellErrors, "a command in which a shell missed a quote"
 		if !says(answer, signs) || j.takesCommands(s) {
 			return
