@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -69,14 +70,18 @@ func (j *judge) batchAnswers(i int, s *Sent) (results int, refused bool) {
 	return results, refused
 }
 
-// pingsOnly reports whether an array has well-formed pings only: those are answered at once or never.
+// pingsOnly reports whether an array has well-formed pings only: those are answered at once or never. Of two with one id
+// a server may want to answer neither.
 func pingsOnly(root *mutate.JSON) bool {
-	for _, item := range root.Items {
+	for i, item := range root.Items {
 		if item == nil || item.Kind != mutate.Object {
 			return false
 		}
 		m := readMessage(item)
 		if m.Class != ClassRequest || m.Method != "ping" || m.Twice || !saysJSONRPC(item) || m.Params != nil {
+			return false
+		}
+		if slices.ContainsFunc(root.Items[:i], func(before *mutate.JSON) bool { return before.Get("id").Equal(item.Get("id")) }) {
 			return false
 		}
 	}

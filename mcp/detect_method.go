@@ -150,9 +150,9 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 	internal := code == codeInternal || code >= 0
 	switch {
 	case m.Method == "ping":
-		if fault.text == "" {
+		if fault.text == "" && (internal || code == codeMethodNotFound || isPlainPing(s)) {
 			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %q.", code, cut(errorMessage(r), 80)))
-		} else if internal {
+		} else if internal && fault.text != "" {
 			j.wrongCode(s, r, fault.text)
 		}
 	case internal && fault.text != "":
@@ -186,6 +186,19 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %q.", m.Method, code, cut(errorMessage(r), 80)))
 		}
 	}
+}
+
+// isPlainPing reports whether nothing about a ping can be refused: it has no parameters, which a strict server does not
+// know, and is not too long.
+func isPlainPing(s *Sent) bool {
+	if s.Message.Params != nil {
+		for _, m := range s.Message.Params.Members {
+			if m.Name != "_meta" {
+				return false
+			}
+		}
+	}
+	return len(s.Raw) < long
 }
 
 // wrongCode reports a refusal with the wrong code. The code that refuses belongs to the method, whatever the name.
