@@ -206,9 +206,12 @@ func (c *schemaCheck) certain(e *jsonschema.ValidationError, v *mutate.JSON) boo
 	case *kind.OneOf, *kind.Not, *kind.Contains, *kind.MinContains, *kind.MaxContains, *kind.FalseSchema, *kind.PropertyNames:
 		return !c.formats
 	case *kind.MinLength, *kind.MaxLength, *kind.Pattern:
-		// Some count characters, some the units of UTF-16, and classes of characters differ beyond ASCII.
+		// Some count characters, some the units of UTF-16, and classes of characters differ beyond ASCII. To some a line
+		// ends before the newline that is its last character.
 		at := v.At(pointerTo(e.InstanceLocation))
-		return at != nil && !strings.ContainsFunc(at.Text, func(r rune) bool { return r >= utf8.RuneSelf })
+		_, isPattern := e.ErrorKind.(*kind.Pattern)
+		return at != nil && !strings.ContainsFunc(at.Text, func(r rune) bool { return r >= utf8.RuneSelf }) &&
+			!(isPattern && strings.HasSuffix(at.Text, "\n"))
 	case *kind.MultipleOf:
 		// Validators that divide binary fractions come to other ends.
 		at := v.At(pointerTo(e.InstanceLocation))
