@@ -11,7 +11,8 @@ import "slices"
 const (
 	// Every step is one request that names something (a tool, method, prompt, argument, URI) which the server does not
 	// have, and all of them must be answered alike. The controls are the steps whose name begins with [ControlName];
-	// there are two. The others name what runtimes own: "__proto__", "constructor", "toString", "", ...
+	// there are two. The others name what runtimes own: "__proto__", "constructor", "toString", "", ... Where the name is the
+	// value of an argument, which may have to look in some way, there is a third control that has letters only.
 	CheckUnknownName = "unknown-name"
 
 	// Every step is one and the same valid request but for its id, which is literal and allowed: integers and strings in
@@ -123,6 +124,9 @@ func isComparing(check string) bool { return slices.Contains(comparing, check) }
 
 // ControlName begins the names of controls: no server has a tool, method, key or prompt of that name.
 const ControlName = "teasel_no_such_"
+
+// letterControl is another one, that looks like "constructor" to who asks for letters only, or for no more than so many.
+const letterControl = "teaselnoone"
 
 // InjectionMarker is what an answer contains when something evaluated an injected expression. It is never sent as it
 // stands: what is sent has the product as two factors.

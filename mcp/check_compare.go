@@ -54,13 +54,16 @@ func checkUnknownName(b *repertoire, _ *teasel.Rand, emit emitter) {
 		if t.slow {
 			continue
 		}
-		probe("argument of "+t.Name, false, func(unknown string) []byte {
+		declared := t.InputSchema.Get("properties")
+		unknown := slices.DeleteFunc(slices.Clone(ownedNames), func(name string) bool { return declared.Get(name) != nil })
+		against(CheckUnknownName, "argument of "+t.Name, unknown, func(name string) []byte {
 			arguments := t.plain.Clone()
-			arguments.Members = append(arguments.Members, member(unknown, mutate.NewString("a")))
+			arguments.Members = append(arguments.Members, member(name, mutate.NewString("a")))
 			return t.callWith(arguments)
-		})
+		}, emit)
 		for _, pointer := range t.texts {
-			if names := t.keysAt(pointer); len(names) > 0 {
+			if names := t.keysAt(pointer); len(names) > 0 { // no more than one script has room for
+				names = append([]string{letterControl}, names...)
 				against(CheckUnknownName, "key of "+t.Name+" "+pointer, names, func(key string) []byte { return t.callWith(t.with(pointer, key)) }, emit)
 			}
 		}
@@ -75,7 +78,8 @@ func (c *callable) keysAt(pointer string) (names []string) {
 	if len(path) > 2 && strings.Trim(name, "0123456789") == "" {
 		name = strings.TrimSuffix(path[len(path)-2], "s")
 	}
-	if !hasWord(name, handleWords) || c.schema == nil || c.schema.Validate(c.with(pointer, controls[0])) != nil {
+	if !hasWord(name, handleWords) || c.schema == nil || c.schema.Validate(c.with(pointer, controls[0])) != nil ||
+		c.schema.Validate(c.with(pointer, letterControl)) != nil {
 		return nil
 	}
 	for _, name := range inheritedNames {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -74,13 +73,6 @@ func (j *judge) single(step int) (found *Sent) {
 	return found
 }
 
-// probe is a step of a check whose steps differ by one name.
-type probe struct {
-	sent *Sent
-	name string   // decoded
-	all  []string // spellings of the name that may stand in an answer
-}
-
 // againstControls compares answers for names that must count as unknown with those for names which certainly are. Of
 // keys, what a refusal says in words is not compared: it may well name the key that was meant.
 func (j *judge) againstControls(keys bool) {
@@ -105,7 +97,10 @@ func (j *judge) againstControls(keys bool) {
 			continue
 		}
 		p, ok := j.probe(i, controls[0])
-		if !ok || strings.HasPrefix(p.name, ControlName) {
+		if !ok || strings.HasPrefix(p.name, ControlName) || j.mayDiffer(p) {
+			continue
+		}
+		if !keys && j.isValue(p) && !j.lettersAlike(a, b, controls[0]) { // which may have to look in some way
 			continue
 		}
 		// A server that takes its time answers odd lines later than we look.
@@ -135,6 +130,26 @@ func (j *judge) againstControls(keys bool) {
 	}
 }
 
+// mayDiffer reports whether a name may be treated otherwise than the controls: an empty one is refused in other words, and
+// an argument that the tool declares is none that is unknown.
+func (j *judge) mayDiffer(p probe) bool {
+	if p.name == "" {
+		return outcomeOf(j.answer(p.sent)) != outcomeResult
+	}
+	tool := j.session.Tool(calledName(&p.sent.Message))
+	return j.isArgument(p) && tool != nil && tool.InputSchema.Get("properties").Get(p.name) != nil
+}
+
+// lettersAlike reports whether a name of letters only is treated like the controls.
+func (j *judge) lettersAlike(a, b probe, control int) bool {
+	for i := range j.t.Script.Steps {
+		if p, ok := j.probe(i, control); ok && p.name == letterControl {
+			return j.differs(a, p, b.all, true, true) == ""
+		}
+	}
+	return false
+}
+
 // vanishing is the member that some readers of JSON drop without a word. That happens before any tool is called: it is one
 // fault, whichever tool shows it.
 const (
@@ -142,16 +157,6 @@ const (
 	subjectArgument = "tools/call (argument name)"
 	subjectKey      = "(message key)"
 )
-
-// isArgument reports whether the probe's name is that of an argument.
-func (j *judge) isArgument(p probe) bool {
-	return p.sent.Message.Method == "tools/call" && p.sent.Message.Params.Get("arguments").Get(p.name) != nil
-}
-
-// isValue reports whether the probe's name is the value of an argument.
-func (j *judge) isValue(p probe) bool {
-	return p.sent.Message.Method == "tools/call" && calledName(&p.sent.Message) != p.name && !j.isArgument(p)
-}
 
 // varies reports whether answers for two names that are both unknown differ in more than the name: what they say in
 // numbers and tokens then varies by itself, and may look like another word now and then.
@@ -166,63 +171,6 @@ func (j *judge) varies(a, b probe) bool {
 		return clockTime.ReplaceAllString(text, "")
 	}
 	return outcomeOf(j.answer(a.sent)) != outcomeNone && bare(a) != bare(b)
-}
-
-// probe finds the name by which a step differs from another one.
-func (j *judge) probe(step, other int) (probe, bool) {
-	p := probe{sent: j.single(step)}
-	if p.sent == nil || !isOneLine(p.sent.Raw) {
-		return p, false
-	}
-	token, ok := differingToken(j.t.Script.Steps[step].Line, j.t.Script.Steps[other].Line)
-	if !ok {
-		return p, false
-	}
-	v, err := mutate.ParseJSON(token)
-	if err != nil || v.Kind != mutate.String {
-		return p, false
-	}
-	p.name = v.Text
-	inner := string(token[1 : len(token)-1])
-	quoted := strconv.Quote(p.name)
-	p.all = []string{p.name, inner, quoted[1 : len(quoted)-1], strings.ToLower(p.name), strings.TrimSpace(p.name)}
-	return p, true
-}
-
-// differingToken returns the JSON string of line in which it differs from other; false if that is more than one.
-func differingToken(line, other []byte) ([]byte, bool) {
-	start := 0
-	for start < len(line) && start < len(other) && line[start] == other[start] {
-		start++
-	}
-	end := 0
-	for end < len(line)-start && end < len(other)-start && line[len(line)-1-end] == other[len(other)-1-end] {
-		end++
-	}
-	from := bytes.LastIndexByte(line[:start], '"')
-	if from < 0 || from != bytes.LastIndexByte(other[:start], '"') {
-		return nil, false
-	}
-	// The closing quote is at or after the last byte that differs.
-	to := closingQuote(line, from)
-	if to < 0 || to < len(line)-end-1 || closingQuote(other, from) < len(other)-end-1 ||
-		!bytes.Equal(line[to:], other[max(0, closingQuote(other, from)):]) {
-		return nil, false
-	}
-	return line[from : to+1], true
-}
-
-// closingQuote returns where the string that begins at from ends, -1 if it does not.
-func closingQuote(line []byte, from int) int {
-	for i := from + 1; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return -1
 }
 
 // differs says how two answers differ apart from the names, "" if they do not: in what they come to, and in their texts if

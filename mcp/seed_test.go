@@ -126,6 +126,9 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 					fail("the first two steps are the controls")
 				}
 			}
+			if isKey := strings.HasPrefix(seed.Name, "unknown-name_key_of"); isKey != bytes.Contains(steps[2].Line, []byte(quote(letterControl))) {
+				fail("the third control is there, and where a key is probed only")
+			}
 		case CheckSameAfterGarbage:
 			if looks := looksOf(steps); looks == 0 {
 				fail("what is compared stands at the beginning twice and again at the end")
