@@ -34,7 +34,7 @@ type hunt struct {
 func (h *hunt) run(t testing.TB) teasel.Summary {
 	t.Helper()
 	dir := t.TempDir()
-	canary, err := mcp.PlaceCanary(h.command, dir)
+	canary, err := mcp.PlaceCanary(h.command, h.env, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // What a [Canary] plants. An answer with one of these in it says that the server has given away what it must not:
@@ -22,10 +24,10 @@ type Canary struct {
 }
 
 // PlaceCanary makes the canary file, in a directory that neither is nor lies in the server's working directory (""
-// means ours) nor in any path among its arguments. It is an error when there is no such place. The caller has to call
-// Remove when no server uses it any more.
-func PlaceCanary(command []string, dir string) (*Canary, error) {
-	roots := canaryRoots(command, dir)
+// means ours) nor in any path that its arguments, or the variables NAME=value that are set for it, speak of. It is an
+// error when there is no such place. The caller has to call Remove when no server uses it any more.
+func PlaceCanary(command, env []string, dir string) (*Canary, error) {
+	roots := canaryRoots(slices.Concat(command, env), dir)
 	places := []string{os.TempDir(), "/var/tmp", "/dev/shm"}
 	if cache, err := os.UserCacheDir(); err == nil {
 		places = append(places, cache)
@@ -45,19 +47,24 @@ func PlaceCanary(command []string, dir string) (*Canary, error) {
 	return nil, fmt.Errorf("placing a canary file: %w", reason)
 }
 
-// canaryRoots returns the directories that the server may read with a right to.
-func canaryRoots(command []string, dir string) (roots []string) {
+// canaryRoots returns the directories that the server may read with a right to: those that stand in a text by themselves,
+// and those that stand among others, as in NAME=value, a list, a URI or the line of a shell.
+func canaryRoots(texts []string, dir string) (roots []string) {
 	if dir == "" {
 		dir = "."
 	}
-	for i, arg := range append([]string{dir}, command...) {
-		if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
-			arg = value
+	between := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("=,:;'\"`()[]{}<>|&", r) }
+	paths := []string{dir}
+	for _, text := range texts {
+		for _, path := range append(strings.FieldsFunc(text, between), text) {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			paths = append(paths, path)
 		}
-		if i > 0 && !filepath.IsAbs(arg) {
-			arg = filepath.Join(dir, arg)
-		}
-		path, err := filepath.Abs(arg)
+	}
+	for _, path := range paths {
+		path, err := filepath.Abs(path)
 		if err != nil {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestCanary(t *testing.T) {
-	c, err := PlaceCanary([]string{"node", "server.js"}, t.TempDir())
+	c, err := PlaceCanary([]string{"node", "server.js"}, nil, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestCanary(t *testing.T) {
 	if c.URI() != "file://"+c.Path() {
 		t.Errorf("the URI is %s", c.URI())
 	}
-	other, err := PlaceCanary([]string{"node"}, t.TempDir())
+	other, err := PlaceCanary([]string{"node"}, nil, t.TempDir())
 	if err != nil || other.Path() == c.Path() || len(other.Path()) != len(c.Path()) {
 		t.Errorf("another canary is at %v, %v", other, err)
 	}
@@ -38,26 +38,41 @@ func TestCanary(t *testing.T) {
 
 // TestCanaryIsOutside: what a server was told of is its own.
 func TestCanaryIsOutside(t *testing.T) {
-	for _, command := range [][]string{
-		{"server", os.TempDir()},
-		{"server", "--root=" + os.TempDir()},
-		{"server", "."},
+	tmp := os.TempDir()
+	for _, tt := range []struct {
+		command, env []string
+		dir          string
+	}{
+		{command: []string{"server", tmp}},
+		{command: []string{"server", "--root=" + tmp}},
+		{command: []string{"server", "."}, dir: tmp},
+		{command: []string{"env", "ROOT=" + tmp, "node", "server.js"}},
+		{command: []string{"sh", "-c", "exec server '" + tmp + "'"}},
+		{command: []string{"server", "--dirs=/data," + tmp}},
+		{command: []string{"server", "--dirs", "/data:" + tmp}},
+		{command: []string{"server", "file://" + tmp}},
+		{command: []string{"server", `{"roots":["` + tmp + `"]}`}},
+		{command: []string{"server"}, env: []string{"LEVEL=info", "ALLOWED_DIR=" + tmp}},
 	} {
-		dir := ""
-		if command[1] == "." {
-			dir = os.TempDir()
-		}
-		c, err := PlaceCanary(command, dir)
+		c, err := PlaceCanary(tt.command, tt.env, tt.dir)
 		if err != nil {
-			t.Logf("%q: %v", command, err)
+			t.Logf("%q, %q: %v", tt.command, tt.env, err)
 			continue
 		}
-		if strings.HasPrefix(c.Path(), os.TempDir()+"/") {
-			t.Errorf("%q: the canary is at %s", command, c.Path())
+		if strings.HasPrefix(c.Path(), tmp+"/") {
+			t.Errorf("%q, %q: the canary is at %s", tt.command, tt.env, c.Path())
 		}
 		c.Remove()
 	}
-	if c, err := PlaceCanary([]string{"server", "/"}, ""); err == nil {
+	if c, err := PlaceCanary([]string{"server", "https://example.com/tmp"}, []string{"A=b"}, t.TempDir()); err != nil {
+		t.Error(err)
+	} else {
+		if !strings.HasPrefix(c.Path(), tmp+"/") {
+			t.Errorf("the canary is at %s, for no reason", c.Path())
+		}
+		c.Remove()
+	}
+	if c, err := PlaceCanary([]string{"server", "/"}, nil, ""); err == nil {
 		c.Remove()
 		t.Errorf("the canary is at %s, though the server may read everything", c.Path())
 	}

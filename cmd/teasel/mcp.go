@@ -229,7 +229,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		if err := visit.Learn(ctx, &p.choice); err != nil {
 			return nil, cutShort(ctx, err)
 		}
-		p.canary.place(command, o.Dir, stderr)
+		p.canary.place(target, o.Env, stderr)
 		target.Canary = p.canary.Canary
 	}
 	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})

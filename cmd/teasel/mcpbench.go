@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/corpus"
@@ -25,8 +28,15 @@ type mcpTarget struct {
 // canary is the file that no server may read, if there is a place for it.
 type canary struct{ *mcp.Canary }
 
-func (c *canary) place(command []string, dir string, stderr io.Writer) {
-	placed, err := mcp.PlaceCanary(command, dir)
+// place keeps away from everything that the user has named, variables that are handed on by name too.
+func (c *canary) place(target *mcp.Target, vars []string, stderr io.Writer) {
+	env := slices.Clone(vars)
+	for i, v := range env {
+		if !strings.Contains(v, "=") {
+			env[i] = v + "=" + os.Getenv(v)
+		}
+	}
+	placed, err := mcp.PlaceCanary(target.Command, env, target.Dir)
 	if err != nil {
 		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
 		return
@@ -63,7 +73,7 @@ func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	target := &mcp.Target{Command: command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
 		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
 	b := &mcpReplayer{}
-	b.canary.place(command, t.Dir, io.Discard)
+	b.canary.place(target, t.Env, io.Discard)
 	target.Canary = b.canary.Canary
 	session, err := target.Discover(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 	fmt.Fprintf(w, "%d tools to fuzz, %d blocked\n", len(choice.Tools), len(choice.Blocked))
 
 	// The file that no server may read. Without it path traversal is not looked for.
-	if target.Canary, err = mcp.PlaceCanary(target.Command, target.Dir); err != nil {
+	if target.Canary, err = mcp.PlaceCanary(target.Command, target.Env, target.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Canary.Remove()) }()
