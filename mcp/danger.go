@@ -9,10 +9,11 @@ import (
 // Words that say of a tool without annotations that it may destroy something, wherever they stand in its name. The
 // forms count, not what begins with them: "reset" is one, "resets" in a name, "dropdown" and "killer" are not.
 var destructiveWords = []string{
-	"ban", "chmod", "chown", "clear", "deactivate", "del", "delete", "deploy", "destroy", "disable", "drop", "edit",
-	"erase", "eval", "exec", "execute", "flush", "kill", "modify", "mv", "overwrite", "publish", "purge", "reboot",
-	"remove", "rename", "replace", "reset", "restart", "revert", "revoke", "rm", "rmdir", "rollback", "send", "shell",
-	"shutdown", "spawn", "sudo", "terminate", "truncate", "uninstall", "unlink", "update", "upload", "wipe", "write",
+	"ban", "chmod", "chown", "clear", "deactivate", "del", "delete", "deploy", "destroy", "disable", "discard", "drop",
+	"edit", "erase", "eval", "evict", "exec", "execute", "expunge", "flush", "kill", "modify", "mv", "nuke", "overwrite",
+	"prune", "publish", "purge", "reboot", "remove", "rename", "replace", "reset", "restart", "revert", "revoke", "rm",
+	"rmdir", "rollback", "send", "shell", "shutdown", "spawn", "sudo", "terminate", "trash", "truncate", "uninstall",
+	"unlink", "update", "upload", "wipe", "write",
 }
 
 // Words that are things as often as deeds: they count as the first word only, or right after another verb.
@@ -32,6 +33,12 @@ var readingVerbs = []string{
 	"read", "search", "show", "view",
 }
 
+// Of these, some go on to change what they have found, in names without a word between: read_write_file, find_replace.
+var (
+	lookingVerbs  = []string{"fetch", "find", "lookup", "read", "search", "view"}
+	changingVerbs = []string{"edit", "replace", "write"}
+)
+
 // Words after which another verb may follow.
 var joining = []string{"and", "or", "then", "to", "can", "will", "may", "permanently", "irreversibly", "completely"}
 
@@ -40,7 +47,8 @@ func dangerousName(name string) string {
 	reading := len(words) > 1 && slices.Contains(readingVerbs, words[0])
 	for i, w := range words {
 		joined := i > 0 && slices.Contains(joining, words[i-1])
-		if reading && !joined {
+		changes := i == 1 && slices.Contains(lookingVerbs, words[0]) && slices.Contains(changingVerbs, w)
+		if reading && !joined && !changes {
 			continue
 		}
 		if slices.Contains(destructiveWords, w) {
@@ -56,13 +64,24 @@ func dangerousName(name string) string {
 	return ""
 }
 
-// dangerousSentence looks for verbs where an English sentence about a tool has them: as its first word, after a word
-// that joins, and after "to", "can" and the like near its beginning.
+// What a description calls the tool itself: this tool deletes.
+var toolWords = []string{"command", "function", "tool"}
+
+// isVerbAt reports whether an English sentence about a tool has a verb at i: as its first word, and near its beginning after
+// a word that joins, after "to", "can" and the like, and after the tool. An adverb may stand before it.
+func isVerbAt(words []string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	before := words[i-1]
+	return i <= 6 && (slices.Contains(joining, before) || slices.Contains(toolWords, before) || strings.HasSuffix(before, "ly") && isVerbAt(words, i-1))
+}
+
+// dangerousSentence looks for verbs where a sentence has them.
 func dangerousSentence(description string) string {
 	words := splitWords(firstSentence(description))
 	for i, w := range words {
-		verb := i == 0 || slices.Contains(joining, words[i-1]) && i <= 6
-		if !verb {
+		if !isVerbAt(words, i) {
 			continue
 		}
 		base := baseForm(w)

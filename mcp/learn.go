@@ -41,22 +41,25 @@ func (v *Visit) Learn(ctx context.Context, choice *Choice) error {
 	return ctx.Err()
 }
 
-// lookingLines are the requests that are made to see what there is.
+// lookingLines are the requests that are made to see what there is. None names a tool that must not be called: an argument
+// may do so, and many a server that finds a name calls it.
 func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
 	b := &repertoire{session: session}
+	blocked := newBlocklist(session, choice.Blocks)
+	add := func(line []byte) {
+		if len(lines) < maxLookedAt && !blocked.matches(nil, line) {
+			lines = append(lines, line)
+		}
+	}
 	for i := range choice.Tools {
 		t := &choice.Tools[i]
 		if looksSlow(t) || !t.reads() {
 			continue
 		}
-		if len(lines) < maxLookedAt {
-			lines = append(lines, b.prepare(t).call())
-		}
+		add(b.prepare(t).call())
 	}
 	for i := range session.Resources {
-		if len(lines) < maxLookedAt {
-			lines = append(lines, requestLine("resources/read", object("uri", session.Resources[i].URI)))
-		}
+		add(requestLine("resources/read", object("uri", session.Resources[i].URI)))
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"testing"
@@ -33,6 +34,27 @@ func TestLearned(t *testing.T) {
 		if job, worker := v.Get("job_id").String(), v.Get("worker_id").String(); job != `"j-1"` || worker != `"7"` {
 			t.Errorf("an example is %s", v)
 		}
+	}
+}
+
+// TestLearnCallsNothingBlocked: what is asked names no tool that must not be called, not even as an argument.
+func TestLearnCallsNothingBlocked(t *testing.T) {
+	session := parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{}},
+		"tools":[{"name":"get_help","inputSchema":{"type":"object","properties":{"topic":{"type":"string","enum":["delete_all"]}},"required":["topic"]}},
+		{"name":"get_state","inputSchema":{"type":"object"}},{"name":"delete_all","inputSchema":{"type":"object"}}],
+		"resources":[{"uri":"help://delete_all","name":"help"},{"uri":"help://topics","name":"topics"}]}`)
+	choice, err := Selection{}.Apply(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := lookingLines(session, &choice)
+	for _, line := range lines {
+		if bytes.Contains(line, []byte("delete_all")) {
+			t.Errorf("%s is asked", line)
+		}
+	}
+	if len(lines) != 2 {
+		t.Errorf("%d lines are asked, want 2", len(lines))
 	}
 }
 
