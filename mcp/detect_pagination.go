@@ -41,7 +41,7 @@ func (j *judge) list(s *Sent, r *Received) {
 			j.lists[hash] = struct{}{}
 		}
 	}
-	j.neighbours(s, r)
+	j.followed(s, r)
 }
 
 // withoutID returns the text of a response without the id at its beginning or end.
@@ -250,39 +250,74 @@ func firstOther(a, b []string) string {
 	return ""
 }
 
-// neighbours holds a page against the page that its cursor came from, if that is in the same script.
-func (j *judge) neighbours(s *Sent, r *Received) {
-	cursor, ok := s.Message.Params.Get("cursor").Str()
-	if !ok {
+// followed holds a page against those that led to it, if they are in the same script.
+func (j *judge) followed(s *Sent, r *Received) {
+	back := j.pagesBefore(s)
+	if len(back) == 0 {
 		return
 	}
+	// A page that leads back, and the same page read twice, repeat their items for another reason.
+	if again, ok := r.Message.Result.Get("nextCursor").Str(); ok {
+		for _, seen := range append(back, s) {
+			if given, ok := cursorOf(seen); ok && given == again {
+				j.report(RulePagination, j.subject(s), "loop", fmt.Sprintf("The page that %s was answered with leads back, by the nextCursor %q, to a page that was seen.",
+					cut(s.Raw, 160), cut(again, 60)))
+				return
+			}
+		}
+	}
 	name, key := listOf(s.Message.Method)
-	for i := range j.t.Sent {
-		before := &j.t.Sent[i]
-		page := j.answer(before)
-		if before == s || before.Message.Method != s.Message.Method || page == nil || before.At > s.At {
-			continue
-		}
-		next, ok := page.Message.Result.Get("nextCursor").Str()
-		if !ok || next != cursor {
-			continue
-		}
-		// A page that leads to itself, and the same page read twice, repeat their items for another reason.
-		if again, ok := r.Message.Result.Get("nextCursor").Str(); ok && again == cursor {
-			j.report(RulePagination, j.subject(s), "loop", fmt.Sprintf("The page for the cursor %q has the same cursor as nextCursor.", cut(cursor, 60)))
+	for _, before := range back {
+		if j.repeats(s, j.answer(before).Message.Result.Get(name), r.Message.Result.Get(name), key) {
 			return
 		}
-		if given, ok := before.Message.Params.Get("cursor").Str(); ok && given == cursor {
-			continue
-		}
-		j.repeats(s, page.Message.Result.Get(name), r.Message.Result.Get(name), key)
-		return
 	}
 }
 
-func (j *judge) repeats(s *Sent, before, page *mutate.JSON, key string) {
+func cursorOf(s *Sent) (string, bool) { return s.Message.Params.Get("cursor").Str() }
+
+// pagesBefore returns the requests by whose answers one got its cursor, the next one first, back to where the list begins or
+// the chain bites its tail.
+func (j *judge) pagesBefore(s *Sent) (back []*Sent) {
+	seen := make(map[string]bool)
+	for {
+		cursor, ok := cursorOf(s)
+		if !ok || seen[cursor] {
+			return back
+		}
+		seen[cursor] = true
+		if s = j.pageBefore(s, cursor, seen); s == nil {
+			return back
+		}
+		back = append(back, s)
+	}
+}
+
+// pageBefore returns the last request before one that was answered with a cursor; not one for a page that was seen.
+func (j *judge) pageBefore(s *Sent, cursor string, seen map[string]bool) (before *Sent) {
+	for i := range j.t.Sent {
+		other := &j.t.Sent[i]
+		if other == s || other.At > s.At {
+			break
+		}
+		page := j.answer(other)
+		if other.Message.Method != s.Message.Method || page == nil {
+			continue
+		}
+		if given, ok := cursorOf(other); ok && seen[given] {
+			continue
+		}
+		if next, ok := page.Message.Result.Get("nextCursor").Str(); ok && next == cursor {
+			before = other
+		}
+	}
+	return before
+}
+
+// repeats reports an item that stands on both of two pages.
+func (j *judge) repeats(s *Sent, before, page *mutate.JSON, key string) bool {
 	if before == nil || page == nil {
-		return
+		return false
 	}
 	seen := make(map[string]bool)
 	for _, k := range keysOf(before, key) {
@@ -290,8 +325,9 @@ func (j *judge) repeats(s *Sent, before, page *mutate.JSON, key string) {
 	}
 	for _, k := range keysOf(page, key) {
 		if k != "" && seen[k] {
-			j.report(RulePageRepeats, j.subject(s), "", fmt.Sprintf("%s has %q on a page and on the next one too.", s.Message.Method, cut(k, 80)))
-			return
+			j.report(RulePageRepeats, j.subject(s), "", fmt.Sprintf("%s has %q on more than one page.", s.Message.Method, cut(k, 80)))
+			return true
 		}
 	}
+	return false
 }
