@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -154,7 +155,14 @@ func wellFormed(t testing.TB, in *Script) {
 }
 
 func TestMutationNames(t *testing.T) {
+	page, err := os.ReadFile("../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range Mutations() {
+		if told := fmt.Sprintf("`%s` %d", m, m.Weight()); !m.needsProcess() && !bytes.Contains(page, []byte(told)) {
+			t.Errorf("docs/mcp.md does not say %s", told)
+		}
 		got, err := ParseMutation(m.String())
 		if err != nil || got != m {
 			t.Errorf("%s was read as %s, %v", m, got, err)
