@@ -10,13 +10,16 @@ import (
 // takeApart deals with the end of a server that had several scripts in flight, and returns the scripts that are still
 // to be run. Most servers work in order, so that the first unanswered script is the first suspect; one that died may
 // have done so some time after an answer. When none of the suspects kills a server by itself, all are run again in turn,
-// and when that does not tell, what was not answered is lost.
-func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lane) ([]*lane, error) {
+// and when that does not tell, what was not answered is lost. Stranded ones are scripts of earlier calls, and tried first.
+func (e *executor) takeApart(ctx context.Context, r *round, f fate, stranded, lanes []*lane) ([]*lane, error) {
 	end := e.bury(ctx, f, r.server)
 	parked := e.lose(r.server)
+	if guilty, err := e.rescue(ctx, stranded); guilty || err != nil {
+		return e.afresh(lanes), err
+	}
 	sent := begun(lanes)
 	lost, broken, rest, heard := sortOut(lanes)
-	if len(lost) == 1 && len(broken) == 0 && len(heard) == 0 {
+	if len(lost) == 1 && len(broken)+len(heard)+len(stranded) == 0 {
 		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
 		e.count(lost[0])
 		return rest, nil
@@ -67,6 +70,16 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, lanes []*lan
 		heard[0].lost = true
 	}
 	return rest, nil
+}
+
+// afresh returns the scripts that are still to be run when it is known what their server has died of.
+func (e *executor) afresh(lanes []*lane) []*lane {
+	lost, broken, rest, _ := sortOut(lanes)
+	again := append(lost, broken...)
+	for _, l := range again {
+		l.again(e)
+	}
+	return append(again, rest...)
 }
 
 func without(lanes, some []*lane) []*lane {

@@ -18,6 +18,7 @@ func TestLateServer(t *testing.T) {
 		t.Skip("it is the server of other tests")
 	}
 	defer os.Exit(0)
+	delays := map[string]time.Duration{"slow": 200 * time.Millisecond, "slower": 400 * time.Millisecond}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		m := ParseMessage(in.Bytes())
@@ -38,8 +39,8 @@ func TestLateServer(t *testing.T) {
 		case message == "nap":
 			time.Sleep(5 * time.Millisecond)
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
-		case message == "slow":
-			time.AfterFunc(200*time.Millisecond, func() {
+		case delays[message] > 0:
+			time.AfterFunc(delays[message], func() {
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 			})
 		case message == "die slowly":

@@ -63,12 +63,42 @@ func (e *executor) unpark(l *lane) {
 
 // handBack keeps a script that was parked, and has come to its end, for whoever asks for it.
 func (e *executor) handBack(l *lane) {
-	if l.parked || l.obs != nil {
+	if l.parked || l.obs != nil || slices.Contains(e.back, l) {
 		return
 	}
 	l.resumes = false
 	e.retire(l.home, l)
 	e.back = append(e.back, l)
+}
+
+// receiveBack is for scripts that have gone on in a round after they were parked: those at their end are handed back, unless
+// they were parked once more. It returns those whose last words the server has left unanswered when it ended: it may be
+// their doing. One that was only waiting for its turn then begins once more another time.
+func (e *executor) receiveBack(f fate, lanes []*lane) (stranded []*lane) {
+	for _, l := range lanes {
+		switch {
+		case l.parked || l.resumes:
+		case f != fateFine && (l.unanswered() >= 0 || l.t.Sent[len(l.t.Sent)-1].Answer < 0):
+			stranded = append(stranded, l)
+		case f != fateFine && !l.done():
+			e.orphan(l)
+		default:
+			e.handBack(l)
+		}
+	}
+	return stranded
+}
+
+// rescue runs scripts by themselves that were in flight when their server ended, and hands them back. It reports whether a
+// server was the worse for one again.
+func (e *executor) rescue(ctx context.Context, stranded []*lane) (guilty bool, err error) {
+	for _, l := range stranded {
+		if err := e.rerun(ctx, l, true); err != nil {
+			return false, err
+		}
+		guilty = guilty || l.bad()
+	}
+	return guilty, nil
 }
 
 // own makes a parked lane live on without the memory of the call that it came from.
@@ -182,13 +212,25 @@ func (e *executor) abandon(s *server) (parked []*lane) {
 		}
 		e.unpark(l)
 		parked = append(parked, l)
-		if l.obs == nil && l.topic.orphans < maxOrphans {
-			l.topic.orphans++
-			e.orphans = append(e.orphans, l)
-		}
+		e.orphan(l)
 	}
-	e.resumed = slices.DeleteFunc(e.resumed, func(l *lane) bool { return l.home == s })
+	e.resumed = slices.DeleteFunc(e.resumed, func(l *lane) bool {
+		if l.home != s {
+			return false
+		}
+		l.resumes = false
+		e.orphan(l)
+		return true
+	})
 	return parked
+}
+
+// orphan keeps a script that has lost its server to be tried again, if not too many about the same were.
+func (e *executor) orphan(l *lane) {
+	if l.obs == nil && l.topic.orphans < maxOrphans {
+		l.topic.orphans++
+		e.orphans = append(e.orphans, l)
+	}
 }
 
 // adopt tries a script again that has lost its server. While servers come and go, as when findings are confirmed, it

@@ -19,13 +19,14 @@ func (e *executor) together(ctx context.Context, lanes []*lane) error {
 		}
 		r := &round{server: s, todo: lanes, ready: resumed, limit: e.limit(nil), size: max(e.target.window()/depth, 1)}
 		_, mark := s.proc.Stderr(s.proc.Written()) // what is in the pipe is older
+		for _, l := range resumed {
+			l.resumes = false
+		}
 		f, err := e.run(ctx, r)
 		if err != nil {
 			return e.discard(s, err)
 		}
-		for _, l := range resumed {
-			e.handBack(l)
-		}
+		stranded := e.receiveBack(f, resumed)
 		if f == fateFine {
 			for _, l := range lanes {
 				e.retire(s, l)
@@ -35,7 +36,7 @@ func (e *executor) together(ctx context.Context, lanes []*lane) error {
 			}
 			return e.attribute(ctx, r, lanes, mark)
 		}
-		if lanes, err = e.takeApart(ctx, r, f, lanes); err != nil {
+		if lanes, err = e.takeApart(ctx, r, f, stranded, lanes); err != nil {
 			return err
 		}
 	}
