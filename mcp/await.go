@@ -7,10 +7,15 @@ import (
 	"time"
 )
 
+// maxVain is how many looks at other things than answers say that no answer is among what has come meanwhile.
+const maxVain = 16
+
 // await pulls what comes until done, or until it is known that this will not be.
 func (e *executor) await(ctx context.Context, r *round, done func() bool) (fate, error) {
 	waited := false // and nothing came: that answers are late is the server's doing, not ours
+	vain := 0       // looks in a row at which something came, and no answer
 	for {
+		late := r.late
 		n, end := e.pull(r)
 		if done() {
 			return fateFine, nil
@@ -18,7 +23,10 @@ func (e *executor) await(ctx context.Context, r *round, done func() bool) (fate,
 		if end != nil {
 			return endFate(end), nil
 		}
-		f, patience := e.judge(r, waited && n == 0)
+		if vain++; n == 0 || !r.late.Equal(late) {
+			vain = 0
+		}
+		f, patience := e.judge(r, waited && (n == 0 || vain >= maxVain))
 		if f != fateInvalid {
 			return f, nil
 		}

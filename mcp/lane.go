@@ -346,9 +346,10 @@ func (l *lane) keep(read *mutate.JSONParser) (idle *mutate.JSONParser) {
 	return idle
 }
 
-// hear adds a line that belongs to the lane. Of very many only the first are kept.
+// hear adds a line that belongs to the lane, and returns its place. Of very many only the first are kept, and first answers:
+// -1 is for the rest.
 func (l *lane) hear(raw []byte, m Message, sent int, loose bool, now time.Time) int {
-	if len(l.t.Received) >= 4*maxKept {
+	if first := sent >= 0 && l.t.Sent[sent].Answer < 0; !first && len(l.t.Received) >= 4*maxKept {
 		return -1
 	}
 	at := len(l.wire)

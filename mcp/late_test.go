@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -43,6 +44,8 @@ func TestLateServer(t *testing.T) {
 			time.AfterFunc(delays[message], func() {
 				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 			})
+		case strings.HasPrefix(message, "endless "):
+			repeat(strings.TrimPrefix(message, "endless "), m.ID)
 		case message == "die slowly":
 			time.AfterFunc(600*time.Millisecond, func() { panic("slowly") })
 		case message == "trace":
@@ -61,6 +64,18 @@ func TestLateServer(t *testing.T) {
 				time.AfterFunc(30*time.Millisecond, func() { os.Exit(9) })
 			}
 		}
+	}
+}
+
+// repeat says something about a request for ever.
+func repeat(what, id string) {
+	line := map[string]string{
+		"answers":      `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]}}`,
+		"progress":     `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + id + `,"progress":1}}`,
+		"late answers": fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, firstID+1),
+	}[what]
+	for {
+		fmt.Println(line)
 	}
 }
 
@@ -287,6 +302,24 @@ func TestParkedIsInnocent(t *testing.T) {
 	ins, late := stragglers(t, e, 1) // it was tried again
 	if !strings.Contains(string(ins[0].Steps[0].Line), "never") || late[0].Exit != teasel.ExitHang {
 		t.Errorf("%s is handed out, which ended as %v", ins[0].Steps[0].Line, late[0].Exit)
+	}
+}
+
+// TestEndless: a server that says something without end is cut off, even if it was asked for that once.
+func TestEndless(t *testing.T) {
+	for _, what := range []string{"answers", "progress", "late answers"} {
+		t.Run(what, func(t *testing.T) {
+			e := lateServer(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var o teasel.Observation
+			if err := e.Exec(ctx, calls("endless "+what), &o); err != nil {
+				t.Fatal(err)
+			}
+			if tr := o.Evidence.(*Transcript); !tr.Flood || o.Exit != teasel.ExitCrash {
+				t.Errorf("it ended as %v: %s", o.Exit, o.Detail)
+			}
+		})
 	}
 }
 

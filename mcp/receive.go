@@ -43,7 +43,7 @@ func (e *executor) receive(r *round, raw []byte, now time.Time) {
 		return
 	case m.Method == "notifications/progress":
 		if l, i := e.progressOf(r, &m); l != nil {
-			e.hear(l, raw, m, i, false, now)
+			e.more(r, l, raw, m, i, false, now)
 			return
 		}
 	}
@@ -62,6 +62,14 @@ func (e *executor) hear(l *lane, raw []byte, m Message, sent int, loose bool, no
 		e.reader = l.keep(e.reader)
 	}
 	return i
+}
+
+// more gives a lane a line that it can do without. A server may say many of them, but not without end: what is no longer kept
+// counts as if nobody had asked for it.
+func (e *executor) more(r *round, l *lane, raw []byte, m Message, sent int, loose bool, now time.Time) {
+	if e.hear(l, raw, m, sent, loose, now) < 0 {
+		r.excess += len(raw) + excessLine
+	}
 }
 
 // response gives an answer to the script that has asked.
@@ -87,13 +95,14 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 	}
 	switch {
 	case !ok && s.ours(id): // of somebody who has given up waiting, or to a line that hides its id
+		r.excess += excessLine // all that was asked for may come late; of the same answer there is no end
 		l := e.holder(s, id)
 		r.loose = r.loose || l != nil && l.guest
 	case !ok:
 		e.unclaimed(r, raw, m, now)
 	case f.answered || f.sent < 0:
 		if f.sent >= 0 {
-			e.hear(f.lane, raw, *m, f.sent, !exact, now)
+			e.more(r, f.lane, raw, *m, f.sent, !exact, now)
 			return
 		}
 		delete(s.flights, id)
@@ -151,11 +160,12 @@ const excessLine = 256
 
 // answer notes an answer to a line that a script has sent.
 func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, loose bool, now time.Time) {
-	i := e.hear(l, raw, m, sent, loose, now)
 	s := &l.t.Sent[sent]
-	if s.Answer < 0 {
-		s.Answer = i
+	if s.Answer >= 0 {
+		e.more(r, l, raw, m, sent, loose, now)
+		return
 	}
+	s.Answer = e.hear(l, raw, m, sent, loose, now)
 	r.arrived(l, now)
 	if r.mute && s.Message.Method == "initialize" && m.Result != nil {
 		r.mute = false

@@ -66,3 +66,23 @@ func TestLateToSomebodyElse(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerAfterMuch: of very much progress only the first is kept, but the answer is.
+func TestAnswerAfterMuch(t *testing.T) {
+	l := &lane{reader: new(mutate.JSONParser), group: &group{open: 1}, owed: 1}
+	l.t.Sent = []Sent{{Message: ParseMessage([]byte(`{"jsonrpc":"2.0","id":1000002,"method":"ping"}`)), Regular: true, Answer: -1}}
+	e := &executor{reader: new(mutate.JSONParser)}
+	r := &round{alone: l, server: &server{ids: 1000002, flights: map[int64]flight{1000002: {lane: l, blocking: true}}}}
+	for range 5000 {
+		e.receive(r, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`), time.Now())
+	}
+	if len(l.t.Received) == 5000 || r.excess > maxExcess {
+		t.Errorf("%d lines were kept, and %d bytes are too much", len(l.t.Received), r.excess)
+	}
+	for range 2 {
+		e.receive(r, []byte(`{"jsonrpc":"2.0","id":1000002,"result":{}}`), time.Now())
+	}
+	if i := l.t.Sent[0].Answer; i != len(l.t.Received)-1 || l.t.Received[i].Message.Result == nil || l.group.open != 0 {
+		t.Errorf("it is answered by line %d of %d", i, len(l.t.Received))
+	}
+}
