@@ -111,8 +111,11 @@ func (r *round) settled() bool {
 	return r.ping == 0 || r.heard || len(r.groups) > 1
 }
 
-// canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.
-func (r *round) canPing() bool { return !r.mute && !r.server.eof && !r.broken }
+// canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input, also
+// if that is still to be written.
+func (r *round) canPing() bool {
+	return !r.mute && !r.server.closing && !r.server.eof && !r.broken
+}
 
 // last reports whether nothing will be sent any more, whatever the answers.
 func (r *round) last() bool {
@@ -218,10 +221,11 @@ func (e *executor) deliver(ctx context.Context, r *round) (fate, error) {
 	return fateInvalid, err
 }
 
-// flush writes what is in the buffer. That the server has closed its input shows in what comes next.
+// flush writes what is in the buffer, unless it came after the end of the input, such as a reply to the server. That the
+// server has closed its input shows in what comes next.
 func (e *executor) flush(ctx context.Context, r *round) error {
 	s := r.server
-	if s.written < len(s.out) && !r.broken {
+	if s.written < len(s.out) && !r.broken && !s.eof {
 		_, err := s.write(ctx, s.out[s.written:], e.writeLimit(r))
 		if ctx.Err() != nil {
 			return ctx.Err()
