@@ -19,7 +19,7 @@ func (j *judge) process() {
 		j.survived()
 	}
 	j.endOfInput()
-	if t.End.Closed {
+	if t.End.Closed && !t.End.EOF {
 		j.report(RuleStdoutClosed, j.guiltySubject(), "",
 			fmt.Sprintf("The server closed its standard output and ran on after %s.", j.guiltyLine()))
 	}
