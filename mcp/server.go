@@ -98,7 +98,9 @@ func (s *server) call(ctx context.Context, line []byte, patience time.Duration) 
 			echo := m.Class == ClassRequest && m.Method == "initialize" // our own, from something like cat
 			switch {
 			case m.Class == ClassRequest && !echo:
-				s.write(ctx, appendReply(nil, &m), patience)
+				if err := s.reply(ctx, &m, deadline); err != nil {
+					return answer, noise, err
+				}
 			case m.Class == ClassResponse && answersLoosely(m.ID, id):
 				return m, noise, nil
 			case isNoise(&m) || echo:
@@ -126,6 +128,19 @@ func (s *server) call(ctx context.Context, line []byte, patience time.Duration) 
 			return answer, noise, s.writeError(err)
 		}
 	}
+}
+
+// reply answers a request of the server's. One that does not read may go on asking for ever. One that has closed its input
+// may have said before what we wait for.
+func (s *server) reply(ctx context.Context, m *Message, deadline time.Time) error {
+	_, err := s.write(ctx, appendReply(nil, m), max(time.Until(deadline), 0))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, errBlocked) {
+		return errSilent
+	}
+	return nil
 }
 
 // writeError says what an error of the pipes means.

@@ -26,6 +26,7 @@ func TestWickedStart(t *testing.T) {
 		{"init-error", `refused initialize: {"code":-32603,"message":"no licence"}`, "", "--protocol-version"},
 		{"init-exit", "exited with status 1 before it had answered initialize", "", "by hand"},
 		{"flood-garbage", `wrote "garbage garbage`, "", "standard output"},
+		{"flood-own", "flooded its standard output", "", "standard output"},
 		{"flood-line", "flooded its standard output", "", "standard output"},
 		{"flood-brackets", "flooded its standard output", "", "standard output"},
 		{"no-newline", "did not answer initialize within 1s", "", ""},

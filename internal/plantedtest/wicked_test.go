@@ -56,6 +56,7 @@ func TestWicked(t *testing.T) {
 		{"init-exit", []string{"+" + hello}, 1},
 		{"flood-notifications", []string{`-/notifications/`, `-/notifications/`}, stays},
 		{"flood-garbage", []string{`-/^garbage garbage /`, `-/^garbage garbage /`}, stays},
+		{"flood-own", []string{`-{"jsonrpc":"2.0","id":"ask","method":"roots/list"}`, `-{"jsonrpc":"2.0","id":"ask","method":"roots/list"}`}, stays},
 		{"flood-stderr", []string{"+" + hello, "-" + greeted}, stays},
 		{"flood-stderr-line", []string{"+" + hello, "-" + greeted}, stays},
 		{"flood-replies", []string{"+" + echo, "-" + said, `-{"jsonrpc":"2.0","id":"unasked-0","result":{}}`}, stays},

@@ -17,6 +17,9 @@ func floodModes() []mode {
 			go flood(p, note)
 			return p.serve()
 		}},
+		{"flood-own", "asks the client for its roots without end, from the start, and never reads", func([]string) int {
+			return pour(os.Stdout, `{"jsonrpc":"2.0","id":"ask","method":"roots/list"}`+"\n")
+		}},
 		{"flood-garbage", "writes lines of garbage without end", func([]string) int {
 			return pour(os.Stdout, strings.Repeat("garbage ", 9)+"\n")
 		}},
