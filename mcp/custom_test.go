@@ -49,7 +49,8 @@ func TestGuests(t *testing.T) {
 	}
 	t.Run("answered", func(t *testing.T) {
 		e := accustomed(t, program, "none")
-		for i, o := range executeBatch(t, e, batch(innocent)...) {
+		obs := executeBatch(t, e, batch(innocent)...)
+		for i, o := range obs {
 			tr := o.Evidence.(*Transcript)
 			if o.Exit != teasel.ExitOK || len(tr.Received) != 1 || tr.Sent[0].Answer != 0 || tr.Sent[0].Regular != (i != 20 && i != 40) {
 				t.Errorf("script %d ended as %v, with %d answers", i, o.Exit, len(tr.Received))
@@ -57,6 +58,9 @@ func TestGuests(t *testing.T) {
 		}
 		if !e.lanes[20].guest || !e.lanes[40].guest {
 			t.Error("they had the server for themselves")
+		}
+		if _, alone := execute(t, e, innocent); alone.Work != obs[20].Work {
+			t.Errorf("as a guest it is as much work as %d bytes, alone as %d", obs[20].Work, alone.Work)
 		}
 	})
 	for _, tt := range []struct {
