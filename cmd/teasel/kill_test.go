@@ -125,6 +125,17 @@ func (k *killed) left() (pids []string) {
 	return pids
 }
 
+// gone waits until none is left: they are killed when teasel dies, which takes its time.
+func (k *killed) gone(t *testing.T) {
+	t.Helper()
+	for tries := 0; len(k.left()) > 0; tries++ {
+		if tries == 100 {
+			t.Fatalf("processes are left: %v", k.left())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 // TestKilled: whenever teasel is killed, every finding that it has announced is on disk, nothing that it has started
 // lives on, and the campaign can be carried on.
 func TestKilled(t *testing.T) {
@@ -159,10 +170,21 @@ func TestKilled(t *testing.T) {
 	if out, err := last.CombinedOutput(); last.ProcessState.ExitCode() != 1 {
 		t.Errorf("carried on to its end, it failed: %v\n%s", err, out)
 	}
-	for tries := 0; len(k.left()) > 0; tries++ { // the kernel kills them when teasel dies, and takes its time for it
-		if tries == 100 {
-			t.Fatalf("processes are left: %v", k.left())
-		}
-		time.Sleep(100 * time.Millisecond)
+	k.gone(t)
+}
+
+// TestKilledLeavesNothing: when teasel is killed, what a server has started in a session of its own ends too, and no canary is left.
+func TestKilledLeavesNothing(t *testing.T) {
+	t.Parallel()
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Wicked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &killed{dir: filepath.Join(t.TempDir(), "out"), tmp: t.TempDir(),
+		mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
+	k.run(t, begun, time.Second, "mcp", "--no-ui", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server, "fork-session")
+	k.gone(t)
+	if left, err := filepath.Glob(filepath.Join(k.tmp, "teasel-canary-*")); err != nil || len(left) > 0 {
+		t.Errorf("%q is left, %v", left, err)
 	}
 }

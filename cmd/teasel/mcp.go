@@ -177,13 +177,13 @@ type mcpPlan struct {
 	plan[mcp.Script]
 	session *mcp.Session
 	choice  mcp.Choice
-	canary  canary
+	remains remains
 	ending  sync.WaitGroup // of the server that was asked what there is
 }
 
 func (p *mcpPlan) close() {
-	p.canary.close()
 	p.ending.Wait()
+	p.remains.close()
 }
 
 // planMCP asks the server what there is and makes a campaign of it. What the user may have got wrong is looked at first.
@@ -206,13 +206,18 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if o.Workers > 1 { // each has its own
 		target.Spares = 1
 	}
+	p.remains.guard(stderr)
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
 	visit, err := target.Visit(ctx)
 	if err != nil {
 		return nil, cutShort(ctx, err)
 	}
 	defer func() {
 		if err != nil {
-			p.canary.close()
 			visit.Close()
 			return
 		}
@@ -229,8 +234,8 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		if err := visit.Learn(ctx, &p.choice); err != nil {
 			return nil, cutShort(ctx, err)
 		}
-		p.canary.place(target, o.Env, stderr)
-		target.Canary = p.canary.Canary
+		p.remains.place(target, o.Env, stderr)
+		target.Canary = p.remains.canary
 	}
 	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
 	for _, s := range mutator.Skipped() {

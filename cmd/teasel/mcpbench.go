@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/corpus"
@@ -23,31 +20,6 @@ type mcpTarget struct {
 	Timeout      time.Duration `json:"timeout"`
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
 	Blocked      []string      `json:"blocked,omitempty"` // tools that are never called
-}
-
-// canary is the file that no server may read, if there is a place for it.
-type canary struct{ *mcp.Canary }
-
-// place keeps away from everything that the user has named, variables that are handed on by name too.
-func (c *canary) place(target *mcp.Target, vars []string, stderr io.Writer) {
-	env := slices.Clone(vars)
-	for i, v := range env {
-		if !strings.Contains(v, "=") {
-			env[i] = v + "=" + os.Getenv(v)
-		}
-	}
-	placed, err := mcp.PlaceCanary(target.Command, env, target.Dir)
-	if err != nil {
-		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
-		return
-	}
-	c.Canary = placed
-}
-
-func (c *canary) close() {
-	if c.Canary != nil {
-		_ = c.Remove() // it is in a directory for temporary files
-	}
 }
 
 // mcpBench makes ready what it takes to run single scripts on the server of a finding.
@@ -73,11 +45,12 @@ func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	target := &mcp.Target{Command: command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
 		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
 	b := &mcpReplayer{}
-	b.canary.place(target, t.Env, io.Discard)
-	target.Canary = b.canary.Canary
+	b.remains.guard(io.Discard)
+	b.remains.place(target, t.Env, io.Discard)
+	target.Canary = b.remains.canary
 	session, err := target.Discover(ctx)
 	if err != nil {
-		b.canary.close()
+		b.remains.close()
 		return nil, cutShort(ctx, err)
 	}
 	target.Session = session
@@ -86,18 +59,18 @@ func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	return b, nil
 }
 
-// mcpReplayer takes its canary away when it is done.
+// mcpReplayer takes away what remains when it is done.
 type mcpReplayer struct {
 	bench[mcp.Script]
-	canary canary
+	remains remains
 }
 
 func (b *mcpReplayer) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
-	defer b.canary.close()
+	defer b.remains.close()
 	return b.bench.repro(ctx, w, f, tries)
 }
 
 func (b *mcpReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
-	defer b.canary.close()
+	defer b.remains.close()
 	return b.bench.minimize(ctx, w, f, runs)
 }

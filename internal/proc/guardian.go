@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// vigil is what the guardian runs. It reads which group is ours until the pipe ends, which it does when we are gone,
-// however we went. The marker finds what has left the group: it is an argument here, and in nobody's environment but of
-// those it is to find.
+// vigil is what the guardian runs. It reads which group and folder are ours until the pipe ends, which it does when we are
+// gone, however we went. The marker finds what has left the group: it is an argument here, and in nobody's environment but
+// of those it is to find.
 const vigil = `trap '' HUP INT QUIT TERM
 marker=$1 folder=$2 group=
 while read -r word value; do
 	case $word in
 	group) group=$value ;;
+	folder) folder=$value ;;
 	quit) exit 0 ;;
 	esac
 done
@@ -40,8 +41,8 @@ type Guardian struct {
 	cmd  *exec.Cmd
 }
 
-// Guard starts a guardian of the processes whose environment has the marker, and of a folder that is to be removed
-// with them, "" for none.
+// Guard starts a guardian of the processes whose environment has the marker, or one that begins like it, and of a folder
+// that is to be removed with them, "" for none.
 func Guard(marker, folder string) (*Guardian, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -68,6 +69,12 @@ func (g *Guardian) Watch(group int) error {
 	return err
 }
 
+// Remove says which folder is to be removed.
+func (g *Guardian) Remove(folder string) error {
+	_, err := g.life.WriteString("folder " + folder + "\n")
+	return err
+}
+
 // Close sends the guardian away.
 func (g *Guardian) Close() error {
 	_, err := g.life.WriteString("quit\n")
@@ -78,6 +85,9 @@ func (g *Guardian) Close() error {
 
 // NewMarker returns a value for the environment, NAME=value, that no other process on this machine has.
 func NewMarker() string { return newMarker() }
+
+// Kin returns how the markers of everything begin that this process starts. A guardian of it is one of all.
+func Kin() string { return kin }
 
 // KillAll kills the session and the descendants of a process that has not been waited for, and whatever has the marker
 // in its environment. It returns when all of it is gone; an error says what would not go.

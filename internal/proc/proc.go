@@ -59,11 +59,12 @@ type State struct {
 
 var starts atomic.Uint64
 
+// kin is how the markers of all that this process starts begin, and of nothing else on this machine.
+var kin = fmt.Sprintf("%s=%010d%020d", Marker, os.Getpid(), time.Now().UnixNano())
+
 // newMarker returns a value that no other process on this machine has. Its length is always the same, so that programs
 // which print their environment answer the same each time but for digits.
-func newMarker() string {
-	return fmt.Sprintf("%s=%010d%020d%010d", Marker, os.Getpid(), time.Now().UnixNano(), starts.Add(1))
-}
+func newMarker() string { return fmt.Sprintf("%s%010d", kin, starts.Add(1)) }
 
 // Start runs a command in a session of its own. It dies with us. The caller has to call Close.
 func Start(c Command) (*Process, error) {
