@@ -21,10 +21,10 @@ type annex struct {
 }
 
 // postpone sets aside a check that needs a process of its own until there is one that has loaded, and reports whether it
-// has. Its observation is handed out later.
+// has. Its observation is handed out later: when depends on the clock, and it may be never.
 func (e *executor) postpone(i int) bool {
 	l := e.lanes[i]
-	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.quick {
+	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.quick || e.target.Exact {
 		return false
 	}
 	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}

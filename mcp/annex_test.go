@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -42,5 +43,22 @@ func TestAnnex(t *testing.T) {
 	}
 	if e.annex.back == nil { // the executor is closed in the middle of it
 		t.Error("the check was never run")
+	}
+}
+
+// Where two campaigns have to run the same, no check waits: whether its process has loaded depends on the clock.
+func TestExact(t *testing.T) {
+	check := fresh(CheckLifecycle, append(handshake(Versions[len(Versions)-1]), sendText(ping))...)
+	for _, exact := range []bool{false, true} {
+		t.Run(strconv.FormatBool(exact), func(t *testing.T) {
+			target := lateTarget()
+			target.Exact = exact
+			e := open(t, target)
+			e.quick = false
+			o := executeBatch(t, e, check, calls("fine"))
+			if ran := o[0].Runs > 0; ran != exact || len(e.dear) > 0 && exact {
+				t.Errorf("the check was run: %v; %d wait", ran, len(e.dear))
+			}
+		})
 	}
 }

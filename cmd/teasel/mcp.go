@@ -202,7 +202,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	}
 	p := &mcpPlan{}
 	target := &mcp.Target{Command: command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
-		Version: o.Protocol, Window: o.Window}
+		Version: o.Protocol, Window: o.Window, Exact: o.Runs > 0}
 	if o.Workers > 1 { // each has its own
 		target.Spares = 1
 	}
