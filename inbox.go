@@ -39,14 +39,14 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 // little else, and seeds are the best that there is to run.
 func (w *Worker[T]) sync(ctx context.Context) error {
 	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
-	if idle && !w.more && !w.synced.IsZero() && !w.due() && time.Since(w.synced) < syncTime {
+	if idle && !w.more && !w.asked.IsZero() && !w.due() && time.Since(w.asked) < syncTime {
 		return nil
 	}
 	began := w.state.Executions
 	enough := began + (began - w.fed)
 	defer func() { w.fed = w.state.Executions }()
 	for {
-		w.news.Hungry = true
+		w.news.Hungry, w.asked = true, time.Now()
 		if err := w.publish(ctx); err != nil {
 			return err
 		}

@@ -100,3 +100,56 @@ func TestSeedsComeByCount(t *testing.T) {
 		t.Errorf("%d and %d executions, and not of the same inputs", len(quick), len(slow))
 	}
 }
+
+// slowly is a stage whose rounds take longer than a worker waits before it looks at the hub, which it does on its way.
+type slowly struct{}
+
+func (slowly) Name() string { return "slowly" }
+
+func (slowly) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	for i := range 4 {
+		time.Sleep(300 * time.Millisecond)
+		*w.Slot() = append([]byte(nil), tc.Input[:min(i, len(tc.Input))]...)
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What comes from outside is run between two rounds, however long these are.
+func TestSourceBetweenLongRounds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	foreign := []byte("what another fuzzer has found")
+	c := bytesCampaign(reaching{})
+	c.Stages, c.Duration = []teasel.Stage[[]byte]{slowly{}}, time.Minute
+	c.Source = sourceFunc(func(context.Context) ([][]byte, error) { return [][]byte{foreign}, nil })
+	came := false
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventAdded && string(e.Entry.Data) == string(foreign) {
+			came = true
+			cancel()
+		}
+		return nil
+	})}
+	if _, err := c.Run(ctx); err != nil || !came {
+		t.Errorf("it came: %v, %v", came, err)
+	}
+}
+
+// reaching is a target of batches that tells inputs apart by their length.
+type reaching struct{ noopBatch }
+
+func (r reaching) Open(context.Context) (teasel.Executor[[]byte], error) { return r, nil }
+func (reaching) BatchSize() int                                          { return 4 }
+
+func (reaching) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range ins {
+		obs[i].Exit, obs[i].Features = teasel.ExitOK, append(obs[i].Features, teasel.Feature(len(ins[i])+1))
+	}
+	return len(ins), ctx.Err()
+}

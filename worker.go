@@ -63,6 +63,7 @@ type Worker[T any] struct {
 	limit    uint64 // executions of this run; 0: none
 	first    uint64 // executions made before this run
 	synced   time.Time
+	asked    time.Time // for seeds
 	began    time.Time
 	showing  time.Duration // that the campaign waited for findings to be shown again
 	petty    time.Duration // of it, for those that are too dear
