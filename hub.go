@@ -273,23 +273,23 @@ func (l *link) Sync(_ context.Context, news News) (back []Entry, err error) {
 		return back, ErrStop
 	}
 	if news.Hungry {
-		back = append(back, l.feed()...)
+		back = l.feed(back)
 	}
 	return back, nil
 }
 
-// feed takes the next few seeds. They count as waiting until the worker has run them.
-func (l *link) feed() []Entry {
+// feed appends the next few seeds. They count as waiting until the worker has run them.
+func (l *link) feed(back []Entry) []Entry {
 	h := l.h
 	n := min(len(h.seeds), seedShare)
-	share := slices.Clone(h.seeds[:n])
+	back = append(back, h.seeds[:n]...)
 	clear(h.seeds[:n]) // some are large
 	h.seeds = h.seeds[n:]
 	if n > 0 && !l.fed {
 		l.fed, l.first = true, h.given
 	}
 	h.given += n
-	return share
+	return back
 }
 
 // account adds up what needs no judgement.

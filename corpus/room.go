@@ -18,7 +18,7 @@ func Room(path string) error {
 	case Held(path):
 		err = ErrLocked
 	case err == nil:
-		err = mayWrite(path)
+		err = Writable(path)
 	}
 	if err != nil {
 		return fmt.Errorf("creating %s: %w", path, err)
@@ -26,8 +26,8 @@ func Room(path string) error {
 	return nil
 }
 
-// mayWrite reports whether a directory, or the nearest one above it that is there, can be written.
-func mayWrite(path string) error {
+// Writable returns why a directory, or the nearest one above it that is there, cannot be written; nil: it can.
+func Writable(path string) error {
 	const write = 2
 	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {

@@ -87,6 +87,14 @@ func inherited(vars []string) error {
 	return nil
 }
 
+// startable looks whether a finding's file says all that it takes to start its target again.
+func startable(command, vars []string) error {
+	if len(command) == 0 {
+		return usage("", "reading the finding's target: it has no command")
+	}
+	return inherited(vars)
+}
+
 // environment leaves variables out that are given by name only: they are in our own environment, which is inherited.
 func environment(vars []string) (out []string) {
 	for _, v := range vars {

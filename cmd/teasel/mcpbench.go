@@ -27,10 +27,7 @@ func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	if err := described(raw, &t); err != nil {
 		return nil, err
 	}
-	if len(t.Command) == 0 {
-		return nil, usage("", "reading the finding's target: it has no command")
-	}
-	if err := inherited(t.Env); err != nil {
+	if err := startable(t.Command, t.Env); err != nil {
 		return nil, err
 	}
 	blocked := map[string]bool{}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -77,9 +76,8 @@ func replaceable(finding, out string) error {
 	if info, err := os.Stat(out); err == nil && !info.Mode().IsRegular() {
 		return usage("name a file that can be written", "--out %s is no file", out)
 	}
-	const write = 2
-	if err := syscall.Access(folder, write); err != nil {
-		return usage("name a file that can be written with --out", "writing into %s: %w", folder, err)
+	if err := corpus.Writable(folder); err != nil {
+		return usage("name a file that can be written with --out", "%w", err)
 	}
 	// A campaign writes its findings again as it sees them.
 	if out == finding && corpus.Held(filepath.Join(filepath.Dir(finding), "..")) {

@@ -252,10 +252,7 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 	if err := described(raw, &t); err != nil {
 		return nil, err
 	}
-	if len(t.Command) == 0 {
-		return nil, usage("", "reading the finding's target: it has no command")
-	}
-	if err := inherited(t.Env); err != nil {
+	if err := startable(t.Command, t.Env); err != nil {
 		return nil, err
 	}
 	return &bench[[]byte]{
