@@ -95,6 +95,7 @@ func (w *Worker[T]) common(seen *Observation, obs []Observation) (full *Observat
 			full = o
 			continue
 		}
+		full.Work = min(full.Work, o.Work) // some first runs cost more
 		full.Features = recurring(full.Features, o.Features)
 		if o.Trace != full.Trace {
 			full.Trace = 0

@@ -68,7 +68,7 @@ type Observation struct {
 	Exit     Exit
 	Runs     uint32    // how many executions it counts for; an executor may say 0
 	Dear     bool      // it took a start of the target or a time limit: it is not run without need, so never trimmed
-	Work     uint64    // what it cost the target, in a unit that repeats, never time; 0: unknown
+	Work     uint64    // what it cost the target, in a unit that repeats: no time, unless in coarse steps; 0: unknown
 	Features []Feature // in the order in which they were reached, as far as that is known
 	Measures []Measure
 	Operands []Operand

@@ -6,8 +6,8 @@ import (
 	"github.com/teaselfuzz/teasel/internal/fenwick"
 )
 
-// Rating is what a scheduler may know of a testcase: all but its input. Time is not among it, or the same seed would
-// not give the same run.
+// Rating is what a scheduler may know of a testcase: all but its input. Time is not among it, unless in the
+// coarse steps that an executor may count as work, or the same seed would not give the same run.
 type Rating struct {
 	ID         ID
 	Complexity float64
@@ -37,6 +37,7 @@ var _ Scheduler = (*weighted)(nil)
 const (
 	weightUnit  = 1 << 16
 	largeFactor = 16 // times the mean complexity, above which energy falls
+	dearFactor  = 64 // times the typical work, the same
 	leastEnergy = 1.0 / 64
 	rerateAfter = 1.05 // growth of the corpus after which all weights are computed anew
 )
@@ -57,6 +58,7 @@ type weighted struct {
 	live    int
 	rated   int // how many there were when all were last rated
 	work    float64
+	orders  float64 // sum of the logarithms of work
 	complex float64
 }
 
@@ -72,6 +74,7 @@ func (s *weighted) Add(r Rating) {
 	t.Rating = r
 	s.live++
 	s.work += float64(r.Work)
+	s.orders += math.Log2(float64(r.Work) + 1)
 	s.complex += r.Complexity
 	for _, f := range r.Features {
 		s.hits[f]++
@@ -91,6 +94,7 @@ func (s *weighted) Remove(id ID) {
 	}
 	s.live--
 	s.work -= float64(r.Work)
+	s.orders -= math.Log2(float64(r.Work) + 1)
 	s.complex -= r.Complexity
 	for _, f := range r.Features {
 		if s.hits[f]--; s.hits[f] == 0 {
@@ -151,8 +155,13 @@ func (s *weighted) Next(r *Rand) (Pick, bool) {
 func (s *weighted) pick(id ID) Pick {
 	t := &s.ratings[id]
 	energy := within(float64(t.Picked)/2, 1, 4)
-	if much := s.complex / float64(max(s.live, 1)) * largeFactor; t.Complexity > much { // or one turn could take minutes
+	n := float64(max(s.live, 1))
+	if much := s.complex / n * largeFactor; t.Complexity > much { // or one turn could take minutes
 		energy *= within(much/t.Complexity, leastEnergy, 1)
+	}
+	// The same, but a mean would be that of the few that are dear.
+	if much := math.Exp2(s.orders/n) * dearFactor; float64(t.Work) > much {
+		energy *= within(much/float64(t.Work), leastEnergy, 1)
 	}
 	t.Picked++
 	s.weights.Set(int(id), s.weigh(t))

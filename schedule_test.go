@@ -7,15 +7,22 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// A testcase that is much larger than the others does not hold them up.
+// A testcase that is much larger than the others, or much slower, does not hold them up.
 func TestLargeTestcasesGetLittleEnergy(t *testing.T) {
+	for name, large := range map[string]teasel.Rating{"large": {Complexity: 1e6, Work: 1000}, "slow": {Complexity: 10, Work: 1e8}} {
+		t.Run(name, func(t *testing.T) { testLargeGetsLittle(t, large) })
+	}
+}
+
+func testLargeGetsLittle(t *testing.T, odd teasel.Rating) {
 	s := teasel.NewScheduler()
 	for id := range teasel.ID(100) {
-		complexity := 10.0
+		rating := teasel.Rating{Complexity: 10, Work: 1000}
 		if id == 50 {
-			complexity = 1e6
+			rating = odd
 		}
-		s.Add(teasel.Rating{ID: id, Complexity: complexity, Features: []teasel.Feature{teasel.Feature(id + 1)}})
+		rating.ID, rating.Features = id, []teasel.Feature{teasel.Feature(id + 1)}
+		s.Add(rating)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	picked := false

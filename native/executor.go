@@ -220,7 +220,7 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 		return
 	}
 	if o.Ask.Trace {
-		o.Trace, o.Work = max(slot.Trace, 1), slot.Work
+		o.Trace, o.Work = max(slot.Trace, 1), slot.Work+lasting(slot.CPU)
 	}
 	if o.Ask.Operands {
 		e.record(o, slot)

@@ -13,7 +13,7 @@ import (
 
 // These are the constants of runtime/layout.h.
 const (
-	version    = 4
+	version    = 5
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
@@ -104,6 +104,7 @@ type Slot struct {
 	operandCount uint32
 	Trace        uint64
 	Work         uint64
+	CPU          uint64 // nanoseconds, if the trace was asked for
 	Status       uint32 // of a forked program, as wait gives it
 	Refused      uint32
 }

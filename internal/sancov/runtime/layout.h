@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 4,
+	TEASEL_VERSION = 5,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
@@ -91,6 +91,7 @@ struct slot {
 	uint32_t feature_first, feature_count; // in the table of features
 	uint32_t operand_first, operand_count;
 	uint64_t trace, work;
+	uint64_t cpu;     // nanoseconds, if the trace was asked for
 	uint32_t status;  // of a program that was forked for this input, as waitpid gives it
 	uint32_t refused; // the harness returned -1
 };

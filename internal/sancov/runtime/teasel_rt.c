@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -236,6 +237,12 @@ static void heap_keep(void) {
 	mallopt(TRIM_THRESHOLD, 16 << 20);
 }
 
+static uint64_t cpu_used(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void teasel_run(struct slot *s, int sanitized) {
 	uint8_t *in;
 	if (sanitized) {
@@ -248,7 +255,9 @@ static void teasel_run(struct slot *s, int sanitized) {
 	if (s->ask & ASK_OPERANDS) record_begin(s);
 	running = 1;
 	blocks = 0;
+	uint64_t began = s->ask & ASK_TRACE ? cpu_used() : 0;
 	s->refused = harness_run(in, s->length) == -1;
+	if (s->ask & ASK_TRACE) s->cpu = cpu_used() - began;
 	int suspected = leaks_suspected();
 	if (s->ask & ASK_OPERANDS) record_end(s);
 	if (s->refused) s->ask |= ASK_QUIET; // teasel does not keep it, and what it reaches is still news of an input that it would
@@ -320,6 +329,7 @@ static void program_judge(void) {
 	if (!program_runs || header->pid != getpid()) return; // a process of the program's own
 	program_runs = 0;
 	struct slot *s = slots + header->cur;
+	if (s->ask & ASK_TRACE) s->cpu = cpu_used();
 	if (s->ask & ASK_OPERANDS) record_end(s);
 	judge(s);
 }
