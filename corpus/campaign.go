@@ -104,6 +104,7 @@ func metaFields(m *Meta) []metaField {
 		{"skipped", &m.Skipped, `a list of {"subject","reason"}`},
 		{"blocked", &m.Blocked, "a list of strings"},
 		{"afl", &m.AFL, "true or false"},
+		{"build", &m.Build, "a string"},
 		{"edges", &m.Edges, "a whole number"},
 	}
 }

@@ -57,6 +57,7 @@ type Meta struct {
 	Skipped   []Skip          `json:"skipped,omitempty"`   // what is not, and why
 	Blocked   []string        `json:"blocked,omitempty"`   // what is not because it may destroy something
 	AFL       bool            `json:"afl,omitempty"`       // inputs are what the target reads: queue/, crashes/ and hangs/ are as AFL++ has them
+	Build     string          `json:"build,omitempty"`     // of the target: tells it from what it was before; "": unknown
 	Edges     int             `json:"edges,omitempty"`     // counters of the target, of which a feature holds number times 8 plus bucket, plus 1; 0: unknown
 }
 
@@ -284,7 +285,20 @@ func (d *Dir) Meta() Meta {
 }
 
 // SetMeta changes what the campaign is about, durably.
-func (d *Dir) SetMeta(m Meta) error {
+func (d *Dir) SetMeta(m Meta) error { return d.change(m, func() {}) }
+
+// Renew is SetMeta for a target that is another than it was: what its testcases reach is forgotten as well, so that
+// [Dir.Snapshot] gives them without features and they run again.
+func (d *Dir) Renew(m Meta) error {
+	return d.change(m, func() {
+		clear(d.edges)
+		for _, e := range d.state.entries {
+			e.Features = nil
+		}
+	})
+}
+
+func (d *Dir) change(m Meta, further func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.writable()
@@ -295,6 +309,7 @@ func (d *Dir) SetMeta(m Meta) error {
 		return err
 	}
 	d.meta = m
+	further()
 	return d.compact()
 }
 

@@ -103,6 +103,37 @@ func TestMetaHasEveryField(t *testing.T) {
 	}
 }
 
+// Of another target nothing is known but the testcases themselves, and those that it takes are known again.
+func TestRenew(t *testing.T) {
+	d := create(t)
+	a, b := added("a", 1), added("b", 2)
+	report(t, d, a, b)
+	m := d.Meta()
+	m.Build = "another"
+	if err := d.Renew(m); err != nil {
+		t.Fatal(err)
+	}
+	report(t, d, b)
+	path := d.Path()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	view, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, problems, err := view.Snapshot(nil)
+	if err != nil || len(problems) > 0 || len(s.Entries) != 2 {
+		t.Fatalf("%d entries, %v, %v", len(s.Entries), problems, err)
+	}
+	if first, second := len(s.Entries[0].Features), len(s.Entries[1].Features); first != 0 || second == 0 {
+		t.Errorf("%d and %d features, want none and some", first, second)
+	}
+	if got := view.Meta().Build; got != "another" {
+		t.Errorf("build %q", got)
+	}
+}
+
 func TestLayout(t *testing.T) {
 	d := create(t)
 	if err := d.WriteSeed(Valid, "tools/call echo", []byte(`{"a":1}`)); err != nil {

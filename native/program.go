@@ -2,8 +2,13 @@ package native
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -23,6 +28,7 @@ type Program struct {
 	Persistent bool     // one process runs many inputs
 	Shared     bool     // inputs come through shared memory
 	Tokens     []string // a dictionary that the program brings with it; nil: none
+	Build      string   // digest of its file, hexadecimal: another one, another program
 	Warnings   []string // what its user should know, a sentence each; nil: all is well
 }
 
@@ -58,7 +64,26 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 	if d, ok := ex.(interface{ describe() Program }); ok {
 		p = d.describe()
 	}
-	return p, nil
+	p.Build, err = t.build()
+	return p, err
+}
+
+// build returns what tells the program from what it was before it was built anew.
+func (t Target) build() (string, error) {
+	path, err := exec.LookPath(t.Command[0])
+	if err != nil {
+		return "", t.lookupError(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", t.refused(err.Error(), "", err)
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", t.refused(err.Error(), "", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 func (e *executor) describe() Program {

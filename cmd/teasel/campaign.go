@@ -30,6 +30,7 @@ type plan[T any] struct {
 	seeds    []seed[T]
 	rules    []teasel.Rule
 	severity map[string]string // by rule, from the configuration
+	again    bool              // the target is not what it was: what was run before runs again
 	idle     string            // what may be wrong when nothing new is reached; "": nothing comes to mind
 }
 
@@ -88,7 +89,7 @@ func (p *plan[T]) resume(cmd *cobra.Command, dir *corpus.Dir) error {
 		warn(cmd.ErrOrStderr(), problems)
 		p.campaign.Resume = &s
 		waiting := s.Waiting
-		if s.Elapsed == 0 { // it was killed before it could say how many
+		if p.again || s.Elapsed == 0 { // it was killed before it could say how many
 			waiting = len(p.seeds)
 		}
 		for _, left := range p.seeds[max(0, len(p.seeds)-waiting):] {

@@ -185,7 +185,7 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 func (p *nativePlan) describe(o *nativeOptions) (err error) {
 	m := &p.meta
 	m.Version, m.Kind, m.Name, m.Seed = version, "native", strings.Join(o.Command, " "), o.Seed
-	m.Crashes, m.Hangs, m.AFL, m.Edges = native.CrashRules(), native.HangRules(), true, p.program.Edges
+	m.Crashes, m.Hangs, m.AFL, m.Build, m.Edges = native.CrashRules(), native.HangRules(), true, p.program.Build, p.program.Edges
 	if m.Options, err = rawJSON(o); err != nil {
 		return err
 	}
@@ -333,5 +333,21 @@ func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) er
 		return errors.Join(err, dir.Close())
 	}
 	p.introduce(cmd.ErrOrStderr())
+	if err := p.renew(dir, cmd.ErrOrStderr()); err != nil {
+		return errors.Join(failure(err), dir.Close())
+	}
 	return p.resume(cmd, dir)
+}
+
+// renew has all testcases run again if the program is not the one that they were found with: what they reach are numbers
+// that its build has given, and those of another build would pass for them.
+func (p *nativePlan) renew(dir *corpus.Dir, w io.Writer) error {
+	m := dir.Meta()
+	if m.Build == p.program.Build && m.Edges == p.program.Edges {
+		return nil
+	}
+	fmt.Fprintf(w, "teasel: %s is not the same as before: all testcases and seeds run again\n", p.command[0])
+	p.again = true
+	m.Build, m.Edges = p.program.Build, p.program.Edges
+	return dir.Renew(m)
 }
