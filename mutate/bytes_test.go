@@ -399,6 +399,11 @@ func TestStepsArePureDistinctAndEnd(t *testing.T) {
 		if len(cut) > 1 && (!seen["\xff"+string(cut[1:])] || !seen[string(cut[:1])+"\x7f"+string(cut[2:])]) {
 			t.Errorf("%q: an interesting byte was not tried", src)
 		}
+		for v := range 256 {
+			if len(cut) > 0 && v != int(cut[0]) && !seen[string([]byte{byte(v)})+string(cut[1:])] {
+				t.Errorf("%q: the first byte was not tried as %#x", src, v)
+			}
+		}
 	}
 	magic := &Bytes{Dictionary: someTokens()}
 	found := false

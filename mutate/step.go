@@ -10,6 +10,18 @@ type phase struct {
 var phases = [...]phase{
 	walkBits(1), walkBits(2), walkBits(4),
 	walkBytes(1), walkBytes(2), walkBytes(4),
+	{
+		func(_ *Bytes, n int) int {
+			if n > shortInput {
+				return 0
+			}
+			return 255 * n
+		},
+		func(_ *Bytes, buf []byte, i int) []byte {
+			buf[i/255] += byte(1 + i%255)
+			return buf
+		},
+	},
 	walkInteresting(0), walkInteresting(1), walkInteresting(2), walkInteresting(3),
 	{
 		func(m *Bytes, n int) int { return n * m.stepTokens() },
@@ -30,8 +42,11 @@ var phases = [...]phase{
 	walkArith(0), walkArith(1), walkArith(2), walkArith(3),
 }
 
+// shortInput is how many bytes an input has at most of which each is given every value.
+const shortInput = 16
+
 // Step returns the k-th ordered change of src: 1, 2 and 4 neighbouring bits inverted; 1, 2 and 4 bytes inverted;
-// interesting numbers of each width and byte order; each of the first 256 tokens over and between the bytes; numbers of each width and
+// every other value of each byte, if there are few of them; interesting numbers of each width and byte order; each of the first 256 tokens over and between the bytes; numbers of each width and
 // byte order 1 to 35 up and down; each at each place. A step that would leave src as it is inverts a bit there.
 func (m *Bytes) Step(k uint64, dst, src []byte) ([]byte, bool) {
 	src = src[:min(len(src), m.maxLen())]

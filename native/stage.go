@@ -13,6 +13,7 @@ var (
 	_ teasel.Stage[[]byte] = Operands{}
 	_ teasel.Stage[[]byte] = Tokens{}
 	_ teasel.Stage[[]byte] = Repair{}
+	_ teasel.Stage[[]byte] = Walk{}
 )
 
 // longest is how long an input may become.
@@ -28,8 +29,29 @@ const havocEnergy = 64
 
 // Stages returns the stages for native targets, in order.
 func Stages() []teasel.Stage[[]byte] {
-	return []teasel.Stage[[]byte]{Operands{}, Slopes{}, Repair{}, Custom{},
+	return []teasel.Stage[[]byte]{Operands{}, Slopes{}, Repair{}, Custom{}, Walk{},
 		Plain{Tokens{}}, Plain{teasel.Havoc[[]byte]{Energy: havocEnergy}}, Plain{teasel.Splice[[]byte]{}}}
+}
+
+// walked is how long an input is at most that is worth walking over: in longer ones, chance finds more in the same time.
+const walked = 16
+
+// stale is how often a testcase had its turn before it is walked over: until then, chance finds more.
+const stale = 16
+
+// Walk is the ordered steps, AFL's deterministic stage, for short inputs of programs that do not tell what they compare:
+// those of AFL++ and those without instrumentation. With operands the same is found in far fewer executions.
+type Walk struct{ teasel.Steps[[]byte] }
+
+// Run implements [teasel.Stage].
+func (k Walk) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	if len(tc.Input) > walked || tc.Picked < stale {
+		return nil
+	}
+	if s, err := studied(ctx, w, tc); err != nil || s.past != nil {
+		return err
+	}
+	return k.Steps.Run(ctx, w, tc)
 }
 
 // Operands puts what a testcase was compared with in the place of what was compared. Each candidate is tried once.
