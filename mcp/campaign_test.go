@@ -65,7 +65,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 		c.Seeds = append(c.Seeds, s.Script)
 	}
 	c.Seed, c.Workers, c.Runs = h.seed, max(h.workers, 1), h.runs
-	c.Duration = 5 * time.Minute // ten times what the longest takes: a server that answers next to nothing fails its own test only
+	c.Duration = 15 * time.Minute // many times what the longest takes: a server that answers next to nothing fails its own test only
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var found []teasel.Finding
@@ -285,7 +285,7 @@ func TestRealServers(t *testing.T) {
 				}
 				return left
 			}
-			h := &hunt{command: s.command, env: s.env, seed: 1, runs: 60_000,
+			h := &hunt{command: s.command, env: s.env, seed: 1, runs: 400_000,
 				stop: func(fs []teasel.Finding) bool { return len(shown(fs)) == 0 }}
 			sum := h.run(t)
 			if left := shown(sum.Findings); len(left) > 0 {
