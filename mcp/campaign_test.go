@@ -193,7 +193,7 @@ func shorter(t *testing.T, runs uint64) uint64 {
 // Every profile works on a real server, with two workers.
 func TestProfiles(t *testing.T) {
 	server := mcp.BuildServer(t, plantedtest.Planted)
-	const runs = 12_000
+	runs := shorter(t, 12_000)
 	for _, p := range mcp.Profiles() {
 		t.Run(p.Name, func(t *testing.T) {
 			h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,wrong-resource-uri"}, profile: p, seed: max(p.Seed, 1), runs: runs, workers: 2}
