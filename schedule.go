@@ -140,6 +140,14 @@ func (s *weighted) weigh(t *rated) uint64 {
 	return max(uint64(w), 1)
 }
 
+// share is the part of its energy that is left to a testcase which has much of something, or one turn could take minutes.
+func share(has, much float64) float64 {
+	if has > much {
+		return within(much/has, leastEnergy, 1)
+	}
+	return 1
+}
+
 func within(x, low, high float64) float64 { return min(max(x, low), high) }
 
 func (s *weighted) Next(r *Rand) (Pick, bool) {
@@ -156,13 +164,8 @@ func (s *weighted) pick(id ID) Pick {
 	t := &s.ratings[id]
 	energy := within(float64(t.Picked)/2, 1, 4)
 	n := float64(max(s.live, 1))
-	if much := s.complex / n * largeFactor; t.Complexity > much { // or one turn could take minutes
-		energy *= within(much/t.Complexity, leastEnergy, 1)
-	}
-	// The same, but a mean would be that of the few that are dear.
-	if much := math.Exp2(s.orders/n) * dearFactor; float64(t.Work) > much {
-		energy *= within(much/float64(t.Work), leastEnergy, 1)
-	}
+	energy *= share(t.Complexity, s.complex/n*largeFactor)
+	energy *= share(float64(t.Work), math.Exp2(s.orders/n)*dearFactor) // a plain mean would be that of the few that are dear
 	t.Picked++
 	s.weights.Set(int(id), s.weigh(t))
 	return Pick{ID: id, Energy: energy}

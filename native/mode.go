@@ -40,26 +40,25 @@ type image struct {
 	deferred bool
 }
 
-// recognise looks the program up and into its file.
-func (t Target) recognise() (b image, err error) {
+// recognise looks the program up and into its file, whose text it returns as well.
+func (t Target) recognise() (b image, text []byte, err error) {
 	if len(t.Command) == 0 || t.Command[0] == "" {
-		return b, t.refused("the command is empty", "", nil)
+		return b, nil, t.refused("the command is empty", "", nil)
 	}
 	if b.path, err = exec.LookPath(t.Command[0]); err != nil {
-		return b, t.lookupError(err)
+		return b, nil, t.lookupError(err)
 	}
 	if b.path, err = filepath.Abs(b.path); err != nil {
-		return b, err
+		return b, nil, err
 	}
-	text, err := os.ReadFile(b.path)
-	if err != nil {
-		return b, t.refused(err.Error(), "teasel has to read the program to see how it was built", err)
+	if text, err = os.ReadFile(b.path); err != nil {
+		return b, nil, t.refused(err.Error(), "teasel has to read the program to see how it was built", err)
 	}
 	b.script = bytes.HasPrefix(text, []byte("#!"))
 	b.runtime = !b.script && bytes.Contains(text, []byte(signature))
 	b.afl = len(t.Tracer) > 0 || !b.script && bytes.Contains(text, []byte(aflSignature))
 	b.loops, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
-	return b, t.examine(&b, text)
+	return b, text, t.examine(&b, text)
 }
 
 // linked is an error unless the program may be one for our own runtime.
@@ -75,10 +74,14 @@ func (t Target) linked(b image) error {
 // [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
 // [teasel.Resetter]. What is wrong with the program is a [StartError].
 func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
-	b, err := t.recognise()
+	b, _, err := t.recognise()
 	if err != nil {
 		return nil, err
 	}
+	return t.open(ctx, b)
+}
+
+func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], error) {
 	var deaf *sancov.NotInstrumented
 	var silent *forkserver.Silent
 	switch {

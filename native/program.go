@@ -6,9 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -56,7 +53,11 @@ func (p Program) String() string {
 
 // Inspect starts the program, looks at what it is, and ends it again. What is wrong with the program is a [StartError].
 func (t Target) Inspect(ctx context.Context) (p Program, err error) {
-	ex, err := t.Open(ctx)
+	b, text, err := t.recognise()
+	if err != nil {
+		return p, err
+	}
+	ex, err := t.open(ctx, b)
 	if err != nil {
 		return p, err
 	}
@@ -64,26 +65,9 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 	if d, ok := ex.(interface{ describe() Program }); ok {
 		p = d.describe()
 	}
-	p.Build, err = t.build()
-	return p, err
-}
-
-// build returns what tells the program from what it was before it was built anew.
-func (t Target) build() (string, error) {
-	path, err := exec.LookPath(t.Command[0])
-	if err != nil {
-		return "", t.lookupError(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", t.refused(err.Error(), "", err)
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", t.refused(err.Error(), "", err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	sum := sha256.Sum256(text)
+	p.Build = hex.EncodeToString(sum[:])
+	return p, nil
 }
 
 func (e *executor) describe() Program {

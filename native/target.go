@@ -83,7 +83,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	}
 	if t.Operands != "" {
 		other := Target{Command: []string{t.Operands}}
-		o, err := other.recognise()
+		o, _, err := other.recognise()
 		if err == nil {
 			err = other.linked(o)
 		}

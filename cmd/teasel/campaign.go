@@ -89,7 +89,7 @@ func (p *plan[T]) resume(cmd *cobra.Command, dir *corpus.Dir) error {
 		warn(cmd.ErrOrStderr(), problems)
 		p.campaign.Resume = &s
 		waiting := s.Waiting
-		if p.again || s.Elapsed == 0 { // it was killed before it could say how many
+		if p.again || s.Elapsed == 0 { // or it was killed before it could say how many
 			waiting = len(p.seeds)
 		}
 		for _, left := range p.seeds[max(0, len(p.seeds)-waiting):] {

@@ -25,6 +25,17 @@ type killed struct {
 	announced []string
 }
 
+// newKilled builds one of plantedtest's servers, too.
+func newKilled(t *testing.T, program string) (k *killed, server string) {
+	t.Helper()
+	server, err := plantedtest.Build(t.Context(), t.TempDir(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &killed{dir: filepath.Join(t.TempDir(), "out"), tmp: t.TempDir(),
+		mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}, server
+}
+
 func (k *killed) command(t *testing.T, args []string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -143,12 +154,7 @@ func TestKilled(t *testing.T) {
 		t.Skip("it starts and kills twenty campaigns")
 	}
 	t.Parallel()
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Planted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := &killed{dir: filepath.Join(t.TempDir(), "out"), tmp: t.TempDir(),
-		mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
+	k, server := newKilled(t, plantedtest.Planted)
 	r := rand.New(rand.NewPCG(1, 2))
 	const kills, findings = 20, 10 // at least
 	for i := 0; i < kills || len(k.announced) < findings && i < 4*kills; i++ {
@@ -176,12 +182,7 @@ func TestKilled(t *testing.T) {
 // TestKilledLeavesNothing: when teasel is killed, what a server has started in a session of its own ends too, and no canary is left.
 func TestKilledLeavesNothing(t *testing.T) {
 	t.Parallel()
-	server, err := plantedtest.Build(t.Context(), t.TempDir(), plantedtest.Wicked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := &killed{dir: filepath.Join(t.TempDir(), "out"), tmp: t.TempDir(),
-		mark: fmt.Sprintf("TEASEL_KILLED_TEST=%d.%d", os.Getpid(), time.Now().UnixNano())}
+	k, server := newKilled(t, plantedtest.Wicked)
 	k.run(t, begun, time.Second, "mcp", "--no-ui", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server, "fork-session")
 	k.gone(t)
 	if left, err := filepath.Glob(filepath.Join(k.tmp, "teasel-canary-*")); err != nil || len(left) > 0 {

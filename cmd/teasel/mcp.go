@@ -235,7 +235,6 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 			return nil, cutShort(ctx, err)
 		}
 		p.remains.place(target, o.Env, stderr)
-		target.Canary = p.remains.canary
 	}
 	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
 	for _, s := range mutator.Skipped() {

@@ -43,7 +43,6 @@ func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	b := &mcpReplayer{}
 	b.remains.guard(io.Discard)
 	b.remains.place(target, t.Env, io.Discard)
-	target.Canary = b.remains.canary
 	session, err := target.Discover(ctx)
 	if err != nil {
 		b.remains.close()

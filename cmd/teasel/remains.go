@@ -29,7 +29,7 @@ func (r *remains) guard(stderr io.Writer) {
 	r.guardian = g
 }
 
-// place keeps away from everything that the user has named, variables that are handed on by name too.
+// place gives the target a canary, away from everything that the user has named, variables that are handed on by name too.
 func (r *remains) place(target *mcp.Target, vars []string, stderr io.Writer) {
 	env := slices.Clone(vars)
 	for i, v := range env {
@@ -42,7 +42,8 @@ func (r *remains) place(target *mcp.Target, vars []string, stderr io.Writer) {
 		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
 		return
 	}
-	if r.canary = placed; r.guardian != nil {
+	r.canary, target.Canary = placed, placed
+	if r.guardian != nil {
 		_ = r.guardian.Remove(filepath.Dir(placed.Path())) // without one it is removed all the same, mostly
 	}
 }
