@@ -26,6 +26,11 @@ func (w *Worker[T]) suspect(in T, o *Observation) {
 	}
 	o.judged = true
 	s := suspect[T]{in: in, obs: *o, parent: w.cur, stage: w.stage}
+	s.obs.leg = 0
+	if o.leg > 0 {
+		l := whose(w.judging, o)
+		s.parent, s.stage = l.parent, l.stage
+	}
 	for _, f := range detect(w.dets, o) {
 		id := f.ID()
 		k := w.known[id]

@@ -70,7 +70,7 @@ func (w *Worker[T]) bisect(ctx context.Context, ins []T, obs []Observation, a As
 func (w *Worker[T]) part(ctx context.Context, ins []T, obs []Observation, idx []int, a Ask, j judging) error {
 	sub, so := make([]T, len(idx)), make([]Observation, len(idx))
 	for k, i := range idx {
-		sub[k] = ins[i]
+		sub[k], so[k].leg = ins[i], obs[i].leg
 	}
 	if err := w.fresh(ctx); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (w *Worker[T]) window(ctx context.Context, before []T, in *T, o *Observatio
 			if err := w.fresh(ctx); err != nil {
 				return false, 0, err
 			}
-			var seen Observation
+			seen := Observation{leg: o.leg}
 			if err := w.alone(ctx, all, &seen, a); err != nil || seen.Exit <= ExitRejected {
 				return false, seen.Elapsed, err
 			}

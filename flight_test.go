@@ -1,6 +1,7 @@
 package teasel_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime"
@@ -219,5 +220,97 @@ func TestWaitingInputStays(t *testing.T) {
 	})}
 	if _, err := c.Run(t.Context()); err != nil || kept < 50 {
 		t.Errorf("%d testcases, %v", kept, err)
+	}
+}
+
+// frail is shy, and dies of what ends in '!', with what is in flight behind it.
+type frail struct {
+	shy
+	sizes []int
+}
+
+func (f *frail) Open(context.Context) (teasel.Executor[[]byte], error) { return f, nil }
+func (f *frail) BatchSize() int                                        { return 8 }
+
+func (f *frail) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	if bytes.HasSuffix(in, []byte("!")) {
+		o.Exit, o.Detail = teasel.ExitCrash, "!"
+		return nil
+	}
+	return f.shy.Exec(ctx, in, o)
+}
+
+func (f *frail) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	f.sizes = append(f.sizes, len(ins))
+	dead := slices.IndexFunc(ins, func(in []byte) bool { return bytes.HasSuffix(in, []byte("!")) })
+	for i := range ins {
+		if dead >= 0 && i >= dead {
+			obs[i].Exit = teasel.ExitLost
+		} else if err := f.Exec(ctx, ins[i], &obs[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(ins), nil
+}
+
+// signing is a stage of a few inputs, which begin with a number of their own and say who has made them from what.
+type signing struct {
+	name   string
+	inputs int
+	next   *byte
+	deadly bool
+}
+
+func (s signing) Name() string { return s.name }
+
+func (s signing) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	for i := range s.inputs {
+		*s.next++
+		slot := w.Slot()
+		*slot = fmt.Appendf((*slot)[:0], "%c %s %s", rune(*s.next&127), s.name, tc.Key)
+		if s.deadly && i == 1 {
+			*slot = append(*slot, '!')
+		}
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stages that make less than a batch share one, and each input is put down to the stage and the testcase that it is from,
+// also if the target has died and the batch was taken apart.
+func TestLegs(t *testing.T) {
+	for _, deadly := range []bool{false, true} {
+		f := &frail{shy: shy{map[byte]bool{}}}
+		c := bytesCampaign(f)
+		next := new(byte)
+		c.Seeds, c.Runs = [][]byte{{0}}, 2000
+		c.Stages = []teasel.Stage[[]byte]{signing{"a", 3, next, deadly}, signing{"b", 2, next, false}}
+		kept := 0
+		c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+			if e.Kind != teasel.EventAdded || e.Entry.Parent == "" {
+				return nil
+			}
+			kept++
+			if want := fmt.Sprintf(" %s %s", e.Entry.Stage, e.Entry.Parent); string(e.Entry.Data[1:]) != want {
+				t.Errorf("deadly %v: %q is put down to %q", deadly, e.Entry.Data, want)
+			}
+			return nil
+		})}
+		sum, err := c.Run(t.Context())
+		if err != nil || kept < 20 || (len(sum.Findings) > 0) != deadly {
+			t.Errorf("deadly %v: %d testcases, %d findings, %v", deadly, kept, len(sum.Findings), err)
+		}
+		full := 0
+		for _, n := range f.sizes {
+			full += n / f.BatchSize()
+		}
+		if !deadly && full < len(f.sizes)*9/10 {
+			t.Errorf("%d of %d batches were full", full, len(f.sizes))
+		}
+		if two := sum.Stages[1].Executions; !deadly && (two < 700 || two > 900) {
+			t.Errorf("the second stage has made %d executions of 2000, want two of five", two)
+		}
 	}
 }

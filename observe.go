@@ -79,9 +79,10 @@ type Observation struct {
 	Note     any    // what the kind's stages want to find on the testcase; only looked at with Ask.Features
 
 	judged bool // the worker has looked at it
+	leg    int  // of the batch that an Overlapper ran, from 1 on; 0: the input is the present stage's
 }
 
-// reset makes o as it is handed out. Pointers are written only where there are some: a write barrier for each of
+// reset makes o as it is handed out, whosever it is. Pointers are written only where there are some: a write barrier for each of
 // them would cost more than the rest of the loop.
 func (o *Observation) reset(a Ask) {
 	if o.Ask.Watch != nil || a.Watch != nil {

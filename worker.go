@@ -70,15 +70,17 @@ type Worker[T any] struct {
 	waited   bool          // for a fresh target, once at least
 	last     time.Time     // when confirming must end after the campaign has; zero: it has not
 
-	slots  []T // the batch being made
-	obs    []Observation
-	fill   int
-	flying *flight[T]   // the batch in the hands of an [Overlapper], or back from it and not yet judged; nil: none is
-	idle   []bunk[T]    // those of earlier batches, the oldest first; nil: no batch flies
-	cur    *Testcase[T] // what the slots are made from; nil: nothing
-	energy float64
-	clean  bool // nothing has run since the last reset
-	slow   bool // the last execution without a batch was; the clock is looked at after each
+	slots   []T // the batch being made
+	obs     []Observation
+	legs    []leg[T] // of it, if batches overlap
+	fill    int
+	flying  *flight[T]   // the batch in the hands of an [Overlapper], or back from it and not yet judged; nil: none is
+	idle    []bunk[T]    // those of earlier batches, the oldest first; nil: no batch flies
+	judging []leg[T]     // of the batch that is judged
+	cur     *Testcase[T] // what the slots are made from; nil: nothing
+	energy  float64
+	clean   bool // nothing has run since the last reset
+	slow    bool // the last execution without a batch was; the clock is looked at after each
 }
 
 // sighting is what a worker remembers of a finding.
@@ -129,7 +131,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"})
 	w.slots, w.obs = make([]T, size), make([]Observation, size)
 	if o, ok := ex.(Overlapper); ok && w.batch != nil && o.Overlaps() {
-		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size)}, {make([]T, size), make([]Observation, size)}}
+		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size), nil}, {make([]T, size), make([]Observation, size), nil}}
 	}
 	if b, ok := c.Target.(Backgrounder[T]); ok && limit == 0 {
 		w.beside = &confirmer[T]{target: b}
@@ -145,7 +147,7 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 		if err := w.refine(ctx); err != nil {
 			return err
 		}
-		r := w.rng(^w.seed, w.state.Draws)
+		r := w.rng(^w.seed, w.drawn())
 		if w.c.Generate > 0 && r.Float64() < w.c.Generate {
 			if err := w.generate(ctx); err != nil {
 				return err
@@ -168,13 +170,13 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 // round works on one testcase for a while.
 func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
 	tc.Focus, w.energy = p.Focus, p.Energy
-	before := w.state.Draws
+	before := w.drawn()
 	for i, s := range w.plan {
 		w.cur, w.stage = tc, i
 		if err := s.Run(ctx, w, tc); err != nil {
 			return err
 		}
-		if err := w.Flush(ctx); err != nil {
+		if err := w.endStage(ctx); err != nil {
 			return err
 		}
 		if w.cases[tc.ID] != tc { // evicted by something simpler; to go on would be to work on what nobody wants
@@ -183,7 +185,7 @@ func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
 	}
 	tc.Picked++
 	w.advance(tc)
-	if w.state.Draws == before { // no stage had anything to do
+	if w.drawn() == before { // no stage had anything to do
 		return w.generate(ctx)
 	}
 	return nil
@@ -218,8 +220,11 @@ func (w *Worker[T]) generate(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.Flush(ctx)
+	return w.endStage(ctx)
 }
+
+// drawn returns how many inputs were made.
+func (w *Worker[T]) drawn() uint64 { return w.state.Draws + uint64(w.fill) }
 
 // Energy returns how much work the present testcase deserves, given what an ordinary one gets: n, or usual if n is 0.
 // It is at least 1.
@@ -258,12 +263,15 @@ func (w *Worker[T]) Other(tc *Testcase[T]) *Testcase[T] {
 // Slot returns where the next input goes and seeds the generator for it. It holds an older input whose memory may
 // be used.
 func (w *Worker[T]) Slot() *T {
-	w.pcg.Seed(w.seed, w.state.Draws+uint64(w.fill))
+	w.pcg.Seed(w.seed, w.drawn())
 	return &w.slots[w.fill]
 }
 
 // Commit takes the input in the slot. It runs now or with the others of its batch.
 func (w *Worker[T]) Commit(ctx context.Context) error {
+	if w.idle != nil {
+		w.board()
+	}
 	if w.fill++; w.fill < len(w.slots) {
 		return nil
 	}
@@ -287,7 +295,13 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 		}
 		n = min(n, int(min(w.limit-min(w.limit, w.made()), 1<<30)))
 	}
-	return w.run(ctx, w.slots[:n], w.obs[:n], Ask{})
+	if w.idle == nil {
+		return w.run(ctx, w.slots[:n], w.obs[:n], Ask{})
+	}
+	if err := w.launch(ctx, n); err != nil {
+		return err
+	}
+	return w.land(ctx)
 }
 
 // made returns the executions of this run.
