@@ -240,16 +240,16 @@ func (c *Crash) cycle() (names []string) {
 var (
 	foreignFiles = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libc++", "libunwind", "libpthread", "libasan", "libubsan"}
 	foreignNames = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
-		"__lsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
+		"__lsan", "__tsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
 		"std::", "<std::", "__gnu_cxx::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
-		"__assert", "__libc_", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
+		"__assert", "__libc_", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "pthread_", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
 	// foreignCrates are Rust's, or namespaces of the target's that are called so: those have other sources.
 	foreignCrates = [...]string{"core::", "<core::", "alloc::", "<alloc::"}
 	foreignSource = regexp.MustCompile(`/(rustc|rustlib|rustc-[0-9.]+)/(\w+/)*library/\w+/src/`) // of Rust's own crates, inlined
 	foreignExact  = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
 		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
 		"operator new": true, "operator delete[]": true, "operator new[]": true, "abort": true, "raise": true, "gsignal": true,
-		"pthread_kill": true, "malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true}
+		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true}
 )
 
 // foreign reports whether the frame says nothing of where the bug is.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -271,6 +272,75 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		t.Errorf("a good input: %v, %s", o.Exit, o.Detail)
 	}
 	check(t, run(t, ex, teasel.Ask{}, "xb"), "xb", "native/uninitialised-value", "LLVMFuzzerTestOneInput", teasel.Medium)
+}
+
+// ThreadSanitizer sees what two threads do at once, in a harness and in a program, and nothing where there is a lock. The other
+// faults are told as ever, but for the stack of a hang.
+func TestDataRace(t *testing.T) {
+	const racing = `#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int careful, total;
+static volatile int spun;
+static void put(int n) {
+	if (careful) pthread_mutex_lock(&lock);
+	total += n;
+	if (careful) pthread_mutex_unlock(&lock);
+}
+static void take(int n) {
+	if (careful) pthread_mutex_lock(&lock);
+	total -= n;
+	if (careful) pthread_mutex_unlock(&lock);
+}
+static void *one(void *d) { put(*(const uint8_t *)d); return 0; }
+static void *two(void *d) { take(*(const uint8_t *)d); return 0; }
+static int parse(const uint8_t *d, size_t n) {
+	if (n < 2) return 0;
+	if (d[0] == 'n') *(volatile int *)0 = 1;
+	while (d[0] == 'h') spun++;
+	assert(d[0] != 'a');
+	careful = d[0] != 'x';
+	pthread_t a, b;
+	void *(*first)(void *) = d[1] & 1 ? one : two, *(*second)(void *) = d[1] & 1 ? two : one;
+	if (pthread_create(&a, 0, first, (void *)d)) return 0;
+	if (pthread_create(&b, 0, second, (void *)d) == 0) pthread_join(b, 0);
+	pthread_join(a, 0);
+	return 0;
+}
+#ifdef PROGRAM
+int main(void) { uint8_t b[16]; size_t n = fread(b, 1, sizeof b, stdin); return parse(b, n); }
+#else
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return parse(d, n); }
+#endif`
+	for _, flags := range [][]string{{"-fsanitize=fuzzer,thread"}, {"-fsanitize=thread", "-DPROGRAM"}} {
+		ex := open(t, native.Target{Command: []string{build(t, racing, append(flags, "-g", "-O1")...)}, Timeout: 300 * time.Millisecond})
+		for _, good := range []string{"b0", "b1", ""} {
+			if o := run(t, ex, teasel.Ask{}, good); o.Exit != teasel.ExitOK {
+				t.Errorf("%v: %q: %v, %s", flags, good, o.Exit, o.Detail)
+			}
+		}
+		var groups []string
+		for _, bad := range []string{"x0", "x1", "x0"} { // whoever is first
+			o := run(t, ex, teasel.Ask{}, bad)
+			check(t, o, bad, "native/data-race", "put", teasel.Medium)
+			if fs := native.Detect(&o); len(fs) > 0 {
+				groups = append(groups, fs[0].Group)
+			}
+		}
+		if slices.Sort(groups); groups[0] != groups[len(groups)-1] {
+			t.Errorf("%v: one race has %q for names", flags, groups)
+		}
+		check(t, run(t, ex, teasel.Ask{}, "h0"), "h0", "native/hang", "", teasel.Medium)
+		check(t, run(t, ex, teasel.Ask{}, "n0"), "n0", "native/null-dereference", "parse", teasel.Medium)
+		o := run(t, ex, teasel.Ask{}, "a0")
+		check(t, o, "a0", "native/abort", "parse", teasel.Medium)
+		if !strings.Contains(o.Detail, "Assertion `d[0] != 'a'") {
+			t.Errorf("%v: an assertion is told as %q", flags, o.Detail)
+		}
+	}
 }
 
 // There is room for all that a whole batch reaches.

@@ -75,13 +75,14 @@ func (e *executor) describe() Program {
 	p := Program{Mode: ModeRuntime, Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Shared: true, Edges: int(h.Edges), Modules: int(h.Modules)}
 	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.Crosser) != 0
 	flags := h.Flags
-	if flags&(sancov.ASan|sancov.MSan) != 0 {
+	if flags&(sancov.ASan|sancov.MSan|sancov.TSan) != 0 {
 		flags &^= sancov.UBSan // their libraries have it in them, used or not
 	}
 	for _, s := range [...]struct {
 		flag uint32
 		name string
-	}{{sancov.ASan, "AddressSanitizer"}, {sancov.MSan, "MemorySanitizer"}, {sancov.UBSan, "UndefinedBehaviorSanitizer"}} {
+	}{{sancov.ASan, "AddressSanitizer"}, {sancov.MSan, "MemorySanitizer"}, {sancov.TSan, "ThreadSanitizer"},
+		{sancov.UBSan, "UndefinedBehaviorSanitizer"}} {
 		if flags&s.flag != 0 {
 			p.Sanitizers = append(p.Sanitizers, s.name)
 		}

@@ -313,6 +313,7 @@ func TestInspect(t *testing.T) {
 		{harness, []string{"-fsanitize=fuzzer,address"}, "harness with AddressSanitizer, "},
 		{harness, []string{"-fsanitize=fuzzer,undefined"}, "harness with UndefinedBehaviorSanitizer, "},
 		{harness, []string{"-fsanitize=fuzzer,memory"}, "harness with MemorySanitizer, "},
+		{harness, []string{"-fsanitize=fuzzer,thread"}, "harness with ThreadSanitizer, "},
 		{"int main(int n, char **v) { return n > 2 && v[1]; }", nil, "program with a main, "},
 	} {
 		p, err := native.Target{Command: []string{build(t, test.source, test.flags...)}}.Inspect(context.Background())

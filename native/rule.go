@@ -23,6 +23,8 @@ const (
 	ruleAbort         = "native/abort"
 	rulePanic         = "native/panic"
 	ruleMemory        = "native/out-of-memory"
+	ruleRace          = "native/data-race"
+	ruleLocks         = "native/lock-order-inversion"
 	ruleLeak          = "native/leak"
 	ruleHang          = "native/hang"
 	ruleExit          = "native/exit"
@@ -67,6 +69,10 @@ var rules = [...]teasel.Rule{
 		Help: "A Rust program panicked: an index out of bounds, an integer that overflowed, an unwrap of nothing, an assertion that did not hold. Programs are built for fuzzing with checks for overflow, which many release builds leave out: there the value wraps instead. Return an error for input that is wrong."},
 	{ID: ruleMemory, Severity: teasel.Medium, Title: "out of memory",
 		Help: "The program wanted more memory than the limit. Check sizes that come from the input before they are allocated. --memory-limit sets the limit."},
+	{ID: ruleRace, Severity: teasel.Medium, Title: "data race",
+		Help: "Two threads used the same memory, one of them to write, and nothing decided who came first: what the program does then is undefined. Guard the memory with a lock, or make it atomic."},
+	{ID: ruleLocks, Severity: teasel.Low, Title: "lock order inversion",
+		Help: "The program took two locks in one order and elsewhere in the other: two threads that do so at once wait for each other for ever. Take them in one order everywhere."},
 	{ID: ruleLeak, Severity: teasel.Low, Title: "leak",
 		Help: "The harness allocated memory that nothing points to any more when it returned. Free it, on the ways out that errors take too. ASAN_OPTIONS=detect_leaks=0 leaves leaks alone."},
 	{ID: ruleHang, Severity: teasel.Medium, Title: "hang",

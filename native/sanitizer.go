@@ -1,7 +1,10 @@
 package native
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +20,10 @@ var (
 	stackLine      = regexp.MustCompile(`^\s+#(\d+) 0x([0-9a-f]+)(?: in (.+?))?(?:\s+\(([^()]+)\+0x([0-9a-f]+)\)| (\S+?)(?::(\d+))?(?::\d+)?)?(?: \(BuildId: \w+\))?\s*$`)
 	accessLine     = regexp.MustCompile(`(?m)^(READ|WRITE) of size|caused by a (READ|WRITE) memory access`)
 	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
-	addressText    = regexp.MustCompile(`address 0x([0-9a-f]+)`)
+	// "  Previous write of size 4 at 0x56438a0e24a0 by thread T1:"
+	racingLine  = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
+	processText = regexp.MustCompile(` \(pid=\d+\)$`)
+	addressText = regexp.MustCompile(`address 0x([0-9a-f]+)`)
 )
 
 // kinds are the words with which a sanitizer's headline begins, and the rule for each.
@@ -30,8 +36,8 @@ var kinds = [...]struct{ word, rule string }{
 	{"attempting to call", ruleBadFree},
 	{"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
 	{"requested allocation size", ruleMemory}, {"out of memory", ruleMemory}, {"allocator is out of memory", ruleMemory},
-	{"calloc-overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap},
-	{"detected memory leaks", ruleLeak}, {"memcpy-param-overlap", RuleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
+	{"calloc-overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap}, {"TRAP", ruleTrap},
+	{"detected memory leaks", ruleLeak}, {"data race", ruleRace}, {"lock-order-inversion", ruleLocks}, {"memcpy-param-overlap", RuleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
 }
 
 // sanitized reads a sanitizer's report, which knows better than a signal. place finds the frame of an address in a module.
@@ -54,7 +60,7 @@ func sanitized(c *Crash, d *sancov.Death, place func(module string, offset uint6
 	if m == nil {
 		return
 	}
-	c.Message = text[m[4]:m[5]]
+	c.Message = processText.ReplaceAllString(text[m[4]:m[5]], "")
 	if stack := parseStack(text[m[1]:], place); len(stack) > 0 {
 		c.Stack = stack
 	}
@@ -66,12 +72,47 @@ func sanitized(c *Crash, d *sancov.Death, place func(module string, offset uint6
 	if a := addressText.FindStringSubmatch(c.Message); a != nil {
 		c.Address, _ = strconv.ParseUint(a[1], 16, 64)
 	}
-	c.Rule = sanitizerRule(c)
+	switch c.Rule = sanitizerRule(c); c.Rule {
+	case ruleRace:
+		race(c, text[m[1]:], place)
+	case ruleAbort: // why, the C library has said
+		c.Rule, c.Message = abortRule(text+d.Stderr), libraryMessage(text+d.Stderr)
+	}
 	if i := strings.Index(c.Message, " (pc "); i >= 0 { // registers differ each time
 		c.Message = c.Message[:i]
 	}
 	if i := strings.Index(c.Message, " at pc "); i >= 0 {
 		c.Message = c.Message[:i]
+	}
+}
+
+// race reads what two threads did. Which of them was first, and so is told second, is chance: the race is known by the one
+// whose place is first in order.
+func race(c *Crash, text string, place func(module string, offset uint64) []Frame) {
+	type access struct {
+		kind string
+		at   Crash
+	}
+	var both []access
+	for _, m := range racingLine.FindAllStringSubmatchIndex(text, 2) {
+		stack, _, _ := strings.Cut(text[m[1]:], "\n\n")
+		both = append(both, access{strings.ToLower(text[m[2]:m[3]]), Crash{Rule: ruleRace, Stack: parseStack(stack, place)}})
+	}
+	slices.SortStableFunc(both, func(a, b access) int {
+		return cmp.Or(strings.Compare(a.at.group(), b.at.group()), strings.Compare(a.kind, b.kind))
+	})
+	if len(both) == 0 {
+		return
+	}
+	if both[0].at.top() == nil { // the stack was lost
+		slices.Reverse(both)
+	}
+	c.Stack, c.Message = both[0].at.Stack, both[0].kind
+	if len(both) == 2 {
+		c.Message += " against " + both[1].kind
+		if f := both[1].at.top(); f != nil {
+			c.Message += fmt.Sprintf(" in %v", *f)
+		}
 	}
 }
 

@@ -25,6 +25,17 @@ func TestReports(t *testing.T) {
 		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x414141414141 (pc 0x414141414141 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a READ memory access.\n",
 			ruleJump, "execute", ""},
 		{"==7==ERROR: AddressSanitizer: something-new on address 0x1\n    #0 0x55 in put a.c:2:1\n", ruleSanitizer, "", "put:2"},
+		{"WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n" +
+			"  Previous atomic read of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n    #1 0x6 in main a.c:20:1\n\n" +
+			"  Thread T2 (tid=9, running) created by main thread at:\n    #0 0x7 in begin a.c:7:1\n", ruleRace, "", "get:2 < main"},
+		{"WARNING: ThreadSanitizer: data race (pid=7)\n  Atomic read of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n    #1 0x6 in main a.c:20:1\n\n" +
+			"  Previous write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n", ruleRace, "", "get:2 < main"},
+		{"WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n" +
+			"  Previous write of size 4 at 0x5643 by thread T1:\n    [failed to restore the stack]\n\n" +
+			"  Thread T2 (tid=9, running) created by main thread at:\n    #0 0x7 in begin a.c:7:1\n", ruleRace, "", "put:9"},
+		{"WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=7)\n  Cycle in lock order graph: M1 => M2 => M1\n\n" +
+			"  Mutex M2 acquired here while holding mutex M1 in main thread:\n    #0 0x4 in pthread_mutex_lock (/tmp/a+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleLocks, "", "put:9"},
+		{"a.out: a.c:9: put: Assertion `n' failed.\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleAbort, "", "put:9"},
 		{"nothing of the kind\n", ruleSegv, "", ""},
 	} {
 		c := &Crash{Rule: ruleSegv, Report: test.report}

@@ -52,11 +52,12 @@ const (
 )
 
 // sanitizers are options under which a fault ends the process at once, with a report that we can read. What the user
-// sets comes later and wins. AddressSanitizer reads UBSAN_OPTIONS as well, so what is there holds for it too.
+// sets comes later and wins. Those of AddressSanitizer and ThreadSanitizer read UBSAN_OPTIONS as well, so what is there holds for them too.
 var sanitizers = [...]struct{ name, options string }{
 	{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0:leak_check_at_exit=0:allocator_may_return_null=1:malloc_context_size=0:fast_unwind_on_malloc=0:handle_abort=0:detect_odr_violation=0"},
 	{"MSAN_OPTIONS", "abort_on_error=1:exitcode=86:symbolize=0:allocator_may_return_null=1:handle_abort=0"},
-	{"UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:symbolize=0:print_stacktrace=1:handle_abort=0"},
+	{"UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:symbolize=0:print_stacktrace=1"},
+	{"TSAN_OPTIONS", "halt_on_error=1:exitcode=66:symbolize=0:handle_abort=1:handle_sigill=1:handle_sigtrap=1:die_after_fork=0:stack_trace_format='    #%n %p %F %L'"},
 	{"LSAN_OPTIONS", "leak_check_at_exit=0:exitcode=23:symbolize=0"},
 }
 

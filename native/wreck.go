@@ -56,7 +56,7 @@ func (w *wrecks) explain(o *teasel.Observation, r forkserver.Result, stderr []by
 
 // Exit statuses of sanitizers that do not abort: those that we set, which are AFL's, and what they have of their own.
 func sanitizerExit(status int) bool {
-	return status == 86 || status == 23 || status == 1 || status == 77
+	return status == 86 || status == 66 || status == 23 || status == 1 || status == 77
 }
 
 // reported reports whether a sanitizer has said something.

@@ -52,6 +52,7 @@ const (
 	UBSan
 	Mutator // it can change an input by itself
 	Crosser // and make one of two
+	TSan
 )
 
 // What an operand is.

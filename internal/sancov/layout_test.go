@@ -26,7 +26,7 @@ func TestLayout(t *testing.T) {
 		"offsetof(struct header, status)": unsafe.Offsetof(header{}.status), "offsetof(struct header, signal)": unsafe.Offsetof(header{}.signal),
 		"offsetof(struct header, looking)": unsafe.Offsetof(header{}.looking), "offsetof(struct header, asked)": unsafe.Offsetof(header{}.asked), "offsetof(struct header, frames)": unsafe.Offsetof(header{}.frames), "TEASEL_VERSION": version, "TEASEL_LINE": line,
 		"TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxText, "TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": uintptr(askSample), "TEASEL_LAST_SAMPLE": uintptr(lastSample), "TEASEL_OVER": sampleOver, "FD_COUNT": fdCount, "ASK_QUIET": AskQuiet, "COMMAND_RENEW": commandRenew,
-		"STATUS_RENEWED": statusRenewed, "HELLO_UBSAN": UBSan, "OPERAND_SWITCH": OperandSwitch,
+		"STATUS_RENEWED": statusRenewed, "HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "OPERAND_SWITCH": OperandSwitch,
 	}
 	var src strings.Builder
 	src.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"layout.h\"\nint main(void) {\n")

@@ -122,6 +122,9 @@ const (
 // sample asks a child some times where it is, and one that sleeps only once, since the question wakes it. One that does not
 // answer is in the kernel, or has blocked the signal. It reports whether the run has come to its end meanwhile.
 func (w *watchdog) sample(pid int, at uint64) (over bool) {
+	if w.s.Hello.Flags&TSan != 0 { // which keeps signals back until the program calls the system
+		return false
+	}
 	atomic.StoreUint32(&w.s.mem.h.samples, 0) // it may still say that another run of the batch was over
 	atomic.StoreUint64(&w.s.mem.h.asked, at)
 	pause := min(max(time.Duration(w.limit.Load())/samplePart, fastestSample), slowestSample)

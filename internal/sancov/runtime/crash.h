@@ -175,6 +175,7 @@ static void crash(int signal, siginfo_t *info, void *context) {
 
 void __asan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
 void __ubsan_handle_builtin_unreachable(void *) __attribute__((weak));
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
@@ -201,6 +202,7 @@ static void crash_watch(void) {
 	struct sigaction ask = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 	sigaction(TEASEL_SAMPLE, &ask, 0);
 	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
+	if (__tsan_init) return; // its handlers see what ours would, and calls of the C library in ours may never come back
 	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
 		if (kept[i]) continue;

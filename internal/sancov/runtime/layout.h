@@ -40,7 +40,7 @@ enum {
 };
 
 // What kind of target says hello.
-enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8, HELLO_MUTATOR = 16, HELLO_CROSSER = 32 };
+enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8, HELLO_MUTATOR = 16, HELLO_CROSSER = 32, HELLO_TSAN = 64 };
 
 struct hello {
 	uint64_t magic;

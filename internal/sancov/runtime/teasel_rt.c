@@ -131,7 +131,7 @@ static int attach(void) {
 	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(),
 	                  .edges = edge_count, .shape = shape};
 	h.flags = (&teasel_harness ? HELLO_HARNESS : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
-	          (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0) | custom_flags();
+	          (__tsan_init ? HELLO_TSAN : 0) | (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0) | custom_flags();
 	uint32_t go;
 	struct stat st;
 	if (!all_write(FD_STATUS, &h, sizeof h) || !word_read(FD_COMMAND, &go)) return 0;
