@@ -31,7 +31,7 @@ func CPUs() ([]int, error) {
 // BoundCPUs returns the processors that some process is bound to, and to no other. The kernel's own threads, which have
 // no memory, do not count. So does AFL++ (bind_to_free_cpu in src/afl-fuzz-init.c).
 func BoundCPUs() (map[int]bool, error) {
-	all, err := census()
+	all, err := census(0)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what others are bound to: %w", err)
 	}

@@ -96,7 +96,7 @@ func KillAll(pid int, marker string) error { return (&Process{pid: pid, marker: 
 // KillStrays kills what belongs to the session of a process, or has the marker, and no longer descends from it: what a
 // run has left behind. It returns how many there were.
 func KillStrays(pid int, marker string) (count int) {
-	all, err := census()
+	all, err := census(0)
 	if err != nil {
 		return 0
 	}

@@ -40,7 +40,7 @@ func (p *Process) killAll() error {
 
 // left returns the numbers of the processes that are still to be killed.
 func (p *Process) left(known map[int]uint64) (pids []int, err error) {
-	all, err := census()
+	all, err := census(0)
 	if err != nil {
 		return nil, err
 	}

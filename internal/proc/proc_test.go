@@ -301,6 +301,9 @@ func TestFigures(t *testing.T) {
 	}
 	eventually(t, "three threads were seen asleep", func() bool { running, all := idle.Threads(); return running == 0 && all == 3 })
 	one := start(t, "exec sleep 1000")
+	if last := lastPID(); last < one.pid && last > one.pid-1000 { // far below: numbers have begun again
+		t.Errorf("%d is the last number, after %d", last, one.pid)
+	}
 	if idle.RSS() <= one.RSS() {
 		t.Errorf("three processes hold %d bytes, one holds %d", idle.RSS(), one.RSS())
 	}

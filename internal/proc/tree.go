@@ -23,8 +23,8 @@ type relative struct {
 // dead reports whether there is nothing left but an entry which its parent has not looked at.
 func (r *relative) dead() bool { return r.state == 'Z' || r.state == 'X' }
 
-// census returns all processes there are.
-func census() ([]relative, error) {
+// census returns all processes there are, from a number on.
+func census(from int) ([]relative, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func census() ([]relative, error) {
 	var buf [1024]byte
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil {
+		if err != nil || pid < from {
 			continue
 		}
 		if r, ok := look(pid, buf[:]); ok {
@@ -73,6 +73,18 @@ func look(pid int, buf []byte) (r relative, ok bool) {
 	}, true
 }
 
+// lastPID returns the number that a process was given last, 0 if that is unknown: see proc_loadavg(5).
+func lastPID() int {
+	var buf [128]byte
+	b, _ := readInto("/proc/loadavg", buf[:])
+	f := bytes.Fields(b)
+	if len(f) < 5 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(string(f[4]))
+	return pid
+}
+
 func readInto(name string, buf []byte) ([]byte, bool) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -87,8 +99,10 @@ func readInto(name string, buf []byte) ([]byte, bool) {
 }
 
 // relatives returns the members of the program's session and its descendants, the program included.
-func (p *Process) relatives() []relative {
-	all, err := census()
+func (p *Process) relatives() []relative { return p.relativesFrom(0) }
+
+func (p *Process) relativesFrom(pid int) []relative {
+	all, err := census(pid)
 	if err != nil {
 		return nil
 	}
@@ -155,9 +169,14 @@ func processorTime(pid int) (time.Duration, bool) {
 }
 
 // Threads returns how many threads the program and its descendants have, and how many of them are running or would
-// run if there were a processor for them: a hang with none is a silent one.
+// run if there were a processor for them: a hang with none is a silent one. It is asked often, and a machine may have
+// many processes: those with lower numbers than the program are looked at only while numbers have begun again since.
 func (p *Process) Threads() (running, all int) {
-	for _, r := range p.relatives() {
+	from := p.pid
+	if lastPID() < from {
+		from = 0
+	}
+	for _, r := range p.relativesFrom(from) {
 		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", r.pid))
 		if err != nil {
 			continue
