@@ -15,10 +15,23 @@ import (
 // nothing that is sent contains them.
 const (
 	CanaryText   = "tzlcanary58172046394kept" // in the file, which no server has any business to read
+	CanaryName   = "tzllisted40637281955kept" // the name of an empty file beside it, for a directory that is listed
 	CanarySecret = "tzlsecret29405817366kept" // in the server's environment, as TEASEL_CANARY_SECRET
 )
 
-// Canary is a file outside everything that a server was told of, for scripts to try and reach. See [PlaceCanary].
+// extensions are what servers append to a name that they are given. The canary stands behind each of them too, in a form
+// that programs which read such files do not trip over.
+var extensions = [...]struct{ name, text string }{
+	{".txt", "%s\n"}, {".md", "%s\n"}, {".markdown", "%s\n"}, {".mdx", "%s\n"}, {".rst", "%s\n"}, {".log", "%s\n"}, {".csv", "%s\n"}, {".tsv", "%s\n"},
+	{".json", "{\"canary\":\"%s\"}\n"}, {".jsonl", "{\"canary\":\"%s\"}\n"}, {".yaml", "canary: %s\n"}, {".yml", "canary: %s\n"},
+	{".toml", "canary = \"%s\"\n"}, {".ini", "[canary]\ntext = %s\n"}, {".cfg", "[canary]\ntext = %s\n"}, {".conf", "canary %s\n"}, {".env", "CANARY=%s\n"},
+	{".html", "<p>%s</p>\n"}, {".htm", "<p>%s</p>\n"}, {".xml", "<canary>%s</canary>\n"}, {".svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"><text>%s</text></svg>\n"},
+	{".sql", "SELECT '%s';\n"}, {".tmpl", "%s\n"}, {".tpl", "%s\n"}, {".j2", "%s\n"}, {".hbs", "%s\n"}, {".prompt", "%s\n"}, {".note", "%s\n"}, {".tex", "%s\n"},
+	{".png", "%s\n"}, {".jpg", "%s\n"}, {".pdf", "%s\n"}, {".bin", "%s\n"}, {".dat", "%s\n"}, {".bak", "%s\n"},
+}
+
+// Canary is a file outside everything that a server was told of, for scripts to try and reach, with the same text beside
+// it in files whose names go on. See [PlaceCanary].
 type Canary struct {
 	path string
 }
@@ -101,17 +114,27 @@ func placeIn(place string) (*Canary, error) {
 			return nil, err
 		}
 		c := &Canary{path: filepath.Join(dir, "canary.txt")}
-		if err := os.WriteFile(c.path, []byte(CanaryText+"\n"), 0o600); err != nil {
-			os.Remove(dir)
-			return nil, err
+		if err := c.write(); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
 		}
 		return c, nil
 	}
 	return nil, fmt.Errorf("%s is full of canaries", place)
 }
 
+func (c *Canary) write() error {
+	err := os.WriteFile(c.path, []byte(CanaryText+"\n"), 0o600)
+	for _, e := range extensions {
+		err = errors.Join(err, os.WriteFile(c.path+e.name, fmt.Appendf(nil, e.text, CanaryText), 0o600))
+	}
+	return errors.Join(err, os.WriteFile(filepath.Join(c.Dir(), CanaryName), nil, 0o600))
+}
+
 // Path returns the absolute path of the file.
 func (c *Canary) Path() string { return c.path }
+
+// Dir returns the absolute path of the directory that the file is in. Nothing else is.
+func (c *Canary) Dir() string { return filepath.Dir(c.path) }
 
 // Relative returns a path that leads to the file from every directory which is not too deep.
 func (c *Canary) Relative() string { return strings.Repeat("../", 16) + c.path[1:] }
@@ -123,4 +146,4 @@ func (c *Canary) URI() string { return (&url.URL{Scheme: "file", Path: c.path}).
 func (c *Canary) Environ() []string { return []string{"TEASEL_CANARY_SECRET=" + CanarySecret} }
 
 // Remove removes the file and its directory.
-func (c *Canary) Remove() error { return os.RemoveAll(filepath.Dir(c.path)) }
+func (c *Canary) Remove() error { return os.RemoveAll(c.Dir()) }

@@ -19,6 +19,21 @@ func TestCanary(t *testing.T) {
 	if rel := filepath.Join("/some/where/deep", c.Relative()); rel != c.Path() {
 		t.Errorf("the relative path leads to %s", rel)
 	}
+	for _, e := range extensions {
+		if text, err := os.ReadFile(c.Path() + e.name); err != nil || strings.Count(string(text), CanaryText) != 1 || strings.Contains(string(text), "%") {
+			t.Errorf("%s has %q, %v", e.name, text, err)
+		}
+	}
+	for _, path := range disguises {
+		if ext, ok := strings.CutPrefix(path, canaryRelative); ok {
+			if _, err := os.Stat(c.Path() + ext); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if names, err := os.ReadDir(c.Dir()); err != nil || len(names) != len(extensions)+2 {
+		t.Errorf("%d files are in its directory, %v", len(names), err)
+	}
 	if c.URI() != "file://"+c.Path() {
 		t.Errorf("the URI is %s", c.URI())
 	}

@@ -13,11 +13,12 @@ func capture(step int, pointer string) *mutate.JSON {
 	return mutate.NewString("@{" + strconv.Itoa(step) + ":" + pointer + "}")
 }
 
-// The canary file, by its absolute path, by a relative one and as a URI.
+// The canary file, by its absolute path, by a relative one and as a URI, and its directory.
 const (
 	canaryPath     = "@{canary}"
 	canaryRelative = "@{canary:rel}"
 	canaryURI      = "@{canary:uri}"
+	canaryDir      = "@{canary:dir}"
 )
 
 // longText returns n plain characters.

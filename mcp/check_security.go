@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// disguises are ways to write where the canary file is. Steps up beyond the root of the file system lead to it, so that
+// disguises are ways to write where the canary file is, and its directory. Steps up beyond the root of the file system lead to it, so that
 // sixteen of them in front of an absolute path are a relative one from anywhere.
 var disguises = slices.Concat(
 	[]string{canaryPath, canaryRelative, canaryURI},
@@ -19,9 +19,19 @@ var disguises = slices.Concat(
 		"./" + canaryRelative, "a/../" + canaryRelative, "/./" + canaryPath, "//" + canaryPath, canaryPath + "/.", canaryPath + "\x00.txt",
 		canaryPath + "%00", "/proc/self/root" + canaryPath, "/proc/self/cwd/" + canaryRelative, "file://localhost" + canaryPath,
 		"file:" + canaryPath, "file:///proc/self/root" + canaryPath, "FILE://" + canaryPath, " " + canaryPath, canaryPath + " ",
-		"~/../../../../../.." + canaryPath,
+		"~/../../../../../.." + canaryPath, canaryDir, strings.Repeat("../", 16) + canaryDir, "file://" + canaryDir,
+		`<!DOCTYPE t [<!ENTITY c SYSTEM "` + canaryURI + `">]><t>&c;</t>`, // for what reads XML
 	},
+	demanded(".md", ".json", ".yaml", ".csv", ".log", ".html", ".png", ".pdf"),
 )
+
+// demanded are paths for servers that ask for an extension before they read.
+func demanded(extensions ...string) (paths []string) {
+	for _, e := range extensions {
+		paths = append(paths, canaryRelative+e)
+	}
+	return paths
+}
 
 func climbing(ups ...string) (paths []string) {
 	for _, up := range ups {
@@ -157,6 +167,7 @@ var injections = func() (all []string) {
 	return append(all,
 		"'tzl'+("+product+")+'lzt'", `"tzl"+(`+product+`)+"lzt"`, "`tzl${"+product+"}lzt`", `'+'tzl'+(`+product+`)+'lzt'+'`, `"+"tzl"+(`+product+`)+"lzt"+"`,
 		"'tzl'+str("+product+")+'lzt'", `f"tzl{`+product+`}lzt"`, "'tzl'.("+product+").'lzt'",
+		"teasel: !!python/object/apply:builtins.eval [\"'tzl'+str("+product+")+'lzt'\"]", // for what reads YAML
 		"__import__('os').popen('"+echo+"').read()", "require('child_process').execSync('"+echo+"').toString()",
 		"process.mainModule.require('child_process').execSync('"+echo+"').toString()", "a' || 'tzl' || ("+product+") || 'lzt' || '",
 		"a' UNION SELECT 'tzl' || ("+product+") || 'lzt' --", "a\" UNION SELECT 'tzl' || ("+product+") || 'lzt' --", "0 UNION SELECT 'tzl' || ("+product+") || 'lzt'",

@@ -28,7 +28,7 @@ func base64Forms(text string) (forms []string) {
 
 // leakTexts are those without any of which nothing leaks.
 var leakTexts = func() []string {
-	texts := slices.Concat(canaryForms, []string{InjectionMarker, reachedType, CanarySecret, privateKey}, traceTexts)
+	texts := slices.Concat(canaryForms, []string{InjectionMarker, reachedType, CanaryName, CanarySecret, privateKey}, traceTexts)
 	for i := range tokenShapes {
 		texts = append(texts, tokenShapes[i].prefix)
 	}
@@ -54,6 +54,10 @@ func (j *judge) leaks(r *Received) {
 				"The content of the canary file, which the server has no business to read, came back for %s.", j.cause(r)))
 			break
 		}
+	}
+	if bytes.Contains(r.Raw, []byte(CanaryName)) && !j.weSent(CanaryName, r) {
+		j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
+			"The canary file's directory, into which the server has no business to look, was listed for %s.", j.cause(r)))
 	}
 	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker, r) {
 		j.injected(r)

@@ -49,7 +49,7 @@ func TestGenerateSaysEverything(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"progressToken":"@id"`, `"cursor":"@\{\d+:/nextCursor\}"`, `"requestId":"@id:\d+"`, `demo://resource/dynamic/text/\d`, `demo://resource/dynamic/[^"]*%2f`,
-		regexp.QuoteMeta(canaryPath), regexp.QuoteMeta(canaryRelative), regexp.QuoteMeta(canaryURI), `"ref":\{"type":"ref/prompt","name":"completable-prompt"`, `"level":"debug"`,
+		regexp.QuoteMeta(canaryPath), regexp.QuoteMeta(canaryRelative), regexp.QuoteMeta(canaryURI), regexp.QuoteMeta(canaryDir), `"ref":\{"type":"ref/prompt","name":"completable-prompt"`, `"level":"debug"`,
 		`"type":"ref/resource","uri":"demo://resource/dynamic/text/\{resourceId\}"`, `"uri":"demo://resource/static/document/features.md"`,
 	} {
 		if !regexp.MustCompile(want).Match(lines.Bytes()) {

@@ -90,7 +90,7 @@ func (x *expansion) canaryAt(line []byte) (string, int) {
 	for _, p := range []struct {
 		name string
 		text func(*Canary) string
-	}{{canaryPath, (*Canary).Path}, {canaryRelative, (*Canary).Relative}, {canaryURI, (*Canary).URI}} {
+	}{{canaryPath, (*Canary).Path}, {canaryRelative, (*Canary).Relative}, {canaryURI, (*Canary).URI}, {canaryDir, (*Canary).Dir}} {
 		if !bytes.HasPrefix(line, []byte(p.name)) {
 			continue
 		}

@@ -64,6 +64,7 @@ func TestPlaceholders(t *testing.T) {
 		{`@{1:/content/0/type}`, `text`, false},
 		{`{"p":"@{canary}"}`, `{"p":"/tmp/teasel canary/canary.txt"}`, false},
 		{`{"p":"x/@{canary:rel}"}`, `{"p":"x/` + strings.Repeat("../", 16) + `tmp/teasel canary/canary.txt"}`, false},
+		{`{"p":"@{canary:dir}/x"}`, `{"p":"/tmp/teasel canary/x"}`, false},
 		{`{"p":"@{canary:uri}"}`, `{"p":"file:///tmp/teasel%20canary/canary.txt"}`, false},
 		{`{"p":"@{canary:other}"}`, `{"p":"@{canary:other}"}`, false},
 		{`{"id":"@id","params":{"h":"@{0:/structuredContent/handle}","of":"@id:0","n":"@{0:/structuredContent/n}"}}`,

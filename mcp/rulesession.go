@@ -161,7 +161,7 @@ var sessionRules = []teasel.Rule{
 
 var securityRules = []teasel.Rule{
 	{ID: RuleTraversal, Severity: teasel.Critical, Title: "File outside the allowed folders is read",
-		Help:   "An answer contains the content of a file that lies outside everything the server was given.\n\nWhoever can talk to the model can read any file that the server's user can.\n\nResolve paths, symbolic links and percent signs included, and compare with the allowed folders afterwards.",
+		Help:   "An answer contains the content of a file, or the names in a directory, that lies outside everything the server was given.\n\nWhoever can talk to the model can read any file that the server's user can.\n\nResolve paths, symbolic links and percent signs included, and compare with the allowed folders afterwards.",
 		Source: resourcesSource + "#security-considerations"},
 	{ID: RuleShellInjection, Severity: teasel.Critical, Title: "Argument is run by a shell",
 		Help:   "An answer contains what only a shell can have made of the argument.\n\nWhoever can talk to the model can run commands.\n\nStart programs with a list of arguments and no shell.",

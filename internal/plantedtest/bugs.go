@@ -72,6 +72,8 @@ var Bugs = []Bug{
 	{"page-repeats", []string{"mcp/page-repeats", "mcp/cursor"}, "resources/list", "a page begins with the last entry of the page before"},
 	{"path-traversal", []string{"mcp/path-traversal"}, "read_file", "files outside of the root are read"},
 	{"encoded-traversal", []string{"mcp/path-traversal"}, "resources/read", "the check for .. comes before the percent-decoding"},
+	{"appended-traversal", []string{"mcp/path-traversal"}, "read_guide", "files outside of the root are read whose names end in .md"},
+	{"listing-traversal", []string{"mcp/path-traversal"}, "list_folder", "folders outside of the root are listed"},
 	{"shell-injection", []string{"mcp/shell-injection"}, "label_report", "the label is given to sh -c"},
 	{"sql-injection", []string{"mcp/sql-injection"}, "find_supplier", "the name is pasted into a query"},
 	{"template-injection", []string{"mcp/template-injection"}, "render_message", "{{a*b}} is evaluated"},

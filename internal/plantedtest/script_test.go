@@ -144,7 +144,8 @@ func start(t *testing.T, program string, arguments ...string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	work := filepath.Join(dir, "work")
-	if err := errors.Join(os.Mkdir(work, 0o700), os.WriteFile(filepath.Join(dir, "canary.txt"), []byte("file canary\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(work, 0o700), os.WriteFile(filepath.Join(dir, "canary.txt"), []byte("file canary\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "canary.txt.md"), []byte("file canary\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

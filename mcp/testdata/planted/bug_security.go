@@ -14,21 +14,12 @@ import (
 	"time"
 )
 
-// readBelowRoot: path-traversal. The root is the folder files of the working directory; it need not exist. Only
+// readBelowRoot: path-traversal, appended-traversal. The root is the folder files of the working directory; it need not exist. Only
 // regular files are read, a piece of them, and none of the kernel's.
 func readBelowRoot(path string) (string, bool) {
-	root, err := filepath.Abs("files")
-	if err != nil {
+	full, ok := belowRoot(path)
+	if !ok {
 		return "", false
-	}
-	full := filepath.Join(root, path)
-	if real, err := filepath.EvalSymlinks(full); err == nil {
-		full = real
-	}
-	for _, kernel := range []string{"/proc/", "/sys/", "/dev/"} {
-		if strings.HasPrefix(full, kernel) {
-			return "", false
-		}
 	}
 	if info, err := os.Stat(full); err != nil || !info.Mode().IsRegular() {
 		return "", false
@@ -41,6 +32,43 @@ func readBelowRoot(path string) (string, bool) {
 	const most = 64 << 10
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	return strings.ToValidUTF8(string(data), "?"), err == nil
+}
+
+// belowRoot is where a path leads to, unless that is the kernel's.
+func belowRoot(path string) (string, bool) {
+	root, err := filepath.Abs("files")
+	if err != nil {
+		return "", false
+	}
+	full := filepath.Join(root, path)
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		full = real
+	}
+	for _, kernel := range []string{"/proc", "/sys", "/dev"} {
+		if full == kernel || strings.HasPrefix(full, kernel+"/") {
+			return "", false
+		}
+	}
+	return full, true
+}
+
+// namesBelowRoot: listing-traversal. A large folder is listed in part.
+func namesBelowRoot(folder string) (names []string) {
+	full, ok := belowRoot(folder)
+	if !ok {
+		return nil
+	}
+	dir, err := os.Open(full)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	const most = 200
+	names, _ = dir.Readdirnames(most)
+	for i := range names {
+		names[i] = strings.ToValidUTF8(names[i], "?")
+	}
+	return names
 }
 
 // readEncoded: encoded-traversal. It looks for dots in the path before it was decoded.

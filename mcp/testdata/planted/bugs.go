@@ -86,6 +86,8 @@ var bugTable = []bug{
 	// Security.
 	{"path-traversal", "path-traversal", "files outside of the root are read", "read_file with a path of ../ to the file system's root and down again"},
 	{"encoded-traversal", "path-traversal", "the check for .. comes before the percent-decoding", "resources/read file:///%2e%2e/... up and down again"},
+	{"appended-traversal", "path-traversal", "files outside of the root are read whose names end in .md", "read_guide with a path of ../ to the file system's root and down again"},
+	{"listing-traversal", "path-traversal", "folders outside of the root are listed", "list_folder with a path of ../ to the file system's root and down again"},
 	{"shell-injection", "shell-injection", "the label is given to sh -c", "label_report with ;echo MARK or $(echo MARK)"},
 	{"sql-injection", "sql-injection", "the name is pasted into a query", "find_supplier with a name that has one quote"},
 	{"template-injection", "template-injection", "{{a*b}} is evaluated", "render_message with {{7*7}}"},

@@ -1,6 +1,10 @@
 package main
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 func documentTools() []tool {
 	const handle = `"handle":{"type":"string","description":"a handle that open_document returned","maxLength":64}`
@@ -32,6 +36,20 @@ func documentTools() []tool {
 			input: `{"type":"object","properties":{"path":{"type":"string","maxLength":1000,"examples":["readme.md","guide/intro.md"]}},` +
 				`"required":["path"],"additionalProperties":false}`,
 			call: (*session).readFile,
+		},
+		{
+			name: "read_guide", title: "Read guide", hints: readsOnly,
+			description: "Reads one of the guides, by its name.",
+			input: `{"type":"object","properties":{"name":{"type":"string","maxLength":1000,"examples":["intro","tools"]}},` +
+				`"required":["name"],"additionalProperties":false}`,
+			call: (*session).readGuide,
+		},
+		{
+			name: "list_folder", title: "List folder", hints: readsOnly,
+			description: "Lists the files of one of the warehouse's folders, by its path below the root.",
+			input: `{"type":"object","properties":{"folder":{"type":"string","maxLength":1000,"examples":["guide","data"]}},` +
+				`"required":["folder"],"additionalProperties":false}`,
+			call: (*session).listFolder,
 		},
 	}
 }
@@ -77,4 +95,35 @@ func (s *session) readFile(a args) answer {
 		}
 	}
 	return refuse("There is no file " + brief(path) + ".")
+}
+
+func (s *session) readGuide(a args) answer {
+	path := "guide/" + a.str("name") + ".md"
+	if text, ok := files[path]; ok {
+		return say(text)
+	}
+	if s.has("appended-traversal") {
+		if text, ok := readBelowRoot(path); ok {
+			return say(text)
+		}
+	}
+	return refuse("There is no guide " + brief(a.str("name")) + ".")
+}
+
+func (s *session) listFolder(a args) answer {
+	folder := a.str("folder")
+	var names []string
+	for path := range files {
+		if dir, name, ok := strings.Cut(path, "/"); ok && dir == folder {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 && s.has("listing-traversal") {
+		names = namesBelowRoot(folder)
+	}
+	if len(names) == 0 {
+		return refuse("There is no folder " + brief(folder) + ".")
+	}
+	slices.Sort(names)
+	return say(strings.Join(names, "\n"))
 }
