@@ -70,14 +70,22 @@ func (w *Worker[T]) stragglers() {
 	}
 	for {
 		var o Observation
-		o.reset(Ask{})
+		o.reset(Ask{Features: true})
 		in, ok := w.straggler.Straggler(&o)
 		if !ok {
 			return
 		}
 		w.state.Executions += uint64(o.Runs)
-		o.Features, o.Measures = nil, nil
+		if !o.Dear {
+			o.Features, o.Measures = nil, nil
+		}
+		n := len(w.queue)
 		w.suspect(in, &o)
+		if o.Dear && len(w.queue) > n {
+			s := &w.queue[n]
+			seen := s.obs
+			s.again, s.parent, s.stage = &seen, nil, len(w.plan) // of whoever made it nobody has kept a note
+		}
 	}
 }
 

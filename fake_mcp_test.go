@@ -1,6 +1,7 @@
 package teasel_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,6 +74,7 @@ func (s *fakeServer) recv() (reply, bool) {
 type windowTarget struct {
 	starts *int
 	late   bool
+	again  *int // what asks for "dear" comes late, and is counted here if it is run again; nil: it does not come late
 }
 
 func (t windowTarget) Open(context.Context) (teasel.Executor[script], error) {
@@ -86,6 +88,7 @@ type windowExecutor struct {
 	s    *fakeServer
 	past []script // since the start
 	slow []script // sent, and not yet answered
+	dear []script
 }
 
 // heard is the evidence of an input.
@@ -117,6 +120,12 @@ func (e *windowExecutor) History(o *teasel.Observation) []script {
 }
 
 func (e *windowExecutor) Straggler(o *teasel.Observation) (script, bool) {
+	if len(e.dear) > 0 {
+		in := e.dear[0]
+		e.dear = e.dear[1:]
+		o.Exit, o.Dear, o.Features = teasel.ExitOK, true, append(o.Features, teasel.Feature(1000+len(in)))
+		return in, true
+	}
 	if len(e.slow) < 3 {
 		return nil, false
 	}
@@ -174,6 +183,12 @@ func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel
 			o.Features = append(o.Features, f>>1)
 		}
 		o.Evidence = heard{replies, past[:ran+i]}
+		if e.t.again != nil && slices.ContainsFunc(in, func(c call) bool { return c.Tool == "dear" }) {
+			if o.Features = nil; o.Ask.Features {
+				*e.t.again++
+			}
+			e.dear = append(e.dear, slices.Clone(in))
+		}
 	}
 	return len(ins), nil
 }
@@ -252,10 +267,29 @@ func (jsonCodec[T]) Decode(data []byte) (v T, err error) {
 	return v, err
 }
 
+// What comes late and was dear is kept for what it has shown, without being run again.
+func TestDearStragglersAreBelieved(t *testing.T) {
+	again, kept := 0, 0
+	runWindow(t, []string{"list", "dear"}, false, func(c *teasel.Campaign[script]) {
+		c.Target, c.Runs = windowTarget{new(int), false, &again}, 2000
+		c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+			if e.Kind == teasel.EventAdded && bytes.Contains(e.Entry.Data, []byte("dear")) {
+				if kept++; len(e.Entry.Features) != 1 || e.Entry.Features[0] > 1010 {
+					t.Errorf("%s was kept for %v", e.Entry.Data, e.Entry.Features)
+				}
+			}
+			return nil
+		})}
+	})
+	if kept == 0 || again > 0 {
+		t.Errorf("%d that came late were kept, and there were %d executions again", kept, again)
+	}
+}
+
 func runWindow(t *testing.T, tools []string, late bool, edit func(*teasel.Campaign[script])) teasel.Summary {
 	t.Helper()
 	starts := 0
-	c := &teasel.Campaign[script]{Target: windowTarget{&starts, late}, Mutator: scriptMutator{tools}, Codec: jsonCodec[script]{},
+	c := &teasel.Campaign[script]{Target: windowTarget{&starts, late, nil}, Mutator: scriptMutator{tools}, Codec: jsonCodec[script]{},
 		NewDetectors: func() []teasel.Detector {
 			return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes), teasel.DetectorFunc(traces)}
 		},

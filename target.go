@@ -74,8 +74,9 @@ type Learner interface {
 type Historian[T any] interface{ History(obs *Observation) []T }
 
 // A Straggler is an [Executor] that does not wait for slow answers. After an execution it is asked, until it says no,
-// for inputs of earlier executions whose observation has meanwhile come to an end. Their features are ignored: when
-// they come depends on the clock. The input is a copy for the caller to keep.
+// for inputs of earlier executions whose observation has meanwhile come to an end. When they come depends on the clock, so
+// their features are ignored, but for those of [Observation.Dear] ones, which are believed without another execution: an
+// executor that has to run the same twice hands none of these in. The input is a copy for the caller to keep.
 type Straggler[T any] interface {
 	Straggler(obs *Observation) (in T, ok bool)
 }

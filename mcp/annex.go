@@ -8,24 +8,30 @@ import (
 
 const (
 	dearLooks = 3               // at a spare process at rest, after which nobody else wants it
-	dearTime  = 3 * time.Second // without one, after which a check does not wait for it
-	maxDear   = 128             // checks that wait
+	dearTime  = 3 * time.Second // without one, after which a script does not wait for it
+	maxDear   = 128             // scripts that wait
+	maxQueued = 32              // of these, beyond which no mutated one joins them
 )
 
-// annex runs checks that need a process of their own, one at a time, while its executor goes on: they mostly wait.
+// annex runs scripts that need a process of their own, one at a time, while its executor goes on: they mostly wait.
 type annex struct {
 	e      *executor     // knows what the server is, and learns for itself; nil: nothing was run yet
-	back   chan struct{} // closed when a check is; nil: none is run
+	back   chan struct{} // closed when a script is through; nil: none is run
 	cancel context.CancelFunc
 	err    error
 }
 
-// postpone sets aside a check that needs a process of its own until there is one that has loaded, and reports whether it
-// has. Its observation is handed out later: when depends on the clock, and it may be never.
+// postpone sets aside a script that needs a process of its own until there is one that has loaded, and reports whether it
+// has. Its observation is handed out later: when depends on the clock, and it may be never. A mutated one that would wait
+// for long is not run at all.
 func (e *executor) postpone(i int) bool {
 	l := e.lanes[i]
-	if l.in.Start != Fresh || l.in.Check == "" || len(e.dear) >= maxDear || e.quick || e.target.Exact {
+	if l.in.Start != Fresh || e.quick || e.target.Exact {
 		return false
+	}
+	if mutated := l.in.Check == ""; len(e.dear) >= maxDear || mutated && len(e.dear) >= maxQueued {
+		l.skip = mutated
+		return mutated
 	}
 	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}
 	l.own()
@@ -33,7 +39,7 @@ func (e *executor) postpone(i int) bool {
 	return true
 }
 
-// catchUp takes back a check from the annex, and gives it another one when its time has come.
+// catchUp takes back a script from the annex, and gives it another one when its time has come.
 func (e *executor) catchUp(ctx context.Context) error {
 	a := &e.annex
 	if a.back != nil {

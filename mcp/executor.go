@@ -48,7 +48,7 @@ type executor struct {
 	resumed  []*lane // what they waited for has come, and they have more to say
 	orphans  []*lane // their server has ended before it could answer them
 	dangling []*lane // nothing more should come to them
-	dear     []*lane // checks that wait for a process of their own
+	dear     []*lane // scripts that wait for a process of their own
 	back     []*lane // to be handed to whoever asks for stragglers
 	records  map[topic]*record
 	customs  map[topic]*custom
@@ -60,7 +60,7 @@ type executor struct {
 	bulk     uint64 // bytes that mutated scripts have said in long lines
 	annex    annex
 	annexed  bool // it is itself one
-	queued   int  // then: checks that wait for it
+	queued   int  // then: scripts that wait for it
 	pressed  bool // its servers had too little of the processors
 }
 
@@ -218,10 +218,7 @@ func (e *executor) batch(ctx context.Context, ins []Script, obs []teasel.Observa
 		if !l.alone || l.skip {
 			continue
 		}
-		if e.postpone(i) {
-			continue
-		}
-		if l.skip = !e.mayRun(l); l.skip {
+		if l.skip = !e.mayRun(l); l.skip || e.postpone(i) {
 			continue
 		}
 		if err := e.solo(ctx, l, false); err != nil {

@@ -365,35 +365,42 @@ func TestStderrIsAttributed(t *testing.T) {
 	}
 }
 
-// A check that needs a process of its own does not wait until one has loaded.
-func TestDearCheckWaitsItsTurn(t *testing.T) {
-	e := open(t, &Target{Command: realServer(t, "everything"), Spares: 1})
-	check := Script{Start: Fresh, Check: CheckLifecycle, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
-	const checks = 4
-	ran := 0
-	see := func(in *Script, o *teasel.Observation) {
-		if o.Runs == 0 || in.Check == "" {
-			return
-		}
-		ran++
-		if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || len(tr.Received) < 2 || o.Runs != 2 {
-			t.Errorf("it ended as %v, with %d answers and %d executions", o.Exit, len(tr.Received), o.Runs)
-		}
-	}
-	for range checks {
-		ins := []Script{lineScript(ping), check}
-		for i, o := range executeBatch(t, e, ins...) {
-			see(&ins[i], &o)
-		}
-	}
-	if ran == checks || e.Ready() {
-		t.Errorf("%d checks have waited for their processes", ran)
-	}
-	for ran < checks && t.Context().Err() == nil {
-		executeBatch(t, e, lineScript(ping))
-		var o teasel.Observation
-		if in, ok := e.Straggler(&o); ok {
-			see(&in, &o)
-		}
+// A script that needs a process of its own does not wait until one has loaded. What a mutated one has shown is not lost.
+func TestDearScriptWaitsItsTurn(t *testing.T) {
+	for _, check := range []string{CheckLifecycle, ""} {
+		t.Run(check, func(t *testing.T) {
+			e := open(t, &Target{Command: realServer(t, "everything"), Spares: 1})
+			dear := Script{Start: Fresh, Check: check, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
+			const scripts = 4
+			ran := 0
+			see := func(in *Script, o *teasel.Observation) {
+				if o.Runs == 0 || in.Start != Fresh {
+					return
+				}
+				ran++
+				if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || len(tr.Received) < 2 || o.Runs != 2 || !o.Dear {
+					t.Errorf("it ended as %v, with %d answers and %d executions", o.Exit, len(tr.Received), o.Runs)
+				}
+				if (len(o.Features) > 0) != (check == "") {
+					t.Errorf("it has shown %d features", len(o.Features))
+				}
+			}
+			for range scripts {
+				ins := []Script{lineScript(ping), dear}
+				for i, o := range executeBatch(t, e, ins...) {
+					see(&ins[i], &o)
+				}
+			}
+			if ran == scripts || e.Ready() {
+				t.Errorf("%d scripts have waited for their processes", ran)
+			}
+			for ran < scripts && t.Context().Err() == nil {
+				executeBatch(t, e, lineScript(ping))
+				var o teasel.Observation
+				if in, ok := e.Straggler(&o); ok {
+					see(&in, &o)
+				}
+			}
+		})
 	}
 }

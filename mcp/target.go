@@ -23,7 +23,7 @@ type Target struct {
 	Spares       int           // processes kept ready while they are needed often; 0: 3, or one for each processor if that is less
 	Session      *Session      // what Discover returned; nil: Open discovers by itself
 	Canary       *Canary       // nil: none; it outlives the executors
-	Exact        bool          // two campaigns have to run the same: no check is put off until a process has loaded for it
+	Exact        bool          // two campaigns have to run the same: no script is put off until a process has loaded for it
 
 	// Blocked says of a tool that it must never be called; nil: none. A line that names such a tool is not sent,
 	// whatever made it. It is asked once for each tool, when an executor is opened.
