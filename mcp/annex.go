@@ -29,7 +29,11 @@ func (e *executor) postpone(i int) bool {
 	if l.in.Start != Fresh || e.quick || e.target.Exact {
 		return false
 	}
-	if mutated := l.in.Check == ""; len(e.dear) >= maxDear || mutated && len(e.dear) >= maxQueued {
+	mutated, room := l.in.Check == "", maxDear
+	if mutated {
+		room = maxQueued
+	}
+	if len(e.dear) >= room {
 		l.skip = mutated
 		return mutated
 	}

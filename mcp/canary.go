@@ -115,7 +115,7 @@ func placeIn(place string) (*Canary, error) {
 		}
 		c := &Canary{path: filepath.Join(dir, "canary.txt")}
 		if err := c.write(); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
+			return nil, errors.Join(err, c.Remove())
 		}
 		return c, nil
 	}
@@ -133,7 +133,7 @@ func (c *Canary) write() error {
 // Path returns the absolute path of the file.
 func (c *Canary) Path() string { return c.path }
 
-// Dir returns the absolute path of the directory that the file is in. Nothing else is.
+// Dir returns the absolute path of the directory that the file is in, with nothing but its like.
 func (c *Canary) Dir() string { return filepath.Dir(c.path) }
 
 // Relative returns a path that leads to the file from every directory which is not too deep.
@@ -145,5 +145,5 @@ func (c *Canary) URI() string { return (&url.URL{Scheme: "file", Path: c.path}).
 // Environ returns the variables that the server's environment has to have.
 func (c *Canary) Environ() []string { return []string{"TEASEL_CANARY_SECRET=" + CanarySecret} }
 
-// Remove removes the file and its directory.
+// Remove removes the directory and all that is in it.
 func (c *Canary) Remove() error { return os.RemoveAll(c.Dir()) }

@@ -55,14 +55,14 @@ func (j *judge) leaks(r *Received) {
 			break
 		}
 	}
-	if bytes.Contains(r.Raw, []byte(CanaryName)) && !j.weSent(CanaryName, r) {
+	if j.tells(CanaryName, r) {
 		j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
 			"The canary file's directory, into which the server has no business to look, was listed for %s.", j.cause(r)))
 	}
-	if bytes.Contains(r.Raw, []byte(InjectionMarker)) && !j.weSent(InjectionMarker, r) {
+	if j.tells(InjectionMarker, r) {
 		j.injected(r)
 	}
-	if bytes.Contains(r.Raw, []byte(reachedType)) && !j.weSent(reachedType, r) {
+	if j.tells(reachedType, r) {
 		j.report(RuleTemplateInjection, j.source(r), "", fmt.Sprintf(
 			"The answer names the type of an object of the program, which a placeholder has reached in %s.", j.cause(r)))
 	}
@@ -93,6 +93,11 @@ func (j *judge) cause(r *Received) string {
 		return cut(s.Raw, 200)
 	}
 	return "nothing that was sent"
+}
+
+// tells reports whether a line holds a text which the server did not have from us.
+func (j *judge) tells(text string, r *Received) bool {
+	return bytes.Contains(r.Raw, []byte(text)) && !j.weSent(text, r)
 }
 
 // weSent reports whether a text stands in what we had sent ourselves before a line came: some of that was captured from
@@ -166,7 +171,7 @@ const (
 )
 
 func (j *judge) secrets(r *Received) {
-	if bytes.Contains(r.Raw, []byte(CanarySecret)) && !j.weSent(CanarySecret, r) {
+	if j.tells(CanarySecret, r) {
 		severity, note := teasel.High, ""
 		if j.showsEnvironment(r) {
 			severity, note = teasel.Medium, ", as the tool's description says"
