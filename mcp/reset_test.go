@@ -29,11 +29,23 @@ func TestBackground(t *testing.T) {
 		}
 		return p
 	}
+	cpus, err := proc.CPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	yields := func(nice int) {
 		t.Helper()
 		for _, s := range append(e.spares, e.live) {
 			if got, want := priority(s), max(priority(usual.live)-nice, 1); got != want {
 				t.Errorf("its priority is %d, want %d", got, want)
+			}
+			want := len(cpus)
+			if nice == pettyNiceness {
+				want -= want / 2
+			}
+			var set unix.CPUSet
+			if err := unix.SchedGetaffinity(s.proc.PID(), &set); err != nil || set.Count() != want {
+				t.Errorf("it has %d processors of %d, %v, want %d", set.Count(), len(cpus), err, want)
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (t *Target) launch() (*server, error) {
 	if t.Session != nil && t.Session.direct != nil {
 		c = *t.Session.direct
 	}
-	c.Nice = t.yields
+	c.Nice, c.Half = t.yields, t.yields >= pettyNiceness
 	if t.Canary != nil {
 		c.Env = slices.Concat(c.Env, t.Canary.Environ())
 	}

@@ -1,10 +1,12 @@
 package proc
 
 import (
+	"io"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -71,4 +73,56 @@ func TestBind(t *testing.T) {
 	if after, err := CPUs(); err != nil || !slices.Equal(after, before) {
 		t.Errorf("after an error we have %v, %v, want %v", after, err, before)
 	}
+}
+
+// What keeps to half of the processors does so with all that it starts, and nothing else does.
+func TestHalf(t *testing.T) {
+	all, err := CPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 2 {
+		t.Skip("skipped: there is one processor only")
+	}
+	for range 20 {
+		for _, half := range []bool{true, false} {
+			p, err := Start(Command{Args: []string{"sh", "-c", "read line; taskset -pc $$"}, Half: half})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Stdin.WriteString("go\n"); err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(p.Stdout)
+			p.Close()
+			want := all
+			if half {
+				want = all[len(all)/2:]
+			}
+			_, list, _ := strings.Cut(strings.TrimSpace(string(text)), ": ")
+			if got := numbers(t, list); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("half %v: a program has the processors %v, %v, want %v of %v", half, got, err, want, all)
+			}
+		}
+	}
+}
+
+// numbers reads a list as the kernel and taskset write it, such as 0,2-5.
+func numbers(t *testing.T, list string) (ns []int) {
+	t.Helper()
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, ok := strings.Cut(part, "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if ok && err == nil {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil {
+			t.Fatalf("list of processors %q: %v", list, err)
+		}
+		for ; a <= b; a++ {
+			ns = append(ns, a)
+		}
+	}
+	return ns
 }

@@ -25,6 +25,7 @@ type Command struct {
 	Env  []string // added to our own environment, NAME=value; a later one wins
 	Dir  string   // working directory; "": ours
 	Nice int      // added to our own niceness, where that can be had
+	Half bool     // it keeps to the latter half of our processors, where that can be had
 }
 
 // Process is a running program. Stdin and Stdout are our ends of its pipes and take deadlines; the caller may close
@@ -115,6 +116,9 @@ func Start(c Command) (*Process, error) {
 	if c.Nice != 0 {
 		nice := giveWay(p.pid, c.Nice)
 		p.yielding.Go(func() { p.yield(nice) })
+	}
+	if c.Half {
+		halve(p.pid)
 	}
 	for _, f := range theirs {
 		f.Close()
