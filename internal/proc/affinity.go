@@ -15,11 +15,19 @@ import (
 // CPUs returns the numbers of the processors that we may use, rising: those of our own affinity, which the processors of
 // a container narrow.
 func CPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
+	cpus, err := affinity(0)
+	if err != nil {
 		return nil, fmt.Errorf("asking which processors are ours: %w", err)
 	}
-	var cpus []int
+	return cpus, nil
+}
+
+// affinity returns the numbers of the processors that a process, or with 0 this thread, may use, rising.
+func affinity(pid int) (cpus []int, err error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(pid, &set); err != nil {
+		return nil, err
+	}
 	for n := 0; len(cpus) < set.Count(); n++ {
 		if set.IsSet(n) {
 			cpus = append(cpus, n)
@@ -89,19 +97,23 @@ func giveWay(group, nice int) int {
 	return nice
 }
 
-// halve keeps a program that has just been started, and all that it will start, to the latter half of our processors. One
-// that gives way still holds up for a few milliseconds whoever is woken on the processor that it has got, and the threads
-// of one that is loading are on all of them.
-func halve(pid int) {
+// halve keeps the calling thread, and all that it will start, to the latter half of our processors, until it calls restore,
+// where that can be had. A program that gives way still holds up for a few milliseconds whoever is woken on the processor
+// that it has got, and the threads of one that is loading are on all of them.
+func halve() (restore func() error) {
 	cpus, err := CPUs()
 	if err != nil || len(cpus) < 2 {
-		return
+		return func() error { return nil }
 	}
-	var half unix.CPUSet
-	for _, n := range cpus[len(cpus)/2:] {
-		half.Set(n)
+	var all, half unix.CPUSet
+	for i, n := range cpus {
+		all.Set(n)
+		if i >= len(cpus)/2 {
+			half.Set(n)
+		}
 	}
-	_ = unix.SchedSetaffinity(pid, &half)
+	_ = unix.SchedSetaffinity(0, &half)
+	return func() error { return unix.SchedSetaffinity(0, &all) }
 }
 
 // sessionPause is how long a kernel lets nobody but root set the niceness of another session.

@@ -1,12 +1,11 @@
 package proc
 
 import (
-	"io"
+	"bufio"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -86,43 +85,21 @@ func TestHalf(t *testing.T) {
 	}
 	for range 20 {
 		for _, half := range []bool{true, false} {
-			p, err := Start(Command{Args: []string{"sh", "-c", "read line; taskset -pc $$"}, Half: half})
+			p, err := Start(Command{Args: []string{"sh", "-c", "sleep 60 & echo $!; wait"}, Half: half})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Stdin.WriteString("go\n"); err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(p.Stdout)
-			p.Close()
 			want := all
 			if half {
 				want = all[len(all)/2:]
 			}
-			_, list, _ := strings.Cut(strings.TrimSpace(string(text)), ": ")
-			if got := numbers(t, list); err != nil || !slices.Equal(got, want) {
-				t.Fatalf("half %v: a program has the processors %v, %v, want %v of %v", half, got, err, want, all)
+			child := number(t, bufio.NewReader(p.Stdout))
+			for _, pid := range []int{p.PID(), child} {
+				if got, err := affinity(pid); err != nil || !slices.Equal(got, want) {
+					t.Errorf("half %v: process %d has the processors %v, %v, want %v of %v", half, pid, got, err, want, all)
+				}
 			}
+			p.Close()
 		}
 	}
-}
-
-// numbers reads a list as the kernel and taskset write it, such as 0,2-5.
-func numbers(t *testing.T, list string) (ns []int) {
-	t.Helper()
-	for part := range strings.SplitSeq(list, ",") {
-		from, to, ok := strings.Cut(part, "-")
-		a, err := strconv.Atoi(from)
-		b := a
-		if ok && err == nil {
-			b, err = strconv.Atoi(to)
-		}
-		if err != nil {
-			t.Fatalf("list of processors %q: %v", list, err)
-		}
-		for ; a <= b; a++ {
-			ns = append(ns, a)
-		}
-	}
-	return ns
 }

@@ -110,15 +110,12 @@ func Start(c Command) (*Process, error) {
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}
-	if err := p.spawn(); err != nil {
+	if err := p.spawn(c.Half); err != nil {
 		return fail(err)
 	}
 	if c.Nice != 0 {
 		nice := giveWay(p.pid, c.Nice)
 		p.yielding.Go(func() { p.yield(nice) })
-	}
-	if c.Half {
-		halve(p.pid)
 	}
 	for _, f := range theirs {
 		f.Close()
@@ -132,12 +129,18 @@ func Start(c Command) (*Process, error) {
 
 // spawn starts the program and watches it from one thread: the kernel sends the death signal when the thread that
 // forked ends, not when the process does. The thread is ours alone until the program has ended.
-func (p *Process) spawn() error {
+func (p *Process) spawn(half bool) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		restore := func() error { return nil }
+		if half { // now, or what the program starts first had all
+			restore = halve()
+		}
 		err := p.cmd.Start()
+		if restore() == nil {
+			defer runtime.UnlockOSThread() // or else the thread ends with the goroutine
+		}
 		if err != nil {
 			started <- err
 			return
