@@ -39,7 +39,7 @@ func (e *executor) takeSpare() (*server, error) {
 // starves reports whether a spare process has given way by so much that it could not even start: all that follow are to
 // give way by less.
 func (e *executor) starves(s *server) bool {
-	return e.target.yields > niceness && time.Since(s.born) >= starveTime && s.busy()
+	return e.target.petty() && time.Since(s.born) >= starveTime && s.busy()
 }
 
 // warmUp starts processes for when they are needed: one, and more while they are needed one after the other, as when

@@ -53,6 +53,9 @@ func (t *Target) aside(nice int) *Target {
 	return &b
 }
 
+// petty reports whether its servers are for what matters little.
+func (t *Target) petty() bool { return t.yields >= pettyNiceness }
+
 func (t *Target) timeout() time.Duration {
 	if t.Timeout > 0 {
 		return t.Timeout
@@ -94,7 +97,7 @@ func (t *Target) launch() (*server, error) {
 	if t.Session != nil && t.Session.direct != nil {
 		c = *t.Session.direct
 	}
-	c.Nice, c.Half = t.yields, t.yields >= pettyNiceness
+	c.Nice, c.Half = t.yields, t.petty()
 	if t.Canary != nil {
 		c.Env = slices.Concat(c.Env, t.Canary.Environ())
 	}
