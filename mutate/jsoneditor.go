@@ -29,6 +29,7 @@ type editor struct {
 
 // scan lists the places of the tree.
 func (e *editor) scan() {
+	clear(e.slots)
 	e.slots = e.slots[:0]
 	if e.tree.Protect == nil {
 		e.list(e.root, -1, 0, 0)

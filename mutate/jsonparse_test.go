@@ -151,3 +151,20 @@ func TestParserUsesMemoryAgain(t *testing.T) {
 		t.Errorf("%d nodes, %d and %d items are kept for later", len(p.nodes.chunk), len(p.items.chunk), cap(p.openItems))
 	}
 }
+
+// TestSpeltAsOurs: how a string is spelt matters where we would spell it otherwise, and there only.
+func TestSpeltAsOurs(t *testing.T) {
+	parts := []string{`a`, `é`, `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0000`, `\u001f`, `\u000a`, `\u0008`, `\u007f`, `\u0041`,
+		`\u00e9`, `\u2028`, `\ud83d`, `\ude00`, `\uD83D`, `\ud83c`, `\u001F`, "\xed\xa0\xbd", "\xed\xb8\x80", "\xed", "\xff", "\x7f"}
+	r := random(1)
+	for range 20_000 {
+		var inner string
+		for range r.IntN(4) {
+			inner += parts[r.IntN(len(parts))]
+		}
+		text := unescape(inner)
+		if got, want := speltAsOurs(inner), string(appendString(nil, text)) == `"`+inner+`"`; got != want {
+			t.Fatalf("%q is %q: %v, want %v", inner, text, got, want)
+		}
+	}
+}

@@ -57,9 +57,9 @@ func (t *JSONTree) Simplify(k uint64, dst, src *JSON) (*JSON, bool) {
 		return dst, false
 	}
 	e := &editor{tree: t, root: v, slots: t.slots}
+	defer t.release(e)
 	e.scan()
 	e.measure()
-	t.slots = e.slots
 	if e.dropChildren(&k) || e.plainAll(&k) {
 		return v, true
 	}

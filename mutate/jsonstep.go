@@ -120,8 +120,8 @@ func (t *JSONTree) Step(k uint64, dst, src *JSON) (*JSON, bool) {
 		return dst, false
 	}
 	e := t.edit(nil, v)
+	defer t.release(e)
 	e.scan()
-	t.slots = e.slots
 	for _, p := range &treePhases {
 		for i := range e.slots {
 			s := &e.slots[i]

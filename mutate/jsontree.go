@@ -95,6 +95,18 @@ func (t *JSONTree) edit(r *rand.Rand, v *JSON) *editor {
 	return &t.last
 }
 
+// release lets go of the tree that was edited and keeps the memory that was needed for it, unless that is much.
+func (t *JSONTree) release(e *editor) {
+	clear(e.slots)
+	if t.slots = e.slots[:0]; cap(t.slots) > maxSlots {
+		t.slots = nil
+	}
+	t.last = editor{}
+}
+
+// maxSlots bounds the memory that is kept for the places of the next tree.
+const maxSlots = 4096
+
 // Mutate returns a copy of src after one operator or several on one another, made out of the nodes of dst. It differs
 // from src, unless all of src is protected.
 func (t *JSONTree) Mutate(r *rand.Rand, dst, src *JSON) *JSON {
@@ -107,7 +119,7 @@ func (t *JSONTree) Mutate(r *rand.Rand, dst, src *JSON) *JSON {
 	if v.identical(src) { // one operator took back what another had done
 		e.change(1)
 	}
-	t.slots = e.slots
+	t.release(e)
 	return v
 }
 
@@ -144,9 +156,9 @@ func (t *JSONTree) Apply(r *rand.Rand, op JSONOperator, v, other *JSON) bool {
 		return false
 	}
 	e := t.edit(r, v)
+	defer t.release(e)
 	e.donor = other
 	e.scan()
-	t.slots = e.slots
 	return e.apply(op)
 }
 
@@ -167,7 +179,7 @@ func (t *JSONTree) Cross(r *rand.Rand, dst, a, b *JSON) *JSON {
 	if v.identical(a) {
 		e.change(1)
 	}
-	t.slots = e.slots
+	t.release(e)
 	return v
 }
 

@@ -3,8 +3,10 @@ package mutate
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -553,4 +555,33 @@ func BenchmarkTree(b *testing.B) {
 			text = src.Append(text[:0])
 		}
 	})
+}
+
+// TestJSONTreeLetsGo: a mutator that is not used for a while holds on to nothing that it has made.
+func TestJSONTreeLetsGo(t *testing.T) {
+	src, other := NewArray(), NewObject(Member{Name: "a", Value: NewString("b")})
+	for i := range 1000 {
+		src.Items = append(src.Items, NewInt(int64(i)))
+	}
+	for name, makes := range map[string]func(*JSONTree) *JSON{
+		"mutate":   func(tree *JSONTree) *JSON { return tree.Mutate(random(1), nil, src) },
+		"cross":    func(tree *JSONTree) *JSON { return tree.Cross(random(1), nil, src, other) },
+		"step":     func(tree *JSONTree) *JSON { v, _ := tree.Step(3, nil, src); return v },
+		"simplify": func(tree *JSONTree) *JSON { v, _ := tree.Simplify(3, nil, src); return v },
+		"apply": func(tree *JSONTree) *JSON {
+			v := src.Clone()
+			tree.Apply(random(1), JSONTypeConfusion, v, nil)
+			return v
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := &JSONTree{}
+			made := weak.Make(makes(tree))
+			runtime.GC()
+			if made.Value() != nil {
+				t.Error("the tree lives on")
+			}
+			runtime.KeepAlive(tree)
+		})
+	}
 }

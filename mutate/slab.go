@@ -1,7 +1,9 @@
 package mutate
 
-// maxSlab bounds the memory that is kept for later.
-const maxSlab = 512
+const (
+	maxSlab  = 512 // elements: bounds the memory that is kept for later
+	maxGuess = 32  // of the first chunk, however long a text is: it may be one long string, and each chunk doubles the last
+)
 
 // slab cuts slices out of a bigger one, which it keeps for when all of them are done with.
 type slab[T any] struct {
