@@ -1,8 +1,12 @@
 package mcp
 
-// resize returns line with n bytes, out of its own memory when that is enough.
+// keptLine is how much memory a line keeps that needs much less of it: there are hundreds of scripts in whose place
+// others come, and each of them is long at some time.
+const keptLine = 4 << 10
+
+// resize returns line with n bytes, out of its own memory when that is enough and not too much.
 func resize(line []byte, n int) []byte {
-	if cap(line) < n {
+	if cap(line) < n || cap(line) > max(keptLine, 4*n) {
 		return make([]byte, n)
 	}
 	return line[:n]
@@ -11,9 +15,16 @@ func resize(line []byte, n int) []byte {
 // copyScript makes dst equal to src out of the memory dst already has.
 func copyScript(dst, src Script) Script {
 	dst.Start, dst.Check = src.Start, src.Check
-	dst.Steps = growSteps(dst.Steps, len(src.Steps))
+	n := len(src.Steps)
+	dst.Steps = growSteps(dst.Steps, n)
 	for i := range src.Steps {
 		copyStep(&dst.Steps[i], &src.Steps[i])
+	}
+	idle := dst.Steps[n:cap(dst.Steps)]
+	for i := range idle {
+		if cap(idle[i].Line) > keptLine {
+			idle[i].Line = nil
+		}
 	}
 	return dst
 }

@@ -250,6 +250,7 @@ const maxPlaces = 2048
 
 // under collects the values below v that wanted takes, v included. They are good until the next call.
 func (e *editor) under(v *mutate.JSON, wanted func(*mutate.JSON) bool) []*mutate.JSON {
+	clear(e.places) // or one huge tree would live on behind many small ones
 	e.places = e.places[:0]
 	e.collect(v, wanted)
 	return e.places

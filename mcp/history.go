@@ -6,56 +6,72 @@ import "encoding/binary"
 const (
 	historyScripts = 1024
 	historyBytes   = 1 << 20
+	historySpace   = 4 << 20 // of memory, beyond which it is not used again
 )
 
-// history is a ring of the last scripts that a process has run, each as bytes in memory that is used again. Those that
-// have kept it waiting are remembered as such and not told: with a few of them in it, a history takes too long to show.
+// history is the last scripts that a process has run, as bytes one behind the other in memory that is used again. Those
+// that have kept it waiting are remembered as such and not told: with a few of them in it, a history takes too long to
+// show.
 type history struct {
-	ring  [][]byte
-	slow  []bool
-	first int // index of the oldest
-	count int
-	bytes int
-	added int // scripts that it was ever told of
+	ring   []ran // as many as may be known
+	first  int   // index of the oldest
+	count  int
+	packed []byte // the scripts, behind some that are forgotten
+	gone   int    // bytes of those
+	added  int    // scripts that it was ever told of
+}
+
+// ran is a script that a process has run.
+type ran struct {
+	size int // in bytes
+	slow bool
 }
 
 // add remembers a script.
 func (h *history) add(in *Script) {
 	if h.ring == nil {
-		h.ring, h.slow = make([][]byte, historyScripts), make([]bool, historyScripts)
+		h.ring = make([]ran, historyScripts)
 	}
 	if h.count == historyScripts {
 		h.drop()
 	}
-	at := (h.first + h.count) % historyScripts
-	b := appendPacked(h.ring[at][:0], in)
-	h.ring[at], h.slow[at] = b, false
+	if h.gone > historyBytes {
+		h.tidy()
+	}
+	before := len(h.packed)
+	h.packed = appendPacked(h.packed, in)
+	h.ring[(h.first+h.count)%historyScripts] = ran{size: len(h.packed) - before}
 	h.count++
 	h.added++
-	h.bytes += len(b)
-	for h.bytes > historyBytes && h.count > 1 {
+	for h.bytes() > historyBytes && h.count > 1 {
 		h.drop()
 	}
+}
+
+// bytes returns how many the scripts are.
+func (h *history) bytes() int { return len(h.packed) - h.gone }
+
+// drop forgets the oldest.
+func (h *history) drop() {
+	h.gone += h.ring[h.first].size
+	h.first = (h.first + 1) % historyScripts
+	h.count--
+}
+
+// tidy makes room of what is forgotten.
+func (h *history) tidy() {
+	to := h.packed[:0]
+	if cap(to) > historySpace {
+		to = nil
+	}
+	h.packed, h.gone = append(to, h.packed[h.gone:]...), 0
 }
 
 // wait notes that the script which was added after so many has kept the process waiting.
 func (h *history) wait(place int) {
 	if i := h.count - (h.added - place); i >= 0 && i < h.count {
-		h.slow[(h.first+i)%historyScripts] = true
+		h.ring[(h.first+i)%historyScripts].slow = true
 	}
-}
-
-// drop forgets the oldest.
-func (h *history) drop() {
-	b := &h.ring[h.first]
-	h.bytes -= len(*b)
-	if cap(*b) > 16<<10 {
-		*b = nil
-	} else {
-		*b = (*b)[:0]
-	}
-	h.first = (h.first + 1) % historyScripts
-	h.count--
 }
 
 // before returns copies of what was run before the script that was added after so many, as far as it is still known.
@@ -67,11 +83,13 @@ func (h *history) scripts(but int) []Script {
 	if n <= 0 {
 		return nil
 	}
-	out := make([]Script, 0, n)
+	out, at := make([]Script, 0, n), h.gone
 	for i := range n {
-		if at := (h.first + i) % historyScripts; !h.slow[at] {
-			out = append(out, unpack(h.ring[at]))
+		k := h.ring[(h.first+i)%historyScripts]
+		if !k.slow {
+			out = append(out, unpack(h.packed[at:at+k.size]))
 		}
+		at += k.size
 	}
 	return out
 }

@@ -34,8 +34,8 @@ func TestHistory(t *testing.T) {
 		in := Script{Start: Fresh, Steps: []Step{{Line: []byte(strings.Repeat("a", 300<<10))}}}
 		h.add(&in)
 	}
-	if got := h.scripts(0); len(got) != 3 || h.bytes > historyBytes {
-		t.Errorf("%d scripts are known, %d bytes", len(got), h.bytes)
+	if got := h.scripts(0); len(got) != 3 || h.bytes() > historyBytes {
+		t.Errorf("%d scripts are known, %d bytes", len(got), h.bytes())
 	}
 	in := Script{Start: Shared, Steps: []Step{{Line: make([]byte, 5<<20)}}}
 	h.add(&in)
@@ -46,14 +46,21 @@ func TestHistory(t *testing.T) {
 		in := script(i)
 		h.add(&in)
 	}
-	if got := h.scripts(0); len(got) != 5 || h.bytes > 1000 {
-		t.Errorf("%d scripts are known, %d bytes", len(got), h.bytes)
+	if got := h.scripts(0); len(got) != 5 || h.bytes() > 1000 {
+		t.Errorf("%d scripts are known, %d bytes", len(got), h.bytes())
 	}
 	h.wait(h.added - 2)
 	h.wait(h.added)                  // not there yet
 	h.wait(h.added - historyScripts) // forgotten
 	if got := h.before(h.added - 1); len(got) != 3 || got[2].Steps[0].Times != 2 {
 		t.Errorf("without the slow one, %d scripts are known: %+v", len(got), got)
+	}
+	for i := range 8 * historyScripts { // the longest have been everywhere
+		in := Script{Start: Shared, Steps: []Step{{Line: make([]byte, 1+i%7*(2<<10))}}}
+		h.add(&in)
+	}
+	if cap(h.packed) > historySpace {
+		t.Errorf("%d bytes are held for %d", cap(h.packed), h.bytes())
 	}
 	small := script(1)
 	for range historyScripts {

@@ -71,12 +71,16 @@ const (
 	maxSharedLine = 64 << 10
 	maxSharedStep = 16
 	maxKept       = 1024
+	maxWire       = 64 << 10 // of memory that the next script of a lane is given
 )
 
 // take makes the lane one for a script.
 func (l *lane) take(in *Script, obs *teasel.Observation) {
 	t, wire, plan, given, reader, readers := l.t, l.wire, l.plan, l.given[:0], l.reader, l.readers
-	if cap(wire) > 1<<20 || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
+	clear(t.Sent) // a tree would live on behind shorter scripts
+	clear(t.Received)
+	clear(plan)
+	if cap(wire) > maxWire || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
 		t, wire, plan, given, readers = Transcript{}, nil, nil, nil, nil
 	}
 	if reader == nil {

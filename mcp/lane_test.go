@@ -1,7 +1,13 @@
 package mcp
 
 import (
+	"fmt"
+	"runtime"
+	"strings"
 	"testing"
+	"weak"
+
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // TestRepeatedLine: a line that is sent many times is one tree, but for the ids.
@@ -25,5 +31,86 @@ func TestRepeatedLine(t *testing.T) {
 		if r := &tr.Received[s.Answer]; r.Message.ID != id {
 			t.Errorf("line %d is answered with %s", i, r.Raw)
 		}
+	}
+}
+
+// TestMemoryOfScripts: hundreds of lanes and of scripts are used again and again, and one that was large once must not
+// keep what that took for ever.
+func TestMemoryOfScripts(t *testing.T) {
+	t.Run("lane", func(t *testing.T) {
+		l := new(lane)
+		l.t.Sent, l.t.Received = make([]Sent, 9), make([]Received, 9)
+		l.plan, l.wire = make([]planned, 9), make([]byte, 9)
+		root := mutate.NewObject()
+		for i := range 9 {
+			l.t.Sent[i].Message.Root, l.t.Received[i].Message.Root, l.plan[i].message.Root = root, root, root
+		}
+		l.take(&Script{}, nil)
+		for i := range 9 {
+			if l.t.Sent[:9][i].Message.Root != nil || l.t.Received[:9][i].Message.Root != nil || l.plan[:9][i].message.Root != nil {
+				t.Fatalf("message %d of the script before lives on", i)
+			}
+		}
+		l.wire = make([]byte, maxWire+1)
+		if l.take(&Script{}, nil); cap(l.wire) > 0 {
+			t.Errorf("%d bytes of answers are kept", cap(l.wire))
+		}
+	})
+	t.Run("editor", func(t *testing.T) {
+		var e editor
+		every := func(*mutate.JSON) bool { return true }
+		large := mutate.NewArray()
+		for range 100 {
+			large.Items = append(large.Items, mutate.NewArray())
+		}
+		last := weak.Make(large.Items[99])
+		e.under(large, every)
+		large = nil
+		e.under(mutate.NewNull(), every)
+		if runtime.GC(); last.Value() != nil {
+			t.Error("what was looked at before the last time lives on")
+		}
+		runtime.KeepAlive(&e)
+	})
+	t.Run("copy", func(t *testing.T) {
+		line := func(n int) Step { return Step{Line: make([]byte, n)} }
+		const long = 10 * keptLine
+		dst := copyScript(Script{}, Script{Steps: []Step{line(long), line(long)}})
+		dst = copyScript(dst, Script{Steps: []Step{line(10)}})
+		for i, s := range dst.Steps[:2] {
+			if cap(s.Line) > keptLine {
+				t.Errorf("step %d keeps %d bytes", i, cap(s.Line))
+			}
+		}
+		same := copyScript(Script{}, Script{Steps: []Step{line(long)}})
+		if n := testing.AllocsPerRun(10, func() { same = copyScript(same, Script{Steps: same.Steps[:1]}) }); n > 0 {
+			t.Errorf("a script of the same size costs %v allocations", n)
+		}
+	})
+}
+
+// TestSated: what mutated scripts may not say any more, since they have said so much, is not even read.
+func TestSated(t *testing.T) {
+	e := lateServer(t)
+	long := Script{Start: Shared, Steps: []Step{{Line: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"a":%q}}`, strings.Repeat("a", maxSharedLine))}}}
+	if _, o := execute(t, e, long); o.Runs == 0 {
+		t.Fatal("on purpose it is not run")
+	}
+	ran := func() int {
+		obs := executeBatch(t, e, long, call("echo", `{}`))
+		if obs[1].Runs != 1 {
+			t.Fatalf("another script counts as %d executions", obs[1].Runs)
+		}
+		return int(obs[0].Runs)
+	}
+	if ran() == 0 {
+		t.Error("the first is not run")
+	}
+	if e.bulk = 2 * bulkFirst; ran() != 0 || e.lanes[0].prepared {
+		t.Error("one too many is run, or looked at")
+	}
+	long.Check = CheckLarge
+	if ran() == 0 {
+		t.Error("a check is not run")
 	}
 }

@@ -186,6 +186,10 @@ func (e *executor) fill(r *round) {
 // meanwhile.
 func (e *executor) admit(r *round, l *lane) bool {
 	if !l.prepared {
+		if r.alone == nil && e.sated(l) { // a tree takes forty times as much as its text
+			l.skip = true
+			return false
+		}
 		l.prepare(e)
 	}
 	if r.alone != nil {
