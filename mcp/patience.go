@@ -53,9 +53,17 @@ func (e *executor) excused(r *round, quiet time.Duration) bool {
 	return r.starved(r.limit)
 }
 
-// starving reports whether a server in the background is silent because others have the processors.
+// starving reports whether a server is silent because others have the processors: one in the background, or one that has
+// only just been started and is loading.
 func (e *executor) starving(r *round, limit, quiet time.Duration) bool {
-	return e.target.yields > 0 && quiet < starvedFactor*e.target.timeout() && r.starved(limit)
+	var most time.Duration
+	if e.target.yields > 0 {
+		most = starvedFactor * e.target.timeout()
+	}
+	if r.mute {
+		most = max(most, e.target.startTimeout())
+	}
+	return quiet < most && r.starved(limit)
 }
 
 // starved reports whether a silent server has work to do and has not had a processor for as long as it is waited for.

@@ -180,3 +180,47 @@ func TestReset(t *testing.T) {
 		t.Errorf("a batch after a reset ran in process %p", ran)
 	}
 }
+
+// TestStarving: a server in the campaign is given up on when its time is over, but not while it is loading and others have
+// the processors, nor in the background.
+func TestStarving(t *testing.T) {
+	busy, err := launch(proc.Command{Args: []string{"sh", "-c", "while :; do :; done"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.close()
+	for !busy.busy() && t.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	idle, err := launch(proc.Command{Args: []string{"sh", "-c", "read -r line"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.close()
+	for idle.busy() && t.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	const ever = 1000 * time.Hour
+	for _, tt := range []struct {
+		what   string
+		server *server
+		mute   bool
+		yields int
+		limit  time.Duration // which is more than it has had of the processor
+		quiet  time.Duration
+		want   bool
+	}{
+		{"loading", busy, true, 0, ever, 19 * time.Second, true},
+		{"loading for as long as that may take", busy, true, 0, ever, 20 * time.Second, false},
+		{"loading, and it does nothing", idle, true, 0, ever, time.Second, false},
+		{"loading, and it had the processor", busy, true, 0, 0, time.Second, false},
+		{"in the campaign", busy, false, 0, ever, time.Second, false},
+		{"beside it", busy, false, niceness, ever, 7 * time.Second, true},
+		{"beside it for eight times as long", busy, false, niceness, ever, 8 * time.Second, false},
+	} {
+		e := &executor{target: &Target{Timeout: time.Second, StartTimeout: 20 * time.Second, yields: tt.yields}}
+		if got := e.starving(&round{server: tt.server, mute: tt.mute}, tt.limit, tt.quiet); got != tt.want {
+			t.Errorf("%s: starving is %v", tt.what, got)
+		}
+	}
+}

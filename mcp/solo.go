@@ -206,7 +206,7 @@ func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
 	var err error
 	for range maxGraces {
 		f, err = e.watch(ctx, r, grace, heard)
-		if f != fateFine || err != nil || heard() || r.mute || !r.server.busy() {
+		if f != fateFine || err != nil || heard() || !r.server.busy() {
 			break
 		}
 	}

@@ -168,8 +168,8 @@ func processorTime(pid int) (time.Duration, bool) {
 	return time.Duration(ts.Nano()), errno == 0
 }
 
-// Threads returns how many threads the program and its descendants have, and how many of them are running or would
-// run if there were a processor for them: a hang with none is a silent one. It is asked often, and a machine may have
+// Threads returns how many threads the program and its descendants have, and how many of them are running, wait for a disk
+// or would run if there were a processor for them: a hang with none is a silent one. It is asked often, and a machine may have
 // many processes: those with lower numbers than the program are looked at only while numbers have begun again since.
 func (p *Process) Threads() (running, all int) {
 	from := p.pid
@@ -188,7 +188,7 @@ func (p *Process) Threads() (running, all int) {
 				continue
 			}
 			all++
-			if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) && b[i+2] == 'R' {
+			if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) && (b[i+2] == 'R' || b[i+2] == 'D') {
 				running++
 			}
 		}
