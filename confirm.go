@@ -163,7 +163,7 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	}
 	k.done = true // while it is shown again, that is nothing new
 	defer func() { k.again = 0 }()
-	s := &shower[T]{w: w, id: f.ID()}
+	s := &shower[T]{w: w, claim: &c, id: f.ID()}
 	if f.Fault == "" {
 		s.rule = f.Rule
 	}
@@ -171,7 +171,7 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 		s.left = w.minimizeLeft()
 	}
 	err := w.proof(ctx, s, &c, &f)
-	if errors.Is(err, errDeep) {
+	if errors.Is(err, errAside) {
 		return nil
 	}
 	if err != nil && ctx.Err() != nil {
@@ -204,8 +204,8 @@ func (w *Worker[T]) confirm(ctx context.Context, c claim[T]) error {
 	return nil
 }
 
-// errDeep says that a finding was put in line again.
-var errDeep = errors.New("to be shown with what ran before it")
+// errAside says that a finding was put in line for the confirmer.
+var errAside = errors.New("to be shown beside the campaign")
 
 // grace returns a context for what was seen when the campaign ended. All of it together gets confirmTime.
 func (w *Worker[T]) grace(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -224,8 +224,8 @@ func (w *Worker[T]) proof(ctx context.Context, s *shower[T], c *claim[T], f *Fin
 		if done || err != nil || f.Alone || w.join == nil || len(c.hist) == 0 || w.known[s.id].tries > 0 {
 			return err
 		}
-		if ctx.Err() == nil && w.deepen(*c) {
-			return errDeep
+		if ctx.Err() == nil && w.handOver(*c, true) {
+			return errAside
 		}
 	}
 	s.quick = true // it is many inputs in one
@@ -321,6 +321,8 @@ func (w *Worker[T]) tries(ctx context.Context, s *shower[T], in T, f *Finding, s
 		switch {
 		case err != nil:
 			return err
+		case i == 0 && s.wall >= pettyTime && w.handOver(*s.claim, false): // what it takes did not show in what was seen
+			return errAside
 		case ok:
 			f.Stable++
 		case i == 0 && w.join != nil: // the history is more likely to do it than another try
@@ -345,6 +347,7 @@ func (w *Worker[T]) keepInput(f *Finding, in T) (err error) {
 // shower shows one finding again and again.
 type shower[T any] struct {
 	w        *Worker[T]
+	claim    *claim[T]
 	id       string
 	rule     string  // if the finding is known by its subject; "": by the place of its fault
 	last     Finding // as it was shown last

@@ -1,6 +1,7 @@
 package teasel_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -158,5 +159,71 @@ func TestConfirmer(t *testing.T) {
 				t.Errorf("%d instances are left", open)
 			}
 		})
+	}
+}
+
+// laggard is a target of which an execution seems to take no time, but one that has shown something takes a second and more
+// when it is run again at once.
+type laggard struct {
+	seen  []byte // the input that showed it first
+	gone  bool   // the campaign has gone on
+	shows int    // times that it had not
+}
+
+type laggardExecutor struct {
+	t     *laggard
+	first bool
+}
+
+var _ teasel.Backgrounder[[]byte] = (*laggard)(nil)
+
+func (t *laggard) Open(context.Context) (teasel.Executor[[]byte], error) {
+	return &laggardExecutor{t, true}, nil
+}
+
+func (t *laggard) OpenBackground(context.Context) (teasel.Executor[[]byte], error) {
+	return &laggardExecutor{t, false}, nil
+}
+
+func (e *laggardExecutor) Close() error { return nil }
+
+func (e *laggardExecutor) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit = teasel.ExitOK
+	if len(in) > 0 && in[0]%8 == 3 {
+		o.Exit = teasel.ExitCrash
+	}
+	switch t := e.t; {
+	case !e.first:
+	case t.seen == nil && o.Exit == teasel.ExitCrash:
+		t.seen = bytes.Clone(in)
+	case t.seen != nil && !t.gone && bytes.Equal(in, t.seen):
+		t.shows++
+		time.Sleep(1100 * time.Millisecond)
+	default:
+		t.gone = t.seen != nil
+	}
+	return nil
+}
+
+// What turns out to take long to show is handed over to the confirmer after one try, whatever the executions say of themselves.
+func TestHandOver(t *testing.T) {
+	leaks(t)
+	target := &laggard{}
+	c := bytesCampaign(target)
+	c.StopAfter = 1
+	c.NewDetectors = func() []teasel.Detector {
+		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
+			if o.Exit == teasel.ExitCrash {
+				fs = append(fs, teasel.Finding{Rule: "crash", Subject: "it", Severity: teasel.High})
+			}
+			return fs
+		})}
+	}
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) != 1 {
+		t.Fatalf("findings %v, %v", s.Findings, err)
+	}
+	if f := s.Findings[0]; !f.Confirmed() || f.Execution == 0 || target.shows != 1 {
+		t.Errorf("the campaign waited %d times for %+v", target.shows, f)
 	}
 }

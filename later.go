@@ -112,13 +112,13 @@ func (w *Worker[T]) catchUp(ctx context.Context) error {
 	return w.next(ctx, i)
 }
 
-// deepen puts a finding in line for the confirmer whose input alone has not shown it, and reports whether it has: a history
-// takes seconds, several times over.
-func (w *Worker[T]) deepen(c claim[T]) bool {
+// handOver puts a finding in line for the confirmer that takes seconds to show, several times over, and reports whether it
+// has. deep: its input alone has not shown it.
+func (w *Worker[T]) handOver(c claim[T], deep bool) bool {
 	if !w.delegates() || len(w.later) >= maxLater {
 		return false
 	}
-	c.aside, c.deep = true, true
+	c.aside, c.deep, c.f.Execution = true, deep, cmp.Or(c.f.Execution, w.state.Executions)
 	w.enqueue(c)
 	return true
 }

@@ -20,7 +20,7 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, stranded, la
 	sent := begun(lanes)
 	lost, broken, rest, heard := sortOut(lanes)
 	if len(lost) == 1 && len(broken)+len(heard)+len(stranded) == 0 {
-		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood = end, f == fateDeaf, f == fateFlood
+		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood, lost[0].last = end, f == fateDeaf, f == fateFlood, time.Now()
 		e.count(lost[0])
 		return rest, nil
 	}

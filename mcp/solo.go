@@ -45,11 +45,11 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	}
 	switch f {
 	case fateDeaf:
-		l.t.Deaf = true
+		l.t.Deaf, l.last = true, time.Now() // it took as long as we have listened
 		e.explain(l, s)
 		l.t.End = s.kill()
 	case fateFlood:
-		l.t.Flood = true
+		l.t.Flood, l.last = true, time.Now()
 		l.t.End = s.kill()
 	case fateEnded:
 		l.t.End = s.bury(ctx)

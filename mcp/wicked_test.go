@@ -191,10 +191,14 @@ func TestWickedFlood(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			e := open(t, &Target{Command: []string{program, mode}, Timeout: 20 * time.Second})
 			for range 10 {
+				began := time.Now()
 				tr, obs := execute(t, e, lineScript(many...))
-				if tr.Flood {
+				if took := time.Since(began); tr.Flood {
 					if obs.Exit != teasel.ExitCrash || tr.End.Kind != EndKilled {
 						t.Errorf("it ended as %v: %+v", obs.Exit, tr.End)
+					}
+					if obs.Elapsed <= 0 || obs.Elapsed > took {
+						t.Errorf("it took %v of %v", obs.Elapsed, took)
 					}
 					return
 				}
