@@ -156,3 +156,23 @@ func nested(v *JSON, depth, style int) *JSON {
 	}
 	return v
 }
+
+// nestedText is what nested makes, as raw text: a tree of it takes fifty times as much memory.
+func nestedText(v *JSON, depth, style int) *JSON {
+	open, shut := [2]string{"[", `{"nested":`}, [2]byte{']', '}'}
+	kind := func(i int) int {
+		if style == 0 || style == 2 && i%2 == 0 {
+			return 0
+		}
+		return 1
+	}
+	text := make([]byte, 0, depth*(len(open[min(style, 1)])+1)+v.size())
+	for i := depth - 1; i >= 0; i-- {
+		text = append(text, open[kind(i)]...)
+	}
+	text = v.Append(text)
+	for i := range depth {
+		text = append(text, shut[kind(i)])
+	}
+	return NewRaw(string(text))
+}

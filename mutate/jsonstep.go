@@ -46,8 +46,13 @@ var treePhases = [...]treePhase{
 		}
 		return 3
 	}, func(_ *JSON, i int) *JSON { return NewString(strings.Repeat("A", []int{1 << 10, 1 << 13, 1 << 16}[i])) }),
-	whereFree(func(*JSON) int { return 9 },
-		func(v *JSON, i int) *JSON { return nested(v.Clone(), []int{100, 1000, 9000}[i/3], i%3) }),
+	{
+		func(_ *JSONTree, _ *editor, s *slot) int { return 9 * int(once(s.free())) },
+		func(_ *JSONTree, e *editor, s *slot, i int) bool {
+			depth := []int{100, 1000, 9000}[i/3]
+			return int(s.depth)+depth+s.node.depth() <= e.maxDepth && e.put(s, nestedText(s.node, depth, i%3))
+		},
+	},
 }
 
 // whereFree is a phase that puts values in the place of others.

@@ -585,3 +585,19 @@ func TestJSONTreeLetsGo(t *testing.T) {
 		})
 	}
 }
+
+func TestNestedText(t *testing.T) {
+	for _, text := range treeSeeds {
+		v, err := ParseJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, depth := range []int{1, 2, 3, 100} {
+			for style := range 3 {
+				if got, want := nestedText(v, depth, style).String(), nested(v.Clone(), depth, style).String(); got != want {
+					t.Errorf("style %d, %d deep: %s, want %s", style, depth, got, want)
+				}
+			}
+		}
+	}
+}
