@@ -42,6 +42,7 @@ func (w *Worker[T]) suspect(in T, o *Observation) {
 			k.again++
 			continue
 		}
+		elaborate(w.dets, o, &f)
 		s.findings = append(s.findings, f)
 	}
 	wanted := !o.Ask.Quiet && o.Exit <= ExitRejected && w.wants(o, in)

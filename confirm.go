@@ -388,6 +388,7 @@ func (s *shower[T]) show(ctx context.Context, in T, fresh bool, a Ask) (bool, er
 	s.other = false
 	for _, f := range detect(s.w.dets, &o) {
 		if f.ID() == s.id && !shown {
+			elaborate(s.w.dets, &o, &f)
 			s.last, shown = f, true
 		}
 		s.other = s.other || f.ID() != s.id && f.Rule == s.rule && (o.Exit == ExitCrash || o.Exit == ExitHang)

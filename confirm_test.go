@@ -295,3 +295,32 @@ func TestFlakyNeedsAFreshTarget(t *testing.T) {
 		t.Errorf("found %v, %v", s.Findings, err)
 	}
 }
+
+// wordy is a detector that is to write the details of what is told, and of nothing else.
+type wordy struct{ detected, detailed *int }
+
+func (d wordy) Detect(o *teasel.Observation) []teasel.Finding {
+	*d.detected++
+	return teasel.Crashes(o)
+}
+
+func (d wordy) Detail(o *teasel.Observation, f *teasel.Finding) string {
+	*d.detailed++
+	return o.Detail + " in detail"
+}
+
+var _ teasel.Detailer = wordy{}
+
+func TestDetailIsAskedFor(t *testing.T) {
+	var detected, detailed int
+	c := bytesCampaign(&staller{crash: true, refuses: true})
+	c.Runs = 4000
+	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{wordy{&detected, &detailed}} }
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) != 1 || s.Findings[0].Detail != "three in detail" {
+		t.Fatalf("findings %+v, %v", s.Findings, err)
+	}
+	if detected < 200 || detailed > 20 {
+		t.Errorf("%d times for %d observations", detailed, detected)
+	}
+}

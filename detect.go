@@ -116,6 +116,12 @@ type Detector interface {
 	Detect(obs *Observation) []Finding
 }
 
+// A Detailer is a [Detector] that leaves [Finding.Detail] to be asked for, while obs is good: nearly all that is found in a
+// campaign is known already, and nobody reads it. Detail returns it for a finding that Detect has just made of obs, or "".
+type Detailer interface {
+	Detail(obs *Observation, f *Finding) string
+}
+
 // DetectorFunc is a function as a [Detector].
 type DetectorFunc func(*Observation) []Finding
 
@@ -141,4 +147,13 @@ func detect(ds []Detector, o *Observation) (fs []Finding) {
 		fs = append(fs, d.Detect(o)...)
 	}
 	return fs
+}
+
+// elaborate asks for the detail of a finding that detect has returned.
+func elaborate(ds []Detector, o *Observation, f *Finding) {
+	for _, d := range ds {
+		if x, ok := d.(Detailer); ok && f.Detail == "" {
+			f.Detail = x.Detail(o, f)
+		}
+	}
 }

@@ -78,5 +78,9 @@ func Replay[T any](ctx context.Context, ex Executor[T], ds []Detector, in T) ([]
 	if err := ex.Exec(ctx, in, &o); err != nil {
 		return nil, o, fmt.Errorf("executing: %w", err)
 	}
-	return detect(ds, &o), o, nil
+	fs := detect(ds, &o)
+	for i := range fs {
+		elaborate(ds, &o, &fs[i])
+	}
+	return fs, o, nil
 }

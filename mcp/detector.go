@@ -41,7 +41,10 @@ type judge struct {
 	found   []teasel.Finding
 }
 
-var _ teasel.Detector = (*judge)(nil)
+var (
+	_ teasel.Detector = (*judge)(nil)
+	_ teasel.Detailer = (*judge)(nil)
+)
 
 // phase is how far the session of a script has come when a line is sent.
 type phase struct {
@@ -69,6 +72,16 @@ func (j *judge) Detect(obs *teasel.Observation) []teasel.Finding {
 	found := j.found
 	j.t, j.session, j.found, j.phase = nil, nil, nil, phase{}
 	return found
+}
+
+// Detail implements [teasel.Detailer].
+func (j *judge) Detail(obs *teasel.Observation, f *teasel.Finding) string {
+	t, ok := obs.Evidence.(*Transcript)
+	rule := j.rules[f.Rule]
+	if !ok || t == nil || rule == nil {
+		return ""
+	}
+	return excerpt(t, rule.Source)
 }
 
 // conversation judges what was said.
@@ -223,7 +236,6 @@ func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, 
 	}
 	j.found = append(j.found, teasel.Finding{
 		Rule: rule, Severity: severity, Subject: subject, Group: group, Message: message,
-		Detail: excerpt(j.t, j.rules[rule].Source),
 	})
 	return &j.found[len(j.found)-1]
 }

@@ -262,6 +262,9 @@ func judgeText(t testing.TB, session *Session, text string) []teasel.Finding {
 	var found []teasel.Finding
 	for _, d := range Detectors(DetectorConfig{}) {
 		found = append(found, d.Detect(&obs)...)
+		for i := range found {
+			found[i].Detail = d.(teasel.Detailer).Detail(&obs, &found[i])
+		}
 	}
 	return found
 }

@@ -238,22 +238,39 @@ func (p *plan[T]) detectors(all func() []teasel.Detector) func() []teasel.Detect
 	}
 	return func() (out []teasel.Detector) {
 		for _, d := range all() {
-			out = append(out, teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
-				for _, f := range d.Detect(o) {
-					switch level := p.severity[f.Rule]; level {
-					case "off":
-						continue
-					case "":
-					default:
-						f.Severity, _ = teasel.ParseSeverity(level) // was checked when it was read
-					}
-					fs = append(fs, f)
-				}
-				return fs
-			}))
+			out = append(out, &graded{d, p.severity})
 		}
 		return out
 	}
+}
+
+// graded is a detector whose findings have the severity that the user wants.
+type graded struct {
+	teasel.Detector
+	severity map[string]string // by rule
+}
+
+var _ teasel.Detailer = (*graded)(nil)
+
+func (g *graded) Detect(o *teasel.Observation) (fs []teasel.Finding) {
+	for _, f := range g.Detector.Detect(o) {
+		switch level := g.severity[f.Rule]; level {
+		case "off":
+			continue
+		case "":
+		default:
+			f.Severity, _ = teasel.ParseSeverity(level) // was checked when it was read
+		}
+		fs = append(fs, f)
+	}
+	return fs
+}
+
+func (g *graded) Detail(o *teasel.Observation, f *teasel.Finding) string {
+	if d, ok := g.Detector.(teasel.Detailer); ok {
+		return d.Detail(o, f)
+	}
+	return ""
 }
 
 // makeRoom moves a campaign that is in the way aside.
