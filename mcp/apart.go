@@ -20,7 +20,8 @@ func (e *executor) takeApart(ctx context.Context, r *round, f fate, stranded, la
 	sent := begun(lanes)
 	lost, broken, rest, heard := sortOut(lanes)
 	if len(lost) == 1 && len(broken)+len(heard)+len(stranded) == 0 {
-		lost[0].t.End, lost[0].t.Deaf, lost[0].t.Flood, lost[0].last = end, f == fateDeaf, f == fateFlood, time.Now()
+		lost[0].t.End = end
+		lost[0].cutOff(f)
 		e.count(lost[0])
 		return rest, nil
 	}
@@ -153,6 +154,13 @@ func (e *executor) bury(ctx context.Context, f fate, s *server) End {
 		return s.bury(ctx)
 	}
 	return s.kill()
+}
+
+// cutOff notes whether the script's server said nothing any more, or did not stop: then it took as long as was listened to.
+func (l *lane) cutOff(f fate) {
+	if l.t.Deaf, l.t.Flood = f == fateDeaf, f == fateFlood; l.t.Deaf || l.t.Flood {
+		l.last = time.Now()
+	}
 }
 
 // bad reports whether the server was the worse for the script.

@@ -77,6 +77,14 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// awaitBusy returns when a server has work to do, or has none.
+func awaitBusy(t *testing.T, s *server, busy bool) {
+	t.Helper()
+	for s.busy() != busy && t.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // A server in the background that has not been able to start for long is replaced by one that gives way by less, and so are
 // all that follow.
 func TestStarvedSpare(t *testing.T) {
@@ -88,9 +96,7 @@ func TestStarvedSpare(t *testing.T) {
 	t.Cleanup(func() { e.Close() })
 	idle := e.spares[0]
 	defer idle.close()
-	for idle.busy() && t.Context().Err() == nil { // it has started when it has nothing to do
-		time.Sleep(time.Millisecond)
-	}
+	awaitBusy(t, idle, false) // it has started when it has nothing to do
 	idle.born = time.Now().Add(-starveTime)
 	if s, err := e.takeSpare(); err != nil || s != idle || e.pressed {
 		t.Fatalf("one that has started is not taken, %v", err)
@@ -100,9 +106,7 @@ func TestStarvedSpare(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.spares, busy.born = append(e.spares, busy), time.Now().Add(-starveTime)
-	for !busy.busy() && t.Context().Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
+	awaitBusy(t, busy, true)
 	s, err := e.takeSpare()
 	if err != nil {
 		t.Fatal(err)
@@ -189,17 +193,13 @@ func TestStarving(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.close()
-	for !busy.busy() && t.Context().Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
+	awaitBusy(t, busy, true)
 	idle, err := launch(proc.Command{Args: []string{"sh", "-c", "read -r line"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer idle.close()
-	for idle.busy() && t.Context().Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
+	awaitBusy(t, idle, false)
 	const ever = 1000 * time.Hour
 	for _, tt := range []struct {
 		what   string

@@ -43,13 +43,12 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	if err != nil {
 		return e.discard(s, err)
 	}
+	l.cutOff(f)
 	switch f {
 	case fateDeaf:
-		l.t.Deaf, l.last = true, time.Now() // it took as long as we have listened
 		e.explain(l, s)
 		l.t.End = s.kill()
 	case fateFlood:
-		l.t.Flood, l.last = true, time.Now()
 		l.t.End = s.kill()
 	case fateEnded:
 		l.t.End = s.bury(ctx)

@@ -145,7 +145,7 @@ func nest(e *editor, at *slot) bool {
 func nested(v *JSON, depth, style int) *JSON {
 	around, items, members := make([]JSON, depth), make([]*JSON, depth), make([]Member, depth)
 	for i := range around {
-		if style == 0 || style == 2 && i%2 == 0 {
+		if nestsInArray(style, i) {
 			items[i] = v
 			around[i] = JSON{Kind: Array, Items: items[i : i+1 : i+1]}
 		} else {
@@ -157,22 +157,30 @@ func nested(v *JSON, depth, style int) *JSON {
 	return v
 }
 
+// nestsInArray reports whether the i-th value around one that is nested is an array.
+func nestsInArray(style, i int) bool { return style == 0 || style == 2 && i%2 == 0 }
+
 // nestedText is what nested makes, as raw text: a tree of it takes fifty times as much memory.
 func nestedText(v *JSON, depth, style int) *JSON {
-	open, shut := [2]string{"[", `{"nested":`}, [2]byte{']', '}'}
-	kind := func(i int) int {
-		if style == 0 || style == 2 && i%2 == 0 {
-			return 0
-		}
-		return 1
+	each := len(`{"nested":}`)
+	if style == 0 {
+		each = len("[]")
 	}
-	text := make([]byte, 0, depth*(len(open[min(style, 1)])+1)+v.size())
+	text := make([]byte, 0, depth*each+v.size())
 	for i := depth - 1; i >= 0; i-- {
-		text = append(text, open[kind(i)]...)
+		if nestsInArray(style, i) {
+			text = append(text, '[')
+		} else {
+			text = append(text, `{"nested":`...)
+		}
 	}
 	text = v.Append(text)
 	for i := range depth {
-		text = append(text, shut[kind(i)])
+		if nestsInArray(style, i) {
+			text = append(text, ']')
+		} else {
+			text = append(text, '}')
+		}
 	}
 	return NewRaw(string(text))
 }

@@ -122,7 +122,7 @@ func (p *JSONParser) next() byte {
 
 // node returns a new node.
 func (p *JSONParser) node(k Kind) *JSON {
-	v := &p.nodes.cut(1, min(len(p.text)/12, maxGuess))[0]
+	v := &p.nodes.cut(1, len(p.text)/12)[0]
 	v.Kind = k
 	return v
 }
@@ -252,7 +252,7 @@ func (p *JSONParser) array() *JSON {
 	p.at++
 	p.depth--
 	if n := len(p.openItems) - bottom; n > 0 {
-		v.Items = p.items.cut(n, min(len(p.text)/32, maxGuess))
+		v.Items = p.items.cut(n, len(p.text)/32)
 		copy(v.Items, p.openItems[bottom:])
 		p.openItems = p.openItems[:bottom]
 	}
@@ -284,7 +284,7 @@ func (p *JSONParser) object() *JSON {
 	p.at++
 	p.depth--
 	if n := len(p.openMembers) - bottom; n > 0 {
-		v.Members = p.members.cut(n, min(len(p.text)/16, maxGuess))
+		v.Members = p.members.cut(n, len(p.text)/16)
 		copy(v.Members, p.openMembers[bottom:])
 		p.openMembers = p.openMembers[:bottom]
 	}

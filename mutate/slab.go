@@ -14,7 +14,7 @@ type slab[T any] struct {
 // cut returns n elements. The first chunk is made for about so many as are expected.
 func (s *slab[T]) cut(n, expected int) []T {
 	if n > len(s.chunk)-s.used {
-		s.chunk, s.used = make([]T, max(n, min(max(2*len(s.chunk), expected), maxSlab))), 0
+		s.chunk, s.used = make([]T, max(n, min(max(2*len(s.chunk), min(expected, maxGuess)), maxSlab))), 0
 	}
 	from := s.used
 	s.used += n
