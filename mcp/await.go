@@ -30,6 +30,7 @@ func (e *executor) await(ctx context.Context, r *round, done func() bool) (fate,
 		if f != fateInvalid {
 			return f, nil
 		}
+		patience = r.untilLook(patience)
 		if done() {
 			return fateFine, nil
 		}
@@ -65,7 +66,7 @@ func (e *executor) judge(r *round, waited bool) (fate, time.Duration) {
 		if !waited {
 			return fateInvalid, time.Millisecond
 		}
-		r.spend()
+		r.spend(now)
 	}
 	switch {
 	case r.mute:

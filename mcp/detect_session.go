@@ -4,20 +4,26 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// slow judges how long one request took, when nothing else was asked of the server meanwhile.
+// slow judges how long one request took, when nothing else was asked of the server meanwhile. The time in which others had
+// the processors is not its own.
 func (j *judge) slow(s *Sent, r *Received) {
-	took := r.At - s.At
+	took := r.At - s.At - r.starved
 	if took < j.cfg.Slow || !j.phase.ready || j.t.Script == nil || measuresTime(j.t.Script.Check) || j.asksForTime(s) || j.reachesOut(s) {
 		return
 	}
 	if slices.ContainsFunc(j.t.Script.Steps, func(step Step) bool { return step.NoWait || step.Times > 1 }) {
 		return
 	}
-	j.report(RuleSlow, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s.", cut(s.Raw, 160), took.Seconds())).Alone = true
+	waited := ""
+	if r.starved >= 100*time.Millisecond {
+		waited = fmt.Sprintf(", and %.1f s in which others had the processors", r.starved.Seconds())
+	}
+	j.report(RuleSlow, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s%s.", cut(s.Raw, 160), took.Seconds(), waited)).Alone = true
 }
 
 // cancelledReply judges an answer that came although, and because, the request was cancelled.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"golang.org/x/sys/unix"
 )
 
 // TestLateServer is not a test but the server of the next ones: it does things some time after it has answered.
@@ -36,6 +37,9 @@ func TestLateServer(t *testing.T) {
 			time.Sleep(time.Hour)
 		case message == "block":
 			time.Sleep(1500 * time.Millisecond)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
+		case message == "work":
+			work(lateWork)
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 		case message == "nap":
 			time.Sleep(5 * time.Millisecond)
@@ -64,6 +68,22 @@ func TestLateServer(t *testing.T) {
 				time.AfterFunc(30*time.Millisecond, func() { os.Exit(9) })
 			}
 		}
+	}
+}
+
+// lateWork is how much of a processor the server uses when it is to work.
+const lateWork = 150 * time.Millisecond
+
+// work uses a processor for so long, however long that takes.
+func work(d time.Duration) {
+	used := func() time.Duration {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			panic(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for from := used(); used()-from < d; {
 	}
 }
 

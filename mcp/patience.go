@@ -53,24 +53,6 @@ func (e *executor) excused(r *round, quiet time.Duration) bool {
 	return r.starved(r.limit)
 }
 
-// starving reports whether a server is silent because others have the processors: one in the background, or one that has
-// only just been started and is loading.
-func (e *executor) starving(r *round, limit, quiet time.Duration) bool {
-	var most time.Duration
-	if e.target.yields > 0 {
-		most = starvedFactor * e.target.timeout()
-	}
-	if r.mute {
-		most = max(most, e.target.startTimeout())
-	}
-	return quiet < most && r.starved(limit)
-}
-
-// starved reports whether a silent server has work to do and has not had a processor for as long as it is waited for.
-func (r *round) starved(limit time.Duration) bool {
-	return r.server.busy() && r.server.proc.CPU()-r.spent < limit
-}
-
 // writeLimit is how long the server may take to read what we write.
 func (e *executor) writeLimit(r *round) time.Duration {
 	whole, limit, slowest := e.target.timeout(), e.soon(), e.slowest
@@ -134,12 +116,5 @@ func (e *executor) pace(l *lane) {
 	}
 	if e.whole && (l.t.Hung || l.t.Deaf) && len(l.plan) > 0 {
 		e.record(l.plan[l.guilty()].kind(e)).silent++
-	}
-}
-
-// spend notes what the server has used of the processor when it fell silent.
-func (r *round) spend() {
-	if r.limit > 0 && !r.silent.Equal(r.late) {
-		r.silent, r.spent = r.late, r.server.proc.CPU()
 	}
 }

@@ -165,7 +165,9 @@ func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, lo
 		e.more(r, l, raw, m, sent, loose, now)
 		return
 	}
-	s.Answer = e.hear(l, raw, m, sent, loose, now)
+	if s.Answer = e.hear(l, raw, m, sent, loose, now); s.Answer >= 0 && l == r.alone {
+		l.t.Received[s.Answer].starved = r.starvation(now)
+	}
 	r.arrived(l, now)
 	if r.mute && s.Message.Method == "initialize" && m.Result != nil {
 		r.mute = false

@@ -40,19 +40,18 @@ type round struct {
 	limit   time.Duration
 	size    int // lines of a group
 
-	mute   bool          // no pings: the session is not initialized
-	broken bool          // the server no longer takes what we write
-	open   bool          // the last thing written has no newline
-	ping   int64         // the id of the ping after the last line; 0: none
-	heard  bool          // it was answered
-	asked  time.Time     // when it was sent or answered
-	late   time.Time     // when the last line was written or the last answer came that somebody waited for
-	stray  bool          // something came that belongs to one of several
-	loose  bool          // something came that may be an answer, nobody knows to what
-	bytes  int64         // that the server had written when we last looked
-	silent time.Time     // the last answer before it was looked at for being silent
-	spent  time.Duration // of the processor, up to then
-	excess int           // bytes of what nobody has asked for, and something for each line
+	mute   bool      // no pings: the session is not initialized
+	broken bool      // the server no longer takes what we write
+	open   bool      // the last thing written has no newline
+	ping   int64     // the id of the ping after the last line; 0: none
+	heard  bool      // it was answered
+	asked  time.Time // when it was sent or answered
+	late   time.Time // when the last line was written or the last answer came that somebody waited for
+	stray  bool      // something came that belongs to one of several
+	loose  bool      // something came that may be an answer, nobody knows to what
+	bytes  int64     // that the server had written when we last looked
+	lull   lull      // since an answer came last
+	excess int       // bytes of what nobody has asked for, and something for each line
 }
 
 // maxRepeatBytes is how much a server may have answered in one call before a line is no longer repeated.

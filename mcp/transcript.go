@@ -51,6 +51,8 @@ type Received struct {
 	Sent    int  // index in Sent of the request it answers; -1: none that we know of
 	Loose   bool // its id is not the request's text, only the same value in another type or notation
 	At      time.Duration
+
+	starved time.Duration // of it the server had work to do and no processor to do it on, before an answer
 }
 
 // EndKind says how a server process ended.

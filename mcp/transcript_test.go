@@ -22,6 +22,7 @@ import (
 //	fresh          the script has a process of its own
 //	check NAME     the script is a systematic check
 //	wait DURATION  time goes by
+//	starve DURATION  time goes by in which the server has no processor
 //	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! hung busy, ! deaf, ! flood
 //	growth WHAT SIZE:VALUE...
 //	«text*N» in a line stands for N times the text.
@@ -42,6 +43,8 @@ type transcriptBuilder struct {
 	lane  lane
 	now   time.Duration
 	ready bool
+
+	starved time.Duration // since the last line from the server
 }
 
 func (b *transcriptBuilder) line(line string) {
@@ -61,12 +64,14 @@ func (b *transcriptBuilder) line(line string) {
 		t.Script.Start = Fresh
 	case "check":
 		t.Script.Check = rest
-	case "wait":
+	case "wait", "starve":
 		d, err := time.ParseDuration(rest)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		b.now += d
+		if b.now += d; word == "starve" {
+			b.starved += d
+		}
 	case "!":
 		b.end(rest)
 	case "growth":
@@ -112,7 +117,8 @@ func (b *transcriptBuilder) received(line []byte) {
 	l := &b.lane
 	line = []byte(unquoteTest(string(line)))
 	m := ParseMessage(line)
-	r := Received{Raw: line, Message: m, Sent: -1, At: b.now}
+	r := Received{Raw: line, Message: m, Sent: -1, At: b.now, starved: b.starved}
+	b.starved = 0
 	if m.Class == ClassResponse || m.Class == ClassInvalid && m.ID != "" {
 		if m.ID == "" {
 			b.t.Fatal("a response without an id")
