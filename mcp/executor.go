@@ -80,7 +80,8 @@ const (
 	maxBatchBytes = 1 << 18         // that are written, and that may be expected as answers; trees take up to forty times as much
 	maxKeptBytes  = 1 << 22         // of answers in one call
 	heavyBytes    = 1 << 14         // for each script, from which batches are smaller
-	batchWindows  = 4               // a batch is so many windows long: the server idles only between batches
+	batchWindows  = 2               // a batch is so many windows long: the server idles only between batches
+	batchScripts  = 128             // and at least so many scripts
 	stopTime      = 2 * time.Second // for a server to end when its input has ended, before it is killed
 	startTries    = 3               // before we believe that a server which has started once starts no more
 )
@@ -141,7 +142,7 @@ func (e *executor) learn() {
 }
 
 // BatchSize says how many scripts are best handed in together.
-func (e *executor) BatchSize() int { return batchWindows * e.target.window() }
+func (e *executor) BatchSize() int { return max(batchWindows*e.target.window(), batchScripts) }
 
 // begin forgets the last call.
 func (e *executor) begin(n int) {
@@ -211,7 +212,9 @@ func (e *executor) batch(ctx context.Context, ins []Script, obs []teasel.Observa
 	for i, l := range lanes {
 		l.take(&ins[i], &obs[i])
 	}
-	if err := e.together(ctx, slices.Clone(lanes)); err != nil {
+	longest := slices.Clone(lanes) // first, or its last steps would keep the server waiting when all others are through
+	slices.SortStableFunc(longest, func(a, b *lane) int { return len(b.in.Steps) - len(a.in.Steps) })
+	if err := e.together(ctx, longest); err != nil {
 		return err
 	}
 	for i, l := range lanes {

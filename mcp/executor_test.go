@@ -623,3 +623,17 @@ func TestBulk(t *testing.T) {
 		t.Error("what other executions had earned was not said, or more than that")
 	}
 }
+
+// TestLongestFirst: the script with most steps begins first, and those with as many in the order in which they came.
+func TestLongestFirst(t *testing.T) {
+	e := lateServer(t)
+	obs := executeBatch(t, e, calls("a"), calls("b", "c"), calls("d"), calls("e", "f", "g"))
+	var begun []string
+	for _, o := range obs {
+		tr := o.Evidence.(*Transcript)
+		begun = append(begun, fmt.Sprint(tr.place))
+	}
+	if got, want := strings.Join(begun, " "), "2 1 3 0"; got != want {
+		t.Errorf("in what places they began: %s, want %s", got, want)
+	}
+}

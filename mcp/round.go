@@ -35,6 +35,7 @@ type round struct {
 	todo    []*lane  // not begun
 	ready   []*lane  // what they waited for has come
 	groups  []*group // in flight, oldest first
+	over    []*lane  // at their end, to be judged
 	alone   *lane    // the only one; nil: there are several
 	patient bool     // wait for slow answers until limit; otherwise they are parked
 	limit   time.Duration
@@ -69,6 +70,7 @@ type group struct {
 
 // run holds the conversation.
 func (e *executor) run(ctx context.Context, r *round) (fate, error) {
+	defer e.judgeOver(r)
 	r.late = time.Now()
 	for {
 		if r.alone != nil {
@@ -91,6 +93,8 @@ func (e *executor) run(ctx context.Context, r *round) (fate, error) {
 		if len(r.groups) == 0 {
 			return fateFine, nil
 		}
+		e.judgeOver(r)
+		e.lookAhead(r)
 		f, err := e.await(ctx, r, r.settled)
 		if f == fateFine && r.alone != nil {
 			f, err = e.linger(ctx, r)
@@ -131,8 +135,8 @@ func (r *round) last() bool {
 	return true
 }
 
-// pop takes the oldest group, all of which is answered, and lets its scripts go on. Those at their end are judged now,
-// while the server works on the next group, but for those to which an answer may still come.
+// pop takes the oldest group, all of which is answered, and lets its scripts go on. Those at their end are judged as soon as
+// the server has something else to do, but for those to which an answer may still come.
 func (e *executor) pop(r *round) {
 	g := r.groups[0]
 	r.groups = append(r.groups[:0], r.groups[1:]...)
@@ -143,7 +147,24 @@ func (e *executor) pop(r *round) {
 		case !l.done():
 			r.ready = append(r.ready, l)
 		case r.alone == nil && !l.guest && !l.cancels && l.obs != nil && l.owed == 0 && len(r.groups) > 0:
-			l.conclude(e)
+			r.over = append(r.over, l)
+		}
+	}
+}
+
+// judgeOver judges the scripts that are at their end.
+func (e *executor) judgeOver(r *round) {
+	for _, l := range r.over {
+		l.conclude(e)
+	}
+	r.over = r.over[:0]
+}
+
+// lookAhead prepares the scripts that are next, while the server works: when it has answered, it is not to wait for that.
+func (e *executor) lookAhead(r *round) {
+	for _, l := range r.todo[:min(len(r.todo), r.size)] {
+		if !l.prepared && !(r.alone == nil && e.sated(l)) {
+			l.prepare(e)
 		}
 	}
 }

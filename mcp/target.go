@@ -19,7 +19,7 @@ type Target struct {
 	Timeout      time.Duration // for the answer to one request; 0: 5s
 	StartTimeout time.Duration // from the start of the process to the answer to initialize; 0: 30s
 	Version      string        // the protocol version to ask for; "": the newest of Versions
-	Window       int           // requests in flight; 0: 32
+	Window       int           // requests in flight; 0: 64
 	Spares       int           // processes kept ready while they are needed often; 0: 3, or one for each processor if that is less
 	Session      *Session      // what Discover returned; nil: Open discovers by itself
 	Canary       *Canary       // nil: none; it outlives the executors
@@ -40,7 +40,7 @@ var (
 const (
 	defaultTimeout      = 5 * time.Second
 	defaultStartTimeout = 30 * time.Second
-	defaultWindow       = 32
+	defaultWindow       = 64
 	defaultSpares       = 3
 	niceness            = 3  // of servers in the background: half of a processor that somebody else wants
 	pettyNiceness       = 10 // of those for what matters little: a tenth

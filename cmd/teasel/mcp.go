@@ -71,7 +71,7 @@ Tools that may destroy something are not called unless --allow names them; --dry
 	f.Float64Var(&o.MutateRatio, "mutate-ratio", 0, "share of inputs made by changing what was kept, the rest is made from nothing; 0 to 1 (default: the profile's)")
 	f.StringVar(&o.Protocol, "protocol-version", "", "protocol version to ask for (default: the newest)")
 	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
-	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 32")
+	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 64")
 	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")
 	return cmd
 }
