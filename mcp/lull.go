@@ -6,7 +6,7 @@ import "time"
 // processor to do it on, which is not its fault.
 type lull struct {
 	since   time.Time     // the last answer before it
-	looked  time.Time     // when the server was last looked at; zero: there was no need
+	looked  time.Time     // when the server was last looked at
 	spent   time.Duration // of the processor, up to the first look
 	used    time.Duration // of the processor, up to the last one
 	busy    bool          // then it had work to do

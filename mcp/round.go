@@ -163,10 +163,19 @@ func (e *executor) judgeOver(r *round) {
 // lookAhead prepares the scripts that are next, while the server works: when it has answered, it is not to wait for that.
 func (e *executor) lookAhead(r *round) {
 	for _, l := range r.todo[:min(len(r.todo), r.size)] {
-		if !l.prepared && !(r.alone == nil && e.sated(l)) {
-			l.prepare(e)
-		}
+		e.ensurePrepared(r, l)
 	}
+}
+
+// ensurePrepared prepares a script, if it is to be run: a tree takes forty times as much as its text.
+func (e *executor) ensurePrepared(r *round, l *lane) bool {
+	if !l.prepared {
+		if r.alone == nil && e.sated(l) {
+			return false
+		}
+		l.prepare(e)
+	}
+	return true
 }
 
 // fill makes a group.
@@ -202,15 +211,11 @@ func (e *executor) fill(r *round) {
 	}
 }
 
-// admit reports whether a script takes part in the round. Looking at it only now leaves the server something to do
-// meanwhile.
+// admit reports whether a script takes part in the round.
 func (e *executor) admit(r *round, l *lane) bool {
-	if !l.prepared {
-		if r.alone == nil && e.sated(l) { // a tree takes forty times as much as its text
-			l.skip = true
-			return false
-		}
-		l.prepare(e)
+	if !e.ensurePrepared(r, l) {
+		l.skip = true
+		return false
 	}
 	if r.alone != nil {
 		return true
