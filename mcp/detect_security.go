@@ -80,12 +80,26 @@ func (j *judge) source(r *Received) string {
 	return "(unsolicited)"
 }
 
-// sender returns the request that a line answers, or the likeliest one.
+// sender returns the request that a line answers, or the likeliest one; nil: there is none. It was sent before the line came,
+// and has no other answer if the line is one.
 func (j *judge) sender(r *Received) *Sent {
 	if r.Sent >= 0 && r.Sent < len(j.t.Sent) {
 		return &j.t.Sent[r.Sent]
 	}
-	return j.guilty()
+	before := len(j.t.Sent)
+	for before > 0 && j.t.Sent[before-1].At > r.At {
+		before--
+	}
+	s := j.guiltyOf(j.t.Sent[:before])
+	if r.Message.Class != ClassResponse || s != nil && s.Answer < 0 && s.wantsAnswer() {
+		return s
+	}
+	for i := before - 1; i >= 0; i-- {
+		if s := &j.t.Sent[i]; s.Answer < 0 && s.wantsAnswer() {
+			return s
+		}
+	}
+	return nil
 }
 
 func (j *judge) cause(r *Received) string {

@@ -151,6 +151,7 @@ func TestExecutor(t *testing.T) {
 	t.Run("odd", func(t *testing.T) { testOdd(t, program) })
 	t.Run("parts", func(t *testing.T) { testParts(t, program) })
 	t.Run("history", func(t *testing.T) { testHistory(t, program) })
+	t.Run("many lines", func(t *testing.T) { testManyLines(t, program) })
 	t.Run("blocked", func(t *testing.T) { testBlocked(t, program) })
 	t.Run("growth", func(t *testing.T) { testGrowth(t, program) })
 }
@@ -242,6 +243,33 @@ func testDeaths(t *testing.T, program string) {
 				if obsv[i].Exit != want {
 					t.Errorf("script %d ended as %v, want %v", i, obsv[i].Exit, want)
 				}
+			}
+		})
+	}
+}
+
+// Of a script of many lines each is known, so that the one that did it is blamed.
+func testManyLines(t *testing.T, program string) {
+	many := lineScript(slices.Repeat([]string{ping}, maxKept+100)...)
+	for _, tt := range []struct {
+		bug, rule, subject, line string
+	}{
+		{"secret-leak", RuleSecret, "tools/call quote_price", `{"jsonrpc":"2.0","id":7000000001.0,"method":"tools/call","params":{"name":"quote_price","arguments":{"currency":"XXX"}}}`},
+		{"crash-at-int32-max", RuleCrash, "tools/call reserve_stock", `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"reserve_stock","arguments":{"sku":"washer","quantity":2147483647}}}`},
+	} {
+		t.Run(tt.bug, func(t *testing.T) {
+			in := many
+			in.Steps = append(slices.Clone(in.Steps), Step{Line: []byte(tt.line)}, Step{Line: []byte(ping)})
+			e := open(t, planted(program, tt.bug))
+			_, obs := execute(t, e, in)
+			var got []string
+			for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
+				if f.Rule == tt.rule {
+					got = append(got, f.Subject)
+				}
+			}
+			if !slices.Equal(got, []string{tt.subject}) {
+				t.Errorf("%s was told of %q, want %q", tt.rule, got, tt.subject)
 			}
 		})
 	}

@@ -70,7 +70,7 @@ type planned struct {
 const (
 	maxSharedLine = 64 << 10
 	maxSharedStep = 16
-	maxKept       = 1024
+	maxKept       = 1024     // lines, beyond which only the first of each step is
 	maxWire       = 64 << 10 // of memory that the next script of a lane is given
 )
 

@@ -92,7 +92,7 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 	id := r.server.ids
 	r.server.lines++
 	regular := p.regular && p.message.Class == ClassRequest && (p.plain || r.server.ours(id))
-	if len(l.t.Sent) >= maxKept {
+	if l.times > 0 && len(l.t.Sent) >= maxKept {
 		if regular {
 			l.group.open++
 			r.server.flights[id] = flight{lane: l, sent: -1, blocking: true}
