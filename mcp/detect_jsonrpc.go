@@ -235,8 +235,7 @@ func (j *judge) unsolicited(r *Received) {
 	m := &r.Message
 	if m.Result == nil && m.Error == nil {
 		if m.ID == "" {
-			j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
-				"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(r.Raw, 100), j.guiltyLine()))
+			j.noiseAfter(r.Raw, j.guiltyOf(j.before(r)))
 		}
 		return
 	}
@@ -318,9 +317,5 @@ func (j *judge) encoding(r *Received) {
 	if utf8.Valid(r.Raw) {
 		return
 	}
-	subject := j.guiltySubject()
-	if r.Sent >= 0 && r.Sent < len(j.t.Sent) {
-		subject = j.subject(&j.t.Sent[r.Sent])
-	}
-	j.report(RuleNoise, subject, "utf-8", fmt.Sprintf("The server wrote a line that is not UTF-8: %s.", cut(r.Raw, 200)))
+	j.report(RuleNoise, j.source(r), "utf-8", fmt.Sprintf("The server wrote a line that is not UTF-8: %s.", cut(r.Raw, 200)))
 }

@@ -379,12 +379,17 @@ func (j *judge) noise() {
 		if i < len(j.t.NoiseAfter) {
 			s = j.guiltyOf(j.t.Sent[:min(j.t.NoiseAfter[i], len(j.t.Sent))])
 		}
-		j.report(RuleNoise, j.subjectOf(s), "", fmt.Sprintf(
-			"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), lineOf(s)))
+		j.noiseAfter(line, s)
 		return
 	}
 	if len(j.t.Noise) == 0 {
 		j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
 			"The server wrote %d lines to standard output that are no JSON-RPC messages, after %s.", j.t.Noisy, j.guiltyLine()))
 	}
+}
+
+// noiseAfter reports a line that is no message, of which another that was sent is to blame.
+func (j *judge) noiseAfter(line []byte, s *Sent) {
+	j.report(RuleNoise, j.subjectOf(s), "", fmt.Sprintf(
+		"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), lineOf(s)))
 }

@@ -80,26 +80,42 @@ func (j *judge) source(r *Received) string {
 	return "(unsolicited)"
 }
 
-// sender returns the request that a line answers, or the likeliest one; nil: there is none. It was sent before the line came,
-// and has no other answer if the line is one.
+// sender returns the request that a line answers, or the likeliest one of those that had been sent when it came; nil: there is
+// none.
 func (j *judge) sender(r *Received) *Sent {
 	if r.Sent >= 0 && r.Sent < len(j.t.Sent) {
 		return &j.t.Sent[r.Sent]
 	}
-	before := len(j.t.Sent)
-	for before > 0 && j.t.Sent[before-1].At > r.At {
-		before--
-	}
-	s := j.guiltyOf(j.t.Sent[:before])
-	if r.Message.Class != ClassResponse || s != nil && s.Answer < 0 && s.wantsAnswer() {
+	before := j.before(r)
+	s := j.guiltyOf(before)
+	if r.Message.Class != ClassResponse || s != nil && mayAnswer(s, r) {
 		return s
 	}
-	for i := before - 1; i >= 0; i-- {
-		if s := &j.t.Sent[i]; s.Answer < 0 && s.wantsAnswer() {
-			return s
+	for i := len(before) - 1; i >= 0; i-- {
+		if mayAnswer(&before[i], r) {
+			return &before[i]
 		}
 	}
 	return nil
+}
+
+// mayAnswer reports whether a response may be the answer to a line, which has no other: one to an id is not to a line with an
+// id that is altogether different.
+func mayAnswer(s *Sent, r *Received) bool {
+	if s.Answer >= 0 || !s.wantsAnswer() {
+		return false
+	}
+	sent, id := s.Message.Root.Get("id"), r.Message.Root.Get("id")
+	return r.Message.ID == "null" || sent.Equal(id) || resembles(sent, id)
+}
+
+// before returns the lines that had been sent when a line came.
+func (j *judge) before(r *Received) []Sent {
+	n := len(j.t.Sent)
+	for n > 0 && j.t.Sent[n-1].At > r.At {
+		n--
+	}
+	return j.t.Sent[:n]
 }
 
 func (j *judge) cause(r *Received) string {
@@ -117,15 +133,7 @@ func (j *judge) tells(text string, r *Received) bool {
 // weSent reports whether a text stands in what we had sent ourselves before a line came: some of that was captured from
 // answers, and many a tool gives back what it gets.
 func (j *judge) weSent(text string, r *Received) bool {
-	for i := range j.t.Sent {
-		if j.t.Sent[i].At > r.At {
-			break
-		}
-		if bytes.Contains(j.t.Sent[i].Raw, []byte(text)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.before(r), func(s Sent) bool { return bytes.Contains(s.Raw, []byte(text)) })
 }
 
 // reachedType is how Python names a type, where its format strings have put that in place of a placeholder.
