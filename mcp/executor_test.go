@@ -152,6 +152,7 @@ func TestExecutor(t *testing.T) {
 	t.Run("parts", func(t *testing.T) { testParts(t, program) })
 	t.Run("history", func(t *testing.T) { testHistory(t, program) })
 	t.Run("many lines", func(t *testing.T) { testManyLines(t, program) })
+	t.Run("repeated", func(t *testing.T) { testRepeated(t, program) })
 	t.Run("blocked", func(t *testing.T) { testBlocked(t, program) })
 	t.Run("growth", func(t *testing.T) { testGrowth(t, program) })
 }
@@ -272,6 +273,34 @@ func testManyLines(t *testing.T, program string) {
 				t.Errorf("%s was told of %q, want %q", tt.rule, got, tt.subject)
 			}
 		})
+	}
+}
+
+// A large line that is sent many times is sent as often as it says, and does not take its size as often of memory.
+func testRepeated(t *testing.T, program string) {
+	const times = 1500
+	long := `{"jsonrpc":"2.0","id":"@id","method":"nothing/here","params":{"a":"` + strings.Repeat("a", 30_000) + `"}}`
+	e := open(t, planted(program, "none"))
+	in := lineScript(ping, long, ping)
+	in.Steps[1].Times = times
+	tr, obs := execute(t, e, in)
+	if obs.Exit != teasel.ExitOK || obs.Runs != times+2 || e.live.lines != times+2 {
+		t.Errorf("it ended as %v after %d executions; %d lines were sent", obs.Exit, obs.Runs, e.live.lines)
+	}
+	if n := cap(e.live.out); n > 4*maxRepeated {
+		t.Errorf("what was sent takes %d bytes", n)
+	}
+	kept := 0
+	for i := range tr.Sent {
+		kept += len(tr.Sent[i].Raw)
+	}
+	if last := &tr.Sent[len(tr.Sent)-1]; kept > maxRepeated+2*len(long) || last.Step != 2 || last.Answer < 0 || tr.Received[last.Answer].Message.Result == nil {
+		t.Errorf("%d bytes of lines are kept, the last one is %.60s", kept, last.Raw)
+	}
+	for i := range tr.Sent {
+		if s := &tr.Sent[i]; !bytes.HasPrefix(s.Raw, []byte(`{"jsonrpc":"2.0","id":`+s.Message.ID+`,`)) {
+			t.Fatalf("line %d is overwritten: %.60s", i, s.Raw)
+		}
 	}
 }
 

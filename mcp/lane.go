@@ -24,6 +24,7 @@ type lane struct {
 	guest bool // it shares the server all the same: see custom
 
 	step, times int // what is sent next
+	bytes       int // of the lines that are kept
 	owed        int // requests to which an answer is due
 	group       *group
 	answered    int                  // requests that nobody keeps a record of: the many repeated ones
@@ -71,6 +72,7 @@ const (
 	maxSharedLine = 64 << 10
 	maxSharedStep = 16
 	maxKept       = 1024     // lines, beyond which only the first of each step is
+	maxRepeated   = 1 << 20  // bytes of lines, beyond which it is the same, and a step that is repeated waits for answers
 	maxWire       = 64 << 10 // of memory that the next script of a lane is given
 )
 

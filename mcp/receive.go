@@ -53,7 +53,7 @@ func (e *executor) receive(r *round, raw []byte, now time.Time) {
 // hear gives a lane the line that was just read, and the memory of its tree with it. When a call has kept as much as it
 // may, no more than whose answer a long line is.
 func (e *executor) hear(l *lane, raw []byte, m Message, sent int, loose bool, now time.Time) int {
-	if e.kept += len(raw); e.kept > maxKeptBytes && len(raw) > maxNoiseLine {
+	if e.kept += len(raw); e.kept > maxKeptBytes && (len(raw) > maxNoiseLine || e.kept > 4*maxKeptBytes) {
 		l.t.Cut = true
 		return l.hear(nil, Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
 	}

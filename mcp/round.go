@@ -264,7 +264,8 @@ func (e *executor) flush(ctx context.Context, r *round) error {
 		}
 		r.broken = err != nil
 	}
-	s.written = len(s.out)
+	s.out = s.out[:s.keep]
+	s.written = s.keep
 	if s.closing {
 		s.closing = false
 		s.closeInput()

@@ -8,7 +8,7 @@ import (
 
 // say puts what a lane says next into the buffer, up to where it waits, and returns how many lines that were.
 func (e *executor) say(r *round, l *lane) (said int) {
-	now := time.Now()
+	now, from := time.Now(), len(r.server.out)
 	if len(l.t.Sent) == 0 {
 		l.began, l.last = now, now
 	}
@@ -20,7 +20,7 @@ func (e *executor) say(r *round, l *lane) (said int) {
 		}
 		said++
 		if l.times++; l.times < s.Times && e.read < maxRepeatBytes && !l.meter.over {
-			if said >= e.burst(l) {
+			if said >= e.burst(l) || len(r.server.out)-from >= maxRepeated {
 				break
 			}
 			continue
@@ -92,7 +92,7 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 	id := r.server.ids
 	r.server.lines++
 	regular := p.regular && p.message.Class == ClassRequest && (p.plain || r.server.ours(id))
-	if l.times > 0 && len(l.t.Sent) >= maxKept {
+	if l.times > 0 && (len(l.t.Sent) >= maxKept || l.bytes >= maxRepeated) {
 		if regular {
 			l.group.open++
 			r.server.flights[id] = flight{lane: l, sent: -1, blocking: true}
@@ -102,6 +102,8 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 	if l.obs == nil { // it goes on after the call that it came from, whose lines are overwritten by the next
 		raw = bytes.Clone(raw)
 	}
+	l.bytes += len(raw)
+	r.server.keep = len(r.server.out)
 	m := l.message(p, raw, id)
 	if !p.plain && regular { // the id need not be the last that was given out
 		n, ok := integerID(m.ID)

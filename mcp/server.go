@@ -40,6 +40,7 @@ type server struct {
 	out     []byte // what is said to it: since the call began, or it did
 	before  []byte // what was said to it in the call before
 	written int    // how much of it was written
+	keep    int    // how much of it is looked at later
 	closing bool   // standard input is to be closed behind it
 }
 
@@ -52,7 +53,7 @@ func (s *server) rewind() {
 	if cap(s.before) > maxKeptOut {
 		s.before = nil
 	}
-	s.out, s.before, s.written = append(s.before[:0], s.out[s.written:]...), s.out, 0
+	s.out, s.before, s.written, s.keep = append(s.before[:0], s.out[s.written:]...), s.out, 0, 0
 }
 
 func launch(c proc.Command) (*server, error) {
