@@ -87,26 +87,29 @@ func (j *judge) sender(r *Received) *Sent {
 		return &j.t.Sent[r.Sent]
 	}
 	before := j.before(r)
-	s := j.guiltyOf(before)
-	if r.Message.Class != ClassResponse || s != nil && mayAnswer(s, r) {
-		return s
+	last := j.guiltyOf(before)
+	if r.Message.Class != ClassResponse || last != nil && mayAnswer(last, r) {
+		return last
 	}
 	for i := len(before) - 1; i >= 0; i-- {
 		if mayAnswer(&before[i], r) {
 			return &before[i]
 		}
 	}
+	if last != nil && last.Answer < 0 {
+		return last
+	}
 	return nil
 }
 
-// mayAnswer reports whether a response may be the answer to a line, which has no other: one to an id is not to a line with an
-// id that is altogether different.
+// mayAnswer reports whether a response may be the answer to a line, which has no other: its id is null, or one that a careless
+// server could have made of the line's, or stands elsewhere in an odd line, such as in a second id.
 func mayAnswer(s *Sent, r *Received) bool {
-	if s.Answer >= 0 || !s.wantsAnswer() {
-		return false
+	if s.Answer >= 0 || r.Message.ID == "null" {
+		return s.Answer < 0 && s.wantsAnswer()
 	}
 	sent, id := s.Message.Root.Get("id"), r.Message.Root.Get("id")
-	return r.Message.ID == "null" || sent.Equal(id) || resembles(sent, id)
+	return sent.Equal(id) || resembles(sent, id) || !s.Regular && bytes.Contains(s.Raw, []byte(r.Message.ID))
 }
 
 // before returns the lines that had been sent when a line came.

@@ -62,6 +62,9 @@ func (j *judge) progress(i int, r *Received) {
 		}
 		return
 	}
+	if s.taken { // it may be the other's
+		return
+	}
 	if s.Answer >= 0 && s.Answer < i && !isTask(s, j.answer(s)) {
 		j.report(RuleProgress, j.subject(s), "late", fmt.Sprintf("The notification %s came after the request was answered.", cut(r.Raw, 160)))
 		return

@@ -165,6 +165,9 @@ func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, lo
 		e.more(r, l, raw, m, sent, loose, now)
 		return
 	}
+	if !isTask(s, &Received{Message: m}) {
+		r.server.freeToken(&s.Message)
+	}
 	if s.Answer = e.hear(l, raw, m, sent, loose, now); s.Answer >= 0 && l == r.alone {
 		l.t.Received[s.Answer].starved = r.starvation(now)
 	}

@@ -114,6 +114,7 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 	i := len(l.t.Sent)
 	l.t.Sent = append(l.t.Sent, Sent{
 		Step: l.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: now.Sub(l.began), place: r.server.lines,
+		taken: r.server.takeToken(&m),
 	})
 	switch {
 	case regular:

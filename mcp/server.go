@@ -30,6 +30,7 @@ type server struct {
 	lines   int64 // that it was sent in scripts
 	flights map[int64]flight
 	past    history
+	tokens  map[string]int  // progress tokens of requests that have no answer, as JSON, and how many have them
 	stderr  int64           // how much of it has been looked at
 	topics  []topic         // of what it was asked as good as fresh
 	stuck   map[*record]int // requests that it has never answered

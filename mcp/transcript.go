@@ -42,6 +42,7 @@ type Sent struct {
 	At         time.Duration
 
 	place int64 // among all lines to the server
+	taken bool  // its progress token may be in use by another request
 }
 
 // Received is one line that was read and that belongs to the script.

@@ -1,0 +1,52 @@
+package mcp
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/plantedtest"
+)
+
+// What one script has begun and does not wait for may go on telling its progress while another script has the same token.
+func TestTakenToken(t *testing.T) {
+	program := BuildServer(t, plantedtest.Planted)
+	report := func(token string) Script {
+		return lineScript(fmt.Sprintf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"run_report",`+
+			`"arguments":{"steps":10,"delay_ms":50},"_meta":{"progressToken":%q}}}`, token))
+	}
+	for _, tt := range []struct {
+		bugs, before, after string
+		want                int
+	}{
+		{"none", "same", "same", 0},
+		{"none", "one", "other", 0},
+		{"progress-after-reply", "one", "other", 1},
+	} {
+		t.Run(tt.bugs+" "+tt.before+" "+tt.after, func(t *testing.T) {
+			e := open(t, planted(program, tt.bugs))
+			if o := executeBatch(t, e, report(tt.before)); o[0].Evidence != nil {
+				t.Fatal("the first was waited for")
+			}
+			_, obs := execute(t, e, report(tt.after))
+			found := 0
+			for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
+				if f.Rule == RuleProgress {
+					found++
+					t.Log(f.Message)
+				}
+			}
+			if found != tt.want {
+				t.Errorf("%d findings of %s, want %d", found, RuleProgress, tt.want)
+			}
+		})
+	}
+	e := open(t, planted(program, "none"))
+	for range 3 { // what has been answered is no longer in use
+		if tr, _ := execute(t, e, report("mine")); tr.Sent[0].taken || tr.Sent[0].Answer < 0 {
+			t.Fatalf("the token counts as taken, or there is no answer: %+v", tr.Sent[0])
+		}
+	}
+	if n := len(e.live.tokens); n != 0 {
+		t.Errorf("%d tokens count as in use", n)
+	}
+}
