@@ -264,7 +264,7 @@ func (e *executor) flush(ctx context.Context, r *round) error {
 		}
 		r.broken = err != nil
 	}
-	s.out = s.out[:s.keep]
+	s.out = s.out[:s.keep] // what nobody looks at later makes room: a line may be repeated a million times
 	s.written = s.keep
 	if s.closing {
 		s.closing = false

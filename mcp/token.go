@@ -2,8 +2,11 @@ package mcp
 
 import "github.com/teaselfuzz/teasel/mutate"
 
-// maxTaken is how many progress tokens of one process are told apart.
-const maxTaken = 1024
+// How many progress tokens of one process are told apart, and how long they may be as JSON.
+const (
+	maxTaken     = 1024
+	maxTakenText = 256
+)
 
 // takeToken notes the progress token of a request that is sent, and reports whether another request that has no answer yet
 // may still be using it: what that has begun goes on, and the progress that is told may be its.
@@ -15,7 +18,7 @@ func (s *server) takeToken(m *Message) (taken bool) {
 	key := token.String()
 	n, known := s.tokens[key]
 	switch {
-	case !known && len(s.tokens) >= maxTaken:
+	case !known && (len(s.tokens) >= maxTaken || len(key) > maxTakenText):
 		return true
 	case s.tokens == nil:
 		s.tokens = make(map[string]int)
