@@ -138,7 +138,7 @@ func (j *judge) clientHas(name string) bool {
 }
 
 func (j *judge) sentBefore(method string, r *Received) bool {
-	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool { return s.Message.Method == method && s.At <= r.At })
+	return slices.ContainsFunc(j.before(r), func(s Sent) bool { return s.Message.Method == method })
 }
 
 // announcing are the notifications that only a server with the capability sends, and the switch in it.

@@ -62,6 +62,15 @@ func (j *judge) guiltyOf(sent []Sent) *Sent {
 	return &sent[len(sent)-1]
 }
 
+// before returns the lines that had been sent when a line came.
+func (j *judge) before(r *Received) []Sent {
+	n := len(j.t.Sent)
+	for n > 0 && j.t.Sent[n-1].At > r.At {
+		n--
+	}
+	return j.t.Sent[:n]
+}
+
 // inFlight reports whether next was sent without waiting for the answer to s.
 func (j *judge) inFlight(s, next *Sent) bool {
 	if j.t.Script == nil || s.Step >= len(j.t.Script.Steps) {

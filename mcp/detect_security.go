@@ -105,20 +105,14 @@ func (j *judge) sender(r *Received) *Sent {
 // mayAnswer reports whether a response may be the answer to a line, which has no other: its id is null, or one that a careless
 // server could have made of the line's, or stands elsewhere in an odd line, such as in a second id.
 func mayAnswer(s *Sent, r *Received) bool {
-	if s.Answer >= 0 || r.Message.ID == "null" {
-		return s.Answer < 0 && s.wantsAnswer()
+	switch {
+	case s.Answer >= 0:
+		return false
+	case r.Message.ID == "null":
+		return s.wantsAnswer()
 	}
 	sent, id := s.Message.Root.Get("id"), r.Message.Root.Get("id")
 	return sent.Equal(id) || resembles(sent, id) || !s.Regular && bytes.Contains(s.Raw, []byte(r.Message.ID))
-}
-
-// before returns the lines that had been sent when a line came.
-func (j *judge) before(r *Received) []Sent {
-	n := len(j.t.Sent)
-	for n > 0 && j.t.Sent[n-1].At > r.At {
-		n--
-	}
-	return j.t.Sent[:n]
 }
 
 func (j *judge) cause(r *Received) string {

@@ -65,7 +65,7 @@ func (j *judge) progress(i int, r *Received) {
 	if s.taken { // it may be the other's
 		return
 	}
-	if s.Answer >= 0 && s.Answer < i && !isTask(s, j.answer(s)) {
+	if s.Answer >= 0 && s.Answer < i && !isTask(s, &j.answer(s).Message) {
 		j.report(RuleProgress, j.subject(s), "late", fmt.Sprintf("The notification %s came after the request was answered.", cut(r.Raw, 160)))
 		return
 	}
@@ -88,8 +88,8 @@ func (j *judge) progress(i int, r *Received) {
 }
 
 // isTask reports whether a request goes on as a task after its answer, and its progress with it.
-func isTask(s *Sent, answer *Received) bool {
-	return s.Message.Params.Get("task") != nil || answer.Message.Result.Get("task") != nil
+func isTask(s *Sent, answer *Message) bool {
+	return s.Message.Params.Get("task") != nil || answer.Result.Get("task") != nil
 }
 
 func tokenOf(m *Message) *mutate.JSON { return m.Params.Get("_meta").Get("progressToken") }

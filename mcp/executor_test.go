@@ -95,6 +95,12 @@ func execute(t *testing.T, e *executor, in Script) (*Transcript, teasel.Observat
 	return tr, obs
 }
 
+// told returns the findings of one rule.
+func told(obs *teasel.Observation, rule string) []teasel.Finding {
+	found := Detectors(DetectorConfig{})[0].Detect(obs)
+	return slices.DeleteFunc(found, func(f teasel.Finding) bool { return f.Rule != rule })
+}
+
 func executeBatch(t *testing.T, e *executor, ins ...Script) []teasel.Observation {
 	t.Helper()
 	obs := make([]teasel.Observation, len(ins))
@@ -263,14 +269,8 @@ func testManyLines(t *testing.T, program string) {
 			in.Steps = append(slices.Clone(in.Steps), Step{Line: []byte(tt.line)}, Step{Line: []byte(ping)})
 			e := open(t, planted(program, tt.bug))
 			_, obs := execute(t, e, in)
-			var got []string
-			for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
-				if f.Rule == tt.rule {
-					got = append(got, f.Subject)
-				}
-			}
-			if !slices.Equal(got, []string{tt.subject}) {
-				t.Errorf("%s was told of %q, want %q", tt.rule, got, tt.subject)
+			if got := told(&obs, tt.rule); len(got) != 1 || got[0].Subject != tt.subject {
+				t.Errorf("%s was told of %+v, want %q", tt.rule, got, tt.subject)
 			}
 		})
 	}

@@ -76,11 +76,9 @@ func TestCostlyShape(t *testing.T) {
 			checkShapeTime(NewMutator(MutatorConfig{Session: e.session}).e.b, rand.New(rand.NewPCG(1, 2)), func(name string, in Script) {
 				for try := 0; try < 3 && found == 0; try++ {
 					_, obs := execute(t, e, in)
-					for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
-						if f.Rule == RuleShape {
-							found++
-							t.Logf("%s: %s", name, f.Message)
-						}
+					for _, f := range told(&obs, RuleShape) {
+						found++
+						t.Logf("%s: %s", name, f.Message)
 					}
 				}
 			})

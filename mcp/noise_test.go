@@ -29,14 +29,8 @@ func TestNoiseOfPending(t *testing.T) {
 				in.Steps = append(in.Steps, send([]byte(tt.next)))
 			}
 			_, obs := execute(t, e, in)
-			var got []string
-			for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
-				if f.Rule == RuleNoise {
-					got = append(got, f.Subject)
-				}
-			}
-			if len(got) != 1 || got[0] != tt.want {
-				t.Errorf("told of %q, want %q", got, tt.want)
+			if got := told(&obs, RuleNoise); len(got) != 1 || got[0].Subject != tt.want {
+				t.Errorf("told of %+v, want %q", got, tt.want)
 			}
 		})
 	}

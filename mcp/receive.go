@@ -165,8 +165,8 @@ func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, lo
 		e.more(r, l, raw, m, sent, loose, now)
 		return
 	}
-	if !isTask(s, &Received{Message: m}) {
-		r.server.freeToken(&s.Message)
+	if s.token != "" && !isTask(s, &m) {
+		r.server.freeToken(s.token)
 	}
 	if s.Answer = e.hear(l, raw, m, sent, loose, now); s.Answer >= 0 && l == r.alone {
 		l.t.Received[s.Answer].starved = r.starvation(now)
@@ -222,8 +222,8 @@ func (e *executor) progressOf(r *round, m *Message) (*lane, int) {
 	if token == nil {
 		return nil, -1
 	}
-	id, ok := looseID(jsonText(token))
-	if !ok || !r.server.ours(id) {
+	id, ours := r.server.ourID(token)
+	if !ours {
 		return nil, -1
 	}
 	if f, ok := r.server.flights[id]; ok {

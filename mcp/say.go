@@ -111,10 +111,11 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 		id = n
 	}
 	due := regular && (!r.mute || m.Method == "initialize" || m.Method == "ping")
+	token, taken := r.server.takeToken(&m)
 	i := len(l.t.Sent)
 	l.t.Sent = append(l.t.Sent, Sent{
 		Step: l.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: now.Sub(l.began), place: r.server.lines,
-		taken: r.server.takeToken(&m),
+		token: token, taken: taken,
 	})
 	switch {
 	case regular:

@@ -9,31 +9,30 @@ const (
 )
 
 // takeToken notes the progress token of a request that is sent, and reports whether another request that has no answer yet
-// may still be using it: what that has begun goes on, and the progress that is told may be its.
-func (s *server) takeToken(m *Message) (taken bool) {
-	token := s.madeUp(m)
-	if token == nil {
-		return false
+// may still be using it: what that has begun goes on, and the progress that is told may be its. The key is for freeToken; a
+// token which is an id of ours has none, as no other request has the same.
+func (s *server) takeToken(m *Message) (key string, taken bool) {
+	token := tokenOf(m)
+	if m.Class != ClassRequest || token == nil {
+		return "", false
 	}
-	key := token.String()
+	if _, ours := s.ourID(token); ours {
+		return "", false
+	}
+	key = token.String()
 	n, known := s.tokens[key]
 	switch {
 	case !known && (len(s.tokens) >= maxTaken || len(key) > maxTakenText):
-		return true
+		return "", true
 	case s.tokens == nil:
 		s.tokens = make(map[string]int)
 	}
 	s.tokens[key] = n + 1
-	return n > 0
+	return key, n > 0
 }
 
 // freeToken notes that a request was answered.
-func (s *server) freeToken(m *Message) {
-	token := s.madeUp(m)
-	if token == nil {
-		return
-	}
-	key := token.String()
+func (s *server) freeToken(key string) {
 	if s.tokens[key] > 1 {
 		s.tokens[key]--
 	} else {
@@ -41,17 +40,8 @@ func (s *server) freeToken(m *Message) {
 	}
 }
 
-// madeUp returns the progress token of a request unless it is an id of ours, which no other request has; nil: there is none.
-func (s *server) madeUp(m *Message) *mutate.JSON {
-	if m.Class != ClassRequest {
-		return nil
-	}
-	token := tokenOf(m)
-	if token == nil {
-		return nil
-	}
-	if id, ok := looseID(jsonText(token)); ok && s.ours(id) {
-		return nil
-	}
-	return token
+// ourID returns the id of ours that a value is, in whatever notation.
+func (s *server) ourID(v *mutate.JSON) (id int64, ok bool) {
+	id, ok = looseID(jsonText(v))
+	return id, ok && s.ours(id)
 }

@@ -28,15 +28,8 @@ func TestTakenToken(t *testing.T) {
 				t.Fatal("the first was waited for")
 			}
 			_, obs := execute(t, e, report(tt.after))
-			found := 0
-			for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
-				if f.Rule == RuleProgress {
-					found++
-					t.Log(f.Message)
-				}
-			}
-			if found != tt.want {
-				t.Errorf("%d findings of %s, want %d", found, RuleProgress, tt.want)
+			if found := told(&obs, RuleProgress); len(found) != tt.want {
+				t.Errorf("found %+v, want %d of %s", found, tt.want, RuleProgress)
 			}
 		})
 	}

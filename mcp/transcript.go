@@ -41,8 +41,9 @@ type Sent struct {
 	Answer     int  // index in Received of the first answer; -1: none
 	At         time.Duration
 
-	place int64 // among all lines to the server
-	taken bool  // its progress token may be in use by another request
+	place int64  // among all lines to the server
+	token string // its progress token, as the server keeps it; "": it keeps none
+	taken bool   // another request may be using it
 }
 
 // Received is one line that was read and that belongs to the script.
