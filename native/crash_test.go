@@ -2,6 +2,7 @@ package native_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,24 @@ func check(t *testing.T, o teasel.Observation, in, rule, function string, severi
 	first, _, _ := strings.Cut(f.Group, " < ")
 	if f.Rule != rule || f.Severity != severity || function != "" && !strings.HasPrefix(first+":", function+":") || function == "" && f.Group != "" && rule != "native/exit" {
 		t.Errorf("%s: %v %s in %q, want %v %s in %q\n%s\n%s", in, f.Severity, f.Rule, f.Group, severity, rule, function, f.Message, f.Detail)
+	}
+}
+
+// A path may have spaces and brackets in it, as that of a home, a copy or a mounted drive.
+func TestPathWithSpaces(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-fsanitize=address", "-DSANITIZED"}} {
+		dir := filepath.Join(t.TempDir(), "my code (copy)")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		src, bin := filepath.Join(dir, "target.c"), filepath.Join(dir, "target")
+		write(t, src, source(t, "planted.c"))
+		compile(t, native.Compiler{}, append([]string{src, "-o", bin, "-O1"}, flags...)...)
+		o := run(t, open(t, native.Target{Command: []string{bin}}), teasel.Ask{}, "wx..")
+		check(t, o, "wx..", "native/invalid-access", "wild_write", teasel.Critical)
+		if c, ok := o.Evidence.(*native.Crash); !ok || len(c.Stack) == 0 || c.Stack[0].File != src {
+			t.Errorf("%v: %+v, want the file %s", flags, o.Evidence, src)
+		}
 	}
 }
 

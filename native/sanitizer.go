@@ -12,12 +12,13 @@ import (
 )
 
 var (
-	// "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x...", "==7==WARNING: MemorySanitizer: use-of-..."
-	headline = regexp.MustCompile(`(?m)^(?:==\d+==)?(?:ERROR|WARNING): (\w+Sanitizer|libFuzzer): (.*)$`)
+	// "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x...", "==7==WARNING: MemorySanitizer: use-of-...",
+	// "==7== ERROR: libFuzzer: deadly signal"
+	headline = regexp.MustCompile(`(?m)^(?:==\d+== ?)?(?:ERROR|WARNING): (\w+Sanitizer|libFuzzer): (.*)$`)
 	// "a.c:3:5: runtime error: signed integer overflow: ..."
-	runtimeError = regexp.MustCompile(`(?m)^(\S+?):(\d+):\d+: runtime error: (.*)$`)
+	runtimeError = regexp.MustCompile(`(?m)^(.+?):(\d+):\d+: runtime error: (.*)$`)
 	// "    #0 0x4f3b (/tmp/a+0x4f3b)" and "    #1 0x4f3b in main /tmp/a.c:3:5"
-	stackLine      = regexp.MustCompile(`^\s+#(\d+) 0x([0-9a-f]+)(?: in (.+?))?(?:\s+\(([^()]+)\+0x([0-9a-f]+)\)| (\S+?)(?::(\d+))?(?::\d+)?)?(?: \(BuildId: \w+\))?\s*$`)
+	stackLine      = regexp.MustCompile(`^\s+#(\d+) 0x([0-9a-f]+)(?: in (.+?))?(?:\s+\((/.+|[^()]+)\+0x([0-9a-f]+)\)| (/.+?|\S+?)(?::(\d+))?(?::\d+)?)?(?: \(BuildId: \w+\))?\s*$`)
 	accessLine     = regexp.MustCompile(`(?m)^(READ|WRITE) of size|caused by a (READ|WRITE) memory access`)
 	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
 	// "  Previous write of size 4 at 0x56438a0e24a0 by thread T1:"
@@ -33,11 +34,14 @@ var kinds = [...]struct{ word, rule string }{
 	{"global-buffer-overflow", ruleGlobal},
 	{"heap-use-after-free", ruleFreed}, {"stack-use-after", ruleScope}, {"use-after-poison", ruleFreed},
 	{"attempting double-free", ruleDouble}, {"attempting free", ruleBadFree}, {"bad-free", ruleBadFree}, {"alloc-dealloc-mismatch", ruleBadFree},
-	{"attempting to call", ruleBadFree},
+	{"attempting to call", ruleBadFree}, {"new-delete-type-mismatch", ruleBadFree},
 	{"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
 	{"requested allocation size", ruleMemory}, {"out of memory", ruleMemory}, {"allocator is out of memory", ruleMemory},
-	{"calloc-overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap}, {"TRAP", ruleTrap},
-	{"detected memory leaks", ruleLeak}, {"data race", ruleRace}, {"lock-order-inversion", ruleLocks}, {"memcpy-param-overlap", RuleUndefined}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
+	{"calloc parameters overflow", ruleMemory}, {"reallocarray parameters overflow", ruleMemory}, {"pvalloc parameters overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap}, {"TRAP", ruleTrap},
+	{"detected memory leaks", ruleLeak}, {"data race", ruleRace}, {"lock-order-inversion", ruleLocks}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
+	{"memcpy-param-overlap", RuleUndefined}, {"strcpy-param-overlap", RuleUndefined}, {"strncpy-param-overlap", RuleUndefined},
+	{"strcat-param-overlap", RuleUndefined}, {"strncat-param-overlap", RuleUndefined},
+	{"deadly signal", ruleSignal}, {"out-of-memory", ruleMemory}, {"fuzz target exited", ruleExit}, // libFuzzer's own words
 }
 
 // sanitized reads a sanitizer's report, which knows better than a signal. place finds the frame of an address in a module.
@@ -166,8 +170,23 @@ func parseStack(text string, place func(module string, offset uint64) []Frame) (
 
 // function leaves the parameters out of a C++ function's name.
 func function(name string) string {
-	if i := strings.IndexByte(name, '('); i > 0 && !strings.HasPrefix(name, "operator") {
-		return name[:i]
+	const anonymous = "(anonymous namespace)"
+	for at := 0; at < len(name); {
+		i := strings.IndexByte(name[at:], '(')
+		if i < 0 {
+			break
+		}
+		i += at
+		switch {
+		case strings.HasPrefix(name[i:], anonymous):
+			at = i + len(anonymous)
+		case strings.HasSuffix(name[:i], "operator"): // operator(), whose parameters follow
+			at = i + len("()")
+		case i > 0:
+			return name[:i]
+		default:
+			return name
+		}
 	}
 	return name
 }

@@ -36,12 +36,32 @@ func TestReports(t *testing.T) {
 		{"WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=7)\n  Cycle in lock order graph: M1 => M2 => M1\n\n" +
 			"  Mutex M2 acquired here while holding mutex M1 in main thread:\n    #0 0x4 in pthread_mutex_lock (/tmp/a+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleLocks, "", "put:9"},
 		{"a.out: a.c:9: put: Assertion `n' failed.\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleAbort, "", "put:9"},
+		{"/my code/a b.c:3:5: runtime error: division by zero\n", RuleUndefined, "", "?:3"},
+		{"==7==ERROR: AddressSanitizer: strcpy-param-overlap: memory ranges [0x1,0x4) and [0x2, 0x5) overlap\n    #0 0x1 in strcpy (/tmp/a+0x1)\n" +
+			"    #1 0x2 in P::put(int, char const*) /my code/a b.c:9:1\n    #2 0x3  (/my code/a+0x3)\n", RuleUndefined, "", "P::put:9 < at"},
+		{"==7==ERROR: AddressSanitizer: new-delete-type-mismatch on 0x60 in thread T0:\n  object passed to delete has wrong type:\n    #0 0x1 in operator delete(void*, unsigned long) (/tmp/a+0x1)\n    #1 0x2 in drop a.cc:9:1\n",
+			ruleBadFree, "", "drop:9"},
+		{"==7==ERROR: AddressSanitizer: calloc parameters overflow: count * size (9 * 9) cannot be represented in type size_t (thread T0)\n    #0 0x1 in calloc (/tmp/a+0x1)\n    #1 0x2 in make a.c:9:1\n",
+			ruleMemory, "", "make:9"},
+		{"==7== ERROR: libFuzzer: deadly signal\n    #0 0x1 in raise (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", ruleSignal, "", "put:9"},
 		{"nothing of the kind\n", ruleSegv, "", ""},
 	} {
 		c := &Crash{Rule: ruleSegv, Report: test.report}
 		sanitized(c, &sancov.Death{Report: test.report}, place)
 		if c.Rule != test.rule || c.Access != test.access || c.group() != test.group {
 			t.Errorf("%s\nwas read as %s %q in %q, want %s %q in %q", test.report, c.Rule, c.Access, c.group(), test.rule, test.access, test.group)
+		}
+	}
+}
+
+func TestFunctionNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"main": "main", "Parser::next(int, char const*)": "Parser::next", "operator delete(void*, unsigned long)": "operator delete",
+		"A::operator()(int) const": "A::operator()", "(anonymous namespace)::f(int)": "(anonymous namespace)::f",
+		"a::(anonymous namespace)::f(void (*)(int))": "a::(anonymous namespace)::f", "(unknown)": "(unknown)", "operator(": "operator(",
+	} {
+		if got := function(name); got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
 		}
 	}
 }

@@ -48,12 +48,13 @@ func (s *symbols) map_(pid int) {
 	}
 	s.pid, s.mappings = pid, nil
 	for l := range strings.Lines(string(b)) {
-		f := strings.Fields(l)
-		if len(f) < 6 || !strings.HasPrefix(f[5], "/") {
+		numbers, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), " /") // a name may have spaces in it
+		f := strings.Fields(numbers)
+		if !ok || len(f) < 5 {
 			continue
 		}
 		from, to, _ := strings.Cut(f[0], "-")
-		m := mapping{path: f[5]}
+		m := mapping{path: "/" + name}
 		m.from, _ = strconv.ParseUint(from, 16, 64)
 		m.to, _ = strconv.ParseUint(to, 16, 64)
 		m.offset, _ = strconv.ParseUint(f[2], 16, 64)
