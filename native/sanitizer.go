@@ -168,28 +168,11 @@ func parseStack(text string, place func(module string, offset uint64) []Frame) (
 	return own(stack)
 }
 
+// beforeParameters is all of a C++ function's name but its parameters, in front of which brackets may be part of it.
+var beforeParameters = regexp.MustCompile(`^(?:\(anonymous namespace\)|operator\(\)?|[^(])+`)
+
 // function leaves the parameters out of a C++ function's name.
-func function(name string) string {
-	const anonymous = "(anonymous namespace)"
-	for at := 0; at < len(name); {
-		i := strings.IndexByte(name[at:], '(')
-		if i < 0 {
-			break
-		}
-		i += at
-		switch {
-		case strings.HasPrefix(name[i:], anonymous):
-			at = i + len(anonymous)
-		case strings.HasSuffix(name[:i], "operator"): // operator(), whose parameters follow
-			at = i + len("()")
-		case i > 0:
-			return name[:i]
-		default:
-			return name
-		}
-	}
-	return name
-}
+func function(name string) string { return cmp.Or(beforeParameters.FindString(name), name) }
 
 var (
 	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^terminate called .*$`)
