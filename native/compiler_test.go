@@ -117,6 +117,32 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
+// Whatever linker a build uses, comparisons are seen, and a crash is told with its line and what was inlined around it.
+func TestLinkers(t *testing.T) {
+	const crashing = `#include <stddef.h>
+#include <stdint.h>
+static int innermost(const volatile int *p) { return *p; } // line 3
+static int middle(const uint8_t *d) { return innermost((int *)(uintptr_t)d[1]); }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n == 2 && d[0] == 'x' && middle(d) ? -1 : 0; }
+`
+	for _, linker := range []string{"bfd", "gold", "lld", "mold"} {
+		t.Run(linker, func(t *testing.T) {
+			needTool(t, "ld."+linker)
+			for _, kind := range []string{"-pie", "-no-pie"} {
+				ex := open(t, native.Target{Command: []string{build(t, crashing, "-fsanitize=fuzzer", "-fuse-ld="+linker, kind)}})
+				if o := run(t, ex, teasel.Ask{Operands: true}, "y"); len(o.Operands) == 0 {
+					t.Errorf("%s: no comparison was seen", kind)
+				}
+				o := run(t, ex, teasel.Ask{}, "x\x10")
+				c, ok := o.Evidence.(*native.Crash)
+				if !ok || len(c.Stack) < 3 || c.Stack[0].Function != "innermost" || c.Stack[0].Line != 3 || c.Stack[1].Function != "middle" {
+					t.Errorf("%s: %+v", kind, o.Evidence)
+				}
+			}
+		})
+	}
+}
+
 // The runtime is compiled once.
 func TestCache(t *testing.T) {
 	needTool(t, "clang")

@@ -101,6 +101,7 @@ func (s *symbols) module(path string) *module {
 	}
 	defer f.Close() // all that is needed is read here
 	m.file = f
+	f.Type = elf.ET_EXEC // of others package elf applies relocations, here a second time: those that mold keeps are the objects'
 	m.debug, _ = f.DWARF()
 	all, _ := f.Symbols()
 	dynamic, _ := f.DynamicSymbols()

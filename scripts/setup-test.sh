@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a C compiler for the race detector,
-# clang, AFL++ and cargo for native targets, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
+# clang, its linkers, AFL++ and cargo for native targets, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
 # again at any time; with everything in place it takes a second or two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -80,6 +80,7 @@ command -v go >/dev/null || die "Go is not installed; see https://go.dev/doc/ins
 
 if ! command -v "${CC:-gcc}" >/dev/null; then debian gcc libc6-dev; fi
 if ! command -v clang >/dev/null; then debian clang llvm libclang-rt-dev; fi
+if ! { command -v ld.gold && command -v ld.lld && command -v ld.mold; } >/dev/null; then debian binutils lld mold; fi
 if ! command -v afl-fuzz >/dev/null; then debian afl++; fi
 if ! command -v cargo >/dev/null; then debian cargo; fi
 if ! node_ok; then
