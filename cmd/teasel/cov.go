@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,11 +21,8 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
-const (
-	covBuild = "build it with source coverage: TEASEL_COVERAGE=1 teasel cc -g -fsanitize=fuzzer harness.c -o harness-cov\n" +
-		"hint: or a whole project: TEASEL_COVERAGE=1 ./configure CC='teasel cc' CXX='teasel c++' && TEASEL_COVERAGE=1 make"
-	covTools = "on Debian: apt-get install llvm"
-)
+const covBuild = "build it with source coverage: TEASEL_COVERAGE=1 teasel cc -g -fsanitize=fuzzer harness.c -o harness-cov\n" +
+	"hint: or a whole project: TEASEL_COVERAGE=1 ./configure CC='teasel cc' CXX='teasel c++' && TEASEL_COVERAGE=1 make"
 
 func newCov() *cobra.Command {
 	var format, out string
@@ -86,6 +85,7 @@ type coverage struct {
 	harness  bool // it takes files as arguments, many at a time
 	timeout  time.Duration
 	objects  []string          // what has the coverage: the program, shared libraries
+	clangs   []int             // major versions of those that built the program
 	tools    map[string]string // paths of llvm's, by name
 	dir      string            // for inputs and profiles
 	abnormal int               // inputs that did not end well
@@ -132,12 +132,13 @@ func newCoverage(dir string, command, objects []string, timeout time.Duration) (
 	}
 	// Only a main such as libFuzzer's and ours, which take many files, says this.
 	c.harness = bytes.Contains(data, []byte("NOTE: fuzzing was not performed"))
+	c.clangs = clangVersions(data)
 	for _, tool := range [...]string{"llvm-profdata", "llvm-cov"} {
-		if c.tools[tool] = lookTool(tool); c.tools[tool] == "" {
-			return nil, &exit{status: exitTarget, err: fmt.Errorf("%s is not in PATH", tool), hint: covTools}
+		if c.tools[tool] = lookTool(tool, c.clangs); c.tools[tool] == "" {
+			return nil, &exit{status: exitTarget, err: fmt.Errorf("%s is not in PATH", tool), hint: c.toolsHint()}
 		}
 	}
-	c.tools["llvm-cxxfilt"] = lookTool("llvm-cxxfilt")
+	c.tools["llvm-cxxfilt"] = lookTool("llvm-cxxfilt", c.clangs)
 	return c, nil
 }
 
@@ -166,18 +167,59 @@ func (c *coverage) ofCampaign(dir string) error {
 	return inherited(t.Env)
 }
 
-// lookTool finds one of llvm's programs, with the highest version behind its name if it has none; "": not there.
-func lookTool(name string) string {
-	if path, err := exec.LookPath(name); err == nil {
-		return path
+var clangVersion = regexp.MustCompile(`clang version (\d+)\.`)
+
+// clangVersions returns which clangs have built parts of a program, by their major versions, the newest first.
+func clangVersions(image []byte) (versions []int) {
+	f, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		return nil
 	}
+	section := f.Section(".comment")
+	if section == nil {
+		return nil
+	}
+	signed, err := section.Data()
+	if err != nil {
+		return nil
+	}
+	for _, m := range clangVersion.FindAllSubmatch(signed, -1) {
+		if v, err := strconv.Atoi(string(m[1])); err == nil {
+			versions = append(versions, v)
+		}
+	}
+	slices.SortFunc(versions, func(a, b int) int { return b - a })
+	return slices.Compact(versions)
+}
+
+// lookTool finds one of llvm's programs, if it can with one of these versions behind its name, as Debian has them, or else
+// with none, or with the highest there is; "": not there.
+func lookTool(name string, versions []int) string {
+	var names []string
+	for _, v := range versions {
+		names = append(names, fmt.Sprintf("%s-%d", name, v))
+	}
+	names = append(names, name)
 	const newest, oldest = 40, 11
 	for v := newest; v >= oldest; v-- {
-		if path, err := exec.LookPath(fmt.Sprintf("%s-%d", name, v)); err == nil {
+		names = append(names, fmt.Sprintf("%s-%d", name, v))
+	}
+	for _, n := range names {
+		if path, err := exec.LookPath(n); err == nil {
 			return path
 		}
 	}
 	return ""
+}
+
+// toolsHint says which of llvm's programs are needed.
+func (c *coverage) toolsHint() string {
+	hint, debian := "llvm's tools have to be of the version of the clang that built the program", "llvm"
+	if len(c.clangs) > 0 {
+		hint += fmt.Sprintf(", %d", c.clangs[0])
+		debian += fmt.Sprintf("-%d", c.clangs[0])
+	}
+	return hint + "; on Debian: apt-get install " + debian
 }
 
 // run runs one of llvm's programs and returns what it writes.
@@ -186,8 +228,7 @@ func (c *coverage) run(tool string, stdin io.Reader, args ...string) ([]byte, er
 	cmd := exec.Command(c.tools[tool], args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &said
 	if err := cmd.Run(); err != nil {
-		return nil, &exit{status: exitTarget, err: fmt.Errorf("running %s: %w: %s", tool, err, strings.TrimSpace(said.String())),
-			hint: "llvm's tools have to be of the version of the clang that built the program"}
+		return nil, &exit{status: exitTarget, err: fmt.Errorf("running %s: %w: %s", tool, err, strings.TrimSpace(said.String())), hint: c.toolsHint()}
 	}
 	return out.Bytes(), nil
 }
