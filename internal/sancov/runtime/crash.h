@@ -4,11 +4,11 @@ static uint8_t crash_stack[1 << 16];
 
 static uintptr_t crash_from; // where the stack begins
 
-static _Unwind_Reason_Code frame_add(struct _Unwind_Context *c, void *unused) {
-	(void)unused;
+static _Unwind_Reason_Code frame_add(struct _Unwind_Context *c, void *begun) {
 	int before = 0;
 	uintptr_t pc = _Unwind_GetIPInfo(c, &before);
-	if (before && pc == crash_from) header->frame_count = 0; // what came before are the handler and the C library
+	*(int *)begun |= before && pc == crash_from;
+	if (!*(int *)begun) return _URC_NO_REASON; // the handler, and the C library
 	if (!pc || header->frame_count == TEASEL_FRAMES) return _URC_END_OF_STACK;
 	header->frames[header->frame_count++] = before ? pc : pc - 1; // of a call, not of what it returns to
 	return _URC_NO_REASON;
@@ -28,6 +28,7 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 	header->address = (uint64_t)(uintptr_t)info->si_addr;
 	header->access = 0;
 	header->frame_count = 0;
+	int begun = 0;
 #if defined(__x86_64__)
 	greg_t *r = u->uc_mcontext.gregs, ip = r[REG_RIP], sp = r[REG_RSP];
 	header->pc = (uint64_t)ip;
@@ -51,11 +52,11 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 		r[REG_RIP] = (greg_t)crash_from;
 		r[REG_RSP] += 8;
 	}
-	_Unwind_Backtrace(frame_add, 0);
+	_Unwind_Backtrace(frame_add, &begun);
 	r[REG_RIP] = ip;
 	r[REG_RSP] = sp;
 #else
-	_Unwind_Backtrace(frame_add, 0);
+	_Unwind_Backtrace(frame_add, &begun);
 #endif
 }
 

@@ -36,7 +36,8 @@ static int leaks_suspected(void) { return blocks > 0 && looks && *looks < LEAK_L
 static void leaks_look(const uint8_t *in, size_t n) {
 	__atomic_store_n(&header->looking, 1, __ATOMIC_RELAXED);
 	leaks_stacks(LEAK_FRAMES);
-	harness_run(in, n);
+	teasel_harness(in, n);
+	mine_only();
 	leaks_stacks(0);
 	counters_clear();
 	if (__lsan_do_recoverable_leak_check()) _exit(EXIT_LEAK);

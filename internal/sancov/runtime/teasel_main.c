@@ -32,6 +32,7 @@ size_t (*const teasel_crosser)(const uint8_t *, size_t, const uint8_t *, size_t,
 int __llvm_profile_write_file(void) __attribute__((weak)); // of a build with source coverage
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
+#include "gap.h"
 #include "mutate.h"
 
 #ifndef TEASEL_PATH
@@ -164,6 +165,8 @@ static int run_file(const char *name, long times) {
 	uint8_t *file = load(name, &size);
 	if (!file) return 0;
 	fprintf(stderr, "Running: %s\n", name);
+	uint64_t *gap = __builtin_alloca(gap_size);
+	gap_begin(gap);
 	long begun = milliseconds();
 	for (long i = 0; i < times; i++) {
 		uint8_t *in = malloc(size ? size : 1); // it may write to its input, and read beyond
@@ -171,11 +174,12 @@ static int run_file(const char *name, long times) {
 		memcpy(in, file, size);
 		if (flags.timeout > 0) alarm((unsigned)flags.timeout);
 		running = 1;
-		LLVMFuzzerTestOneInput(in, size);
+		gap_run(gap, LLVMFuzzerTestOneInput, in, size);
 		running = 0;
 		alarm(0);
 		free(in);
 	}
+	gap_shade(gap, __asan_set_shadow_00);
 	free(file);
 	fprintf(stderr, "Executed %s in %ld ms\n", name, milliseconds() - begun);
 	return 1;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "gap.h"
 #include "layout.h"
 
 static struct header *header; // of which another server writes the same fields, when it is its turn
@@ -53,11 +54,9 @@ static void mine_begin(void) {
 	mine = p;
 }
 
-// harness_run gives the harness an input. What it forks may return as well, and has no business with the rest of the batch.
-static inline __attribute__((always_inline)) int harness_run(const uint8_t *in, size_t n) {
-	int answer = teasel_harness(in, n);
+// mine_only ends what the harness has forked and has returned as well: it has no business with the rest of the batch.
+static inline void mine_only(void) {
 	if (!*mine) _exit(0);
-	return answer;
 }
 
 #include "leak.h"
@@ -243,7 +242,8 @@ static uint64_t cpu_used(void) {
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void teasel_run(struct slot *s, int sanitized) {
+// teasel_run is in its caller, so that the gap is next to the harness.
+static inline __attribute__((always_inline)) void teasel_run(struct slot *s, int sanitized, const uint64_t *gap) {
 	uint8_t *in;
 	if (sanitized) {
 		in = malloc(s->length ? s->length : 1);
@@ -256,7 +256,8 @@ static void teasel_run(struct slot *s, int sanitized) {
 	running = 1;
 	blocks = 0;
 	uint64_t began = s->ask & ASK_TRACE ? cpu_used() : 0;
-	s->refused = harness_run(in, s->length) == -1;
+	s->refused = gap_run(gap, teasel_harness, in, s->length) == -1;
+	mine_only();
 	if (s->ask & ASK_TRACE) s->cpu = cpu_used() - began;
 	int suspected = leaks_suspected();
 	if (s->ask & ASK_OPERANDS) record_end(s);
@@ -272,6 +273,8 @@ static _Noreturn void teasel_child(void) {
 	int sanitized = __asan_init || __msan_init;
 	uint32_t runs = 0, command;
 	pid_t pid = getpid();
+	uint64_t *gap = __builtin_alloca(gap_size);
+	gap_begin(gap);
 	*mine = 1;
 	while (word_read(FD_COMMAND, &command)) {
 		*taken = 1;
@@ -286,7 +289,7 @@ static _Noreturn void teasel_child(void) {
 		else
 			for (uint32_t i = header->from; i < n; i++) {
 				__atomic_store_n(&header->cur, i, __ATOMIC_RELAXED);
-				teasel_run(slots + i, sanitized);
+				teasel_run(slots + i, sanitized, gap);
 			}
 		runs += n - header->from;
 		*leaving = header->most_runs && runs >= header->most_runs;

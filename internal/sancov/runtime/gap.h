@@ -1,0 +1,64 @@
+// A gap in the stack between the harness and who calls it, so that a harness that writes beyond its arrays, and over the
+// redzones that AddressSanitizer puts around them, neither does so unseen nor damages the caller, which would crash in its
+// place. AddressSanitizer guards the gap like its redzones; without it a part is looked at after every run.
+
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+// The same since LLVM 4.
+void __asan_get_shadow_mapping(size_t *scale, size_t *offset) __attribute__((weak));
+void __asan_set_shadow_00(uintptr_t shadow, size_t size) __attribute__((weak));
+void __asan_set_shadow_f3(uintptr_t shadow, size_t size) __attribute__((weak)); // a redzone to the right of a variable
+
+enum { GAP = 1 << 16, GAP_LOOKED_AT = 1 << 10 }; // bytes
+static const uint64_t gap_filling = 0x9e3779b97f4a7c15;
+
+// gap_size is what to hand to alloca, which has to be in the function that calls the harness: what it returns is then the
+// bottom of that function's frame. The compiler would put an array of known size anywhere in it.
+static volatile size_t gap_size = GAP;
+
+static volatile const uint8_t *gap_shadow; // of its beginning; 0: there is no AddressSanitizer
+
+static void gap_shade(const uint64_t *gap, void (*set)(uintptr_t shadow, size_t size)) {
+	size_t scale, offset;
+	if (!__asan_get_shadow_mapping || !set) return;
+	__asan_get_shadow_mapping(&scale, &offset);
+	uintptr_t from = (uintptr_t)gap, to = from + GAP;
+	gap_shadow = (uint8_t *)((from >> scale) + offset);
+#if defined(__x86_64__)
+	from -= sizeof from; // where the harness is to return to
+#endif
+	set((from >> scale) + offset, (to - from) >> scale);
+}
+
+static void gap_begin(uint64_t *gap) {
+	gap_shade(gap, __asan_set_shadow_f3);
+	for (size_t i = 0; i < GAP_LOOKED_AT / sizeof *gap; i++) gap[i] = gap_filling;
+}
+
+// gap_run runs the harness and ends the process, with the words of the C library for it, if that has written above its
+// frame: to the gap, or to what it keeps of the caller's registers.
+static inline __attribute__((always_inline)) int gap_run(const uint64_t *gap, int (*harness)(const uint8_t *, size_t), const uint8_t *in, size_t n) {
+	uint64_t changed = 0;
+	if (gap_shadow && !*gap_shadow) gap_shade(gap, __asan_set_shadow_f3); // a jump or an exception has opened the whole stack
+#if defined(__x86_64__)
+	register uint64_t b __asm__("rbx") = gap_filling, c __asm__("r12") = gap_filling, d __asm__("r13") = gap_filling,
+	                  e __asm__("r14") = gap_filling, f __asm__("r15") = gap_filling;
+	static uintptr_t frame_before;
+	uintptr_t frame;
+	__asm__ volatile("movq %%rbp, %0" : "=m"(frame_before), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+#endif
+	int answer = harness(in, n);
+#if defined(__x86_64__)
+	__asm__ volatile("movq %%rbp, %0\n\tmovq %6, %%rbp" : "=&r"(frame), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f) : "m"(frame_before));
+	changed = (frame ^ frame_before) | (b ^ gap_filling) | (c ^ gap_filling) | (d ^ gap_filling) | (e ^ gap_filling) | (f ^ gap_filling);
+#endif
+	for (size_t i = 0; i < GAP_LOOKED_AT / sizeof *gap; i++) changed |= gap[i] ^ gap_filling;
+	if (__builtin_expect(changed != 0, 0)) {
+		static const char said[] = "*** stack smashing detected ***: the harness has written above its frame\n";
+		(void)!write(2, said, sizeof said - 1);
+		abort();
+	}
+	return answer;
+}

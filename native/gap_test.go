@@ -1,0 +1,118 @@
+package native_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// above writes as many words above its array as its input says, and keeps all registers that are its caller's.
+const above = `#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static void put(volatile uintptr_t *a, unsigned i) { a[i] = 1; } // line 6
+static jmp_buf back;
+__attribute__((no_sanitize("address"))) static void at_end(void) { // as in a library that was built without
+	char a[1 << 15];
+	memset(a, 1, sizeof a);
+	__asm__ volatile("" ::"r"(a) : "memory");
+}
+__attribute__((constructor)) static void at_start(void) { atexit(at_end); }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	volatile uintptr_t a[4] = {0};
+#ifdef __x86_64__
+	__asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
+#endif
+	if (n == 1) put(a, d[0]);
+	if (n == 2 && !setjmp(back)) longjmp(back, 1);
+	return (int)a[0];
+}
+`
+
+// wordFiles are an input that writes to the array and one that writes above the frame.
+func wordFiles(t *testing.T) [2]string {
+	t.Helper()
+	dir := t.TempDir()
+	files := [...]string{filepath.Join(dir, "within"), filepath.Join(dir, "above")}
+	write(t, files[0], "\x00")
+	write(t, files[1], "\x40")
+	return files
+}
+
+// A harness that writes above its frame is told of what it did, and does not have its caller do something else.
+func TestStackGap(t *testing.T) {
+	const smashed = "stack smashing detected"
+	bin := build(t, above, "-fsanitize=fuzzer")
+	ex := open(t, native.Target{Command: []string{bin}})
+	registers := 0
+	for i := range 256 {
+		o := run(t, ex, teasel.Ask{}, string([]byte{byte(i)}))
+		c, _ := o.Evidence.(*native.Crash)
+		switch {
+		case i < 4 || i < 16 && c == nil: // its own, or between two things
+			if c != nil {
+				t.Errorf("word %d: %v", i, c)
+			}
+		case c != nil && c.Rule == "native/stack-buffer-overflow" && strings.Contains(c.Message, smashed):
+			registers++
+		case i < 16 && c != nil && c.Rule == "native/wild-jump": // it returned there
+			if len(c.Stack) > 0 {
+				t.Errorf("word %d: a stack where there is none: %v", i, c.Stack)
+			}
+		case i > 120: // so far above nobody looks, and nothing is there
+			if c != nil {
+				t.Errorf("word %d: %v", i, c)
+			}
+		default:
+			t.Errorf("word %d: %v, %v", i, o.Exit, c)
+		}
+	}
+	if runtime.GOARCH == "amd64" && registers < 110 {
+		t.Errorf("%d words above the frame were missed when they changed", registers)
+	}
+	files := wordFiles(t)
+	if status, said := byHand(t, nil, bin, files[1]); status == 0 || !strings.Contains(said, smashed) {
+		t.Errorf("by hand: %d\n%s", status, said)
+	}
+	if status, said := byHand(t, nil, bin, files[0]); status != 0 {
+		t.Errorf("by hand: %d\n%s", status, said)
+	}
+}
+
+// Under AddressSanitizer the write itself is told, wherever it goes.
+func TestStackGapAddress(t *testing.T) {
+	bin := build(t, above, "-fsanitize=fuzzer,address")
+	ex := open(t, native.Target{Command: []string{bin}})
+	for i := range 256 {
+		if o := run(t, ex, teasel.Ask{}, "jj"); o.Exit != teasel.ExitOK { // opens the stack
+			t.Fatal(o.Evidence)
+		}
+		o := run(t, ex, teasel.Ask{}, string([]byte{byte(i)}))
+		c, ok := o.Evidence.(*native.Crash)
+		switch {
+		case i < 4:
+			if ok {
+				t.Errorf("word %d: %v", i, c)
+			}
+		case i < 24: // there are redzones, what is saved, and what lies between
+			if ok && c.Rule != "native/stack-buffer-overflow" {
+				t.Errorf("word %d: %v", i, c)
+			}
+		case !ok || c.Rule != "native/stack-buffer-overflow" || len(c.Stack) == 0 || c.Stack[0].Function != "put" || c.Stack[0].Line != 6:
+			t.Errorf("word %d: %v, %v", i, o.Exit, c)
+		}
+	}
+	files := wordFiles(t)
+	if status, said := byHand(t, nil, bin, files[1]); status == 0 || !strings.Contains(said, "stack-buffer-overflow") {
+		t.Errorf("by hand: %d\n%s", status, said)
+	}
+	if status, said := byHand(t, nil, bin, files[0]); status != 0 { // the stack is open again where it is used after the run
+		t.Errorf("by hand: %d\n%s", status, said)
+	}
+}
