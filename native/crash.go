@@ -31,7 +31,7 @@ type Crash struct {
 type Frame struct {
 	Function string // "": unknown
 	File     string // "": unknown
-	Line     int
+	Line     int    // 0: unknown
 	Column   int    // 0: unknown
 	Module   string // program or library
 	Offset   uint64 // address in it
@@ -43,8 +43,11 @@ func (f Frame) String() string {
 	if name == "" {
 		name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
 	}
-	if f.File == "" {
+	switch {
+	case f.File == "":
 		return name
+	case f.Line == 0: // of several, as where the compiler has merged calls
+		return name + " " + f.File
 	}
 	return fmt.Sprintf("%s %s:%s", name, f.File, f.position())
 }

@@ -214,3 +214,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		t.Errorf("%v: %s", o.Exit, o.Detail)
 	}
 }
+
+// A frame says as much as is known of it.
+func TestFrameString(t *testing.T) {
+	for want, f := range map[string]native.Frame{
+		"f a.c:3":      {Function: "f", File: "a.c", Line: 3},
+		"f a.c:3:7":    {Function: "f", File: "a.c", Line: 3, Column: 7},
+		"f a.c":        {Function: "f", File: "a.c"},
+		"f":            {Function: "f", Module: "/lib/libf.so", Offset: 0x10},
+		"libf.so+0x10": {Module: "/lib/libf.so", Offset: 0x10},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
