@@ -62,6 +62,7 @@ type Finding struct {
 	Subject     string   `json:"subject"`         // what of the target it concerns, for example "tools/call divide"
 	Group       string   `json:"group,omitempty"` // tells findings of one rule and subject apart, for example by status
 	Fault       string   `json:"fault,omitempty"` // where it goes wrong, for example the top of the stack; see ID
+	Place       string   `json:"place,omitempty"` // names where exactly it goes wrong: findings of other rules at the same place are not told as well, unless they are worse; "": unknown
 	Message     string   `json:"message"`         // one sentence
 	Detail      string   `json:"detail,omitempty"`
 	Signal      int      `json:"signal,omitempty"` // that ended the target; 0: none

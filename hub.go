@@ -42,7 +42,8 @@ type Hub struct {
 	keys     map[string]ID
 	features map[Feature]struct{}
 	found    map[string]*Finding
-	lost     map[string]bool // unconfirmed findings that were told of
+	same     map[string]string // findings that are not told by those that were found at their place
+	lost     map[string]bool   // unconfirmed findings that were told of
 	stages   map[string]*StageStats
 	workers  []WorkerState
 	moved    map[string]Advance // since the last progress
@@ -72,7 +73,7 @@ func (h *Hub) begin() {
 	}
 	h.keys, h.features = map[string]ID{}, map[Feature]struct{}{}
 	h.moved, h.seen = map[string]Advance{}, map[string]bool{}
-	h.found, h.lost, h.stages = map[string]*Finding{}, map[string]bool{}, map[string]*StageStats{}
+	h.found, h.same, h.lost, h.stages = map[string]*Finding{}, map[string]string{}, map[string]bool{}, map[string]*StageStats{}
 }
 
 // Seed adds an input that no worker has run yet.
@@ -296,9 +297,10 @@ func (l *link) feed(back []Entry) []Entry {
 func (h *Hub) account(n *News) {
 	h.stats.Executions += n.Executions
 	for _, s := range n.Sightings {
-		if f := h.found[s.ID]; f != nil {
+		id := cmp.Or(h.same[s.ID], s.ID)
+		if f := h.found[id]; f != nil {
 			f.Occurrences += s.Times
-			h.seen[s.ID] = true
+			h.seen[id] = true
 		}
 	}
 	for _, a := range n.Advances {
@@ -334,6 +336,10 @@ func (h *Hub) finding(f *Finding) error {
 			return nil
 		}
 		f.Occurrences = known.Occurrences
+	} else if other := h.atPlace(f); other != nil {
+		other.Occurrences += f.Occurrences
+		h.same[id], h.seen[other.ID()] = other.ID(), true
+		return nil
 	} else {
 		h.stats.LastFound = h.elapsed()
 	}
@@ -345,6 +351,16 @@ func (h *Hub) finding(f *Finding) error {
 		h.stop("findings")
 	}
 	return nil
+}
+
+// atPlace returns a finding of another rule that stands for a new one, nil if none does.
+func (h *Hub) atPlace(f *Finding) (other *Finding) {
+	for _, g := range h.found {
+		if f.Place != "" && g.Place == f.Place && g.Severity >= f.Severity && (g.Confirmed() || !f.Confirmed()) && (other == nil || g.Compare(other) < 0) {
+			other = g
+		}
+	}
+	return other
 }
 
 // offer keeps an entry if the hub's own pool wants it. from 0 is an earlier run, whose reports were made then.

@@ -70,6 +70,9 @@ func (f *FindingFile) text() ([]byte, error) {
 	if fd.Group != "" {
 		field("group", fd.Group)
 	}
+	if fd.Place != "" {
+		field("place", fd.Place)
+	}
 	field("message", fd.Message)
 	if fd.Detail != "" {
 		field("detail", fd.Detail)
@@ -210,6 +213,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"subject":     {&fd.Subject, "a string"},
 		"fault":       {&fd.Fault, "a string"},
 		"group":       {&fd.Group, "a string"},
+		"place":       {&fd.Place, "a string"},
 		"message":     {&fd.Message, "a string"},
 		"detail":      {&fd.Detail, "a string"},
 		"signal":      {&fd.Signal, "a whole number"},

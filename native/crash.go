@@ -35,6 +35,7 @@ type Frame struct {
 	Column   int    // 0: unknown
 	Module   string // program or library
 	Offset   uint64 // address in it
+	column   int    // of the debug information; 0: unknown
 }
 
 // String returns the frame on one line.

@@ -8,13 +8,13 @@ import (
 )
 
 // Detect is the detector of this package: it makes a finding of a [Crash]. The same bug is known by its rule and the
-// innermost functions of its stack.
+// innermost functions of its stack. What the same access comes to, which depends on where it went, is one place.
 func Detect(o *teasel.Observation) []teasel.Finding {
 	c, ok := o.Evidence.(*Crash)
 	if !ok {
 		return nil
 	}
-	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: c.subject(), Group: c.group(), Message: c.String(), Detail: c.detail(), Signal: int(c.Signal)}}
+	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: c.subject(), Group: c.group(), Place: c.place(), Message: c.String(), Detail: c.detail(), Signal: int(c.Signal)}}
 }
 
 var _ teasel.DetectorFunc = Detect

@@ -159,13 +159,13 @@ func (m *module) lines(at uint64, name string) []Frame {
 	if table.SeekPC(at, &e) != nil {
 		return nil
 	}
-	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File)}
+	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File), column: e.Column}
 	inlined := m.inlined(r, at)
 	var out []Frame
 	for _, c := range slices.Backward(inlined) { // innermost first
 		here.Function = c.name
 		out = append(out, here)
-		here = Frame{Function: name, Line: c.line}
+		here = Frame{Function: name, Line: c.line, column: c.column}
 		if fs := table.Files(); c.file > 0 && c.file < len(fs) {
 			here.File = source(unit, fs[c.file])
 		}
@@ -188,8 +188,8 @@ func source(unit *dwarf.Entry, f *dwarf.LineFile) string {
 
 // callsite is an inlined function and where it was called.
 type callsite struct {
-	name       string
-	file, line int
+	name               string
+	file, line, column int
 }
 
 // inlined returns the inlined functions around an address, outermost first.
@@ -216,6 +216,9 @@ func (m *module) inlined(r *dwarf.Reader, at uint64) (calls []callsite) {
 				}
 				if n, ok := e.Val(dwarf.AttrCallLine).(int64); ok {
 					c.line = int(n)
+				}
+				if n, ok := e.Val(dwarf.AttrCallColumn).(int64); ok {
+					c.column = int(n)
 				}
 				calls = append(calls, c)
 			}
