@@ -123,6 +123,9 @@ func (c Compiler) coverage(call call) []string {
 	if !call.optimised {
 		flags = append(flags, "-O2")
 	}
+	if !call.sanitized && !call.protected {
+		flags = append(flags, "-fstack-protector-strong") // what overflows an array of the stack is told of the function that has it
+	}
 	return append(flags, "-Wno-unused-command-line-argument") // linking does not look at most of them
 }
 
@@ -143,6 +146,7 @@ type call struct {
 	sanitized bool // by anything else
 	debug     bool
 	optimised bool
+	protected bool     // with canaries, or expressly without
 	language  bool     // -x was used
 	bare      bool     // the libraries that are always linked are given one by one, as rustc does
 	machine   []string // flags that say what for
@@ -201,6 +205,8 @@ func (c *call) note(a string) string {
 		c.debug = true
 	case strings.HasPrefix(a, "-O"):
 		c.optimised = true
+	case strings.HasPrefix(a, "-fstack-protector"), a == "-fno-stack-protector":
+		c.protected = true
 	case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
 		c.machine = append(c.machine, a)
 	case strings.HasPrefix(a, "-fsanitize-coverage="), a == "-s":

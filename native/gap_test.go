@@ -3,6 +3,7 @@ package native_test
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,5 +115,37 @@ func TestStackGapAddress(t *testing.T) {
 	}
 	if status, said := byHand(t, nil, bin, files[0]); status != 0 { // the stack is open again where it is used after the run
 		t.Errorf("by hand: %d\n%s", status, said)
+	}
+}
+
+// What overflows an array of a function is told of that function, unless the build wants no canaries.
+func TestStackProtector(t *testing.T) {
+	const copying = `#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+__attribute__((noinline)) static int copy(const uint8_t *d, size_t n) {
+	char b[16];
+	memcpy(b, d, n);
+	__asm__ volatile("" ::"r"(b) : "memory");
+	return b[0];
+}
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return copy(d, n) == 'x' ? -1 : 0; }
+`
+	ex := open(t, native.Target{Command: []string{build(t, copying, "-fsanitize=fuzzer")}})
+	for _, n := range []int{25, 32, 48, 400} {
+		o := run(t, ex, teasel.Ask{}, strings.Repeat("\x01", n))
+		fs := native.Detect(&o)
+		if len(fs) != 1 || fs[0].Rule != "native/stack-buffer-overflow" || fs[0].Subject != "copy" {
+			t.Errorf("%d bytes: %+v", n, fs)
+		}
+	}
+	for _, c := range []struct {
+		flags []string
+		added bool
+	}{{[]string{"a.c"}, true}, {[]string{"a.c", "-fno-stack-protector"}, false}, {[]string{"a.c", "-fstack-protector-all"}, false}, {[]string{"a.c", "-fsanitize=address"}, false}} {
+		argv, err := native.Compiler{Cache: t.TempDir()}.Command(t.Context(), append(c.flags, "-c"))
+		if err != nil || slices.Contains(argv, "-fstack-protector-strong") != c.added {
+			t.Errorf("%q: %q, %v", c.flags, argv, err)
+		}
 	}
 }
