@@ -105,7 +105,20 @@ func (e *executor) stack(addresses []uint64, s *sancov.Server) (stack []Frame) {
 	for _, pc := range addresses {
 		stack = append(stack, e.symbols.address(pc)...)
 	}
-	return own(stack)
+	return unsmashed(own(stack))
+}
+
+// unsmashed cuts a stack behind the function that has found its canary changed: what had called it is overwritten.
+func unsmashed(stack []Frame) []Frame {
+	i := slices.IndexFunc(stack, func(f Frame) bool { return f.Function == "__stack_chk_fail" }) + 1
+	if i == 0 || i == len(stack) {
+		return stack
+	}
+	end := i + 1
+	for end < len(stack) && stack[end].Module == stack[i].Module && stack[end].Offset == stack[i].Offset { // inlined there
+		end++
+	}
+	return stack[:end]
 }
 
 // loop returns the stack of a run that did not end: the innermost function that it was in each time, inlined or not, and

@@ -132,12 +132,18 @@ __attribute__((noinline)) static int copy(const uint8_t *d, size_t n) {
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return copy(d, n) == 'x' ? -1 : 0; }
 `
 	ex := open(t, native.Target{Command: []string{build(t, copying, "-fsanitize=fuzzer")}})
+	ids := map[string]bool{}
 	for _, n := range []int{25, 32, 48, 400} {
 		o := run(t, ex, teasel.Ask{}, strings.Repeat("\x01", n))
 		fs := native.Detect(&o)
 		if len(fs) != 1 || fs[0].Rule != "native/stack-buffer-overflow" || fs[0].Subject != "copy" {
 			t.Errorf("%d bytes: %+v", n, fs)
+			continue
 		}
+		ids[fs[0].ID()] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("%d findings of one overflow", len(ids))
 	}
 	for _, c := range []struct {
 		flags []string
