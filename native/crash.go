@@ -32,7 +32,7 @@ type Frame struct {
 	Function string // "": unknown
 	File     string // "": unknown
 	Line     int    // 0: unknown
-	Column   int    // 0: unknown
+	Column   int    // as a report says it; 0: unknown
 	Module   string // program or library
 	Offset   uint64 // address in it
 	column   int    // of the debug information; 0: unknown
@@ -182,7 +182,9 @@ func (c *Crash) String() string {
 	if c.Access != "" {
 		fmt.Fprintf(&b, ", %s of %#x", c.Access, c.Address)
 	}
-	if f := c.top(); f != nil {
+	if f := c.top(); f != nil && c.late() {
+		fmt.Fprintf(&b, ", found in %v", *f)
+	} else if f != nil {
 		fmt.Fprintf(&b, " in %v", *f)
 	}
 	again := c.Rule != ruleExit && strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule))
@@ -191,6 +193,9 @@ func (c *Crash) String() string {
 	}
 	return b.String()
 }
+
+// late reports whether the allocator has found out, some time after the heap was damaged.
+func (c *Crash) late() bool { return c.Rule == ruleHeap && c.Access == "" }
 
 // top returns the innermost frame that is the target's own, nil if there is none.
 func (c *Crash) top() *Frame {
@@ -221,7 +226,7 @@ func (c *Crash) group() string {
 			if len(parts) > 0 && parts[len(parts)-1] == name {
 				continue // how deep a recursion was, like the line, is chance
 			}
-		} else if len(parts) == 0 && f.Line > 0 {
+		} else if len(parts) == 0 && f.Line > 0 && !c.late() {
 			name += ":" + f.position()
 		}
 		if parts = append(parts, name); len(parts) == 3 {

@@ -14,7 +14,7 @@ var ofMemory = [...]string{ruleHeap, ruleStack, ruleGlobal, ruleFreed, ruleScope
 // of memory, or not known so well.
 func (c *Crash) place() string {
 	top := c.top()
-	if top == nil || top.Line == 0 || !slices.Contains(ofMemory[:], c.Rule) {
+	if top == nil || top.Line == 0 || c.late() || !slices.Contains(ofMemory[:], c.Rule) {
 		return ""
 	}
 	h := sha256.New()

@@ -34,7 +34,7 @@ const (
 
 var rules = [...]teasel.Rule{
 	{ID: ruleHeap, Severity: teasel.High, Title: "heap buffer overflow",
-		Help: "The program read or wrote beyond a block of the heap. A write is critical: it can change other data and often leads to control of the program. Check the length before the access."},
+		Help: "The program read or wrote beyond a block of the heap. A write is critical: it can change other data and often leads to control of the program. Check the length before the access. Without a sanitizer it is the allocator that finds out, later and elsewhere: build with -fsanitize=address to see where."},
 	{ID: ruleStack, Severity: teasel.High, Title: "stack buffer overflow",
 		Help: "The program read or wrote beyond a variable on the stack. A write is critical: return addresses are near. Check the length before the access."},
 	{ID: ruleGlobal, Severity: teasel.High, Title: "global buffer overflow",

@@ -178,6 +178,7 @@ var (
 	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^terminate called .*$`)
 	// What the languages' libraries say before they abort: glibc and libstdc++.
 	libraryKinds = [...]struct{ text, rule string }{
+		{"double free or corruption (out)", ruleHeap}, {"malloc assertion failure", ruleHeap}, {"sysmalloc: Assertion", ruleHeap},
 		{"double free", ruleDouble}, {"free(): invalid", ruleBadFree}, {"munmap_chunk(): invalid", ruleBadFree},
 		{"stack smashing detected", ruleStack}, {"buffer overflow detected", ruleStack},
 		{"malloc(): ", ruleHeap}, {"free(): ", ruleHeap}, {"realloc(): ", ruleHeap}, {"corrupted size", ruleHeap},

@@ -1,0 +1,42 @@
+package native_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// Where an allocator finds its heap damaged is chance: for one function that is one finding.
+func TestHeapDamage(t *testing.T) {
+	const damaging = `#include <malloc.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static void *volatile sink;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n != 2) return 0;
+	char *p = malloc(100000); // from the top of the heap
+	memset(p + malloc_usable_size(p), d[1], 8);
+	if (d[0] == '1') sink = malloc(200000);
+	if (d[0] == '2') sink = malloc(300000);
+	return 0;
+}
+`
+	ex := open(t, native.Target{Command: []string{build(t, damaging, "-fsanitize=fuzzer", "-O0")}})
+	ids, said := map[string]bool{}, ""
+	for _, in := range []string{"1A", "2A", "1\x00", "2\x00"} {
+		o := run(t, ex, teasel.Ask{}, in)
+		fs := native.Detect(&o)
+		if len(fs) != 1 || fs[0].Rule != "native/heap-buffer-overflow" || fs[0].Subject != "LLVMFuzzerTestOneInput" || !strings.Contains(fs[0].Message, "found in") {
+			t.Fatalf("%q: %+v", in, fs)
+		}
+		ids[fs[0].ID()] = true
+		said += fs[0].Message + "\n"
+	}
+	if len(ids) != 1 || !strings.Contains(said, "sysmalloc") || !strings.Contains(said, "corrupted top size") {
+		t.Errorf("%d findings:\n%s", len(ids), said)
+	}
+}
