@@ -97,6 +97,9 @@ func (e *executor) fault(c *Crash, d *sancov.Death, s *sancov.Server) {
 	c.Rule = faultRule(c, f)
 	c.Message = libraryMessage(c.Report)
 	c.panicked()
+	if c.top() == nil && abortRule(c.Report) == ruleStack { // it has returned to what was written there
+		c.Rule, c.Access = ruleStack, ""
+	}
 }
 
 // stack returns the frames of addresses in the program.

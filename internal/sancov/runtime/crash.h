@@ -28,6 +28,7 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 	header->address = (uint64_t)(uintptr_t)info->si_addr;
 	header->access = 0;
 	header->frame_count = 0;
+	if (gap_jumped()) gap_say();
 	int begun = 0;
 #if defined(__x86_64__)
 	greg_t *r = u->uc_mcontext.gregs, ip = r[REG_RIP], sp = r[REG_RSP];

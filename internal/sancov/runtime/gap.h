@@ -32,6 +32,18 @@ static void gap_shade(const uint64_t *gap, void (*set)(uintptr_t shadow, size_t 
 	set((from >> scale) + offset, (to - from) >> scale);
 }
 
+// Below the gap the harness has the address that it returns to.
+static const uint64_t *volatile gap_used; // while the harness runs; 0: it does not
+static volatile uint64_t gap_unshared, *gap_return = &gap_unshared; // what that was when a run was over, 0: unknown; of all children
+
+// gap_jumped reports whether the harness, which is running, will return to somewhere else, or has.
+static inline int gap_jumped(void) { return gap_used && *gap_return && ((const volatile uint64_t *)gap_used)[-1] != *gap_return; }
+
+static void gap_say(void) {
+	static const char said[] = "*** stack smashing detected ***: the harness has written above its frame\n";
+	(void)!write(2, said, sizeof said - 1);
+}
+
 static void gap_begin(uint64_t *gap) {
 	gap_shade(gap, __asan_set_shadow_f3);
 	for (size_t i = 0; i < GAP_LOOKED_AT / sizeof *gap; i++) gap[i] = gap_filling;
@@ -49,15 +61,17 @@ static inline __attribute__((always_inline)) int gap_run(const uint64_t *gap, in
 	uintptr_t frame;
 	__asm__ volatile("movq %%rbp, %0" : "=m"(frame_before), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
 #endif
+	gap_used = gap;
 	int answer = harness(in, n);
+	gap_used = 0;
 #if defined(__x86_64__)
 	__asm__ volatile("movq %%rbp, %0\n\tmovq %6, %%rbp" : "=&r"(frame), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f) : "m"(frame_before));
+	*gap_return = ((const volatile uint64_t *)gap)[-1];
 	changed = (frame ^ frame_before) | (b ^ gap_filling) | (c ^ gap_filling) | (d ^ gap_filling) | (e ^ gap_filling) | (f ^ gap_filling);
 #endif
 	for (size_t i = 0; i < GAP_LOOKED_AT / sizeof *gap; i++) changed |= gap[i] ^ gap_filling;
 	if (__builtin_expect(changed != 0, 0)) {
-		static const char said[] = "*** stack smashing detected ***: the harness has written above its frame\n";
-		(void)!write(2, said, sizeof said - 1);
+		gap_say();
 		abort();
 	}
 	return answer;

@@ -147,9 +147,10 @@ static int attach(void) {
 	operands = (struct operand *)(m + header->operands);
 	watched = m + header->watched;
 	mutations = (struct mutation *)(m + header->mutations);
-	leaving = mmap(0, 3 * sizeof *leaving, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	leaving = mmap(0, 4 * sizeof *leaving + sizeof *gap_return, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (leaving == MAP_FAILED) return 0;
 	taken = leaving + 2;
+	gap_return = (uint64_t *)(leaving + 4);
 	buckets_init();
 	header->unhooked = unhook((const uint64_t *)(m + header->inputs), header->count);
 	return tell(STATUS_RENEWED);
