@@ -198,7 +198,7 @@ func (c *Crash) String() string {
 }
 
 // late reports whether the allocator has found out, some time after the heap was damaged.
-func (c *Crash) late() bool { return c.Rule == ruleHeap && c.Access == "" }
+func (c *Crash) late() bool { return c.Rule == ruleHeap && abortRule(c.Message) == ruleHeap }
 
 // top returns the innermost frame that is the target's own, nil if there is none.
 func (c *Crash) top() *Frame {

@@ -35,7 +35,7 @@ var kinds = [...]struct{ word, rule string }{
 	{"heap-use-after-free", ruleFreed}, {"stack-use-after", ruleScope}, {"use-after-poison", ruleFreed},
 	{"attempting double-free", ruleDouble}, {"attempting free", ruleBadFree}, {"bad-free", ruleBadFree}, {"alloc-dealloc-mismatch", ruleBadFree},
 	{"attempting to call", ruleBadFree}, {"new-delete-type-mismatch", ruleBadFree},
-	{"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
+	{"unknown-crash", ruleSegv}, {"stack-overflow", ruleRecursion}, {"use-of-uninitialized-value", ruleUninitialised},
 	{"requested allocation size", ruleMemory}, {"out of memory", ruleMemory}, {"allocator is out of memory", ruleMemory},
 	{"calloc parameters overflow", ruleMemory}, {"reallocarray parameters overflow", ruleMemory}, {"pvalloc parameters overflow", ruleMemory}, {"hard rss limit", ruleMemory}, {"allocation-size-too-big", ruleMemory}, {"FPE", ruleArithmetic}, {"ILL", ruleTrap}, {"TRAP", ruleTrap},
 	{"detected memory leaks", ruleLeak}, {"data race", ruleRace}, {"lock-order-inversion", ruleLocks}, {"negative-size-param", ruleHeap}, {"ABRT", ruleAbort},
