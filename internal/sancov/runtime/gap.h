@@ -11,7 +11,7 @@ void __asan_get_shadow_mapping(size_t *scale, size_t *offset) __attribute__((wea
 void __asan_set_shadow_00(uintptr_t shadow, size_t size) __attribute__((weak));
 void __asan_set_shadow_f3(uintptr_t shadow, size_t size) __attribute__((weak)); // a redzone to the right of a variable
 
-enum { GAP = 1 << 16, GAP_LOOKED_AT = 1 << 10 }; // bytes
+enum { GAP = 1 << 16, GAP_LOOKED_AT = 1 << 8 }; // bytes
 static const uint64_t gap_filling = 0x9e3779b97f4a7c15;
 
 // gap_size is what to hand to alloca, which has to be in the function that calls the harness: what it returns is then the
