@@ -50,7 +50,7 @@ func sanitized(c *Crash, d *sancov.Death, place func(module string, offset uint6
 	if text == "" {
 		text = d.Stderr
 	}
-	if m := runtimeError.FindStringSubmatchIndex(text); m != nil {
+	if m := findWith(runtimeError, text, ": runtime error: "); m != nil {
 		c.Rule, c.Message = RuleUndefined, text[m[6]:m[7]]
 		c.Stack = parseStack(text[m[1]:], place)
 		if len(c.Stack) == 0 {
@@ -88,6 +88,15 @@ func sanitized(c *Crash, d *sancov.Death, place func(module string, offset uint6
 	if i := strings.Index(c.Message, " at pc "); i >= 0 {
 		c.Message = c.Message[:i]
 	}
+}
+
+// findWith is p.FindStringSubmatchIndex for a pattern that cannot match without one of the words: that none is in a report
+// is seen much sooner than that the pattern does not match.
+func findWith(p *regexp.Regexp, text string, words ...string) []int {
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+		return nil
+	}
+	return p.FindStringSubmatchIndex(text)
 }
 
 // race reads what two threads did. Which of them was first, and so is told second, is chance: the race is known by the one
@@ -200,8 +209,8 @@ func abortRule(stderr string) string {
 
 // libraryMessage returns the line that says why a program aborted, "" if none does.
 func libraryMessage(stderr string) string {
-	if m := assertion.FindString(stderr); m != "" {
-		return m
+	if m := findWith(assertion, stderr, "Assertion ", "terminate called "); m != nil {
+		return stderr[m[0]:m[1]]
 	}
 	for _, k := range libraryKinds {
 		if i := strings.Index(stderr, k.text); i >= 0 {
