@@ -41,6 +41,11 @@ func NewCores(workers int) (c *Cores, warning string) {
 	return c, warning
 }
 
+// Procs returns what a program should call [runtime.GOMAXPROCS] with, after [NewCores]: more than there are workers. A worker
+// mostly waits in a system call for what it fuzzes. Where no processor of Go's is idle, its scheduler wakes up every few
+// microseconds to take away those that wait, and each of them has to get another before it goes on.
+func Procs(workers int) int { return max(runtime.GOMAXPROCS(0), max(workers, 1)+1) }
+
 // free returns the cores that nobody is bound to, in the order in which they are given away: two of us that start at once
 // should not both take the first. Nothing is free if nothing can be known.
 func (c *Cores) free(bound map[int]bool, err error) (cpus []int) {

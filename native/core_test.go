@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,16 @@ func TestNoCores(t *testing.T) {
 		t.Errorf("it is bound to %s, was to %s", now, before)
 	}
 	defer Target{}.Bind()()
+}
+
+// One processor of Go's at least is idle while all workers wait, and what there is already is not taken away.
+func TestProcs(t *testing.T) {
+	n := runtime.GOMAXPROCS(0)
+	for workers, want := range map[int]int{0: max(n, 2), 1: max(n, 2), n: n + 1, n + 3: n + 4} {
+		if got := Procs(workers); got != want {
+			t.Errorf("%d workers, %d there: %d, want %d", workers, n, got, want)
+		}
+	}
 }
 
 // A worker has the core until it releases it.

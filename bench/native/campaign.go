@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -47,6 +48,7 @@ func campaignMain(ctx context.Context, args []string) error {
 			fmt.Fprintln(os.Stderr, warning)
 		}
 	}
+	runtime.GOMAXPROCS(native.Procs(*workers))
 	c := native.Campaign(target, &mutate.Bytes{})
 	c.Seed, c.Workers, c.Duration, c.StopAfter = *seed, *workers, *limit, *stop
 	if *out != "" {

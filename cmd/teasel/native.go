@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -164,6 +165,7 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 			p.program.Warnings = append(p.program.Warnings, warning)
 		}
 	}
+	runtime.GOMAXPROCS(native.Procs(o.Workers))
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
 	p.options, p.rules, p.severity = &o.options, native.Rules(), o.Severity

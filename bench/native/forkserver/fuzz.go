@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/teaselfuzz/teasel/corpus"
@@ -17,6 +18,7 @@ func fuzz(ctx context.Context, s settings) error {
 		return err
 	}
 	cores, _ := native.NewCores(1) // as teasel native does
+	runtime.GOMAXPROCS(native.Procs(1))
 	c := native.Campaign(native.Target{Command: []string{s.fuzz}, Mode: native.ModeAFL, Cores: cores}, &mutate.Bytes{})
 	c.Workers, c.Seed, c.Duration = 1, 1, time.Duration(s.seconds)*time.Second
 	for _, s := range seeds {
