@@ -276,7 +276,7 @@ func (w *Worker[T]) keep(in T, e *Entry, o *Observation) bool {
 		return false
 	}
 	tc := &Testcase[T]{ID: id, Input: in, Key: e.Key, Complexity: e.Complexity, Features: e.Features, Trace: o.Trace,
-		Note: o.Note, Step: e.Step, Picked: e.Picked, Depth: e.Depth}
+		Note: o.Note, Step: e.Step, Picked: e.Picked, Depth: e.Depth, Work: e.Work}
 	w.cases = append(w.cases, tc)
 	w.at[id], w.live = len(w.live), append(w.live, tc)
 	w.keys[tc.Key] = true

@@ -30,6 +30,7 @@ type Testcase[T any] struct {
 	Step       uint64    // the next ordered step
 	Picked     uint64    // times the scheduler chose it
 	Depth      int       // mutations away from a seed
+	Work       uint64    // what an execution costs, in the executor's unit; 0: unknown
 	Focus      Feature   // what it was picked for this time; 0: nothing special
 }
 

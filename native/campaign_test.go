@@ -67,6 +67,43 @@ func puzzle(t *testing.T, name, bin string, unlucky int) {
 	}
 }
 
+// once is a stage that ends the campaign with the first turn, when those before it had theirs.
+type once struct{ work *uint64 }
+
+func (once) Name() string { return "once" }
+
+func (o once) Run(_ context.Context, _ *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	*o.work = tc.Work
+	return teasel.ErrStop
+}
+
+// Havoc makes more inputs of what is quick than of what is not.
+func TestTurns(t *testing.T) {
+	loops := strings.Repeat("for (int i = 0; i < 200; i++) sum += i;\n", 40)
+	for _, test := range []struct {
+		name, body  string
+		least, most uint64 // work
+		turn        uint64 // executions of it, but for those that are made again
+	}{
+		{"quick", "", 1, 100, 256},
+		{"dear", loops, 1000, 1e6, 64},
+	} {
+		var work uint64
+		c := campaign(build(t, "static volatile int sum;\nint LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) {\n"+test.body+"return sum & 0; }"), 1)
+		c.Stages = []teasel.Stage[[]byte]{native.Havoc{}, once{&work}}
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if work < test.least || work > test.most {
+			t.Errorf("%s: work of %d, want %d to %d", test.name, work, test.least, test.most)
+		}
+		if made := s.Stats.Stages[0].Executions; made < test.turn || made > test.turn*3/2 {
+			t.Errorf("%s: %d executions in a turn, want %d", test.name, made, test.turn)
+		}
+	}
+}
+
 // A campaign finds each planted bug once and makes its input as short as it can be, and finds nothing in the twin.
 func TestPlanted(t *testing.T) {
 	if testing.Short() {

@@ -110,8 +110,8 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 	}
 }
 
-// BatchSize is how many inputs make one round trip.
-func (e *executor) BatchSize() int { return e.target.batch() }
+// BatchSize is how many inputs make one round trip at most. A stage that makes fewer has fewer.
+func (e *executor) BatchSize() int { return e.target.batch(e.plain.Hello.Flags&sancov.Harness != 0) }
 
 // Exec runs one input, with all the time that it may take.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {

@@ -51,6 +51,36 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// A harness is given more at a time than a program that is forked for each input.
+func TestBatchSize(t *testing.T) {
+	harness, program := build(t, trivial), build(t, "int main(void) { return 0; }")
+	for _, test := range []struct {
+		target native.Target
+		want   int
+	}{
+		{native.Target{Command: []string{harness}}, 256},
+		{native.Target{Command: []string{program}}, 64},
+		{native.Target{Command: []string{harness}, Batch: 7}, 7},
+		{native.Target{Command: []string{program}, Batch: 300}, 300},
+	} {
+		ex := open(t, test.target)
+		if got := ex.BatchSize(); got != test.want {
+			t.Errorf("%+v: %d, want %d", test.target, got, test.want)
+		}
+		ins := slices.Repeat([][]byte{[]byte("a")}, test.want)
+		obs := make([]teasel.Observation, len(ins))
+		for len(ins) > 0 {
+			n, err := ex.ExecBatch(t.Context(), ins, obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ins, obs = ins[n:], obs[n:]; len(ins) > 0 {
+				t.Errorf("%+v: %d of a batch were left", test.target, len(ins))
+			}
+		}
+	}
+}
+
 // A quiet run brings no news and leaves none known.
 func TestQuiet(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, trivial)}})

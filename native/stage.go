@@ -14,6 +14,7 @@ var (
 	_ teasel.Stage[[]byte] = Tokens{}
 	_ teasel.Stage[[]byte] = Repair{}
 	_ teasel.Stage[[]byte] = Walk{}
+	_ teasel.Stage[[]byte] = Havoc{}
 )
 
 // longest is how long an input may become.
@@ -24,13 +25,36 @@ func longest(w *teasel.Worker[[]byte]) int {
 	return 1 << 20
 }
 
-// havocEnergy is little, one batch, so that the turn comes sooner to testcases that were just found.
-const havocEnergy = 64
+// A turn of havoc is short, so that it comes sooner to testcases that were just found: as many inputs as take a quarter of a
+// millisecond, about ten times as long as the round trip of their batch, but no fewer than leastTurn, however slow they are.
+const (
+	leastTurn = 64
+	turnWork  = 1 << 15 // in the unit of [teasel.Observation.Work], our own part of an execution included
+)
+
+// Havoc is [teasel.Havoc] with an energy that depends on how quick the testcase is.
+type Havoc struct{}
+
+// Name implements [teasel.Stage].
+func (Havoc) Name() string { return "havoc" }
+
+// Run implements [teasel.Stage].
+func (Havoc) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	return teasel.Havoc[[]byte]{Energy: turn(tc.Work, w.BatchSize())}.Run(ctx, w, tc)
+}
+
+// turn is how many inputs are made of a testcase at a time: one batch at most.
+func turn(work uint64, batch int) int {
+	if work == 0 { // unknown
+		return leastTurn
+	}
+	return max(min(int(turnWork/work), batch), leastTurn)
+}
 
 // Stages returns the stages for native targets, in order.
 func Stages() []teasel.Stage[[]byte] {
 	return []teasel.Stage[[]byte]{Operands{}, Slopes{}, Repair{}, Custom{}, Walk{},
-		Plain{Tokens{}}, Plain{teasel.Havoc[[]byte]{Energy: havocEnergy}}, Plain{teasel.Splice[[]byte]{}}}
+		Plain{Tokens{}}, Plain{Havoc{}}, Plain{teasel.Splice[[]byte]{}}}
 }
 
 // walked is how long an input is at most that is worth walking over: in longer ones, chance finds more in the same time.

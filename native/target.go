@@ -20,7 +20,7 @@ type Target struct {
 	Timeout  time.Duration // of one run; 0: 1 s
 	Memory   uint64        // bytes that a run may hold; 0: 2 GiB
 	Operands string        // another build of the same program, with comparison hooks; "": the program itself
-	Batch    int           // inputs of one round trip; 0: 64
+	Batch    int           // inputs of one round trip at most; 0: 256 of a harness, 64 of a program that is forked for each
 	Runs     int           // of a harness, before it gets a fresh process; 0: 50,000
 	Exits    []int         // exit statuses that are crashes
 	Mode     string        // how it is run, one of the Mode constants
@@ -37,11 +37,20 @@ func (t Target) limit() time.Duration {
 	return t.Timeout
 }
 
-func (t Target) batch() int {
-	if t.Batch <= 0 {
-		return 64
+const (
+	harnessBatch = 256 // which take the quickest ten times as long as the round trip
+	programBatch = 64
+)
+
+// batch is how many inputs make one round trip at most.
+func (t Target) batch(harness bool) int {
+	switch {
+	case t.Batch > 0:
+		return t.Batch
+	case harness:
+		return harnessBatch
 	}
-	return t.Batch
+	return programBatch
 }
 
 const (
@@ -95,7 +104,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	}
 	var err error
 	e := &executor{target: t, doubts: map[uint32]uint8{}, loops: map[string]bool{}}
-	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
+	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
 		return nil, err
 	}
 	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs), Hooks: hooks(b.path)}

@@ -79,7 +79,7 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 	addJoin(f, &o.Join)
 	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that one run may hold; 0: 2GiB")
-	f.IntVar(&o.Batch, "batch", 0, "inputs that a harness gets at a time; 0: 64")
+	f.IntVar(&o.Batch, "batch", 0, "inputs that go to the program at a time at most; 0: 256 of a harness, 64 of others")
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
 	f.Var(choice{&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}}, "mode", "how the program is run (default: as it was built)")
 	f.StringVar(&o.Tracer, "tracer", "", "program, and its arguments, that runs the program and has AFL's fork server in it, such as afl-qemu-trace")
