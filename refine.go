@@ -13,6 +13,7 @@ const (
 	tick        = time.Second / 10 // that an execution takes, with what a start or an end of the target costs
 	refineEvery = 4096             // executions between two slices
 	refineLate  = 4 * refineEvery  // the same while fresh targets have to be waited for
+	refinePart  = 10               // one part in so many of the time is for executions that take a tick and more
 	refineTime  = 10 * time.Second // for all that is left when the campaign has reached a limit of its own
 	deputyShare = 4                // so many times as much is done beside the campaign
 )
@@ -50,6 +51,9 @@ func (w *Worker[T]) minimize(ctx context.Context, s *shower[T], in T, slice int)
 			return -1, c, errEnough
 		}
 		ok, err := s.show(ctx, c, s.always, Ask{Quick: true})
+		if s.wall >= tick {
+			s.w.refining += s.wall
+		}
 		if cost := s.cost(ok); err == nil {
 			s.left -= cost
 			slice -= cost + max(int(s.runs), 1) - 1 + int(s.wall/tick)*tickCost // a script of ten requests takes as long as ten
@@ -108,7 +112,7 @@ func (s *shower[T]) cost(shown bool) int {
 // refine makes one of the findings simpler that have been told, when it is time.
 func (w *Worker[T]) refine(ctx context.Context) error {
 	since := w.state.Executions - w.refined
-	if len(w.rough) == 0 || since < refineEvery {
+	if len(w.rough) == 0 || since < refineEvery || !w.within(w.refining, refinePart) {
 		return nil
 	}
 	if err := w.land(ctx); err != nil || since < refineLate && !w.ready() {

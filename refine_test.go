@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -63,5 +64,56 @@ func TestFindingIsMadeSimpleInSlices(t *testing.T) {
 		if f.Occurrences < 1 {
 			t.Errorf("%d runs: seen %d times", runs, f.Occurrences)
 		}
+	}
+}
+
+// slowStairs is stairsTarget whose crash takes long to show. It ends the campaign after so many other runs.
+type slowStairs struct {
+	stairsTarget
+	quick, slow *int
+	most        int
+	cancel      context.CancelFunc
+}
+
+func (t slowStairs) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
+func (t slowStairs) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	err := t.stairsTarget.Exec(ctx, in, o)
+	if o.Exit == teasel.ExitOK {
+		if *t.quick++; *t.quick == t.most {
+			t.cancel()
+		}
+		return err
+	}
+	*t.slow++
+	began := time.Now()
+	for time.Since(began) < 100*time.Millisecond {
+		time.Sleep(10 * time.Millisecond)
+	}
+	o.Elapsed = time.Since(began)
+	return err
+}
+
+// harmless is a mutator none of whose mutants is a finding.
+type harmless struct{ byteMutator }
+
+func (harmless) Mutate(_ *teasel.Rand, dst, _ []byte) []byte { return append(dst[:0], 0) }
+
+// A campaign goes on while there is a finding that takes long to be made simple.
+func TestWhatIsSlowToSimplifyWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	quick, slow := 0, 0
+	c := bytesCampaign(slowStairs{quick: &quick, slow: &slow, most: 100_000, cancel: cancel})
+	seed := []byte{7}
+	for step := byte(200); step > 0; step-- {
+		seed = append(seed, step)
+	}
+	c.Mutator, c.Seeds, c.MinimizeRuns = harmless{}, [][]byte{seed}, 1<<14
+	if s, err := c.Run(ctx); err != nil || len(s.Findings) != 1 {
+		t.Fatalf("findings %v, %v", s.Findings, err)
+	}
+	// The first slice is of some four, and the next waits for as many seconds to go by.
+	if slow < 4 || slow > 30 {
+		t.Errorf("it was shown %d times beside %d other executions", slow, quick)
 	}
 }

@@ -67,6 +67,7 @@ type Worker[T any] struct {
 	began    time.Time
 	showing  time.Duration // that the campaign waited for findings to be shown again
 	petty    time.Duration // of it, for those that are too dear
+	refining time.Duration // that executions of a tick and more have taken to make findings simple
 	waited   bool          // for a fresh target, once at least
 	last     time.Time     // when confirming must end after the campaign has; zero: it has not
 
