@@ -132,15 +132,19 @@ func (m *Bytes) Apply(r *rand.Rand, op Operator, dst, src, other []byte) ([]byte
 }
 
 // Cross puts a part of b into a copy of a: the head of a and the tail of b, cut at a place between the first and the
-// last byte in which the two differ, or a block of b over or between the bytes of a.
+// last byte in which the two differ, a block of b over or between the bytes of a, or all of b before or behind it.
 func (m *Bytes) Cross(r *rand.Rand, dst, a, b []byte) []byte {
 	a, b = a[:min(len(a), m.maxLen())], b[:min(len(b), m.maxLen())]
 	buf, ok := append(dst[:0], a...), false
-	switch below(r, 4) {
+	switch below(r, 5) {
 	case 0:
 		buf, ok = spliceOverwrite(m, r, r.Uint64(), buf, b)
 	case 1:
 		buf, ok = spliceInsert(m, r, r.Uint64(), buf, b)
+	case 2:
+		if len(a)+len(b) <= maxJoined {
+			return m.differ(r, m.concatenate(r, buf, a, b), a)
+		}
 	}
 	if first, last := difference(a, b); !ok && last-first >= 2 {
 		cut := between(r, first+1, last)
@@ -149,6 +153,37 @@ func (m *Bytes) Cross(r *rand.Rand, dst, a, b []byte) []byte {
 		buf, _ = spliceInsert(m, r, r.Uint64(), buf, b)
 	}
 	return m.differ(r, buf, a)
+}
+
+// maxJoined is how long what is put together whole is at most: what long inputs cost, every execution of their mutants does.
+const maxJoined = 256
+
+// concatenate puts a before b or behind it, every other time with something between them that stands between things in
+// one of them, or else a new line.
+func (m *Bytes) concatenate(r *rand.Rand, dst, a, b []byte) []byte {
+	if below(r, 2) == 0 {
+		a, b = b, a
+	}
+	dst = append(dst[:0], a...)
+	if below(r, 2) == 0 {
+		dst = append(dst, separator(r, a, b))
+	}
+	dst = append(dst, b...)
+	return dst[:min(len(dst), m.maxLen())]
+}
+
+// separator draws a byte of one of two inputs; if it is of a word, it is a new line.
+func separator(r *rand.Rand, a, b []byte) byte {
+	if len(a) == 0 || len(b) > 0 && below(r, 2) == 0 {
+		a = b
+	}
+	if len(a) > 0 {
+		c := a[below(r, len(a))]
+		if lower := c | 0x20; (lower < 'a' || lower > 'z') && (c < '0' || c > '9') {
+			return c
+		}
+	}
+	return '\n'
 }
 
 // difference returns the first and the last place below the end of both at which they differ.

@@ -126,7 +126,7 @@ func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	}
 	for range w.Energy(t.Energy, 64) {
 		slot := w.Slot()
-		*slot = mutant(w, *slot, tc.Input, tokens)
+		*slot = mutant(w, *slot, tc, tokens)
 		if err := w.Commit(ctx); err != nil {
 			return err
 		}
@@ -134,13 +134,16 @@ func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	return nil
 }
 
-// mutant returns a change of src with a token in or over it.
-func mutant(w *teasel.Worker[[]byte], dst, src []byte, tokens []string) []byte {
+// mutant returns a change of a testcase with a token in or over it.
+func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], tokens []string) []byte {
 	r := w.Rand()
-	if r.IntN(4) > 0 {
-		dst = w.Mutator().Mutate(r, dst, src)
-	} else {
-		dst = append(dst[:0], src...)
+	switch n := r.IntN(8); {
+	case n < 2:
+		dst = append(dst[:0], tc.Input...)
+	case n < 4: // what is compared in a part of an input may have been set in another
+		dst = crossed(w, dst, tc)
+	default:
+		dst = w.Mutator().Mutate(r, dst, tc.Input)
 	}
 	if len(tokens) == 0 {
 		return dst
@@ -150,7 +153,25 @@ func mutant(w *teasel.Worker[[]byte], dst, src []byte, tokens []string) []byte {
 		copy(dst[r.IntN(len(dst)-len(t)+1):], t)
 		return dst
 	}
+	switch r.IntN(4) {
+	case 0:
+		t = string(separators[r.IntN(len(separators))]) + t
+	case 1:
+		t += string(separators[r.IntN(len(separators))])
+	}
 	return slices.Insert(dst, r.IntN(len(dst)+1), []byte(t)...)
+}
+
+// separators are what stands between words, keys and values, and lines of text.
+const separators = " \n\t,;:=/&"
+
+// crossed is a testcase crossed with another, or changed where that cannot be.
+func crossed(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte]) []byte {
+	x, ok := w.Mutator().(teasel.Crosser[[]byte])
+	if other := w.Other(tc); ok && other != nil {
+		return x.Cross(w.Rand(), dst, tc.Input, other.Input)
+	}
+	return w.Mutator().Mutate(w.Rand(), dst, tc.Input)
 }
 
 // Repair changes a testcase whose checksums are right, at first by what [Operands] has tried in vain, then at random, and
@@ -190,7 +211,7 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 				*slot = s.swaps[s.mended].apply(*slot, tc.Input)
 				s.mended++
 			} else {
-				*slot = mutant(w, *slot, tc.Input, tokens)
+				*slot = mutant(w, *slot, tc, tokens)
 			}
 			broken = append(broken, slices.Clone(*slot))
 			if err := w.Commit(ctx); err != nil {
