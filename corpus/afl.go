@@ -59,9 +59,11 @@ func (d *Dir) reach(e *teasel.Entry) {
 	if d.meta.Edges == 0 {
 		return
 	}
-	const buckets = 8
+	const buckets, most = 8, 1 << 32
 	for _, f := range e.Features {
-		d.edges[(f-1)/buckets] = struct{}{}
+		if f <= most {
+			d.edges[(f-1)/buckets] = struct{}{}
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ type Meta struct {
 	Blocked   []string        `json:"blocked,omitempty"`   // what is not because it may destroy something
 	AFL       bool            `json:"afl,omitempty"`       // inputs are what the target reads: queue/, crashes/ and hangs/ are as AFL++ has them
 	Build     string          `json:"build,omitempty"`     // of the target: tells it from what it was before; "": unknown
-	Edges     int             `json:"edges,omitempty"`     // counters of the target, of which a feature holds number times 8 plus bucket, plus 1; 0: unknown
+	Edges     int             `json:"edges,omitempty"`     // counters of the target, of which a feature up to 2^32 holds number times 8 plus bucket, plus 1; 0: unknown
 }
 
 // check refuses what would lead files out of the directory.

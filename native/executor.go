@@ -104,8 +104,8 @@ func (e *executor) Reset(context.Context) error {
 // Learn notes what the worker holds.
 func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 	for _, f := range fs {
-		if f > 0 && f <= 1<<32 {
-			e.memory.Learn(uint32(f-1), int(complexity))
+		if n, ok := numberOf(f); ok {
+			e.memory.Learn(n, int(complexity))
 		}
 	}
 }
@@ -234,7 +234,7 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 		return
 	}
 	for _, f := range fs {
-		o.Features = append(o.Features, teasel.Feature(f)+1)
+		o.Features = append(o.Features, featureOf(f))
 	}
 }
 
@@ -289,7 +289,7 @@ func (e *executor) forget(a teasel.Ask, fs []uint32) {
 func (e *executor) keep(o *teasel.Observation, seen, again []uint32) {
 	for _, f := range seen {
 		if _, ok := slices.BinarySearch(again, f); ok {
-			o.Features = append(o.Features, teasel.Feature(f)+1)
+			o.Features = append(o.Features, featureOf(f))
 		} else if e.doubts[f] < maxDoubts {
 			e.doubts[f]++
 			e.memory.Forget(f)

@@ -92,6 +92,36 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// What a comparison of texts comes to is news by itself, whether it reaches another edge or not: two texts that differ, and two
+// that are equal, each with each text of the program's own.
+func TestTexts(t *testing.T) {
+	ex := open(t, native.Target{Command: []string{build(t, `#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+static volatile int sink;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	static const char *const names[] = {"red", "green", 0};
+	char s[8] = {0};
+	memcpy(s, d, n < 7 ? n : 7);
+	for (int i = 0; names[i]; i++) sink += strcmp(s, names[i]) == 0;
+	return 0;
+}`)}})
+	for _, test := range []struct {
+		in   string
+		news int
+	}{{"", -1}, {"", 0}, {"tan", 2}, {"sky", 0}, {"red", 1}, {"red", 0}, {"green", 1}, {"green", 0}, {"yellow", 0}} {
+		o := run(t, ex, teasel.Ask{}, test.in)
+		if test.news >= 0 && len(o.Features) != test.news {
+			t.Errorf("%q: features %v, want %d", test.in, o.Features, test.news)
+		}
+		for _, f := range o.Features {
+			if edge := f <= 1<<32; edge != (test.news < 0) {
+				t.Errorf("%q: feature %d is an edge: %v", test.in, f, edge)
+			}
+		}
+	}
+}
+
 // An input that is shorter than all that reached a feature before is news, and one that is not is none.
 func TestSimpler(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, trivial)}})

@@ -22,13 +22,16 @@ type reach struct {
 	edges    map[teasel.Feature]bool
 }
 
-// add takes features in; native ones are the number of an edge times 8 plus the bucket of its count, plus 1.
+// add takes features in; native ones up to 2^32 are the number of an edge times 8 plus the bucket of its count, plus 1.
 func (r *reach) add(fs []teasel.Feature) {
 	if r.features == nil {
 		r.features, r.edges = map[teasel.Feature]bool{}, map[teasel.Feature]bool{}
 	}
 	for _, f := range fs {
-		r.features[f], r.edges[(f-1)/8] = true, true
+		r.features[f] = true
+		if f <= 1<<32 {
+			r.edges[(f-1)/8] = true
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // These are the constants of runtime/layout.h.
 const (
-	version    = 5
+	version    = 6
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
@@ -26,6 +26,9 @@ const (
 	lastSample = syscall.Signal(51)
 	sampleOver = 1 << 30
 )
+
+// Texts is how many counters, the first ones, are of comparisons of texts and of no edge.
+const Texts = 64 * line
 
 // What is asked of a run.
 const (

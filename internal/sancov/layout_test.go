@@ -24,7 +24,7 @@ func TestLayout(t *testing.T) {
 		"offsetof(struct operand, a)": unsafe.Offsetof(Operand{}.A), "offsetof(struct header, inputs)": unsafe.Offsetof(header{}.inputs),
 		"offsetof(struct header, watching)": unsafe.Offsetof(header{}.watching), "offsetof(struct header, watched)": unsafe.Offsetof(header{}.watched), "TEASEL_SITES": siteCount, "sizeof(struct mutation)": unsafe.Sizeof(mutation{}), "offsetof(struct mutation, seed)": unsafe.Offsetof(mutation{}.seed), "offsetof(struct mutation, crosses)": unsafe.Offsetof(mutation{}.crosses), "COMMAND_MUTATE": commandMutate, "HELLO_CROSSER": Crosser, "offsetof(struct header, pid)": unsafe.Offsetof(header{}.pid),
 		"offsetof(struct header, status)": unsafe.Offsetof(header{}.status), "offsetof(struct header, signal)": unsafe.Offsetof(header{}.signal),
-		"offsetof(struct header, looking)": unsafe.Offsetof(header{}.looking), "offsetof(struct header, asked)": unsafe.Offsetof(header{}.asked), "offsetof(struct header, frames)": unsafe.Offsetof(header{}.frames), "TEASEL_VERSION": version, "TEASEL_LINE": line,
+		"offsetof(struct header, looking)": unsafe.Offsetof(header{}.looking), "offsetof(struct header, asked)": unsafe.Offsetof(header{}.asked), "offsetof(struct header, frames)": unsafe.Offsetof(header{}.frames), "TEASEL_VERSION": version, "TEASEL_LINE": line, "TEASEL_TEXTS": Texts,
 		"TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxText, "TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": uintptr(askSample), "TEASEL_LAST_SAMPLE": uintptr(lastSample), "TEASEL_OVER": sampleOver, "FD_COUNT": fdCount, "ASK_QUIET": AskQuiet, "COMMAND_RENEW": commandRenew,
 		"STATUS_RENEWED": statusRenewed, "HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "OPERAND_SWITCH": OperandSwitch,
 	}

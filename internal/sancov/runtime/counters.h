@@ -1,4 +1,5 @@
-// Edge counters: clang's inline 8-bit counters of all modules, one after another, each from a multiple of 64 on.
+// Edge counters: clang's inline 8-bit counters of all modules, one after another, each from a multiple of 64 on, behind those
+// of comparisons of texts.
 // Hit counts are put into AFL's eight buckets. A feature is the number of a counter times 8 plus the bucket.
 
 struct region {
@@ -10,7 +11,7 @@ struct region {
 enum { REGIONS = 1024 };
 
 static struct region regions[REGIONS];
-static uint32_t region_count, counter_count, edge_count;
+static uint32_t region_count, counter_count = TEASEL_TEXTS, edge_count;
 static uint64_t shape = 0xcbf29ce484222325u;
 
 static inline uint64_t stir(uint64_t h, uint64_t x) {
@@ -73,7 +74,32 @@ static inline uint64_t classify(uint64_t w) {
 	       (uint64_t)buckets[w >> 32 & 65535] << 32 | (uint64_t)buckets[w >> 48] << 48;
 }
 
+// Comparisons of texts count as well, for what they come to may reach no other edge: one place of the program's with one text
+// of its own has a counter for equal and one for two texts that differ, neither of them empty.
+static uint8_t texts[TEASEL_TEXTS];
+static uint64_t texts_touched; // a bit for each line of them
+
+extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
+extern const char _end[] __attribute__((weak, visibility("hidden")));
+
+// inside returns an address as it is in every process, 0 if it is none of the program's own.
+static inline uint64_t inside(const void *p) {
+	uintptr_t at = (uintptr_t)p - (uintptr_t)__executable_start;
+	return at < (uintptr_t)_end - (uintptr_t)__executable_start ? at : 0;
+}
+
+static inline void text_mark(const void *caller, const void *a, const void *b, int equal) {
+	uint64_t site = inside(caller);
+	if (!site) return;
+	uint32_t i = (uint32_t)(stir(stir(stir(site, inside(a)), inside(b)), (uint64_t)equal) >> 32) % TEASEL_TEXTS;
+	uint64_t line = (uint64_t)1 << i / TEASEL_LINE;
+	texts[i] = 1;
+	if (!(texts_touched & line)) __atomic_fetch_or(&texts_touched, line, __ATOMIC_RELAXED); // there may be threads
+}
+
 static void counters_clear(void) {
+	__builtin_memset(texts, 0, sizeof texts);
+	texts_touched = 0;
 	for (uint32_t i = 0; i < region_count; i++)
 		__builtin_memset(regions[i].begin, 0, (size_t)(regions[i].end - regions[i].begin));
 }
@@ -131,9 +157,18 @@ static inline void word(struct slot *s, uint64_t raw, uint32_t at, uint32_t ask,
 	if (__builtin_expect((w & known) != 0 || s->length < bar[at / 8], 0)) news(s, w, at, !(ask & ASK_FEATURES));
 }
 
-// scan looks at all counters and leaves them zero. ask is a constant where it is inlined.
+// scan looks at all counters, in order, and leaves them zero. ask is a constant where it is inlined.
 static inline __attribute__((always_inline)) void scan(struct slot *s, uint32_t ask) {
 	struct tally t = {1, 0};
+	for (; texts_touched; texts_touched &= texts_touched - 1) {
+		uint32_t at = (uint32_t)__builtin_ctzll(texts_touched) * TEASEL_LINE;
+		for (uint32_t j = at; j < at + TEASEL_LINE; j += 8) {
+			uint64_t w;
+			__builtin_memcpy(&w, texts + j, 8);
+			if (w) word(s, w, j, ask, &t);
+		}
+		__builtin_memset(texts + at, 0, TEASEL_LINE);
+	}
 	for (uint32_t k = 0; k < region_count; k++) {
 		uint8_t *p = regions[k].begin, *end = regions[k].end;
 		uint32_t at = regions[k].at;

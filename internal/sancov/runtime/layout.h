@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 5,
+	TEASEL_VERSION = 6,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
 	TEASEL_TEXT = 32,         // bytes of a compared text that are kept
+	TEASEL_TEXTS = 64 * TEASEL_LINE, // counters of what comparisons of texts came to, before those of the modules
 	TEASEL_SITE_LIMIT = 20,   // records of one comparison in one run
 	TEASEL_SWITCH_LIMIT = 4,  // and of one switch, which has a record for each case
 	TEASEL_CASE_LIMIT = 96,   // cases of a switch

@@ -6,8 +6,6 @@ static uint8_t site_count[TEASEL_SITES];
 static struct operand *operands;
 static const uint8_t *watched;
 
-extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
-
 #define SITE ((uint32_t)((uintptr_t)__builtin_return_address(0) - (uintptr_t)__executable_start))
 #define IDLE __builtin_expect(!recording, 1)
 
@@ -94,22 +92,22 @@ static size_t length(const char *s, size_t most) {
 
 static int wrapped; // a call that a sanitizer's interceptor need not tell of again
 
-#define WRAP(name, params, args, an, bn)                                                                        \
+#define WRAP(name, params, args, filled, an, bn)                                                                \
 	int __real_##name params;                                                                                  \
 	int __wrap_##name params {                                                                                 \
-		if (IDLE) return __real_##name args;                                                                   \
 		wrapped = 1;                                                                                           \
 		int r = __real_##name args;                                                                            \
 		wrapped = 0;                                                                                           \
-		teasel_text(SITE, a, an, b, bn, r == 0);                                                               \
+		if (filled) text_mark(__builtin_return_address(0), a, b, r == 0);                                       \
+		if (!IDLE) teasel_text(SITE, a, an, b, bn, r == 0);                                                    \
 		return r;                                                                                              \
 	}
-WRAP(memcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n)
-WRAP(bcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n)
-WRAP(strcmp, (const char *a, const char *b), (a, b), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
-WRAP(strcasecmp, (const char *a, const char *b), (a, b), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
-WRAP(strncmp, (const char *a, const char *b, size_t n), (a, b, n), length(a, n), length(b, n))
-WRAP(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), length(a, n), length(b, n))
+WRAP(memcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n, n)
+WRAP(bcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n, n)
+WRAP(strcmp, (const char *a, const char *b), (a, b), *a && *b, length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
+WRAP(strcasecmp, (const char *a, const char *b), (a, b), *a && *b, length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
+WRAP(strncmp, (const char *a, const char *b, size_t n), (a, b, n), n && *a && *b, length(a, n), length(b, n))
+WRAP(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), n && *a && *b, length(a, n), length(b, n))
 
 // Sanitizers call these for libraries that were not compiled for fuzzing, such as C++'s, which compares strings.
 #define INTERCEPTED(name, params, an, bn)                                                                       \
@@ -124,6 +122,7 @@ INTERCEPTED(strncmp, (void *pc, const char *a, const char *b, size_t n, int r), 
 void *__real_memmem(const void *a, size_t an, const void *b, size_t bn);
 void *__wrap_memmem(const void *a, size_t an, const void *b, size_t bn) {
 	void *r = __real_memmem(a, an, b, bn);
+	if (an && bn) text_mark(__builtin_return_address(0), a, b, r != 0);
 	if (!IDLE) teasel_text(SITE, a, an < bn ? an : bn, b, bn, r != 0);
 	return r;
 }
@@ -131,6 +130,7 @@ void *__wrap_memmem(const void *a, size_t an, const void *b, size_t bn) {
 char *__real_strstr(const char *a, const char *b);
 char *__wrap_strstr(const char *a, const char *b) {
 	char *r = __real_strstr(a, b);
+	if (*a && *b) text_mark(__builtin_return_address(0), a, b, r != 0);
 	if (!IDLE) teasel_text(SITE, a, length(a, TEASEL_TEXT), b, length(b, TEASEL_TEXT), r != 0);
 	return r;
 }
