@@ -17,11 +17,11 @@ const (
 )
 
 // puzzleNames are programs in native/testdata.
-var puzzleNames = []string{"magic", "nested", "string", "checksum", "adler", "crcs", "folded", "long", "summed", "switched", "linear", "packed", "digits", "length"}
+var puzzleNames = []string{"magic", "nested", "string", "checksum", "adler", "crcs", "folded", "long", "summed", "switched", "linear", "packed", "digits", "length", "sections", "login"}
 
 // puzzles measures how long it takes from the start of the process to a confirmed and minimised finding, on the programs of the
-// tests of package native: magic numbers, texts, checksums, numbers that are computed. The only seed is 28
-// zeros.
+// tests of package native: magic numbers, texts, checksums, numbers that are computed, state that earlier lines have set. The only
+// seed is 28 zeros.
 func (m *meter) puzzles(ctx context.Context, w io.Writer) error {
 	seeds := filepath.Join(m.tmp, "seeds")
 	if err := os.MkdirAll(seeds, 0o755); err != nil {
