@@ -298,13 +298,15 @@ func (f Frame) foreign() bool {
 	return foreignExact[f.Function] || foreignSource.MatchString(f.File) || f.Module == "" && f.Function == ""
 }
 
-// own cuts our runtime off the outer end of a stack.
-func own(stack []Frame) []Frame {
-	for i, f := range stack {
-		switch f.Function {
-		case "teasel_run", "teasel_child", "teasel_serve", "__wrap_main":
-			return stack[:i]
+// own cuts our runtime off the outer end of a stack, and leaves out what stands in for the C library's comparisons.
+func own(stack []Frame) (theirs []Frame) {
+	for _, f := range stack {
+		switch name, wrapper := strings.CutPrefix(f.Function, "__wrap_"); {
+		case f.Function == "teasel_run" || f.Function == "teasel_child" || f.Function == "teasel_serve" || f.Function == "__wrap_main":
+			return theirs
+		case !wrapper || !slices.Contains(compared[:], name):
+			theirs = append(theirs, f)
 		}
 	}
-	return stack
+	return theirs
 }

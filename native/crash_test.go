@@ -3,6 +3,7 @@ package native_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,30 @@ var planted = []struct {
 	{"G", "native/global-buffer-overflow", teasel.High, "global_read", "", "address"},
 	{"U", "native/use-after-free", teasel.Critical, "use_after_free", "", "address"},
 	{"O", "native/undefined-behaviour", teasel.Medium, "overflow", "", "undefined"},
+}
+
+// A crash in a comparison of the C library has the frames of the program, not those of what stands in for the comparison.
+func TestComparisonCrashes(t *testing.T) {
+	for name, flags := range map[string][]string{"plain": {"-g"}, "address": {"-g", "-fsanitize=address"}} {
+		ex := open(t, native.Target{Command: []string{build(t, `#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+__attribute__((noinline)) static int look(const char *s) { return strcmp(s, "abc") == 7; }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return look(n ? 0 : "x"); }`, flags...)}})
+		for _, ask := range []teasel.Ask{{}, {Operands: true}} {
+			c, _ := run(t, ex, ask, "a").Evidence.(*native.Crash)
+			if c == nil {
+				t.Fatalf("%s: no crash", name)
+			}
+			var names []string
+			for _, f := range c.Stack {
+				names = append(names, f.Function)
+			}
+			if !slices.Contains(names, "look") || slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "__wrap_") }) {
+				t.Errorf("%s: %q", name, names)
+			}
+		}
+	}
 }
 
 // Every class of crash gets its rule, its severity and the function it is in, in every build; its twin without bugs gets
