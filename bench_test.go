@@ -12,7 +12,7 @@ import (
 
 type noop struct{ size int }
 
-func (n noop) Open(context.Context) (teasel.Executor[[]byte], error) {
+func (n noop) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	if n.size > 1 {
 		return noopBatch{size: n.size}, nil
 	}
@@ -89,8 +89,8 @@ func BenchmarkEngine(b *testing.B) {
 // first gives the seed a feature, so that there is a testcase to work on.
 type first struct{ noop }
 
-func (f first) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
-	ex, err := f.noop.Open(ctx)
+func (f first) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
+	ex, err := f.noop.Open(ctx, role)
 	if b, ok := ex.(noopBatch); ok {
 		return &firstBatch{noopBatch: b}, err
 	}

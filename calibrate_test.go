@@ -17,10 +17,10 @@ type recalled struct {
 
 var _ teasel.Overlapper = (*recalled)(nil)
 
-func (r *recalled) Open(context.Context) (teasel.Executor[[]byte], error) { return r, nil }
-func (r *recalled) Close() error                                          { return nil }
-func (r *recalled) BatchSize() int                                        { return 32 }
-func (r *recalled) Overlaps() bool                                        { return true }
+func (r *recalled) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return r, nil }
+func (r *recalled) Close() error                                                       { return nil }
+func (r *recalled) BatchSize() int                                                     { return 32 }
+func (r *recalled) Overlaps() bool                                                     { return true }
 
 func (r *recalled) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	first := byte(0)
@@ -85,8 +85,10 @@ func TestCalibrateTogether(t *testing.T) {
 // leisurely is a target that is over an input of seven bytes when the time for it is short.
 type leisurely struct{}
 
-func (leisurely) Open(context.Context) (teasel.Executor[[]byte], error) { return leisurely{}, nil }
-func (leisurely) Close() error                                          { return nil }
+func (leisurely) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return leisurely{}, nil
+}
+func (leisurely) Close() error { return nil }
 
 func (leisurely) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(len(in)+1))

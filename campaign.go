@@ -35,6 +35,7 @@ type Campaign[T any] struct {
 	Calibrate    int           // times a new testcase is run again before it is kept; 0: it is believed, and never trimmed
 	Annotate     bool          // the executor fills Observation.Note: testcases of others are run once for theirs
 	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
+	Background   bool          // without a limit on Runs, each worker opens a second executor on which it confirms what takes long
 	Tries        int           // times a finding is shown again; 0: 3
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }
@@ -45,8 +46,8 @@ func (c *Campaign[T]) check() error {
 	}
 	_, clones := c.Mutator.(Cloner[T])
 	_, undoes := c.Mutator.(Undoer[T])
-	if _, beside := c.Target.(Backgrounder[T]); undoes && !clones && (c.Workers > 1 || beside && c.Runs == 0) {
-		return errors.New("checking campaign: a mutator that can undo needs Clone for more than one worker, and for a target with one beside it")
+	if undoes && !clones && (c.Workers > 1 || c.Background && c.Runs == 0) {
+		return errors.New("checking campaign: a mutator that can undo needs Clone for more than one worker, and for a background executor")
 	}
 	return nil
 }
@@ -210,10 +211,7 @@ func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
 }
 
 func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit uint64) (err error) {
-	if b, ok := c.Target.(Binder); ok {
-		defer b.Bind()()
-	}
-	ex, err := c.Target.Open(ctx)
+	ex, err := c.Target.Open(ctx, Role{Worker: number})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func newTrouble(open, exec int) trouble {
 	return trouble{new(sync.Mutex), open, exec, new(int), new(int), new(int)}
 }
 
-func (f trouble) Open(context.Context) (teasel.Executor[[]byte], error) {
+func (f trouble) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if *f.opened++; *f.opened == f.open {
@@ -74,47 +75,47 @@ func bytesCampaign(target teasel.Target[[]byte]) *teasel.Campaign[[]byte] {
 	return &teasel.Campaign[[]byte]{Target: target, Mutator: byteMutator{}, Codec: raw{}, Seeds: [][]byte{[]byte("seed")}}
 }
 
-// binding notes what its workers do, in which order.
-type binding struct {
-	mu   *sync.Mutex
-	said *[]string
-}
-
-type boundExecutor struct {
+// threadTarget notes which thread opens and closes each executor.
+type threadTarget struct {
 	noopSingle
-	b binding
+	mu      *sync.Mutex
+	threads map[string][]int
+	worker  int
 }
 
-func (b binding) say(word string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	*b.said = append(*b.said, word)
+func (t threadTarget) Open(_ context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
+	runtime.LockOSThread()
+	t.worker = role.Worker
+	t.note("open")
+	return t, nil
 }
 
-func (b binding) Bind() func() {
-	b.say("bind")
-	return func() { b.say("release") }
-}
-
-func (b binding) Open(context.Context) (teasel.Executor[[]byte], error) {
-	b.say("open")
-	return boundExecutor{b: b}, nil
-}
-
-func (e boundExecutor) Close() error {
-	e.b.say("close")
+func (t threadTarget) Close() error {
+	t.note("close")
+	runtime.UnlockOSThread()
 	return nil
 }
 
-func TestBinder(t *testing.T) {
-	b := binding{mu: new(sync.Mutex), said: new([]string)}
-	c := bytesCampaign(b)
-	c.Runs = 10
+func (t threadTarget) note(what string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := fmt.Sprint(what, t.worker)
+	t.threads[key] = append(t.threads[key], syscall.Gettid())
+}
+
+// The goroutine that opens an executor closes it too, or a target could not bind its thread.
+func TestOpenAndCloseOnOneThread(t *testing.T) {
+	target := threadTarget{mu: new(sync.Mutex), threads: map[string][]int{}}
+	c := bytesCampaign(target)
+	c.Workers, c.Runs = 2, 200
 	if _, err := c.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"bind", "open", "close", "release"}; !slices.Equal(*b.said, want) {
-		t.Errorf("a worker does %v, want %v", *b.said, want)
+	for i := range c.Workers {
+		opened, closed := target.threads[fmt.Sprint("open", i)], target.threads[fmt.Sprint("close", i)]
+		if len(opened) != 1 || !slices.Equal(opened, closed) {
+			t.Errorf("worker %d was opened on thread %v and closed on %v", i, opened, closed)
+		}
 	}
 }
 
@@ -255,8 +256,10 @@ func TestResume(t *testing.T) {
 
 type lengths struct{}
 
-func (lengths) Open(context.Context) (teasel.Executor[[]byte], error) { return lengths{}, nil }
-func (lengths) Close() error                                          { return nil }
+func (lengths) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return lengths{}, nil
+}
+func (lengths) Close() error { return nil }
 func (lengths) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(len(in)/8+1))
 	return nil
@@ -430,8 +433,10 @@ type lastMoment struct {
 	n      int
 }
 
-func (l *lastMoment) Open(context.Context) (teasel.Executor[[]byte], error) { return l, nil }
-func (l *lastMoment) Close() error                                          { return nil }
+func (l *lastMoment) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return l, nil
+}
+func (l *lastMoment) Close() error { return nil }
 func (l *lastMoment) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	if err := ctx.Err(); err != nil {
 		return err

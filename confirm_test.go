@@ -16,7 +16,7 @@ type watchedTarget struct {
 	longest *int
 }
 
-func (t watchedTarget) Open(context.Context) (teasel.Executor[script], error) {
+func (t watchedTarget) Open(context.Context, teasel.Role) (teasel.Executor[script], error) {
 	e := &watchedExecutor{windowExecutor{t: t.windowTarget}, t.longest}
 	e.start()
 	return e, nil
@@ -62,8 +62,10 @@ type hangTarget struct {
 	least      int // bytes for it to hang for ever; fewer take longer than a quick try waits
 }
 
-func (h *hangTarget) Open(context.Context) (teasel.Executor[[]byte], error) { return h, nil }
-func (h *hangTarget) Close() error                                          { return nil }
+func (h *hangTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return h, nil
+}
+func (h *hangTarget) Close() error { return nil }
 func (h *hangTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit = teasel.ExitOK
 	if len(in) > 1 && in[0] == 7 && (o.Ask.Quick || len(in) >= h.least) {
@@ -110,7 +112,7 @@ func TestSlowIsNoHang(t *testing.T) {
 // script that was run.
 type chainTarget struct{ longest *int }
 
-func (t chainTarget) Open(context.Context) (teasel.Executor[script], error) {
+func (t chainTarget) Open(context.Context, teasel.Role) (teasel.Executor[script], error) {
 	return &chainExecutor{longest: t.longest}, nil
 }
 
@@ -188,10 +190,11 @@ type deepTarget struct {
 	beside chainTarget
 }
 
-var _ teasel.Backgrounder[script] = deepTarget{}
-
-func (t deepTarget) OpenBackground(ctx context.Context) (teasel.Executor[script], error) {
-	return t.beside.Open(ctx)
+func (t deepTarget) Open(ctx context.Context, role teasel.Role) (teasel.Executor[script], error) {
+	if role.Background {
+		return t.beside.Open(ctx, role)
+	}
+	return t.chainTarget.Open(ctx, role)
 }
 
 // What a target ran before is shown beside the campaign where that can be: scripts of one call are all that it runs itself.
@@ -200,7 +203,7 @@ func TestHistoryBeside(t *testing.T) {
 	s := runWindow(t, []string{"arm", "fire", "list", "read"}, false, func(c *teasel.Campaign[script]) {
 		c.Target = deepTarget{chainTarget{&longest}, chainTarget{&beside}}
 		c.NewDetectors = chains
-		c.Generate, c.Runs, c.StopAfter, c.Duration = 1, 0, 1, time.Minute
+		c.Background, c.Generate, c.Runs, c.StopAfter, c.Duration = true, 1, 0, 1, time.Minute
 	})
 	if got := inputs(s); len(got) != 1 || got[0] != `chain [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` || longest != 1 || beside < 2 {
 		t.Errorf("found %v; the longest scripts had %d calls, and %d beside", got, longest, beside)
@@ -224,9 +227,9 @@ var _ teasel.Counter[[]byte] = lettersMutator{}
 // mortal ends as exit says with an input that has a k in it, or an a and a b, and its last letter is blamed.
 type mortal struct{ exit teasel.Exit }
 
-func (m mortal) Open(context.Context) (teasel.Executor[[]byte], error) { return m, nil }
-func (mortal) Close() error                                            { return nil }
-func (mortal) Reset(context.Context) error                             { return nil }
+func (m mortal) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return m, nil }
+func (mortal) Close() error                                                         { return nil }
+func (mortal) Reset(context.Context) error                                          { return nil }
 
 func (m mortal) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit = teasel.ExitOK; bytes.ContainsRune(in, 'k') || bytes.Contains(in, []byte("ab")) {
@@ -270,8 +273,8 @@ func testBystander(t *testing.T, exit teasel.Exit) {
 // moody shows a fault only when its process has run more than a few inputs, and not every time.
 type moody struct{ runs int }
 
-func (m *moody) Open(context.Context) (teasel.Executor[[]byte], error) { return m, nil }
-func (m *moody) Close() error                                          { return nil }
+func (m *moody) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return m, nil }
+func (m *moody) Close() error                                                       { return nil }
 
 func (m *moody) Reset(context.Context) error {
 	m.runs = 0

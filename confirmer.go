@@ -13,7 +13,7 @@ import (
 // its own, while its worker goes on fuzzing. It goes on one errand at a time, and the worker looks at what has come of it
 // between two. When an errand ends is the clock's doing, so there is none where runs are counted.
 type confirmer[T any] struct {
-	target Backgrounder[T]
+	target Target[T]
 	w      *Worker[T] // has no part in the campaign and keeps no testcases; nil: no target has been opened yet
 	news   News       // of the last errand
 	claim  *claim[T]  // what was to be shown; nil: something that has been told was made simpler
@@ -120,7 +120,7 @@ func (b *confirmer[T]) start(ctx context.Context, w *Worker[T], cl *claim[T]) {
 }
 
 func (b *confirmer[T]) open(ctx context.Context, c *Campaign[T], number int) bool {
-	ex, err := b.target.OpenBackground(ctx)
+	ex, err := b.target.Open(ctx, Role{Worker: number, Background: true})
 	if err != nil { // the worker has one, and does without the confirmer
 		return false
 	}
@@ -131,11 +131,6 @@ func (b *confirmer[T]) open(ctx context.Context, c *Campaign[T], number int) boo
 
 // run is an errand.
 func (b *confirmer[T]) run(ctx context.Context) (err error) {
-	if p, ok := b.w.ex.(Prioritizer); ok {
-		if err := p.Prioritize(b.severity()); err != nil {
-			return err
-		}
-	}
 	if b.claim == nil {
 		err = b.w.slice(ctx)
 		b.rough += time.Since(b.began)
@@ -151,14 +146,6 @@ func (b *confirmer[T]) run(ctx context.Context) (err error) {
 		err = nil
 	}
 	return errors.Join(err, b.w.publish(context.WithoutCancel(ctx)))
-}
-
-// severity is that of the finding which the errand is about.
-func (b *confirmer[T]) severity() Severity {
-	if b.claim == nil {
-		return b.w.rough[0].f.Severity
-	}
-	return b.claim.f.Severity
 }
 
 // hear takes over what has come of an errand.

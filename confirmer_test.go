@@ -24,7 +24,6 @@ type staller struct {
 	executions     atomic.Uint64 // of the first instance
 	rests, looks   atomic.Int32
 	stopped        atomic.Bool
-	severity       atomic.Int32 // that the other instance was last told
 }
 
 type stalled struct {
@@ -33,28 +32,19 @@ type stalled struct {
 }
 
 var (
-	_ teasel.Backgrounder[[]byte] = (*staller)(nil)
-	_ teasel.Readier              = (*stalled)(nil)
-	_ teasel.Rester               = (*stalled)(nil)
-	_ teasel.Prioritizer          = (*stalled)(nil)
+	_ teasel.Readier = (*stalled)(nil)
+	_ teasel.Rester  = (*stalled)(nil)
 )
 
-func (t *staller) Open(context.Context) (teasel.Executor[[]byte], error) {
+func (t *staller) Open(_ context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
 	t.opened.Add(1)
-	return &stalled{t, true}, nil
-}
-
-func (t *staller) OpenBackground(context.Context) (teasel.Executor[[]byte], error) {
-	t.opened.Add(1)
+	if !role.Background {
+		return &stalled{t, true}, nil
+	}
 	if t.refuses {
 		return nil, errors.New("there is one already")
 	}
 	return &stalled{t, false}, nil
-}
-
-func (s *stalled) Prioritize(to teasel.Severity) error {
-	s.t.severity.Store(int32(to))
-	return nil
 }
 
 func (s *stalled) Rest() { s.t.rests.Add(1) }
@@ -87,9 +77,6 @@ func (s *stalled) Exec(ctx context.Context, in []byte, o *teasel.Observation) er
 		return nil
 	}
 	o.Evidence = "beside"
-	if teasel.Severity(s.t.severity.Load()) < teasel.Medium {
-		return errors.New("it was not told what it is used for")
-	}
 	if s.t.stops && s.t.stopped.CompareAndSwap(false, true) {
 		s.t.cancel()
 		<-ctx.Done()
@@ -125,7 +112,7 @@ func TestConfirmer(t *testing.T) {
 			defer cancel()
 			tt.target.cancel = cancel
 			c := bytesCampaign(tt.target)
-			c.Runs, c.StopAfter = tt.runs, tt.findings
+			c.Background, c.Runs, c.StopAfter = true, tt.runs, tt.findings
 			hangs := teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
 				if o.Exit > teasel.ExitRejected {
 					fs = append(fs, teasel.Finding{Rule: "hang", Subject: o.Detail, Severity: teasel.High})
@@ -175,14 +162,8 @@ type laggardExecutor struct {
 	first bool
 }
 
-var _ teasel.Backgrounder[[]byte] = (*laggard)(nil)
-
-func (t *laggard) Open(context.Context) (teasel.Executor[[]byte], error) {
-	return &laggardExecutor{t, true}, nil
-}
-
-func (t *laggard) OpenBackground(context.Context) (teasel.Executor[[]byte], error) {
-	return &laggardExecutor{t, false}, nil
+func (t *laggard) Open(_ context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
+	return &laggardExecutor{t, !role.Background}, nil
 }
 
 func (e *laggardExecutor) Close() error { return nil }
@@ -210,7 +191,7 @@ func TestHandOver(t *testing.T) {
 	leaks(t)
 	target := &laggard{}
 	c := bytesCampaign(target)
-	c.StopAfter = 1
+	c.Background, c.StopAfter = true, 1
 	c.NewDetectors = func() []teasel.Detector {
 		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) (fs []teasel.Finding) {
 			if o.Exit == teasel.ExitCrash {

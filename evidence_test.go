@@ -16,10 +16,10 @@ type scribble struct {
 	deadly bool
 }
 
-func (s *scribble) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
-func (s *scribble) Close() error                                          { return nil }
-func (s *scribble) Reset(context.Context) error                           { return nil }
-func (s *scribble) BatchSize() int                                        { return 32 }
+func (s *scribble) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return s, nil }
+func (s *scribble) Close() error                                                       { return nil }
+func (s *scribble) Reset(context.Context) error                                        { return nil }
+func (s *scribble) BatchSize() int                                                     { return 32 }
 
 func (s *scribble) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	s.note(0, in, o)
@@ -82,7 +82,7 @@ func TestEvidenceBelongsToItsInput(t *testing.T) {
 // spelled is a scribble that takes one input at a time, and every byte of an input, with its place, is a feature.
 type spelled struct{ *scribble }
 
-func (s spelled) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+func (s spelled) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return s, nil }
 
 func (s spelled) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	for i, b := range ins[0] {

@@ -10,8 +10,8 @@ import (
 // nesting is the target: it dies of "(((". What it reaches is how deep it got.
 type nesting struct{}
 
-func (n nesting) Open(context.Context) (teasel.Executor[[]byte], error) { return n, nil }
-func (n nesting) Close() error                                          { return nil }
+func (n nesting) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return n, nil }
+func (n nesting) Close() error                                                       { return nil }
 
 func (n nesting) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	depth := 0

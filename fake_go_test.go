@@ -58,8 +58,10 @@ type goTarget struct{ current *os.File }
 
 type goExecutor struct{ current *os.File }
 
-func (t goTarget) Open(context.Context) (teasel.Executor[order], error) { return goExecutor(t), nil }
-func (e goExecutor) Close() error                                       { return nil }
+func (t goTarget) Open(context.Context, teasel.Role) (teasel.Executor[order], error) {
+	return goExecutor(t), nil
+}
+func (e goExecutor) Close() error { return nil }
 
 func (e goExecutor) Exec(_ context.Context, in order, o *teasel.Observation) error {
 	if e.current != nil {
@@ -167,16 +169,10 @@ func TestUndoFake(t *testing.T) {
 	if _, err := c.Run(context.Background()); err == nil {
 		t.Error("two workers share an undo stack")
 	}
-	c.Workers, c.Runs, c.Target = 1, 0, besideTarget{}
+	c.Workers, c.Runs, c.Background = 1, 0, true
 	if _, err := c.Run(context.Background()); err == nil {
-		t.Error("a worker and what shows findings again beside it share an undo stack")
+		t.Error("a worker and its background executor share an undo stack")
 	}
-}
-
-type besideTarget struct{ safeTarget }
-
-func (t besideTarget) OpenBackground(ctx context.Context) (teasel.Executor[order], error) {
-	return t.Open(ctx)
 }
 
 type noClone struct{ m *orderMutator }
@@ -190,7 +186,9 @@ func (n noClone) Undo(in *order)                              { n.m.Undo(in) }
 // safeTarget keeps away from what ends the process.
 type safeTarget struct{}
 
-func (safeTarget) Open(context.Context) (teasel.Executor[order], error) { return safeExecutor{}, nil }
+func (safeTarget) Open(context.Context, teasel.Role) (teasel.Executor[order], error) {
+	return safeExecutor{}, nil
+}
 
 type safeExecutor struct{ goExecutor }
 

@@ -77,7 +77,7 @@ type windowTarget struct {
 	again  *int // what asks for "dear" comes late, and is counted here if it is run again; nil: it does not come late
 }
 
-func (t windowTarget) Open(context.Context) (teasel.Executor[script], error) {
+func (t windowTarget) Open(context.Context, teasel.Role) (teasel.Executor[script], error) {
 	e := &windowExecutor{t: t}
 	e.start()
 	return e, nil

@@ -30,7 +30,7 @@ var (
 	_ teasel.Learner               = (*nativeExecutor)(nil)
 )
 
-func (t nativeTarget) Open(context.Context) (teasel.Executor[[]byte], error) {
+func (t nativeTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	return &nativeExecutor{simpler: t.simpler, shorted: map[teasel.Feature]float64{}}, nil
 }
 
@@ -271,8 +271,10 @@ func TestImportsAreTrimmed(t *testing.T) {
 // lengthTarget shows what is new for every length, and always the same trace.
 type lengthTarget struct{}
 
-func (t lengthTarget) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
-func (lengthTarget) Close() error                                            { return nil }
+func (t lengthTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return t, nil
+}
+func (lengthTarget) Close() error { return nil }
 
 func (lengthTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Trace, o.Features = teasel.ExitOK, 1, append(o.Features, teasel.Feature(1+len(in)))

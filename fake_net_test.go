@@ -25,8 +25,10 @@ type netExecutor struct{}
 // reached is where in a dialogue each state was entered.
 type reached map[teasel.Feature]int
 
-func (netTarget) Open(context.Context) (teasel.Executor[dialogue], error) { return netExecutor{}, nil }
-func (netExecutor) Close() error                                          { return nil }
+func (netTarget) Open(context.Context, teasel.Role) (teasel.Executor[dialogue], error) {
+	return netExecutor{}, nil
+}
+func (netExecutor) Close() error { return nil }
 
 func (netExecutor) Exec(_ context.Context, d dialogue, o *teasel.Observation) error {
 	state, note := 0, reached{}

@@ -29,8 +29,10 @@ func newOverlapping(deadly bool) *overlapping {
 	return &overlapping{scribble: scribble{notes: make([][1]byte, 32), deadly: deadly}, other: make([][1]byte, 32)}
 }
 
-func (s *overlapping) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
-func (s *overlapping) Overlaps() bool                                        { return true }
+func (s *overlapping) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return s, nil
+}
+func (s *overlapping) Overlaps() bool { return true }
 
 func (s *overlapping) Close() error {
 	if s.running.Load() {
@@ -156,10 +158,10 @@ func TestOverlapCancelled(t *testing.T) {
 // shy is a target of overlapping batches that shows nothing but what an input begins with, and that once only.
 type shy struct{ shown map[byte]bool }
 
-func (s shy) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
-func (s shy) Close() error                                          { return nil }
-func (s shy) Overlaps() bool                                        { return true }
-func (s shy) BatchSize() int                                        { return 4 }
+func (s shy) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return s, nil }
+func (s shy) Close() error                                                       { return nil }
+func (s shy) Overlaps() bool                                                     { return true }
+func (s shy) BatchSize() int                                                     { return 4 }
 
 func (s shy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit = teasel.ExitOK
@@ -229,8 +231,8 @@ type frail struct {
 	sizes []int
 }
 
-func (f *frail) Open(context.Context) (teasel.Executor[[]byte], error) { return f, nil }
-func (f *frail) BatchSize() int                                        { return 8 }
+func (f *frail) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return f, nil }
+func (f *frail) BatchSize() int                                                     { return 8 }
 
 func (f *frail) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	if bytes.HasSuffix(in, []byte("!")) {

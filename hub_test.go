@@ -78,7 +78,7 @@ func TestFiguresAfterAFailure(t *testing.T) {
 // pair is a target of batches with two bugs, which are seen in one batch.
 type pair struct{ noopBatch }
 
-func (p pair) Open(context.Context) (teasel.Executor[[]byte], error) { return p, nil }
+func (p pair) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return p, nil }
 
 func (p pair) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit = teasel.ExitOK

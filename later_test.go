@@ -18,10 +18,10 @@ type tardy struct {
 	told       uint64 // executions that had been made when the finding was told
 }
 
-func (t *tardy) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
-func (t *tardy) Close() error                                          { return nil }
-func (t *tardy) Reset(context.Context) error                           { return nil }
-func (t *tardy) Ready() bool                                           { return t.executions >= t.ready }
+func (t *tardy) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return t, nil }
+func (t *tardy) Close() error                                                       { return nil }
+func (t *tardy) Reset(context.Context) error                                        { return nil }
+func (t *tardy) Ready() bool                                                        { return t.executions >= t.ready }
 func (t *tardy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if t.executions++; t.executions == t.end {
 		t.cancel()
@@ -84,7 +84,7 @@ type sluggish struct {
 	untried []teasel.Finding
 }
 
-func (s *sluggish) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
+func (s *sluggish) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return s, nil }
 
 func (s *sluggish) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	s.executions++

@@ -6,7 +6,7 @@ import "math/rand/v2"
 // the execution, so that one execution is a pure function of those and of the testcase it began with.
 type Rand = rand.Rand
 
-// A Mutator makes inputs and changes them. Each worker, and what shows findings again beside it ([Backgrounder]), gets a copy of
+// A Mutator makes inputs and changes them. Each worker, and its background executor, gets a copy of
 // its own if the mutator is a [Cloner]; otherwise they share it, and its methods must bear being called at once.
 type Mutator[T any] interface {
 	// Generate makes an input from nothing.

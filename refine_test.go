@@ -13,8 +13,10 @@ import (
 // simple: it is always one byte that can go, the highest step.
 type stairsTarget struct{}
 
-func (t stairsTarget) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
-func (t stairsTarget) Close() error                                          { return nil }
+func (t stairsTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return t, nil
+}
+func (t stairsTarget) Close() error { return nil }
 func (t stairsTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit = teasel.ExitOK
 	for i, b := range in {
@@ -75,7 +77,9 @@ type slowStairs struct {
 	cancel      context.CancelFunc
 }
 
-func (t slowStairs) Open(context.Context) (teasel.Executor[[]byte], error) { return t, nil }
+func (t slowStairs) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return t, nil
+}
 func (t slowStairs) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	err := t.stairsTarget.Exec(ctx, in, o)
 	if o.Exit == teasel.ExitOK {

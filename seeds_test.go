@@ -34,7 +34,7 @@ type eager struct {
 	inputs *[]string
 }
 
-func (e eager) Open(context.Context) (teasel.Executor[[]byte], error) { return e, nil }
+func (e eager) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return e, nil }
 
 func (e eager) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	*e.inputs = append(*e.inputs, string(in))
@@ -144,8 +144,8 @@ func TestSourceBetweenLongRounds(t *testing.T) {
 // reaching is a target of batches that tells inputs apart by their length.
 type reaching struct{ noopBatch }
 
-func (r reaching) Open(context.Context) (teasel.Executor[[]byte], error) { return r, nil }
-func (reaching) BatchSize() int                                          { return 4 }
+func (r reaching) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return r, nil }
+func (reaching) BatchSize() int                                                       { return 4 }
 
 func (reaching) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	for i := range ins {

@@ -2,17 +2,17 @@ package teasel
 
 import "context"
 
-// A Target says what is to be fuzzed. It is inert: Open starts a live instance. Open may be called by several
-// workers at once, each of which owns what it gets.
+// A Target describes what is fuzzed. It is inert: Open starts a live instance. Several workers may call Open at once, each of
+// which owns the executor that it gets. The goroutine that opens an executor is the one that closes it, so that Open may bind
+// its thread to a processor and Close may release it.
 type Target[T any] interface {
-	Open(ctx context.Context) (Executor[T], error)
+	Open(ctx context.Context, role Role) (Executor[T], error)
 }
 
-// A Binder is a [Target] whose workers have a part of the machine each, such as a processor. Bind is called by the
-// goroutine that is to open the target and use it, before it does; release by the same one, when all is closed. What the
-// goroutine starts in between inherits what its thread is bound to.
-type Binder interface {
-	Bind() (release func())
+// Role says what an executor is opened for. The zero value is the first worker's, which also suits a single replay.
+type Role struct {
+	Worker     int  // the number of the worker, from 0 on
+	Background bool // findings are confirmed and minimised on it while the worker fuzzes; it should yield the processor to the worker
 }
 
 // An Executor is a live target. An error is a failure of ours and ends the worker; whatever the target does wrong is
@@ -36,17 +36,6 @@ type BatchExecutor[T any] interface {
 // If Overlaps says so when the target has been opened, ExecBatch is called by other goroutines than the one that opened it,
 // still one at a time and never while another method is running, and the evidence of a call is good until the next but one.
 type Overlapper interface{ Overlaps() bool }
-
-// A Backgrounder is a [Target] that can have an instance beside those of the workers, which gets what they leave of the
-// machine. When something is found that takes long to show, or needs a target that has to be waited for, and executions are
-// not limited, each worker opens one of its own, from another goroutine, to show that again while the campaign goes on.
-type Backgrounder[T any] interface {
-	OpenBackground(ctx context.Context) (Executor[T], error)
-}
-
-// A Prioritizer is an [Executor] of a [Backgrounder] that gives way to the campaign the more, the less what it is used for
-// matters. Prioritize says how bad the finding is that it is to show from now on.
-type Prioritizer interface{ Prioritize(s Severity) error }
 
 // A Rester is an [Executor] that keeps what its last calls came to. Rest says that none of that is needed, nor its memory
 // for a while; the evidence of those is no longer good.

@@ -134,8 +134,8 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	if o, ok := ex.(Overlapper); ok && w.batch != nil && o.Overlaps() {
 		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size), nil}, {make([]T, size), make([]Observation, size), nil}}
 	}
-	if b, ok := c.Target.(Backgrounder[T]); ok && limit == 0 {
-		w.beside = &confirmer[T]{target: b}
+	if c.Background && limit == 0 {
+		w.beside = &confirmer[T]{target: c.Target}
 	}
 	return w
 }

@@ -15,8 +15,8 @@ import (
 // stairs is a target that reaches one step for each right byte, and that dies at the end of the word.
 type stairs string
 
-func (s stairs) Open(context.Context) (teasel.Executor[[]byte], error) { return s, nil }
-func (s stairs) Close() error                                          { return nil }
+func (s stairs) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return s, nil }
+func (s stairs) Close() error                                                       { return nil }
 
 func (s stairs) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	n := 0

@@ -19,6 +19,7 @@ func Campaign(t *Target, m *Mutator, d DetectorConfig) teasel.Campaign[Script] {
 		Calibrate:    2, // an answer with something random in it is new each time
 		Annotate:     true,
 		TrimRuns:     -1,
+		Background:   true,
 	}
 }
 

@@ -68,7 +68,6 @@ var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
 	_ teasel.Overlapper            = (*executor)(nil)
-	_ teasel.Prioritizer           = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
 	_ teasel.Rester                = (*executor)(nil)
 	_ teasel.Readier               = (*executor)(nil)
@@ -86,13 +85,12 @@ const (
 	startTries    = 3               // before we believe that a server which has started once starts no more
 )
 
-// OpenBackground is like Open, but the executor's servers are few, and give way to those of the campaign.
-func (t *Target) OpenBackground(ctx context.Context) (teasel.Executor[Script], error) {
-	return t.aside(pettyNiceness).Open(ctx)
-}
-
-// Open starts the server and says hello. When that fails the error is a [*StartError].
-func (t *Target) Open(ctx context.Context) (teasel.Executor[Script], error) {
+// Open starts the server and initializes a session. When that fails the error is a [*StartError]. In the background the servers
+// are few, and yield the processor to those of the campaign.
+func (t *Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[Script], error) {
+	if role.Background {
+		t = t.aside(niceness)
+	}
 	e := newExecutor(t, t.Session)
 	s, err := t.launch()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // processor time for each.
 func BenchmarkEcho(b *testing.B) {
 	target := &Target{Command: realServer(b, "everything")}
-	ex, err := target.Open(b.Context())
+	ex, err := target.Open(b.Context(), teasel.Role{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func open(t *testing.T, target *Target) *executor {
 func begin(t *testing.T, target *Target) (e *executor, end func()) {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	ex, err := target.Open(t.Context())
+	ex, err := target.Open(t.Context(), teasel.Role{})
 	if err != nil {
 		t.Fatal(err)
 	}

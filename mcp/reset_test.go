@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestBackground: the servers of an executor in the background give way, those kept ready included, the less the worse what
-// they show is, and it can be told to forget what it ran.
+// TestBackground: the servers of an executor in the background yield the processor, those kept ready included, and the executor can
+// release what it keeps of earlier scripts.
 func TestBackground(t *testing.T) {
 	target := planted(BuildServer(t, plantedtest.Planted), "none")
 	usual := open(t, target)
-	ex, err := target.OpenBackground(t.Context())
+	ex, err := target.Open(t.Context(), teasel.Role{Background: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,33 +40,13 @@ func TestBackground(t *testing.T) {
 				t.Errorf("its priority is %d, want %d", got, want)
 			}
 			want := len(cpus)
-			if nice == pettyNiceness {
-				want -= want / 2
-			}
 			var set unix.CPUSet
 			if err := unix.SchedGetaffinity(s.proc.PID(), &set); err != nil || set.Count() != want {
 				t.Errorf("it has %d processors of %d, %v, want %d", set.Count(), len(cpus), err, want)
 			}
 		}
 	}
-	yields(pettyNiceness)
-	for _, tt := range []struct {
-		to    teasel.Severity
-		nice  int
-		spare bool // the one that is there will do
-	}{{teasel.Medium, pettyNiceness, true}, {teasel.High, niceness, false}, {teasel.Low, niceness, true}} {
-		before := e.spares[0]
-		if err := e.Prioritize(tt.to); err != nil {
-			t.Fatal(err)
-		}
-		if same := e.spares[0] == before; same != tt.spare || before.proc.Running() != same {
-			t.Errorf("%v: the spare process is the same: %v", tt.to, same)
-		}
-		if tr, _ := execute(t, e, lineScript(ping)); len(tr.Received) != 1 {
-			t.Errorf("%v: %d answers to a ping", tt.to, len(tr.Received))
-		}
-		yields(tt.nice)
-	}
+	yields(niceness)
 	for range 2 {
 		if tr, _ := execute(t, e, lineScript(ping)); len(tr.Received) != 1 {
 			t.Errorf("%d answers to a ping", len(tr.Received))
@@ -88,12 +68,7 @@ func awaitBusy(t *testing.T, s *server, busy bool) {
 // A server in the background that has not been able to start for long is replaced by one that gives way by less, and so are
 // all that follow.
 func TestStarvedSpare(t *testing.T) {
-	ex, err := planted(BuildServer(t, plantedtest.Planted), "none").OpenBackground(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := ex.(*executor)
-	t.Cleanup(func() { e.Close() })
+	e := open(t, planted(BuildServer(t, plantedtest.Planted), "none").aside(pettyNiceness))
 	idle := e.spares[0]
 	defer idle.close()
 	awaitBusy(t, idle, false) // it has started when it has nothing to do
@@ -112,8 +87,8 @@ func TestStarvedSpare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	if err := e.Prioritize(teasel.Low); err != nil || s == busy || busy.proc.Running() || e.target.yields != niceness {
-		t.Errorf("it is taken: %v, and the next ones give way by %d, %v", s == busy, e.target.yields, err)
+	if s == busy || busy.proc.Running() || e.target.yields != niceness {
+		t.Errorf("it is taken: %v, and the next ones give way by %d", s == busy, e.target.yields)
 	}
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -60,25 +59,6 @@ func (e *executor) warmUp() error {
 		e.spares = append(e.spares, s)
 	}
 	return nil
-}
-
-// Prioritize implements [teasel.Prioritizer]: what is bad is shown on servers that give way by less. None that runs can be
-// made to, so those that give way by too much end.
-func (e *executor) Prioritize(to teasel.Severity) error {
-	nice := pettyNiceness
-	if to >= teasel.High || e.pressed {
-		nice = niceness
-	}
-	stale := nice < e.target.yields
-	e.target = e.target.aside(nice)
-	if !stale {
-		return nil
-	}
-	var err error
-	if e.live != nil {
-		err = e.drop(e.live)
-	}
-	return errors.Join(err, e.closeSpares(), e.warmUp())
 }
 
 // Ready implements [teasel.Readier]: whether a spare process has loaded all that it needs.

@@ -33,8 +33,7 @@ type Target struct {
 }
 
 var (
-	_ teasel.Target[Script]       = (*Target)(nil)
-	_ teasel.Backgrounder[Script] = (*Target)(nil)
+	_ teasel.Target[Script] = (*Target)(nil)
 )
 
 const (

@@ -36,7 +36,7 @@ func TestWickedStart(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			before := runtime.NumGoroutine()
 			target := &Target{Command: []string{program, tt.mode}, StartTimeout: time.Second}
-			ex, err := target.Open(t.Context())
+			ex, err := target.Open(t.Context(), teasel.Role{})
 			var start *StartError
 			if !errors.As(err, &start) {
 				if err == nil {
@@ -56,7 +56,7 @@ func TestWickedStart(t *testing.T) {
 func TestWickedClosesInput(t *testing.T) {
 	before := runtime.NumGoroutine()
 	target := &Target{Command: []string{BuildServer(t, plantedtest.Wicked), "close-stdin"}, Timeout: 500 * time.Millisecond}
-	ex, err := target.Open(t.Context())
+	ex, err := target.Open(t.Context(), teasel.Role{})
 	if err != nil {
 		if !strings.Contains(err.Error(), "closed its standard input") {
 			t.Errorf("the error is %v", err)
@@ -104,7 +104,7 @@ func TestStartIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	target := &Target{Command: []string{"sleep", "1000"}}
-	if _, err := target.Open(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := target.Open(ctx, teasel.Role{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the error is %v", err)
 	}
 	checkNothingLeft(t, before)

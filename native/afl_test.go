@@ -30,7 +30,7 @@ func aflBuild(t testing.TB, compiler, file string, flags ...string) string {
 // start opens a target of any kind.
 func start(t testing.TB, target native.Target) teasel.Executor[[]byte] {
 	t.Helper()
-	ex, err := target.Open(context.Background())
+	ex, err := target.Open(context.Background(), teasel.Role{})
 	if err != nil {
 		t.Fatal(err)
 	}

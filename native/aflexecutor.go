@@ -73,6 +73,7 @@ func (t Target) mapSize() int {
 
 // Close ends the program and what it has started.
 func (e *aflExecutor) Close() (err error) {
+	defer e.target.release()
 	if e.server != nil {
 		err = e.server.Close()
 		e.server = nil

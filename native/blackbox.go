@@ -73,6 +73,7 @@ func (e *blackBox) try(ctx context.Context) error {
 
 // Close gives everything back.
 func (e *blackBox) Close() (err error) {
+	defer e.target.release()
 	if e.program != nil {
 		err = e.program.Close()
 		e.program = nil

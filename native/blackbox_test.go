@@ -276,7 +276,7 @@ func TestBadPrograms(t *testing.T) {
 		{"tracer", native.Target{Command: []string{"/bin/true"}, Tracer: []string{"no-such-tracer"}}, "no-such-tracer"},
 		{"dies at start", native.Target{Command: []string{early}}, "no licence"},
 	} {
-		ex, err := test.target.Open(context.Background())
+		ex, err := test.target.Open(context.Background(), teasel.Role{})
 		var start *native.StartError
 		if err == nil {
 			ex.Close()

@@ -64,7 +64,7 @@ type opened interface {
 
 func open(t testing.TB, target native.Target) opened {
 	t.Helper()
-	ex, err := target.Open(context.Background())
+	ex, err := target.Open(context.Background(), teasel.Role{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,6 @@ import (
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
-var _ teasel.Binder = Target{}
-
 // Cores gives each worker a processor core that no other process is bound to, as AFL++ does, for itself and the program:
 // they hand work to each other and never run at once, and what one has written is in the core's cache for the other. Its
 // methods may be called by several goroutines at once.
@@ -80,10 +78,11 @@ func (c *Cores) bind() (release func()) {
 	return func() {}
 }
 
-// Bind gives a worker one of the target's cores.
-func (t Target) Bind() (release func()) {
-	if t.Cores == nil {
-		return func() {}
+// bound returns the target for an executor whose thread is bound to one of the target's cores until the executor calls release.
+func (t Target) bound(role teasel.Role) Target {
+	t.release = func() {}
+	if t.Cores != nil && !role.Background {
+		t.release = sync.OnceFunc(t.Cores.bind())
 	}
-	return t.Cores.bind()
+	return t
 }

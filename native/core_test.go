@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -92,12 +93,12 @@ func TestNoCores(t *testing.T) {
 	if c == nil || !strings.Contains(warning, "other processes are bound to") {
 		t.Fatalf("with others on every core: %v, %q", c, warning)
 	}
-	release := Target{Cores: c}.Bind()
-	defer release()
+	bound := Target{Cores: c}.bound(teasel.Role{})
+	defer bound.release()
 	if now := list(t); now != before {
 		t.Errorf("it is bound to %s, was to %s", now, before)
 	}
-	defer Target{}.Bind()()
+	Target{}.bound(teasel.Role{}).release()
 }
 
 // One processor of Go's at least is idle while all workers wait, and what there is already is not taken away.

@@ -75,6 +75,7 @@ func (e *executor) server(ctx context.Context, a teasel.Ask) (s *sancov.Server, 
 
 // Close ends the program and what it has started.
 func (e *executor) Close() (err error) {
+	defer e.target.release()
 	for _, s := range [...]*sancov.Server{e.plain, e.hooked} {
 		if s != nil {
 			err = errors.Join(err, s.Close())

@@ -199,7 +199,7 @@ func TestTwoBuilds(t *testing.T) {
 	if two := run(t, ex, a, "bax!"); two.Trace != one.Trace {
 		t.Errorf("the builds differ: %x, %x", one.Trace, two.Trace)
 	}
-	if bad, err := (native.Target{Command: []string{plain}, Operands: wrong}).Open(context.Background()); err == nil {
+	if bad, err := (native.Target{Command: []string{plain}, Operands: wrong}).Open(context.Background(), teasel.Role{}); err == nil {
 		bad.Close()
 		t.Error("a build with other counters was taken")
 	} else if !strings.Contains(err.Error(), "other build") {

@@ -73,12 +73,17 @@ func (t Target) linked(b image) error {
 // program uses, shows only when it runs. What it returns gives [Crash] as evidence. With teasel's runtime it is also a
 // [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
 // [teasel.Resetter]. What is wrong with the program is a [StartError].
-func (t Target) Open(ctx context.Context) (teasel.Executor[[]byte], error) {
+func (t Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
 	b, _, err := t.recognise()
 	if err != nil {
 		return nil, err
 	}
-	return t.open(ctx, b)
+	t = t.bound(role)
+	ex, err := t.open(ctx, b)
+	if err != nil {
+		t.release()
+	}
+	return ex, err
 }
 
 func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], error) {

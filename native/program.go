@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
@@ -57,7 +58,7 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 	if err != nil {
 		return p, err
 	}
-	ex, err := t.open(ctx, b)
+	ex, err := t.bound(teasel.Role{Background: true}).open(ctx, b)
 	if err != nil {
 		return p, err
 	}

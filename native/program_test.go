@@ -167,7 +167,7 @@ func processes(t testing.TB, text string) (found []string) {
 // Closing leaves nothing, whatever the program has started.
 func TestNothingIsLeft(t *testing.T) {
 	bin := build(t, source(t, "program.c"))
-	ex, err := native.Target{Command: []string{bin, "@@"}, Timeout: 300 * time.Millisecond}.Open(context.Background())
+	ex, err := native.Target{Command: []string{bin, "@@"}, Timeout: 300 * time.Millisecond}.Open(context.Background(), teasel.Role{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ int main(void) { return 0; }`)
 		if test.program == "" {
 			target.Command = nil
 		}
-		ex, err := target.Open(context.Background())
+		ex, err := target.Open(context.Background(), teasel.Role{})
 		if err == nil {
 			ex.Close()
 			t.Errorf("%s was opened", test.program)

@@ -26,6 +26,8 @@ type Target struct {
 	Mode     string        // how it is run, one of the Mode constants
 	Tracer   []string      // program, looked up in PATH, and arguments that run the command and have AFL's fork server in them, as afl-qemu-trace; nil: none
 	Cores    *Cores        // that workers and their processes are bound to, one each; nil: they run anywhere
+
+	release func() // what Open has bound the thread to; set on the executor's copy
 }
 
 var _ teasel.Target[[]byte] = Target{}

@@ -22,7 +22,7 @@ type measured struct {
 
 // measure runs inputs, each once, until ctx ends, which is no error.
 func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (m measured, err error) {
-	ex, err := target.Open(ctx)
+	ex, err := target.Open(ctx, teasel.Role{})
 	if ctx.Err() != nil && err != nil {
 		return m, nil
 	}

@@ -107,7 +107,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	if err != nil {
 		return false, usage("", "reading the finding's input: %w", err)
 	}
-	ex, err := b.target.Open(ctx)
+	ex, err := b.target.Open(ctx, teasel.Role{})
 	if err != nil {
 		return false, cutShort(ctx, err)
 	}

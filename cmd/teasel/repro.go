@@ -86,7 +86,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	if err != nil {
 		return usage("", "reading the finding's input: %w", err)
 	}
-	ex, err := b.target.Open(ctx)
+	ex, err := b.target.Open(ctx, teasel.Role{})
 	if err != nil {
 		return cutShort(ctx, err)
 	}

@@ -40,8 +40,8 @@ func assign(list []string, text string) error {
 // parser is the target and its executor: a function in this process needs nothing opened.
 type parser struct{}
 
-func (p parser) Open(context.Context) (teasel.Executor[[]byte], error) { return p, nil }
-func (p parser) Close() error                                          { return nil }
+func (p parser) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return p, nil }
+func (p parser) Close() error                                                       { return nil }
 
 // Exec runs one input. Its feature is how the function answered: another error means that the input got to another place.
 func (p parser) Exec(_ context.Context, in []byte, o *teasel.Observation) error {

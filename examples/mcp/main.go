@@ -68,7 +68,7 @@ func replay(ctx context.Context, target *mcp.Target, script []byte) (findings []
 	if err != nil {
 		return nil, err
 	}
-	executor, err := target.Open(ctx)
+	executor, err := target.Open(ctx, teasel.Role{})
 	if err != nil {
 		return nil, err
 	}
