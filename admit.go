@@ -61,6 +61,7 @@ func (w *Worker[T]) suspect(in T, o *Observation) {
 }
 
 func (w *Worker[T]) wants(o *Observation, in T) bool {
+	w.drop(o)
 	return len(o.Features)+len(o.Measures) > 0 && w.pool.Wants(o, w.mut.Complexity(in))
 }
 
@@ -211,7 +212,10 @@ func (w *Worker[T]) admit(ctx context.Context, s *suspect[T]) (err error) {
 		}
 	}
 	e := Entry{Key: Key(data), Data: data, Features: o.Features, Measures: o.Measures, Complexity: w.mut.Complexity(in),
-		Work: o.Work, Execution: w.state.Executions}
+		Work: o.Work, Execution: w.state.Executions, Runs: 1}
+	if w.c.Calibrate > 0 && !o.Dear {
+		e.Runs += uint32(w.c.Calibrate)
+	}
 	if s.stage < len(w.plan) {
 		e.Stage = w.stages[s.stage].Name
 	}

@@ -87,6 +87,7 @@ func (w *Worker[T]) rerun(ctx context.Context, ins []T, quick bool) ([]Observati
 
 // common returns what has recurred each time that an input was run again.
 func (w *Worker[T]) common(seen *Observation, obs []Observation) (full *Observation) {
+	w.mask(seen, obs)
 	for i := range obs {
 		o := &obs[i]
 		o.Trace = o.trace()
@@ -104,7 +105,56 @@ func (w *Worker[T]) common(seen *Observation, obs []Observation) (full *Observat
 	if w.learner == nil { // the first sighting counts as well
 		full.Features = recurring(full.Features, seen.Features)
 	}
+	w.drop(full)
 	return full
+}
+
+// drop leaves the features out that are known not to recur.
+func (w *Worker[T]) drop(o *Observation) {
+	if len(w.unstable) > 0 {
+		o.Features = slices.DeleteFunc(o.Features, func(f Feature) bool {
+			_, unstable := w.unstable[f]
+			return unstable
+		})
+	}
+}
+
+// mask notes and reports the features that only some executions of one input reach.
+func (w *Worker[T]) mask(seen *Observation, obs []Observation) {
+	all := true
+	for i := range obs[1:] {
+		all = all && slices.Equal(obs[i+1].Features, obs[0].Features)
+	}
+	if all && (w.learner != nil || slices.Equal(seen.Features, obs[0].Features)) {
+		return
+	}
+	times, runs := map[Feature]int{}, len(obs)
+	var order []Feature
+	count := func(fs []Feature) {
+		mine := map[Feature]struct{}{} // an executor may name a feature twice
+		for _, f := range fs {
+			if _, twice := mine[f]; twice {
+				continue
+			}
+			if mine[f] = struct{}{}; times[f] == 0 {
+				order = append(order, f)
+			}
+			times[f]++
+		}
+	}
+	for i := range obs {
+		count(obs[i].Features)
+	}
+	if w.learner == nil { // else what was seen first is news only
+		count(seen.Features)
+		runs++
+	}
+	for _, f := range order {
+		if _, known := w.unstable[f]; times[f] < runs && !known {
+			w.unstable[f] = struct{}{}
+			w.news.Unstable = append(w.news.Unstable, f)
+		}
+	}
 }
 
 // recurring leaves of fs what is also in again. Mostly they are the same.

@@ -238,6 +238,7 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	}
 	err = w.end(ctx, err)
 	// What was found last must not be lost, even when ctx has ended.
+	w.news.Leaving = true
 	if e := w.publish(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, ErrStop) {
 		err = errors.Join(err, e)
 	}

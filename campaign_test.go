@@ -295,14 +295,14 @@ func TestHub(t *testing.T) {
 	})}}
 	a, b := h.Join(), h.Join()
 	sync := func(x teasel.Exchange, n teasel.News) []teasel.Entry {
-		es, err := x.Sync(context.Background(), n)
+		got, err := x.Sync(context.Background(), n)
 		if err != nil && !errors.Is(err, teasel.ErrStop) {
 			t.Fatal(err)
 		}
-		return es
+		return got.Entries
 	}
 	entry := func(key string, c float64, fs ...teasel.Feature) teasel.Entry {
-		return teasel.Entry{Key: key, Data: []byte(key), Features: fs, Complexity: c}
+		return teasel.Entry{Key: key, Data: []byte(key), Runs: 1, Features: fs, Complexity: c}
 	}
 	sync(a, teasel.News{Entries: []teasel.Entry{entry("long", 9, 1, 2)}})
 	sync(a, teasel.News{Entries: []teasel.Entry{entry("short", 3, 1, 2), entry("same", 3, 1, 2)}})
@@ -346,10 +346,11 @@ func TestSeedsAreSharedOut(t *testing.T) {
 	a, b := h.Join(), h.Join()
 	got := map[string]int{}
 	for i := range 20 {
-		es, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{Hungry: true})
+		reply, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{Hungry: true})
 		if err != nil {
 			t.Fatal(err)
 		}
+		es := reply.Entries
 		if i < 2 && len(es) == 100 {
 			t.Error("one worker got all the seeds")
 		}
@@ -382,7 +383,8 @@ func TestSeedsAreAskedFor(t *testing.T) {
 		news           teasel.News
 		seeds, waiting int
 	}{{teasel.News{}, 0, 1}, {teasel.News{Hungry: true}, 1, 1}, {teasel.News{Pending: true}, 0, 1}, {teasel.News{}, 0, 0}} {
-		es, err := x.Sync(t.Context(), test.news)
+		got, err := x.Sync(t.Context(), test.news)
+		es := got.Entries
 		if waiting := h.Snapshot().Waiting; err != nil || len(es) != test.seeds || waiting != test.waiting {
 			t.Errorf("%+v: %d seeds, %d waiting, %v; want %d and %d", test.news, len(es), waiting, err, test.seeds, test.waiting)
 		}
@@ -397,9 +399,9 @@ func TestWire(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- teasel.Serve(t.Context(), far, h.Join()) }()
 	x := teasel.Dial(near)
-	es, err := x.Sync(t.Context(), teasel.News{Executions: 7, Hungry: true, Findings: []teasel.Finding{{Rule: "r", Input: []byte{0, 1}}}})
-	if err != nil || len(es) != 1 || !bytes.Equal(es[0].Data, []byte("seed")) {
-		t.Fatalf("got %v, %v", es, err)
+	got, err := x.Sync(t.Context(), teasel.News{Executions: 7, Hungry: true, Findings: []teasel.Finding{{Rule: "r", Input: []byte{0, 1}}}})
+	if es := got.Entries; err != nil || len(es) != 1 || !bytes.Equal(es[0].Data, []byte("seed")) {
+		t.Fatalf("got %v, %v", got, err)
 	}
 	h.Stop("stopped")
 	if _, err := x.Sync(t.Context(), teasel.News{}); !errors.Is(err, teasel.ErrStop) {

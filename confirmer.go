@@ -28,9 +28,9 @@ type confirmer[T any] struct {
 var _ Exchange = (*confirmer[int])(nil)
 
 // Sync implements [Exchange]: the worker tells the news.
-func (b *confirmer[T]) Sync(_ context.Context, n News) ([]Entry, error) {
+func (b *confirmer[T]) Sync(_ context.Context, n News) (Reply, error) {
 	b.news.add(&n)
-	return nil, nil
+	return Reply{}, nil
 }
 
 // add takes over what a confirmer has to tell.

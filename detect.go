@@ -62,7 +62,7 @@ type Finding struct {
 	Subject     string   `json:"subject"`         // what of the target it concerns, for example "tools/call divide"
 	Group       string   `json:"group,omitempty"` // tells findings of one rule and subject apart, for example by status
 	Fault       string   `json:"fault,omitempty"` // where it goes wrong, for example the top of the stack; see ID
-	Place       string   `json:"place,omitempty"` // names where exactly it goes wrong: findings of other rules at the same place are not told as well, unless they are worse; "": unknown
+	Place       string   `json:"place,omitempty"` // names the place in the target where it goes wrong; findings of other rules at the same place are the same fault, and are recorded only if they are more severe; "": unknown
 	Message     string   `json:"message"`         // one sentence
 	Detail      string   `json:"detail,omitempty"`
 	Signal      int      `json:"signal,omitempty"` // that ended the target; 0: none
@@ -105,6 +105,12 @@ func (f *Finding) improves(g *Finding) bool {
 		return f.Complexity < g.Complexity
 	}
 	return len(f.Input) < len(g.Input)
+}
+
+// covers reports whether g need not be recorded after f: both go wrong at the same place, so that they are one fault, and
+// f is as severe and as well confirmed.
+func (f *Finding) covers(g *Finding) bool {
+	return f.Place != "" && f.Place == g.Place && f.Severity >= g.Severity && (f.Confirmed() || !g.Confirmed())
 }
 
 // Confirmed reports whether every try showed it.

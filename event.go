@@ -2,7 +2,7 @@ package teasel
 
 import "time"
 
-// EventKind says what an [Event] tells.
+// EventKind says what an [Event] is about.
 type EventKind uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	EventAdded                 // Entry was kept
 	EventEvicted               // Entry (its Key is all that is set) is no longer kept
 	EventFound                 // Finding is new, or better confirmed than before
-	EventUnconfirmed           // Finding was seen but never shown again, or with Tries 0 not tried; it is no finding
+	EventUnconfirmed           // Finding was seen and could not be reproduced, or with Tries 0 was not tried again; it is no finding
 	EventProgress              // Stats, about once a second and once at the end
 	EventNote                  // Text: something a person may want to know
 )
@@ -35,38 +35,40 @@ type Event struct {
 	Workers   []WorkerState // by number
 	Advances  []Advance     // of testcases, by key
 	Sightings []Sighting    // how often findings have occurred in all, by id
+	Unstable  []Feature     // found unstable since the last progress event
 }
 
-// StageStats is what one stage came to.
+// StageStats counts what one stage has done.
 type StageStats struct {
 	Name       string `json:"name"`
 	Executions uint64 `json:"executions"`
 	Kept       uint64 `json:"kept"` // testcases it found
 }
 
-// Stats is where a campaign stands, resumed runs included.
+// Stats holds the figures of a campaign, its earlier runs included.
 type Stats struct {
 	Elapsed    time.Duration
 	Executions uint64
 	Corpus     int // testcases kept now
-	Evicted    int // and no longer kept
-	Features   int // distinct ones reached by any testcase
+	Evicted    int // testcases that were kept once
+	Features   int // distinct stable ones that any testcase has reached
 	Waiting    int // seeds that may not have been run yet, the last ones
 	Findings   int
-	Workers    int
+	Workers    int           // most that were at work at the same time
 	LastKept   time.Duration // when, on the same clock as Elapsed
 	LastFound  time.Duration
 	Stages     []StageStats // by name
 	Memory     uint64       // bytes that we hold from the operating system
+	Stability  float64      // share of the features reached that recur, from 0 to 1; 0: nothing was calibrated
 }
 
-// A Reporter is told of events, one at a time. When it returns from [EventFound] the finding is safe; an error ends
+// A Reporter receives events, one at a time. When it returns from [EventFound] the finding is safe; an error ends
 // the campaign. It must not call the [Hub], which waits for it.
 type Reporter interface {
 	Report(Event) error
 }
 
-// Summary is what a campaign came to.
+// Summary is the outcome of a campaign.
 type Summary struct {
 	Stats
 	Findings []Finding // by severity, worst first, then by rule and subject

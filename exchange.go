@@ -2,29 +2,27 @@ package teasel
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 )
 
 // ErrStop is what Sync returns when the campaign is over.
 var ErrStop = errors.New("campaign is over")
 
-// Entry is a testcase on its way between workers, processes and machines, and on disk. Without features it was never
-// run: a seed.
+// Entry is a testcase as it travels between workers, processes and machines, and as it is stored.
 type Entry struct {
 	Key        string // content name
 	Data       []byte // the encoded input
 	Parent     string // key of the testcase it was made from; "": none
 	Stage      string // name of the stage that made it; "": a seed
+	Runs       uint32 // executions that Features and Measures come from, calibration included; 0: it was never run, it is a seed
 	Features   []Feature
 	Complexity float64
 	Work       uint64
 	Measures   []Measure
+	Note       []byte // the kind's own annotation, encoded; nil: none
 	Depth      int
-	Step       uint64 // how far the ordered steps have gone
+	Step       uint64 // the next ordered step
 	Picked     uint64
 	Execution  uint64        // of the worker that found it
 	Found      time.Duration // after the start of the campaign
@@ -43,28 +41,44 @@ type Advance struct {
 	Picked uint64
 }
 
-// News is what a worker has to tell since the last time.
+// News is what a worker reports: all that has happened since its last call of Sync.
 type News struct {
 	Entries     []Entry
 	Findings    []Finding // confirmed as far as Stable says
 	Unconfirmed []Finding
 	Sightings   []Sighting
 	Advances    []Advance
+	Unstable    []Feature // did not recur when a testcase was calibrated; each is reported once
+	Finished    []uint64  // errands that the worker is done with; what came of them is in Findings or Unconfirmed
 	Stages      []StageStats
 	Worker      WorkerState
-	Executions  uint64 // since the last time
+	Executions  uint64 // since the last call
 	Hungry      bool   // the worker takes seeds
-	Pending     bool   // of those that it was given, some are still to be run
+	Pending     bool   // the worker has not yet run all the seeds that it was given
+	Errands     bool   // the worker takes errands
+	Leaving     bool   // the worker ends: this is its last call
+	Died        bool   // the worker has died; somebody else reports that, and it is the last call
 }
 
-// Exchange is how a worker meets the rest. When Sync returns, the news is safe with the other side. It brings what
-// others have found since the last call. After [ErrStop] the worker tells its last news in one more call and ends.
+// Reply is what a worker gets for its news.
+type Reply struct {
+	Entries  []Entry   // testcases of others, and seeds; if there are any, another call may bring more
+	Errands  []Errand  // at most one, and only for a worker that takes errands and has none
+	Unstable []Feature // found unstable by others: the worker ignores them from now on
+}
+
+// Exchange connects a worker to the rest of the campaign. When Sync returns without an error, the news is safe with the
+// other side. After [ErrStop], which comes with a valid reply, the worker reports its last news with Leaving set and ends. When a
+// worker has died, whoever notices calls Sync with Died set in its place. Seeds and errands that it has not finished go to
+// other workers.
+//
+// One goroutine at a time uses an exchange.
 type Exchange interface {
-	Sync(ctx context.Context, n News) ([]Entry, error)
+	Sync(ctx context.Context, n News) (Reply, error)
 }
 
 // A Source brings inputs from outside while a campaign runs, such as those that another fuzzer keeps. Pull returns the
-// next of them, encoded; none is no error. It is called about once a second, and only when workers have taken all that it
+// next of them, encoded; none is no error. It is called about once a second, and only when workers have run all that it
 // brought before. An error ends the campaign.
 type Source interface {
 	Pull(ctx context.Context) ([][]byte, error)
@@ -73,58 +87,6 @@ type Source interface {
 // WorkerState is what a worker needs to carry on where it was.
 type WorkerState struct {
 	Number     int
-	Draws      uint64 // inputs made, which is what the generator is seeded by
+	Draws      uint64 // inputs made; the generator is seeded by their number
 	Executions uint64
-}
-
-type reply struct {
-	Entries []Entry
-	Err     string
-}
-
-type wire struct {
-	enc *gob.Encoder
-	dec *gob.Decoder
-}
-
-// Dial returns an [Exchange] over a stream whose other end is in [Serve].
-func Dial(rw io.ReadWriter) Exchange { return &wire{gob.NewEncoder(rw), gob.NewDecoder(rw)} }
-
-func (w *wire) Sync(_ context.Context, n News) ([]Entry, error) {
-	if err := w.enc.Encode(n); err != nil {
-		return nil, fmt.Errorf("publishing: %w", err)
-	}
-	var r reply
-	if err := w.dec.Decode(&r); err != nil {
-		return nil, fmt.Errorf("pulling: %w", err)
-	}
-	switch r.Err {
-	case "":
-		return r.Entries, nil
-	case ErrStop.Error():
-		return r.Entries, ErrStop
-	}
-	return nil, errors.New(r.Err)
-}
-
-// Serve passes what comes over the stream to x until the other side goes away.
-func Serve(ctx context.Context, rw io.ReadWriter, x Exchange) error {
-	enc, dec := gob.NewEncoder(rw), gob.NewDecoder(rw)
-	for {
-		var n News
-		if err := dec.Decode(&n); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return fmt.Errorf("serving a worker: %w", err)
-		}
-		es, err := x.Sync(ctx, n)
-		r := reply{Entries: es}
-		if err != nil {
-			r.Err = err.Error()
-		}
-		if err := enc.Encode(r); err != nil {
-			return fmt.Errorf("serving a worker: %w", err)
-		}
-	}
 }

@@ -103,7 +103,7 @@ type stopping struct {
 	over bool
 }
 
-func (s *stopping) Sync(ctx context.Context, n teasel.News) ([]teasel.Entry, error) {
+func (s *stopping) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
 	s.over = s.over || len(n.Findings) > 0
 	es, err := s.Exchange.Sync(ctx, n)
 	if err == nil && s.over {

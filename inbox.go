@@ -22,14 +22,17 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 		}
 	}
 	w.news.Executions, w.news.Worker, w.news.Pending = w.state.Executions-w.told, w.state, w.pending
-	es, err := w.x.Sync(ctx, w.news)
+	got, err := w.x.Sync(ctx, w.news)
 	if err != nil && !errors.Is(err, ErrStop) { // the next call tells what is news again, but counts nothing twice
-		w.news.Stages, w.news.Sightings, w.told = nil, nil, w.state.Executions
+		w.news.Stages, w.news.Sightings, w.news.Unstable, w.told = nil, nil, nil, w.state.Executions
 		return err
 	}
 	w.news, w.told, w.synced = News{}, w.state.Executions, time.Now()
-	w.inbox = append(w.inbox, es...)
-	w.pending = w.pending || len(es) > 0
+	w.inbox = append(w.inbox, got.Entries...)
+	w.pending = w.pending || len(got.Entries) > 0
+	for _, f := range got.Unstable {
+		w.unstable[f] = struct{}{}
+	}
 	w.over = w.over || err != nil
 	return err
 }
@@ -78,7 +81,7 @@ func (w *Worker[T]) take(ctx context.Context, es []Entry) error {
 		if err != nil {
 			return fmt.Errorf("decoding entry %s: %w", e.Key, err)
 		}
-		if len(e.Features) == 0 {
+		if e.Runs == 0 {
 			seeds = append(seeds, in)
 		} else if err := w.adopt(ctx, in, e); err != nil {
 			return err

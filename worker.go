@@ -28,16 +28,17 @@ type Worker[T any] struct {
 	pool      Pool
 	sched     Scheduler
 
-	cases []*Testcase[T] // by ID; nil: evicted
-	live  []*Testcase[T] // in no order that means anything
-	at    map[ID]int     // in live
-	keys  map[string]bool
-	known map[string]*sighting // by finding id
-	dull  []T                  // seeds, some, for targets that show no feature at all
-	queue []suspect[T]         // seen but not yet judged to the end
-	held  int                  // batches that it has waited for
-	later []claim[T]           // findings in line to be confirmed
-	rough []rough              // findings that could be simpler
+	cases    []*Testcase[T] // by ID; nil: evicted
+	live     []*Testcase[T] // in no order that means anything
+	at       map[ID]int     // in live
+	keys     map[string]bool
+	known    map[string]*sighting // by finding id
+	unstable map[Feature]struct{} // did not recur when a testcase was calibrated: no news
+	dull     []T                  // seeds, some, for targets that show no feature at all
+	queue    []suspect[T]         // seen but not yet judged to the end
+	held     int                  // batches that it has waited for
+	later    []claim[T]           // findings in line to be confirmed
+	rough    []rough              // findings that could be simpler
 
 	beside *confirmer[T] // nil: there is none
 	deputy bool          // it is a confirmer's, which holds nobody up
@@ -104,7 +105,7 @@ const (
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
 	w := &Worker[T]{c: c, ex: ex, x: x, mut: c.Mutator, limit: limit, state: start, energy: 1,
 		first: start.Executions, told: start.Executions, credited: start.Executions, began: time.Now(), clean: true,
-		at: map[ID]int{}, keys: map[string]bool{}, known: map[string]*sighting{}}
+		at: map[ID]int{}, keys: map[string]bool{}, known: map[string]*sighting{}, unstable: map[Feature]struct{}{}}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)
 	if m, ok := c.Mutator.(Cloner[T]); ok {

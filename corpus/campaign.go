@@ -63,6 +63,9 @@ func (d *Dir) campaignText(epoch int) ([]byte, error) {
 		field("stopped", d.state.stopped)
 	}
 	field("stats", newFigures(&d.state.stats))
+	if len(d.state.unstable) > 0 {
+		field("unstable", features(d.state.unstable))
+	}
 	rows := func(name string, n int, row func(i int) any) {
 		fmt.Fprintf(&b, ",\n  %q: [", name)
 		for i := range n {
@@ -163,6 +166,8 @@ func (r *reader) state(name string, s *state) bool {
 		ok := r.value(&f, `"stats" to be the figures of a campaign`)
 		s.stats = f.stats()
 		return ok
+	case "unstable":
+		return r.value((*features)(&s.unstable), `"unstable" to be features`)
 	case "workers":
 		return r.array("a list of workers", func() bool {
 			var w worker

@@ -292,8 +292,9 @@ func (d *Dir) SetMeta(m Meta) error { return d.change(m, func() {}) }
 func (d *Dir) Renew(m Meta) error {
 	return d.change(m, func() {
 		clear(d.edges)
+		d.state.unstable = nil
 		for _, e := range d.state.entries {
-			e.Features = nil
+			e.Runs, e.Features, e.Measures, e.Note = 0, nil, nil, nil
 		}
 	})
 }

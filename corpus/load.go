@@ -174,7 +174,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	st := &d.state
 	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
 		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages),
-		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound}
+		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound, Unstable: slices.Sorted(slices.Values(st.unstable))}
 	problems := slices.Clone(d.found)
 	seen := map[string]bool{}
 	for _, e := range st.kept() {

@@ -59,7 +59,8 @@ func snapshot(t *testing.T, d *Dir) (teasel.Snapshot, []*Problem) {
 }
 
 func entry(data string, features ...teasel.Feature) teasel.Entry {
-	return teasel.Entry{Key: teasel.Key([]byte(data)), Data: []byte(data), Features: features, Complexity: float64(len(data))}
+	return teasel.Entry{Key: teasel.Key([]byte(data)), Data: []byte(data), Features: features, Complexity: float64(len(data)),
+		Runs: min(uint32(len(features)), 1)}
 }
 
 func added(data string, features ...teasel.Feature) teasel.Event {

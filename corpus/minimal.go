@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// Merge puts corpora together. Of entries with the same key the first one with features is kept, at the place of the
+// Merge puts corpora together. Of entries with the same key the first one that was run is kept, at the place of the
 // first; how far work on it has gone is the furthest of all.
 func Merge(corpora ...[]teasel.Entry) []teasel.Entry {
 	var out []teasel.Entry
@@ -21,7 +21,7 @@ func Merge(corpora ...[]teasel.Entry) []teasel.Entry {
 				continue
 			}
 			step, picked := max(out[i].Step, e.Step), max(out[i].Picked, e.Picked)
-			if len(out[i].Features) == 0 {
+			if out[i].Runs == 0 {
 				out[i] = e
 			}
 			out[i].Step, out[i].Picked = step, picked
@@ -33,7 +33,8 @@ func Merge(corpora ...[]teasel.Entry) []teasel.Entry {
 // Minimal returns a part of the entries, in their order, that reaches every feature that all of them reach. No entry
 // of it could be left out. For each feature, the rarest first, that no entry chosen so far reaches, the simplest one
 // that does is chosen, as afl-cmin does; then those that later choices made needless go, the most complex first.
-// Entries without features were never run, so that nothing can be said of them: they stay.
+// Entries without features stay: they were never run, or are kept for a measure, so that features do not say whether they are
+// needed.
 func Minimal(entries []teasel.Entry) []teasel.Entry {
 	entries = Merge(entries)
 	rank := make([]int, 0, len(entries)) // indices, simplest first

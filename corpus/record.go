@@ -30,6 +30,7 @@ type record struct {
 	Workers     []worker          `json:"workers,omitempty"`
 	Advances    []advance         `json:"advances,omitempty"`
 	Occurrences map[string]uint64 `json:"occurrences,omitempty"` // of findings, by id
+	Unstable    features          `json:"unstable,omitempty"`
 	Stopped     string            `json:"stopped,omitempty"`
 }
 
@@ -45,6 +46,8 @@ type testcase struct {
 	Picked     uint64    `json:"picked,omitempty"`
 	Execution  uint64    `json:"execution,omitempty"`
 	Found      seconds   `json:"found"`
+	Runs       uint32    `json:"runs,omitempty"`
+	Note       []byte    `json:"note,omitempty"` // base64
 	Features   features  `json:"features,omitempty"`
 	Measures   []measure `json:"measures,omitempty"`
 }
@@ -57,7 +60,7 @@ type measure struct {
 func newTestcase(e *teasel.Entry) *testcase {
 	t := &testcase{Key: e.Key, Parent: e.Parent, Stage: e.Stage, Complexity: finite(e.Complexity), Work: e.Work,
 		Depth: e.Depth, Step: e.Step, Picked: e.Picked, Execution: e.Execution, Found: seconds(e.Found),
-		Features: e.Features}
+		Runs: e.Runs, Note: e.Note, Features: e.Features}
 	for _, m := range e.Measures {
 		t.Measures = append(t.Measures, measure{m.ID, finite(m.Value)})
 	}
@@ -67,7 +70,7 @@ func newTestcase(e *teasel.Entry) *testcase {
 func (t *testcase) entry() *teasel.Entry {
 	e := &teasel.Entry{Key: t.Key, Parent: t.Parent, Stage: t.Stage, Complexity: t.Complexity, Work: t.Work,
 		Depth: t.Depth, Step: t.Step, Picked: t.Picked, Execution: t.Execution, Found: time.Duration(t.Found),
-		Features: t.Features}
+		Runs: t.Runs, Note: t.Note, Features: t.Features}
 	for _, m := range t.Measures {
 		e.Measures = append(e.Measures, teasel.Measure{ID: m.ID, Value: m.Value})
 	}
@@ -107,19 +110,20 @@ type figures struct {
 	LastKept   seconds             `json:"last_kept"`
 	LastFound  seconds             `json:"last_found"`
 	Memory     uint64              `json:"memory"`
+	Stability  float64             `json:"stability,omitempty"`
 	Stages     []teasel.StageStats `json:"stages,omitempty"`
 }
 
 func newFigures(s *teasel.Stats) *figures {
 	return &figures{Elapsed: seconds(s.Elapsed), Executions: s.Executions, Corpus: s.Corpus, Evicted: s.Evicted,
 		Features: s.Features, Waiting: s.Waiting, Findings: s.Findings, Workers: s.Workers, LastKept: seconds(s.LastKept),
-		LastFound: seconds(s.LastFound), Memory: s.Memory, Stages: s.Stages}
+		LastFound: seconds(s.LastFound), Memory: s.Memory, Stability: s.Stability, Stages: s.Stages}
 }
 
 func (f *figures) stats() teasel.Stats {
 	return teasel.Stats{Elapsed: time.Duration(f.Elapsed), Executions: f.Executions, Corpus: f.Corpus,
 		Evicted: f.Evicted, Features: f.Features, Waiting: f.Waiting, Findings: f.Findings, Workers: f.Workers,
-		LastKept: time.Duration(f.LastKept), LastFound: time.Duration(f.LastFound), Memory: f.Memory, Stages: f.Stages}
+		LastKept: time.Duration(f.LastKept), LastFound: time.Duration(f.LastFound), Memory: f.Memory, Stability: f.Stability, Stages: f.Stages}
 }
 
 // features is written as one string of hexadecimal numbers: short, and exact for readers whose numbers are doubles.

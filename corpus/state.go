@@ -12,6 +12,7 @@ type state struct {
 	stats    teasel.Stats
 	stopped  string
 	workers  []teasel.WorkerState
+	unstable []teasel.Feature         // in order of discovery
 	order    []string                 // keys as they came; some of them evicted since
 	entries  map[string]*teasel.Entry // what is kept, without the bytes
 	findings map[string]*teasel.Finding
@@ -54,6 +55,7 @@ func (s *state) apply(r *record) {
 			e.Step, e.Picked, s.current = a.Step, a.Picked, a.Key
 		}
 	}
+	s.unstable = append(s.unstable, r.Unstable...)
 	for id, n := range r.Occurrences {
 		s.counts[id] = max(s.counts[id], n)
 	}

@@ -45,7 +45,7 @@ func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (m 
 			m.findings = append(m.findings, f)
 		}
 		if o.Exit <= teasel.ExitRejected {
-			m.entries = append(m.entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Features: o.Features})
+			m.entries = append(m.entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Runs: 1, Features: o.Features})
 		}
 	}
 	return m, nil

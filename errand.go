@@ -1,0 +1,91 @@
+package teasel
+
+import "slices"
+
+// An Errand asks a worker to confirm and minimise a finding on behalf of somebody who cannot decode its input: the parent
+// of a worker process that has died of it. The worker that takes it may die of it as well.
+type Errand struct {
+	ID      uint64   // of the errand, given by [Hub.Errand]
+	Finding Finding  // with the encoded input to confirm
+	History [][]byte // encoded inputs that the target had run before, oldest first
+	Worker  int      // number of the worker that died
+	Deaths  int      // workers that have died with this errand
+}
+
+// errandDeaths is how often workers may die with an errand, with nobody saying what that proves, before its finding
+// is reported as unconfirmed.
+const errandDeaths = 3
+
+// errandQueue holds the errands that no worker has.
+type errandQueue struct {
+	waiting []queuedErrand // oldest first
+	last    uint64
+}
+
+type queuedErrand struct {
+	Errand
+	joined int // workers that had joined when it came
+}
+
+// Errand queues an errand for a worker that takes errands ([News].Errands), other than the one that died. It ends when
+// that worker lists its ID in [News].Finished. If its finding is confirmed already, or waits for a worker, this only counts
+// one more occurrence. The error is a reporter's.
+func (h *Hub) Errand(e Errand) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begin()
+	id := e.Finding.ID()
+	e.Finding.Occurrences = max(e.Finding.Occurrences, 1)
+	if known := h.findings.get(id); known != nil && known.Confirmed() {
+		h.findings.again(id, e.Finding.Occurrences)
+		return nil
+	}
+	for i := range h.errands.waiting {
+		if w := &h.errands.waiting[i]; w.Finding.ID() == id {
+			w.Finding.Occurrences += e.Finding.Occurrences
+			return nil
+		}
+	}
+	h.errands.last++
+	e.ID, e.Deaths = h.errands.last, 0
+	h.errands.waiting = append(h.errands.waiting, queuedErrand{e, h.joined})
+	return nil
+}
+
+// take returns the next errand for a worker, nil if there is none. The worker that died gets it only when it has been
+// started again.
+func (q *errandQueue) take(l *link) *Errand {
+	i := slices.IndexFunc(q.waiting, func(e queuedErrand) bool { return e.Worker != l.worker || l.number > e.joined })
+	if i < 0 {
+		return nil
+	}
+	e := q.waiting[i].Errand
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	return &e
+}
+
+// abandon takes the errand of a worker that has left.
+func (h *Hub) abandon(e Errand, died bool) error {
+	if died {
+		e.Deaths++
+	}
+	if e.Deaths >= errandDeaths {
+		return h.unconfirmed(&e.Finding)
+	}
+	h.errands.waiting = append(h.errands.waiting, queuedErrand{e, h.joined})
+	return nil
+}
+
+// dropErrands reports the findings of waiting errands as unconfirmed when the campaign is over and nobody takes them any more.
+func (h *Hub) dropErrands() error {
+	if h.stopped == "" {
+		return nil
+	}
+	for _, e := range h.errands.waiting {
+		if err := h.unconfirmed(&e.Finding); err != nil {
+			return err
+		}
+	}
+	h.errands.waiting = nil
+	return nil
+}

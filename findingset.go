@@ -1,0 +1,136 @@
+package teasel
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// severityFindings is how many distinct findings of one severity a campaign keeps, as many as AFL++ keeps crashes
+// (KEEP_UNIQUE_CRASH). Nobody reads more, and a target that fails in ever new ways would fill memory and disk.
+const severityFindings = 5000
+
+func tooManyFindings(s Severity) string {
+	return fmt.Sprintf("%d distinct findings of severity %v are kept; further ones of that severity are not recorded", severityFindings, s)
+}
+
+// findingSet holds the distinct findings of a campaign.
+type findingSet struct {
+	byID    map[string]*Finding
+	byPlace map[string][]*Finding
+	covered map[string]string // id of a finding that was not recorded, to that of the one that covers it
+	missing map[string]bool   // ids of findings that were reported as unconfirmed
+	moved   map[string]bool   // ids of findings that have occurred since the last call of occurrences
+	count   [len(severityNames)]int
+	full    [len(severityNames)]bool // that there are too many was said
+}
+
+func newFindingSet() findingSet {
+	return findingSet{byID: map[string]*Finding{}, byPlace: map[string][]*Finding{}, covered: map[string]string{},
+		missing: map[string]bool{}, moved: map[string]bool{}}
+}
+
+func (s *findingSet) get(id string) *Finding { return s.byID[id] }
+
+// findingVerdict is what a finding is to those that are known.
+type findingVerdict uint8
+
+const (
+	findingInvalid findingVerdict = iota
+	findingNew
+	findingBetter  // known, and better confirmed or simpler than before
+	findingKnown   // known, or covered by another; it was counted
+	findingTooMany // new, and the first one for which there is no room
+	findingRefused // new, and there is still no room
+)
+
+// judge compares a finding with the known ones and counts its occurrences. What is worth recording is left to put.
+func (s *findingSet) judge(f *Finding) findingVerdict {
+	id := f.ID()
+	if known := s.byID[id]; known != nil {
+		s.again(id, f.Occurrences)
+		if !f.improves(known) {
+			return findingKnown
+		}
+		f.Occurrences = known.Occurrences
+		return findingBetter
+	}
+	if by := s.coverOf(f); by != nil {
+		if s.again(by.ID(), f.Occurrences); len(s.covered) < severityFindings {
+			s.covered[id] = by.ID()
+		}
+		return findingKnown
+	}
+	if s.count[f.Severity] < severityFindings {
+		return findingNew
+	}
+	if s.full[f.Severity] {
+		return findingRefused
+	}
+	s.full[f.Severity] = true
+	return findingTooMany
+}
+
+// coverOf returns the first by order of those findings that cover f, nil if none does.
+func (s *findingSet) coverOf(f *Finding) (by *Finding) {
+	for _, g := range s.byPlace[f.Place] {
+		if g.covers(f) && (by == nil || g.Compare(by) < 0) {
+			by = g
+		}
+	}
+	return by
+}
+
+// put records a finding in place of what was known of it.
+func (s *findingSet) put(f Finding) {
+	id := f.ID()
+	if old := s.byID[id]; old != nil {
+		s.count[old.Severity]--
+		if old.Place != "" {
+			s.byPlace[old.Place] = slices.DeleteFunc(s.byPlace[old.Place], func(g *Finding) bool { return g == old })
+		}
+	}
+	s.byID[id] = &f
+	s.count[f.Severity]++
+	if f.Place != "" {
+		s.byPlace[f.Place] = append(s.byPlace[f.Place], &f)
+	}
+}
+
+// again counts occurrences of a known finding.
+func (s *findingSet) again(id string, times uint64) {
+	if by, ok := s.covered[id]; ok {
+		id = by
+	}
+	if f := s.byID[id]; f != nil && times > 0 {
+		f.Occurrences += times
+		s.moved[id] = true
+	}
+}
+
+// missed notes that a finding was not confirmed, and reports whether that is news.
+func (s *findingSet) missed(id string) bool {
+	if s.byID[id] != nil || s.missing[id] || len(s.missing) >= severityFindings {
+		return false
+	}
+	s.missing[id] = true
+	return true
+}
+
+// occurrences returns how often findings have occurred in all, those that have done so since the last call.
+func (s *findingSet) occurrences() (out []Sighting) {
+	for _, id := range slices.Sorted(maps.Keys(s.moved)) {
+		out = append(out, Sighting{id, s.byID[id].Occurrences})
+	}
+	clear(s.moved)
+	return out
+}
+
+// sorted returns all findings, the worst first.
+func (s *findingSet) sorted() (out []Finding) {
+	for _, f := range s.byID {
+		out = append(out, *f)
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return a.Compare(&b) })
+	return out
+}

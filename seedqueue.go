@@ -1,0 +1,80 @@
+package teasel
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	// seedShare is how many seeds a worker gets at a time: several workers share them out, and work on testcases goes on
+	// between some of them, so that expensive seeds do not hold it up.
+	seedShare = 16
+	// seedDeaths is how often a worker may die with a seed before nobody gets it any more.
+	seedDeaths = 3
+)
+
+// seedQueue holds the seeds that no worker has reported to have run.
+type seedQueue struct {
+	waiting []dealtSeed // those that no worker has, in order
+	added   int         // seeds so far
+}
+
+type dealtSeed struct {
+	Entry
+	number int // in order of arrival
+	deaths int // of workers that had it
+}
+
+func (q *seedQueue) add(e Entry) {
+	q.waiting = append(q.waiting, dealtSeed{Entry: e, number: q.added})
+	q.added++
+}
+
+// deal appends the next few seeds to a reply and to those that the worker already has. A seed with which a worker has
+// died is dealt alone, to a worker that has no other: if it is to blame, no other seed suffers for it.
+func (q *seedQueue) deal(has []dealtSeed, r *Reply) []dealtSeed {
+	n := 0
+	for n < min(len(q.waiting), seedShare) && q.waiting[n].deaths == 0 {
+		n++
+	}
+	if n == 0 && len(has) == 0 {
+		n = min(len(q.waiting), 1)
+	}
+	for _, s := range q.waiting[:n] {
+		r.Entries = append(r.Entries, s.Entry)
+	}
+	has = append(has, q.waiting[:n]...)
+	clear(q.waiting[:n]) // some are large
+	q.waiting = q.waiting[n:]
+	return has
+}
+
+// giveBack takes the seeds of a worker that has left.
+func (q *seedQueue) giveBack(ss []dealtSeed, died bool) {
+	if len(ss) == 0 {
+		return
+	}
+	for _, s := range ss {
+		if died {
+			s.deaths++
+		}
+		if s.deaths < seedDeaths {
+			q.waiting = append(q.waiting, s)
+		}
+	}
+	slices.SortFunc(q.waiting, func(a, b dealtSeed) int { return cmp.Compare(a.number, b.number) })
+}
+
+// waiting returns how many seeds there are from the first on that a worker may not have run yet.
+func (h *Hub) waiting() int {
+	first := h.seeds.added
+	if len(h.seeds.waiting) > 0 {
+		first = h.seeds.waiting[0].number
+	}
+	for _, l := range h.links {
+		if len(l.dealt) > 0 {
+			first = min(first, l.dealt[0].number)
+		}
+	}
+	return h.seeds.added - first
+}
