@@ -189,7 +189,7 @@ func (w *Worker[T]) own(in T) (T, []byte, error) {
 // libyaml at equal time.
 func (w *Worker[T]) admit(ctx context.Context, s *suspect[T]) (err error) {
 	in, data, o := s.in, s.data, s.again
-	if w.keys[Key(data)] {
+	if _, dup := w.keys[Key(data)]; dup {
 		return nil
 	}
 	if o == nil {
@@ -283,8 +283,13 @@ func (w *Worker[T]) keep(in T, e *Entry, o *Observation) bool {
 		Note: o.Note, Step: e.Step, Picked: e.Picked, Depth: e.Depth, Work: e.Work}
 	w.cases = append(w.cases, tc)
 	w.at[id], w.live = len(w.live), append(w.live, tc)
-	w.keys[tc.Key] = true
-	w.sched.Add(Rating{ID: id, Complexity: e.Complexity, Features: e.Features, Work: e.Work, Depth: e.Depth, Picked: e.Picked})
+	w.keys[tc.Key] = id
+	parent, ok := w.keys[e.Parent]
+	if !ok {
+		parent = Orphan
+	}
+	w.sched.Add(Rating{ID: id, Parent: parent, Complexity: e.Complexity, Features: e.Features, Measures: e.Measures, Work: e.Work,
+		Depth: e.Depth, Picked: e.Picked})
 	for _, old := range d.Evicted {
 		w.evict(old)
 	}
@@ -309,7 +314,7 @@ func (w *Worker[T]) evict(id ID) {
 // testcases has to see it run once.
 func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
 	o := &Observation{Exit: ExitOK, Features: e.Features, Measures: e.Measures, Work: e.Work}
-	if w.keys[e.Key] || !w.pool.Wants(o, e.Complexity) {
+	if _, dup := w.keys[e.Key]; dup || !w.pool.Wants(o, e.Complexity) {
 		return nil
 	}
 	if w.c.Annotate {

@@ -10,12 +10,17 @@ import (
 // coarse steps that an executor may count as work, or the same seed would not give the same run.
 type Rating struct {
 	ID         ID
+	Parent     ID // the testcase it was made from, which may have been removed; Orphan: none, or not in this pool
 	Complexity float64
 	Features   []Feature
+	Measures   []Measure
 	Work       uint64
 	Depth      int
 	Picked     uint64
 }
+
+// Orphan stands for the parent of a testcase that has none in its pool.
+const Orphan ID = -1
 
 // Pick is what a scheduler chose.
 type Pick struct {
@@ -24,10 +29,14 @@ type Pick struct {
 	Energy float64 // how much work it gets; 1: the usual
 }
 
-// A Scheduler decides which testcase is next and how much is done with it. It has one owner.
+// A Scheduler decides which testcase is next and how much is done with it. It has one owner, which calls Next and Done in
+// turn; testcases are added and removed at any time.
 type Scheduler interface {
 	Add(r Rating)
 	Remove(id ID)
+	// Done reports the outcome of the last pick: how many executions were made for it and how many of them were kept as
+	// testcases. The testcase may have been removed meanwhile.
+	Done(p Pick, executions uint64, kept int)
 	// Next counts as a pick. False: there is none.
 	Next(r *Rand) (Pick, bool)
 }
@@ -149,6 +158,9 @@ func share(has, much float64) float64 {
 }
 
 func within(x, low, high float64) float64 { return min(max(x, low), high) }
+
+// Done implements [Scheduler]. The number of picks says enough: rounds of equal energy are of about equal length.
+func (s *weighted) Done(Pick, uint64, int) {}
 
 func (s *weighted) Next(r *Rand) (Pick, bool) {
 	i, ok := s.weights.Draw(r)

@@ -31,7 +31,7 @@ type Worker[T any] struct {
 	cases    []*Testcase[T] // by ID; nil: evicted
 	live     []*Testcase[T] // in no order that means anything
 	at       map[ID]int     // in live
-	keys     map[string]bool
+	keys     map[string]ID
 	known    map[string]*sighting // by finding id
 	unstable map[Feature]struct{} // did not recur when a testcase was calibrated: no news
 	dull     []T                  // seeds, some, for targets that show no feature at all
@@ -105,7 +105,7 @@ const (
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
 	w := &Worker[T]{c: c, ex: ex, x: x, mut: c.Mutator, limit: limit, state: start, energy: 1,
 		first: start.Executions, told: start.Executions, credited: start.Executions, began: time.Now(), clean: true,
-		at: map[ID]int{}, keys: map[string]bool{}, known: map[string]*sighting{}, unstable: map[Feature]struct{}{}}
+		at: map[ID]int{}, keys: map[string]ID{}, known: map[string]*sighting{}, unstable: map[Feature]struct{}{}}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)
 	if m, ok := c.Mutator.(Cloner[T]); ok {
@@ -172,7 +172,8 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 // round works on one testcase for a while.
 func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
 	tc.Focus, w.energy = p.Focus, p.Energy
-	before := w.drawn()
+	before, executed, kept := w.drawn(), w.state.Executions, len(w.cases)
+	defer func() { w.sched.Done(p, w.state.Executions-executed, len(w.cases)-kept) }()
 	for i, s := range w.plan {
 		w.cur, w.stage = tc, i
 		if err := s.Run(ctx, w, tc); err != nil {

@@ -87,6 +87,13 @@ func (s *byState) Remove(id teasel.ID) {
 	delete(s.of, id)
 }
 
+// Done implements [teasel.Scheduler].
+func (s *byState) Done(p teasel.Pick, executions uint64, kept int) {
+	if p.Focus == 0 {
+		s.all.Done(p, executions, kept)
+	}
+}
+
 func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	if len(s.of) == 0 {
 		return teasel.Pick{}, false
