@@ -216,6 +216,11 @@ func (w *Worker[T]) admit(ctx context.Context, s *suspect[T]) (err error) {
 	if w.c.Calibrate > 0 && !o.Dear {
 		e.Runs += uint32(w.c.Calibrate)
 	}
+	if x, ok := w.c.Codec.(NoteCodec); ok && o.Note != nil {
+		if e.Note, err = x.EncodeNote(o.Note); err != nil {
+			return fmt.Errorf("encoding a note: %w", err)
+		}
+	}
 	if s.stage < len(w.plan) {
 		e.Stage = w.stages[s.stage].Name
 	}
@@ -317,7 +322,10 @@ func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
 	if _, dup := w.keys[e.Key]; dup || !w.pool.Wants(o, e.Complexity) {
 		return nil
 	}
-	if w.c.Annotate {
+	if x, ok := w.c.Codec.(NoteCodec); ok && e.Note != nil {
+		o.Note, _ = x.DecodeNote(e.Note) // of an earlier version, perhaps
+	}
+	if w.c.Annotate && o.Note == nil {
 		obs := make([]Observation, 1)
 		if err := w.exec(ctx, []T{in}, obs, Ask{Features: true}, judgeNone); err != nil {
 			return err

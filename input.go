@@ -17,6 +17,14 @@ type Codec[T any] interface {
 	Decode(data []byte) (T, error)
 }
 
+// A NoteCodec is a [Codec] that can also encode the annotations of its kind ([Testcase].Note). They are stored with their
+// testcases then, so that a resumed campaign and other workers need not run a testcase to learn its note. An annotation that
+// cannot be decoded any more counts as missing.
+type NoteCodec interface {
+	EncodeNote(note any) ([]byte, error)
+	DecodeNote(data []byte) (any, error)
+}
+
 // Testcase is an input that was kept, with what is known of it. It belongs to one worker; a stage may read it while
 // it runs and may change Step and Note only.
 type Testcase[T any] struct {
