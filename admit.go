@@ -211,7 +211,7 @@ func (w *Worker[T]) admit(ctx context.Context, s *suspect[T]) (err error) {
 			}
 		}
 	}
-	e := Entry{Key: Key(data), Data: data, Features: o.Features, Measures: o.Measures, Complexity: w.mut.Complexity(in),
+	e := Entry{Key: Key(data), Data: data, Features: NewFeatureSet(o.Features...), Measures: o.Measures, Complexity: w.mut.Complexity(in),
 		Work: o.Work, Execution: w.state.Executions, Runs: 1}
 	if w.c.Calibrate > 0 && !o.Dear {
 		e.Runs += uint32(w.c.Calibrate)
@@ -299,7 +299,7 @@ func (w *Worker[T]) keep(in T, e *Entry, o *Observation) bool {
 		w.evict(old)
 	}
 	if w.learner != nil {
-		w.learner.Learn(e.Features, e.Complexity)
+		w.learner.Learn(o.Features, e.Complexity)
 	}
 	return true
 }
@@ -318,7 +318,7 @@ func (w *Worker[T]) evict(id ID) {
 // adopt keeps what another worker or an earlier run has found, calibrated and trimmed. A kind that annotates its
 // testcases has to see it run once.
 func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
-	o := &Observation{Exit: ExitOK, Features: e.Features, Measures: e.Measures, Work: e.Work}
+	o := &Observation{Exit: ExitOK, Features: e.Features.Append(nil), Measures: e.Measures, Work: e.Work}
 	if _, dup := w.keys[e.Key]; dup || !w.pool.Wants(o, e.Complexity) {
 		return nil
 	}

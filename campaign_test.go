@@ -302,7 +302,7 @@ func TestHub(t *testing.T) {
 		return got.Entries
 	}
 	entry := func(key string, c float64, fs ...teasel.Feature) teasel.Entry {
-		return teasel.Entry{Key: key, Data: []byte(key), Runs: 1, Features: fs, Complexity: c}
+		return teasel.Entry{Key: key, Data: []byte(key), Runs: 1, Features: teasel.NewFeatureSet(fs...), Complexity: c}
 	}
 	sync(a, teasel.News{Entries: []teasel.Entry{entry("long", 9, 1, 2)}})
 	sync(a, teasel.News{Entries: []teasel.Entry{entry("short", 3, 1, 2), entry("same", 3, 1, 2)}})

@@ -16,7 +16,7 @@ type Entry struct {
 	Parent     string // key of the testcase it was made from; "": none
 	Stage      string // name of the stage that made it; "": a seed
 	Runs       uint32 // executions that Features and Measures come from, calibration included; 0: it was never run, it is a seed
-	Features   []Feature
+	Features   FeatureSet
 	Complexity float64
 	Work       uint64
 	Measures   []Measure

@@ -106,7 +106,7 @@ func TestOverlap(t *testing.T) {
 			c := overlappingCampaign(s)
 			c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
 				if e.Kind == teasel.EventAdded {
-					if want := teasel.Feature(1 + e.Entry.Data[0]&15); !slices.Equal(e.Entry.Features, []teasel.Feature{want}) {
+					if want := teasel.Feature(1 + e.Entry.Data[0]&15); !slices.Equal(e.Entry.Features.Append(nil), []teasel.Feature{want}) {
 						t.Errorf("%q is kept for %v, want %v", e.Entry.Data, e.Entry.Features, want)
 					}
 					events = append(events, fmt.Sprint(e.Entry.Key, e.Entry.Execution, e.Entry.Stage, e.Entry.Parent))
@@ -214,7 +214,7 @@ func TestWaitingInputStays(t *testing.T) {
 	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
 		if e.Kind == teasel.EventAdded {
 			kept++
-			if want := []teasel.Feature{teasel.Feature(e.Entry.Data[0]) + 1}; !slices.Equal(e.Entry.Features, want) {
+			if want := []teasel.Feature{teasel.Feature(e.Entry.Data[0]) + 1}; !slices.Equal(e.Entry.Features.Append(nil), want) {
 				t.Errorf("%v is kept for %v, want %v", e.Entry.Data, e.Entry.Features, want)
 			}
 		}

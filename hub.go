@@ -39,6 +39,7 @@ type Hub struct {
 	links    []*link // of the workers that have not left, in order of joining
 	joined   int     // workers so far
 	kept     entryLog
+	scratch  []Feature
 	features map[Feature]struct{} // stable ones that any testcase has reached
 	unstable unstableSet
 	findings findingSet
@@ -291,11 +292,12 @@ func (h *Hub) offer(from int, e Entry) error {
 	}
 	e.Features = h.unstable.without(e.Features)
 	h.unstable.calibrated = h.unstable.calibrated || e.Runs > 1
-	d := h.Pool.Offer(h.kept.next, &Observation{Exit: ExitOK, Features: e.Features, Measures: e.Measures}, e.Complexity)
+	h.scratch = e.Features.Append(h.scratch[:0])
+	d := h.Pool.Offer(h.kept.next, &Observation{Exit: ExitOK, Features: h.scratch, Measures: e.Measures}, e.Complexity)
 	if !d.Added {
 		return nil
 	}
-	for _, f := range e.Features {
+	for _, f := range h.scratch {
 		h.features[f] = struct{}{}
 	}
 	if from != nobody {

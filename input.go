@@ -32,14 +32,14 @@ type Testcase[T any] struct {
 	Input      T
 	Key        string // content name, the same everywhere
 	Complexity float64
-	Features   []Feature // what it reaches, those left out that did not recur when it was calibrated
-	Trace      uint64    // hash of all it reaches; 0: unknown or unstable
-	Note       any       // the kind's own annotation, from [Observation.Note]; nil: none
-	Step       uint64    // the next ordered step
-	Picked     uint64    // times the scheduler chose it
-	Depth      int       // mutations away from a seed
-	Work       uint64    // what an execution costs, in the executor's unit; 0: unknown
-	Focus      Feature   // what it was picked for this time; 0: nothing special
+	Features   FeatureSet // what it reaches, those left out that did not recur when it was calibrated
+	Trace      uint64     // hash of all it reaches; 0: unknown or unstable
+	Note       any        // the kind's own annotation, from [Observation.Note]; nil: none
+	Step       uint64     // the next ordered step
+	Picked     uint64     // times the scheduler chose it
+	Depth      int        // mutations away from a seed
+	Work       uint64     // what an execution costs, in the executor's unit; 0: unknown
+	Focus      Feature    // what it was picked for this time; 0: nothing special
 }
 
 // Key returns the content name of an encoded input: 16 hexadecimal digits of its SHA-256.

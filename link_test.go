@@ -138,7 +138,7 @@ func TestTestcasesComeInPieces(t *testing.T) {
 	x := h.Join()
 	for i := range n {
 		key := fmt.Sprintf("%04d", i)
-		e := teasel.Entry{Key: key, Data: []byte(key), Runs: 1, Features: []teasel.Feature{teasel.Feature(i + 1)}, Complexity: 2}
+		e := teasel.Entry{Key: key, Data: []byte(key), Runs: 1, Features: teasel.NewFeatureSet(teasel.Feature(i + 1)), Complexity: 2}
 		if i == 100 {
 			e.Data = make([]byte, 8<<20)
 		}
@@ -172,7 +172,7 @@ func TestEvictedTestcasesAreForgotten(t *testing.T) {
 	x, y := h.Join(), h.Join()
 	for i := range 1000 {
 		key := fmt.Sprint(i)
-		publish(t, x, teasel.News{Entries: []teasel.Entry{{Key: key, Data: []byte(key), Runs: 1, Features: []teasel.Feature{1}, Complexity: float64(1000 - i)}},
+		publish(t, x, teasel.News{Entries: []teasel.Entry{{Key: key, Data: []byte(key), Runs: 1, Features: teasel.NewFeatureSet(1), Complexity: float64(1000 - i)}},
 			Advances: []teasel.Advance{{Key: key, Step: 3, Picked: uint64(i)}}})
 		if i%100 == 0 {
 			if es := publish(t, y, teasel.News{}).Entries; len(es) != 1 || es[0].Key != key {
@@ -194,7 +194,7 @@ func TestUnstableFeatures(t *testing.T) {
 	h := &teasel.Hub{Reporters: []teasel.Reporter{&l}}
 	x, y := h.Join(), h.Join()
 	entry := func(key string, fs ...teasel.Feature) teasel.News {
-		return teasel.News{Entries: []teasel.Entry{{Key: key, Data: []byte(key), Runs: 5, Features: fs}}}
+		return teasel.News{Entries: []teasel.Entry{{Key: key, Data: []byte(key), Runs: 5, Features: teasel.NewFeatureSet(fs...)}}}
 	}
 	if s := h.Summary().Stability; s != 0 {
 		t.Errorf("stability %v before anything was calibrated", s)

@@ -12,7 +12,7 @@ type Rating struct {
 	ID         ID
 	Parent     ID // the testcase it was made from, which may have been removed; Orphan: none, or not in this pool
 	Complexity float64
-	Features   []Feature
+	Features   FeatureSet
 	Measures   []Measure
 	Work       uint64
 	Depth      int
@@ -85,7 +85,7 @@ func (s *weighted) Add(r Rating) {
 	s.work += float64(r.Work)
 	s.orders += math.Log2(float64(r.Work) + 1)
 	s.complex += r.Complexity
-	for _, f := range r.Features {
+	for f := range r.Features.All() {
 		s.hits[f]++
 	}
 	if float64(s.live) > float64(s.rated)*rerateAfter {
@@ -105,7 +105,7 @@ func (s *weighted) Remove(id ID) {
 	s.work -= float64(r.Work)
 	s.orders -= math.Log2(float64(r.Work) + 1)
 	s.complex -= r.Complexity
-	for _, f := range r.Features {
+	for f := range r.Features.All() {
 		if s.hits[f]--; s.hits[f] == 0 {
 			delete(s.hits, f)
 		}
@@ -128,7 +128,7 @@ func (s *weighted) rerate() {
 // rarity sums over the features 1/(testcases that reach it).
 func (s *weighted) rarity(t *rated) {
 	t.rare, t.favoured = 0, false
-	for _, f := range t.Features {
+	for f := range t.Features.All() {
 		n := s.hits[f]
 		t.rare += 1 / float64(max(n, 1))
 		t.favoured = t.favoured || n <= 1

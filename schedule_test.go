@@ -22,7 +22,7 @@ func testLargeGetsLittle(t *testing.T, odd teasel.Rating) {
 		if id == 50 {
 			rating = odd
 		}
-		rating.ID, rating.Features = id, []teasel.Feature{teasel.Feature(id + 1)}
+		rating.ID, rating.Features = id, teasel.NewFeatureSet(teasel.Feature(id+1))
 		s.Add(rating)
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -52,14 +52,19 @@ func (u *unstableSet) sorted() []Feature {
 	return fs
 }
 
-// without returns the stable ones of fs, which it does not change.
-func (u *unstableSet) without(fs []Feature) []Feature {
-	unstable := func(f Feature) bool {
-		_, is := u.known[f]
-		return is
-	}
-	if len(u.known) == 0 || !slices.ContainsFunc(fs, unstable) {
+// without returns the stable ones of fs.
+func (u *unstableSet) without(fs FeatureSet) FeatureSet {
+	if len(u.known) == 0 {
 		return fs
 	}
-	return slices.DeleteFunc(slices.Clone(fs), unstable)
+	var stable []Feature
+	for f := range fs.All() {
+		if _, unstable := u.known[f]; !unstable {
+			stable = append(stable, f)
+		}
+	}
+	if len(stable) == fs.Len() {
+		return fs // shares its memory with the worker's
+	}
+	return NewFeatureSet(stable...)
 }

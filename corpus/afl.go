@@ -60,7 +60,7 @@ func (d *Dir) reach(e *teasel.Entry) {
 		return
 	}
 	const buckets, most = 8, 1 << 32
-	for _, f := range e.Features {
+	for f := range e.Features.All() {
 		if f <= most {
 			d.edges[(f-1)/buckets] = struct{}{}
 		}

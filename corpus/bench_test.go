@@ -20,7 +20,7 @@ func BenchmarkReport(b *testing.B) {
 	}{
 		{"added", func(i int) teasel.Event {
 			in := append(strconv.AppendInt(nil, int64(i), 10), data...)
-			return teasel.Event{Kind: teasel.EventAdded, Entry: teasel.Entry{Key: teasel.Key(in), Data: in, Features: features}}
+			return teasel.Event{Kind: teasel.EventAdded, Entry: teasel.Entry{Key: teasel.Key(in), Data: in, Features: teasel.NewFeatureSet(features...)}}
 		}},
 		{"found", func(i int) teasel.Event { return found("r/crash", strconv.Itoa(i), string(data)) }},
 		{"progress", func(i int) teasel.Event { return progress(time.Duration(i)*time.Second, uint64(i)) }},

@@ -64,7 +64,7 @@ func (d *Dir) campaignText(epoch int) ([]byte, error) {
 	}
 	field("stats", newFigures(&d.state.stats))
 	if len(d.state.unstable) > 0 {
-		field("unstable", features(d.state.unstable))
+		field("unstable", features{teasel.NewFeatureSet(d.state.unstable...)})
 	}
 	rows := func(name string, n int, row func(i int) any) {
 		fmt.Fprintf(&b, ",\n  %q: [", name)
@@ -167,7 +167,10 @@ func (r *reader) state(name string, s *state) bool {
 		s.stats = f.stats()
 		return ok
 	case "unstable":
-		return r.value((*features)(&s.unstable), `"unstable" to be features`)
+		var fs features
+		ok := r.value(&fs, `"unstable" to be features`)
+		s.unstable = fs.Append(nil)
+		return ok
 	case "workers":
 		return r.array("a list of workers", func() bool {
 			var w worker

@@ -294,7 +294,7 @@ func (d *Dir) Renew(m Meta) error {
 		clear(d.edges)
 		d.state.unstable = nil
 		for _, e := range d.state.entries {
-			e.Runs, e.Features, e.Measures, e.Note = 0, nil, nil, nil
+			e.Runs, e.Features, e.Measures, e.Note = 0, teasel.FeatureSet{}, nil, nil
 		}
 	})
 }

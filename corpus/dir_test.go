@@ -127,7 +127,7 @@ func TestRenew(t *testing.T) {
 	if err != nil || len(problems) > 0 || len(s.Entries) != 2 {
 		t.Fatalf("%d entries, %v, %v", len(s.Entries), problems, err)
 	}
-	if first, second := len(s.Entries[0].Features), len(s.Entries[1].Features); first != 0 || second == 0 {
+	if first, second := s.Entries[0].Features.Len(), s.Entries[1].Features.Len(); first != 0 || second == 0 {
 		t.Errorf("%d and %d features, want none and some", first, second)
 	}
 	if got := view.Meta().Build; got != "another" {
@@ -232,7 +232,7 @@ func TestCompaction(t *testing.T) {
 	d := create(t)
 	many := make([]teasel.Feature, 1000)
 	for i := range many {
-		many[i] = teasel.Feature(i) << 40
+		many[i] = teasel.Feature(i+1) << 40
 	}
 	const n = 200
 	for i := range n {
@@ -250,8 +250,8 @@ func TestCompaction(t *testing.T) {
 		t.Errorf("%d entries, problems %v", len(s.Entries), problems)
 	}
 	for i, e := range s.Entries {
-		if string(e.Data) != strconv.Itoa(i) || len(e.Features) != len(many) {
-			t.Fatalf("entry %d: %q with %d features", i, e.Data, len(e.Features))
+		if string(e.Data) != strconv.Itoa(i) || e.Features.Len() != len(many) {
+			t.Fatalf("entry %d: %q with %d features", i, e.Data, e.Features.Len())
 		}
 	}
 }

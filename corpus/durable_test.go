@@ -26,7 +26,7 @@ func writerChild(dir string) {
 		name := fmt.Sprintf("%d of process %d", n, os.Getpid())
 		in := fmt.Sprintf(`{"n":%q}`, name)
 		e := teasel.Event{Kind: teasel.EventAdded, Entry: teasel.Entry{Key: teasel.Key([]byte(in)), Data: []byte(in),
-			Features: []teasel.Feature{teasel.Feature(n)}}}
+			Features: teasel.NewFeatureSet(teasel.Feature(n))}}
 		fail(d.Report(e))
 		fmt.Println("entry", e.Entry.Key)
 		if n%3 == 0 {

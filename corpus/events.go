@@ -122,7 +122,7 @@ func (d *Dir) settle() error {
 }
 
 func (d *Dir) progress(e *teasel.Event) error {
-	r := record{Stats: newFigures(&e.Stats), Unstable: e.Unstable, Occurrences: make(map[string]uint64, len(e.Sightings))}
+	r := record{Stats: newFigures(&e.Stats), Unstable: features{teasel.NewFeatureSet(e.Unstable...)}, Occurrences: make(map[string]uint64, len(e.Sightings))}
 	for _, w := range e.Workers {
 		r.Workers = append(r.Workers, worker(w))
 	}

@@ -26,7 +26,7 @@ func Example() {
 	}
 	in := []byte(`{"n":1}`)
 	for _, e := range []teasel.Event{
-		{Kind: teasel.EventAdded, Entry: teasel.Entry{Key: teasel.Key(in), Data: in, Runs: 1, Features: []teasel.Feature{7}}},
+		{Kind: teasel.EventAdded, Entry: teasel.Entry{Key: teasel.Key(in), Data: in, Runs: 1, Features: teasel.NewFeatureSet(7)}},
 		{Kind: teasel.EventFound, Finding: teasel.Finding{Rule: "mcp/server-crash", Severity: teasel.Critical,
 			Subject: "tools/call divide", Message: "exit status 2", Input: in, Stable: 3, Tries: 3}},
 		{Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: time.Second, Executions: 5000}},
@@ -54,10 +54,10 @@ func Example() {
 
 func ExampleMinimal() {
 	entries := []teasel.Entry{
-		{Key: "a", Complexity: 9, Features: []teasel.Feature{1, 2}},
-		{Key: "b", Complexity: 1, Features: []teasel.Feature{1}},
-		{Key: "c", Complexity: 2, Features: []teasel.Feature{2}},
-		{Key: "d", Complexity: 3, Features: []teasel.Feature{2}},
+		{Key: "a", Complexity: 9, Features: teasel.NewFeatureSet(1, 2)},
+		{Key: "b", Complexity: 1, Features: teasel.NewFeatureSet(1)},
+		{Key: "c", Complexity: 2, Features: teasel.NewFeatureSet(2)},
+		{Key: "d", Complexity: 3, Features: teasel.NewFeatureSet(2)},
 	}
 	for _, e := range corpus.Minimal(entries) {
 		fmt.Println(e.Key)

@@ -59,7 +59,7 @@ func snapshot(t *testing.T, d *Dir) (teasel.Snapshot, []*Problem) {
 }
 
 func entry(data string, features ...teasel.Feature) teasel.Entry {
-	return teasel.Entry{Key: teasel.Key([]byte(data)), Data: []byte(data), Features: features, Complexity: float64(len(data)),
+	return teasel.Entry{Key: teasel.Key([]byte(data)), Data: []byte(data), Features: teasel.NewFeatureSet(features...), Complexity: float64(len(data)),
 		Runs: min(uint32(len(features)), 1)}
 }
 
@@ -79,6 +79,10 @@ func progress(elapsed time.Duration, executions uint64) teasel.Event {
 // fill sets every field of a value to something that is not zero, so that a field that is forgotten when it is
 // written or read shows.
 func fill(r *rand.Rand, v reflect.Value) {
+	if v.Type() == reflect.TypeFor[teasel.FeatureSet]() {
+		v.Set(reflect.ValueOf(teasel.NewFeatureSet(teasel.Feature(r.Uint64()), teasel.Feature(r.Uint64()))))
+		return
+	}
 	switch v.Kind() {
 	case reflect.Bool:
 		v.SetBool(true)

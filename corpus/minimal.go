@@ -40,7 +40,7 @@ func Minimal(entries []teasel.Entry) []teasel.Entry {
 	rank := make([]int, 0, len(entries)) // indices, simplest first
 	chosen := make([]bool, len(entries))
 	for i := range entries {
-		if chosen[i] = len(entries[i].Features) == 0; !chosen[i] {
+		if chosen[i] = entries[i].Features.Len() == 0; !chosen[i] {
 			rank = append(rank, i)
 		}
 	}
@@ -56,7 +56,7 @@ func Minimal(entries []teasel.Entry) []teasel.Entry {
 	var features []feature
 	at := map[teasel.Feature]int{}
 	for _, i := range rank {
-		for _, f := range distinct(entries[i].Features) {
+		for f := range entries[i].Features.All() {
 			if k, ok := at[f]; ok {
 				features[k].holders++
 			} else {
@@ -74,12 +74,12 @@ func Minimal(entries []teasel.Entry) []teasel.Entry {
 			continue
 		}
 		chosen[f.simplest] = true
-		for _, g := range distinct(entries[f.simplest].Features) {
+		for g := range entries[f.simplest].Features.All() {
 			covered[g]++
 		}
 	}
 	for _, i := range slices.Backward(rank) {
-		own := distinct(entries[i].Features)
+		own := entries[i].Features.Append(nil)
 		if !chosen[i] || slices.ContainsFunc(own, func(f teasel.Feature) bool { return covered[f] < 2 }) {
 			continue
 		}
@@ -95,10 +95,4 @@ func Minimal(entries []teasel.Entry) []teasel.Entry {
 		}
 	}
 	return out
-}
-
-func distinct(fs []teasel.Feature) []teasel.Feature {
-	fs = slices.Clone(fs)
-	slices.Sort(fs)
-	return slices.Compact(fs)
 }

@@ -35,7 +35,7 @@ func TestQueue(t *testing.T) {
 	}
 	seed, child := added("seed", 1), added("child", 2)
 	child.Entry.Parent, child.Entry.Stage, child.Entry.Found, child.Entry.Execution = seed.Entry.Key, "havoc", 1500*time.Millisecond, 77
-	seed.Entry.Features, child.Entry.Features = []teasel.Feature{1, 2, 8}, []teasel.Feature{9, 17, 1<<33 + 17} // the last one is no edge
+	seed.Entry.Features, child.Entry.Features = teasel.NewFeatureSet(1, 2, 8), teasel.NewFeatureSet(9, 17, 1<<33+17) // the last one is no edge
 	crash, hang := found("native/abort", "a", "boom"), found("native/hang", "b", "zzz")
 	crash.Finding.Signal, crash.Finding.Execution = 6, 123
 	report(t, d, seed, child, teasel.Event{Kind: teasel.EventEvicted, Entry: teasel.Entry{Key: seed.Entry.Key}}, crash, hang,

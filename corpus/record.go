@@ -30,7 +30,7 @@ type record struct {
 	Workers     []worker          `json:"workers,omitempty"`
 	Advances    []advance         `json:"advances,omitempty"`
 	Occurrences map[string]uint64 `json:"occurrences,omitempty"` // of findings, by id
-	Unstable    features          `json:"unstable,omitempty"`
+	Unstable    features          `json:"unstable,omitzero"`
 	Stopped     string            `json:"stopped,omitempty"`
 }
 
@@ -48,7 +48,7 @@ type testcase struct {
 	Found      seconds   `json:"found"`
 	Runs       uint32    `json:"runs,omitempty"`
 	Note       []byte    `json:"note,omitempty"` // base64
-	Features   features  `json:"features,omitempty"`
+	Features   features  `json:"features,omitzero"`
 	Measures   []measure `json:"measures,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type measure struct {
 func newTestcase(e *teasel.Entry) *testcase {
 	t := &testcase{Key: e.Key, Parent: e.Parent, Stage: e.Stage, Complexity: finite(e.Complexity), Work: e.Work,
 		Depth: e.Depth, Step: e.Step, Picked: e.Picked, Execution: e.Execution, Found: seconds(e.Found),
-		Runs: e.Runs, Note: e.Note, Features: e.Features}
+		Runs: e.Runs, Note: e.Note, Features: features{e.Features}}
 	for _, m := range e.Measures {
 		t.Measures = append(t.Measures, measure{m.ID, finite(m.Value)})
 	}
@@ -70,7 +70,7 @@ func newTestcase(e *teasel.Entry) *testcase {
 func (t *testcase) entry() *teasel.Entry {
 	e := &teasel.Entry{Key: t.Key, Parent: t.Parent, Stage: t.Stage, Complexity: t.Complexity, Work: t.Work,
 		Depth: t.Depth, Step: t.Step, Picked: t.Picked, Execution: t.Execution, Found: time.Duration(t.Found),
-		Runs: t.Runs, Note: t.Note, Features: t.Features}
+		Runs: t.Runs, Note: t.Note, Features: t.Features.FeatureSet}
 	for _, m := range t.Measures {
 		e.Measures = append(e.Measures, teasel.Measure{ID: m.ID, Value: m.Value})
 	}
@@ -127,12 +127,12 @@ func (f *figures) stats() teasel.Stats {
 }
 
 // features is written as one string of hexadecimal numbers: short, and exact for readers whose numbers are doubles.
-type features []teasel.Feature
+type features struct{ teasel.FeatureSet }
 
 func (fs features) MarshalText() ([]byte, error) {
 	var b []byte
-	for i, f := range fs {
-		if i > 0 {
+	for f := range fs.All() {
+		if len(b) > 0 {
 			b = append(b, ' ')
 		}
 		b = strconv.AppendUint(b, uint64(f), 16)
@@ -141,15 +141,15 @@ func (fs features) MarshalText() ([]byte, error) {
 }
 
 func (fs *features) UnmarshalText(text []byte) error {
-	words := strings.Fields(string(text))
-	*fs = make(features, 0, len(words))
-	for _, w := range words {
+	var list []teasel.Feature
+	for w := range strings.FieldsSeq(string(text)) {
 		n, err := strconv.ParseUint(w, 16, 64)
 		if err != nil {
 			return fmt.Errorf("feature %q: expected a hexadecimal number", w)
 		}
-		*fs = append(*fs, teasel.Feature(n))
+		list = append(list, teasel.Feature(n))
 	}
+	fs.FeatureSet = teasel.NewFeatureSet(list...)
 	return nil
 }
 

@@ -43,7 +43,7 @@ func campaign(t *testing.T, closed bool) (dir string, keys []string) {
 // known returns the keys that came back with features, and how many came back without.
 func known(s teasel.Snapshot) (keys []string, bare int) {
 	for _, e := range s.Entries {
-		if len(e.Features) > 0 {
+		if e.Features.Len() > 0 {
 			keys = append(keys, e.Key)
 		} else {
 			bare++

@@ -126,7 +126,7 @@ func TestMinimalCovers(t *testing.T) {
 		reach := func(es []teasel.Entry, without int) map[teasel.Feature]bool {
 			m := map[teasel.Feature]bool{}
 			for i, e := range es {
-				for _, f := range e.Features {
+				for f := range e.Features.All() {
 					m[f] = m[f] || i != without
 				}
 			}

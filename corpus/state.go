@@ -55,7 +55,7 @@ func (s *state) apply(r *record) {
 			e.Step, e.Picked, s.current = a.Step, a.Picked, a.Key
 		}
 	}
-	s.unstable = append(s.unstable, r.Unstable...)
+	s.unstable = r.Unstable.Append(s.unstable)
 	for id, n := range r.Occurrences {
 		s.counts[id] = max(s.counts[id], n)
 	}

@@ -106,24 +106,24 @@ func TestScheduler(t *testing.T) {
 		}
 		return s
 	}
-	type F = []teasel.Feature
+	F := teasel.NewFeatureSet
 	for _, test := range []struct {
 		name   string
 		s      teasel.Scheduler
 		often  teasel.ID
 		seldom teasel.ID
 	}{
-		{"rare features", add(teasel.Rating{Complexity: 10, Features: F{1, 9}}, teasel.Rating{Complexity: 10, Features: F{1}}, teasel.Rating{Complexity: 10, Features: F{1}}), 0, 1},
-		{"simple", add(teasel.Rating{Complexity: 10, Features: F{1}}, teasel.Rating{Complexity: 1000, Features: F{1}}), 0, 1},
-		{"little work", add(teasel.Rating{Complexity: 10, Features: F{1}, Work: 10}, teasel.Rating{Complexity: 10, Features: F{1}, Work: 1000}), 0, 1},
-		{"seldom picked", add(teasel.Rating{Complexity: 10, Features: F{1}}, teasel.Rating{Complexity: 10, Features: F{1}, Picked: 1 << 20}), 0, 1},
+		{"rare features", add(teasel.Rating{Complexity: 10, Features: F(1, 9)}, teasel.Rating{Complexity: 10, Features: F(1)}, teasel.Rating{Complexity: 10, Features: F(1)}), 0, 1},
+		{"simple", add(teasel.Rating{Complexity: 10, Features: F(1)}, teasel.Rating{Complexity: 1000, Features: F(1)}), 0, 1},
+		{"little work", add(teasel.Rating{Complexity: 10, Features: F(1), Work: 10}, teasel.Rating{Complexity: 10, Features: F(1), Work: 1000}), 0, 1},
+		{"seldom picked", add(teasel.Rating{Complexity: 10, Features: F(1)}, teasel.Rating{Complexity: 10, Features: F(1), Picked: 1 << 20}), 0, 1},
 	} {
 		if got := draws(test.s, 300); got[test.often] <= got[test.seldom]*5/4 || got[test.seldom] == 0 {
 			t.Errorf("%s: drawn %d and %d times", test.name, got[test.often], got[test.seldom])
 		}
 	}
 
-	s := add(teasel.Rating{Features: F{1}}, teasel.Rating{Features: F{2}}, teasel.Rating{Features: F{3}})
+	s := add(teasel.Rating{Features: F(1)}, teasel.Rating{Features: F(2)}, teasel.Rating{Features: F(3)})
 	s.Remove(1)
 	s.Remove(1)
 	if got := draws(s, 200); got[1] != 0 || got[0] == 0 || got[2] == 0 {
@@ -140,9 +140,9 @@ func TestStateScheduler(t *testing.T) {
 	s := policy.NewStateScheduler()
 	common, rare := teasel.State(1), teasel.State(2)
 	for i := range 20 {
-		s.Add(teasel.Rating{ID: teasel.ID(i), Features: []teasel.Feature{common, 7, common}})
+		s.Add(teasel.Rating{ID: teasel.ID(i), Features: teasel.NewFeatureSet(common, 7, common)})
 	}
-	s.Add(teasel.Rating{ID: 20, Features: []teasel.Feature{common, rare}})
+	s.Add(teasel.Rating{ID: 20, Features: teasel.NewFeatureSet(common, rare)})
 	r := rand.New(rand.NewPCG(1, 2))
 	focus := map[teasel.Feature]int{}
 	for range 400 {
@@ -167,13 +167,13 @@ func TestStateScheduler(t *testing.T) {
 func TestStatelessTestcases(t *testing.T) {
 	s := policy.NewStateScheduler()
 	for i := range 3 {
-		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: []teasel.Feature{7}})
+		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: teasel.NewFeatureSet(7)})
 	}
 	if got := draws(s, 90); len(got) != 3 {
 		t.Errorf("without states: %v", got)
 	}
-	s.Add(teasel.Rating{ID: 3, Complexity: 1, Features: []teasel.Feature{teasel.State(1)}})
-	s.Add(teasel.Rating{ID: 4, Complexity: 1, Features: []teasel.Feature{teasel.State(2), 7}})
+	s.Add(teasel.Rating{ID: 3, Complexity: 1, Features: teasel.NewFeatureSet(teasel.State(1))})
+	s.Add(teasel.Rating{ID: 4, Complexity: 1, Features: teasel.NewFeatureSet(teasel.State(2), 7)})
 	r := rand.New(rand.NewPCG(1, 2))
 	got := map[teasel.ID]int{}
 	for range 600 {
@@ -202,8 +202,8 @@ func TestStatelessTestcases(t *testing.T) {
 // A resumed campaign goes on with the states that had few picks.
 func TestStatesOfResumed(t *testing.T) {
 	s := policy.NewStateScheduler()
-	s.Add(teasel.Rating{ID: 0, Features: []teasel.Feature{teasel.State(1), teasel.State(2)}, Picked: 2000})
-	s.Add(teasel.Rating{ID: 1, Features: []teasel.Feature{teasel.State(3)}})
+	s.Add(teasel.Rating{ID: 0, Features: teasel.NewFeatureSet(teasel.State(1), teasel.State(2)), Picked: 2000})
+	s.Add(teasel.Rating{ID: 1, Features: teasel.NewFeatureSet(teasel.State(3))})
 	if got := draws(s, 100); got[1] < 80 {
 		t.Errorf("the one that was picked 2000 times, and the new one: %v", got)
 	}
@@ -212,7 +212,7 @@ func TestStatesOfResumed(t *testing.T) {
 func BenchmarkNext(b *testing.B) {
 	s := teasel.NewScheduler()
 	for i := range 10_000 {
-		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: float64(i), Features: []teasel.Feature{teasel.Feature(i + 1), teasel.Feature(i%100 + 1)}})
+		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: float64(i), Features: teasel.NewFeatureSet(teasel.Feature(i+1), teasel.Feature(i%100+1))})
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for b.Loop() {

@@ -36,7 +36,7 @@ func NewStateScheduler() teasel.Scheduler {
 }
 
 func (s *byState) Add(r teasel.Rating) {
-	for _, f := range r.Features {
+	for f := range r.Features.All() {
 		if !f.IsState() {
 			continue
 		}

@@ -45,7 +45,7 @@ func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (m 
 			m.findings = append(m.findings, f)
 		}
 		if o.Exit <= teasel.ExitRejected {
-			m.entries = append(m.entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Runs: 1, Features: o.Features})
+			m.entries = append(m.entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Runs: 1, Features: teasel.NewFeatureSet(o.Features...)})
 		}
 	}
 	return m, nil
@@ -99,13 +99,13 @@ func newcomers(entries []teasel.Entry, old []corpus.Seed) (kept []teasel.Entry, 
 	}
 	for _, e := range entries {
 		var fs []teasel.Feature
-		for _, f := range e.Features {
+		for f := range e.Features.All() {
 			if !known.features[f] {
 				fs = append(fs, f)
 			}
 		}
-		if e.Features = fs; len(fs) > 0 {
-			fresh.add(fs)
+		if e.Features = teasel.NewFeatureSet(fs...); len(fs) > 0 {
+			fresh.add(e.Features)
 			kept = append(kept, e)
 		}
 	}

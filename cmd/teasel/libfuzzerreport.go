@@ -23,11 +23,11 @@ type reach struct {
 }
 
 // add takes features in; native ones up to 2^32 are the number of an edge times 8 plus the bucket of its count, plus 1.
-func (r *reach) add(fs []teasel.Feature) {
+func (r *reach) add(fs teasel.FeatureSet) {
 	if r.features == nil {
 		r.features, r.edges = map[teasel.Feature]bool{}, map[teasel.Feature]bool{}
 	}
-	for _, f := range fs {
+	for f := range fs.All() {
 		r.features[f] = true
 		if f <= 1<<32 {
 			r.edges[(f-1)/8] = true
