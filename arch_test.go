@@ -24,7 +24,7 @@ func layer(pkg string) int {
 		return 0
 	case rel == "":
 		return 1
-	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy":
+	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy", rel == "exchange/pipe":
 		return 2
 	case rel == "mutate/schema":
 		return 3

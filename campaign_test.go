@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"runtime"
 	"slices"
 	"sync"
@@ -388,30 +386,6 @@ func TestSeedsAreAskedFor(t *testing.T) {
 		if waiting := h.Snapshot().Waiting; err != nil || len(es) != test.seeds || waiting != test.waiting {
 			t.Errorf("%+v: %d seeds, %d waiting, %v; want %d and %d", test.news, len(es), waiting, err, test.seeds, test.waiting)
 		}
-	}
-}
-
-func TestWire(t *testing.T) {
-	leaks(t)
-	h := &teasel.Hub{}
-	h.Seed([]byte("seed"))
-	near, far := net.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- teasel.Serve(t.Context(), far, h.Join()) }()
-	x := teasel.Dial(near)
-	got, err := x.Sync(t.Context(), teasel.News{Executions: 7, Hungry: true, Findings: []teasel.Finding{{Rule: "r", Input: []byte{0, 1}}}})
-	if es := got.Entries; err != nil || len(es) != 1 || !bytes.Equal(es[0].Data, []byte("seed")) {
-		t.Fatalf("got %v, %v", got, err)
-	}
-	h.Stop("stopped")
-	if _, err := x.Sync(t.Context(), teasel.News{}); !errors.Is(err, teasel.ErrStop) {
-		t.Errorf("after stop: %v", err)
-	}
-	if err := errors.Join(near.Close(), <-done); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		t.Error(err)
-	}
-	if s := h.Summary(); s.Executions != 7 || len(s.Findings) != 1 || s.Findings[0].Input[1] != 1 {
-		t.Errorf("summary %+v", s)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/exchange/pipe"
 )
 
 // A Go function in small: a typed value, changed in place and changed back, in a child process, because coverage
@@ -204,8 +204,7 @@ const childEnv = "TEASEL_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if number, err := strconv.Atoi(os.Getenv(childEnv)); err == nil {
-		x := teasel.Dial(stream{os.NewFile(3, "down"), os.NewFile(4, "up")})
-		if err := goCampaign(os.NewFile(5, "current")).Work(context.Background(), x, number); err != nil && !errors.Is(err, io.EOF) {
+		if err := childWork(number); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -214,9 +213,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-type stream struct {
-	io.Reader
-	io.Writer
+func childWork(number int) error {
+	rw, err := pipe.Inherit(3, 4)
+	if err != nil {
+		return err
+	}
+	x, err := pipe.Dial(context.Background(), rw, pipe.Config{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(goCampaign(os.NewFile(5, "current")).Work(context.Background(), x, number), x.Close())
 }
 
 // child runs one worker process to its end and returns how that was.
@@ -236,13 +242,12 @@ func child(ctx context.Context, x teasel.Exchange, number int, current *os.File)
 	err = cmd.Start()
 	_, _ = down.Close(), up.Close()
 	if err == nil {
-		serve := teasel.Serve(ctx, stream{fromChild, toChild}, x)
-		_ = toChild.Close()
+		serve := pipe.Serve(ctx, pipe.Files(fromChild, toChild), x, pipe.Config{})
 		if err = cmd.Wait(); err == nil {
 			err = serve
 		}
 	}
-	return errors.Join(err, fromChild.Close())
+	return err
 }
 
 func TestGoFake(t *testing.T) {
@@ -265,7 +270,7 @@ func TestGoFake(t *testing.T) {
 			in := page[:slices.Index(page[:n], '\n')]
 			// The parent says so itself. It comes to the hub as everything else does.
 			_, err = h.Join().Sync(t.Context(), teasel.News{Findings: []teasel.Finding{{Rule: "exit", Severity: teasel.High,
-				Subject: "total", Message: "exit status 3", Input: in, Stable: 1, Tries: 1}}})
+				Subject: "total", Message: "exit status 3", Input: in, Stable: 1, Tries: 1}}, Leaving: true})
 		}
 		if err != nil && !errors.Is(err, teasel.ErrStop) {
 			t.Fatal(err)

@@ -42,11 +42,11 @@ func (l *link) Sync(_ context.Context, n News) (r Reply, err error) {
 	if h.Runs > 0 && h.stats.Executions >= h.Runs {
 		h.stop("runs")
 	}
+	if !n.Pending && !n.Died {
+		l.dealt = nil
+	}
 	if l.finish(n.Finished); n.Leaving || n.Died {
 		return r, l.leave(n.Died)
-	}
-	if !n.Pending {
-		l.dealt = nil
 	}
 	if l.left {
 		return r, l.over()

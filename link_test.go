@@ -113,6 +113,18 @@ func TestSeedsOfALeavingWorker(t *testing.T) {
 	}
 }
 
+// Seeds that a worker has run before it leaves are done with.
+func TestSeedsThatWereRun(t *testing.T) {
+	h := &teasel.Hub{}
+	h.Seed([]byte("seed"))
+	x := h.Join()
+	publish(t, x, teasel.News{Hungry: true})
+	publish(t, x, teasel.News{Leaving: true})
+	if w := h.Summary().Waiting; w != 0 {
+		t.Errorf("%d seeds are waiting", w)
+	}
+}
+
 // Testcases that were kept for a measure alone are testcases, not seeds, when a campaign is resumed.
 func TestMeasuresSurviveResume(t *testing.T) {
 	h := &teasel.Hub{Pool: policy.NewUnique()}
