@@ -54,7 +54,6 @@ func (raw) Decode(data []byte) ([]byte, error) { return append([]byte(nil), data
 
 type edits struct{ copies }
 
-func (edits) Clone() teasel.Mutator[[]byte]     { return edits{} }
 func (edits) Change(r *teasel.Rand, in *[]byte) { (*in)[r.IntN(len(*in))] ^= 1 }
 func (edits) Undo(in *[]byte)                   {}
 

@@ -11,16 +11,19 @@ import (
 // recalled is a target whose features are the first bytes of its inputs. A seven kills it the second time, and a nine shows
 // something else each time.
 type recalled struct {
+	pipeline[[]byte]
 	seen  map[byte]int
 	small int // calls with no more inputs than one needs to be calibrated
 }
 
-var _ teasel.Overlapper = (*recalled)(nil)
+var _ teasel.Pipeliner[[]byte] = (*recalled)(nil)
 
-func (r *recalled) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return r, nil }
-func (r *recalled) Close() error                                                       { return nil }
-func (r *recalled) BatchSize() int                                                     { return 32 }
-func (r *recalled) Overlaps() bool                                                     { return true }
+func (r *recalled) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	r.run = r.ExecBatch
+	return r, nil
+}
+func (r *recalled) Close() error   { return nil }
+func (r *recalled) BatchSize() int { return 32 }
 
 func (r *recalled) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	first := byte(0)

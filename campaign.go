@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// Campaign is one run. Target, Mutator and Codec must be set; the zero value of everything else is a sensible
-// default. It is read only while it runs.
+// Campaign is one run. Target, Codec and one of Mutator and NewMutator must be set; the zero value of everything else is a
+// sensible default. It is read only while it runs.
 type Campaign[T any] struct {
 	Target       Target[T]
-	Mutator      Mutator[T]
+	Mutator      Mutator[T]        // shared by all workers
+	NewMutator   func() Mutator[T] // instead: each worker and each background executor calls it once
 	Codec        Codec[T]
 	Stages       []Stage[T]        // nil: Steps, Havoc, Splice
 	Seeds        []T               // inputs to begin with
@@ -32,24 +33,30 @@ type Campaign[T any] struct {
 	StopAfter    int           // findings; 0: no limit
 	Memory       uint64        // bytes of our own; 0: no limit
 	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
-	Calibrate    int           // times a new testcase is run again before it is kept; 0: it is believed, and never trimmed
-	Annotate     bool          // the executor fills Observation.Note: testcases of others are run once for theirs
+	Calibrate    int           // times a new testcase is run again before it is kept; 0: none, and seeds are not trimmed
+	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
 	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
-	Background   bool          // without a limit on Runs, each worker opens a second executor on which it confirms what takes long
-	Tries        int           // times a finding is shown again; 0: 3
+	Background   bool          // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
+	Errands      bool          // workers confirm what other workers have died of, see [Errand]
+	Tries        int           // times a finding is reproduced; 0: 3
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }
 
 func (c *Campaign[T]) check() error {
-	if c.Target == nil || c.Mutator == nil || c.Codec == nil {
-		return errors.New("checking campaign: Target, Mutator and Codec must be set")
+	if c.Target == nil || c.Mutator == nil && c.NewMutator == nil || c.Codec == nil {
+		return errors.New("checking campaign: Target, Codec, and Mutator or NewMutator must be set")
 	}
-	_, clones := c.Mutator.(Cloner[T])
-	_, undoes := c.Mutator.(Undoer[T])
-	if undoes && !clones && (c.Workers > 1 || c.Background && c.Runs == 0) {
-		return errors.New("checking campaign: a mutator that can undo needs Clone for more than one worker, and for a background executor")
+	if _, undoes := c.Mutator.(Undoer[T]); undoes && c.NewMutator == nil && (c.Workers > 1 || c.Background && c.Runs == 0) {
+		return errors.New("checking campaign: a mutator that can undo has state: set NewMutator for more than one worker, or for a background executor")
 	}
 	return nil
+}
+
+func (c *Campaign[T]) mutator() Mutator[T] {
+	if c.NewMutator != nil {
+		return c.NewMutator()
+	}
+	return c.Mutator
 }
 
 func (c *Campaign[T]) pool() Pool {
@@ -156,7 +163,7 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 // memoryLooks is how many seconds in a row we may hold too much: one large input can be more than the collector had thought of.
 const memoryLooks = 3
 
-// tick tells where the campaign stands, watches our memory and asks for inputs from outside.
+// tick reports where the campaign stands, watches our memory and asks for inputs from outside.
 func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -226,17 +233,13 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	w := newWorker(c, ex, x, start, limit)
 	if c.Resume != nil {
 		for _, f := range c.Resume.Findings {
-			w.known[f.ID()] = &sighting{tries: 1, done: f.Confirmed()}
+			w.known[f.ID()] = &sighting{attempts: 1, done: f.Confirmed(), published: true}
 		}
 	}
-	err = w.loop(ctx)
-	if e := w.land(ctx); e != nil && !errors.Is(e, ErrStop) {
-		if errors.Is(err, ErrStop) {
-			err = nil
-		}
-		err = errors.Join(err, e)
+	if c.Background && limit == 0 {
+		w.behind = startBackground(ctx, c, number)
 	}
-	err = w.end(ctx, err)
+	err = w.end(ctx, w.loop(ctx))
 	// What was found last must not be lost, even when ctx has ended.
 	w.news.Leaving = true
 	if e := w.publish(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, ErrStop) {

@@ -59,22 +59,26 @@ type Rule struct {
 type Finding struct {
 	Rule        string   `json:"rule"`
 	Severity    Severity `json:"severity"`
-	Subject     string   `json:"subject"`         // what of the target it concerns, for example "tools/call divide"
-	Group       string   `json:"group,omitempty"` // tells findings of one rule and subject apart, for example by status
-	Fault       string   `json:"fault,omitempty"` // where it goes wrong, for example the top of the stack; see ID
-	Place       string   `json:"place,omitempty"` // names the place in the target where it goes wrong; findings of other rules at the same place are the same fault, and are recorded only if they are more severe; "": unknown
-	Message     string   `json:"message"`         // one sentence
-	Detail      string   `json:"detail,omitempty"`
+	Subject     string   `json:"subject"`          // what of the target it concerns, for example "tools/call divide"
+	Group       string   `json:"group,omitempty"`  // distinguishes findings of one rule and subject, for example by status
+	Fault       string   `json:"fault,omitempty"`  // where it goes wrong, for example the top of the stack; see ID
+	Place       string   `json:"place,omitempty"`  // names the place in the target where it goes wrong; findings of other rules at the same place are the same fault, and are recorded only if they are more severe; "": unknown
+	Message     string   `json:"message"`          // one sentence
+	Detail      string   `json:"detail,omitempty"` // lines such as a stack, or the messages that were exchanged
 	Signal      int      `json:"signal,omitempty"` // that ended the target; 0: none
-	Alone       bool     `json:"alone,omitempty"`  // what the target had run before has no part in it: it is not tried again together with that
-	Input       []byte   `json:"-"`                // the encoded smallest input that shows it
-	Original    []byte   `json:"-"`                // the encoded input that showed it first
+	Alone       bool     `json:"alone,omitempty"`  // what the target had run before has no part in it: it is not tried together with that
+	Input       []byte   `json:"-"`                // the encoded simplest input that reproduces it
+	Original    []byte   `json:"-"`                // the encoded input that it was first seen with
 	Complexity  float64  `json:"-"`                // of Input, as the mutator measures it; 0: unknown, as when it comes from disk
 	Stable      int      `json:"stable"`
-	Tries       int      `json:"tries"` // it was shown Stable times out of Tries
+	Tries       int      `json:"tries"` // it was reproduced Stable times out of Tries; 0 of an unconfirmed finding: there was no time to try
 	Occurrences uint64   `json:"occurrences"`
 	Worker      int      `json:"worker"`
 	Execution   uint64   `json:"execution"` // of that worker, when it was first seen
+
+	// Describe returns Detail; nil: Detail is set. Nearly all that a detector finds is known already, and nobody reads it, so that a
+	// detector need not write the detail of each. The worker calls it at most once, while the observation is good.
+	Describe func() string `json:"-"`
 }
 
 // ID names the finding: 16 hexadecimal digits of rule and fault where the fault is known, so that it is one finding
@@ -123,12 +127,6 @@ type Detector interface {
 	Detect(obs *Observation) []Finding
 }
 
-// A Detailer is a [Detector] that leaves [Finding.Detail] to be asked for, while obs is good: nearly all that is found in a
-// campaign is known already, and nobody reads it. Detail returns it for a finding that Detect has just made of obs, or "".
-type Detailer interface {
-	Detail(obs *Observation, f *Finding) string
-}
-
 // DetectorFunc is a function as a [Detector].
 type DetectorFunc func(*Observation) []Finding
 
@@ -156,11 +154,9 @@ func detect(ds []Detector, o *Observation) (fs []Finding) {
 	return fs
 }
 
-// elaborate asks for the detail of a finding that detect has returned.
-func elaborate(ds []Detector, o *Observation, f *Finding) {
-	for _, d := range ds {
-		if x, ok := d.(Detailer); ok && f.Detail == "" {
-			f.Detail = x.Detail(o, f)
-		}
+// describe fills in the detail of a finding while the evidence for it is good.
+func (f *Finding) describe() {
+	if f.Describe != nil {
+		f.Detail, f.Describe = f.Describe(), nil
 	}
 }

@@ -68,6 +68,9 @@ type Reporter interface {
 	Report(Event) error
 }
 
+// stoppedFindings is why a campaign ended that has found enough.
+const stoppedFindings = "findings"
+
 // Summary is the outcome of a campaign.
 type Summary struct {
 	Stats

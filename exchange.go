@@ -52,12 +52,13 @@ type News struct {
 	Finished    []uint64  // errands that the worker is done with; what came of them is in Findings or Unconfirmed
 	Stages      []StageStats
 	Worker      WorkerState
-	Executions  uint64 // since the last call
-	Hungry      bool   // the worker takes seeds
-	Pending     bool   // the worker has not yet run all the seeds that it was given
-	Errands     bool   // the worker takes errands
-	Leaving     bool   // the worker ends: this is its last call
-	Died        bool   // the worker has died; somebody else reports that, and it is the last call
+	Executions  uint64   // since the last call
+	Hungry      bool     // the worker takes seeds
+	Pending     bool     // the worker has not yet run all the seeds that it was given
+	Notes       []string // what a person may want to know
+	Errands     bool     // the worker takes errands
+	Leaving     bool     // the worker ends: this is its last call
+	Died        bool     // the worker has died; somebody else reports that, and it is the last call
 }
 
 // Reply is what a worker gets for its news.
@@ -65,6 +66,7 @@ type Reply struct {
 	Entries  []Entry   // testcases of others, and seeds; if there are any, another call may bring more
 	Errands  []Errand  // at most one, and only for a worker that takes errands and has none
 	Unstable []Feature // found unstable by others: the worker ignores them from now on
+	Stopped  string    // with ErrStop: why the campaign is over, as in [Summary]
 }
 
 // Exchange connects a worker to the rest of the campaign. When Sync returns without an error, the news is safe with the

@@ -86,12 +86,7 @@ func (e goExecutor) Exec(_ context.Context, in order, o *teasel.Observation) err
 // orderMutator changes orders in place. Each change leaves behind how to take it back.
 type orderMutator struct{ undo []func(*order) }
 
-var (
-	_ teasel.Undoer[order] = (*orderMutator)(nil)
-	_ teasel.Cloner[order] = (*orderMutator)(nil)
-)
-
-func (m *orderMutator) Clone() teasel.Mutator[order] { return &orderMutator{} }
+var _ teasel.Undoer[order] = (*orderMutator)(nil)
 
 func (m *orderMutator) Generate(r *teasel.Rand) order { return order{Items: []item{{"a", r.IntN(5)}}} }
 
@@ -150,7 +145,7 @@ func (m *orderMutator) Complexity(in order) float64 {
 }
 
 func goCampaign(current *os.File) *teasel.Campaign[order] {
-	return &teasel.Campaign[order]{Target: goTarget{current}, Mutator: &orderMutator{}, Codec: jsonCodec[order]{},
+	return &teasel.Campaign[order]{Target: goTarget{current}, NewMutator: func() teasel.Mutator[order] { return &orderMutator{} }, Codec: jsonCodec[order]{},
 		Seeds: []order{{}}, Calibrate: 1, Runs: 400_000, Seed: 11}
 }
 
@@ -165,7 +160,7 @@ func TestUndoFake(t *testing.T) {
 	if len(s.Findings) != 1 || s.Findings[0].Message != "express of seven" {
 		t.Fatalf("findings %v after %d executions", s.Findings, s.Executions)
 	}
-	c.Workers, c.Mutator = 2, noClone{&orderMutator{}}
+	c.Workers, c.Mutator, c.NewMutator = 2, &orderMutator{}, nil
 	if _, err := c.Run(context.Background()); err == nil {
 		t.Error("two workers share an undo stack")
 	}
@@ -174,14 +169,6 @@ func TestUndoFake(t *testing.T) {
 		t.Error("a worker and its background executor share an undo stack")
 	}
 }
-
-type noClone struct{ m *orderMutator }
-
-func (n noClone) Generate(r *teasel.Rand) order               { return n.m.Generate(r) }
-func (n noClone) Mutate(r *teasel.Rand, dst, src order) order { return n.m.Mutate(r, dst, src) }
-func (n noClone) Complexity(in order) float64                 { return n.m.Complexity(in) }
-func (n noClone) Change(r *teasel.Rand, in *order)            { n.m.Change(r, in) }
-func (n noClone) Undo(in *order)                              { n.m.Undo(in) }
 
 // safeTarget keeps away from what ends the process.
 type safeTarget struct{}

@@ -74,21 +74,23 @@ func (s *fakeServer) recv() (reply, bool) {
 type windowTarget struct {
 	starts *int
 	late   bool
-	again  *int // what asks for "dear" comes late, and is counted here if it is run again; nil: it does not come late
+	again  *int // what asks for "expensive" comes late, and is counted here if it is run again; nil: it does not come late
 }
 
 func (t windowTarget) Open(context.Context, teasel.Role) (teasel.Executor[script], error) {
 	e := &windowExecutor{t: t}
+	e.run = e.ExecBatch
 	e.start()
 	return e, nil
 }
 
 type windowExecutor struct {
-	t    windowTarget
-	s    *fakeServer
-	past []script // since the start
-	slow []script // sent, and not yet answered
-	dear []script
+	pipeline[script]
+	t         windowTarget
+	s         *fakeServer
+	past      []script // since the start
+	slow      []script // sent, and not yet answered
+	expensive []script
 }
 
 // heard is the evidence of an input.
@@ -99,9 +101,9 @@ type heard struct {
 
 var (
 	_ teasel.BatchExecutor[script] = (*windowExecutor)(nil)
+	_ teasel.Pipeliner[script]     = (*windowExecutor)(nil)
 	_ teasel.Resetter              = (*windowExecutor)(nil)
 	_ teasel.Historian[script]     = (*windowExecutor)(nil)
-	_ teasel.Straggler[script]     = (*windowExecutor)(nil)
 )
 
 func (e *windowExecutor) start() {
@@ -119,11 +121,11 @@ func (e *windowExecutor) History(o *teasel.Observation) []script {
 	return slices.Clone(h.past)
 }
 
-func (e *windowExecutor) Straggler(o *teasel.Observation) (script, bool) {
-	if len(e.dear) > 0 {
-		in := e.dear[0]
-		e.dear = e.dear[1:]
-		o.Exit, o.Dear, o.Features = teasel.ExitOK, true, append(o.Features, teasel.Feature(1000+len(in)))
+func (e *windowExecutor) Late(o *teasel.Observation) (script, bool) {
+	if len(e.expensive) > 0 {
+		in := e.expensive[0]
+		e.expensive = e.expensive[1:]
+		o.Exit, o.Expensive, o.Features = teasel.ExitOK, true, append(o.Features, teasel.Feature(1000+len(in)))
 		return in, true
 	}
 	if len(e.slow) < 3 {
@@ -183,11 +185,11 @@ func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel
 			o.Features = append(o.Features, f>>1)
 		}
 		o.Evidence = heard{replies, past[:ran+i]}
-		if e.t.again != nil && slices.ContainsFunc(in, func(c call) bool { return c.Tool == "dear" }) {
+		if e.t.again != nil && slices.ContainsFunc(in, func(c call) bool { return c.Tool == "expensive" }) {
 			if o.Features = nil; o.Ask.Features {
 				*e.t.again++
 			}
-			e.dear = append(e.dear, slices.Clone(in))
+			e.expensive = append(e.expensive, slices.Clone(in))
 		}
 	}
 	return len(ins), nil
@@ -243,6 +245,8 @@ func (m scriptMutator) Simplify(k uint64, dst, src script) (script, bool) {
 	return s, true
 }
 
+func (m scriptMutator) Parts(s script) int { return len(s) }
+
 func (m scriptMutator) Join(ins []script) (s script) {
 	for _, in := range ins {
 		s = append(s, in...)
@@ -267,13 +271,13 @@ func (jsonCodec[T]) Decode(data []byte) (v T, err error) {
 	return v, err
 }
 
-// What comes late and was dear is kept for what it has shown, without being run again.
-func TestDearStragglersAreBelieved(t *testing.T) {
+// An expensive input whose observation comes late is kept for what it has shown, without being run again.
+func TestLateObservationsAreKept(t *testing.T) {
 	again, kept := 0, 0
-	runWindow(t, []string{"list", "dear"}, false, func(c *teasel.Campaign[script]) {
+	runWindow(t, []string{"list", "expensive"}, false, func(c *teasel.Campaign[script]) {
 		c.Target, c.Runs = windowTarget{new(int), false, &again}, 2000
 		c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
-			if e.Kind == teasel.EventAdded && bytes.Contains(e.Entry.Data, []byte("dear")) {
+			if e.Kind == teasel.EventAdded && bytes.Contains(e.Entry.Data, []byte("expensive")) {
 				if kept++; e.Entry.Features.Len() != 1 || e.Entry.Features.Append(nil)[0] > 1010 {
 					t.Errorf("%s was kept for %v", e.Entry.Data, e.Entry.Features)
 				}

@@ -2,6 +2,7 @@ package teasel_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
@@ -108,7 +109,7 @@ func (s tail) Run(ctx context.Context, w *teasel.Worker[dialogue], tc *teasel.Te
 func TestNetFake(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		c := &teasel.Campaign[dialogue]{Target: netTarget{}, Mutator: dialogueMutator{}, Codec: jsonCodec[dialogue]{},
-			NewScheduler: policy.NewStateScheduler, Annotate: true, Calibrate: 1, Workers: workers,
+			NewScheduler: policy.NewStateScheduler, Notes: positions{}, Calibrate: 1, Workers: workers,
 			NewPool: func() teasel.Pool { return policy.Compose(teasel.NewPool(), policy.NewDiverse(8)) },
 			Stages:  []teasel.Stage[dialogue]{tail{t}}, Runs: 100_000, StopAfter: 1, Seed: 5}
 		s, err := c.Run(context.Background())
@@ -122,4 +123,15 @@ func TestNetFake(t *testing.T) {
 			t.Errorf("%d workers: stopped by %q", workers, s.Stopped)
 		}
 	}
+}
+
+// positions stores the notes of dialogues.
+type positions struct{}
+
+func (positions) EncodeNote(note any) ([]byte, error) { return json.Marshal(note) }
+
+func (positions) DecodeNote(data []byte) (any, error) {
+	var at reached
+	err := json.Unmarshal(data, &at)
+	return at, err
 }

@@ -272,7 +272,7 @@ func (h *Hub) finding(f *Finding) error {
 		h.stats.LastFound = h.elapsed()
 	}
 	if h.StopAfter > 0 && len(h.findings.byID) >= h.StopAfter {
-		h.stop("findings")
+		h.stop(stoppedFindings)
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ type Codec[T any] interface {
 	Decode(data []byte) (T, error)
 }
 
-// A NoteCodec is a [Codec] that can also encode the annotations of its kind ([Testcase].Note). They are stored with their
-// testcases then, so that a resumed campaign and other workers need not run a testcase to learn its note. An annotation that
-// cannot be decoded any more counts as missing.
+// A NoteCodec encodes the notes of a kind ([Testcase].Note). They are stored with their testcases, so that a resumed campaign
+// and other workers need not run a testcase to learn its note. One that cannot be decoded any more counts as missing. Both
+// methods may be called by several workers at once.
 type NoteCodec interface {
 	EncodeNote(note any) ([]byte, error)
 	DecodeNote(data []byte) (any, error)

@@ -39,6 +39,11 @@ func (l *link) Sync(_ context.Context, n News) (r Reply, err error) {
 	if err := l.judge(&n); err != nil {
 		return r, err
 	}
+	for _, text := range n.Notes {
+		if err := h.report(Event{Kind: EventNote, Text: text}); err != nil {
+			return r, err
+		}
+	}
 	if h.Runs > 0 && h.stats.Executions >= h.Runs {
 		h.stop("runs")
 	}
@@ -53,7 +58,7 @@ func (l *link) Sync(_ context.Context, n News) (r Reply, err error) {
 	}
 	r.Entries = l.catchUp()
 	r.Unstable, l.unstable = h.unstable.since(l.unstable, l.number)
-	if h.stopped != "" {
+	if r.Stopped = h.stopped; h.stopped != "" {
 		return r, ErrStop
 	}
 	if n.Errands && l.errand == nil {

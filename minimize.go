@@ -2,22 +2,18 @@ package teasel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
-// errEnough is what a try of descend returns when its budget is spent.
-var errEnough = errors.New("enough")
-
 // descend goes down from in by what the mutator's Simplify proposes, up to width candidates at a time: one after a
-// success, twice as many after each failure, so that little is run in vain. try returns the
-// index of the first that will do and what it became, or -1. It ends where no proposal will do, so the answer is a
-// local minimum: none of the single steps that the mutator knows makes it simpler. at is the proposal to begin with; if
-// try has had enough, it becomes the one to go on with.
-func descend[T any](ctx context.Context, m Mutator[T], in T, width int, at *uint64, try func(ctx context.Context, ins []T) (int, T, error)) (T, error) {
+// success, twice as many after each failure, so that little is run in vain. try returns the index of the first that will do
+// and the input that it became, or -1, and false when it has had enough. descend ends where no proposal will do, so the answer is a
+// local minimum: none of the single steps that the mutator knows makes it simpler. at is the proposal to begin with; when
+// try has had enough, it becomes the one to go on with, and done is false.
+func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T) (int, T, bool)) (out T, done bool) {
 	s, ok := m.(Simplifier[T])
 	for changed := ok; changed; *at = 0 {
-		changed = *at > 0 // then the ones before it have to be looked at again
+		changed = *at > 0 // then the proposals before it have to be tried again
 		n := 1
 		for k, more := *at, true; more; {
 			var ins []T
@@ -26,7 +22,7 @@ func descend[T any](ctx context.Context, m Mutator[T], in T, width int, at *uint
 			for len(ins) < n && more {
 				var zero, out T
 				if out, more = s.Simplify(k, zero, in); more {
-					if m.Complexity(out) < limit { // equal would go round for ever
+					if m.Complexity(out) < limit { // an equal one would go round for ever
 						ins, ks = append(ins, out), append(ks, k)
 					}
 					k++
@@ -35,13 +31,10 @@ func descend[T any](ctx context.Context, m Mutator[T], in T, width int, at *uint
 			if len(ins) == 0 {
 				break
 			}
-			i, got, err := try(ctx, ins)
-			if errors.Is(err, errEnough) {
+			i, got, goOn := try(ins)
+			if !goOn {
 				*at = ks[0]
-				return in, nil
-			}
-			if err != nil {
-				return in, err
+				return in, false
 			}
 			if i >= 0 && m.Complexity(got) < limit { // candidate k+1 of the longer input is about candidate k of the shorter
 				in, k, more, changed, n = got, ks[i], true, true, 1
@@ -50,23 +43,26 @@ func descend[T any](ctx context.Context, m Mutator[T], in T, width int, at *uint
 			}
 		}
 	}
-	return in, nil
+	return in, true
 }
 
 // Minimize goes down from in while same holds, one candidate at a time. Single inputs and sequences differ only in
 // what the mutator proposes: m must be a [Simplifier], or in is the answer. same says whether a candidate will do and
-// may return it mended, as long as it is still simpler.
+// may return it repaired, as long as it is still simpler. An error of same ends it.
 func Minimize[T any](ctx context.Context, m Mutator[T], in T, same func(context.Context, T) (T, bool, error)) (T, error) {
-	return descend(ctx, m, in, 1, new(uint64), func(ctx context.Context, ins []T) (int, T, error) {
-		got, ok, err := same(ctx, ins[0])
-		if err != nil || !ok {
-			return -1, got, err
+	var err error
+	out, _ := descend(m, in, 1, new(uint64), func(ins []T) (int, T, bool) {
+		var got T
+		var ok bool
+		if got, ok, err = same(ctx, ins[0]); err != nil || !ok {
+			return -1, got, err == nil
 		}
-		return 0, got, nil
+		return 0, got, true
 	})
+	return out, err
 }
 
-// Replay runs an input on a fresh target, if the executor can make one, and returns what the detectors say.
+// Replay runs an input on a fresh target, if the executor can make one, and returns what the detectors find.
 func Replay[T any](ctx context.Context, ex Executor[T], ds []Detector, in T) ([]Finding, Observation, error) {
 	var o Observation
 	if r, ok := ex.(Resetter); ok {
@@ -80,7 +76,7 @@ func Replay[T any](ctx context.Context, ex Executor[T], ds []Detector, in T) ([]
 	}
 	fs := detect(ds, &o)
 	for i := range fs {
-		elaborate(ds, &o, &fs[i])
+		fs[i].describe()
 	}
 	return fs, o, nil
 }

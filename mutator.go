@@ -6,8 +6,8 @@ import "math/rand/v2"
 // the execution, so that one execution is a pure function of those and of the testcase it began with.
 type Rand = rand.Rand
 
-// A Mutator makes inputs and changes them. Each worker, and its background executor, gets a copy of
-// its own if the mutator is a [Cloner]; otherwise they share it, and its methods must bear being called at once.
+// A Mutator makes inputs and changes them. If [Campaign.NewMutator] is set, each worker and each background executor has a
+// mutator of its own, used by one goroutine; otherwise all share one, whose methods may be called at once.
 type Mutator[T any] interface {
 	// Generate makes an input from nothing.
 	Generate(r *Rand) T
@@ -17,9 +17,6 @@ type Mutator[T any] interface {
 	// negative, and equal inputs have equal complexity.
 	Complexity(in T) float64
 }
-
-// A Cloner is a [Mutator] of which each worker gets a copy of its own.
-type Cloner[T any] interface{ Clone() Mutator[T] }
 
 // An Undoer is a [Mutator] that changes an input in place. Changes stack: Undo takes back the last one that was not
 // yet taken back. A worker with an undoer and an executor without batches copies no input at all.
@@ -46,17 +43,25 @@ type Crosser[T any] interface {
 	Cross(r *Rand, dst, a, b T) T
 }
 
-// A Joiner is a [Mutator] that can put inputs one after another into one, so that a fault which several of them
-// caused together can be shown by one input.
-type Joiner[T any] interface{ Join(ins []T) T }
+// A Joiner is a [Mutator] of inputs that are sequences, such as messages of a dialogue. Join puts inputs one after another
+// into one, so that one input reproduces a fault that several of them caused together. Parts returns the length of the
+// sequence: where the target dies of a part of an input, and another finding is reported for that, the finding for the whole
+// input is dropped, because it blames the wrong message.
+type Joiner[T any] interface {
+	Join(ins []T) T
+	Parts(in T) int
+}
 
-// A Counter is a [Mutator] of inputs that have parts, such as messages. Where a target dies of fewer parts, and something
-// else is to blame then, what was to blame first had no part in it.
-type Counter[T any] interface{ Parts(in T) int }
+// An Indexer is a [Mutator] that takes parts of other testcases, such as sub-values of the same type. Kept is called for every
+// testcase that its worker keeps, Dropped for every one that it evicts. The input is lent for the call.
+type Indexer[T any] interface {
+	Kept(id ID, in T)
+	Dropped(id ID)
+}
 
-// A Repairer is a [Mutator] that mends what a target compares: for each operand pair that differed it puts the value
-// that was wanted where the other one stands. That keeps checksums right after a mutation and while minimising.
-// False means that nothing was changed.
+// A Repairer is a [Mutator] that changes an input to pass the comparisons that failed: for each pair of operands that
+// differed it puts the expected value where the other one is in the input. That keeps checksums right after a mutation and
+// while minimising (RedQueen, NDSS 2019). False means that nothing was changed.
 type Repairer[T any] interface {
 	Repair(dst, src T, ops []Operand) (T, bool)
 }

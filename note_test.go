@@ -9,10 +9,7 @@ import (
 )
 
 // noteCodec stores notes, which are lengths, as text; one byte stands for a version that it no longer knows.
-type noteCodec struct {
-	raw
-	unknown bool
-}
+type noteCodec struct{ unknown bool }
 
 func (noteCodec) EncodeNote(note any) ([]byte, error) { return make([]byte, note.(int)), nil }
 
@@ -56,7 +53,7 @@ func (s noted) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Tes
 func TestNotesSurvive(t *testing.T) {
 	work := func(h *teasel.Hub, codec noteCodec, runs uint64) (asked int) {
 		c := bytesCampaign(annotated{&asked})
-		c.Codec, c.Annotate, c.Calibrate, c.Runs, c.TrimRuns = codec, true, 1, runs, -1
+		c.Notes, c.Calibrate, c.Runs, c.TrimRuns = codec, 1, runs, -1
 		c.Stages = []teasel.Stage[[]byte]{noted{t}}
 		if err := c.Work(t.Context(), h.Join(), 0); err != nil {
 			t.Fatal(err)

@@ -61,25 +61,24 @@ type Measure struct {
 }
 
 // Observation holds the facts of one execution. The worker owns it and hands it out reset, with Ask set and Runs 1;
-// the executor fills it in and appends to the slices. Evidence is the executor's and good until its next execution, an
-// Overlapper's until the next but one.
+// the executor fills it in and appends to the slices. Evidence is the executor's and good until its next execution, a
+// Pipeliner's until the next but one.
 type Observation struct {
-	Ask      Ask
-	Exit     Exit
-	Runs     uint32    // how many executions it counts for; an executor may say 0
-	Dear     bool      // it took a start of the target or a time limit: it is not run without need, so never trimmed
-	Work     uint64    // what it cost the target, in a unit that repeats: no time, unless in coarse steps; 0: unknown
-	Features []Feature // in the order in which they were reached, as far as that is known
-	Measures []Measure
-	Operands []Operand
-	Trace    uint64 // with Ask.Trace; 0: the worker hashes Features instead
-	Elapsed  time.Duration
-	Detail   string // a sentence on how it ended, when it did not end well
-	Evidence any    // what the kind's detectors look at
-	Note     any    // what the kind's stages want to find on the testcase; only looked at with Ask.Features
+	Ask       Ask
+	Exit      Exit
+	Runs      uint32    // how many executions it counts for; an executor may say 0
+	Expensive bool      // it took a start of the target or a time limit: it is calibrated with one execution and never trimmed
+	Work      uint64    // what it cost the target, in a unit that repeats: no time, unless in coarse steps; 0: unknown
+	Features  []Feature // in the order in which they were reached, as far as that is known
+	Measures  []Measure
+	Operands  []Operand
+	Trace     uint64 // with Ask.Trace; 0: the worker hashes Features instead
+	Elapsed   time.Duration
+	Detail    string // a sentence on how it ended, when it did not end well
+	Evidence  any    // what the kind's detectors look at
+	Note      any    // what the kind's stages want to find on the testcase; only looked at with Ask.Features
 
-	judged bool // the worker has looked at it
-	leg    int  // of the batch that an Overlapper ran, from 1 on; 0: the input is the present stage's
+	findings []Finding // that the detectors returned, for the job that asked for the execution
 }
 
 // reset makes o as it is handed out, whosever it is. Pointers are written only where there are some: a write barrier for each of
@@ -91,13 +90,34 @@ func (o *Observation) reset(a Ask) {
 		k := &o.Ask
 		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick
 	}
-	o.Exit, o.Runs, o.Dear, o.Work, o.Trace, o.Elapsed, o.judged = ExitInvalid, 1, false, 0, 0, 0, false
+	o.Exit, o.Runs, o.Expensive, o.Work, o.Trace, o.Elapsed = ExitInvalid, 1, false, 0, 0, 0
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
 		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
 	}
-	if o.Evidence != nil || o.Note != nil || o.Detail != "" {
-		o.Evidence, o.Note, o.Detail = nil, nil, ""
+	if o.Evidence != nil || o.Note != nil || o.Detail != "" || o.findings != nil {
+		o.Evidence, o.Note, o.Detail, o.findings = nil, nil, "", nil
 	}
+}
+
+// hasty reports whether an execution was ended before its time limit: whether it hangs is not known.
+func (o *Observation) hasty() bool { return o.Exit == ExitHang && o.Ask.Quick }
+
+// failed reports whether the target did not take or refuse the input as it may.
+func (o *Observation) failed() bool { return o.Exit > ExitRejected }
+
+// trace returns the hash of what was reached, in no order; an executor that does not fill in Trace has it computed from the
+// features. It is never 0.
+func (o *Observation) trace() uint64 {
+	if o.Trace != 0 && !o.Expensive {
+		return o.Trace
+	}
+	sum := uint64(1)
+	for _, f := range o.Features {
+		x := uint64(f) * 0x9e3779b97f4a7c15
+		x ^= x >> 29
+		sum += x * 0xbf58476d1ce4e5b9
+	}
+	return max(sum, 1)
 }
 
 // boring reports whether there is nothing to judge.

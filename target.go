@@ -19,39 +19,41 @@ type Role struct {
 // an [Observation]. After a death the executor starts the target again by itself, at the latest in the next Exec.
 // Inputs are lent for the call. One goroutine at a time uses an executor.
 type Executor[T any] interface {
+	// Exec runs one input with nothing else in flight and gives it all the time that it may take.
 	Exec(ctx context.Context, in T, obs *Observation) error
 	// Close ends the target and everything it started, and returns when that is gone.
 	Close() error
 }
 
-// A BatchExecutor runs several inputs in one round trip. done says how many it ran, at least one; the rest is handed
-// in again. When the target dies and it is not known of which input, those in question get [ExitLost], and the
-// worker takes the batch apart.
+// A BatchExecutor runs several inputs in one round trip. ExecBatch returns how many it ran, at least one; the rest is
+// handed in again. When the target dies and it is not known of which input, those in question get [ExitLost], and the
+// worker bisects them.
 type BatchExecutor[T any] interface {
 	BatchSize() int
 	ExecBatch(ctx context.Context, ins []T, obs []Observation) (done int, err error)
 }
 
-// An Overlapper is a [BatchExecutor] that can run a batch while the worker judges the one before it and makes the next.
-// If Overlaps says so when the target has been opened, ExecBatch is called by other goroutines than the one that opened it,
-// still one at a time and never while another method is running, and the evidence of a call is good until the next but one.
-type Overlapper interface{ Overlaps() bool }
-
-// A Rester is an [Executor] that keeps what its last calls came to. Rest says that none of that is needed, nor its memory
-// for a while; the evidence of those is no longer good.
-type Rester interface{ Rest() }
+// A Pipeliner is a [BatchExecutor] that runs a batch while the worker judges the one before it and makes the next. Between
+// Submit and Collect no other method is called, and what Submit was given is the executor's. The evidence of a batch is
+// good until the next but one.
+type Pipeliner[T any] interface {
+	// Submit starts a batch and returns at once.
+	Submit(ctx context.Context, ins []T, obs []Observation) error
+	// Collect waits for the batch and returns what ExecBatch would.
+	Collect(ctx context.Context) (done int, err error)
+	// Late returns, one at a time, inputs of earlier batches whose observation has come to an end since then, because the
+	// executor does not wait for slow answers. When they come depends on the clock, so their features are ignored, unless the
+	// observation is Expensive: then they are kept without another execution. The input is a copy for the caller to keep.
+	Late(obs *Observation) (in T, ok bool)
+}
 
 // A Resetter is an [Executor] that can make its target as it was after Open.
 type Resetter interface {
 	Reset(ctx context.Context) error
 }
 
-// A Readier is a [Resetter] that makes its next fresh target ready beside the one in use. Ready reports whether that is
-// done, so that Reset would not have to wait. While it is not, the worker goes on fuzzing before it confirms anything.
-type Readier interface{ Ready() bool }
-
 // A Learner is an [Executor] that judges novelty itself, where the counters are, and reports only features that are
-// new to it or that it knows from more complex inputs alone. Learn tells it what the worker now holds and how
+// new to it or that it knows from more complex inputs alone. Learn gives it the features that the worker now holds, and how
 // complex the holder is.
 type Learner interface {
 	Learn(fs []Feature, complexity float64)
@@ -61,11 +63,3 @@ type Learner interface {
 // instance which ran the observed one had run before it since its start, those of the same batch included, oldest first;
 // it may have forgotten the oldest. It is asked for faults that need more than one input, while the evidence is good.
 type Historian[T any] interface{ History(obs *Observation) []T }
-
-// A Straggler is an [Executor] that does not wait for slow answers. After an execution it is asked, until it says no,
-// for inputs of earlier executions whose observation has meanwhile come to an end. When they come depends on the clock, so
-// their features are ignored, but for those of [Observation.Dear] ones, which are believed without another execution: an
-// executor that has to run the same twice hands none of these in. The input is a copy for the caller to keep.
-type Straggler[T any] interface {
-	Straggler(obs *Observation) (in T, ok bool)
-}

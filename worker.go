@@ -7,146 +7,131 @@ import (
 	"time"
 )
 
-// Worker is the fuzzer: it owns one executor, one mutator, a pool and a scheduler that are its own view of the
+// Worker is the whole fuzzer: it owns one executor, one mutator, a pool and a scheduler that are its own view of the
 // campaign, and shares none of them. Stages drive it. Only news leaves it, through its [Exchange].
 type Worker[T any] struct {
-	c         *Campaign[T]
-	ex        Executor[T]
-	batch     BatchExecutor[T] // the optional abilities: nil where there is none
-	reset     Resetter
-	readier   Readier
-	learner   Learner
-	past      Historian[T]
-	straggler Straggler[T]
-	rester    Rester
-	mut       Mutator[T]
-	undo      Undoer[T]
-	repair    Repairer[T]
-	join      Joiner[T]
-	count     Counter[T]
-	dets      []Detector
-	pool      Pool
-	sched     Scheduler
+	runner[T]
+	c       *Campaign[T]
+	pipe    Pipeliner[T] // optional abilities; nil: there is none
+	learner Learner
+	undo    Undoer[T]
+	index   Indexer[T]
+	pool    Pool
+	sched   Scheduler
 
-	cases    []*Testcase[T] // by ID; nil: evicted
-	live     []*Testcase[T] // in no order that means anything
-	at       map[ID]int     // in live
-	keys     map[string]ID
+	cases    []*Testcase[T]      // by ID; nil: evicted
+	live     []*Testcase[T]      // in no order that means anything
+	at       map[ID]int          // in live
+	keys     map[string]ID       // of those that are kept, by content name
+	promised map[Feature]float64 // by keep jobs that wait, with the complexity of the input
+	unstable map[Feature]int     // calibrations in which a feature did not recur
+	fallback []T                 // some of the seeds, which are mutated while no input shows a feature
+
 	known    map[string]*sighting // by finding id
-	unstable map[Feature]struct{} // did not recur when a testcase was calibrated: no news
-	dull     []T                  // seeds, some, for targets that show no feature at all
-	queue    []suspect[T]         // seen but not yet judged to the end
-	held     int                  // batches that it has waited for
-	later    []claim[T]           // findings in line to be confirmed
-	rough    []rough              // findings that could be simpler
-
-	beside *confirmer[T] // nil: there is none
-	deputy bool          // it is a confirmer's, which holds nobody up
+	again    []string             // ids of those that were seen again since the last report
+	queue    queue[T]
+	meter    meter
+	behind   *background[T] // nil: there is none
+	errands  []Errand       // for which there is no job yet
+	inside   bool           // requests are being executed
+	draining bool           // the campaign is over: only the jobs that there are go on
 
 	x       Exchange
 	news    News
 	inbox   []Entry
-	plan    []Stage[T]
-	stages  []StageStats // by index in plan, then seeds, then generated
-	stage   int
 	over    bool   // the hub has said stop
+	cause   string // why
 	more    bool   // there may be more seeds to be had
 	pending bool   // some that it was given may not have been run yet
 	fed     uint64 // executions when seeds were last taken
+	synced  time.Time
+	asked   time.Time // for seeds
+
+	plan   []Stage[T]
+	stages []StageStats // by index in plan, then the rows below
+	from   origin[T]    // of the next input
+	marked bool         // the batch that is filled has a mark for it
+	energy float64
 
 	pcg      rand.PCG
 	rnd      *Rand
 	seed     uint64
 	state    WorkerState
-	told     uint64 // executions that the hub knows of
-	credited uint64 // executions that stages are credited with
-	refined  uint64 // when a finding was last made simpler
+	reported uint64 // executions that the hub knows of
 	limit    uint64 // executions of this run; 0: none
 	first    uint64 // executions made before this run
-	synced   time.Time
-	asked    time.Time // for seeds
-	began    time.Time
-	showing  time.Duration // that the campaign waited for findings to be shown again
-	petty    time.Duration // of it, for those that are too dear
-	refining time.Duration // that executions of a tick and more have taken to make findings simple
-	waited   bool          // for a fresh target, once at least
-	last     time.Time     // when confirming must end after the campaign has; zero: it has not
+	aside    uint64 // executions that the background has made
 
-	slots   []T // the batch being made
-	obs     []Observation
-	legs    []leg[T] // of it, if batches overlap
-	fill    int
-	flying  *flight[T]   // the batch in the hands of an [Overlapper], or back from it and not yet judged; nil: none is
-	idle    []bunk[T]    // those of earlier batches, the oldest first; nil: no batch flies
-	judging []leg[T]     // of the batch that is judged
-	cur     *Testcase[T] // what the slots are made from; nil: nothing
-	energy  float64
-	clean   bool // nothing has run since the last reset
-	slow    bool // the last execution without a batch was; the clock is looked at after each
+	filling   *batch[T]
+	fill      int         // inputs in it
+	flying    *batch[T]   // that the pipeline runs, or has run and is not judged; nil: none
+	collected bool        // it is back
+	waited    int         // batches since there are keep jobs
+	idle      []*batch[T] // the oldest first
+	judged    *batch[T]   // whose observations are judged; nil: those of a probe
+	offset    int         // of the observations in it, see executeRest
+	serving   []*job[T]   // whose requests are executed, one for each input; nil: none
 }
 
-// sighting is what a worker remembers of a finding.
+// sighting is what a worker knows of a finding.
 type sighting struct {
-	tries int  // times it was confirmed in vain
-	done  bool // nothing more to learn of it
-	waits bool // it is in line
-	again uint64
+	open      bool // a job is at it
+	done      bool // nothing more is to be learnt of it
+	attempts  int  // jobs that have ended without reproducing it every time
+	published bool
+	again     uint64 // sightings that were not reported yet
+	dirty     bool   // it is in the list of those
 }
+
+// Rows of Worker.stages behind those of the plan.
+const (
+	rowSeeds    = iota
+	rowGenerate // made from nothing
+	rowLate     // whose observation came late, see [Pipeliner]
+	rowClasses  // the first of the classes of jobs
+)
 
 const (
 	syncRuns    = 8192 // executions between two looks at the hub, if no news makes it look earlier
 	syncTime    = time.Second
 	clockEvery  = 64 // draws between two looks at the clock, where there are no batches
-	slowExec    = time.Millisecond
 	generateRun = 16 // inputs that are generated at a time
-	dullSeeds   = 256
 )
 
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
-	w := &Worker[T]{c: c, ex: ex, x: x, mut: c.Mutator, limit: limit, state: start, energy: 1,
-		first: start.Executions, told: start.Executions, credited: start.Executions, began: time.Now(), clean: true,
-		at: map[ID]int{}, keys: map[string]ID{}, known: map[string]*sighting{}, unstable: map[Feature]struct{}{}}
+	w := &Worker[T]{runner: newRunner(c, ex), c: c, x: x, limit: limit, state: start, energy: 1,
+		first: start.Executions, reported: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
+		promised: map[Feature]float64{}, unstable: map[Feature]int{}, known: map[string]*sighting{}}
+	w.runner.judge = w.judge
+	w.meter = meter{counts: c.Runs > 0, began: time.Now()}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)
-	if m, ok := c.Mutator.(Cloner[T]); ok {
-		w.mut = m.Clone()
-	}
-	size := 1
-	if b, ok := ex.(BatchExecutor[T]); ok {
-		w.batch, size = b, max(b.BatchSize(), 1)
-	} else {
+	w.pipe, _ = ex.(Pipeliner[T])
+	w.learner, _ = ex.(Learner)
+	if w.index, _ = w.mut.(Indexer[T]); w.batch == nil {
 		w.undo, _ = w.mut.(Undoer[T]) // a batch needs all its inputs at once
 	}
-	w.reset, _ = ex.(Resetter)
-	w.readier, _ = ex.(Readier)
-	w.learner, _ = ex.(Learner)
-	w.past, _ = ex.(Historian[T])
-	w.straggler, _ = ex.(Straggler[T])
-	w.rester, _ = ex.(Rester)
-	w.repair, _ = w.mut.(Repairer[T])
-	w.join, _ = w.mut.(Joiner[T])
-	w.count, _ = w.mut.(Counter[T])
-	w.pool, w.sched, w.dets = c.pool(), c.scheduler(), c.detectors()
+	w.pool, w.sched = c.pool(), c.scheduler()
 	for _, s := range w.plan {
 		w.stages = append(w.stages, StageStats{Name: s.Name()})
 	}
-	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"})
-	w.slots, w.obs = make([]T, size), make([]Observation, size)
-	if o, ok := ex.(Overlapper); ok && w.batch != nil && o.Overlaps() {
-		w.idle = []bunk[T]{{make([]T, size), make([]Observation, size), nil}, {make([]T, size), make([]Observation, size), nil}}
+	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"}, StageStats{Name: "late"})
+	for _, name := range classNames {
+		w.stages = append(w.stages, StageStats{Name: name})
 	}
-	if c.Background && limit == 0 {
-		w.beside = &confirmer[T]{target: c.Target}
+	w.filling = newBatch[T](w.size)
+	if w.pipe != nil {
+		w.idle = []*batch[T]{newBatch[T](w.size), newBatch[T](w.size)}
 	}
 	return w
 }
 
+// row returns the index in stages of one of the row constants.
+func (w *Worker[T]) row(n int) int { return len(w.plan) + n }
+
 func (w *Worker[T]) loop(ctx context.Context) error {
 	for {
 		if err := w.sync(ctx); err != nil {
-			return err
-		}
-		if err := w.refine(ctx); err != nil {
 			return err
 		}
 		r := w.rng(^w.seed, w.drawn())
@@ -172,29 +157,33 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 // round works on one testcase for a while.
 func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
 	tc.Focus, w.energy = p.Focus, p.Energy
-	before, executed, kept := w.drawn(), w.state.Executions, len(w.cases)
-	defer func() { w.sched.Done(p, w.state.Executions-executed, len(w.cases)-kept) }()
+	before, made, kept := w.drawn(), w.made(), len(w.cases)
+	defer func() { w.sched.Done(p, w.made()-made, len(w.cases)-kept) }()
 	for i, s := range w.plan {
-		w.cur, w.stage = tc, i
+		w.setOrigin(tc, i)
 		if err := s.Run(ctx, w, tc); err != nil {
 			return err
 		}
 		if err := w.endStage(ctx); err != nil {
 			return err
 		}
-		if w.cases[tc.ID] != tc { // evicted by something simpler; to go on would be to work on what nobody wants
+		if !w.Holds(tc) { // nobody wants what is made from it
 			break
 		}
 	}
 	tc.Picked++
-	w.advance(tc)
+	w.progress(tc)
 	if w.drawn() == before { // no stage had anything to do
 		return w.generate(ctx)
 	}
 	return nil
 }
 
-func (w *Worker[T]) advance(tc *Testcase[T]) {
+// Holds reports whether tc is still kept: something simpler may have evicted it while a stage works on it.
+func (w *Worker[T]) Holds(tc *Testcase[T]) bool { return w.cases[tc.ID] == tc }
+
+// progress reports how far work on a testcase has gone.
+func (w *Worker[T]) progress(tc *Testcase[T]) {
 	a := Advance{tc.Key, tc.Step, tc.Picked}
 	if n := len(w.news.Advances); n > 0 && w.news.Advances[n-1].Key == a.Key {
 		w.news.Advances[n-1] = a
@@ -209,13 +198,13 @@ func (w *Worker[T]) rng(seed, n uint64) *Rand {
 	return w.rnd
 }
 
-// generate makes inputs from nothing, or from the seeds when no execution ever shows a feature.
+// generate makes inputs from nothing, or from the seeds while no execution shows a feature.
 func (w *Worker[T]) generate(ctx context.Context) error {
-	w.cur, w.stage = nil, len(w.stages)-1
-	for range max(generateRun, len(w.slots)) {
+	w.setOrigin(nil, w.row(rowGenerate))
+	for range max(generateRun, w.size) {
 		s := w.Slot()
-		if n := len(w.dull); n > 0 && len(w.live) == 0 && w.rnd.IntN(4) > 0 {
-			*s = w.mut.Mutate(w.rnd, *s, w.dull[w.rnd.IntN(n)])
+		if n := len(w.fallback); n > 0 && len(w.live) == 0 && w.rnd.IntN(4) > 0 {
+			*s = w.mut.Mutate(w.rnd, *s, w.fallback[w.rnd.IntN(n)])
 		} else {
 			*s = w.mut.Generate(w.rnd)
 		}
@@ -248,7 +237,7 @@ func (w *Worker[T]) Executor() Executor[T] { return w.ex }
 func (w *Worker[T]) Rand() *Rand { return w.rnd }
 
 // BatchSize is how many inputs [Worker.Probe] runs at little more cost than one.
-func (w *Worker[T]) BatchSize() int { return len(w.slots) }
+func (w *Worker[T]) BatchSize() int { return w.size }
 
 // Other returns a testcase other than tc, nil if there is none. It draws from the worker's generator.
 func (w *Worker[T]) Other(tc *Testcase[T]) *Testcase[T] {
@@ -263,52 +252,8 @@ func (w *Worker[T]) Other(tc *Testcase[T]) *Testcase[T] {
 	return w.live[i]
 }
 
-// Slot returns where the next input goes and seeds the generator for it. It holds an older input whose memory may
-// be used.
-func (w *Worker[T]) Slot() *T {
-	w.pcg.Seed(w.seed, w.drawn())
-	return &w.slots[w.fill]
-}
-
-// Commit takes the input in the slot. It runs now or with the others of its batch.
-func (w *Worker[T]) Commit(ctx context.Context) error {
-	if w.idle != nil {
-		w.board()
-	}
-	if w.fill++; w.fill < len(w.slots) {
-		return nil
-	}
-	return w.Flush(ctx)
-}
-
-// Flush runs what was committed.
-func (w *Worker[T]) Flush(ctx context.Context) error {
-	n := w.fill
-	if n == 0 {
-		return nil
-	}
-	w.fill = 0
-	w.state.Draws += uint64(n)
-	if w.idle != nil && (w.limit == 0 || w.limit > w.made()+uint64(2*len(w.slots))) {
-		return w.launch(ctx, n)
-	}
-	if w.limit > 0 {
-		if err := w.land(ctx); err != nil { // what flies counts
-			return err
-		}
-		n = min(n, int(min(w.limit-min(w.limit, w.made()), 1<<30)))
-	}
-	if w.idle == nil {
-		return w.run(ctx, w.slots[:n], w.obs[:n], Ask{})
-	}
-	if err := w.launch(ctx, n); err != nil {
-		return err
-	}
-	return w.land(ctx)
-}
-
 // made returns the executions of this run.
-func (w *Worker[T]) made() uint64 { return w.state.Executions - w.first }
+func (w *Worker[T]) made() uint64 { return w.executions + w.aside }
 
 // spent reports whether there are no more executions to be made.
 func (w *Worker[T]) spent() bool { return w.limit > 0 && w.made() >= w.limit }
@@ -320,9 +265,10 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 	for range n {
 		w.undo.Change(r, &tc.Input)
 	}
-	w.slots[0] = tc.Input // a slice of one, without moving tc.Input to the heap
 	w.state.Draws++
-	err := w.run(ctx, w.slots[:1], w.obs[:1], Ask{})
+	b := w.filling
+	b.ins[0], b.n, b.origins = tc.Input, 1, append(b.origins[:0], mark[T]{0, w.from})
+	err := w.run(ctx, b)
 	for range n {
 		w.undo.Undo(&tc.Input)
 	}
@@ -331,6 +277,27 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 
 // Probe runs inputs now and returns everything asked for. What it shows that is new is kept as usual.
 func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
+	if err := w.land(ctx); err != nil {
+		return nil, err
+	}
+	if w.over || w.spent() {
+		return nil, ErrStop
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	obs := make([]Observation, len(ins))
-	return obs, w.run(ctx, ins, obs, a)
+	w.judged = nil
+	before := w.executions
+	lost, err := w.execute(ctx, ins, obs, a)
+	for i := 0; lost && err == nil && i < len(ins); i++ { // the stage wants to know of each
+		if obs[i].Exit == ExitLost {
+			err = w.alone(ctx, i, ins[i:i+1], obs[i:i+1], a)
+		}
+	}
+	w.stages[w.from.stage].Executions += w.executions - before
+	if err != nil {
+		return obs, err
+	}
+	return obs, w.triage(ctx, true)
 }

@@ -107,6 +107,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 		for i := range v.NumField() {
 			fill(r, v.Field(i))
 		}
+	case reflect.Func: // never stored
 	default:
 		panic("cannot fill " + v.Type().String())
 	}

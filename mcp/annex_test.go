@@ -23,7 +23,7 @@ func TestAnnex(t *testing.T) {
 			beside++
 		}
 		var o teasel.Observation
-		if in, ok := e.Straggler(&o); ok {
+		if in, ok := e.Late(&o); ok {
 			tr := o.Evidence.(*Transcript)
 			if in.Check != CheckLifecycle || len(tr.Sent) != 1 || o.Runs == 0 {
 				t.Errorf("%q was handed out, with %d lines and %d executions", in.Check, len(tr.Sent), o.Runs)

@@ -6,9 +6,9 @@ import "github.com/teaselfuzz/teasel"
 // detectors. Limits, seeds, reporters and the generator's seed are the caller's.
 func Campaign(t *Target, m *Mutator, d DetectorConfig) teasel.Campaign[Script] {
 	return teasel.Campaign[Script]{
-		Target:  t,
-		Mutator: m,
-		Codec:   Codec{},
+		Target:     t,
+		NewMutator: func() teasel.Mutator[Script] { return m.Clone() },
+		Codec:      Codec{},
 		Stages: []teasel.Stage[Script]{
 			teasel.Steps[Script]{Energy: 512},
 			Chain{},
@@ -17,7 +17,7 @@ func Campaign(t *Target, m *Mutator, d DetectorConfig) teasel.Campaign[Script] {
 		},
 		NewDetectors: func() []teasel.Detector { return Detectors(d) },
 		Calibrate:    2, // an answer with something random in it is new each time
-		Annotate:     true,
+		Notes:        noteCodec{},
 		TrimRuns:     -1,
 		Background:   true,
 	}

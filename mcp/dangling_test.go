@@ -30,7 +30,7 @@ func dangle(t *testing.T, e *executor) (runs uint64) {
 	}
 	batch := slices.Repeat([]Script{fine}, 64)
 	var o teasel.Observation
-	for ok := false; !ok; _, ok = e.Straggler(&o) {
+	for ok := false; !ok; _, ok = e.Late(&o) {
 		if t.Context().Err() != nil {
 			t.Fatal("it is not handed back")
 		}

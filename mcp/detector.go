@@ -43,7 +43,6 @@ type judge struct {
 
 var (
 	_ teasel.Detector = (*judge)(nil)
-	_ teasel.Detailer = (*judge)(nil)
 )
 
 // phase is how far the session of a script has come when a line is sent.
@@ -70,15 +69,17 @@ func (j *judge) Detect(obs *teasel.Observation) []teasel.Finding {
 		j.conversation()
 	}
 	found := j.found
+	for i := range found {
+		found[i].Describe = func() string { return j.detail(t, &found[i]) }
+	}
 	j.t, j.session, j.found, j.phase = nil, nil, nil, phase{}
 	return found
 }
 
-// Detail implements [teasel.Detailer].
-func (j *judge) Detail(obs *teasel.Observation, f *teasel.Finding) string {
-	t, ok := obs.Evidence.(*Transcript)
+// detail returns an excerpt of the messages that a finding is about.
+func (j *judge) detail(t *Transcript, f *teasel.Finding) string {
 	rule := j.rules[f.Rule]
-	if !ok || t == nil || rule == nil {
+	if rule == nil {
 		return ""
 	}
 	return excerpt(t, rule.Source)

@@ -44,35 +44,33 @@ type executor struct {
 	single     Script
 	reader     *mutate.JSONParser // of the line that was received last
 
-	waiting  []*lane // parked
-	resumed  []*lane // what they waited for has come, and they have more to say
-	orphans  []*lane // their server has ended before it could answer them
-	dangling []*lane // nothing more should come to them
-	dear     []*lane // scripts that wait for a process of their own
-	back     []*lane // to be handed to whoever asks for stragglers
-	records  map[topic]*record
-	customs  map[topic]*custom
-	strays   map[uint64]int
-	silences map[topic]int
-	sorts    map[string]int
-	runs     uint64 // requests
-	fresh    uint64 // mutated scripts that had a process of their own
-	bulk     uint64 // bytes that mutated scripts have said in long lines
-	annex    annex
-	annexed  bool // it is itself one
-	queued   int  // then: scripts that wait for it
-	pressed  bool // its servers had too little of the processors
+	waiting   []*lane // parked
+	resumed   []*lane // what they waited for has come, and they have more to say
+	orphans   []*lane // their server has ended before it could answer them
+	dangling  []*lane // nothing more should come to them
+	dear      []*lane // scripts that wait for a process of their own
+	back      []*lane // to be handed to whoever asks for stragglers
+	records   map[topic]*record
+	customs   map[topic]*custom
+	strays    map[uint64]int
+	silences  map[topic]int
+	sorts     map[string]int
+	runs      uint64     // requests
+	fresh     uint64     // mutated scripts that had a process of their own
+	bulk      uint64     // bytes that mutated scripts have said in long lines
+	submitted *submitted // the last batch
+	annex     annex
+	annexed   bool // it is itself one
+	queued    int  // then: scripts that wait for it
+	pressed   bool // its servers had too little of the processors
 }
 
 var (
 	_ teasel.Executor[Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[Script] = (*executor)(nil)
-	_ teasel.Overlapper            = (*executor)(nil)
+	_ teasel.Pipeliner[Script]     = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
-	_ teasel.Rester                = (*executor)(nil)
-	_ teasel.Readier               = (*executor)(nil)
 	_ teasel.Historian[Script]     = (*executor)(nil)
-	_ teasel.Straggler[Script]     = (*executor)(nil)
 )
 
 const (
@@ -161,6 +159,9 @@ func (e *executor) begin(n int) {
 
 // Exec runs one script with nothing else in flight and waits for every answer as long as it may take.
 func (e *executor) Exec(ctx context.Context, in Script, obs *teasel.Observation) error {
+	if e.target.yields > 0 && !e.annexed { // in the background the evidence of the script before is not needed any more
+		e.release()
+	}
 	e.single = in
 	if err := e.enter([]Script{in}); err != nil {
 		return err
@@ -308,8 +309,29 @@ func (e *executor) closeSpares() error {
 	return errors.Join(errs...)
 }
 
-// Overlaps implements [teasel.Overlapper]: a server that waits for us to judge its answers is idle.
-func (e *executor) Overlaps() bool { return true }
+// submitted is a batch that runs.
+type submitted struct {
+	done int
+	err  error
+	back chan struct{} // closed when the batch has come back
+}
+
+// Submit starts a batch: a server that waits for the worker to judge its answers would be idle.
+func (e *executor) Submit(ctx context.Context, ins []Script, obs []teasel.Observation) error {
+	b := &submitted{back: make(chan struct{})}
+	e.submitted = b
+	go func() {
+		defer close(b.back)
+		b.done, b.err = e.ExecBatch(ctx, ins, obs)
+	}()
+	return nil
+}
+
+// Collect waits for the batch that was submitted.
+func (e *executor) Collect(context.Context) (int, error) {
+	<-e.submitted.back
+	return e.submitted.done, e.submitted.err
+}
 
 // History returns what the process that ran a script had run before it.
 func (e *executor) History(obs *teasel.Observation) []Script {

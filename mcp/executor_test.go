@@ -129,7 +129,7 @@ func stragglers(t *testing.T, e *executor, want int) (ins []Script, obs []teasel
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); len(ins) < want; time.Sleep(5 * time.Millisecond) {
 		o := teasel.Observation{Runs: 1}
-		if in, ok := e.Straggler(&o); ok {
+		if in, ok := e.Late(&o); ok {
 			ins, obs = append(ins, in), append(obs, o)
 		} else if time.Now().After(deadline) {
 			t.Fatalf("%d stragglers have come, want %d", len(ins), want)

@@ -276,7 +276,7 @@ func TestOrphanHangs(t *testing.T) {
 	executeBatch(t, e, call("echo", `{"message":"die"}`))
 	for len(e.back) > 0 {
 		var o teasel.Observation
-		if in, _ := e.Straggler(&o); strings.Contains(string(in.Steps[0].Line), "never") && o.Exit == teasel.ExitHang {
+		if in, _ := e.Late(&o); strings.Contains(string(in.Steps[0].Line), "never") && o.Exit == teasel.ExitHang {
 			return
 		}
 	}
@@ -398,7 +398,7 @@ func TestDearScriptWaitsItsTurn(t *testing.T) {
 					return
 				}
 				ran++
-				if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || len(tr.Received) < 2 || o.Runs != 2 || !o.Dear {
+				if tr := o.Evidence.(*Transcript); o.Exit != teasel.ExitOK || len(tr.Received) < 2 || o.Runs != 2 || !o.Expensive {
 					t.Errorf("it ended as %v, with %d answers and %d executions", o.Exit, len(tr.Received), o.Runs)
 				}
 				if (len(o.Features) > 0) != (check == "") {
@@ -411,13 +411,13 @@ func TestDearScriptWaitsItsTurn(t *testing.T) {
 					see(&ins[i], &o)
 				}
 			}
-			if ran == scripts || e.Ready() {
+			if ran == scripts || e.ready() {
 				t.Errorf("%d scripts have waited for their processes", ran)
 			}
 			for ran < scripts && t.Context().Err() == nil {
 				executeBatch(t, e, lineScript(ping))
 				var o teasel.Observation
-				if in, ok := e.Straggler(&o); ok {
+				if in, ok := e.Late(&o); ok {
 					see(&in, &o)
 				}
 			}

@@ -30,12 +30,10 @@ type Mutator struct {
 
 var (
 	_ teasel.Mutator[Script]    = (*Mutator)(nil)
-	_ teasel.Cloner[Script]     = (*Mutator)(nil)
 	_ teasel.Stepper[Script]    = (*Mutator)(nil)
 	_ teasel.Simplifier[Script] = (*Mutator)(nil)
 	_ teasel.Crosser[Script]    = (*Mutator)(nil)
 	_ teasel.Joiner[Script]     = (*Mutator)(nil)
-	_ teasel.Counter[Script]    = (*Mutator)(nil)
 )
 
 // NewMutator prepares the tools of a session. What cannot be prepared is told by [Mutator.Skipped].
@@ -78,7 +76,7 @@ func newMutator(b *repertoire, p Profile) *Mutator {
 func (m *Mutator) Skipped() []Skip { return slices.Clone(m.e.b.skipped) }
 
 // Clone returns a mutator that does the same and may be used at the same time.
-func (m *Mutator) Clone() teasel.Mutator[Script] { return newMutator(m.e.b, m.profile) }
+func (m *Mutator) Clone() *Mutator { return newMutator(m.e.b, m.profile) }
 
 // Complexity implements [teasel.Mutator]: about the bytes that are sent, a message counting as 32 more.
 func (m *Mutator) Complexity(in Script) float64 { return complexity(&in) }
@@ -185,5 +183,5 @@ func (m *Mutator) Apply(r *teasel.Rand, mutation Mutation, dst, src Script) (Scr
 	return in, ok && !same(&in, &src)
 }
 
-// Parts implements [teasel.Counter]: the steps.
+// Parts implements [teasel.Joiner]: the steps.
 func (m *Mutator) Parts(in Script) int { return len(in.Steps) }

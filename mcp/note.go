@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -154,4 +157,36 @@ func (t *Transcript) sends(word string) bool {
 		}
 	}
 	return false
+}
+
+// noteCodec stores notes with their testcases.
+type noteCodec struct{}
+
+var _ teasel.NoteCodec = noteCodec{}
+
+// storedNote is a note on disk.
+type storedNote struct {
+	Version int `json:"teasel-note"`
+	*Note
+}
+
+// EncodeNote implements [teasel.NoteCodec].
+func (noteCodec) EncodeNote(note any) ([]byte, error) {
+	n, ok := note.(*Note)
+	if !ok {
+		return nil, fmt.Errorf("a note of type %T", note)
+	}
+	return json.Marshal(storedNote{1, n})
+}
+
+// DecodeNote implements [teasel.NoteCodec].
+func (noteCodec) DecodeNote(data []byte) (any, error) {
+	s := storedNote{Note: new(Note)}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	if s.Version != 1 {
+		return nil, fmt.Errorf("version %d of the format: expected 1", s.Version)
+	}
+	return s.Note, nil
 }

@@ -264,8 +264,8 @@ func (e *executor) blame(parked []*lane, end End) {
 	}
 }
 
-// Straggler returns a script that was parked and has come to its end, and what became of it.
-func (e *executor) Straggler(obs *teasel.Observation) (Script, bool) {
+// Late returns a script that was parked and has come to its end, and what became of it.
+func (e *executor) Late(obs *teasel.Observation) (Script, bool) {
 	if e.live != nil && len(e.waiting) > 0 {
 		e.pull(&round{server: e.live})
 	}

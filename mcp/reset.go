@@ -13,8 +13,8 @@ import (
 // flight; and one of which nothing was asked that could have changed it is as good as fresh for a script about
 // something else.
 
-// Rest implements [teasel.Rester]: the trees of a long line take forty times as much memory as it.
-func (e *executor) Rest() {
+// release frees what is kept of the last calls: the trees of a long line take forty times as much memory as it.
+func (e *executor) release() {
 	e.lanes, e.before, e.active, e.reader = nil, nil, 0, new(mutate.JSONParser)
 }
 

@@ -51,7 +51,7 @@ func TestBackground(t *testing.T) {
 		if tr, _ := execute(t, e, lineScript(ping)); len(tr.Received) != 1 {
 			t.Errorf("%d answers to a ping", len(tr.Received))
 		}
-		if e.Rest(); len(e.lanes)+len(e.before) != 0 {
+		if e.release(); len(e.lanes)+len(e.before) != 0 {
 			t.Errorf("%d and %d scripts are kept", len(e.lanes), len(e.before))
 		}
 	}

@@ -43,7 +43,7 @@ func goOn(t *testing.T, e *executor, ins ...Script) teasel.Observation {
 			}
 		}
 		var o teasel.Observation
-		if in, ok := e.Straggler(&o); ok && len(in.Steps) > 1 {
+		if in, ok := e.Late(&o); ok && len(in.Steps) > 1 {
 			return o
 		}
 	}

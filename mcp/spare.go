@@ -61,8 +61,8 @@ func (e *executor) warmUp() error {
 	return nil
 }
 
-// Ready implements [teasel.Readier]: whether a spare process has loaded all that it needs.
-func (e *executor) Ready() bool { return e.rested(restLooks) }
+// ready reports whether a spare process has loaded all that it needs.
+func (e *executor) ready() bool { return e.rested(restLooks) }
 
 // rested reports whether the next spare process was at rest at so many looks, or need not be looked at.
 func (e *executor) rested(looks int) bool {

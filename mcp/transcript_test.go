@@ -269,7 +269,7 @@ func judgeText(t testing.TB, session *Session, text string) []teasel.Finding {
 	for _, d := range Detectors(DetectorConfig{}) {
 		found = append(found, d.Detect(&obs)...)
 		for i := range found {
-			found[i].Detail = d.(teasel.Detailer).Detail(&obs, &found[i])
+			found[i].Detail = found[i].Describe()
 		}
 	}
 	return found

@@ -41,7 +41,7 @@ func (l *lane) conclude(e *executor) {
 	o.Runs = max(l.runs()+l.spent, 1)
 	o.Elapsed = l.last.Sub(l.began)
 	o.Exit, o.Detail = l.exit()
-	o.Evidence, o.Dear, o.Work = &l.t, l.in.Start == Fresh, l.work()
+	o.Evidence, o.Expensive, o.Work = &l.t, l.in.Start == Fresh, l.work()
 	if o.Features = o.Features[:0]; l.in.Check == "" && !l.t.Cut { // a check is judged, not kept: its plain parts are seeds as well
 		o.Features = fingerprint(o.Features, &l.t)
 	}

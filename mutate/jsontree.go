@@ -9,7 +9,6 @@ import (
 
 var (
 	_ teasel.Mutator[*JSON]    = (*JSONTree)(nil)
-	_ teasel.Cloner[*JSON]     = (*JSONTree)(nil)
 	_ teasel.Stepper[*JSON]    = (*JSONTree)(nil)
 	_ teasel.Simplifier[*JSON] = (*JSONTree)(nil)
 	_ teasel.Crosser[*JSON]    = (*JSONTree)(nil)
@@ -42,7 +41,7 @@ type JSONTree struct {
 }
 
 // Clone returns a mutator of the same settings for another worker. They share the dictionary.
-func (t *JSONTree) Clone() teasel.Mutator[*JSON] {
+func (t *JSONTree) Clone() *JSONTree {
 	c := *t
 	c.slots, c.last = nil, editor{}
 	return &c

@@ -9,7 +9,6 @@ import (
 
 var (
 	_ teasel.Mutator[[]byte]    = (*Bytes)(nil)
-	_ teasel.Cloner[[]byte]     = (*Bytes)(nil)
 	_ teasel.Stepper[[]byte]    = (*Bytes)(nil)
 	_ teasel.Simplifier[[]byte] = (*Bytes)(nil)
 	_ teasel.Crosser[[]byte]    = (*Bytes)(nil)
@@ -17,7 +16,7 @@ var (
 )
 
 // Clone returns a mutator of the same settings for another worker. They share the dictionary.
-func (m *Bytes) Clone() teasel.Mutator[[]byte] {
+func (m *Bytes) Clone() *Bytes {
 	c := *m
 	return &c
 }

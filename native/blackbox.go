@@ -100,7 +100,7 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 		e.wrecks.explain(o, r, e.program.Stderr(), limit)
 		return nil
 	}
-	o.Exit, o.Dear = teasel.ExitOK, true
+	o.Exit, o.Expensive = teasel.ExitOK, true
 	if status != 0 {
 		o.Exit = teasel.ExitRejected
 	}

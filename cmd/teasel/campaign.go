@@ -250,8 +250,6 @@ type graded struct {
 	severity map[string]string // by rule
 }
 
-var _ teasel.Detailer = (*graded)(nil)
-
 func (g *graded) Detect(o *teasel.Observation) (fs []teasel.Finding) {
 	for _, f := range g.Detector.Detect(o) {
 		switch level := g.severity[f.Rule]; level {
@@ -264,13 +262,6 @@ func (g *graded) Detect(o *teasel.Observation) (fs []teasel.Finding) {
 		fs = append(fs, f)
 	}
 	return fs
-}
-
-func (g *graded) Detail(o *teasel.Observation, f *teasel.Finding) string {
-	if d, ok := g.Detector.(teasel.Detailer); ok {
-		return d.Detail(o, f)
-	}
-	return ""
 }
 
 // makeRoom moves a campaign that is in the way aside.

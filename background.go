@@ -1,0 +1,242 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// background reproduces and minimises findings on an executor of its own while its worker fuzzes. Among the jobs that wait it
+// steps the one that has taken the least time so far: a quick finding is confirmed at once, however many slow ones
+// there are, and no finding waits for the minimising of another. When a job ends is the clock's doing, so there is none where runs
+// are counted.
+type background[T any] struct {
+	runner[T]
+	opened  bool
+	ready   atomic.Bool // there is something to collect
+	cancel  context.CancelFunc
+	done    chan struct{}
+	arrived *sync.Cond // signals mu: there are jobs, or it is to end
+
+	mu      sync.Mutex
+	inbox   []*job[T]
+	reports []report[T]
+	until   time.Time // when to end; zero: not yet
+	ended   bool
+
+	jobs     []*job[T] // owned by its goroutine, as are all below
+	current  *job[T]
+	suspects []suspect[T]
+	seen     map[string]bool // findings that came up beside the one that was looked for
+}
+
+// report is what has become of a job since the last one.
+type report[T any] struct {
+	job        *job[T]
+	finding    Finding // a copy of the job's
+	ended      bool
+	improved   bool // finding is to be published
+	suspects   []suspect[T]
+	executions uint64
+	class      class
+	err        error
+	failed     bool // the executor could not be opened: err says why, and the worker takes the job
+}
+
+// suspect is a finding that came up beside the one that was looked for.
+type suspect[T any] struct {
+	in      T
+	history []T
+	finding Finding
+	parent  *Testcase[T]
+	stage   int
+}
+
+// startBackground starts the goroutine. It opens the executor when there is a first job.
+func startBackground[T any](ctx context.Context, c *Campaign[T], number int) *background[T] {
+	b := &background[T]{done: make(chan struct{}), seen: map[string]bool{}}
+	b.arrived = sync.NewCond(&b.mu)
+	ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(b.done)
+		b.loop(ctx, c, number)
+	}()
+	return b
+}
+
+// add hands over a job that has not been stepped. False: the background has ended, or could not be opened.
+func (b *background[T]) add(j *job[T]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return false
+	}
+	b.inbox = append(b.inbox, j)
+	b.arrived.Signal()
+	return true
+}
+
+// collect returns what has become of jobs since the last call.
+func (b *background[T]) collect() []report[T] {
+	if !b.ready.Swap(false) {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	rs := b.reports
+	b.reports = nil
+	return rs
+}
+
+// finish lets the background go on for a time, and waits until all of its jobs have ended and its executor is closed.
+func (b *background[T]) finish(grace time.Duration) []report[T] {
+	b.mu.Lock()
+	b.until = time.Now().Add(grace)
+	b.arrived.Signal()
+	b.mu.Unlock()
+	t := time.AfterFunc(grace, b.cancel)
+	<-b.done
+	t.Stop()
+	b.cancel()
+	return b.collect()
+}
+
+func (b *background[T]) report(r report[T]) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reports = append(b.reports, r)
+	b.ready.Store(true)
+}
+
+// take waits for jobs. False: it is time to end.
+func (b *background[T]) take() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.jobs)+len(b.inbox) == 0 && b.until.IsZero() {
+		b.arrived.Wait()
+	}
+	b.jobs = append(b.jobs, b.inbox...)
+	b.inbox = nil
+	return len(b.jobs) > 0 && (b.until.IsZero() || time.Now().Before(b.until))
+}
+
+func (b *background[T]) loop(ctx context.Context, c *Campaign[T], number int) {
+	err := error(nil)
+	for err == nil && b.take() {
+		if !b.opened {
+			ex, e := c.Target.Open(ctx, Role{Worker: number, Background: true})
+			if e != nil {
+				b.refuse(fmt.Errorf("opening the background executor: %w", e))
+				return
+			}
+			b.runner, b.opened = newRunner(c, ex), true
+			b.judge = b.suspect
+		}
+		err = b.turn(ctx)
+	}
+	b.end(err)
+}
+
+// refuse gives all jobs back to the worker, which has an executor of its own.
+func (b *background[T]) refuse(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	for _, j := range append(b.jobs, b.inbox...) {
+		b.reports = append(b.reports, report[T]{job: j, failed: true, err: err})
+	}
+	b.jobs, b.inbox = nil, nil
+	b.ready.Store(true)
+}
+
+// turn executes one request of one job.
+func (b *background[T]) turn(ctx context.Context) (err error) {
+	j := slices.MinFunc(b.jobs, func(x, y *job[T]) int {
+		switch {
+		case x.spent != y.spent:
+			return int(min(max(int64(x.spent)-int64(y.spent), -1), 1))
+		case x.urgency != y.urgency:
+			return y.urgency - x.urgency
+		}
+		return int(x.seq) - int(y.seq)
+	})
+	b.current, b.suspects = j, nil
+	q := requester[T]{mut: b.mut, codec: b.codec, width: b.size, timed: true}
+	r := report[T]{job: j, class: j.request.class}
+	if !j.started() {
+		j.step(q, nil)
+	} else {
+		began, before := time.Now(), b.executions
+		var obs []Observation
+		if obs, err = b.perform(ctx, &j.request); err == nil {
+			j.step(q, obs)
+		}
+		j.spent += uint64(time.Since(began))
+		r.executions = b.executions - before
+	}
+	if j.ended {
+		b.jobs = slices.DeleteFunc(b.jobs, func(o *job[T]) bool { return o == j })
+	}
+	r.suspects, r.ended, r.finding, r.improved = b.suspects, j.ended, j.finding, j.version != j.published
+	if r.ended || r.improved || len(r.suspects) > 0 || r.executions > 0 {
+		j.published = j.version
+		b.report(r)
+	}
+	return err
+}
+
+// end stops the jobs that are left, here where they were started, and closes the executor.
+func (b *background[T]) end(err error) {
+	if errors.Is(err, context.Canceled) {
+		err = nil // the time for it is over
+	}
+	if b.opened {
+		err = errors.Join(err, b.ex.Close())
+	}
+	if err != nil { // before the worker learns that jobs have ended without a result
+		b.report(report[T]{err: fmt.Errorf("confirming in the background: %w", err)})
+	}
+	b.mu.Lock()
+	b.ended = true
+	b.jobs = append(b.jobs, b.inbox...)
+	b.inbox = nil
+	b.mu.Unlock()
+	for _, j := range b.jobs {
+		j.cancel()
+		b.report(report[T]{job: j, ended: true, finding: j.finding})
+	}
+	b.jobs = nil
+}
+
+// suspect judges an observation: what is found beside the finding that is looked for goes to the worker.
+func (b *background[T]) suspect(_ context.Context, _ int, in T, o *Observation) error {
+	o.findings = detect(b.dets, o)
+	for i := range o.findings {
+		f := &o.findings[i]
+		id := f.ID()
+		if id != b.request.id && (b.seen[id] || len(b.seen) >= maxKnown) {
+			f.Describe = nil
+			continue
+		}
+		f.describe()
+		if id == b.request.id {
+			continue
+		}
+		b.seen[id] = true
+		own, data, err := b.own(in)
+		if err != nil {
+			return err
+		}
+		f.Original = data
+		s := suspect[T]{in: own, finding: *f, parent: b.current.parent, stage: b.current.stage}
+		if b.past != nil {
+			s.history = b.past.History(o)
+		}
+		b.suspects = append(b.suspects, s)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package teasel
+
+import "time"
+
+// class is what a request of a job is for. Each class has a share of the work, so that none starves another, and a row in the
+// statistics of stages.
+type class uint8
+
+const (
+	classKeep     class = iota // calibrating and trimming an input that may be kept
+	classBisect                // finding out which of the inputs in flight the target died of
+	classConfirm               // reproducing a finding
+	classMinimize              // making the input of a confirmed finding simpler
+	classes
+)
+
+var classNames = [classes]string{"calibrate", "bisect", "confirm", "minimize"}
+
+// shares say what part of a worker's work a class may take, one in so many; 0: all of it. Keeping comes before everything:
+// novelty dries up by itself. A worker with a background executor confirms and minimises there, and no share applies.
+var shares = [classes]uint64{
+	classKeep:     0,
+	classBisect:   2, // deaths may come without end
+	classConfirm:  4, // a target with many hangs would do nothing else: each takes several time limits
+	classMinimize: 8, // a finding that is confirmed already can wait
+}
+
+// What an execution costs beyond the time of an ordinary one, in ordinary executions. These are orders of magnitude, of targets
+// between a quick harness and a slow server; where the clock may decide, budgets count time instead.
+const (
+	freshCost     = 16  // a fresh target
+	crashCost     = 16  // a death, after which the target starts again
+	hangCost      = 128 // a time limit
+	expensiveCost = 340 // a start of a server that has to be waited for
+	slowCost      = 256 // an execution of a second and more, which a busy machine makes of few that are quicker
+)
+
+// price returns what an execution costs beyond 1. It depends on the clock in one coarse step only, so that the same seed gives the
+// same run.
+func price(o *Observation) uint64 {
+	switch {
+	case o.Exit == ExitHang:
+		return hangCost
+	case o.Expensive:
+		return expensiveCost
+	case o.Elapsed >= time.Second:
+		return slowCost
+	case o.Exit == ExitCrash, o.Exit == ExitLost:
+		return crashCost
+	}
+	return 0
+}
+
+// Limits of triage.
+const (
+	defaultTries    = 3    // a finding that reproduces 3 of 3 times is called stable
+	defaultTrim     = 512  // executions to trim a seed; few seeds gain from more
+	defaultMinimize = 1024 // executions to minimise a finding
+
+	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
+	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
+	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored
+	maxKnown      = 1 << 14 // distinct findings that a worker tells apart; a detector whose findings never repeat would fill the memory
+	maxBisects    = 8       // bisections in the queue, beyond which a death is only counted: one that has a cause comes again
+	maxFallback   = 256     // seeds that are mutated while no input shows a feature
+	unstableTimes = 4       // calibrations in which a feature did not recur, after which it is ignored in the whole campaign
+)
+
+// historyLengths are how many of the inputs that the target has run before are put in front of an input that does not
+// reproduce a finding by itself, the shortest first: the cause mostly ran shortly before, and each input more makes the
+// result slower to minimise.
+var historyLengths = [...]int{3, 12, 128, 1024}
+
+// slowTick is the time that counts for one execution more while a finding is minimised on a background executor.
+const slowTick = 4 * time.Millisecond
+
+// slowHistory is how long a sequence may take to execute if a longer one, which takes several times as long, is to be tried
+// after it. Only a background executor looks at the clock.
+const slowHistory = 2 * time.Second
+
+// With a [Pipeliner], inputs to be kept wait for others, since calibrating them takes the target from the batches: so many
+// inputs, or so many batches.
+const (
+	keepBatch   = 16
+	keepBatches = 8
+)
+
+// endTime is how long findings are confirmed after a campaign was interrupted or its duration is over.
+const endTime = 2 * time.Second
+
+// meter says how much a worker has done, in all and for each class: in nanoseconds or, where the clock may decide nothing
+// because runs are counted, in the price of executions.
+type meter struct {
+	counts bool // by price
+	began  time.Time
+	spent  [classes]uint64
+}
+
+// affords reports whether there is work left for a class, cost being the price of all executions so far. A class may exceed its
+// share by one request.
+func (m *meter) affords(c class, cost uint64) bool {
+	if shares[c] == 0 || m.spent[c] == 0 {
+		return true
+	}
+	if !m.counts {
+		cost = uint64(time.Since(m.began))
+	}
+	return m.spent[c]*shares[c] <= cost
+}
+
+// stopwatch begins to measure work.
+type stopwatch struct {
+	began time.Time
+	cost  uint64
+}
+
+func (m *meter) start(cost uint64) stopwatch {
+	if m.counts {
+		return stopwatch{cost: cost}
+	}
+	return stopwatch{began: time.Now()}
+}
+
+// stop adds the work since start to a class. cost is the price of all executions so far.
+func (m *meter) stop(c class, s stopwatch, cost uint64) {
+	if m.counts {
+		m.spent[c] += cost - s.cost
+	} else {
+		m.spent[c] += uint64(time.Since(s.began))
+	}
+}

@@ -1,0 +1,319 @@
+package teasel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// wants reports whether the pool would keep an input that shows o, and no job that waits promises the same features from an
+// input as simple.
+func (w *Worker[T]) wants(o *Observation, in T) bool {
+	if len(o.Features)+len(o.Measures) == 0 {
+		return false
+	}
+	if len(w.unstable) > 0 {
+		o.Features = slices.DeleteFunc(o.Features, func(f Feature) bool { return w.unstable[f] >= unstableTimes })
+	}
+	c := w.mut.Complexity(in)
+	if !w.pool.Wants(o, c) {
+		return false
+	}
+	if len(w.promised) == 0 || len(o.Measures) > 0 {
+		return true
+	}
+	for _, f := range o.Features {
+		if have, ok := w.promised[f]; !ok || c < have {
+			return true
+		}
+	}
+	return false
+}
+
+// promise notes the features of a job that waits.
+func (w *Worker[T]) promise(fs []Feature, complexity float64) {
+	for _, f := range fs {
+		if have, ok := w.promised[f]; !ok || complexity < have {
+			w.promised[f] = complexity
+		}
+	}
+}
+
+// release takes back what promise noted.
+func (w *Worker[T]) release(fs []Feature, complexity float64) {
+	for _, f := range fs {
+		if w.promised[f] == complexity {
+			delete(w.promised, f)
+		}
+	}
+}
+
+// propose starts a job for an input that the pool wants.
+func (w *Worker[T]) propose(in T, o *Observation, from origin[T]) error {
+	own, data, err := w.own(in)
+	if err != nil {
+		return err
+	}
+	if w.holds(data) {
+		return nil
+	}
+	seen := *o
+	seen.Evidence, seen.findings = nil, nil
+	seen.Features, seen.Measures = slices.Clone(o.Features), slices.Clone(o.Measures)
+	j := &job[T]{name: "keep", parent: from.parent, stage: from.stage}
+	j.result = result[T]{outcome: outcomeDropped, in: own, data: data, obs: seen}
+	j.promised, j.weight = seen.Features, w.mut.Complexity(own)
+	j.request.class = classKeep
+	w.promise(j.promised, j.weight)
+	j.run = func(q *requester[T], r *result[T]) { w.keepJob(q, r, from.parent == nil) }
+	w.queue.add(j)
+	return nil
+}
+
+// keepJob calibrates an input, trims it if it is a seed, and keeps it if the pool still wants it. All testcases that this worker
+// finds come in here. What was made from a testcase is not trimmed: the pool prefers simpler inputs anyway, and
+// the bytes that an input does not need for what it reaches are those that its mutants need to reach more. Trimming all of
+// them has cost a fifth of the edges of libyaml at equal time.
+func (w *Worker[T]) keepJob(q *requester[T], r *result[T], seed bool) {
+	if w.holds(r.data) || !w.pool.Wants(&r.obs, w.mut.Complexity(r.in)) { // something as good was kept since then
+		return
+	}
+	if w.c.Calibrate > 0 && !r.late {
+		if !w.calibrate(q, r) {
+			return
+		}
+	} else if w.c.Notes != nil && r.obs.Note == nil {
+		o := q.do(request[T]{ins: []T{r.in}, ask: Ask{Features: true}, class: classKeep})[0]
+		if o.failed() {
+			return
+		}
+		r.obs.Note = o.Note
+	}
+	if !w.pool.Wants(&r.obs, w.mut.Complexity(r.in)) {
+		return
+	}
+	if seed && r.obs.Trace != 0 && len(r.obs.Features) > 0 && !r.obs.Expensive {
+		w.trim(q, r)
+	}
+	r.outcome = outcomeKept
+}
+
+// calibrate runs an input again and leaves out what does not recur. False: it does not end well every time, and is not kept.
+func (w *Worker[T]) calibrate(q *requester[T], r *result[T]) bool {
+	seen, runs := r.obs, w.c.Calibrate
+	if seen.Expensive {
+		runs = 1
+	}
+	rerun := func(quick bool) []Observation {
+		return q.do(request[T]{ins: slices.Repeat([]T{r.in}, runs), ask: Ask{Features: true, Trace: true, Quick: quick}, class: classKeep})
+	}
+	obs := rerun(true)
+	if slices.ContainsFunc(obs, func(o Observation) bool { return o.hasty() }) { // perhaps it is only slow
+		obs = rerun(false)
+	}
+	if slices.ContainsFunc(obs, func(o Observation) bool { return o.failed() }) {
+		return false
+	}
+	full := obs[0]
+	full.Trace = full.trace()
+	for i := range obs[1:] {
+		o := &obs[i+1]
+		full.Work = min(full.Work, o.Work) // some first runs cost more
+		full.Features = r.recurring(full.Features, o.Features)
+		full.Measures = leastMeasures(full.Measures, o.Measures)
+		if o.trace() != full.Trace {
+			full.Trace = 0
+		}
+	}
+	if w.learner == nil { // the first execution reported all of its features too
+		full.Features = r.recurring(full.Features, seen.Features)
+	}
+	full.Measures = leastMeasures(full.Measures, seen.Measures)
+	r.obs = full
+	return true
+}
+
+// recurring returns the features that are in both, and notes the others as unstable.
+func (r *result[T]) recurring(fs, again []Feature) []Feature {
+	if slices.Equal(fs, again) { // mostly
+		return fs
+	}
+	first, second := setOf(fs), setOf(again)
+	for _, f := range again {
+		if !first[f] {
+			r.unstable = append(r.unstable, f)
+		}
+	}
+	return slices.DeleteFunc(fs, func(f Feature) bool {
+		if !second[f] {
+			r.unstable = append(r.unstable, f)
+		}
+		return !second[f]
+	})
+}
+
+func setOf(fs []Feature) map[Feature]bool {
+	s := make(map[Feature]bool, len(fs))
+	for _, f := range fs {
+		s[f] = true
+	}
+	return s
+}
+
+// leastMeasures returns the measures that were taken both times, with the smaller value: one that depends on chance too, such as
+// time, must not count for what it was once.
+func leastMeasures(ms, again []Measure) []Measure {
+	least := ms[:0]
+	for _, m := range ms {
+		for _, o := range again {
+			if o.ID == m.ID {
+				least = append(least, Measure{m.ID, min(m.Value, o.Value)})
+				break
+			}
+		}
+	}
+	return least
+}
+
+// trim makes an input simpler while it reaches exactly the same.
+func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
+	budget := w.c.TrimRuns
+	if budget == 0 {
+		budget = defaultTrim
+	}
+	in, _ := descend(q.mut, r.in, q.width, new(uint64), func(ins []T) (int, T, bool) {
+		if budget -= len(ins); budget < 0 || w.spent() {
+			return -1, r.in, false
+		}
+		// What else the candidates reach is no news: each would be calibrated and trimmed in turn.
+		obs := q.do(request[T]{ins: ins, ask: Ask{Trace: true, Quiet: true}, class: classKeep})
+		for i := range obs {
+			if !obs[i].failed() && obs[i].trace() == r.obs.Trace {
+				return i, ins[i], true
+			}
+		}
+		return -1, r.in, true
+	})
+	if q.mut.Complexity(in) >= q.mut.Complexity(r.in) {
+		return
+	}
+	if own, data, err := own(q.codec, in); err == nil {
+		r.in, r.data = own, data
+	}
+}
+
+// finishKeep adds the testcase of a job that has ended.
+func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
+	w.release(j.promised, j.weight)
+	for _, f := range j.unstable {
+		if w.unstable[f]++; w.unstable[f] == unstableTimes {
+			w.news.Unstable = append(w.news.Unstable, f)
+		}
+	}
+	o := &j.obs
+	e := Entry{Key: Key(j.data), Data: j.data, Features: NewFeatureSet(o.Features...), Measures: o.Measures, Complexity: w.mut.Complexity(j.in),
+		Work: o.Work, Execution: w.first + w.made(), Runs: 1}
+	if j.outcome != outcomeKept || w.holds(j.data) {
+		return nil
+	}
+	if !o.Expensive {
+		e.Runs += uint32(w.c.Calibrate)
+	}
+	if j.stage < len(w.plan) {
+		e.Stage = w.stages[j.stage].Name
+	}
+	if j.parent != nil {
+		e.Parent, e.Depth = j.parent.Key, j.parent.Depth+1
+	}
+	if w.c.Notes != nil && o.Note != nil {
+		if e.Note, err = w.c.Notes.EncodeNote(o.Note); err != nil {
+			return fmt.Errorf("encoding a note: %w", err)
+		}
+	}
+	if w.keep(j.in, &e, o) {
+		w.news.Entries = append(w.news.Entries, e)
+		w.stages[j.stage].Kept++
+	}
+	return nil
+}
+
+// holds reports whether an encoded input is kept.
+func (w *Worker[T]) holds(data []byte) bool {
+	_, ok := w.keys[Key(data)]
+	return ok
+}
+
+// keep adds a testcase if the pool wants it.
+func (w *Worker[T]) keep(in T, e *Entry, o *Observation) bool {
+	id := ID(len(w.cases))
+	d := w.pool.Offer(id, o, e.Complexity)
+	if !d.Added {
+		return false
+	}
+	tc := &Testcase[T]{ID: id, Input: in, Key: e.Key, Complexity: e.Complexity, Features: e.Features, Trace: o.Trace,
+		Note: o.Note, Step: e.Step, Picked: e.Picked, Depth: e.Depth, Work: e.Work}
+	w.cases = append(w.cases, tc)
+	w.at[id], w.live = len(w.live), append(w.live, tc)
+	w.keys[tc.Key] = id
+	parent, ok := w.keys[e.Parent]
+	if !ok {
+		parent = Orphan
+	}
+	w.sched.Add(Rating{ID: id, Parent: parent, Complexity: e.Complexity, Features: e.Features, Measures: e.Measures, Work: e.Work,
+		Depth: e.Depth, Picked: e.Picked})
+	if w.index != nil {
+		w.index.Kept(id, in)
+	}
+	for _, old := range d.Evicted {
+		w.evict(old)
+	}
+	if w.learner != nil {
+		w.learner.Learn(o.Features, e.Complexity)
+	}
+	return true
+}
+
+func (w *Worker[T]) evict(id ID) {
+	delete(w.keys, w.cases[id].Key)
+	w.cases[id] = nil
+	w.sched.Remove(id)
+	if w.index != nil {
+		w.index.Dropped(id)
+	}
+	i, last := w.at[id], len(w.live)-1
+	w.live[i] = w.live[last]
+	w.at[w.live[i].ID] = i
+	w.live = w.live[:last]
+	delete(w.at, id)
+}
+
+// adopt keeps a testcase that another worker or an earlier run has calibrated and trimmed. Where it has no note although the
+// kind has notes, it is run once.
+func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
+	o := &Observation{Exit: ExitOK, Features: e.Features.Append(nil), Measures: e.Measures, Work: e.Work}
+	if _, dup := w.keys[e.Key]; dup || !w.pool.Wants(o, e.Complexity) {
+		return nil
+	}
+	if w.c.Notes != nil {
+		var err error
+		if o.Note, err = w.note(ctx, in, e.Note); err != nil {
+			return err
+		}
+	}
+	w.keep(in, &e, o)
+	return nil
+}
+
+// note returns the note of a testcase from somewhere else.
+func (w *Worker[T]) note(ctx context.Context, in T, data []byte) (any, error) {
+	if len(data) > 0 {
+		if note, err := w.c.Notes.DecodeNote(data); err == nil {
+			return note, nil
+		} // a note of another version is made again
+	}
+	obs, err := w.answer(ctx, &request[T]{ins: []T{in}, ask: Ask{Features: true, Quiet: true}, class: classKeep}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return obs[0].Note, nil
+}

@@ -1,0 +1,190 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// contextRuns is how many executions without a batch pass between two looks at the context. A quick execution takes less
+// time than the look.
+const contextRuns = 64
+
+// slowRun is how long an execution takes after which the context and the clock are looked at.
+const slowRun = time.Millisecond
+
+// runner executes inputs on one executor. A worker has one, and so has its background.
+type runner[T any] struct {
+	ex    Executor[T]
+	batch BatchExecutor[T] // optional abilities of the executor; nil: it has them not
+	reset Resetter
+	past  Historian[T]
+	mut   Mutator[T]
+	codec Codec[T]
+	dets  []Detector
+	size  int // inputs of a batch
+
+	// judge looks at an observation that is not boring, while its evidence is good. It never executes anything.
+	judge   func(ctx context.Context, i int, in T, o *Observation) error
+	request *request[T] // that is executed; nil: what a stage has made
+
+	executions uint64
+	cost       uint64 // of these, see price
+	clean      bool   // nothing has run since the last reset
+	slow       bool   // the last execution was
+}
+
+func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
+	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true}
+	if b, ok := ex.(BatchExecutor[T]); ok {
+		r.batch, r.size = b, max(b.BatchSize(), 1)
+	}
+	r.reset, _ = ex.(Resetter)
+	r.past, _ = ex.(Historian[T])
+	return r
+}
+
+var errNothing = errors.New("executing: executor ran nothing of a batch")
+
+// execute runs inputs, in as many calls as the executor needs. Where the target died and it is not known of which input, lost
+// is true and the observations in question are [ExitLost].
+func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a Ask) (lost bool, err error) {
+	for i := range obs {
+		obs[i].reset(a)
+	}
+	r.clean = false
+	if r.batch == nil {
+		return false, r.single(ctx, ins, obs)
+	}
+	for at := 0; at < len(ins); {
+		if err := ctx.Err(); err != nil {
+			return lost, err
+		}
+		end := min(len(ins), at+r.size)
+		n, err := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
+		if err != nil {
+			return lost, fmt.Errorf("executing: %w", err)
+		}
+		if n < 1 {
+			return lost, errNothing
+		}
+		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n])
+		if lost = lost || l; err != nil {
+			return lost, err
+		}
+		at += n
+	}
+	return lost, nil
+}
+
+// single runs inputs one by one.
+func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) error {
+	for i := range ins {
+		if r.slow || r.executions%contextRuns == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		o := &obs[i]
+		if err := r.ex.Exec(ctx, ins[i], o); err != nil {
+			return fmt.Errorf("executing: %w", err)
+		}
+		r.slow = o.Elapsed >= slowRun
+		if _, err := r.observe(ctx, i, ins[i:i+1], obs[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe counts executions and has those judged that are not boring. The first of them is number at of its batch.
+func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observation) (lost bool, err error) {
+	for i := range obs {
+		o := &obs[i]
+		r.executions += uint64(o.Runs)
+		r.cost += uint64(o.Runs)
+		if o.boring() {
+			continue
+		}
+		r.cost += price(o)
+		if o.Exit == ExitLost {
+			lost = true
+		} else if err := r.judge(ctx, at+i, ins[i], o); err != nil {
+			return lost, err
+		}
+	}
+	return lost, nil
+}
+
+// alone runs one input, number i of its request, with no other in flight.
+func (r *runner[T]) alone(ctx context.Context, i int, in []T, obs []Observation, a Ask) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o := &obs[0]
+	o.reset(a)
+	r.clean = false
+	if err := r.ex.Exec(ctx, in[0], o); err != nil {
+		return fmt.Errorf("executing: %w", err)
+	}
+	if o.Exit == ExitLost { // no other input can have done it
+		o.Exit = ExitCrash
+	}
+	_, err := r.observe(ctx, i, in, obs)
+	return err
+}
+
+// fresh makes the target as it was in the beginning.
+func (r *runner[T]) fresh(ctx context.Context) error {
+	if r.reset == nil || r.clean {
+		return nil
+	}
+	if err := r.reset.Reset(ctx); err != nil {
+		return fmt.Errorf("resetting: %w", err)
+	}
+	r.clean = true
+	r.cost += freshCost
+	return nil
+}
+
+// perform executes what a job has asked for. The observations are the job's.
+func (r *runner[T]) perform(ctx context.Context, q *request[T]) (obs []Observation, err error) {
+	if q.fresh {
+		if err := r.fresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.request = q
+	defer func() { r.request = nil }()
+	obs = make([]Observation, len(q.ins))
+	defer func() {
+		for i := range obs {
+			obs[i].Evidence = nil // it is the executor's
+		}
+	}()
+	if q.alone {
+		for i := range q.ins {
+			if err := r.alone(ctx, i, q.ins[i:i+1], obs[i:i+1], q.ask); err != nil {
+				return nil, err
+			}
+		}
+		return obs, nil
+	}
+	_, err = r.execute(ctx, q.ins, obs, q.ask)
+	return obs, err
+}
+
+// own returns a copy of an input that shares no memory with it, and its encoding.
+func (r *runner[T]) own(in T) (T, []byte, error) { return own(r.codec, in) }
+
+func own[T any](c Codec[T], in T) (out T, data []byte, err error) {
+	if data, err = c.Encode(in); err != nil {
+		return out, nil, fmt.Errorf("encoding an input: %w", err)
+	}
+	data = append([]byte(nil), data...)
+	if out, err = c.Decode(data); err != nil {
+		return out, nil, fmt.Errorf("decoding an input that was encoded: %w", err)
+	}
+	return out, data, nil
+}

@@ -1,0 +1,148 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// publish reports the news. What comes back waits in the inbox until no testcase is being worked on.
+func (w *Worker[T]) publish(ctx context.Context) error {
+	for _, id := range w.again {
+		k := w.known[id]
+		w.news.Sightings = append(w.news.Sightings, Sighting{id, k.again})
+		k.again, k.dirty = 0, false
+	}
+	w.again = w.again[:0]
+	for i := range w.stages {
+		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 {
+			w.news.Stages = append(w.news.Stages, *s)
+			*s = StageStats{Name: s.Name}
+		}
+	}
+	w.state.Executions = w.first + w.made()
+	w.news.Executions, w.news.Worker, w.news.Pending = w.state.Executions-w.reported, w.state, w.pending
+	w.news.Errands = w.c.Errands
+	got, err := w.x.Sync(ctx, w.news)
+	if err != nil && !errors.Is(err, ErrStop) { // the next call reports what is news again, but counts nothing twice
+		w.news.Stages, w.news.Sightings, w.news.Unstable, w.news.Notes, w.reported = nil, nil, nil, nil, w.state.Executions
+		return err
+	}
+	w.news, w.reported, w.synced = News{}, w.state.Executions, time.Now()
+	w.inbox = append(w.inbox, got.Entries...)
+	w.pending = w.pending || len(got.Entries) > 0
+	for _, f := range got.Unstable {
+		w.unstable[f] = unstableTimes
+	}
+	w.errands = append(w.errands, got.Errands...)
+	if err != nil {
+		w.over, w.cause = true, got.Stopped
+	}
+	return err
+}
+
+// due reports whether it is time to look at the hub, by count or, for slow targets, by the clock.
+func (w *Worker[T]) due() bool {
+	if w.first+w.made()-w.reported >= syncRuns {
+		return true
+	}
+	if w.batch == nil && w.state.Draws%clockEvery != 0 && !w.slow {
+		return false
+	}
+	return time.Since(w.synced) >= syncTime
+}
+
+// accept starts jobs for errands: findings of a worker that has died of them.
+func (w *Worker[T]) accept() error {
+	for _, e := range w.errands {
+		in, err := w.codec.Decode(e.Finding.Input)
+		if err != nil {
+			return fmt.Errorf("decoding the input of an errand: %w", err)
+		}
+		history := make([]T, len(e.History))
+		for i := range history {
+			if history[i], err = w.codec.Decode(e.History[i]); err != nil {
+				return fmt.Errorf("decoding the history of an errand: %w", err)
+			}
+		}
+		k := w.known[e.Finding.ID()]
+		if k == nil {
+			k = &sighting{}
+			w.known[e.Finding.ID()] = k
+		}
+		k.open, k.done = true, false
+		j := w.findJob(in, history, e.Finding)
+		j.errand, j.stage = e.ID, w.row(rowSeeds)
+		w.queue.add(j)
+	}
+	w.errands = nil
+	return nil
+}
+
+// sync reports the news and takes in what others have found and the next few seeds: all of them as long as there is no
+// testcase to work on, and as many as are worth the executions made since the last ones, for a slow target may have time for
+// little else, and seeds are the best that there is to run.
+func (w *Worker[T]) sync(ctx context.Context) error {
+	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
+	if idle && !w.more && !w.asked.IsZero() && !w.due() && time.Since(w.asked) < syncTime {
+		return nil
+	}
+	began := w.made()
+	enough := began + (began - w.fed)
+	defer func() { w.fed = w.made() }()
+	for {
+		w.news.Hungry, w.asked = true, time.Now()
+		if err := w.publish(ctx); err != nil {
+			return err
+		}
+		if err := w.accept(); err != nil {
+			return err
+		}
+		if len(w.inbox) == 0 {
+			w.more = false
+			return nil
+		}
+		in := w.inbox
+		w.inbox = nil
+		if err := w.takeIn(ctx, in); err != nil {
+			return err
+		}
+		w.pending = false
+		if w.more = len(w.live) > 0; w.more && w.made() >= enough { // look again after the next round
+			return nil
+		}
+	}
+}
+
+// takeIn runs seeds and keeps what others have found and judged.
+func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
+	if err := w.land(ctx); err != nil {
+		return err
+	}
+	var seeds []T
+	w.setOrigin(nil, w.row(rowSeeds))
+	for _, e := range es {
+		in, err := w.c.Codec.Decode(e.Data)
+		if err != nil {
+			return fmt.Errorf("decoding entry %s: %w", e.Key, err)
+		}
+		if e.Runs == 0 {
+			seeds = append(seeds, in)
+		} else if err := w.adopt(ctx, in, e); err != nil {
+			return err
+		}
+	}
+	room := maxFallback - min(len(w.fallback), maxFallback)
+	if w.fallback = append(w.fallback, seeds[:min(len(seeds), room)]...); len(w.live) > 0 {
+		w.fallback = nil // they are of no more use, and some are large
+	}
+	for len(seeds) > 0 {
+		n := min(len(seeds), w.size)
+		if _, err := w.Probe(ctx, seeds[:n], Ask{}); err != nil {
+			return err
+		}
+		seeds = seeds[n:]
+	}
+	return nil
+}

@@ -1,0 +1,477 @@
+package teasel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// judge looks at an observation while its evidence is good, and starts jobs for what is in it. It never executes anything.
+func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) error {
+	from, quiet := w.originOf(i), o.Ask.Quiet
+	if q := w.request; q != nil {
+		if q.class == classKeep && o.hasty() { // with all the time that it may take, it ends perhaps
+			return nil
+		}
+		quiet = quiet || q.class == classKeep // its features are what the job is about
+	}
+	o.findings = detect(w.dets, o)
+	for k := range o.findings {
+		if err := w.accuse(ctx, in, o, &o.findings[k], from); err != nil {
+			return err
+		}
+	}
+	if !quiet && !o.failed() && w.wants(o, in) {
+		return w.propose(in, o, from)
+	}
+	return nil
+}
+
+// originOf returns the origin of input i of what is executed.
+func (w *Worker[T]) originOf(i int) origin[T] {
+	switch {
+	case w.request != nil && len(w.serving) > 0:
+		j := w.serving[i]
+		if j.froms != nil {
+			return j.froms[i]
+		}
+		return origin[T]{j.parent, j.stage}
+	case w.request == nil && w.judged != nil:
+		return w.judged.originOf(w.offset + i)
+	}
+	return w.from
+}
+
+// accuse starts a job for a finding, unless one is at it or nothing more is to be learnt of it.
+func (w *Worker[T]) accuse(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
+	id := f.ID()
+	if w.request != nil && w.request.id == id { // a job reproduces it
+		f.describe()
+		return nil
+	}
+	k := w.sighted(id)
+	if k == nil || k.open || k.done {
+		f.Describe = nil
+		return nil
+	}
+	f.describe()
+	own, data, err := w.own(in)
+	if err != nil {
+		return err
+	}
+	var history []T
+	if w.past != nil {
+		if err := w.await(ctx); err != nil { // the executor is asked between two batches
+			return err
+		}
+		history = w.past.History(o)
+	}
+	f.Original = data
+	w.find(own, history, *f, from)
+	return nil
+}
+
+// sighted counts a sighting of a finding. nil: too many different ones have been seen.
+func (w *Worker[T]) sighted(id string) *sighting {
+	k := w.known[id]
+	if k == nil {
+		if len(w.known) >= maxKnown {
+			return nil
+		}
+		k = &sighting{}
+		w.known[id] = k
+	}
+	k.again++
+	w.sightings(id, k)
+	return k
+}
+
+// sightings has those of a finding that is published reported.
+func (w *Worker[T]) sightings(id string, k *sighting) {
+	if k.published && k.again > 0 && !k.dirty {
+		k.dirty = true
+		w.again = append(w.again, id)
+	}
+}
+
+// find starts a job for a finding that is not known yet.
+func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T]) {
+	if w.draining {
+		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
+		return
+	}
+	j := w.findJob(in, history, f)
+	j.parent, j.stage = from.parent, from.stage
+	w.known[f.ID()].open = true
+	if w.queue.seq++; w.behind != nil {
+		j.seq = w.queue.seq
+		if w.behind.add(j) {
+			return
+		}
+	}
+	w.queue.add(j)
+}
+
+// findJob returns a job for a finding that was seen with an input.
+func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
+	f.Worker, f.Execution, f.Input, f.Complexity = w.state.Number, w.first+w.made(), f.Original, w.mut.Complexity(in)
+	tries, budget := w.c.Tries, w.c.MinimizeRuns
+	if tries == 0 {
+		tries = defaultTries
+	}
+	if budget == 0 {
+		budget = defaultMinimize
+	}
+	return findJob(in, history, f, tries, max(budget, 0))
+}
+
+// judgeLate looks at an observation that came late. Nobody has kept a note of what its input was made from.
+func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
+	from := origin[T]{nil, w.row(rowLate)}
+	for _, f := range detect(w.dets, o) {
+		if err := w.accuse(ctx, in, o, &f, from); err != nil {
+			return err
+		}
+	}
+	if !o.Expensive || o.failed() || !w.wants(o, in) {
+		return nil
+	}
+	own, data, err := w.own(in)
+	if err != nil {
+		return err
+	}
+	j := &job[T]{name: "keep", stage: from.stage, ended: true}
+	j.result = result[T]{outcome: outcomeKept, in: own, data: data, obs: *o}
+	j.obs.Evidence = nil
+	return w.finish(j)
+}
+
+// bisect starts a job for the inputs of a batch that were in flight when the target died.
+func (w *Worker[T]) bisect(b *batch[T]) error {
+	if w.queue.len(classBisect) >= maxBisects {
+		return nil
+	}
+	var ins []T
+	var froms []origin[T]
+	var before []T
+	for i := range b.obs[:b.n] {
+		if b.obs[i].Exit != ExitLost {
+			continue
+		}
+		own, _, err := w.own(b.ins[i])
+		if err != nil {
+			return err
+		}
+		ins, froms = append(ins, own), append(froms, b.originOf(i))
+		if w.past != nil {
+			before = w.past.History(&b.obs[i])
+		}
+	}
+	w.queue.add(bisectJob(ins, froms, before, w.state.Number))
+	return nil
+}
+
+// pressing reports whether jobs are due that are worth taking the target from the batches.
+func (w *Worker[T]) pressing() bool {
+	for c := classBisect; c < classes; c++ {
+		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
+			return true
+		}
+	}
+	n := w.queue.len(classKeep)
+	return n >= keepBatch || n > 0 && w.waited >= keepBatches
+}
+
+// triage executes requests of jobs as far as they are due and now says that they are not to wait for others, and publishes news.
+func (w *Worker[T]) triage(ctx context.Context, now bool) error {
+	if w.behind != nil {
+		if err := w.collect(); err != nil {
+			return err
+		}
+	}
+	if now && !w.queue.empty() {
+		if err := w.serve(ctx); err != nil {
+			return err
+		}
+	}
+	if len(w.news.Findings) > 0 || w.due() {
+		return w.publish(ctx)
+	}
+	return nil
+}
+
+// serve executes requests until none is due.
+func (w *Worker[T]) serve(ctx context.Context) error {
+	if w.inside { // a batch that has landed is judged on the way
+		return nil
+	}
+	w.inside = true
+	defer func() { w.inside = false }()
+	if err := w.land(ctx); err != nil {
+		return err
+	}
+	w.waited = 0
+	for {
+		c, ok := w.dueClass()
+		if !ok {
+			return nil
+		}
+		if err := w.step(ctx, c); err != nil {
+			return err
+		}
+		if len(w.news.Findings) > 0 {
+			if err := w.publish(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// dueClass returns the first class that has a job and work left for it.
+func (w *Worker[T]) dueClass() (class, bool) {
+	for c := range classes {
+		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// step executes the next request of a class, together with others that fit into the same batch.
+func (w *Worker[T]) step(ctx context.Context, c class) error {
+	jobs, err := w.pack(c)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	q := jobs[0].request
+	serving := w.serving[:0]
+	if len(jobs) > 1 {
+		q.ins = nil
+		for _, j := range jobs {
+			q.ins = append(q.ins, j.request.ins...)
+		}
+	}
+	for _, j := range jobs {
+		for range j.request.ins {
+			serving = append(serving, j)
+		}
+	}
+	obs, err := w.answer(ctx, &q, serving)
+	if err != nil {
+		for _, j := range jobs { // they wait on, until the worker ends
+			w.queue.add(j)
+		}
+		return err
+	}
+	for i, j := range jobs {
+		n := len(j.request.ins)
+		answer := obs[:n:n]
+		obs = obs[n:]
+		if c == classKeep && slices.ContainsFunc(answer, func(o Observation) bool { return o.Exit == ExitLost }) {
+			j.request.alone = true // again, and then it is known which input the target dies of
+			w.queue.add(j)
+			continue
+		}
+		if err := w.resume(j, answer); err != nil {
+			for _, j := range jobs[i+1:] {
+				w.queue.add(j)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// answer executes a request for some jobs, one of which each input is of.
+func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) ([]Observation, error) {
+	w.serving = jobs
+	watch := w.meter.start(w.cost)
+	before := w.executions
+	obs, err := w.perform(ctx, q)
+	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
+	w.meter.stop(q.class, watch, w.cost)
+	return obs, err
+}
+
+// pack takes the next jobs of a class whose requests make one batch. Jobs that have not begun are begun, since their first request
+// is not known before.
+func (w *Worker[T]) pack(c class) (jobs []*job[T], err error) {
+	size := 0
+	for w.queue.len(c) > 0 {
+		j := w.queue.first(c)
+		if !j.started() {
+			if err := w.resume(w.queue.take(c), nil); err != nil {
+				for _, j := range jobs {
+					w.queue.add(j)
+				}
+				return nil, err
+			}
+			continue
+		}
+		q := &j.request
+		fits := q.packable() && (size == 0 || q.ask.Quick == jobs[0].request.ask.Quick && size+len(q.ins) <= w.size)
+		if len(jobs) > 0 && !fits {
+			break
+		}
+		jobs = append(jobs, w.queue.take(c))
+		if size += len(q.ins); !q.packable() {
+			break
+		}
+	}
+	return jobs, nil
+}
+
+// resume steps a job and puts it back in line, or finishes it.
+func (w *Worker[T]) resume(j *job[T], obs []Observation) error {
+	j.step(requester[T]{mut: w.mut, codec: w.codec, width: w.size, timed: !w.meter.counts}, obs)
+	if j.version != j.published {
+		j.published = j.version
+		w.found(j.finding)
+	}
+	if j.ended {
+		return w.finish(j)
+	}
+	w.queue.add(j)
+	return nil
+}
+
+// found puts a finding, or a simpler input of one that was published, into the news.
+func (w *Worker[T]) found(f Finding) {
+	k := w.known[f.ID()]
+	f.Occurrences = k.again
+	k.again, k.published = 0, true
+	w.news.Findings = append(w.news.Findings, f)
+}
+
+// finish takes over the result of a job that has ended. Each job comes through here once.
+func (w *Worker[T]) finish(j *job[T]) error {
+	switch {
+	case j.request.class == classKeep:
+		return errors.Join(j.err, w.finishKeep(j))
+	case j.outcome == outcomeUnconfirmed:
+		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
+	case j.outcome == outcomeFound && j.version == 0: // stopped before it was published
+		w.found(j.finding)
+	}
+	if j.errand > 0 {
+		w.news.Finished = append(w.news.Finished, j.errand)
+	}
+	k := w.known[j.finding.ID()]
+	if k == nil || j.froms != nil {
+		return j.err
+	}
+	if k.open = false; j.outcome != outcomeFound || !j.finding.Confirmed() {
+		k.attempts++
+	}
+	stable := j.outcome == outcomeFound && (j.finding.Confirmed() || k.attempts > 1) // a flaky one gets a second chance
+	k.done = stable || k.attempts >= maxAttempts
+	w.sightings(j.finding.ID(), k)
+	return j.err
+}
+
+// collect takes over what has become of the jobs in the background.
+func (w *Worker[T]) collect() error {
+	return w.take(w.behind.collect())
+}
+
+func (w *Worker[T]) take(reports []report[T]) (err error) {
+	for i := range reports {
+		r := &reports[i]
+		if r.failed { // it confirms by itself
+			if w.behind = nil; err == nil {
+				w.news.Notes = append(w.news.Notes, r.err.Error())
+			}
+			w.queue.add(r.job)
+			continue
+		}
+		err = errors.Join(err, r.err)
+		w.aside += r.executions
+		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
+		for _, s := range r.suspects {
+			if k := w.sighted(s.finding.ID()); k != nil && !k.open && !k.done {
+				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage})
+			}
+		}
+		if r.improved {
+			w.found(r.finding)
+		}
+		if r.ended {
+			err = errors.Join(err, w.finish(r.job))
+		}
+	}
+	return err
+}
+
+// end finishes all jobs when the loop has ended with why: what there is time for by executing, the others by stopping them. It
+// returns our failures.
+func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
+	if !errors.Is(why, ErrStop) && ctx.Err() == nil {
+		err = why
+	}
+	grace, enough := endTime, w.cause == stoppedFindings
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if w.limit > 0 && ctx.Err() == nil { // runs are counted, and not time
+		last, grace = ctx, time.Hour
+	}
+	if err == nil {
+		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && last.Err() == nil {
+			err = e
+		}
+	}
+	if w.behind != nil {
+		behind := w.behind
+		w.behind = nil // what comes up from now on is the worker's
+		if err != nil || enough {
+			grace = 0
+		}
+		err = errors.Join(err, w.take(behind.finish(grace)))
+	}
+	if err == nil {
+		err = w.drain(last, enough)
+	}
+	for c := range classes {
+		for w.queue.len(c) > 0 {
+			j := w.queue.take(c)
+			j.cancel()
+			err = errors.Join(err, w.finish(j))
+		}
+	}
+	return err
+}
+
+// drain executes the requests of the jobs that are left, the most severe findings first. enough says that no more findings are
+// wanted: then it only makes simpler those that there are.
+func (w *Worker[T]) drain(ctx context.Context, enough bool) error {
+	w.draining = true
+	for {
+		c, ok := w.left(enough)
+		if !ok {
+			return nil
+		}
+		err := w.step(ctx, c)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(w.news.Findings) == 0 {
+			continue
+		}
+		if err := w.publish(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, ErrStop) {
+			return err
+		}
+	}
+}
+
+// left returns the class of the next job to be drained. enough says that only the minimising of findings is left.
+func (w *Worker[T]) left(enough bool) (class, bool) {
+	for _, c := range [...]class{classConfirm, classBisect, classMinimize, classKeep} {
+		if w.queue.len(c) > 0 && (!enough || c == classMinimize) {
+			return c, true
+		}
+	}
+	return 0, false
+}
