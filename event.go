@@ -74,6 +74,7 @@ const stoppedFindings = "findings"
 // Summary is the outcome of a campaign.
 type Summary struct {
 	Stats
-	Findings []Finding // by severity, worst first, then by rule and subject
-	Stopped  string    // why it ended: "duration", "runs", "findings", "memory", "interrupted", "failed", or what was given to [Hub.Stop]
+	Findings    []Finding // by severity, worst first, then by rule and subject
+	Unconfirmed []Finding // that were seen and not reproduced, in the same order; with Tries 0 there was no time to try
+	Stopped     string    // why it ended: "duration", "runs", "findings", "memory", "interrupted", "failed", or what was given to [Hub.Stop]
 }

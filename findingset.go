@@ -18,16 +18,16 @@ func tooManyFindings(s Severity) string {
 type findingSet struct {
 	byID    map[string]*Finding
 	byPlace map[string][]*Finding
-	covered map[string]string // id of a finding that was not recorded, to that of the one that covers it
-	missing map[string]bool   // ids of findings that were reported as unconfirmed
-	moved   map[string]bool   // ids of findings that have occurred since the last call of occurrences
+	covered map[string]string  // id of a finding that was not recorded, to that of the one that covers it
+	missing map[string]Finding // that were reported as unconfirmed, by id
+	moved   map[string]bool    // ids of findings that have occurred since the last call of occurrences
 	count   [len(severityNames)]int
 	full    [len(severityNames)]bool // that there are too many was said
 }
 
 func newFindingSet() findingSet {
 	return findingSet{byID: map[string]*Finding{}, byPlace: map[string][]*Finding{}, covered: map[string]string{},
-		missing: map[string]bool{}, moved: map[string]bool{}}
+		missing: map[string]Finding{}, moved: map[string]bool{}}
 }
 
 func (s *findingSet) get(id string) *Finding { return s.byID[id] }
@@ -91,6 +91,7 @@ func (s *findingSet) put(f Finding) {
 		}
 	}
 	s.byID[id] = &f
+	delete(s.missing, id)
 	s.count[f.Severity]++
 	if f.Place != "" {
 		s.byPlace[f.Place] = append(s.byPlace[f.Place], &f)
@@ -108,13 +109,27 @@ func (s *findingSet) again(id string, times uint64) {
 	}
 }
 
-// missed notes that a finding was not confirmed, and reports whether that is news.
-func (s *findingSet) missed(id string) bool {
-	if s.byID[id] != nil || s.missing[id] || len(s.missing) >= severityFindings {
+// missed notes that a finding was not confirmed, and reports whether that is news: that it was not reproduced, or that there was
+// no time to try.
+func (s *findingSet) missed(f *Finding) bool {
+	id := f.ID()
+	old, known := s.missing[id]
+	if s.byID[id] != nil || !known && len(s.missing) >= severityFindings {
 		return false
 	}
-	s.missing[id] = true
-	return true
+	if f.Tries == 0 || !known {
+		s.missing[id] = *f
+	}
+	return !known || f.Tries == 0 && old.Tries > 0
+}
+
+// unconfirmed returns the findings that were not confirmed, the most severe first.
+func (s *findingSet) unconfirmed() (out []Finding) {
+	for _, f := range s.missing {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return a.Compare(&b) })
+	return out
 }
 
 // occurrences returns how often findings have occurred in all, those that have done so since the last call.

@@ -134,7 +134,7 @@ func (h *Hub) Summary() Summary {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin()
-	return Summary{Stats: h.now(), Findings: h.findings.sorted(), Stopped: h.stopped}
+	return Summary{Stats: h.now(), Findings: h.findings.sorted(), Unconfirmed: h.findings.unconfirmed(), Stopped: h.stopped}
 }
 
 // now returns the figures of this moment.
@@ -279,7 +279,7 @@ func (h *Hub) finding(f *Finding) error {
 
 // unconfirmed reports a finding that could not be confirmed, once.
 func (h *Hub) unconfirmed(f *Finding) error {
-	if !h.findings.missed(f.ID()) {
+	if !h.findings.missed(f) {
 		return nil
 	}
 	return h.report(Event{Kind: EventUnconfirmed, Finding: *f})

@@ -26,6 +26,7 @@ const (
 	Crashes     = "crashes"          // inputs of findings that are crashes
 	Hangs       = "hangs"            // inputs of findings that are hangs
 	Findings    = "findings"         // one file a finding
+	Unconfirmed = "unconfirmed"      // the same for findings that there was no time to reproduce; made when there is one
 )
 
 var folders = []string{Valid, EdgeCases, Interesting, Crashes, Hangs, Findings}
@@ -276,6 +277,11 @@ func (d *Dir) Path() string { return d.path }
 
 // FindingPath returns where the file of a finding is, or will be.
 func (d *Dir) FindingPath(id string) string { return filepath.Join(d.path, Findings, id+".json") }
+
+// UnconfirmedPath returns where the file of a finding is that there was no time to reproduce.
+func (d *Dir) UnconfirmedPath(id string) string {
+	return filepath.Join(d.path, Unconfirmed, id+".json")
+}
 
 // Meta returns what the campaign is about.
 func (d *Dir) Meta() Meta {

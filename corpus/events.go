@@ -37,6 +37,8 @@ func (d *Dir) Report(e teasel.Event) error {
 		return d.evicted(e.Entry.Key)
 	case teasel.EventFound:
 		return d.finding(&e.Finding)
+	case teasel.EventUnconfirmed:
+		return d.unconfirmed(&e.Finding)
 	case teasel.EventProgress:
 		return d.progress(&e)
 	}
@@ -87,6 +89,17 @@ func (d *Dir) evicted(key string) error {
 	return nil
 }
 
+// unconfirmed keeps a finding for which there was no time, so that it can be reproduced later.
+func (d *Dir) unconfirmed(f *teasel.Finding) error {
+	if f.Tries > 0 || len(f.Input) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {
+		return fmt.Errorf("keeping an unconfirmed finding: %w", err)
+	}
+	return WriteFinding(d.UnconfirmedPath(f.ID()), &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+}
+
 func (d *Dir) finding(f *teasel.Finding) error {
 	id, c := f.ID(), *f
 	c.Occurrences = max(c.Occurrences, d.state.counts[id])
@@ -100,6 +113,9 @@ func (d *Dir) finding(f *teasel.Finding) error {
 		d.series.saw(d.meta.folder(f.Rule), d.now())
 	}
 	d.state.findings[id] = &c
+	if err := os.Remove(d.UnconfirmedPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing what is confirmed now: %w", err)
+	}
 	return d.log(&record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}})
 }
 

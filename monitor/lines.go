@@ -50,9 +50,9 @@ func (l *Lines) Report(e teasel.Event) error {
 			l.add(fmt.Sprintf("FOUND %v  %s", e.Finding.Severity, headline(&e.Finding)))
 		}
 	case teasel.EventUnconfirmed:
-		why := "seen once, and not again: "
+		why := "seen, and not reproduced: "
 		if e.Finding.Tries == 0 {
-			why = "seen once, and not tried again, which takes long: "
+			why = "seen, and there was no time to reproduce it: "
 		}
 		l.add(why + headline(&e.Finding))
 	case teasel.EventNote:

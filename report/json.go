@@ -19,6 +19,8 @@ type jsonRun struct {
 	Features            int           `json:"features"`
 	Corpus              int           `json:"corpus"`
 	Findings            []jsonFinding `json:"findings"`
+	Unconfirmed         []jsonFinding `json:"unconfirmed"` // seen, and there was no time to reproduce them
+	Stopped             string        `json:"stopped"`
 	Skipped             []Skip        `json:"skipped"`
 	Blocked             []string      `json:"blocked"`
 }
@@ -45,6 +47,13 @@ func JSON(w io.Writer, r *Run) error {
 		f := &fs[i]
 		o.Findings = append(o.Findings, jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
 			Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: r.reproducer(f)})
+	}
+	o.Unconfirmed, o.Stopped = []jsonFinding{}, r.Summary.Stopped
+	pending := r.Pending()
+	for i := range pending {
+		f := &pending[i]
+		o.Unconfirmed = append(o.Unconfirmed, jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
+			Message: f.Message, Occurrences: f.Occurrences, Reproducer: r.unconfirmed(f)})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

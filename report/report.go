@@ -63,6 +63,24 @@ func (r *Run) findings() []teasel.Finding {
 	return fs
 }
 
+// Pending returns the findings that there was no time to reproduce, the most severe first.
+func (r *Run) Pending() (fs []teasel.Finding) {
+	for _, f := range r.Summary.Unconfirmed {
+		if f.Tries == 0 && len(f.Input) > 0 {
+			fs = append(fs, f)
+		}
+	}
+	return fs
+}
+
+// unconfirmed returns the file of a finding that is pending.
+func (r *Run) unconfirmed(f *teasel.Finding) string {
+	if r.Dir == "" {
+		return ""
+	}
+	return filepath.ToSlash(filepath.Join(r.Dir, corpus.Unconfirmed, f.ID()+".json"))
+}
+
 func (r *Run) skipped() []Skip {
 	return slices.SortedFunc(slices.Values(r.Skipped), func(a, b Skip) int {
 		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Reason, b.Reason))

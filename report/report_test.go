@@ -171,12 +171,12 @@ func TestJSONFields(t *testing.T) {
 		if err := json.Unmarshal(out, &o); err != nil {
 			t.Fatal(err)
 		}
-		for _, k := range []string{"findings", "skipped", "blocked"} {
+		for _, k := range []string{"findings", "unconfirmed", "skipped", "blocked"} {
 			if _, ok := o[k].([]any); !ok {
 				t.Errorf("%s: %s is %v", name, k, o[k])
 			}
 		}
-		if len(o) != 12 {
+		if len(o) != 14 {
 			t.Errorf("%s: %d fields", name, len(o))
 		}
 	}

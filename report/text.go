@@ -31,6 +31,17 @@ func Text(w io.Writer, r *Run) error {
 		}
 		r.textFinding(&b, &fs[i])
 	}
+	if pending := r.Pending(); len(pending) > 0 {
+		b.WriteString("Unconfirmed: seen, and there was no time to reproduce\n")
+		for i := range pending {
+			f := &pending[i]
+			fmt.Fprintf(&b, "  %v %s  %s: %s\n", f.Severity, f.Rule, Line(f.Subject), Line(f.Message))
+			if path := r.unconfirmed(f); path != "" {
+				fmt.Fprintf(&b, "    teasel repro %s\n", Quote(path))
+			}
+		}
+		b.WriteByte('\n')
+	}
 	if skips := r.skipped(); len(skips) > 0 {
 		b.WriteString("Skipped\n")
 		for _, s := range skips {

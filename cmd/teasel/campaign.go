@@ -200,6 +200,11 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 	if ctx.Err() != nil {
 		return &exit{status: exitInterrupted, hint: "to carry on: teasel resume " + o.Out}
 	}
+	for _, f := range sum.Unconfirmed {
+		if f.Tries == 0 && f.Severity >= o.FailOn { // it was seen, and nobody knows yet that it is none
+			return &exit{status: exitFindings}
+		}
+	}
 	for i := range sum.Findings {
 		if sum.Findings[i].Severity >= o.FailOn {
 			return &exit{status: exitFindings}

@@ -92,7 +92,7 @@ func (r *harnessReporter) Report(e teasel.Event) error {
 	case teasel.EventFound:
 		return r.found(&e.Finding)
 	case teasel.EventUnconfirmed:
-		r.h.say("INFO: seen once and not again: %s\n", e.Finding.Message)
+		r.h.say("INFO: seen, and not reproduced: %s\n", e.Finding.Message)
 	case teasel.EventProgress:
 		r.runs, r.memory = max(r.runs, e.Stats.Executions), e.Stats.Memory
 		if e.Stats.Waiting == 0 {
