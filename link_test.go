@@ -12,7 +12,7 @@ import (
 )
 
 // publish is Sync for a worker that reports without an error.
-func publish(t *testing.T, x teasel.Exchange, n teasel.News) teasel.Reply {
+func publish(t testing.TB, x teasel.Exchange, n teasel.News) teasel.Reply {
 	t.Helper()
 	r, err := x.Sync(t.Context(), n)
 	if err != nil && !errors.Is(err, teasel.ErrStop) {
