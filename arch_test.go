@@ -26,7 +26,7 @@ func layer(pkg string) int {
 		return 1
 	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy", rel == "exchange/pipe":
 		return 2
-	case rel == "mutate/schema":
+	case rel == "mutate/schema", rel == "mutate/operands":
 		return 3
 	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
 		return 4

@@ -26,7 +26,8 @@ type Bytes struct {
 	wheel wheel
 }
 
-func (m *Bytes) maxLen() int {
+// Limit returns the length of the longest mutant: MaxLen, or 1 MiB.
+func (m *Bytes) Limit() int {
 	if m.MaxLen <= 0 {
 		return 1 << 20
 	}
@@ -67,7 +68,7 @@ func (m *Bytes) weigh() wheel {
 
 // Generate makes an input of up to 1 KiB: drawn bytes, drawn characters or tokens.
 func (m *Bytes) Generate(r *rand.Rand) []byte {
-	n := min(below(r, 2<<below(r, 10)), m.maxLen())
+	n := min(below(r, 2<<below(r, 10)), m.Limit())
 	in := make([]byte, 0, n)
 	style := below(r, 3)
 	for len(in) < n {
@@ -93,7 +94,7 @@ func (m *Bytes) Mutate(r *rand.Rand, dst, src []byte) []byte {
 	if m.wheel == nil {
 		m.wheel = m.weigh()
 	}
-	buf := append(dst[:0], src[:min(len(src), m.maxLen())]...)
+	buf := append(dst[:0], src[:min(len(src), m.Limit())]...)
 	want := stack(r, m.maxOps())
 	for tries := 3 * want; want > 0 && tries > 0; tries-- {
 		x := r.Uint64()
@@ -134,7 +135,7 @@ func (m *Bytes) Apply(r *rand.Rand, op Operator, dst, src, other []byte) ([]byte
 // Cross puts a part of b into a copy of a: the head of a and the tail of b, cut at a place between the first and the
 // last byte in which the two differ, a block of b over or between the bytes of a, or all of b before or behind it.
 func (m *Bytes) Cross(r *rand.Rand, dst, a, b []byte) []byte {
-	a, b = a[:min(len(a), m.maxLen())], b[:min(len(b), m.maxLen())]
+	a, b = a[:min(len(a), m.Limit())], b[:min(len(b), m.Limit())]
 	buf, ok := append(dst[:0], a...), false
 	switch below(r, 5) {
 	case 0:
@@ -169,7 +170,7 @@ func (m *Bytes) concatenate(r *rand.Rand, dst, a, b []byte) []byte {
 		dst = append(dst, separator(r, a, b))
 	}
 	dst = append(dst, b...)
-	return dst[:min(len(dst), m.maxLen())]
+	return dst[:min(len(dst), m.Limit())]
 }
 
 // separator draws a byte of one of two inputs; if it is of a word, it is a new line.

@@ -27,7 +27,7 @@ func (m *Bytes) Clone() *Bytes {
 // stands in src, else the first. Where the found one stands more than once its first place is taken, and what was
 // mended is not touched again. This is input-to-state correspondence (RedQueen, NDSS 2019) without its encodings.
 func (m *Bytes) Repair(dst, src []byte, ops []teasel.Operand) ([]byte, bool) {
-	x := mending{buf: append(dst[:0], src...), most: max(m.maxLen(), len(src))}
+	x := mending{buf: append(dst[:0], src...), most: max(m.Limit(), len(src))}
 	for _, op := range ops {
 		if op.A == op.B {
 			continue

@@ -36,7 +36,7 @@ var phases = [...]phase{
 			at, token := i/m.stepTokens(), m.Dictionary.tokens[i%m.stepTokens()]
 			buf = open(buf, at, len(token))
 			copy(buf[at:], token)
-			return buf[:min(len(buf), m.maxLen())]
+			return buf[:min(len(buf), m.Limit())]
 		},
 	},
 	walkArith(0), walkArith(1), walkArith(2), walkArith(3),
@@ -49,7 +49,7 @@ const shortInput = 16
 // every other value of each byte, if there are few of them; interesting numbers of each width and byte order; each of the first 256 tokens over and between the bytes; numbers of each width and
 // byte order 1 to 35 up and down; each at each place. A step that would leave src as it is inverts a bit there.
 func (m *Bytes) Step(k uint64, dst, src []byte) ([]byte, bool) {
-	src = src[:min(len(src), m.maxLen())]
+	src = src[:min(len(src), m.Limit())]
 	for _, p := range &phases {
 		n := uint64(p.count(m, len(src)))
 		if k < n {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
 var (
@@ -48,6 +50,14 @@ type customised interface {
 // customRoom is how long what a mutator makes may be at least, as under libFuzzer.
 const customRoom = 4096
 
+// limit returns how long an input may become.
+func limit(w *teasel.Worker[[]byte]) int {
+	if m, ok := w.Mutator().(*mutate.Bytes); ok {
+		return m.Limit()
+	}
+	return new(mutate.Bytes).Limit()
+}
+
 // Run implements [teasel.Stage].
 func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
 	h, ok := w.Executor().(customised)
@@ -58,11 +68,11 @@ func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	if !mutates && !crosses {
 		return nil
 	}
-	most := min(max(customRoom, 2*len(tc.Input)), longest(w))
+	most := min(max(customRoom, 2*len(tc.Input)), limit(w))
 	size := w.BatchSize()
 	for left := w.Energy(c.Energy, 192); left > 0; left -= size {
 		w.Slot() // seeds the generator
-		tokens := others(w, tc)
+		tokens := operands.TokensOf(w, tc)
 		ms := make([]sancov.Mutation, min(size, left))
 		for i := range ms {
 			r := w.Rand()

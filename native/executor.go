@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
 var (
@@ -31,10 +32,11 @@ type executor struct {
 	folder  string         // of the input's file; "": none
 	symbols symbols
 
+	history operands.History
+
 	finds  []find
 	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
-	past   past
-	loops  map[string]bool // groups of runs that had all their time and did not end
+	loops  map[string]bool  // groups of runs that had all their time and did not end
 }
 
 // find is an input that seemed to be news.
@@ -193,7 +195,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		return 0, ctx.Err()
 	}
 	e.finds = e.finds[:0]
-	e.past.runs += done
+	e.history.Ran(done)
 	for i := range done {
 		if death != nil && i == done-1 {
 			e.forget(obs[i].Ask, e.memory.Features(e.memory.Slot(i)))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/native"
 )
 
@@ -49,7 +50,7 @@ func TestProgram(t *testing.T) {
 			}
 		}
 		o := run(t, ex, teasel.Ask{Operands: true}, "oxen")
-		if rec, _ := o.Note.(*native.Recording); rec == nil || !slices.ContainsFunc(rec.Texts, func(x native.Text) bool { return x.A == "oxen" && x.B == "open" }) {
+		if rec, _ := o.Note.(*operands.Recording); rec == nil || !slices.ContainsFunc(rec.Texts, func(x operands.Text) bool { return x.A == "oxen" && x.B == "open" }) {
 			t.Errorf("%v: recorded %+v", args, o.Note)
 		}
 	}
@@ -103,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy
 			t.Errorf("%s: the library's branches are no news: %v %v", name, a.Features, b.Features)
 		}
 		o := run(t, ex, teasel.Ask{Operands: true}, "bxx")
-		if rec, _ := o.Note.(*native.Recording); rec == nil || !slices.ContainsFunc(rec.Texts, func(x native.Text) bool { return x.A == "bxx" && x.B == "bcd" }) {
+		if rec, _ := o.Note.(*operands.Recording); rec == nil || !slices.ContainsFunc(rec.Texts, func(x operands.Text) bool { return x.A == "bxx" && x.B == "bcd" }) {
 			t.Errorf("%s: recorded %+v", name, o.Note)
 		}
 	}
@@ -128,7 +129,7 @@ func TestIntercepted(t *testing.T) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { std::string s((const char *)d, n); return s == "secret" ? 0 : -1; }`)
 	compile(t, native.Compiler{CXX: true}, "-fsanitize=fuzzer,address", src, "-o", bin)
 	o := run(t, open(t, native.Target{Command: []string{bin}}), teasel.Ask{Operands: true}, "sacred")
-	rec, _ := o.Note.(*native.Recording)
+	rec, _ := o.Note.(*operands.Recording)
 	if n := 0; rec != nil {
 		for _, x := range rec.Texts {
 			if x.A == "sacred" && x.B == "secret" {

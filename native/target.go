@@ -10,6 +10,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
 // Target is a program: one that a [Compiler] has built, or any other. Its methods may be called by several goroutines at once.
@@ -105,7 +106,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 		t.Operands = o.path
 	}
 	var err error
-	e := &executor{target: t, doubts: map[uint32]uint8{}, loops: map[string]bool{}}
+	e := &executor{target: t, history: operands.History{Room: operandsRoom}, doubts: map[uint32]uint8{}, loops: map[string]bool{}}
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package native
+package operands
 
 import (
 	"bytes"
@@ -9,17 +9,17 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-var _ teasel.Stage[[]byte] = Slopes{}
+var _ teasel.Stage[[]byte] = Gradient{}
 
-// Slopes turns comparisons whose operands do not stand in a testcase but are computed from a few of its bytes: numbers
+// Gradient turns comparisons whose operands do not stand in a testcase but are computed from a few of its bytes: numbers
 // out of a range, scaled, added up, packed into bits, written in digits. It finds the bytes that move the difference of
 // the operands, measures by how much each of their bits does, and puts together what makes the operands equal, or one
-// greater or less. Each testcase is tried once, after what [Operands] has for it, and only for comparisons that came
+// greater or less. Each testcase is tried once, after what [InputToState] has for it, and only for comparisons that came
 // out one way on all that was recorded so far.
-type Slopes struct{}
+type Gradient struct{}
 
 // Name implements [teasel.Stage].
-func (Slopes) Name() string { return "slopes" }
+func (Gradient) Name() string { return "gradient" }
 
 // What is tried at most.
 const (
@@ -46,17 +46,17 @@ const (
 )
 
 // Run implements [teasel.Stage].
-func (Slopes) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	s, err := studied(ctx, w, tc)
-	if err != nil || s.past == nil || s.searched || s.next < len(s.swaps) || s.past.spent > searchAllowance+s.past.runs/searchShare {
+func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	s, err := studyOf(ctx, w, tc)
+	if err != nil || s.history == nil || s.searched || s.next < len(s.swaps) || s.history.spent > searchAllowance+s.history.runs/searchShare {
 		return err
 	}
 	if w.Energy(usualEnergy, usualEnergy) == 1 { // it is so slow that this would take minutes
 		return nil
 	}
 	s.searched = true
-	before := s.past.runs
-	defer func() { s.past.spent += s.past.runs - before }()
+	before := s.history.runs
+	defer func() { s.history.spent += s.history.runs - before }()
 	x, err := newSearch(ctx, w, tc.Input)
 	if err != nil || len(x.targets) == 0 {
 		return err
@@ -78,7 +78,7 @@ type search struct {
 	in      []byte
 	most    int    // bytes of a candidate
 	latest  []byte // with what was solved so far: a branch may ask for several things at once
-	past    *past
+	history *History
 	records int // of a run in which all targets are watched
 	swept   []int
 	targets []*target
@@ -106,13 +106,21 @@ type effect struct {
 	adds int64
 }
 
+// limit returns how long an input may become.
+func limit(w *teasel.Worker[[]byte]) int {
+	if m, ok := w.Mutator().(interface{ Limit() int }); ok {
+		return m.Limit()
+	}
+	return 1 << 20
+}
+
 // padding is how much is put behind or before a testcase that is too short for what the program takes from there.
 const padding = 16
 
 // newSearch looks for the targets of a testcase, padded with zeros if those change nothing, and other bytes in their place
 // would.
 func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*search, error) {
-	x := &search{w: w, at: map[comparison][]*target{}, most: max(longest(w), len(in))}
+	x := &search{w: w, at: map[comparison][]*target{}, most: max(limit(w), len(in))}
 	ins := [][]byte{in}
 	if zeros, ones := make([]byte, padding), bytes.Repeat([]byte{'1'}, padding); len(in)+padding <= x.most {
 		ins = append(ins, slices.Concat(in, zeros), slices.Concat(in, ones), slices.Concat(zeros, in), slices.Concat(ones, in))
@@ -123,9 +131,9 @@ func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*searc
 	}
 	var recs [5]*Recording
 	for i := range obs {
-		if rec, ok := obs[i].Note.(*Recording); ok {
+		if rec := recordingOf(&obs[i]); rec != nil {
 			recs[i] = rec
-			rec.past.spent += len(rec.Numbers) / recordsPerRun
+			rec.History.spent += len(rec.Numbers) / recordsPerRun
 		}
 	}
 	if recs[0] == nil {
@@ -137,7 +145,7 @@ func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*searc
 			best, most = i, n
 		}
 	}
-	x.in, x.latest, x.past = ins[best], ins[best], recs[0].past
+	x.in, x.latest, x.history = ins[best], ins[best], recs[0].History
 	x.aim(recs[best])
 	return x, nil
 }
@@ -172,13 +180,13 @@ func varied(plain, zeros, ones *Recording) (n int) {
 
 // aim makes targets of what came out one way only.
 func (x *search) aim(rec *Recording) {
-	most := fullTry * bits.Len(uint(x.past.searches+1))
+	most := fullTry * bits.Len(uint(x.history.searches+1))
 	for _, op := range rec.Numbers {
 		c := comparisonOf(op)
-		if v := x.past.verdicts[c]; !v.open() || int(v.tried) >= most || len(x.targets) == maxTargets || len(x.at[c]) == maxNth {
+		if v := x.history.outcomes[c]; !v.oneSided() || int(v.tried) >= most || len(x.targets) == maxTargets || len(x.at[c]) == maxNth {
 			continue
 		}
-		t := &target{comparison: c, size: int(op.Size), from: difference(op), seen: x.past.verdicts[c].seen}
+		t := &target{comparison: c, size: int(op.Size), from: difference(op), seen: x.history.outcomes[c].seen}
 		x.targets, x.at[c] = append(x.targets, t), append(x.at[c], t)
 	}
 	watched := map[uint32]bool{}
@@ -208,15 +216,18 @@ func (x *search) measure(ctx context.Context, ins [][]byte, targets ...*target) 
 			ask.Watch = append(ask.Watch, t.site)
 		}
 	}
-	size := max(operandsRoom/(2*x.records+64), 1) // they share the room for records
-	for part := range slices.Chunk(ins, min(size, x.w.BatchSize())) {
+	size := x.w.BatchSize()
+	if room := x.history.Room; room > 0 { // which the executions of a batch share
+		size = min(size, max(room/(2*x.records+64), 1))
+	}
+	for part := range slices.Chunk(ins, size) {
 		obs, err := x.w.Probe(ctx, part, ask)
 		if err != nil {
 			return nil, err
 		}
 		for i := range obs {
 			row := make([]reading, len(targets))
-			if rec, ok := obs[i].Note.(*Recording); ok {
+			if rec := recordingOf(&obs[i]); rec != nil {
 				x.read(rec, index, row)
 			}
 			readings = append(readings, row)
@@ -352,7 +363,7 @@ func (x *search) shake(ctx context.Context, blocks [][2]int) error {
 
 // moved returns the targets that few bytes move, or the length does, and counts the try.
 func (x *search) moved() (ts []*target) {
-	x.past.searches++
+	x.history.searches++
 	union, tried := map[int]bool{}, map[comparison]uint8{}
 	for _, t := range x.targets {
 		ok := len(t.bytes) > 0 && len(t.bytes) <= maxBytes
@@ -372,9 +383,9 @@ func (x *search) moved() (ts []*target) {
 		}
 	}
 	for c, n := range tried {
-		v := x.past.verdicts[c]
+		v := x.history.outcomes[c]
 		v.tried += n
-		x.past.verdicts[c] = v
+		x.history.outcomes[c] = v
 	}
 	return ts
 }

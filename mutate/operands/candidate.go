@@ -1,8 +1,7 @@
-package native
+package operands
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -11,15 +10,15 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// study is what is known of a testcase from one run in which its comparisons were recorded. It is the testcase's note.
+// study is what is known of a testcase from one execution in which its comparisons were recorded. It is the testcase's note.
 type study struct {
 	swaps    []swap
 	next     int      // the first swap that was not tried as it is
-	mended   int      // the first that was not tried with checksums made right
-	tokens   []string // what the program compared with, and the testcase does not hold
-	sites    []uint32 // where numbers of the testcase are compared with ones that it computes, and are right: checksums
-	past     *past    // nil: nothing is recorded
-	searched bool     // for what turns comparisons of numbers that it computes
+	repaired int      // the first that was not tried with checksums made right
+	tokens   []string // what the program compared with and the testcase does not hold, sorted
+	sites    []uint32 // where numbers of the testcase are compared with computed ones, and are equal: checksums
+	history  *History // nil: nothing was recorded
+	searched bool     // by the gradient stage
 }
 
 // swap is a candidate: the testcase with one text in the place of another.
@@ -28,6 +27,7 @@ type swap struct {
 	text       string
 }
 
+// apply returns src with the swap made, in the memory of dst where that is large enough.
 func (s swap) apply(dst, src []byte) []byte {
 	return append(append(append(dst[:0], src[:s.at]...), s.text...), src[s.at+s.length:]...)
 }
@@ -39,8 +39,8 @@ const (
 	maxTokens = 64   // of one testcase
 )
 
-// studied returns the study of a testcase and makes it if there is none.
-func studied(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) (*study, error) {
+// studyOf returns the study of a testcase and makes it, with one execution, if there is none.
+func studyOf(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) (*study, error) {
 	if s, ok := tc.Note.(*study); ok {
 		return s, nil
 	}
@@ -49,25 +49,34 @@ func studied(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[
 		return nil, err
 	}
 	s := &study{}
-	if rec, ok := obs[0].Note.(*Recording); ok {
-		s.past = rec.past
-		s.past.note(rec)
-		s.learn(tc.Input, obs[0].Operands, rec)
+	if rec := recordingOf(&obs[0]); rec != nil {
+		s.history = rec.History
+		s.history.add(rec)
+		s.learn(tc.Input, rec)
 	}
 	tc.Note = s
 	return s, nil
 }
 
-// learn makes candidates of what was compared: input-to-state correspondence, as in RedQueen (NDSS 2019). What was rarely
-// seen comes first.
-func (s *study) learn(in []byte, ops []teasel.Operand, rec *Recording) {
+// Recorded reports whether anything is recorded of a testcase: whether its target says what it compares. It costs an
+// execution the first time that it, or a stage of this package, is called for the testcase.
+func Recorded(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) (bool, error) {
+	s, err := studyOf(ctx, w, tc)
+	return err == nil && s.history != nil, err
+}
+
+// learn makes candidates of what was compared: input-to-state correspondence, as in RedQueen (NDSS 2019). Pairs that were
+// rarely seen come first.
+func (s *study) learn(in []byte, rec *Recording) {
 	b := builder{in: in, known: map[swap]bool{}, tokens: map[string]bool{}}
-	texts, numbers := make([]uint8, len(rec.Texts)), make([]uint8, len(ops))
+	texts, numbers := make([]uint8, len(rec.Texts)), make([]uint8, len(rec.Numbers))
 	for i, t := range rec.Texts {
-		texts[i] = rec.past.count(pair{site: t.Site, a: t.A, b: t.B})
+		texts[i] = rec.History.count(pair{site: t.Site, a: t.A, b: t.B})
 	}
-	for i, op := range ops {
-		numbers[i] = rec.past.count(pair{site: op.Site, x: op.A, y: op.B})
+	for i, op := range rec.Numbers {
+		if numbers[i] = maxSeen; op.A != op.B {
+			numbers[i] = rec.History.count(pair{site: op.Site, x: op.A, y: op.B})
+		}
 	}
 	for level := range uint8(maxSeen) {
 		for i, t := range rec.Texts {
@@ -76,7 +85,7 @@ func (s *study) learn(in []byte, ops []teasel.Operand, rec *Recording) {
 				b.text(t.B, t.A)
 			}
 		}
-		for i, op := range ops {
+		for i, op := range rec.Numbers {
 			if numbers[i] == level {
 				b.number(op)
 			}
@@ -224,34 +233,4 @@ func (b *builder) numbers(found, wanted uint64, size int) {
 func fits(v uint64, n, size int) bool {
 	shift := 64 - 8*size
 	return v<<shift>>shift>>(8*n) == 0 || int64(v<<shift)>>shift == int64(v<<(64-8*n))>>(64-8*n)
-}
-
-// others are the tokens of a testcase and those of another, each once: common ones would crowd out the rest.
-func others(w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) []string {
-	var lists [2][]string
-	for i, x := range [2]*teasel.Testcase[[]byte]{tc, w.Other(tc)} {
-		if x == nil {
-			continue
-		}
-		if s, ok := x.Note.(*study); ok {
-			lists[i] = s.tokens
-		}
-	}
-	a, b := lists[0], lists[1] // both are sorted
-	if len(b) == 0 {
-		return a
-	}
-	out := make([]string, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		c := cmp.Compare(a[0], b[0])
-		if c <= 0 {
-			out, a = append(out, a[0]), a[1:]
-		} else {
-			out = append(out, b[0])
-		}
-		if c >= 0 {
-			b = b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
 }

@@ -1,0 +1,118 @@
+package operands
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var _ teasel.Stage[[]byte] = Repair{}
+
+// Repair changes a testcase whose checksums are right, at first by what [InputToState] has tried in vain, then at random, and
+// makes them right again: what was computed is put in the place of what was found. The mutator has to be a
+// [teasel.Repairer].
+type Repair struct {
+	Energy int // inputs made from a testcase of ordinary energy; 0: 256
+}
+
+// Name implements [teasel.Stage].
+func (Repair) Name() string { return "repair" }
+
+// mends is how many checksums of an input are made right at most, one after another.
+const mends = 4
+
+// mendPlaces is at how many places the same checksum is looked for.
+const mendPlaces = 3
+
+// Run implements [teasel.Stage].
+func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	m, ok := w.Mutator().(teasel.Repairer[[]byte])
+	if !ok {
+		return nil
+	}
+	s, err := studyOf(ctx, w, tc)
+	if err != nil || len(s.sites) == 0 {
+		return err
+	}
+	w.Slot()
+	tokens := TokensOf(w, tc)
+	size := w.BatchSize()
+	for left := w.Energy(p.Energy, 256); left > 0; left -= size {
+		var broken [][]byte
+		for range min(size, left) {
+			slot := w.Slot()
+			if s.repaired < s.next && s.next == len(s.swaps) {
+				*slot = s.swaps[s.repaired].apply(*slot, tc.Input)
+				s.repaired++
+			} else {
+				*slot = mutant(w, *slot, tc, tokens)
+			}
+			broken = append(broken, slices.Clone(*slot))
+			if err := w.Commit(ctx); err != nil {
+				return err
+			}
+		}
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+		site := s.sites[tc.Picked%uint64(len(s.sites))]
+		for range mends {
+			if broken, err = repair(ctx, w, m, broken, site); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// repair runs inputs, watching one comparison, and returns those of which it could mend something.
+func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]byte], ins [][]byte, site uint32) ([][]byte, error) {
+	if len(ins) == 0 {
+		return nil, nil
+	}
+	obs, err := w.Probe(ctx, ins, teasel.Ask{Operands: true, Watch: []uint32{site}})
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for i := range obs {
+		at := slices.IndexFunc(obs[i].Operands, func(op teasel.Operand) bool { return op.Site == site })
+		if at < 0 {
+			continue
+		}
+		if mended, ok := m.Repair(nil, ins[i], obs[i].Operands[at:at+1]); ok {
+			out = append(out, elsewhere(ins[i], mended)...)
+		}
+	}
+	return out, nil
+}
+
+// elsewhere returns what was mended and the same with the next places mended instead at which the same bytes stand: two
+// parts of an input may have the same checksum.
+func elsewhere(in, mended []byte) [][]byte {
+	out := [][]byte{mended}
+	if len(mended) != len(in) {
+		return out
+	}
+	from, to := 0, len(in)
+	for from < to && in[from] == mended[from] {
+		from++
+	}
+	for to > from && in[to-1] == mended[to-1] {
+		to--
+	}
+	old, text := in[from:to], mended[from:to]
+	for at := from; len(old) > 1 && len(out) < mendPlaces; {
+		i := bytes.Index(in[at+1:], old)
+		if i < 0 {
+			break
+		}
+		at += 1 + i
+		next := slices.Clone(in)
+		copy(next[at:], text)
+		out = append(out, next)
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package operands
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var _ teasel.Stage[[]byte] = Tokens{}
+
+// Tokens is random mutation, and on top of it one of the values that this testcase or another was compared with.
+type Tokens struct {
+	Energy int // inputs made from a testcase of ordinary energy; 0: 64
+}
+
+// Name implements [teasel.Stage].
+func (Tokens) Name() string { return "tokens" }
+
+// Run implements [teasel.Stage].
+func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	w.Slot() // seeds the generator that choosing another testcase draws from
+	tokens := TokensOf(w, tc)
+	if len(tokens) == 0 {
+		return nil
+	}
+	for range w.Energy(t.Energy, 64) {
+		slot := w.Slot()
+		*slot = mutant(w, *slot, tc, tokens)
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mutant returns a change of a testcase with a token in or over it.
+func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], tokens []string) []byte {
+	r := w.Rand()
+	switch n := r.IntN(8); {
+	case n < 2:
+		dst = append(dst[:0], tc.Input...)
+	case n < 4: // what is compared in a part of an input may have been set in another
+		dst = crossed(w, dst, tc)
+	default:
+		dst = w.Mutator().Mutate(r, dst, tc.Input)
+	}
+	if len(tokens) == 0 {
+		return dst
+	}
+	t := tokens[r.IntN(len(tokens))]
+	if over := r.IntN(2) == 0 && len(t) <= len(dst); over {
+		copy(dst[r.IntN(len(dst)-len(t)+1):], t)
+		return dst
+	}
+	switch r.IntN(4) {
+	case 0:
+		t = string(separators[r.IntN(len(separators))]) + t
+	case 1:
+		t += string(separators[r.IntN(len(separators))])
+	}
+	return slices.Insert(dst, r.IntN(len(dst)+1), []byte(t)...)
+}
+
+// separators are what stands between words, keys and values, and lines of text.
+const separators = " \n\t,;:=/&"
+
+// crossed is a testcase crossed with another, or changed where that cannot be.
+func crossed(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte]) []byte {
+	x, ok := w.Mutator().(teasel.Crosser[[]byte])
+	if other := w.Other(tc); ok && other != nil {
+		return x.Cross(w.Rand(), dst, tc.Input, other.Input)
+	}
+	return w.Mutator().Mutate(w.Rand(), dst, tc.Input)
+}
+
+// TokensOf returns the tokens of a testcase and those of another one, sorted, each once: common ones would crowd out the
+// rest. It draws from the worker's generator, which [teasel.Worker.Slot] has to have seeded.
+func TokensOf(w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) []string {
+	var lists [2][]string
+	for i, x := range [2]*teasel.Testcase[[]byte]{tc, w.Other(tc)} {
+		if x == nil {
+			continue
+		}
+		if s, ok := x.Note.(*study); ok {
+			lists[i] = s.tokens
+		}
+	}
+	a, b := lists[0], lists[1] // both are sorted
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]string, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		c := cmp.Compare(a[0], b[0])
+		if c <= 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out = append(out, b[0])
+		}
+		if c >= 0 {
+			b = b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
