@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 var (
@@ -171,7 +172,7 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation)
 
 // fatal reports whether an exit status is a crash.
 func (e *aflExecutor) fatal(status int) bool {
-	return slices.Contains(e.exits, status) || sanitizerExit(status) && reported(e.server.Stderr())
+	return slices.Contains(e.exits, status) || sanitizerExit(status) && triage.Reported(e.server.Stderr())
 }
 
 // confirm runs what seems to be news once more. What does not recur came of something that earlier inputs had left

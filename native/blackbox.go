@@ -13,6 +13,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 var _ teasel.Executor[[]byte] = (*blackBox)(nil)
@@ -96,7 +97,7 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 	case r.Killed == forkserver.Cancelled:
 		return context.Cause(ctx)
 	case r.Killed != forkserver.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
-		sanitizerExit(status) && reported(e.program.Stderr()):
+		sanitizerExit(status) && triage.Reported(e.program.Stderr()):
 		e.wrecks.explain(o, r, e.program.Stderr(), limit)
 		return nil
 	}

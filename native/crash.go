@@ -2,15 +2,13 @@ package native
 
 import (
 	"fmt"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 // Crash is the evidence of a run that did not end by itself.
@@ -23,110 +21,107 @@ type Crash struct {
 	PC      uint64         // address of the instruction
 	Stack   []Frame        // innermost first
 	Message string         // one line, of the sanitizer or the C library; "": none
-	Report  string         // all that a sanitizer or the program has said
-	Trace   uint64         // name of all that it has reached, where there is no stack to tell; 0: unknown
+	Report  string         // all that a sanitizer or the program has written
+	Trace   uint64         // hash of the edges that it reached, where there is no stack; 0: unknown
 }
 
 // Frame is one function of a stack, inlined ones included.
 type Frame struct {
-	Function string // "": unknown
-	File     string // "": unknown
-	Line     int    // 0: unknown
-	Column   int    // as a report says it; 0: unknown
-	Module   string // program or library
-	Offset   uint64 // address in it
-	column   int    // of the debug information; 0: unknown
+	Function    string // "": unknown
+	File        string // "": unknown
+	Line        int    // 0: unknown
+	Column      int    // as a report says it; 0: unknown
+	Module      string // program or library
+	Offset      uint64 // address in it
+	DebugColumn int    // of the debug information, which tells calls on one line apart; 0: unknown
 }
 
 // String returns the frame on one line.
-func (f Frame) String() string {
-	name := f.Function
-	if name == "" {
-		name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
-	}
-	switch {
-	case f.File == "":
-		return name
-	case f.Line == 0: // of several, as where the compiler has merged calls
-		return name + " " + f.File
-	}
-	return fmt.Sprintf("%s %s:%s", name, f.File, f.position())
+func (f Frame) String() string { return triage.Frame(f).String() }
+
+// set takes over what the stack triage has found out.
+func (c *Crash) set(r *triage.Report) {
+	c.Rule, c.Message, c.Access, c.Address, c.PC = kind+string(r.Fault), r.Message, r.Access, r.Address, r.PC
+	c.Stack = frames(r.Stack)
 }
 
-// position returns line and, if it is known, column.
-func (f Frame) position() string {
-	if f.Column > 0 {
-		return fmt.Sprintf("%d:%d", f.Line, f.Column)
+func frames(stack triage.Stack) (fs []Frame) {
+	for _, f := range stack {
+		fs = append(fs, Frame(f))
 	}
-	return strconv.Itoa(f.Line)
+	return fs
+}
+
+// triage returns what names the crash.
+func (c *Crash) triage() *triage.Report {
+	r := &triage.Report{Message: c.Message, Access: c.Access, Address: c.Address, PC: c.PC}
+	fault, _ := strings.CutPrefix(c.Rule, kind)
+	r.Fault = triage.Fault(fault)
+	for _, f := range c.Stack {
+		r.Stack = append(r.Stack, triage.Frame(f))
+	}
+	return r
 }
 
 // died fills in what is known of a death.
 func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server) {
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
-	c := &Crash{Report: strings.TrimSpace(d.Report)}
-	if c.Report == "" {
-		c.Report = strings.TrimSpace(d.Stderr)
+	text := d.Report
+	if text == "" {
+		text = d.Stderr
 	}
+	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
 	switch {
 	case d.Killed == sancov.Slow:
-		o.Exit, c.Rule, c.Message = teasel.ExitHang, ruleHang, fmt.Sprintf("no end after %v", e.target.patience(o.Ask))
-		c.Stack = e.loop(d.Fault, s)
+		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end after %v", e.target.patience(o.Ask))
+		r.Stack = e.loop(d.Fault, s)
 	case d.Killed == sancov.Fat:
-		c.Rule, c.Message = ruleMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
+		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
 	case d.Status.Exited():
 		c.Status = d.Status.ExitStatus()
-		c.Rule, c.Message = ruleExit, fmt.Sprintf("exit status %d", c.Status)
+		r.Fault, r.Message = triage.Exit, fmt.Sprintf("exit status %d", c.Status)
 	default:
 		c.Signal = d.Status.Signal()
 		if d.Fault.Signal != 0 {
 			c.Signal = d.Fault.Signal // a sanitizer makes another of it
 		}
-		e.fault(c, d, s)
+		e.fault(r, c, d.Fault, s)
 	}
-	sanitized(c, d, e.symbols.frame)
-	o.Detail, o.Evidence = c.String(), c
+	reader(&e.symbols).Refine(r, text, d.Stderr)
+	c.set(r)
+	o.Detail, o.Evidence = c.sentence(r), c
 }
 
-// fault explains a signal.
-func (e *executor) fault(c *Crash, d *sancov.Death, s *sancov.Server) {
-	f := d.Fault
-	c.Address, c.PC = f.Address, f.PC
-	c.Access = [...]string{"", "read", "write", "execute"}[f.Access]
-	c.Stack = e.stack(f.Frames, s)
-	c.Rule = faultRule(c, f)
-	c.Message = libraryMessage(c.Report)
-	c.panicked()
-	if c.top() == nil && abortRule(c.Report) == ruleStack { // it has returned to what was written there
-		c.Rule, c.Access = ruleStack, ""
+// reader reads sanitizers' reports of a program with our runtime.
+func reader(s *triage.Symbols) triage.Reader {
+	return triage.Reader{Frames: s.Frames, Trim: withoutRuntime}
+}
+
+// fault explains the signal that has ended a run.
+func (e *executor) fault(r *triage.Report, c *Crash, f sancov.Fault, s *sancov.Server) {
+	r.Address, r.PC = f.Address, f.PC
+	r.Access = [...]string{"", "read", "write", "execute"}[f.Access]
+	r.Stack = e.stack(f.Frames, s)
+	r.Message = triage.AbortMessage(c.Report)
+	r.Fault = signalFault(r, c.Signal, c.Report, f)
+	r.RustPanic(c.Report)
+	if r.Stack.Top() == nil && triage.AbortFault(c.Report) == triage.StackOverflow { // it has returned to what was written there
+		r.Fault, r.Access = triage.StackOverflow, ""
 	}
 }
 
 // stack returns the frames of addresses in the program.
-func (e *executor) stack(addresses []uint64, s *sancov.Server) (stack []Frame) {
-	e.symbols.map_(s.PID())
+func (e *executor) stack(addresses []uint64, s *sancov.Server) (stack triage.Stack) {
+	e.symbols.Of(s.PID())
 	for _, pc := range addresses {
-		stack = append(stack, e.symbols.address(pc)...)
+		stack = append(stack, e.symbols.Address(pc)...)
 	}
-	return unsmashed(own(stack))
+	return withoutRuntime(stack).CutSmashed()
 }
 
-// unsmashed cuts a stack behind the function that has found its canary changed: what had called it is overwritten.
-func unsmashed(stack []Frame) []Frame {
-	i := slices.IndexFunc(stack, func(f Frame) bool { return f.Function == "__stack_chk_fail" }) + 1
-	if i == 0 || i == len(stack) {
-		return stack
-	}
-	end := i + 1
-	for end < len(stack) && stack[end].Module == stack[i].Module && stack[end].Offset == stack[i].Offset { // inlined there
-		end++
-	}
-	return stack[:end]
-}
-
-// loop returns the stack of a run that did not end: the innermost function that it was in each time, inlined or not, and
-// what had called that.
-func (e *executor) loop(f sancov.Fault, s *sancov.Server) []Frame {
+// loop returns the stack of a run that did not end: the innermost function that it was in at each sample, inlined or not,
+// and the functions that had called it.
+func (e *executor) loop(f sancov.Fault, s *sancov.Server) triage.Stack {
 	if f.Samples == 0 {
 		return nil
 	}
@@ -138,54 +133,43 @@ func (e *executor) loop(f sancov.Fault, s *sancov.Server) []Frame {
 		}
 		at = at[len(at)-n:]
 	}
-	return own(append(at, e.stack(f.Frames[f.Samples:], s)...))
+	return withoutRuntime(append(at, e.stack(f.Frames[f.Samples:], s)...))
 }
 
-// page0 is how far from address 0 a pointer to a structure is taken for null.
-const page0 = 1 << 16
-
-func faultRule(c *Crash, f sancov.Fault) string {
-	switch c.Signal {
-	case syscall.SIGFPE:
-		return ruleArithmetic
-	case syscall.SIGILL, syscall.SIGTRAP:
-		return ruleTrap
-	case syscall.SIGABRT:
-		return abortRule(c.Report)
-	case syscall.SIGSEGV, syscall.SIGBUS:
-	default:
-		return ruleSignal
+// signalFault says what a signal means, given what its handler has seen; f is zero if there was no handler.
+func signalFault(r *triage.Report, signal syscall.Signal, stderr string, f sancov.Fault) triage.Fault {
+	fault := triage.OfSignal(signal, stderr)
+	if fault != triage.InvalidAccess || f.Signal == 0 {
+		return fault
 	}
 	const near = 1 << 16                           // a frame may be large
 	noCanonical := f.Code == 128 && f.Address == 0 // SI_KERNEL: the address was none at all
 	switch {
-	case f.Signal == 0:
-		return ruleSegv
 	case f.Access == sancov.AccessExecute && f.Address == f.PC && !noCanonical:
-		c.Access = "execute"
-		return ruleJump
+		r.Access = "execute"
+		return triage.WildJump
 	case f.Address-f.SP+near < 2*near && deep(f):
-		return ruleRecursion
+		return triage.Recursion
 	case noCanonical:
-		c.Access = ""
-		return ruleSegv
-	case f.Address < page0:
-		return ruleNull
+		r.Access = ""
+		return triage.InvalidAccess
+	case f.Address < triage.NullPage:
+		return triage.NullAccess
 	}
-	return ruleSegv
+	return triage.InvalidAccess
 }
 
 // deep reports whether the stack is as deep as we keep, as it is when a recursion has no end.
 func deep(f sancov.Fault) bool { return len(f.Frames) >= 32 }
 
-// String returns one sentence.
-func (c *Crash) String() string {
+// sentence says what has happened.
+func (c *Crash) sentence(r *triage.Report) string {
 	var b strings.Builder
 	b.WriteString(ruleTitle(c.Rule))
 	if c.Access != "" {
 		fmt.Fprintf(&b, ", %s of %#x", c.Access, c.Address)
 	}
-	if f := c.top(); f != nil && c.late() {
+	if f := r.Stack.Top(); f != nil && r.Late() {
 		fmt.Fprintf(&b, ", found in %v", *f)
 	} else if f != nil {
 		fmt.Fprintf(&b, " in %v", *f)
@@ -197,109 +181,24 @@ func (c *Crash) String() string {
 	return b.String()
 }
 
-// late reports whether the allocator has found out, some time after the heap was damaged.
-func (c *Crash) late() bool { return c.Rule == ruleHeap && abortRule(c.Message) == ruleHeap }
+// String returns one sentence.
+func (c *Crash) String() string { return c.sentence(c.triage()) }
 
-// top returns the innermost frame that is the target's own, nil if there is none.
-func (c *Crash) top() *Frame {
-	for i := range c.Stack {
-		if !c.Stack[i].foreign() {
-			return &c.Stack[i]
-		}
+// group tells crashes of one rule apart, by the place in the program where that is known.
+func (c *Crash) group(r *triage.Report) string {
+	switch key := r.Key(); {
+	case key != "":
+		return key
+	case c.Rule == ruleExit:
+		return c.Message
+	case c.Trace != 0:
+		return fmt.Sprintf("trace %016x", c.Trace)
 	}
-	return nil
+	return "" // other messages differ from one run to the next
 }
 
-// group names the bug: where the innermost three of the target's own functions are, the first with its line.
-func (c *Crash) group() string {
-	if c.Rule == ruleRecursion {
-		if cycle := c.cycle(); len(cycle) > 0 {
-			return strings.Join(cycle, " < ")
-		}
-	}
-	var parts []string
-	for _, f := range c.Stack {
-		if f.foreign() {
-			continue
-		}
-		name := f.Function
-		if name == "" {
-			name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
-		} else if c.Rule == ruleHang {
-			if len(parts) > 0 && parts[len(parts)-1] == name {
-				continue // how deep a recursion was, like the line, is chance
-			}
-		} else if len(parts) == 0 && f.Line > 0 && !c.late() {
-			name += ":" + f.position()
-		}
-		if parts = append(parts, name); len(parts) == 3 {
-			break
-		}
-	}
-	if len(parts) == 0 {
-		if c.Rule == ruleExit {
-			return c.Message
-		}
-		if c.Trace != 0 {
-			return fmt.Sprintf("trace %016x", c.Trace)
-		}
-		return "" // what a message says differs from one run to the next
-	}
-	return strings.Join(parts, " < ")
-}
-
-// cycle returns the functions that call each other without end, sorted: in which of them the stack ends is chance.
-func (c *Crash) cycle() (names []string) {
-	count := map[string]int{}
-	for _, f := range c.Stack {
-		if count[f.Function]++; count[f.Function] == 3 && f.Function != "" {
-			names = append(names, f.Function)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// foreignFiles and foreignNames are of the languages' libraries, the sanitizers and our runtime, on whose frames a bug
-// shows but in which it is not.
-var (
-	foreignFiles = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libc++", "libunwind", "libpthread", "libasan", "libubsan"}
-	foreignNames = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
-		"__lsan", "__tsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
-		"std::", "<std::", "__gnu_cxx::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
-		"__assert", "__libc_", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "pthread_", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
-	// foreignCrates are Rust's, or namespaces of the target's that are called so: those have other sources.
-	foreignCrates = [...]string{"core::", "<core::", "alloc::", "<alloc::"}
-	foreignSource = regexp.MustCompile(`/(rustc|rustlib|rustc-[0-9.]+)/(\w+/)*library/\w+/src/`) // of Rust's own crates, inlined
-	foreignExact  = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
-		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
-		"operator new": true, "operator delete[]": true, "operator new[]": true, "abort": true, "raise": true, "gsignal": true,
-		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true}
-)
-
-// foreign reports whether the frame says nothing of where the bug is.
-func (f Frame) foreign() bool {
-	base := filepath.Base(f.Module)
-	for _, s := range foreignFiles {
-		if strings.HasPrefix(base, s) {
-			return true
-		}
-	}
-	for _, s := range foreignNames {
-		if strings.HasPrefix(f.Function, s) {
-			return true
-		}
-	}
-	for _, s := range foreignCrates {
-		if f.File == "" && strings.HasPrefix(f.Function, s) {
-			return true
-		}
-	}
-	return foreignExact[f.Function] || foreignSource.MatchString(f.File) || f.Module == "" && f.Function == ""
-}
-
-// own cuts our runtime off the outer end of a stack, and leaves out what stands in for the C library's comparisons.
-func own(stack []Frame) (theirs []Frame) {
+// withoutRuntime cuts our runtime off the outer end of a stack, and leaves out what stands in for the C library's comparisons.
+func withoutRuntime(stack triage.Stack) (theirs triage.Stack) {
 	for _, f := range stack {
 		switch name, wrapper := strings.CutPrefix(f.Function, "__wrap_"); {
 		case f.Function == "teasel_run" || f.Function == "teasel_child" || f.Function == "teasel_serve" || f.Function == "__wrap_main":

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,7 +15,9 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 	if !ok {
 		return nil
 	}
-	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: c.subject(), Group: c.group(), Place: c.place(), Message: c.String(), Detail: c.detail(), Signal: int(c.Signal)}}
+	r := c.triage()
+	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: cmp.Or(r.Function(), "target"), Group: c.group(r), Place: r.Place(),
+		Message: c.sentence(r), Detail: c.detail(), Signal: int(c.Signal)}}
 }
 
 var _ teasel.DetectorFunc = Detect
@@ -26,16 +29,6 @@ func (c *Crash) severity() teasel.Severity {
 		return teasel.Critical
 	}
 	return s
-}
-
-func (c *Crash) subject() string {
-	if cycle := c.cycle(); c.Rule == ruleRecursion && len(cycle) > 0 {
-		return cycle[0]
-	}
-	if f := c.top(); f != nil && f.Function != "" {
-		return f.Function
-	}
-	return "target"
 }
 
 // detail is what a person wants to see: how it ended, the stack, and what was said.

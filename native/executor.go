@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
@@ -30,7 +31,7 @@ type executor struct {
 	plain   *sancov.Server
 	hooked  *sancov.Server // nil: not needed so far
 	folder  string         // of the input's file; "": none
-	symbols symbols
+	symbols triage.Symbols
 
 	history operands.History
 
@@ -164,7 +165,7 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 		return done, err
 	}
 	o := &obs[done-1]
-	if c, _ := o.Evidence.(*Crash); limit < full && !e.loops[c.group()] {
+	if c, _ := o.Evidence.(*Crash); limit < full && !e.loops[c.group(c.triage())] {
 		*o = teasel.Observation{Ask: o.Ask, Runs: o.Runs + 1}
 		_, err = e.batch(ctx, ins[done-1:done], obs[done-1:done], full)
 	}
@@ -201,7 +202,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 			e.forget(obs[i].Ask, e.memory.Features(e.memory.Slot(i)))
 			e.died(&obs[i], death, s)
 			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Slow && limit == e.target.limit() && len(c.Stack) > 0 {
-				e.loops[c.group()] = true
+				e.loops[c.group(c.triage())] = true
 			}
 			break
 		}

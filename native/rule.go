@@ -5,6 +5,9 @@ import "github.com/teaselfuzz/teasel"
 // RuleUndefined is the rule of faults that a program tells and then runs over, unless it is told to stop.
 const RuleUndefined = "native/undefined-behaviour"
 
+// kind begins the id of each rule; a fault of package triage follows.
+const kind = "native/"
+
 const (
 	ruleHeap          = "native/heap-buffer-overflow"
 	ruleStack         = "native/stack-buffer-overflow"

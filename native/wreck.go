@@ -1,7 +1,6 @@
 package native
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"syscall"
@@ -9,13 +8,13 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
-	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 // wrecks explains deaths that no handler of ours has seen: by how they ended and by what was said.
 type wrecks struct {
 	limit   uint64 // bytes that a run may hold
-	symbols symbols
+	symbols triage.Symbols
 	reached map[string]*forkserver.Deaths // by rule
 }
 
@@ -30,36 +29,32 @@ func (w *wrecks) deaths(rule string) *forkserver.Deaths {
 }
 
 // explain fills in what is known of a death.
-func (w *wrecks) explain(o *teasel.Observation, r forkserver.Result, stderr []byte, limit time.Duration) *Crash {
-	c := &Crash{Report: strings.TrimSpace(strings.ToValidUTF8(string(stderr), "?"))}
+func (w *wrecks) explain(o *teasel.Observation, result forkserver.Result, stderr []byte, limit time.Duration) *Crash {
+	c, r := &Crash{Report: strings.TrimSpace(strings.ToValidUTF8(string(stderr), "?"))}, &triage.Report{}
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
 	switch {
-	case r.Killed == forkserver.Slow:
-		o.Exit, c.Rule, c.Message = teasel.ExitHang, ruleHang, fmt.Sprintf("no end after %v", limit)
-	case r.Killed == forkserver.Fat:
-		c.Rule, c.Message = ruleMemory, fmt.Sprintf("more than %d MiB held", w.limit>>20)
-	case r.Status.Exited():
-		c.Status = r.Status.ExitStatus()
-		c.Rule, c.Message = ruleExit, fmt.Sprintf("exit status %d", c.Status)
+	case result.Killed == forkserver.Slow:
+		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end after %v", limit)
+	case result.Killed == forkserver.Fat:
+		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", w.limit>>20)
+	case result.Status.Exited():
+		c.Status = result.Status.ExitStatus()
+		r.Fault, r.Message = triage.Exit, fmt.Sprintf("exit status %d", c.Status)
 	default:
-		c.Signal = r.Status.Signal()
-		c.Rule, c.Message = faultRule(c, sancov.Fault{}), libraryMessage(c.Report)
-		c.panicked()
-		if c.Signal == syscall.SIGKILL && r.Gone {
-			c.Message = "the process that it was forked from is gone as well"
+		c.Signal = result.Status.Signal()
+		r.Fault, r.Message = triage.OfSignal(c.Signal, c.Report), triage.AbortMessage(c.Report)
+		r.RustPanic(c.Report)
+		if c.Signal == syscall.SIGKILL && result.Gone {
+			r.Message = "the process that it was forked from is gone as well"
 		}
 	}
-	sanitized(c, &sancov.Death{Report: c.Report}, w.symbols.frame)
-	o.Detail, o.Evidence = c.String(), c
+	reader(&w.symbols).Refine(r, c.Report, "")
+	c.set(r)
+	o.Detail, o.Evidence = c.sentence(r), c
 	return c
 }
 
 // Exit statuses of sanitizers that do not abort: those that we set, which are AFL's, and what they have of their own.
 func sanitizerExit(status int) bool {
 	return status == 86 || status == 66 || status == 23 || status == 1 || status == 77
-}
-
-// reported reports whether a sanitizer has said something.
-func reported(stderr []byte) bool {
-	return bytes.Contains(stderr, []byte("Sanitizer")) && headline.Match(stderr) || bytes.Contains(stderr, []byte("runtime error:")) && runtimeError.Match(stderr)
 }

@@ -1,59 +1,59 @@
-package native
+package triage
 
-import (
-	"testing"
-
-	"github.com/teaselfuzz/teasel/internal/sancov"
-)
+import "testing"
 
 // What sanitizers say is read with symbols and without, in the forms of several versions.
 func TestReports(t *testing.T) {
 	place := func(module string, offset uint64) []Frame {
 		return []Frame{{Function: "at", Module: module, Offset: offset}}
 	}
-	for _, test := range []struct{ report, rule, access, group string }{
+	for _, test := range []struct {
+		report      string
+		fault       Fault
+		access, key string
+	}{
 		{"==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x60b at pc 0x1 bp 0x2 sp 0x3\nREAD of size 4 at 0x60b thread T0\n" +
 			"    #0 0x4f3 in Parser::next(int) /src/p.cc:12:3\n    #1 0x4f4 in main /src/m.cc:3\n\n0x60b is located\n    #0 0x1 in free\n",
-			ruleFreed, "read", "Parser::next:12 < main"},
+			UseAfterFree, "read", "Parser::next:12 < main"},
 		{"==7==ERROR: AddressSanitizer: stack-buffer-overflow on address 0x7ff at pc 0x1\nWRITE of size 1 at 0x7ff thread T0\n    #0 0x4f3b  (/tmp/a+0x4f3b)\n",
-			ruleStack, "write", "at"},
-		{"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n    #0 0x4f3b  (/tmp/a+0x4f3b) (BuildId: 12ab)\n", ruleUninitialised, "", "at"},
-		{"==7==ERROR: AddressSanitizer: attempting double-free on 0x60 in thread T0:\n    #0 0x1 in free (/tmp/a+0x1)\n    #1 0x2 in drop a.c:9:1\n", ruleDouble, "", "drop:9"},
-		{"a.c:3:5: runtime error: index 9 out of bounds for type 'int[4]'\n    #0 0x1 in get /src/a.c:3:5\n", RuleUndefined, "", "get:3"},
+			StackOverflow, "write", "at"},
+		{"==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n    #0 0x4f3b  (/tmp/a+0x4f3b) (BuildId: 12ab)\n", Uninitialised, "", "at"},
+		{"==7==ERROR: AddressSanitizer: attempting double-free on 0x60 in thread T0:\n    #0 0x1 in free (/tmp/a+0x1)\n    #1 0x2 in drop a.c:9:1\n", DoubleFree, "", "drop:9"},
+		{"a.c:3:5: runtime error: index 9 out of bounds for type 'int[4]'\n    #0 0x1 in get /src/a.c:3:5\n", Undefined, "", "get:3"},
 		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000010 (pc 0x55 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a WRITE memory access.\n    #0 0x55 in put a.c:2:1\n",
-			ruleNull, "write", "put:2"},
+			NullAccess, "write", "put:2"},
 		{"==7==ERROR: AddressSanitizer: SEGV on unknown address 0x414141414141 (pc 0x414141414141 bp 0x1 sp 0x2 T0)\n==7==The signal is caused by a READ memory access.\n",
-			ruleJump, "execute", ""},
-		{"==7==ERROR: AddressSanitizer: something-new on address 0x1\n    #0 0x55 in put a.c:2:1\n", ruleSanitizer, "", "put:2"},
+			WildJump, "execute", ""},
+		{"==7==ERROR: AddressSanitizer: something-new on address 0x1\n    #0 0x55 in put a.c:2:1\n", Sanitizer, "", "put:2"},
 		{"WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n" +
 			"  Previous atomic read of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n    #1 0x6 in main a.c:20:1\n\n" +
-			"  Thread T2 (tid=9, running) created by main thread at:\n    #0 0x7 in begin a.c:7:1\n", ruleRace, "", "get:2 < main"},
+			"  Thread T2 (tid=9, running) created by main thread at:\n    #0 0x7 in begin a.c:7:1\n", DataRace, "", "get:2 < main"},
 		{"WARNING: ThreadSanitizer: data race (pid=7)\n  Atomic read of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n    #1 0x6 in main a.c:20:1\n\n" +
-			"  Previous write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n", ruleRace, "", "get:2 < main"},
+			"  Previous write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n", DataRace, "", "get:2 < main"},
 		{"WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n" +
 			"  Previous write of size 4 at 0x5643 by thread T1:\n    [failed to restore the stack]\n\n" +
-			"  Thread T2 (tid=9, running) created by main thread at:\n    #0 0x7 in begin a.c:7:1\n", ruleRace, "", "put:9"},
+			"  Thread T2 (tid=9, running) created by main thread at:\n    #0 0x7 in begin a.c:7:1\n", DataRace, "", "put:9"},
 		{"WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=7)\n  Cycle in lock order graph: M1 => M2 => M1\n\n" +
-			"  Mutex M2 acquired here while holding mutex M1 in main thread:\n    #0 0x4 in pthread_mutex_lock (/tmp/a+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleLocks, "", "put:9"},
-		{"a.out: a.c:9: put: Assertion `n' failed.\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleAbort, "", "put:9"},
-		{"/my code/a b.c:3:5: runtime error: division by zero\n", RuleUndefined, "", "?:3"},
+			"  Mutex M2 acquired here while holding mutex M1 in main thread:\n    #0 0x4 in pthread_mutex_lock (/tmp/a+0x4)\n    #1 0x4 in put a.c:9:1\n", LockOrder, "", "put:9"},
+		{"a.out: a.c:9: put: Assertion `n' failed.\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", Abort, "", "put:9"},
+		{"/my code/a b.c:3:5: runtime error: division by zero\n", Undefined, "", "?:3"},
 		{"==7==ERROR: AddressSanitizer: strcpy-param-overlap: memory ranges [0x1,0x4) and [0x2, 0x5) overlap\n    #0 0x1 in strcpy (/tmp/a+0x1)\n" +
-			"    #1 0x2 in P::put(int, char const*) /my code/a b.c:9:1\n    #2 0x3  (/my code/a+0x3)\n", RuleUndefined, "", "P::put:9 < at"},
+			"    #1 0x2 in P::put(int, char const*) /my code/a b.c:9:1\n    #2 0x3  (/my code/a+0x3)\n", Undefined, "", "P::put:9 < at"},
 		{"==7==ERROR: AddressSanitizer: new-delete-type-mismatch on 0x60 in thread T0:\n  object passed to delete has wrong type:\n    #0 0x1 in operator delete(void*, unsigned long) (/tmp/a+0x1)\n    #1 0x2 in drop a.cc:9:1\n",
-			ruleBadFree, "", "drop:9"},
+			BadFree, "", "drop:9"},
 		{"==7==ERROR: AddressSanitizer: calloc parameters overflow: count * size (9 * 9) cannot be represented in type size_t (thread T0)\n    #0 0x1 in calloc (/tmp/a+0x1)\n    #1 0x2 in make a.c:9:1\n",
-			ruleMemory, "", "make:9"},
-		{"==7==ERROR: AddressSanitizer: negative-size-param: (size=-5)\n    #0 0x1 in memcpy (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", ruleHeap, "", "put:9"},
+			OutOfMemory, "", "make:9"},
+		{"==7==ERROR: AddressSanitizer: negative-size-param: (size=-5)\n    #0 0x1 in memcpy (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", HeapOverflow, "", "put:9"},
 		{"==7==ERROR: AddressSanitizer: unknown-crash on address 0x8000000020bd at pc 0x5\nWRITE of size 16381 at 0x8000000020bd thread T0\n    #0 0x1 in memcpy (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n",
-			ruleSegv, "write", "put:9"},
-		{"malloc(): corrupted top size\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", ruleHeap, "", "put"},
-		{"==7== ERROR: libFuzzer: deadly signal\n    #0 0x1 in raise (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", ruleSignal, "", "put:9"},
-		{"nothing of the kind\n", ruleSegv, "", ""},
+			InvalidAccess, "write", "put:9"},
+		{"malloc(): corrupted top size\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", HeapOverflow, "", "put"},
+		{"==7== ERROR: libFuzzer: deadly signal\n    #0 0x1 in raise (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", Signal, "", "put:9"},
+		{"nothing of the kind\n", InvalidAccess, "", ""},
 	} {
-		c := &Crash{Rule: ruleSegv, Report: test.report}
-		sanitized(c, &sancov.Death{Report: test.report}, place)
-		if c.Rule != test.rule || c.Access != test.access || c.group() != test.group {
-			t.Errorf("%s\nwas read as %s %q in %q, want %s %q in %q", test.report, c.Rule, c.Access, c.group(), test.rule, test.access, test.group)
+		r := &Report{Fault: InvalidAccess}
+		Reader{Frames: place}.Refine(r, test.report, "")
+		if r.Fault != test.fault || r.Access != test.access || r.Key() != test.key {
+			t.Errorf("%s\nwas read as %s %q in %q, want %s %q in %q", test.report, r.Fault, r.Access, r.Key(), test.fault, test.access, test.key)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestFunctionNames(t *testing.T) {
 		"A::operator()(int) const": "A::operator()", "(anonymous namespace)::f(int)": "(anonymous namespace)::f",
 		"a::(anonymous namespace)::f(void (*)(int))": "a::(anonymous namespace)::f", "(unknown)": "(unknown)", "operator(": "operator(",
 	} {
-		if got := function(name); got != want {
+		if got := withoutParameters(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)
 		}
 	}

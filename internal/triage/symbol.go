@@ -1,4 +1,4 @@
-package native
+package triage
 
 import (
 	"debug/dwarf"
@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// symbols turns addresses into functions, files and lines, by ELF's tables and DWARF. The zero value is ready.
-type symbols struct {
+// Symbols turns addresses into functions, files and lines, by ELF's symbol tables and DWARF. The zero value is ready. One
+// goroutine at a time uses it.
+type Symbols struct {
 	pid      int
 	mappings []mapping
 	modules  map[string]*module
-	frames   map[place][]Frame
+	frames   map[address][]Frame
 }
 
 // mapping is a file in the address space of a process.
@@ -26,7 +27,8 @@ type mapping struct {
 	path             string
 }
 
-type place struct {
+// address is one as the linker gave it.
+type address struct {
 	module string
 	offset uint64
 }
@@ -37,14 +39,15 @@ type module struct {
 	debug     *dwarf.Data  // nil: none
 }
 
-// map_ reads the mappings of the process that addresses are of: see proc_pid_maps(5).
-func (s *symbols) map_(pid int) {
+// Of says of which process the addresses are that [Symbols.Address] gets: it reads the mappings of that, see
+// proc_pid_maps(5). Those of the process before stay where they cannot be read.
+func (s *Symbols) Of(pid int) {
 	if pid == s.pid {
 		return
 	}
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
-		return // those of the one before are a good guess
+		return
 	}
 	s.pid, s.mappings = pid, nil
 	for l := range strings.Lines(string(b)) {
@@ -62,18 +65,18 @@ func (s *symbols) map_(pid int) {
 	}
 }
 
-// address returns the frames of an address, the innermost inlined function first.
-func (s *symbols) address(pc uint64) []Frame {
+// Address returns the frames of an address in the process, the innermost inlined function first.
+func (s *Symbols) Address(pc uint64) []Frame {
 	for _, m := range s.mappings {
 		if m.from <= pc && pc < m.to {
-			return s.frame(m.path, s.unloaded(m.path, pc-m.from+m.offset))
+			return s.Frames(m.path, s.unloaded(m.path, pc-m.from+m.offset))
 		}
 	}
 	return []Frame{{Offset: pc}}
 }
 
 // unloaded returns the address that the linker gave to a place in a file.
-func (s *symbols) unloaded(path string, offset uint64) uint64 {
+func (s *Symbols) unloaded(path string, offset uint64) uint64 {
 	m := s.module(path)
 	if m.file == nil {
 		return offset
@@ -86,12 +89,12 @@ func (s *symbols) unloaded(path string, offset uint64) uint64 {
 	return offset
 }
 
-func (s *symbols) module(path string) *module {
+func (s *Symbols) module(path string) *module {
 	if m, ok := s.modules[path]; ok {
 		return m
 	}
 	if s.modules == nil {
-		s.modules, s.frames = map[string]*module{}, map[place][]Frame{}
+		s.modules, s.frames = map[string]*module{}, map[address][]Frame{}
 	}
 	m := &module{}
 	s.modules[path] = m
@@ -114,10 +117,11 @@ func (s *symbols) module(path string) *module {
 	return m
 }
 
-// frame returns the frames of an address as the linker gave it.
-func (s *symbols) frame(path string, at uint64) []Frame {
+// Frames returns the frames of an address as the linker gave it, the innermost inlined function first. It fits
+// [Reader.Frames]. The caller must not change them.
+func (s *Symbols) Frames(path string, at uint64) []Frame {
 	m := s.module(path)
-	key := place{path, at}
+	key := address{path, at}
 	if fs, ok := s.frames[key]; ok {
 		return fs
 	}
@@ -159,13 +163,13 @@ func (m *module) lines(at uint64, name string) []Frame {
 	if table.SeekPC(at, &e) != nil {
 		return nil
 	}
-	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File), column: e.Column}
+	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File), DebugColumn: e.Column}
 	inlined := m.inlined(r, at)
 	var out []Frame
 	for _, c := range slices.Backward(inlined) { // innermost first
 		here.Function = c.name
 		out = append(out, here)
-		here = Frame{Function: name, Line: c.line, column: c.column}
+		here = Frame{Function: name, Line: c.line, DebugColumn: c.column}
 		if fs := table.Files(); c.file > 0 && c.file < len(fs) {
 			here.File = source(unit, fs[c.file])
 		}

@@ -1,0 +1,27 @@
+package triage_test
+
+import (
+	"fmt"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel/internal/triage"
+)
+
+// A server under test was ended by SIGABRT. Its standard error says why.
+func ExampleReader_Refine() {
+	const stderr = `==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000018 at pc 0x4f3b bp 0x7ffe sp 0x7ffd
+WRITE of size 4 at 0x602000000018 thread T0
+    #0 0x4f3a in __asan_memcpy (/usr/bin/server+0x4f3a)
+    #1 0x4f3b in parse_name /src/parse.c:40:3
+    #2 0x4f3c in serve /src/main.c:7:2
+`
+	r := &triage.Report{Fault: triage.OfSignal(syscall.SIGABRT, stderr)}
+	triage.Reader{}.Refine(r, stderr, stderr)
+	fmt.Println(r.Fault, r.Access)
+	fmt.Println(r.Key())
+	fmt.Println(r.Stack.Top())
+	// Output:
+	// heap-buffer-overflow write
+	// parse_name:40 < serve
+	// parse_name /src/parse.c:40
+}

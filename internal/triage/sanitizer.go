@@ -1,0 +1,204 @@
+package triage
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var (
+	// "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x...", "==7==WARNING: MemorySanitizer: use-of-...",
+	// "==7== ERROR: libFuzzer: deadly signal"
+	headline = regexp.MustCompile(`(?m)^(?:==\d+== ?)?(?:ERROR|WARNING): (\w+Sanitizer|libFuzzer): (.*)$`)
+	// "a.c:3:5: runtime error: signed integer overflow: ..."
+	runtimeError = regexp.MustCompile(`(?m)^(.+?):(\d+):\d+: runtime error: (.*)$`)
+	// "    #0 0x4f3b (/tmp/a+0x4f3b)" and "    #1 0x4f3b in main /tmp/a.c:3:5"
+	stackLine      = regexp.MustCompile(`^\s+#(\d+) 0x([0-9a-f]+)(?: in (.+?))?(?:\s+\((/.+|[^()]+)\+0x([0-9a-f]+)\)| (/.+?|\S+?)(?::(\d+))?(?::\d+)?)?(?: \(BuildId: \w+\))?\s*$`)
+	accessLine     = regexp.MustCompile(`(?m)^(READ|WRITE) of size|caused by a (READ|WRITE) memory access`)
+	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
+	// "  Previous write of size 4 at 0x56438a0e24a0 by thread T1:"
+	racingLine  = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
+	processText = regexp.MustCompile(` \(pid=\d+\)$`)
+	addressText = regexp.MustCompile(`address 0x([0-9a-f]+)`)
+)
+
+// headlines are the words with which a sanitizer's headline begins, and what they mean.
+var headlines = [...]struct {
+	words string
+	fault Fault
+}{
+	{"heap-buffer-overflow", HeapOverflow}, {"container-overflow", HeapOverflow}, {"intra-object-overflow", HeapOverflow},
+	{"stack-buffer-overflow", StackOverflow}, {"stack-buffer-underflow", StackOverflow}, {"dynamic-stack-buffer-overflow", StackOverflow},
+	{"global-buffer-overflow", GlobalOverflow},
+	{"heap-use-after-free", UseAfterFree}, {"stack-use-after", UseAfterScope}, {"use-after-poison", UseAfterFree},
+	{"attempting double-free", DoubleFree}, {"attempting free", BadFree}, {"bad-free", BadFree}, {"alloc-dealloc-mismatch", BadFree},
+	{"attempting to call", BadFree}, {"new-delete-type-mismatch", BadFree},
+	{"unknown-crash", InvalidAccess}, {"stack-overflow", Recursion}, {"use-of-uninitialized-value", Uninitialised},
+	{"requested allocation size", OutOfMemory}, {"out of memory", OutOfMemory}, {"allocator is out of memory", OutOfMemory},
+	{"calloc parameters overflow", OutOfMemory}, {"reallocarray parameters overflow", OutOfMemory}, {"pvalloc parameters overflow", OutOfMemory}, {"hard rss limit", OutOfMemory}, {"allocation-size-too-big", OutOfMemory}, {"FPE", Arithmetic}, {"ILL", Trap}, {"TRAP", Trap},
+	{"detected memory leaks", Leak}, {"data race", DataRace}, {"lock-order-inversion", LockOrder}, {"negative-size-param", HeapOverflow}, {"ABRT", Abort},
+	{"memcpy-param-overlap", Undefined}, {"strcpy-param-overlap", Undefined}, {"strncpy-param-overlap", Undefined},
+	{"strcat-param-overlap", Undefined}, {"strncat-param-overlap", Undefined},
+	{"deadly signal", Signal}, {"out-of-memory", OutOfMemory}, {"fuzz target exited", Exit}, // libFuzzer's own words
+}
+
+// Reader reads the reports of sanitizers. The zero value is ready.
+type Reader struct {
+	// Frames returns the frames of an address that a report gives by module and offset only. nil: the stack has the address.
+	Frames func(module string, offset uint64) []Frame
+	// Trim removes from a stack what belongs to the fuzzer. nil: nothing.
+	Trim func(Stack) Stack
+}
+
+// NullPage is how far from address 0 a pointer to a structure is taken for null.
+const NullPage = 1 << 16
+
+// Refine reads the report of AddressSanitizer, UndefinedBehaviorSanitizer, MemorySanitizer, LeakSanitizer, ThreadSanitizer
+// or libFuzzer into r, where it knows better than what r says already. stderr is what the program wrote besides, which may
+// be the same. False: there is no such report in the text, and r stays as it is.
+func (x Reader) Refine(r *Report, text, stderr string) bool {
+	if m := findWith(runtimeError, text, ": runtime error: "); m != nil {
+		r.Fault, r.Message, r.Access = Undefined, text[m[6]:m[7]], ""
+		r.Stack = x.stack(text[m[1]:])
+		if len(r.Stack) == 0 {
+			line, _ := strconv.Atoi(text[m[4]:m[5]])
+			r.Stack = Stack{{Function: "?", File: text[m[2]:m[3]], Line: line}}
+		}
+		return true
+	}
+	m := headline.FindStringSubmatchIndex(text)
+	if m == nil {
+		return false
+	}
+	r.Message = processText.ReplaceAllString(text[m[4]:m[5]], "")
+	if stack := x.stack(text[m[1]:]); len(stack) > 0 {
+		r.Stack = stack
+	}
+	if a := accessLine.FindString(text[m[1]:]); strings.Contains(a, "WRITE") {
+		r.Access = "write"
+	} else if a != "" {
+		r.Access = "read"
+	}
+	if a := addressText.FindStringSubmatch(r.Message); a != nil {
+		r.Address, _ = strconv.ParseUint(a[1], 16, 64)
+	}
+	switch r.Fault = r.sanitizerFault(text); r.Fault {
+	case DataRace:
+		x.race(r, text[m[1]:])
+	case Abort: // the reason stands in what the C library has written
+		r.Fault, r.Message = AbortFault(text+stderr), AbortMessage(text+stderr)
+	}
+	if i := strings.Index(r.Message, " (pc "); i >= 0 { // registers differ each time
+		r.Message = r.Message[:i]
+	}
+	if i := strings.Index(r.Message, " at pc "); i >= 0 {
+		r.Message = r.Message[:i]
+	}
+	return true
+}
+
+// Reported reports whether there is a report that [Reader.Refine] reads.
+func Reported(text []byte) bool {
+	return bytes.Contains(text, []byte("Sanitizer")) && headline.Match(text) || bytes.Contains(text, []byte("runtime error:")) && runtimeError.Match(text)
+}
+
+// findWith is p.FindStringSubmatchIndex for a pattern that cannot match without one of the words: that none is in a report
+// is seen much sooner than that the pattern does not match.
+func findWith(p *regexp.Regexp, text string, words ...string) []int {
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+		return nil
+	}
+	return p.FindStringSubmatchIndex(text)
+}
+
+// race reads what two threads did. Which of them was first, and so is reported second, is chance: the race is named after
+// the one whose key comes first in order.
+func (x Reader) race(r *Report, text string) {
+	type access struct {
+		kind string
+		at   Report
+	}
+	var both []access
+	for _, m := range racingLine.FindAllStringSubmatchIndex(text, 2) {
+		stack, _, _ := strings.Cut(text[m[1]:], "\n\n")
+		both = append(both, access{strings.ToLower(text[m[2]:m[3]]), Report{Fault: DataRace, Stack: x.stack(stack)}})
+	}
+	slices.SortStableFunc(both, func(a, b access) int {
+		return cmp.Or(strings.Compare(a.at.Key(), b.at.Key()), strings.Compare(a.kind, b.kind))
+	})
+	if len(both) == 0 {
+		return
+	}
+	if both[0].at.Stack.Top() == nil { // the stack was lost
+		slices.Reverse(both)
+	}
+	r.Stack, r.Message = both[0].at.Stack, both[0].kind
+	if len(both) == 2 {
+		r.Message += " against " + both[1].kind
+		if f := both[1].at.Stack.Top(); f != nil {
+			r.Message += fmt.Sprintf(" in %v", *f)
+		}
+	}
+}
+
+// sanitizerFault says what a headline means.
+func (r *Report) sanitizerFault(text string) Fault {
+	for _, k := range headlines {
+		if strings.HasPrefix(r.Message, k.words) {
+			return k.fault
+		}
+	}
+	if !strings.HasPrefix(r.Message, "SEGV") && !strings.HasPrefix(r.Message, "BUS") {
+		return Sanitizer
+	}
+	pc := programCounter.FindStringSubmatch(r.Message)
+	if pc != nil {
+		r.PC, _ = strconv.ParseUint(pc[1], 16, 64)
+	}
+	switch {
+	case pc != nil && r.PC == r.Address:
+		r.Access = "execute"
+		return WildJump
+	case r.Address < NullPage && !strings.Contains(text, "wild") && !strings.Contains(text, "high value address"):
+		return NullAccess
+	}
+	return InvalidAccess
+}
+
+// stack reads the first stack of a report.
+func (x Reader) stack(text string) (stack Stack) {
+	for l := range strings.Lines(text) {
+		m := stackLine.FindStringSubmatch(strings.TrimRight(l, "\n"))
+		if m == nil {
+			if len(stack) > 0 {
+				break
+			}
+			continue
+		}
+		f := Frame{Function: withoutParameters(m[3]), File: m[6], Module: m[4]}
+		f.Offset, _ = strconv.ParseUint(m[5], 16, 64)
+		f.Line, _ = strconv.Atoi(m[7])
+		if m[3] == "" && m[4] != "" && x.Frames != nil {
+			if m[1] != "0" {
+				f.Offset-- // of the call, not of the instruction to which it returns
+			}
+			stack = append(stack, x.Frames(m[4], f.Offset)...)
+			continue
+		}
+		stack = append(stack, f)
+	}
+	if x.Trim != nil {
+		stack = x.Trim(stack)
+	}
+	return stack
+}
+
+// beforeParameters is all of a C++ function's name but its parameters, in front of which brackets may be part of it.
+var beforeParameters = regexp.MustCompile(`^(?:\(anonymous namespace\)|operator\(\)?|[^(])+`)
+
+// withoutParameters leaves the parameters out of a C++ function's name.
+func withoutParameters(name string) string { return cmp.Or(beforeParameters.FindString(name), name) }

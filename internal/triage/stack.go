@@ -1,0 +1,125 @@
+package triage
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Frame is one function of a stack, inlined ones included.
+type Frame struct {
+	Function    string // "": unknown
+	File        string // "": unknown
+	Line        int    // 0: unknown
+	Column      int    // as a report says it; 0: unknown
+	Module      string // program or library; "": unknown
+	Offset      uint64 // address in the module
+	DebugColumn int    // of the debug information, which tells calls on one line apart; 0: unknown
+}
+
+// String returns the frame on one line.
+func (f Frame) String() string {
+	name := f.name()
+	switch {
+	case f.File == "":
+		return name
+	case f.Line == 0: // as where the compiler has merged calls of several lines
+		return name + " " + f.File
+	}
+	return fmt.Sprintf("%s %s:%s", name, f.File, f.position())
+}
+
+// name returns the function, or the address where that is unknown.
+func (f Frame) name() string {
+	if f.Function != "" {
+		return f.Function
+	}
+	return fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
+}
+
+// position returns line and, if it is known, column.
+func (f Frame) position() string {
+	if f.Column > 0 {
+		return fmt.Sprintf("%d:%d", f.Line, f.Column)
+	}
+	return strconv.Itoa(f.Line)
+}
+
+// Libraries of the languages, the sanitizers and the fuzzers' runtimes: a bug shows in their frames, but is not in them.
+var (
+	libraryModules  = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libc++", "libunwind", "libpthread", "libasan", "libubsan"}
+	libraryPrefixes = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
+		"__lsan", "__tsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
+		"std::", "<std::", "__gnu_cxx::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
+		"__assert", "__libc_", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "pthread_", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
+	// rustCrates are crates of Rust's library. A namespace of the program's may have the same name, but then has a source file.
+	rustCrates       = [...]string{"core::", "<core::", "alloc::", "<alloc::"}
+	rustSource       = regexp.MustCompile(`/(rustc|rustlib|rustc-[0-9.]+)/(\w+/)*library/\w+/src/`)
+	libraryFunctions = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
+		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
+		"operator new": true, "operator delete[]": true, "operator new[]": true, "abort": true, "raise": true, "gsignal": true,
+		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true}
+)
+
+// InLibrary reports whether the function belongs to a language's library, a sanitizer or a fuzzer's runtime, or nothing is
+// known of it, so that it does not say where the bug is.
+func (f Frame) InLibrary() bool {
+	module := filepath.Base(f.Module)
+	for _, s := range libraryModules {
+		if strings.HasPrefix(module, s) {
+			return true
+		}
+	}
+	for _, s := range libraryPrefixes {
+		if strings.HasPrefix(f.Function, s) {
+			return true
+		}
+	}
+	for _, s := range rustCrates {
+		if f.File == "" && strings.HasPrefix(f.Function, s) {
+			return true
+		}
+	}
+	return libraryFunctions[f.Function] || rustSource.MatchString(f.File) || f.Module == "" && f.Function == ""
+}
+
+// Stack is the functions that were active, the innermost first.
+type Stack []Frame
+
+// Top returns the innermost frame of the program's own, nil if there is none.
+func (s Stack) Top() *Frame {
+	for i := range s {
+		if !s[i].InLibrary() {
+			return &s[i]
+		}
+	}
+	return nil
+}
+
+// CutSmashed cuts the stack behind the function that found its canary changed: the return addresses beyond are overwritten.
+func (s Stack) CutSmashed() Stack {
+	i := slices.IndexFunc(s, func(f Frame) bool { return f.Function == "__stack_chk_fail" }) + 1
+	if i == 0 || i == len(s) {
+		return s
+	}
+	end := i + 1
+	for end < len(s) && s[end].Module == s[i].Module && s[end].Offset == s[i].Offset { // inlined there
+		end++
+	}
+	return s[:end]
+}
+
+// cycle returns the functions that call each other without end, sorted: in which of them the stack ends is chance.
+func (s Stack) cycle() (names []string) {
+	count := map[string]int{}
+	for _, f := range s {
+		if count[f.Function]++; count[f.Function] == 3 && f.Function != "" {
+			names = append(names, f.Function)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
