@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/native"
 )
 
@@ -28,7 +29,7 @@ func needTool(t testing.TB, name string) string {
 }
 
 // compile runs teasel's compiler as a build would.
-func compile(t testing.TB, c native.Compiler, args ...string) {
+func compile(t testing.TB, c clang.Compiler, args ...string) {
 	t.Helper()
 	needTool(t, "clang")
 	argv, err := c.Command(context.Background(), args)
@@ -51,7 +52,7 @@ func build(t testing.TB, source string, flags ...string) string {
 	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	compile(t, native.Compiler{}, append([]string{src, "-o", bin}, flags...)...)
+	compile(t, clang.Compiler{}, append([]string{src, "-o", bin}, flags...)...)
 	return bin
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
 // byHand runs a program as a shell does and returns its exit status and what it said.
@@ -100,7 +100,7 @@ func TestBecomesTeasel(t *testing.T) {
 	named, builder, inPath := fake("named"), fake("builder"), fake("path")
 	src, bin := filepath.Join(dir, "h.c"), filepath.Join(dir, "harness")
 	write(t, src, "int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return 0; }")
-	compile(t, native.Compiler{Teasel: builder, Cache: t.TempDir()}, "-fsanitize=fuzzer", src, "-o", bin)
+	compile(t, clang.Compiler{Teasel: builder, Cache: t.TempDir()}, "-fsanitize=fuzzer", src, "-o", bin)
 	path := "PATH=" + filepath.Dir(inPath) + ":" + os.Getenv("PATH")
 	for _, test := range []struct {
 		name string

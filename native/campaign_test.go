@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -33,7 +34,7 @@ func TestPuzzles(t *testing.T) {
 func TestComputed(t *testing.T) {
 	for _, file := range []string{"ranges.cc", "linear.c", "packed.c", "digits.c", "length.c", "computed.cc"} {
 		bin := filepath.Join(t.TempDir(), "target")
-		compile(t, native.Compiler{CXX: filepath.Ext(file) == ".cc"}, filepath.Join("testdata", file), "-o", bin)
+		compile(t, clang.Compiler{CXX: filepath.Ext(file) == ".cc"}, filepath.Join("testdata", file), "-o", bin)
 		puzzle(t, file, bin, 1)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
@@ -203,7 +204,7 @@ func withoutRuntime(stack triage.Stack) (theirs triage.Stack) {
 		switch name, wrapper := strings.CutPrefix(f.Function, "__wrap_"); {
 		case f.Function == "teasel_run" || f.Function == "teasel_child" || f.Function == "teasel_serve" || f.Function == "__wrap_main":
 			return theirs
-		case !wrapper || !slices.Contains(compared[:], name):
+		case !wrapper || !slices.Contains(clang.Compared[:], name):
 			theirs = append(theirs, f)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/native"
 )
 
@@ -137,7 +138,7 @@ func TestPathWithSpaces(t *testing.T) {
 		}
 		src, bin := filepath.Join(dir, "target.c"), filepath.Join(dir, "target")
 		write(t, src, source(t, "planted.c"))
-		compile(t, native.Compiler{}, append([]string{src, "-o", bin, "-O1"}, flags...)...)
+		compile(t, clang.Compiler{}, append([]string{src, "-o", bin, "-O1"}, flags...)...)
 		o := run(t, open(t, native.Target{Command: []string{bin}}), teasel.Ask{}, "wx..")
 		check(t, o, "wx..", "native/invalid-access", "wild_write", teasel.Critical)
 		if c, ok := o.Evidence.(*native.Crash); !ok || len(c.Stack) == 0 || c.Stack[0].File != src {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -23,7 +24,7 @@ func zipped(t *testing.T, mutator int, flags ...string) string {
 		t.Skip("zlib is not installed (Debian: apt-get install zlib1g-dev): ", err)
 	}
 	bin := filepath.Join(t.TempDir(), "zipped")
-	compile(t, native.Compiler{}, append([]string{filepath.Join("testdata", "zipped.c"), fmt.Sprintf("-DMUTATOR=%d", mutator), "-lz", "-o", bin}, flags...)...)
+	compile(t, clang.Compiler{}, append([]string{filepath.Join("testdata", "zipped.c"), fmt.Sprintf("-DMUTATOR=%d", mutator), "-lz", "-o", bin}, flags...)...)
 	return bin
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/native"
 )
 
@@ -183,9 +184,9 @@ func TestTwoBuilds(t *testing.T) {
 	write(t, src, trivial)
 	write(t, other, "int more(int x) { return x ? 1 : 2; }"+trivial)
 	plain, hooked, wrong := filepath.Join(dir, "plain"), filepath.Join(dir, "hooked"), filepath.Join(dir, "wrong")
-	compile(t, native.Compiler{NoHooks: true}, src, "-o", plain)
-	compile(t, native.Compiler{}, src, "-o", hooked)
-	compile(t, native.Compiler{}, other, "-o", wrong)
+	compile(t, clang.Compiler{NoHooks: true}, src, "-o", plain)
+	compile(t, clang.Compiler{}, src, "-o", hooked)
+	compile(t, clang.Compiler{}, other, "-o", wrong)
 	if o := run(t, open(t, native.Target{Command: []string{plain}}), teasel.Ask{Operands: true}, "bax!"); len(o.Operands) > 0 {
 		t.Errorf("operands without hooks: %v", o.Operands)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/native"
 )
 
@@ -146,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return copy(d, n) == 'x
 		flags []string
 		added bool
 	}{{[]string{"a.c"}, true}, {[]string{"a.c", "-fno-stack-protector"}, false}, {[]string{"a.c", "-fstack-protector-all"}, false}, {[]string{"a.c", "-fsanitize=address"}, false}} {
-		argv, err := native.Compiler{Cache: t.TempDir()}.Command(t.Context(), append(c.flags, "-c"))
+		argv, err := clang.Compiler{Cache: t.TempDir()}.Command(t.Context(), append(c.flags, "-c"))
 		if err != nil || slices.Contains(argv, "-fstack-protector-strong") != c.added {
 			t.Errorf("%q: %q, %v", c.flags, argv, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -86,14 +87,14 @@ int main(void) { char s[8] = {0}; if (read(0, s, 7) >= 0) check(s); return 0; }
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy(s, d, n < 7 ? n : 7); check(s); return 0; }
 #endif`)
 	so := filepath.Join(dir, "libcheck.so")
-	compile(t, native.Compiler{}, "-shared", "-fPIC", lib, "-o", so, "-Wl,-z,defs")
+	compile(t, clang.Compiler{}, "-shared", "-fPIC", lib, "-o", so, "-Wl,-z,defs")
 	for name, args := range map[string][]string{
 		"linked": {so, "-Wl,-rpath," + dir}, "loaded": {"-DLOADED=\"" + so + "\"", "-ldl"},
 		"closed":              {"-DLOADED=\"" + so + "\"", "-DCLOSED", "-ldl"},
 		"closed by a program": {"-DLOADED=\"" + so + "\"", "-DCLOSED", "-DPROGRAM", "-ldl"},
 	} {
 		bin := filepath.Join(dir, name)
-		compile(t, native.Compiler{}, append([]string{main, "-o", bin}, args...)...)
+		compile(t, clang.Compiler{}, append([]string{main, "-o", bin}, args...)...)
 		ex := open(t, native.Target{Command: []string{bin}})
 		run(t, ex, teasel.Ask{}, "x")
 		a, b := run(t, ex, teasel.Ask{}, "a"), run(t, ex, teasel.Ask{}, "b")
@@ -127,7 +128,7 @@ func TestIntercepted(t *testing.T) {
 	write(t, src, `#include <cstdint>
 #include <string>
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { std::string s((const char *)d, n); return s == "secret" ? 0 : -1; }`)
-	compile(t, native.Compiler{CXX: true}, "-fsanitize=fuzzer,address", src, "-o", bin)
+	compile(t, clang.Compiler{CXX: true}, "-fsanitize=fuzzer,address", src, "-o", bin)
 	o := run(t, open(t, native.Target{Command: []string{bin}}), teasel.Ask{Operands: true}, "sacred")
 	rec, _ := o.Note.(*operands.Recording)
 	if n := 0; rec != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
@@ -110,7 +111,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
 		return nil, err
 	}
-	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs), Hooks: hooks(b.path)}
+	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
 	if t.Runs == 0 {
 		e.command.Runs = 50_000
 	}

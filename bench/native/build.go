@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
 // compiler is one way of building a library and its harness.
@@ -38,7 +38,7 @@ func plain(program string, flags ...string) func(context.Context, []string) ([]s
 const sourceCoverage = "-fprofile-instr-generate"
 
 var compilers = map[string]compiler{
-	"teasel":    {name: "teasel", command: native.Compiler{}.Command, link: []string{"-fsanitize=fuzzer"}},
+	"teasel":    {name: "teasel", command: clang.Compiler{}.Command, link: []string{"-fsanitize=fuzzer"}},
 	"afl":       {name: "afl", command: plain("afl-clang-fast"), env: []string{"AFL_QUIET=1"}, link: []string{"-fsanitize=fuzzer"}},
 	"cmplog":    {name: "cmplog", command: plain("afl-clang-fast"), env: []string{"AFL_QUIET=1", "AFL_LLVM_CMPLOG=1"}, link: []string{"-fsanitize=fuzzer"}},
 	"libfuzzer": {name: "libfuzzer", command: plain("clang", "-fsanitize=fuzzer-no-link"), link: []string{"-fsanitize=fuzzer"}},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
 // buildProgram builds a program for a script.
@@ -14,7 +14,7 @@ func buildProgram(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: build PROGRAM ARG...")
 	}
-	c := native.Compiler{}
+	c := clang.Compiler{}
 	if args[1] == "--source-coverage" {
 		c.Source, args = true, append(args[:1:1], args[2:]...)
 	}

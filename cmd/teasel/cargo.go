@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
 func newCargo() *cobra.Command {
@@ -52,7 +52,7 @@ func cargo(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return usage("on Debian: apt-get install cargo; newer ones: https://rustup.rs", "looking for cargo: %w", err)
 	}
-	c := native.Cargo{Compiler: cCompiler.compiler(), Triple: triple(args)}
+	c := clang.Cargo{Compiler: cCompiler.compiler(), Triple: triple(args)}
 	env, err := c.Environment(ctx, os.Environ())
 	if errors.Is(err, exec.ErrNotFound) {
 		return usage("on Debian: apt-get install cargo rustc clang; "+cCompiler.variable+" names a clang that is elsewhere", "%w", err)

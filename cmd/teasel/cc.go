@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
 // compilerVerb is one of the verbs that stand in for a compiler.
@@ -72,12 +72,12 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 }
 
 // compiler returns what the environment makes of the compiler.
-func (v compilerVerb) compiler() native.Compiler {
+func (v compilerVerb) compiler() clang.Compiler {
 	on := func(variable string) bool {
 		value := os.Getenv(variable)
 		return value != "" && value != "0"
 	}
-	c := native.Compiler{Clang: os.Getenv(v.variable), CXX: v.cxx, NoHooks: on("TEASEL_NO_HOOKS"), Source: on("TEASEL_COVERAGE")}
+	c := clang.Compiler{Clang: os.Getenv(v.variable), CXX: v.cxx, NoHooks: on("TEASEL_NO_HOOKS"), Source: on("TEASEL_COVERAGE")}
 	if self, err := os.Executable(); err == nil {
 		c.Teasel = self
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -53,7 +54,7 @@ func command(t *testing.T, name string, args ...string) string {
 }
 
 // teaselCC builds a program as teasel cc does.
-func teaselCC(t *testing.T, c native.Compiler, args ...string) {
+func teaselCC(t *testing.T, c clang.Compiler, args ...string) {
 	t.Helper()
 	argv, err := c.Command(context.Background(), args)
 	if err != nil {
@@ -107,7 +108,7 @@ func TestJoin(t *testing.T) {
 	dir := t.TempDir()
 	out, bin, aflBin := filepath.Join(dir, "sync"), filepath.Join(dir, "harness"), filepath.Join(dir, "harness-afl")
 	flags := []string{"-fsanitize=fuzzer", "-DHASH_AFL=" + fnv(theirs), "-DHASH_US=" + fnv(ours), put(t, filepath.Join(dir, "h.c"), passwords)}
-	teaselCC(t, native.Compiler{}, append(flags, "-o", bin)...)
+	teaselCC(t, clang.Compiler{}, append(flags, "-o", bin)...)
 	command(t, "afl-clang-fast", append(flags, "-o", aflBin)...)
 	put(t, filepath.Join(dir, "in", "a"), "a")
 	put(t, filepath.Join(dir, "in", "b"), theirs)

@@ -2,80 +2,15 @@ package native_test
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/native"
 )
-
-// What a build asks of its compiler decides what is added: nothing, coverage, or coverage and the runtime.
-func TestCompilerCommand(t *testing.T) {
-	needTool(t, "clang")
-	c := native.Compiler{Cache: t.TempDir()}
-	for _, test := range []struct {
-		args              string
-		coverage, runtime bool
-		gone              string
-	}{
-		{"--version", false, false, ""},
-		{"-v", false, false, ""},
-		{"-E a.c", false, false, ""},
-		{"-M a.c", false, false, ""},
-		{"-c a.c -o a.o", true, false, ""},
-		{"-S a.c", true, false, ""},
-		{"-c a.c -fsanitize=fuzzer-no-link,address", true, false, "fuzzer"},
-		{"a.c -o a", true, true, ""},
-		{"a.o b.o -o a -lm", true, true, ""},
-		{"a.c -o a -fsanitize=fuzzer", true, true, "-fsanitize=fuzzer"},
-		{"-r a.o b.o -o c.o", false, false, ""},
-		{"a.o -shared -o a.so", true, true, ""},
-		{"-o out", false, false, ""},
-		{"-c a.c -fsanitize-coverage=trace-pc-guard", true, false, "trace-pc-guard"},
-	} {
-		got, err := c.Command(context.Background(), strings.Fields(test.args))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := strings.Join(got[1:], " ")
-		if strings.Contains(all, "inline-8bit-counters") != test.coverage || strings.Contains(all, "teasel_") != test.runtime {
-			t.Errorf("%s: coverage %v, runtime %v wanted: %s", test.args, test.coverage, test.runtime, all)
-		}
-		if test.gone != "" && strings.Contains(all, test.gone) {
-			t.Errorf("%s: %s is still there: %s", test.args, test.gone, all)
-		}
-		for _, a := range strings.Fields(test.args) {
-			if !strings.HasPrefix(a, "-fsanitize") && !slices.Contains(got[1:], a) {
-				t.Errorf("%s: %s was not passed on: %s", test.args, a, all)
-			}
-		}
-	}
-}
-
-// What a response file says counts as if it stood in the command.
-func TestResponseFile(t *testing.T) {
-	needTool(t, "clang")
-	dir := t.TempDir()
-	inner, outer := filepath.Join(dir, "inner"), filepath.Join(dir, "outer")
-	write(t, inner, "-c 'with space.c'\n")
-	write(t, outer, "\"-DX=a \\\"b\\\"\"\t-I\\ x @"+inner+" -fsanitize=fuzzer,address")
-	got, err := native.Compiler{Cache: t.TempDir()}.Command(context.Background(), []string{"@" + outer, "@" + dir + "/none"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`-DX=a "b"`, "-I x", "-c", "with space.c", "-fsanitize=address", "@" + dir + "/none"} {
-		if !slices.Contains(got, want) {
-			t.Errorf("%q is missing: %q", want, got)
-		}
-	}
-	if all := strings.Join(got, " "); strings.Contains(all, "teasel_rt") {
-		t.Errorf("linked, though the file says -c: %s", all)
-	}
-}
 
 // A build that strips what it links gets a program all the same, and one whose functions have names.
 func TestStripped(t *testing.T) {
@@ -99,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (s == "throw") throw std::runtime_error("thrown");
 	return n > 3 ? 0 : -1;
 }`)
-	cxx := native.Compiler{CXX: true}
+	cxx := clang.Compiler{CXX: true}
 	compile(t, cxx, "-c", src, "-o", object)
 	if out, err := exec.Command("ar", "rcs", lib, object).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -140,46 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n == 2 && d[0] =
 				}
 			}
 		})
-	}
-}
-
-// The runtime is compiled once.
-func TestCache(t *testing.T) {
-	needTool(t, "clang")
-	c := native.Compiler{Cache: t.TempDir()}
-	for range 2 {
-		if _, err := c.Command(context.Background(), []string{"a.c"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadDir(c.Cache)
-	if err != nil || len(got) != 1 || !strings.HasPrefix(got[0].Name(), "runtime-") {
-		t.Errorf("the cache holds %v, %v", got, err)
-	}
-}
-
-// Without a home the runtime goes among the temporary files, if nobody else could have put another there.
-func TestNoHome(t *testing.T) {
-	needTool(t, "clang")
-	t.Setenv("XDG_CACHE_HOME", "/dev/null/cache")
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	link := func() error {
-		_, err := native.Compiler{}.Command(context.Background(), []string{"a.c"})
-		return err
-	}
-	if err := link(); err != nil {
-		t.Fatal(err)
-	}
-	made, err := filepath.Glob(filepath.Join(tmp, "teasel-cache-*", "runtime-*"))
-	if err != nil || len(made) != 1 {
-		t.Fatalf("runtimes among the temporary files: %v, %v", made, err)
-	}
-	if err := os.Chmod(filepath.Dir(made[0]), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := link(); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
-		t.Errorf("a folder that anybody can write to: %v", err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package native
+package clang
 
 import (
 	"debug/elf"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// hooks returns where a program calls the comparison hooks, as the linker has left it in relocations; nil if it has not,
-// or for machines whose calls we do not know.
-func hooks(path string) (calls []uint64) {
+// HookCalls returns the addresses in a program's file at which it calls the comparison hooks, as the linker has left them in
+// relocations. nil: it has left none, or the program is for a machine whose calls are not known here.
+func HookCalls(path string) (calls []uint64) {
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil

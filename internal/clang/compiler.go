@@ -1,4 +1,4 @@
-package native
+package clang
 
 import (
 	"context"
@@ -28,9 +28,9 @@ type Compiler struct {
 	Teasel  string // path of the command that a harness becomes when it is to fuzz by itself; "": teasel in PATH
 }
 
-// compared are the functions of the C library whose operands are recorded. The compiler must not have its own ideas about
-// them.
-var compared = [...]string{"memcmp", "bcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "memmem", "strstr"}
+// Compared are the functions of the C library whose operands are recorded. Calls of NAME are linked to __wrap_NAME of the
+// runtime, and the compiler must not replace them by code of its own.
+var Compared = [...]string{"memcmp", "bcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "memmem", "strstr"}
 
 const coverage = "-fsanitize-coverage=inline-8bit-counters,pc-table"
 
@@ -56,7 +56,7 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range compared {
+	for _, f := range Compared {
 		out = append(out, "-Wl,--wrap="+f)
 	}
 	if call.shared {
@@ -111,7 +111,7 @@ func (c Compiler) coverage(call call) []string {
 	if !c.NoHooks {
 		flags[0] += ",trace-cmp"
 	}
-	for _, f := range compared {
+	for _, f := range Compared {
 		flags = append(flags, "-fno-builtin-"+f)
 	}
 	if c.Source {

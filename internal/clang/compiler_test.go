@@ -1,0 +1,136 @@
+package clang_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/clang"
+)
+
+// needClang skips a test where there is no clang, unless everything has to be there.
+func needClang(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("clang"); err == nil {
+		return
+	} else if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
+		t.Fatalf("%v: scripts/setup-test.sh installs it", err)
+	} else {
+		t.Skipf("%v: scripts/setup-test.sh installs it", err)
+	}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a build asks of its compiler decides what is added: nothing, coverage, or coverage and the runtime.
+func TestCompilerCommand(t *testing.T) {
+	needClang(t)
+	c := clang.Compiler{Cache: t.TempDir()}
+	for _, test := range []struct {
+		args              string
+		coverage, runtime bool
+		gone              string
+	}{
+		{"--version", false, false, ""},
+		{"-v", false, false, ""},
+		{"-E a.c", false, false, ""},
+		{"-M a.c", false, false, ""},
+		{"-c a.c -o a.o", true, false, ""},
+		{"-S a.c", true, false, ""},
+		{"-c a.c -fsanitize=fuzzer-no-link,address", true, false, "fuzzer"},
+		{"a.c -o a", true, true, ""},
+		{"a.o b.o -o a -lm", true, true, ""},
+		{"a.c -o a -fsanitize=fuzzer", true, true, "-fsanitize=fuzzer"},
+		{"-r a.o b.o -o c.o", false, false, ""},
+		{"a.o -shared -o a.so", true, true, ""},
+		{"-o out", false, false, ""},
+		{"-c a.c -fsanitize-coverage=trace-pc-guard", true, false, "trace-pc-guard"},
+	} {
+		got, err := c.Command(context.Background(), strings.Fields(test.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(got[1:], " ")
+		if strings.Contains(all, "inline-8bit-counters") != test.coverage || strings.Contains(all, "teasel_") != test.runtime {
+			t.Errorf("%s: coverage %v, runtime %v wanted: %s", test.args, test.coverage, test.runtime, all)
+		}
+		if test.gone != "" && strings.Contains(all, test.gone) {
+			t.Errorf("%s: %s is still there: %s", test.args, test.gone, all)
+		}
+		for _, a := range strings.Fields(test.args) {
+			if !strings.HasPrefix(a, "-fsanitize") && !slices.Contains(got[1:], a) {
+				t.Errorf("%s: %s was not passed on: %s", test.args, a, all)
+			}
+		}
+	}
+}
+
+// What a response file says counts as if it stood in the command.
+func TestResponseFile(t *testing.T) {
+	needClang(t)
+	dir := t.TempDir()
+	inner, outer := filepath.Join(dir, "inner"), filepath.Join(dir, "outer")
+	writeFile(t, inner, "-c 'with space.c'\n")
+	writeFile(t, outer, "\"-DX=a \\\"b\\\"\"\t-I\\ x @"+inner+" -fsanitize=fuzzer,address")
+	got, err := clang.Compiler{Cache: t.TempDir()}.Command(context.Background(), []string{"@" + outer, "@" + dir + "/none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`-DX=a "b"`, "-I x", "-c", "with space.c", "-fsanitize=address", "@" + dir + "/none"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing: %q", want, got)
+		}
+	}
+	if all := strings.Join(got, " "); strings.Contains(all, "teasel_rt") {
+		t.Errorf("linked, though the file says -c: %s", all)
+	}
+}
+
+// The runtime is compiled once.
+func TestCache(t *testing.T) {
+	needClang(t)
+	c := clang.Compiler{Cache: t.TempDir()}
+	for range 2 {
+		if _, err := c.Command(context.Background(), []string{"a.c"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadDir(c.Cache)
+	if err != nil || len(got) != 1 || !strings.HasPrefix(got[0].Name(), "runtime-") {
+		t.Errorf("the cache holds %v, %v", got, err)
+	}
+}
+
+// Without a home the runtime goes among the temporary files, if nobody else could have put another there.
+func TestNoHome(t *testing.T) {
+	needClang(t)
+	t.Setenv("XDG_CACHE_HOME", "/dev/null/cache")
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	link := func() error {
+		_, err := clang.Compiler{}.Command(context.Background(), []string{"a.c"})
+		return err
+	}
+	if err := link(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := filepath.Glob(filepath.Join(tmp, "teasel-cache-*", "runtime-*"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("runtimes among the temporary files: %v, %v", made, err)
+	}
+	if err := os.Chmod(filepath.Dir(made[0]), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := link(); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
+		t.Errorf("a folder that anybody can write to: %v", err)
+	}
+}
