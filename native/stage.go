@@ -40,8 +40,7 @@ func turn(work uint64, batch int) int {
 
 // Stages returns the stages for native targets, in order.
 func Stages() []teasel.Stage[[]byte] {
-	return []teasel.Stage[[]byte]{operands.InputToState{}, operands.Gradient{}, operands.Repair{}, Custom{}, Walk{},
-		Plain{operands.Tokens{}}, Plain{Havoc{}}, Plain{teasel.Splice[[]byte]{}}}
+	return append(operands.Stages(), Custom{}, Walk{}, Plain{operands.Tokens{}}, Plain{Havoc{}}, Plain{teasel.Splice[[]byte]{}})
 }
 
 // walked is how long an input is at most that is worth walking over: in longer ones, chance finds more in the same time.

@@ -28,8 +28,8 @@ type swap struct {
 }
 
 // apply returns src with the swap made, in the memory of dst where that is large enough.
-func (s swap) apply(dst, src []byte) []byte {
-	return append(append(append(dst[:0], src[:s.at]...), s.text...), src[s.at+s.length:]...)
+func (s swap) apply(m teasel.Mutator[[]byte], dst, src []byte) []byte {
+	return splice(m, dst, src, s.at, s.length, s.text)
 }
 
 const (

@@ -30,7 +30,7 @@ func (o InputToState) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *tea
 			return nil
 		}
 		slot := w.Slot()
-		*slot = s.swaps[s.next].apply(*slot, tc.Input)
+		*slot = s.swaps[s.next].apply(w.Mutator(), *slot, tc.Input)
 		s.next++
 		if err := w.Commit(ctx); err != nil {
 			return err

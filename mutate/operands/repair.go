@@ -44,7 +44,7 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 		for range min(size, left) {
 			slot := w.Slot()
 			if s.repaired < s.next && s.next == len(s.swaps) {
-				*slot = s.swaps[s.repaired].apply(*slot, tc.Input)
+				*slot = s.swaps[s.repaired].apply(w.Mutator(), *slot, tc.Input)
 				s.repaired++
 			} else {
 				*slot = mutant(w, *slot, tc, tokens)

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 // solve tries what should turn a target, and goes on from what came nearer.
@@ -18,7 +20,7 @@ func (x *search) solve(ctx context.Context, t *target) error {
 		if err := x.weigh(ctx, in, nearest, t); err != nil {
 			return err
 		}
-		ins := slices.DeleteFunc(t.candidates(in, nearest), func(c []byte) bool { return len(c) > x.most })
+		ins := slices.DeleteFunc(t.candidates(x.w.Mutator(), in, nearest), func(c []byte) bool { return len(c) > x.most })
 		rows, err := x.measure(ctx, ins, t)
 		if err != nil {
 			return err
@@ -114,7 +116,7 @@ func (x *search) weigh(ctx context.Context, in []byte, from int64, t *target) er
 }
 
 // candidates returns inputs that should bring about the outcomes that were not seen.
-func (t *target) candidates(in []byte, from int64) (ins [][]byte) {
+func (t *target) candidates(m teasel.Mutator[[]byte], in []byte, from int64) (ins [][]byte) {
 	known := map[string]bool{string(in): true}
 	add := func(out []byte) {
 		if !known[string(out)] {
@@ -136,7 +138,7 @@ func (t *target) candidates(in []byte, from int64) (ins [][]byte) {
 				add(out)
 			}
 		}
-		for _, out := range t.numbers(in, missing) {
+		for _, out := range t.numbers(m, in, missing) {
 			add(out)
 		}
 		if out := t.resized(in, missing); out != nil {
@@ -195,13 +197,13 @@ func modular(effects []effect, sum int64, size int) (chosen []effect) {
 }
 
 // numbers returns the input with a number in decimal or hexadecimal digits changed, or begun, so that something is added.
-func (t *target) numbers(in []byte, missing int64) (ins [][]byte) {
+func (t *target) numbers(m teasel.Mutator[[]byte], in []byte, missing int64) (ins [][]byte) {
 	for _, base := range [...]int{10, 16} {
 		for _, e := range t.bits {
 			if e.flip != 1 || !digit(in[e.at], 10) {
 				continue
 			}
-			if out := e.number(in, missing, base); out != nil {
+			if out := e.number(m, in, missing, base); out != nil {
 				ins = append(ins, out)
 				break // the other digits say the same
 			}
@@ -211,7 +213,7 @@ func (t *target) numbers(in []byte, missing int64) (ins [][]byte) {
 				continue
 			}
 			text := strconv.FormatInt(missing/e.adds, base)
-			ins = append(ins, splice(in, e.at, e.at+1, text), splice(in, e.at, min(e.at+len(text), len(in)), text))
+			ins = append(ins, splice(m, nil, in, e.at, 1, text), splice(m, nil, in, e.at, min(len(text), len(in)-e.at), text))
 			break
 		}
 	}
@@ -222,7 +224,7 @@ func (t *target) numbers(in []byte, missing int64) (ins [][]byte) {
 const maxDigits = 15
 
 // number returns the input with the number changed in which the effect of a digit's last bit was measured; nil: it is none.
-func (e effect) number(in []byte, missing int64, base int) []byte {
+func (e effect) number(m teasel.Mutator[[]byte], in []byte, missing int64, base int) []byte {
 	from, to, unit := e.at, e.at+1, int64(1)
 	for from > 0 && digit(in[from-1], base) {
 		from--
@@ -240,11 +242,7 @@ func (e effect) number(in []byte, missing int64, base int) []byte {
 	if e.adds%unit != 0 || missing%(e.adds/unit) != 0 {
 		return nil
 	}
-	return splice(in, from, to, strconv.FormatInt(n+missing/(e.adds/unit), base))
-}
-
-func splice(in []byte, from, to int, text string) []byte {
-	return swap{from, to - from, text}.apply(nil, in)
+	return splice(m, nil, in, from, to-from, strconv.FormatInt(n+missing/(e.adds/unit), base))
 }
 
 // resized returns the input with as many bytes more or less at its end as add what is missing.

@@ -60,7 +60,11 @@ func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], t
 	case 1:
 		t += string(separators[r.IntN(len(separators))])
 	}
-	return slices.Insert(dst, r.IntN(len(dst)+1), []byte(t)...)
+	at := r.IntN(len(dst) + 1)
+	if s, ok := w.Mutator().(Splicer); ok {
+		return s.Splice(nil, dst, at, 0, t)
+	}
+	return slices.Insert(dst, at, []byte(t)...)
 }
 
 // separators are what stands between words, keys and values, and lines of text.
