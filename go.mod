@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/jstemmer/go-junit-report/v2 v2.1.0
+	github.com/maruel/panicparse/v2 v2.5.0
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/rogpeppe/go-internal v1.16.0

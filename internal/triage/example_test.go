@@ -25,3 +25,24 @@ WRITE of size 4 at 0x602000000018 thread T0
 	// parse_name:40 < serve
 	// parse_name /src/parse.c:40
 }
+
+// A server in Go has panicked.
+func ExampleReport_GoCrash() {
+	const stderr = `listening
+panic: runtime error: index out of range [3] with length 3
+
+goroutine 7 [running]:
+example.com/server/wire.(*Reader).Byte(...)
+	/src/wire/reader.go:31
+main.serve({0xc000012345, 0x3, 0x8})
+	/src/main.go:12 +0x1d
+created by main.main in goroutine 1
+	/src/main.go:40 +0x33
+`
+	r := &triage.Report{Fault: triage.Exit}
+	fmt.Println(r.GoCrash(stderr), r.Fault, r.Message)
+	fmt.Println(r.Key())
+	// Output:
+	// true panic runtime error: index out of range [3] with length 3
+	// example.com/server/wire.(*Reader).Byte:31 < main.serve
+}

@@ -2,6 +2,7 @@ package triage
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,6 +68,14 @@ var (
 // InLibrary reports whether the function belongs to a language's library, a sanitizer or a fuzzer's runtime, or nothing is
 // known of it, so that it does not say where the bug is.
 func (f Frame) InLibrary() bool {
+	switch path.Ext(f.File) {
+	case ".go":
+		return inGoLibrary(f.Function)
+	case ".s":
+		if strings.HasPrefix(f.Function, "runtime.") {
+			return true
+		}
+	}
 	module := filepath.Base(f.Module)
 	for _, s := range libraryModules {
 		if strings.HasPrefix(module, s) {
