@@ -13,7 +13,7 @@ type MutatorConfig struct {
 	Session *Session // what the server said of itself; only read
 	// Choice is which tools may be called: [Selection.Apply]. nil: what the zero Selection chooses.
 	Choice *Choice
-	// Dictionary is where words come from, beside those of the session; only read. nil: [mutate.DefaultDictionary].
+	// Dictionary is where words come from, beside those of the session; only read. nil: [DefaultDictionary].
 	Dictionary *mutate.Dictionary
 	// Profile weighs the mutations and says how often the rare things happen. The zero value is [Standard].
 	Profile Profile
@@ -46,7 +46,7 @@ func NewMutator(c MutatorConfig) *Mutator {
 		c.Choice = &choice
 	}
 	if c.Dictionary == nil {
-		c.Dictionary = mutate.DefaultDictionary()
+		c.Dictionary = DefaultDictionary()
 	}
 	p := c.Profile.orStandard()
 	return newMutator(readSession(c.Session, c.Choice, c.Dictionary), p)

@@ -18,15 +18,13 @@ type Category uint8
 // The categories of tokens. What a file names no category for is Other.
 const (
 	_         Category = iota
-	JSONRPC            // words of JSON-RPC
-	Method             // names of requests and notifications
 	Field              // names of members
 	Injection          // text that means something to a shell, a database, a template, a path, a model
 	Unicode            // characters that are hard to see, to compare or to decode
 	Other
 )
 
-var categoryNames = [...]string{"invalid", "jsonrpc", "method", "field", "injection", "unicode", "other"}
+var categoryNames = [...]string{"invalid", "field", "injection", "unicode", "other"}
 
 // String returns the category's name, which is also what a dictionary file's entries may be named after.
 func (c Category) String() string {
@@ -189,7 +187,7 @@ type entry struct {
 }
 
 func (e entry) category() Category {
-	for c := JSONRPC; c < Other; c++ {
+	for c := Field; c < Other; c++ {
 		n := len(categoryNames[c])
 		if len(e.name) >= n && strings.EqualFold(e.name[:n], categoryNames[c]) {
 			return c

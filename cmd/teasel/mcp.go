@@ -15,7 +15,6 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
-	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -192,7 +191,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err != nil {
 		return nil, err
 	}
-	dictionary, err := loadDictionaries(mutate.DefaultDictionary(), o.Dict, stderr)
+	dictionary, err := loadDictionaries(mcp.DefaultDictionary(), o.Dict, stderr)
 	if err != nil {
 		return nil, err
 	}
