@@ -24,6 +24,7 @@ type background[T any] struct {
 
 	mu      sync.Mutex
 	inbox   []*job[T]
+	open    int // jobs that have not ended
 	reports []report[T]
 	until   time.Time // when to end; zero: not yet
 	ended   bool
@@ -68,13 +69,15 @@ func startBackground[T any](ctx context.Context, c *Campaign[T], number int) *ba
 	return b
 }
 
-// add hands over a job that has not been stepped. False: the background has ended, or could not be opened.
-func (b *background[T]) add(j *job[T]) bool {
+// add hands over a job that has not been stepped. False: the background has ended, could not be opened, or has enough to do and
+// the job is not slow.
+func (b *background[T]) add(j *job[T], slow bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended {
+	if b.ended || !slow && b.open >= backlog {
 		return false
 	}
+	b.open++
 	b.inbox = append(b.inbox, j)
 	b.arrived.Signal()
 	return true
@@ -108,6 +111,9 @@ func (b *background[T]) finish(grace time.Duration) []report[T] {
 func (b *background[T]) report(r report[T]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if r.ended {
+		b.open--
+	}
 	b.reports = append(b.reports, r)
 	b.ready.Store(true)
 }

@@ -71,6 +71,12 @@ const (
 // result slower to minimise.
 var historyLengths = [...]int{3, 12, 128, 1024}
 
+// slowFind is how long an execution takes from which a finding is always confirmed in the background.
+const slowFind = time.Second / 10
+
+// backlog is how many jobs the background has from which the worker confirms quick findings itself.
+const backlog = 2
+
 // slowTick is the time that counts for one execution more while a finding is minimised on a background executor.
 const slowTick = 4 * time.Millisecond
 

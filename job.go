@@ -139,11 +139,16 @@ type queue[T any] struct {
 
 // add puts a job in line. It keeps its place among those of equal urgency, so that one that has begun ends before the next begins.
 func (q *queue[T]) add(j *job[T]) {
+	q.number(j)
+	heap.Push(&q.heaps[j.request.class], j)
+}
+
+// number gives a job its place in the order of creation.
+func (q *queue[T]) number(j *job[T]) {
 	if j.seq == 0 {
 		q.seq++
 		j.seq = q.seq
 	}
-	heap.Push(&q.heaps[j.request.class], j)
 }
 
 func (q *queue[T]) len(c class) int { return len(q.heaps[c]) }

@@ -68,7 +68,7 @@ func (w *Worker[T]) accuse(ctx context.Context, in T, o *Observation, f *Finding
 		history = w.past.History(o)
 	}
 	f.Original = data
-	w.find(own, history, *f, from)
+	w.find(own, history, *f, from, o.Expensive || o.Exit == ExitHang || o.Elapsed >= slowFind)
 	return nil
 }
 
@@ -95,8 +95,9 @@ func (w *Worker[T]) sightings(id string, k *sighting) {
 	}
 }
 
-// find starts a job for a finding that is not known yet.
-func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T]) {
+// find starts a job for a finding that is not known yet. slow says that it takes long to reproduce: then the job always goes to
+// the background, if there is one, and otherwise only while the background has little to do.
+func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
 	if w.draining {
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return
@@ -104,13 +105,10 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T]) {
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
 	w.known[f.ID()].open = true
-	if w.queue.seq++; w.behind != nil {
-		j.seq = w.queue.seq
-		if w.behind.add(j) {
-			return
-		}
+	w.queue.number(j)
+	if w.behind == nil || !w.behind.add(j, slow) {
+		w.queue.add(j)
 	}
-	w.queue.add(j)
 }
 
 // findJob returns a job for a finding that was seen with an input.
@@ -390,7 +388,7 @@ func (w *Worker[T]) take(reports []report[T]) (err error) {
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.suspects {
 			if k := w.sighted(s.finding.ID()); k != nil && !k.open && !k.done {
-				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage})
+				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage}, false)
 			}
 		}
 		if r.improved {
@@ -416,7 +414,7 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 		last, grace = ctx, time.Hour
 	}
 	if err == nil {
-		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && last.Err() == nil {
+		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && (ctx.Err() == nil || !errors.Is(e, ctx.Err())) {
 			err = e
 		}
 	}

@@ -32,9 +32,9 @@ func (j *judge) list(s *Sent, r *Received) {
 	j.cursor(s, r)
 	hash := hashBytes(hashString(offset64, s.Message.Method), withoutID(r))
 	if _, ok := j.lists[hash]; !ok {
-		before := len(j.found)
+		before := j.reports
 		j.page(s, r)
-		if len(j.found) == before {
+		if j.reports == before {
 			if j.lists == nil || len(j.lists) >= maxLists {
 				j.lists = make(map[uint64]struct{})
 			}

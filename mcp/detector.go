@@ -39,6 +39,7 @@ type judge struct {
 	session *Session // never nil
 	phase   phase
 	found   []teasel.Finding
+	reports int // calls of report, those of what was found already included
 }
 
 var (
@@ -230,6 +231,7 @@ func (j *judge) report(rule, subject, group, message string) *teasel.Finding {
 }
 
 func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, message string) *teasel.Finding {
+	j.reports++
 	if i := slices.IndexFunc(j.found, func(f teasel.Finding) bool {
 		return f.Rule == rule && f.Subject == subject && f.Group == group
 	}); i >= 0 {

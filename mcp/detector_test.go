@@ -295,3 +295,17 @@ func TestHangAfterGarbage(t *testing.T) {
 		}
 	}
 }
+
+// A page whose faults were reported earlier in the same transcript is not in order: it is judged again in the next transcript.
+func TestListTwiceInOneTranscript(t *testing.T) {
+	const page = `"result":{"tools":[{"name":"a"}]}}` + "\n"
+	once := `> {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `< {"jsonrpc":"2.0","id":1,` + page
+	twice := once + `> {"jsonrpc":"2.0","id":3,"method":"tools/list"}` + "\n" + `< {"jsonrpc":"2.0","id":3,` + page
+	d := Detectors(DetectorConfig{})[0]
+	for i, text := range []string{twice, once} {
+		fs := d.Detect(&teasel.Observation{Evidence: parseTranscript(t, deskSession(t), text)})
+		if len(fs) != 1 || fs[0].Rule != RuleToolDefinition {
+			t.Errorf("transcript %d: %v", i, fs)
+		}
+	}
+}
