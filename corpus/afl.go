@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 const plotHead = "# relative_time, cycles_done, cur_item, corpus_count, pending_total, pending_favs, map_size, saved_crashes, " +
 	"saved_hangs, max_depth, execs_per_sec, total_execs, edges_found\n"
 
-// growth is what AFL++ tells of a corpus.
+// growth holds the figures of a corpus that AFL++ writes.
 type growth struct {
 	pending int     // never picked
 	found   int     // by the campaign itself
@@ -28,20 +29,12 @@ type growth struct {
 }
 
 func (s *series) growth(d *Dir) growth {
-	g := growth{depth: 1, minute: rate(&d.state.stats, sample{}), edges: d.state.stats.Features, cover: "0.00%"}
-	for _, e := range d.state.entries {
-		if e.Picked == 0 {
-			g.pending++
-		}
-		if e.Stage != "" {
-			g.found++
-		}
-		g.depth = max(g.depth, e.Depth+1)
-	}
+	g := growth{pending: d.state.pending, found: d.state.own, depth: d.state.depth + 1, minute: rate(&d.state.stats, sample{}),
+		edges: d.state.stats.Features, cover: "0.00%"}
 	if len(s.samples) > 1 {
 		g.minute = rate(&d.state.stats, s.samples[0])
 	}
-	if n := uint64(len(d.state.entries)); n > 0 {
+	if n := uint64(len(d.state.at)); n > 0 {
 		g.cycles, g.idle = d.state.picks/n, (d.state.picks-d.state.unlucky)/n
 	}
 	if d.queue != nil {
@@ -68,8 +61,8 @@ func (d *Dir) reach(e *teasel.Entry) {
 }
 
 // write adds a line to plot_data and replaces fuzzer_stats. The names and their order are those of AFL++ 4
-// (src/afl-fuzz-stats.c), which afl-plot and others read; what we have no like of is 0. All that a pool keeps is what
-// AFL++ calls favoured.
+// (src/afl-fuzz-stats.c), which afl-plot and others read; figures without a counterpart here are 0. All that a pool keeps
+// is what AFL++ calls favoured.
 func (s *series) write(d *Dir) error {
 	st, g := &d.state.stats, s.growth(d)
 	if _, err := fmt.Fprintf(s.plot, "%d, %d, %d, %d, %d, %d, %s, %d, %d, %d, %.2f, %d, %d\n", int64(st.Elapsed.Seconds()), g.cycles,
@@ -93,11 +86,14 @@ type figure struct {
 
 func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 	st, now := &d.state.stats, d.now()
-	start, lastFind := now.Add(-st.Elapsed), int64(0)
-	if st.LastKept > 0 {
-		lastFind = unix(start.Add(st.LastKept))
+	start := now.Add(-st.Elapsed)
+	at := func(elapsed time.Duration) int64 { // 0: never
+		if elapsed == 0 {
+			return 0
+		}
+		return unix(start.Add(elapsed))
 	}
-	return []figure{
+	figures := []figure{
 		{"start_time", unix(start)},
 		{"last_update", unix(now)},
 		{"run_time", int64(st.Elapsed.Seconds())},
@@ -122,14 +118,14 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"cur_item", g.current},
 		{"pending_favs", g.pending},
 		{"pending_total", g.pending},
-		{"stability", "100.00%"},
+		{"stability", fmt.Sprintf("%.2f%%", 100*st.Stability)},
 		{"bitmap_cvg", g.cover},
 		{"saved_crashes", s.crashes},
 		{"saved_hangs", s.hangs},
 		{"total_tmout", s.hangs},
-		{"last_find", lastFind},
-		{"last_crash", unix(s.lastCrash)},
-		{"last_hang", unix(s.lastHang)},
+		{"last_find", at(st.LastKept)},
+		{"last_crash", at(time.Duration(d.state.last[Crashes]))},
+		{"last_hang", at(time.Duration(d.state.last[Hangs]))},
 		{"execs_since_crash", st.Executions - min(st.Executions, s.sinceCrash)},
 		{"exec_timeout", 0},
 		{"slowest_exec_ms", 0},
@@ -137,7 +133,7 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"cpu_affinity", -1},
 		{"edges_found", g.edges},
 		{"total_edges", max(d.meta.Edges, g.edges)},
-		{"var_byte_count", 0},
+		{"var_byte_count", len(d.state.unstable)},
 		{"havoc_expansion", 0},
 		{"auto_dict_entries", 0},
 		{"testcache_size", 0},
@@ -148,6 +144,10 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"target_mode", harmless(d.meta.Kind)},
 		{"command_line", oneLine("teasel " + d.meta.Kind + " " + d.meta.Name)},
 	}
+	if st.Stability == 0 { // nothing was calibrated
+		figures = slices.DeleteFunc(figures, func(f figure) bool { return f.name == "stability" })
+	}
+	return figures
 }
 
 // unix is a moment as AFL++ writes it; 0: it never was.

@@ -1,10 +1,10 @@
 package corpus
 
 import (
-	"bytes"
 	"fmt"
+	"io"
+	"iter"
 	"os"
-	"path/filepath"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -17,72 +17,68 @@ type sighted struct {
 	Occurrences uint64 `json:"occurrences"`
 }
 
-// compact writes all that is known to campaign.json and starts a new journal. A kill in between leaves a journal of
-// an earlier epoch, which is not read again. It must be called with the lock held.
-func (d *Dir) compact() error {
-	text, err := d.campaignText(d.epoch + 1)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", campaignName, err)
-	}
-	if err := replace(filepath.Join(d.path, campaignName), text, true); err != nil {
-		return fmt.Errorf("writing %s: %w", campaignName, err)
-	}
-	d.epoch++
-	j, err := startJournal(d.path, opening{Version: journalVersion, Epoch: d.epoch, Meta: &d.meta})
-	if err != nil {
-		return err
-	}
-	if d.journal != nil {
-		d.journal.file.Close() // its records are in campaign.json
-	}
-	j.limit = 1<<20 + 2*int64(len(text))
-	d.journal = j
-	return nil
-}
-
 // campaignText lays campaign.json out with what must not be lost first and the testcases last, one a line.
-func (d *Dir) campaignText(epoch int) ([]byte, error) {
-	var b bytes.Buffer
+func campaignText(b io.Writer, m *Meta, s *state, epoch int) error {
 	var failed error
-	put := func(v any) {
-		text, err := marshal(v)
+	write := func(text []byte, err error) {
+		if err == nil && failed == nil {
+			_, err = b.Write(text)
+		}
 		if err != nil && failed == nil {
 			failed = err
 		}
-		b.Write(text)
 	}
-	fmt.Fprintf(&b, "{\n  \"teasel-campaign\": %d,\n  \"epoch\": %d", campaignVersion, epoch)
+	write(fmt.Appendf(nil, "{\n  \"teasel-campaign\": %d,\n  \"epoch\": %d", campaignVersion, epoch), nil)
 	field := func(name string, v any) {
-		fmt.Fprintf(&b, ",\n  %q: ", name)
-		put(v)
+		write(fmt.Appendf(nil, ",\n  %q: ", name), nil)
+		write(marshal(v))
 	}
-	for _, f := range metaFields(&d.meta) {
+	for _, f := range metaFields(m) {
 		field(f.name, f.value)
 	}
-	if d.state.stopped != "" {
-		field("stopped", d.state.stopped)
+	if s.stopped != "" {
+		field("stopped", s.stopped)
 	}
-	field("stats", newFigures(&d.state.stats))
-	if len(d.state.unstable) > 0 {
-		field("unstable", features{teasel.NewFeatureSet(d.state.unstable...)})
+	field("stats", newFigures(&s.stats))
+	if len(s.last) > 0 {
+		field("last", s.last)
 	}
-	rows := func(name string, n int, row func(i int) any) {
-		fmt.Fprintf(&b, ",\n  %q: [", name)
-		for i := range n {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString("\n    ")
-			put(row(i))
+	if len(s.unstable) > 0 {
+		field("unstable", features{teasel.NewFeatureSet(s.unstable...)})
+	}
+	rows := func(name string, rows iter.Seq[any]) {
+		write(fmt.Appendf(nil, ",\n  %q: [", name), nil)
+		between := "\n    "
+		for row := range rows {
+			write([]byte(between), nil)
+			write(marshal(row))
+			between = ",\n    "
 		}
-		b.WriteString("\n  ]")
+		write([]byte("\n  ]"), nil)
 	}
-	workers, ids, kept := d.state.workers, d.state.ids(), d.state.kept()
-	rows("workers", len(workers), func(i int) any { return worker(workers[i]) })
-	rows("findings", len(ids), func(i int) any { return sighted{ids[i], d.state.counts[ids[i]]} })
-	rows("entries", len(kept), func(i int) any { return newTestcase(kept[i]) })
-	b.WriteString("\n}\n")
-	return b.Bytes(), failed
+	rows("workers", func(yield func(any) bool) {
+		for _, w := range s.workers {
+			if !yield(worker(w)) {
+				return
+			}
+		}
+	})
+	rows("findings", func(yield func(any) bool) {
+		for _, id := range s.ids() {
+			if !yield(sighted{id, s.counts[id]}) {
+				return
+			}
+		}
+	})
+	rows("entries", func(yield func(any) bool) {
+		for e := range s.kept() {
+			if !yield(newTestcase(e)) {
+				return
+			}
+		}
+	})
+	write([]byte("\n}\n"), nil)
+	return failed
 }
 
 // metaField is a field of campaign.json: its value to write, which is a pointer to read into.
@@ -166,6 +162,8 @@ func (r *reader) state(name string, s *state) bool {
 		ok := r.value(&f, `"stats" to be the figures of a campaign`)
 		s.stats = f.stats()
 		return ok
+	case "last":
+		return r.value(&s.last, `"last" to be times by folder`)
 	case "unstable":
 		var fs features
 		ok := r.value(&fs, `"unstable" to be features`)

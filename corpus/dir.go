@@ -93,18 +93,21 @@ type Dir struct {
 	readOnly bool
 	lock     *os.File
 	now      func() time.Time
+	clocked  time.Time // when the last progress event came, or the directory was opened
 
-	mu      sync.Mutex
-	meta    Meta
-	epoch   int // of campaign.json
-	state   state
-	found   []*Problem // while loading
-	journal *journal
-	series  series
-	queue   *shelf            // nil: not wanted
-	shelves map[string]*shelf // by folder; nil: inputs of findings are named by the finding
-	edges   map[teasel.Feature]struct{}
-	closed  bool
+	mu         sync.Mutex
+	meta       Meta
+	epoch      int // of campaign.json
+	state      state
+	found      []*Problem // while loading
+	journal    *journal
+	compacting *compaction // in progress; nil: none is
+	hold       func()      // called before a compaction writes; nil except in tests
+	series     series
+	queue      *shelf            // nil: not wanted
+	shelves    map[string]*shelf // by folder; nil: inputs of findings are named by the finding
+	edges      map[teasel.Feature]struct{}
+	closed     bool
 
 	pending []string // written, and not yet synced
 	syncing chan job
@@ -250,6 +253,7 @@ func (d *Dir) mend() error {
 
 // start writes the campaign's files, makes the directories durable and begins to sync in the background.
 func (d *Dir) start() error {
+	d.clocked = d.now()
 	if err := d.compact(); err != nil {
 		return err
 	}
@@ -299,8 +303,10 @@ func (d *Dir) Renew(m Meta) error {
 	return d.change(m, func() {
 		clear(d.edges)
 		d.state.unstable = nil
-		for _, e := range d.state.entries {
-			e.Runs, e.Features, e.Measures, e.Note = 0, teasel.FeatureSet{}, nil, nil
+		for e := range d.state.kept() {
+			bare := *e
+			bare.Runs, bare.Features, bare.Measures, bare.Note = 0, teasel.FeatureSet{}, nil, nil
+			d.state.put(&bare)
 		}
 	})
 }

@@ -1,7 +1,8 @@
 // Package corpus keeps a campaign in a directory that people and other tools can read, and that survives a crash.
 //
 //	campaign.json     the campaign: target, options, statistics, what is known of every testcase
-//	journal           what has happened since campaign.json was written
+//	journal           what has happened since campaign.json was written; while that is written anew, the part before is in
+//	                  journal.previous
 //	seeds/valid/      inputs that somebody gave us, and that the target should take
 //	seeds/edge_cases/ inputs that somebody gave us, and that are at a border
 //	interesting/      the corpus: one encoded input a file, named by its content

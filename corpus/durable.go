@@ -3,6 +3,7 @@ package corpus
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +18,15 @@ func temporary(path string) string {
 
 // replace writes a file that a reader sees either as it was or as it shall be. When durable, it is on disk on return:
 // the file is synced before it gets its name, and the directory after.
-func replace(path string, data []byte, durable bool) (err error) {
+func replace(path string, data []byte, durable bool) error {
+	return replaceBy(path, durable, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// replaceBy is replace for what write writes.
+func replaceBy(path string, durable bool, write func(io.Writer) error) (err error) {
 	tmp := temporary(path)
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -28,7 +37,7 @@ func replace(path string, data []byte, durable bool) (err error) {
 			os.Remove(tmp)
 		}
 	}()
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil && durable {
 		err = f.Sync()
 	}

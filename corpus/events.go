@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -51,8 +52,11 @@ func (d *Dir) log(r *record) error {
 	if err := d.journal.append(r); err != nil {
 		return err
 	}
+	if err := d.collect(false); err != nil {
+		return err
+	}
 	if d.journal.size > d.journal.limit {
-		return d.compact()
+		return d.rotate()
 	}
 	return nil
 }
@@ -62,7 +66,7 @@ func (d *Dir) added(e *teasel.Entry) error {
 		return fmt.Errorf("keeping a testcase: key %.80q: expected letters and digits", e.Key)
 	}
 	path := d.entryPath(e.Key)
-	if d.state.entries[e.Key] == nil {
+	if d.state.entry(e.Key) == nil {
 		if err := replace(path, e.Data, false); err != nil {
 			return fmt.Errorf("keeping a testcase: %w", err)
 		}
@@ -109,19 +113,29 @@ func (d *Dir) finding(f *teasel.Finding) error {
 	if err := d.plainInput(id, f); err != nil {
 		return err
 	}
-	if d.state.findings[id] == nil {
-		d.series.saw(d.meta.folder(f.Rule), d.now())
+	fresh := d.state.findings[id] == nil
+	if fresh {
+		d.series.saw(d.meta.folder(f.Rule))
 	}
 	d.state.findings[id] = &c
 	if err := os.Remove(d.UnconfirmedPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing what is confirmed now: %w", err)
 	}
-	return d.log(&record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}})
+	r := &record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}}
+	if fresh {
+		r.Folder, r.At = d.meta.folder(f.Rule), seconds(d.elapsed())
+	}
+	return d.log(r)
 }
 
 func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
 	return WriteFinding(d.FindingPath(id),
 		&FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+}
+
+// elapsed returns the time on the clock of the campaign, which the last progress event has told.
+func (d *Dir) elapsed() time.Duration {
+	return d.state.stats.Elapsed + max(d.now().Sub(d.clocked), 1)
 }
 
 // settle brings the counts in the files of findings up to date.
@@ -148,6 +162,7 @@ func (d *Dir) progress(e *teasel.Event) error {
 	for _, s := range e.Sightings {
 		r.Occurrences[s.ID] = s.Times
 	}
+	d.clocked = d.now()
 	if err := d.log(&r); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 const (
 	journalName    = "journal"
+	previousName   = "journal.previous" // while a compaction is in progress
 	journalVersion = 1
 	frameHead      = 18       // "llllllll cccccccc "
 	frameMost      = 64 << 20 // a longer frame is damage, not news
@@ -64,15 +65,15 @@ func frames(data []byte, each func(text []byte, offset int64)) (good int64, wron
 	return good, ""
 }
 
-// startJournal replaces the journal of dir by a new one, durably.
-func startJournal(dir string, o opening) (*journal, error) {
+// startJournal replaces the journal of dir by a new one.
+func startJournal(dir string, o opening, durable bool) (*journal, error) {
 	text, err := marshal(o)
 	if err != nil {
 		return nil, fmt.Errorf("starting the journal: %w", err)
 	}
 	data := appendFrame(nil, text)
 	path := filepath.Join(dir, journalName)
-	if err := replace(path, data, true); err != nil {
+	if err := replace(path, data, durable); err != nil {
 		return nil, fmt.Errorf("starting the journal: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)

@@ -17,12 +17,15 @@ import (
 // load reads campaign.json, the journal and the findings. What can be passed over is noted in d.found; an error means
 // that not even the kind of the target is known.
 func (d *Dir) load() error {
-	// A running campaign may have written both files anew between our two reads.
+	// A running campaign may have written the files anew between our reads.
 	for range 3 {
 		d.meta, d.state, d.found = Meta{}, newState(), nil
 		epoch, problems := readCampaign(filepath.Join(d.path, campaignName), &d.meta, &d.state)
 		d.epoch, d.found = epoch, problems
-		if last := d.replay(); last <= epoch || !d.readOnly || len(problems) > 0 {
+		previous := d.replay(previousName, true)
+		last := d.replay(journalName, previous > 0)
+		whole := last <= epoch || previous >= epoch && last <= previous+1
+		if whole || !d.readOnly || len(problems) > 0 {
 			break
 		}
 	}
@@ -47,10 +50,13 @@ func (d *Dir) load() error {
 	return nil
 }
 
-// replay applies the journal, unless campaign.json is later. It returns the journal's epoch.
-func (d *Dir) replay() int {
-	path := filepath.Join(d.path, journalName)
+// replay applies a journal, unless campaign.json is later. It returns the journal's epoch; 0: there is none.
+func (d *Dir) replay(name string, optional bool) int {
+	path := filepath.Join(d.path, name)
 	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && optional {
+		return 0
+	}
 	if err != nil {
 		d.note(&Problem{File: path, Text: "expected a journal: " + err.Error(), Err: err})
 		return 0
@@ -146,7 +152,7 @@ func (d *Dir) loadFindings() {
 // setAside keeps a copy of what is broken and about to be written anew, for a person to look at: until that is written, the
 // broken file is all there is.
 func (d *Dir) setAside() error {
-	for _, name := range []string{campaignName, journalName} {
+	for _, name := range []string{campaignName, previousName, journalName} {
 		path := filepath.Join(d.path, name)
 		if !slices.ContainsFunc(d.found, func(p *Problem) bool { return p.File == path }) {
 			continue
@@ -177,7 +183,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound, Unstable: slices.Sorted(slices.Values(st.unstable))}
 	problems := slices.Clone(d.found)
 	seen := map[string]bool{}
-	for _, e := range st.kept() {
+	for e := range st.kept() {
 		path := d.entryPath(e.Key)
 		seen[filepath.Base(path)] = true
 		data, err := os.ReadFile(path)
@@ -263,7 +269,7 @@ func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := teasel.Summary{Stats: d.state.stats, Findings: d.findings(), Stopped: d.state.stopped}
-	s.Corpus, s.Stats.Findings = len(d.state.entries), len(s.Findings)
+	s.Corpus, s.Stats.Findings = len(d.state.at), len(s.Findings)
 	s.Stages = slices.Clone(s.Stages)
 	return s
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -94,7 +93,7 @@ func findingID(path string) (string, error) {
 
 // openQueue makes the folder of the corpus an AFL++ queue too, with all that it holds.
 func (d *Dir) openQueue() (err error) {
-	for _, e := range d.state.entries {
+	for e := range d.state.kept() {
 		d.reach(e)
 	}
 	if !d.meta.AFL {
@@ -103,7 +102,7 @@ func (d *Dir) openQueue() (err error) {
 	if d.queue, err = openShelf(filepath.Join(d.path, Queue), contentKey); err != nil {
 		return fmt.Errorf("opening %s: %w", Queue, err)
 	}
-	for _, e := range d.state.kept() {
+	for e := range d.state.kept() {
 		path := d.entryPath(e.Key)
 		data, err := os.ReadFile(path)
 		if err == nil && teasel.Key(data) == e.Key { // what is lost or broken was told already
@@ -157,7 +156,7 @@ func (d *Dir) openInputs() (err error) {
 			continue
 		}
 		folder := d.meta.folder(f.Rule)
-		d.series.saw(folder, time.Time{})
+		d.series.saw(folder)
 		name := id + d.meta.Extension
 		if s := d.shelves[folder]; s != nil {
 			name = s.names[id]

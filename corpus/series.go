@@ -17,7 +17,7 @@ const (
 	aflName   = "fuzzer_stats"
 
 	statsHead = "elapsed_seconds,unix_time,executions,executions_per_second,corpus,evicted,features,findings,workers," +
-		"last_kept_seconds,last_found_seconds,memory_bytes\n"
+		"last_kept_seconds,last_found_seconds,memory_bytes,crashes,hangs,last_crash_seconds,last_hang_seconds,stability\n"
 	plotEvery = 5 * time.Second // as AFL++ does
 )
 
@@ -28,8 +28,6 @@ type series struct {
 	plotted     time.Time
 	crashes     int
 	hangs       int
-	lastCrash   time.Time
-	lastHang    time.Time
 	sinceCrash  uint64 // executions when the last crash came
 	executions  uint64
 }
@@ -74,12 +72,12 @@ func openTable(path, head string) (*os.File, error) {
 func (s *series) close() error { return errors.Join(s.stats.Close(), s.plot.Close()) }
 
 // saw counts a new finding whose input went into folder.
-func (s *series) saw(folder string, now time.Time) {
+func (s *series) saw(folder string) {
 	switch folder {
 	case Crashes:
-		s.crashes, s.lastCrash, s.sinceCrash = s.crashes+1, now, s.executions
+		s.crashes, s.sinceCrash = s.crashes+1, s.executions
 	case Hangs:
-		s.hangs, s.lastHang = s.hangs+1, now
+		s.hangs++
 	}
 }
 
@@ -91,9 +89,10 @@ func (s *series) add(d *Dir) error {
 	if len(s.samples) > 0 {
 		last = s.samples[len(s.samples)-1]
 	}
-	if _, err := fmt.Fprintf(s.stats, "%.3f,%d,%d,%.1f,%d,%d,%d,%d,%d,%.3f,%.3f,%d\n", st.Elapsed.Seconds(), now.Unix(),
+	if _, err := fmt.Fprintf(s.stats, "%.3f,%d,%d,%.1f,%d,%d,%d,%d,%d,%.3f,%.3f,%d,%d,%d,%.3f,%.3f,%.4f\n", st.Elapsed.Seconds(), now.Unix(),
 		st.Executions, rate(st, last), st.Corpus, st.Evicted, st.Features, st.Findings, st.Workers,
-		st.LastKept.Seconds(), st.LastFound.Seconds(), st.Memory); err != nil {
+		st.LastKept.Seconds(), st.LastFound.Seconds(), st.Memory, s.crashes, s.hangs, time.Duration(d.state.last[Crashes]).Seconds(),
+		time.Duration(d.state.last[Hangs]).Seconds(), st.Stability); err != nil {
 		return fmt.Errorf("writing %s: %w", statsName, err)
 	}
 	s.samples = append(s.samples, sample{st.Elapsed, st.Executions})

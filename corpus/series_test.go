@@ -27,7 +27,7 @@ func run(t *testing.T, d *Dir, from, to int) {
 	for i := from; i <= to; i++ {
 		d.now = func() time.Time { return start.Add(time.Duration(i) * time.Second) }
 		s := teasel.Stats{Elapsed: time.Duration(i) * time.Second, Executions: uint64(i * 100), Corpus: 3, Features: 42,
-			Findings: 2, Workers: 2, LastKept: 4 * time.Second, Memory: 50 << 20}
+			Findings: 2, Workers: 2, LastKept: 4 * time.Second, Memory: 50 << 20, Stability: 0.875}
 		report(t, d, teasel.Event{Kind: teasel.EventProgress, Stats: s})
 	}
 }
@@ -37,21 +37,21 @@ func TestSeries(t *testing.T) {
 	seed, child := entry("seed", 1), entry("child", 2)
 	child.Stage, child.Depth, child.Picked = "havoc", 2, 9
 	report(t, d, teasel.Event{Kind: teasel.EventAdded, Entry: seed}, teasel.Event{Kind: teasel.EventAdded, Entry: child})
-	d.now = func() time.Time { return time.Unix(1_700_000_003, 0) }
+	run(t, d, 1, 3)
 	report(t, d, found("mcp/server-crash", "a", "x"), found("mcp/server-crash", "a", "x"), found("mcp/hang", "b", "y"), found("mcp/leak", "c", "z"))
-	run(t, d, 1, 12)
+	run(t, d, 4, 12)
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 	table := lines(t, d, statsName)
-	if len(table) != 13 || table[12] != "12.000,1700000012,1200,100.0,3,0,42,2,2,4.000,0.000,52428800" {
+	if len(table) != 13 || table[12] != "12.000,1700000012,1200,100.0,3,0,42,2,2,4.000,0.000,52428800,1,1,3.000,3.000,0.8750" {
 		t.Errorf("%d lines, the last is %q", len(table), table[len(table)-1])
 	}
 	if _, err := csv.NewReader(strings.NewReader(strings.Join(table, "\n"))).ReadAll(); err != nil {
 		t.Error(err)
 	}
 	plot := lines(t, d, plotName)
-	want := []string{"1, 4, 0, 3, 1, 1, 0.00%, 1, 1, 3, 100.00, 100, 42", "6, 4, 0, 3, 1, 1, 0.00%, 1, 1, 3, 100.00, 600, 42"}
+	want := []string{"1, 4, 0, 3, 1, 1, 0.00%, 0, 0, 3, 100.00, 100, 42", "6, 4, 0, 3, 1, 1, 0.00%, 1, 1, 3, 100.00, 600, 42"}
 	if len(plot) < 4 || plot[1] != want[0] || plot[2] != want[1] || strings.Count(plot[0], ",") != strings.Count(plot[1], ",") {
 		t.Errorf("plot_data %q", plot)
 	}
@@ -59,8 +59,8 @@ func TestSeries(t *testing.T) {
 	for _, l := range []string{"start_time        : 1700000000\n", "last_update       : 1700000012\n", "run_time          : 12\n",
 		"execs_done        : 1200\n", "execs_per_sec     : 100.00\n", "execs_ps_last_min : 100.00\n", "corpus_count      : 3\n",
 		"corpus_found      : 1\n", "max_depth         : 3\n", "pending_total     : 1\n", "saved_crashes     : 1\n", "saved_hangs       : 1\n",
-		"last_find         : 1700000004\n", "last_crash        : 1700000003\n", "execs_since_crash : 1200\n", "edges_found       : 42\n",
-		"peak_rss_mb       : 50\n", "afl_banner        : node server.js\n", "target_mode       : mcp\n"} {
+		"last_find         : 1700000004\n", "last_crash        : 1700000003\n", "execs_since_crash : 900\n", "edges_found       : 42\n",
+		"peak_rss_mb       : 50\n", "stability         : 87.50%\n", "afl_banner        : node server.js\n", "target_mode       : mcp\n"} {
 		if !strings.Contains(stats, l) {
 			t.Errorf("no %q in\n%s", l, stats)
 		}
@@ -80,6 +80,9 @@ func TestSeries(t *testing.T) {
 	run(t, d, 14, 14)
 	if table = lines(t, d, statsName); len(table) != 14 || !strings.HasPrefix(table[13], "14.000,") {
 		t.Errorf("after a kill: %q", table[len(table)-2:])
+	}
+	if last := d.state.last; time.Duration(last[Crashes]) < 3*time.Second || time.Duration(last[Crashes]) >= 4*time.Second {
+		t.Errorf("the last crash came at %v after a new start", last)
 	}
 	if d.series.crashes != 1 || d.series.hangs != 1 {
 		t.Errorf("%d crashes and %d hangs after a new start", d.series.crashes, d.series.hangs)

@@ -1,29 +1,34 @@
 package corpus
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
 )
 
-// state is what campaign.json and the journal tell together. Playing the same records gives the same state.
+// state is what campaign.json and the journals say together. Playing the same records gives the same state.
 type state struct {
 	stats    teasel.Stats
 	stopped  string
 	workers  []teasel.WorkerState
-	unstable []teasel.Feature         // in order of discovery
-	order    []string                 // keys as they came; some of them evicted since
-	entries  map[string]*teasel.Entry // what is kept, without the bytes
+	unstable []teasel.Feature // in order of discovery
+	list     []*teasel.Entry  // testcases as they came, without their bytes; nil: evicted since. An entry is replaced, never changed
+	at       map[string]int   // places in list, by key
 	findings map[string]*teasel.Finding
-	counts   map[string]uint64 // occurrences, also of findings that have no file
-	picks    uint64            // how often testcases were chosen
-	unlucky  uint64            // picks when the last testcase came
-	current  string            // key of the testcase that was chosen last
+	counts   map[string]uint64  // occurrences, also of findings that have no file
+	last     map[string]seconds // when the last finding came whose input is in a folder, on the clock of Elapsed
+	picks    uint64             // how often testcases were chosen
+	unlucky  uint64             // picks when the last testcase came
+	current  string             // key of the testcase that was chosen last
+	pending  int                // testcases never chosen
+	own      int                // testcases that the campaign has found itself
+	depth    int                // most mutations that any testcase has been away from a seed
 }
 
 func newState() state {
-	return state{entries: map[string]*teasel.Entry{}, findings: map[string]*teasel.Finding{}, counts: map[string]uint64{}}
+	return state{at: map[string]int{}, findings: map[string]*teasel.Finding{}, counts: map[string]uint64{}, last: map[string]seconds{}}
 }
 
 func (s *state) apply(r *record) {
@@ -31,12 +36,14 @@ func (s *state) apply(r *record) {
 		s.add(r.Added.entry())
 		s.unlucky = s.picks
 	}
-	if e := s.entries[r.Evicted]; e != nil {
-		delete(s.entries, r.Evicted)
+	if s.remove(r.Evicted) {
 		s.stats.Evicted++
 	}
 	if r.Found != "" {
 		s.counts[r.Found] = max(s.counts[r.Found], 1)
+	}
+	if r.Folder != "" {
+		s.last[r.Folder] = r.At
 	}
 	if r.Stats != nil {
 		s.stats, s.stopped = r.Stats.stats(), "" // it goes on
@@ -50,9 +57,11 @@ func (s *state) apply(r *record) {
 		s.workers[i] = teasel.WorkerState(w)
 	}
 	for _, a := range r.Advances {
-		if e := s.entries[a.Key]; e != nil {
+		if e := s.entry(a.Key); e != nil {
 			s.picks += a.Picked - min(a.Picked, e.Picked)
-			e.Step, e.Picked, s.current = a.Step, a.Picked, a.Key
+			moved := *e
+			moved.Step, moved.Picked, s.current = a.Step, a.Picked, a.Key
+			s.put(&moved)
 		}
 	}
 	s.unstable = r.Unstable.Append(s.unstable)
@@ -64,26 +73,68 @@ func (s *state) apply(r *record) {
 	}
 }
 
-func (s *state) add(e *teasel.Entry) {
-	if s.entries[e.Key] == nil {
-		s.order = append(s.order, e.Key)
+// entry returns the testcase with a key, nil if there is none.
+func (s *state) entry(key string) *teasel.Entry {
+	if i, ok := s.at[key]; ok {
+		return s.list[i]
 	}
-	s.entries[e.Key] = e
+	return nil
+}
+
+func (s *state) add(e *teasel.Entry) {
+	s.put(e)
 	s.picks += e.Picked
 }
 
-// kept returns the testcases in order of arrival, and forgets the places of evicted ones.
-func (s *state) kept() []*teasel.Entry {
-	out, order := make([]*teasel.Entry, 0, len(s.entries)), s.order[:0]
-	placed := make(map[string]bool, len(s.entries))
-	for _, k := range s.order {
-		if e := s.entries[k]; e != nil && !placed[k] {
-			placed[k] = true
-			out, order = append(out, e), append(order, k)
+// put adds a testcase, or replaces the one with its key.
+func (s *state) put(e *teasel.Entry) {
+	if old := s.entry(e.Key); old != nil {
+		s.count(old, -1)
+		s.list[s.at[e.Key]] = e
+	} else {
+		s.at[e.Key] = len(s.list)
+		s.list = append(s.list, e)
+	}
+	s.count(e, 1)
+	s.depth = max(s.depth, e.Depth)
+}
+
+func (s *state) count(e *teasel.Entry, n int) {
+	if e.Picked == 0 {
+		s.pending += n
+	}
+	if e.Stage != "" {
+		s.own += n
+	}
+}
+
+// remove evicts a testcase and reports whether there was one. Places in the list are given up when half of them are empty.
+func (s *state) remove(key string) bool {
+	e := s.entry(key)
+	if e == nil {
+		return false
+	}
+	s.count(e, -1)
+	s.list[s.at[key]] = nil
+	delete(s.at, key)
+	if len(s.at) < len(s.list)/2 {
+		s.list = slices.Collect(s.kept())
+		for i, e := range s.list {
+			s.at[e.Key] = i
 		}
 	}
-	s.order = order
-	return out
+	return true
+}
+
+// kept yields the testcases in order of arrival.
+func (s *state) kept() iter.Seq[*teasel.Entry] {
+	return func(yield func(*teasel.Entry) bool) {
+		for _, e := range s.list {
+			if e != nil && !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 func (s *state) ids() []string { return slices.Sorted(maps.Keys(s.counts)) }
