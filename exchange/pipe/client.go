@@ -63,6 +63,7 @@ func (c *Client) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) 
 		}
 	}
 	back := c.back
+	back.Stopped = last.Stopped
 	c.back = teasel.Reply{}
 	switch {
 	case last.Stop:

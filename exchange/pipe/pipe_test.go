@@ -110,8 +110,8 @@ func TestPipe(t *testing.T) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	h.Stop("stopped")
-	if _, err := x.Sync(t.Context(), teasel.News{}); err != teasel.ErrStop {
-		t.Errorf("after stop: %v", err)
+	if got, err := x.Sync(t.Context(), teasel.News{}); err != teasel.ErrStop || got.Stopped != "stopped" {
+		t.Errorf("after stop: %+v, %v", got, err)
 	}
 	if _, err := x.Sync(t.Context(), teasel.News{Leaving: true}); err != nil {
 		t.Errorf("leaving: %v", err)
