@@ -35,7 +35,7 @@ func (s *series) growth(d *Dir) growth {
 		g.minute = rate(&d.state.stats, s.samples[0])
 	}
 	if n := uint64(len(d.state.at)); n > 0 {
-		g.cycles, g.idle = d.state.picks/n, (d.state.picks-d.state.unlucky)/n
+		g.cycles, g.idle = d.state.picks/n, (d.state.picks-d.state.picksBefore)/n
 	}
 	if d.queue != nil {
 		g.current = d.queue.ids[d.state.current]
@@ -150,7 +150,7 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 	return figures
 }
 
-// unix is a moment as AFL++ writes it; 0: it never was.
+// unix is a time as AFL++ writes it; 0: never.
 func unix(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -158,7 +158,7 @@ func unix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// harmless keeps of a text what a shell takes as it is inside double quotes: afl-whatsup runs the file.
+// harmless replaces the characters that mean something to a shell inside double quotes: afl-whatsup sources the file.
 func harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune("\"`$\\!", r) {

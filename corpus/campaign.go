@@ -11,13 +11,13 @@ import (
 
 const campaignVersion = 1
 
-// sighted is how campaign.json names a finding.
-type sighted struct {
+// findingCount is how campaign.json names a finding.
+type findingCount struct {
 	ID          string `json:"id"`
 	Occurrences uint64 `json:"occurrences"`
 }
 
-// campaignText lays campaign.json out with what must not be lost first and the testcases last, one a line.
+// campaignText writes campaign.json: first the fields that matter most if it is cut off, the testcases last, one a line.
 func campaignText(b io.Writer, m *Meta, s *state, epoch int) error {
 	var failed error
 	write := func(text []byte, err error) {
@@ -65,7 +65,7 @@ func campaignText(b io.Writer, m *Meta, s *state, epoch int) error {
 	})
 	rows("findings", func(yield func(any) bool) {
 		for _, id := range s.ids() {
-			if !yield(sighted{id, s.counts[id]}) {
+			if !yield(findingCount{id, s.counts[id]}) {
 				return
 			}
 		}
@@ -108,7 +108,7 @@ func metaFields(m *Meta) []metaField {
 	}
 }
 
-// readCampaign reads campaign.json, as far as that goes.
+// readCampaign reads campaign.json as far as it is valid.
 func readCampaign(path string, m *Meta, s *state) (epoch int, problems []*Problem) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *reader) state(name string, s *state) bool {
 		})
 	case "findings":
 		return r.array("a list of findings", func() bool {
-			var f sighted
+			var f findingCount
 			ok := r.value(&f, `a finding: {"id","occurrences"}`)
 			if f.ID != "" {
 				s.counts[f.ID] = f.Occurrences

@@ -99,8 +99,8 @@ func (d *Dir) compact() error {
 	return removePrevious(d.path)
 }
 
-// journalLimit returns the size that a journal may have beside a campaign.json: what is written is then at most about
-// twice of what happens.
+// journalLimit returns the size that a journal may have beside a campaign.json: campaign.json is then rewritten
+// rarely enough that most of what is written is news.
 func journalLimit(campaign int64) int64 { return 1<<20 + 2*campaign }
 
 func removePrevious(dir string) error {

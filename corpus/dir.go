@@ -34,7 +34,7 @@ var folders = []string{Valid, EdgeCases, Interesting, Crashes, Hangs, Findings}
 // ErrExists is what [Create] returns, wrapped, when the directory holds a campaign already.
 var ErrExists = errors.New("holds a campaign already")
 
-// ErrForeign is what [Create] returns, wrapped, when the directory holds what is no part of a campaign.
+// ErrForeign is what [Create] returns, wrapped, when the directory holds files that do not belong to a campaign.
 var ErrForeign = errors.New("holds other files")
 
 // Skip says why something of a target is not fuzzed.
@@ -54,11 +54,11 @@ type Meta struct {
 	Extension string          `json:"extension,omitempty"` // of the files of inputs, with its dot; "": none
 	Crashes   []string        `json:"crashes,omitempty"`   // rules whose findings are crashes; nil: by name
 	Hangs     []string        `json:"hangs,omitempty"`     // rules whose findings are hangs; nil: by name
-	Subjects  []string        `json:"subjects,omitempty"`  // what of the target is fuzzed
-	Skipped   []Skip          `json:"skipped,omitempty"`   // what is not, and why
-	Blocked   []string        `json:"blocked,omitempty"`   // what is not because it may destroy something
+	Subjects  []string        `json:"subjects,omitempty"`  // parts of the target that are fuzzed
+	Skipped   []Skip          `json:"skipped,omitempty"`   // parts that are not, and why
+	Blocked   []string        `json:"blocked,omitempty"`   // parts that are not because they may destroy something
 	AFL       bool            `json:"afl,omitempty"`       // inputs are what the target reads: queue/, crashes/ and hangs/ are as AFL++ has them
-	Build     string          `json:"build,omitempty"`     // of the target: tells it from what it was before; "": unknown
+	Build     string          `json:"build,omitempty"`     // identifies the build of the target; when it changes, testcases run again; "": unknown
 	Edges     int             `json:"edges,omitempty"`     // counters of the target, of which a feature up to 2^32 holds number times 8 plus bucket, plus 1; 0: unknown
 }
 
@@ -104,8 +104,8 @@ type Dir struct {
 	compacting *compaction // in progress; nil: none is
 	hold       func()      // called before a compaction writes; nil except in tests
 	series     series
-	queue      *shelf            // nil: not wanted
-	shelves    map[string]*shelf // by folder; nil: inputs of findings are named by the finding
+	queue      *numbered            // nil: not wanted
+	inputs     map[string]*numbered // by folder; nil: inputs of findings are named by the finding
 	edges      map[teasel.Feature]struct{}
 	closed     bool
 
@@ -117,8 +117,8 @@ type Dir struct {
 
 var _ teasel.Reporter = (*Dir)(nil)
 
-// Create makes a campaign's directory, which may exist as long as it holds no campaign and nothing that is no part of
-// one, and locks it.
+// Create makes a campaign's directory, which may exist as long as it holds neither a campaign nor
+// other files, and locks it.
 func Create(path string, m Meta) (*Dir, error) {
 	if err := errors.Join(m.check(), checkForeign(path)); err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
@@ -147,7 +147,7 @@ func Create(path string, m Meta) (*Dir, error) {
 	return d, nil
 }
 
-// abandon gives up what an opening that failed has taken.
+// abandon releases what an opening that failed has acquired.
 func (d *Dir) abandon() error {
 	var err error
 	if d.journal != nil {
@@ -156,7 +156,7 @@ func (d *Dir) abandon() error {
 	return errors.Join(err, release(d.lock))
 }
 
-// checkForeign looks for files that are no part of a campaign. In a campaign's own directory anything may lie.
+// checkForeign returns an error if there are files that do not belong to a campaign. A directory with a campaign may hold any files.
 func checkForeign(path string) error {
 	files, err := os.ReadDir(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -189,7 +189,7 @@ func Open(path string) (*Dir, error) {
 	if err := d.acquire(); err != nil {
 		return nil, err
 	}
-	err := d.mend()
+	err := d.repair()
 	if err == nil {
 		err = d.load()
 	}
@@ -237,8 +237,8 @@ func (d *Dir) acquire() (err error) {
 	return err
 }
 
-// mend makes what is missing and removes what a kill left half written.
-func (d *Dir) mend() error {
+// repair makes missing directories and removes files that a kill left half written.
+func (d *Dir) repair() error {
 	for _, f := range append([]string{"."}, folders...) {
 		dir := filepath.Join(d.path, f)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -297,16 +297,16 @@ func (d *Dir) Meta() Meta {
 // SetMeta changes what the campaign is about, durably.
 func (d *Dir) SetMeta(m Meta) error { return d.change(m, func() {}) }
 
-// Renew is SetMeta for a target that is another than it was: what its testcases reach is forgotten as well, so that
-// [Dir.Snapshot] gives them without features and they run again.
+// Renew is SetMeta for a target that has changed: [Dir.Snapshot] returns its testcases as seeds from then on, since what
+// they reach has to be measured again.
 func (d *Dir) Renew(m Meta) error {
 	return d.change(m, func() {
 		clear(d.edges)
 		d.state.unstable = nil
 		for e := range d.state.kept() {
-			bare := *e
-			bare.Runs, bare.Features, bare.Measures, bare.Note = 0, teasel.FeatureSet{}, nil, nil
-			d.state.put(&bare)
+			seed := *e
+			seed.Runs, seed.Features, seed.Measures, seed.Note = 0, teasel.FeatureSet{}, nil, nil
+			d.state.put(&seed)
 		}
 	})
 }
@@ -337,7 +337,7 @@ func (d *Dir) writable() error {
 	return nil
 }
 
-// Close syncs what is not yet on disk, writes campaign.json anew and gives the lock up.
+// Close syncs what is not yet on disk, writes campaign.json anew and releases the lock.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	if d.readOnly || d.closed {
@@ -351,7 +351,7 @@ func (d *Dir) Close() error {
 	<-d.synced
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	errs := []error{d.failed, d.work(job{paths: d.pending}), d.settle(), d.compact(), d.series.write(d), d.series.close(),
+	errs := []error{d.failed, d.work(job{paths: d.pending}), d.updateCounts(), d.compact(), d.series.write(d), d.series.close(),
 		d.journal.file.Close(), release(d.lock)}
 	d.pending = nil
 	for i, err := range errs {

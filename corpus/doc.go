@@ -4,11 +4,11 @@
 //	journal           what has happened since campaign.json was written; while that is written anew, the part before is in
 //	                  journal.previous
 //	seeds/valid/      inputs that somebody gave us, and that the target should take
-//	seeds/edge_cases/ inputs that somebody gave us, and that are at a border
+//	seeds/edge_cases/ inputs that somebody gave us, and that are at the border of what is valid
 //	interesting/      the corpus: one encoded input a file, named by its content
 //	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain; named as AFL++ does where there is a queue/
 //	queue/            the corpus again under AFL++'s names, for targets that read plain bytes
-//	findings/         one file a finding, with all that is needed to show it again
+//	findings/         one file a finding, with all that is needed to reproduce it
 //	stats.csv         a line for every progress event
 //	fuzzer_stats      and plot_data: as AFL++ 4 writes them, for its tools and those of others
 //	lock              held, and with the process id in it, while a campaign runs
@@ -16,7 +16,7 @@
 // A [Dir] is a [teasel.Reporter]. A finding is on disk, file and directory synced, when Report returns. The rest is
 // written at once and synced about once a second, so that a killed process loses nothing and a power failure loses the
 // last second. There is no database: a corpus grows slowly once the first minutes are over, and plain files can be
-// read, copied and mended by anybody.
+// read, copied and repaired by anybody.
 //
-// What is broken on disk is told as a [Problem] and passed over; the rest is loaded.
+// A broken file is reported as a [Problem] and left out; the rest is loaded.
 package corpus

@@ -79,7 +79,7 @@ func (d *Dir) added(e *teasel.Entry) error {
 	return d.log(&record{Added: newTestcase(e)})
 }
 
-// evicted tells the journal first, or a kill in between would look like a lost file.
+// evicted writes the journal first, or a kill in between would look like a lost file.
 func (d *Dir) evicted(key string) error {
 	if !plainKey(key) {
 		return fmt.Errorf("evicting a testcase: key %.80q: expected letters and digits", key)
@@ -133,13 +133,13 @@ func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
 		&FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
 }
 
-// elapsed returns the time on the clock of the campaign, which the last progress event has told.
+// elapsed returns the time on the campaign's clock, from the last progress event on.
 func (d *Dir) elapsed() time.Duration {
 	return d.state.stats.Elapsed + max(d.now().Sub(d.clocked), 1)
 }
 
-// settle brings the counts in the files of findings up to date.
-func (d *Dir) settle() error {
+// updateCounts brings the counts in the files of findings up to date.
+func (d *Dir) updateCounts() error {
 	for id, f := range d.state.findings {
 		if n := d.state.counts[id]; n > f.Occurrences {
 			f.Occurrences = n
@@ -172,12 +172,12 @@ func (d *Dir) progress(e *teasel.Event) error {
 	select {
 	case d.syncing <- job{d.pending, d.journal.file}:
 		d.pending = nil
-	default: // the disk is behind; next time
+	default: // the disk is slow: with the next progress event
 	}
 	return nil
 }
 
-// Finish writes down what a run came to. It is called last.
+// Finish records the outcome of a run. It is called last.
 func (d *Dir) Finish(s teasel.Summary) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

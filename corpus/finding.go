@@ -14,7 +14,7 @@ import (
 
 const findingVersion = 1
 
-// FindingFile is a finding with all that is needed to show it again without the campaign it comes from.
+// FindingFile is a finding with all that is needed to reproduce it without its campaign.
 type FindingFile struct {
 	Kind    string          // of target, for example mcp
 	Target  json.RawMessage // the kind's own description of the target
@@ -110,7 +110,7 @@ func verbatim(data []byte) bool {
 		return false
 	}
 	if end := data[len(data)-1]; end != '}' && end != ']' {
-		return false // white space after the value would be lost
+		return false // trailing white space would be lost
 	}
 	// The input is one level deeper in the file, and there is a limit to the depth that a decoder takes.
 	if !json.Valid(data) || !json.Valid(bytes.Join([][]byte{{'['}, {']'}}, data)) {
@@ -190,7 +190,7 @@ func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
 		}
 	}
 	for _, p := range r.problems {
-		if wrong == nil || p.Err != nil { // what a later version means by its fields is not ours to judge
+		if wrong == nil || p.Err != nil { // a later version may use its fields in another way
 			wrong = p
 		}
 	}

@@ -13,7 +13,7 @@ const (
 	previousName   = "journal.previous" // while a compaction is in progress
 	journalVersion = 1
 	frameHead      = 18       // "llllllll cccccccc "
-	frameMost      = 64 << 20 // a longer frame is damage, not news
+	frameMost      = 64 << 20 // a longer frame is damaged
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -26,8 +26,8 @@ type journal struct {
 	limit int64 // size from which campaign.json is written anew
 }
 
-// opening is the first frame of a journal. A journal goes on where the campaign.json of the same epoch stops; with
-// one of a later epoch it has nothing to add.
+// opening is the first frame of a journal. A journal continues the campaign.json of the same epoch; a campaign.json of
+// a later epoch contains it.
 type opening struct {
 	Version int   `json:"teasel-journal"`
 	Epoch   int   `json:"epoch"`
@@ -91,7 +91,7 @@ func (j *journal) append(r *record) error {
 	}
 	frame := appendFrame(nil, text)
 	if _, err := j.file.Write(frame); err != nil {
-		// What was written of the frame would hide all that comes after it.
+		// Half a frame would hide all later ones.
 		if terr := j.file.Truncate(j.size); terr != nil {
 			return fmt.Errorf("writing the journal: %w, and then: %w", err, terr)
 		}

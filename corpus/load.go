@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// load reads campaign.json, the journal and the findings. What can be passed over is noted in d.found; an error means
+// load reads campaign.json, the journals and the findings. Problems that leave the rest usable go to d.found; an error means
 // that not even the kind of the target is known.
 func (d *Dir) load() error {
 	// A running campaign may have written the files anew between our reads.
@@ -109,7 +109,7 @@ func (d *Dir) live() bool {
 	return pid > 0 && alive(pid)
 }
 
-// loadFindings reads the files of findings: those are what was announced, whatever the rest says.
+// loadFindings reads the files of findings. A file counts even where campaign.json and the journals do not mention it.
 func (d *Dir) loadFindings() {
 	dir := filepath.Join(d.path, Findings)
 	files, err := os.ReadDir(dir)
@@ -149,8 +149,8 @@ func (d *Dir) loadFindings() {
 	}
 }
 
-// setAside keeps a copy of what is broken and about to be written anew, for a person to look at: until that is written, the
-// broken file is all there is.
+// setAside copies broken files that are about to be replaced, so that a person can look at them. The broken file itself stays
+// until it is replaced: nothing else has its content.
 func (d *Dir) setAside() error {
 	for _, name := range []string{campaignName, previousName, journalName} {
 		path := filepath.Join(d.path, name)
@@ -171,9 +171,9 @@ func (d *Dir) setAside() error {
 	return nil
 }
 
-// Snapshot returns what a campaign needs to carry on, and what is wrong with the directory. Broken files are left
-// out. Files in interesting/ of which nothing is known, because somebody put them there, come without features; check, if
-// it is not nil, says whether one is an input, and what is none is a problem.
+// Snapshot returns what a campaign needs to carry on, and the problems of the directory. Broken files are left out. Unknown
+// files in interesting/, which somebody has put there, are seeds if check returns nil for them, and problems otherwise; a nil
+// check takes all of them.
 func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Problem, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -199,7 +199,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 			s.Entries = append(s.Entries, entry)
 		}
 	}
-	more, bad, err := d.strangers(seen, s.Entries, check)
+	more, bad, err := d.unknownFiles(seen, s.Entries, check)
 	s.Entries = append(s.Entries, more...)
 	return s, append(problems, bad...), err
 }
@@ -209,8 +209,8 @@ func misnamed(path string, data []byte) *Problem {
 		strings.SplitN(filepath.Base(path), ".", 2)[0], teasel.Key(data), len(data))}
 }
 
-// strangers returns the files in interesting/ that are not among those seen.
-func (d *Dir) strangers(seen map[string]bool, known []teasel.Entry, check func([]byte) error) (es []teasel.Entry, bad []*Problem, err error) {
+// unknownFiles returns the files in interesting/ that are not among those seen.
+func (d *Dir) unknownFiles(seen map[string]bool, known []teasel.Entry, check func([]byte) error) (es []teasel.Entry, bad []*Problem, err error) {
 	dir := filepath.Join(d.path, Interesting)
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -264,7 +264,7 @@ func (d *Dir) findings() []teasel.Finding {
 	return fs
 }
 
-// Summary returns what the campaign has come to, as far as the directory tells.
+// Summary returns the outcome of the campaign so far, as recorded in the directory.
 func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -32,7 +32,7 @@ func Merge(corpora ...[]teasel.Entry) []teasel.Entry {
 
 // Minimal returns a part of the entries, in their order, that reaches every feature that all of them reach. No entry
 // of it could be left out. For each feature, the rarest first, that no entry chosen so far reaches, the simplest one
-// that does is chosen, as afl-cmin does; then those that later choices made needless go, the most complex first.
+// that does is chosen, as afl-cmin does; then entries that later choices made redundant are dropped, the most complex first.
 // Entries without features stay: they were never run, or are kept for a measure, so that features do not say whether they are
 // needed.
 func Minimal(entries []teasel.Entry) []teasel.Entry {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// ErrVersion is what a problem with a file wraps that a later version of the program wrote.
+// ErrVersion is wrapped by the problem of a file that a later version of the program has written.
 var ErrVersion = errors.New("unknown version")
 
-// Problem is something on disk that is not as it should be. It is an error as well.
+// Problem is a fault in a file on disk. It is an error as well.
 type Problem struct {
 	File   string // its path
 	Line   int    // from 1; 0: the whole file, or one without lines
 	Offset int64  // in bytes
 	Text   string // what was found and what was expected
-	Err    error  // what lies behind it; nil: nothing more
+	Err    error  // its cause; nil: none
 }
 
 // Error names the place and says what was expected there.
@@ -33,7 +33,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what lies behind the problem.
+// Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
 // line returns the number of the line that has data[offset].

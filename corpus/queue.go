@@ -14,18 +14,18 @@ import (
 // Queue is where AFL++ has its corpus.
 const Queue = "queue"
 
-// shelf is a folder whose files are numbered as AFL++ numbers them: id:000007,src:000003,time:1234,execs:5678,op:havoc.
+// numbered is a folder whose files are numbered as AFL++ numbers them: id:000007,src:000003,time:1234,execs:5678,op:havoc.
 // AFL++'s instances read each other's queues number by number and wait for the next one for ever: there is no gap, and
-// what has a number once keeps it, also when the corpus no longer holds it.
-type shelf struct {
+// an input keeps its number when the corpus no longer holds it.
+type numbered struct {
 	path  string
 	next  int
 	names map[string]string // of files, by what they hold: the key of a testcase, the id of a finding
 	ids   map[string]int    // numbers, by the same
 }
 
-// openShelf reads what an earlier run has left in a folder, which it makes if there is none. holds says what a file holds.
-func openShelf(path string, holds func(path string) (string, error)) (*shelf, error) {
+// openNumbered reads what an earlier run has left in a folder, which it makes if there is none. holds says what a file holds.
+func openNumbered(path string, holds func(path string) (string, error)) (*numbered, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func openShelf(path string, holds func(path string) (string, error)) (*shelf, er
 	if err != nil {
 		return nil, err
 	}
-	s := &shelf{path: path, names: map[string]string{}, ids: map[string]int{}}
+	s := &numbered{path: path, names: map[string]string{}, ids: map[string]int{}}
 	for _, f := range files {
 		var id int
 		if _, err := fmt.Sscanf(f.Name(), "id:%d,", &id); err != nil || !f.Type().IsRegular() {
@@ -52,10 +52,10 @@ func openShelf(path string, holds func(path string) (string, error)) (*shelf, er
 	return s, nil
 }
 
-// put gives an input the next number; rest is the name after it. What the shelf holds already keeps its number and is
+// put gives an input the next number; rest is the name after it. What the folder holds already keeps its number and is
 // written again unless it is a testcase, which never changes. same is a file with the same content, "": none. It returns
 // the file's path.
-func (s *shelf) put(key, rest, same string, data []byte) (path string, err error) {
+func (s *numbered) put(key, rest, same string, data []byte) (path string, err error) {
 	if name := s.names[key]; name != "" {
 		path = filepath.Join(s.path, name)
 		if same == "" {
@@ -99,13 +99,13 @@ func (d *Dir) openQueue() (err error) {
 	if !d.meta.AFL {
 		return nil
 	}
-	if d.queue, err = openShelf(filepath.Join(d.path, Queue), contentKey); err != nil {
+	if d.queue, err = openNumbered(filepath.Join(d.path, Queue), contentKey); err != nil {
 		return fmt.Errorf("opening %s: %w", Queue, err)
 	}
 	for e := range d.state.kept() {
 		path := d.entryPath(e.Key)
 		data, err := os.ReadFile(path)
-		if err == nil && teasel.Key(data) == e.Key { // what is lost or broken was told already
+		if err == nil && teasel.Key(data) == e.Key { // load has reported lost and broken files
 			err = d.enqueue(e, data)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -143,9 +143,9 @@ func (d *Dir) queueName(e *teasel.Entry) string {
 // openInputs makes ready the folders of plain inputs and makes up for those that were lost.
 func (d *Dir) openInputs() (err error) {
 	if d.meta.AFL {
-		d.shelves = map[string]*shelf{}
+		d.inputs = map[string]*numbered{}
 		for _, folder := range [...]string{Crashes, Hangs} {
-			if d.shelves[folder], err = openShelf(filepath.Join(d.path, folder), findingID); err != nil {
+			if d.inputs[folder], err = openNumbered(filepath.Join(d.path, folder), findingID); err != nil {
 				return fmt.Errorf("opening %s: %w", folder, err)
 			}
 		}
@@ -158,7 +158,7 @@ func (d *Dir) openInputs() (err error) {
 		folder := d.meta.folder(f.Rule)
 		d.series.saw(folder)
 		name := id + d.meta.Extension
-		if s := d.shelves[folder]; s != nil {
+		if s := d.inputs[folder]; s != nil {
 			name = s.names[id]
 		}
 		if _, err := os.Lstat(filepath.Join(d.path, folder, name)); err == nil && name != "" {
@@ -178,7 +178,7 @@ func (d *Dir) plainInput(id string, f *teasel.Finding) (err error) {
 		return nil
 	}
 	path := filepath.Join(d.path, folder, id+d.meta.Extension)
-	if s := d.shelves[folder]; s != nil {
+	if s := d.inputs[folder]; s != nil {
 		rest := fmt.Sprintf("time:%d,execs:%d,%s%s", d.state.stats.Elapsed.Milliseconds(), f.Execution, ofFinding, id)
 		if folder == Crashes {
 			rest = fmt.Sprintf("sig:%02d,%s", f.Signal, rest)

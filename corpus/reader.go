@@ -35,7 +35,7 @@ func (r *reader) at() int64 {
 	return at
 }
 
-// broken notes why the text is no JSON. Where it is some, the decoder stumbled over the wrong kind of token.
+// broken notes why the text is not valid JSON, or that the decoder met the wrong kind of token.
 func (r *reader) broken(want string) bool {
 	var whole json.RawMessage
 	var syntax *json.SyntaxError

@@ -32,8 +32,8 @@ type record struct {
 	Occurrences map[string]uint64 `json:"occurrences,omitempty"` // of findings, by id
 	Unstable    features          `json:"unstable,omitzero"`
 	Stopped     string            `json:"stopped,omitempty"`
-	Folder      string            `json:"folder,omitempty"` // of the input of what was found
-	At          seconds           `json:"at,omitempty"`     // when
+	Folder      string            `json:"folder,omitempty"` // that holds the input of Found, such as crashes
+	At          seconds           `json:"at,omitempty"`     // when Found was found
 }
 
 // testcase is a [teasel.Entry] without its bytes, which are in a file of their own.

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Room returns why there is no room for a campaign in path, as far as that can be told without writing anything: it wraps
-// [ErrLocked] where one is running, [ErrForeign] where other files are, or the operating system's reason. nil says that
-// [Create] will most likely do, once a campaign that has ended is out of its way.
+// Room returns why [Create] would fail for path, as far as that can be found out without writing anything: the error wraps
+// [ErrLocked] where one is running, [ErrForeign] where other files are, or the operating system's error. After nil
+// [Create] most likely succeeds, once a finished campaign in path has been moved away.
 func Room(path string) error {
 	err := checkForeign(path)
 	switch {

@@ -21,8 +21,8 @@ type Seed struct {
 
 // Load reads the inputs below path: every file is one, unless its name begins with a dot. A campaign's directory is
 // taken for its seeds and testcases; a single file is fine too. Of files with the same content only the first by name
-// is kept. A file that check refuses is told as a problem and left out; a nil check refuses nothing. The error says
-// that path itself cannot be read.
+// is kept. A file for which check returns an error is left out and is a problem; a nil check takes every file. The
+// error says that path itself cannot be read.
 func Load(path string, check func(data []byte) error) (seeds []Seed, problems []*Problem, err error) {
 	roots := []string{path}
 	if IsCampaign(path) {

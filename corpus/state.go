@@ -10,21 +10,21 @@ import (
 
 // state is what campaign.json and the journals say together. Playing the same records gives the same state.
 type state struct {
-	stats    teasel.Stats
-	stopped  string
-	workers  []teasel.WorkerState
-	unstable []teasel.Feature // in order of discovery
-	list     []*teasel.Entry  // testcases as they came, without their bytes; nil: evicted since. An entry is replaced, never changed
-	at       map[string]int   // places in list, by key
-	findings map[string]*teasel.Finding
-	counts   map[string]uint64  // occurrences, also of findings that have no file
-	last     map[string]seconds // when the last finding came whose input is in a folder, on the clock of Elapsed
-	picks    uint64             // how often testcases were chosen
-	unlucky  uint64             // picks when the last testcase came
-	current  string             // key of the testcase that was chosen last
-	pending  int                // testcases never chosen
-	own      int                // testcases that the campaign has found itself
-	depth    int                // most mutations that any testcase has been away from a seed
+	stats       teasel.Stats
+	stopped     string
+	workers     []teasel.WorkerState
+	unstable    []teasel.Feature // in order of discovery
+	list        []*teasel.Entry  // testcases in order of arrival, without their bytes; nil: evicted since. An entry is replaced, never changed
+	at          map[string]int   // places in list, by key
+	findings    map[string]*teasel.Finding
+	counts      map[string]uint64  // occurrences, also of findings that have no file
+	last        map[string]seconds // when the last finding came whose input is in a folder, on the clock of Elapsed
+	picks       uint64             // how often testcases were chosen
+	picksBefore uint64             // picks when the last testcase came
+	current     string             // key of the testcase that was chosen last
+	pending     int                // testcases never chosen
+	own         int                // testcases that the campaign has found itself
+	depth       int                // most mutations that any testcase has been away from a seed
 }
 
 func newState() state {
@@ -34,7 +34,7 @@ func newState() state {
 func (s *state) apply(r *record) {
 	if r.Added != nil {
 		s.add(r.Added.entry())
-		s.unlucky = s.picks
+		s.picksBefore = s.picks
 	}
 	if s.remove(r.Evicted) {
 		s.stats.Evicted++

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// job is what one round of syncing is about.
+// job lists the files to sync in one round.
 type job struct {
 	paths   []string // in Interesting, Crashes and Hangs
 	journal *os.File // nil: none
 }
 
-// syncLoop does the rounds, so that nobody waits for the disk; it ends when there are no more.
+// syncLoop does the jobs, so that nobody waits for the disk; it ends when there are no more.
 func (d *Dir) syncLoop() {
 	defer close(d.synced)
 	for j := range d.syncing {

@@ -54,7 +54,7 @@ func (j joined) out() string { return filepath.Join(j.sync, j.name) }
 func (j joined) apply(p *plan[[]byte]) {
 	p.options.Out = j.out()
 	p.meta.AFL = true
-	p.campaign.Source = corpus.NewNeighbours(j.sync, j.name)
+	p.campaign.Source = corpus.NewInstances(j.sync, j.name)
 }
 
 // rejoin returns what --join has to say for the campaign in dir to go on: it may have been moved aside since.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func pull(t *testing.T, n *Neighbours) (out []string) {
+func pull(t *testing.T, n *Instances) (out []string) {
 	t.Helper()
 	ins, err := n.Pull(context.Background())
 	if err != nil {
@@ -23,7 +23,7 @@ func pull(t *testing.T, n *Neighbours) (out []string) {
 }
 
 // Each input of the other instances comes once, also over a new start, and what they had from us does not come back.
-func TestNeighbours(t *testing.T) {
+func TestInstances(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, data string) {
 		path := filepath.Join(dir, name)
@@ -46,7 +46,7 @@ func TestNeighbours(t *testing.T) {
 	put("second/queue/README", "no testcase")
 	put("file", "no instance")
 	put("fresh/cmdline", "no queue yet")
-	n := NewNeighbours(dir, "us")
+	n := NewInstances(dir, "us")
 	if got := pull(t, n); !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("first %q", got)
 	}
@@ -61,7 +61,7 @@ func TestNeighbours(t *testing.T) {
 	}
 	put("fresh/queue/id:000000,orig:y", "three")
 	put("main/queue/id:000005,src:000002,op:havoc", "four")
-	n = NewNeighbours(dir, "us")
+	n = NewInstances(dir, "us")
 	if got := pull(t, n); !slices.Equal(got, []string{"three", "four"}) {
 		t.Errorf("after a new start %q", got)
 	}
@@ -76,7 +76,7 @@ func TestNeighbours(t *testing.T) {
 	if got := pull(t, n); !slices.Equal(got, []string{"last"}) {
 		t.Errorf("then %q", got)
 	}
-	if _, err := NewNeighbours(filepath.Join(dir, "nowhere"), "us").Pull(context.Background()); err == nil {
+	if _, err := NewInstances(filepath.Join(dir, "nowhere"), "us").Pull(context.Background()); err == nil {
 		t.Error("a directory that is not there was read")
 	}
 }

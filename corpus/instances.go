@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	syncedName = ".synced" // how far we have read each neighbour, in our directory: a file each, as AFL++ has it
+	syncedName = ".synced" // how far we have read each other instance, in our directory: a file each, as AFL++ has it
 	pullMost   = 1024      // inputs that are brought at a time
 	aflLargest = 1 << 20   // AFL++ has no longer inputs
 )
 
-// Neighbours are the other instances of an AFL++ campaign: the folders beside ours that have a queue. Each input of theirs
+// Instances are the other instances of an AFL++ campaign: the folders beside ours that have a queue. Each input of theirs
 // is brought once; how far that has gone is kept as AFL++ keeps it, so that the next run goes on there. One goroutine at a
 // time may use it.
-type Neighbours struct {
+type Instances struct {
 	sync, name string
 	next       map[string]uint32 // number to go on with, by instance
 	kept       map[string]uint32 // of that, what is on disk
 	seen       map[string]bool   // keys of what was brought
 }
 
-var _ teasel.Source = (*Neighbours)(nil)
+var _ teasel.Source = (*Instances)(nil)
 
-// NewNeighbours returns the neighbours of the instance name in AFL++'s output directory sync.
-func NewNeighbours(sync, name string) *Neighbours {
-	return &Neighbours{sync: sync, name: name, next: map[string]uint32{}, kept: map[string]uint32{}, seen: map[string]bool{}}
+// NewInstances returns the instances beside name in AFL++'s output directory sync.
+func NewInstances(sync, name string) *Instances {
+	return &Instances{sync: sync, name: name, next: map[string]uint32{}, kept: map[string]uint32{}, seen: map[string]bool{}}
 }
 
 // Pull implements [teasel.Source]. What an earlier call has brought is noted as done only now.
-func (n *Neighbours) Pull(ctx context.Context) ([][]byte, error) {
+func (n *Instances) Pull(ctx context.Context) ([][]byte, error) {
 	if err := n.keep(); err != nil {
-		return nil, fmt.Errorf("noting what was read of the neighbours: %w", err)
+		return nil, fmt.Errorf("noting what was read of other instances: %w", err)
 	}
 	others, err := os.ReadDir(n.sync)
 	if err != nil {
-		return nil, fmt.Errorf("looking for neighbours: %w", err)
+		return nil, fmt.Errorf("looking for other instances: %w", err)
 	}
 	var ins [][]byte
 	for _, o := range others {
@@ -59,9 +59,9 @@ func (n *Neighbours) Pull(ctx context.Context) ([][]byte, error) {
 	return ins, nil
 }
 
-// read appends what is new in the queue of an instance. What cannot be read is passed over: a neighbour comes and goes as
+// read appends what is new in the queue of an instance. Unreadable files are passed over: other instances come and go as
 // it likes.
-func (n *Neighbours) read(ins [][]byte, name string) [][]byte {
+func (n *Instances) read(ins [][]byte, name string) [][]byte {
 	queue := filepath.Join(n.sync, name, Queue)
 	files, err := os.ReadDir(queue) // sorted, as long as the numbers have six digits
 	if err != nil {
@@ -97,7 +97,7 @@ func (n *Neighbours) read(ins [][]byte, name string) [][]byte {
 }
 
 // stored returns where an earlier run has stopped.
-func (n *Neighbours) stored(name string) uint32 {
+func (n *Instances) stored(name string) uint32 {
 	data, err := os.ReadFile(filepath.Join(n.sync, n.name, syncedName, name))
 	if err != nil || len(data) != 4 {
 		return 0
@@ -107,7 +107,7 @@ func (n *Neighbours) stored(name string) uint32 {
 	return at
 }
 
-func (n *Neighbours) keep() error {
+func (n *Instances) keep() error {
 	dir := filepath.Join(n.sync, n.name, syncedName)
 	for _, name := range slices.Sorted(maps.Keys(n.next)) {
 		at := n.next[name]
