@@ -1,6 +1,10 @@
 package corpus
 
 import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -42,5 +46,48 @@ func BenchmarkReport(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
+	}
+}
+
+// The worst that the hub waits for while a corpus of testcases with 500 features grows and is compacted several times, and
+// what a testcase takes in memory and on disk.
+func BenchmarkGrowth(b *testing.B) {
+	for b.Loop() {
+		d, err := Create(b.TempDir(), testMeta())
+		if err != nil {
+			b.Fatal(err)
+		}
+		const n, per = 10_000, 500
+		r, fs := rand.New(rand.NewPCG(1, 2)), make([]teasel.Feature, per)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var worst, total time.Duration
+		for i := range n {
+			for j := range fs {
+				fs[j] = teasel.Feature(r.IntN(400_000) + 1)
+			}
+			e := added(strconv.Itoa(i), fs...)
+			began := time.Now()
+			if err := d.Report(e); err != nil {
+				b.Fatal(err)
+			}
+			took := time.Since(began)
+			worst, total = max(worst, took), total+took
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(total.Microseconds())/n, "report-µs")
+		b.ReportMetric(float64(worst.Microseconds())/1000, "report-worst-ms")
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "bytes/testcase")
+		b.ReportMetric(float64(d.epoch), "epochs")
+		if err := d.Close(); err != nil {
+			b.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(d.Path(), campaignName))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(info.Size())/n, "disk-bytes/testcase")
 	}
 }
