@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
@@ -158,9 +159,9 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation)
 		return false, err
 	}
 	switch {
-	case r.Killed == forkserver.Cancelled:
+	case r.Killed == proc.Cancelled:
 		return false, context.Cause(ctx)
-	case r.Killed != forkserver.NotKilled, r.Gone, r.Status.Signaled(), r.Status.Exited() && r.Status != 0 && e.fatal(r.Status.ExitStatus()):
+	case r.Killed != proc.NotKilled, r.Gone, r.Status.Signaled(), r.Status.Exited() && r.Status != 0 && e.fatal(r.Status.ExitStatus()):
 		return true, e.died(ctx, in, o, r)
 	}
 	o.Exit = teasel.ExitOK
@@ -205,7 +206,7 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result) error {
 	limit := e.target.patience(o.Ask)
 	c := e.wrecks.explain(o, r, e.server.Stderr(), limit)
-	if r.Killed != forkserver.NotKilled || r.Gone || len(c.Stack) > 0 {
+	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 {
 		return nil
 	}
 	name, news, err := e.wrecks.deaths(c.Rule).Judge(e.server.Trace(), func() ([]byte, error) {

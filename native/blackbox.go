@@ -13,6 +13,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
@@ -64,7 +65,7 @@ func (e *blackBox) try(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Killed == forkserver.Cancelled:
+	case r.Killed == proc.Cancelled:
 		return context.Cause(ctx)
 	case r.Status.Exited() && (r.Status.ExitStatus() == notFound || r.Status.ExitStatus() == notExecutable):
 		return fmt.Errorf("it ends with status %d at its start: %s", r.Status.ExitStatus(), strings.TrimSpace(string(e.program.Stderr())))
@@ -94,9 +95,9 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 	}
 	status := r.Status.ExitStatus()
 	switch {
-	case r.Killed == forkserver.Cancelled:
+	case r.Killed == proc.Cancelled:
 		return context.Cause(ctx)
-	case r.Killed != forkserver.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
+	case r.Killed != proc.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
 		sanitizerExit(status) && triage.Reported(e.program.Stderr()):
 		e.wrecks.explain(o, r, e.program.Stderr(), limit)
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
@@ -33,9 +34,12 @@ func (w *wrecks) explain(o *teasel.Observation, result forkserver.Result, stderr
 	c, r := &Crash{Report: strings.TrimSpace(strings.ToValidUTF8(string(stderr), "?"))}, &triage.Report{}
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
 	switch {
-	case result.Killed == forkserver.Slow:
-		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end after %v", limit)
-	case result.Killed == forkserver.Fat:
+	case result.Killed == proc.Timeout:
+		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", limit)
+		if result.Waited {
+			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", limit)
+		}
+	case result.Killed == proc.MemoryLimit:
 		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", w.limit>>20)
 	case result.Status.Exited():
 		c.Status = result.Status.ExitStatus()

@@ -31,10 +31,10 @@ type Plain struct {
 	env      []string
 	null     *os.File
 	input    *inputFile
-	stdout   *outputFile
-	stderr   *outputFile
+	stdout   *proc.Capture
+	stderr   *proc.Capture
 	guardian *proc.Guardian
-	watch    watchdog
+	watch    watch
 }
 
 // NewPlain makes ready to run a program.
@@ -49,10 +49,10 @@ func NewPlain(c Command) (_ *Plain, err error) {
 	if p.input, err = newInputFile(c.Input); err != nil {
 		return nil, err
 	}
-	if p.stdout, err = newOutputFile("stdout"); err != nil {
+	if p.stdout, err = proc.NewCapture("stdout"); err != nil {
 		return nil, err
 	}
-	if p.stderr, err = newOutputFile("stderr"); err != nil {
+	if p.stderr, err = proc.NewCapture("stderr"); err != nil {
 		return nil, err
 	}
 	if p.null, err = os.Open(os.DevNull); err != nil {
@@ -61,6 +61,7 @@ func NewPlain(c Command) (_ *Plain, err error) {
 	if p.guardian, err = proc.Guard(p.marker, c.Folder); err != nil {
 		return nil, err
 	}
+	p.watch.stdout, p.watch.stderr = p.stdout, p.stderr
 	p.watch.start(c.Memory, 0, p.marker)
 	return p, nil
 }
@@ -70,21 +71,21 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	if err := p.input.write(in); err != nil {
 		return Result{}, err
 	}
-	p.stdout.rewind()
-	p.stderr.rewind()
+	p.stdout.Rewind()
+	p.stderr.Rewind()
 	// The kernel ends the program when the thread ends that has started it, which must not be before us.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p.watch.begin(ctx, 0, limit)
 	pid, leash, err := p.spawn()
 	if err != nil {
-		p.watch.end()
+		p.watch.dog.End()
 		return Result{}, err
 	}
 	defer syscall.Close(leash)
 	p.watch.pid.Store(int64(pid))
 	proc.AwaitEnd(pid)
-	reason := p.watch.end()
+	reason := p.watch.dog.End()
 	syscall.Kill(-pid, syscall.SIGKILL) // what it has left in its group; while it is not reaped, the number is its own
 	for range leashLooks {              // one that is killed may have forked just before, and takes a moment to die
 		if !held(leash) {
@@ -102,7 +103,7 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	if err != nil {
 		return Result{}, fmt.Errorf("waiting for %s: %w", p.cmd.Args[0], err)
 	}
-	return Result{Status: ws, Killed: reason}, nil
+	return Result{Status: ws, Killed: reason, Waited: p.watch.dog.Waited()}, nil
 }
 
 func (p *Plain) spawn() (pid, leash int, err error) {
@@ -115,7 +116,7 @@ func (p *Plain) spawn() (pid, leash int, err error) {
 	for i := range files {
 		files[i] = ^uintptr(0)
 	}
-	files[0], files[1], files[2], files[leashFD] = p.null.Fd(), p.stdout.file.Fd(), p.stderr.file.Fd(), uintptr(pipe[1])
+	files[0], files[1], files[2], files[leashFD] = p.null.Fd(), p.stdout.File().Fd(), p.stderr.File().Fd(), uintptr(pipe[1])
 	if p.cmd.Input == "" {
 		files[0] = p.input.file.Fd()
 	}
@@ -144,20 +145,20 @@ func held(fd int) bool {
 }
 
 // Stdout returns what the last run has written to standard output. It is lent until the next.
-func (p *Plain) Stdout() []byte { return p.stdout.written() }
+func (p *Plain) Stdout() []byte { return p.stdout.Bytes() }
 
 // Stderr returns what the last run has written to standard error. It is lent until the next.
-func (p *Plain) Stderr() []byte { return p.stderr.written() }
+func (p *Plain) Stderr() []byte { return p.stderr.Bytes() }
 
 // Close gives everything back. Nothing runs between two calls of Run.
 func (p *Plain) Close() error {
-	p.watch.stop()
+	p.watch.dog.Stop()
 	var errs []error
 	if p.guardian != nil {
 		errs = append(errs, p.guardian.Close())
 		p.guardian = nil
 	}
 	closeFiles(p.null)
-	errs = append(errs, p.input.close(), p.stdout.close(), p.stderr.close())
+	errs = append(errs, p.input.close(), p.stdout.Close(), p.stderr.Close())
 	return errors.Join(errs...)
 }

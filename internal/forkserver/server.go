@@ -40,12 +40,12 @@ type Server struct {
 	trace    *segment
 	shared   *segment // of the input
 	input    *inputFile
-	stderr   *outputFile
+	stderr   *proc.Capture
 	gone     bool
 	asleep   int  // child that has stopped itself and waits for an input; 0: none
 	stale    bool // a child that had stopped itself was killed
 
-	watch watchdog
+	watch watch
 	wire  wire
 }
 
@@ -55,7 +55,8 @@ const MaxInput = 1 << 20
 // Result is how a run ended.
 type Result struct {
 	Status syscall.WaitStatus // of a child that loops and is ready for more: stopped
-	Killed Reason             // by us
+	Killed proc.Reason        // by us
+	Waited bool               // it was killed because it waited, and had used little processor time
 	Gone   bool               // the server is gone as well, and has to be started anew
 }
 
@@ -66,7 +67,7 @@ func (s *Server) Trace() []byte { return s.trace.bytes[:s.Hello.MapSize] }
 func (s *Server) Gone() bool { return s.gone }
 
 // Stderr returns what the last run has written to standard error. It is lent until the next.
-func (s *Server) Stderr() []byte { return s.stderr.written() }
+func (s *Server) Stderr() []byte { return s.stderr.Bytes() }
 
 // errGone is how it shows that the server itself is dead.
 var errGone = errors.New("target is gone")
@@ -141,7 +142,7 @@ func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Resul
 	if err := s.place(in); err != nil {
 		return Result{}, err
 	}
-	s.stderr.rewindText()
+	s.stderr.RewindText()
 	clear(s.Trace())
 	var killed uint32
 	if s.stale {
@@ -149,19 +150,19 @@ func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Resul
 	}
 	s.watch.begin(ctx, s.asleep, limit)
 	status, err := s.exchange(killed)
-	reason := s.watch.end()
+	reason := s.watch.dog.End()
 	if err != nil {
 		s.asleep = 0
-		return Result{Status: syscall.WaitStatus(syscall.SIGKILL), Killed: reason, Gone: true}, nil
+		return Result{Status: syscall.WaitStatus(syscall.SIGKILL), Killed: reason, Waited: s.watch.dog.Waited(), Gone: true}, nil
 	}
 	ws := syscall.WaitStatus(status)
 	s.asleep = 0
 	if ws.Stopped() {
-		if s.asleep = int(s.watch.pid.Load()); reason != NotKilled { // it was ready just before it was hit
+		if s.asleep = int(s.watch.pid.Load()); reason != proc.NotKilled { // it was ready just before it was hit
 			s.asleep, s.stale = 0, true
 		}
 	}
-	return Result{Status: ws, Killed: reason}, nil
+	return Result{Status: ws, Killed: reason, Waited: s.watch.dog.Waited()}, nil
 }
 
 // exchange is the hot path: one word there, two back.
@@ -212,7 +213,7 @@ func (s *Server) Marker() string { return s.marker }
 
 // Close ends the program and everything it has started, and returns when all of it is gone.
 func (s *Server) Close() error {
-	s.watch.stop()
+	s.watch.dog.Stop()
 	var errs []error
 	if s.process != nil {
 		errs = append(errs, proc.KillAll(s.process.Process.Pid, s.marker))
@@ -229,20 +230,9 @@ func (s *Server) Close() error {
 			*fd = -1
 		}
 	}
-	errs = append(errs, s.trace.close(), s.shared.close(), s.input.close(), s.stderr.close())
+	errs = append(errs, s.trace.close(), s.shared.close(), s.input.close(), s.stderr.Close())
 	return errors.Join(errs...)
 }
-
-// Reason is why we have killed a child.
-type Reason uint32
-
-// The reasons.
-const (
-	NotKilled Reason = iota
-	Slow             // it took longer than its limit
-	Fat              // it held more memory than its limit
-	Cancelled        // nobody wants to know any more
-)
 
 // closeFiles closes what is not nil.
 func closeFiles(fs ...*os.File) {

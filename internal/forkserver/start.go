@@ -65,6 +65,7 @@ func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
 		err = s.greet(ctx)
 	}
 	if err == nil {
+		s.watch.stderr = s.stderr
 		s.watch.start(c.Memory, s.PID(), s.marker)
 		return s, 0, nil
 	}
@@ -90,7 +91,7 @@ func (s *Server) spawn() (err error) {
 	if s.input, err = newInputFile(s.cmd.Input); err != nil {
 		return err
 	}
-	if s.stderr, err = newOutputFile("stderr"); err != nil {
+	if s.stderr, err = proc.NewCapture("stderr"); err != nil {
 		return err
 	}
 	if s.guardian, err = proc.Guard(s.marker, s.cmd.Folder); err != nil {
@@ -106,7 +107,7 @@ func (s *Server) spawn() (err error) {
 	if s.cmd.Input == "" {
 		p.Stdin = s.input.file
 	}
-	p.Stderr = s.stderr.file
+	p.Stderr = s.stderr.File()
 	p.ExtraFiles = append(make([]*os.File, controlFD-3, controlFD-1), control, status)
 	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := proc.AtFixedAddresses(p.Start); err != nil {
