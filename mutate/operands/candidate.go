@@ -101,7 +101,7 @@ func (s *study) learn(in []byte, rec *Recording) {
 	}
 }
 
-// holds reports whether a number that says something stands in the input, in either byte order.
+// holds reports whether a number stands in the input, in either byte order. Small numbers do not count: they stand everywhere.
 func holds(in []byte, n uint64, size int) bool {
 	if n < 1<<16 && size != 2 || n < 1<<5 || size == 1 {
 		return false
@@ -128,7 +128,7 @@ type builder struct {
 	tokens map[string]bool
 }
 
-// replace adds wanted in the places where found stands.
+// replace adds swaps that put wanted in the places where found stands.
 func (b *builder) replace(found []byte, wanted string) {
 	if len(found) == 0 || string(found) == wanted {
 		return
@@ -148,15 +148,15 @@ func (b *builder) replace(found []byte, wanted string) {
 }
 
 func (b *builder) token(t string) {
-	if len(t) < 2 || len(b.found) == maxTokens || b.tokens[t] || bytes.Contains(b.in, []byte(t)) || plain(t) {
+	if len(t) < 2 || len(b.found) == maxTokens || b.tokens[t] || bytes.Contains(b.in, []byte(t)) || smallNumber(t) {
 		return
 	}
 	b.tokens[t] = true
 	b.found = append(b.found, t)
 }
 
-// plain reports whether a token is of one byte only but for its zeros: a small number.
-func plain(t string) bool {
+// smallNumber reports whether a token has one byte at most that is neither 0x00 nor 0xff.
+func smallNumber(t string) bool {
 	n := 0
 	for i := range len(t) {
 		if t[i] != 0 && t[i] != 0xff {
@@ -166,7 +166,7 @@ func plain(t string) bool {
 	return n < 2
 }
 
-// text tries wanted where found, or its beginning, stands: over as many bytes, and instead of found.
+// text adds swaps for wanted where found, or the beginning of it, stands: in its place, and over as many bytes as wanted has.
 func (b *builder) text(found, wanted string) {
 	b.token(wanted)
 	for n := len(found); n > 0; n /= 2 {
@@ -184,7 +184,7 @@ func (b *builder) text(found, wanted string) {
 	}
 }
 
-// overwrite adds wanted over the bytes from found on.
+// overwrite adds a swap that writes wanted over the bytes from found on.
 func (b *builder) overwrite(found []byte, wanted string) {
 	if i := bytes.Index(b.in, found); i >= 0 && len(b.swaps) < maxSwaps {
 		if s := (swap{i, min(len(wanted), len(b.in)-i), wanted}); !b.known[s] {
@@ -194,7 +194,7 @@ func (b *builder) overwrite(found []byte, wanted string) {
 	}
 }
 
-// number tries both sides in the place of each other, in fewer bytes too if both fit, in either byte order and in digits.
+// number adds swaps for each side in the place of the other, in either byte order, in fewer bytes if both fit, and in digits.
 func (b *builder) number(op teasel.Operand) {
 	size := int(op.Size)
 	if size != 1 && size != 2 && size != 4 && size != 8 {

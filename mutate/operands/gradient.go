@@ -11,38 +11,39 @@ import (
 
 var _ teasel.Stage[[]byte] = Gradient{}
 
-// Gradient turns comparisons whose operands do not stand in a testcase but are computed from a few of its bytes: numbers
-// out of a range, scaled, added up, packed into bits, written in digits. It finds the bytes that move the difference of
-// the operands, measures by how much each of their bits does, and puts together what makes the operands equal, or one
-// greater or less. Each testcase is tried once, after what [InputToState] has for it, and only for comparisons that came
-// out one way on all that was recorded so far.
+// Gradient makes comparisons come out differently whose operands are computed from a few bytes of a testcase, such as
+// numbers that are scaled, added up, packed into bits or written in digits. It finds the bytes on which the difference of the
+// operands depends, measures by how much each of their bits changes it, and combines bits so that the operands become equal,
+// or one of them greater or less. It works on a testcase once, after [InputToState] has tried all candidates, and only on
+// comparisons that have come out one way in every recording so far.
 type Gradient struct{}
 
 // Name implements [teasel.Stage].
 func (Gradient) Name() string { return "gradient" }
 
-// What is tried at most.
+// Limits of the work on one testcase.
 const (
-	maxTargets = 128  // comparisons of a testcase
-	maxNth     = 4    // times that a run makes the same one
-	maxBlocks  = 64   // parts of a testcase that are changed to see what moves
-	maxBytes   = 16   // that an operand is computed from; more are a checksum
-	maxUnion   = 32   // that are looked at bit by bit
-	maxSteps   = 4    // towards a solution that is not found at once
-	maxSweeps  = 4    // bytes of which all values are tried
-	maxGrowth  = 1024 // bytes that a testcase is made longer, where its length is what counts
+	maxTargets = 128  // comparisons that are worked on
+	maxNth     = 4    // occurrences of one comparison in an execution
+	maxBlocks  = 64   // parts of the testcase that are changed to find those that matter
+	maxBytes   = 16   // that an operand depends on; if it depends on more, it is a checksum
+	maxUnion   = 32   // of all targets together whose bits are measured
+	maxSteps   = 4    // towards a solution that is not found in one
+	maxSweeps  = 4    // bytes of which all 256 values are tried
+	maxGrowth  = 1024 // bytes by which a testcase is made longer, where an operand depends on its length
 )
 
-// A comparison is sought once more each time that there were twice as many searches; where nothing moved it, that was but a
-// third of a try.
+// A comparison gets one more try each time that the number of testcases worked on has doubled. A try in which no byte
+// mattered counts as a third.
 const fullTry = 3
 
-// The stage makes some executions at once, and then one of so many. Recording so many comparisons costs as much as another.
+// The stage may make searchAllowance executions at first, and then one of searchShare of the executor's. recordsPerRun recorded
+// comparisons cost as much as an execution.
 const (
 	searchAllowance = 2048
 	searchShare     = 512
 	recordsPerRun   = 128
-	usualEnergy     = 16 // of which a testcase gets 1 when it has less than an eighth of the energy that is usual
+	usualEnergy     = 16 // a testcase gets 1 of it when it has less than an eighth of the usual energy
 )
 
 // Run implements [teasel.Stage].
@@ -51,7 +52,7 @@ func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	if err != nil || s.history == nil || s.searched || s.next < len(s.swaps) || s.history.spent > searchAllowance+s.history.runs/searchShare {
 		return err
 	}
-	if w.Energy(usualEnergy, usualEnergy) == 1 { // it is so slow that this would take minutes
+	if w.Energy(usualEnergy, usualEnergy) == 1 { // it is so slow that the stage would take minutes
 		return nil
 	}
 	s.searched = true
@@ -64,7 +65,7 @@ func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	if err := x.locate(ctx); err != nil {
 		return err
 	}
-	for _, t := range x.moved() {
+	for _, t := range x.solvable() {
 		if err := x.solve(ctx, t); err != nil {
 			return err
 		}
@@ -74,29 +75,29 @@ func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 
 // search is the work on one testcase.
 type search struct {
-	w       *teasel.Worker[[]byte]
-	in      []byte
-	most    int    // bytes of a candidate
-	latest  []byte // with what was solved so far: a branch may ask for several things at once
-	history *History
-	records int // of a run in which all targets are watched
-	swept   []int
-	targets []*target
-	at      map[comparison][]*target // by how often a run had made the comparison before
+	w          *teasel.Worker[[]byte]
+	in         []byte
+	maxLen     int    // bytes of a candidate
+	latest     []byte // the testcase with all that was solved so far: a branch may depend on several comparisons
+	history    *History
+	records    int   // that an execution makes when all targets are watched
+	enumerated []int // bytes of which all values were tried
+	targets    []*target
+	at         map[comparison][]*target // by how often the execution had made the comparison before
 }
 
-// target is one comparison of a run.
+// target is one comparison that is to come out differently.
 type target struct {
 	comparison
-	size   int
-	from   int64 // difference on the testcase
-	seen   outcome
-	blocks []int // that move it
-	bytes  []int
-	bits   []effect
-	sure   []effect // of them, those of bytes whose bits add up
-	ones   []effect // of a digit in the place of a byte that is none
-	length int64    // what a longer input adds
+	size     int
+	from     int64 // difference of the operands on the testcase
+	seen     outcome
+	blocks   []int // parts of the testcase on which the difference depends
+	bytes    []int
+	bits     []effect
+	additive []effect // those of bits that come from bytes whose bits add up
+	digits   []effect // of a byte that is replaced by the digit 1
+	length   int64    // what one more byte at the end adds
 }
 
 // effect is what the change of a byte adds to a difference.
@@ -114,15 +115,15 @@ func limit(w *teasel.Worker[[]byte]) int {
 	return 1 << 20
 }
 
-// padding is how much is put behind or before a testcase that is too short for what the program takes from there.
+// padding is how many bytes are put behind or before a testcase that is too short for what the program reads there.
 const padding = 16
 
-// newSearch looks for the targets of a testcase, padded with zeros if those change nothing, and other bytes in their place
-// would.
+// newSearch finds the targets of a testcase. The testcase is padded with zeros if these change no comparison but other bytes
+// in their place would.
 func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*search, error) {
-	x := &search{w: w, at: map[comparison][]*target{}, most: max(limit(w), len(in))}
+	x := &search{w: w, at: map[comparison][]*target{}, maxLen: max(limit(w), len(in))}
 	ins := [][]byte{in}
-	if zeros, ones := make([]byte, padding), bytes.Repeat([]byte{'1'}, padding); len(in)+padding <= x.most {
+	if zeros, ones := make([]byte, padding), bytes.Repeat([]byte{'1'}, padding); len(in)+padding <= x.maxLen {
 		ins = append(ins, slices.Concat(in, zeros), slices.Concat(in, ones), slices.Concat(zeros, in), slices.Concat(ones, in))
 	}
 	obs, err := w.Probe(ctx, ins, teasel.Ask{Operands: true})
@@ -141,18 +142,18 @@ func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*searc
 	}
 	best, most := 0, 0
 	for _, i := range [...]int{1, 3} {
-		if n := varied(recs[0], recs[i], recs[i+1]); n > most {
+		if n := countVaried(recs[0], recs[i], recs[i+1]); n > most {
 			best, most = i, n
 		}
 	}
 	x.in, x.latest, x.history = ins[best], ins[best], recs[0].History
-	x.aim(recs[best])
+	x.selectTargets(recs[best])
 	return x, nil
 }
 
-// varied counts the comparisons that other padding changes: those that the padded testcase makes as the testcase does, or
-// only when it is padded. Padding that keeps the program from comparing what it did is worth nothing.
-func varied(plain, zeros, ones *Recording) (n int) {
+// countVaried counts the comparisons that depend on the padding: among those that come out on the padded testcase as on the
+// plain one, or are made only when it is padded. It is 0 if padding keeps the program from a comparison that it made before.
+func countVaried(plain, zeros, ones *Recording) (n int) {
 	if zeros == nil || ones == nil {
 		return 0
 	}
@@ -178,8 +179,8 @@ func varied(plain, zeros, ones *Recording) (n int) {
 	return n
 }
 
-// aim makes targets of what came out one way only.
-func (x *search) aim(rec *Recording) {
+// selectTargets makes targets of the comparisons that came out one way only.
+func (x *search) selectTargets(rec *Recording) {
 	most := fullTry * bits.Len(uint(x.history.searches+1))
 	for _, op := range rec.Numbers {
 		c := comparisonOf(op)
@@ -200,13 +201,13 @@ func (x *search) aim(rec *Recording) {
 	}
 }
 
-// reading is the difference of a target's operands in a run.
+// reading is the difference of a target's operands in one execution.
 type reading struct {
 	value int64
 	ok    bool // the comparison was made
 }
 
-// measure runs inputs and returns the readings of each of the targets on each.
+// measure runs inputs and returns, for each of them, the readings of the targets.
 func (x *search) measure(ctx context.Context, ins [][]byte, targets ...*target) (readings [][]reading, err error) {
 	index := make(map[*target]int, len(targets))
 	ask := teasel.Ask{Operands: true}
@@ -253,7 +254,7 @@ func (x *search) read(rec *Recording, index map[*target]int, row []reading) {
 	}
 }
 
-// replaced returns the input with the bytes from on changed one by one.
+// replaced returns the input with each of its bytes between from and to changed.
 func replaced(in []byte, from, to int, change func(byte) byte) []byte {
 	out := slices.Clone(in)
 	for i := from; i < to; i++ {
@@ -262,7 +263,8 @@ func replaced(in []byte, from, to int, change func(byte) byte) []byte {
 	return out
 }
 
-// changes show whether a byte matters: a little one, which leaves digits digits, a great one, and one for numbers in text.
+// changes are tried on a byte to see whether it matters: a small change, after which a digit is still a digit, a large one,
+// and the digit 1, for numbers in text.
 var changes = [...]func(byte) byte{
 	func(b byte) byte { return b ^ 1 },
 	func(b byte) byte { return ^b },
@@ -278,14 +280,14 @@ func one(b byte) byte {
 
 func digit(b byte, base int) bool { return b-'0' <= 9 || base == 16 && b|0x20-'a' <= 5 }
 
-// locate finds the bytes that move each target: in blocks, and in those that do byte by byte.
+// locate finds the bytes on which each target depends: block by block, then byte by byte within the blocks that matter.
 func (x *search) locate(ctx context.Context) error {
 	step := (len(x.in) + maxBlocks - 1) / maxBlocks
 	var blocks [][2]int
 	for at := 0; at < len(x.in); at += step {
 		blocks = append(blocks, [2]int{at, min(at+step, len(x.in))})
 	}
-	if err := x.shake(ctx, blocks); err != nil {
+	if err := x.perturb(ctx, blocks); err != nil {
 		return err
 	}
 	if step > 1 {
@@ -296,7 +298,7 @@ func (x *search) locate(ctx context.Context) error {
 					wanted[b] = true
 				}
 			}
-			t.blocks, t.ones = nil, nil
+			t.blocks, t.digits = nil, nil
 		}
 		var single [][2]int
 		for i, b := range blocks {
@@ -304,7 +306,7 @@ func (x *search) locate(ctx context.Context) error {
 				single = append(single, [2]int{at, at + 1})
 			}
 		}
-		if err := x.shake(ctx, single); err != nil {
+		if err := x.perturb(ctx, single); err != nil {
 			return err
 		}
 		blocks = single
@@ -314,7 +316,7 @@ func (x *search) locate(ctx context.Context) error {
 			t.bytes = append(t.bytes, blocks[b][0])
 		}
 	}
-	if len(x.in) == x.most {
+	if len(x.in) == x.maxLen {
 		return nil
 	}
 	longer, err := x.measure(ctx, [][]byte{append(slices.Clone(x.in), 0)}, x.targets...)
@@ -329,11 +331,11 @@ func (x *search) locate(ctx context.Context) error {
 	return nil
 }
 
-// added is how much a reading is above the testcase's.
+// added returns how much greater a reading is than on the testcase.
 func (t *target) added(r reading) int64 { return signed(uint64(r.value)-uint64(t.from), t.size) }
 
-// shake changes each of the blocks and notes what moves.
-func (x *search) shake(ctx context.Context, blocks [][2]int) error {
+// perturb changes each of the blocks and notes which targets that changes.
+func (x *search) perturb(ctx context.Context, blocks [][2]int) error {
 	var ins [][]byte
 	for _, b := range blocks {
 		for _, c := range changes {
@@ -354,15 +356,15 @@ func (x *search) shake(ctx context.Context, blocks [][2]int) error {
 				t.blocks = append(t.blocks, block)
 			}
 			if kind == len(changes)-1 {
-				t.ones = append(t.ones, effect{at: blocks[block][0], adds: t.added(row[j])})
+				t.digits = append(t.digits, effect{at: blocks[block][0], adds: t.added(row[j])})
 			}
 		}
 	}
 	return nil
 }
 
-// moved returns the targets that few bytes move, or the length does, and counts the try.
-func (x *search) moved() (ts []*target) {
+// solvable returns the targets that depend on few bytes, or on the length, and counts the try.
+func (x *search) solvable() (ts []*target) {
 	x.history.searches++
 	union, tried := map[int]bool{}, map[comparison]uint8{}
 	for _, t := range x.targets {

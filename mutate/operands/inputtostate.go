@@ -8,7 +8,8 @@ import (
 
 var _ teasel.Stage[[]byte] = InputToState{}
 
-// InputToState puts what a testcase was compared with in the place of what was compared. Each candidate is tried once.
+// InputToState replaces values of a testcase that the program compared by those that it compared them with, as RedQueen and
+// CmpLog do. Each candidate is run once.
 type InputToState struct {
 	Energy int // candidates of a testcase of ordinary energy at a time; 0: 512
 }

@@ -10,9 +10,9 @@ import (
 
 var _ teasel.Stage[[]byte] = Repair{}
 
-// Repair changes a testcase whose checksums are right, at first by what [InputToState] has tried in vain, then at random, and
-// makes them right again: what was computed is put in the place of what was found. The mutator has to be a
-// [teasel.Repairer].
+// Repair changes a testcase that holds checksums, first with the candidates that [InputToState] has tried without success,
+// then at random, and corrects the checksums: the value that the program computed replaces the one in the input. The mutator
+// has to be a [teasel.Repairer].
 type Repair struct {
 	Energy int // inputs made from a testcase of ordinary energy; 0: 256
 }
@@ -20,11 +20,11 @@ type Repair struct {
 // Name implements [teasel.Stage].
 func (Repair) Name() string { return "repair" }
 
-// mends is how many checksums of an input are made right at most, one after another.
-const mends = 4
+// maxRepairs is how many checksums of an input are corrected at most, one after another.
+const maxRepairs = 4
 
-// mendPlaces is at how many places the same checksum is looked for.
-const mendPlaces = 3
+// maxCopies is at how many places the same checksum is looked for.
+const maxCopies = 3
 
 // Run implements [teasel.Stage].
 func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
@@ -58,7 +58,7 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 			return err
 		}
 		site := s.sites[tc.Picked%uint64(len(s.sites))]
-		for range mends {
+		for range maxRepairs {
 			if broken, err = repair(ctx, w, m, broken, site); err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	return nil
 }
 
-// repair runs inputs, watching one comparison, and returns those of which it could mend something.
+// repair runs inputs, watching one comparison, and returns those in which it could correct a value.
 func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]byte], ins [][]byte, site uint32) ([][]byte, error) {
 	if len(ins) == 0 {
 		return nil, nil
@@ -82,29 +82,29 @@ func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]b
 		if at < 0 {
 			continue
 		}
-		if mended, ok := m.Repair(nil, ins[i], obs[i].Operands[at:at+1]); ok {
-			out = append(out, elsewhere(ins[i], mended)...)
+		if repaired, ok := m.Repair(nil, ins[i], obs[i].Operands[at:at+1]); ok {
+			out = append(out, elsewhere(ins[i], repaired)...)
 		}
 	}
 	return out, nil
 }
 
-// elsewhere returns what was mended and the same with the next places mended instead at which the same bytes stand: two
-// parts of an input may have the same checksum.
-func elsewhere(in, mended []byte) [][]byte {
-	out := [][]byte{mended}
-	if len(mended) != len(in) {
+// elsewhere returns the repaired input, and inputs in which a later copy of the same bytes is repaired instead: two parts of
+// an input may have the same checksum.
+func elsewhere(in, repaired []byte) [][]byte {
+	out := [][]byte{repaired}
+	if len(repaired) != len(in) {
 		return out
 	}
 	from, to := 0, len(in)
-	for from < to && in[from] == mended[from] {
+	for from < to && in[from] == repaired[from] {
 		from++
 	}
-	for to > from && in[to-1] == mended[to-1] {
+	for to > from && in[to-1] == repaired[to-1] {
 		to--
 	}
-	old, text := in[from:to], mended[from:to]
-	for at := from; len(old) > 1 && len(out) < mendPlaces; {
+	old, text := in[from:to], repaired[from:to]
+	for at := from; len(old) > 1 && len(out) < maxCopies; {
 		i := bytes.Index(in[at+1:], old)
 		if i < 0 {
 			break

@@ -10,17 +10,17 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// solve tries what should turn a target, and goes on from what came nearer.
+// solve runs candidates that should make a target come out differently, and goes on from the one that came nearest.
 func (x *search) solve(ctx context.Context, t *target) error {
-	in, nearest, err := x.begin(ctx, t)
+	in, nearest, err := x.startingPoint(ctx, t)
 	if err != nil {
 		return err
 	}
 	for range maxSteps {
-		if err := x.weigh(ctx, in, nearest, t); err != nil {
+		if err := x.measureBitEffects(ctx, in, nearest, t); err != nil {
 			return err
 		}
-		ins := slices.DeleteFunc(t.candidates(x.w.Mutator(), in, nearest), func(c []byte) bool { return len(c) > x.most })
+		ins := slices.DeleteFunc(t.candidates(x.w.Mutator(), in, nearest), func(c []byte) bool { return len(c) > x.maxLen })
 		rows, err := x.measure(ctx, ins, t)
 		if err != nil {
 			return err
@@ -45,15 +45,15 @@ func (x *search) solve(ctx context.Context, t *target) error {
 	if len(t.bytes) != 1 {
 		return nil
 	}
-	return x.sweep(ctx, in, t.bytes[0])
+	return x.enumerateByte(ctx, in, t.bytes[0])
 }
 
-// sweep tries all values of a byte, for what is no sum of its bits.
-func (x *search) sweep(ctx context.Context, in []byte, at int) error {
-	if len(x.swept) == maxSweeps || slices.Contains(x.swept, at) {
+// enumerateByte tries all values of a byte, for operands that are no sum of its bits.
+func (x *search) enumerateByte(ctx context.Context, in []byte, at int) error {
+	if len(x.enumerated) == maxSweeps || slices.Contains(x.enumerated, at) {
 		return nil
 	}
-	x.swept = append(x.swept, at)
+	x.enumerated = append(x.enumerated, at)
 	for b := range 256 {
 		slot := x.w.Slot()
 		*slot = append((*slot)[:0], in...)
@@ -65,8 +65,9 @@ func (x *search) sweep(ctx context.Context, in []byte, at int) error {
 	return x.w.Flush(ctx)
 }
 
-// begin returns what a target is sought from: with what was solved before, unless the comparison is not made any more.
-func (x *search) begin(ctx context.Context, t *target) ([]byte, int64, error) {
+// startingPoint returns the input from which a target is sought: the one with all that was solved before, unless that makes
+// the comparison no more.
+func (x *search) startingPoint(ctx context.Context, t *target) ([]byte, int64, error) {
 	rows, err := x.measure(ctx, [][]byte{x.latest}, t)
 	if err != nil || !rows[0][0].ok {
 		return x.in, t.from, err
@@ -81,9 +82,10 @@ func distance(difference int64) uint64 {
 	return uint64(difference)
 }
 
-// weigh measures what each bit of a target's bytes adds, from where the search is now. All bits of a byte together add the
-// sum if the byte is part of a number; one that chooses what the program does next seldom comes to that.
-func (x *search) weigh(ctx context.Context, in []byte, from int64, t *target) error {
+// measureBitEffects measures what inverting each bit of a target's bytes adds to the difference, beginning with in. If the
+// byte is part of a number, inverting all bits at once adds the sum of what each adds; if it selects what the program does
+// next, it seldom does.
+func (x *search) measureBitEffects(ctx context.Context, in []byte, from int64, t *target) error {
 	flips := [...]byte{1, 2, 4, 8, 16, 32, 64, 128, 255}
 	var ins [][]byte
 	for _, at := range t.bytes {
@@ -95,7 +97,7 @@ func (x *search) weigh(ctx context.Context, in []byte, from int64, t *target) er
 	if err != nil {
 		return err
 	}
-	t.bits, t.sure = t.bits[:0], t.sure[:0]
+	t.bits, t.additive = t.bits[:0], t.additive[:0]
 	for i, at := range t.bytes {
 		rest, found := uint64(0), len(t.bits)
 		for j, f := range flips {
@@ -109,13 +111,13 @@ func (x *search) weigh(ctx context.Context, in []byte, from int64, t *target) er
 			}
 		}
 		if signed(rest, t.size) == 0 {
-			t.sure = append(t.sure, t.bits[found:]...)
+			t.additive = append(t.additive, t.bits[found:]...)
 		}
 	}
 	return nil
 }
 
-// candidates returns inputs that should bring about the outcomes that were not seen.
+// candidates returns inputs that should bring about the outcomes that were not seen yet.
 func (t *target) candidates(m teasel.Mutator[[]byte], in []byte, from int64) (ins [][]byte) {
 	known := map[string]bool{string(in): true}
 	add := func(out []byte) {
@@ -129,7 +131,7 @@ func (t *target) candidates(m teasel.Mutator[[]byte], in []byte, from int64) (in
 			continue
 		}
 		missing := signed(uint64(goal)-uint64(from), t.size)
-		for _, effects := range [...][]effect{t.sure, t.bits} {
+		for _, effects := range [...][]effect{t.additive, t.bits} {
 			for _, chosen := range [...][]effect{modular(effects, missing, t.size), greedy(effects, missing, false), greedy(effects, missing, true)} {
 				out := slices.Clone(in)
 				for _, e := range chosen {
@@ -148,9 +150,9 @@ func (t *target) candidates(m teasel.Mutator[[]byte], in []byte, from int64) (in
 	return ins
 }
 
-// greedy chooses effects that add up to a sum, the greatest first; where nothing does, they come just below it, or, if
-// over, a step of the smallest further. It is exact for numbers in any byte order, for bit fields, for what was multiplied,
-// inverted or taken out of a range, and for sums and differences of such.
+// greedy chooses effects that add up to a sum, the greatest first. If none do, those it chooses come just below the sum, or,
+// with over, one smallest effect further. It is exact for numbers in any byte order, for bit fields, for numbers that were
+// multiplied, inverted or offset, and for sums and differences of these.
 func greedy(effects []effect, sum int64, over bool) (chosen []effect) {
 	const most = 1 << 55 // so that no sum of them overflows
 	usable := slices.DeleteFunc(slices.Clone(effects), func(e effect) bool { return distance(e.adds) > most })
@@ -158,7 +160,7 @@ func greedy(effects []effect, sum int64, over bool) (chosen []effect) {
 		return nil
 	}
 	slices.SortStableFunc(usable, func(a, b effect) int { return cmp.Compare(distance(b.adds), distance(a.adds)) })
-	left := sum // beginning with all that take away, each of which can be left out again
+	left := sum // beginning with all negative effects, each of which can be left out again
 	for _, e := range usable {
 		left -= min(e.adds, 0)
 	}
@@ -178,8 +180,8 @@ func greedy(effects []effect, sum int64, over bool) (chosen []effect) {
 	return chosen
 }
 
-// modular chooses effects that add up to a sum in so many bytes, the lowest bit first. It is exact for what was
-// multiplied by an odd number and has overflowed.
+// modular chooses effects that add up to a sum modulo 2 to the power of 8 times size, the lowest bit first. It is exact for
+// numbers that were multiplied by an odd number and have overflowed.
 func modular(effects []effect, sum int64, size int) (chosen []effect) {
 	left := uint64(sum)
 	for bit := range 8 * size {
@@ -196,7 +198,8 @@ func modular(effects []effect, sum int64, size int) (chosen []effect) {
 	return chosen
 }
 
-// numbers returns the input with a number in decimal or hexadecimal digits changed, or begun, so that something is added.
+// numbers returns inputs in which a number in decimal or hexadecimal digits is changed, or inserted, so that the difference
+// grows by missing.
 func (t *target) numbers(m teasel.Mutator[[]byte], in []byte, missing int64) (ins [][]byte) {
 	for _, base := range [...]int{10, 16} {
 		for _, e := range t.bits {
@@ -205,10 +208,10 @@ func (t *target) numbers(m teasel.Mutator[[]byte], in []byte, missing int64) (in
 			}
 			if out := e.number(m, in, missing, base); out != nil {
 				ins = append(ins, out)
-				break // the other digits say the same
+				break // the other digits lead to the same
 			}
 		}
-		for _, e := range t.ones {
+		for _, e := range t.digits {
 			if e.adds == 0 || missing%e.adds != 0 {
 				continue
 			}
@@ -220,10 +223,11 @@ func (t *target) numbers(m teasel.Mutator[[]byte], in []byte, missing int64) (in
 	return ins
 }
 
-// maxDigits are those of the longest number in text that is read.
+// maxDigits is the length of the longest number in text that is read.
 const maxDigits = 15
 
-// number returns the input with the number changed in which the effect of a digit's last bit was measured; nil: it is none.
+// number returns the input with the number changed to which the digit belongs whose lowest bit was measured. nil: it is no
+// number.
 func (e effect) number(m teasel.Mutator[[]byte], in []byte, missing int64, base int) []byte {
 	from, to, unit := e.at, e.at+1, int64(1)
 	for from > 0 && digit(in[from-1], base) {
@@ -245,7 +249,7 @@ func (e effect) number(m teasel.Mutator[[]byte], in []byte, missing int64, base 
 	return splice(m, nil, in, from, to-from, strconv.FormatInt(n+missing/(e.adds/unit), base))
 }
 
-// resized returns the input with as many bytes more or less at its end as add what is missing.
+// resized returns the input with as many bytes added or removed at its end as make the difference grow by missing.
 func (t *target) resized(in []byte, missing int64) []byte {
 	if t.length == 0 {
 		return nil

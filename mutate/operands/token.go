@@ -10,7 +10,8 @@ import (
 
 var _ teasel.Stage[[]byte] = Tokens{}
 
-// Tokens is random mutation, and on top of it one of the values that this testcase or another was compared with.
+// Tokens mutates a testcase at random and then puts one of the values into it that this testcase or another one was compared
+// with.
 type Tokens struct {
 	Energy int // inputs made from a testcase of ordinary energy; 0: 64
 }
@@ -35,13 +36,13 @@ func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	return nil
 }
 
-// mutant returns a change of a testcase with a token in or over it.
+// mutant returns a mutated testcase with a token inserted or written over it.
 func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], tokens []string) []byte {
 	r := w.Rand()
 	switch n := r.IntN(8); {
 	case n < 2:
 		dst = append(dst[:0], tc.Input...)
-	case n < 4: // what is compared in a part of an input may have been set in another
+	case n < 4: // another testcase may have set what this one compares
 		dst = crossed(w, dst, tc)
 	default:
 		dst = w.Mutator().Mutate(r, dst, tc.Input)
@@ -67,10 +68,10 @@ func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], t
 	return slices.Insert(dst, at, []byte(t)...)
 }
 
-// separators are what stands between words, keys and values, and lines of text.
+// separators stand between words, between keys and values, and between lines of text.
 const separators = " \n\t,;:=/&"
 
-// crossed is a testcase crossed with another, or changed where that cannot be.
+// crossed returns a testcase crossed with another one, or mutated if it cannot be crossed.
 func crossed(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte]) []byte {
 	x, ok := w.Mutator().(teasel.Crosser[[]byte])
 	if other := w.Other(tc); ok && other != nil {
