@@ -73,10 +73,13 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
 	switch {
-	case d.Killed == sancov.Slow:
-		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end after %v", e.target.patience(o.Ask))
+	case d.Killed == sancov.Timeout:
+		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", e.target.limit())
+		if d.Asleep {
+			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", e.target.limit())
+		}
 		r.Stack = e.loop(d.Fault, s)
-	case d.Killed == sancov.Fat:
+	case d.Killed == sancov.MemoryLimit:
 		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
 	case d.Status.Exited():
 		c.Status = d.Status.ExitStatus()

@@ -117,10 +117,17 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 // BatchSize is how many inputs make one round trip at most. A stage that makes fewer has fewer.
 func (e *executor) BatchSize() int { return e.target.batch(e.plain.Hello.Flags&sancov.Harness != 0) }
 
-// Exec runs one input, with all the time that it may take.
+// confirmLimits is how many times the limit a run gets that confirms a hang: one that is merely slow ends by then.
+const confirmLimits = 3
+
+// Exec runs one input, for more than its limit, unless less will do: what it reports as a hang is one.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
 	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
-	_, err := e.batch(ctx, ins[:], all[:], e.target.patience(obs.Ask))
+	limit := e.target.patience(obs.Ask)
+	if !obs.Ask.Quick {
+		limit *= confirmLimits
+	}
+	_, err := e.batch(ctx, ins[:], all[:], limit)
 	*obs = all[0]
 	return err
 }
@@ -141,7 +148,7 @@ func ask(a teasel.Ask) (bits uint32) {
 	return bits
 }
 
-// patience is how long a run may take.
+// patience is the processor time that a run may take.
 func (t Target) patience(a teasel.Ask) time.Duration {
 	if a.Quick {
 		return t.limit() / 5
@@ -201,14 +208,14 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		if death != nil && i == done-1 {
 			e.forget(obs[i].Ask, e.memory.Features(e.memory.Slot(i)))
 			e.died(&obs[i], death, s)
-			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Slow && limit == e.target.limit() && len(c.Stack) > 0 {
+			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Timeout && limit >= e.target.limit() && len(c.Stack) > 0 {
 				e.loops[c.group(c.triage())] = true
 			}
 			break
 		}
 		e.observe(&obs[i], i, s)
 	}
-	return done, e.confirm(ctx, s, ins, obs)
+	return done, e.confirm(ctx, s, ins, obs, limit)
 }
 
 // observe fills in what a slot says of a run that ended by itself.
@@ -244,7 +251,7 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 
 // confirm runs what seemed to be news once more. What does not recur came of something that earlier inputs had left
 // behind, and may still be news another time.
-func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, obs []teasel.Observation) error {
+func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, obs []teasel.Observation, limit time.Duration) error {
 	for left := e.finds; len(left) > 0; {
 		if s.Gone() {
 			for _, f := range left {
@@ -256,7 +263,7 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 		for _, f := range left {
 			e.memory.Add(ins[f.index], sancov.AskFeatures|sancov.AskQuiet)
 		}
-		done, death, err := s.Run(ctx, 0, e.target.limit())
+		done, death, err := s.Run(ctx, 0, max(limit, e.target.limit()))
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,18 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
+// working has a function that takes so many milliseconds of processor time.
+const working = `#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+__attribute__((noinline)) static void work(int ms) {
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	long end = t.tv_sec * 1000 + t.tv_nsec / 1000000 + ms;
+	do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < end);
+}
+`
+
 // A run that only waits for a processor is no hang; one that spins or sleeps is, however busy the machine.
 func TestBusyMachine(t *testing.T) {
 	bin := build(t, `#include <stdint.h>
@@ -18,9 +30,9 @@ func TestBusyMachine(t *testing.T) {
 #include <time.h>
 #include <unistd.h>
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
-	if (n == 1) { // works for 60 ms of its own time
+	if (n == 1) { // works for 150 ms of its own time
 		struct timespec t;
-		do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); while (t.tv_nsec % 1000000000 < 60000000);
+		do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); while (t.tv_nsec % 1000000000 < 150000000);
 	}
 	if (n == 2) sleep(100);
 	if (n == 3) for (volatile int i = 0;; i++);
@@ -40,12 +52,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		if len(in) == 1 {
 			want = teasel.ExitOK
 		}
-		if o := run(t, ex, teasel.Ask{}, in); o.Exit != want {
-			t.Errorf("%q: %v, want %v: %s", in, o.Exit, want, o.Detail)
+		obs := []teasel.Observation{{Runs: 1}}
+		if _, err := ex.ExecBatch(t.Context(), [][]byte{[]byte(in)}, obs); err != nil || obs[0].Exit != want {
+			t.Errorf("%q: %v, want %v: %s, %v", in, obs[0].Exit, want, obs[0].Detail, err)
 		}
 	}
 	quit.Store(true)
 	busy.Wait()
+}
+
+// An input that takes somewhat longer than the limit is suspected of a hang, and cleared when it is run to confirm that.
+func TestSlowIsNoHang(t *testing.T) {
+	bin := build(t, working+`int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { if (n == 1) work(300); return 0; }`)
+	ex := open(t, native.Target{Command: []string{bin}, Timeout: 200 * time.Millisecond})
+	obs := []teasel.Observation{{Runs: 1}}
+	if _, err := ex.ExecBatch(t.Context(), [][]byte{{1}}, obs); err != nil || obs[0].Exit != teasel.ExitHang {
+		t.Errorf("in a batch: %v, %v", obs[0].Exit, err)
+	} else if c := obs[0].Evidence.(*native.Crash); c.Message != "no end within 200ms of processor time" {
+		t.Errorf("message %q", c.Message)
+	}
+	if o := run(t, ex, teasel.Ask{}, "a"); o.Exit != teasel.ExitOK {
+		t.Errorf("to confirm it: %v: %s", o.Exit, o.Detail)
+	}
 }
 
 // Runs that do not end are told apart by the function in which they go round, however often they are seen, and at
@@ -90,16 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 
 // In a batch, a run in a loop that is known is given up early; one that only begins like it, or is elsewhere, is not.
 func TestKnownLoop(t *testing.T) {
-	bin := build(t, `#include <stdint.h>
-#include <stddef.h>
-#include <time.h>
-__attribute__((noinline)) static void work(int ms) {
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	long end = t.tv_sec * 1000 + t.tv_nsec / 1000000 + ms;
-	do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < end);
-}
-int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	bin := build(t, working+`int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (n == 1) for (volatile int i = 0;; i++);
 	if (n == 2) work(400);
 	return 0;

@@ -19,7 +19,7 @@ type Target struct {
 	Command  []string      // program, looked up in PATH, and its arguments; "@@", also as a part of one, stands for a file with the input
 	Env      []string      // added to our own, NAME=value; sanitizers' options are added to teasel's
 	Dir      string        // working directory; "": ours
-	Timeout  time.Duration // of one run; 0: 1 s
+	Timeout  time.Duration // of one run, in processor time; one that only waits has several times as long by the clock; 0: 1 s
 	Memory   uint64        // bytes that a run may hold; 0: 2 GiB
 	Operands string        // another build of the same program, with comparison hooks; "": the program itself
 	Batch    int           // inputs of one round trip at most; 0: 256 of a harness, 64 of a program that is forked for each

@@ -102,13 +102,13 @@ func (s *Server) answer() (uint32, error) {
 
 // Death is how a child ended.
 type Death struct {
-	Status  syscall.WaitStatus
-	Killed  Reason // by us
-	Server  bool   // the server is gone as well, and has to be started anew
-	Fault   Fault
-	Stderr  string
-	Report  string // of a sanitizer
-	Elapsed time.Duration
+	Status syscall.WaitStatus
+	Killed Reason // by us
+	Server bool   // the server is gone as well, and has to be started anew
+	Fault  Fault
+	Stderr string
+	Report string // of a sanitizer
+	Asleep bool   // killed after a timeout of the clock: it had used less processor time than the limit
 }
 
 // Fault is what the handler of a fatal signal has seen. It is zero if there was none. Of a run that was killed for its
@@ -168,13 +168,13 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&h.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(h.status), Killed: reason, Server: s.gone, Stderr: s.Stderr(), Report: text(s.report)}
+	d := &Death{Status: syscall.WaitStatus(h.status), Killed: reason, Asleep: s.watch.asleep.Load(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(h.signal); sig != 0 && d.Status.Signaled() {
 		d.Fault = Fault{Signal: sig, Code: int32(h.code), Access: Access(min(h.access, 3)), Address: h.address, PC: h.pc, SP: h.sp}
 	}
-	if reason == Slow {
+	if reason == Timeout {
 		d.Fault.Samples = int(min(h.samples, h.frameCount, maxSamples))
 	}
 	if d.Fault.Signal != 0 || d.Fault.Samples > 0 {

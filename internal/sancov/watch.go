@@ -9,29 +9,32 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// Reason is why we have killed a child.
+// Reason is why a child was killed by us.
 type Reason uint32
 
 // The reasons.
 const (
-	NotKilled Reason = iota
-	Slow             // a run took longer than its limit
-	Fat              // a run held more memory than its limit
-	Cancelled        // nobody wants to know any more
+	NotKilled   Reason = iota
+	Timeout            // a run took longer than its limit
+	MemoryLimit        // a run held more memory than its limit
+	Cancelled          // the caller's context ended
 )
 
-// watchdog kills a child whose run takes too long or too much. It looks from time to time, so that no execution has to
-// ask the clock or the kernel for anything.
+// watchdog kills a child whose run takes too long or holds too much. It looks from time to time, so that no execution has
+// to ask the clock or the kernel for anything.
 type watchdog struct {
-	s      *Server
-	quit   chan struct{}
-	done   sync.WaitGroup
-	limit  atomic.Int64  // nanoseconds of a run of the batch under way; 0: none is
-	killed atomic.Uint32 // Reason
-	vain   atomic.Bool   // nobody waits for the batch any more
-	mu     sync.Mutex    // held while a child is killed, and by end, so that nobody else is hit
+	s         *Server
+	quit      chan struct{}
+	done      sync.WaitGroup
+	limit     atomic.Int64  // nanoseconds of a run of the batch in flight; 0: none is
+	killed    atomic.Uint32 // Reason
+	asleep    atomic.Bool   // a run that timed out had used less processor time than the limit
+	cancelled atomic.Bool   // the batch's context has ended
+	mu        sync.Mutex    // held while a child is killed, and by end, so that no other process is hit
 }
 
 func (w *watchdog) start(s *Server) {
@@ -50,7 +53,8 @@ func (w *watchdog) stop() {
 
 func (w *watchdog) begin(limit time.Duration) {
 	w.killed.Store(0)
-	w.vain.Store(false)
+	w.asleep.Store(false)
+	w.cancelled.Store(false)
 	w.limit.Store(int64(limit))
 }
 
@@ -62,13 +66,13 @@ func (w *watchdog) end() Reason {
 	return Reason(w.killed.Load())
 }
 
-// cancel gives the batch up. If its child is not there yet, the next look finds it.
+// cancel gives the batch up. If its child has not started yet, the next look finds it.
 func (w *watchdog) cancel() {
-	w.vain.Store(true)
+	w.cancelled.Store(true)
 	w.kill(Cancelled, 0)
 }
 
-// kill ends the child. If that is for its time, at says which input has taken it: the child may be done with that by now.
+// kill ends the child. After a timeout, at says which input has caused it: the child may have gone on to another by now.
 func (w *watchdog) kill(r Reason, at uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,11 +80,11 @@ func (w *watchdog) kill(r Reason, at uint64) {
 		return
 	}
 	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
-	if pid <= 1 || !w.ours(pid) {
+	if pid <= 1 || !w.isChildOfServer(pid) {
 		return
 	}
-	again := w.killed.Load() != uint32(NotKilled) // and where it was is known
-	if r == Slow && !again && (w.sample(pid, at) || !w.ours(pid) || w.s.mem.position() != at) {
+	again := w.killed.Load() != uint32(NotKilled) // and its stack has been sampled
+	if r == Timeout && !again && (w.sample(pid, at) || !w.isChildOfServer(pid) || w.s.mem.position() != at) {
 		return
 	}
 	if syscall.Kill(pid, syscall.SIGKILL) == nil {
@@ -88,25 +92,25 @@ func (w *watchdog) kill(r Reason, at uint64) {
 	}
 }
 
-// ours reports whether a process is the server's child: its number comes from the target, and could be anybody's.
-func (w *watchdog) ours(pid int) bool { return look(pid).parent == w.s.pid }
+// isChildOfServer guards against killing a stranger: the process number comes from the target.
+func (w *watchdog) isChildOfServer(pid int) bool { return look(pid).parent == w.s.pid }
 
-// stuck reports whether the server should have told long since how its child has ended, and waits for no processor to do so.
+// stuck reports whether the server should have reported long since how its child has ended, and waits for no processor to do so.
 func (w *watchdog) stuck(pid int, since time.Duration) bool {
 	return since >= patience*serverTime || since >= serverTime && !look(pid).ready && !look(w.s.pid).ready
 }
 
-// killServer ends a server that does not tell how its child has ended: it is stopped, or stuck. The guardian ends what else
-// may have its end of the pipe.
+// killServer ends a server that does not report how its child has ended: it is stopped, or stuck. The guardian ends every
+// other process that may have its end of the pipe.
 func (w *watchdog) killServer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.limit.Load() == 0 {
 		return
 	}
-	if w.vain.Load() {
+	if w.cancelled.Load() {
 		w.killed.Store(uint32(Cancelled))
-	} else if w.killed.CompareAndSwap(uint32(NotKilled), uint32(Slow)) {
+	} else if w.killed.CompareAndSwap(uint32(NotKilled), uint32(Timeout)) {
 		atomic.StoreUint32(&w.s.mem.h.samples, 0) // they are of an earlier batch
 	}
 	w.s.left()
@@ -154,11 +158,8 @@ func (w *watchdog) sample(pid int, at uint64) (over bool) {
 // life is what the kernel says of a process: see proc_pid_stat(5).
 type life struct {
 	parent int
-	ready  bool          // it runs, or would if there were a processor for it
-	cpu    time.Duration // it has used
+	ready  bool // it runs, or would if there were a processor for it
 }
-
-const clockTick = 10 * time.Millisecond
 
 func look(pid int) (l life) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -166,13 +167,12 @@ func look(pid int) (l life) {
 		return l
 	}
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // the name before may hold anything
-	if len(f) < 13 {
+	if len(f) < 2 {
 		return l
 	}
 	l.parent, _ = strconv.Atoi(f[1])
-	user, _ := strconv.Atoi(f[11])
-	system, _ := strconv.Atoi(f[12])
-	return life{l.parent, f[0] == "R", time.Duration(user+system) * clockTick}
+	l.ready = f[0] == "R"
+	return l
 }
 
 const (
@@ -181,13 +181,18 @@ const (
 	slowestTick   = 50 * time.Millisecond
 )
 
-// patience is how many times its limit a run may take while it waits for a processor that others use.
-const patience = 10
+const (
+	// patience is how many times its limit a run may take by the clock, whatever it waits for.
+	patience = 10
+	// idleWindows is for how many limits in a row, by the clock, a run may wait without using a processor.
+	idleWindows = 3
+	// idleShare is the part of a processor below which a waiting run counts as idle: one that polls uses a little.
+	idleShare = 10
+	// serverTime is how much longer than that a server may take to report how a run has ended.
+	serverTime = time.Second
+)
 
-// serverTime is how much longer than that a server may take to say how a run has ended.
-const serverTime = time.Second
-
-// run looks at the batch under way from time to time.
+// run looks at the batch in flight from time to time.
 func (w *watchdog) run() {
 	var seen sighting
 	t := time.NewTicker(slowestTick)
@@ -209,7 +214,7 @@ func (w *watchdog) run() {
 			tick = want
 			t.Reset(tick)
 		}
-		w.judge(&seen, now, limit)
+		w.check(&seen, now, limit)
 	}
 }
 
@@ -217,41 +222,67 @@ func (w *watchdog) run() {
 type sighting struct {
 	at     uint64        // which input it is
 	first  time.Time     // when it was seen first; zero: none was
-	since  time.Time     // then, or when it was last tried to kill it
-	used   time.Duration // processor time when it was seen first
-	doomed time.Time     // when it was seen first that the child was killed, or nobody waits; zero: neither
+	retry  time.Time     // before which it is not tried again to kill it
+	used   time.Duration // processor time of the process when the run was seen first
+	doomed time.Time     // when it was first seen that the child was killed, or the batch cancelled; zero: neither
+
+	window     time.Time     // when the present window began, which is as long as the limit
+	windowUsed time.Duration // processor time then
+	idle       int           // windows in a row in which the run waited and used next to no processor time
 }
 
-// judge looks at which input runs. The same one at two looks that are the limit apart has run that long.
-func (w *watchdog) judge(s *sighting, now time.Time, limit time.Duration) {
+// check decides whether the run in flight has taken too long or holds too much. Too long is processor time, so that a busy
+// machine makes no hang of a run; a run that sleeps, or waits for a lock, uses none, and has a longer limit by the clock.
+func (w *watchdog) check(s *sighting, now time.Time, limit time.Duration) {
 	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
+	cpu := processorTime(pid)
 	if at := w.s.mem.position(); at != s.at || s.first.IsZero() {
-		*s = sighting{at: at, first: now, since: now, used: look(pid).cpu}
+		*s = sighting{at: at, first: now, used: cpu, window: now, windowUsed: cpu}
 	}
-	if w.killed.Load() == uint32(NotKilled) && !w.vain.Load() {
+	if w.killed.Load() == uint32(NotKilled) && !w.cancelled.Load() {
 		s.doomed = time.Time{}
 	} else if s.doomed.IsZero() {
 		s.doomed = now
 	}
-	switch wall := now.Sub(s.since); {
-	case (now.Sub(s.first)-serverTime)/patience >= limit, !s.doomed.IsZero() && w.stuck(pid, now.Sub(s.doomed)):
-		w.killServer()
-	case w.vain.Load():
-		w.kill(Cancelled, s.at)
-	case wall >= limit:
-		waits := atomic.LoadUint32(&w.s.mem.h.looking) != 0
-		if l := look(pid); (waits || l.ready && l.cpu-s.used < limit/2) && wall < patience*limit {
-			return
+	if now.Sub(s.window) >= limit {
+		if s.idle++; cpu-s.windowUsed >= limit/idleShare || look(pid).ready {
+			s.idle = 0
 		}
-		w.kill(Slow, s.at)
-		s.since = now // it may be in the kernel, or not be there yet: try again
-	case w.s.cmd.Memory > 0 && held(pid) > w.s.cmd.Memory:
-		w.kill(Fat, s.at)
+		s.window, s.windowUsed = now, cpu
+	}
+	wall := now.Sub(s.first)
+	switch {
+	case (wall-serverTime)/patience >= limit, !s.doomed.IsZero() && w.stuck(pid, now.Sub(s.doomed)):
+		w.killServer()
+	case w.cancelled.Load():
+		w.kill(Cancelled, s.at)
+	case w.s.cmd.Memory > 0 && residentBytes(pid) > w.s.cmd.Memory:
+		w.kill(MemoryLimit, s.at)
+	case now.Before(s.retry):
+	case atomic.LoadUint32(&w.s.mem.h.looking) != 0 && wall < patience*limit: // for leaks, which is no part of the run
+	case cpu-s.used >= limit, s.idle >= idleWindows, wall >= patience*limit:
+		w.asleep.Store(cpu-s.used < limit)
+		w.kill(Timeout, s.at)
+		s.retry = now.Add(limit) // it may be in the kernel, or not be there yet
 	}
 }
 
-// held returns the resident memory of a process in bytes.
-func held(pid int) uint64 {
+// processorTime returns what all threads of a process have used, 0 if there is no such process. The clock's number is made
+// as clock_getcpuclockid(3) makes it.
+func processorTime(pid int) time.Duration {
+	const schedulerClock = 2
+	if pid <= 1 {
+		return 0
+	}
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^pid)<<3|schedulerClock, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// residentBytes returns the resident memory of a process in bytes.
+func residentBytes(pid int) uint64 {
 	if pid <= 1 {
 		return 0
 	}
