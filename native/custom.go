@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -141,6 +142,9 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 			continue
 		}
 		done, death, err := s.Mutate(ctx, e.target.limit())
+		if errors.Is(err, sancov.ErrDamaged) {
+			return nil, e.mutatorError(ms[from], sancov.ErrDamaged.Error(), nil)
+		}
 		if err != nil {
 			return nil, err
 		}

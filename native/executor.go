@@ -38,6 +38,8 @@ type executor struct {
 	finds  []find
 	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
 	loops  map[string]bool  // groups of runs that had all their time and did not end
+
+	overwrites int // inputs that have overwritten shared memory
 }
 
 // find is an input that seemed to be news.
@@ -196,6 +198,9 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		return 1, nil
 	}
 	done, death, err := s.Run(ctx, 0, limit)
+	if errors.Is(err, sancov.ErrDamaged) {
+		return e.damaged(ctx, ins[:n], obs[:n], limit)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +211,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	e.history.Ran(done)
 	for i := range done {
 		if death != nil && i == done-1 {
-			e.forget(obs[i].Ask, e.memory.Features(e.memory.Slot(i)))
+			e.forget(obs[i].Ask, e.memory.Features(e.memory.Outcome(i)))
 			e.died(&obs[i], death, s)
 			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Timeout && limit >= e.target.limit() && len(c.Stack) > 0 {
 				e.loops[c.group(c.triage())] = true
@@ -218,28 +223,50 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	return done, e.confirm(ctx, s, ins, obs, limit)
 }
 
+// damaged runs a batch again, one input at a time, in which the program has written over the memory that it shares with
+// teasel. The input that makes it do so is rejected: it shows no fault without teasel, and nothing it seems to reach is sure.
+func (e *executor) damaged(ctx context.Context, ins [][]byte, obs []teasel.Observation, limit time.Duration) (int, error) {
+	if len(ins) == 1 {
+		o := &obs[0]
+		o.Features, o.Exit, o.Detail = o.Features[:0], teasel.ExitRejected, "the program has overwritten memory that it shares with teasel"
+		if e.overwrites++; e.overwrites == 1 && e.target.Note != nil {
+			e.target.Note(fmt.Sprintf("%s overwrites memory that it shares with teasel: such inputs are left out, and the memory is restored. A sanitizer may say where: build with -fsanitize=address", e.target.Command[0]))
+		}
+		return 1, nil
+	}
+	for i := range ins {
+		if _, err := e.batch(ctx, ins[i:i+1], obs[i:i+1], limit); err != nil {
+			return 0, err
+		}
+		if obs[i].Exit > teasel.ExitRejected {
+			return i + 1, nil
+		}
+	}
+	return len(ins), nil
+}
+
 // observe fills in what a slot says of a run that ended by itself.
 func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
-	slot := e.memory.Slot(i)
+	outcome := e.memory.Outcome(i)
 	o.Exit = teasel.ExitOK
-	if slot.Refused != 0 || slot.Status != 0 {
+	if outcome.Refused != 0 || outcome.Status != 0 {
 		o.Exit = teasel.ExitRejected
 	}
-	if status := syscall.WaitStatus(slot.Status); slot.Status != 0 && slices.Contains(e.target.Exits, status.ExitStatus()) {
-		e.forget(o.Ask, e.memory.Features(slot))
+	if status := syscall.WaitStatus(outcome.Status); outcome.Status != 0 && slices.Contains(e.target.Exits, status.ExitStatus()) {
+		e.forget(o.Ask, e.memory.Features(outcome))
 		e.died(o, &sancov.Death{Status: status, Stderr: s.Stderr()}, s)
 		return
 	}
 	if o.Ask.Trace {
-		o.Trace, o.Work = max(slot.Trace, 1), slot.Work+lasting(slot.CPU)
+		o.Trace, o.Work = max(outcome.Trace, 1), outcome.Work+lasting(outcome.CPU)
 	}
 	if o.Ask.Operands {
-		e.record(o, slot)
+		e.record(o, outcome)
 	}
-	if slot.FeatureCount() == 0 || slot.Refused != 0 {
+	if outcome.FeatureCount() == 0 || outcome.Refused != 0 {
 		return
 	}
-	fs := e.memory.Features(slot)
+	fs := e.memory.Features(outcome)
 	if !o.Ask.Features {
 		e.finds = append(e.finds, find{i, slices.Clone(fs)})
 		return
@@ -264,6 +291,12 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 			e.memory.Add(ins[f.index], sancov.AskFeatures|sancov.AskQuiet)
 		}
 		done, death, err := s.Run(ctx, 0, max(limit, e.target.limit()))
+		if errors.Is(err, sancov.ErrDamaged) { // nothing of it is certain, and all of it may be news another time
+			for _, f := range left {
+				e.forget(obs[f.index].Ask, f.features)
+			}
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -278,7 +311,7 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 				e.died(o, death, s)
 				continue
 			}
-			e.keep(o, f.features, e.memory.Features(e.memory.Slot(i)))
+			e.keep(o, f.features, e.memory.Features(e.memory.Outcome(i)))
 		}
 		left = left[done:]
 	}

@@ -8,7 +8,7 @@ import (
 
 // record hands what a run has compared to the stages that use it. When only some comparisons are watched, those of texts
 // are left out.
-func (e *executor) record(o *teasel.Observation, s *sancov.Slot) {
+func (e *executor) record(o *teasel.Observation, s *sancov.Outcome) {
 	all := e.memory.Operands(s)
 	if len(all) == 0 {
 		return

@@ -102,7 +102,10 @@ func (e *executor) launch(ctx context.Context, c sancov.Command) (*sancov.Server
 	out := e.target.failed(err)
 	var silent *sancov.NotInstrumented
 	if errors.As(err, &silent) {
-		out.What, out.Stderr, out.Hint = silent.How+" to teasel", silent.Stderr, "run it by hand to see why: "+strings.Join(e.target.Command, " ")
+		out.What, out.Stderr, out.Hint = silent.How, silent.Stderr, "run it by hand to see why: "+strings.Join(e.target.Command, " ")
+		if silent.Slow {
+			out.Hint = "give it more time with --start-timeout, for example --start-timeout 2m"
+		}
 		if b, err := os.ReadFile(c.Args[0]); err == nil && !bytes.Contains(b, []byte(signature)) {
 			out.What, out.Hint = out.What+": what it runs has not been linked with teasel's runtime", buildHint
 		}

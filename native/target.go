@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -27,6 +28,9 @@ type Target struct {
 	Exits    []int         // exit statuses that are crashes
 	Mode     string        // how it is run, one of the Mode constants
 	Tracer   []string      // program, looked up in PATH, and arguments that run the command and have AFL's fork server in them, as afl-qemu-trace; nil: none
+	Start    time.Duration // for the program to get ready for its first input; 0: 30 s
+	Malloc   uint64        // bytes of one allocation that is reported as out of memory, under a sanitizer; 0: as many as a run may hold
+	Note     func(string)  // called, by any worker, with a sentence that the user should see; nil: nobody is told
 	Cores    *Cores        // that workers and their processes are bound to, one each; nil: they run anywhere
 
 	release func() // what Open has bound the thread to; set on the executor's copy
@@ -108,10 +112,10 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	}
 	var err error
 	e := &executor{target: t, history: operands.History{Room: operandsRoom}, doubts: map[uint32]uint8{}, loops: map[string]bool{}}
-	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom}); err != nil {
+	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom, Malloc: cmp.Or(t.Malloc, t.memory())}); err != nil {
 		return nil, err
 	}
-	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
+	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Start: t.Start, Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
 	if t.Runs == 0 {
 		e.command.Runs = 50_000
 	}

@@ -17,16 +17,22 @@ func TestLayout(t *testing.T) {
 		t.Skip("no C compiler to ask: ", err)
 	}
 	want := map[string]uintptr{
-		"sizeof(struct hello)": unsafe.Sizeof(Hello{}), "sizeof(struct slot)": unsafe.Sizeof(Slot{}),
-		"sizeof(struct operand)": unsafe.Sizeof(Operand{}), "sizeof(struct header)": unsafe.Sizeof(header{}),
-		"offsetof(struct hello, pid)": unsafe.Offsetof(Hello{}.PID), "offsetof(struct hello, shape)": unsafe.Offsetof(Hello{}.Shape),
-		"offsetof(struct slot, trace)": unsafe.Offsetof(Slot{}.Trace), "offsetof(struct slot, status)": unsafe.Offsetof(Slot{}.Status),
-		"offsetof(struct operand, a)": unsafe.Offsetof(Operand{}.A), "offsetof(struct header, inputs)": unsafe.Offsetof(header{}.inputs),
-		"offsetof(struct header, watching)": unsafe.Offsetof(header{}.watching), "offsetof(struct header, watched)": unsafe.Offsetof(header{}.watched), "TEASEL_SITES": siteCount, "sizeof(struct mutation)": unsafe.Sizeof(mutation{}), "offsetof(struct mutation, seed)": unsafe.Offsetof(mutation{}.seed), "offsetof(struct mutation, crosses)": unsafe.Offsetof(mutation{}.crosses), "COMMAND_MUTATE": commandMutate, "HELLO_CROSSER": Crosser, "offsetof(struct header, pid)": unsafe.Offsetof(header{}.pid),
-		"offsetof(struct header, status)": unsafe.Offsetof(header{}.status), "offsetof(struct header, signal)": unsafe.Offsetof(header{}.signal),
-		"offsetof(struct header, looking)": unsafe.Offsetof(header{}.looking), "offsetof(struct header, asked)": unsafe.Offsetof(header{}.asked), "offsetof(struct header, frames)": unsafe.Offsetof(header{}.frames), "TEASEL_VERSION": version, "TEASEL_LINE": line, "TEASEL_TEXTS": Texts,
-		"TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxText, "TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": uintptr(askSample), "TEASEL_LAST_SAMPLE": uintptr(lastSample), "TEASEL_OVER": sampleOver, "FD_COUNT": fdCount, "ASK_QUIET": AskQuiet, "COMMAND_RENEW": commandRenew,
-		"STATUS_RENEWED": statusRenewed, "HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "OPERAND_SWITCH": OperandSwitch,
+		"sizeof(struct hello)": unsafe.Sizeof(Hello{}), "offsetof(struct hello, pid)": unsafe.Offsetof(Hello{}.PID), "offsetof(struct hello, shape)": unsafe.Offsetof(Hello{}.Shape),
+		"sizeof(struct control)": unsafe.Sizeof(control{}), "offsetof(struct control, inputs)": unsafe.Offsetof(control{}.inputs), "offsetof(struct control, outputs)": unsafe.Offsetof(control{}.outputs),
+		"offsetof(struct control, results_size)": unsafe.Offsetof(control{}.resultsSize), "offsetof(struct control, max_len)": unsafe.Offsetof(control{}.maxLen),
+		"offsetof(struct control, from)": unsafe.Offsetof(control{}.from), "offsetof(struct control, watching)": unsafe.Offsetof(control{}.watch),
+		"offsetof(struct control, round)": unsafe.Offsetof(control{}.round), "offsetof(struct control, asked)": unsafe.Offsetof(control{}.asked),
+		"sizeof(struct results)": unsafe.Sizeof(results{}), "offsetof(struct results, pid)": unsafe.Offsetof(results{}.pid), "offsetof(struct results, samples)": unsafe.Offsetof(results{}.samples),
+		"offsetof(struct results, signal)": unsafe.Offsetof(results{}.signal), "offsetof(struct results, frames)": unsafe.Offsetof(results{}.frames),
+		"sizeof(struct slot)": unsafe.Sizeof(slot{}), "offsetof(struct slot, ask)": unsafe.Offsetof(slot{}.ask),
+		"sizeof(struct outcome)": unsafe.Sizeof(Outcome{}), "offsetof(struct outcome, trace)": unsafe.Offsetof(Outcome{}.Trace), "offsetof(struct outcome, length)": unsafe.Offsetof(Outcome{}.length),
+		"sizeof(struct mutation)": unsafe.Sizeof(mutation{}), "offsetof(struct mutation, output)": unsafe.Offsetof(mutation{}.output), "offsetof(struct mutation, crosses)": unsafe.Offsetof(mutation{}.crosses),
+		"sizeof(struct operand)": unsafe.Sizeof(Operand{}), "offsetof(struct operand, a)": unsafe.Offsetof(Operand{}.A),
+		"sizeof(struct command)": unsafe.Sizeof(command{}), "sizeof(struct answer)": unsafe.Sizeof(answer{}), "offsetof(struct answer, round)": unsafe.Offsetof(answer{}.round),
+		"TEASEL_SITES": siteCount, "TEASEL_VERSION": version, "TEASEL_LINE": line, "TEASEL_TEXTS": Texts, "TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxText,
+		"TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": askSample, "TEASEL_LAST_SAMPLE": lastSample, "TEASEL_OVER": sampleOver, "FD_COUNT": fdCount,
+		"ASK_QUIET": AskQuiet, "COMMAND_RENEW": commandRenew, "COMMAND_MUTATE": commandMutate, "STATUS_RENEWED": statusRenewed,
+		"HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "HELLO_CROSSER": Crosser, "OPERAND_SWITCH": OperandSwitch,
 	}
 	var src strings.Builder
 	src.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"layout.h\"\nint main(void) {\n")

@@ -17,49 +17,54 @@ type Mutation struct {
 
 // mutation is how the target sees it.
 type mutation struct {
-	offset, with               uint64
+	offset, with, output       uint64
 	length, withLength         uint32
 	most, times, seed, crosses uint32
 }
 
-// span is a part of the memory's inputs.
+// span is a part of the memory's outputs.
 type span struct{ at, most int }
 
 // Ask puts a mutation into the batch, which has mutations alone. False: there is no room left for it.
 func (m *Memory) Ask(c Mutation) bool {
-	n, most := int(m.h.count), max(c.Most, len(c.Input))
-	if n == len(m.changes) || most+len(c.With)+2*line > len(m.inputs)-m.used {
+	most := max(c.Most, len(c.Input))
+	if m.count == 0 {
+		m.spans = m.spans[:0]
+	}
+	at := 0
+	if n := len(m.spans); n > 0 {
+		at = (m.spans[n-1].at + m.spans[n-1].most + line - 1) &^ (line - 1)
+	}
+	if m.count == len(m.mutations) || len(c.Input)+len(c.With)+2*line > len(m.inputs)-m.used || most > len(m.outputs)-at {
 		return false
 	}
-	if n == 0 {
-		m.outputs = m.outputs[:0]
-	}
-	place := func(b []byte, room int) (at int) {
-		at = m.used
-		copy(m.inputs[at:], b)
-		m.used += (room + line - 1) &^ (line - 1)
-		return at
-	}
-	at := place(c.Input, most)
-	x := mutation{offset: m.h.inputs + uint64(at), length: uint32(len(c.Input)), withLength: uint32(len(c.With)),
+	x := mutation{length: uint32(len(c.Input)), withLength: uint32(len(c.With)), output: m.c.outputs + uint64(at),
 		most: uint32(most), times: uint32(c.Times), seed: c.Seed}
-	x.with = m.h.inputs + uint64(place(c.With, len(c.With)))
+	x.offset, x.with = m.place(c.Input), m.place(c.With)
 	if c.Cross {
 		x.crosses = 1
 	}
-	m.changes[n] = x
-	m.outputs = append(m.outputs, span{at, most})
-	m.h.count++
+	m.mutations[m.count] = x
+	m.spans = append(m.spans, span{at, most})
+	m.count++
 	return true
+}
+
+// place puts bytes among the inputs and returns their offset in the memory.
+func (m *Memory) place(b []byte) uint64 {
+	at := m.used
+	copy(m.inputs[at:], b)
+	m.used += (len(b) + line - 1) &^ (line - 1)
+	return m.c.inputs + uint64(at)
 }
 
 // Mutated returns what became of the i-th mutation, lent until the next batch; false: it is longer than it may be.
 func (m *Memory) Mutated(i int) ([]byte, bool) {
-	o, n := m.outputs[i], int(m.changes[i].length)
+	o, n := m.spans[i], int(m.outcomes[i].length)
 	if n > o.most {
 		return nil, false
 	}
-	return m.inputs[o.at:][:n], true
+	return m.outputs[o.at:][:n], true
 }
 
 // Mutate has the target make the mutations of the batch. What it returns is as of [Server.Run].

@@ -1,6 +1,7 @@
 package sancov
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -8,9 +9,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // firstFD is the first of the descriptors that a target is started with. They are high, for some programs close or
@@ -18,22 +23,21 @@ import (
 const firstFD = 200
 
 const (
-	stderrRoom = 64 << 10 // bytes of standard error that are kept; more is refused to the target
 	reportRoom = 256 << 10
-	startTime  = 30 * time.Second // for a target to say hello
 	closeTime  = 10 * time.Second // for a guardian to clear up
 	renewTime  = time.Second      // for a child to make room
 )
 
 // Command says what to start.
 type Command struct {
-	Args   []string // Args[0] is a path
-	Env    []string // all of it
-	Dir    string   // "": ours
-	Input  string   // file that gets the input; "": standard input, or none for a harness
-	Hooks  []uint64 // file addresses of calls of comparison hooks that are to be switched off
-	Memory uint64   // bytes that a run may hold; 0: no limit
-	Runs   uint32   // after which a child makes room for a fresh one; 0: never
+	Args   []string      // Args[0] is a path
+	Env    []string      // all of it
+	Dir    string        // "": ours
+	Input  string        // file that gets the input; "": standard input, or none for a harness
+	Hooks  []uint64      // file addresses of calls of comparison hooks that are to be switched off
+	Memory uint64        // bytes that a run may hold; 0: no limit
+	Start  time.Duration // for the target to get ready for its first input; 0: 30 s
+	Runs   uint32        // after which a child makes room for a fresh one; 0: never
 }
 
 // Server is a running target. One goroutine at a time uses it.
@@ -50,7 +54,10 @@ type Server struct {
 	report  *os.File
 	ended   chan struct{}
 	gone    bool
-	pid     int // of the process that forks, which has the same mappings as its children
+	nonce   uint64 // that its answers begin with
+	pid     int    // of the process that forks, which has the same mappings as its children
+
+	heard []byte // from the target, and not yet read as an answer
 
 	unhooked int
 
@@ -76,9 +83,10 @@ func read(fd int, b []byte) (int, error) {
 	}
 }
 
+// send begins a round.
 func (s *Server) send(word uint32) error {
-	var b [4]byte
-	binary.NativeEndian.PutUint32(b[:], word)
+	c := command{atomic.AddUint32(&s.mem.c.round, 1), word}
+	b := (*[unsafe.Sizeof(c)]byte)(unsafe.Pointer(&c))
 	for {
 		_, err := syscall.Write(s.command, b[:])
 		if err != syscall.EINTR {
@@ -90,14 +98,44 @@ func (s *Server) send(word uint32) error {
 // errGone is how it shows that the server itself is dead.
 var errGone = errors.New("target is gone")
 
+// answer waits for the answer to the last command. The target may write to any of its descriptors, so anything else may come
+// before it, or belong to an earlier round.
 func (s *Server) answer() (uint32, error) {
-	var b [4]byte
-	n, err := read(s.status, b[:])
-	if err != nil || n < len(b) {
-		s.gone = true
-		return 0, errGone
+	for {
+		if word, ok := s.parse(); ok {
+			return word, nil
+		}
+		room := slices.Grow(s.heard, 256)
+		n, err := read(s.status, room[len(room):cap(room)])
+		if err != nil || n <= 0 {
+			s.gone = true
+			return 0, errGone
+		}
+		s.heard = room[:len(room)+n]
 	}
-	return binary.NativeEndian.Uint32(b[:]), nil
+}
+
+// parse takes an answer out of what was heard.
+func (s *Server) parse() (uint32, bool) {
+	const size = int(unsafe.Sizeof(answer{}))
+	var nonce [8]byte
+	binary.NativeEndian.PutUint64(nonce[:], s.nonce)
+	for {
+		i := bytes.Index(s.heard, nonce[:])
+		if i < 0 {
+			i = max(len(s.heard)-len(nonce)+1, 0) // of which the last bytes may begin one
+		}
+		s.heard = slices.Delete(s.heard, 0, i)
+		if len(s.heard) < size {
+			return 0, false
+		}
+		var a answer
+		copy((*[size]byte)(unsafe.Pointer(&a))[:], s.heard)
+		s.heard = slices.Delete(s.heard, 0, size)
+		if a.round == s.mem.c.round {
+			return a.word, true
+		}
+	}
 }
 
 // Death is how a child ended.
@@ -134,17 +172,22 @@ const (
 	AccessExecute
 )
 
+// ErrDamaged is returned for a batch in which the target has written over the memory that it shares with us. That memory has
+// been put right, and nothing is known of the batch.
+var ErrDamaged = errors.New("the target has overwritten memory that it shares with teasel")
+
 // Run has the target run the batch from slot from on. It returns how many slots have been run, counted from the first
-// of all; with a death, the last of them is the culprit.
+// of all; with a death, the last of them is the culprit. After [ErrDamaged] the server goes on with a fresh child.
 func (s *Server) Run(ctx context.Context, from int, limit time.Duration) (done int, death *Death, err error) {
 	return s.batch(ctx, commandRun, from, limit)
 }
 
 // batch has the target do one thing with the batch.
 func (s *Server) batch(ctx context.Context, command uint32, from int, limit time.Duration) (done int, death *Death, err error) {
-	n := int(s.mem.h.count)
-	h := s.mem.h
-	h.from, h.mostRuns = uint32(from), s.cmd.Runs
+	n, r := s.mem.count, s.mem.r
+	c := s.mem.c
+	c.from, c.count, c.mostRuns = uint32(from), uint32(n), s.cmd.Runs
+	atomic.StoreUint32(&r.cur, uint32(from))
 	s.watch.begin(limit)
 	given := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -165,20 +208,29 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	s.gone = s.gone || s.life == nil // given up, though it may have answered at last
 	if err == nil && word == statusDone {
 		s.gone = s.gone || reason != NotKilled // it was killed when it had answered, and what it says next would be of that
+		if s.mem.audit(from, n, false) {
+			if !s.gone {
+				s.Renew()
+			}
+			return 0, nil, ErrDamaged
+		}
 		return n, nil, nil
 	}
-	at := min(max(int(atomic.LoadUint32(&h.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(h.status), Killed: reason, Asleep: s.watch.asleep.Load(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report)}
+	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
+	d := &Death{Status: syscall.WaitStatus(r.status), Killed: reason, Asleep: s.watch.asleep.Load(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
-	} else if sig := syscall.Signal(h.signal); sig != 0 && d.Status.Signaled() {
-		d.Fault = Fault{Signal: sig, Code: int32(h.code), Access: Access(min(h.access, 3)), Address: h.address, PC: h.pc, SP: h.sp}
+	} else if sig := syscall.Signal(r.signal); sig != 0 && d.Status.Signaled() {
+		d.Fault = Fault{Signal: sig, Code: int32(r.code), Access: Access(min(r.access, 3)), Address: r.address, PC: r.pc, SP: r.sp}
 	}
 	if reason == Timeout {
-		d.Fault.Samples = int(min(h.samples, h.frameCount, maxSamples))
+		d.Fault.Samples = int(min(r.samples, r.frameCount, maxSamples))
 	}
 	if d.Fault.Signal != 0 || d.Fault.Samples > 0 {
-		d.Fault.Frames = append(d.Fault.Frames, h.frames[:min(h.frameCount, maxFrames)]...)
+		d.Fault.Frames = append(d.Fault.Frames, r.frames[:min(r.frameCount, maxFrames)]...)
+	}
+	if s.mem.audit(from, at+1, true) {
+		return 0, nil, ErrDamaged
 	}
 	return at + 1, d, nil
 }
@@ -207,18 +259,36 @@ func (s *Server) PID() int { return s.pid }
 // Unhooked returns how many calls of comparison hooks were switched off.
 func (s *Server) Unhooked() int { return s.unhooked }
 
-// Stderr returns what the target has written to standard error since the batch began.
-func (s *Server) Stderr() string { return text(s.stderr) }
+// Stderr returns what the target has written to standard error since the batch began, the end of it if that is long.
+func (s *Server) Stderr() string { return text(s.stderr, stderrKept) }
 
-// text returns what was written to a file that the target shares with us, its place included.
-func text(f *os.File) string {
+const (
+	stderrKept = 64 << 10 // bytes of standard error that are looked at
+	stderrMost = 16 << 20 // that it may take, about
+)
+
+// text returns the last bytes of what was written to a file that the target shares with us, its place included, which may
+// therefore be anywhere.
+func text(f *os.File, most int64) string {
 	end, err := f.Seek(0, io.SeekCurrent)
-	if err != nil || end == 0 {
+	if err != nil || end <= 0 {
 		return ""
 	}
-	b := make([]byte, end)
-	n, _ := f.ReadAt(b, 0)
+	b := make([]byte, min(end, most))
+	n, _ := f.ReadAt(b, end-int64(len(b)))
 	return string(b[:n])
+}
+
+// trim gives back what a file takes beyond its end: a target that writes without end is not refused, and takes no more memory.
+func trim(f *os.File) {
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil || st.Blocks*512 < stderrMost {
+		return
+	}
+	end, err := f.Seek(0, io.SeekCurrent)
+	if err == nil && end > stderrKept {
+		unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, end-stderrKept)
+	}
 }
 
 // Close ends the target and everything it has started, and returns when all of it is gone.

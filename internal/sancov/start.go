@@ -1,6 +1,7 @@
 package sancov
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type NotInstrumented struct {
 	Program string
 	How     string // it ended, or did not
 	Stderr  string
+	Slow    bool // it may only have needed more time
 }
 
 func (e *NotInstrumented) Error() string {
@@ -56,7 +58,7 @@ func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 		s.process.Env = append(s.process.Env, "TEASEL_INPUT="+c.Input)
 	}
 	s.process.Stderr = s.stderr
-	s.process.ExtraFiles = append(extra, theirs[0], theirs[1], m.file, s.report, theirs[2], theirs[3])
+	s.process.ExtraFiles = append(extra, theirs[0], theirs[1], m.files[0], m.files[1], s.report, theirs[2], theirs[3])
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := proc.AtFixedAddresses(s.process.Start); err != nil {
 		s.process = nil
@@ -108,7 +110,7 @@ func (s *Server) open() (theirs []*os.File, err error) {
 		return theirs, err
 	}
 	theirs = append(theirs, input)
-	if s.stderr, err = memoryFile("stderr", stderrRoom); err != nil {
+	if s.stderr, err = memoryFile("stderr", 0); err != nil {
 		return theirs, err
 	}
 	s.report, err = memoryFile("report", reportRoom)
@@ -136,22 +138,32 @@ func memoryFile(name string, size int64) (*os.File, error) {
 	return f, nil
 }
 
-// hello waits for the target to say what it is, and answers.
-func (s *Server) hello(ctx context.Context) error {
-	var b [unsafe.Sizeof(Hello{})]byte
-	deadline := time.Now().Add(startTime)
-	for n := 0; n < len(b); {
+// startTime is how long a target may take to get ready for its first input, unless the command says otherwise.
+const startTime = 30 * time.Second
+
+// ready waits until the target has something to say.
+func (s *Server) ready(ctx context.Context, deadline time.Time) error {
+	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return &NotInstrumented{Program: s.cmd.Args[0], How: fmt.Sprintf("it said nothing in %v", startTime), Stderr: s.Stderr()}
+			return &NotInstrumented{Program: s.cmd.Args[0], How: fmt.Sprintf("it was not ready for an input after %v", cmp.Or(s.cmd.Start, startTime)), Stderr: s.Stderr(), Slow: true}
 		}
-		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.status), Events: unix.POLLIN}}, 100)
-		if errors.Is(err, syscall.EINTR) || err == nil && ready == 0 {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(s.status), Events: unix.POLLIN}}, 100)
+		if errors.Is(err, syscall.EINTR) || err == nil && n == 0 {
 			continue
 		}
-		if err != nil {
+		return err
+	}
+}
+
+// hello waits for the target to say what it is, and answers.
+func (s *Server) hello(ctx context.Context) error {
+	var b [unsafe.Sizeof(Hello{})]byte
+	deadline := time.Now().Add(cmp.Or(s.cmd.Start, startTime))
+	for n := 0; n < len(b); {
+		if err := s.ready(ctx, deadline); err != nil {
 			return err
 		}
 		got, err := read(s.status, b[n:])
@@ -159,7 +171,7 @@ func (s *Server) hello(ctx context.Context) error {
 			err = io.EOF
 		}
 		if err != nil {
-			return &NotInstrumented{Program: s.cmd.Args[0], How: "it ended without a word", Stderr: s.Stderr()}
+			return &NotInstrumented{Program: s.cmd.Args[0], How: "it exited before it was ready for an input", Stderr: s.Stderr()}
 		}
 		n += got
 	}
@@ -171,13 +183,17 @@ func (s *Server) hello(ctx context.Context) error {
 		return err
 	}
 	s.pid = int(s.Hello.PID)
+	s.nonce = s.mem.c.nonce
 	s.mem.offer(s.cmd.Hooks)
 	if err := s.send(commandRun); err != nil {
+		return err
+	}
+	if err := s.ready(ctx, deadline); err != nil {
 		return err
 	}
 	if word, err := s.answer(); err != nil || word != statusRenewed {
 		return fmt.Errorf("it ended: %s", strings.TrimSpace(s.Stderr()))
 	}
-	s.unhooked = int(s.mem.h.unhooked)
+	s.unhooked = int(s.mem.r.unhooked)
 	return nil
 }

@@ -79,7 +79,7 @@ func (w *watchdog) kill(r Reason, at uint64) {
 	if w.limit.Load() == 0 {
 		return
 	}
-	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
+	pid := int(atomic.LoadInt32(&w.s.mem.r.pid))
 	if pid <= 1 || !w.isChildOfServer(pid) {
 		return
 	}
@@ -111,7 +111,7 @@ func (w *watchdog) killServer() {
 	if w.cancelled.Load() {
 		w.killed.Store(uint32(Cancelled))
 	} else if w.killed.CompareAndSwap(uint32(NotKilled), uint32(Timeout)) {
-		atomic.StoreUint32(&w.s.mem.h.samples, 0) // they are of an earlier batch
+		atomic.StoreUint32(&w.s.mem.r.samples, 0) // they are of an earlier batch
 	}
 	w.s.left()
 }
@@ -129,23 +129,23 @@ func (w *watchdog) sample(pid int, at uint64) (over bool) {
 	if w.s.Hello.Flags&TSan != 0 { // which keeps signals back until the program calls the system
 		return false
 	}
-	atomic.StoreUint32(&w.s.mem.h.samples, 0) // it may still say that another run of the batch was over
-	atomic.StoreUint64(&w.s.mem.h.asked, at)
+	atomic.StoreUint32(&w.s.mem.r.samples, 0) // it may still say that another run of the batch was over
+	atomic.StoreUint64(&w.s.mem.c.asked, at)
 	pause := min(max(time.Duration(w.limit.Load())/samplePart, fastestSample), slowestSample)
 	for n := range uint32(maxSamples) {
 		with := askSample
 		if n == maxSamples-1 || !look(pid).ready {
 			with = lastSample
 		}
-		if syscall.Kill(pid, with) != nil {
+		if syscall.Kill(pid, syscall.Signal(with)) != nil {
 			return false
 		}
-		answered := func() bool { return atomic.LoadUint32(&w.s.mem.h.samples) > n }
+		answered := func() bool { return atomic.LoadUint32(&w.s.mem.r.samples) > n }
 		for i := 0; !answered() && (i < answerPauses || i < patience*answerPauses && look(pid).ready); i++ {
 			time.Sleep(pause)
 		}
 		time.Sleep(pause)
-		if w.s.mem.h.samples == sampleOver {
+		if w.s.mem.r.samples == sampleOver {
 			return true
 		}
 		if with == lastSample || !answered() {
@@ -215,6 +215,7 @@ func (w *watchdog) run() {
 			t.Reset(tick)
 		}
 		w.check(&seen, now, limit)
+		trim(w.s.stderr)
 	}
 }
 
@@ -234,9 +235,9 @@ type sighting struct {
 // check decides whether the run in flight has taken too long or holds too much. Too long is processor time, so that a busy
 // machine makes no hang of a run; a run that sleeps, or waits for a lock, uses none, and has a longer limit by the clock.
 func (w *watchdog) check(s *sighting, now time.Time, limit time.Duration) {
-	pid := int(atomic.LoadInt32(&w.s.mem.h.pid))
+	pid := int(atomic.LoadInt32(&w.s.mem.r.pid))
 	cpu := processorTime(pid)
-	if at := w.s.mem.position(); at != s.at || s.first.IsZero() {
+	if at := w.s.mem.position(); at > s.at || at>>32 != s.at>>32 || s.first.IsZero() {
 		*s = sighting{at: at, first: now, used: cpu, window: now, windowUsed: cpu}
 	}
 	if w.killed.Load() == uint32(NotKilled) && !w.cancelled.Load() {
@@ -259,7 +260,7 @@ func (w *watchdog) check(s *sighting, now time.Time, limit time.Duration) {
 	case w.s.cmd.Memory > 0 && residentBytes(pid) > w.s.cmd.Memory:
 		w.kill(MemoryLimit, s.at)
 	case now.Before(s.retry):
-	case atomic.LoadUint32(&w.s.mem.h.looking) != 0 && wall < patience*limit: // for leaks, which is no part of the run
+	case atomic.LoadUint32(&w.s.mem.r.looking) != 0 && wall < patience*limit: // for leaks, which is no part of the run
 	case cpu-s.used >= limit, s.idle >= idleWindows, wall >= patience*limit:
 		w.asleep.Store(cpu-s.used < limit)
 		w.kill(Timeout, s.at)

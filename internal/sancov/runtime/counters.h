@@ -14,7 +14,7 @@ static struct region regions[REGIONS];
 static uint32_t region_count, counter_count = TEASEL_TEXTS, edge_count;
 static uint64_t shape = 0xcbf29ce484222325u;
 
-static inline uint64_t stir(uint64_t h, uint64_t x) {
+static inline uint64_t hash_mix(uint64_t h, uint64_t x) {
 	h = (h ^ x) * 0x9e3779b97f4a7c15u;
 	return h ^ h >> 29;
 }
@@ -25,14 +25,14 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
 	for (uint32_t i = 0; i < region_count; i++)
 		if (regions[i].begin == begin) return;
 	uint32_t need = ((uint32_t)(end - begin) + TEASEL_LINE - 1) & ~(uint32_t)(TEASEL_LINE - 1);
-	if (region_count == REGIONS || (header && counter_count + need > header->capacity)) {
-		if (header) header->late += need;
+	if (region_count == REGIONS || (AT.attached && counter_count + need > AT.capacity)) {
+		if (AT.attached) __atomic_add_fetch(&AT.results->late, need, __ATOMIC_RELAXED);
 		return;
 	}
 	regions[region_count++] = (struct region){begin, end, counter_count, 0};
 	counter_count += need;
 	edge_count += (uint32_t)(end - begin);
-	shape = stir(shape, (uint64_t)(end - begin));
+	shape = hash_mix(shape, (uint64_t)(end - begin));
 }
 
 // The flags of the table say which blocks begin a function. That, unlike the addresses, does not depend on hooks.
@@ -40,9 +40,9 @@ void __sanitizer_cov_pcs_init(const uintptr_t *begin, const uintptr_t *end) {
 	uint64_t bits = 0, n = 0;
 	for (const uintptr_t *p = begin; p + 1 < end; p += 2) {
 		bits = bits << 1 | (p[1] & 1);
-		if (++n % 64 == 0) shape = stir(shape, bits);
+		if (++n % 64 == 0) shape = hash_mix(shape, bits);
 	}
-	shape = stir(shape, bits ^ n << 32);
+	shape = hash_mix(shape, bits ^ n << 32);
 	if (region_count && (uint64_t)(regions[region_count - 1].end - regions[region_count - 1].begin) == n)
 		regions[region_count - 1].places = begin; // a module announces its counters first
 }
@@ -91,7 +91,7 @@ static inline uint64_t inside(const void *p) {
 static inline void text_mark(const void *caller, const void *a, const void *b, int equal) {
 	uint64_t site = inside(caller);
 	if (!site) return;
-	uint32_t i = (uint32_t)(stir(stir(stir(site, inside(a)), inside(b)), (uint64_t)equal) >> 32) % TEASEL_TEXTS;
+	uint32_t i = (uint32_t)(hash_mix(hash_mix(hash_mix(site, inside(a)), inside(b)), (uint64_t)equal) >> 32) % TEASEL_TEXTS;
 	uint64_t line = (uint64_t)1 << i / TEASEL_LINE;
 	texts[i] = 1;
 	if (!(texts_touched & line)) __atomic_fetch_or(&texts_touched, line, __ATOMIC_RELAXED); // there may be threads
@@ -104,22 +104,39 @@ static void counters_clear(void) {
 		__builtin_memset(regions[i].begin, 0, (size_t)(regions[i].end - regions[i].begin));
 }
 
-// The maps of what is known: a bit of virgin for each feature that is not; for those that are, the length of the
-// shortest input; and for each eight counters the greatest of those lengths, which most inputs are not below.
-static uint8_t *virgin;
-static uint16_t *bar, *shortest;
-static uint32_t *features;
+// The maps of known features are in the results: a bit of virgin for each feature that is not known; for those that are, the
+// length of the shortest input; and for each eight counters max_len, the greatest of those lengths: an input that is at least
+// as long cannot be the shortest for any of their features. teasel keeps copies, which follow from the features that it is
+// told, so a feature becomes known only if there is room to tell it.
 
-static void feature_add(struct slot *s, uint32_t f) {
-	if (header->features_used == header->feature_count) return;
-	features[header->features_used++] = f;
-	s->feature_count++;
+static int feature_room(uint32_t n) { return AT.results->features_used <= AT.feature_count - n; }
+
+static void feature_add(struct outcome *o, uint32_t f) {
+	if (!feature_room(1)) return;
+	AT.features[AT.results->features_used++] = f;
+	o->feature_count++;
 }
 
+struct tally {
+	uint64_t hash, work;
+};
+
+// What a run is judged by.
+struct run {
+	struct outcome *outcome;
+	uint32_t length, ask;
+	struct tally tally;
+};
+
+enum { WORD_FEATURES = 64 }; // of eight counters
+
 // news is for eight counters at least one of which is new, or known from longer inputs perhaps.
-static __attribute__((noinline, cold)) void news(struct slot *s, uint64_t w, uint32_t at, int tell) {
-	uint16_t length = s->length < UINT16_MAX ? (uint16_t)s->length : UINT16_MAX;
+static __attribute__((noinline, cold)) void news(struct run *r, uint64_t w, uint32_t at, int tell) {
+	uint8_t *virgin = AT.virgin;
+	uint16_t *shortest = AT.shortest;
+	uint16_t length = r->length < UINT16_MAX ? (uint16_t)r->length : UINT16_MAX;
 	int changed = 0;
+	if (!feature_room(tell ? WORD_FEATURES : 0)) return;
 	for (uint32_t i = at; w; i++, w >>= 8) {
 		uint8_t b = (uint8_t)w;
 		if (!b) continue;
@@ -130,42 +147,39 @@ static __attribute__((noinline, cold)) void news(struct slot *s, uint64_t w, uin
 			continue;
 		shortest[f] = length;
 		changed = 1;
-		if (tell) feature_add(s, f);
+		if (tell) feature_add(r->outcome, f);
 	}
-	if (!changed) return; // another of the eight, or another bucket, has set the bar
+	if (!changed) return; // another of the eight, or another bucket, has set max_len
 	uint16_t most = 0;
-	for (uint32_t f = at * 8; f < at * 8 + 64; f++)
+	for (uint32_t f = at * 8; f < at * 8 + WORD_FEATURES; f++)
 		if (!(virgin[f / 8] >> f % 8 & 1) && shortest[f] > most) most = shortest[f];
-	bar[at / 8] = most;
+	AT.max_len[at / 8] = most;
 }
 
-struct tally {
-	uint64_t hash, work;
-};
-
-static inline void word(struct slot *s, uint64_t raw, uint32_t at, uint32_t ask, struct tally *t) {
+static inline void word(struct run *r, uint64_t raw, uint32_t at, uint32_t ask) {
 	uint64_t w = classify(raw), known;
 	if (ask & ASK_TRACE) {
-		t->hash = stir(t->hash ^ (uint64_t)at << 32, w);
-		for (uint64_t r = raw; r; r >>= 8) t->work += r & 255;
+		r->tally.hash = hash_mix(r->tally.hash ^ (uint64_t)at << 32, w);
+		for (uint64_t n = raw; n; n >>= 8) r->tally.work += n & 255;
 	}
-	if (ask & ASK_FEATURES)
-		for (uint64_t r = w, i = at; r; i++, r >>= 8)
-			if (r & 255) feature_add(s, (uint32_t)(i * 8) + (uint32_t)__builtin_ctz((unsigned)(r & 255)));
+	if (ask & ASK_FEATURES) {
+		if (!feature_room(WORD_FEATURES)) return;
+		for (uint64_t n = w, i = at; n; i++, n >>= 8)
+			if (n & 255) feature_add(r->outcome, (uint32_t)(i * 8) + (uint32_t)__builtin_ctz((unsigned)(n & 255)));
+	}
 	if (ask & ASK_QUIET) return;
-	__builtin_memcpy(&known, virgin + at, 8);
-	if (__builtin_expect((w & known) != 0 || s->length < bar[at / 8], 0)) news(s, w, at, !(ask & ASK_FEATURES));
+	__builtin_memcpy(&known, AT.virgin + at, 8);
+	if (__builtin_expect((w & known) != 0 || r->length < AT.max_len[at / 8], 0)) news(r, w, at, !(ask & ASK_FEATURES));
 }
 
 // scan looks at all counters, in order, and leaves them zero. ask is a constant where it is inlined.
-static inline __attribute__((always_inline)) void scan(struct slot *s, uint32_t ask) {
-	struct tally t = {1, 0};
+static inline __attribute__((always_inline)) void scan(struct run *r, uint32_t ask) {
 	for (; texts_touched; texts_touched &= texts_touched - 1) {
 		uint32_t at = (uint32_t)__builtin_ctzll(texts_touched) * TEASEL_LINE;
 		for (uint32_t j = at; j < at + TEASEL_LINE; j += 8) {
 			uint64_t w;
 			__builtin_memcpy(&w, texts + j, 8);
-			if (w) word(s, w, j, ask, &t);
+			if (w) word(r, w, j, ask);
 		}
 		__builtin_memset(texts + at, 0, TEASEL_LINE);
 	}
@@ -178,7 +192,7 @@ static inline __attribute__((always_inline)) void scan(struct slot *s, uint32_t 
 			if (!(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7])) continue;
 			__builtin_memset(p, 0, TEASEL_LINE);
 			for (uint32_t j = 0; j < TEASEL_LINE / 8; j++)
-				if (w[j]) word(s, w[j], at + j * 8, ask, &t);
+				if (w[j]) word(r, w[j], at + j * 8, ask);
 		}
 		for (; p < end; p += 8, at += 8) {
 			size_t n = end - p < 8 ? (size_t)(end - p) : 8;
@@ -187,28 +201,30 @@ static inline __attribute__((always_inline)) void scan(struct slot *s, uint32_t 
 				w |= (uint64_t)p[j] << 8 * j;
 				p[j] = 0;
 			}
-			if (w) word(s, w, at, ask, &t);
+			if (w) word(r, w, at, ask);
 		}
 	}
-	s->trace = t.hash;
-	s->work = t.work;
 }
 
-static __attribute__((noinline)) void scan_news(struct slot *s) { scan(s, 0); }
-static __attribute__((noinline)) void scan_quiet(struct slot *s) { scan(s, ASK_QUIET); }
-static __attribute__((noinline)) void scan_all(struct slot *s) { scan(s, s->ask); }
+static __attribute__((noinline)) void scan_news(struct run *r) { scan(r, 0); }
+static __attribute__((noinline)) void scan_quiet(struct run *r) { scan(r, ASK_QUIET); }
+static __attribute__((noinline)) void scan_all(struct run *r) { scan(r, r->ask); }
 
-// judge ends a run: what of it is news, and what else was asked for.
-static void judge(struct slot *s) {
-	s->feature_first = header->features_used;
-	switch (s->ask & (ASK_FEATURES | ASK_TRACE | ASK_QUIET)) {
+// judge ends a run of slot i: what of it is new, and whatever else was asked for.
+static void judge(uint32_t i, uint32_t ask) {
+	struct outcome *o = AT.outcomes + i;
+	struct run r = {o, AT.slots[i].length, ask, {1, 0}};
+	o->feature_first = AT.results->features_used;
+	switch (ask & (ASK_FEATURES | ASK_TRACE | ASK_QUIET)) {
 	case 0:
-		scan_news(s);
+		scan_news(&r);
 		break;
 	case ASK_QUIET:
-		scan_quiet(s);
+		scan_quiet(&r);
 		break;
 	default:
-		scan_all(s);
+		scan_all(&r);
 	}
+	o->trace = r.tally.hash;
+	o->work = r.tally.work;
 }

@@ -9,8 +9,8 @@ static _Unwind_Reason_Code frame_add(struct _Unwind_Context *c, void *begun) {
 	uintptr_t pc = _Unwind_GetIPInfo(c, &before);
 	*(int *)begun |= before && pc == crash_from;
 	if (!*(int *)begun) return _URC_NO_REASON; // the handler, and the C library
-	if (!pc || header->frame_count == TEASEL_FRAMES) return _URC_END_OF_STACK;
-	header->frames[header->frame_count++] = before ? pc : pc - 1; // of a call, not of what it returns to
+	if (!pc || AT.results->frame_count == TEASEL_FRAMES) return _URC_END_OF_STACK;
+	AT.results->frames[AT.results->frame_count++] = before ? pc : pc - 1; // of a call, not of what it returns to
 	return _URC_NO_REASON;
 }
 
@@ -22,32 +22,32 @@ static struct sigaction before_us[FATAL];
 
 // crash_note keeps what can be known of the first fatal signal of a batch.
 static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
-	if (header->signal || header->pid != getpid()) return; // a sanitizer that has reported aborts; or a child of the target
-	header->signal = (uint32_t)signal;
-	header->code = (uint32_t)info->si_code;
-	header->address = (uint64_t)(uintptr_t)info->si_addr;
-	header->access = 0;
-	header->frame_count = 0;
+	if (AT.results->signal || AT.results->pid != getpid()) return; // a sanitizer that has reported aborts; or a child of the target
+	AT.results->signal = (uint32_t)signal;
+	AT.results->code = (uint32_t)info->si_code;
+	AT.results->address = (uint64_t)(uintptr_t)info->si_addr;
+	AT.results->access = 0;
+	AT.results->frame_count = 0;
 	if (gap_jumped()) gap_say();
 	int begun = 0;
 #if defined(__x86_64__)
 	greg_t *r = u->uc_mcontext.gregs, ip = r[REG_RIP], sp = r[REG_RSP];
-	header->pc = (uint64_t)ip;
-	header->sp = (uint64_t)sp;
+	AT.results->pc = (uint64_t)ip;
+	AT.results->sp = (uint64_t)sp;
 	uint64_t fault = (uint64_t)r[REG_ERR];
-	if (signal == SIGSEGV || signal == SIGBUS) header->access = fault & 16 ? 3 : fault & 2 ? 2 : 1;
+	if (signal == SIGSEGV || signal == SIGBUS) AT.results->access = fault & 16 ? 3 : fault & 2 ? 2 : 1;
 #elif defined(__aarch64__)
-	header->pc = u->uc_mcontext.pc;
-	header->sp = u->uc_mcontext.sp;
+	AT.results->pc = u->uc_mcontext.pc;
+	AT.results->sp = u->uc_mcontext.sp;
 #else
 	(void)u;
 #endif
-	if (header->access && header->address == header->pc) header->access = 3;
-	crash_from = (uintptr_t)header->pc;
+	if (AT.results->access && AT.results->address == AT.results->pc) AT.results->access = 3;
+	crash_from = (uintptr_t)AT.results->pc;
 #if defined(__x86_64__)
 	if (signal == SIGTRAP && info->si_code == SI_KERNEL) // int3: the next instruction may be of another line
-		r[REG_RIP] = (greg_t)(crash_from = header->pc = (uint64_t)ip - 1);
-	int jumped = header->access == 3 && header->address == header->pc;
+		r[REG_RIP] = (greg_t)(crash_from = AT.results->pc = (uint64_t)ip - 1);
+	int jumped = AT.results->access == 3 && AT.results->address == AT.results->pc;
 	if (jumped) { // there is no code: the stack begins with the call that led there
 		crash_from = *(uintptr_t *)sp - 1;
 		r[REG_RIP] = (greg_t)crash_from;
@@ -124,19 +124,19 @@ static uint32_t looping(uint32_t n, uint32_t shared) {
 // samples_join tells where each sample is in that function, and what had called it.
 static void samples_join(uint32_t n) {
 	uint32_t shared = common(n), outer = n > 1 && shared ? looping(n, shared) : shared;
-	header->frame_count = 0;
-	for (uint32_t i = 0; i < n && outer; i++) header->frames[header->frame_count++] = stacks[i].pc[stacks[i].count - outer];
-	for (uint32_t i = stacks[0].count - outer + 1; i < stacks[0].count && header->frame_count < TEASEL_FRAMES; i++)
-		header->frames[header->frame_count++] = stacks[0].pc[i];
+	AT.results->frame_count = 0;
+	for (uint32_t i = 0; i < n && outer; i++) AT.results->frames[AT.results->frame_count++] = stacks[i].pc[stacks[i].count - outer];
+	for (uint32_t i = stacks[0].count - outer + 1; i < stacks[0].count && AT.results->frame_count < TEASEL_FRAMES; i++)
+		AT.results->frames[AT.results->frame_count++] = stacks[0].pc[i];
 }
 
 static void sample(int signal, siginfo_t *info, void *context) {
 	(void)info;
-	uint64_t run = (uint64_t)header->round << 32 | header->cur;
-	uint32_t n = sampled == run ? header->samples : 0;
-	if (header->pid != getpid() || n == TEASEL_SAMPLES) return;
-	if (!running || run != __atomic_load_n(&header->asked, __ATOMIC_ACQUIRE)) {
-		__atomic_store_n(&header->samples, TEASEL_OVER, __ATOMIC_RELEASE);
+	uint64_t run = (uint64_t)AT.control->round << 32 | AT.results->cur;
+	uint32_t n = sampled == run ? AT.results->samples : 0;
+	if (AT.results->pid != getpid() || n == TEASEL_SAMPLES) return;
+	if (!running || run != __atomic_load_n(&AT.control->asked, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&AT.results->samples, TEASEL_OVER, __ATOMIC_RELEASE);
 		return;
 	}
 #if defined(__x86_64__)
@@ -156,7 +156,7 @@ static void sample(int signal, siginfo_t *info, void *context) {
 	}
 	sampled = run;
 	samples_join(n + 1);
-	__atomic_store_n(&header->samples, n + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&AT.results->samples, n + 1, __ATOMIC_RELEASE);
 	while (signal == TEASEL_LAST_SAMPLE) pause(); // what slept would go on
 }
 

@@ -35,9 +35,21 @@ static void gap_shade(const uint64_t *gap, void (*set)(uintptr_t shadow, size_t 
 // Below the gap the harness has the address that it returns to.
 static const uint64_t *volatile gap_used; // while the harness runs; 0: it does not
 static volatile uint64_t gap_unshared, *gap_return = &gap_unshared; // what that was when a run was over, 0: unknown; of all children
+static uint64_t gap_expected; // the same, as an earlier child has left it; 0: unknown
+
+extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
+extern const char etext[] __attribute__((weak));
+
+// gap_plausible reports whether the program may return to an address: a child may have left anything.
+static inline int gap_plausible(uint64_t address) {
+	return address > (uint64_t)(uintptr_t)__executable_start && address < (uint64_t)(uintptr_t)etext;
+}
 
 // gap_jumped reports whether the harness, which is running, will return to somewhere else, or has.
-static inline int gap_jumped(void) { return gap_used && *gap_return && ((const volatile uint64_t *)gap_used)[-1] != *gap_return; }
+static inline int gap_jumped(void) {
+	uint64_t expected = gap_expected ? gap_expected : *gap_return;
+	return gap_used && expected && ((const volatile uint64_t *)gap_used)[-1] != expected;
+}
 
 static void gap_say(void) {
 	static const char said[] = "*** stack smashing detected ***: the harness has written above its frame\n";

@@ -26,7 +26,7 @@ static void input_remove(void) {
 
 // input_write puts an input where the program finds it: one file that stays, made anew if the program has moved it.
 static int input_write(const struct slot *s) {
-	int fd = first_fd + FD_INPUT;
+	int fd = AT.first_fd + FD_INPUT;
 	struct stat open_file, named;
 	if (input_path && (fstat(fd, &open_file) || lstat(input_path, &named) || open_file.st_ino != named.st_ino || open_file.st_dev != named.st_dev)) {
 		remove_all(input_path); // it may be anything by now
@@ -36,7 +36,7 @@ static int input_write(const struct slot *s) {
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 	}
 	for (size_t done = 0; done < s->length;) {
-		ssize_t n = pwrite(fd, memory + s->offset + done, s->length - done, (off_t)done);
+		ssize_t n = pwrite(fd, AT.inputs + s->offset + done, s->length - done, (off_t)done);
 		if (n <= 0 && errno != EINTR) return 0;
 		if (n > 0) done += (size_t)n;
 	}

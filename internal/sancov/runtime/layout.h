@@ -1,17 +1,18 @@
-// What teasel and the target share: one memory file, laid out by teasel. layout.go holds the same in Go, and a test
-// compares the two.
+// What teasel and the target share: two memory files, laid out by teasel. The target may only read the first, control; the
+// second, results, is writable and so may hold anything once the target has gone wrong. layout.go holds the same in Go, and a
+// test compares the two.
 #ifndef TEASEL_LAYOUT_H
 #define TEASEL_LAYOUT_H
 
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 6,
+	TEASEL_VERSION = 7,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
 	TEASEL_TEXT = 32,         // bytes of a compared text that are kept
-	TEASEL_TEXTS = 64 * TEASEL_LINE, // counters of what comparisons of texts came to, before those of the modules
+	TEASEL_TEXTS = 64 * TEASEL_LINE, // counters of the results of comparisons of texts, before those of the modules
 	TEASEL_SITE_LIMIT = 20,   // records of one comparison in one run
 	TEASEL_SWITCH_LIMIT = 4,  // and of one switch, which has a record for each case
 	TEASEL_CASE_LIMIT = 96,   // cases of a switch
@@ -20,24 +21,36 @@ enum {
 };
 
 // File descriptors, counted from the one that the environment names.
-enum { FD_COMMAND, FD_STATUS, FD_MEMORY, FD_REPORT, FD_LIFE, FD_INPUT, FD_COUNT };
+enum { FD_COMMAND, FD_STATUS, FD_CONTROL, FD_RESULTS, FD_REPORT, FD_LIFE, FD_INPUT, FD_COUNT };
 
-// What is asked of a run.
+// What a run is asked for.
 enum {
-	ASK_FEATURES = 1,  // all features, not only news
+	ASK_FEATURES = 1,  // all features, not only new ones
 	ASK_TRACE = 2,     // the hash and the work
 	ASK_OPERANDS = 4,
-	ASK_QUIET = 8,     // leave the maps of what is known as they are
+	ASK_QUIET = 8,     // leave the maps of known features as they are
 };
 
-// What goes over the pipes: one word each way.
 enum {
-	COMMAND_RUN = 1,   // inputs from..count
-	COMMAND_RENEW = 2, // begin with a fresh child
+	COMMAND_RUN = 1,    // inputs from..count
+	COMMAND_RENEW = 2,  // begin with a fresh child
 	COMMAND_MUTATE = 3, // mutations from..count
 	STATUS_DONE = 1,
 	STATUS_DEAD = 2, // the child has died while it ran input cur
 	STATUS_RENEWED = 3,
+};
+
+// What goes over the command pipe.
+struct command {
+	uint32_t round; // as in control; another one is not teasel's
+	uint32_t word;
+};
+
+// What goes over the status pipe. The target may write anything to any of its descriptors, so an answer carries the number
+// that teasel has chosen for this server, and the round that it belongs to.
+struct answer {
+	uint64_t nonce;
+	uint32_t round, word;
 };
 
 // What kind of target says hello.
@@ -53,61 +66,74 @@ struct hello {
 
 #define TEASEL_MAGIC UINT64_C(0x6c65736165740a01)
 
-struct header {
-	uint64_t magic, size;
+// The beginning of the control memory. The offsets are within the memory that the field belongs to.
+struct control {
+	uint64_t nonce;        // of the server that is being started
+	uint64_t malloc_limit; // bytes of one allocation that is reported as out of memory; 0: none is
 	uint32_t capacity;     // counters that the maps have room for, a multiple of TEASEL_LINE
 	uint32_t slot_count;   // entries of each table
 	uint32_t feature_count, operand_count;
-	uint64_t slots, virgin, bar, shortest, features, operands, watched, mutations, inputs; // offsets
+	uint64_t control_size, slots, watched, mutations, inputs; // in control
+	uint64_t results_size, outcomes, virgin, max_len, shortest, features, operands, outputs; // in results
 
-	// Set by teasel before a command.
+	// Set before a command.
 	uint32_t from, count;
 	uint32_t most_runs; // of a child; 0: any number
 	uint32_t watching;  // comparisons that are recorded, which have a bit in watched; 0: all are
-
-	// Set by the target.
-	uint32_t round, cur; // cur is the index of the running input
-	int32_t pid;
-	uint32_t status; // as waitpid gives it, of the last child that died
-	uint32_t features_used, operands_used;
-	uint32_t late;     // counters that came after the start and found no room
-	uint32_t unhooked; // calls of comparison hooks that were switched off
-	uint32_t samples; // stacks of the run under way; as many frames are places in the innermost function they share
-
-	uint32_t looking; // for leaks, which is no part of a run's time
-	uint64_t asked;   // set by teasel before it asks for a stack: round and cur of the run that it means
-
-	// The last fatal signal, if its handler could still be run.
-	uint32_t signal, code;
-	uint32_t access; // 0: unknown, 1: read, 2: write, 3: execute
-	uint32_t frame_count;
-	uint64_t address, pc, sp;
-	uint64_t frames[TEASEL_FRAMES];
+	uint32_t round;     // another number for each command
+	uint32_t reserved;
+	uint64_t asked; // set before a stack is asked for: round and cur of the run that is meant
 };
 
 // One input of a batch.
 struct slot {
-	uint64_t offset; // of the input in the memory
+	uint64_t offset; // of the input in control
 	uint32_t length, ask;
+};
+
+// One input of a batch that the harness's own mutator is to change.
+struct mutation {
+	uint64_t offset;      // of the input in control
+	uint64_t with;        // in control, of what it is crossed with, or of a token that may be put into it
+	uint64_t output;      // in results, where the mutant goes
+	uint32_t length, with_length;
+	uint32_t most;        // bytes of the mutant
+	uint32_t times, seed; // of calls
+	uint32_t crosses;
+};
+
+// The beginning of the results.
+struct results {
+	uint32_t cur; // index of the input in flight
+	int32_t pid;  // of the process that runs it
+	uint32_t status; // as waitpid gives it, of the last child that died
+	uint32_t features_used, operands_used;
+	uint32_t late;     // counters that came after the start and found no room
+	uint32_t unhooked; // calls of comparison hooks that were switched off
+	uint32_t samples;  // stacks of the run in flight; as many frames are places in the innermost function they share
+	uint32_t looking;  // for leaks, which is no part of a run's time
+
+	// The last fatal signal, if its handler could still be run.
+	uint32_t signal, code;
+	uint32_t access; // 0: unknown, 1: read, 2: write, 3: execute
+	uint32_t frame_count, reserved;
+	uint64_t address, pc, sp;
+	uint64_t frames[TEASEL_FRAMES];
+};
+
+// What came of one slot.
+struct outcome {
 	uint32_t feature_first, feature_count; // in the table of features
 	uint32_t operand_first, operand_count;
 	uint64_t trace, work;
 	uint64_t cpu;     // nanoseconds, if the trace was asked for
 	uint32_t status;  // of a program that was forked for this input, as waitpid gives it
 	uint32_t refused; // the harness returned -1
+	uint32_t length;  // of the mutant
+	uint32_t reserved;
 };
 
-// One input of a batch that the harness's own mutator is to change.
-struct mutation {
-	uint64_t offset;      // of the input in the memory, where there is room for most bytes, and what becomes of it is put
-	uint64_t with;        // of what it is crossed with, or of a token that may be put into it
-	uint32_t length, with_length;
-	uint32_t most;        // bytes of what becomes of it
-	uint32_t times, seed; // of calls
-	uint32_t crosses;
-};
-
-enum { TEASEL_TOO_LONG = 0xffffffff }; // the length of what became of an input, if it was more than the most
+enum { TEASEL_TOO_LONG = 0xffffffff }; // the length of a mutant that was longer than the most
 
 // The signals with which teasel asks where a run is that does not end; after the second it does not go on. Instead of the
 // number of samples it may hear that the run is over.

@@ -80,8 +80,8 @@ static void change_digit(uint8_t *data, size_t size) {
 	else data[at] = (uint8_t)draw(256);
 }
 
-// A harness that brings its own is left alone.
-__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
+// change makes one change.
+static size_t change(uint8_t *data, size_t size, size_t most) {
 	if (!most || size > most) return at_most(size, most);
 	size_t room = most - size;
 	if (!size) {
@@ -116,5 +116,12 @@ __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t
 	default:
 		put_token(data, &size, room);
 	}
+	return size;
+}
+
+// A harness that brings its own is left alone.
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
+	size = change(data, size, most);
+	initialised(data, size);
 	return size;
 }

@@ -3,27 +3,25 @@
 
 static uint32_t recording; // 0: hooks return at once
 static uint8_t site_count[TEASEL_SITES];
-static struct operand *operands;
-static const uint8_t *watched;
 
 #define SITE ((uint32_t)((uintptr_t)__builtin_return_address(0) - (uintptr_t)__executable_start))
 #define IDLE __builtin_expect(!recording, 1)
 
+// operand_add returns room for one record, 0 if there is none, or none is wanted. Several threads may come at once.
 static struct operand *operand_add(uint32_t site, uint32_t limit) {
 	uint32_t k = (site * 0x9e3779b1u) >> 16;
-	if (header->watching) {
-		if (!(watched[k / 8] >> k % 8 & 1)) return 0;
-		if (header->watching == 1 && limit < TEASEL_WATCH_LIMIT) limit = TEASEL_WATCH_LIMIT;
+	if (AT.control->watching) {
+		if (!(AT.watched[k / 8] >> k % 8 & 1)) return 0;
+		if (AT.control->watching == 1 && limit < TEASEL_WATCH_LIMIT) limit = TEASEL_WATCH_LIMIT;
 	}
-	if (site_count[k] >= limit || header->operands_used == header->operand_count) return 0;
-	struct operand *o = operands + header->operands_used;
+	uint32_t *used = &AT.results->operands_used;
+	if (site_count[k] >= limit || __atomic_load_n(used, __ATOMIC_RELAXED) >= AT.operand_count) return 0;
+	uint32_t i = __atomic_fetch_add(used, 1, __ATOMIC_RELAXED);
+	if (i >= AT.operand_count) return 0;
+	if (site_count[k] < 255) site_count[k]++;
+	struct operand *o = AT.operands + i;
 	*o = (struct operand){.site = site ? site : 1};
 	return o;
-}
-
-static void operand_done(uint32_t site) {
-	header->operands_used++;
-	if (site_count[(site * 0x9e3779b1u) >> 16] < 255) site_count[(site * 0x9e3779b1u) >> 16]++;
 }
 
 static __attribute__((noinline, cold)) void teasel_number(uint32_t site, unsigned size, unsigned flags, uint64_t a, uint64_t b,
@@ -35,7 +33,6 @@ static __attribute__((noinline, cold)) void teasel_number(uint32_t site, unsigne
 	o->a_length = o->b_length = (uint8_t)size;
 	__builtin_memcpy(o->a, &a, 8);
 	__builtin_memcpy(o->b, &b, 8);
-	operand_done(site);
 }
 
 static __attribute__((noinline, cold)) void teasel_text(uint32_t site, const void *a, size_t an, const void *b, size_t bn, int equal) {
@@ -48,7 +45,6 @@ static __attribute__((noinline, cold)) void teasel_text(uint32_t site, const voi
 	o->b_length = (uint8_t)bn;
 	for (size_t i = 0; i < an; i++) o->a[i] = ((const uint8_t *)a)[i];
 	for (size_t i = 0; i < bn; i++) o->b[i] = ((const uint8_t *)b)[i];
-	operand_done(site);
 }
 
 #define HOOK(bits, size)                                                                                        \
@@ -135,13 +131,18 @@ char *__wrap_strstr(const char *a, const char *b) {
 	return r;
 }
 
-static void record_begin(struct slot *s) {
+static uint32_t operands_used(void) {
+	uint32_t n = __atomic_load_n(&AT.results->operands_used, __ATOMIC_RELAXED);
+	return n < AT.operand_count ? n : AT.operand_count;
+}
+
+static void record_begin(struct outcome *o) {
 	__builtin_memset(site_count, 0, sizeof site_count);
-	s->operand_first = header->operands_used;
+	o->operand_first = operands_used();
 	recording = 1;
 }
 
-static void record_end(struct slot *s) {
+static void record_end(struct outcome *o) {
 	recording = 0;
-	s->operand_count = header->operands_used - s->operand_first;
+	o->operand_count = operands_used() - o->operand_first;
 }

@@ -32,7 +32,9 @@ size_t (*const teasel_crosser)(const uint8_t *, size_t, const uint8_t *, size_t,
 int __llvm_profile_write_file(void) __attribute__((weak)); // of a build with source coverage
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
+#include "allocation.h"
 #include "gap.h"
+#include "msan.h"
 #include "mutate.h"
 
 #ifndef TEASEL_PATH
@@ -40,17 +42,18 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 #endif
 
 // libFuzzer's exit statuses.
-enum { EXIT_CRASH = 77, EXIT_TIMEOUT = 70, EXIT_WRONG = 1 };
+enum { EXIT_CRASH = 77, EXIT_TIMEOUT = 70, EXIT_MEMORY = 71, EXIT_WRONG = 1 };
 
 struct flags {
 	long runs, timeout;
+	long rss, allocation; // MiB that may be held, and allocated at once; 0: any number, or as many as may be held
 	int fuzz; // something is asked for that only teasel can do
 	int final_stats;
 	int inputs; // arguments that are no flags
 	int error_status, timeout_status;
 };
 
-static struct flags flags = {.timeout = 1200, .error_status = EXIT_CRASH, .timeout_status = EXIT_TIMEOUT};
+static struct flags flags = {.timeout = 1200, .rss = 2048, .error_status = EXIT_CRASH, .timeout_status = EXIT_TIMEOUT};
 
 static int is_flag(const char *arg) { return arg[0] == '-' && arg[1]; }
 
@@ -66,6 +69,8 @@ static void flag_read(const char *arg) {
 		if ((v = value_of(arg, fuzzing[i])) && atol(v) > 0) flags.fuzz = 1;
 	if ((v = value_of(arg, "runs"))) flags.runs = atol(v);
 	if ((v = value_of(arg, "timeout"))) flags.timeout = atol(v);
+	if ((v = value_of(arg, "rss_limit_mb"))) flags.rss = atol(v);
+	if ((v = value_of(arg, "malloc_limit_mb"))) flags.allocation = atol(v);
 	if ((v = value_of(arg, "print_final_stats"))) flags.final_stats = atoi(v);
 	if ((v = value_of(arg, "error_exitcode"))) flags.error_status = atoi(v);
 	if ((v = value_of(arg, "timeout_exitcode"))) flags.timeout_status = atoi(v);
@@ -110,6 +115,18 @@ static void on_signal(int signal) {
 	_exit(status);
 }
 
+static void on_allocation(const volatile void *p, size_t size) {
+	long most = flags.allocation > 0 ? flags.allocation : flags.rss;
+	(void)p;
+	if (!running || most <= 0 || size >> 20 < (size_t)most) return;
+	running = 0;
+	allocation_report(2, size);
+	profile_save();
+	_exit(EXIT_MEMORY);
+}
+
+static void on_free(const volatile void *p) { (void)p; }
+
 static void on_exit_inside(void) {
 	if (!running) return;
 	say_error("fuzz target exited");
@@ -128,6 +145,7 @@ static void watch(void) {
 		sigaction(fatal[i], &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_ONSTACK}, 0);
 	}
 	if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(profile_save);
+	if (__sanitizer_install_malloc_and_free_hooks) __sanitizer_install_malloc_and_free_hooks(on_allocation, on_free);
 	atexit(on_exit_inside);
 }
 
@@ -172,8 +190,10 @@ static int run_file(const char *name, long times) {
 		uint8_t *in = malloc(size ? size : 1); // it may write to its input, and read beyond
 		if (!in) abort();
 		memcpy(in, file, size);
+		initialised(in, size);
 		if (flags.timeout > 0) alarm((unsigned)flags.timeout);
 		running = 1;
+		parameters_initialised(2);
 		gap_run(gap, LLVMFuzzerTestOneInput, in, size);
 		running = 0;
 		alarm(0);

@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,15 +24,11 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "allocation.h"
 #include "gap.h"
 #include "layout.h"
-
-static struct header *header; // of which another server writes the same fields, when it is its turn
-static uint32_t *leaving;     // of our child: 1: it goes to make room for the next, 2: for good
-static uint32_t *taken;       // by our child: 0: no command so far, 1: one that it has not answered, 2: none that it has not
-static struct slot *slots;
-static const uint8_t *memory;
-static int first_fd;
+#include "memory.h"
+#include "msan.h"
 
 #include "counters.h"
 #include "operands.h"
@@ -44,41 +42,57 @@ extern int (*const teasel_initialize)(int *, char ***) __attribute__((weak));
 int __real_main(int argc, char **argv, char **envp);
 int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
-static volatile uint32_t *mine; // 1 in the child that runs batches, 0 in what the target forks from it
+static volatile uint32_t *batch_process; // 1 in the child that runs batches, 0 in what the target forks from it
 
-// mine_begin makes a page that the kernel clears in a process that is forked. Before Linux 4.14 it does not.
-static void mine_begin(void) {
-	void *p = mmap(0, sizeof *mine, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// batch_process_begin makes a page that the kernel clears in a process that is forked. Before Linux 4.14 it does not.
+static void batch_process_begin(void) {
+	void *p = mmap(0, sizeof *batch_process, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED) _exit(1);
-	madvise(p, sizeof *mine, MADV_WIPEONFORK);
-	mine = p;
+	madvise(p, sizeof *batch_process, MADV_WIPEONFORK);
+	batch_process = p;
+	*batch_process = 1;
 }
 
-// mine_only ends what the harness has forked and has returned as well: it has no business with the rest of the batch.
-static inline void mine_only(void) {
-	if (!*mine) _exit(0);
+// exit_if_forked ends a process that the harness has forked and that returns as well: it has no business with the rest of
+// the batch.
+static inline void exit_if_forked(void) {
+	if (!*batch_process) _exit(0);
+}
+
+// thread_count returns how many threads this process has, 1 if the kernel does not say.
+static int thread_count(void) {
+	struct stat st;
+	return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (int)st.st_nlink - 2 : 1;
 }
 
 #include "leak.h"
 #include "custom.h"
 
-static int word_read(int fd, uint32_t *w) {
+enum heard { HEARD, HEARD_END, HEARD_NOTHING };
+
+// command_read waits for a command of teasel's. Nothing is heard if the target has closed the descriptor, or put another in
+// its place.
+static enum heard command_read(struct command *c) {
 	for (;;) {
-		ssize_t n = read(first_fd + fd, w, sizeof *w);
-		if (n == sizeof *w) return 1;
-		if (n >= 0 || errno != EINTR) return 0;
+		ssize_t n = read(AT.first_fd + FD_COMMAND, c, sizeof *c);
+		if (n == 0) return HEARD_END;
+		if (n == sizeof *c && c->round == AT.control->round) return HEARD;
+		if (n >= 0 || errno != EINTR) return HEARD_NOTHING;
 	}
 }
 
 static int all_write(int fd, const void *p, size_t n) {
 	for (;;) {
-		ssize_t m = write(first_fd + fd, p, n);
+		ssize_t m = write(AT.first_fd + fd, p, n);
 		if (m == (ssize_t)n) return 1;
 		if (m >= 0 || errno != EINTR) return 0;
 	}
 }
 
-static int tell(uint32_t w) { return all_write(FD_STATUS, &w, sizeof w); }
+static int tell(uint32_t word) {
+	struct answer a = {AT.nonce, AT.control->round, word};
+	return all_write(FD_STATUS, &a, sizeof a);
+}
 
 // orphans_kill ends every child we have, which includes those that have lost their parent.
 static void orphans_kill(void) {
@@ -113,10 +127,10 @@ static _Noreturn void guard(pid_t server) {
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
-		if (fd != FD_LIFE) close(first_fd + fd);
+		if (fd != FD_LIFE) close(AT.first_fd + fd);
 	char word;
 	ssize_t n;
-	while ((n = read(first_fd + FD_LIFE, &word, 1)) < 0 && errno == EINTR) {
+	while ((n = read(AT.first_fd + FD_LIFE, &word, 1)) < 0 && errno == EINTR) {
 	}
 	kill(-server, SIGKILL);
 	kill(server, SIGKILL);
@@ -125,107 +139,13 @@ static _Noreturn void guard(pid_t server) {
 	_exit(0);
 }
 
-// attach maps the memory that teasel has laid out after our hello.
-static int attach(void) {
+// hello says what this program is.
+static int hello(void) {
 	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(),
 	                  .edges = edge_count, .shape = shape};
 	h.flags = (&teasel_harness ? HELLO_HARNESS : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
 	          (__tsan_init ? HELLO_TSAN : 0) | (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0) | custom_flags();
-	uint32_t go;
-	struct stat st;
-	if (!all_write(FD_STATUS, &h, sizeof h) || !word_read(FD_COMMAND, &go)) return 0;
-	if (fstat(first_fd + FD_MEMORY, &st)) return 0;
-	uint8_t *m = mmap(0, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, first_fd + FD_MEMORY, 0);
-	if (m == MAP_FAILED) return 0;
-	memory = m;
-	header = (struct header *)m;
-	slots = (struct slot *)(m + header->slots);
-	virgin = m + header->virgin;
-	bar = (uint16_t *)(m + header->bar);
-	shortest = (uint16_t *)(m + header->shortest);
-	features = (uint32_t *)(m + header->features);
-	operands = (struct operand *)(m + header->operands);
-	watched = m + header->watched;
-	mutations = (struct mutation *)(m + header->mutations);
-	leaving = mmap(0, 4 * sizeof *leaving + sizeof *gap_return, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (leaving == MAP_FAILED) return 0;
-	taken = leaving + 2;
-	gap_return = (uint64_t *)(leaving + 4);
-	buckets_init();
-	header->unhooked = unhook((const uint64_t *)(m + header->inputs), header->count);
-	return tell(STATUS_RENEWED);
-}
-
-// start becomes the server and returns, or never.
-static void start(void) {
-	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++) fcntl(first_fd + fd, F_SETFD, FD_CLOEXEC);
-	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	pid_t guardian = getpid(), server = fork();
-	if (server < 0) _exit(1);
-	if (server > 0) guard(server);
-	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != guardian) _exit(1);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	close(first_fd + FD_LIFE);
-}
-
-// here says whom to kill. Only who is running a batch may say so: another server's child may be starting.
-static void here(pid_t p) { __atomic_store_n(&header->pid, p, __ATOMIC_RELAXED); }
-
-static pid_t child(void) {
-	pid_t server = getpid(), p = fork();
-	if (p == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != server) _exit(0);
-		crash_watch();
-		// A sanitizer closes a file that another process has named, so each child names it.
-		if (__sanitizer_set_report_fd) __sanitizer_set_report_fd((void *)(intptr_t)(first_fd + FD_REPORT));
-	}
-	return p;
-}
-
-// await returns how a child ended.
-static uint32_t await(pid_t p) {
-	int status = 0;
-	while (waitpid(p, &status, 0) < 0 && errno == EINTR) {
-	}
-	__atomic_compare_exchange_n(&header->pid, &(int32_t){p}, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	orphans_kill();
-	return (uint32_t)status;
-}
-
-// batch_begin returns the end of the batch that the command is about.
-static uint32_t batch_begin(void) {
-	lseek(2, 0, SEEK_SET);
-	lseek(first_fd + FD_REPORT, 0, SEEK_SET);
-	header->features_used = header->operands_used = header->signal = header->frame_count = header->samples = header->looking = 0;
-	__atomic_add_fetch(&header->round, 1, __ATOMIC_RELAXED);
-	uint32_t n = header->count < header->slot_count ? header->count : header->slot_count;
-	for (uint32_t i = header->from; i < n; i++) slots[i].feature_count = slots[i].operand_count = slots[i].status = slots[i].refused = 0;
-	return n;
-}
-
-// A harness gets its input at the end of a page with nothing behind it, so that reading on is a crash; under a sanitizer,
-// which sees more, in memory of its own.
-enum { PAGE = 4096, ALIGNED = 16 };
-
-static uint8_t *room;
-static size_t room_size;
-
-static uint8_t *place(const struct slot *s) {
-	size_t need = (s->length + (size_t)ALIGNED - 1) & ~(size_t)(ALIGNED - 1);
-	if (need > room_size || !room) {
-		if (room) munmap(room, room_size + PAGE);
-		room_size = (need + (need >> 1) + PAGE) & ~(size_t)(PAGE - 1);
-		room = mmap(0, room_size + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (room == MAP_FAILED) abort();
-		mprotect(room + room_size, PAGE, PROT_NONE);
-	}
-	uint8_t *at = room + room_size - need;
-	__builtin_memcpy(at, memory + s->offset, s->length);
-	return at;
+	return all_write(FD_STATUS, &h, sizeof h);
 }
 
 // heap_keep has the allocator keep what a run has freed for the next one: to give it back to the kernel and to get it again,
@@ -237,6 +157,98 @@ static void heap_keep(void) {
 	mallopt(TRIM_THRESHOLD, 16 << 20);
 }
 
+// prepare is for every process that has just mapped the memory, before the target gets its first input.
+static void prepare(void) {
+	gap_return = &AT.state->return_address;
+	buckets_init();
+	counters_clear();
+	if (!&teasel_harness) return;
+	heap_keep();
+	allocations_watch();
+}
+
+// guard_start makes this process the guardian, and returns in the server, or never.
+static void guard_start(void) {
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pid_t guardian = getpid(), server = fork();
+	if (server < 0) _exit(1);
+	if (server > 0) guard(server);
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != guardian) _exit(1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	close(AT.first_fd + FD_LIFE);
+}
+
+// running_here says whom to kill. Only who is running a batch may say so: another server's child may be starting.
+static void running_here(pid_t p) { __atomic_store_n(&AT.results->pid, p, __ATOMIC_RELAXED); }
+
+static void child_begin(pid_t server) {
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != server) _exit(0);
+	crash_watch();
+	// A sanitizer closes a file that another process has named, so each child names it.
+	if (__sanitizer_set_report_fd) __sanitizer_set_report_fd((void *)(intptr_t)(AT.first_fd + FD_REPORT));
+}
+
+#include "respawn.h"
+
+// child forks a process that runs inputs. If the target has threads of its own by then, which fork does not copy, the process
+// begins anew instead, and comes to child_main.
+static pid_t child(void) {
+	pid_t server = getpid(), p = fork();
+	if (p == 0 && respawning) respawn();
+	if (p == 0) child_begin(server);
+	return p;
+}
+
+// await returns how a child ended.
+static uint32_t await(pid_t p) {
+	int status = 0;
+	while (waitpid(p, &status, 0) < 0 && errno == EINTR) {
+	}
+	__atomic_compare_exchange_n(&AT.results->pid, &(int32_t){p}, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	orphans_kill();
+	return (uint32_t)status;
+}
+
+// batch_begin returns the end of the batch that the command is about.
+static uint32_t batch_begin(void) {
+	struct results *r = AT.results;
+	lseek(2, 0, SEEK_SET);
+	lseek(AT.first_fd + FD_REPORT, 0, SEEK_SET);
+	r->features_used = r->operands_used = r->signal = r->frame_count = r->samples = r->looking = 0;
+	uint32_t n = AT.control->count < AT.slot_count ? AT.control->count : AT.slot_count;
+	for (uint32_t i = AT.control->from; i < n; i++) {
+		struct outcome *o = AT.outcomes + i;
+		o->feature_count = o->operand_count = o->status = o->refused = 0;
+	}
+	return n;
+}
+
+// A harness gets its input at the end of a page with nothing behind it, so that reading on is a crash; under a sanitizer,
+// which sees more, in memory of its own.
+enum { ALIGNED = 16 };
+
+static uint8_t *room;
+static size_t room_size;
+
+static uint8_t *place(const struct slot *s) {
+	size_t need = (s->length + (size_t)ALIGNED - 1) & ~(size_t)(ALIGNED - 1), page = (size_t)sysconf(_SC_PAGESIZE);
+	if (need > room_size || !room) {
+		if (room) munmap(room, room_size + page);
+		room_size = (need + (need >> 1) + page) & ~(page - 1);
+		room = mmap(0, room_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (room == MAP_FAILED) abort();
+		mprotect(room + room_size, page, PROT_NONE);
+	}
+	uint8_t *at = room + room_size - need;
+	__builtin_memcpy(at, AT.inputs + s->offset, s->length);
+	__builtin_memset(at + s->length, 0, need - s->length); // what an earlier input has left there would be read
+	return at;
+}
+
 static uint64_t cpu_used(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -244,83 +256,100 @@ static uint64_t cpu_used(void) {
 }
 
 // teasel_run is in its caller, so that the gap is next to the harness.
-static inline __attribute__((always_inline)) void teasel_run(struct slot *s, int sanitized, const uint64_t *gap) {
+static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int sanitized, const uint64_t *gap) {
+	const struct slot *s = AT.slots + i;
+	struct outcome *o = AT.outcomes + i;
+	uint32_t ask = s->ask;
 	uint8_t *in;
 	if (sanitized) {
 		in = malloc(s->length ? s->length : 1);
 		if (!in) abort();
-		__builtin_memcpy(in, memory + s->offset, s->length);
+		__builtin_memcpy(in, AT.inputs + s->offset, s->length);
+		initialised(in, s->length);
+		parameters_initialised(2);
 	} else {
 		in = place(s);
 	}
-	if (s->ask & ASK_OPERANDS) record_begin(s);
+	if (ask & ASK_OPERANDS) record_begin(o);
 	running = 1;
 	blocks = 0;
-	uint64_t began = s->ask & ASK_TRACE ? cpu_used() : 0;
-	s->refused = gap_run(gap, teasel_harness, in, s->length) == -1;
-	mine_only();
-	if (s->ask & ASK_TRACE) s->cpu = cpu_used() - began;
+	uint64_t began = ask & ASK_TRACE ? cpu_used() : 0;
+	o->refused = gap_run(gap, teasel_harness, in, s->length) == -1;
+	exit_if_forked();
+	if (ask & ASK_TRACE) o->cpu = cpu_used() - began;
 	int suspected = leaks_suspected();
-	if (s->ask & ASK_OPERANDS) record_end(s);
-	if (s->refused) s->ask |= ASK_QUIET; // teasel does not keep it, and what it reaches is still news of an input that it would
-	judge(s);
+	if (ask & ASK_OPERANDS) record_end(o);
+	if (o->refused) ask |= ASK_QUIET; // teasel does not keep it, and an input that it would keep may reach the same
+	judge(i, ask);
 	if (suspected) leaks_look(in, s->length);
 	running = 0;
 	if (sanitized) free(in);
 }
 
+// child_leave ends a child that has run batches.
+static _Noreturn void child_leave(uint64_t how) {
+	AT.state->leaving = how;
+	_exit(0);
+}
+
 // teasel_child runs batches until it has run enough. Counters are zero when it begins, and after every run.
 static _Noreturn void teasel_child(void) {
 	int sanitized = __asan_init || __msan_init;
-	uint32_t runs = 0, command;
+	uint32_t runs = 0;
+	struct command command;
 	pid_t pid = getpid();
 	uint64_t *gap = __builtin_alloca(gap_size);
 	gap_begin(gap);
-	*mine = 1;
-	while (word_read(FD_COMMAND, &command)) {
-		*taken = 1;
-		if (command == COMMAND_RENEW) {
-			*leaving = 1;
+	batch_process_begin();
+	for (;;) {
+		enum heard heard = command_read(&command);
+		if (heard != HEARD) child_leave(heard == HEARD_END ? LEFT_FOR_GOOD : LEFT_TO_RENEW);
+		AT.state->taken = TAKEN_RUNNING;
+		if (command.word == COMMAND_RENEW) {
 			tell(STATUS_RENEWED);
-			_exit(0);
+			child_leave(LEFT_TO_RENEW);
 		}
-		uint32_t n = batch_begin();
-		here(pid);
-		if (command == COMMAND_MUTATE) mutate_batch(n);
+		uint32_t from = AT.control->from, n = batch_begin();
+		running_here(pid);
+		if (command.word == COMMAND_MUTATE) mutate_batch(from, n);
 		else
-			for (uint32_t i = header->from; i < n; i++) {
-				__atomic_store_n(&header->cur, i, __ATOMIC_RELAXED);
-				teasel_run(slots + i, sanitized, gap);
+			for (uint32_t i = from; i < n; i++) {
+				__atomic_store_n(&AT.results->cur, i, __ATOMIC_RELAXED);
+				teasel_run(i, sanitized, gap);
 			}
-		runs += n - header->from;
-		*leaving = header->most_runs && runs >= header->most_runs;
-		*taken = 2;
-		if (!tell(STATUS_DONE) || *leaving) _exit(0);
+		runs += n - from;
+		int enough = AT.control->most_runs && runs >= AT.control->most_runs;
+		AT.state->leaving = enough ? LEFT_TO_RENEW : 0;
+		AT.state->taken = TAKEN_ANSWERED;
+		if (!tell(STATUS_DONE)) child_leave(LEFT_UNHEARD);
+		if (enough) _exit(0);
 	}
-	*leaving = 2;
-	_exit(0);
 }
 
 enum { IDLE_DEATHS = 16 }; // of children in a row that have not come to their first command
 
 static _Noreturn void teasel_serve(void) {
 	uint32_t idle = 0;
-	leaks_begin(leaving + 1);
-	counters_clear();
-	heap_keep();
-	mine_begin();
 	for (;;) {
-		*leaving = *taken = 0;
+		AT.state->leaving = 0;
+		AT.state->taken = TAKEN_NONE;
+		if (gap_expected) AT.state->return_address = gap_expected;
 		pid_t p = child();
 		if (p < 0) _exit(1);
 		if (p == 0) teasel_child();
 		uint32_t status = await(p);
-		if (*leaving == 1) continue;
-		if (*leaving == 2) _exit(0);
-		idle = *taken ? 0 : idle + 1;
+		uint64_t leaving = AT.state->leaving, taken = AT.state->taken;
+		if (!gap_expected && gap_plausible(AT.state->return_address)) gap_expected = AT.state->return_address;
+		if (leaving == LEFT_TO_RENEW) continue;
+		if (leaving == LEFT_FOR_GOOD) _exit(0);
+		if (leaving == LEFT_UNHEARD) {
+			if (!tell(STATUS_DONE)) _exit(0);
+			continue;
+		}
+		idle = taken != TAKEN_NONE ? 0 : idle + 1;
 		if (idle == IDLE_DEATHS) _exit(1);
-		if (*taken != 1) continue; // a thread has ended it, or a timer: an answer would be taken for that to the next command
-		header->status = status;
+		if (taken == TAKEN_NONE || taken == TAKEN_ANSWERED) continue; // a thread has ended it, or a timer: teasel waits for nothing
+		AT.results->status = status;
 		if (!tell(STATUS_DEAD)) _exit(0);
 	}
 }
@@ -330,12 +359,13 @@ static _Noreturn void teasel_serve(void) {
 static int program_runs;
 
 static void program_judge(void) {
-	if (!program_runs || header->pid != getpid()) return; // a process of the program's own
+	if (!program_runs || AT.results->pid != getpid()) return; // a process of the program's own
 	program_runs = 0;
-	struct slot *s = slots + header->cur;
-	if (s->ask & ASK_TRACE) s->cpu = cpu_used();
-	if (s->ask & ASK_OPERANDS) record_end(s);
-	judge(s);
+	uint32_t i = AT.results->cur < AT.slot_count ? AT.results->cur : 0, ask = AT.slots[i].ask;
+	struct outcome *o = AT.outcomes + i;
+	if (ask & ASK_TRACE) o->cpu = cpu_used();
+	if (ask & ASK_OPERANDS) record_end(o);
+	judge(i, ask);
 }
 
 _Noreturn void __real__exit(int code);
@@ -350,39 +380,39 @@ _Noreturn void __wrap__Exit(int code) {
 	__real__Exit(code);
 }
 
-// program_begin makes the forked process what a program expects to be.
-static void program_begin(struct slot *s) {
-	here(getpid());
-	header->signal = 0;
-	if (!input_path) dup2(first_fd + FD_INPUT, 0);
+// program_begin makes the process what a program expects to be.
+static void program_begin(void) {
+	uint32_t i = AT.results->cur;
+	running_here(getpid());
+	AT.results->signal = 0;
+	if (!input_path) dup2(AT.first_fd + FD_INPUT, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
-		if (fd != FD_REPORT) close(first_fd + fd);
+		if (fd != FD_REPORT) close(AT.first_fd + fd);
 	atexit(program_judge);
 	program_runs = running = 1;
-	if (s->ask & ASK_OPERANDS) record_begin(s);
+	if (AT.slots[i].ask & ASK_OPERANDS) record_begin(AT.outcomes + i);
 }
 
 // program_serve returns in a child, for main to be called.
 static void program_serve(void) {
-	uint32_t command;
-	counters_clear();
-	while (word_read(FD_COMMAND, &command)) {
+	struct command command;
+	while (command_read(&command) == HEARD) {
 		uint32_t answer = STATUS_RENEWED;
-		if (command == COMMAND_RUN) {
+		if (command.word == COMMAND_RUN) {
 			uint32_t n = batch_begin();
 			answer = STATUS_DONE;
-			for (uint32_t i = header->from; i < n && answer == STATUS_DONE; i++) {
-				__atomic_store_n(&header->cur, i, __ATOMIC_RELAXED);
+			for (uint32_t i = AT.control->from; i < n && answer == STATUS_DONE; i++) {
+				__atomic_store_n(&AT.results->cur, i, __ATOMIC_RELAXED);
 				lseek(2, 0, SEEK_SET);
-				if (!input_write(slots + i)) _exit(1);
+				if (!input_write(AT.slots + i)) _exit(1);
 				pid_t p = child();
 				if (p < 0) _exit(1);
 				if (p == 0) {
-					program_begin(slots + i);
+					program_begin();
 					return;
 				}
-				header->status = slots[i].status = await(p);
-				if (WIFSIGNALED(header->status)) answer = STATUS_DEAD;
+				AT.results->status = AT.outcomes[i].status = await(p);
+				if (WIFSIGNALED(AT.outcomes[i].status)) answer = STATUS_DEAD;
 			}
 		}
 		if (!tell(answer)) break;
@@ -390,19 +420,52 @@ static void program_serve(void) {
 	_exit(0);
 }
 
+// initialize runs the harness's own preparation, and looks at what handlers of signals there are when that is done.
+static void initialize(int *argc, char ***argv) {
+	if (&teasel_harness && teasel_initialize) {
+		parameters_initialised(2);
+		teasel_initialize(argc, argv);
+	}
+	crash_look();
+}
+
+// server_begin becomes the server and returns when teasel has laid out the memory.
+static int server_begin(int *argc, char ***argv) {
+	int threads = thread_count();
+	respawn_prepare(*argc, *argv, threads > 1);
+	guard_start();
+	if (!respawning) {
+		initialize(argc, argv);
+		if (thread_count() > threads) respawning = 1;
+	}
+	struct command go;
+	if (!hello() || read(AT.first_fd + FD_COMMAND, &go, sizeof go) != sizeof go) return 0;
+	if (!memory_map(respawn_state())) return 0;
+	// The target must not find its way to the memory through a descriptor. What begins anew needs them once more.
+	for (int fd = FD_CONTROL; fd <= FD_RESULTS && !respawning; fd++) close(AT.first_fd + fd);
+	if (&teasel_harness) close(AT.first_fd + FD_INPUT);
+	prepare();
+	AT.results->unhooked = unhook((const uint64_t *)(AT.inputs + AT.control->inputs), AT.control->count);
+	if (&teasel_harness) leaks_begin();
+	memory_protect();
+	return tell(STATUS_RENEWED);
+}
+
 int __wrap_main(int argc, char **argv, char **envp) {
-	const char *fd = getenv("TEASEL_FD");
+	const char *fd = getenv("TEASEL_FD"), *child = getenv("TEASEL_CHILD");
 	if (!fd) return __real_main(argc, argv, envp);
-	first_fd = atoi(fd);
+	AT.first_fd = atoi(fd);
 	input_path = getenv("TEASEL_INPUT");
-	start();
+	for (int i = FD_COMMAND; i <= FD_COUNT; i++) fcntl(AT.first_fd + i, F_SETFD, FD_CLOEXEC);
+	if (input_path) input_path = strdup(input_path); // the environment is the target's
+	if (child) {
+		child_main(&argc, &argv, atoi(child));
+		return __real_main(argc, argv, envp);
+	}
 	unsetenv("TEASEL_FD");
 	unsetenv("TEASEL_INPUT");
-	int harness = &teasel_harness != 0;
-	if (harness && teasel_initialize) teasel_initialize(&argc, &argv);
-	crash_look();
-	if (!attach()) _exit(1);
-	if (harness) teasel_serve();
+	if (!server_begin(&argc, &argv)) _exit(1);
+	if (&teasel_harness) teasel_serve();
 	program_serve();
 	return __real_main(argc, argv, envp);
 }
