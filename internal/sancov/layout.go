@@ -83,7 +83,7 @@ type control struct {
 	virgin, maxLen, shortest     uint64
 	features, operands, outputs  uint64
 	from, count, mostRuns, watch uint32
-	round, reserved              uint32
+	round, sent                  uint32
 	asked                        uint64
 }
 
@@ -91,11 +91,10 @@ type control struct {
 type results struct {
 	cur                              uint32
 	pid                              int32
-	status                           uint32
 	featuresUsed, operandsUsed       uint32
 	late, unhooked, samples, looking uint32
 	signal, code, access             uint32
-	frameCount, reserved             uint32
+	frameCount                       uint32
 	address, pc, sp                  uint64
 	frames                           [maxFrames]uint64
 }
@@ -110,8 +109,9 @@ type slot struct {
 type (
 	command struct{ round, word uint32 }
 	answer  struct {
-		nonce       uint64
-		round, word uint32
+		nonce            uint64
+		round, word      uint32
+		status, reserved uint32
 	}
 )
 

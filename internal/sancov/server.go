@@ -90,6 +90,7 @@ func (s *Server) send(word uint32) error {
 	for {
 		_, err := syscall.Write(s.command, b[:])
 		if err != syscall.EINTR {
+			atomic.StoreUint32(&s.mem.c.sent, c.round)
 			return err
 		}
 	}
@@ -100,23 +101,23 @@ var errGone = errors.New("target is gone")
 
 // answer waits for the answer to the last command. The target may write to any of its descriptors, so anything else may come
 // before it, or belong to an earlier round.
-func (s *Server) answer() (uint32, error) {
+func (s *Server) answer() (answer, error) {
 	for {
-		if word, ok := s.parse(); ok {
-			return word, nil
+		if a, ok := s.parse(); ok {
+			return a, nil
 		}
 		room := slices.Grow(s.heard, 256)
 		n, err := read(s.status, room[len(room):cap(room)])
 		if err != nil || n <= 0 {
 			s.gone = true
-			return 0, errGone
+			return answer{}, errGone
 		}
 		s.heard = room[:len(room)+n]
 	}
 }
 
 // parse takes an answer out of what was heard.
-func (s *Server) parse() (uint32, bool) {
+func (s *Server) parse() (a answer, ok bool) {
 	const size = int(unsafe.Sizeof(answer{}))
 	var nonce [8]byte
 	binary.NativeEndian.PutUint64(nonce[:], s.nonce)
@@ -127,13 +128,12 @@ func (s *Server) parse() (uint32, bool) {
 		}
 		s.heard = slices.Delete(s.heard, 0, i)
 		if len(s.heard) < size {
-			return 0, false
+			return a, false
 		}
-		var a answer
 		copy((*[size]byte)(unsafe.Pointer(&a))[:], s.heard)
 		s.heard = slices.Delete(s.heard, 0, size)
 		if a.round == s.mem.c.round {
-			return a.word, true
+			return a, true
 		}
 	}
 }
@@ -195,9 +195,9 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		s.watch.cancel()
 	})
 	err = s.send(command)
-	var word uint32
+	var a answer
 	if err == nil {
-		word, err = s.answer()
+		a, err = s.answer()
 	} else {
 		s.gone, err = true, errGone
 	}
@@ -206,7 +206,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	}
 	reason := s.watch.end()
 	s.gone = s.gone || s.life == nil // given up, though it may have answered at last
-	if err == nil && word == statusDone {
+	if err == nil && a.word == statusDone {
 		s.gone = s.gone || reason != NotKilled // it was killed when it had answered, and what it says next would be of that
 		if s.mem.audit(from, n, false) {
 			if !s.gone {
@@ -217,7 +217,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(r.status), Killed: reason, Asleep: s.watch.asleep.Load(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
+	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Asleep: s.watch.asleep.Load(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(r.signal); sig != 0 && d.Status.Signaled() {

@@ -191,7 +191,7 @@ func (s *Server) hello(ctx context.Context) error {
 	if err := s.ready(ctx, deadline); err != nil {
 		return err
 	}
-	if word, err := s.answer(); err != nil || word != statusRenewed {
+	if a, err := s.answer(); err != nil || a.word != statusRenewed {
 		return fmt.Errorf("it ended: %s", strings.TrimSpace(s.Stderr()))
 	}
 	s.unhooked = int(s.mem.r.unhooked)

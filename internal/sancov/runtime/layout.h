@@ -51,6 +51,7 @@ struct command {
 struct answer {
 	uint64_t nonce;
 	uint32_t round, word;
+	uint32_t status, reserved; // of a child that has died, as waitpid gives it
 };
 
 // What kind of target says hello.
@@ -81,7 +82,7 @@ struct control {
 	uint32_t most_runs; // of a child; 0: any number
 	uint32_t watching;  // comparisons that are recorded, which have a bit in watched; 0: all are
 	uint32_t round;     // another number for each command
-	uint32_t reserved;
+	uint32_t sent;      // the same, once the command is in the pipe
 	uint64_t asked; // set before a stack is asked for: round and cur of the run that is meant
 };
 
@@ -106,7 +107,6 @@ struct mutation {
 struct results {
 	uint32_t cur; // index of the input in flight
 	int32_t pid;  // of the process that runs it
-	uint32_t status; // as waitpid gives it, of the last child that died
 	uint32_t features_used, operands_used;
 	uint32_t late;     // counters that came after the start and found no room
 	uint32_t unhooked; // calls of comparison hooks that were switched off
@@ -116,7 +116,7 @@ struct results {
 	// The last fatal signal, if its handler could still be run.
 	uint32_t signal, code;
 	uint32_t access; // 0: unknown, 1: read, 2: write, 3: execute
-	uint32_t frame_count, reserved;
+	uint32_t frame_count;
 	uint64_t address, pc, sp;
 	uint64_t frames[TEASEL_FRAMES];
 };

@@ -31,16 +31,11 @@ static union {
 
 #define AT (fixed.places)
 
-// What a server and its child share beside the results. A value that nobody has put there is taken for the worst case.
-#define LEFT_TO_RENEW UINT64_C(0x7ea5e1000000001d) // the child makes room for the next
-#define LEFT_FOR_GOOD UINT64_C(0x7ea5e1000000002c) // teasel is gone
-#define LEFT_UNHEARD UINT64_C(0x7ea5e1000000003b)  // it has run the batch, and could not say so: its descriptors are closed
-#define TAKEN_NONE UINT64_C(0x7ea5e1000000004a)    // it has had no command so far
-#define TAKEN_RUNNING UINT64_C(0x7ea5e10000000059) // it has one that it has not answered
-#define TAKEN_ANSWERED UINT64_C(0x7ea5e10000000068)
+// What a server and its child share beside the results. The target may write here as well: other values mean nothing.
+#define LEFT_UNHEARD UINT64_C(0x7ea5e1000000003b) // it has run the batch, and could not say so: its descriptors are closed
 
 struct state {
-	uint64_t leaving, taken;
+	uint64_t leaving;
 	uint64_t return_address; // of the harness, 0: unknown
 	uint32_t leak_looks;
 };

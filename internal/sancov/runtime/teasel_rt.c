@@ -68,16 +68,13 @@ static int thread_count(void) {
 #include "leak.h"
 #include "custom.h"
 
-enum heard { HEARD, HEARD_END, HEARD_NOTHING };
-
-// command_read waits for a command of teasel's. Nothing is heard if the target has closed the descriptor, or put another in
-// its place.
-static enum heard command_read(struct command *c) {
+// command_read waits for a command of teasel's. There is none if teasel is gone, or the target has closed the descriptor, or
+// put another in its place.
+static int command_read(struct command *c) {
 	for (;;) {
 		ssize_t n = read(AT.first_fd + FD_COMMAND, c, sizeof *c);
-		if (n == 0) return HEARD_END;
-		if (n == sizeof *c && c->round == AT.control->round) return HEARD;
-		if (n >= 0 || errno != EINTR) return HEARD_NOTHING;
+		if (n == sizeof *c && c->round == AT.control->round) return 1;
+		if (n >= 0 || errno != EINTR) return 0;
 	}
 }
 
@@ -89,10 +86,12 @@ static int all_write(int fd, const void *p, size_t n) {
 	}
 }
 
-static int tell(uint32_t word) {
-	struct answer a = {AT.nonce, AT.control->round, word};
+static int tell_of(uint32_t round, uint32_t word, uint32_t status) {
+	struct answer a = {AT.nonce, round, word, status, 0};
 	return all_write(FD_STATUS, &a, sizeof a);
 }
+
+static int tell(uint32_t word) { return tell_of(AT.control->round, word, 0); }
 
 // orphans_kill ends every child we have, which includes those that have lost their parent.
 static void orphans_kill(void) {
@@ -235,8 +234,9 @@ static uint8_t *room;
 static size_t room_size;
 
 static uint8_t *place(const struct slot *s) {
-	size_t need = (s->length + (size_t)ALIGNED - 1) & ~(size_t)(ALIGNED - 1), page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t need = (s->length + (size_t)ALIGNED - 1) & ~(size_t)(ALIGNED - 1);
 	if (need > room_size || !room) {
+		size_t page = (size_t)sysconf(_SC_PAGESIZE);
 		if (room) munmap(room, room_size + page);
 		room_size = (need + (need >> 1) + page) & ~(page - 1);
 		room = mmap(0, room_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -245,7 +245,7 @@ static uint8_t *place(const struct slot *s) {
 	}
 	uint8_t *at = room + room_size - need;
 	__builtin_memcpy(at, AT.inputs + s->offset, s->length);
-	__builtin_memset(at + s->length, 0, need - s->length); // what an earlier input has left there would be read
+	for (uint8_t *p = at + s->length; p < at + need; p++) *p = 0; // what an earlier input has left there could be read
 	return at;
 }
 
@@ -286,12 +286,6 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	if (sanitized) free(in);
 }
 
-// child_leave ends a child that has run batches.
-static _Noreturn void child_leave(uint64_t how) {
-	AT.state->leaving = how;
-	_exit(0);
-}
-
 // teasel_child runs batches until it has run enough. Counters are zero when it begins, and after every run.
 static _Noreturn void teasel_child(void) {
 	int sanitized = __asan_init || __msan_init;
@@ -302,12 +296,10 @@ static _Noreturn void teasel_child(void) {
 	gap_begin(gap);
 	batch_process_begin();
 	for (;;) {
-		enum heard heard = command_read(&command);
-		if (heard != HEARD) child_leave(heard == HEARD_END ? LEFT_FOR_GOOD : LEFT_TO_RENEW);
-		AT.state->taken = TAKEN_RUNNING;
+		if (!command_read(&command)) _exit(0);
 		if (command.word == COMMAND_RENEW) {
 			tell(STATUS_RENEWED);
-			child_leave(LEFT_TO_RENEW);
+			_exit(0);
 		}
 		uint32_t from = AT.control->from, n = batch_begin();
 		running_here(pid);
@@ -318,39 +310,51 @@ static _Noreturn void teasel_child(void) {
 				teasel_run(i, sanitized, gap);
 			}
 		runs += n - from;
-		int enough = AT.control->most_runs && runs >= AT.control->most_runs;
-		AT.state->leaving = enough ? LEFT_TO_RENEW : 0;
-		AT.state->taken = TAKEN_ANSWERED;
-		if (!tell(STATUS_DONE)) child_leave(LEFT_UNHEARD);
-		if (enough) _exit(0);
+		if (!tell(STATUS_DONE)) {
+			AT.state->leaving = LEFT_UNHEARD;
+			_exit(0);
+		}
+		if (AT.control->most_runs && runs >= AT.control->most_runs) _exit(0);
 	}
+}
+
+// waiting reports whether a command is in the pipe that nobody has taken, and ends this process if teasel is gone.
+static int waiting(void) {
+	struct pollfd p = {.fd = AT.first_fd + FD_COMMAND, .events = POLLIN};
+	while (poll(&p, 1, 0) < 0 && errno == EINTR) {
+	}
+	if (p.revents & POLLIN) return 1;
+	if (p.revents) _exit(0);
+	return 0;
+}
+
+enum { SENDING = 10000 }; // looks at a command that is being sent
+
+// round_taken returns the round of the last command that was taken out of the pipe.
+static uint32_t round_taken(void) {
+	for (int i = 0; AT.control->sent != AT.control->round && i < SENDING && !waiting(); i++) usleep(100);
+	return AT.control->sent;
 }
 
 enum { IDLE_DEATHS = 16 }; // of children in a row that have not come to their first command
 
+// teasel_serve forks children that run batches. Whatever ends one, teasel is told: what a child says of itself may have been
+// overwritten, and an answer to a round that has been answered is passed over.
 static _Noreturn void teasel_serve(void) {
-	uint32_t idle = 0;
+	uint32_t idle = 0, last = 0;
 	for (;;) {
 		AT.state->leaving = 0;
-		AT.state->taken = TAKEN_NONE;
 		if (gap_expected) AT.state->return_address = gap_expected;
 		pid_t p = child();
 		if (p < 0) _exit(1);
 		if (p == 0) teasel_child();
-		uint32_t status = await(p);
-		uint64_t leaving = AT.state->leaving, taken = AT.state->taken;
+		uint32_t status = await(p), round = round_taken();
 		if (!gap_expected && gap_plausible(AT.state->return_address)) gap_expected = AT.state->return_address;
-		if (leaving == LEFT_TO_RENEW) continue;
-		if (leaving == LEFT_FOR_GOOD) _exit(0);
-		if (leaving == LEFT_UNHEARD) {
-			if (!tell(STATUS_DONE)) _exit(0);
-			continue;
-		}
-		idle = taken != TAKEN_NONE ? 0 : idle + 1;
+		idle = round != last ? 0 : idle + 1;
+		last = round;
 		if (idle == IDLE_DEATHS) _exit(1);
-		if (taken == TAKEN_NONE || taken == TAKEN_ANSWERED) continue; // a thread has ended it, or a timer: teasel waits for nothing
-		AT.results->status = status;
-		if (!tell(STATUS_DEAD)) _exit(0);
+		if (waiting()) continue; // for the next child
+		if (!tell_of(round, AT.state->leaving == LEFT_UNHEARD ? STATUS_DONE : STATUS_DEAD, status)) _exit(0);
 	}
 }
 
@@ -389,6 +393,7 @@ static void program_begin(void) {
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
 		if (fd != FD_REPORT) close(AT.first_fd + fd);
 	atexit(program_judge);
+	at_quick_exit(program_judge);
 	program_runs = running = 1;
 	if (AT.slots[i].ask & ASK_OPERANDS) record_begin(AT.outcomes + i);
 }
@@ -396,8 +401,8 @@ static void program_begin(void) {
 // program_serve returns in a child, for main to be called.
 static void program_serve(void) {
 	struct command command;
-	while (command_read(&command) == HEARD) {
-		uint32_t answer = STATUS_RENEWED;
+	while (command_read(&command)) {
+		uint32_t answer = STATUS_RENEWED, status = 0;
 		if (command.word == COMMAND_RUN) {
 			uint32_t n = batch_begin();
 			answer = STATUS_DONE;
@@ -411,11 +416,11 @@ static void program_serve(void) {
 					program_begin();
 					return;
 				}
-				AT.results->status = AT.outcomes[i].status = await(p);
-				if (WIFSIGNALED(AT.outcomes[i].status)) answer = STATUS_DEAD;
+				AT.outcomes[i].status = status = await(p);
+				if (WIFSIGNALED(status)) answer = STATUS_DEAD;
 			}
 		}
-		if (!tell(answer)) break;
+		if (!tell_of(AT.control->round, answer, status)) break;
 	}
 	_exit(0);
 }

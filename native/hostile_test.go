@@ -1,0 +1,101 @@
+package native_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// hostile are programs that overwrite what teasel shares with them, take its descriptors away, or are unusual in ways that
+// are no fault. Each is fuzzed from inputs that make it misbehave at once, and has the findings that are true of it.
+var hostile = []struct {
+	name   string
+	source string
+	flags  []string
+	seeds  []string
+	runs   uint64
+	want   []string // rules of its findings
+	note   string   // that the user is told, a part of it; "": nothing
+}{
+	{"a heap overflow reaches beyond the heap", "overflow.c", []string{"-O1"}, []string{"I\xf0\xf0", "I\x01\x01"}, 5_000, []string{"native/invalid-access"}, ""},
+	{"standard error is far beyond its end", "seek.c", nil, []string{"Q!", "a"}, 5_000, []string{"native/abort"}, ""},
+	{"counts are overwritten", "counts.c", nil, []string{"ZZ", "a"}, 20_000, nil, "overwrites memory"},
+	{"all shared memory is overwritten", "wipe.c", nil, []string{"wipe\x001", "wipe\xff1", "wipe\x5a2", "BUGG."}, 20_000, []string{"native/abort"}, "overwrites memory"},
+	{"all descriptors are closed", "descriptors.c", nil, []string{"clos.", "garb.", "BUG.."}, 20_000, []string{"native/abort"}, ""},
+	{"a logger needs its writes to go well", "logger.c", nil, []string{"a"}, 20_000, nil, ""},
+	{"a filter writes more than it reads", "filter.c", nil, []string{strings.Repeat("\xff", 5000)}, 1_000, nil, ""},
+	{"threads are started when it is initialised", "pool.c", nil, []string{"oop."}, 30_000, []string{"native/abort"}, ""},
+	{"threads are started by a constructor", "pool.c", []string{"-DEARLY"}, []string{"oop."}, 30_000, []string{"native/abort"}, ""},
+	{"threads compare at once", "comparisons.c", nil, []string{"a"}, 500, nil, ""},
+	{"quick_exit", "quickexit.c", []string{"-DEND=quick_exit(0)"}, []string{"a..."}, 30_000, []string{"native/abort"}, ""},
+	{"uninitialised memory that nothing depends on", "uninitialised.c", []string{"-fsanitize=memory"}, []string{"x", "y"}, 2_000, nil, ""},
+	{"a mutator under MemorySanitizer", "uninitialised.c", []string{"-fsanitize=memory", "-DMUTATOR"}, []string{"x", "y"}, 2_000, nil, ""},
+	{"a large allocation", "allocation.c", []string{"-fsanitize=address"}, []string{"M\x00\x00\x00\x80\x02\x00\x00\x00", "M\x01\x00\x00\x00\x00\x00\x00\x00"}, 200, []string{"native/out-of-memory"}, ""},
+	{"detached threads", "detached.c", []string{"-fsanitize=address"}, []string{"dt..", "boo.."}, 5_000, []string{"native/abort"}, ""},
+	{"processes are left behind", "forks.c", nil, []string{"a", "k!"}, 200, []string{"native/abort"}, ""},
+}
+
+func TestHostile(t *testing.T) {
+	for _, test := range hostile {
+		t.Run(test.name, func(t *testing.T) {
+			bin := build(t, source(t, "hostile/"+test.source), append([]string{"-g", "-pthread"}, test.flags...)...)
+			var mu sync.Mutex
+			var notes []string
+			note := func(s string) { mu.Lock(); defer mu.Unlock(); notes = append(notes, s) }
+			c := native.Campaign(native.Target{Command: []string{bin}, Timeout: time.Second, Note: note}, &mutate.Bytes{})
+			for _, s := range test.seeds {
+				c.Seeds = append(c.Seeds, []byte(s))
+			}
+			c.Seed, c.Runs = 1, test.runs
+			if testing.Short() && len(test.want) == 0 {
+				c.Runs /= 10
+			}
+			s, err := c.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range s.Findings {
+				got = append(got, f.Rule)
+				if !f.Confirmed() {
+					t.Errorf("%s was reproduced %d of %d times", f.Rule, f.Stable, f.Tries)
+				}
+				file := filepath.Join(t.TempDir(), "input")
+				write(t, file, string(f.Input))
+				if status, said := byHand(t, nil, "/bin/sh", "-c", fmt.Sprintf("%q %q <%[2]q", bin, file)); status == 0 {
+					t.Errorf("by hand %q is no %s:\n%s", f.Input, f.Rule, said)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("findings %q, want %q", got, test.want)
+				for _, f := range s.Findings {
+					t.Logf("%s: %s\n%s", f.Rule, f.Message, f.Detail)
+				}
+			}
+			if s.Executions < c.Runs {
+				t.Errorf("%d executions of %d", s.Executions, c.Runs)
+			}
+			if told := strings.Join(notes, "\n"); (test.note == "") != (told == "") || !strings.Contains(told, test.note) {
+				t.Errorf("notes %q, want %q", told, test.note)
+			}
+			eventually(t, "all processes have gone", func() bool { return !alive(bin) })
+		})
+	}
+}
+
+// alive reports whether a process runs a program.
+func alive(bin string) bool {
+	exes, _ := filepath.Glob("/proc/[0-9]*/exe")
+	return slices.ContainsFunc(exes, func(exe string) bool {
+		path, _ := os.Readlink(exe)
+		return path == bin
+	})
+}
