@@ -30,6 +30,12 @@ const (
 	aflDeferred   = "##SIG_AFL_DEFER_FORKSRV##"
 )
 
+// selfFuzzing are texts in programs that fuzz by themselves, and never run the input that they are given as other programs do.
+var selfFuzzing = [...]struct{ text, fuzzer string }{
+	{"INFO: seed corpus: files: ", "libFuzzer"},
+	{"_LIBHFUZZ_PERSISTENT_BINARY_SIGNATURE_", "honggfuzz"},
+}
+
 // image is what the file of a program says of it.
 type image struct {
 	path     string
@@ -57,6 +63,12 @@ func (t Target) recognise() (b image, text []byte, err error) {
 	b.script = bytes.HasPrefix(text, []byte("#!"))
 	b.runtime = !b.script && bytes.Contains(text, []byte(signature))
 	b.afl = len(t.Tracer) > 0 || !b.script && bytes.Contains(text, []byte(aflSignature))
+	for _, f := range selfFuzzing {
+		if !b.script && !b.runtime && !b.afl && t.Mode != ModeBlackBox && bytes.Contains(text, []byte(f.text)) {
+			name := filepath.Base(b.path)
+			return b, nil, t.refused(name+" fuzzes by itself, with "+f.fuzzer, fmt.Sprintf(rebuildHint, name), nil)
+		}
+	}
 	b.loops, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
 	return b, text, t.examine(&b, text)
 }

@@ -40,6 +40,10 @@ func (e *StartError) Unwrap() error { return e.Err }
 const buildHint = `build a harness with: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness
 hint: or a whole project with: ./configure CC='teasel cc' CXX='teasel c++' && make; Rust with: teasel cargo build`
 
+// rebuildHint says how to build a harness of another fuzzer for teasel.
+const rebuildHint = `rebuild it from the same source: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o %s
+hint: 'teasel c++' stands for clang++; Rust with: teasel cargo build`
+
 // refused is an error about the command, found before it was started.
 func (t Target) refused(what, hint string, err error) *StartError {
 	return &StartError{Command: t.Command, What: what, Hint: hint, Err: err}

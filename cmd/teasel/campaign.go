@@ -134,10 +134,28 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	if runErr != nil {
 		return p.failed(cmd, dir, sum, runErr)
 	}
+	untested := p.untested(cmd.Context(), &sum)
 	if err := p.report(cmd, dir, sum); err != nil {
 		return err
 	}
+	if untested != nil {
+		return untested
+	}
 	return outcome(cmd.Context(), sum, o)
+}
+
+// untested is an error if a campaign against a program has ended without one execution that was good for anything: that is
+// no clean result. The summary says so as well.
+func (p *plan[T]) untested(ctx context.Context, sum *teasel.Summary) error {
+	if p.meta.Kind != "native" || ctx.Err() != nil || sum.Corpus > 0 || len(sum.Findings)+len(sum.Unconfirmed) > 0 {
+		return nil
+	}
+	sum.Stopped = "failed"
+	what := "no input was run before the campaign ended"
+	if sum.Executions > 0 {
+		what = fmt.Sprintf("of %s none was accepted: the program refused every input, or overwrote teasel's memory each time", plural(int(sum.Executions), "execution", "executions"))
+	}
+	return &exit{status: exitTarget, err: errors.New(what), hint: "look at one of them by hand: teasel native --dry-run shows how inputs are given"}
 }
 
 // failed reports what a campaign came to until something of ours, or a target that cannot be started any more, ended it.

@@ -62,7 +62,7 @@ func runHarness(ctx context.Context, program string, args []string, w io.Writer)
 		return nil
 	}
 	h := &harness{f, program, native.Target{Command: []string{program}, Timeout: time.Duration(f.timeout) * time.Second,
-		Memory: uint64(f.rss) << 20}, w}
+		Memory: uint64(f.rss) << 20, Malloc: uint64(max(f.allocation, 0)) << 20}, w}
 	if f.leaks == 0 {
 		for _, name := range [...]string{"ASAN_OPTIONS", "LSAN_OPTIONS"} {
 			h.target.Env = append(h.target.Env, name+"="+os.Getenv(name)+":detect_leaks=0")

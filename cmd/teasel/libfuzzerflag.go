@@ -9,12 +9,12 @@ import (
 
 // harnessFlags are libFuzzer's flags, as far as they change what is done.
 type harnessFlags struct {
-	runs, maxTime, maxLen, seed, timeout, rss            int
-	jobs, workers, fork                                  int
-	dict, prefix, exact, seedInputs                      string
-	merge, minimize, stats, missing, help, leaks         int
-	ignoreCrashes, ignoreTimeouts, ignoreOOMs            int
-	crashStatus, timeoutStatus, interruptStatus, verbose int
+	runs, maxTime, maxLen, seed, timeout, rss, allocation int
+	jobs, workers, fork                                   int
+	dict, prefix, exact, seedInputs                       string
+	merge, minimize, stats, missing, help, leaks          int
+	ignoreCrashes, ignoreTimeouts, ignoreOOMs             int
+	crashStatus, timeoutStatus, interruptStatus, verbose  int
 
 	inputs []string // arguments that are no flags
 }
@@ -39,6 +39,7 @@ func (f *harnessFlags) table() []harnessFlag {
 		{"max_len", &f.maxLen, "length of the longest input that is made; 0: 1 MiB"},
 		{"seed", &f.seed, "of all randomness; 0: drawn"},
 		{"timeout", &f.timeout, "seconds that a run may take"},
+		{"malloc_limit_mb", &f.allocation, "size of one allocation that is reported as out of memory; 0: rss_limit_mb"},
 		{"rss_limit_mb", &f.rss, "memory that a run may hold; 0: no limit"},
 		{"detect_leaks", &f.leaks, "0: leave leaks alone"},
 		{"dict", &f.dict, "file with tokens"},
@@ -68,7 +69,7 @@ func (f *harnessFlags) table() []harnessFlag {
 const needless = ` abort_on_timeout check_input_sha1 close_fd_mask cross_over cross_over_uniform_dist entropic
  entropic_feature_frequency_threshold entropic_number_of_rarest_features entropic_scale_per_exec_time experimental_len_control
  fork_corpus_groups handle_abrt handle_bus handle_fpe handle_ill handle_int handle_segv handle_term handle_usr1 handle_usr2
- handle_winexcept handle_xfsz keep_seed len_control lazy_counters malloc_limit_mb merge_control_file mutate_depth prefer_small
+ handle_winexcept handle_xfsz keep_seed len_control lazy_counters merge_control_file mutate_depth prefer_small
  print_coverage print_funcs print_full_coverage print_pcs purge_allocator_interval reduce_depth reduce_inputs reload
  report_slow_units shrink shuffle trace_malloc use_clang_coverage use_cmp use_counters use_extra_counters use_feature_frequency
  use_indir_calls use_memmem use_traces use_value_profile use_value_profile_mask `

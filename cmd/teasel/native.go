@@ -25,14 +25,16 @@ import (
 type nativeOptions struct {
 	options
 	launch
-	Operands    string `json:"operands,omitempty"`
-	MemoryLimit size   `json:"memory_limit,omitempty"`
-	Batch       int    `json:"batch,omitempty"`
-	Exits       []int  `json:"crash_exit,omitempty"`
-	Mode        string `json:"mode,omitempty"`
-	Tracer      string `json:"tracer,omitempty"`
-	Join        string `json:"join,omitempty"`
-	NoAffinity  bool   `json:"no_affinity,omitempty"`
+	Operands    string        `json:"operands,omitempty"`
+	MemoryLimit size          `json:"memory_limit,omitempty"`
+	MallocLimit size          `json:"malloc_limit,omitempty"`
+	Start       time.Duration `json:"start_timeout,omitempty"`
+	Batch       int           `json:"batch,omitempty"`
+	Exits       []int         `json:"crash_exit,omitempty"`
+	Mode        string        `json:"mode,omitempty"`
+	Tracer      string        `json:"tracer,omitempty"`
+	Join        string        `json:"join,omitempty"`
+	NoAffinity  bool          `json:"no_affinity,omitempty"`
 }
 
 // nativeTarget is what a finding's file says of its program: all that it takes to start it again.
@@ -41,7 +43,9 @@ type nativeTarget struct {
 	Env     []string      `json:"env,omitempty"`
 	Dir     string        `json:"dir,omitempty"`
 	Timeout time.Duration `json:"timeout"`
+	Start   time.Duration `json:"start_timeout,omitempty"`
 	Memory  size          `json:"memory_limit,omitempty"`
+	Malloc  size          `json:"malloc_limit,omitempty"`
 	Exits   []int         `json:"crash_exit,omitempty"`
 	Mode    string        `json:"mode,omitempty"`
 	Tracer  []string      `json:"tracer,omitempty"`
@@ -79,6 +83,8 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 	addJoin(f, &o.Join)
 	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that one run may hold; 0: 2GiB")
+	f.Var(&o.MallocLimit, "malloc-limit", "size of one allocation that is reported as out of memory, under a sanitizer; 0: --memory-limit")
+	f.DurationVar(&o.Start, "start-timeout", 0, "how long the program may take to get ready for its first input; 0: 30s")
 	f.IntVar(&o.Batch, "batch", 0, "inputs that go to the program at a time at most; 0: 256 of a harness, 64 of others")
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
 	f.Var(choice{&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}}, "mode", "how the program is run (default: as it was built)")
@@ -119,6 +125,9 @@ func (o *nativeOptions) check() error {
 	if len(o.Command) == 0 {
 		return usage("for example: teasel native -- ./harness\nhint: to build one: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", "no program to fuzz: its command goes behind --")
 	}
+	if o.Start < 0 {
+		return usage("", "--start-timeout %v: expected 0 or more", o.Start)
+	}
 	if o.Batch < 0 {
 		return usage("", "--batch %d: expected 0 or more", o.Batch)
 	}
@@ -142,8 +151,9 @@ type nativePlan struct {
 // planNative looks at the program and makes a campaign of it.
 func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativePlan, error) {
 	p := &nativePlan{command: o.Command}
-	target := native.Target{Command: o.Command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
+	target := native.Target{Command: o.Command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit), Malloc: uint64(o.MallocLimit), Start: o.Start,
 		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer)}
+	target.Note = func(text string) { fmt.Fprintf(stderr, "teasel: warning: %s\n", text) }
 	dictionary, err := loadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
 	if err != nil {
 		return nil, err
@@ -191,7 +201,7 @@ func (p *nativePlan) describe(o *nativeOptions) (err error) {
 	if m.Options, err = rawJSON(o); err != nil {
 		return err
 	}
-	m.Target, err = rawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Memory: o.MemoryLimit,
+	m.Target, err = rawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Start: o.Start, Memory: o.MemoryLimit, Malloc: o.MallocLimit,
 		Exits: o.Exits, Mode: p.program.Mode, Tracer: strings.Fields(o.Tracer), Harness: p.program.Harness})
 	return err
 }
@@ -258,7 +268,7 @@ func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, err
 	}
 	return &bench[[]byte]{
-		target: native.Target{Command: t.Command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Memory: uint64(t.Memory), Exits: t.Exits, Batch: 1,
+		target: native.Target{Command: t.Command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Start: t.Start, Memory: uint64(t.Memory), Malloc: uint64(t.Malloc), Exits: t.Exits, Batch: 1,
 			Mode: t.Mode, Tracer: t.Tracer},
 		codec:   native.Codec{},
 		mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
