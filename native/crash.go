@@ -92,6 +92,9 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		e.fault(r, c, d.Fault, s)
 	}
 	reader(&e.symbols).Refine(r, text, d.Stderr)
+	if e.confirms {
+		c.Report = strings.TrimSpace(reader(&e.symbols).Symbolise(text))
+	}
 	c.set(r)
 	o.Detail, o.Evidence = c.sentence(r), c
 }

@@ -39,7 +39,8 @@ type executor struct {
 	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
 	loops  map[string]bool  // groups of runs that had all their time and did not end
 
-	overwrites int // inputs that have overwritten shared memory
+	overwrites int  // inputs that have overwritten shared memory
+	confirms   bool // the run in flight confirms a finding: it has more time, and its report is to be complete
 }
 
 // find is an input that seemed to be news.
@@ -126,9 +127,10 @@ const confirmLimits = 3
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
 	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
 	limit := e.target.patience(obs.Ask)
-	if !obs.Ask.Quick {
+	if e.confirms = !obs.Ask.Quick; e.confirms {
 		limit *= confirmLimits
 	}
+	defer func() { e.confirms = false }()
 	_, err := e.batch(ctx, ins[:], all[:], limit)
 	*obs = all[0]
 	return err
@@ -190,8 +192,11 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	}
 	e.memory.Clear()
 	e.memory.Watch(a.Watch)
-	n := 0
-	for bits := ask(a); n < len(ins) && e.memory.Add(ins[n], bits); n++ {
+	n, bits := 0, ask(a)
+	if e.confirms {
+		bits |= sancov.AskStacks
+	}
+	for ; n < len(ins) && e.memory.Add(ins[n], bits); n++ {
 	}
 	if n == 0 {
 		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(ins[0]))

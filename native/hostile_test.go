@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -98,4 +99,41 @@ func alive(bin string) bool {
 		path, _ := os.Readlink(exe)
 		return path == bin
 	})
+}
+
+// The report of a finding has the functions that allocated and freed, not only the allocator.
+func TestAllocationStacks(t *testing.T) {
+	const text = `#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+__attribute__((noinline)) static void drop(char *p) { free(p); }
+__attribute__((noinline)) static char *make(void) { return malloc(10); }
+int USE(const uint8_t *d, size_t n) {
+	if (n < 2 || d[0] != 'U') return 0;
+	char *p = make();
+	drop(p);
+	return p[3] == 7;
+}
+`
+	const program = text + `#include <unistd.h>
+int main(void) { uint8_t b[8]; ssize_t n = read(0, b, sizeof b); return n > 0 && USE(b, (size_t)n); }
+`
+	for name, bin := range map[string]string{
+		"harness": build(t, text, "-DUSE=LLVMFuzzerTestOneInput", "-g", "-O1", "-fsanitize=fuzzer,address"),
+		"program": build(t, program, "-DUSE=use", "-g", "-O1", "-fsanitize=address"),
+	} {
+		o := run(t, open(t, native.Target{Command: []string{bin}}), teasel.Ask{}, "U!")
+		c, _ := o.Evidence.(*native.Crash)
+		if c == nil {
+			t.Fatalf("%s: %v", name, o.Exit)
+		}
+		for _, part := range []string{"freed by", "allocated by"} {
+			_, stack, _ := strings.Cut(c.Report, part)
+			stack, _, _ = strings.Cut(stack, "\n\n")
+			want := map[string]string{"freed by": " in drop ", "allocated by": " in make "}[part]
+			if !strings.Contains(stack, want) || !strings.Contains(stack, "target.c:") {
+				t.Errorf("%s, %s: no %q in %s", name, part, want, stack)
+			}
+		}
+	}
 }

@@ -28,7 +28,8 @@ const (
 	AskFeatures = 1 << iota // all features, not only new ones
 	AskTrace                // the hash and the work
 	AskOperands
-	AskQuiet // leave the maps of known features as they are
+	AskQuiet  // leave the maps of known features as they are
+	AskStacks // have a sanitizer keep the stacks of allocations, for its report
 )
 
 const (

@@ -29,6 +29,7 @@ enum {
 	ASK_TRACE = 2,     // the hash and the work
 	ASK_OPERANDS = 4,
 	ASK_QUIET = 8,     // leave the maps of known features as they are
+	ASK_STACKS = 16,   // have a sanitizer keep the stacks of allocations, for its report
 };
 
 enum {

@@ -261,6 +261,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	struct outcome *o = AT.outcomes + i;
 	uint32_t ask = s->ask;
 	uint8_t *in;
+	if (ask & ASK_STACKS) leaks_stacks(LEAK_FRAMES);
 	if (sanitized) {
 		in = malloc(s->length ? s->length : 1);
 		if (!in) abort();
@@ -284,6 +285,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	if (suspected) leaks_look(in, s->length);
 	running = 0;
 	if (sanitized) free(in);
+	if (ask & ASK_STACKS) leaks_stacks(0);
 }
 
 // teasel_child runs batches until it has run enough. Counters are zero when it begins, and after every run.
@@ -395,6 +397,7 @@ static void program_begin(void) {
 	atexit(program_judge);
 	at_quick_exit(program_judge);
 	program_runs = running = 1;
+	if (AT.slots[i].ask & ASK_STACKS) leaks_stacks(LEAK_FRAMES);
 	if (AT.slots[i].ask & ASK_OPERANDS) record_begin(AT.outcomes + i);
 }
 

@@ -1,0 +1,44 @@
+package triage
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Symbolise returns a sanitizer's report with functions and lines in all of its stacks, instead of modules and offsets.
+func (x Reader) Symbolise(text string) string {
+	if x.Frames == nil {
+		return text
+	}
+	var b strings.Builder
+	n := 0
+	for l := range strings.Lines(text) {
+		m := stackLine.FindStringSubmatch(strings.TrimRight(l, "\n"))
+		if m == nil {
+			b.WriteString(l)
+			continue
+		}
+		if m[1] == "0" {
+			n = 0
+		}
+		offset, _ := strconv.ParseUint(m[5], 16, 64)
+		if m[1] != "0" && offset > 0 {
+			offset-- // of a call, not of what it returns to
+		}
+		var frames []Frame
+		if m[3] == "" && m[4] != "" {
+			frames = x.Frames(m[4], offset)
+		}
+		if len(frames) == 0 || frames[0].Function == "" {
+			b.WriteString(l)
+			n++
+			continue
+		}
+		for _, f := range frames { // several if they were inlined
+			fmt.Fprintf(&b, "    #%d 0x%s in %v\n", n, m[2], f)
+			n++
+		}
+	}
+	return b.String()
+}
