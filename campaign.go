@@ -30,7 +30,7 @@ type Campaign[T any] struct {
 	Workers      int           // 0: 1
 	Duration     time.Duration // 0: no limit
 	Runs         uint64        // executions of all workers in this run; 0: no limit
-	StopAfter    int           // findings; 0: no limit
+	StopAfter    int           // findings, those for information not counted; 0: no limit
 	Memory       uint64        // bytes of our own; 0: no limit
 	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
 	Calibrate    int           // times a new testcase is run again before it is kept; 0: none, and seeds are not trimmed

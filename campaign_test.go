@@ -328,10 +328,13 @@ func TestHub(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
+	if _, err := a.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "habit", Severity: teasel.Info}}}); err != nil {
+		t.Errorf("after a finding and a piece of information: %v", err)
+	}
 	if _, err := a.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "hang"}}}); !errors.Is(err, teasel.ErrStop) {
 		t.Errorf("after two findings: %v", err)
 	}
-	if _, err := b.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "late"}}}); !errors.Is(err, teasel.ErrStop) || len(h.Summary().Findings) != 3 {
+	if _, err := b.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "late"}}}); !errors.Is(err, teasel.ErrStop) || len(h.Summary().Findings) != 4 {
 		t.Errorf("the last news of another worker: %v, %d findings", err, len(h.Summary().Findings))
 	}
 }

@@ -12,13 +12,14 @@ type Severity uint8
 
 const (
 	SeverityInvalid Severity = iota
+	Info                     // true, but not worth acting on; never fails a run
 	Low
 	Medium
 	High
 	Critical
 )
 
-var severityNames = [...]string{"invalid", "low", "medium", "high", "critical"}
+var severityNames = [...]string{"invalid", "info", "low", "medium", "high", "critical"}
 
 func (s Severity) String() string {
 	if int(s) < len(severityNames) {
@@ -34,7 +35,7 @@ func ParseSeverity(s string) (Severity, error) {
 			return Severity(i), nil
 		}
 	}
-	return SeverityInvalid, fmt.Errorf("severity %q: expected low, medium, high or critical", s)
+	return SeverityInvalid, fmt.Errorf("severity %q: expected info, low, medium, high or critical", s)
 }
 
 // MarshalText writes the severity's name.

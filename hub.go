@@ -28,7 +28,7 @@ type Snapshot struct {
 type Hub struct {
 	Pool      Pool       // nil: NewPool
 	Reporters []Reporter // called in this order
-	StopAfter int        // findings after which the campaign ends; 0: never
+	StopAfter int        // findings, those for information not counted, after which the campaign ends; 0: never
 	Runs      uint64     // executions after which it ends; 0: never
 
 	mu       sync.Mutex
@@ -271,7 +271,7 @@ func (h *Hub) finding(f *Finding) error {
 	if fresh {
 		h.stats.LastFound = h.elapsed()
 	}
-	if h.StopAfter > 0 && len(h.findings.byID) >= h.StopAfter {
+	if h.StopAfter > 0 && h.findings.serious() >= h.StopAfter {
 		h.stop(stoppedFindings)
 	}
 	return nil

@@ -209,7 +209,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"target":      {&f.Target, "the target"},
 		"seed":        {&f.Seed, "a whole number"},
 		"rule":        {&fd.Rule, "a rule's id, such as mcp/server-crash"},
-		"severity":    {&fd.Severity, "low, medium, high or critical"},
+		"severity":    {&fd.Severity, "info, low, medium, high or critical"},
 		"subject":     {&fd.Subject, "a string"},
 		"fault":       {&fd.Fault, "a string"},
 		"group":       {&fd.Group, "a string"},

@@ -187,7 +187,7 @@ func TestProblems(t *testing.T) {
 		{"no frames", "journal", func(string) string { return "hello, world. this is no journal" }, "journal:1: expected the length and checksum of a record", 0, 0},
 		{"testcase changed", "interesting/KEY.json", edit("0", "7"), "interesting/KEY.json: does not match its name: expected the content KEY, found that of ", 0, 1},
 		{"testcase gone", "interesting/KEY.json", nil, "interesting/KEY.json: expected a testcase: open ", 0, 1},
-		{"finding", "findings/ID.json", edit(`"high"`, `"grave"`), `findings/ID.json:8: expected "severity" to be low, medium, high or critical`, 0, 0},
+		{"finding", "findings/ID.json", edit(`"high"`, `"grave"`), `findings/ID.json:8: expected "severity" to be info, low, medium, high or critical`, 0, 0},
 		{"finding gone", "findings/ID.json", nil, `findings/ID.json: is missing: expected a finding`, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

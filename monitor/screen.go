@@ -114,7 +114,7 @@ const (
 	faint = "2"
 )
 
-var shade = map[teasel.Severity]string{teasel.Low: "36", teasel.Medium: "33", teasel.High: "31", teasel.Critical: "1;31"}
+var shade = map[teasel.Severity]string{teasel.Info: "2", teasel.Low: "36", teasel.Medium: "33", teasel.High: "31", teasel.Critical: "1;31"}
 
 func (s *Screen) paint(text, sgr string) string {
 	if !s.color || sgr == "" {

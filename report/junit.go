@@ -34,7 +34,7 @@ func JUnit(w io.Writer, r *Run) error {
 		subjects = append(subjects, Line(fs[i].Subject))
 	}
 	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
-		failed := r.addFailures(&suite, subject, fs)
+		failed := r.addFindings(&suite, subject, fs)
 		switch reason := why[subject]; {
 		case reason != "":
 			suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: r.class(subject), Skipped: &junit.Result{Message: reason}})
@@ -75,9 +75,9 @@ func (r *Run) unfuzzed() map[string]string {
 	return why
 }
 
-// addFailures adds a failed test for every rule that a subject has broken, and reports whether there is one. fs are all
-// findings, worst first.
-func (r *Run) addFailures(s *junit.Testsuite, subject string, fs []teasel.Finding) bool {
+// addFindings adds a failed test for every rule that a subject has broken, and reports whether there is one. What is only
+// for information becomes a test that passed, with the finding as its output. fs are all findings, worst first.
+func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Finding) (failed bool) {
 	broken := map[string][]*teasel.Finding{}
 	for i := range fs {
 		if f := &fs[i]; Line(f.Subject) == subject {
@@ -94,10 +94,16 @@ func (r *Run) addFailures(s *junit.Testsuite, subject string, fs []teasel.Findin
 		for _, f := range broken[rule] {
 			texts = append(texts, r.failure(f))
 		}
-		s.AddTestcase(junit.Testcase{Name: rule, Classname: r.class(subject),
-			Failure: &junit.Result{Message: message, Type: worst.Severity.String(), Data: strings.Join(texts, "\n----\n\n")}})
+		test := junit.Testcase{Name: rule, Classname: r.class(subject)}
+		if text := strings.Join(texts, "\n----\n\n"); worst.Severity != teasel.Info {
+			test.Failure = &junit.Result{Message: message, Type: worst.Severity.String(), Data: text}
+			failed = true
+		} else {
+			test.SystemOut = &junit.Output{Data: text}
+		}
+		s.AddTestcase(test)
 	}
-	return len(broken) > 0
+	return failed
 }
 
 // failure is the text of a finding.

@@ -54,6 +54,7 @@ func runs() map[string]*Run {
 				{Rule: "mcp/server-crash", Severity: teasel.Critical, Subject: "tools/call divide", Group: "divide.js:9",
 					Message: "killed by SIGSEGV", Detail: "killed by SIGSEGV", Stable: 3, Tries: 3, Occurrences: 1},
 				{Rule: "mcp/unlisted", Severity: teasel.High, Subject: "ping", Message: "m", Stable: 3, Tries: 3, Occurrences: 1},
+				{Rule: "mcp/habit", Severity: teasel.Info, Subject: "initialize", Message: "h", Stable: 3, Tries: 3, Occurrences: 1},
 			}},
 	}
 	hostile := &Run{
@@ -189,7 +190,7 @@ func TestJUnitIsWhole(t *testing.T) {
 	all["odd"] = &Run{Kind: "mcp", Subjects: []string{"a", "b", "c"}, Skipped: []Skip{{Subject: "a", Reason: "too odd"}, {Subject: "a", Reason: "too deep"}, {Subject: "b"}},
 		Summary: teasel.Summary{Findings: []teasel.Finding{{Rule: "mcp/x", Subject: "b", Message: "m"}, {Rule: "mcp/x", Subject: "b\n", Message: "n"}}}}
 	for name, want := range map[string]struct{ tests, failures, skipped int }{
-		"full":    {8, 3, 3}, // two findings are of one rule and one subject
+		"full":    {9, 3, 3}, // two findings are of one rule and one subject, and one is for information
 		"hostile": {3, 1, 2},
 		"nothing": {1, 0, 0},
 		"odd":     {4, 1, 2},
@@ -234,9 +235,10 @@ func TestJUnitSchema(t *testing.T) {
 		"testcase":   "name time classname group",
 		"failure":    "type message",
 		"skipped":    "type message",
+		"system-out": "",
 	}
 	parents := map[string]string{"testsuites": "", "testsuite": "testsuites", "properties": "testsuite", "property": "properties",
-		"testcase": "testsuite", "failure": "testcase", "skipped": "testcase"}
+		"testcase": "testsuite", "failure": "testcase", "skipped": "testcase", "system-out": "testcase"}
 	seconds := regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
 	for name, r := range runs() {
 		d := xml.NewDecoder(bytes.NewReader(write(t, "junit", r)))
@@ -380,9 +382,10 @@ func github(text []byte) (problems []string) {
 			need(u.ID != "" && u.ShortDescription.Text != "", "rule.shortDescription")
 			need(u.FullDescription.Text != "" && utf8.RuneCountInString(u.FullDescription.Text) <= 1024, "rule.fullDescription")
 			need(u.Help.Text != "" && u.Help.Markdown != "", "rule.help")
-			need(slices.Contains(u.Properties.Tags, "security") && len(u.Properties.Tags) <= 10, "rule.properties.tags")
+			need(slices.Contains(u.Properties.Tags, "fuzzing") && len(u.Properties.Tags) <= 10, "rule.properties.tags")
 			need(u.Properties.Precision != "", "rule.properties.precision")
-			need(u.Properties.SecuritySeverity != "", "rule.properties.security-severity")
+			// GitHub rates what is tagged as security; what is only for information is neither.
+			need(slices.Contains(u.Properties.Tags, "security") == (u.Properties.SecuritySeverity != ""), "rule.properties.security-severity")
 		}
 		for _, f := range run.Results {
 			need(f.RuleIndex != nil && *f.RuleIndex >= 0 && *f.RuleIndex < len(d.Rules) && d.Rules[*f.RuleIndex].ID == f.RuleID, "result.ruleIndex")

@@ -24,9 +24,10 @@ const (
 )
 
 // security is what GitHub makes of a severity: above 9 critical, above 7 high, above 4 medium.
+// Information has none, so that code scanning does not rate it as a security problem.
 var security = map[teasel.Severity]string{teasel.Low: "2.0", teasel.Medium: "5.5", teasel.High: "8.0", teasel.Critical: "9.5"}
 
-var levels = map[teasel.Severity]string{teasel.Low: "note", teasel.Medium: "warning", teasel.High: "error", teasel.Critical: "error"}
+var levels = map[teasel.Severity]string{teasel.Info: "note", teasel.Low: "note", teasel.Medium: "warning", teasel.High: "error", teasel.Critical: "error"}
 
 var semantic = regexp.MustCompile(`^v?(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?)$`)
 
@@ -88,12 +89,17 @@ func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDes
 	}
 	first, _, _ := strings.Cut(Plain(u.Help), "\n\n")
 	name := path.Base(u.ID)
-	props := sarif.NewPropertyBag().WithTags([]string{"security", "fuzzing"}).Add("precision", precision)
-	if r.Kind != "" {
-		props.AddTag(r.Kind)
+	tags := []string{"fuzzing"}
+	rating := security[severity]
+	if rating != "" {
+		tags = []string{"security", "fuzzing"}
 	}
-	if s := security[severity]; s != "" {
-		props.Add("security-severity", s)
+	if r.Kind != "" {
+		tags = append(tags, r.Kind)
+	}
+	props := sarif.NewPropertyBag().WithTags(tags).Add("precision", precision)
+	if rating != "" {
+		props.Add("security-severity", rating)
 	}
 	d := sarif.NewReportingDescriptor().WithID(u.ID).WithName(name).WithProperties(props).
 		WithShortDescription(text(Line(u.Title))).WithFullDescription(text(Line(first))).

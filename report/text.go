@@ -110,7 +110,7 @@ func count(fs []teasel.Finding) string {
 		return "Nothing found"
 	}
 	var parts []string
-	for s := teasel.Critical; s >= teasel.Low; s-- {
+	for s := teasel.Critical; s >= teasel.Info; s-- {
 		n := 0
 		for i := range fs {
 			if fs[i].Severity == s {

@@ -111,7 +111,7 @@ func readConfig(path string) (*config, string, error) {
 			continue
 		}
 		if _, err := teasel.ParseSeverity(level); err != nil {
-			return nil, "", usage("", "%s: severity of %s: %q is none: expected low, medium, high, critical or off", path, rule, level)
+			return nil, "", usage("", "%s: severity of %s: %q is none: expected info, low, medium, high, critical or off", path, rule, level)
 		}
 	}
 	return &c, path, nil

@@ -106,7 +106,7 @@ func (s severityFlag) String() string {
 func (s severityFlag) Type() string { return "low|medium|high|critical" }
 func (s severityFlag) Set(text string) error {
 	v, err := teasel.ParseSeverity(text)
-	if err != nil {
+	if err != nil || v < teasel.Low { // what is for information fails no run
 		return fmt.Errorf("expected low, medium, high or critical")
 	}
 	*s.value = v
