@@ -78,18 +78,12 @@ func (b *repertoire) some(r *teasel.Rand, n int) []*callable {
 
 // quick is some, without tools that take their time.
 func (b *repertoire) quick(r *teasel.Rand, n int) []*callable {
-	return slices.DeleteFunc(slices.Clone(b.some(r, n)), func(c *callable) bool { return c.slow })
+	return slices.DeleteFunc(slices.Clone(b.some(r, n)), func(c *callable) bool { return c.Slow })
 }
 
 func (c *callable) call() []byte { return callLine(c.Name, c.plain) }
 
 func (c *callable) callWith(arguments *mutate.JSON) []byte { return callLine(c.Name, arguments) }
-
-// hint reports whether the tool's annotations say so.
-func (t *Tool) hint(name string) bool {
-	v := t.Annotations.Get(name)
-	return v != nil && v.Kind == mutate.Bool && v.Text == "true"
-}
 
 // cursorParams are the parameters of a list from a cursor on.
 func cursorParams(cursor *mutate.JSON) *mutate.JSON {

@@ -51,7 +51,7 @@ func checkUnknownName(b *repertoire, _ *teasel.Rand, emit emitter) {
 		probe("completion", false, func(unknown string) []byte { return completionLine(promptRef(unknown), "a", "") })
 	}
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		declared := t.InputSchema.Get("properties")
@@ -112,7 +112,7 @@ func checkIDs(b *repertoire, _ *teasel.Rand, emit emitter) {
 	probe("ping", []byte(pingLine))
 	b.eachList(func(method string) { probe(method, requestLine(method, nil)) })
 	for _, t := range b.tools {
-		if !t.slow {
+		if !t.Slow {
 			probe("tools/call "+t.Name, t.call())
 			break
 		}
@@ -162,7 +162,7 @@ func checkVariantKey(b *repertoire, _ *teasel.Rand, emit emitter) {
 		return []byte(`{"jsonrpc":"2.0","id":"@id",` + quote(key) + `:"ping"}`)
 	})
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		other := `{"name":` + quote(controls[0]) + `,"arguments":{}}`
@@ -182,7 +182,7 @@ func checkVariantKey(b *repertoire, _ *teasel.Rand, emit emitter) {
 // variantArguments gives each tool a second argument, of another value, whose name is nearly that of the first string.
 func (b *repertoire) variantArguments(probe func(name, key string, line func(string) []byte)) {
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		for i, m := range t.full.Members {
@@ -221,7 +221,7 @@ func checkDuplicateKey(b *repertoire, _ *teasel.Rand, emit emitter) {
 		sendText(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{},"params":{"a":1}}`),
 	}
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		arguments, name := t.plain.String(), quote(t.Name)

@@ -121,7 +121,7 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 	})
 	emit("method", grow(growFrom, growTo, func(n int) []byte { return requestLine(longText(n), nil) }))
 	for i, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		largest := 1 << 14
@@ -186,7 +186,7 @@ const (
 
 func checkGrowthMemory(b *repertoire, _ *teasel.Rand, emit emitter) {
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		arguments := t.switchedOn()

@@ -14,7 +14,7 @@ func checkLifecycle(b *repertoire, _ *teasel.Rand, emit emitter) {
 	ping, list := sendText(pingLine), send(requestLine("tools/list", nil))
 	call := send(callLine(controls[0], mutate.NewObject()))
 	for _, t := range b.tools {
-		if !t.slow {
+		if !t.Slow {
 			call = send(t.call())
 			break
 		}

@@ -22,7 +22,7 @@ func checkValidation(b *repertoire, _ *teasel.Rand, emit emitter) {
 			steps = append(steps, send(callLine(t.Name, nil)), send(t.callWith(mutate.NewObject())))
 		}
 		chunks(steps, chunk, func(part int, steps []Step) {
-			if !t.slow {
+			if !t.Slow {
 				steps = append([]Step{send(t.call())}, steps...)
 			}
 			emit(t.Name+" "+itoa(part), shared(CheckValidation, steps...))
@@ -40,7 +40,7 @@ func (c *callable) withToken(token *mutate.JSON) []byte {
 func checkProgress(b *repertoire, _ *teasel.Rand, emit emitter) {
 	for _, t := range b.tools {
 		steps := []Step{send(t.withToken(mutate.NewString("@id"))), send(t.withToken(mutate.NewString("teasel-progress")))}
-		if !t.slow {
+		if !t.Slow {
 			for _, odd := range []string{`0`, `""`, `-1`, `null`, `1.5`, `true`, `{}`, `[]`} {
 				steps = append(steps, send(t.withToken(mutate.NewRaw(odd))))
 			}
@@ -153,7 +153,7 @@ func checkCancel(b *repertoire, r *teasel.Rand, emit emitter) {
 	late("tools/list", requestLine("tools/list", nil))
 	tools := b.some(r, 8)
 	for _, t := range b.tools { // which are still at it when they are told to stop
-		if t.slow && !slices.Contains(tools, t) {
+		if t.Slow && !slices.Contains(tools, t) {
 			tools = append(slices.Clone(tools), t)
 		}
 	}
@@ -173,7 +173,7 @@ func checkCancel(b *repertoire, r *teasel.Rand, emit emitter) {
 		sendOn(notificationLine(cancelMethod, mutate.NewArray())), ping)
 	emit("unknown ids", shared(CheckCancel, steps...))
 	for _, t := range b.tools {
-		if !t.slow {
+		if !t.Slow {
 			emit("as a string, "+t.Name, shared(CheckCancel, sendOn(t.call()), sendOn(cancelLine(`"@id:0:s"`)), ping))
 			break
 		}

@@ -45,7 +45,7 @@ func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 		probe(method+" after no messages", b.walk(method, 0), texts(invalidGarbage)...)
 	})
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		garbage := slices.Clone(harmless)
@@ -87,7 +87,7 @@ func (b *repertoire) observers(first int, but *callable) (look []Step) {
 	}
 	tools := 0
 	for _, t := range b.tools {
-		if t != but && t.hint("readOnlyHint") && !t.slow && len(t.plain.Members) == 0 && tools < maxLooks {
+		if t != but && t.ReadOnly && !t.Slow && len(t.plain.Members) == 0 && tools < maxLooks {
 			look = append(look, send(t.call()))
 			tools++
 		}
@@ -111,7 +111,7 @@ func checkRepeat(b *repertoire, _ *teasel.Rand, emit emitter) {
 	}
 	b.eachList(func(method string) { repeat(method, requestLine(method, nil)) })
 	for _, t := range b.tools {
-		if (t.hint("readOnlyHint") || t.hint("idempotentHint")) && !t.slow {
+		if (t.ReadOnly || t.Idempotent) && !t.Slow {
 			repeat(t.Name, t.call())
 		}
 	}
@@ -122,12 +122,12 @@ const readOnlySamples = 3
 
 func checkReadOnly(b *repertoire, r *teasel.Rand, emit emitter) {
 	for _, t := range b.tools {
-		if !t.hint("readOnlyHint") || t.slow {
+		if !t.ReadOnly || t.Slow {
 			continue
 		}
 		watch := b.observers(0, t)
 		for _, o := range b.quick(r, 4) {
-			if o != t && o.hint("readOnlyHint") && len(o.plain.Members) > 0 {
+			if o != t && o.ReadOnly && len(o.plain.Members) > 0 {
 				watch = append(watch, send(o.call()))
 			}
 		}
@@ -157,7 +157,7 @@ func checkFirstCall(b *repertoire, _ *teasel.Rand, emit emitter) {
 	}
 	steps := slices.Concat(begin, watch, watch)
 	for _, t := range b.tools {
-		if t.hint("readOnlyHint") && !t.slow && len(t.plain.Members) > 0 && len(steps)+len(watch) < maxFirstLines {
+		if t.ReadOnly && !t.Slow && len(t.plain.Members) > 0 && len(steps)+len(watch) < maxFirstLines {
 			steps = append(append(steps, send(t.call())), watch...)
 		}
 	}

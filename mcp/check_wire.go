@@ -30,7 +30,7 @@ func checkBatch(b *repertoire, _ *teasel.Rand, emit emitter) {
 		emit(batch.name, shared(CheckBatch, sendOn([]byte(batch.line)), sendText(pingLine)))
 	}
 	for _, t := range b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		line := slices.Concat([]byte{'['}, t.call(), []byte(`,{"jsonrpc":"2.0","id":"teasel-b4","method":"ping"}]`))

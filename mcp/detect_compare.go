@@ -107,6 +107,9 @@ func (j *judge) againstControls(keys bool) {
 		if keys && outcomeOf(j.answer(a.sent)) == outcomeNone != (outcomeOf(j.answer(p.sent)) == outcomeNone) && outcomeOf(j.answer(p.sent)) == outcomeNone {
 			continue
 		}
+		if !keys && j.isValue(p) && j.mayBeStored(p) && !namesRuntime(j.answer(p.sent)) { // by an earlier call, or an earlier run
+			continue
+		}
 		// What a refusal says of a key may be made of it: how it is read, what it is near to.
 		why := j.differs(a, p, b.all, keys || j.isValue(p), texts)
 		if why == "" {
@@ -138,6 +141,36 @@ func (j *judge) mayDiffer(p probe) bool {
 	}
 	tool := j.session.Tool(calledName(&p.sent.Message))
 	return j.isArgument(p) && tool != nil && tool.InputSchema.Get("properties").Get(p.name) != nil
+}
+
+// mayBeStored reports whether what a probe asks for may have been stored under its name: there is a tool that takes an
+// argument of the same name and does more than read.
+func (j *judge) mayBeStored(p probe) bool {
+	arguments := p.sent.Message.Params.Get("arguments")
+	if arguments == nil {
+		return false
+	}
+	for i := range arguments.Members {
+		m := &arguments.Members[i]
+		if text, ok := m.Value.Str(); !ok || text != p.name {
+			continue
+		}
+		for k := range j.session.Tools {
+			tool := &j.session.Tools[k]
+			if tool.InputSchema.Get("properties").Get(m.Name) != nil && !j.known(tool).Reads {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// runtimeTexts are what members that every object inherits look like in an answer.
+var runtimeTexts = newSigns("[native code]", "[object Object]", "function Object(", "built-in method", "<method-wrapper", "<slot wrapper", "<class '")
+
+// namesRuntime reports whether an answer shows something that the runtime owns, or a mistake of the program's that it led to.
+func namesRuntime(r *Received) bool {
+	return r != nil && (runtimeTexts.in(r.Raw) != "" || exceptionIn(answerText(r)) != "")
 }
 
 // lettersAlike reports whether a name of letters only is treated like the controls.

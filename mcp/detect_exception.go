@@ -54,7 +54,10 @@ func (j *judge) unhandled(s *Sent, r *Received) {
 	}
 	text := refusalText(r)
 	words := exceptionIn(text)
-	if words == "" || j.weSent(words, r) || traceIn(text) != "" || j.runsCode(s) {
+	if words == "" || j.weSent(words, r) || traceIn(text) != "" || j.refusesArgument(s, text) {
+		return
+	}
+	if tool := j.called(s); tool != nil && tool.takes(RunsProgram) { // it may be that program's mistake
 		return
 	}
 	j.report(RuleException, j.subject(s), words, fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.",
@@ -76,9 +79,13 @@ func refusalText(r *Received) string {
 	return strings.Join(texts, "\n")
 }
 
-// codeWords are those of tools to whose programs a runtime's words may belong.
-var codeWords = append([]string{"calc", "calculate", "code", "compile", "eval", "evaluate", "expression", "formula", "interpret", "javascript", "js", "lambda",
-	"python", "ruby", "script", "snippet", "source"}, commandWords...)
+// unexpectedArgument is how Python refuses an argument that a function does not have. It is what a framework does which
+// passes arguments on by name, and no mistake of the program's.
+var unexpectedArgument = regexp.MustCompile(`got an unexpected keyword argument '([^']*)'`)
 
-// runsCode reports whether it is what the tool is for to run programs.
-func (j *judge) runsCode(s *Sent) bool { return j.speaksOf(s, codeWords) }
+// refusesArgument reports whether a refusal is about an argument that was sent and that the tool does not declare.
+func (j *judge) refusesArgument(s *Sent, text string) bool {
+	found := unexpectedArgument.FindStringSubmatch(text)
+	tool := j.session.Tool(calledName(&s.Message))
+	return found != nil && tool != nil && s.Message.Params.Get("arguments").Get(found[1]) != nil && tool.InputSchema.Get("properties").Get(found[1]) == nil
+}

@@ -268,7 +268,7 @@ func (j *judge) anonymous(r *Received) {
 		switch {
 		case s.Unresolved || j.unterminated(s) || m.Root != nil && hardToRead(s.Raw, m.Root) != "":
 			odd = s
-		case m.Class == ClassInvalid && m.Root == nil && isOneLine(s.Raw) && !strings.Contains(m.Why, "depth"):
+		case m.Class == ClassInvalid && m.Root == nil && isOneLine(s.Raw) && isHopeless(s.Raw):
 			unreadable = s
 		case m.Class == ClassNotification && !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object):
 			notification = s
@@ -293,6 +293,30 @@ func (j *judge) anonymous(r *Received) {
 		j.report(RuleResponseReply, "(response)", "", fmt.Sprintf(
 			"The response %s was answered with %s.", cut(response.Raw, 160), cut(r.Raw, 160)))
 	}
+}
+
+// isHopeless reports whether no reader of JSON can make anything of a line, however lax it is: it is no object and no array,
+// or it ends in the middle of one. Forms of its own, such as NaN and comments, a reader may accept (RFC 8259, section 9).
+func isHopeless(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
+		return true
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return depth > 0 || quoted
 }
 
 // isOneLine reports whether a line says something, and is one line to the other side too.

@@ -60,7 +60,11 @@ func withoutID(r *Received) []byte {
 func (j *judge) cursor(s *Sent, r *Received) {
 	cursor, ok := s.Message.Params.Get("cursor").Str()
 	if ok && isForeign(cursor) {
-		j.report(RuleCursor, j.subject(s), "", fmt.Sprintf(
+		severity := teasel.Low
+		if j.session.Pages[s.Message.Method] <= 1 { // as SDKs do where there are no pages
+			severity = teasel.Info
+		}
+		j.reportAs(RuleCursor, severity, j.subject(s), "", fmt.Sprintf(
 			"%s was answered with a result, although the cursor is not one that the server gave; expected error -32602.", cut(s.Raw, 160)))
 	}
 }
@@ -86,19 +90,20 @@ func (j *judge) page(s *Sent, r *Received) {
 		j.report(RuleList, j.subject(s), "", fmt.Sprintf("The result of %s has no list %q.", s.Message.Method, name))
 		return
 	}
+	seen := make(map[string]bool)
 	for i, item := range items.Items {
 		if why := j.itemFault(s.Message.Method, item); why != "" {
 			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s: %s[%d]: %s.", s.Message.Method, name, i, why))
 			continue
 		}
-		if name == "tools" {
-			j.toolDefinition(item)
+		if name != "tools" {
+			continue
 		}
-		for _, before := range items.Items[:i] {
-			if item.Get(key).Equal(before.Get(key)) && name == "tools" {
-				j.reportAs(RuleToolName, teasel.Medium, j.subject(s), cut(item.Get(key).Text, 60), fmt.Sprintf(
-					"tools/list has the name %q twice.", cut(item.Get(key).Text, 60)))
-			}
+		j.toolDefinition(item)
+		if called := item.Get(key).Text; seen[called] {
+			j.reportAs(RuleToolName, teasel.Medium, j.subject(s), cut(called, 60), fmt.Sprintf("tools/list has the name %q twice.", cut(called, 60)))
+		} else {
+			seen[called] = true
 		}
 	}
 	j.order(s, items, key, result)

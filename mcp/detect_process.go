@@ -136,6 +136,11 @@ func (j *judge) ended() {
 		if e.EOF && (e.Code == 0 || lastWords(stderr).kind == faultNone) {
 			return
 		}
+		if j.unopened() && lastWords(stderr).kind == faultNone {
+			j.reportAs(RuleExit, teasel.Info, j.guiltySubject(), "", fmt.Sprintf(
+				"The server exited with status %d after %s, because initialize has to come first.", e.Code, j.guiltyLine()))
+			return
+		}
 		if e.Code == 0 {
 			j.quietExit()
 			return
@@ -163,6 +168,19 @@ func (j *judge) ended() {
 	}
 	// One fault, whichever request brings it about.
 	j.report(rule, j.guiltySubject(), group, message).Fault = topFrame(f.trace)
+}
+
+// unopened reports whether a script has sent messages on a process of its own, and initialize is not the first of them.
+func (j *judge) unopened() bool {
+	if !j.fresh() {
+		return false
+	}
+	for i := range j.t.Sent {
+		if m := &j.t.Sent[i].Message; m.Class == ClassRequest || m.Class == ClassNotification {
+			return m.Method != "initialize" && m.Method != "ping" && saysJSONRPC(m.Root)
+		}
+	}
+	return false
 }
 
 // endOfInput judges whether the server ended when it was time to.
@@ -230,6 +248,9 @@ func (j *judge) survived() {
 	case faultSanitizer:
 		rule = RuleSanitizer
 	case faultMemory:
+		if j.allAnswered() { // it was noticed, and the request refused
+			return
+		}
 		rule = RuleOutOfMemory
 	case faultAssertion:
 		rule = RuleAssertion
@@ -249,12 +270,16 @@ func (j *judge) deaf() {
 	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) {
 		return
 	}
-	subject := j.subject(s)
-	if j.t.Idle && len(s.Raw) >= long { // it has stopped reading, whatever the line says
-		subject = subjectLongLine
+	line := cut(s.Raw, 160)
+	switch {
+	case j.t.Idle && len(s.Raw) >= long: // it has stopped reading, whatever the line says
+		j.report(RuleDeaf, subjectLongLine, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
+	case !j.t.Busy && j.reachesOut(s):
+		j.reportAs(RuleDeaf, teasel.Info, j.subject(s), "", fmt.Sprintf(
+			"While it worked on %s the server answered nothing else, not even a ping. It used no processor, so that it may have been waiting for somebody else.", line))
+	default:
+		j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	}
-	j.report(RuleDeaf, subject, "", fmt.Sprintf(
-		"After %s the server answered nothing any more, not even a ping.", cut(s.Raw, 160)))
 }
 
 // hung judges the requests that got no answer although pings did.
@@ -264,41 +289,63 @@ func (j *judge) hung() {
 		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.misaddressed(s) != nil {
 			continue
 		}
-		if j.reachesOut(s) && !j.t.Busy {
-			j.report(RuleSlow, j.subject(s), "", fmt.Sprintf(
-				"%s got no answer in time. The tool reaches out into the world, which may have kept it waiting.", cut(s.Raw, 160))).Alone = true
+		if !j.reachesOut(s) && !(isUsual(&s.Message) && len(s.Raw) < oversized) {
+			j.dropped(s)
 			continue
 		}
-		if isUsual(&s.Message) && len(s.Raw) < oversized {
-			j.report(RuleHang, j.subject(s), "", fmt.Sprintf(
-				"%s got no answer in time, while pings were answered.", cut(s.Raw, 160)))
-			continue
-		}
-		j.dropped(s)
+		j.unanswered(s)
 	}
 }
 
-// reachesOut reports whether a call may have to wait for somebody else: the tool says so, or has been given a URL.
+// unanswered reports a request without an answer. Where nothing says how long it may take, it may only be slow: how sure it
+// is that the server has forgotten the request depends on whether it may be waiting for somebody else.
+func (j *judge) unanswered(s *Sent) {
+	line := cut(s.Raw, 160)
+	after := ""
+	if c := j.loosely(s); c != nil {
+		after = fmt.Sprintf(" after %s, which cancels another request: the id there is of another type", cut(c.Raw, 160))
+	}
+	switch {
+	case !j.reachesOut(s):
+		j.report(RuleHang, j.subject(s), "", fmt.Sprintf("%s got no answer in time%s, while pings were answered.", line, after))
+	case j.t.Busy:
+		j.reportAs(RuleHang, teasel.Medium, j.subject(s), "", fmt.Sprintf(
+			"%s got no answer in time%s, while pings were answered. The server was using the processor.", line, after))
+	case j.saysThatItReachesOut(s):
+		j.reportAs(RuleSlow, teasel.Info, j.subject(s), "", fmt.Sprintf(
+			"%s got no answer in time%s. It reaches out to others, which may have kept it waiting.", line, after)).Alone = true
+	default:
+		j.reportAs(RuleHang, teasel.Info, j.subject(s), "", fmt.Sprintf(
+			"%s got no answer in time%s, while pings were answered. Nothing says how long it may take: the server may have been waiting for somebody else.", line, after))
+	}
+}
+
+// loosely returns the notification that cancels a request whose id has the same text in another type; nil: there is none.
+func (j *judge) loosely(s *Sent) *Sent {
+	id := s.Message.Root.Get("id")
+	for i := range j.t.Sent {
+		n := &j.t.Sent[i]
+		if n.Message.Method != "notifications/cancelled" || id == nil {
+			continue
+		}
+		if other := n.Message.Params.Get("requestId"); other != nil && other.Kind != id.Kind && isID(other) && other.Text == id.Text {
+			return n
+		}
+	}
+	return nil
+}
+
+// reachesOut reports whether a request may have to wait for somebody else: the tool does not say that it does not, the
+// resource is not the server's own, or an argument is a URL.
 func (j *judge) reachesOut(s *Sent) bool {
-	if s.Message.Method != "tools/call" {
-		return false
-	}
-	name, _ := s.Message.Params.Get("name").Str()
-	if tool := j.session.Tool(name); tool != nil && tool.isOpen() && !j.allOpen() {
-		return true
-	}
-	return bytes.Contains(s.Raw, []byte(`"http://`)) || bytes.Contains(s.Raw, []byte(`"https://`))
+	tool := j.called(s)
+	return tool != nil && tool.OpenWorld || j.saysThatItReachesOut(s)
 }
 
-func (t *Tool) isOpen() bool {
-	open := t.Annotations.Get("openWorldHint")
-	return open != nil && open.Text == "true"
-}
-
-// allOpen reports whether all of several tools say that they reach out, as some frameworks have them say by default: it
-// means nothing then.
-func (j *judge) allOpen() bool {
-	return len(j.session.Tools) > 1 && !slices.ContainsFunc(j.session.Tools, func(t Tool) bool { return !t.isOpen() })
+// saysThatItReachesOut reports whether a request waits for somebody else, and says so: an annotation of the tool, or a URL.
+func (j *judge) saysThatItReachesOut(s *Sent) bool {
+	tool := j.called(s)
+	return tool != nil && tool.SaysOpen || bytes.Contains(s.Raw, []byte(`"http://`)) || bytes.Contains(s.Raw, []byte(`"https://`))
 }
 
 // servedAt reports whether line i was sent to a session in which it is to be answered.
@@ -339,29 +386,17 @@ func (j *judge) dropped(s *Sent) {
 		"%s got no answer, not even an error, though its id can be read.", cut(s.Raw, 160)))
 }
 
-// timeWords begin names of properties that say how long a tool is to take, beside [slowWords].
-var timeWords = []string{"ms", "milliseconds", "millis", "minutes", "secs", "sec", "hours", "time"}
-
 // asksForTime reports whether the arguments of a call want it to last a second or more.
 func (j *judge) asksForTime(s *Sent) bool {
-	if s.Message.Method != "tools/call" {
+	tool := j.called(s)
+	if tool == nil || !tool.takes(TakesTime) {
 		return false
 	}
-	name, _ := s.Message.Params.Get("name").Str()
-	tool := j.session.Tool(name)
-	if tool == nil {
-		return false
-	}
-	properties := tool.InputSchema.Get("properties")
-	if properties == nil {
-		return false
-	}
+	properties := j.session.Tool(calledName(&s.Message)).properties()
 	arguments := s.Message.Params.Get("arguments")
-	for i := range properties.Members {
-		p := &properties.Members[i]
-		if !slices.ContainsFunc(splitWords(p.Name), func(w string) bool {
-			return slices.Contains(slowWords, w) || slices.Contains(timeWords, w)
-		}) {
+	for i := range properties {
+		p := &properties[i]
+		if tool.Arguments[p.Name]&TakesTime == 0 {
 			continue
 		}
 		value := arguments.Get(p.Name)

@@ -12,7 +12,7 @@ func (j *judge) prompt(s *Sent, r *Received) {
 	name, _ := s.Message.Params.Get("name").Str()
 	p := j.session.prompt(name)
 	if p == nil {
-		if j.complete() && len(j.session.Prompts) > 0 {
+		if j.complete() && len(j.session.Prompts) > 0 && !j.listChanged("prompts") {
 			j.report(RuleUnknownPrompt, j.subject(s), "", fmt.Sprintf("There is no prompt %q in prompts/list, and it was served.", cut(name, 60)))
 		}
 		return

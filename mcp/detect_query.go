@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -66,12 +65,15 @@ func (j *judge) pasted(s *Sent, answer *Received) {
 	if s.Message.Params == nil || !bytes.Contains(s.Raw, []byte(quoted)) {
 		return
 	}
-	rule, signs, what := RuleSQLInjection, queryErrors, "a query that a database could not read"
+	rule, signs, what, purpose := RuleSQLInjection, queryErrors, "a query that a database could not read", RunsQuery|RunsProgram
 	if !says(answer, signs) || says(answer, searchErrors) {
-		rule, signs, what = RuleShellInjection, shellErrors, "a command in which a shell missed a quote"
-		if !says(answer, signs) || j.takesCommands(s) {
+		rule, signs, what, purpose = RuleShellInjection, shellErrors, "a command in which a shell missed a quote", RunsProgram
+		if !says(answer, signs) {
 			return
 		}
+	}
+	if j.isPurpose(s, purpose, quoted) {
+		return
 	}
 	params := s.Message.Params.String()
 	for _, try := range quoteTries {
@@ -99,23 +101,4 @@ func (j *judge) answerTo(s *Sent, params string) *Received {
 		}
 	}
 	return nil
-}
-
-// commandWords are those of tools that run what they are given.
-var commandWords = []string{"bash", "cmd", "command", "exec", "execute", "powershell", "sh", "shell", "terminal"}
-
-// takesCommands reports whether it is what the tool is for to run commands.
-func (j *judge) takesCommands(s *Sent) bool { return j.speaksOf(s, commandWords) }
-
-// speaksOf reports whether the name of the tool or of one of its arguments has one of the words.
-func (j *judge) speaksOf(s *Sent, words []string) bool {
-	tool := j.session.Tool(calledName(&s.Message))
-	if tool == nil {
-		return false
-	}
-	if hasWord(tool.Name, words) {
-		return true
-	}
-	properties := tool.InputSchema.Get("properties")
-	return properties != nil && slices.ContainsFunc(properties.Members, func(m mutate.Member) bool { return hasWord(m.Name, words) })
 }

@@ -27,25 +27,14 @@ func (j *judge) repeated() {
 			j.sameOrder(s, before, r)
 			continue
 		}
-		if outcomeOf(before) == outcomeOf(r) || j.dependsOnWorld(s) {
+		// Another outcome is no wonder where a call changes something, depends on others, or is one too many.
+		if tool := j.called(s); outcomeOf(before) == outcomeOf(r) || tool == nil || !tool.ReadOnly || tool.SaysOpen || saysTooMany(before) || saysTooMany(r) {
 			continue
 		}
 		j.report(RuleNotRepeatable, j.subject(s), "", fmt.Sprintf("The same call, %s, was first %s and then %s.",
 			cut(s.Raw, 160), outcomeOf(before), outcomeOf(r)))
 		return
 	}
-}
-
-// dependsOnWorld reports whether a tool does not say that it reads only, or says that it reaches into the world: then
-// another outcome is no wonder.
-func (j *judge) dependsOnWorld(s *Sent) bool {
-	name, _ := s.Message.Params.Get("name").Str()
-	tool := j.session.Tool(name)
-	if tool == nil {
-		return true
-	}
-	read, open := tool.Annotations.Get("readOnlyHint"), tool.Annotations.Get("openWorldHint")
-	return read == nil || read.Text != "true" || open != nil && open.Text == "true"
 }
 
 func (j *judge) sameOrder(s *Sent, before, r *Received) {
@@ -81,6 +70,9 @@ func (j *judge) readOnly() {
 			continue
 		}
 		observer := j.single(last)
+		if records(observer) {
+			continue
+		}
 		j.report(RuleReadOnly, j.subject(call), "", fmt.Sprintf("The tool says that it is read-only, but after %s the answer to %s is %s instead of %s.",
 			cut(call.Raw, 160), cut(observer.Raw, 100), cut(j.answer(observer).Raw, 160), cut(j.answer(j.single(before[1])).Raw, 160)))
 		return
@@ -102,19 +94,41 @@ func (j *judge) onlyCall(after, before int) (call *Sent) {
 		if call != nil {
 			return nil
 		}
-		if call = j.single(i); call == nil || call.Message.Method != "tools/call" || !j.saysReadOnly(call) {
+		if call = j.single(i); call == nil || j.called(call) == nil || !j.called(call).ReadOnly {
 			return nil
 		}
 	}
 	return call
 }
 
-func (j *judge) saysReadOnly(s *Sent) bool {
-	name, _ := s.Message.Params.Get("name").Str()
-	tool := j.session.Tool(name)
-	if tool == nil {
+// saysTooMany recognises what servers say that limit how often they are called, as they have to.
+func saysTooMany(r *Received) bool {
+	if !r.Message.isRefusal() {
 		return false
 	}
-	hint := tool.Annotations.Get("readOnlyHint")
-	return hint != nil && hint.Text == "true"
+	text := strings.ToLower(refusalText(r))
+	for _, words := range []string{"rate limit", "ratelimit", "rate-limit", "too many", "throttl", "quota", "429", "try again", "slow down"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordingWords are those of resources and tools that show what was called.
+var recordingWords = []string{
+	"activity", "audit", "calls", "event", "events", "history", "journal", "log", "logs", "metric", "metrics", "recent", "requests", "statistics", "stats", "telemetry",
+	"trace", "traces", "usage", "uptime",
+}
+
+// records reports whether what an observing request shows changes with every call, because that is what it is for.
+func records(observer *Sent) bool {
+	switch m := &observer.Message; m.Method {
+	case "resources/read":
+		uri, _ := m.Params.Get("uri").Str()
+		return hasWord(uri, recordingWords)
+	case "tools/call":
+		return hasWord(calledName(m), recordingWords)
+	}
+	return false
 }

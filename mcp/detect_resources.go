@@ -29,7 +29,7 @@ func (j *judge) contents(s *Sent, r *Received) {
 			j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("The contents[%d] that answer %s are malformed: %s.", i, cut(s.Raw, 160), why))
 			return
 		}
-		same = same || sameURI(uri, item.Get("uri").Text)
+		same = same || sameURI(uri, item.Get("uri").Text) || liesIn(item.Get("uri").Text, uri)
 	}
 	if !same && isPlainURI(uri) && len(contents.Items) == 1 {
 		j.report(RuleResourceURI, j.subject(s), "", fmt.Sprintf(
@@ -66,6 +66,12 @@ func sameURI(a, b string) bool {
 		return true
 	}
 	return plainForm(a) == plainForm(b)
+}
+
+// liesIn reports whether a URI is that of something in the directory that another one names, which a server may return in
+// its place.
+func liesIn(uri, directory string) bool {
+	return strings.HasPrefix(plainForm(uri), plainForm(directory)+"/")
 }
 
 func plainForm(uri string) string {

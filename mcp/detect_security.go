@@ -50,14 +50,12 @@ func (j *judge) leaks(r *Received) {
 			if slices.ContainsFunc(canaryForms, func(sent string) bool { return j.weSent(sent, r) }) {
 				break
 			}
-			j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
-				"The content of the canary file, which the server has no business to read, came back for %s.", j.cause(r)))
+			j.traversed(r, "The content of the canary file, which lies outside of everything that the server was given, came back")
 			break
 		}
 	}
 	if j.tells(CanaryName, r) {
-		j.report(RuleTraversal, j.source(r), "", fmt.Sprintf(
-			"The canary file's directory, into which the server has no business to look, was listed for %s.", j.cause(r)))
+		j.traversed(r, "The directory of the canary file, which lies outside of everything that the server was given, was listed")
 	}
 	if j.tells(InjectionMarker, r) {
 		j.injected(r)
@@ -70,6 +68,22 @@ func (j *judge) leaks(r *Received) {
 	if traceSigns.in(r.Raw) != "" {
 		j.stackTrace(r)
 	}
+}
+
+// traversed reports that something was read outside of the allowed folders. Of a tool that says that it reads anywhere this
+// is no fault, but worth knowing.
+func (j *judge) traversed(r *Received, what string) {
+	severity, note := teasel.Critical, ""
+	if tool := j.called(j.sender(r)); tool != nil && tool.takes(ReadsAnywhere) {
+		severity, note = teasel.Info, ". The tool's description says that it reads whatever it is given"
+	}
+	j.reportAs(RuleTraversal, severity, j.source(r), "", fmt.Sprintf("%s for %s%s.", what, j.cause(r), note))
+}
+
+// isPurpose reports whether a call has a text in an argument of which it is the purpose to be treated in such a way.
+func (j *judge) isPurpose(s *Sent, purposes Purpose, text string) bool {
+	tool := j.called(s)
+	return tool != nil && tool.has(purposes, s.Message.Params.Get("arguments"), text)
 }
 
 // source names what a line that came is about.
@@ -143,10 +157,13 @@ var (
 	queryParts   = []string{"UNION SELECT", " || (" + injectionA, "CONCAT(", "extractvalue("}
 )
 
+// product is what every injection asks to be evaluated.
+const product = injectionA + "*" + injectionB
+
 // injected reports that something evaluated an expression: a shell or a database if that is what was written for. To
-// evaluate it may be what the tool is for; that one of its arguments is called source does not say so of the others.
+// evaluate it may be the purpose of the argument that it stood in, which says nothing of the tool's other arguments.
 func (j *judge) injected(r *Received) {
-	rule := RuleTemplateInjection
+	rule, purpose := RuleTemplateInjection, RunsProgram|Renders
 	if s := j.sender(r); s != nil {
 		has := func(parts []string) bool {
 			return slices.ContainsFunc(parts, func(part string) bool { return bytes.Contains(s.Raw, []byte(part)) })
@@ -154,11 +171,11 @@ func (j *judge) injected(r *Received) {
 		switch {
 		case has(programParts) && !bytes.Contains(r.Raw, []byte("echo "+InjectionMarker)): // else a shell has, in between
 		case has(shellParts):
-			rule = RuleShellInjection
+			rule, purpose = RuleShellInjection, RunsProgram
 		case has(queryParts):
-			rule = RuleSQLInjection
+			rule, purpose = RuleSQLInjection, RunsProgram|RunsQuery
 		}
-		if rule == RuleShellInjection && j.takesCommands(s) || rule == RuleTemplateInjection && hasWord(calledName(&s.Message), codeWords) {
+		if j.isPurpose(s, purpose, product) {
 			return
 		}
 	}
@@ -192,14 +209,14 @@ const (
 func (j *judge) secrets(r *Received) {
 	if j.tells(CanarySecret, r) {
 		severity, note := teasel.High, ""
-		if j.showsEnvironment(r) {
+		if tool := j.called(j.sender(r)); tool != nil && tool.Environment {
 			severity, note = teasel.Medium, ", as the tool's description says"
 		}
 		j.reportAs(RuleSecret, severity, j.source(r), "", fmt.Sprintf(
 			"A secret of the server's environment (TEASEL_CANARY_SECRET) came back for %s%s.", j.cause(r), note))
 		return
 	}
-	if j.makesSecrets(r) {
+	if tool := j.called(j.sender(r)); tool != nil && (tool.MakesSecret || tool.ShowsText && succeeded(r)) { // they are new, or somebody's
 		return
 	}
 	if key := findPrivateKey(r.Raw); key != "" && !j.weSent(key, r) {
@@ -227,22 +244,6 @@ func findPrivateKey(text []byte) string {
 		}
 	}
 	return ""
-}
-
-// What a tool does and what it makes, by its name, where the keys and tokens that it shows are new ones.
-var (
-	makingVerbs = []string{"create", "generate", "issue", "make", "mint", "new", "rotate"}
-	secretNouns = []string{"credential", "credentials", "key", "keypair", "keypairs", "keys", "secret", "secrets", "token", "tokens"}
-)
-
-// makesSecrets reports whether it is what the tool is for to make keys or tokens.
-func (j *judge) makesSecrets(r *Received) bool {
-	s := j.sender(r)
-	if s == nil {
-		return false
-	}
-	name := calledName(&s.Message)
-	return hasWord(name, makingVerbs) && hasWord(name, secretNouns)
 }
 
 // isRandom reports whether a part of a token was drawn, and is not made of words as the end of an address is.
@@ -290,31 +291,23 @@ func findToken(text []byte, prefix string, least int) string {
 	}
 }
 
-// showsEnvironment reports whether a tool says that the environment is what it shows.
-func (j *judge) showsEnvironment(r *Received) bool {
-	s := j.sender(r)
-	if s == nil {
-		return false
-	}
-	tool := j.session.Tool(calledName(&s.Message))
-	return tool != nil && strings.Contains(strings.ToLower(tool.Description), "environment variable")
-}
-
 // traceTexts stand in every stack trace that is looked for, as JSON writes them.
 var traceTexts = []string{"Traceback (most recent call last)", "goroutine ", `\n    at `, `\tat `, "panicked at ", `\n   at `, ".php(", ".rb:"}
 
-// shownWords are those of tools that show what is written elsewhere, traces in logs too.
-var shownWords = []string{"fetch", "file", "files", "log", "logs", "read", "search"}
-
 // showsTexts reports whether an answer has what a request wanted to see: what stands there is no fault of the server's.
 func (j *judge) showsTexts(s *Sent, r *Received) bool {
-	return s != nil && succeeded(r) && (s.Message.Method == "resources/read" || j.speaksOf(s, shownWords))
+	if s == nil || r.Message.Result == nil || !succeeded(r) {
+		return false
+	}
+	tool := j.called(s)
+	return s.Message.Method == "resources/read" || tool != nil && tool.ShowsText
 }
 
 // stackTrace looks through the texts of an answer for a stack trace. A log message may have one, and the answer of a tool
 // that runs programs.
 func (j *judge) stackTrace(r *Received) {
-	if s := j.sender(r); r.Message.Class != ClassResponse || j.showsTexts(s, r) || s != nil && j.runsCode(s) {
+	s := j.sender(r)
+	if tool := j.called(s); r.Message.Class != ClassResponse || j.showsTexts(s, r) || tool != nil && tool.takes(RunsProgram) {
 		return
 	}
 	var texts []string

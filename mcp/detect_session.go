@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -13,7 +14,7 @@ import (
 // the processors is not its own.
 func (j *judge) slow(s *Sent, r *Received) {
 	took := r.At - s.At - r.starved
-	if took < j.cfg.Slow || !j.phase.ready || j.t.Script == nil || measuresTime(j.t.Script.Check) || j.asksForTime(s) || j.reachesOut(s) {
+	if took < j.cfg.Slow || !j.phase.ready || j.t.Script == nil || measuresTime(j.t.Script.Check) || j.asksForTime(s) || j.saysThatItReachesOut(s) {
 		return
 	}
 	if slices.ContainsFunc(j.t.Script.Steps, func(step Step) bool { return step.NoWait || step.Times > 1 }) {
@@ -23,7 +24,11 @@ func (j *judge) slow(s *Sent, r *Received) {
 	if r.starved >= 100*time.Millisecond {
 		waited = fmt.Sprintf(", and %.1f s in which others had the processors", r.starved.Seconds())
 	}
-	j.report(RuleSlow, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s%s.", cut(s.Raw, 160), took.Seconds(), waited)).Alone = true
+	severity, note := teasel.Low, ""
+	if j.reachesOut(s) {
+		severity, note = teasel.Info, " The server may have been waiting for somebody else."
+	}
+	j.reportAs(RuleSlow, severity, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s%s.%s", cut(s.Raw, 160), took.Seconds(), waited, note)).Alone = true
 }
 
 // cancelledReply judges an answer that came although, and because, the request was cancelled.

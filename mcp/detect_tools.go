@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,14 +11,31 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// schemas returns the compiled schemas of a tool.
-func (j *judge) schemas(t *Tool) *toolSchemas {
-	s, ok := j.tools[t]
+// judgedTool is what the judge knows of a tool.
+type judgedTool struct {
+	Traits
+	input, output *schemaCheck // nil: there is none
+}
+
+// known returns what the judge knows of a tool.
+func (j *judge) known(t *Tool) *judgedTool {
+	k, ok := j.tools[t]
 	if !ok {
-		s = &toolSchemas{input: compileSchema(t.InputSchema), output: compileSchema(t.OutputSchema)}
-		j.tools[t] = s
+		k = &judgedTool{Traits: TraitsOf(t), input: compileSchema(t.InputSchema), output: compileSchema(t.OutputSchema)}
+		j.tools[t] = k
 	}
-	return s
+	return k
+}
+
+// called returns what is known of the tool that a message calls; nil: it calls none that the server has.
+func (j *judge) called(s *Sent) *judgedTool {
+	if s == nil || s.Message.Method != "tools/call" {
+		return nil
+	}
+	if tool := j.session.Tool(calledName(&s.Message)); tool != nil {
+		return j.known(tool)
+	}
+	return nil
 }
 
 // toolResult judges the result of a call.
@@ -53,8 +71,16 @@ func (j *judge) unknownTool(s *Sent, r *Received, name string) {
 			"There is no tool %q, and a call of it was answered with a result that has isError; expected error -32602.", cut(name, 60)))
 		return
 	}
+	if j.listChanged("tools") { // it may be a new one
+		return
+	}
 	j.report(RuleUnknownTool, j.subject(s), "", fmt.Sprintf(
 		"There is no tool %q in tools/list, and a call of it was executed: %s.", cut(name, 60), cut(r.Raw, 160)))
+}
+
+// listChanged reports whether the server has said in the course of the script that one of its lists is not what it was.
+func (j *judge) listChanged(what string) bool {
+	return slices.ContainsFunc(j.t.Received, func(r Received) bool { return r.Message.Method == "notifications/"+what+"/list_changed" })
 }
 
 // resultFault says what is wrong with the form of a call's result, "" if nothing is.
@@ -179,7 +205,7 @@ func (j *judge) output(s *Sent, tool *Tool, result *mutate.JSON) {
 			"%s has an outputSchema, but the result of %s has no structuredContent.", tool.Name, cut(s.Raw, 160)))
 		return
 	}
-	if b, broken := j.schemas(tool).output.check(structured); broken {
+	if b, broken := j.known(tool).output.check(structured); broken {
 		j.report(RuleOutputSchema, j.subject(s), "", fmt.Sprintf(
 			"The structuredContent that answers %s breaks the outputSchema %s.", cut(s.Raw, 160), b.text))
 		return
@@ -230,7 +256,7 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
 	}
-	input := j.schemas(tool).input
+	input := j.known(tool).input
 	b, broken := input.check(arguments)
 	if broken {
 		_, broken = input.check(asDoubles(arguments))
@@ -302,7 +328,7 @@ func (j *judge) toolFailure(s *Sent, r *Received) {
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
 	}
-	if b, broken := j.schemas(tool).input.check(arguments); broken {
+	if b, broken := j.known(tool).input.check(arguments); broken {
 		if internal {
 			j.wrongCode(s, r, "the arguments break the inputSchema "+b.text)
 		}

@@ -23,7 +23,7 @@ func Detectors(cfg DetectorConfig) []teasel.Detector {
 	if cfg.Slow == 0 {
 		cfg.Slow = defaultSlow
 	}
-	return []teasel.Detector{&judge{cfg: cfg, rules: ruleByID(), tools: make(map[*Tool]*toolSchemas)}}
+	return []teasel.Detector{&judge{cfg: cfg, rules: ruleByID(), tools: make(map[*Tool]*judgedTool)}}
 }
 
 // judge holds all rules against one transcript at a time. One walk over it serves all rules, so that an ordinary answer
@@ -31,8 +31,8 @@ func Detectors(cfg DetectorConfig) []teasel.Detector {
 type judge struct {
 	cfg   DetectorConfig
 	rules map[string]*teasel.Rule
-	tools map[*Tool]*toolSchemas // compiled once
-	lists map[uint64]struct{}    // hashes of lists that were found in order
+	tools map[*Tool]*judgedTool // what is read of a tool once
+	lists map[uint64]struct{}   // hashes of lists that were found in order
 
 	// Of the transcript at hand.
 	t       *Transcript

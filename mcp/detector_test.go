@@ -259,22 +259,35 @@ func TestGuiltyLine(t *testing.T) {
 	}
 }
 
-// TestAllToolsOpen: where every tool says that it reaches out, as in frameworks that have them say so by default, a call
-// without an answer hangs all the same.
-func TestAllToolsOpen(t *testing.T) {
-	tool := func(name, open string) string {
-		return `{"name":"` + name + `","inputSchema":{"type":"object"},"annotations":{"openWorldHint":` + open + `}}`
-	}
-	const hung = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one"}}` + "\n! hung\n"
-	for _, tt := range []struct{ tools, want string }{
-		{tool("one", "true") + "," + tool("two", "true"), RuleHang},
-		{tool("one", "true") + "," + tool("two", "false"), RuleSlow},
-		{tool("one", "true"), RuleSlow},
+// TestHangByWorld: how bad a call without an answer is depends on whether it may be waiting for somebody else, which it may
+// by default.
+func TestHangByWorld(t *testing.T) {
+	const hung = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one"}}` + "\n! hung"
+	for _, tt := range []struct{ annotations, busy, rule, severity string }{
+		{`,"annotations":{"openWorldHint":false}`, "", RuleHang, "high"},
+		{`,"annotations":{"openWorldHint":true}`, "", RuleSlow, "info"},
+		{`,"annotations":{"openWorldHint":true}`, " busy", RuleHang, "medium"},
+		{`,"annotations":{"readOnlyHint":true}`, "", RuleHang, "info"},
+		{``, "", RuleHang, "info"},
+		{``, " busy", RuleHang, "medium"},
 	} {
-		session := parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[`+tt.tools+`]}`)
-		if found := judgeText(t, session, hung); len(found) != 1 || found[0].Rule != tt.want {
-			t.Errorf("%s: found %v, want %s", tt.tools, found, tt.want)
+		session := parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[{"name":"one","inputSchema":{"type":"object"}`+tt.annotations+`}]}`)
+		found := judgeText(t, session, hung+tt.busy+"\n")
+		if len(found) != 1 || found[0].Rule != tt.rule || found[0].Severity.String() != tt.severity {
+			t.Errorf("%s%s: found %v, want %s %s", tt.annotations, tt.busy, found, tt.severity, tt.rule)
 		}
+	}
+}
+
+// TestHangAfterOtherCancel: a request that a cancellation of another id has silenced is reported with that cancellation.
+func TestHangAfterOtherCancel(t *testing.T) {
+	const text = `>& {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"look"}}
+> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"7"}}
+! hung
+`
+	found := judgeText(t, deskSession(t), text)
+	if len(found) != 1 || found[0].Rule != RuleHang || found[0].Severity != teasel.High || !strings.Contains(found[0].Message, `"requestId":"7"`) {
+		t.Errorf("found %v, want a high %s that quotes the cancellation", found, RuleHang)
 	}
 }
 

@@ -72,8 +72,14 @@ func (s sign) confirms(text []byte, at int) bool {
 	case s.text == "Node.js v":
 		// What Node writes last when nobody caught an exception; the trace stands before it.
 		return lineStart(text, at) && nodeFrame.Match(text[:at])
-	case s.text == "Uncaught ", s.text == "Unhandled exception":
+	case s.text == "UnhandledPromiseRejection":
+		return bytes.HasPrefix(after, []byte("UnhandledPromiseRejectionWarning: ")) || bytes.HasPrefix(after, []byte("UnhandledPromiseRejection: ")) || anyFrame.Match(after)
+	case s.text == "Uncaught ", s.text == "Unhandled exception", s.text == "uncaughtException":
 		return anyFrame.Match(after)
+	case s.text == "Assertion failed":
+		return lineStart(text, at) || placed.Match(lineAt(text, at))
+	case s.text == "assertion failed":
+		return bytes.Contains(lineAt(text, at), []byte("panicked at ")) || placed.Match(lineAt(text, at))
 	case s.kind == faultProgram:
 		// Errors with a code are thrown on purpose.
 		return !bytes.Contains(lineAt(text, at), []byte("[ERR_")) && !bytes.Contains(lineAt(text, at), []byte("Invalid URL")) &&
@@ -81,6 +87,9 @@ func (s sign) confirms(text []byte, at int) bool {
 	}
 	return true
 }
+
+// placed is a line that names the place in the program that it is about.
+var placed = regexp.MustCompile(`[\w/.-]+\.\w+:\d+`)
 
 // goStack is a line of a log, a few more lines of its message, and the stack that a program prints which has recovered.
 var goStack = regexp.MustCompile(`^[^\n]*\n(?:[^\n]*\n){0,4}?goroutine \d+ \[running`)

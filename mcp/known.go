@@ -30,7 +30,7 @@ const (
 func findKnown(tools []*callable, learned map[string][]string) (all []*known) {
 	by := make(map[string]*known)
 	for _, t := range tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		for _, property := range t.properties() {
@@ -98,7 +98,7 @@ func (k *known) after(first *taker, key string, emit func(name string, in Script
 	for _, reads := range []bool{true, false} { // those first that look at what has become of it
 		for i := range k.takers {
 			o := &k.takers[i]
-			if o != first && o.tool.reads() == reads && (key == k.last() || !o.closes()) {
+			if o != first && o.tool.Reads == reads && (key == k.last() || !o.closes()) {
 				others = append(others, o.call(key))
 			}
 		}

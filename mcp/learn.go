@@ -53,21 +53,14 @@ func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
 	}
 	for i := range choice.Tools {
 		t := &choice.Tools[i]
-		if looksSlow(t) || !t.reads() {
-			continue
+		if c := b.prepare(t); c.Reads && !c.Slow {
+			add(c.call())
 		}
-		add(b.prepare(t).call())
 	}
 	for i := range session.Resources {
 		add(requestLine("resources/read", object("uri", session.Resources[i].URI)))
 	}
 	return lines
-}
-
-// reads reports whether a tool seems to change nothing: by its first word, or because it says so.
-func (t *Tool) reads() bool {
-	words := splitWords(t.Name)
-	return len(words) > 0 && (slices.Contains(readingVerbs, words[0]) || t.hint("readOnlyHint"))
 }
 
 // argumentNames are those of all that takes a value, each with the other names that its values may go by.

@@ -36,12 +36,12 @@ type repertoire struct {
 // callable is a tool with what calling it takes.
 type callable struct {
 	*Tool
+	Traits
 	schema *schema.Schema // nil: it cannot be met
 	plain  *mutate.JSON   // conform arguments, few and small
 	full   *mutate.JSON   // conform arguments, most properties present
 	texts  []string       // pointers into full of strings that may be anything
 	broken []*mutate.JSON // arguments that break the schema, one for each way that was found
-	slow   bool           // its name or arguments say that it takes its time
 }
 
 // readSession prepares a session. The dictionary may be nil.
@@ -67,7 +67,7 @@ func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoir
 func fixedRand(stream uint64) *teasel.Rand { return rand.New(rand.NewPCG(0x7ea5e1, stream)) }
 
 func (b *repertoire) prepare(t *Tool) *callable {
-	c := &callable{Tool: t, slow: looksSlow(t)}
+	c := &callable{Tool: t, Traits: TraitsOf(t)}
 	text := []byte(`{"type":"object"}`)
 	if t.InputSchema != nil {
 		text = t.InputSchema.Append(nil)
@@ -230,20 +230,6 @@ func guessArguments(s *mutate.JSON) *mutate.JSON {
 		v.Set(m.Name, value)
 	}
 	return v
-}
-
-// slowWords say that a tool waits on purpose.
-var slowWords = []string{"delay", "duration", "interval", "long", "pause", "poll", "seconds", "sleep", "slow", "timeout", "wait"}
-
-func looksSlow(t *Tool) bool {
-	says := func(name string) bool {
-		return slices.ContainsFunc(splitWords(name), func(w string) bool { return slices.Contains(slowWords, w) })
-	}
-	if says(t.Name) {
-		return true
-	}
-	properties := t.InputSchema.Get("properties")
-	return properties != nil && slices.ContainsFunc(properties.Members, func(m mutate.Member) bool { return says(m.Name) })
 }
 
 // find returns the callable tool of that name, nil if there is none.

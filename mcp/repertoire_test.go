@@ -97,7 +97,7 @@ func TestRepertoirePreparesTools(t *testing.T) {
 			t.Errorf("texts of %s: %v, want %v", name, got, want)
 		}
 	}
-	if !m.e.b.find("trigger-long-running-operation").slow || m.e.b.find("echo").slow {
+	if !m.e.b.find("trigger-long-running-operation").Slow || m.e.b.find("echo").Slow {
 		t.Error("the long running operation is slow, and echo is not")
 	}
 }

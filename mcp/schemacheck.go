@@ -16,11 +16,6 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// toolSchemas are the schemas of one tool, compiled.
-type toolSchemas struct {
-	input, output *schemaCheck // nil: none
-}
-
 // schemaCheck holds values against a JSON Schema, and says so only when every validator would agree.
 type schemaCheck struct {
 	broken  string // why it is no JSON Schema; "": it is one

@@ -140,7 +140,7 @@ func (s *seeds) samples() (all []Seed) {
 	most := min(maxSamples, max(minSamples, allSamples/max(len(s.b.tools), 1)))
 	var calls [][]Seed
 	for _, t := range s.b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		var of []Seed
@@ -224,7 +224,7 @@ func (s *seeds) known() {
 // echoes adds calls in which one text stands in two places: what refers to itself is what graphs and transfers trip over.
 func (s *seeds) echoes() {
 	for _, t := range s.b.tools {
-		if t.slow {
+		if t.Slow {
 			continue
 		}
 		for n, v := range t.echoes() {

@@ -7,23 +7,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Selection says which tools may be called. The zero value takes every tool that does not look destructive.
-//
-// Whether a tool may destroy something is told by its annotations, if it has any: readOnlyHint wins, then
-// destructiveHint, and where that is missing the specification's default holds, which is true. A tool without
-// annotations is judged by Patterns, then by the words of its name and the verbs of its description's first sentence.
+// Selection says which tools may be called. The zero value takes every tool of which nothing suggests that it changes
+// something that outlives the server: see [Traits].Changes.
 type Selection struct {
 	Include  []string // globs of tool names (* ? [a-z]); empty: every tool
 	Exclude  []string // globs of tools to leave out, whatever Include says
 	Allow    []string // globs of tools that are called though they may destroy
-	Patterns []string // regular expressions; a tool without annotations whose name matches one is destructive
+	Patterns []string // regular expressions; a tool without annotations whose name matches one is not called
+	Strict   bool     // call only tools whose annotations say that they destroy nothing
 }
 
-// Blocked is a tool that is not called because it may destroy something.
+// Blocked is a tool that is not called because it may change something that outlives the server.
 type Blocked struct {
 	Name string
 	Why  string // "its annotations say destructiveHint", ...
@@ -58,7 +54,7 @@ func (s Selection) Apply(session *Session) (Choice, error) {
 		t := &session.Tools[i]
 		included := len(s.Include) == 0 || matches(s.Include, t.Name)
 		excluded := matches(s.Exclude, t.Name)
-		why := danger(t, patterns)
+		why := s.refuses(t, patterns)
 		allowed := matches(s.Allow, t.Name)
 		switch {
 		case !included || excluded:
@@ -115,45 +111,24 @@ func (s Selection) compile() ([]*regexp.Regexp, error) {
 	return patterns, nil
 }
 
+// refuses says why a tool is not called unless the user allows it; "": it may be called.
+func (s Selection) refuses(t *Tool, patterns []*regexp.Regexp) string {
+	traits := TraitsOf(t)
+	if !traits.Annotated {
+		for _, p := range patterns {
+			if p.MatchString(t.Name) {
+				return fmt.Sprintf("its name matches the pattern %q", p)
+			}
+		}
+	}
+	if s.Strict && traits.Changes == "" && !traits.Harmless {
+		return "its annotations do not say that it is harmless, which --strict asks for"
+	}
+	return traits.Changes
+}
+
 // globMatches is [path.Match] in which a slash is a character like any other.
 func globMatches(glob, name string) bool {
 	ok, err := path.Match(strings.ReplaceAll(glob, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
 	return err == nil && ok
-}
-
-// danger says why a tool counts as destructive; "": it does not.
-func danger(t *Tool, patterns []*regexp.Regexp) string {
-	if t.Annotations != nil && t.Annotations.Kind == mutate.Object {
-		return dangerAnnotated(t.Annotations)
-	}
-	for _, p := range patterns {
-		if p.MatchString(t.Name) {
-			return fmt.Sprintf("its name matches the pattern %q", p)
-		}
-	}
-	if w := dangerousName(t.Name); w != "" {
-		return fmt.Sprintf("its name says %q", w)
-	}
-	if w := dangerousSentence(t.Description); w != "" {
-		return fmt.Sprintf("its description says %q", w)
-	}
-	return ""
-}
-
-func dangerAnnotated(a *mutate.JSON) string {
-	hint := func(name string) string {
-		if v := a.Get(name); v != nil && v.Kind == mutate.Bool {
-			return v.Text
-		}
-		return ""
-	}
-	switch {
-	case hint("readOnlyHint") == "true":
-		return ""
-	case hint("destructiveHint") == "true":
-		return "its annotations say destructiveHint"
-	case hint("destructiveHint") == "":
-		return "its annotations leave out destructiveHint, whose default is true"
-	}
-	return ""
 }

@@ -1,0 +1,136 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// A rightCase is a transcript of a server that does nothing wrong, though it looks like one that does.
+type rightCase struct {
+	name                                string
+	capabilities, tools, resources, was string // "was" is the rule that took it for a fault
+	text                                string
+}
+
+// textTool is a tool whose arguments are all texts.
+func textTool(name, description, more string, arguments ...string) string {
+	var properties []string
+	for _, a := range arguments {
+		properties = append(properties, `"`+a+`":{"type":"string"}`)
+	}
+	return `{"name":"` + name + `","description":"` + description + `"` + more + `,"inputSchema":{"type":"object","properties":{` + strings.Join(properties, ",") + `}}}`
+}
+
+func callOf(id, name, arguments string) string {
+	return `> {"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + "}}\n"
+}
+
+func answerOf(id, text string) string {
+	return `< {"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"` + text + "\"}]}}\n"
+}
+
+func rightCases() []rightCase {
+	pem := `-----BEGIN PRIVATE KEY-----\n` + strings.Repeat(`MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n`, 12) + `-----END PRIVATE KEY-----`
+	const begin = `fresh
+> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}
+`
+	plain := textTool("a", "", "", "x")
+	return []rightCase{
+		{"a tool that may wait for somebody else", `{"tools":{}}`, textTool("lookup", "Looks a company up in the public register.", "", "q"), "", RuleHang,
+			callOf("2", "lookup", `{"q":"a"}`) + "! hung\n"},
+		{"a server of one thread that waits for somebody else", `{"tools":{}}`, textTool("lookup", "Looks a company up in the public register.", "", "q"), "", RuleDeaf,
+			callOf("2", "lookup", `{"q":"a"}`) + "! deaf\n"},
+		{"a slow answer of a tool that may wait for somebody else", `{"tools":{}}`, textTool("lookup", "Looks a company up.", "", "q"), "", RuleSlow,
+			callOf("2", "lookup", `{"q":"a"}`) + "wait 3s\n" + answerOf("2", "found")},
+		{"a template is rendered", `{"tools":{}}`, textTool("render_template", "Renders a Jinja template that is given.", "", "template"), "", RuleTemplateInjection,
+			callOf("2", "render_template", `{"template":"tzl{{59*7919}}lzt"}`) + answerOf("2", "tzl467221lzt")},
+		{"code in a language of a shell is run", `{"tools":{}}`, textTool("run_code", "Runs code in a sandbox.", "", "language", "code"), "", RuleShellInjection,
+			callOf("2", "run_code", `{"language":"bash","code":"a;echo tzl$((59*7919))lzt"}`) + answerOf("2", "tzl467221lzt")},
+		{"a query is run", `{"tools":{}}`, textTool("read_query", "Execute a SELECT query on the SQLite database.", "", "query"), "", RuleSQLInjection,
+			callOf("2", "read_query", `{"query":"0 UNION SELECT 'tzl' || (59*7919) || 'lzt'"}`) + answerOf("2", "tzl467221lzt")},
+		{"whatever a URI names is converted", `{"tools":{}}`, textTool("convert_to_markdown", "Convert a resource described by an http:, https:, file: or data: URI to markdown.", "", "uri"),
+			"", RuleTraversal, callOf("2", "convert_to_markdown", `{"uri":"file:///tmp/x/canary.txt"}`) + answerOf("2", CanaryText)},
+		{"a MemoryError that was caught, logged and answered", `{"tools":{}}`, plain, "", RuleOutOfMemory,
+			callOf("2", "a", `{"x":"a"}`) + "2> Traceback (most recent call last):\n2>   File \"/s.py\", line 3, in f\n2> MemoryError\n" +
+				`< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"too large"}]}}` + "\n"},
+		{"initialize has to come first", `{"tools":{}}`, "", "", RuleCrash,
+			"fresh\n" + `> {"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n2> Error: expected initialize request, got notification\n! exit 1\n"},
+		{"initialize has to come first, and the end is an orderly one", `{"tools":{}}`, "", "", RuleExit,
+			"fresh\n" + `> {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n! exit 0\n"},
+		{"a key in the folder whose files are read", `{"tools":{}}`, textTool("read_file", "Reads a file of the project.", "", "path"), "", RuleSecret,
+			callOf("2", "read_file", `{"path":"certs/dev.pem"}`) + answerOf("2", pem)},
+		{"a tool that was added meanwhile", `{"tools":{"listChanged":true}}`, textTool("enable_toolset", "", "", "name"), "", RuleUnknownTool,
+			callOf("2", "enable_toolset", `{"name":"extra"}`) + answerOf("2", "enabled") + `< {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" +
+				callOf("3", "extra", `{}`) + answerOf("3", "fine")},
+		{"a capability of a vendor's", `{"tools":{}}`, "", "", RuleInitialize,
+			begin + `< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"x-vendor":true},"serverInfo":{"name":"s","version":"1"}}}` + "\n"},
+		{"a log of a refusal by a schema", `{"tools":{}}`, plain, "", RuleAssertion,
+			callOf("2", "a", `{"x":5}`) + "2> WARN request refused: schema assertion failed: /x must be string\n" + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"x must be string"}}` + "\n"},
+		{"a key that is no key of the server's own", `{"tools":{}}`,
+			textTool("put", "Keeps a value under a key.", "", "key", "value") + "," + textTool("get", "Returns the value of a key.", "", "key"), "", RuleRuntimeName,
+			"check unknown-name\n" +
+				callOf("1", "get", `{"key":"teasel_no_such_a1"}`) + `< {"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"There is no value under teasel_no_such_a1"}]}}` + "\n" +
+				callOf("2", "get", `{"key":"teasel_no_such_b2"}`) + `< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"There is no value under teasel_no_such_b2"}]}}` + "\n" +
+				callOf("3", "get", `{"key":"teaselnoone"}`) + `< {"jsonrpc":"2.0","id":3,"result":{"isError":true,"content":[{"type":"text","text":"There is no value under teaselnoone"}]}}` + "\n" +
+				callOf("4", "get", `{"key":"constructor"}`) + answerOf("4", "a")},
+		{"NaN is read, and refused", `{"tools":{}}`, "", "", RuleParseError,
+			`> {"jsonrpc":"2.0","id":NaN,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid id"}}` + "\n"},
+		{"a directory with one file", `{"resources":{}}`, "", `{"uri":"file:///data/","name":"data"}`, RuleResourceURI,
+			`> {"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"file:///data/"}}` + "\n" +
+				`< {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":"file:///data/readme.md","mimeType":"text/markdown","text":"hello"}]}}` + "\n"},
+		{"the script itself declared roots", `{"tools":{}}`, "", "", RuleClientCapability,
+			`> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"a","version":"1"}}}
+< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"already"}}
+> {"jsonrpc":"2.0","method":"notifications/initialized"}
+< {"jsonrpc":"2.0","id":"s1","method":"roots/list"}
+`},
+		{"a handler is installed", `{"tools":{}}`, plain, "", RulePanicLogged, "fresh\n2> [init] process.on('uncaughtException') installed\n" +
+			`> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n"},
+		{"Python refuses an argument that there is not", `{"tools":{}}`, plain, "", RuleException,
+			callOf("2", "a", `{"x":"a","teasel_no_such_a1":"a"}`) +
+				`< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"a() got an unexpected keyword argument 'teasel_no_such_a1'"}]}}` + "\n"},
+		{"a report of an error has the stack", `{"tools":{}}`, textTool("get_issue_details", "Details of an issue, with its stack trace.", "", "issue_id"), "", RuleStackTrace,
+			callOf("2", "get_issue_details", `{"issue_id":"PROJ-1"}`) + answerOf("2", `TypeError: x\n    at a (/app/a.js:1:2)\n    at b (/app/b.js:3:4)`)},
+		{"a log of the calls", `{"tools":{},"resources":{}}`, `{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}`, `{"uri":"log://calls","name":"log"}`, RuleReadOnly,
+			"check read-only\n" + `> {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"log://calls"}}
+< {"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"log://calls","text":""}]}}
+> {"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"log://calls"}}
+< {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":"log://calls","text":""}]}}
+` + callOf("3", "look", `{}`) + answerOf("3", "x") + `> {"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"log://calls"}}
+< {"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"log://calls","text":"look was called"}]}}
+`},
+		{"the database is down", `{"tools":{}}`, plain, "", RuleToolFailure,
+			callOf("2", "a", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"database is down"}}` + "\n"},
+		{"calls are limited", `{"tools":{}}`, textTool("lookup", "Looks up.", `,"annotations":{"readOnlyHint":true,"openWorldHint":false}`, "q"), "", RuleNotRepeatable,
+			"check repeat\n" + callOf("1", "lookup", `{"q":"a"}`) + answerOf("1", "found nothing") + callOf("2", "lookup", `{"q":"a"}`) +
+				`< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"Rate limit exceeded: at most 3 calls a second."}]}}` + "\n"},
+		{"a cursor on a list without pages", `{"tools":{}}`, plain, "", RuleCursor,
+			`> {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"teasel_no_such_a1"}}` + "\n" +
+				`< {"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}` + "\n"},
+		{"an unknown tool is a result", `{"tools":{}}`, plain, "", RuleUnknownToolResult,
+			callOf("2", "b", `{}`) + `< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"Unknown tool: b"}]}}` + "\n"},
+		{"a list before initialize", `{"tools":{}}`, plain, "", RuleBeforeInitialize,
+			"fresh\n" + `> {"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n" + `< {"jsonrpc":"2.0","id":2,"result":{"tools":[]}}` + "\n"},
+		{"initialize a second time", `{"tools":{}}`, plain, "", RuleSecondInitialize,
+			begin + `< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
+> {"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}
+< {"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
+`},
+	}
+}
+
+// TestNoFalseAlarms: what a server may do is no finding, or one for information only.
+func TestNoFalseAlarms(t *testing.T) {
+	for _, c := range rightCases() {
+		t.Run(c.name, func(t *testing.T) {
+			session := sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":`+c.capabilities+`},"tools":[`+c.tools+`],"resources":[`+c.resources+`]}`)
+			for _, f := range judgeText(t, session, c.text) {
+				if f.Severity > teasel.Info {
+					t.Errorf("%s %s %s: %s", f.Severity, f.Rule, f.Subject, f.Message)
+				}
+			}
+		})
+	}
+}
