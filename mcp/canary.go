@@ -41,10 +41,13 @@ type Canary struct {
 // error when there is no such place. The caller has to call Remove when no server uses it any more.
 func PlaceCanary(command, env []string, dir string) (*Canary, error) {
 	roots := canaryRoots(slices.Concat(command, env), dir)
-	places := []string{os.TempDir(), "/var/tmp", "/dev/shm"}
+	// A server may also take its directories from a file that nobody told us of: the likelier a place is one of them, the
+	// later it comes.
+	places := []string{"/dev/shm", "/var/tmp"}
 	if cache, err := os.UserCacheDir(); err == nil {
 		places = append(places, cache)
 	}
+	places = append(places, os.TempDir())
 	reason := errors.New("the server may read every directory that we can write")
 	for _, place := range places {
 		place, err := filepath.EvalSymlinks(place)

@@ -82,8 +82,8 @@ func TestCanaryIsOutside(t *testing.T) {
 	if c, err := PlaceCanary([]string{"server", "https://example.com/tmp"}, []string{"A=b"}, t.TempDir()); err != nil {
 		t.Error(err)
 	} else {
-		if !strings.HasPrefix(c.Path(), tmp+"/") {
-			t.Errorf("the canary is at %s, for no reason", c.Path())
+		if strings.HasPrefix(c.Path(), tmp+"/") { // many a server is given it by a file
+			t.Errorf("the canary is at %s, though there are less likely places", c.Path())
 		}
 		c.Remove()
 	}
