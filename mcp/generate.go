@@ -199,7 +199,7 @@ func (m *Mutator) generateAlone() Script {
 	for n := 1 + e.r.IntN(4); n > 0; n-- {
 		e.add(send(e.ask(choose(e, e.b.methods))))
 	}
-	if e.r.IntN(2) == 0 {
+	if m.drops && e.r.IntN(2) == 0 {
 		dropConnection(e)
 	}
 	return e.end()

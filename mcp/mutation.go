@@ -150,16 +150,20 @@ func newWheel(weights map[Mutation]int) wheel {
 	var w wheel
 	sum := 0
 	for _, m := range Mutations() {
-		weight, named := weights[m]
-		if !named {
-			weight = m.Weight()
-		}
-		if weight > 0 && !m.needsProcess() {
+		if weight := weightOf(weights, m); weight > 0 && !m.needsProcess() {
 			sum += weight
 			w.sums, w.kinds = append(w.sums, sum), append(w.kinds, m)
 		}
 	}
 	return w
+}
+
+// weightOf returns the weight that a profile gives a mutation, its own if the profile says nothing.
+func weightOf(weights map[Mutation]int, m Mutation) int {
+	if weight, named := weights[m]; named {
+		return weight
+	}
+	return m.Weight()
 }
 
 func (w *wheel) spin(e *editor) Mutation {

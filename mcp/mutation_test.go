@@ -385,3 +385,22 @@ func TestJoinLeavesMeasurementsOut(t *testing.T) {
 		t.Errorf("%d steps under the label %q, want the measurement alone", len(in.Steps), in.Check)
 	}
 }
+
+// TestConnectionDropHasWeight: a profile that gives ConnectionDrop no weight never drops a connection, and one that does not
+// mention it does.
+func TestConnectionDropHasWeight(t *testing.T) {
+	for _, tt := range []struct {
+		weights map[Mutation]int
+		want    bool
+	}{{map[Mutation]int{ConnectionDrop: 0}, false}, {map[Mutation]int{RapidFire: 0}, true}} {
+		m := NewMutator(MutatorConfig{Session: recordedSession(t, "memory"), Profile: Profile{Weights: tt.weights, FreshEvery: 1, MutateRatio: 1}})
+		r, dropped := newRand(3), false
+		for range 50 {
+			in := m.Mutate(r, Script{}, scriptOf(echoCall))
+			dropped = dropped || slices.ContainsFunc(in.Steps, func(s Step) bool { return s.Close })
+		}
+		if dropped != tt.want {
+			t.Errorf("weights %v: dropped %t, want %t", tt.weights, dropped, tt.want)
+		}
+	}
+}

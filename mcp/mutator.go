@@ -26,6 +26,7 @@ type Mutator struct {
 	e       editor
 	profile Profile
 	wheel   wheel
+	drops   bool // ConnectionDrop has a weight; how great it is does not matter, since scripts with a process of their own are rare
 }
 
 var (
@@ -69,6 +70,7 @@ func newMutator(b *repertoire, p Profile) *Mutator {
 		},
 		profile: p,
 		wheel:   newWheel(p.Weights),
+		drops:   weightOf(p.Weights, ConnectionDrop) > 0,
 	}
 }
 
@@ -118,7 +120,7 @@ func (m *Mutator) mayStart(r *teasel.Rand) bool {
 // alone makes use of a process of its own.
 func (m *Mutator) alone() {
 	e := &m.e
-	if e.r.IntN(2) == 0 {
+	if m.drops && e.r.IntN(2) == 0 {
 		dropConnection(e)
 		return
 	}
