@@ -2,55 +2,81 @@ package mcp
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
-// A blocklist is the last door before the wire: it knows a line that names a tool which must not be called, however the
-// name got there. It errs on the safe side: that a text mentions the tool is enough.
+// A blocklist is the last check before a line is sent. It knows two sorts of tools. One that may change something lasting
+// must not be called by accident: a line that mentions its name anywhere is withheld, however the name got there. One that
+// the user only does not want fuzzed is withheld where a call names it.
 type blocklist struct {
-	names []string // lower case
-	buf   []byte
+	dangerous []string        // names in lower case, sorted
+	excluded  map[string]bool // names as they are
+	buf       []byte
 }
 
-func newBlocklist(s *Session, blocked func(string) bool) blocklist {
-	var b blocklist
-	if blocked == nil {
-		return b
-	}
+func newBlocklist(s *Session, dangerous, excluded func(string) bool) blocklist {
+	b := blocklist{excluded: make(map[string]bool)}
 	for i := range s.Tools {
-		if name := s.Tools[i].Name; name != "" && blocked(name) {
-			b.names = append(b.names, strings.ToLower(name))
+		switch name := s.Tools[i].Name; {
+		case name == "":
+		case dangerous != nil && dangerous(name):
+			b.dangerous = append(b.dangerous, strings.ToLower(name))
+		case excluded != nil && excluded(name):
+			b.excluded[name] = true
 		}
 	}
-	slices.Sort(b.names)
-	b.names = slices.Compact(b.names)
+	slices.Sort(b.dangerous)
+	b.dangerous = slices.Compact(b.dangerous)
 	return b
 }
 
 // unescapeRounds is how deep strings of JSON within strings of JSON are looked into.
 const unescapeRounds = 3
 
-// names reports whether the line names a blocked tool: in any case, behind escapes, or with characters in between that
-// a lax reader drops. line may be the end of one that was begun without a newline, which is in before.
-func (b *blocklist) matches(before, line []byte) bool {
-	if len(b.names) == 0 {
-		return false
+// calls returns the excluded tool that a message calls, or that one of a batch does; "": none.
+func (b *blocklist) calls(m *Message) string {
+	switch {
+	case len(b.excluded) == 0:
+	case m.Class == ClassBatch:
+		for _, item := range m.Root.Items {
+			if inner := readMessage(item); inner.Class != ClassBatch {
+				if name := b.calls(&inner); name != "" {
+					return name
+				}
+			}
+		}
+	case m.Method == "tools/call":
+		if name := calledName(m); b.excluded[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// mentions returns the dangerous tool that a line names, "": none. The name may be in any case, behind escapes, or with
+// characters in between that a lax reader drops. line may be the end of one that was begun without a newline, which is in
+// before.
+func (b *blocklist) mentions(before, line []byte) string {
+	if len(b.dangerous) == 0 {
+		return ""
 	}
 	text := appendLower(append(b.buf[:0], before...), line)
 	lowerASCII(text[:len(before)])
-	found := b.contains(text)
+	found := b.contained(text)
 	for range unescapeRounds {
-		if found || bytes.IndexByte(text, '\\') < 0 {
+		if found != "" || bytes.IndexByte(text, '\\') < 0 {
 			break
 		}
 		text = unescapeInPlace(text)
-		found = b.contains(text)
+		found = b.contained(text)
 	}
-	if !found && !isPrintable(text) {
+	if found == "" && !isPrintable(text) {
 		text = dropStrange(text)
-		found = b.contains(text)
+		found = b.contained(text)
 	}
 	if b.buf = text; cap(text) > 1<<20 {
 		b.buf = nil
@@ -58,9 +84,9 @@ func (b *blocklist) matches(before, line []byte) bool {
 	return found
 }
 
-// contains reports whether a name stands in text and is not only a part of a longer one.
-func (b *blocklist) contains(text []byte) bool {
-	for _, name := range b.names {
+// contained returns the name that stands in text and is not only a part of a longer one, "": none does.
+func (b *blocklist) contained(text []byte) string {
+	for _, name := range b.dangerous {
 		for from := 0; ; {
 			i := bytes.Index(text[from:], []byte(name))
 			if i < 0 {
@@ -68,13 +94,52 @@ func (b *blocklist) contains(text []byte) bool {
 			}
 			i += from
 			end := i + len(name)
-			if (i == 0 || !isNameByte(text[i-1])) && (end == len(text) || !isNameByte(text[end])) {
-				return true
+			if (i == 0 || !isNameByte(text[i-1])) && (end == len(text) || !isNameByte(text[end])) && !inMethod(text, i) {
+				return name
 			}
 			from = i + 1
 		}
 	}
-	return false
+	return ""
+}
+
+// inMethod reports whether an offset lies in the value of "method", and that is one of the protocol's own: tools/list calls
+// no tool, even where there is one of the name list.
+func inMethod(text []byte, at int) bool {
+	start := bytes.LastIndexByte(text[:at], '"') + 1
+	end := bytes.IndexByte(text[at:], '"')
+	if start == 0 || end < 0 || !bytes.HasSuffix(bytes.TrimRight(text[:start-1], " :"), []byte(`"method"`)) {
+		return false
+	}
+	value := string(text[start : at+end])
+	return slices.ContainsFunc(methods, func(m string) bool { return strings.EqualFold(m, value) }) ||
+		slices.ContainsFunc(notifications, func(m string) bool { return strings.EqualFold(m, value) })
+}
+
+// Withheld counts the lines that were not sent because of the tools they name. The zero value is ready. Its methods may be
+// called at once.
+type Withheld struct {
+	mu    sync.Mutex
+	lines map[string]uint64 // by tool
+}
+
+func (w *Withheld) add(tool string) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lines == nil {
+		w.lines = make(map[string]uint64)
+	}
+	w.lines[tool]++
+}
+
+// Lines returns for each tool, in lower case if the tool may change something lasting, how many lines were not sent.
+func (w *Withheld) Lines() map[string]uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.lines)
 }
 
 // isNameByte reports whether the byte can be a part of a tool's name. A full stop and a hyphen can, too, but a sentence

@@ -1,13 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
 
 func TestBlocklist(t *testing.T) {
 	s := &Session{Tools: []Tool{{Name: "delete_all"}, {Name: "add"}, {Name: "Löschen"}, {Name: "safe"}}}
-	b := newBlocklist(s, func(name string) bool { return name != "safe" })
+	b := newBlocklist(s, func(name string) bool { return name != "safe" }, nil)
 	for _, tt := range []struct {
 		before, line string
 		want         bool
@@ -37,20 +38,92 @@ func TestBlocklist(t *testing.T) {
 		{"", `\u00`, false},
 		{"", ``, false},
 	} {
-		if got := b.matches([]byte(tt.before), []byte(tt.line)); got != tt.want {
+		if got := b.mentions([]byte(tt.before), []byte(tt.line)) != ""; got != tt.want {
 			t.Errorf("%q after %q: %v", tt.line, tt.before, got)
 		}
 	}
-	none := newBlocklist(s, nil)
-	if none.matches(nil, []byte("delete_all")) {
+	none := newBlocklist(s, nil, nil)
+	if none.mentions(nil, []byte("delete_all")) != "" {
 		t.Error("something is blocked though nothing is to be")
 	}
 	// What was handed in stays as it was.
 	line := []byte(`{"name":"DELETE\u005FALL"}`)
-	if b.matches(nil, line); string(line) != `{"name":"DELETE\u005FALL"}` {
+	if b.mentions(nil, line); string(line) != `{"name":"DELETE\u005FALL"}` {
 		t.Errorf("the line became %s", line)
 	}
-	if b.matches(nil, []byte(strings.Repeat("x", 2<<20))); cap(b.buf) > 1<<20 {
+	if b.mentions(nil, []byte(strings.Repeat("x", 2<<20))); cap(b.buf) > 1<<20 {
 		t.Error("a huge buffer is kept")
+	}
+}
+
+// TestExcludedTools: what is only left out is known by its call, so that a tool whose name is an ordinary word takes no other
+// message away.
+func TestExcludedTools(t *testing.T) {
+	s := parseSession(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[{"name":"list","inputSchema":{"type":"object"}},
+		{"name":"read","inputSchema":{"type":"object"}},{"name":"ping","inputSchema":{"type":"object"}}]}`)
+	choice, err := Selection{Include: []string{"read"}}.Apply(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBlocklist(s, choice.Blocks, choice.Excludes)
+	for _, tt := range []struct {
+		line string
+		want string
+	}{
+		{`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`, ""},
+		{pingLine, ""},
+		{`{"jsonrpc":"2.0","id":"@id","method":"resources/templates/list"}`, ""},
+		{`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"read","arguments":{"a":"list"}}}`, ""},
+		{`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"list"}}`, "list"},
+		{`[{"jsonrpc":"2.0","id":"@id","method":"ping"},{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"ping"}}]`, "ping"},
+	} {
+		m := ParseMessage([]byte(tt.line))
+		if name := b.mentions(nil, []byte(tt.line)); name != "" {
+			t.Errorf("%s: mentions %q", tt.line, name)
+		}
+		if name := b.calls(&m); name != tt.want {
+			t.Errorf("%s: calls %q, want %q", tt.line, name, tt.want)
+		}
+	}
+	all := NewMutator(MutatorConfig{Session: s, Choice: &choice}).Seeds()
+	for _, seed := range all {
+		for i := range seed.Script.Steps {
+			m := ParseMessage(seed.Script.Steps[i].Line)
+			if name := cmp.Or(b.mentions(nil, seed.Script.Steps[i].Line), b.calls(&m)); name != "" {
+				t.Errorf("seed %s is never sent: it names %q", seed.Name, name)
+			}
+		}
+	}
+}
+
+// TestBlockedMethodWord: the name of a dangerous tool may be a word that methods of the protocol have.
+func TestBlockedMethodWord(t *testing.T) {
+	b := newBlocklist(&Session{Tools: []Tool{{Name: "call"}, {Name: "list"}}}, func(string) bool { return true }, nil)
+	for line, want := range map[string]string{
+		`{"method":"tools/list"}`:                               "",
+		`{"method" : "tools/list","id":1}`:                      "",
+		`{"method":"tools/call","params":{"name":"other"}}`:     "",
+		`{"method":"tools/call","params":{"name":"list"}}`:      "list",
+		`{"method":"tools/call","params":{"name":"call"}}`:      "call",
+		`{"method":"list"}`:                                     "list",
+		`{"method":"tools/list/x"}`:                             "list",
+		`{"method":"tools/list`:                                 "list",
+		`{"params":{"method":"tools/list"},"name":"\u006cist"}`: "list",
+	} {
+		if got := b.mentions(nil, []byte(line)); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestWithheld: what is not sent is counted by the tool that is to blame.
+func TestWithheld(t *testing.T) {
+	var withheld Withheld
+	target := &Target{Command: []string{BuildServer(t, "planted"), "-bugs", "none"}, Blocked: func(name string) bool { return name == "wipe_cache" },
+		Excluded: func(name string) bool { return name == "echo" }, Withheld: &withheld}
+	e := open(t, target)
+	executeBatch(t, e, call("echo", `{"text":"a"}`), call("add", `{"a":1,"b":2}`), lineScript(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"a":"wipe_cache"}}`))
+	if got := withheld.Lines(); got["echo"] != 1 || got["wipe_cache"] != 1 || len(got) != 2 {
+		t.Errorf("withheld %v", got)
 	}
 }

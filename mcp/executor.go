@@ -121,7 +121,7 @@ func newExecutor(t *Target, session *Session) *executor {
 
 // learn notes what of a server is known by name.
 func (e *executor) learn() {
-	e.blocked = newBlocklist(e.session, e.target.Blocked)
+	e.blocked = newBlocklist(e.session, e.target.Blocked, e.target.Excluded)
 	e.methods, e.names = make(map[string]string), make(map[string]string)
 	for _, m := range methods {
 		e.methods[m] = m

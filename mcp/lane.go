@@ -129,7 +129,7 @@ func (l *lane) prepare(e *executor) {
 		l.plan = append(l.plan, p)
 		alone = alone || !p.regular && p.odd == "" || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize"
 		l.odd = l.odd || p.odd != ""
-		if e.blocked.matches(begun, s.Line) {
+		if e.withholds(begun, s.Line, &p.message) {
 			l.skip = true
 		}
 		if s.NoNewline {

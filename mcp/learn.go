@@ -45,9 +45,9 @@ func (v *Visit) Learn(ctx context.Context, choice *Choice) error {
 // may do so, and many a server that finds a name calls it.
 func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
 	b := &repertoire{session: session}
-	blocked := newBlocklist(session, choice.Blocks)
+	blocked := newBlocklist(session, choice.Blocks, nil)
 	add := func(line []byte) {
-		if len(lines) < maxLookedAt && !blocked.matches(nil, line) {
+		if len(lines) < maxLookedAt && blocked.mentions(nil, line) == "" {
 			lines = append(lines, line)
 		}
 	}

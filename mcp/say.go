@@ -62,7 +62,7 @@ func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 	x := expansion{transcript: &l.t, canary: e.target.Canary, ids: &s.ids}
 	s.out = x.append(s.out, step.Line)
 	raw := s.out[at:len(s.out):len(s.out)]
-	if !p.plain && e.blocked.matches(l.begun, raw) {
+	if !p.plain && e.withholdsFilled(l.begun, raw) {
 		s.out = s.out[:at]
 		l.skip = l.skip || len(l.t.Sent) == 0
 		return false
@@ -84,6 +84,27 @@ func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 		s.closing = true
 	}
 	return true
+}
+
+// withholds reports whether a line must not be sent because of a tool that it names, and counts it.
+func (e *executor) withholds(before, line []byte, m *Message) bool {
+	name := e.blocked.mentions(before, line)
+	if name == "" {
+		name = e.blocked.calls(m)
+	}
+	if name != "" {
+		e.target.Withheld.add(name)
+	}
+	return name != ""
+}
+
+// withholdsFilled is withholds for a line whose placeholders have just been filled in.
+func (e *executor) withholdsFilled(before, line []byte) bool {
+	var m Message
+	if len(e.blocked.excluded) > 0 {
+		m = ParseMessage(line)
+	}
+	return e.withholds(before, line, &m)
 }
 
 // note keeps what is being sent and whether an answer to it is due.

@@ -31,6 +31,8 @@ type Choice struct {
 	Blocked  []Blocked
 	Excluded []string // left out by Include or Exclude
 	Idle     []string // globs of the selection that no tool's name matches
+
+	guarded []string // those of Excluded that would be blocked if they were not
 }
 
 // Apply judges the tools of a session. Of several tools with one name it is the most dangerous that counts. An error
@@ -59,6 +61,9 @@ func (s Selection) Apply(session *Session) (Choice, error) {
 		switch {
 		case !included || excluded:
 			c.Excluded = append(c.Excluded, t.Name)
+			if why != "" && !allowed {
+				c.guarded = append(c.guarded, t.Name)
+			}
 		case why != "" && !allowed:
 			c.Blocked = append(c.Blocked, Blocked{Name: t.Name, Why: why})
 		default:
@@ -74,10 +79,14 @@ func (s Selection) Apply(session *Session) (Choice, error) {
 	return c, nil
 }
 
-// Blocks reports whether a tool of that name must not be called.
+// Blocks reports whether a tool of that name must not be called, because it may change something lasting.
 func (c *Choice) Blocks(name string) bool {
-	return !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name }) &&
-		(slices.Contains(c.Excluded, name) || slices.ContainsFunc(c.Blocked, func(b Blocked) bool { return b.Name == name }))
+	return slices.ContainsFunc(c.Blocked, func(b Blocked) bool { return b.Name == name }) || slices.Contains(c.guarded, name)
+}
+
+// Excludes reports whether a tool of that name is left out by Include or Exclude, and nothing else.
+func (c *Choice) Excludes(name string) bool {
+	return slices.Contains(c.Excluded, name) && !c.Blocks(name) && !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name })
 }
 
 // settle sorts and takes out doubles.

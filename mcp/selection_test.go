@@ -195,8 +195,11 @@ func TestSelectionGlobs(t *testing.T) {
 			}
 			for i := range s.Tools {
 				name := s.Tools[i].Name
-				if c.Blocks(name) == slices.Contains(strings.Fields(test.tools), name) {
-					t.Errorf("Blocks(%q) is %t", name, c.Blocks(name))
+				if (c.Blocks(name) || c.Excludes(name)) == slices.Contains(strings.Fields(test.tools), name) {
+					t.Errorf("Blocks(%q) is %t, Excludes %t", name, c.Blocks(name), c.Excludes(name))
+				}
+				if dangerous := strings.Contains(name, "delete") || strings.Contains(name, "zap"); c.Excludes(name) && dangerous && len(test.selection.Allow) == 0 {
+					t.Errorf("%q is excluded only, though it may destroy something", name)
 				}
 			}
 		})
@@ -222,7 +225,7 @@ func TestMutatorCallsOnlyChosenTools(t *testing.T) {
 			if msg.Method != "tools/call" {
 				continue
 			}
-			if name, _ := msg.Params.Get("name").Str(); choice.Blocks(name) {
+			if name, _ := msg.Params.Get("name").Str(); choice.Blocks(name) || choice.Excludes(name) {
 				t.Fatalf("calls %s: %s", name, in.Steps[i].Line)
 			}
 		}

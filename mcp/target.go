@@ -25,9 +25,11 @@ type Target struct {
 	Canary       *Canary       // nil: none; it outlives the executors
 	Exact        bool          // two campaigns have to run the same: no script is put off until a process has loaded for it
 
-	// Blocked says of a tool that it must never be called; nil: none. A line that names such a tool is not sent,
-	// whatever made it. It is asked once for each tool, when an executor is opened.
-	Blocked func(tool string) bool
+	// Blocked says of a tool that it must never be called; nil: none. A line that mentions such a tool is not sent,
+	// whatever made it. Excluded says of one that it is not to be called, though nothing bad would come of it; nil: none. A
+	// call of such a tool is not sent. Both are asked once for each tool, when an executor is opened.
+	Blocked, Excluded func(tool string) bool
+	Withheld          *Withheld // counts what is not sent; nil: nobody wants to know
 
 	yields int // niceness of its servers, which are few; 0: it has all that it wants
 }

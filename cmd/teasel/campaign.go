@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +30,10 @@ type plan[T any] struct {
 	campaign teasel.Campaign[T]
 	seeds    []seed[T]
 	rules    []teasel.Rule
-	severity map[string]string // by rule, from the configuration
-	again    bool              // the target is not what it was: what was run before runs again
-	idle     string            // what may be wrong when nothing new is reached; "": nothing comes to mind
+	severity map[string]string    // by rule, from the configuration
+	again    bool                 // the target is not what it was: what was run before runs again
+	idle     string               // what may be wrong when nothing new is reached; "": nothing comes to mind
+	late     func() []report.Skip // what else was skipped, once the campaign has run; nil: nothing
 }
 
 // seed is an input to begin with and where it is filed.
@@ -232,7 +234,11 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 }
 
 func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) error {
-	return writeReport(cmd.OutOrStdout(), p.options.Format, reportRun(dir, sum, p.rules))
+	run := reportRun(dir, sum, p.rules)
+	if p.late != nil {
+		run.Skipped = append(slices.Clone(run.Skipped), p.late()...)
+	}
+	return writeReport(cmd.OutOrStdout(), p.options.Format, run)
 }
 
 // reportRun gathers what a report is about from the campaign's directory.

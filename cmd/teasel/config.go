@@ -55,6 +55,8 @@ type mcpConfig struct {
 	Mutations   []string `toml:"mutation"`
 	Window      *int     `toml:"window"`
 	Start       *string  `toml:"start-timeout"`
+	Strict      *bool    `toml:"strict"`
+	Slow        *string  `toml:"slow"`
 }
 
 // nativeConfig holds the flags of teasel native, and the program.

@@ -32,6 +32,8 @@ type mcpOptions struct {
 	Mutations    []string      `json:"mutations,omitempty"`
 	Window       int           `json:"window,omitempty"`
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
+	Strict       bool          `json:"strict,omitempty"`
+	Slow         time.Duration `json:"slow,omitempty"`
 }
 
 func newMCP() *cobra.Command {
@@ -46,7 +48,8 @@ calls, in arguments that follow its schemas or break them, in messages that are 
 at once. What it answers guides what is sent next. Each finding is shown again on a fresh server, made as small as it
 gets, and written to a file that 'teasel repro' takes.
 
-Tools that may destroy something are not called unless --allow names them; --dry-run shows which those are.`,
+Tools that may change something that outlives the server are not called unless --allow names them; --dry-run shows
+which those are, and why.`,
 		Example: `  teasel mcp -- npx -y @modelcontextprotocol/server-everything
   teasel mcp --include 'read_*' --duration 30s -- node server.js /tmp/sandbox
   teasel mcp --dry-run -- python3 server.py
@@ -64,8 +67,10 @@ Tools that may destroy something are not called unless --allow names them; --dry
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Include, "include", nil, "glob of the tools to call; may be given several times (default: all)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "glob of tools to leave out; may be given several times")
-	f.StringArrayVar(&o.Allow, "allow", nil, "glob of tools that are called though they may destroy something; may be given several times")
-	f.StringArrayVar(&o.Destructive, "destructive", nil, "regular expression of names of tools that may destroy something; may be given several times")
+	f.StringArrayVar(&o.Allow, "allow", nil, "glob of tools that are called though they may change something lasting; may be given several times")
+	f.BoolVar(&o.Strict, "strict", false, "call only tools whose annotations say that they destroy nothing")
+	f.StringArrayVar(&o.Destructive, "destructive", nil, "regular expression of names of tools that are not called unless they have annotations; may be given several times")
+	f.DurationVar(&o.Slow, "slow", 0, "report answers that take longer; 0: 2s")
 	f.Var(choice{&o.Mode, []string{"mixed", "conform", "adversarial"}}, "mode", "how generated arguments treat the tools' schemas (default mixed)")
 	f.Float64Var(&o.MutateRatio, "mutate-ratio", 0, "share of inputs made by changing what was kept, the rest is made from nothing; 0 to 1 (default: the profile's)")
 	f.StringVar(&o.Protocol, "protocol-version", "", "protocol version to ask for (default: the newest)")
@@ -107,6 +112,8 @@ func (o *mcpOptions) check() error {
 		return usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
 	case o.Window < 0:
 		return usage("", "--window %d: expected 0 or more", o.Window)
+	case o.Slow < 0:
+		return usage("", "--slow %v: expected 0 or more", o.Slow)
 	case o.StartTimeout < 0:
 		return usage("", "--start-timeout %v: expected 0 or more", o.StartTimeout)
 	}
@@ -227,9 +234,10 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err := p.choose(o, stderr); err != nil {
 		return nil, err
 	}
-	target.Blocked = p.choice.Blocks
+	target.Blocked, target.Excluded, target.Withheld = p.choice.Blocks, p.choice.Excludes, new(mcp.Withheld)
+	p.late = func() []report.Skip { return withheld(target.Withheld) }
 	if !o.DryRun {
-		tellBlocked(stderr, &p.choice)
+		warnBlocked(stderr, o.Command, &p.choice)
 		if err := visit.Learn(ctx, &p.choice); err != nil {
 			return nil, cutShort(ctx, err)
 		}
@@ -244,7 +252,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		return nil, err
 	}
 	p.sow(mutator, given)
-	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{})
+	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow})
 	return p, nil
 }
 
@@ -257,7 +265,7 @@ func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
 	for _, t := range p.session.Trouble {
 		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
 	}
-	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive}
+	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive, Strict: o.Strict}
 	if p.choice, err = selection.Apply(p.session); err != nil {
 		return usage("--include, --exclude and --allow take globs such as 'read_*', --destructive a regular expression such as '^drop'", "%w", err)
 	}
@@ -270,25 +278,64 @@ func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
 	return nil
 }
 
-// maxToldBlocked is how many blocked tools are named at the beginning; the report names all.
-const maxToldBlocked = 5
+// maxNamedBlocked is how many blocked tools are named at the beginning; the report names all.
+const maxNamedBlocked = 5
 
-// tellBlocked says at once what will not be fuzzed: some frameworks mark every tool as destructive.
-func tellBlocked(w io.Writer, c *mcp.Choice) {
+// warnBlocked says at once what will not be fuzzed. Where no tool is left the line is complete that allows them.
+func warnBlocked(w io.Writer, command []string, c *mcp.Choice) {
 	n := len(c.Blocked)
 	if n == 0 {
 		return
 	}
 	var names []string
-	for _, b := range c.Blocked[:min(n, maxToldBlocked)] {
+	for _, b := range c.Blocked[:min(n, maxNamedBlocked)] {
 		names = append(names, report.Line(b.Name))
 	}
-	if n > maxToldBlocked {
+	if n > maxNamedBlocked {
 		names = append(names, "...")
 	}
-	fmt.Fprintf(w, "teasel: %d of %d tools are never called, for they may destroy something: %s (%s: %s)\n", n, n+len(c.Tools),
+	fmt.Fprintf(w, "teasel: %d of %d tools are not called, because they may change something that outlives the server: %s (%s: %s)\n", n, n+len(c.Tools),
 		strings.Join(names, ", "), names[0], report.Line(c.Blocked[0].Why))
-	fmt.Fprintln(w, "hint: --allow NAME fuzzes one all the same, --allow '*' all of them, in a place where they can do no harm")
+	if len(c.Tools) > 0 {
+		fmt.Fprintln(w, "hint: --allow NAME fuzzes one all the same, --allow '*' all of them, in a place where they can do no harm")
+		return
+	}
+	fmt.Fprintln(w, "teasel: warning: no tool is left to call; only the protocol is fuzzed")
+	fmt.Fprintf(w, "hint: to fuzz the tools, in a place where they can do no harm: teasel mcp %s -- %s\n", allowFlags(c.Blocked), quoted(command))
+}
+
+// quoted is a command as one types it.
+func quoted(command []string) string {
+	words := make([]string, len(command))
+	for i, w := range command {
+		words[i] = report.Quote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// allowFlags are the flags that allow these tools, by name as long as that fits on a line.
+func allowFlags(blocked []mcp.Blocked) string {
+	if len(blocked) > 2*maxNamedBlocked {
+		return "--allow '*'"
+	}
+	var flags []string
+	for _, b := range blocked {
+		flags = append(flags, "--allow "+report.Quote(globOf(b.Name)))
+	}
+	return strings.Join(flags, " ")
+}
+
+// globOf returns the glob that matches one name and no other.
+func globOf(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+// withheld says which lines were not sent because of the tools they name.
+func withheld(w *mcp.Withheld) (skips []report.Skip) {
+	for tool, n := range w.Lines() {
+		skips = append(skips, report.Skip{Subject: "tools/call " + tool, Reason: fmt.Sprintf("%d lines were not sent, because they name the tool", n)})
+	}
+	return skips
 }
 
 // describe fills in what the campaign's directory says of it.
