@@ -20,15 +20,16 @@ import (
 
 // hunt is a whole campaign against a server.
 type hunt struct {
-	command []string
-	env     []string
-	profile mcp.Profile
-	seed    uint64
-	workers int
-	runs    uint64
-	timeout time.Duration // for one answer; 0: the profile's
-	choose  mcp.Selection
-	stop    func([]teasel.Finding) bool // ends it early
+	command  []string
+	env      []string
+	profile  mcp.Profile
+	seed     uint64
+	workers  int
+	runs     uint64
+	timeout  time.Duration // for one answer; 0: the profile's
+	duration time.Duration // 0: many times what the longest takes
+	choose   mcp.Selection
+	stop     func([]teasel.Finding) bool // ends it early
 }
 
 func (h *hunt) run(t testing.TB) teasel.Summary {
@@ -56,16 +57,14 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 		t.Fatal(err)
 	}
 	visit.Close()
-	target.Blocked = func(name string) bool {
-		return slices.ContainsFunc(choice.Blocked, func(b mcp.Blocked) bool { return b.Name == name })
-	}
+	target.Blocked = choice.Blocks
 	m := mcp.NewMutator(mcp.MutatorConfig{Session: target.Session, Choice: &choice, Profile: h.profile})
 	c := mcp.Campaign(target, m, mcp.DetectorConfig{})
 	for _, s := range m.Seeds() {
 		c.Seeds = append(c.Seeds, s.Script)
 	}
 	c.Seed, c.Workers, c.Runs = h.seed, max(h.workers, 1), h.runs
-	c.Duration = 15 * time.Minute // many times what the longest takes: a server that answers next to nothing fails its own test only
+	c.Duration = cmp.Or(h.duration, 15*time.Minute) // a server that answers next to nothing fails its own test only
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var found []teasel.Finding

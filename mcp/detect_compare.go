@@ -337,6 +337,9 @@ func (j *judge) afterGarbage() {
 			continue
 		}
 		sent := j.single(last)
+		if records(sent) {
+			continue
+		}
 		j.report(RuleSameAfterGarbage, j.subject(sent), "", fmt.Sprintf(
 			"%s was answered with %s after %d lines that were of no use, and with %s before them.",
 			cut(sent.Raw, 160), cut(j.answer(sent).Raw, 160), useless, cut(j.answer(j.single(before[1])).Raw, 160)))

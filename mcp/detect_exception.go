@@ -3,7 +3,10 @@ package mcp
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // exceptionSigns are what runtimes say of a mistake in a program, in words that nobody would choose for a mistake in the
@@ -81,11 +84,13 @@ func refusalText(r *Received) string {
 
 // unexpectedArgument is how Python refuses an argument that a function does not have. It is what a framework does which
 // passes arguments on by name, and no mistake of the program's.
-var unexpectedArgument = regexp.MustCompile(`got an unexpected keyword argument '([^']*)'`)
+const unexpectedArgument = "got an unexpected keyword argument '"
 
 // refusesArgument reports whether a refusal is about an argument that was sent and that the tool does not declare.
 func (j *judge) refusesArgument(s *Sent, text string) bool {
-	found := unexpectedArgument.FindStringSubmatch(text)
-	tool := j.session.Tool(calledName(&s.Message))
-	return found != nil && tool != nil && s.Message.Params.Get("arguments").Get(found[1]) != nil && tool.InputSchema.Get("properties").Get(found[1]) == nil
+	tool, arguments := j.session.Tool(calledName(&s.Message)), s.Message.Params.Get("arguments")
+	if tool == nil || arguments == nil || !strings.Contains(text, unexpectedArgument) {
+		return false
+	}
+	return slices.ContainsFunc(arguments.Members, func(m mutate.Member) bool { return tool.InputSchema.Get("properties").Get(m.Name) == nil })
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
@@ -206,9 +205,9 @@ func (j *judge) maybeDropped(i int, s *Sent) {
 	}
 }
 
-// isQuick reports whether a method is answered without work.
+// isQuick reports whether a method is answered without work. A list may have to be asked for elsewhere.
 func isQuick(method string) bool {
-	return method == "ping" || method == "logging/setLevel" || strings.HasSuffix(method, "/list") || !isMethod(method)
+	return method == "ping" || method == "logging/setLevel" || !isMethod(method)
 }
 
 // isSound reports whether a line is a request that is to be answered under its own id.

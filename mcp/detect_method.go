@@ -155,7 +155,7 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 		} else if internal && fault.text != "" {
 			j.wrongCode(s, r, fault.text)
 		}
-	case internal && fault.text != "":
+	case internal && fault.text != "" && (fault.grave || isValidatorDump(errorMessage(r)) || !mayFail(m)):
 		j.wrongCode(s, r, fault.text)
 	case fault.text != "":
 	case internal && isValidatorDump(errorMessage(r)):
@@ -186,6 +186,11 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %q.", m.Method, code, cut(errorMessage(r), 80)))
 		}
 	}
+}
+
+// mayFail reports whether a request can fail for a reason of its own, such as a database that is down.
+func mayFail(m *Message) bool {
+	return m.Method == "tools/call" || m.Method == "resources/read" || m.Method == "prompts/get"
 }
 
 // isPlainPing reports whether nothing about a ping can be refused: it has no parameters, which a strict server does not

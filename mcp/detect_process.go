@@ -170,14 +170,14 @@ func (j *judge) ended() {
 	j.report(rule, j.guiltySubject(), group, message).Fault = topFrame(f.trace)
 }
 
-// unopened reports whether a script has sent messages on a process of its own, and initialize is not the first of them.
+// unopened reports whether a script has sent messages on a process of its own, and initialize is not the first of them but for pings.
 func (j *judge) unopened() bool {
 	if !j.fresh() {
 		return false
 	}
 	for i := range j.t.Sent {
-		if m := &j.t.Sent[i].Message; m.Class == ClassRequest || m.Class == ClassNotification {
-			return m.Method != "initialize" && m.Method != "ping" && saysJSONRPC(m.Root)
+		if m := &j.t.Sent[i].Message; m.Method != "ping" && (m.Class == ClassRequest || m.Class == ClassNotification) {
+			return m.Method != "initialize" && saysJSONRPC(m.Root)
 		}
 	}
 	return false

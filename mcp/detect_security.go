@@ -210,7 +210,7 @@ func (j *judge) secrets(r *Received) {
 	if j.tells(CanarySecret, r) {
 		severity, note := teasel.High, ""
 		if tool := j.called(j.sender(r)); tool != nil && tool.Environment {
-			severity, note = teasel.Medium, ", as the tool's description says"
+			severity, note = teasel.Info, ", as the tool's description says"
 		}
 		j.reportAs(RuleSecret, severity, j.source(r), "", fmt.Sprintf(
 			"A secret of the server's environment (TEASEL_CANARY_SECRET) came back for %s%s.", j.cause(r), note))

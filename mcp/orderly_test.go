@@ -1,0 +1,48 @@
+package mcp_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp"
+)
+
+// TestOrderlyServers fuzzes each of the servers that do nothing wrong for some seconds: nothing above information may be
+// found. It ends by the clock, which says only how hard it has tried.
+func TestOrderlyServers(t *testing.T) {
+	program := mcp.BuildServer(t, "orderly")
+	list, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modes := strings.Split(strings.TrimSpace(string(list)), "\n")
+	if len(modes) < 30 {
+		t.Fatalf("%d modes, want 30 at least", len(modes))
+	}
+	duration := 6 * time.Second
+	if testing.Short() {
+		duration = 2 * time.Second
+		t.Logf("%v each instead of 6s with -short", duration)
+	}
+	for _, line := range modes {
+		name, about, _ := strings.Cut(line, "\t")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &hunt{command: []string{program, name}, profile: mcp.CI, seed: 1, duration: duration}
+			sum := h.run(t)
+			if sum.Executions == 0 {
+				t.Error("nothing was executed")
+			}
+			for _, f := range sum.Findings {
+				if f.Severity > teasel.Info {
+					t.Errorf("false alarm: the server does nothing wrong (%s), but there is a finding: %s %s %s: %s\n%s", about, f.Severity, f.Rule, f.Subject, f.Message, f.Detail)
+				} else {
+					t.Logf("%s %s %s: %s", f.Severity, f.Rule, f.Subject, f.Message)
+				}
+			}
+		})
+	}
+}
