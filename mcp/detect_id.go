@@ -26,6 +26,10 @@ func (j *judge) identity(s *Sent, r *Received) {
 	} else if sent.Kind != received.Kind {
 		how = fmt.Sprintf("turned from %s into %s", article(sent.Kind), article(received.Kind))
 	}
+	if subject != subjectID { // what a server does to ids it does in one place
+		j.reportCause(RuleID, severity, subject, how, s.Raw, fmt.Sprintf("The id %s came back as %s: it was %s.", cut(s.Message.ID, 80), cut(r.Message.ID, 80), how))
+		return
+	}
 	j.reportAs(RuleID, severity, subject, how, fmt.Sprintf("The id %s came back as %s: it was %s.",
 		cut(s.Message.ID, 80), cut(r.Message.ID, 80), how))
 }

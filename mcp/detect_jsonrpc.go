@@ -25,7 +25,7 @@ func (j *judge) envelope(s *Sent, r *Received) bool {
 		j.identity(s, r)
 	}
 	if why := malformed(&r.Message); why != "" {
-		j.report(RuleMalformedReply, j.subject(s), "", fmt.Sprintf("%s was answered with %s: %s.", cut(s.Raw, 160), cut(r.Raw, 160), why))
+		j.reportCause(RuleMalformedReply, teasel.High, j.subject(s), why, s.Raw, fmt.Sprintf("%s was answered with %s: %s.", cut(s.Raw, 160), cut(r.Raw, 160), why))
 		return false
 	}
 	if !saysJSONRPC(s.Message.Root) {
@@ -286,8 +286,7 @@ func (j *judge) anonymous(r *Received) {
 				cut(unreadable.Raw, 160), errorCode(r), cut(errorMessage(r), 80)))
 		}
 	case notification != nil:
-		j.report(RuleNotificationReply, j.subject(notification), "", fmt.Sprintf(
-			"The notification %s was answered with %s.", cut(notification.Raw, 160), cut(r.Raw, 160)))
+		j.notificationReply(notification, r)
 	case response != nil:
 		j.report(RuleResponseReply, "(response)", "", fmt.Sprintf(
 			"The response %s was answered with %s.", cut(response.Raw, 160), cut(r.Raw, 160)))
@@ -332,7 +331,19 @@ func (j *judge) another(i int, r *Received) {
 	if first := j.answer(s); first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" {
 		return // what says that no id could be read may be about something else
 	}
+	for k := range j.t.Sent { // a server may put the id of the request before into the answer to a notification
+		if n := &j.t.Sent[k]; n.Message.Class == ClassNotification && n.At >= s.At && n.At <= r.At && !j.unterminated(n) {
+			j.notificationReply(n, r)
+			return
+		}
+	}
 	j.report(RuleDuplicateReply, j.subject(s), "", fmt.Sprintf("%s was answered twice, the second time with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
+}
+
+// notificationReply reports the answer to a notification. A server that answers one answers others, too.
+func (j *judge) notificationReply(n *Sent, r *Received) {
+	j.reportCause(RuleNotificationReply, teasel.Medium, j.subject(n), "notification", n.Raw, fmt.Sprintf(
+		"The notification %s was answered with %s.", cut(n.Raw, 160), cut(r.Raw, 160)))
 }
 
 // encoding judges the bytes of a line.

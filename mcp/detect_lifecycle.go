@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -97,7 +98,7 @@ func (j *judge) beforeInitialize(s *Sent, r *Received) {
 	if j.phase.asked || !succeeded(r) || m.Method == "ping" || !isMethod(m.Method) || isStateless(m) {
 		return
 	}
-	j.report(RuleBeforeInitialize, m.Method, "", fmt.Sprintf(
+	j.reportCause(RuleBeforeInitialize, teasel.Info, m.Method, "before", s.Raw, fmt.Sprintf(
 		"%s was served before initialize: it was answered with %s.", cut(s.Raw, 160), cut(r.Raw, 160)))
 }
 

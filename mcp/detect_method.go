@@ -107,7 +107,7 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 	if declared == nil {
 		// The first version had no word for completions.
 		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) {
-			j.report(RuleCapability, method, "", fmt.Sprintf(
+			j.reportCause(RuleCapability, teasel.Medium, method, name, s.Raw, fmt.Sprintf(
 				"%s works, although the server did not declare the capability %s.", method, name))
 		}
 		return true
@@ -138,7 +138,8 @@ func (j *judge) accepted(s *Sent, r *Received, fault paramFault) {
 	case method == "logging/setLevel":
 		rule = RuleLogLevel
 	case strings.HasSuffix(method, "/list"):
-		rule = RuleCursor
+		j.reportCause(RuleCursor, teasel.Low, method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+		return
 	}
 	j.report(rule, s.Message.Method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
 }
@@ -218,7 +219,11 @@ func (j *judge) wrongCode(s *Sent, r *Received, why string) {
 	if isValidatorDump(errorMessage(r)) { // one line of the library in use answers so to every method
 		subject = subjectParams
 	}
-	j.report(RuleWrongCode, subject, "", fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
+	cause := fmt.Sprintf("%d %s", errorCode(r), appendNormal(nil, cutBytes(errorMessage(r), 120), j.echo()))
+	if subject == subjectParams { // what the validator says differs, that nobody words it does not
+		cause = "validator"
+	}
+	j.reportCause(RuleWrongCode, teasel.Medium, subject, cause, s.Raw, fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
 		cut(s.Raw, 160), errorCode(r), cut(errorMessage(r), 80), why))
 }
 

@@ -64,7 +64,7 @@ func (j *judge) cursor(s *Sent, r *Received) {
 		if j.session.Pages[s.Message.Method] <= 1 { // as SDKs do where there are no pages
 			severity = teasel.Info
 		}
-		j.reportAs(RuleCursor, severity, j.subject(s), "", fmt.Sprintf(
+		j.reportCause(RuleCursor, severity, j.subject(s), "cursor", s.Raw, fmt.Sprintf(
 			"%s was answered with a result, although the cursor is not one that the server gave; expected error -32602.", cut(s.Raw, 160)))
 	}
 }
@@ -172,19 +172,23 @@ func promptArgumentsFault(arguments *mutate.JSON) paramFault {
 	return paramFault{}
 }
 
-// toolDefinition judges the schemas and the name of a tool.
+// toolDefinition judges the schemas and the name of a tool. What is wrong with the schemas of many tools is one fault of
+// whatever has made them.
 func (j *judge) toolDefinition(item *mutate.JSON) {
 	name := item.Get("name").Text
 	subject := "tools/list " + cut(name, 80)
+	report := func(cause, message string) {
+		j.reportCause(RuleToolDefinition, teasel.Medium, subject, cause, item.Append(nil), message)
+	}
 	schema := item.Get("inputSchema")
 	if f := objectFault(item, "inputSchema"); f.text != "" {
-		j.report(RuleToolDefinition, subject, "input", fmt.Sprintf("The %s of the tool %q.", f.text, cut(name, 60)))
+		report("input: "+f.text, fmt.Sprintf("The %s of the tool %q.", f.text, cut(name, 60)))
 	} else if why := schemaFault(schema); why != "" {
-		j.report(RuleToolDefinition, subject, "input", fmt.Sprintf("The inputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
+		report("input: "+why, fmt.Sprintf("The inputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
 	}
 	if output := item.Get("outputSchema"); output != nil && j.atLeast("2025-06-18") {
 		if why := schemaFault(output); why != "" {
-			j.report(RuleToolDefinition, subject, "output", fmt.Sprintf("The outputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
+			report("output: "+why, fmt.Sprintf("The outputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
 		}
 	}
 	if j.atLeast("2025-11-25") && !isPortableName(name) {

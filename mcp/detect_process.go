@@ -434,6 +434,23 @@ func (j *judge) noise() {
 
 // noiseAfter reports a line that is no message, of which another that was sent is to blame.
 func (j *judge) noiseAfter(line []byte, s *Sent) {
-	j.report(RuleNoise, j.subjectOf(s), "", fmt.Sprintf(
+	var sent []byte
+	if s != nil {
+		sent = s.Raw
+	}
+	j.reportCause(RuleNoise, teasel.Medium, j.subjectOf(s), "text "+j.statement(line, s), sent, fmt.Sprintf(
 		"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), lineOf(s)))
+}
+
+// statement names what has printed a text: its words up to the first that varies from one time to the next.
+func (j *judge) statement(line []byte, s *Sent) string {
+	var e echo
+	if s != nil {
+		e.addTree(s.Message.Params)
+	}
+	words := appendNormal(nil, cutBytes(string(line), 120), &e)
+	if i := bytes.IndexAny(words, string([]byte{echoMark, numberMark, tokenMark})); i > 0 {
+		words = words[:i]
+	}
+	return string(words)
 }

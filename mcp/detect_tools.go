@@ -223,7 +223,7 @@ func (j *judge) structuredText(s *Sent, result *mutate.JSON) {
 			return
 		}
 	}
-	j.report(RuleStructuredText, j.subject(s), "", fmt.Sprintf(
+	j.reportCause(RuleStructuredText, teasel.Low, j.subject(s), "no text", s.Raw, fmt.Sprintf(
 		"The result of %s has structuredContent but no text that says the same.", cut(s.Raw, 160)))
 }
 
@@ -264,15 +264,16 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	if !broken || saysRefused(r.Message.Result) || b.extra && arguments.Get(vanishing) != nil { // it was not seen: see againstControls
 		return
 	}
-	severity := teasel.Medium
-	if b.extra {
-		severity = teasel.Low
-	}
 	subject := j.subject(s)
 	if input.converts(arguments, b) {
 		subject = subjectConverted
 	}
-	j.reportAs(RuleInput, severity, subject, "", fmt.Sprintf(
+	if b.extra { // that is not looked for at all
+		j.reportCause(RuleInput, teasel.Low, subject, "extra", s.Raw, fmt.Sprintf(
+			"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
+		return
+	}
+	j.report(RuleInput, subject, "", fmt.Sprintf(
 		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
 }
 

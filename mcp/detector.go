@@ -13,6 +13,7 @@ import (
 type DetectorConfig struct {
 	Capabilities []string      // that the client declares in shared sessions: "roots", "sampling", "elicitation"
 	Slow         time.Duration // an answer that takes longer is worth a finding; 0: 2 seconds
+	Spread       *Spread       // collects where faults with one cause show; nil: nobody wants to know
 }
 
 const defaultSlow = 2 * time.Second

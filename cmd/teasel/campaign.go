@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,10 +29,10 @@ type plan[T any] struct {
 	campaign teasel.Campaign[T]
 	seeds    []seed[T]
 	rules    []teasel.Rule
-	severity map[string]string    // by rule, from the configuration
-	again    bool                 // the target is not what it was: what was run before runs again
-	idle     string               // what may be wrong when nothing new is reached; "": nothing comes to mind
-	late     func() []report.Skip // what else was skipped, once the campaign has run; nil: nothing
+	severity map[string]string // by rule, from the configuration
+	again    bool              // the target is not what it was: what was run before runs again
+	idle     string            // what may be wrong when nothing new is reached; "": nothing comes to mind
+	complete func(*report.Run) // adds what is known when the campaign has run; nil: nothing is
 }
 
 // seed is an input to begin with and where it is filed.
@@ -235,8 +234,8 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 
 func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) error {
 	run := reportRun(dir, sum, p.rules)
-	if p.late != nil {
-		run.Skipped = append(slices.Clone(run.Skipped), p.late()...)
+	if p.complete != nil {
+		p.complete(run)
 	}
 	return writeReport(cmd.OutOrStdout(), p.options.Format, run)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -235,7 +236,14 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		return nil, err
 	}
 	target.Blocked, target.Excluded, target.Withheld = p.choice.Blocks, p.choice.Excludes, new(mcp.Withheld)
-	p.late = func() []report.Skip { return withheld(target.Withheld) }
+	spread := new(mcp.Spread)
+	p.complete = func(run *report.Run) {
+		run.Skipped = append(slices.Clone(run.Skipped), withheld(target.Withheld)...)
+		run.Summary.Findings = slices.Clone(run.Summary.Findings)
+		for i := range run.Summary.Findings {
+			spread.Describe(&run.Summary.Findings[i])
+		}
+	}
 	if !o.DryRun {
 		warnBlocked(stderr, o.Command, &p.choice)
 		if err := visit.Learn(ctx, &p.choice); err != nil {
@@ -252,7 +260,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		return nil, err
 	}
 	p.sow(mutator, given)
-	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow})
+	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow, Spread: spread})
 	return p, nil
 }
 

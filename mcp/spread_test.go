@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// TestOneCauseOneFinding: what one place in a server does wrong is one finding, on how many methods and tools it may show.
+func TestOneCauseOneFinding(t *testing.T) {
+	session := sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+textTool("a", "", "", "x")+`,`+textTool("b", "", "", "x")+`]}`)
+	listed := func(tools ...string) string {
+		return "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[" + strings.Join(tools, ",") + "]}}\n"
+	}
+	const code = `< {"jsonrpc":"2.0","id":1,"error":{"code":"E_BAD","message":"x"}}` + "\n"
+	for _, tt := range []struct {
+		name, rule  string
+		transcripts []string
+		seen        string // what the report says of it
+	}{
+		{"an error code that is no integer", RuleMalformedReply, []string{
+			callOf("1", "a", `{"x":"a"}`) + code, callOf("1", "b", `{"x":"a"}`) + code,
+			`> {"jsonrpc":"2.0","id":1,"method":"resources/list"}` + "\n" + code, `> {"jsonrpc":"2.0","id":1,"method":"teasel_no_such_a1"}` + "\n" + code,
+		}, "2 methods and 2 tools"},
+		{"schemas without a type", RuleToolDefinition, []string{listed(`{"name":"a","inputSchema":{}}`, `{"name":"b","inputSchema":{}}`, `{"name":"c","inputSchema":{}}`)}, "0 methods and 3 tools"},
+		{"a text on standard output", RuleNoise, []string{
+			callOf("1", "a", `{"x":"apple"}`) + "noise DEBUG looking for apple in 12 places\n" + answerOf("1", "a"),
+			callOf("1", "b", `{"x":"pear"}`) + "noise DEBUG looking for pear in 3 places\n" + answerOf("1", "a"),
+		}, "0 methods and 2 tools"},
+		{"answers to notifications", RuleNotificationReply, []string{
+			`>& {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}` + "\n" +
+				`< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
+			`>& {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+				`< {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
+		}, "2 methods and 0 tools"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			spread := new(Spread)
+			detector := Detectors(DetectorConfig{Spread: spread})[0]
+			ids := map[string]teasel.Finding{}
+			for _, text := range tt.transcripts {
+				for _, f := range detector.Detect(&teasel.Observation{Evidence: parseTranscript(t, session, text)}) {
+					if f.Rule != tt.rule {
+						t.Errorf("%s %s: %s", f.Rule, f.Subject, f.Message)
+					}
+					ids[f.ID()] = f
+				}
+			}
+			if len(ids) != 1 {
+				t.Fatalf("%d findings, want 1: %v", len(ids), fmt.Sprint(ids))
+			}
+			for _, f := range ids {
+				if spread.Describe(&f); !strings.Contains(f.Message, "The same was seen on "+tt.seen+".") {
+					t.Errorf("message %q, want %q in it", f.Message, tt.seen)
+				}
+			}
+		})
+	}
+}
