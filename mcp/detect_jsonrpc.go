@@ -24,8 +24,7 @@ func (j *judge) envelope(s *Sent, r *Received) bool {
 	if r.Loose {
 		j.identity(s, r)
 	}
-	if why := malformed(&r.Message); why != "" {
-		j.reportCause(RuleMalformedReply, teasel.High, j.subject(s), why, s.Raw, fmt.Sprintf("%s was answered with %s: %s.", cut(s.Raw, 160), cut(r.Raw, 160), why))
+	if malformed(&r.Message) != "" { // see shape
 		return false
 	}
 	if !saysJSONRPC(s.Message.Root) {
@@ -35,6 +34,26 @@ func (j *judge) envelope(s *Sent, r *Received) bool {
 		return false
 	}
 	return true
+}
+
+// shape judges the form of a response by itself, whatever it answers.
+func (j *judge) shape(r *Received) {
+	m := &r.Message
+	if m.Class == ClassBatch || m.Root == nil || m.Root.Kind != mutate.Object || m.ID == "" && m.Result == nil && m.Error == nil {
+		return // it is no response at all
+	}
+	why := malformed(m)
+	if why == "" {
+		return
+	}
+	if m.ID == "" && m.Error != nil { // as some answer what they cannot read
+		return
+	}
+	var sent []byte
+	if s := j.sender(r); s != nil {
+		sent = s.Raw
+	}
+	j.reportCause(RuleMalformedReply, teasel.High, j.source(r), why, sent, fmt.Sprintf("%s was answered with %s: %s.", j.cause(r), cut(r.Raw, 160), why))
 }
 
 // codeRange judges an error code by itself. The same one is one fault, whichever method shows it.

@@ -219,8 +219,9 @@ func (j *judge) wrongCode(s *Sent, r *Received, why string) {
 	if isValidatorDump(errorMessage(r)) { // one line of the library in use answers so to every method
 		subject = subjectParams
 	}
-	cause := fmt.Sprintf("%d %s", errorCode(r), appendNormal(nil, cutBytes(errorMessage(r), 120), j.echo()))
-	if subject == subjectParams { // what the validator says differs, that nobody words it does not
+	// What turns a refusal into such a code is one place, mostly.
+	cause := strconv.FormatInt(errorCode(r), 10)
+	if subject == subjectParams {
 		cause = "validator"
 	}
 	j.reportCause(RuleWrongCode, teasel.Medium, subject, cause, s.Raw, fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",

@@ -213,6 +213,7 @@ func (j *judge) received(i int) {
 	case ClassNotification:
 		j.serverNotification(i, r)
 	default:
+		j.shape(r)
 		switch {
 		case r.Message.Class == ClassBatch:
 		case r.Sent < 0 || r.Message.ID == "null" || j.t.Sent[r.Sent].Message.Class == ClassResponse:

@@ -79,7 +79,7 @@ func plural(n int, noun string) string {
 
 // reportCause reports a fault whose cause is known: it is one finding, whatever it shows on. line is what brought it about.
 func (j *judge) reportCause(rule string, severity teasel.Severity, subject, cause string, line []byte, message string) {
-	f := j.reportAs(rule, severity, subject, "", message)
+	f := j.reportAs(rule, severity, subject, cause, message)
 	f.Fault = cause
 	j.cfg.Spread.add(f.ID(), subject, line)
 }
