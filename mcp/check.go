@@ -91,6 +91,10 @@ const (
 	// The steps are one request but for one argument: a number, the number with one quote behind it, and with two.
 	CheckQuotes = "quotes"
 
+	// Fresh. Calls without a name, which are refused, and between them calls of tools with what writes to the prototype of all
+	// objects. When a later refusal has [PollutionMarker] and an earlier one has not, one of the calls did.
+	CheckPollution = "pollution"
+
 	// Each step is an array of messages.
 	CheckBatch = "batch"
 
@@ -106,7 +110,7 @@ func Checks() []string {
 	return []string{
 		CheckBatch, CheckCancel, CheckCompletion, CheckCursor, CheckDuplicateKey, CheckEOF, CheckGrowthMemory,
 		CheckGrowthTime, CheckIDs, CheckInjection, CheckInvalid, CheckLarge, CheckLifecycle, CheckLogLevel,
-		CheckPagination, CheckProgress, CheckQuotes, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckShapeTime,
+		CheckPagination, CheckPollution, CheckProgress, CheckQuotes, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckShapeTime,
 		CheckTraversal, CheckUndeclared, CheckUnknownName, CheckValidation, CheckVariantKey,
 	}
 }
@@ -117,7 +121,7 @@ func measuresTime(label string) bool { return label == CheckGrowthTime || label 
 // comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
 var comparing = []string{
-	CheckIDs, CheckPagination, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckUnknownName, CheckVariantKey,
+	CheckIDs, CheckPagination, CheckPollution, CheckReadOnly, CheckRepeat, CheckSameAfterGarbage, CheckUnknownName, CheckVariantKey,
 }
 
 func isComparing(check string) bool { return slices.Contains(comparing, check) }

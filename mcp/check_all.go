@@ -43,6 +43,7 @@ var checks = []check{
 	{CheckSameAfterGarbage, true, checkFirstGarbage},
 	{CheckReadOnly, true, checkFirstCall},
 	{CheckLifecycle, true, checkLifecycle},
+	{CheckPollution, true, checkPollution},
 	{CheckEOF, true, checkEOF},
 	{CheckTraversal, true, checkTraversalModes},
 	{CheckInjection, true, checkInjectionModes},

@@ -77,7 +77,8 @@ func short(line func(n int) []byte) Script {
 	return shared(CheckGrowthTime, steps...)
 }
 
-// shortGrowths are the texts for that.
+// shortGrowths are the texts for that. A pattern that backtracks takes exponential time where one text fits it in several
+// ways, part by part, and fails at the end: n is the number of letters, or of parts between separators.
 var shortGrowths = []struct {
 	name string
 	text func(n int) string
@@ -87,6 +88,10 @@ var shortGrowths = []struct {
 	{"digits end", func(n int) string { return strings.Repeat("1", n-1) + "x" }},
 	{"spaces end", func(n int) string { return strings.Repeat(" ", n-1) + "x" }},
 	{"words end", func(n int) string { return strings.Repeat("a.", n/2-1) + "a!" }},
+	{"parts end", func(n int) string { return strings.Repeat("a-", n) + "!" }},
+	{"steps end", func(n int) string { return strings.Repeat("a/", n) + "\x00" }},
+	{"list end", func(n int) string { return strings.Repeat("a,", n) + ";" }},
+	{"blanks end", func(n int) string { return strings.Repeat("a ", n) + "!" }},
 }
 
 // grow makes a script of one line at sizes that double.
@@ -119,6 +124,11 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 			emit(name+" short "+g.name, short(func(n int) []byte { return line(g.text(n)) }))
 		}
 	})
+	for _, base := range resourceBases(b.session) {
+		for _, g := range shortGrowths {
+			emit(base+" short "+g.name, short(func(n int) []byte { return requestLine("resources/read", object("uri", base+g.text(n))) }))
+		}
+	}
 	emit("method", grow(growFrom, growTo, func(n int) []byte { return requestLine(longText(n), nil) }))
 	for i, t := range b.tools {
 		if t.Slow {

@@ -21,6 +21,9 @@ func checkLifecycle(b *repertoire, _ *teasel.Rand, emit emitter) {
 	}
 	begin := handshake(version)
 	probe("before initialize", slices.Concat([]Step{ping, list, call}, begin, []Step{ping, list})...)
+	chunks(b.uninitialized(), maxUninitialized, func(part int, steps []Step) {
+		probe("method before initialize "+itoa(part), slices.Concat(steps, begin, []Step{ping})...)
+	})
 	probe("initialize twice", slices.Concat(begin, []Step{send(initializeLine(version)), list, ping})...)
 	probe("never initialized", begin[0], list, call, ping)
 	probe("initialized first", sendText(initializedLine), list, begin[0], begin[1], list)
@@ -34,6 +37,38 @@ func checkLifecycle(b *repertoire, _ *teasel.Rand, emit emitter) {
 	probe("initialize malformed", send(requestLine("initialize", nil)), send(requestLine("initialize", mutate.NewObject())),
 		send(requestLine("initialize", mutate.NewRaw(`{"protocolVersion":5,"capabilities":[],"clientInfo":"a"}`))), begin[0], begin[1], ping)
 	probe("batch", slices.Concat(handshake("2025-03-26"), []Step{sendOn([]byte(batches[1].line)), ping})...)
+}
+
+// maxUninitialized is how many requests a script makes before initialize: a server that says nothing is waited for each time.
+const maxUninitialized = 16
+
+// uninitialized are requests of all methods but those that every script of [checkLifecycle] makes, as a client would make them.
+func (b *repertoire) uninitialized() (steps []Step) {
+	for _, m := range methods {
+		switch m {
+		case "initialize", "ping", "tools/list", "tools/call":
+			continue
+		case "resources/read", "resources/subscribe", "resources/unsubscribe":
+			uri := "file:///a"
+			if len(b.session.Resources) > 0 {
+				uri = b.session.Resources[0].URI
+			}
+			steps = append(steps, send(requestLine(m, object("uri", uri))))
+		case "prompts/get":
+			line := requestLine(m, object("name", "a"))
+			if len(b.session.Prompts) > 0 {
+				line = promptLine(&b.session.Prompts[0], b.likely)
+			}
+			steps = append(steps, send(line))
+		default:
+			line := requestLine(m, nil)
+			if params, ok := plainParams[m]; ok {
+				line = requestLine(m, mutate.NewRaw(params))
+			}
+			steps = append(steps, send(line))
+		}
+	}
+	return steps
 }
 
 // version is what a handshake of ours asks for.

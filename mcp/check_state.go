@@ -195,13 +195,15 @@ func checkCursor(b *repertoire, _ *teasel.Rand, emit emitter) {
 	})
 }
 
+// plainParams are parameters for the methods that need some, whatever the server has.
+var plainParams = map[string]string{
+	"tools/call": `{"name":"a","arguments":{}}`, "resources/read": `{"uri":"file:///a"}`, "prompts/get": `{"name":"a"}`,
+	"resources/subscribe": `{"uri":"file:///a"}`, "resources/unsubscribe": `{"uri":"file:///a"}`,
+	"completion/complete": `{"ref":{"type":"ref/prompt","name":"a"},"argument":{"name":"a","value":""}}`,
+	"logging/setLevel":    `{"level":"emergency"}`, "tasks/get": `{"taskId":"a"}`, "tasks/result": `{"taskId":"a"}`, "tasks/cancel": `{"taskId":"a"}`,
+}
+
 func checkUndeclared(b *repertoire, _ *teasel.Rand, emit emitter) {
-	params := map[string]string{
-		"tools/call": `{"name":"a","arguments":{}}`, "resources/read": `{"uri":"file:///a"}`, "prompts/get": `{"name":"a"}`,
-		"resources/subscribe": `{"uri":"file:///a"}`, "resources/unsubscribe": `{"uri":"file:///a"}`,
-		"completion/complete": `{"ref":{"type":"ref/prompt","name":"a"},"argument":{"name":"a","value":""}}`,
-		"logging/setLevel":    `{"level":"emergency"}`, "tasks/get": `{"taskId":"a"}`, "tasks/result": `{"taskId":"a"}`, "tasks/cancel": `{"taskId":"a"}`,
-	}
 	var steps []Step
 	for _, m := range methods {
 		declared := capabilityOf(m) == "" || b.session.Has(capabilityOf(m))
@@ -214,7 +216,7 @@ func checkUndeclared(b *repertoire, _ *teasel.Rand, emit emitter) {
 			continue
 		}
 		line := requestLine(m, nil)
-		if p, ok := params[m]; ok {
+		if p, ok := plainParams[m]; ok {
 			line = requestLine(m, mutate.NewRaw(p))
 		}
 		steps = append(steps, send(line))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -26,6 +27,8 @@ func (j *judge) compare() {
 		j.repeated()
 	case CheckReadOnly:
 		j.readOnly()
+	case CheckPollution:
+		j.polluted()
 	}
 }
 
@@ -117,10 +120,11 @@ func (j *judge) againstControls(keys bool) {
 		}
 		subject := j.subject(a.sent)
 		if keys { // a decoder that takes no heed of case takes none anywhere
+			severity := teasel.High // whoever stands between reads another message
 			if subject = subjectKey; j.isArgument(p) {
-				subject = subjectArgument
+				severity, subject = teasel.Medium, subjectArgument
 			}
-			j.report(RuleVariantKey, subject, "", fmt.Sprintf("The key %q is not treated like %q, which is unknown: %s. Compare %s.",
+			j.reportAs(RuleVariantKey, severity, subject, "", fmt.Sprintf("The key %q is not treated like %q, which is unknown: %s. Compare %s.",
 				cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160)))
 			return
 		}

@@ -89,6 +89,7 @@ const (
 	RuleShellInjection    = "mcp/shell-injection"
 	RuleSQLInjection      = "mcp/sql-injection"
 	RuleTemplateInjection = "mcp/template-injection"
+	RulePollution         = "mcp/prototype-pollution"
 	RuleSecret            = "mcp/secret-leak"
 	RuleStackTrace        = "mcp/stack-trace"
 )

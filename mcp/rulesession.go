@@ -136,7 +136,7 @@ var sessionRules = []teasel.Rule{
 		Help: "A name such as __proto__, constructor or toString is treated otherwise than a random name which does not exist.\n\n" +
 			"The server looks names up in an object that inherits from the runtime. What is found there is not a tool, prompt or key of the server, but is used as one.\n\n" +
 			"Use a map without a prototype, or look for own properties only."},
-	{ID: RuleVariantKey, Severity: teasel.Medium, Title: "Variant of a key is taken for the key",
+	{ID: RuleVariantKey, Severity: teasel.High, Title: "Variant of a key is taken for the key",
 		Help: "A key in another case or with extra characters is taken for the key it resembles.\n\n" +
 			"Proxies and filters that read the right key see another message than the server does.\n\n" +
 			"Compare keys exactly. (Go's encoding/json ignores case.)"},
@@ -171,6 +171,9 @@ var securityRules = []teasel.Rule{
 		Source: toolsSource + "#security-considerations"},
 	{ID: RuleTemplateInjection, Severity: teasel.Critical, Title: "Argument is evaluated as a template or program",
 		Help:   "An answer contains the value of an expression that was sent as an argument, or the type of an object that a placeholder in it reached.\n\nWhat evaluates expressions usually reaches the server's data and often its commands.\n\nPass arguments as data, never as part of a template or program.",
+		Source: toolsSource + "#security-considerations"},
+	{ID: RulePollution, Severity: teasel.High, Title: "Argument is written to the prototype of all objects",
+		Help:   "A call has written one of its arguments to the prototype that all objects of the program inherit from. A later request that lacks a member got it from there.\n\nWhoever can call the tool can set what other code takes for missing options, checks and names, and often run code.\n\nSkip the keys __proto__, constructor and prototype when you merge or set by path, or use objects without a prototype.",
 		Source: toolsSource + "#security-considerations"},
 	{ID: RuleSecret, Severity: teasel.High, Title: "Answer contains a secret",
 		Help:   "An answer contains a secret that was not sent: a variable of the server's environment, a private key or an access token.\n\nAnswers end in prompts, logs and other people's systems.\n\nDo not return environments and configurations; cut secrets out.",
