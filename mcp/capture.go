@@ -21,5 +21,13 @@ const (
 	canaryDir      = "@{canary:dir}"
 )
 
+// hugeText stands for a text that is longer than the limits that servers have: so long it is in a script of [CheckLarge] only,
+// since most of what mutators make of it would be a waste of time.
+const (
+	hugeText   = "@{huge}"
+	hugeLength = 17 << 20
+	fairLength = 32 << 10 // elsewhere
+)
+
 // longText returns n plain characters.
 func longText(n int) string { return strings.Repeat("a", n) }

@@ -51,6 +51,7 @@ var checks = []check{
 	{CheckShapeTime, true, checkShapeTime},
 	{CheckGrowthTime, true, checkGrowthTime},
 	{CheckLarge, true, checkLarge},
+	{CheckLarge, true, checkHuge},
 }
 
 // lists are the requests that have pages, with the capability they belong to.

@@ -173,3 +173,15 @@ func checkLarge(b *repertoire, _ *teasel.Rand, emit emitter) {
 		}
 	}
 }
+
+// checkHuge sends a line that is longer than the buffers of servers are, a few times. It comes last.
+func checkHuge(b *repertoire, _ *teasel.Rand, emit emitter) {
+	huge := func(name string, line []byte) { emit("huge "+name, shared(CheckLarge, send(line), sendText(pingLine))) }
+	huge("params", requestLine("ping", object("a", hugeText)))
+	for _, t := range b.tools {
+		if len(t.texts) > 0 && !t.Slow {
+			huge(t.Name, t.callWith(t.with(t.texts[0], hugeText)))
+			break
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 type expansion struct {
 	transcript *Transcript // what the script has said and heard so far
 	canary     *Canary     // nil: none
+	huge       bool        // hugeText is as long as it can be
 	ids        *int64      // the id that was given out last
 	unresolved bool        // a placeholder had nothing to stand for
 }
@@ -37,6 +38,16 @@ func (x *expansion) append(dst, line []byte) []byte {
 			dst = append(dst, line[:i]...)
 			dst = appendInside(dst, text)
 			line = line[i+n:]
+			continue
+		}
+		if bytes.HasPrefix(line[i:], []byte(hugeText)) {
+			dst = append(dst, line[:i]...)
+			n := fairLength
+			if x.huge {
+				n = hugeLength
+			}
+			dst = append(dst, longText(n)...)
+			line = line[i+len(hugeText):]
 			continue
 		}
 		ref, ok := referenceAt(line, i)

@@ -3,6 +3,8 @@ package mcp
 import (
 	"strings"
 	"testing"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 // heard returns a transcript of requests 0, 1, ... with the given ids and results; "" as a result: no answer.
@@ -97,4 +99,25 @@ func FuzzPlaceholders(f *testing.F) {
 			t.Errorf("%q became %q", line, out)
 		}
 	})
+}
+
+// TestHugeText: a line is as long as the limits of servers want in a check for that, and short everywhere else.
+func TestHugeText(t *testing.T) {
+	for _, huge := range []bool{false, true} {
+		var ids int64
+		x := expansion{transcript: &Transcript{}, huge: huge, ids: &ids}
+		line := x.append(nil, requestLine("ping", object("a", hugeText)))
+		if m := ParseMessage(line); m.Class != ClassRequest || (len(line) > 16<<20) != huge || len(line) < fairLength {
+			t.Errorf("huge %t: %d bytes, class %v", huge, len(line), m.Class)
+		}
+	}
+}
+
+// TestHugeLine: a server that reads lines of any length answers one of 17 MiB.
+func TestHugeLine(t *testing.T) {
+	e := open(t, &Target{Command: []string{BuildServer(t, "orderly"), "echo"}})
+	tr, obs := execute(t, e, shared(CheckLarge, send(requestLine("ping", object("a", hugeText))), sendText(pingLine)))
+	if obs.Exit != teasel.ExitOK || len(tr.Sent) != 2 || len(tr.Sent[0].Raw) < 16<<20 || tr.Sent[0].Answer < 0 {
+		t.Errorf("it ended as %v: %s", obs.Exit, obs.Detail)
+	}
 }

@@ -59,7 +59,7 @@ func (e *executor) sayOne(r *round, l *lane, now time.Time) bool {
 	p := &l.plan[l.step]
 	s := r.server
 	at, given := len(s.out), s.ids
-	x := expansion{transcript: &l.t, canary: e.target.Canary, ids: &s.ids}
+	x := expansion{transcript: &l.t, canary: e.target.Canary, huge: l.in.Check == CheckLarge, ids: &s.ids}
 	s.out = x.append(s.out, step.Line)
 	raw := s.out[at:len(s.out):len(s.out)]
 	if !p.plain && e.withholdsFilled(l.begun, raw) {
