@@ -42,12 +42,12 @@ type Canary struct {
 func PlaceCanary(command, env []string, dir string) (*Canary, error) {
 	roots := canaryRoots(slices.Concat(command, env), dir)
 	// A server may also take its directories from a file that nobody told us of: the likelier a place is one of them, the
-	// later it comes.
-	places := []string{"/dev/shm", "/var/tmp"}
+	// later it comes. One may refuse what belongs to the kernel and nothing else, so that /dev/shm is not among the first.
+	places := []string{"/var/tmp"}
 	if cache, err := os.UserCacheDir(); err == nil {
 		places = append(places, cache)
 	}
-	places = append(places, os.TempDir())
+	places = append(places, "/dev/shm", os.TempDir())
 	reason := errors.New("the server may read every directory that we can write")
 	for _, place := range places {
 		place, err := filepath.EvalSymlinks(place)

@@ -85,6 +85,9 @@ func TestCanaryIsOutside(t *testing.T) {
 		if strings.HasPrefix(c.Path(), tmp+"/") { // many a server is given it by a file
 			t.Errorf("the canary is at %s, though there are less likely places", c.Path())
 		}
+		if strings.HasPrefix(c.Path(), "/dev/") { // many a server refuses that, and nothing else
+			t.Errorf("the canary is at %s", c.Path())
+		}
 		c.Remove()
 	}
 	if c, err := PlaceCanary([]string{"server", "/"}, nil, ""); err == nil {

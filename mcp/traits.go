@@ -158,7 +158,7 @@ func purposesOf(t *Tool) (purposes map[string]Purpose, undeclared Purpose) {
 			len(name) == 1 && name[0] == "query" || namesQueryLanguage(t.Description+" "+described)) {
 			p |= RunsQuery
 		}
-		if containsAny(words, templateWords) && takesText(m.Value) {
+		if containsAny(words, templateWords) && takesText(m.Value) && (containsAny(name, templateWords) || namesEngine(t.Description+" "+described)) {
 			p |= Renders
 		}
 		if containsAny(words, placeWords) && readsAnywhere(t.Description+" "+described) {
@@ -190,6 +190,15 @@ func purposesOf(t *Tool) (purposes map[string]Purpose, undeclared Purpose) {
 func namesQueryLanguage(text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(queryLanguages, func(language string) bool { return strings.Contains(text, language) }) || strings.Contains(text, "select query")
+}
+
+// engines are languages of templates that have expressions. A tool that only fills names into a text mentions none.
+var engines = []string{"ejs", "expression", "freemarker", "handlebars", "jinja", "liquid", "mustache", "nunjucks", "template engine", "thymeleaf", "twig", "velocity"}
+
+// namesEngine reports whether a description names a language of templates.
+func namesEngine(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(engines, func(engine string) bool { return strings.Contains(text, engine) })
 }
 
 // saysThatItRuns reports whether a description's first sentence has a verb such as "runs", with a program behind it.

@@ -65,6 +65,8 @@ func TestPurposes(t *testing.T) {
 		{textTool("search", "Searches the documents.", "", "query"), "query", 0},
 		{textTool("render_template", "", "", "template"), "template", Renders},
 		{textTool("render_message", "Renders a message.", "", "text"), "text", 0},
+		{textTool("render_message", "Fills the name into a template where it says {{name}}.", "", "template", "name"), "template", 0},
+		{textTool("render", "Renders with Handlebars.", "", "template"), "template", Renders},
 		{textTool("convert", "Converts what an http: or file: URI names.", "", "uri"), "uri", ReadsAnywhere},
 		{textTool("read_file", "Reads a file, by its absolute path. Only works within allowed directories.", "", "path"), "path", 0},
 		{textTool("read_file", "Reads a file.", "", "path"), "path", 0},
