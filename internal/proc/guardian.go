@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-// vigil is what the guardian runs. It reads which group and folder are ours until the pipe ends, which it does when we are
+// vigil is what the guardian runs. It reads which group and folders are ours until the pipe ends, which it does when we are
 // gone, however we went. The marker finds what has left the group: it is an argument here, and in nobody's environment but
 // of those it is to find.
 const vigil = `trap '' HUP INT QUIT TERM
-marker=$1 folder=$2 group=
+marker=$1 group=
+if [ -n "$2" ]; then shift; else shift 2; fi # what is left are folders
 while read -r word value; do
 	case $word in
 	group) group=$value ;;
-	folder) folder=$value ;;
+	folder) set -- "$@" "$value" ;;
 	quit) exit 0 ;;
 	esac
 done
@@ -31,7 +32,7 @@ for round in 1 2 3 4 5 6 7 8; do
 	done
 	if [ -z "$found" ]; then break; fi
 done
-if [ -n "$folder" ]; then rm -rf -- "$folder"; fi
+if [ $# -gt 0 ]; then rm -rf -- "$@"; fi
 `
 
 // Guardian is a small shell that does nothing until this process is gone without a word. Then it kills what we have
@@ -69,7 +70,7 @@ func (g *Guardian) Watch(group int) error {
 	return err
 }
 
-// Remove says which folder is to be removed.
+// Remove says that a folder, a file or a link is to be removed, too.
 func (g *Guardian) Remove(folder string) error {
 	_, err := g.life.WriteString("folder " + folder + "\n")
 	return err

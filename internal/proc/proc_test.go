@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -385,5 +386,38 @@ func TestClock(t *testing.T) {
 	}
 	if own := p.OwnCPU(); own > before+10*time.Millisecond {
 		t.Errorf("the shell itself has used %v", own)
+	}
+}
+
+// TestGuardianRemoves: everything that a guardian was told of goes when we are gone without a word, and nothing else.
+func TestGuardianRemoves(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"first", "second one", "third", "kept"} {
+		if err := os.Mkdir(path(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(path("kept"), path("link")); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Guard("teasel-no-such-marker", path("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"second one", "third", "link"} {
+		if err := g.Remove(path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.life.Close(); err != nil { // as it is when we die
+		t.Fatal(err)
+	}
+	if err := g.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != "kept" {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
