@@ -17,6 +17,7 @@ const (
 	CanaryText   = "tzlcanary58172046394kept" // in the file, which no server has any business to read
 	CanaryName   = "tzllisted40637281955kept" // the name of an empty file beside it, for a directory that is listed
 	CanarySecret = "tzlsecret29405817366kept" // in the server's environment, as TEASEL_CANARY_SECRET
+	CanaryLinked = "tzllinked83650172946kept" // in a file to which a symbolic link in an allowed directory leads
 )
 
 // extensions are what servers append to a name that they are given. The canary stands behind each of them too, in a form
@@ -33,7 +34,11 @@ var extensions = [...]struct{ name, text string }{
 // Canary is a file outside everything that a server was told of, for scripts to try and reach, with the same text beside
 // it in files whose names go on. See [PlaceCanary].
 type Canary struct {
-	path string
+	path    string
+	sibling string // a file in a directory beside an allowed one, whose name begins with the name of that; "": there is none
+	root    string // that allowed directory
+	link    string // a file by way of a symbolic link in the allowed directory; "": there is none
+	placed  []string
 }
 
 // PlaceCanary makes the canary file, in a directory that neither is nor lies in the server's working directory (""
@@ -56,6 +61,7 @@ func PlaceCanary(command, env []string, dir string) (*Canary, error) {
 		}
 		c, err := placeIn(place)
 		if err == nil {
+			c.placeBeside(namedRoots(command))
 			return c, nil
 		}
 		reason = err
@@ -125,6 +131,44 @@ func placeIn(place string) (*Canary, error) {
 	return nil, fmt.Errorf("%s is full of canaries", place)
 }
 
+// namedRoots returns the directories that stand among a command's arguments by their absolute paths: those that a server is
+// most likely to keep to. The program's own is none of them.
+func namedRoots(command []string) (roots []string) {
+	for _, arg := range command[min(1, len(command)):] {
+		if path, err := filepath.EvalSymlinks(arg); err == nil && filepath.IsAbs(arg) && path != "/" {
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				roots = append(roots, path)
+			}
+		}
+	}
+	return roots
+}
+
+// placeBeside plants what a careless comparison of paths lets through: beside the first of the roots where that can be done
+// a directory whose name begins with the root's, and in the root a symbolic link that leads out. Nothing else there is touched.
+func (c *Canary) placeBeside(roots []string) {
+	for _, root := range roots {
+		beside := root + "-" + filepath.Base(c.Dir())
+		if os.Mkdir(beside, 0o700) != nil {
+			continue
+		}
+		c.root, c.placed = root, append(c.placed, beside)
+		if os.WriteFile(filepath.Join(beside, "canary.txt"), []byte(CanaryText+"\n"), 0o600) == nil {
+			c.sibling = filepath.Join(beside, "canary.txt")
+		}
+		target := c.Dir() + "-linked"
+		link := filepath.Join(root, filepath.Base(c.Dir()))
+		if os.Mkdir(target, 0o700) != nil {
+			return
+		}
+		c.placed = append(c.placed, target)
+		if os.WriteFile(filepath.Join(target, "linked.txt"), []byte(CanaryLinked+"\n"), 0o600) == nil && os.Symlink(target, link) == nil {
+			c.link, c.placed = filepath.Join(link, "linked.txt"), append(c.placed, link)
+		}
+		return
+	}
+}
+
 func (c *Canary) write() error {
 	err := os.WriteFile(c.path, []byte(CanaryText+"\n"), 0o600)
 	for _, e := range extensions {
@@ -145,8 +189,31 @@ func (c *Canary) Relative() string { return strings.Repeat("../", 16) + c.path[1
 // URI returns the file's URI.
 func (c *Canary) URI() string { return (&url.URL{Scheme: "file", Path: c.path}).String() }
 
+// Sibling returns the absolute path of a file in a directory beside an allowed one, whose name begins with the name of that;
+// "": there is none.
+func (c *Canary) Sibling() string { return c.sibling }
+
+// RelativeSibling is Sibling as seen from the allowed directory.
+func (c *Canary) RelativeSibling() string {
+	if c.sibling == "" {
+		return ""
+	}
+	return "../" + filepath.Base(filepath.Dir(c.sibling)) + "/" + filepath.Base(c.sibling)
+}
+
+// Link returns the path of a file by way of a symbolic link in an allowed directory; "": there is none.
+func (c *Canary) Link() string { return c.link }
+
+// Places returns everything that has been placed, to be removed when the canary is no longer needed.
+func (c *Canary) Places() []string { return append([]string{c.Dir()}, c.placed...) }
+
 // Environ returns the variables that the server's environment has to have.
 func (c *Canary) Environ() []string { return []string{"TEASEL_CANARY_SECRET=" + CanarySecret} }
 
-// Remove removes the directory and all that is in it.
-func (c *Canary) Remove() error { return os.RemoveAll(c.Dir()) }
+// Remove removes all that was placed.
+func (c *Canary) Remove() (err error) {
+	for _, path := range c.Places() {
+		err = errors.Join(err, os.RemoveAll(path)) // of a link, the link
+	}
+	return err
+}

@@ -95,3 +95,41 @@ func TestCanaryIsOutside(t *testing.T) {
 		t.Errorf("the canary is at %s, though the server may read everything", c.Path())
 	}
 }
+
+// TestCanaryBeside: beside an allowed directory there is one whose name begins with that of the directory, and in it a link
+// that leads out. A server that compares paths by their beginnings gives both away, one that resolves them first does not.
+func TestCanaryBeside(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "root")
+	if err := os.Mkdir(root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := PlaceCanary([]string{"server", root}, nil, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(c.Sibling()); err != nil || !strings.HasPrefix(c.Sibling(), root+"-") || strings.TrimSpace(string(text)) != CanaryText {
+		t.Errorf("the sibling %s has %q, %v", c.Sibling(), text, err)
+	}
+	if path := filepath.Join(root, c.RelativeSibling()); path != c.Sibling() {
+		t.Errorf("the relative path leads to %s, want %s", path, c.Sibling())
+	}
+	if text, err := os.ReadFile(c.Link()); err != nil || !strings.HasPrefix(c.Link(), root+"/") || strings.TrimSpace(string(text)) != CanaryLinked {
+		t.Errorf("the link %s leads to %q, %v", c.Link(), text, err)
+	}
+	if err := c.Remove(); err != nil {
+		t.Error(err)
+	}
+	for _, path := range c.Places() {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is still there", path)
+		}
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) > 0 {
+		t.Errorf("%v are left in the root, %v", entries, err)
+	}
+	if c, err := PlaceCanary([]string{"server"}, []string{"HOME=" + root}, root); err != nil || c.Sibling() != "" || c.Link() != "" {
+		t.Errorf("a directory that no argument names got a sibling: %+v, %v", c, err)
+	} else if err := c.Remove(); err != nil {
+		t.Error(err)
+	}
+}

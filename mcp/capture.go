@@ -19,6 +19,9 @@ const (
 	canaryRelative = "@{canary:rel}"
 	canaryURI      = "@{canary:uri}"
 	canaryDir      = "@{canary:dir}"
+	canarySibling  = "@{canary:sibling}"     // a file in a directory beside an allowed one, by its absolute path
+	canarySibRel   = "@{canary:rel-sibling}" // and as seen from the allowed one
+	canaryLink     = "@{canary:link}"        // a file by way of a symbolic link in an allowed directory
 )
 
 // hugeText stands for a text that is longer than the limits that servers have: so long it is in a script of [CheckLarge] only,

@@ -25,6 +25,9 @@ var disguises = slices.Concat(
 	demanded(".md", ".json", ".yaml", ".csv", ".log", ".html", ".png", ".pdf"),
 )
 
+// boundaries lead out of an allowed directory where paths are compared by their beginnings, or links are not followed before.
+var boundaries = []string{canarySibling, canarySibRel, "file://" + canarySibling, "./" + canarySibRel, "a/../" + canarySibRel, canaryLink, "file://" + canaryLink}
+
 // demanded are paths for servers that ask for an extension before they read.
 func demanded(extensions ...string) (paths []string) {
 	for _, e := range extensions {
@@ -113,11 +116,12 @@ func checkInjectionModes(b *repertoire, _ *teasel.Rand, emit emitter) {
 
 func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
 	b.eachText(trying(CheckTraversal, disguises, emit))
+	b.eachText(trying(CheckTraversal, boundaries, func(name string, in Script) { emit(name+" boundary", in) }))
 	if !b.session.Has("resources") {
 		return
 	}
 	var steps []Step
-	for _, path := range disguises {
+	for _, path := range slices.Concat(disguises, boundaries) {
 		steps = append(steps, send(requestLine("resources/read", object("uri", path))))
 	}
 	for _, base := range resourceBases(b.session) {

@@ -28,7 +28,7 @@ func base64Forms(text string) (forms []string) {
 
 // leakTexts are those without any of which nothing leaks.
 var leakTexts = func() []string {
-	texts := slices.Concat(canaryForms, []string{InjectionMarker, reachedType, CanaryName, CanarySecret, privateKey}, traceTexts)
+	texts := slices.Concat(canaryForms, []string{InjectionMarker, reachedType, CanaryName, CanarySecret, CanaryLinked, privateKey}, traceTexts)
 	for i := range tokenShapes {
 		texts = append(texts, tokenShapes[i].prefix)
 	}
@@ -56,6 +56,10 @@ func (j *judge) leaks(r *Received) {
 	}
 	if j.tells(CanaryName, r) {
 		j.traversed(r, "The directory of the canary file, which lies outside of everything that the server was given, was listed")
+	}
+	if j.tells(CanaryLinked, r) {
+		j.reportAs(RuleTraversal, teasel.Medium, j.source(r), "link", fmt.Sprintf(
+			"The content of a file came back for %s, to which only a symbolic link in the allowed directory leads.", j.cause(r)))
 	}
 	if j.tells(InjectionMarker, r) {
 		j.injected(r)

@@ -101,7 +101,8 @@ func (x *expansion) canaryAt(line []byte) (string, int) {
 	for _, p := range []struct {
 		name string
 		text func(*Canary) string
-	}{{canaryPath, (*Canary).Path}, {canaryRelative, (*Canary).Relative}, {canaryURI, (*Canary).URI}, {canaryDir, (*Canary).Dir}} {
+	}{{canaryPath, (*Canary).Path}, {canaryRelative, (*Canary).Relative}, {canaryURI, (*Canary).URI}, {canaryDir, (*Canary).Dir},
+		{canarySibling, (*Canary).Sibling}, {canarySibRel, (*Canary).RelativeSibling}, {canaryLink, (*Canary).Link}} {
 		if !bytes.HasPrefix(line, []byte(p.name)) {
 			continue
 		}
@@ -109,7 +110,9 @@ func (x *expansion) canaryAt(line []byte) (string, int) {
 			x.unresolved = true
 			return "", len(p.name)
 		}
-		return p.text(x.canary), len(p.name)
+		text := p.text(x.canary)
+		x.unresolved = x.unresolved || text == ""
+		return text, len(p.name)
 	}
 	return "", 0
 }

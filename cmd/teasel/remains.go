@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +43,9 @@ func (r *remains) place(target *mcp.Target, vars []string, stderr io.Writer) {
 	}
 	r.canary, target.Canary = placed, placed
 	if r.guardian != nil {
-		_ = r.guardian.Remove(filepath.Dir(placed.Path())) // without one it is removed all the same, mostly
+		for _, path := range placed.Places() {
+			_ = r.guardian.Remove(path) // without a guardian it is removed all the same, mostly
+		}
 	}
 }
 

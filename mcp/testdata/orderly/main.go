@@ -18,13 +18,15 @@ type mode struct {
 	setUp func(s *server)
 }
 
-func modes() []mode { return slices.Concat(toolModes(), protocolModes()) }
+func modes() []mode { return slices.Concat(toolModes(), protocolModes(), fileModes()) }
 
 func main() {
 	time.AfterFunc(10*time.Minute, func() { os.Exit(4) })
 	if len(os.Args) < 2 {
 		for _, m := range modes() {
-			fmt.Printf("%s\t%s\n", m.name, m.about)
+			if m.name != "files-prefix" && m.name != "files-link" { // these are not orderly
+				fmt.Printf("%s\t%s\n", m.name, m.about)
+			}
 		}
 		return
 	}

@@ -1,0 +1,49 @@
+package mcp
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// TestBoundaries runs the check on file servers that look at the root in three ways. Paths are compared with it by their
+// beginnings, links not followed before; or they are followed; or both is done right.
+func TestBoundaries(t *testing.T) {
+	for _, tt := range []struct {
+		mode string
+		want []string // severities
+	}{{"prefix", []string{"critical", "medium"}}, {"link", []string{"medium"}}, {"resolved", nil}} {
+		t.Run(tt.mode, func(t *testing.T) {
+			root := filepath.Join(t.TempDir(), "root")
+			if err := os.Mkdir(root, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			command := []string{BuildServer(t, "orderly"), "files-" + tt.mode, root}
+			canary, err := PlaceCanary(command, nil, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer canary.Remove()
+			e := open(t, &Target{Command: command, Canary: canary, Spares: 1})
+			var found []string
+			for _, seed := range NewMutator(MutatorConfig{Session: e.session}).Seeds() {
+				if seed.Script.Check != CheckTraversal {
+					continue
+				}
+				_, obs := execute(t, e, seed.Script)
+				for _, f := range Detectors(DetectorConfig{})[0].Detect(&obs) {
+					if f.Rule == RuleTraversal && f.Severity > teasel.Info && !slices.Contains(found, f.Severity.String()) {
+						found = append(found, f.Severity.String())
+					}
+				}
+			}
+			if slices.Sort(found); !slices.Equal(found, tt.want) {
+				t.Errorf("found %s, want %s", strings.Join(found, ", "), strings.Join(tt.want, ", "))
+			}
+		})
+	}
+}
