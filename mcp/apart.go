@@ -179,7 +179,16 @@ func (e *executor) lose(s *server) []*lane {
 // drop ends a server that is no longer wanted.
 func (e *executor) drop(s *server) error {
 	e.lose(s)
-	return s.close()
+	e.end(s)
+	return nil
+}
+
+// end ends a server that is no longer wanted. One that does not die in time must not end the campaign: another one takes its
+// place, and whether it has died by then is looked at when the executor is closed.
+func (e *executor) end(s *server) {
+	if s.close() != nil {
+		e.unkilled = append(e.unkilled, s)
+	}
 }
 
 // discard ends a server in the middle of a conversation that an error of ours has broken off: what would come next

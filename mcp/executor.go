@@ -19,19 +19,20 @@ type executor struct {
 	methods map[string]string // those there are, each by itself
 	names   map[string]string // of tools and prompts
 
-	live    *server       // the handshake is done; nil: to be started
-	aside   *server       // what was live, while a call runs on a fresh one; nil: none does
-	clean   *server       // that such a call has left as good as fresh; nil: none
-	resets  bool          // the next call wants one
-	spares  []*server     // nothing was said to them yet; the oldest first
-	taken   time.Time     // when one of them was last needed
-	startup time.Duration // the longest that one of them took
-	quick   bool          // the first took no time worth doing anything else meanwhile
-	lingers int           // executions to be watched for longer: the server has died some time after its last answer
-	idle    int           // times that it has
-	riddles int           // deaths of servers that did not come again
-	unstuck int           // servers that were replaced because they answered less and less
-	slowest time.Duration // that any answer took which came to a script by itself
+	live     *server       // the handshake is done; nil: to be started
+	aside    *server       // what was live, while a call runs on a fresh one; nil: none does
+	clean    *server       // that such a call has left as good as fresh; nil: none
+	resets   bool          // the next call wants one
+	unkilled []*server     // that did not die in time when they were killed
+	spares   []*server     // nothing was said to them yet; the oldest first
+	taken    time.Time     // when one of them was last needed
+	startup  time.Duration // the longest that one of them took
+	quick    bool          // the first took no time worth doing anything else meanwhile
+	lingers  int           // executions to be watched for longer: the server has died some time after its last answer
+	idle     int           // times that it has
+	riddles  int           // deaths of servers that did not come again
+	unstuck  int           // servers that were replaced because they answered less and less
+	slowest  time.Duration // that any answer took which came to a script by itself
 
 	lanes      []*lane
 	before     []*lane // of the call before: its evidence is still good
@@ -294,6 +295,11 @@ func (e *executor) Close() error {
 		errs = append(errs, e.live.close())
 	}
 	e.live = nil
+	for _, s := range e.unkilled {
+		if s.proc.Running() {
+			errs = append(errs, fmt.Errorf("process %d of the server does not die", s.proc.PID()))
+		}
+	}
 	return errors.Join(append(errs, e.closeSpares())...)
 }
 

@@ -191,7 +191,8 @@ func (e *executor) unstick() error {
 	orphans := len(e.orphans)
 	e.lose(s)
 	e.orphans = e.orphans[:orphans] // each of them would be tried again, alone and with all the time there is
-	return s.close()
+	e.end(s)
+	return nil
 }
 
 // maxBlame is how often the parked scripts of one topic are made answerable for the death of a server.

@@ -42,9 +42,7 @@ func (e *executor) enter(ins []Script) error {
 	clean := e.clean
 	e.clean = nil
 	if clean != nil && !(len(ins) == 1 && clean.proc.Running() && e.isNews(clean, &ins[0])) {
-		if err := clean.close(); err != nil {
-			return err
-		}
+		e.end(clean)
 		clean = nil
 	}
 	e.aside, e.live = e.live, clean
@@ -69,7 +67,8 @@ func (e *executor) leave() error {
 		return nil
 	}
 	e.abandon(s)
-	return s.close()
+	e.end(s)
+	return nil
 }
 
 // isNews reports whether the script is about nothing that the server was asked before.

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// killTime is how long killed processes may take to be gone. Only one that is stuck in the kernel takes long.
-const killTime = 10 * time.Second
+// killTime is how long killed processes may take to be gone. One takes long that has gigabytes to give back while others want
+// the processor, or that is stuck in the kernel.
+const killTime = 30 * time.Second
 
 // killAll kills the group, the session, the descendants and whatever carries the marker, until nothing is left.
 func (p *Process) killAll() error {

@@ -216,7 +216,11 @@ func (p *Process) Close() error {
 	p.once.Do(func() {
 		running := p.Running()
 		p.Stdin.Close()
-		p.err = p.killAll()
+		if p.err = p.killAll(); p.err != nil && p.Running() { // it may never end
+			p.state.Aborted = true
+			p.Stdout.Close()
+			return
+		}
 		<-p.ended
 		p.yielding.Wait() // its number is given to nobody else until then
 		p.reap()
