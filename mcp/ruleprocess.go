@@ -13,17 +13,13 @@ var processRules = []teasel.Rule{
 			"One message from a client, or from a model that was talked into it, ends the session and everything else the server was doing.\n\n" +
 			"Find the place that the stack trace names, check the input there and answer with an error instead."},
 	{ID: RuleExit, Severity: teasel.High, Title: "Server ends the session by exiting",
-		Help: "The server process exited with status 0 although its standard input was still open.\n\n" +
-			"A client cannot tell this from an orderly end: the tools are simply gone. A line that cannot be read is to be answered with an error, or ignored, and the session goes on.\n\n" +
-			"Answer with -32700 or -32600 and keep reading.",
+		Help:   "The server process exited with status 0 although its standard input was still open.\n\nA client cannot tell this from an orderly end: the tools are gone. A line that cannot be read is to be answered with an error, or ignored, and the session goes on. A server that exits because the first message is not initialize is reported as information.\n\nAnswer with -32700 or -32600 and keep reading.",
 		Source: stdioSource},
 	{ID: RuleSanitizer, Severity: teasel.Critical, Title: "Sanitizer or race detector report",
 		Help: "A sanitizer compiled into the server reported a memory error, undefined behaviour, a leak or a data race.\n\n" +
 			"These are faults even when the process survives them.\n\nFix what the report names."},
 	{ID: RuleOutOfMemory, Severity: teasel.Critical, Title: "Server runs out of memory",
-		Help: "The server died, or says that it would have, because it could not get memory.\n\n" +
-			"A message of moderate size that makes a server use all memory takes the machine down with it.\n\n" +
-			"Limit sizes and counts before allocating for them."},
+		Help: "The server died because it could not get memory, or it says that it could not and did not answer.\n\nA message of moderate size that makes a server use all memory takes the machine down with it.\n\nLimit sizes and counts before allocating for them."},
 	{ID: RuleAssertion, Severity: teasel.High, Title: "Assertion fails",
 		Help: "An assertion in the server failed because of a message, and the server lived on.\n\n" +
 			"Assertions say what cannot be; a client can make it be, and usually ends the process with it.\n\n" +
@@ -39,20 +35,15 @@ var processRules = []teasel.Rule{
 	{ID: RuleErrorLogged, Severity: teasel.Low, Title: "Programming error logged",
 		Help: "The server logged the stack trace of an error which programs do not raise on purpose, such as a reference to nothing or an endless recursion.\n\n" +
 			"The client's input reached code that was not made for it.\n\nCheck the input before it gets there."},
-	{ID: RuleHang, Severity: teasel.High, Title: "Request is never answered",
-		Help: "A well-formed request got no answer in time, though the server still answers pings.\n\n" +
-			"A client waits for ever, and so does the model that called the tool.\n\n" +
-			"Every path through a request's code must end in an answer; give slow work a deadline.",
+	{ID: RuleHang, Severity: teasel.High, Title: "Request is not answered",
+		Help:   "A well-formed request got no answer in time, although the server still answers pings.\n\nThe severity depends on what is known. It is high for a tool with openWorldHint false, and for methods that wait for nobody. It is medium when a tool that may wait for somebody else used the processor all the while. It is information when such a tool used none: the default of openWorldHint is true, so that the server may have been waiting, and nothing says how long a call may take.\n\nA client waits until its own timeout, and so does the model that called the tool. Every path through the code of a request must end in an answer; give slow work a deadline.",
 		Source: jsonrpcSource + "#response_object"},
 	{ID: RuleDeaf, Severity: teasel.High, Title: "Server answers nothing any more",
-		Help: "After this input the server runs but answers nothing, not even a ping.\n\n" +
-			"It loops, is locked, or has stopped reading. The session is lost until somebody kills the process.\n\n" +
-			"Bound the work that one message can cause, and do not do it where messages are read.",
+		Help:   "After this input the server runs but answers nothing, not even a ping.\n\nIt loops, is blocked, or has stopped reading. The session is lost until somebody kills the process. A server that handles one request at a time and may only be waiting for somebody else is reported as information.\n\nBound the work that one message can cause, and do not do it in the loop that reads messages.",
 		Source: specification + "2025-11-25/basic/utilities/ping"},
 	{ID: RuleSlow, Severity: teasel.Low, Title: "Answer takes long",
-		Help: "One request took the server much longer than its size and purpose explain.\n\n" +
-			"While it works, everything else may wait.\n\nLimit sizes and counts, or do the work in the background."},
-	{ID: RuleNoReply, Severity: teasel.Medium, Title: "Odd request with a readable id is dropped",
+		Help: "One request took much longer than its size explains.\n\nWhile the server works on it, other requests may have to wait. For a tool that may wait for somebody else this is information. --slow sets the limit.\n\nLimit sizes and counts, or do the work in the background."},
+	{ID: RuleNoReply, Severity: teasel.Medium, Title: "Unusual request with a readable id is dropped",
 		Help: "A message with an id that can be read was dropped without an answer, while the server goes on.\n\n" +
 			"The sender waits until its own timeout and never learns what was wrong. JSON-RPC wants an error, with the id or with null if it could not be read.\n\n" +
 			"Answer -32600 (or -32602) with the id.",

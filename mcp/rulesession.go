@@ -19,10 +19,10 @@ var lifecycleRules = []teasel.Rule{
 		Help:   "The result of initialize lacks protocolVersion, capabilities or serverInfo with name and version, or one has the wrong type.\n\nClients refuse the server.\n\nReturn all three.",
 		Source: lifecycleSource + "#initialization"},
 	{ID: RuleBeforeInitialize, Severity: teasel.Info, Title: "Request is served before initialize",
-		Help:   "A request was served on a session that had not been initialized.\n\nNo version has been agreed on, so that neither side knows what the answer means.\n\nRefuse everything but ping until initialize was answered.",
+		Help:   "A request was served in a session that had not been initialized. Most SDKs do this, so it is information.\n\nNo version has been agreed on, so that neither side knows what the answer means.\n\nRefuse everything but ping until initialize was answered.",
 		Source: lifecycleSource + "#initialization"},
 	{ID: RuleSecondInitialize, Severity: teasel.Info, Title: "Second initialize is accepted",
-		Help:   "initialize was accepted a second time in one session.\n\nInitialization is the first interaction and happens once; a second one changes the version under running requests.\n\nAnswer -32600.",
+		Help:   "initialize was accepted a second time in one session. Most SDKs do this, so it is information.\n\nInitialization is the first interaction and happens once; a second one changes the version under running requests.\n\nAnswer -32600.",
 		Source: lifecycleSource + "#initialization"},
 	{ID: RuleCapability, Severity: teasel.Medium, Title: "Feature works without its capability",
 		Help:   "A method works, or a notification is sent, although the server did not declare the capability it belongs to.\n\nClients will not use it, and nobody expects it to be reachable.\n\nDeclare the capability or remove the method.",
@@ -79,7 +79,7 @@ var toolRules = []teasel.Rule{
 		Help:   "A tool with readOnlyHint changed what other requests see, or one with idempotentHint answered a repetition differently.\n\nClients run read-only tools without asking.\n\nCorrect the annotation or the tool.",
 		Source: toolsSource + "#tool"},
 	{ID: RuleToolFailure, Severity: teasel.Info, Title: "Tool's failure is a protocol error",
-		Help:   "A tool that failed on valid arguments answered with a JSON-RPC error instead of a result with isError.\n\nModels see results and can correct themselves; protocol errors they often do not see.\n\nReturn isError with a message.",
+		Help:   "A tool that failed on valid arguments answered with a JSON-RPC error instead of a result with isError. The specification lists server errors under protocol errors, so this is information.\n\nModels see results and can correct themselves; protocol errors they often do not see.\n\nReturn isError with a message.",
 		Source: toolsSource + "#error-handling"},
 }
 
@@ -118,7 +118,7 @@ var sessionRules = []teasel.Rule{
 		Help:   "notifications/message has no data, or a level that is not one of the eight.\n\nClients drop it.",
 		Source: utilitiesSource + "logging#log-message-notifications"},
 	{ID: RuleCursor, Severity: teasel.Low, Title: "Invalid cursor is accepted",
-		Help:   "A list request with a cursor that the server never gave was answered with a result.\n\nA client whose cursor went stale reads the first page again and again, or nothing, and does not notice.\n\nAnswer -32602.",
+		Help:   "A list request with a cursor that the server never gave was answered with a result.\n\nA client whose cursor has expired reads the first page again and again, or nothing, and does not notice. Of a list that has one page only this is information: most SDKs ignore the cursor then.\n\nAnswer -32602.",
 		Source: utilitiesSource + "pagination#error-handling"},
 	{ID: RulePageRepeats, Severity: teasel.Medium, Title: "Pages repeat items",
 		Help:   "The same item stands on more than one page of a list.\n\nClients that follow cursors show it twice.\n\nBegin each page after the last item of the one before.",
@@ -137,9 +137,7 @@ var sessionRules = []teasel.Rule{
 			"The server looks names up in an object that inherits from the runtime. What is found there is not a tool, prompt or key of the server, but is used as one.\n\n" +
 			"Use a map without a prototype, or look for own properties only."},
 	{ID: RuleVariantKey, Severity: teasel.High, Title: "Variant of a key is taken for the key",
-		Help: "A key in another case or with extra characters is taken for the key it resembles.\n\n" +
-			"Proxies and filters that read the right key see another message than the server does.\n\n" +
-			"Compare keys exactly. (Go's encoding/json ignores case.)"},
+		Help: "A key in another case or with extra characters is taken for the key that it resembles. For a key of the message this is high, for an argument medium.\n\nProxies and filters that read the right key see another message than the server does.\n\nCompare keys exactly. (Go's encoding/json ignores case.)"},
 	{ID: RuleSameAfterGarbage, Severity: teasel.Medium, Title: "Garbage changes later answers",
 		Help: "The same request is answered differently after lines that the server could not use.\n\n" +
 			"Something of a refused message stays behind and spoils what comes later.\n\n" +
@@ -161,7 +159,7 @@ var sessionRules = []teasel.Rule{
 
 var securityRules = []teasel.Rule{
 	{ID: RuleTraversal, Severity: teasel.Critical, Title: "File outside the allowed folders is read",
-		Help:   "An answer contains the content of a file, or the names in a directory, that lies outside everything the server was given.\n\nWhoever can talk to the model can read any file that the server's user can.\n\nResolve paths, symbolic links and percent signs included, and compare with the allowed folders afterwards.",
+		Help:   "An answer contains the content of a file, or the names in a directory, that lies outside everything the server was given.\n\nWhoever can talk to the model can read any file that the server's user can. It is medium when only a symbolic link in an allowed directory leads to the file, and information when the tool's description says that it reads files anywhere.\n\nResolve paths, symbolic links and percent signs included, and compare with the allowed folders afterwards, name by name and not by the beginning of the text.",
 		Source: resourcesSource + "#security-considerations"},
 	{ID: RuleShellInjection, Severity: teasel.Critical, Title: "Argument is run by a shell",
 		Help:   "An answer contains what only a shell can have made of the argument.\n\nWhoever can talk to the model can run commands.\n\nStart programs with a list of arguments and no shell.",
