@@ -364,7 +364,7 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 		}
 	}
 	m.Target, err = rawJSON(mcpTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout,
-		StartTimeout: o.StartTimeout, Blocked: never})
+		StartTimeout: o.StartTimeout, Blocked: never, Slow: o.Slow})
 	return err
 }
 

@@ -19,6 +19,7 @@ type mcpTarget struct {
 	Timeout      time.Duration `json:"timeout"`
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
 	Blocked      []string      `json:"blocked,omitempty"` // tools that are never called
+	Slow         time.Duration `json:"slow,omitempty"`    // from when an answer is reported as slow
 }
 
 // mcpBench makes ready what it takes to run single scripts on the server of a finding.
@@ -50,7 +51,7 @@ func mcpBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	}
 	target.Session = session
 	b.bench = bench[mcp.Script]{target: target, codec: mcp.Codec{}, mutator: mcp.NewMutator(mcp.MutatorConfig{Session: session}),
-		detectors: mcp.Detectors(mcp.DetectorConfig{})}
+		detectors: mcp.Detectors(mcp.DetectorConfig{Slow: t.Slow})}
 	return b, nil
 }
 
