@@ -26,6 +26,8 @@ type Command struct {
 	Dir  string   // working directory; "": ours
 	Nice int      // added to our own niceness, where that can be had
 	Half bool     // it keeps to the latter half of our processors, where that can be had
+	// Files are open in the program as file descriptors 3 and up. The caller closes its own.
+	Files []*os.File
 }
 
 // Process is a running program. Stdin and Stdout are our ends of its pipes and take deadlines; the caller may close
@@ -105,7 +107,7 @@ func Start(c Command) (*Process, error) {
 	p.cmd = exec.Command(c.Args[0], c.Args[1:]...)
 	p.cmd.Dir = c.Dir
 	p.cmd.Env = append(append(os.Environ(), c.Env...), p.marker)
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, stdout, stderr
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = stdin, stdout, stderr, c.Files
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)

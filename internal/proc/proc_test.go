@@ -169,6 +169,23 @@ func TestEnvironmentAndDirectory(t *testing.T) {
 }
 
 // TestNothingIsLeft starts what gets away from a simple kill. Each script prints the number of what must die.
+func TestFiles(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p, err := Start(Command{Args: []string{"sh", "-c", "echo hello >&3"}, Files: []*os.File{w}})
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if text, err := io.ReadAll(r); err != nil || string(text) != "hello\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 func TestNothingIsLeft(t *testing.T) {
 	for name, script := range map[string]string{
 		"ignores everything":    `trap "" TERM INT HUP; echo $$; while :; do sleep 1000; done`,
