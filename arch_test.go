@@ -28,6 +28,12 @@ func layer(pkg string) int {
 		return 2
 	case rel == "mutate/schema", rel == "mutate/operands":
 		return 3
+	case rel == "gofunc/agent":
+		return 2
+	case rel == "gofunc/overlay", rel == "gofunc/judge":
+		return 3
+	case strings.HasPrefix(rel, "gofunc/"):
+		return 4
 	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
 		return 4
 	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
