@@ -1,0 +1,119 @@
+package overlay
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/gofunc/agent"
+)
+
+// added holds the files that are added to internal/fuzz.
+//
+//go:embed patch/*.txt
+var added embed.FS
+
+// Mode is how the inputs of a fuzz test are run.
+type Mode uint8
+
+// The modes, the fastest first.
+const (
+	ModeInvalid Mode = iota
+	ModeFast         // one testing.T serves many inputs, as long as it is clean
+	ModeSlow         // a testing.T of its own for each input: package testing is not as it was expected
+	ModeNative       // go test -fuzz as a subprocess: package internal/fuzz is not as it was expected
+)
+
+func (m Mode) String() string {
+	return [...]string{"invalid", "fast", "slow", "native"}[min(m, ModeNative)]
+}
+
+// edit is a change of one file of the standard library: what is inserted behind the only place where anchor stands.
+// It keeps to the line, so that the line numbers in stacks stay right.
+type edit struct {
+	file, anchor, insert string
+}
+
+const importAgent = ` "internal/fuzz/agent"; `
+
+// essential edits make the test binary one that runs inputs for teasel.
+var essential = []edit{
+	{"internal/fuzz/worker.go", "func RunFuzzWorker(ctx context.Context, fn func(CorpusEntry) error) error {", ` if agent.On() { return teaselServe(ctx, fn) };`},
+	{"internal/fuzz/worker.go", "\nimport (", importAgent},
+	{"internal/fuzz/fuzz.go", "func CoordinateFuzzing(ctx context.Context, opts CoordinateFuzzingOpts) (err error) {", ` if agent.On() { return teaselDescribe(opts) };`},
+	{"internal/fuzz/fuzz.go", "func ReadCorpus(dir string, types []reflect.Type) ([]CorpusEntry, error) {", ` if agent.On() { return nil, nil };`},
+	{"internal/fuzz/fuzz.go", "\nimport (", importAgent},
+	{"internal/fuzz/coverage.go", "func ResetCoverage() {", ` if agent.On() { agent.Begin(); return };`},
+	{"internal/fuzz/coverage.go", "func SnapshotCoverage() {", ` if agent.On() { agent.End(); return };`},
+	{"internal/fuzz/coverage.go", "\nimport (", importAgent},
+}
+
+// quick edits let one testing.T serve many inputs.
+var quick = []edit{
+	{"testing/fuzz.go", "\nimport (", importAgent},
+	{"testing/fuzz.go", "f.fstate.deps.ResetCoverage()\n\t\t\t}", "; " + loop},
+	{"testing/testing.go", "\nimport (", importAgent},
+	{"testing/testing.go", "func (c *common) Context() context.Context {", ` agent.Touch();`},
+	{"testing/testing.go", "func (t *T) Parallel() {", ` if agent.On() { return };`},
+}
+
+// loop stands before the call of the fuzz target in package testing.
+const loop = `if len(e.Values) == 1 { if l, ok := e.Values[0].(*agent.Loop); ok {` +
+	` var b func([]byte); var s func(string);` +
+	` switch g := ff.(type) { case func(*T, []byte): b = func(v []byte) { g(t, v) }; case func(*T, string): s = func(v string) { g(t, v) } };` +
+	` l.Run(fn, args[0], b, s, func() bool {` +
+	` if t.Failed() || len(t.cleanups) > 0 || t.hasSub.Load() { return true };` +
+	` if len(t.output) > 0 { t.mu.Lock(); t.output = t.output[:0]; t.mu.Unlock() };` +
+	` return false }); return } }`
+
+// apply changes the files that read returns. A file that the edits name is in the result.
+func apply(edits []edit, read func(file string) ([]byte, error), into map[string][]byte) error {
+	changed := map[string]string{}
+	for _, e := range edits {
+		text, ok := changed[e.file]
+		if !ok {
+			old, err := read(e.file)
+			if err != nil {
+				return err
+			}
+			text = string(old)
+		}
+		if n := strings.Count(text, e.anchor); n != 1 {
+			return fmt.Errorf("%s has %d places with %q: expected 1", e.file, n, strings.TrimSpace(e.anchor))
+		}
+		changed[e.file] = strings.Replace(text, e.anchor, e.anchor+e.insert, 1)
+	}
+	for file, text := range changed {
+		into[file] = []byte(text)
+	}
+	return nil
+}
+
+// patched returns the files of the standard library that differ in a test binary for teasel, by their names below
+// src, and how inputs are run with them. why says what is not as it was expected; the faster ways need that.
+func patched(read func(file string) ([]byte, error)) (files map[string][]byte, mode Mode, why error) {
+	files = map[string][]byte{}
+	if err := apply(essential, read, files); err != nil {
+		return nil, ModeNative, err
+	}
+	mode = ModeFast
+	if why = apply(quick, read, files); why != nil {
+		mode = ModeSlow
+	}
+	entries, err := agent.Source.ReadDir(".")
+	if err != nil {
+		return nil, ModeNative, err
+	}
+	for _, e := range entries {
+		if files["internal/fuzz/agent/"+e.Name()], err = agent.Source.ReadFile(e.Name()); err != nil {
+			return nil, ModeNative, err
+		}
+	}
+	for _, name := range [...]string{"trace.go", "teasel.go"} {
+		if files["internal/fuzz/"+name], err = added.ReadFile("patch/" + name + ".txt"); err != nil {
+			return nil, ModeNative, err
+		}
+	}
+	files["internal/fuzz/teasel_mode.go"] = fmt.Appendf(nil, "package fuzz\n\nconst teaselFast = %t\n", mode == ModeFast)
+	return files, mode, why
+}
