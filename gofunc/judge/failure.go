@@ -1,0 +1,291 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Cause is why a test process ended, where that was not its own doing.
+type Cause uint8
+
+// The causes.
+const (
+	CauseInvalid Cause = iota
+	CauseTest          // the test failed, and the process lives
+	CauseProcess       // the process ended by itself
+	CauseTimeout       // it was killed, since an input did not end in time
+	CauseMemory        // it was killed, since it held more than it may
+)
+
+// Failure is the evidence of a failed execution, which [Detect] judges.
+type Failure struct {
+	Cause  Cause
+	Text   string             // what package testing, or the process on standard error, has said
+	Status syscall.WaitStatus // of the process, if it ended by itself
+}
+
+// Detect makes a finding of a [Failure]. The rule says how the code failed, and the functions of the stack outside of
+// the runtime, or the line that called t.Error, which fault it is.
+func Detect(o *teasel.Observation) []teasel.Finding {
+	f, ok := o.Evidence.(*Failure)
+	if !ok {
+		return nil
+	}
+	v := f.verdict()
+	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, "test"), Group: v.group, Message: v.message, Detail: f.Text}
+	if f.Status.Signaled() {
+		finding.Signal = int(f.Status.Signal())
+	}
+	return []teasel.Finding{finding}
+}
+
+var _ teasel.DetectorFunc = Detect
+
+// verdict is what a failure is.
+type verdict struct{ rule, subject, group, message string }
+
+func (f *Failure) verdict() verdict {
+	switch f.Cause {
+	case CauseTimeout:
+		return stuck(f.Text)
+	case CauseMemory:
+		var frames []Frame
+		for _, g := range Goroutines(f.Text) {
+			if tests(g) {
+				frames = users(g.Frames)
+				frames = frames[max(0, len(frames)-1):] // where it was depends on the moment: what called it does not
+			}
+		}
+		return named(ruleMemory, "the test process held more memory than it may", frames)
+	case CauseProcess:
+		return died(f.Text, f.Status)
+	}
+	return failed(f.Text)
+}
+
+var (
+	panicLine  = regexp.MustCompile(`(?m)^\s*(?:\S+\.go:\d+: )?panic: (.*)`)
+	fatalLine  = regexp.MustCompile(`(?m)^fatal error: (.*)`)
+	signalLine = regexp.MustCompile(`(?m)^(SIG[A-Z]+): (.*)`)
+	elided     = regexp.MustCompile(`(?m)^\.\.\.(?:additional )?(\d+) frames elided\.\.\.`)
+	errorLine  = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): (.*)`)
+	addresses  = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
+)
+
+// failed judges a test that failed.
+func failed(text string) verdict {
+	if strings.Contains(text, "WARNING: DATA RACE") || strings.Contains(text, "race detected during execution of test") {
+		return race(text)
+	}
+	if m := panicLine.FindStringSubmatch(text); m != nil {
+		rule := rulePanic
+		if strings.Contains(m[1], "unexpected call to os.Exit") {
+			rule = ruleExit
+		}
+		return named(rule, "panic: "+m[1], inner(text))
+	}
+	v := verdict{rule: ruleFailed, subject: "test", message: "the test failed"}
+	m := errorLine.FindStringSubmatch(text)
+	if m != nil && strings.HasPrefix(m[1], "testing.go:") { // package testing itself has something to say
+		return named(ruleFailed, m[2], inner(text))
+	}
+	if m != nil {
+		v.group, v.subject, v.message = m[1], m[1], strings.TrimSpace(m[2])
+		if v.message == "" {
+			v.message = "the test failed at " + m[1]
+		}
+	}
+	return v
+}
+
+// died judges a process that ended by itself.
+func died(text string, status syscall.WaitStatus) verdict {
+	fatal := fatalLine.FindStringSubmatch(text)
+	switch {
+	case fatal != nil && (strings.Contains(text, "stack overflow") || strings.Contains(text, "stack exceeds")):
+		return overflow(text)
+	case fatal != nil && (strings.Contains(fatal[1], "out of memory") || strings.Contains(fatal[1], "cannot allocate memory")):
+		return named(ruleMemory, "fatal error: "+fatal[1], inner(text))
+	case fatal != nil && strings.Contains(fatal[1], "all goroutines are asleep"):
+		return named(ruleDeadlock, "fatal error: "+fatal[1], inner(text))
+	case fatal != nil:
+		return named(ruleFatal, "fatal error: "+fatal[1], inner(text))
+	case strings.Contains(text, "WARNING: DATA RACE"):
+		return race(text)
+	}
+	if m := panicLine.FindStringSubmatch(text); m != nil {
+		return named(rulePanic, "panic: "+m[1], inner(text))
+	}
+	if m := signalLine.FindStringSubmatch(text); m != nil {
+		return named(ruleSignal, "the process was ended by a signal: "+m[2], inner(text))
+	}
+	if status.Signaled() {
+		return verdict{rule: ruleSignal, group: status.Signal().String(), message: "the process was ended by the signal: " + status.Signal().String()}
+	}
+	return verdict{rule: ruleExit, group: fmt.Sprint(status.ExitStatus()), message: fmt.Sprintf("the process ended with exit status %d", status.ExitStatus())}
+}
+
+// named is the fault whose innermost functions of the user's are these.
+func named(rule, message string, frames []Frame) verdict {
+	v := verdict{rule: rule, message: strings.TrimSpace(message)}
+	v.subject, v.group = identity(frames)
+	if v.group == "" {
+		v.group = addresses.ReplaceAllString(v.message, "0")
+	}
+	return v
+}
+
+// deep is how many functions tell faults apart, from the innermost one of the user's outwards.
+const deep = 3
+
+// identity returns the function to blame, which is the innermost one outside of the standard library, and the text that
+// tells faults apart.
+func identity(frames []Frame) (subject, group string) {
+	var names []string
+	for _, f := range frames {
+		name := plainName(f.Function)
+		if subject == "" && !standard(f) {
+			subject = name
+		}
+		if len(names) < deep && (len(names) == 0 || names[len(names)-1] != name) {
+			names = append(names, name)
+		}
+		if subject != "" && len(names) == deep {
+			break
+		}
+	}
+	if subject == "" && len(names) > 0 {
+		subject = names[0]
+	}
+	return subject, strings.Join(names, " < ")
+}
+
+// inner returns the frames of the user's at the panic or fatal error: of the first goroutine that was printed, those
+// below the call of panic, if there is one.
+func inner(text string) []Frame {
+	for _, g := range Goroutines(text) {
+		frames := g.Frames
+		for i := range frames {
+			if frames[i].Function == "panic" || frames[i].Function == "runtime.throw" || frames[i].Function == "runtime.fatal" {
+				frames = frames[i+1:]
+				break
+			}
+		}
+		if fs := users(frames); len(fs) > 0 {
+			return fs
+		}
+	}
+	return nil
+}
+
+// overflow judges a stack that was used up: the functions that call each other for ever are the fault, wherever among
+// them it ended.
+func overflow(text string) verdict {
+	v := verdict{rule: ruleStack, message: "stack overflow"}
+	frames := inner(text)
+	for _, g := range Goroutines(text) {
+		if tests(g) {
+			frames = users(g.Frames)
+		}
+	}
+	count := map[string]int{}
+	for _, f := range frames {
+		count[plainName(f.Function)]++
+	}
+	for name, n := range count {
+		if n > 1 && (v.subject == "" || name < v.subject) { // the same one whatever the order
+			v.subject, v.group = name, name
+		}
+	}
+	if v.subject == "" {
+		return named(ruleStack, v.message, frames)
+	}
+	v.message += " in " + v.subject
+	return v
+}
+
+// race judges a report of the race detector by the innermost functions of the two accesses.
+func race(text string) verdict {
+	v := verdict{rule: ruleRace, message: "data race"}
+	var names []string
+	wants := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.Contains(line, " at 0x") && strings.Contains(line, " by ") {
+			wants = true
+			continue
+		}
+		if name := called(line); wants && name != "" && !isMachinery(name) {
+			names, wants = append(names, plainName(name)), false
+		}
+	}
+	if len(names) > 0 {
+		v.subject, v.message = names[0], "data race in "+names[0]
+		if len(names) > 1 && names[1] < names[0] {
+			names[0], names[1] = names[1], names[0]
+		}
+		v.group = strings.Join(names[:min(2, len(names))], " and ")
+	}
+	return v
+}
+
+// bottomless is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
+// out of time before it comes to it.
+const bottomless = 100_000
+
+// stuck judges a run that did not end in time, by the goroutine that ran the test.
+func stuck(text string) verdict {
+	for _, m := range elided.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil && n >= bottomless {
+			return overflow(text)
+		}
+	}
+	gs := Goroutines(text)
+	for _, g := range gs {
+		if !tests(g) {
+			continue
+		}
+		fs := users(g.Frames)
+		if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" {
+			subject := ""
+			if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
+				subject = plainName(fs[len(fs)-1].Function)
+				subject = cmp.Or(outermost(fs), subject)
+			}
+			return verdict{ruleHang, subject, subject, "the test did not end in time"}
+		}
+		v := named(ruleDeadlock, "the test did not end in time: its goroutine waits ("+g.State+")", fs)
+		return v
+	}
+	return verdict{rule: ruleHang, message: "the test did not end in time"}
+}
+
+// outermost is the function that the fuzz target called and that did not return.
+func outermost(fs []Frame) string {
+	for i := len(fs) - 1; i >= 0; i-- {
+		if !strings.Contains(fs[i].File, "_test.go") {
+			return plainName(fs[i].Function)
+		}
+	}
+	return ""
+}
+
+// tests reports whether a goroutine runs the fuzz target.
+func tests(g Goroutine) bool {
+	for _, f := range g.Frames {
+		if strings.HasPrefix(f.Function, "testing.(*F).Fuzz.func") || strings.HasPrefix(f.Function, "internal/fuzz/agent.(*Loop).Run") {
+			for _, f := range g.Frames {
+				if f.Function == "testing.tRunner" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
