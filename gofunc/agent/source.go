@@ -2,7 +2,8 @@ package agent
 
 import "embed"
 
-// Source is this package's own source, but for this file: what is added to the standard library of a test binary.
+// Source is this package's own source, but for this file: what is added to package internal/fuzz of a test
+// binary, under that package's name.
 //
-//go:embed describe.go doc.go layout.go novelty.go record.go value.go worker.go
+//go:embed describe.go doc.go layout.go novelty.go record.go runner.go value.go
 var Source embed.FS

@@ -279,7 +279,7 @@ func outermost(fs []Frame) string {
 // tests reports whether a goroutine runs the fuzz target.
 func tests(g Goroutine) bool {
 	for _, f := range g.Frames {
-		if strings.HasPrefix(f.Function, "testing.(*F).Fuzz.func") || strings.HasPrefix(f.Function, "internal/fuzz/agent.(*Loop).Run") {
+		if strings.HasPrefix(f.Function, "testing.(*F).Fuzz.func") || strings.HasPrefix(f.Function, "internal/fuzz.(*Loop).Run") {
 			for _, f := range g.Frames {
 				if f.Function == "testing.tRunner" {
 					return true

@@ -85,7 +85,7 @@ func users(frames []Frame) (out []Frame) {
 		switch {
 		case f.Function == "testing.tRunner" || strings.HasPrefix(f.Function, "testing.(*F).Fuzz."):
 			return out
-		case strings.HasPrefix(f.Function, "internal/fuzz/agent.") || f.Function == "reflect.Value.Call" || f.Function == "reflect.Value.call":
+		case strings.HasPrefix(f.Function, "internal/fuzz.") || f.Function == "reflect.Value.Call" || f.Function == "reflect.Value.call":
 			if i > 0 && len(out) > 0 {
 				return out
 			}

@@ -108,7 +108,7 @@ func write(path string, data []byte) error {
 
 // plain are the packages that are not instrumented: those that run while an input does and tell nothing of it, and those
 // whose functions the hooks use. They are the ones that go test -fuzz leaves out, and ours.
-var plain = []string{"context", "internal/fuzz/...", "internal/godebug", "internal/race", "internal/runtime/...", "internal/sync",
+var plain = []string{"context", "internal/fuzz", "internal/godebug", "internal/race", "internal/runtime/...", "internal/sync",
 	"reflect", "runtime/...", "sync/...", "syscall", "testing/...", "time",
 	// What a typed test brings into the process: its own fuzzer.
 	"github.com/teaselfuzz/teasel", "github.com/teaselfuzz/teasel/exchange/...", "github.com/teaselfuzz/teasel/gofunc", "github.com/teaselfuzz/teasel/gofunc/link",

@@ -3,6 +3,7 @@ package overlay
 import (
 	"embed"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/gofunc/agent"
@@ -34,31 +35,28 @@ type edit struct {
 	file, anchor, insert string
 }
 
-const importAgent = ` "internal/fuzz/agent"; `
+const importFuzz = ` "internal/fuzz"; `
 
 // essential edits make the test binary one that runs inputs for teasel.
 var essential = []edit{
-	{"internal/fuzz/worker.go", "func RunFuzzWorker(ctx context.Context, fn func(CorpusEntry) error) error {", ` if agent.On() { return teaselServe(ctx, fn) };`},
-	{"internal/fuzz/worker.go", "\nimport (", importAgent},
-	{"internal/fuzz/fuzz.go", "func CoordinateFuzzing(ctx context.Context, opts CoordinateFuzzingOpts) (err error) {", ` if agent.On() { return teaselDescribe(opts) };`},
-	{"internal/fuzz/fuzz.go", "func ReadCorpus(dir string, types []reflect.Type) ([]CorpusEntry, error) {", ` if agent.On() { return nil, nil };`},
-	{"internal/fuzz/fuzz.go", "\nimport (", importAgent},
-	{"internal/fuzz/coverage.go", "func ResetCoverage() {", ` if agent.On() { agent.Begin(); return };`},
-	{"internal/fuzz/coverage.go", "func SnapshotCoverage() {", ` if agent.On() { agent.End(); return };`},
-	{"internal/fuzz/coverage.go", "\nimport (", importAgent},
+	{"internal/fuzz/worker.go", "func RunFuzzWorker(ctx context.Context, fn func(CorpusEntry) error) error {", ` if On() { return teaselServe(ctx, fn) };`},
+	{"internal/fuzz/fuzz.go", "func CoordinateFuzzing(ctx context.Context, opts CoordinateFuzzingOpts) (err error) {", ` if On() { return teaselDescribe(opts) };`},
+	{"internal/fuzz/fuzz.go", "func ReadCorpus(dir string, types []reflect.Type) ([]CorpusEntry, error) {", ` if On() { return nil, nil };`},
+	{"internal/fuzz/coverage.go", "func ResetCoverage() {", ` if On() { Begin(); return };`},
+	{"internal/fuzz/coverage.go", "func SnapshotCoverage() {", ` if On() { End(); return };`},
 }
 
 // quick edits let one testing.T serve many inputs.
 var quick = []edit{
-	{"testing/fuzz.go", "\nimport (", importAgent},
+	{"testing/fuzz.go", "\nimport (", importFuzz},
 	{"testing/fuzz.go", "f.fstate.deps.ResetCoverage()\n\t\t\t}", "; " + loop},
-	{"testing/testing.go", "\nimport (", importAgent},
-	{"testing/testing.go", "func (c *common) Context() context.Context {", ` agent.Touch();`},
-	{"testing/testing.go", "func (t *T) Parallel() {", ` if agent.On() { return };`},
+	{"testing/testing.go", "\nimport (", importFuzz},
+	{"testing/testing.go", "func (c *common) Context() context.Context {", ` fuzz.Touch();`},
+	{"testing/testing.go", "func (t *T) Parallel() {", ` if fuzz.On() { return };`},
 }
 
 // loop stands before the call of the fuzz target in package testing.
-const loop = `if len(e.Values) == 1 { if l, ok := e.Values[0].(*agent.Loop); ok {` +
+const loop = `if len(e.Values) == 1 { if l, ok := e.Values[0].(*fuzz.Loop); ok {` +
 	` var b func([]byte); var s func(string);` +
 	` switch g := ff.(type) { case func(*T, []byte): b = func(v []byte) { g(t, v) }; case func(*T, string): s = func(v string) { g(t, v) } };` +
 	` l.Run(fn, args[0], b, s, func() bool {` +
@@ -89,6 +87,8 @@ func apply(edits []edit, read func(file string) ([]byte, error), into map[string
 	return nil
 }
 
+var packageClause = regexp.MustCompile(`(?m)^package agent$`)
+
 // patched returns the files of the standard library that differ in a test binary for teasel, by their names below
 // src, and how inputs are run with them. why says what is not as it was expected; the faster ways need that.
 func patched(read func(file string) ([]byte, error)) (files map[string][]byte, mode Mode, why error) {
@@ -105,9 +105,11 @@ func patched(read func(file string) ([]byte, error)) (files map[string][]byte, m
 		return nil, ModeNative, err
 	}
 	for _, e := range entries {
-		if files["internal/fuzz/agent/"+e.Name()], err = agent.Source.ReadFile(e.Name()); err != nil {
+		text, err := agent.Source.ReadFile(e.Name())
+		if err != nil {
 			return nil, ModeNative, err
 		}
+		files["internal/fuzz/teasel_"+e.Name()] = packageClause.ReplaceAll(text, []byte("package fuzz"))
 	}
 	for _, name := range [...]string{"trace.go", "teasel.go"} {
 		if files["internal/fuzz/"+name], err = added.ReadFile("patch/" + name + ".txt"); err != nil {

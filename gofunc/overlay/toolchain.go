@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -71,10 +70,6 @@ func (t *Toolchain) Run(ctx context.Context, dir string, arguments ...string) ([
 	cmd := exec.CommandContext(ctx, t.command, arguments...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), "PWD="+dir), t.env...)
-	if slices.ContainsFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "-overlay=") }) {
-		// The go command's index of the standard library does not know of packages that an overlay adds.
-		cmd.Env = append(cmd.Env, "GODEBUG="+strings.TrimPrefix(os.Getenv("GODEBUG")+",goindex=0", ","))
-	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// worker is the one that runs inputs in this process.
-type worker struct {
+// runner is the one that runs inputs in this process.
+type runner struct {
 	fds      [3]int // requests, answers, shared memory
 	m        *Memory
 	counters []byte
@@ -29,13 +29,13 @@ type worker struct {
 	news    novelty
 }
 
-var process = newWorker(os.Getenv(Environment), os.Getenv(TypesEnvironment))
+var process = newRunner(os.Getenv(Environment), os.Getenv(TypesEnvironment))
 
-func newWorker(fds, types string) *worker {
+func newRunner(fds, types string) *runner {
 	if fds == "" {
 		return nil
 	}
-	w := &worker{kinds: ParseKinds(types)}
+	w := &runner{kinds: ParseKinds(types)}
 	for i, text := range strings.Split(fds, ",") {
 		if n, err := strconv.Atoi(text); err == nil && i < len(w.fds) {
 			w.fds[i] = n
@@ -91,7 +91,7 @@ func Serve(counters []byte, fast bool, run func(arguments []any) error) error {
 }
 
 // attach maps the shared memory.
-func (w *worker) attach(counters []byte) error {
+func (w *runner) attach(counters []byte) error {
 	size := os.Getpagesize()
 	b, err := syscall.Mmap(w.fds[2], 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *worker) attach(counters []byte) error {
 }
 
 // request waits for the next batch. False: the parent is gone.
-func (w *worker) request() (bool, error) {
+func (w *runner) request() (bool, error) {
 	var b [1]byte
 	for {
 		n, err := syscall.Read(w.fds[0], b[:])
@@ -125,7 +125,7 @@ func (w *worker) request() (bool, error) {
 	}
 }
 
-func (w *worker) answer() error {
+func (w *runner) answer() error {
 	for {
 		_, err := syscall.Write(w.fds[1], []byte{0})
 		if err != syscall.EINTR {
@@ -135,7 +135,7 @@ func (w *worker) answer() error {
 }
 
 // batch runs inputs up to the first that fails.
-func (w *worker) batch(fast bool, run func([]any) error) {
+func (w *runner) batch(fast bool, run func([]any) error) {
 	m := w.m
 	w.next, m.MessageLength, m.FeaturesUsed, m.OperandsUsed = m.From, 0, 0, 0
 	for w.next < m.Count {
@@ -164,7 +164,7 @@ func (w *worker) batch(fast bool, run func([]any) error) {
 }
 
 // begin notes that the next input runs.
-func (w *worker) begin() {
+func (w *runner) begin() {
 	m := w.m
 	atomic.StoreUint32(&m.Current, w.next)
 	s := &m.Slot[w.next]
@@ -184,7 +184,7 @@ func (w *worker) begin() {
 }
 
 // end judges the input that runs.
-func (w *worker) end() {
+func (w *runner) end() {
 	w.open = false
 	m, s, j := w.m, &w.m.Slot[w.next], &w.news
 	if s.Ask&AskOperands != 0 {
@@ -202,20 +202,20 @@ func (w *worker) end() {
 }
 
 // input returns the bytes of the next input, which are not to be written to.
-func (w *worker) input() []byte {
+func (w *runner) input() []byte {
 	s := &w.m.Slot[w.next]
 	from := s.Offset - w.m.Inputs
 	return w.m.Input[from:][:s.Length:s.Length]
 }
 
 // private returns a copy of b that the target may write to until the next call.
-func (w *worker) private(b []byte) []byte {
+func (w *runner) private(b []byte) []byte {
 	w.copied = append(w.copied[:0], b...)
 	return w.copied[:len(b):len(b)]
 }
 
 // arguments appends the values of the next input.
-func (w *worker) arguments(values []any) []any {
+func (w *runner) arguments(values []any) []any {
 	w.parts = Split(w.kinds, w.private(w.input()), w.parts[:0])
 	for i, k := range w.kinds {
 		values = append(values, k.Value(w.parts[i]))
@@ -224,7 +224,7 @@ func (w *worker) arguments(values []any) []any {
 }
 
 // Loop is an argument that stands for all inputs of a batch.
-type Loop struct{ w *worker }
+type Loop struct{ w *runner }
 
 // Run calls the fuzz target with one input after another, until dirty says that what target is the first argument of
 // cannot serve another one. A target of one argument that is bytes or a string is called as bytes or text, for speed.
