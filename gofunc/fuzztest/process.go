@@ -1,0 +1,168 @@
+package fuzztest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel/gofunc/agent"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
+
+// process is a test binary that runs as a fuzz worker. One goroutine at a time uses it.
+type process struct {
+	m       *memory
+	running *proc.Process
+	request int // our ends of the pipes
+	answer  int
+	reading sync.WaitGroup // of its standard output
+	watch   *watchdog
+	gone    bool
+	written int64 // bytes of standard error before the batch
+}
+
+// death is how a test process ended.
+type death struct {
+	cause  judge.Cause
+	status syscall.WaitStatus
+	stderr string
+}
+
+// startProcess starts the test binary. It says nothing until the first batch.
+func startProcess(t *Target, m *memory) (*process, error) {
+	var ours, theirs [2]int
+	var err error
+	for _, pair := range [...]struct{ reader, writer *int }{{&theirs[0], &ours[0]}, {&ours[1], &theirs[1]}} {
+		var p [2]int
+		if e := syscall.Pipe2(p[:], syscall.O_CLOEXEC); e != nil {
+			err = errors.Join(err, fmt.Errorf("making a pipe: %w", e))
+		}
+		*pair.reader, *pair.writer = p[0], p[1]
+	}
+	if err != nil {
+		return nil, err
+	}
+	files := []*os.File{os.NewFile(uintptr(theirs[0]), "request"), os.NewFile(uintptr(theirs[1]), "answer"), m.file}
+	p := &process{m: m, request: ours[0], answer: ours[1]}
+	p.running, err = proc.Start(proc.Command{
+		Args:  append([]string{t.Binary}, t.arguments(true)...),
+		Env:   append([]string{agent.Environment + "=3,4,5", agent.TypesEnvironment + "=" + t.types()}, t.Env...),
+		Dir:   t.Dir,
+		Files: files,
+	})
+	err = errors.Join(err, files[0].Close(), files[1].Close())
+	if err != nil {
+		syscall.Close(p.request)
+		syscall.Close(p.answer)
+		if p.running != nil {
+			err = errors.Join(err, p.running.Close())
+		}
+		return nil, err
+	}
+	p.reading.Go(func() { io.Copy(io.Discard, p.running.Stdout) }) // a full pipe would stop the test
+	p.watch = newWatchdog(p.running.PID(), m, t.memory())
+	return p, nil
+}
+
+// run has the process run the batch. It returns how many slots were run; with a death, the last of them is to blame.
+func (p *process) run(ctx context.Context, limit limits) (done int, d *death, err error) {
+	m := p.m
+	atomic.AddUint32(&m.Round, 1)
+	m.Current, m.Done = m.From, m.From
+	p.written = p.running.Written()
+	p.watch.begin(limit)
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(killed)
+		syscall.Kill(p.running.PID(), syscall.SIGKILL)
+	})
+	alive := p.trip()
+	cancelled := !stop()
+	if cancelled {
+		<-killed // its number is its own until it is closed
+	}
+	cause := p.watch.end()
+	switch {
+	case cancelled:
+		p.gone = true
+		return 0, nil, ctx.Err()
+	case alive && cause == judge.CauseInvalid:
+		return min(int(m.Done), int(m.Count)), nil, nil
+	}
+	at := min(max(int(atomic.LoadUint32(&m.Current)), int(m.From)), int(m.Count)-1)
+	d = &death{cause: cause}
+	if cause == judge.CauseInvalid {
+		d.cause = judge.CauseProcess
+	}
+	err = p.close()
+	d.status, d.stderr = p.status(), p.stderr()
+	return at + 1, d, err
+}
+
+// trip asks for the batch and waits until it was run. False: the process has ended.
+func (p *process) trip() bool {
+	var b [1]byte
+	for {
+		n, err := syscall.Write(p.request, b[:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if n != 1 {
+			return false
+		}
+		break
+	}
+	for {
+		n, err := syscall.Read(p.answer, b[:])
+		if err != syscall.EINTR {
+			return n == 1
+		}
+	}
+}
+
+// close ends the process and everything that it has started.
+func (p *process) close() error {
+	if p.gone && p.watch == nil {
+		return nil
+	}
+	p.gone = true
+	syscall.Close(p.request)
+	p.watch.close()
+	p.watch = nil
+	err := p.running.Close()
+	syscall.Close(p.answer)
+	p.reading.Wait()
+	return err
+}
+
+// failure is what the test said of the input that has failed. What the race detector found is on standard error.
+func (p *process) failure() *judge.Failure {
+	text := p.m.message()
+	if strings.Contains(text, "race detected") {
+		report, _ := p.running.Stderr(p.written)
+		text += strings.ToValidUTF8(string(report), "?")
+	}
+	return &judge.Failure{Cause: judge.CauseTest, Text: text}
+}
+
+// status is how a closed process ended.
+func (p *process) status() syscall.WaitStatus {
+	s := p.running.State()
+	if s.Signal != 0 {
+		return syscall.WaitStatus(s.Signal)
+	}
+	return syscall.WaitStatus(max(s.Code, 0) << 8)
+}
+
+// stderr is what it has written to standard error, the end of it.
+func (p *process) stderr() string {
+	text, _ := p.running.Stderr(0)
+	return strings.ToValidUTF8(string(text), "?")
+}

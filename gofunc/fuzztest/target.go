@@ -1,0 +1,178 @@
+package fuzztest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
+
+// Target is one fuzz test. [Target.Describe] has to be called before the first Open.
+type Target struct {
+	Binary  string        // the test binary, absolute
+	Dir     string        // the package's directory, which it runs in
+	Name    string        // of the fuzz test, such as FuzzParse
+	Env     []string      // added to our own environment
+	Timeout time.Duration // for one input; 0: 10 s, as go test -fuzz has it
+	Memory  uint64        // bytes that the process may hold; 0: 2 GiB
+
+	Kinds    []agent.Kind // of the fuzz target's arguments; [Target.Describe] sets it
+	Counters int          // of the compiler; [Target.Describe] sets it
+}
+
+var _ teasel.Target[[]byte] = (*Target)(nil)
+
+// StartError is a fuzz test that cannot be run.
+type StartError struct {
+	Test   string // its name
+	Reason string
+	Output string // what the test binary has written
+	Hint   string
+}
+
+func (e *StartError) Error() string { return e.Test + ": " + e.Reason }
+
+func (t *Target) timeout() time.Duration {
+	if t.Timeout == 0 {
+		return 10 * time.Second
+	}
+	return t.Timeout
+}
+
+func (t *Target) memory() uint64 {
+	if t.Memory == 0 {
+		return 2 << 30
+	}
+	return t.Memory
+}
+
+func (t *Target) types() string {
+	names := make([]string, len(t.Kinds))
+	for i, k := range t.Kinds {
+		names[i] = k.String()
+	}
+	return strings.Join(names, ",")
+}
+
+// arguments are those of the test binary.
+func (t *Target) arguments(worker bool) []string {
+	args := []string{"-test.run=^$", "-test.fuzz=^" + t.Name + "$", "-test.paniconexit0", "-test.timeout=0", "-test.fuzzcachedir=" + os.TempDir()}
+	if worker {
+		args = append(args, "-test.fuzzworker")
+	}
+	return args
+}
+
+// startTime is how long a test may take to say what it is, its TestMain and init functions included.
+const startTime = time.Minute
+
+// Describe starts the test binary, which says what its fuzz test takes. The seeds it returns are those of F.Add, packed.
+// A fuzz test that cannot be run is a [StartError].
+func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	defer r.Close()
+	p, err := proc.Start(proc.Command{Args: append([]string{t.Binary}, t.arguments(false)...),
+		Env: append([]string{agent.Environment + "=3"}, t.Env...), Dir: t.Dir, Files: []*os.File{w}})
+	w.Close()
+	if err != nil {
+		return nil, err
+	}
+	output := make(chan []byte, 1)
+	go func() {
+		text, _ := io.ReadAll(io.LimitReader(p.Stdout, 64<<10))
+		output <- text
+		io.Copy(io.Discard, p.Stdout)
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Unix(1, 0)) })
+	text, readErr := io.ReadAll(r)
+	stop()
+	if ctx.Err() == nil {
+		select {
+		case <-p.Ended():
+		case <-ctx.Done():
+		}
+	}
+	err = p.Close()
+	stdout, stderr := <-output, func() []byte { b, _ := p.Stderr(0); return b }()
+	if err != nil {
+		return nil, err
+	}
+	said := string(bytes.TrimSpace(append(append(stdout, '\n'), stderr...)))
+	if ctx.Err() == context.DeadlineExceeded {
+		return nil, &StartError{Test: t.Name, Reason: "it did not come to F.Fuzz within " + startTime.String(), Output: said}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if readErr != nil || len(text) == 0 {
+		return nil, t.silent(said, p.State())
+	}
+	return t.described(text)
+}
+
+// silent says why a test binary ended without a description.
+func (t *Target) silent(said string, s proc.State) error {
+	e := &StartError{Test: t.Name, Output: said}
+	switch {
+	case strings.Contains(said, "--- FAIL"), strings.Contains(said, "panic: "):
+		e.Reason, e.Hint = "it failed before F.Fuzz", "plain 'go test -run "+t.Name+"' should show the same"
+	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
+		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here: 'go test -v -run "+t.Name+"' shows what"
+	case strings.Contains(said, "no fuzz tests to fuzz"):
+		e.Reason = "the test binary has no such fuzz test"
+	case s.Signal != 0:
+		e.Reason = "the test binary was ended by " + s.Signal.String()
+	default:
+		e.Reason, e.Hint = fmt.Sprintf("the test binary ended with exit status %d before F.Fuzz", s.Code), "does an init function or TestMain end the process, or F.Fuzz never get called?"
+	}
+	return e
+}
+
+func (t *Target) described(text []byte) (seeds [][]byte, err error) {
+	var d agent.Description
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("reading what %s says of itself: %w", t.Name, err)
+	}
+	t.Kinds, t.Counters = d.Kinds(), d.Counters
+	for i, k := range t.Kinds {
+		if k == agent.KindInvalid {
+			return nil, &StartError{Test: t.Name, Reason: fmt.Sprintf("argument %d is of type %s, which teasel does not know", i+1, d.Types[i])}
+		}
+	}
+	for _, s := range d.Seeds {
+		in, err := Codec{t.Kinds}.Decode(s)
+		if err != nil {
+			return nil, fmt.Errorf("reading a seed of %s: %w", t.Name, err)
+		}
+		seeds = append(seeds, in)
+	}
+	return seeds, nil
+}
+
+// Open starts the test. What it returns is also a [teasel.BatchExecutor], a [teasel.Learner] and a [teasel.Resetter],
+// and gives [judge.Failure] as evidence.
+func (t *Target) Open(_ context.Context, _ teasel.Role) (teasel.Executor[[]byte], error) {
+	m, err := newMemory(t.Counters)
+	if err != nil {
+		return nil, err
+	}
+	e := &executor{target: t, m: m, doubts: map[uint32]uint8{}}
+	e.history.Room = operandRoom
+	if e.process, err = startProcess(t, m); err != nil {
+		return nil, e.failed(err)
+	}
+	return e, nil
+}

@@ -1,0 +1,69 @@
+package session
+
+import (
+	"sync"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Combiner makes one campaign of many for those who look on: what happens in each is reported, and their statistics are
+// added up. Reporters may be called at once.
+type Combiner struct {
+	To teasel.Reporter
+
+	mu    sync.Mutex
+	stats []teasel.Stats // the last of each campaign
+}
+
+// Reporter returns the reporter of one more campaign.
+func (c *Combiner) Reporter() teasel.Reporter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats = append(c.stats, teasel.Stats{})
+	return &share{c, len(c.stats) - 1}
+}
+
+type share struct {
+	c     *Combiner
+	index int
+}
+
+// Report implements [teasel.Reporter].
+func (s *share) Report(e teasel.Event) error {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e.Kind {
+	case teasel.EventProgress:
+		c.stats[s.index] = e.Stats
+		e.Stats = Sum(c.stats)
+	}
+	return c.To.Report(e)
+}
+
+// Sum adds the statistics of campaigns that ran side by side. Findings that several have are counted in each.
+func Sum(all []teasel.Stats) (sum teasel.Stats) {
+	stages := map[string]int{}
+	for _, s := range all {
+		sum.Elapsed, sum.LastKept, sum.LastFound = max(sum.Elapsed, s.Elapsed), max(sum.LastKept, s.LastKept), max(sum.LastFound, s.LastFound)
+		sum.Executions += s.Executions
+		sum.Corpus += s.Corpus
+		sum.Evicted += s.Evicted
+		sum.Features += s.Features
+		sum.Waiting += s.Waiting
+		sum.Findings += s.Findings
+		sum.Workers += s.Workers
+		sum.Memory = max(sum.Memory, s.Memory) // of this process, which is the same one
+		for _, g := range s.Stages {
+			at, ok := stages[g.Name]
+			if !ok {
+				at = len(sum.Stages)
+				stages[g.Name] = at
+				sum.Stages = append(sum.Stages, teasel.StageStats{Name: g.Name})
+			}
+			sum.Stages[at].Executions += g.Executions
+			sum.Stages[at].Kept += g.Kept
+		}
+	}
+	return sum
+}

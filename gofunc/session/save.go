@@ -1,0 +1,102 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Saver is a reporter that saves findings to the package's testdata, where plain go test runs them from then on.
+// A finding that is made simpler replaces what was saved of it before. The zero value of all fields but Dir and Test
+// is fine; fields are set before the first report.
+type Saver struct {
+	Dir  string // the package's directory
+	Test string // the fuzz test's name
+
+	mu    sync.Mutex
+	saved map[string]string // files by the finding's id
+	mine  map[string]bool   // files that were not there before
+}
+
+var _ teasel.Reporter = (*Saver)(nil)
+
+// Report implements [teasel.Reporter].
+func (s *Saver) Report(e teasel.Event) error {
+	if e.Kind != teasel.EventFound {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.saved == nil {
+		s.saved, s.mine = map[string]string{}, map[string]bool{}
+	}
+	id := e.Finding.ID()
+	file, isNew, err := s.write(e.Finding.Input)
+	if err != nil {
+		return fmt.Errorf("saving a finding: %w", err)
+	}
+	before := s.saved[id]
+	s.saved[id] = file
+	if isNew {
+		s.mine[file] = true
+	}
+	if before != "" && before != file && s.mine[before] {
+		delete(s.mine, before)
+		return os.Remove(before)
+	}
+	return nil
+}
+
+// File returns where a finding was saved; "": it was not.
+func (s *Saver) File(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.saved[id]
+}
+
+// write saves an input under the name that go test -fuzz gives it. An input that is there under another name is left there.
+func (s *Saver) write(data []byte) (file string, isNew bool, err error) {
+	dir := filepath.Join(s.Dir, "testdata", "fuzz", s.Test)
+	file = filepath.Join(dir, teasel.Key(data))
+	if _, err := os.Lstat(file); err == nil {
+		return file, false, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", false, err
+	}
+	for _, e := range entries {
+		if old, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && bytes.Equal(old, data) {
+			return filepath.Join(dir, e.Name()), false, nil
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", false, err
+	}
+	return file, true, write(file, data)
+}
+
+// write writes a file durably, and never shows half of it.
+func write(file string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), ".teasel-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}

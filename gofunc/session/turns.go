@@ -1,0 +1,143 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Turns shares processors among campaigns: no more than so many of their executors run at once, for a slice of time each.
+// Who has had the least time comes next, and time counts the less, the more a campaign has found lately. That is stride
+// scheduling (Waldspurger and Weihl, 1995) with weights that change. All methods may be called at once.
+type Turns struct {
+	slice time.Duration
+
+	mu      sync.Mutex
+	free    int
+	over    bool
+	waiting []*turn
+}
+
+// NewTurns returns turns for so many executors at once. A slice of 0 is a tenth of a second.
+func NewTurns(executors int, slice time.Duration) *Turns {
+	if slice == 0 {
+		slice = time.Second / 10
+	}
+	return &Turns{free: executors, slice: slice}
+}
+
+// End lets everybody run, so that campaigns whose time is over can end.
+func (t *Turns) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	for _, w := range t.waiting {
+		close(w.granted)
+	}
+	t.waiting = nil
+}
+
+// Lane is the share of one campaign. It is a reporter that counts what the campaign keeps.
+type Lane struct {
+	turns *Turns
+
+	used   time.Duration // weighted; under the mutex of turns
+	recent float64       // testcases kept lately
+}
+
+var _ teasel.Reporter = (*Lane)(nil)
+
+// Lane returns the share of one more campaign. It begins where the others are.
+func (t *Turns) Lane() *Lane {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return &Lane{turns: t}
+}
+
+// Report implements [teasel.Reporter].
+func (l *Lane) Report(e teasel.Event) error {
+	if e.Kind == teasel.EventAdded || e.Kind == teasel.EventFound {
+		l.turns.mu.Lock()
+		l.recent++
+		l.turns.mu.Unlock()
+	}
+	return nil
+}
+
+// turn is one executor's.
+type turn struct {
+	lane    *Lane
+	holds   bool
+	began   time.Time
+	granted chan struct{} // closed when a waiting turn is granted
+}
+
+// enter waits until the executor may run, or may still.
+func (w *turn) enter(ctx context.Context) error {
+	t := w.lane.turns
+	t.mu.Lock()
+	if t.over || w.holds && (len(t.waiting) == 0 || time.Since(w.began) < t.slice) {
+		t.mu.Unlock()
+		return nil
+	}
+	if w.holds {
+		t.release(w)
+	}
+	w.granted = make(chan struct{})
+	t.waiting = append(t.waiting, w)
+	t.grant()
+	granted := w.granted
+	t.mu.Unlock()
+	select {
+	case <-granted:
+		return nil
+	case <-ctx.Done():
+		w.leave()
+		return ctx.Err()
+	}
+}
+
+// leave gives up a turn, or the wait for one.
+func (w *turn) leave() {
+	t := w.lane.turns
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.waiting {
+		if t.waiting[i] == w {
+			t.waiting = append(t.waiting[:i], t.waiting[i+1:]...)
+			return
+		}
+	}
+	if w.holds {
+		t.release(w)
+		t.grant()
+	}
+}
+
+// release ends a turn and charges it.
+func (t *Turns) release(w *turn) {
+	w.holds = false
+	t.free++
+	l := w.lane
+	l.used += time.Duration(float64(time.Since(w.began)) / (1 + l.recent))
+	l.recent /= 2
+}
+
+// grant gives free places to those who have had the least; among equals to who has waited longest.
+func (t *Turns) grant() {
+	for t.free > 0 && len(t.waiting) > 0 {
+		next := 0
+		for i, w := range t.waiting {
+			if w.lane.used < t.waiting[next].lane.used {
+				next = i
+			}
+		}
+		w := t.waiting[next]
+		t.waiting = append(t.waiting[:next], t.waiting[next+1:]...)
+		t.free--
+		w.holds, w.began = true, time.Now()
+		close(w.granted)
+	}
+}
