@@ -1,0 +1,197 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/session"
+)
+
+// counting is a target that says how many of its kind run at once.
+type counting struct {
+	now, most *atomic.Int32
+	runs      atomic.Uint64
+}
+
+func (c *counting) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return c, nil }
+func (c *counting) Close() error                                                       { return nil }
+func (c *counting) Reset(context.Context) error                                        { return nil }
+func (c *counting) Learn([]teasel.Feature, float64)                                    {}
+func (c *counting) BatchSize() int                                                     { return 4 }
+
+func (c *counting) Exec(_ context.Context, _ []byte, obs *teasel.Observation) error {
+	n := c.now.Add(1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
+	}
+	c.runs.Add(1)
+	obs.Exit = teasel.ExitOK
+	c.now.Add(-1)
+	return nil
+}
+
+func (c *counting) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range ins {
+		if err := c.Exec(ctx, ins[i], &obs[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(ins), nil
+}
+
+// Everybody gets a turn, no more at once than there are turns, and all end when it is over.
+func TestTurns(t *testing.T) {
+	var now, most atomic.Int32
+	turns := session.NewTurns(2, time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	targets := make([]*counting, 5)
+	var group sync.WaitGroup
+	for i := range targets {
+		targets[i] = &counting{now: &now, most: &most}
+		lane := turns.Lane()
+		ex, err := session.Target{Target: targets[i], Lane: lane}.Open(ctx, teasel.Role{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			defer ex.Close()
+			for ctx.Err() == nil {
+				var obs teasel.Observation
+				if err := ex.Exec(ctx, nil, &obs); err != nil && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				_ = lane.Report(teasel.Event{Kind: teasel.EventAdded})
+			}
+		})
+	}
+	for started := 0; started < len(targets); { // until each has run
+		started = 0
+		for _, c := range targets {
+			if c.runs.Load() > 0 {
+				started++
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if n := most.Load(); n > 2 {
+		t.Errorf("%d ran at once, want 2 at most", n)
+	}
+	turns.End()
+	cancel()
+	group.Wait()
+}
+
+// Who waits for a turn that never comes ends with its context.
+func TestTurnsEndWithContext(t *testing.T) {
+	turns := session.NewTurns(1, time.Hour)
+	var now, most atomic.Int32
+	open := func() teasel.Executor[[]byte] {
+		ex, err := session.Target{Target: &counting{now: &now, most: &most}, Lane: turns.Lane()}.Open(t.Context(), teasel.Role{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ex
+	}
+	first, second := open(), open()
+	var obs teasel.Observation
+	if err := first.Exec(t.Context(), nil, &obs); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := second.Exec(ctx, nil, &obs); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want a cancelled context", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Exec(t.Context(), nil, &obs); err != nil {
+		t.Errorf("the turn was not given back: %v", err)
+	}
+}
+
+func TestSaver(t *testing.T) {
+	dir := t.TempDir()
+	s := &session.Saver{Dir: dir, Test: "FuzzX"}
+	folder := filepath.Join(dir, "testdata", "fuzz", "FuzzX")
+	found := func(input string) {
+		t.Helper()
+		f := teasel.Finding{Rule: "go/panic", Subject: "m.F", Input: []byte(input)}
+		if err := s.Report(teasel.Event{Kind: teasel.EventFound, Finding: f}); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(s.File(f.ID())); err != nil || string(b) != input {
+			t.Errorf("%q is saved as %q: %v", input, b, err)
+		}
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Join(folder, "by-hand")
+	if err := os.WriteFile(mine, []byte("small"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	found("long input")
+	found("shorter") // replaces the first
+	found("small")   // which the user has saved under a name of his own
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != "by-hand" {
+		t.Errorf("%v are left, want the user's file alone", entries)
+	}
+	found("another again")
+	if _, err := os.Stat(mine); err != nil {
+		t.Error("the user's file was removed")
+	}
+}
+
+func ExampleSum() {
+	sum := session.Sum([]teasel.Stats{{Executions: 3, Corpus: 1}, {Executions: 4, Corpus: 2}})
+	fmt.Println(sum.Executions, sum.Corpus)
+	// Output: 7 3
+}
+
+// keep holds what was reported.
+type keep struct{ events []teasel.Event }
+
+func (k *keep) Report(e teasel.Event) error {
+	k.events = append(k.events, e)
+	return nil
+}
+
+func TestCombiner(t *testing.T) {
+	k := &keep{}
+	c := session.Combiner{To: k}
+	a, b := c.Reporter(), c.Reporter()
+	for _, r := range []teasel.Reporter{a, b, a} {
+		if err := r.Report(teasel.Event{Kind: teasel.EventProgress, Stats: teasel.Stats{Executions: 10}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := k.events[2].Stats.Executions; len(k.events) != 3 || n != 20 {
+		t.Errorf("%d executions in %d events, want 20 in 3", n, len(k.events))
+	}
+}
+
+func TestLimit(t *testing.T) {
+	reached := 0
+	l := session.Limit{Findings: 2, Reached: func() { reached++ }}
+	for i, subject := range []string{"a", "a", "b", "b", "c"} {
+		if err := l.Report(teasel.Event{Kind: teasel.EventFound, Finding: teasel.Finding{Rule: "r", Subject: subject}}); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(i/2, 1); reached != want {
+			t.Errorf("after %d findings: reached %d times, want %d", i+1, reached, want)
+		}
+	}
+}
