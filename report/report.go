@@ -32,6 +32,8 @@ type Run struct {
 	Blocked  []string       // what was not because it may destroy something
 	Dir      string         // the campaign's directory; "": none, findings have no file then
 
+	// File returns the path of a finding's file, "" if it has none; nil: it is in the campaign's directory.
+	File func(teasel.Finding) string
 	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
 	Repro func(teasel.Finding) string
 	// ByHand returns the command that shows a finding without teasel, "" if there is none; nil: there is none.
@@ -108,6 +110,9 @@ func (r *Run) rules() []teasel.Rule {
 
 // reproducer returns the path of a finding's file; "": it has none.
 func (r *Run) reproducer(f *teasel.Finding) string {
+	if r.File != nil {
+		return r.File(*f)
+	}
 	if r.Dir == "" {
 		return ""
 	}
@@ -118,10 +123,11 @@ func (r *Run) repro(f *teasel.Finding) string {
 	if r.Repro != nil {
 		return r.Repro(*f)
 	}
-	if r.Dir == "" {
+	file := r.reproducer(f)
+	if file == "" {
 		return ""
 	}
-	return "teasel repro " + Quote(r.reproducer(f))
+	return "teasel repro " + Quote(file)
 }
 
 // byHand returns the command that shows a finding without teasel; "": there is none.

@@ -155,7 +155,9 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 func (r *Run) location(f *teasel.Finding) string {
 	file := filepath.FromSlash(r.Source)
 	if file == "" {
-		file = filepath.Join(r.Dir, "findings", f.ID()+".json")
+		if file = filepath.FromSlash(r.reproducer(f)); file == "" {
+			file = filepath.Join("findings", f.ID()+".json")
+		}
 	}
 	root, err := filepath.Abs(r.Root)
 	if err == nil {
