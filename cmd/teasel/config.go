@@ -37,6 +37,7 @@ type config struct {
 
 	MCP      mcpConfig         `toml:"mcp"`
 	Native   nativeConfig      `toml:"native"`
+	Go       goConfig          `toml:"go"`
 	Severity map[string]string `toml:"severity"` // by rule; "off" drops its findings
 }
 
@@ -71,6 +72,15 @@ type nativeConfig struct {
 	Mode     *string  `toml:"mode"`
 	Tracer   *string  `toml:"tracer"`
 	NoBind   *bool    `toml:"no-affinity"`
+}
+
+// goConfig holds the flags of teasel go, and the packages.
+type goConfig struct {
+	Packages []string `toml:"packages"`
+	Run      *string  `toml:"run"`
+	Tags     *string  `toml:"tags"`
+	Race     *bool    `toml:"race"`
+	Memory   *string  `toml:"memory-limit"`
 }
 
 // configure reads the configuration and sets the flags that are not on the command line, from it and from the

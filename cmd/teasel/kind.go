@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -29,6 +30,7 @@ func kinds() []kind {
 	return []kind{
 		{"mcp", mcp.Rules, mcpBench, resumeMCP, nil},
 		{"native", native.Rules, nativeBench, resumeNative, nativeByHand},
+		{"go", judge.Rules, goBench, resumeGo, goByHand},
 	}
 }
 

@@ -167,7 +167,7 @@ started, 4 our own failure, 130 interrupted.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newMCP(), newNative(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
+	root.AddCommand(newMCP(), newNative(), newGo(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
 		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
 	addCompletion(root)
 	return root

@@ -12,6 +12,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/report"
@@ -39,6 +40,11 @@ not (it may have been mended), 3 the target could not be started.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tries < 1 {
 				return usage("", "--tries %d: expected 1 or more", tries)
+			}
+			if f, err := corpusFileFinding(args[0]); err != nil {
+				return err
+			} else if f != nil {
+				return reproCorpusFile(cmd, f, tries)
 			}
 			f, err := readFinding(args[0])
 			if err != nil {
@@ -132,11 +138,14 @@ func targetFailure(err error) error {
 	var server *mcp.StartError
 	var program *native.StartError
 	var mutator *native.MutatorError
+	var test *fuzztest.StartError
 	switch {
 	case errors.As(err, &server):
 		return notStarted(server, server.Stderr, server.Hint)
 	case errors.As(err, &program):
 		return notStarted(program, program.Stderr, program.Hint)
+	case errors.As(err, &test):
+		return notStarted(test, test.Output, test.Hint)
 	case errors.As(err, &mutator):
 		text := mutator.Error()
 		for i, f := range mutator.Stack {

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/gofunc/packages"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// goOptions are the flags of teasel go. They are stored with each campaign.
+type goOptions struct {
+	options
+	Packages    []string          `json:"packages"`
+	Run         string            `json:"run,omitempty"`
+	Race        bool              `json:"race,omitempty"`
+	Tags        string            `json:"tags,omitempty"`
+	MemoryLimit size              `json:"memory_limit,omitempty"`
+	Severity    map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	DryRun      bool              `json:"-"`
+	Config      string            `json:"-"`
+}
+
+// goPresets are what the profiles say of a run of fuzz tests. The time limit of an input is that of go test -fuzz.
+var goPresets = map[string]preset{
+	"quick":     {time.Minute, 10 * time.Second, 0, 1 << 30},
+	"standard":  {5 * time.Minute, 10 * time.Second, 0, 1 << 30},
+	"intensive": {0, 10 * time.Second, 0, 2 << 30},
+	"ci":        {30 * time.Second, 10 * time.Second, 42, 1 << 30},
+}
+
+func newGo() *cobra.Command {
+	o := &goOptions{}
+	cmd := &cobra.Command{
+		Use:   "go [flags] [PACKAGES]",
+		Short: "Run the fuzz tests of Go packages, func FuzzX(f *testing.F), as they stand",
+		Long: `Run the fuzz tests that Go packages have, without any change of them: func FuzzX(f *testing.F).
+
+PACKAGES are written as for 'go test', and the current one if there are none. The fuzz tests of all of them run side by
+side and share the time by what each still finds; a crash ends none of them. Each finding is confirmed in a fresh
+process, minimised, and saved to testdata/fuzz/FuzzX, so that plain 'go test' fails on it from then on. What is worth
+keeping otherwise is kept outside of the repository, and the next run begins with it.`,
+		Example: `  teasel go ./...
+  teasel go --run FuzzParse --duration 10m ./parser
+  teasel go --profile ci --format sarif ./... > teasel.sarif
+  teasel repro parser/testdata/fuzz/FuzzParse/4f1c8a0d2b6e9f37`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			table := func(c *config) (any, []string) { return &c.Go, c.Go.Packages }
+			if o.Packages, o.Severity, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
+				return err
+			}
+			return runGo(cmd, o)
+		},
+	}
+	addOptions(cmd, &o.options)
+	f := cmd.Flags()
+	out := f.Lookup("out")
+	out.Usage, out.DefValue, o.Out = "directory of the campaigns (default: below the user's cache directory)", "", ""
+	f.StringVar(&o.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
+	f.StringVar(&o.Run, "run", "", "regular expression: run only the fuzz tests whose names match")
+	f.BoolVar(&o.Race, "race", false, "build with the race detector")
+	f.StringVar(&o.Tags, "tags", "", "build tags, separated by commas")
+	f.Var(&o.MemoryLimit, "memory-limit", "memory that a test process may hold; 0: 2GiB")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show which fuzz tests there are, and end")
+	return cmd
+}
+
+func (o *goOptions) flags() overlay.Flags { return overlay.Flags{Race: o.Race, Tags: o.Tags} }
+
+func runGo(cmd *cobra.Command, o *goOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	p, ok := goPresets[o.profileName()]
+	if !ok {
+		return usage("", "no such profile %q, expected quick, standard, intensive or ci", o.Profile)
+	}
+	o.settle(func(name string) bool { return isSet(cmd.Flags(), name) }, p)
+	if len(o.Packages) == 0 {
+		o.Packages = []string{"."}
+	}
+	s, err := planGo(cmd.Context(), o, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if o.DryRun {
+		for _, pkg := range s.packages {
+			for _, t := range pkg.Tests {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", pkg.Path, t.Name)
+			}
+		}
+		return nil
+	}
+	if err := s.prepare(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	return s.run(cmd)
+}
+
+// goCache is where builds and corpora of Go packages are kept.
+func goCache() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", usage("set HOME, or XDG_CACHE_HOME", "looking for the cache directory: %w", err)
+	}
+	return filepath.Join(dir, "teasel", "go"), nil
+}
+
+// goBuilder finds the toolchain of a directory's module.
+func goBuilder(ctx context.Context, dir string) (*overlay.Builder, error) {
+	tc, err := overlay.FindToolchain(ctx, dir)
+	if err != nil {
+		return nil, goFailure(ctx, err)
+	}
+	cache, err := goCache()
+	if err != nil {
+		return nil, err
+	}
+	b, err := overlay.NewBuilder(tc, cache)
+	if err != nil {
+		return nil, goFailure(ctx, err)
+	}
+	return b, nil
+}
+
+// goFailure is an error of the go command, whose own words are for the user.
+func goFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exit{status: exitInterrupted}
+	}
+	var g *overlay.GoError
+	if errors.As(err, &g) {
+		return &exit{status: exitUsage, err: err}
+	}
+	return failure(err)
+}
+
+// planGo finds the fuzz tests that were asked for.
+func planGo(ctx context.Context, o *goOptions, stderr io.Writer) (*goSession, error) {
+	run, err := regexp.Compile(o.Run)
+	if err != nil {
+		return nil, usage("", "--run: %w", err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, failure(err)
+	}
+	b, err := goBuilder(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if b.Toolchain.Module == "" && b.Toolchain.Work == "" {
+		return nil, usage("to make a module of this directory: go mod init NAME", "there is no go.mod file in this directory or above it")
+	}
+	s := &goSession{options: o, builder: b, dir: dir}
+	found, bad, err := packages.Find(ctx, b.Toolchain, dir, o.flags(), run, o.Packages)
+	if err != nil {
+		return nil, goFailure(ctx, err)
+	}
+	for _, p := range bad {
+		fmt.Fprintf(stderr, "teasel: warning: %s is left out: %s\n", p.Path, report.Plain(p.Err.Error()))
+		s.skip(p.Path, p.Err.Error())
+	}
+	s.packages = found
+	if len(found) > 0 {
+		return s, nil
+	}
+	if len(bad) > 0 {
+		return nil, &exit{status: exitTarget, err: errors.New("there is no package with a fuzz test that can be read")}
+	}
+	if o.Run != "" {
+		return nil, usage("'teasel go --dry-run ./...' lists all there are", "no fuzz test in these packages matches --run %s", o.Run)
+	}
+	return nil, usage("for all packages of the module: teasel go ./...\nhint: to write a fuzz test: teasel go new PACKAGE", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
+}

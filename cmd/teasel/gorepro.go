@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
+)
+
+// goBench builds the package of a finding and makes ready what it takes to run single inputs of its fuzz test.
+func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
+	var g goTarget
+	if err := described(raw, &g); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(g.Dir); err != nil {
+		return nil, usage("a finding is shown again on the source that it was found in", "the package's directory: %w", err)
+	}
+	b, err := goBuilder(ctx, g.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if b.Mode == overlay.ModeNative {
+		return nil, &exit{status: exitTarget, err: fmt.Errorf("%s is not as teasel expects it: %w", b.Toolchain.Version, b.Why)}
+	}
+	cache, err := goCache()
+	if err != nil {
+		return nil, err
+	}
+	binary, err := buildGo(ctx, b, g.Dir, overlay.Flags{Race: g.Race, Tags: g.Tags}, cache)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, &exit{status: exitInterrupted}
+		}
+		return nil, &exit{status: exitTarget, err: err}
+	}
+	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Timeout: g.Timeout, Memory: uint64(g.Memory)}
+	if _, err := t.Describe(ctx); err != nil {
+		return nil, cutShort(ctx, err)
+	}
+	c := fuzztest.Campaign(t, nil)
+	return &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors()}, nil
+}
+
+// goByHand returns the command that shows a finding without teasel.
+func goByHand(raw json.RawMessage, f *teasel.Finding, _ string) string {
+	var g goTarget
+	if described(raw, &g) != nil {
+		return ""
+	}
+	file := teasel.Key(f.Input)
+	if _, err := os.Stat(filepath.Join(g.Dir, "testdata", "fuzz", g.Test, file)); err != nil {
+		return "" // it is not saved there any more
+	}
+	return byHandGo(g.Dir, g.Test, file, overlay.Flags{Race: g.Race, Tags: g.Tags})
+}
+
+// resumeGo says how a campaign of fuzz tests goes on: every run begins with what the last one has kept.
+func resumeGo(_ *cobra.Command, dir *corpus.Dir, _ func(*options)) error {
+	var o goOptions
+	err := stored(dir, &o)
+	if e := dir.Close(); err == nil && e != nil {
+		err = failure(e)
+	}
+	if err != nil {
+		return err
+	}
+	return usage("teasel go "+strings.Join(o.Packages, " "), "a run of fuzz tests is not resumed: the next one begins with what it has kept")
+}
+
+// corpusFileFinding makes a finding of one of Go's corpus files, testdata/fuzz/FuzzX/NAME; nil: the file is none.
+func corpusFileFinding(path string) (*corpus.FindingFile, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(data, []byte(fuzztest.Header)) {
+		return nil, nil
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, failure(err)
+	}
+	tests := filepath.Dir(full)
+	fuzz := filepath.Dir(tests)
+	if filepath.Base(fuzz) != "fuzz" || filepath.Base(filepath.Dir(fuzz)) != "testdata" {
+		return nil, usage("expected a file of the package's testdata/fuzz/FuzzX", "%s is one of Go's corpus files, but where it is does not say of which fuzz test", path)
+	}
+	raw, err := rawJSON(goTarget{Dir: filepath.Dir(filepath.Dir(fuzz)), Test: filepath.Base(tests)})
+	return &corpus.FindingFile{Kind: "go", Target: raw, Finding: teasel.Finding{Input: data}}, err
+}
+
+// reproCorpusFile runs one of Go's corpus files as plain go test would.
+func reproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) (err error) {
+	ctx := cmd.Context()
+	r, err := goBench(ctx, f.Target)
+	if err != nil {
+		return err
+	}
+	b := r.(*bench[[]byte])
+	in, err := b.codec.Decode(f.Finding.Input)
+	if err != nil {
+		return usage("", "reading the corpus file: %w", err)
+	}
+	ex, err := b.target.Open(ctx, teasel.Role{})
+	if err != nil {
+		return cutShort(ctx, err)
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	for range tries {
+		fs, _, err := teasel.Replay(ctx, ex, []teasel.Detector{teasel.DetectorFunc(judge.Detect)}, in)
+		if err != nil {
+			return cutShort(ctx, err)
+		}
+		if len(fs) > 0 {
+			f.Finding = fs[0]
+			f.Finding.Stable, f.Finding.Tries, f.Finding.Input = 1, 1, corpusInput(b, in)
+			return b.repro(ctx, cmd.OutOrStdout(), f, 1)
+		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "not shown in %d tries\n", tries)
+	return nil
+}
+
+func corpusInput(b *bench[[]byte], in []byte) []byte {
+	data, _ := b.codec.Encode(in) // it has just been decoded
+	return data
+}

@@ -1,0 +1,375 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/gofunc/packages"
+	"github.com/teaselfuzz/teasel/gofunc/session"
+	"github.com/teaselfuzz/teasel/monitor"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// goSession is one run of many fuzz tests.
+type goSession struct {
+	options  *goOptions
+	builder  *overlay.Builder
+	dir      string // the working directory
+	packages []packages.Package
+	tests    []*goTest
+	skipped  []report.Skip
+}
+
+// goTest is one fuzz test with its campaign.
+type goTest struct {
+	pkg      *packages.Package
+	target   *fuzztest.Target
+	campaign teasel.Campaign[[]byte]
+	out      string // the campaign's directory
+	seeds    []seed[[]byte]
+	dir      *corpus.Dir
+	saver    *session.Saver
+	summary  teasel.Summary
+	err      error
+}
+
+func (t *goTest) String() string { return t.pkg.Path + " " + t.target.Name }
+
+func (s *goSession) skip(subject, reason string) {
+	s.skipped = append(s.skipped, report.Skip{Subject: subject, Reason: strings.TrimSpace(reason)})
+}
+
+// leaveOut says that a package or a fuzz test does not run, and goes on with the others.
+func (s *goSession) leaveOut(w io.Writer, subject, reason, output, hint string) {
+	fmt.Fprintf(w, "teasel: warning: %s is left out: %s\n", subject, report.Plain(reason))
+	for line := range strings.Lines(output) {
+		fmt.Fprintf(w, "  %s\n", report.Plain(strings.TrimRight(line, "\n")))
+	}
+	if hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+	s.skip(subject, reason)
+}
+
+// prepare builds the packages and asks each fuzz test what it takes.
+func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
+	if s.builder.Mode == overlay.ModeNative {
+		return &exit{status: exitTarget, err: fmt.Errorf("%s is not as teasel expects it: %w", s.builder.Toolchain.Version, s.builder.Why),
+			hint: "this teasel supports Go 1.24 to 1.27; meanwhile: go test -fuzz"}
+	}
+	if s.builder.Mode != overlay.ModeFast {
+		fmt.Fprintf(w, "teasel: warning: tests run more slowly than they could, since %s is not as teasel expects it: %v\n", s.builder.Toolchain.Version, s.builder.Why)
+	}
+	cache, err := goCache()
+	if err != nil {
+		return err
+	}
+	if s.options.Out == "" {
+		s.options.Out = filepath.Join(cache, "corpus")
+	}
+	for i := range s.packages {
+		p := &s.packages[i]
+		fmt.Fprintf(w, "teasel: building %s\n", p.Path)
+		binary, err := buildGo(ctx, s.builder, p.Dir, s.options.flags(), cache)
+		if err != nil {
+			var g *overlay.GoError
+			if ctx.Err() != nil || !errors.As(err, &g) {
+				return goFailure(ctx, err)
+			}
+			s.leaveOut(w, p.Path, "it does not build", g.Stderr, "")
+			continue
+		}
+		for _, t := range p.Tests {
+			if err := s.add(ctx, w, p, t.Name, binary); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.tests) == 0 {
+		return &exit{status: exitTarget, err: errors.New("none of the fuzz tests can be run")}
+	}
+	return nil
+}
+
+// buildGo builds the test binary of the package in dir and returns its path, which is the same for the same flags.
+func buildGo(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flags, cache string) (string, error) {
+	sum := sha256.Sum256([]byte(strings.Join(append(f.Arguments(), dir, b.Toolchain.Root), "\x00")))
+	output := filepath.Join(cache, "bin", hex.EncodeToString(sum[:])[:16], filepath.Base(dir)+".test")
+	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
+		return "", err
+	}
+	return output, b.Build(ctx, dir, f, output)
+}
+
+// add describes one fuzz test and plans its campaign.
+func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, name, binary string) error {
+	o := s.options
+	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
+	own, err := t.target.Describe(ctx)
+	if e, ok := errors.AsType[*fuzztest.StartError](err); ok {
+		s.leaveOut(w, t.String(), e.Reason, e.Output, e.Hint)
+		return nil
+	}
+	if err != nil {
+		return cutShort(ctx, err)
+	}
+	dictionary, err := loadDictionaries(&mutate.Dictionary{}, o.Dict, w)
+	if err != nil {
+		return err
+	}
+	dictionary.Add(mutate.Other, p.Constants...)
+	t.campaign = fuzztest.Campaign(t.target, dictionary)
+	t.out = filepath.Join(o.Out, filepath.FromSlash(p.Path), name)
+	t.saver = &session.Saver{Dir: p.Dir, Test: name}
+	t.gather(own, s.builder.Toolchain.Cache, o.Corpus, w)
+	s.tests = append(s.tests, t)
+	return nil
+}
+
+// gather collects the inputs to begin with: those of F.Add, of testdata, of an earlier run, of go test -fuzz, and of the
+// user's. Each is there once.
+func (t *goTest) gather(own [][]byte, cache string, dirs []string, w io.Writer) {
+	codec := t.campaign.Codec
+	known := map[string]bool{}
+	take := func(name string, in []byte) {
+		if !known[string(in)] {
+			known[string(in)] = true
+			t.seeds = append(t.seeds, seed[[]byte]{corpus.Valid, name, in})
+		}
+	}
+	for i, in := range own {
+		take(fmt.Sprintf("seed%d", i), in)
+	}
+	testdata := filepath.Join(t.pkg.Dir, "testdata", "fuzz", t.target.Name)
+	for _, dir := range append([]string{testdata, t.out, filepath.Join(cache, "fuzz", filepath.FromSlash(t.pkg.Path), t.target.Name)}, dirs...) {
+		if _, err := os.Stat(dir); err != nil {
+			continue
+		}
+		files, problems, err := corpus.Load(dir, func(data []byte) error {
+			_, err := codec.Decode(data)
+			return err
+		})
+		if err != nil {
+			fmt.Fprintf(w, "teasel: warning: %v\n", err)
+			continue
+		}
+		if !slices.Contains(dirs, dir) { // the user's may be for fuzz tests of other types
+			warn(w, problems)
+		}
+		for _, f := range files {
+			if in, err := codec.Decode(f.Data); err == nil {
+				take(filepath.Base(f.Name), in)
+			}
+		}
+	}
+	for i, in := range fuzztest.Seeds(t.target.Kinds) {
+		take(fmt.Sprintf("zero%d", i), in)
+	}
+}
+
+// goTarget is what a finding's file says of its fuzz test.
+type goTarget struct {
+	Dir     string        `json:"dir"`
+	Package string        `json:"package"`
+	Test    string        `json:"test"`
+	Race    bool          `json:"race,omitempty"`
+	Tags    string        `json:"tags,omitempty"`
+	Timeout time.Duration `json:"timeout"`
+	Memory  size          `json:"memory_limit,omitempty"`
+}
+
+// open makes the campaign's directory.
+func (s *goSession) open(t *goTest) (err error) {
+	o := s.options
+	m := corpus.Meta{Version: version, Kind: "go", Name: t.String(), Seed: o.Seed, Crashes: judge.CrashRules(), Hangs: judge.HangRules()}
+	if m.Options, err = rawJSON(o); err != nil {
+		return err
+	}
+	if m.Target, err = rawJSON(goTarget{t.pkg.Dir, t.pkg.Path, t.target.Name, o.Race, o.Tags, o.Timeout, o.MemoryLimit}); err != nil {
+		return err
+	}
+	if err := replaceCampaign(t.out); err != nil {
+		return err
+	}
+	if t.dir, err = corpus.Create(t.out, m); err != nil {
+		return usage("choose another directory with --out", "%w", err)
+	}
+	for _, sd := range t.seeds {
+		t.campaign.Seeds = append(t.campaign.Seeds, sd.in)
+		data, err := t.campaign.Codec.Encode(sd.in)
+		if err == nil {
+			err = t.dir.WriteSeed(sd.folder, sd.name, data)
+		}
+		if err != nil {
+			return failure(fmt.Errorf("writing seed %s: %w", sd.name, err))
+		}
+	}
+	return nil
+}
+
+// replaceCampaign moves the campaign of an earlier run, whose inputs are seeds of this one, to where the one before it was.
+func replaceCampaign(out string) error {
+	if err := corpus.Room(out); err != nil {
+		return usage("choose another directory with --out, or wait for it to end", "%w", err)
+	}
+	if !corpus.IsCampaign(out) {
+		return nil
+	}
+	before := out + ".previous"
+	if corpus.IsCampaign(before) {
+		if err := os.RemoveAll(before); err != nil {
+			return usage("choose another directory with --out", "removing the campaign before the last: %w", err)
+		}
+	}
+	if err := os.Rename(out, before); err != nil {
+		return usage("choose another directory with --out", "moving the last campaign aside: %w", err)
+	}
+	return nil
+}
+
+// run fuzzes all tests at once and reports.
+func (s *goSession) run(cmd *cobra.Command) (err error) {
+	o, w := s.options, cmd.ErrOrStderr()
+	defer func() {
+		for _, t := range s.tests {
+			if t.dir != nil {
+				if e := t.dir.Close(); e != nil && err == nil {
+					err = failure(e)
+				}
+			}
+		}
+	}()
+	for _, t := range s.tests {
+		if err := s.open(t); err != nil {
+			return err
+		}
+	}
+	p := plan[[]byte]{options: &o.options, severity: o.Severity}
+	p.announce(w)
+	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI})
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	all := &session.Combiner{To: live}
+	enough := &session.Limit{Findings: o.StopAfter, Reached: cancel}
+	turns := session.NewTurns(o.Workers, 0)
+	if o.Duration > 0 {
+		timer := time.AfterFunc(o.Duration, turns.End)
+		defer timer.Stop()
+	}
+	var group sync.WaitGroup
+	for _, t := range s.tests {
+		lane := turns.Lane()
+		c := &t.campaign
+		c.Target = session.Target{Target: t.target, Lane: lane}
+		c.Seed, c.Duration, c.Memory = o.Seed, o.Duration, uint64(o.Memory)
+		c.Workers = max(1, (o.Workers+len(s.tests)-1)/len(s.tests))
+		if o.Runs > 0 {
+			c.Runs = max(1, o.Runs/uint64(len(s.tests)))
+		}
+		c.NewDetectors = p.detectors(c.NewDetectors)
+		c.Reporters = []teasel.Reporter{t.dir, t.saver, lane, enough, all.Reporter()}
+		group.Go(func() {
+			t.summary, t.err = c.Run(ctx)
+			if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
+				t.err = e
+			}
+		})
+	}
+	group.Wait()
+	_ = live.Close() // what it could not show is in the report
+	return s.report(cmd)
+}
+
+func (s *goSession) title() string {
+	if len(s.tests) == 1 {
+		return s.tests[0].String()
+	}
+	return plural(len(s.tests), "fuzz test", "fuzz tests")
+}
+
+// report writes what all campaigns came to as one.
+func (s *goSession) report(cmd *cobra.Command) error {
+	o := s.options
+	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out}
+	var stats []teasel.Stats
+	files, hand := map[string]string{}, map[string]string{}
+	findings := map[string]teasel.Finding{}
+	var failed error
+	for _, t := range s.tests {
+		stats = append(stats, t.summary.Stats)
+		r.Subjects = append(r.Subjects, t.String())
+		if t.err != nil && cmd.Context().Err() == nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", t, t.err))
+		}
+		for _, f := range t.summary.Findings {
+			id := f.ID()
+			if before, ok := findings[id]; ok {
+				f.Occurrences += before.Occurrences
+			} else {
+				files[id] = s.relative(t.saver.File(id))
+				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(files[id]), o.flags())
+			}
+			findings[id] = f
+		}
+	}
+	r.Summary.Stats = session.Sum(stats)
+	for _, id := range slices.Sorted(maps.Keys(findings)) {
+		r.Summary.Findings = append(r.Summary.Findings, findings[id])
+	}
+	r.Summary.Stats.Findings = len(findings)
+	r.File = func(f teasel.Finding) string { return files[f.ID()] }
+	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
+	if failed != nil && r.Summary.Executions == 0 {
+		return targetFailure(failed)
+	}
+	if err := writeReport(cmd.OutOrStdout(), o.Format, r); err != nil {
+		return err
+	}
+	if failed != nil {
+		return targetFailure(failed)
+	}
+	if r.Summary.Executions == 0 && cmd.Context().Err() == nil {
+		return &exit{status: exitTarget, err: errors.New("nothing was executed")}
+	}
+	return outcome(cmd.Context(), r.Summary, &o.options)
+}
+
+// relative returns a path as the user would type it.
+func (s *goSession) relative(path string) string {
+	if rel, err := filepath.Rel(s.dir, path); path != "" && err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// byHandGo returns the command with which the go command shows a saved finding.
+func byHandGo(dir, test, file string, f overlay.Flags) string {
+	if !filepath.IsAbs(dir) && dir != "." {
+		dir = "./" + dir
+	}
+	args := append([]string{"go", "test"}, f.Arguments()...)
+	words := append(args, "-run="+test+"/"+file, dir)
+	for i := range words {
+		words[i] = report.Quote(words[i])
+	}
+	return strings.Join(words, " ")
+}
