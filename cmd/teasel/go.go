@@ -180,5 +180,5 @@ func planGo(ctx context.Context, o *goOptions, stderr io.Writer) (*goSession, er
 	if o.Run != "" {
 		return nil, usage("'teasel go --dry-run ./...' lists all there are", "no fuzz test in these packages matches --run %s", o.Run)
 	}
-	return nil, usage("for all packages of the module: teasel go ./...\nhint: to write a fuzz test: teasel go new PACKAGE", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
+	return nil, usage("for all packages of the module: teasel go ./...", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
 }

@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("GOCACHE", strings.TrimSpace(string(goCache))) // or each script would build the standard library
+			e.Setenv("GOCACHE", strings.TrimSpace(string(goCache)))                                         // or each script would build the standard library
 			for name, folder := range map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"} { // scripts have no home
 				value := os.Getenv(name)
 				if value == "" {
