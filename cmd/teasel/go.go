@@ -26,6 +26,7 @@ type goOptions struct {
 	Tags        string            `json:"tags,omitempty"`
 	MemoryLimit size              `json:"memory_limit,omitempty"`
 	Severity    map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	Cover       string            `json:"-"`
 	DryRun      bool              `json:"-"`
 	Config      string            `json:"-"`
 }
@@ -70,6 +71,7 @@ keeping otherwise is kept outside of the repository, and the next run begins wit
 	f.BoolVar(&o.Race, "race", false, "build with the race detector")
 	f.StringVar(&o.Tags, "tags", "", "build tags, separated by commas")
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that a test process may hold; 0: 2GiB")
+	f.StringVar(&o.Cover, "cover", "", "file that gets Go's coverage profile of what the corpus reaches, when the run has ended")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show which fuzz tests there are, and end")
 	return cmd
 }

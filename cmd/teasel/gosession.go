@@ -296,6 +296,11 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 	}
 	group.Wait()
 	_ = live.Close() // what it could not show is in the report
+	if o.Cover != "" && cmd.Context().Err() == nil {
+		if err := s.cover(cmd.Context(), w); err != nil {
+			return err
+		}
+	}
 	return s.report(cmd)
 }
 

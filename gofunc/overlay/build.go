@@ -22,6 +22,10 @@ type Builder struct {
 	file string // the overlay
 }
 
+// CorpusEnvironment is the variable with the directory that a plain run of a fuzz test in such a binary reads its inputs
+// from, instead of the package's testdata.
+const CorpusEnvironment = "TEASEL_GO_CORPUS"
+
 // Flags are those of a build that the user has chosen. The zero value has none.
 type Flags struct {
 	Race  bool

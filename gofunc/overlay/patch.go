@@ -41,7 +41,7 @@ const importFuzz = ` "internal/fuzz"; `
 var essential = []edit{
 	{"internal/fuzz/worker.go", "func RunFuzzWorker(ctx context.Context, fn func(CorpusEntry) error) error {", ` if On() { return teaselServe(ctx, fn) };`},
 	{"internal/fuzz/fuzz.go", "func CoordinateFuzzing(ctx context.Context, opts CoordinateFuzzingOpts) (err error) {", ` if On() { return teaselDescribe(opts) };`},
-	{"internal/fuzz/fuzz.go", "func ReadCorpus(dir string, types []reflect.Type) ([]CorpusEntry, error) {", ` if On() { return nil, nil };`},
+	{"internal/fuzz/fuzz.go", "func ReadCorpus(dir string, types []reflect.Type) ([]CorpusEntry, error) {", ` if On() { return nil, nil }; dir = teaselCorpus(dir);`},
 	{"internal/fuzz/coverage.go", "func ResetCoverage() {", ` if On() { Begin(); return };`},
 	{"internal/fuzz/coverage.go", "func SnapshotCoverage() {", ` if On() { End(); return };`},
 }
