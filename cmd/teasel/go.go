@@ -102,6 +102,9 @@ func runGo(cmd *cobra.Command, o *goOptions) error {
 		}
 		return nil
 	}
+	if s.builder.Mode == overlay.ModeNative {
+		return s.runNative(cmd)
+	}
 	if err := s.prepare(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 		return err
 	}

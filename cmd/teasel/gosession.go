@@ -72,10 +72,6 @@ func (s *goSession) leaveOut(w io.Writer, subject, reason, output, hint string) 
 
 // prepare builds the packages and asks each fuzz test what it takes.
 func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
-	if s.builder.Mode == overlay.ModeNative {
-		return &exit{status: exitTarget, err: fmt.Errorf("%s is not as teasel expects it: %w", s.builder.Toolchain.Version, s.builder.Why),
-			hint: "this teasel supports Go 1.24 to 1.27; meanwhile: go test -fuzz"}
-	}
 	if s.builder.Mode != overlay.ModeFast {
 		fmt.Fprintf(w, "teasel: warning: tests run more slowly than they could, since %s is not as teasel expects it: %v\n", s.builder.Toolchain.Version, s.builder.Why)
 	}
@@ -305,10 +301,7 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 }
 
 func (s *goSession) title() string {
-	if len(s.tests) == 1 {
-		return s.tests[0].String()
-	}
-	return plural(len(s.tests), "fuzz test", "fuzz tests")
+	return strings.Join(s.options.Packages, " ")
 }
 
 // report writes what all campaigns came to as one.
