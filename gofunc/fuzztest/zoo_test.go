@@ -2,6 +2,8 @@ package fuzztest_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -223,4 +225,58 @@ func plainFails(t *testing.T, dir, binary, test string, in []byte) bool {
 		t.Fatalf("plain go test runs nothing:\n%s", out)
 	}
 	return err != nil
+}
+
+// With a package testing that is not as expected, outcomes are the same, of a testing.T for each input.
+func TestSlowMode(t *testing.T) {
+	dir := unpack(t, "zoo.txtar")
+	tc, err := overlay.FindToolchain(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(tc.Root, "src", "testing", "testing.go")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "testing.go")
+	text = []byte(strings.Replace(string(text), "func (t *T) Parallel() {", "func (t *T) Parallel()  {", 1))
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{name: other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "overlay.json")
+	if err := errors.Join(os.WriteFile(other, text, 0o644), os.WriteFile(file, replace, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOFLAGS", "-overlay="+file)
+	if tc, err = overlay.FindToolchain(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	b, err := overlay.NewBuilder(tc, cacheDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Mode != overlay.ModeSlow {
+		t.Fatalf("mode %v: %v", b.Mode, b.Why)
+	}
+	target := &fuzztest.Target{Binary: filepath.Join(t.TempDir(), "zoo.test"), Dir: dir, Name: "FuzzZoo"}
+	if err := b.Build(t.Context(), dir, overlay.Flags{}, target.Binary); err != nil {
+		t.Fatal(err)
+	}
+	ex := open(t, target)
+	for in, rule := range map[string]string{"A": "go/failed", "D": "go/panic", "H": "go/failed", "M": "go/panic", "a": "", "b": "", "e": ""} {
+		got := ""
+		if f := judged(t, ex, []byte(in)); f != nil {
+			got = f.Rule
+		}
+		if got != rule {
+			t.Errorf("%s: %q, want %q", in, got, rule)
+		}
+	}
+	var obs teasel.Observation
+	obs.Ask.Features = true
+	if err := ex.Exec(t.Context(), []byte("a"), &obs); err != nil || len(obs.Features) == 0 {
+		t.Errorf("%d features, %v", len(obs.Features), err)
+	}
 }
