@@ -62,6 +62,7 @@ keeping otherwise is kept outside of the repository, and the next run begins wit
 			return runGo(cmd, o)
 		},
 	}
+	cmd.AddCommand(newGoNew())
 	addOptions(cmd, &o.options)
 	f := cmd.Flags()
 	out := f.Lookup("out")
@@ -185,5 +186,5 @@ func planGo(ctx context.Context, o *goOptions, stderr io.Writer) (*goSession, er
 	if o.Run != "" {
 		return nil, usage("'teasel go --dry-run ./...' lists all there are", "no fuzz test in these packages matches --run %s", o.Run)
 	}
-	return nil, usage("for all packages of the module: teasel go ./...", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
+	return nil, usage("for all packages of the module: teasel go ./...\nhint: to write fuzz tests: teasel go new PACKAGE", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
 }
