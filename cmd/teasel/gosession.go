@@ -273,16 +273,16 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 	}
 	var group sync.WaitGroup
 	for _, t := range s.tests {
-		lane := turns.Lane()
+		share := turns.Share()
 		c := &t.campaign
-		c.Target = session.Target{Target: t.target, Lane: lane}
+		c.Target = session.Target{Target: t.target, Share: share}
 		c.Seed, c.Duration, c.Memory = o.Seed, o.Duration, uint64(o.Memory)
 		c.Workers = max(1, (o.Workers+len(s.tests)-1)/len(s.tests))
 		if o.Runs > 0 {
 			c.Runs = max(1, o.Runs/uint64(len(s.tests)))
 		}
 		c.NewDetectors = p.detectors(c.NewDetectors)
-		c.Reporters = []teasel.Reporter{t.dir, t.saver, lane, enough, all.Reporter()}
+		c.Reporters = []teasel.Reporter{t.dir, t.saver, share, enough, all.Reporter()}
 		group.Go(func() {
 			t.summary, t.err = c.Run(ctx)
 			if e := t.dir.Finish(t.summary); e != nil && t.err == nil {

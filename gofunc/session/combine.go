@@ -20,16 +20,16 @@ func (c *Combiner) Reporter() teasel.Reporter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stats = append(c.stats, teasel.Stats{})
-	return &share{c, len(c.stats) - 1}
+	return &member{c, len(c.stats) - 1}
 }
 
-type share struct {
+type member struct {
 	c     *Combiner
 	index int
 }
 
 // Report implements [teasel.Reporter].
-func (s *share) Report(e teasel.Event) error {
+func (s *member) Report(e teasel.Event) error {
 	c := s.c
 	c.mu.Lock()
 	defer c.mu.Unlock()

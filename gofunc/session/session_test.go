@@ -56,8 +56,8 @@ func TestTurns(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range targets {
 		targets[i] = &counting{now: &now, most: &most}
-		lane := turns.Lane()
-		ex, err := session.Target{Target: targets[i], Lane: lane}.Open(ctx, teasel.Role{})
+		share := turns.Share()
+		ex, err := session.Target{Target: targets[i], Share: share}.Open(ctx, teasel.Role{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestTurns(t *testing.T) {
 				if err := ex.Exec(ctx, nil, &obs); err != nil && !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
-				_ = lane.Report(teasel.Event{Kind: teasel.EventAdded})
+				_ = share.Report(teasel.Event{Kind: teasel.EventAdded})
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestTurnsEndWithContext(t *testing.T) {
 	turns := session.NewTurns(1, time.Hour)
 	var now, most atomic.Int32
 	open := func() teasel.Executor[[]byte] {
-		ex, err := session.Target{Target: &counting{now: &now, most: &most}, Lane: turns.Lane()}.Open(t.Context(), teasel.Role{})
+		ex, err := session.Target{Target: &counting{now: &now, most: &most}, Share: turns.Share()}.Open(t.Context(), teasel.Role{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ type full interface {
 // Target is a target whose executors take turns with those of others.
 type Target struct {
 	Target teasel.Target[[]byte]
-	Lane   *Lane
+	Share   *Share
 }
 
 var _ teasel.Target[[]byte] = Target{}
@@ -33,7 +33,7 @@ func (t Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]b
 	if !ok {
 		return nil, errors.Join(errors.New("the executor cannot take turns"), ex.Close())
 	}
-	return &executor{f, &turn{lane: t.Lane}}, nil
+	return &executor{f, &turn{share: t.Share}}, nil
 }
 
 // executor waits for its turn before it runs anything.

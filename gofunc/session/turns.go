@@ -39,25 +39,25 @@ func (t *Turns) End() {
 	t.waiting = nil
 }
 
-// Lane is the share of one campaign. It is a reporter that counts what the campaign keeps.
-type Lane struct {
+// Share is the share of one campaign. It is a reporter that counts what the campaign keeps.
+type Share struct {
 	turns *Turns
 
 	used   time.Duration // weighted; under the mutex of turns
 	recent float64       // testcases kept lately
 }
 
-var _ teasel.Reporter = (*Lane)(nil)
+var _ teasel.Reporter = (*Share)(nil)
 
-// Lane returns the share of one more campaign. It begins where the others are.
-func (t *Turns) Lane() *Lane {
+// Share returns the share of one more campaign. It begins where the others are.
+func (t *Turns) Share() *Share {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &Lane{turns: t}
+	return &Share{turns: t}
 }
 
 // Report implements [teasel.Reporter].
-func (l *Lane) Report(e teasel.Event) error {
+func (l *Share) Report(e teasel.Event) error {
 	if e.Kind == teasel.EventAdded || e.Kind == teasel.EventFound {
 		l.turns.mu.Lock()
 		l.recent++
@@ -68,7 +68,7 @@ func (l *Lane) Report(e teasel.Event) error {
 
 // turn is one executor's.
 type turn struct {
-	lane    *Lane
+	share    *Share
 	holds   bool
 	began   time.Time
 	granted chan struct{} // closed when a waiting turn is granted
@@ -76,7 +76,7 @@ type turn struct {
 
 // enter waits until the executor may run, or may still.
 func (w *turn) enter(ctx context.Context) error {
-	t := w.lane.turns
+	t := w.share.turns
 	t.mu.Lock()
 	if t.over || w.holds && (len(t.waiting) == 0 || time.Since(w.began) < t.slice) {
 		t.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *turn) enter(ctx context.Context) error {
 
 // leave gives up a turn, or the wait for one.
 func (w *turn) leave() {
-	t := w.lane.turns
+	t := w.share.turns
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range t.waiting {
@@ -120,7 +120,7 @@ func (w *turn) leave() {
 func (t *Turns) release(w *turn) {
 	w.holds = false
 	t.free++
-	l := w.lane
+	l := w.share
 	l.used += time.Duration(float64(time.Since(w.began)) / (1 + l.recent))
 	l.recent /= 2
 }
@@ -130,7 +130,7 @@ func (t *Turns) grant() {
 	for t.free > 0 && len(t.waiting) > 0 {
 		next := 0
 		for i, w := range t.waiting {
-			if w.lane.used < t.waiting[next].lane.used {
+			if w.share.used < t.waiting[next].share.used {
 				next = i
 			}
 		}
