@@ -26,7 +26,7 @@ func layer(pkg string) int {
 		return 1
 	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy", rel == "exchange/pipe":
 		return 2
-	case rel == "mutate/schema", rel == "mutate/operands":
+	case rel == "mutate/schema", rel == "mutate/operands", rel == "mutate/typed", rel == "gofunc/link":
 		return 3
 	case rel == "gofunc/agent":
 		return 2

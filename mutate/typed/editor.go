@@ -1,0 +1,310 @@
+package typed
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+var (
+	_ teasel.Mutator[*Value]    = (*Editor)(nil)
+	_ teasel.Undoer[*Value]     = (*Editor)(nil)
+	_ teasel.Stepper[*Value]    = (*Editor)(nil)
+	_ teasel.Simplifier[*Value] = (*Editor)(nil)
+	_ teasel.Crosser[*Value]    = (*Editor)(nil)
+	_ teasel.Indexer[*Value]    = (*Editor)(nil)
+	_ teasel.Codec[*Value]      = (*Editor)(nil)
+)
+
+// Editor makes and changes the values of one plan. It is what a campaign over [*Value] has for a mutator and a codec. The
+// methods of the codec may be called at once; all others belong to one worker.
+type Editor struct {
+	*Plan // Encode and Decode are the codec
+
+	// MaxComplexity is the most complex that a value may become. 0: 4096, which is fuzzcheck's.
+	MaxComplexity float64
+	// Words and Texts are values that the target knows: constants of its source, for example.
+	Words []uint64
+	Texts []string
+
+	r       *teasel.Rand // of the present call
+	log     []write
+	marks   []mark
+	moved   int // writes in the log after which places are not where they were
+	work    walk
+	after   walk
+	around  *walk   // the places of what is changed now
+	at      int     // the place among them that is changed
+	room    float64 // by how much the value may become more complex
+	bytes   mutate.Bytes
+	scratch []byte
+	words   []uint64
+	texts   []string
+	corpus  index
+}
+
+// mark is where a stacked change begins in the log.
+type mark struct{ log, moved int }
+
+// NewEditor returns an editor for values of the plan.
+func NewEditor(p *Plan) *Editor {
+	return &Editor{Plan: p, bytes: mutate.Bytes{MaxOps: 3, MaxLen: 1 << 16}}
+}
+
+func (e *Editor) limit() float64 {
+	if e.MaxComplexity == 0 {
+		return 4096
+	}
+	return max(e.MaxComplexity, e.Min())
+}
+
+func (e *Editor) begin(r *teasel.Rand) {
+	e.r, e.words, e.texts = r, e.Words, e.Texts
+}
+
+// Complexity returns the complexity of a value.
+func (e *Editor) Complexity(v *Value) float64 {
+	if len(e.log) == 0 { // nothing is changed at present
+		return v.prepare(e.root).places[0].complexity
+	}
+	return e.Plan.Complexity(v)
+}
+
+// Generate makes a value from nothing. Simple ones are as likely as complex ones.
+func (e *Editor) Generate(r *teasel.Rand) *Value {
+	e.begin(r)
+	budget := min(e.Min()+math.Exp2(float64(r.IntN(9))), e.limit())
+	p := e.root.about().alloc(1)
+	e.root.generate(e, p, budget)
+	e.log = e.log[:0]
+	return &Value{p: p}
+}
+
+// First returns the values that are worth trying first: the simplest one and then those that differ from it by one ordered
+// change. False means that k is past the last.
+func (e *Editor) First(k uint64) (*Value, bool) {
+	e.begin(fixed())
+	p := e.root.about().alloc(1)
+	e.first(e.root, p, 0)
+	e.log = e.log[:0]
+	v := &Value{p: p}
+	if k == 0 {
+		return v, true
+	}
+	return e.Step(k-1, nil, v)
+}
+
+// places returns the places of a value, which may have been changed already.
+func (e *Editor) places(v *Value) *walk {
+	if e.moved == 0 {
+		return v.prepare(e.root)
+	}
+	e.work.reset()
+	e.root.walk(&e.work, v.p)
+	return &e.work
+}
+
+// Change makes one random change in place.
+func (e *Editor) Change(r *teasel.Rand, in **Value) {
+	v := *in
+	e.begin(r)
+	e.marks = append(e.marks, mark{len(e.log), e.moved})
+	for range changeTries {
+		w := e.places(v)
+		if at := r.IntN(len(w.places)); e.apply(v, w, at, e.mutateAt) {
+			return
+		}
+	}
+}
+
+const (
+	roomy       = 1024 // more than one change adds
+	changeTries = 8    // before a value is left as it is
+	donorShare  = 12   // one change in so many puts a part of the corpus, or of the same value, in the place of another
+)
+
+func (e *Editor) mutateAt(pl *place) {
+	if e.r.IntN(donorShare) == 0 && e.transplant(pl) {
+		return
+	}
+	pl.n.change(e, pl.p)
+}
+
+// apply makes a change at one place and reports whether there was one. What the rules do not allow is taken back.
+func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
+	start := mark{len(e.log), e.moved}
+	e.around, e.at = w, at
+	e.room = e.limit() - w.places[0].complexity
+	change(&w.places[at])
+	if len(e.log) == start.log {
+		return false
+	}
+	if !e.settle(v, w, start.moved) {
+		e.rewind(start.log)
+		e.moved = start.moved
+		return false
+	}
+	return true
+}
+
+// settle repairs what is to be repaired and reports whether the value is one that is allowed.
+func (e *Editor) settle(v *Value, w *walk, moved int) bool {
+	if len(w.guards) == 0 && e.room > roomy+e.Min() {
+		return true
+	}
+	if e.moved != moved {
+		e.after.reset()
+		e.root.walk(&e.after, v.p)
+		w = &e.after
+		if w.places[0].complexity > e.limit() {
+			return false
+		}
+	}
+	for _, g := range w.guards {
+		if !g.n.settle(e, g.p) {
+			return false
+		}
+	}
+	return true
+}
+
+// Undo takes back the last change that was not yet taken back.
+func (e *Editor) Undo(*(*Value)) {
+	m := e.marks[len(e.marks)-1]
+	e.marks = e.marks[:len(e.marks)-1]
+	e.rewind(m.log)
+	e.moved = m.moved
+}
+
+// Mutate returns a copy of src with one to five changes.
+func (e *Editor) Mutate(r *teasel.Rand, _, src *Value) *Value {
+	return e.copied(src, func() {
+		for range min(1+bits.TrailingZeros64(r.Uint64()), 5) {
+			e.Change(r, &src)
+		}
+	})
+}
+
+// copied returns a copy of src as it is after some changes, which are taken back in src.
+func (e *Editor) copied(src *Value, change func()) *Value {
+	marks := len(e.marks)
+	m := mark{len(e.log), e.moved}
+	change()
+	to := e.root.about().alloc(1)
+	e.root.copy(to, src.p)
+	e.rewind(m.log)
+	e.moved, e.marks = m.moved, e.marks[:marks]
+	return &Value{p: to}
+}
+
+// Step makes the ordered change number k: one place after another, each change at most once.
+func (e *Editor) Step(k uint64, _, src *Value) (*Value, bool) {
+	e.begin(e.r)
+	w, left := e.places(src), k
+	for i := range w.places {
+		pl := &w.places[i]
+		c := uint64(pl.n.steps(e, pl.p))
+		if left >= c {
+			left -= c
+			continue
+		}
+		return e.copied(src, func() {
+			e.apply(src, w, i, func(pl *place) { pl.n.step(e, pl.p, int(left)) })
+		}), true
+	}
+	return nil, false
+}
+
+// Simplify proposes simpler values: large parts first, since the places of a value come before those of its parts.
+func (e *Editor) Simplify(k uint64, _, src *Value) (*Value, bool) {
+	e.begin(e.r)
+	w := e.places(src)
+	if k >= uint64(e.count(w)) {
+		return nil, false
+	}
+	return e.copied(src, func() { e.simplifyAt(src, w, int(k)) }), true
+}
+
+func (e *Editor) count(w *walk) (total int) {
+	e.around = w
+	for i := range w.places {
+		e.at = i
+		total += w.places[i].n.simpler(e, w.places[i].p)
+	}
+	return total
+}
+
+func (e *Editor) simplifyAt(v *Value, w *walk, k int) {
+	for i := range w.places {
+		pl := &w.places[i]
+		c := pl.n.simpler(e, pl.p)
+		if k >= c {
+			k -= c
+			continue
+		}
+		e.apply(v, w, i, func(pl *place) { pl.n.simplify(e, pl.p, k) })
+		return
+	}
+}
+
+// Cross puts a part of b into a.
+func (e *Editor) Cross(r *teasel.Rand, _, a, b *Value) *Value {
+	e.begin(r)
+	w, donors := e.places(a), b.prepare(e.root)
+	return e.copied(a, func() {
+		for range changeTries {
+			at := r.IntN(len(w.places))
+			id := w.places[at].n.about()
+			from, ok := draw(r, donors.places, id)
+			if ok && e.apply(a, w, at, func(pl *place) { e.graft(pl, from) }) {
+				return
+			}
+		}
+		e.Change(r, &a)
+	})
+}
+
+// draw returns a random place of a node, looking from a random one on.
+func draw(r *teasel.Rand, from []place, id *info) (unsafe.Pointer, bool) {
+	start := r.IntN(len(from))
+	for i := range from {
+		if pl := &from[(start+i)%len(from)]; pl.n.about() == id {
+			return pl.p, true
+		}
+	}
+	return nil, false
+}
+
+// graft overwrites a place by a copy of a value of the same node; to a slice it may add some of the other's elements.
+func (e *Editor) graft(pl *place, from unsafe.Pointer) {
+	if s, ok := pl.n.(*slice); ok && e.r.IntN(2) == 0 && s.splice(e, pl.p, from) {
+		return
+	}
+	i := pl.n.about()
+	if complexity(pl.n, from)-pl.complexity > e.room {
+		return
+	}
+	to := i.alloc(1)
+	pl.n.copy(to, from)
+	e.saveBlock(i, pl.p)
+	i.move(pl.p, to, 1)
+}
+
+// splice inserts some elements of another slice and reports whether it did.
+func (n *slice) splice(e *Editor, p, other unsafe.Pointer) bool {
+	h, o := *(*header)(p), *(*header)(other)
+	if o.len == 0 || h.len >= n.max {
+		return false
+	}
+	from := e.r.IntN(o.len)
+	count := min(1+e.r.IntN(o.len-from), n.max-h.len)
+	at := e.r.IntN(h.len + 1)
+	to := n.rebuild(e, p, at, at, count)
+	for i := range count {
+		n.elem.copy(n.elemAt(to, at+i), n.elemAt(o, from+i))
+	}
+	return true
+}

@@ -1,0 +1,128 @@
+package typed
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"reflect"
+	"time"
+	"unsafe"
+)
+
+// instant is a time.Time, in UTC and without a monotonic clock. The simplest is 1 January 1970.
+type instant struct{ info }
+
+func newInstant() *instant {
+	n := &instant{newInfo(reflect.TypeFor[time.Time]())}
+	n.plain = true // the location is never written to
+	return n
+}
+
+func at(p unsafe.Pointer) time.Time { return *(*time.Time)(p) }
+
+func (n *instant) walk(w *walk, p unsafe.Pointer) float64 {
+	t := at(p)
+	s := t.Unix()
+	if s < 0 {
+		s = ^s
+	}
+	return w.leaf(n, p, 1+float64(bits.Len64(uint64(s))+bits.Len32(uint32(t.Nanosecond())))/8)
+}
+
+func (n *instant) bounds(*bounding) limits { return limits{1, 13, 64 + math.Log2(1e9)} }
+
+func (n *instant) random(e *Editor) time.Time {
+	s := int64(e.r.Uint64() >> (28 + e.r.IntN(36))) // up to the year 4147
+	if e.r.IntN(4) == 0 {
+		s = -s / 2 // not before the year 0
+	}
+	nano := int64(0)
+	if e.r.IntN(2) == 0 {
+		nano = e.r.Int64N(1e9)
+	}
+	return time.Unix(s, nano).UTC()
+}
+
+func (n *instant) set(e *Editor, p unsafe.Pointer, t time.Time) {
+	if y := t.Year(); y < 0 || y > 9999 { // RFC 3339 has no others
+		return
+	}
+	e.saveBlock(&n.info, p)
+	e.moved-- // nothing below it has moved
+	*(*time.Time)(p) = t
+}
+
+func (n *instant) generate(e *Editor, p unsafe.Pointer, _ float64) { *(*time.Time)(p) = n.random(e) }
+
+var spans = [...]time.Duration{1, time.Second, time.Minute, time.Hour, 24 * time.Hour, 365 * 24 * time.Hour}
+
+func (n *instant) change(e *Editor, p unsafe.Pointer) {
+	t := at(p)
+	if d := spans[e.r.IntN(len(spans))]; e.r.IntN(3) > 0 {
+		t = t.Add(d * time.Duration(e.r.IntN(9)-4))
+	} else {
+		t = n.random(e)
+	}
+	n.set(e, p, t)
+}
+
+func (n *instant) steps(*Editor, unsafe.Pointer) int { return 3 + 2*len(spans) }
+
+func (n *instant) step(e *Editor, p unsafe.Pointer, k int) {
+	switch t := at(p); {
+	case k == 0:
+		n.set(e, p, time.Unix(0, 0).UTC())
+	case k == 1:
+		n.set(e, p, time.Time{})
+	case k == 2:
+		n.set(e, p, time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC))
+	default:
+		k -= 3
+		n.set(e, p, t.Add(spans[k/2]*time.Duration(1-2*(k%2))))
+	}
+}
+
+func (n *instant) simpler(*Editor, unsafe.Pointer) int { return 4 }
+
+func (n *instant) simplify(e *Editor, p unsafe.Pointer, k int) {
+	t := at(p)
+	n.set(e, p, [...]time.Time{time.Unix(0, 0).UTC(), time.Unix(t.Unix(), 0).UTC(), time.Unix(t.Unix()/2, 0).UTC(), time.Unix(t.Unix()/256, 0).UTC()}[k])
+}
+
+func (n *instant) copy(dst, src unsafe.Pointer) { *(*time.Time)(dst) = *(*time.Time)(src) }
+
+func (n *instant) check(unsafe.Pointer, int) error { return nil }
+
+func (n *instant) encode(b []byte, p unsafe.Pointer) []byte {
+	b = append(b, '"')
+	b = at(p).UTC().AppendFormat(b, time.RFC3339Nano)
+	return append(b, '"')
+}
+
+func (n *instant) decode(v any, p unsafe.Pointer) error {
+	s, ok := v.(string)
+	if !ok {
+		return mismatch("a time", v)
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return fmt.Errorf("reading a time: %w", err)
+	}
+	*(*time.Time)(p) = t.UTC()
+	return nil
+}
+
+func (n *instant) pack(b []byte, p unsafe.Pointer) []byte {
+	s, nano := uint64(at(p).Unix()), uint64(at(p).Nanosecond())
+	return packBits(packBits(b, unsafe.Pointer(&s), 8), unsafe.Pointer(&nano), 8)
+}
+
+func (n *instant) unpack(b []byte, p unsafe.Pointer) ([]byte, error) {
+	var s, nano int64
+	b, err := unpackBits(b, unsafe.Pointer(&s), 8)
+	if err == nil {
+		b, err = unpackBits(b, unsafe.Pointer(&nano), 8)
+	}
+	*(*time.Time)(p) = time.Unix(s, nano).UTC()
+	return b, err
+}

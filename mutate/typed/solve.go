@@ -1,0 +1,187 @@
+package typed
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+var _ teasel.Stage[*Value] = Solve{}
+
+// Solve changes numbers so that what the target compares with them comes out equal. It puts what was wanted where what was
+// found stands in the input (input-to-state: Redqueen, NDSS 2019), and takes Newton's method for numbers that the target
+// has calculated with (gradients: Angora, S&P 2018). Now and then it makes another number random first, since an equation
+// of two unknowns has a solution for few values of one. The worker's mutator must be an [Editor]. It needs operands in the
+// observations; without any it is over after one execution.
+type Solve struct {
+	Energy int // comparisons that are worked on for a testcase of ordinary energy; 0: 64
+}
+
+// Name implements [teasel.Stage].
+func (Solve) Name() string { return "solve" }
+
+const (
+	newtonRounds = 4
+	traced       = 64
+	copyTargets  = 8 // numbers of the input that are replaced for one comparison
+)
+
+// Run implements [teasel.Stage].
+func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Testcase[*Value]) error {
+	e, ok := w.Mutator().(*Editor)
+	if !ok {
+		return nil
+	}
+	w.Slot() // seeds the generator
+	obs, err := w.Probe(ctx, []*Value{tc.Input}, teasel.Ask{Operands: true})
+	if err != nil || len(obs[0].Operands) == 0 {
+		return err
+	}
+	x := solver{w: w, e: e, in: tc.Input, ops: obs[0].Operands}
+	for _, pl := range tc.Input.prepare(e.root).places {
+		if n, ok := pl.n.(*integer); ok {
+			x.numbers = append(x.numbers, pl)
+			x.nodes = append(x.nodes, n)
+		}
+	}
+	if len(x.numbers) == 0 {
+		return nil
+	}
+	op := x.ops[w.Rand().IntN(len(x.ops))] // one at a time: the testcase has its turn again
+	if err := x.match(ctx, op); err != nil {
+		return err
+	}
+	if err := x.trace(ctx, op); err != nil || len(x.moving) == 0 {
+		return err
+	}
+	for range w.Energy(s.Energy, 64) {
+		if err := x.newton(ctx, op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solver works on one testcase.
+type solver struct {
+	w       *teasel.Worker[*Value]
+	e       *Editor
+	in      *Value
+	ops     []teasel.Operand
+	numbers []place
+	nodes   []*integer
+	moving  []int // the numbers on which the operands depend
+}
+
+// probe runs the input with numbers set, and returns how far the operands of a site are apart then; false: the target did
+// not come there.
+func (x *solver) probe(ctx context.Context, site uint32, set map[int]uint64) (int64, bool, error) {
+	x.e.begin(x.w.Rand())
+	in := x.e.copied(x.in, func() {
+		for i := range x.numbers {
+			if v, ok := set[i]; ok {
+				x.nodes[i].set(x.e, x.numbers[i].p, v)
+			}
+		}
+	})
+	obs, err := x.w.Probe(ctx, []*Value{in}, teasel.Ask{Operands: true})
+	if err != nil {
+		return 0, false, err
+	}
+	for _, op := range obs[0].Operands {
+		if op.Site == site {
+			return int64(op.A - op.B), true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// trace finds the numbers on which the operands depend, among some that are drawn if there are many.
+func (x *solver) trace(ctx context.Context, op teasel.Operand) error {
+	base := int64(op.A - op.B)
+	for k, i := range x.w.Rand().Perm(len(x.numbers)) {
+		if k == traced {
+			break
+		}
+		f, ok, err := x.probe(ctx, op.Site, map[int]uint64{i: x.nodes[i].load(x.numbers[i].p) + 1})
+		if err != nil {
+			return err
+		}
+		if ok && f != base {
+			x.moving = append(x.moving, i)
+		}
+	}
+	return nil
+}
+
+// match puts one side of a comparison where the other one stands.
+func (x *solver) match(ctx context.Context, op teasel.Operand) error {
+	mask := ^uint64(0) >> (64 - 8*min(uint(op.Size), 8))
+	tried := 0
+	for i := range x.numbers {
+		v := x.nodes[i].load(x.numbers[i].p) & mask
+		var want uint64
+		switch v {
+		case op.A & mask:
+			want = op.B
+		case op.B & mask:
+			want = op.A
+		default:
+			continue
+		}
+		if _, _, err := x.probe(ctx, op.Site, map[int]uint64{i: want}); err != nil {
+			return err
+		}
+		if tried++; tried == copyTargets {
+			break
+		}
+	}
+	return nil
+}
+
+// newton looks for the value of one number at which the difference of the operands is 0.
+func (x *solver) newton(ctx context.Context, op teasel.Operand) error {
+	r := x.w.Rand()
+	at := x.moving[r.IntN(len(x.moving))]
+	set := map[int]uint64{}
+	if other := x.moving[r.IntN(len(x.moving))]; other != at {
+		x.e.begin(r)
+		set[other] = x.nodes[other].random(x.e)
+	}
+	v := x.nodes[at].load(x.numbers[at].p)
+	for range newtonRounds {
+		set[at] = v
+		f, ok, err := x.probe(ctx, op.Site, set)
+		if err != nil || !ok {
+			return err
+		}
+		set[at] = v + 1
+		g, ok, err := x.probe(ctx, op.Site, set)
+		if err != nil || !ok || g == f {
+			return err
+		}
+		slope := g - f
+		step := f / slope
+		if step == 0 {
+			return nil
+		}
+		v -= uint64(step)
+		if bits.Len64(magnitude(f%slope)) > 0 { // no whole number solves it, if it is a line
+			if r.IntN(4) > 0 {
+				return nil
+			}
+			continue
+		}
+	}
+	set[at] = v
+	_, _, err := x.probe(ctx, op.Site, set)
+	return err
+}
+
+func magnitude(x int64) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}

@@ -1,0 +1,217 @@
+package typed
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"unsafe"
+)
+
+// field is a part of a structure that always exists.
+type field struct {
+	name   string
+	offset uintptr
+	node   node
+}
+
+// structure is a struct, or an array, or a complex number: a fixed number of parts at fixed places. It is no place itself;
+// its parts are.
+type structure struct {
+	info
+	fields []field
+	named  bool // a struct
+	hidden bool // it has fields that are left alone
+}
+
+func newStructure(t reflect.Type) *structure {
+	return &structure{info: newInfo(t), named: t.Kind() == reflect.Struct}
+}
+
+func (n *structure) walk(w *walk, p unsafe.Pointer) (c float64) {
+	at := w.add(n, p) // to be replaced as a whole, and moved
+	for i := range n.fields {
+		f := &n.fields[i]
+		c += f.node.walk(w, unsafe.Add(p, f.offset))
+	}
+	return w.end(at, max(c, unit))
+}
+
+func (n *structure) bounds(b *bounding) (l limits) {
+	for i := range n.fields {
+		f := b.of(n.fields[i].node)
+		l.min, l.max, l.space = l.min+f.min, l.max+f.max, l.space+f.space
+	}
+	l.min, l.max = max(l.min, unit), max(l.max, unit)
+	return l
+}
+
+func (n *structure) generate(e *Editor, p unsafe.Pointer, budget float64) {
+	spare := max(budget-n.min, 0)
+	for i := range n.fields {
+		f := &n.fields[i]
+		f.node.generate(e, unsafe.Add(p, f.offset), f.node.about().min+spare/float64(len(n.fields)))
+	}
+}
+
+// change replaces the parts that lie next to one another and are alike by one another; for structs it makes a new one.
+func (n *structure) change(e *Editor, p unsafe.Pointer) {
+	if len(n.fields) < 2 || e.r.IntN(4) > 0 {
+		e.replaceBlock(n, p)
+		return
+	}
+	a, b := &n.fields[e.r.IntN(len(n.fields))], &n.fields[e.r.IntN(len(n.fields))]
+	if a == b || a.node != b.node {
+		return
+	}
+	i := a.node.about()
+	e.saveBlock(&n.info, p)
+	old := e.log[len(e.log)-1].slice.p
+	i.move(unsafe.Add(p, a.offset), unsafe.Add(old, b.offset), 1)
+	i.move(unsafe.Add(p, b.offset), unsafe.Add(old, a.offset), 1)
+}
+
+func (n *structure) steps(*Editor, unsafe.Pointer) int { return 0 }
+
+func (n *structure) step(*Editor, unsafe.Pointer, int) {}
+
+// A structure becomes the simplest one there is, or one that it contains.
+
+func (n *structure) simpler(*Editor, unsafe.Pointer) int {
+	if math.IsInf(n.max, 1) { // it may be recursive
+		return 1 + hoists
+	}
+	return 1
+}
+
+func (n *structure) simplify(e *Editor, p unsafe.Pointer, k int) {
+	if k > 0 {
+		if below := e.below(n, p, k-1); below != nil {
+			e.saveBlock(&n.info, p)
+			n.move(p, below, 1)
+		}
+		return
+	}
+	e.saveBlock(&n.info, p)
+	n.at(p).SetZero()
+	e.first(n, p, 0)
+}
+
+func (n *structure) copy(dst, src unsafe.Pointer) {
+	if n.plain || n.hidden {
+		n.move(dst, src, 1)
+	}
+	if n.plain {
+		return
+	}
+	for i := range n.fields {
+		f := &n.fields[i]
+		if n.hidden && !f.node.about().plain { // of what was moved just now, nothing must stay shared
+			f.node.about().at(unsafe.Add(dst, f.offset)).SetZero()
+		}
+		f.node.copy(unsafe.Add(dst, f.offset), unsafe.Add(src, f.offset))
+	}
+}
+
+func (n *structure) check(p unsafe.Pointer, depth int) error {
+	for i := range n.fields {
+		f := &n.fields[i]
+		if err := f.node.check(unsafe.Add(p, f.offset), depth); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+func (n *structure) encode(b []byte, p unsafe.Pointer) []byte {
+	open, shut := byte('{'), byte('}')
+	if !n.named {
+		open, shut = '[', ']'
+	}
+	b = append(b, open)
+	for i := range n.fields {
+		f := &n.fields[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if n.named {
+			b = append(strconv.AppendQuote(b, f.name), ':')
+		}
+		b = f.node.encode(b, unsafe.Add(p, f.offset))
+	}
+	return append(b, shut)
+}
+
+// decode leaves out fields that are not there at their simplest value, so that corpora survive new fields.
+func (n *structure) decode(v any, p unsafe.Pointer) error {
+	if !n.named {
+		items, ok := v.([]any)
+		if !ok || len(items) != len(n.fields) {
+			return mismatch(fmt.Sprintf("an array of %d", len(n.fields)), v)
+		}
+		for i := range n.fields {
+			if err := n.fields[i].node.decode(items[i], unsafe.Add(p, n.fields[i].offset)); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	members, ok := v.(map[string]any)
+	if !ok {
+		return mismatch("an object", v)
+	}
+	used := 0
+	for i := range n.fields {
+		f := &n.fields[i]
+		m, ok := members[f.name]
+		if !ok {
+			new(Editor).first(f.node, unsafe.Add(p, f.offset), 0)
+			continue
+		}
+		used++
+		if err := f.node.decode(m, unsafe.Add(p, f.offset)); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	if used < len(members) {
+		return fmt.Errorf("%v has no field %q", n.typ, n.unknown(members))
+	}
+	return nil
+}
+
+// unknown returns the first member in order that is no field.
+func (n *structure) unknown(members map[string]any) (first string) {
+	known := map[string]bool{}
+	for i := range n.fields {
+		known[n.fields[i].name] = true
+	}
+	for name := range members {
+		if !known[name] && (first == "" || name < first) {
+			first = name
+		}
+	}
+	return first
+}
+
+func (n *structure) pack(b []byte, p unsafe.Pointer) []byte {
+	for i := range n.fields {
+		b = n.fields[i].node.pack(b, unsafe.Add(p, n.fields[i].offset))
+	}
+	return b
+}
+
+func (n *structure) unpack(b []byte, p unsafe.Pointer) (_ []byte, err error) {
+	for i := range n.fields {
+		if b, err = n.fields[i].node.unpack(b, unsafe.Add(p, n.fields[i].offset)); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// arrayOf makes the parts of an array.
+func (n *structure) arrayOf(elem node, count int) {
+	for i := range count {
+		n.fields = append(n.fields, field{strconv.Itoa(i), uintptr(i) * elem.about().size, elem})
+	}
+}
