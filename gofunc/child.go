@@ -1,0 +1,178 @@
+package gofunc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/exchange/pipe"
+	"github.com/teaselfuzz/teasel/gofunc/link"
+	"github.com/teaselfuzz/teasel/mutate/typed"
+	"github.com/teaselfuzz/teasel/policy"
+)
+
+// child is the test as a process that a campaign has started. The engine's worker lives in it, since the values have a
+// type only here.
+func (g *target) child(f *testing.F, s *link.Settings) {
+	f.Add("")
+	begun := false
+	f.Fuzz(func(t *testing.T, _ string) { // to have a testing.T
+		if begun {
+			return
+		}
+		begun = true
+		if err := g.attend(t, s); err != nil {
+			fmt.Fprintln(os.Stderr, "gofunc:", err)
+			os.Exit(2)
+		}
+	})
+}
+
+// attend does what the settings say until the parent has enough.
+func (g *target) attend(t *testing.T, s *link.Settings) error {
+	for _, fd := range []int{link.RequestFile, link.AnswerFile, link.PageFile} {
+		syscall.CloseOnExec(fd) // what the test starts must not hold them
+	}
+	answerQuit()
+	page, err := link.Map(os.NewFile(link.PageFile, "page"))
+	if err != nil {
+		return err
+	}
+	if s.Mode == link.Serve {
+		return g.serve(t, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
+	}
+	rw, err := pipe.Inherit(link.RequestFile, link.AnswerFile)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	x, err := pipe.Dial(ctx, rw, pipe.Config{})
+	if err != nil {
+		return err
+	}
+	if err := g.campaign(t, s, page).Work(ctx, x, s.Worker); err != nil {
+		return errors.Join(fmt.Errorf("working: %w", err), x.Close())
+	}
+	page.Finish()
+	return x.Close()
+}
+
+// answerQuit prints the stacks of all goroutines and exits when the parent has waited long enough for an input. What the
+// runtime does by itself leaves out goroutines that are running.
+func answerQuit() {
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGQUIT)
+	go func() { // until the end of the process
+		<-quit
+		buf := make([]byte, 1<<20)
+		_, _ = os.Stderr.Write(buf[:runtime.Stack(buf, true)])
+		os.Exit(2)
+	}()
+}
+
+// campaign is one worker's.
+func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teasel.Campaign[*typed.Value] {
+	e := g.editor()
+	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
+	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
+	return &teasel.Campaign[*typed.Value]{
+		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: g.plan,
+		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
+		NewPool: pool, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(detect)} },
+		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
+	}
+}
+
+const (
+	calibrateRuns = 2    // a new testcase must reach the same again
+	generateShare = 0.02 // of the rounds
+)
+
+// pool keeps the simplest value for everything that is reached, and the one for which each measure is greatest.
+func pool() teasel.Pool { return policy.Compose(teasel.NewPool(), policy.NewMaximal()) }
+
+// detect makes a finding of a failure.
+func detect(o *teasel.Observation) []teasel.Finding {
+	text, ok := o.Evidence.(string)
+	if !ok {
+		return nil
+	}
+	return []teasel.Finding{link.Failed(text).Finding(text)}
+}
+
+// serve answers requests until there are no more.
+func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page *link.Page) error {
+	e := g.editor()
+	in, out := json.NewDecoder(requests), json.NewEncoder(answers)
+	hello := link.Hello{Version: link.Version, Type: g.plan.Type().String()}
+	for _, v := range g.inputs() {
+		data, err := g.plan.Encode(v)
+		if err != nil {
+			return err
+		}
+		hello.Seeds = append(hello.Seeds, data)
+	}
+	if err := out.Encode(hello); err != nil {
+		return fmt.Errorf("answering: %w", err)
+	}
+	x, err := (&process{g: g, parent: t, page: page, e: e}).Open(context.Background(), teasel.Role{})
+	if err != nil {
+		return err
+	}
+	for {
+		var r link.Request
+		if err := in.Decode(&r); errors.Is(err, io.EOF) {
+			page.Finish()
+			return x.Close()
+		} else if err != nil {
+			return fmt.Errorf("reading a request: %w", err)
+		}
+		a, err := g.answer(e, x, r)
+		if err != nil {
+			a.Err = err.Error()
+		}
+		if err := out.Encode(a); err != nil {
+			return fmt.Errorf("answering: %w", err)
+		}
+	}
+}
+
+func (g *target) answer(e *typed.Editor, x teasel.Executor[*typed.Value], r link.Request) (a link.Answer, err error) {
+	var v *typed.Value
+	if r.Op == link.Unpack {
+		v, err = g.plan.Unpack(r.Data)
+	} else {
+		v, err = g.plan.Decode(r.Data)
+	}
+	if err != nil {
+		return a, err
+	}
+	a.OK = true
+	switch r.Op {
+	case link.Unpack, link.Measure:
+	case link.Simplify:
+		if v, a.OK = e.Simplify(r.K, nil, v); !a.OK {
+			return a, nil
+		}
+	case link.Run:
+		o := teasel.Observation{Ask: teasel.Ask{Quiet: true}}
+		if err := x.Exec(context.Background(), v, &o); err != nil {
+			return a, err
+		}
+		a.OK = o.Exit == teasel.ExitOK
+		a.Failure, _ = o.Evidence.(string)
+	default:
+		return a, fmt.Errorf("there is no request %q", r.Op)
+	}
+	a.Complexity = e.Complexity(v)
+	a.Data, err = g.plan.Encode(v)
+	return a, err
+}

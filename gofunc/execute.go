@@ -1,0 +1,92 @@
+package gofunc
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/link"
+	"github.com/teaselfuzz/teasel/mutate/typed"
+)
+
+var (
+	_ teasel.Target[*typed.Value]   = (*process)(nil)
+	_ teasel.Executor[*typed.Value] = (*executor)(nil)
+	_ teasel.Learner                = (*executor)(nil)
+)
+
+// process is the target in a test process. Counters are global to one, so it is opened once.
+type process struct {
+	g      *target
+	parent *testing.T
+	page   *link.Page // nil: nobody watches
+	e      *typed.Editor
+}
+
+// Open implements teasel.Target.
+func (p *process) Open(context.Context, teasel.Role) (teasel.Executor[*typed.Value], error) {
+	x := &executor{process: p, counters: counters(), recorder: newRecorder(),
+		runner: runner{parent: p.parent, check: p.g.check, fields: findFields()}}
+	x.novelty = newNovelty(len(x.counters))
+	listening.Store(x.recorder)
+	return x, nil
+}
+
+// executor runs inputs in this process.
+type executor struct {
+	*process
+	runner   runner
+	counters []byte
+	recorder *recorder
+	novelty  *novelty
+	memory   runtime.MemStats
+}
+
+// Exec implements teasel.Executor.
+func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observation) error {
+	arg := x.g.plan.Argument(in)
+	if x.page != nil {
+		x.page.Begin(x.g.plan.Pack(x.page.Room(), in))
+	}
+	x.recorder.begin(o.Ask.Operands)
+	before := x.allocated()
+	clear(x.counters)
+	failure := x.runner.run(arg)
+	if x.g.allocations {
+		Maximize("allocations", float64(x.allocated()-before))
+	}
+	x.novelty.judge(x.counters, x.recorder, o, func() float64 { return x.e.Complexity(in) })
+	if o.Ask.Operands {
+		o.Operands = append(o.Operands, x.recorder.operands...)
+	}
+	if x.page != nil {
+		x.page.End()
+	}
+	o.Exit = teasel.ExitOK
+	if failure != "" {
+		o.Exit, o.Evidence = teasel.ExitCrash, failure
+		o.Features, o.Measures = o.Features[:0], o.Measures[:0]
+	}
+	x.novelty.reached(o.Measures)
+	return nil
+}
+
+// allocated returns the objects that were ever allocated, if that is asked for.
+func (x *executor) allocated() uint64 {
+	if !x.g.allocations {
+		return 0
+	}
+	runtime.ReadMemStats(&x.memory)
+	return x.memory.Mallocs
+}
+
+// Learn implements teasel.Learner.
+func (x *executor) Learn(fs []teasel.Feature, complexity float64) { x.novelty.learn(fs, complexity) }
+
+// Close implements teasel.Executor.
+func (x *executor) Close() error {
+	listening.Store(nil)
+	x.runner.close()
+	return nil
+}

@@ -1,0 +1,138 @@
+package gofunc
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/teaselfuzz/teasel/gofunc/link"
+	"github.com/teaselfuzz/teasel/mutate/typed"
+)
+
+// Fuzz runs a fuzz test over values of the type T, as [testing.F.Fuzz] does over bytes. It is called at the end of a
+// FuzzX function. check may do with its argument as it likes. Seeds that T's mutator could not make fail the test.
+func Fuzz[T any](f *testing.F, check func(t *testing.T, in T), seeds ...T) {
+	f.Helper()
+	Test[T]{}.Fuzz(f, check, seeds...)
+}
+
+// Test has the settings of a fuzz test over values of the type T. The zero value is ready.
+type Test[T any] struct {
+	// Mutator makes and changes the values. The zero value is that of typed.Of[T]().
+	Mutator typed.Mutator[T]
+	// MaxComplexity bounds how large values become, in the unit of the mutator: about a byte. 0: 4096.
+	MaxComplexity float64
+	// Words and Texts are numbers and strings that are worth trying anywhere.
+	Words []uint64
+	Texts []string
+	// Allocations keeps inputs for which more memory is allocated than for any other, in objects. It costs some ten
+	// microseconds an execution.
+	Allocations bool
+}
+
+// Fuzz runs the test. See [Fuzz].
+func (c Test[T]) Fuzz(f *testing.F, check func(t *testing.T, in T), seeds ...T) {
+	f.Helper()
+	m := c.Mutator
+	if m.IsZero() {
+		m = typed.Of[T]()
+	}
+	plan, err := m.Plan()
+	if err != nil {
+		f.Fatalf("gofunc: %v", err)
+	}
+	// From here on nothing depends on T: code that does is compiled into the package of the test and instrumented with it.
+	g := &target{plan: plan, complexity: c.MaxComplexity, words: c.Words, texts: c.Texts, allocations: c.Allocations,
+		check: func(t *testing.T, p unsafe.Pointer) { check(t, *(*T)(p)) }}
+	for i := range seeds {
+		v, err := plan.Take(unsafe.Pointer(&seeds[i]))
+		if err != nil {
+			f.Fatalf("gofunc: seed %d: %v", i, err)
+		}
+		g.seeds = append(g.seeds, v)
+	}
+	g.fuzz(f)
+}
+
+// target is a fuzz test without the type of its inputs.
+type target struct {
+	plan        *typed.Plan
+	check       func(t *testing.T, in unsafe.Pointer)
+	seeds       []*typed.Value
+	complexity  float64
+	words       []uint64
+	texts       []string
+	allocations bool
+}
+
+func (g *target) editor() *typed.Editor {
+	e := typed.NewEditor(g.plan)
+	e.MaxComplexity, e.Words, e.Texts = g.complexity, g.words, g.texts
+	return e
+}
+
+func (g *target) fuzz(f *testing.F) {
+	f.Helper()
+	s, err := link.Read()
+	if err != nil {
+		f.Fatalf("gofunc: %v", err)
+	}
+	if s != nil {
+		g.child(f, s)
+		return
+	}
+	for _, v := range g.inputs() {
+		data, err := g.plan.Encode(v)
+		if err != nil {
+			f.Fatalf("gofunc: %v", err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		t.Helper()
+		v, err := g.plan.Decode([]byte(in))
+		if err != nil {
+			if testing.Verbose() {
+				t.Logf("the input is made of the bytes of the text, since it is no JSON for one: %v", err)
+			}
+			v = g.fromBytes(in)
+		}
+		g.check(t, g.plan.Argument(v))
+	})
+}
+
+// inputs returns the seeds, and the simplest value if there are none.
+func (g *target) inputs() []*typed.Value {
+	if len(g.seeds) > 0 {
+		return g.seeds
+	}
+	v, _ := g.editor().First(0)
+	return []*typed.Value{v}
+}
+
+// fromBytes makes a value by decisions that the bytes take, so that a change of a byte changes a decision.
+func (g *target) fromBytes(data string) *typed.Value {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(data))
+	return g.editor().Generate(rand.New(&decisions{data: data, rest: rand.NewPCG(h.Sum64(), 0)}))
+}
+
+// decisions is a source of random numbers that are read from bytes, and are a function of all of them when these have
+// been used up.
+type decisions struct {
+	data string
+	rest *rand.PCG
+}
+
+var _ rand.Source = (*decisions)(nil)
+
+// Uint64 spreads each pair of bytes over a number, since its users look at the high bits or at the low ones.
+func (d *decisions) Uint64() uint64 {
+	if len(d.data) < 2 {
+		return d.rest.Uint64()
+	}
+	x := uint64(d.data[0]) | uint64(d.data[1])<<8
+	d.data = d.data[2:]
+	return x * 0x0001_0001_0001_0001
+}

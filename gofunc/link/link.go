@@ -1,0 +1,98 @@
+// Package link is what the two processes of a typed fuzz test agree on: the test process, where the values and the engine's
+// worker are, and the process that started it, which outlives it.
+//
+// The parent starts the test binary with [Environment] set to [Settings] and three files behind the standard ones:
+// requests, answers, and a page of shared memory. In the mode Work the two pipes carry the worker's exchange. In the mode
+// Serve the child first says [Hello] and then answers one [Request] after another, as JSON, which is how a parent that
+// cannot hold a value of the test's type has one written, simplified and run.
+package link
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Environment is the variable that makes a test binary a worker. It holds Settings as JSON.
+const Environment = "TEASEL_GO_TYPED"
+
+// Version is that of the protocol. The two processes are built from versions of teasel that may differ.
+const Version = 1
+
+// The files that a child has open, beside the standard ones.
+const (
+	RequestFile = 3
+	AnswerFile  = 4
+	PageFile    = 5
+)
+
+// Mode is what a child is for.
+type Mode string
+
+// The modes.
+const (
+	Work  Mode = "work"  // it is a worker of a campaign
+	Serve Mode = "serve" // it answers requests
+)
+
+// Settings are what a child is told. The zero value of a field means what it means for a teasel.Campaign.
+type Settings struct {
+	Version int
+	Mode    Mode
+	Worker  int      `json:",omitempty"` // its number
+	Seed    uint64   `json:",omitempty"`
+	Draws   uint64   `json:",omitempty"` // inputs that earlier processes of the worker have made
+	Runs    uint64   `json:",omitempty"`
+	Tries   int      `json:",omitempty"`
+	Known   []string `json:",omitempty"` // findings that are confirmed already
+}
+
+// Read returns the settings in the environment, and nil without an error if this process is no child.
+func Read() (*Settings, error) {
+	text, ok := os.LookupEnv(Environment)
+	if !ok {
+		return nil, nil
+	}
+	var s Settings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", Environment, err)
+	}
+	if s.Version != Version {
+		return nil, fmt.Errorf("the teasel that started this test speaks version %d of its protocol, the teasel that the test imports version %d: make their versions equal", s.Version, Version)
+	}
+	return &s, nil
+}
+
+// Hello is what a child in the mode Serve says first.
+type Hello struct {
+	Version int
+	Type    string
+	Seeds   [][]byte // encoded values of the test
+}
+
+// Op is what is asked of a child.
+type Op string
+
+// The requests.
+const (
+	Unpack   Op = "unpack"   // Data is packed; answered with the encoded value and its complexity
+	Measure  Op = "measure"  // Data is encoded; answered with its complexity
+	Simplify Op = "simplify" // answered with candidate K, encoded
+	Run      Op = "run"      // runs Data; answered with the failure, if the process lives
+)
+
+// Request asks one thing of a child.
+type Request struct {
+	Op   Op
+	Data []byte
+	K    uint64
+}
+
+// Answer is what came of a request.
+type Answer struct {
+	Data       []byte
+	Complexity float64
+	OK         bool   // there is a candidate K; the run ended well
+	Failure    string // what the test has said
+	Err        string // the request could not be done
+}

@@ -1,0 +1,220 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/teaselfuzz/teasel/gofunc/link"
+)
+
+// Test is a typed fuzz test. The zero value of what is not said to be needed is a sensible default. It is read only while
+// it is in use.
+type Test struct {
+	Binary  string        // what go test -c has built; needed
+	Name    string        // FuzzX; needed
+	Dir     string        // of the package, where go test would run it; "": here
+	Env     []string      // "": ours
+	Timeout time.Duration // of one input; 0: 10 seconds
+	Memory  uint64        // bytes that a process may have in memory; 0: no limit
+
+	Seed         uint64 // of the campaign
+	Runs         uint64 // executions of one worker; 0: no limit
+	Tries        int    // times a finding is reproduced; 0: 3
+	MinimizeRuns int    // executions to minimise an input that ends the process; 0: 256; negative: none
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	graceTime      = 2 * time.Second // for a process to print its goroutines
+	stderrLimit    = 1 << 18
+)
+
+func (t *Test) timeout() time.Duration {
+	if t.Timeout == 0 {
+		return defaultTimeout
+	}
+	return t.Timeout
+}
+
+// child is a running test process.
+type child struct {
+	cmd      *exec.Cmd
+	page     *link.Page
+	requests *os.File
+	answers  *os.File
+	stderr   *head
+	hung     bool // it was ended since an input took too long
+	full     bool // it was ended since it had too much memory
+	watching sync.WaitGroup
+	stop     chan struct{}
+}
+
+// start starts a process. It is watched until wait has returned.
+func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error) {
+	s.Version = link.Version
+	env, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("writing the settings: %w", err)
+	}
+	var files []*os.File
+	defer func() {
+		for _, f := range files { // of the child alone
+			_ = f.Close()
+		}
+	}()
+	c := &child{stderr: &head{}, stop: make(chan struct{})}
+	down, requests, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	c.requests = requests
+	answers, up, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), down.Close(), requests.Close())
+	}
+	c.answers = answers
+	files = append(files, down, up)
+	page, err := newPage()
+	if err == nil {
+		files = append(files, page)
+		c.page, err = link.Map(page)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.requests.Close(), c.answers.Close())
+	}
+	c.cmd = exec.CommandContext(ctx, t.Binary, "-test.run=^"+t.Name+"$/^seed#0$", "-test.timeout=0", "-test.count=1")
+	c.cmd.Dir, c.cmd.Env = t.Dir, t.Env
+	if c.cmd.Env == nil {
+		c.cmd.Env = os.Environ()
+	}
+	c.cmd.Env = append(c.cmd.Env, link.Environment+"="+string(env))
+	c.cmd.ExtraFiles = []*os.File{down, up, page}
+	c.cmd.Stderr = c.stderr
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	c.cmd.Cancel = func() error { return c.kill(syscall.SIGKILL) }
+	c.cmd.WaitDelay = graceTime
+	if err := c.cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the test: %w", err), c.release())
+	}
+	c.watching.Add(1)
+	go c.watch(t.timeout(), t.Memory)
+	return c, nil
+}
+
+func newPage() (*os.File, error) {
+	fd, err := unix.MemfdCreate("teasel", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("making shared memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "page")
+	if err := f.Truncate(link.PageSize); err != nil {
+		return nil, errors.Join(fmt.Errorf("making shared memory: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func (c *child) kill(s syscall.Signal) error {
+	if err := syscall.Kill(-c.cmd.Process.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
+}
+
+// watch ends the process when one input takes too long or it has too much memory.
+func (c *child) watch(timeout time.Duration, memory uint64) {
+	defer c.watching.Done()
+	every := min(max(timeout/8, 10*time.Millisecond), 250*time.Millisecond)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	last, since := uint64(0), time.Now()
+	for {
+		select {
+		case <-c.stop:
+			return
+		case now := <-tick.C:
+			phase, running := c.page.Phase()
+			if phase != last || !running {
+				last, since = phase, now
+			}
+			c.full = memory > 0 && resident(c.cmd.Process.Pid) > memory
+			c.hung = now.Sub(since) > timeout
+			if !c.full && !c.hung {
+				continue
+			}
+		}
+		_ = c.kill(syscall.SIGQUIT) // the runtime prints the goroutines
+		select {
+		case <-c.stop:
+		case <-time.After(graceTime):
+			_ = c.kill(syscall.SIGKILL)
+		}
+		return
+	}
+}
+
+// resident returns the bytes that a process has in memory; 0: it is gone.
+func resident(pid int) uint64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	var size, pages uint64
+	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
+		return 0
+	}
+	return pages * uint64(os.Getpagesize())
+}
+
+// wait waits for the end of the process, and of all that it has started, and returns how it was: "" if it ended well.
+func (c *child) wait() string {
+	err := c.cmd.Wait()
+	close(c.stop)
+	c.watching.Wait()
+	_ = c.kill(syscall.SIGKILL)
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// release gives back what was opened for the child.
+func (c *child) release() error {
+	return errors.Join(c.requests.Close(), c.answers.Close(), c.page.Close())
+}
+
+// head keeps the beginning and forgets the rest of what a process writes to standard error: the first goroutine is the
+// one that failed.
+type head struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+var _ io.Writer = (*head)(nil)
+
+// Write implements io.Writer.
+func (t *head) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := stderrLimit - t.text.Len(); room > 0 {
+		t.text.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+func (t *head) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(t.text.String())
+}

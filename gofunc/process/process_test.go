@@ -1,0 +1,174 @@
+package process_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/process"
+)
+
+func target(t testing.TB, name string) *process.Test {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &process.Test{Binary: binary, Name: name, Seed: 1, Timeout: 2 * time.Second}
+}
+
+// campaign runs one worker until there are so many findings, or it has made its runs.
+func campaign(t testing.TB, p *process.Test, findings int) teasel.Summary {
+	t.Helper()
+	d, err := p.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &teasel.Hub{Pool: process.NewPool(), StopAfter: findings}
+	for _, s := range d.Seeds {
+		h.Seed(s)
+	}
+	if err := p.Work(t.Context(), h, 0); err != nil {
+		t.Fatal(err)
+	}
+	return h.Summary()
+}
+
+func TestDescribe(t *testing.T) {
+	d, err := target(t, "FuzzBlows").Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Type != "process_test.blow" || len(d.Seeds) != 1 || string(d.Seeds[0]) != `{"Kind":0,"Deep":null,"Notes":null}` {
+		t.Errorf("described as %s with %q", d.Type, d.Seeds)
+	}
+	if _, err := target(t, "FuzzOrdinary").Describe(t.Context()); !errors.Is(err, process.ErrNotTyped) {
+		t.Errorf("an ordinary test: %v", err)
+	}
+	p := target(t, "FuzzBlows")
+	p.Env = append(os.Environ(), "TEASEL_GO_TYPED={}")
+	p.Binary = "/does/not/exist"
+	if _, err := p.Describe(t.Context()); err == nil {
+		t.Error("a test that is not there is described")
+	}
+}
+
+// Puzzles that random bytes do not solve, with several seeds.
+func TestPuzzles(t *testing.T) {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 2
+	}
+	for _, test := range []struct {
+		name, message string
+		runs          uint64
+		input         string // what the minimised input has
+	}{
+		{"FuzzOrdered", "six operations in order", 500_000, `"Op":4`},
+		{"FuzzProduct", "the product of two factors", 5_000_000, "127"},
+		{"FuzzMaze", "out of the maze", 2_000_000, "82,68,68,68,82,82"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for seed := range seeds {
+				p := target(t, test.name)
+				p.Seed, p.Runs = seed, test.runs
+				s := campaign(t, p, 1)
+				if len(s.Findings) != 1 || s.Findings[0].Message != test.message || !s.Findings[0].Confirmed() {
+					t.Errorf("seed %d: %d executions, findings %v", seed, s.Executions, s.Findings)
+					continue
+				}
+				if in := string(s.Findings[0].Input); !strings.Contains(in, test.input) {
+					t.Errorf("seed %d: the input is %s", seed, in)
+				}
+				t.Logf("seed %d: %d executions: %s", seed, s.Executions, s.Findings[0].Input)
+			}
+		})
+	}
+}
+
+// What ends the process is confirmed in another one, simplified, and does not end the campaign.
+func TestDeaths(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a thousand processes")
+	}
+	p := target(t, "FuzzBlows")
+	p.Runs, p.MinimizeRuns, p.Timeout = 20_000_000, 16, time.Second
+	s := campaign(t, p, 7)
+	got := map[string]teasel.Finding{}
+	for _, f := range s.Findings {
+		got[f.Message] = f
+		if f.Stable == 0 || f.Tries == 0 {
+			t.Errorf("%s was reproduced %d of %d times", f.Message, f.Stable, f.Tries)
+		}
+		t.Logf("%s %s: %s", f.Rule, f.Message, f.Input)
+	}
+	for message, kind := range map[string]int{"the process ended: exit status 3": 1, "fatal error: stack overflow": 2, "fatal error: concurrent map writes": 3,
+		"the test did not end in time: its goroutine waits (select (no cases))": 4, "panic: a panic": 5, "an error": 6, "the test did not end in time": 7} {
+		f, ok := got[message]
+		if want := fmt.Sprintf(`{"Kind":%d,`, kind); !ok || !strings.HasPrefix(string(f.Input), want) {
+			t.Errorf("%s: found %v with %s, want %s", message, ok, f.Input, want)
+		}
+	}
+}
+
+func TestCleanTwin(t *testing.T) {
+	p := target(t, "FuzzClean")
+	p.Runs = 30_000
+	if s := campaign(t, p, 0); len(s.Findings) != 0 || s.Executions < 30_000 || s.Corpus < 1 {
+		t.Errorf("%d executions, %d testcases, findings %v", s.Executions, s.Corpus, s.Findings)
+	}
+}
+
+// A finding that is saved as Go's own corpus has it fails plain go test, for every outcome.
+func TestSavedFindingsFailGoTest(t *testing.T) {
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, fails := range map[int]bool{0: false, 1: true, 2: true, 3: true, 4: false, 5: true, 6: true, 8: true, 9: false, 10: false, 11: false, 12: true} {
+		p := target(t, "FuzzOutcomes")
+		got, err := process.Judge(t.Context(), p, fmt.Append(nil, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		corpus := filepath.Join(dir, "testdata", "fuzz", "FuzzOutcomes")
+		if err := os.MkdirAll(corpus, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(corpus, "saved"), process.Seed(fmt.Append(nil, n)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if saved, err := process.Saved(corpus); err != nil || len(saved) != 1 || string(saved[0]) != fmt.Sprint(n) {
+			t.Errorf("saved inputs are read as %q, %v", saved, err)
+		}
+		cmd := exec.Command(binary, "-test.run=^FuzzOutcomes$/^saved$")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if plain := err != nil; plain != fails || (got != "") != fails {
+			t.Errorf("input %d: go test fails: %v, we say %q, want a failure: %v\n%s", n, plain, got, fails, out)
+		}
+	}
+}
+
+func TestSaved(t *testing.T) {
+	if in, err := process.Saved(filepath.Join(t.TempDir(), "none")); err != nil || in != nil {
+		t.Errorf("a corpus that is not there: %v, %v", in, err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a": "go test fuzz v1\nstring(\"1\")\n", "b": "go test fuzz v2\nstring(\"1\")\n", "c": "go test fuzz v1\nint(3)\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := process.Saved(dir)
+	if len(in) != 1 || err == nil || !strings.Contains(err.Error(), "b: line 1 is not") || !strings.Contains(err.Error(), "c: line 2 is no string") {
+		t.Errorf("read %q, %v", in, err)
+	}
+}

@@ -1,0 +1,92 @@
+package process
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/teaselfuzz/teasel/gofunc/link"
+)
+
+// ErrNotTyped is what Describe returns for a fuzz test that does not use package gofunc.
+var ErrNotTyped = errors.New("the fuzz test is not typed: it does not call gofunc.Fuzz")
+
+// Description is what a typed fuzz test says of itself.
+type Description struct {
+	Type  string   // of its inputs
+	Seeds [][]byte // encoded
+}
+
+// Describe starts the test once, and asks it. It returns [ErrNotTyped] if it ends without an answer and without having
+// written anything to standard error.
+func (t *Test) Describe(ctx context.Context) (*Description, error) {
+	s, err := t.serve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Description{s.hello.Type, s.hello.Seeds}, s.close()
+}
+
+// server is a child that answers requests. It is over when the child has died.
+type server struct {
+	*child
+	in    *json.Decoder
+	out   *json.Encoder
+	hello link.Hello
+	ended bool
+	how   string // it ended
+}
+
+func (t *Test) serve(ctx context.Context) (*server, error) {
+	c, err := t.start(ctx, link.Settings{Mode: link.Serve})
+	if err != nil {
+		return nil, err
+	}
+	s := &server{child: c, in: json.NewDecoder(c.answers), out: json.NewEncoder(c.requests)}
+	if err := s.in.Decode(&s.hello); err != nil {
+		s.end()
+		err = errors.Join(s.release())
+		switch text := s.stderr.String(); {
+		case ctx.Err() != nil:
+			return nil, errors.Join(ctx.Err(), err)
+		case text == "":
+			return nil, errors.Join(ErrNotTyped, err)
+		default:
+			return nil, errors.Join(fmt.Errorf("starting %s: %s", t.Name, text), err)
+		}
+	}
+	if s.hello.Version != link.Version {
+		err := fmt.Errorf("the test speaks version %d of the protocol, this teasel version %d: make their versions equal", s.hello.Version, link.Version)
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *server) end() {
+	if !s.ended {
+		s.ended, s.how = true, s.wait()
+	}
+}
+
+// close ends the child and waits for it.
+func (s *server) close() error {
+	err := s.requests.Close()
+	s.end()
+	return errors.Join(err, s.answers.Close(), s.page.Close())
+}
+
+// ask makes a request. dead says that the child has died of it.
+func (s *server) ask(r link.Request) (a link.Answer, dead bool, err error) {
+	if s.ended {
+		return a, true, nil
+	}
+	if s.out.Encode(r) != nil || s.in.Decode(&a) != nil { // it is gone
+		s.end()
+		return a, true, nil
+	}
+	if a.Err != "" {
+		return a, false, fmt.Errorf("asking the test to %s: %s", r.Op, a.Err)
+	}
+	return a, false, nil
+}

@@ -1,0 +1,215 @@
+package process_test
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel/gofunc"
+	"github.com/teaselfuzz/teasel/mutate/typed"
+)
+
+// The fuzz tests that the tests of this package start as processes. Under plain go test they pass.
+
+type op uint8
+
+const (
+	opNone op = iota
+	opOpen
+	opWrite
+	opSync
+	opClose
+)
+
+type call struct {
+	Op  op
+	Arg uint16
+}
+
+// FuzzOrdered fails after six operations in the right order, two of them with the right argument.
+func FuzzOrdered(f *testing.F) {
+	test := gofunc.Test[[]call]{Mutator: typed.Of[[]call](typed.Use(typed.OneOf(opNone, opOpen, opWrite, opSync, opClose)))}
+	test.Fuzz(f, func(t *testing.T, calls []call) {
+		want := []func(c call) bool{
+			func(c call) bool { return c.Op == opOpen }, func(c call) bool { return c.Op == opWrite && c.Arg > 1000 },
+			func(c call) bool { return c.Op == opSync }, func(c call) bool { return c.Op == opWrite && c.Arg%16 == 7 },
+			func(c call) bool { return c.Op == opClose }, func(c call) bool { return c.Op == opOpen },
+		}
+		for i, c := range calls {
+			if i == len(want) || !want[i](c) {
+				return
+			}
+			gofunc.Observe(uint64(i + 1)) // what the compiler's counters would show
+			if i+1 == len(want) {
+				t.Fatal("six operations in order")
+			}
+		}
+	}, nil)
+}
+
+type factors struct {
+	Name        string
+	Left, Right *factors
+	A, B        int32
+}
+
+// FuzzProduct fails when the product of two fields of a node in a tree is a number with one pair of factors that will do.
+func FuzzProduct(f *testing.F) {
+	var visit func(t *testing.T, n *factors, depth int)
+	visit = func(t *testing.T, n *factors, depth int) {
+		if n == nil || depth > 8 {
+			return
+		}
+		gofunc.Observe(uint64(depth))
+		if depth > 0 && n.A > 1 && n.B > 1 {
+			gofunc.Observe(uint64(100 + depth))
+		}
+		if depth > 0 && n.A > 1 && n.B > 1 && gofunc.Compare("product", uint64(int64(n.A)*int64(n.B)), 1234567) { // 127 * 9721
+			t.Fatal("the product of two factors")
+		}
+		visit(t, n.Left, depth+1)
+		visit(t, n.Right, depth+1)
+	}
+	gofunc.Fuzz(f, func(t *testing.T, root factors) { visit(t, &root, 0) })
+}
+
+type step byte
+
+const (
+	left  step = 'L'
+	right step = 'R'
+	up    step = 'U'
+	down  step = 'D'
+)
+
+// FuzzMaze fails at the end of a walk of 28 steps; a step into a wall ends the walk. No counter tells how far a walk has
+// come, but the test says where it is.
+func FuzzMaze(f *testing.F) {
+	const path = "RDDDRRUURRRDDDLDDLLUULLDDDRR"
+	gofunc.Test[[]step]{Mutator: typed.Slice(typed.OneOf(left, right, up, down), 0, 100)}.Fuzz(f, func(t *testing.T, in []step) {
+		x, y := 0, 0
+		for i, s := range in {
+			if byte(s) != path[i] {
+				return
+			}
+			switch s {
+			case left:
+				x--
+			case right:
+				x++
+			case up:
+				y--
+			case down:
+				y++
+			}
+			gofunc.Observe(uint64(uint32(x))<<32 | uint64(uint32(y)))
+			if i+1 == len(path) {
+				t.Fatal("out of the maze")
+			}
+		}
+	})
+}
+
+type blow struct {
+	Kind  uint8 `fuzz:"max=9"`
+	Deep  []uint8
+	Notes []string
+}
+
+// FuzzBlows ends in every way that there is.
+func FuzzBlows(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, b blow) {
+		if len(b.Deep) < 2 || b.Deep[0] == 0 {
+			return
+		}
+		switch b.Kind {
+		case 1:
+			os.Exit(3)
+		case 2:
+			debug.SetMaxStack(1 << 20) // or it takes a second
+			var over func(int) int
+			over = func(n int) int { return over(n+1) + 1 }
+			over(0)
+		case 3:
+			m := map[int]int{}
+			done := make(chan bool)
+			for range 4 {
+				go func() {
+					for i := range 100_000 {
+						m[i%7]++
+					}
+					done <- true
+				}()
+			}
+			<-done
+		case 4:
+			select {}
+		case 5:
+			panic("a panic")
+		case 6:
+			t.Error("an error")
+		case 7:
+			for {
+			}
+		}
+	}, blow{})
+}
+
+// FuzzOutcomes does to its testing.T what a test can do.
+func FuzzOutcomes(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		switch n {
+		case 1:
+			t.Error("one is wrong")
+		case 2:
+			t.Fatal("two is fatal")
+		case 3:
+			panic("three")
+		case 4:
+			t.Skip("four is skipped")
+		case 5:
+			t.Cleanup(func() { t.Error("five fails late") })
+		case 6:
+			t.Run("sub", func(t *testing.T) { t.Error("six fails inside") })
+		case 7:
+			time.Sleep(time.Hour)
+		case 8:
+			var m map[string]int
+			m["x"] = 1
+		case 9:
+			t.Log("nine talks")
+		case 10:
+			t.TempDir()
+		case 11:
+			defer func() { _ = recover() }()
+			panic("eleven is caught")
+		case 12:
+			go panic("twelve, elsewhere")
+			runtime.Gosched()
+			time.Sleep(time.Second)
+		}
+	}, 0)
+}
+
+// FuzzClean has nothing to be found, though it changes its input.
+func FuzzClean(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, in map[string][]int) {
+		n := 0
+		for k, v := range in {
+			if len(v) > 0 {
+				v[0]++
+				n += len(v)
+			}
+			delete(in, k)
+		}
+		gofunc.Maximize("elements", float64(n))
+	})
+}
+
+// FuzzOrdinary is no typed test.
+func FuzzOrdinary(f *testing.F) {
+	f.Add("x")
+	f.Fuzz(func(*testing.T, string) {})
+}

@@ -1,0 +1,74 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/exchange/pipe"
+	"github.com/teaselfuzz/teasel/gofunc/link"
+	"github.com/teaselfuzz/teasel/policy"
+)
+
+// NewPool returns the pool that the hub of a campaign over a typed test has to have: its workers have the same.
+func NewPool() teasel.Pool { return policy.Compose(teasel.NewPool(), policy.NewMaximal()) }
+
+// Work is one worker of the hub's campaign, in as many processes one after another as it takes. It returns when the hub
+// says stop, ctx ends, or the worker has made its Runs. number tells workers apart. Seeds are the caller's to give to the
+// hub; see [Test.Describe] and [Saved].
+func (t *Test) Work(ctx context.Context, h *teasel.Hub, number int) error {
+	w := &worker{t: t, h: h, number: number, deaths: map[string]int{}}
+	for {
+		more, err := w.run(ctx)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// worker is one worker of a campaign.
+type worker struct {
+	t      *Test
+	h      *teasel.Hub
+	number int
+	draws  uint64
+	deaths map[string]int // times that a finding has ended a process
+	idle   int            // processes in a row that ended before they ran anything
+}
+
+// idleLimit is how many processes may end without having run an input before the worker gives up.
+const idleLimit = 3
+
+// run runs one process to its end and reports whether there is to be another one.
+func (w *worker) run(ctx context.Context) (more bool, err error) {
+	runs := w.t.Runs
+	if runs > 0 {
+		if runs -= min(runs, w.draws); runs == 0 {
+			return false, nil
+		}
+	}
+	c, err := w.t.start(ctx, link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries})
+	if err != nil {
+		return false, err
+	}
+	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), w.h.Join(), pipe.Config{})
+	how := c.wait()
+	defer func() { err = errors.Join(err, c.page.Close()) }()
+	w.draws += c.page.Draws()
+	switch _, running := c.page.Phase(); {
+	case c.page.Finished():
+		return false, served
+	case ctx.Err() != nil || w.h.Summary().Stopped != "":
+		return false, nil
+	case !running && how == "exit status 2" && c.page.Draws() == 0:
+		return false, fmt.Errorf("the test process of %s: %s", w.t.Name, c.stderr)
+	case !running:
+		if w.idle++; w.idle >= idleLimit {
+			return false, errors.Join(fmt.Errorf("the test process of %s ended %d times between two inputs: %s: %s", w.t.Name, w.idle, how, c.stderr), served)
+		}
+		return true, nil
+	}
+	w.idle = 0
+	return true, w.died(ctx, c, how)
+}

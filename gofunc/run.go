@@ -1,0 +1,190 @@
+package gofunc
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"runtime/debug"
+	"testing"
+	"unsafe"
+)
+
+// runner calls the test for one input after another. A test may end its goroutine, by t.Fatal or t.Skip, so it does not
+// run on the engine's: it has a coroutine, which costs a tenth of what handing over to a goroutine does. One testing.T serves
+// many inputs, until one of them leaves something behind in it.
+type runner struct {
+	parent  *testing.T
+	check   func(t *testing.T, in unsafe.Pointer)
+	fields  fields
+	session *session
+	runs    int
+	next    func() (struct{}, bool)
+	stop    func()
+
+	in      unsafe.Pointer // of the present call
+	ended   bool           // it returned
+	text    string         // what it panicked with; "": it did not
+	skipped bool           // it ended its goroutine without a failure
+	goexit  bool
+}
+
+// sessionRuns is how many inputs a testing.T serves at most: it keeps what they log.
+const sessionRuns = 1 << 10
+
+// session is a subtest whose testing.T is in use elsewhere.
+type session struct {
+	t     *testing.T
+	over  chan struct{} // closed to end it
+	ended chan struct{} // closed when it has
+}
+
+func newSession(parent *testing.T) *session {
+	s := &session{over: make(chan struct{}), ended: make(chan struct{})}
+	ready := make(chan *testing.T)
+	go func() {
+		defer close(s.ended)
+		parent.Run("input", func(t *testing.T) {
+			ready <- t
+			<-s.over
+		})
+	}()
+	s.t = <-ready
+	return s
+}
+
+// close ends the subtest; what the test has registered with Cleanup runs now.
+func (s *session) close() {
+	close(s.over)
+	<-s.ended
+}
+
+// run calls the test and returns what package testing would print of a failure; "" if it passed or was skipped.
+func (r *runner) run(in unsafe.Pointer) (failure string) {
+	if r.session == nil {
+		r.session = newSession(r.parent)
+	}
+	if r.next == nil {
+		r.next, r.stop = iter.Pull(r.loop)
+	}
+	r.in, r.ended, r.text, r.goexit = in, false, "", false
+	r.next()
+	t := r.session.t
+	failed := t.Failed()
+	if r.goexit {
+		r.abandon()
+	}
+	switch r.runs++; {
+	case r.text != "":
+		failure = r.text
+	case failed:
+		failure = r.fields.output(t)
+	}
+	if failed || r.goexit || r.text != "" || r.runs%sessionRuns == 0 || r.fields.used(t) {
+		s := r.session
+		r.session = nil
+		s.close()
+		if failure == "" && s.t.Failed() { // a function registered with Cleanup has failed it
+			failure = r.fields.output(s.t)
+		}
+	}
+	return failure
+}
+
+// loop is the coroutine.
+func (r *runner) loop(yield func(struct{}) bool) {
+	for {
+		r.call(yield)
+		if !yield(struct{}{}) {
+			return
+		}
+	}
+}
+
+func (r *runner) call(yield func(struct{}) bool) {
+	defer func() {
+		if r.ended {
+			return
+		}
+		if p := recover(); p != nil {
+			r.text = fmt.Sprintf("panic: %v\n\n%s", panicked(p), debug.Stack())
+			return
+		}
+		// The goroutine is ending and nothing can keep it. The engine gets its result from here, and lets the rest of
+		// the end happen elsewhere.
+		r.goexit = true
+		yield(struct{}{})
+	}()
+	r.check(r.session.t, r.in)
+	r.ended = true
+}
+
+// panicked adds to an error what printing it would not.
+func panicked(p any) any {
+	if err, ok := p.(error); ok {
+		return err.Error()
+	}
+	return p
+}
+
+// abandon lets the coroutine come to its end. The end is passed on to whoever waits for it, so that is a goroutine of its
+// own.
+func (r *runner) abandon() {
+	stop := r.stop
+	r.next, r.stop = nil, nil
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		stop()
+	}()
+	<-done
+}
+
+func (r *runner) close() {
+	if r.stop != nil {
+		r.stop()
+		r.next, r.stop = nil, nil
+	}
+	if r.session != nil {
+		r.session.close()
+		r.session = nil
+	}
+}
+
+// fields says where a testing.T keeps what it does not show. Where a Go version has no such field, each input gets a
+// testing.T of its own, which is slow and as right.
+type fields struct {
+	out, cleanups uintptr
+	known         bool
+}
+
+func findFields() (f fields) {
+	common, ok := reflect.TypeFor[testing.T]().FieldByName("common")
+	if !ok || common.Offset != 0 {
+		return f
+	}
+	out, ok := common.Type.FieldByName("output")
+	if !ok || out.Type != reflect.TypeFor[[]byte]() {
+		return f
+	}
+	cleanups, ok := common.Type.FieldByName("cleanups")
+	if !ok || cleanups.Type != reflect.TypeFor[[]func()]() {
+		return f
+	}
+	return fields{out.Offset, cleanups.Offset, true}
+}
+
+// output returns what the test has logged.
+func (f *fields) output(t *testing.T) string {
+	if !f.known {
+		return "the test failed"
+	}
+	if out := *(*[]byte)(unsafe.Add(unsafe.Pointer(t), f.out)); len(out) > 0 {
+		return string(out)
+	}
+	return "the test failed"
+}
+
+// used reports whether the test has left something to be done at its end.
+func (f *fields) used(t *testing.T) bool {
+	return !f.known || len(*(*[]func())(unsafe.Add(unsafe.Pointer(t), f.cleanups))) > 0
+}
