@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/teaselfuzz/teasel"
+import (
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+)
 
 var (
 	_ teasel.Pool = (*ranking[uint32])(nil)
@@ -26,25 +30,71 @@ type peak struct {
 
 // ranking keeps, for every key that measures have, the testcase with the greatest value, the simplest of several.
 type ranking[K comparable] struct {
-	key  func(teasel.Measure) K
-	best map[K]peak
-	held map[teasel.ID]int // for how many keys
+	measures func(o *teasel.Observation) []teasel.Measure
+	key      func(teasel.Measure) K
+	best     map[K]peak
+	held     map[teasel.ID]int // for how many keys
 }
 
-func newRanking[K comparable](key func(teasel.Measure) K) *ranking[K] {
-	return &ranking[K]{key: key, best: map[K]peak{}, held: map[teasel.ID]int{}}
+func newRanking[K comparable](measures func(*teasel.Observation) []teasel.Measure, key func(teasel.Measure) K) *ranking[K] {
+	return &ranking[K]{measures: measures, key: key, best: map[K]peak{}, held: map[teasel.ID]int{}}
 }
+
+func measures(o *teasel.Observation) []teasel.Measure { return o.Measures }
 
 // NewUnique returns a pool that keeps the simplest testcase of every distinct value of every measure: fuzzcheck's
 // UniqueValuesPool.
 func NewUnique() teasel.Pool {
-	return newRanking(func(m teasel.Measure) teasel.Measure { return m })
+	return newRanking(measures, func(m teasel.Measure) teasel.Measure { return m })
 }
 
 // NewMaximal returns a pool that keeps, for every measure, the testcase with the greatest value, the simplest of
 // several: fuzzcheck's MaximiseEachCounter.
 func NewMaximal() teasel.Pool {
-	return newRanking(func(m teasel.Measure) uint32 { return m.ID })
+	return newRanking(measures, func(m teasel.Measure) uint32 { return m.ID })
+}
+
+// NewTotal returns a pool that keeps the one testcase for which the sum of the measures is greatest: fuzzcheck's
+// MaximiseObservation over an aggregate.
+func NewTotal() teasel.Pool {
+	return newRanking(func(o *teasel.Observation) []teasel.Measure {
+		if len(o.Measures) == 0 {
+			return nil
+		}
+		sum := 0.0
+		for _, m := range o.Measures {
+			sum += m.Value
+		}
+		return []teasel.Measure{{Value: sum}}
+	}, func(teasel.Measure) struct{} { return struct{}{} })
+}
+
+// NewBroadest returns a pool that keeps the one testcase that reaches the most features.
+func NewBroadest() teasel.Pool {
+	return newRanking(func(o *teasel.Observation) []teasel.Measure {
+		seen := map[teasel.Feature]struct{}{}
+		for _, f := range o.Features {
+			seen[f] = struct{}{}
+		}
+		if len(seen) == 0 {
+			return nil
+		}
+		return []teasel.Measure{{Value: float64(len(seen))}}
+	}, func(teasel.Measure) struct{} { return struct{}{} })
+}
+
+// Score implements Scorer: the sum of the best values. Sums of many values depend on their order, so it is that of the
+// values.
+func (p *ranking[K]) Score() (sum float64) {
+	values := make([]float64, 0, len(p.best))
+	for _, b := range p.best {
+		values = append(values, b.value)
+	}
+	slices.Sort(values)
+	for _, v := range values {
+		sum += v
+	}
+	return sum
 }
 
 func (p *ranking[K]) better(m teasel.Measure, c float64) bool {
@@ -53,7 +103,7 @@ func (p *ranking[K]) better(m teasel.Measure, c float64) bool {
 }
 
 func (p *ranking[K]) Wants(o *teasel.Observation, c float64) bool {
-	for _, m := range o.Measures {
+	for _, m := range p.measures(o) {
 		if p.better(m, c) {
 			return true
 		}
@@ -62,7 +112,7 @@ func (p *ranking[K]) Wants(o *teasel.Observation, c float64) bool {
 }
 
 func (p *ranking[K]) Offer(id teasel.ID, o *teasel.Observation, c float64) (d teasel.Delta) {
-	for _, m := range o.Measures {
+	for _, m := range p.measures(o) {
 		if !p.better(m, c) {
 			continue
 		}
@@ -89,6 +139,17 @@ type diverse struct {
 // one takes the place of the one that adds least to the others. Of 0 or fewer it keeps none.
 func NewDiverse(n int) teasel.Pool {
 	return &diverse{n: n, sets: map[teasel.ID]map[teasel.Feature]struct{}{}, hits: map[teasel.Feature]int{}}
+}
+
+// Score implements Scorer: the features that the testcases reach together.
+func (p *diverse) Score() float64 {
+	n := 0
+	for _, hits := range p.hits {
+		if hits > 0 {
+			n++
+		}
+	}
+	return float64(n)
 }
 
 // least returns the kept testcase that alone reaches the fewest features, the youngest of several.
@@ -191,4 +252,37 @@ func (p *composed) Offer(id teasel.ID, o *teasel.Observation, c float64) (d teas
 		}
 	}
 	return d
+}
+
+// limited is a pool that sees some measures only.
+type limited struct {
+	teasel.Pool
+	ids []uint32
+}
+
+// Limit returns a pool to which all measures are unknown but those with these ids.
+func Limit(p teasel.Pool, ids ...uint32) teasel.Pool { return &limited{p, ids} }
+
+func (p *limited) seen(o *teasel.Observation) *teasel.Observation {
+	c := &teasel.Observation{Exit: o.Exit, Work: o.Work, Features: o.Features}
+	for _, m := range o.Measures {
+		if slices.Contains(p.ids, m.ID) {
+			c.Measures = append(c.Measures, m)
+		}
+	}
+	return c
+}
+
+func (p *limited) Wants(o *teasel.Observation, c float64) bool { return p.Pool.Wants(p.seen(o), c) }
+
+func (p *limited) Offer(id teasel.ID, o *teasel.Observation, c float64) teasel.Delta {
+	return p.Pool.Offer(id, p.seen(o), c)
+}
+
+// Score implements Scorer; it is 0 if the pool has no score.
+func (p *limited) Score() float64 {
+	if s, ok := p.Pool.(Scorer); ok {
+		return s.Score()
+	}
+	return 0
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/teaselfuzz/teasel/internal/fenwick"
 )
 
-const weightUnit = 1 << 16
+const (
+	weightUnit = 1 << 16
+	stateUnit  = 1 << 40 // of a state that was never picked; the weight falls with each pick and reaches 1 after as many
+)
 
 var _ teasel.Scheduler = (*byState)(nil)
 
@@ -69,7 +72,7 @@ func (s *byState) join(id teasel.ID, at int) {
 func (s *byState) weigh(at int) {
 	w := uint64(0)
 	if len(s.member[at]) > 0 {
-		w = max(weightUnit/(1+s.picked[at]), 1)
+		w = max(stateUnit/(1+s.picked[at]), 1)
 	}
 	s.weight.Set(at, w)
 }

@@ -1,0 +1,142 @@
+package policy_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/policy"
+)
+
+func portfolio() policy.Portfolio {
+	return policy.Portfolio{
+		{Name: "simplest", Weight: 3},
+		{Name: "memory", New: func() teasel.Pool { return policy.Limit(policy.NewMaximal(), 1) }},
+		{Name: "total", New: policy.NewTotal, Weight: -1},
+	}
+}
+
+func TestPortfolio(t *testing.T) {
+	type F = []teasel.Feature
+	type M = []teasel.Measure
+	p := portfolio().Pool()
+	for i, o := range []struct {
+		offer
+		holders map[teasel.ID][]string // after the offer
+		paths   []string               // of the pools that took it
+	}{
+		{offer{F{1}, M{m(1, 5), m(2, 1)}, 10, true, nil}, map[teasel.ID][]string{0: {"simplest", "memory", "total"}}, []string{"pools/simplest", "pools/memory", "pools/total"}},
+		{offer{F{1}, M{m(1, 4)}, 5, true, nil}, map[teasel.ID][]string{0: {"memory", "total"}, 1: {"simplest"}}, []string{"pools/simplest"}},
+		{offer{nil, M{m(2, 9)}, 7, true, nil}, map[teasel.ID][]string{0: {"memory"}, 1: {"simplest"}, 2: {"total"}}, []string{"pools/total"}},
+		{offer{F{1}, M{m(1, 4)}, 6, false, nil}, map[teasel.ID][]string{3: nil}, nil},
+		{offer{nil, M{m(1, 8)}, 7, true, []teasel.ID{0}}, map[teasel.ID][]string{0: nil, 4: {"memory"}}, []string{"pools/memory"}},
+	} {
+		obs := &teasel.Observation{Exit: teasel.ExitOK, Features: o.features, Measures: o.measures}
+		if got := p.Wants(obs, o.complexity); got != o.added {
+			t.Errorf("offer %d: wants %v", i, got)
+		}
+		d := p.Offer(teasel.ID(i), obs, o.complexity)
+		if d.Added != o.added || !slices.Equal(d.Evicted, o.evicted) {
+			t.Errorf("offer %d: %+v, want added %v, evicted %v", i, d, o.added, o.evicted)
+		}
+		for id, want := range o.holders {
+			if got := p.Holders(id); !slices.Equal(got, want) {
+				t.Errorf("offer %d: %d is held by %v, want %v", i, id, got, want)
+			}
+		}
+		var paths []string
+		for _, d := range p.Deltas() {
+			paths = append(paths, d.Path)
+		}
+		if !slices.Equal(paths, o.paths) {
+			t.Errorf("offer %d: changed %v, want %v", i, paths, o.paths)
+		}
+	}
+	want := []policy.PoolStats{{Name: "simplest", Size: 1, Score: 1, Added: 2, Evicted: 1}, {Name: "memory", Size: 1, Score: 8, Added: 2, Evicted: 1},
+		{Name: "total", Size: 1, Score: 9, Added: 2, Evicted: 1}}
+	if got := p.Stats(); !slices.Equal(got, want) {
+		t.Errorf("stats %+v, want %+v", got, want)
+	}
+}
+
+// Picks are shared by weight, and a part that is never picked from has its turn when there is nothing else.
+func TestPortfolioScheduler(t *testing.T) {
+	s := portfolio().NewScheduler()
+	if _, ok := s.Next(rand.New(rand.NewPCG(1, 2))); ok {
+		t.Error("something is picked of nothing")
+	}
+	for i := range 10 { // each reaches something of its own
+		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: teasel.NewFeatureSet(teasel.Feature(i + 1))})
+	}
+	s.Add(teasel.Rating{ID: 10, Complexity: 1, Measures: []teasel.Measure{m(1, 7)}})
+	s.Add(teasel.Rating{ID: 11, Complexity: 1, Measures: []teasel.Measure{m(2, 70)}})
+	got := draws(s, 4000)
+	if share := got[10]; share < 850 || share > 1150 || got[11] != 0 || len(got) != 11 {
+		t.Errorf("one of eleven with a quarter of the weight, and one of none: %v", got)
+	}
+	s.Add(teasel.Rating{ID: 12, Complexity: 1, Measures: []teasel.Measure{m(1, 8)}}) // takes the place of 10
+	s.Remove(10)
+	if got := draws(s, 400); got[10] != 0 || got[12] == 0 {
+		t.Errorf("after something greater: %v", got)
+	}
+	for i := range 13 {
+		if i != 11 {
+			s.Remove(teasel.ID(i))
+		}
+	}
+	if got := draws(s, 10); got[11] != 10 {
+		t.Errorf("the last one: %v", got)
+	}
+	s.Done(teasel.Pick{ID: 11}, 100, 0)
+	s.Remove(11)
+	if got := draws(s, 10); len(got) != 0 {
+		t.Errorf("after removing all: %v", got)
+	}
+}
+
+// The weight of a state falls with each of its picks, however many there are.
+func TestStateWeightsDoNotSaturate(t *testing.T) {
+	s := policy.NewStateScheduler()
+	s.Add(teasel.Rating{ID: 0, Features: teasel.NewFeatureSet(teasel.State(1)), Picked: 4_000_000})
+	s.Add(teasel.Rating{ID: 1, Features: teasel.NewFeatureSet(teasel.State(2)), Picked: 1_000_000})
+	if got := draws(s, 1000); got[1] < 700 {
+		t.Errorf("picked four million times before and one million times before: %v", got)
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	p := portfolio().Pool()
+	p.Offer(0, &teasel.Observation{Features: []teasel.Feature{1}, Measures: []teasel.Measure{m(1, 2.5)}}, 1)
+	var out bytes.Buffer
+	s := policy.NewStatistics(&out, p)
+	for _, e := range []teasel.Event{{Kind: teasel.EventAdded}, {Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: 1500 * time.Millisecond, Executions: 7, Features: 1, Corpus: 1}},
+		{Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: 3 * time.Second, Executions: 9, Features: 1, Corpus: 1}}} {
+		if err := s.Report(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `seconds,executions,features,corpus,findings,simplest size,simplest score,simplest added,simplest evicted,memory size,memory score,memory added,memory evicted,total size,total score,total added,total evicted
+1.5,7,1,1,0,1,1,1,0,1,2.5,1,0,1,2.5,1,0
+3.0,9,1,1,0,1,1,1,0,1,2.5,1,0,1,2.5,1,0
+`
+	if out.String() != want {
+		t.Errorf("wrote\n%s", out.String())
+	}
+}
+
+func ExamplePortfolio() {
+	const memory = 1
+	p := policy.Portfolio{
+		{Name: "coverage", Weight: 4},
+		{Name: "memory", New: policy.NewMaximal},
+	}
+	pool := p.Pool()
+	pool.Offer(0, &teasel.Observation{Features: []teasel.Feature{7}, Measures: []teasel.Measure{{ID: memory, Value: 900}}}, 100)
+	pool.Offer(1, &teasel.Observation{Features: []teasel.Feature{7}, Measures: []teasel.Measure{{ID: memory, Value: 1}}}, 10)
+	fmt.Println(pool.Holders(0), pool.Holders(1))
+	// Output: [memory] [coverage]
+}
