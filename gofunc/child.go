@@ -86,7 +86,7 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teas
 	return &teasel.Campaign[*typed.Value]{
 		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: g.plan,
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
-		NewPool: pool, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(detect)} },
+		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
 	}
 }
@@ -96,8 +96,16 @@ const (
 	generateShare = 0.02 // of the rounds
 )
 
-// pool keeps the simplest value for everything that is reached, and the one for which each measure is greatest.
-func pool() teasel.Pool { return policy.Compose(teasel.NewPool(), policy.NewMaximal()) }
+// portfolio returns the pools of a worker.
+func (g *target) portfolio() policy.Portfolio {
+	if g.pools != nil {
+		return g.pools
+	}
+	return policy.Portfolio{
+		{Name: "simplest", Weight: 3},
+		{Name: "maximal", New: policy.NewMaximal},
+	}
+}
 
 // detect makes a finding of a failure.
 func detect(o *teasel.Observation) []teasel.Finding {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/mutate/typed"
+	"github.com/teaselfuzz/teasel/policy"
 )
 
 // Fuzz runs a fuzz test over values of the type T, as [testing.F.Fuzz] does over bytes. It is called at the end of a
@@ -29,7 +30,14 @@ type Test[T any] struct {
 	// Allocations keeps inputs for which more memory is allocated than for any other, in objects. It costs some ten
 	// microseconds an execution.
 	Allocations bool
+	// Pools decide which inputs a worker keeps and works on. nil: one that keeps the simplest input for everything that is
+	// reached, with three quarters of the work, and one that keeps the input with the greatest value for each measure. What
+	// the campaign saves is decided by those two in any case.
+	Pools policy.Portfolio
 }
+
+// MeasureID returns the id that a measure of [Maximize] has in pools.
+func MeasureID(name string) uint32 { return number(name) }
 
 // Fuzz runs the test. See [Fuzz].
 func (c Test[T]) Fuzz(f *testing.F, check func(t *testing.T, in T), seeds ...T) {
@@ -43,7 +51,7 @@ func (c Test[T]) Fuzz(f *testing.F, check func(t *testing.T, in T), seeds ...T) 
 		f.Fatalf("gofunc: %v", err)
 	}
 	// From here on nothing depends on T: code that does is compiled into the package of the test and instrumented with it.
-	g := &target{plan: plan, complexity: c.MaxComplexity, words: c.Words, texts: c.Texts, allocations: c.Allocations,
+	g := &target{plan: plan, complexity: c.MaxComplexity, words: c.Words, texts: c.Texts, allocations: c.Allocations, pools: c.Pools,
 		check: func(t *testing.T, p unsafe.Pointer) { check(t, *(*T)(p)) }}
 	for i := range seeds {
 		v, err := plan.Take(unsafe.Pointer(&seeds[i]))
@@ -64,6 +72,7 @@ type target struct {
 	words       []uint64
 	texts       []string
 	allocations bool
+	pools       policy.Portfolio
 }
 
 func (g *target) editor() *typed.Editor {
