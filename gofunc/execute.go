@@ -26,7 +26,7 @@ type process struct {
 
 // Open implements teasel.Target.
 func (p *process) Open(context.Context, teasel.Role) (teasel.Executor[*typed.Value], error) {
-	x := &executor{process: p, counters: counters(), recorder: newRecorder(),
+	x := &executor{process: p, counters: counters(), recorder: newRecorder(), failures: map[string]bool{},
 		runner: runner{parent: p.parent, check: p.g.check, fields: findFields()}}
 	x.novelty = newNovelty(len(x.counters))
 	listening.Store(x.recorder)
@@ -41,13 +41,16 @@ type executor struct {
 	recorder *recorder
 	novelty  *novelty
 	memory   runtime.MemStats
+	failures map[string]bool // ids of findings whose inputs are in the page
 }
 
 // Exec implements teasel.Executor.
 func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observation) error {
 	arg := x.g.plan.Argument(in)
+	var packed []byte
 	if x.page != nil {
-		x.page.Begin(x.g.plan.Pack(x.page.Room(), in))
+		packed = x.g.plan.Pack(x.page.Room(), in)
+		x.page.Begin(packed)
 	}
 	x.recorder.begin(o.Ask.Operands)
 	before := x.allocated()
@@ -61,6 +64,9 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 		o.Operands = append(o.Operands, x.recorder.operands...)
 	}
 	if x.page != nil {
+		if failure != "" {
+			x.record(failure, packed)
+		}
 		x.page.End()
 	}
 	o.Exit = teasel.ExitOK
@@ -70,6 +76,15 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 	}
 	x.novelty.reached(o.Measures)
 	return nil
+}
+
+// record keeps the first input of every finding where it outlives the process.
+func (x *executor) record(failure string, packed []byte) {
+	f := link.Failed(failure).Finding("")
+	if id := f.ID(); !x.failures[id] {
+		x.failures[id] = true
+		x.page.Fail(packed)
+	}
 }
 
 // allocated returns the objects that were ever allocated, if that is asked for.

@@ -38,7 +38,6 @@ var (
 	panicLine = regexp.MustCompile(`(?m)^panic: (.*)`)
 	fatalLine = regexp.MustCompile(`(?m)^fatal error: (.*)`)
 	errorLine = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): (.*)`)
-	frameLine = regexp.MustCompile(`(?m)^(\S.*)\(.*\)\n\t(\S+):\d+`)
 	variable  = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 )
 
@@ -91,13 +90,41 @@ const runsTest = "gofunc.(*runner).call("
 // named is the fault at the innermost function that is neither of the standard library nor of teasel.
 func named(rule string, s teasel.Severity, message, text string) Fault {
 	f := Fault{Rule: rule, Severity: s, Subject: "test", Group: variable.ReplaceAllString(message, "0"), Message: message}
-	for _, m := range frameLine.FindAllStringSubmatch(text, -1) {
-		if name := m[1]; !machinery(name) {
-			f.Subject = name[strings.LastIndexByte(name, '/')+1:]
-			break
-		}
+	if name := innermost(text); name != "" {
+		f.Subject = name[strings.LastIndexByte(name, '/')+1:]
 	}
 	return f
+}
+
+// innermost returns the first function in a stack that is no machinery. The runtime prints a function with its arguments
+// on one line and where it is on the next, which begins with a tab.
+func innermost(text string) string {
+	last := ""
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "\t") && strings.HasSuffix(strings.TrimSpace(last), ")") {
+			if name := last[:arguments(last)]; !machinery(name) {
+				return name
+			}
+		}
+		last = line
+	}
+	return ""
+}
+
+// arguments returns where the list of arguments begins in "pkg.(*T).f(0x1, {0x2, 0x3})".
+func arguments(line string) int {
+	depth := 0
+	for i := len(line) - 1; i > 0; i-- {
+		switch line[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return 0
 }
 
 // machinery reports whether a function is of the standard library, whose paths begin with no host, or of teasel.

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -21,11 +22,13 @@ type head struct {
 	length atomic.Uint64 // of the packed input
 	draws  atomic.Uint64 // executions of the worker in this process
 	done   atomic.Uint64 // 1: the worker has come to its end
+	failed atomic.Uint64 // bytes that are used for failures
 }
 
 const (
-	// PageSize bounds the inputs that are recorded.
-	PageSize = 1 << 20
+	// PageSize is that of the whole memory: half of it bounds the input that is recorded, half the inputs that have failed.
+	PageSize = 2 << 20
+	half     = PageSize / 2
 	headSize = 64
 	tooLarge = ^uint64(0)
 )
@@ -43,12 +46,12 @@ func Map(f *os.File) (*Page, error) {
 func (p *Page) Close() error { return syscall.Munmap(p.mem) }
 
 // Room returns where the packed input is appended to.
-func (p *Page) Room() []byte { return p.mem[headSize:headSize:PageSize] }
+func (p *Page) Room() []byte { return p.mem[headSize:headSize:half] }
 
 // Begin says that the input in packed, which was appended to Room, begins to run.
 func (p *Page) Begin(packed []byte) {
 	n := uint64(len(packed))
-	if n > PageSize-headSize { // append has gone elsewhere
+	if n > half-headSize { // append has gone elsewhere
 		n = tooLarge
 	}
 	p.head.length.Store(n)
@@ -82,4 +85,31 @@ func (p *Page) Current() ([]byte, bool) {
 		return nil, false
 	}
 	return append([]byte(nil), p.mem[headSize:headSize+n]...), true
+}
+
+// Fail records an input that has failed and left the process alive. The worker confirms it later, if the process lives to
+// see that.
+func (p *Page) Fail(packed []byte) {
+	used := p.head.failed.Load()
+	room := p.mem[half+used:]
+	if len(packed)+8 > len(room) {
+		return
+	}
+	binary.NativeEndian.PutUint64(room, uint64(len(packed)))
+	copy(room[8:], packed)
+	p.head.failed.Store(used + 8 + uint64(len(packed)))
+}
+
+// Failures returns copies of the inputs that have failed.
+func (p *Page) Failures() (out [][]byte) {
+	area := p.mem[half : half+p.head.failed.Load()]
+	for len(area) >= 8 {
+		n := binary.NativeEndian.Uint64(area)
+		if n > uint64(len(area)-8) {
+			break
+		}
+		out = append(out, append([]byte(nil), area[8:8+n]...))
+		area = area[8+n:]
+	}
+	return out
 }

@@ -15,56 +15,102 @@ type input struct {
 	complexity float64
 }
 
-// died reports what has ended a process: the input in its page is tried again in fresh processes and simplified as long as
-// the same comes of it.
+// died reports what has ended a process, and what had failed in it before and was perhaps not yet reported.
 func (w *worker) died(ctx context.Context, c *child, how string) (err error) {
 	fault := link.Died(c.stderr.String(), how, c.hung)
 	if c.full {
 		fault = tooMuch
 	}
 	finding := fault.Finding(c.stderr.String())
-	finding.Occurrences, finding.Worker, finding.Execution = 1, w.number, w.draws
-	id := finding.ID()
-	if w.deaths[id]++; w.deaths[id] > 1 {
-		return w.publish(ctx, teasel.News{Sightings: []teasel.Sighting{{ID: id, Times: 1}}})
-	}
-	packed, ok := c.page.Current()
-	if !ok {
-		finding.Detail = "The input is too large to be recorded.\n" + finding.Detail
-		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{finding}})
+	failures := c.page.Failures()
+	known := w.reported(finding.ID())
+	if known {
+		err = w.publish(ctx, teasel.News{Sightings: []teasel.Sighting{{ID: finding.ID(), Times: 1}}})
+		if len(failures) == 0 || err != nil {
+			return err
+		}
 	}
 	m, err := newAutopsy(ctx, w.t)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
+	for _, packed := range failures {
+		in, err := m.unpack(packed)
+		if err != nil {
+			return err
+		}
+		f, err := m.run(ctx, in)
+		if err != nil {
+			return err
+		}
+		if id := f.ID(); f.Rule == "" || w.reported(id) {
+			continue
+		}
+		if err := w.examine(ctx, m, in, f); err != nil {
+			return err
+		}
+	}
+	if known {
+		return nil
+	}
+	packed, ok := c.page.Current()
+	if !ok {
+		finding.Detail = "The input is too large to be recorded.\n" + finding.Detail
+		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{finding}})
+	}
 	in, err := m.unpack(packed)
 	if err != nil {
 		return err
 	}
-	finding.Input, finding.Original, finding.Complexity = in.data, in.data, in.complexity
+	return w.examine(ctx, m, in, finding)
+}
+
+// examinations is how often a finding is examined in vain. A goroutine that an input has left behind can end the process
+// while the next one runs, which is blamed then.
+const examinations = 3
+
+// reported reports whether the hub has a finding, or this worker has examined it often enough.
+func (w *worker) reported(id string) bool {
+	if w.deaths[id] >= examinations {
+		return true
+	}
+	for _, f := range w.h.Summary().Findings {
+		if f.ID() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// examine tries an input again in fresh processes, simplifies it as long as the same comes of it, and reports that.
+func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Finding) error {
+	id := f.ID()
+	w.deaths[id]++
+	f.Occurrences, f.Worker, f.Execution = 1, w.number, w.draws
+	f.Input, f.Original, f.Complexity = in.data, in.data, in.complexity
 	tries := w.t.Tries
 	if tries == 0 {
 		tries = 3
 	}
-	for finding.Tries = 0; finding.Tries < tries; finding.Tries++ {
+	for f.Tries = 0; f.Tries < tries; f.Tries++ {
 		got, err := m.run(ctx, in)
 		if err != nil {
 			return err
 		}
-		if got == id {
-			finding.Stable++
+		if got.Rule != "" && got.ID() == id {
+			f.Stable++
 		}
 	}
-	if finding.Stable == 0 {
-		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{finding}})
+	if f.Stable == 0 {
+		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{f}})
 	}
-	if small, err := m.minimize(ctx, in, id); err != nil {
+	small, err := m.minimize(ctx, in, id)
+	if err != nil {
 		return err
-	} else if small.complexity < in.complexity {
-		finding.Input, finding.Complexity = small.data, small.complexity
 	}
-	return w.publish(ctx, teasel.News{Findings: []teasel.Finding{finding}})
+	f.Input, f.Complexity = small.data, small.complexity
+	return w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}})
 }
 
 var tooMuch = link.Fault{Rule: "go/out-of-memory", Severity: teasel.High, Subject: "test", Message: "the test process held more memory than it may"}
@@ -118,33 +164,39 @@ func (m *autopsy) unpack(packed []byte) (input, error) {
 	return input{a.Data, a.Complexity}, err
 }
 
-// run runs an input and returns the id of what was found; "" if it ended well.
-func (m *autopsy) run(ctx context.Context, in input) (id string, err error) {
+// run runs an input and returns what was found; without a rule it ended well. A death counts only in a process that has run
+// nothing else.
+func (m *autopsy) run(ctx context.Context, in input) (teasel.Finding, error) {
+	used := m.runner != nil
+	f, dead, err := m.attempt(ctx, in)
+	if err == nil && dead && used {
+		f, _, err = m.attempt(ctx, in)
+	}
+	return f, err
+}
+
+func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead bool, err error) {
 	if m.runner == nil {
 		if m.runner, err = m.t.serve(ctx); err != nil {
-			return "", err
+			return f, false, err
 		}
 	}
 	s := m.runner
 	a, dead, err := s.ask(link.Request{Op: link.Run, Data: in.data})
-	if err != nil {
-		return "", err
-	}
-	var f teasel.Finding
 	switch {
+	case err != nil:
+		return f, false, err
 	case dead:
+		m.runner = nil
 		fault := link.Died(s.stderr.String(), s.how, s.hung)
 		if s.full {
 			fault = tooMuch
 		}
-		f = fault.Finding("")
-		m.runner = nil
-		return f.ID(), s.close()
+		return fault.Finding(s.stderr.String()), true, s.close()
 	case a.Failure != "":
-		f = link.Failed(a.Failure).Finding("")
-		return f.ID(), nil
+		return link.Failed(a.Failure).Finding(a.Failure), false, nil
 	}
-	return "", nil
+	return f, false, nil
 }
 
 // minimize goes down while the same is found.
@@ -169,18 +221,19 @@ func (m *autopsy) minimize(ctx context.Context, in input, id string) (input, err
 		if err != nil {
 			return in, err
 		}
-		if got == id {
+		if got.Rule != "" && got.ID() == id {
 			in, k = c, ^uint64(0) // from the first candidate on
 		}
 	}
 	return in, nil
 }
 
-// Judge runs one encoded input in a process of its own and returns the id of what was found; "" if it ended well.
-func Judge(ctx context.Context, t *Test, data []byte) (id string, err error) {
+// Judge runs one encoded input in a process of its own and returns what was found; a finding without a rule says that it
+// ended well.
+func Judge(ctx context.Context, t *Test, data []byte) (f teasel.Finding, err error) {
 	m, err := newAutopsy(ctx, t)
 	if err != nil {
-		return "", err
+		return f, err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
 	return m.run(ctx, input{data: data})

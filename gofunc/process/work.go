@@ -33,7 +33,7 @@ type worker struct {
 	h      *teasel.Hub
 	number int
 	draws  uint64
-	deaths map[string]int // times that a finding has ended a process
+	deaths map[string]int // times that a finding was examined
 	idle   int            // processes in a row that ended before they ran anything
 }
 

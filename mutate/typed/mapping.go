@@ -316,10 +316,16 @@ func (n *mapping) decode(v any, p unsafe.Pointer) error {
 }
 
 func (n *mapping) pack(b []byte, p unsafe.Pointer) []byte {
-	es := n.entries(p)
-	b = packLen(b, len(es), *(*unsafe.Pointer)(p) == nil)
-	for _, x := range es {
-		b = n.elem.pack(n.key.pack(b, x.key), x.elem)
+	m := n.value(p)
+	b = packLen(b, m.Len(), m.IsNil())
+	if m.Len() == 0 {
+		return b
+	}
+	k, v := n.key.about().alloc(1), n.elem.about().alloc(1)
+	for it := m.MapRange(); it.Next(); { // in any order: nobody compares what is packed
+		n.key.about().at(k).SetIterKey(it)
+		n.elem.about().at(v).SetIterValue(it)
+		b = n.elem.pack(n.key.pack(b, k), v)
 	}
 	return b
 }
