@@ -24,9 +24,9 @@ func layer(pkg string) int {
 		return 0
 	case rel == "":
 		return 1
-	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy", rel == "exchange/pipe":
+	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy", rel == "exchange/pipe", rel == "netproto/model":
 		return 2
-	case rel == "mutate/schema", rel == "mutate/operands", rel == "mutate/typed", rel == "gofunc/link":
+	case rel == "mutate/schema", rel == "mutate/operands", rel == "mutate/typed", rel == "gofunc/link", rel == "netproto/dialogue", rel == "netproto/conn", rel == "netproto/judge":
 		return 3
 	case rel == "gofunc/agent":
 		return 2
