@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // A Model is the description of one protocol: the messages that are sent and those that are expected, the fields they
 // consist of, and the states a dialogue goes through. [Load] makes one; it is read only afterwards, so that any number of
@@ -33,9 +37,10 @@ type Message struct {
 	Code     *Expr     // of a response: what tells the states of the server apart; nil: its name does
 	Captures []Capture // of a response: values that later messages use
 
-	outer Field // what the outermost node of a message is
-	late  bool  // some field can be computed only when the message is sent
-	line  int
+	outer    Field      // what the outermost node of a message is
+	defaults *yaml.Node // values of fields unless a seed has others; nil: none
+	late     bool       // some field can be computed only when the message is sent
+	line     int
 }
 
 // Late reports whether some field gets its value only when the message is sent, such as one taken from a response.
@@ -151,12 +156,11 @@ type Seed struct {
 	Name     string
 	Doc      string
 	Messages []SeedMessage
-	line     int
 }
 
 // A SeedMessage is one message of a seed.
 type SeedMessage struct {
 	Message *Message // nil: bytes without a model
 	Tree    Tree
-	line    int
+	node    *yaml.Node
 }

@@ -42,7 +42,7 @@ func (t *Transform) apply(v value) value {
 	b := v.asBytes()
 	switch t.Name {
 	case "slice":
-		from, to := min(t.From, len(b)), t.To
+		from, to := min(max(t.From, 0), len(b)), t.To
 		if to <= 0 {
 			to += len(b)
 		}

@@ -1,0 +1,53 @@
+package model
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+)
+
+// models loads the models of the examples.
+func models(t *testing.T) map[string]*Model {
+	t.Helper()
+	files, err := filepath.Glob("../../examples/net/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example models: %v", err)
+	}
+	all := map[string]*Model{}
+	for _, file := range files {
+		m, err := Load(file)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		all[m.ID] = m
+	}
+	return all
+}
+
+// Every message of every seed is what its fields say it is: derived fields computed anew change nothing, and the values
+// written anew give the same bytes.
+func TestSeedsOfExamplesRoundTrip(t *testing.T) {
+	for id, m := range models(t) {
+		if len(m.Seeds) == 0 {
+			t.Errorf("%s: no seeds", id)
+		}
+		for _, s := range m.Seeds {
+			for i, msg := range s.Messages {
+				if msg.Message == nil {
+					continue
+				}
+				var tree Tree
+				if err := msg.Message.Parse(&tree, msg.Tree.Data); err != nil {
+					t.Errorf("%s: %s[%d]: %v", id, s.Name, i, err)
+					continue
+				}
+				if tree.Derive(nil); !bytes.Equal(tree.Data, msg.Tree.Data) {
+					t.Errorf("%s: %s[%d]: derived fields computed anew give\n%q, the seed is\n%q", id, s.Name, i, tree.Data, msg.Tree.Data)
+				}
+				if out := tree.Serialize(nil); !bytes.Equal(out, msg.Tree.Data) {
+					t.Errorf("%s: %s[%d]: written anew it is\n%q, the seed is\n%q", id, s.Name, i, out, msg.Tree.Data)
+				}
+			}
+		}
+	}
+}
