@@ -145,8 +145,8 @@ func (f VarintForm) read(data []byte) (v int64) {
 	return int64(u)
 }
 
-// limit returns the largest value of the form.
-func (f VarintForm) limit() uint64 {
+// Limit returns the largest value of the form.
+func (f VarintForm) Limit() uint64 {
 	switch f {
 	case MQTTInt:
 		return 1<<28 - 1

@@ -243,3 +243,42 @@ func splice(buf []byte, from, to int, data []byte) []byte {
 	copy(buf[from:], data)
 	return buf
 }
+
+// Repeat puts so many further copies of an aligned node behind it.
+func (t *Tree) Repeat(i, times int) {
+	n := t.Nodes[i]
+	size, bits := int(n.Size), n.End-n.Start
+	from, to, end := int(n.Start/8), int(n.End/8), t.After(i)
+	t.Data = slices.Grow(t.Data, times*(to-from))
+	t.Data = t.Data[:len(t.Data)+times*(to-from)]
+	copy(t.Data[to+times*(to-from):], t.Data[to:])
+	for k := range times {
+		copy(t.Data[to+k*(to-from):], t.Data[from:to])
+	}
+	all, added := int32(times)*bits, int32(times*size)
+	for p := n.Parent; p >= 0; p = t.Nodes[p].Parent {
+		t.Nodes[p].End += all
+		t.Nodes[p].Size += added
+	}
+	t.Nodes = slices.Grow(t.Nodes, int(added))
+	t.Nodes = t.Nodes[:len(t.Nodes)+int(added)]
+	copy(t.Nodes[end+int(added):], t.Nodes[end:])
+	for j := end + int(added); j < len(t.Nodes); j++ {
+		t.Nodes[j].Start += all
+		t.Nodes[j].End += all
+		if int(t.Nodes[j].Parent) >= end {
+			t.Nodes[j].Parent += added
+		}
+	}
+	for k := range times {
+		for j := range size {
+			c := t.Nodes[i+j]
+			c.Start += int32(k+1) * bits
+			c.End += int32(k+1) * bits
+			if j > 0 {
+				c.Parent += int32((k + 1) * size)
+			}
+			t.Nodes[end+k*size+j] = c
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package dialogue
+
+import (
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// Step returns the k-th ordered change of src. First the order of messages: each is left out, sent twice, sent without the
+// one before it having been answered, and followed by each kind of message that the model has. Then each field of each
+// message: its limits and the values that the model knows; every derived one broken in each way; no bytes, and each popular
+// size; left out, written twice. A step that would leave src as it is inverts a bit of the field.
+func (m *Mutator) Step(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
+	m.prepare()
+	if dst == nil {
+		dst = &Dialogue{}
+	}
+	for i := range src.Messages {
+		n := uint64(3 + len(m.samples))
+		if k < n {
+			dst.CopyFrom(src)
+			m.stepOrder(dst, i, int(k))
+			return dst, true
+		}
+		k -= n
+	}
+	if m.Mode == ByteLevel {
+		return m.stepBytes(k, dst, src)
+	}
+	for i := range src.Messages {
+		t := &src.Messages[i].Tree
+		if len(t.Nodes) == 0 {
+			continue
+		}
+		all := m.places(t, func(int) bool { return true })
+		for _, node := range all {
+			n := uint64(m.stepsOf(t, node))
+			if k < n {
+				dst.CopyFrom(src)
+				m.stepField(&dst.Messages[i].Tree, node, int(k))
+				if equal(dst, src) {
+					dst.CopyFrom(src)
+					invert(&dst.Messages[i].Tree, node)
+				}
+				return dst, true
+			}
+			k -= n
+		}
+	}
+	return m.stepBytes(k, dst, src)
+}
+
+// stepBytes takes the steps of the bytes of messages that have no fields.
+func (m *Mutator) stepBytes(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
+	for i := range src.Messages {
+		msg := &src.Messages[i]
+		if len(msg.Nodes) > 0 && m.Mode != ByteLevel {
+			continue
+		}
+		n := m.byteSteps(msg.Data)
+		if k < n {
+			dst.CopyFrom(src)
+			out, ok := m.Bytes.Step(k, m.buf[:0], msg.Data)
+			m.buf = out
+			if ok {
+				m.setBytes(&dst.Messages[i], out)
+			}
+			return dst, ok
+		}
+		k -= n
+	}
+	return dst, false
+}
+
+// byteSteps is how many steps bytes have. It is found by halving, since the number of steps is not known otherwise.
+func (m *Mutator) byteSteps(data []byte) uint64 {
+	low, high := uint64(0), uint64(1)
+	has := func(k uint64) bool {
+		_, ok := m.Bytes.Step(k, m.buf[:0], data)
+		return ok
+	}
+	for has(high - 1) {
+		low, high = high, 2*high
+	}
+	for low < high {
+		if mid := (low + high) / 2; has(mid) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+func (m *Mutator) stepOrder(d *Dialogue, i, k int) {
+	switch k {
+	case 0:
+		d.remove(i)
+		return
+	case 1:
+		copied := Message{}
+		copied.copyFrom(&d.Messages[i])
+		m.insert(d, i, &copied)
+		return
+	case 2:
+		d.Messages[i].NoWait = !d.Messages[i].NoWait
+		return
+	}
+	m.insert(d, i+1, &m.samples[k-3].Messages[0])
+}
+
+// lies are the ways in which a derived field is broken by steps.
+const lies = 6
+
+// stepsOf is how many steps a field has.
+func (m *Mutator) stepsOf(t *model.Tree, i int) int {
+	n := 0
+	f := t.Nodes[i].Field
+	switch {
+	case !t.Leaf(i):
+	case f.Kind.Number():
+		n = boundaries + 3*len(m.known(f))
+		if t.Derived(i) {
+			n += lies
+		}
+		if f.Kind == model.Digits {
+			n += len(badDigits)
+		}
+	case isBytes(t, i):
+		n = 1 + len(sizes) + len(badTexts)
+	default:
+		n = 1
+	}
+	if t.Aligned(i) {
+		n += 2
+	}
+	return n
+}
+
+func (m *Mutator) stepField(t *model.Tree, i, k int) {
+	if t.Aligned(i) {
+		if k < 2 {
+			if k == 0 {
+				t.Remove(i)
+			} else {
+				t.Repeat(i, 1)
+			}
+			t.Derive(nil)
+			return
+		}
+		k -= 2
+	}
+	f := t.Nodes[i].Field
+	switch {
+	case f.Kind.Number():
+		if t.Derived(i) {
+			t.Nodes[i].Flags |= model.Broken
+		}
+		m.stepNumber(t, i, k)
+	case isBytes(t, i):
+		m.stepText(t, i, k)
+	default:
+		invert(t, i)
+	}
+	t.Derive(nil)
+}
+
+func (m *Mutator) stepNumber(t *model.Tree, i, k int) {
+	if k < boundaries {
+		t.SetNumber(i, boundary(limitOf(t, i), k))
+		return
+	}
+	k -= boundaries
+	known := m.known(t.Nodes[i].Field)
+	if k < 3*len(known) {
+		t.SetNumber(i, known[k/3].Value+int64(k%3)-1)
+		return
+	}
+	k -= 3 * len(known)
+	if t.Derived(i) {
+		if k < lies {
+			v, _ := t.Number(i)
+			t.SetNumber(i, [lies]int64{v + 1, v - 1, v + 2, 2 * v, v / 2, v + 255}[k])
+			return
+		}
+		k -= lies
+	}
+	m.put(t, i, []byte(badDigits[k]))
+}
+
+func (m *Mutator) stepText(t *model.Tree, i, k int) {
+	if k == 0 {
+		m.put(t, i, nil)
+		return
+	}
+	if k--; k >= len(sizes) {
+		m.put(t, i, []byte(badTexts[k-len(sizes)]))
+		return
+	}
+	m.buf = append(m.buf[:0], t.Bytes(i)...)
+	for len(m.buf) < sizes[k] {
+		m.buf = append(m.buf, 'A')
+	}
+	m.put(t, i, m.buf[:sizes[k]])
+}
+
+// invert flips a bit of a field, or gives it a byte if it has none.
+func invert(t *model.Tree, i int) {
+	if n := &t.Nodes[i]; n.End > n.Start {
+		t.FlipBit(i, int(n.End-n.Start)-1)
+		n.Flags |= model.Broken
+		return
+	}
+	t.Replace(i, []byte{0})
+}
