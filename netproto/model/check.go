@@ -14,6 +14,21 @@ func (l *loader) check() {
 	for _, t := range l.m.Types {
 		l.checkType(t, seen)
 	}
+	measures := map[string]bool{}
+	for t := range seen {
+		for _, f := range t.Fields {
+			for _, e := range [...]*linear{f.sizing, f.counting} {
+				if e != nil && len(e.ref.path) > 0 {
+					measures[e.ref.path[len(e.ref.path)-1]] = true
+				}
+			}
+		}
+	}
+	for t := range seen {
+		for _, f := range t.Fields {
+			f.measures = f.Kind.Number() && measures[f.ID]
+		}
+	}
 	if len(l.m.Messages) == 0 {
 		l.problems = append(l.problems, &Problem{File: l.file, Offset: -1, Reason: "the model has no messages"})
 	}

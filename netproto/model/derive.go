@@ -125,7 +125,7 @@ func (t *Tree) Derived(i int) bool {
 	if t.Nodes[i].Field.Derive != nil {
 		return true
 	}
-	if !t.Leaf(i) || !t.Nodes[i].Field.Kind.Number() {
+	if !t.Leaf(i) || !t.Nodes[i].Field.measures {
 		return false
 	}
 	for j := i + 1; j < len(t.Nodes); j++ {

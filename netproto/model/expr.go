@@ -264,7 +264,13 @@ func arithmetic(op token.Token, x, y int64) (value, error) {
 // enumLookup returns the value of a name of an enum.
 type enumLookup func(enum, name string) (int64, bool)
 
-var exprWords = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|\b(?:and|or|not|true|false)\b|::`)
+var exprWords = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|\b[A-Za-z_][A-Za-z_0-9]*\b|::`)
+
+// keywordSuffix marks names that are keywords of Go, such as type.
+const keywordSuffix = "__"
+
+// enumMark stands between the name of an enum and that of its value.
+const enumMark = "ː"
 
 // parseExpr reads an expression. Go's own parser does it, once Kaitai's words have become Go's.
 func parseExpr(source string, enums enumLookup) (*Expr, error) {
@@ -283,7 +289,9 @@ func parseExpr(source string, enums enumLookup) (*Expr, error) {
 		case w == "false":
 			return "0"
 		case w == "::":
-			return ".enum__."
+			return ".enum" + enumMark + "."
+		case token.IsKeyword(w):
+			return w + keywordSuffix
 		}
 		return w
 	})
@@ -353,7 +361,7 @@ func compileName(e ast.Expr, enums enumLookup) (exprNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(names) >= 3 && names[len(names)-2] == "enum__" {
+	if len(names) >= 3 && names[len(names)-2] == "enum"+enumMark {
 		enum, name := names[len(names)-3], names[len(names)-1]
 		n, ok := enums(enum, name)
 		if !ok {
@@ -385,10 +393,10 @@ func compileName(e ast.Expr, enums enumLookup) (exprNode, error) {
 func selectors(e ast.Expr) ([]string, error) {
 	switch e := e.(type) {
 	case *ast.Ident:
-		return []string{e.Name}, nil
+		return []string{strings.TrimSuffix(e.Name, keywordSuffix)}, nil
 	case *ast.SelectorExpr:
 		names, err := selectors(e.X)
-		return append(names, e.Sel.Name), err
+		return append(names, strings.TrimSuffix(e.Sel.Name, keywordSuffix)), err
 	}
 	return nil, errors.New("only a name can stand before a dot")
 }

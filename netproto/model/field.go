@@ -92,7 +92,7 @@ type Field struct {
 	counting  *linear // Times, if it can be inverted
 	initial   *constant
 	typeName  string
-	alignment int
+	measures  bool // some field of the model has a size or a number of items that a field of this id says
 	line, col int
 }
 

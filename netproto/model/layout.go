@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,7 +12,7 @@ import (
 //
 //	packet_type@0+4 flags@4+4 remaining@8+8! body:connect@16+96 .name@16+48
 //
-// that is, for each field, as many dots as it is deep, its id, the type if it is a structure, the bit at which it begins
+// that is, for each field, as many dots as it is deep, its id, or _ and its number in its type if it has none, the type if it is a structure, the bit at which it begins
 // and how many it has, [] if it is repeated, and ! if it is [Broken]. It is for messages whose fields would not be found
 // by parsing, because a length in them lies.
 func (t *Tree) AppendLayout(dst []byte) []byte {
@@ -25,6 +26,9 @@ func (t *Tree) AppendLayout(dst []byte) []byte {
 		}
 		if n.Field.ID == "" {
 			dst = append(dst, '_')
+			if typ := t.Nodes[n.Parent].Type; typ != nil {
+				dst = strconv.AppendInt(dst, int64(slices.Index(typ.Fields, n.Field)), 10)
+			}
 		}
 		dst = append(dst, n.Field.ID...)
 		if n.Type != nil {
@@ -129,7 +133,7 @@ func lastChild(nodes []Node, parent int) int {
 	return -1
 }
 
-// layoutField finds the field of an id. Terminators have none: theirs is the next one behind the last field.
+// layoutField finds the field of an id; nil if there is none.
 func layoutField(id string, nodes []Node, parent int) *Field {
 	above := &nodes[parent]
 	switch {
@@ -139,24 +143,15 @@ func layoutField(id string, nodes []Node, parent int) *Field {
 		return restField
 	case above.Type == nil:
 		return nil
-	case id != "_":
-		return above.Type.Field(id)
 	}
-	past := lastChild(nodes, parent) < 0
-	for _, f := range above.Type.Fields {
-		if past && f.ID == "" {
-			return f
+	if number, ok := strings.CutPrefix(id, "_"); ok {
+		k, err := strconv.Atoi(number)
+		if err != nil || k < 0 || k >= len(above.Type.Fields) || above.Type.Fields[k].ID != "" {
+			return nil
 		}
-		if !past {
-			past = nodes[lastChild(nodes, parent)].Field == f
-		}
+		return above.Type.Fields[k]
 	}
-	for _, f := range above.Type.Fields { // it was moved
-		if f.ID == "" {
-			return f
-		}
-	}
-	return nil
+	return above.Type.Field(id)
 }
 
 // typeNamed returns the type of that name which the field may have.

@@ -114,11 +114,35 @@ func (l *loader) mapping(n *yaml.Node, path string, known ...string) (e entries,
 	return e, true
 }
 
+// resolve follows aliases and puts in what a mapping takes over from others with the key <<.
 func resolve(n *yaml.Node) *yaml.Node {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return n
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			return merged(n, i)
+		}
+	}
 	return n
+}
+
+// merged returns a mapping with the keys that its i-th one takes over. Its own go first.
+func merged(n *yaml.Node, i int) *yaml.Node {
+	out := *n
+	out.Content = slices.Concat(n.Content[:i], n.Content[i+2:])
+	for _, from := range list(resolve(n.Content[i+1])) {
+		for j := 0; from.Kind == yaml.MappingNode && j+1 < len(from.Content); j += 2 {
+			own := slices.ContainsFunc(out.Content, func(c *yaml.Node) bool { return c.Value == from.Content[j].Value && c.Kind == yaml.ScalarNode })
+			if !own {
+				out.Content = append(out.Content, from.Content[j], from.Content[j+1])
+			}
+		}
+	}
+	return &out
 }
 
 func shape(n *yaml.Node) string {

@@ -20,6 +20,9 @@ func (t *Tree) Absent(i int, dst []*Field) []*Field {
 // Add puts a field that [Tree.Absent] gave into structure i, with its default value, and makes the condition for it hold
 // where that takes no more than the change of a number. scratch is memory for it. It reports whether it could.
 func (t *Tree) Add(i int, f *Field, scratch *Tree) bool {
+	if f.Switch != nil {
+		return false // what it is depends on values that a new one does not see
+	}
 	at := i + 1
 	for _, g := range t.Nodes[i].Type.Fields {
 		if g == f {
@@ -30,7 +33,10 @@ func (t *Tree) Add(i int, f *Field, scratch *Tree) bool {
 		}
 	}
 	parent := i
-	if f.Repeat != Once && at < t.After(i) && t.Nodes[at].Field == f {
+	if f.Repeat != Once {
+		if at >= t.After(i) || t.Nodes[at].Field != f || t.Nodes[at].Flags&Array == 0 {
+			return false // the field itself was dropped
+		}
 		parent, at = at, t.After(at) // one more item
 	}
 	end := t.Nodes[parent].End
@@ -43,9 +49,6 @@ func (t *Tree) Add(i int, f *Field, scratch *Tree) bool {
 	scratch.Data, scratch.Nodes = scratch.Data[:0], scratch.Nodes[:0]
 	b := builder{t: scratch}
 	b.open(f, nil, -1, 0) // stands for the structure
-	if f.Switch != nil {
-		return false // what it is depends on values that the copy does not see
-	}
 	if b.item(f, 0, 0, values{}) != nil || len(scratch.Nodes) < 2 {
 		return false
 	}

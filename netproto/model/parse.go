@@ -218,7 +218,7 @@ func (p *decoder) array(f *Field, at int) bool {
 			p.close(arr)
 			return true
 		case f.Repeat == RepeatBefore:
-			if bytes.HasPrefix(p.rest(), f.Before) {
+			if bytes.HasPrefix(p.rest(), f.Before) || f.optional && p.pos >= p.end && !p.more {
 				p.close(arr)
 				return true
 			}
