@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a C compiler for the race detector,
-# clang, its linkers, AFL++ and cargo for native targets, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
+# clang, its linkers, AFL++ and cargo for native targets, servers of network protocols, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
 # again at any time; with everything in place it takes a second or two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -83,6 +83,10 @@ if ! command -v clang >/dev/null; then debian clang llvm libclang-rt-dev; fi
 if ! { command -v ld.gold && command -v ld.lld && command -v ld.mold; } >/dev/null; then debian binutils lld mold; fi
 if ! command -v afl-fuzz >/dev/null; then debian afl++; fi
 if ! command -v cargo >/dev/null; then debian cargo; fi
+PATH=$PATH:/usr/sbin
+if ! { command -v mosquitto && command -v dnsmasq && command -v redis-server && command -v vsftpd; } >/dev/null; then
+	debian mosquitto dnsmasq-base redis-server vsftpd
+fi
 if ! node_ok; then
 	debian nodejs npm
 	hash -r

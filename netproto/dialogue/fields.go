@@ -132,7 +132,7 @@ func (m *Mutator) flip(r *teasel.Rand, t *model.Tree, i int) bool {
 	if ratio <= 0 {
 		ratio = 0.01
 	}
-	for range max(1, int(float64(bits)*ratio)) {
+	for range max(1+r.IntN(4), int(float64(bits)*ratio)) {
 		t.FlipBit(i, r.IntN(bits))
 	}
 	return true

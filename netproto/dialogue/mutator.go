@@ -172,7 +172,7 @@ func (m *Mutator) Mutate(r *teasel.Rand, dst, src *Dialogue) *Dialogue {
 	dst.CopyFrom(src)
 	for range maxTries {
 		ops := 1
-		for ops < 8 && r.Uint32()&3 > 0 {
+		for ops < 8 && r.Uint32()%10 < 7 {
 			ops++
 		}
 		for range ops {

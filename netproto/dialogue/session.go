@@ -200,11 +200,8 @@ func (s *Session) move(i int, r *Response, m *model.Message) {
 			if r.Problem == "" {
 				r.Problem = "the response is " + r.Name + ", expected is " + strings.Join(t.Expect, " or ")
 			}
-		case t.When != nil && m != nil && !t.When.Holds(&s.answer):
-			r.Expected = false
-			r.Problem = t.When.Source + " does not hold for the response"
 		}
-		if r.Expected {
+		if r.Expected && (t.When == nil || m == nil || t.When.Holds(&s.answer)) {
 			s.enter(t.To)
 		} else {
 			s.enter(t.Else)

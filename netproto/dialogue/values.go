@@ -57,7 +57,11 @@ func (m *Mutator) changeNumber(r *teasel.Rand, op Operator, t *model.Tree, i int
 	v, _ := t.Number(i)
 	switch op {
 	case OpBoundary:
-		return t.SetNumber(i, boundary(limitOf(t, i), r.IntN(boundaries)))
+		limit := boundary(limitOf(t, i), r.IntN(boundaries))
+		if r.IntN(2) == 0 { // programs add something to it before they compare
+			limit += int64(r.IntN(33)) - 16
+		}
+		return t.SetNumber(i, limit)
 	case OpArithmetic:
 		switch x := int64(1 + r.IntN(35)); r.IntN(6) {
 		case 0, 1:

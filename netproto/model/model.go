@@ -65,9 +65,9 @@ type Transition struct {
 	Send    string   // name of a message
 	Expect  []string // names of responses, any of which will do; none: any response or none will do
 	Silence bool     // no response is expected
-	When    *Expr    // has to hold for the response; nil: nothing has to
-	To      string   // state after the expected response; "": the same
-	Else    string   // state after any other; "": the same
+	When    *Expr    // chooses between To and Else; nil: To
+	To      string   // state after an expected response for which When holds; "": the same
+	Else    string   // state after any other response; "": the same
 	Timeout string   // state when no response comes though one is expected; "": the same
 }
 
