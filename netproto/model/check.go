@@ -45,6 +45,7 @@ func (l *loader) checkType(t *Type, seen map[*Type]bool) {
 	}
 	seen[t] = true
 	bits := 0
+	l.checkCopies(t)
 	for i, f := range t.Fields {
 		l.checkReferences(t, i)
 		l.checkSize(t, f)
@@ -148,7 +149,7 @@ func (l *loader) checkSize(t *Type, f *Field) {
 				"the %s %s cannot be inverted: nothing says what the fields in it have to be when the field changes", e.what, e.expr.Source)
 		}
 	}
-	if f.Derive == nil || f.Derive.Kind > Offset {
+	if f.Derive == nil || f.Derive.Kind > Offset && f.Derive.Kind != Same {
 		return
 	}
 	for _, g := range f.Derive.Targets {
@@ -156,4 +157,23 @@ func (l *loader) checkSize(t *Type, f *Field) {
 			l.problem(f, t, "self: true adds the field's own size to a length", "a cycle: the field is derived from itself")
 		}
 	}
+}
+
+// checkCopies looks for fields that are copies of each other. Lengths and checksums of each other settle, or the check of
+// the seeds says that they do not.
+func (l *loader) checkCopies(t *Type) {
+	for _, f := range t.Fields {
+		if g := f.copied(t); g != nil && g.copied(t) == f {
+			l.problem(f, t, "one of the two has to have a value of its own", "a cycle: it is derived from %s, and %s from it", g.ID, g.ID)
+			return
+		}
+	}
+}
+
+// copied returns the field of the same type that a field is a copy of, nil if there is none.
+func (f *Field) copied(t *Type) *Field {
+	if f.Derive == nil || f.Derive.Kind != Same || f.Derive.Targets[0].ref == nil || len(f.Derive.Targets[0].ref.path) != 1 {
+		return nil
+	}
+	return t.Field(f.Derive.Targets[0].ref.path[0])
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// models loads the models of the examples.
-func models(t *testing.T) map[string]*Model {
+// modelsOf loads the models of the examples.
+func modelsOf(t testing.TB) map[string]*Model {
 	t.Helper()
 	files, err := filepath.Glob("../../examples/net/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -27,7 +27,7 @@ func models(t *testing.T) map[string]*Model {
 // Every message of every seed is what its fields say it is: derived fields computed anew change nothing, and the values
 // written anew give the same bytes.
 func TestSeedsOfExamplesRoundTrip(t *testing.T) {
-	for id, m := range models(t) {
+	for id, m := range modelsOf(t) {
 		if len(m.Seeds) == 0 {
 			t.Errorf("%s: no seeds", id)
 		}
