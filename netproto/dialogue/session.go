@@ -127,17 +127,23 @@ type Response struct {
 	From, To string // the states before and after; "": the model declares none
 	Expected bool   // it is what the transition expects, or nothing in particular is expected
 	Problem  string // why it is not; or how it breaks the model
+
+	state uint8 // number of the state To, from 1 on; 0: there are no declared states
 }
 
-// Feature returns a number for the response and the state it led to, the same in every run.
+// Feature returns a number for the response and the state it led to, the same in every run. Its low byte is the number of
+// the declared state, from 1 on, so that a [Selection] can tell states apart.
 func (r *Response) Feature() teasel.Feature {
 	h := fnv.New64a()
 	for _, s := range [...]string{r.To, r.Name, r.Code} {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}
-	return teasel.State(h.Sum64())
+	return teasel.State(h.Sum64()<<8 | uint64(r.state))
 }
+
+// declared returns the number of the declared state that a feature is of, -1 if there is none.
+func declared(f teasel.Feature) int { return int(f&0xff) - 1 }
 
 // Receive takes a response to message i, -1 if it came before any message was sent, and moves the state on.
 func (s *Session) Receive(i int, data []byte) Response {
@@ -179,7 +185,7 @@ func (s *Session) Silent(i int) Response {
 			s.enter(t.To)
 		}
 	}
-	r.To = s.State()
+	s.arrive(&r)
 	return r
 }
 
@@ -207,7 +213,15 @@ func (s *Session) move(i int, r *Response, m *model.Message) {
 			s.enter(t.Else)
 		}
 	}
+	s.arrive(r)
+}
+
+// arrive notes the state that a response led to.
+func (s *Session) arrive(r *Response) {
 	r.To = s.State()
+	if s.state != nil {
+		r.state = uint8(min(slices.Index(s.model.States, s.state)+1, 255))
+	}
 }
 
 func (s *Session) enter(name string) {
