@@ -125,6 +125,9 @@ func (l *loader) checkReferences(t *Type, i int) {
 
 // checkSize makes sure that a length or a count can be computed from what it is the length of.
 func (l *loader) checkSize(t *Type, f *Field) {
+	if !f.Mutable {
+		return // it keeps its size
+	}
 	for _, e := range [...]struct {
 		expr *Expr
 		lin  *linear

@@ -305,7 +305,7 @@ func (l *loader) switchOn(n *yaml.Node, path string) *Switch {
 			continue
 		}
 		source := k.Value
-		if k.Tag == "!!str" && k.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && !strings.HasPrefix(source, `"`) {
+		if k.Tag == "!!str" && k.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && !strings.HasPrefix(source, `"`) && !enumReference.MatchString(source) {
 			source = strconv.Quote(source)
 		}
 		on, err := parseExpr(source, l.enumValue)
@@ -324,6 +324,9 @@ func (l *loader) switchOn(n *yaml.Node, path string) *Switch {
 	}
 	return s
 }
+
+// enumReference is a value of an enum, which stands for itself even where YAML wants quotes around it.
+var enumReference = regexp.MustCompile(`^[a-z0-9_]+::[a-z0-9_]+$`)
 
 // caseType reads the type of a case; nil is bytes.
 func (l *loader) caseType(n *yaml.Node, path string) *Type {
