@@ -92,6 +92,9 @@ func (l *loader) checkReferences(t *Type, i int) {
 					return
 				}
 			}
+			if t.instance(r.path[0]) != nil && len(r.path) == 1 {
+				return // if a field that it uses is not there yet, parsing says so
+			}
 			hint := ""
 			var names []string
 			for _, g := range t.Fields {
@@ -133,6 +136,9 @@ func (l *loader) checkSize(t *Type, f *Field) {
 		lin  *linear
 		what string
 	}{{f.Size, f.sizing, "size"}, {f.Times, f.counting, "number of items"}} {
+		if e.lin != nil && len(e.lin.ref.path) == 1 && e.lin.ref.up == 0 && t.instance(e.lin.ref.path[0]) != nil {
+			e.lin = nil
+		}
 		if e.expr == nil || e.lin != nil || constantOf(e.expr.node) != nil || e.what == "size" && f.Repeat != Once || e.what != "size" && f.Repeat != RepeatCount {
 			continue
 		}

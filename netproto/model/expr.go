@@ -127,6 +127,9 @@ func (r *reference) eval(s *scope) (value, error) {
 	if at, ok := r.find(s); ok {
 		return s.tree.value(at), nil
 	}
+	if v, ok, err := r.instance(s); ok {
+		return v, err
+	}
 	if !r.measures() {
 		return value{}, errUnknown
 	}
@@ -139,6 +142,23 @@ func (r *reference) eval(s *scope) (value, error) {
 		return value{number: int64(s.tree.Items(at))}, nil
 	}
 	return value{number: int64(n.End-n.Start) / 8}, nil
+}
+
+// instance evaluates the reference if it names an instance of a type.
+func (r *reference) instance(s *scope) (v value, ok bool, err error) {
+	if len(r.path) == 0 {
+		return v, false, nil
+	}
+	at, found := r.walk(s, r.path[:len(r.path)-1])
+	if !found || at < 0 || at >= len(s.tree.Nodes) || s.tree.Nodes[at].Type == nil {
+		return v, false, nil
+	}
+	e := s.tree.Nodes[at].Type.instance(r.path[len(r.path)-1])
+	if e == nil {
+		return v, false, nil
+	}
+	v, err = e.node.eval(&scope{tree: s.tree, at: at, item: -1, input: s.input})
+	return v, true, err
 }
 
 // measures reports whether the reference may mean the length of what stands before its last name.

@@ -127,10 +127,29 @@ type Type struct {
 	Doc    string
 	Fields []*Field
 
-	parent *Type // where its name is known
-	types  []*Type
-	enums  []*Enum
-	line   int
+	instances []instance
+	parent    *Type // where its name is known
+	types     []*Type
+	enums     []*Enum
+	line      int
+}
+
+// instance is a value that is computed from fields. It has no bytes; expressions use it by its name.
+type instance struct {
+	name string
+	expr *Expr
+	line int
+	col  int
+}
+
+// instance returns the expression of that name, nil if there is none.
+func (t *Type) instance(name string) *Expr {
+	for i := range t.instances {
+		if t.instances[i].name == name {
+			return t.instances[i].expr
+		}
+	}
+	return nil
 }
 
 // Field returns the field of that id, nil if there is none.

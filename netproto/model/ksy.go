@@ -114,6 +114,9 @@ func (k *ksy) convert(n *yaml.Node) *yaml.Node {
 		put(root, "types", types)
 	}
 	message := &yaml.Node{Kind: yaml.MappingNode}
+	if in := keyOf(n, "instances"); in != nil && len(in.Content) > 0 {
+		put(message, "instances", in)
+	}
 	put(message, "seq", keyOf(n, "seq"))
 	messages := &yaml.Node{Kind: yaml.MappingNode}
 	put(messages, id, message)
@@ -131,7 +134,8 @@ func sortedKeys(m map[string]*yaml.Node) (keys []string) {
 
 // body converts a type, and the types in it.
 func (k *ksy) body(n *yaml.Node) {
-	k.keep(n, "", []string{"meta", "doc", "seq", "types", "enums", "doc-ref"})
+	k.keep(n, "", []string{"meta", "doc", "seq", "types", "enums", "instances", "doc-ref"})
+	k.instances(n)
 	if keyOf(n, "seq") == nil {
 		put(n, "seq", &yaml.Node{Kind: yaml.SequenceNode})
 	}
@@ -144,6 +148,27 @@ func (k *ksy) body(n *yaml.Node) {
 		for i := 1; i < len(types.Content); i += 2 {
 			k.body(types.Content[i])
 		}
+	}
+}
+
+// instances keeps those that are computed from fields.
+func (k *ksy) instances(n *yaml.Node) {
+	all := keyOf(n, "instances")
+	if all == nil {
+		return
+	}
+	for i := 0; i+1 < len(all.Content); {
+		name, in := all.Content[i], all.Content[i+1]
+		x := keyOf(in, "value")
+		if x != nil {
+			if _, err := parseExpr(x.Value, func(string, string) (int64, bool) { return 0, true }); err == nil {
+				k.keep(in, name.Value+": ", []string{"value", "doc", "enum"})
+				i += 2
+				continue
+			}
+		}
+		k.say(name, "instance %s is left out: it has bytes of its own, or an expression that is not supported", name.Value)
+		all.Content = slices.Delete(all.Content, i, i+2)
 	}
 }
 

@@ -51,6 +51,9 @@ types:
     instances:
       length:
         value: chars.length
+      elsewhere:
+        pos: 4
+        type: u1
 enums:
   kinds:
     1: text
@@ -70,7 +73,7 @@ func TestImportKSY(t *testing.T) {
 		"packet.ksy:29: cells keeps its length: the size rows * cols cannot be inverted",
 		"packet.ksy:31: pick becomes bytes",
 		"the fields behind it go into it",
-		"packet.ksy:44: instances is left out",
+		"packet.ksy:47: instance elsewhere is left out",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the report does not say %q:\n%s", want, all)

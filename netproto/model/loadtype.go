@@ -64,7 +64,7 @@ func (l *loader) enum(n *yaml.Node, name, path string) *Enum {
 	return e
 }
 
-var typeKeys = []string{"doc", "seq", "types", "enums", "meta", "doc-ref"}
+var typeKeys = []string{"doc", "seq", "types", "enums", "instances", "meta", "doc-ref"}
 
 // typ fills in a type.
 func (l *loader) typ(n *yaml.Node, t *Type, path string) {
@@ -81,6 +81,7 @@ func (l *loader) body(e *entries, t *Type, path string) {
 	defer func() { l.scope = outer }()
 	t.Doc = l.text(e.get("doc"), path+".doc")
 	l.definitions(e, t, path+".")
+	l.instances(e.get("instances"), t, path+".instances")
 	seq := e.get("seq")
 	if seq == nil {
 		l.fail(e.node, path, "", "it has no seq: the list of its fields")
@@ -93,6 +94,58 @@ func (l *loader) body(e *entries, t *Type, path string) {
 	for i, item := range list(seq) {
 		l.sequence(item, t, path+"."+strconv.Itoa(i))
 	}
+}
+
+// instances reads values that are computed from fields.
+func (l *loader) instances(n *yaml.Node, t *Type, path string) {
+	if n == nil {
+		return
+	}
+	all, ok := l.mapping(n, path)
+	if !ok {
+		return
+	}
+	for i, k := range all.keys {
+		e, ok := l.mapping(all.vals[i], path+"."+k.Value, "value", "doc", "enum")
+		if !ok {
+			continue
+		}
+		if e.get("value") == nil {
+			l.fail(k, path+"."+k.Value, "what has bytes of its own is a field of the seq", "an instance is a value: it has no bytes of its own")
+			continue
+		}
+		if x := l.expr(e.get("value"), path+"."+k.Value); x != nil {
+			t.instances = append(t.instances, instance{l.name(k, path), x, k.Line, k.Column})
+		}
+	}
+	for i := range t.instances {
+		if in := &t.instances[i]; t.circular(in.expr, map[string]bool{in.name: true}) {
+			l.fail(n, path+"."+in.name, "", "a cycle: the instance is computed from itself")
+			return
+		}
+	}
+}
+
+// circular reports whether an expression leads back to an instance that is above it.
+func (t *Type) circular(e *Expr, above map[string]bool) (found bool) {
+	e.references(func(r *reference) {
+		if r.up > 0 || r.root || r.item || len(r.path) != 1 {
+			return
+		}
+		name := r.path[0]
+		next := t.instance(name)
+		if next == nil {
+			return
+		}
+		if above[name] {
+			found = true
+			return
+		}
+		above[name] = true
+		found = found || t.circular(next, above)
+		delete(above, name)
+	})
+	return found
 }
 
 func (l *loader) findType(name string) *Type {
