@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/forkserver"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/triage"
+	"github.com/teaselfuzz/teasel/internal/virgin"
 )
 
 var (
@@ -26,7 +27,7 @@ type aflExecutor struct {
 	target   Target
 	command  forkserver.Command
 	server   *forkserver.Server
-	novelty  *forkserver.Novelty
+	novelty  *virgin.Novelty
 	doubts   map[uint32]uint8 // features that did not recur: how often
 	features []uint32
 	exits    []int
@@ -43,7 +44,7 @@ func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], 
 	if err != nil {
 		return nil, t.giveUp(ctx, err, e.Close())
 	}
-	e.novelty = forkserver.NewNovelty(e.server.Hello.MapSize)
+	e.novelty = virgin.New(e.server.Hello.MapSize)
 	return e, nil
 }
 

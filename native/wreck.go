@@ -10,21 +10,22 @@ import (
 	"github.com/teaselfuzz/teasel/internal/forkserver"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/triage"
+	"github.com/teaselfuzz/teasel/internal/virgin"
 )
 
 // wrecks explains deaths that no handler of ours has seen: by how they ended and by what was said.
 type wrecks struct {
 	limit   uint64 // bytes that a run may hold
 	symbols triage.Symbols
-	reached map[string]*forkserver.Deaths // by rule
+	reached map[string]*virgin.Deaths // by rule
 }
 
-func (w *wrecks) deaths(rule string) *forkserver.Deaths {
+func (w *wrecks) deaths(rule string) *virgin.Deaths {
 	if w.reached == nil {
-		w.reached = map[string]*forkserver.Deaths{}
+		w.reached = map[string]*virgin.Deaths{}
 	}
 	if w.reached[rule] == nil {
-		w.reached[rule] = &forkserver.Deaths{}
+		w.reached[rule] = &virgin.Deaths{}
 	}
 	return w.reached[rule]
 }

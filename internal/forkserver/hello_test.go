@@ -2,7 +2,6 @@ package forkserver
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -87,17 +86,5 @@ func TestWanted(t *testing.T) {
 		if got := wanted([]byte(text)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
-	}
-}
-
-// A segment has no owner from the start, and can be written all the same.
-func TestSegment(t *testing.T) {
-	s, err := newSegment(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.bytes[1<<20-1] = 1
-	if err := errors.Join(s.close(), s.close()); err != nil {
-		t.Error(err)
 	}
 }

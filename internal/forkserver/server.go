@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/internal/shm"
 	"golang.org/x/sys/unix"
 )
 
@@ -37,8 +38,8 @@ type Server struct {
 	guardian *proc.Guardian
 	control  int // our ends of the pipes
 	status   int
-	trace    *segment
-	shared   *segment // of the input
+	trace    *shm.Segment
+	shared   *shm.Segment // of the input
 	input    *inputFile
 	stderr   *proc.Capture
 	gone     bool
@@ -61,7 +62,7 @@ type Result struct {
 }
 
 // Trace returns the counters of the last run. They are lent until the next.
-func (s *Server) Trace() []byte { return s.trace.bytes[:s.Hello.MapSize] }
+func (s *Server) Trace() []byte { return s.trace.Bytes[:s.Hello.MapSize] }
 
 // Gone reports whether the server has died, so that it is of no more use but to be closed.
 func (s *Server) Gone() bool { return s.gone }
@@ -178,8 +179,8 @@ func (s *Server) place(in []byte) error {
 	if s.shared == nil {
 		return s.input.write(in)
 	}
-	binary.NativeEndian.PutUint32(s.shared.bytes, uint32(len(in)))
-	copy(s.shared.bytes[4:], in)
+	binary.NativeEndian.PutUint32(s.shared.Bytes, uint32(len(in)))
+	copy(s.shared.Bytes[4:], in)
 	return nil
 }
 
@@ -230,7 +231,7 @@ func (s *Server) Close() error {
 			*fd = -1
 		}
 	}
-	errs = append(errs, s.trace.close(), s.shared.close(), s.input.close(), s.stderr.Close())
+	errs = append(errs, s.trace.Close(), s.shared.Close(), s.input.close(), s.stderr.Close())
 	return errors.Join(errs...)
 }
 

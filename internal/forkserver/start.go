@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/internal/shm"
 	"golang.org/x/sys/unix"
 )
 
@@ -82,10 +83,10 @@ func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
 }
 
 func (s *Server) spawn() (err error) {
-	if s.trace, err = newSegment(s.cmd.Map); err != nil {
+	if s.trace, err = shm.New(s.cmd.Map, 0o600); err != nil {
 		return err
 	}
-	if s.shared, err = newSegment(MaxInput + 4); err != nil {
+	if s.shared, err = shm.New(MaxInput+4, 0o600); err != nil {
 		return err
 	}
 	if s.input, err = newInputFile(s.cmd.Input); err != nil {
@@ -143,8 +144,8 @@ func (s *Server) environment() []string {
 		}
 		return false
 	})
-	env = append(env, s.marker, "__AFL_SHM_ID="+strconv.Itoa(s.trace.id), "__AFL_SHM_FUZZ_ID="+strconv.Itoa(s.shared.id),
-		"__AFL_SHM_FUZZ_MAP_SIZE="+strconv.Itoa(len(s.shared.bytes)), "AFL_MAP_SIZE="+strconv.Itoa(s.cmd.Map))
+	env = append(env, s.marker, "__AFL_SHM_ID="+strconv.Itoa(s.trace.ID), "__AFL_SHM_FUZZ_ID="+strconv.Itoa(s.shared.ID),
+		"__AFL_SHM_FUZZ_MAP_SIZE="+strconv.Itoa(len(s.shared.Bytes)), "AFL_MAP_SIZE="+strconv.Itoa(s.cmd.Map))
 	if s.cmd.Loops {
 		env = append(env, "__AFL_PERSISTENT=1")
 	}
@@ -197,7 +198,7 @@ func (s *Server) greet(ctx context.Context) error {
 		return err
 	}
 	if !h.Shared {
-		err, s.shared = s.shared.close(), nil
+		err, s.shared = s.shared.Close(), nil
 	}
 	s.Hello.MapSize = (h.MapSize + 7) &^ 7
 	return err

@@ -28,10 +28,14 @@ type Command struct {
 	Half bool     // it keeps to the latter half of our processors, where that can be had
 	// Files are open in the program as file descriptors 3 and up. The caller closes its own.
 	Files []*os.File
+	// Credential is the user that the program runs as; nil: ours. Only root can have another.
+	Credential *syscall.Credential
+	// Merge sends the standard output where standard error goes. Process.Stdout is nil then.
+	Merge bool
 }
 
 // Process is a running program. Stdin and Stdout are our ends of its pipes and take deadlines; the caller may close
-// them. All methods may be called by several goroutines at once.
+// them. Stdout is nil with Command.Merge. All methods may be called by several goroutines at once.
 type Process struct {
 	Stdin  *os.File
 	Stdout *os.File
@@ -93,22 +97,27 @@ func Start(c Command) (*Process, error) {
 		return fail(err)
 	}
 	p.Stdin, theirs = ours, append(theirs, stdin)
-	ours, stdout, err := os.Pipe()
-	if err != nil {
-		return fail(err)
+	var stdout *os.File
+	if !c.Merge {
+		if ours, stdout, err = os.Pipe(); err != nil {
+			return fail(err)
+		}
+		p.Stdout, theirs = ours, append(theirs, stdout)
 	}
-	p.Stdout, theirs = ours, append(theirs, stdout)
 	ours, stderr, err := os.Pipe()
 	if err != nil {
 		return fail(err)
 	}
 	p.stderr, theirs = ours, append(theirs, stderr)
+	if c.Merge {
+		stdout = stderr
+	}
 
 	p.cmd = exec.Command(c.Args[0], c.Args[1:]...)
 	p.cmd.Dir = c.Dir
 	p.cmd.Env = append(append(os.Environ(), c.Env...), p.marker)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = stdin, stdout, stderr, c.Files
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: c.Credential}
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}
@@ -227,7 +236,9 @@ func (p *Process) Close() error {
 		p.yielding.Wait() // its number is given to nobody else until then
 		p.reap()
 		p.state.Aborted = running
-		p.Stdout.Close()
+		if p.Stdout != nil {
+			p.Stdout.Close()
+		}
 		// Everything that could write to it is gone, or cannot be killed: do not wait for the latter.
 		p.tail.poll()
 		p.stderr.Close()

@@ -438,3 +438,37 @@ func TestGuardianRemoves(t *testing.T) {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
+
+func TestMerge(t *testing.T) {
+	p, err := Start(Command{Args: []string{"sh", "-c", "echo one; echo two >&2; echo three"}, Merge: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Ended()
+	if p.Stdout != nil {
+		t.Error("there is a pipe for standard output")
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if text, _ := p.Stderr(0); string(text) != "one\ntwo\nthree\n" {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestCredential(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("skipped: only root can start a program as another user")
+	}
+	p, err := Start(Command{Args: []string{"id", "-u"}, Merge: true, Credential: &syscall.Credential{Uid: 65534, Gid: 65534}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Ended()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if text, _ := p.Stderr(0); string(text) != "65534\n" {
+		t.Errorf("it runs as %q", text)
+	}
+}

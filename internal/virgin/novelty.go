@@ -1,4 +1,7 @@
-package forkserver
+// Package virgin judges what an execution has reached in a map of hit counters, as AFL does with its virgin maps: whether
+// there is something new in it, or something that was known from longer inputs only. Whoever maps a target's counters judges
+// with it, so that an engine is told of news alone.
+package virgin
 
 import (
 	"math/bits"
@@ -14,8 +17,8 @@ type Novelty struct {
 	shortest []uint16         // length of the shortest input that reached the feature
 }
 
-// NewNovelty returns one that knows nothing, of a map of that many bytes, a multiple of 8.
-func NewNovelty(size int) *Novelty {
+// New returns one that knows nothing, of a map of that many bytes, a multiple of 8.
+func New(size int) *Novelty {
 	n := &Novelty{buckets: new([1 << 16]uint16), virgin: make([]uint64, size/8), bar: make([]uint16, size/8), shortest: make([]uint16, size*8)}
 	for i := range n.virgin {
 		n.virgin[i] = ^uint64(0)

@@ -1,4 +1,4 @@
-package forkserver
+package virgin
 
 import (
 	"math/rand/v2"
@@ -15,7 +15,7 @@ func trace(counts map[int]byte) []byte {
 }
 
 func TestBuckets(t *testing.T) {
-	n := NewNovelty(128)
+	n := New(128)
 	for _, test := range []struct {
 		hits byte
 		want uint32
@@ -29,7 +29,7 @@ func TestBuckets(t *testing.T) {
 }
 
 func TestNews(t *testing.T) {
-	n := NewNovelty(128)
+	n := New(128)
 	for i, step := range []struct {
 		trace  map[int]byte
 		length int
@@ -67,7 +67,7 @@ func TestNews(t *testing.T) {
 // What the quick look says is what the list says, whatever the trace.
 func TestNewsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	n := NewNovelty(256)
+	n := New(256)
 	b := make([]byte, 256)
 	for range 20_000 {
 		clear(b)
@@ -86,7 +86,7 @@ func TestNewsAgree(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	n := NewNovelty(128)
+	n := New(128)
 	a, hits := n.Hash(trace(map[int]byte{3: 5, 100: 1}))
 	if b, _ := n.Hash(trace(map[int]byte{3: 6, 100: 1})); a != b {
 		t.Error("the same buckets have two hashes")
@@ -136,7 +136,7 @@ func TestDeaths(t *testing.T) {
 }
 
 func BenchmarkNews(b *testing.B) {
-	n := NewNovelty(49344)
+	n := New(49344)
 	t := make([]byte, 49344)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
