@@ -1,0 +1,395 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+)
+
+// Command says what server to start. In Args, Env and Dir {port}, {dir} and {socket} stand for what the server has for itself.
+type Command struct {
+	Args    []string      // Args[0] is looked up in PATH
+	Env     []string      // added to our own environment, NAME=value
+	Dir     string        // working directory; "": the folder that the server has for itself
+	User    string        // name or number of the user it runs as; "": nobody, if we are root, or else ourselves
+	Address Address       // where it will listen
+	Start   time.Duration // how long it may take until it does; 0: 10 s
+}
+
+const (
+	startTime  = 10 * time.Second
+	firstLook  = 200 * time.Microsecond // between two looks whether it listens, at first
+	lastLook   = 5 * time.Millisecond
+	portTries  = 3
+	nobody     = "nobody"
+	stopTime   = 2 * time.Second
+	markerName = "TEASEL_NET_SERVER"
+)
+
+// StartError is the error of a server that cannot be started, or does not do what a server should when it is.
+type StartError struct {
+	Reason string // one sentence without a full stop
+	Stderr string // the last of what it has written
+	Hint   string // what may help; "": nothing comes to mind
+}
+
+func (e *StartError) Error() string { return "starting the server: " + e.Reason }
+
+// Death is how a server ended.
+type Death struct {
+	Code   int            // exit status; -1: ended by Signal
+	Signal syscall.Signal // 0: it exited
+}
+
+// Server is a running server with what it has for itself. One goroutine at a time uses it.
+type Server struct {
+	command    Command
+	credential *syscall.Credential
+	place      Place
+	address    Address
+	process    *proc.Process
+	guardian   *proc.Guardian
+	quiet      *quiet
+	clock      proc.Clock
+	read       int64 // of what it has written
+	stdio      bool  // the process is in a conversation
+}
+
+// Open makes a place for a server and starts it there. It returns when the server listens and sleeps.
+func Open(ctx context.Context, c Command) (*Server, error) {
+	if len(c.Args) == 0 {
+		return nil, &StartError{Reason: "the command is empty"}
+	}
+	uid, credential, err := credential(c.User)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{command: c, credential: credential}
+	if s.place, err = newPlace(uid); err == nil {
+		s.guardian, err = proc.Guard(proc.Kin(), s.place.Dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a place for the server: %w", err), s.Close())
+	}
+	for try := 1; ; try++ {
+		err = s.Restart(ctx)
+		var in *StartError
+		if err == nil {
+			return s, nil
+		}
+		if !errors.As(err, &in) || try == portTries || !c.Address.Own() || !strings.Contains(strings.ToLower(in.Stderr), "address already in use") {
+			return nil, errors.Join(err, s.Close())
+		}
+		if s.place.Port, err = freePort(); err != nil { // somebody else has taken it meanwhile
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+}
+
+// credential returns the user that the server runs as, and nil where that is ourselves.
+func credential(name string) (uid int, c *syscall.Credential, err error) {
+	if name == "" {
+		if os.Geteuid() != 0 {
+			return os.Geteuid(), nil, nil
+		}
+		name = nobody
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		if u, err = user.LookupId(name); err != nil {
+			return 0, nil, fmt.Errorf("looking for user %q: %w", name, err)
+		}
+	}
+	uid, err = strconv.Atoi(u.Uid)
+	gid, gidErr := strconv.Atoi(u.Gid)
+	if err = errors.Join(err, gidErr); err != nil {
+		return 0, nil, err
+	}
+	if uid == os.Geteuid() {
+		return uid, nil, nil
+	}
+	if os.Geteuid() != 0 {
+		return 0, nil, &StartError{Reason: fmt.Sprintf("only root can start it as user %s", name)}
+	}
+	return uid, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// Restart ends the server, empties its folder, and starts it anew.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.stop(); err != nil {
+		return err
+	}
+	if err := s.place.empty(); err != nil {
+		return err
+	}
+	s.address = s.command.Address.At(s.place)
+	if s.address.Network == Stdio {
+		return s.launch()
+	}
+	if s.address.Network != Stdio && s.address.Loopback() && taken(s.address) {
+		return &StartError{Reason: fmt.Sprintf("another program already listens on %v", s.address), Hint: "write {port} for the port, here and in the command, and each server gets a free one"}
+	}
+	if err := s.launch(); err != nil {
+		return err
+	}
+	return s.ready(ctx)
+}
+
+// launch starts the process.
+func (s *Server) launch() error {
+	c := proc.Command{Dir: s.place.fill(s.command.Dir), Merge: s.address.Network != Stdio, Credential: s.credential}
+	for _, a := range s.command.Args {
+		c.Args = append(c.Args, s.place.fill(a))
+	}
+	for _, e := range s.command.Env {
+		c.Env = append(c.Env, s.place.fill(e))
+	}
+	c.Env = append(c.Env, s.marker())
+	path, err := exec.LookPath(c.Args[0])
+	if err == nil {
+		c.Args[0], err = filepath.Abs(path) // it runs in another folder
+	}
+	if err != nil {
+		return &StartError{Reason: err.Error()}
+	}
+	if c.Dir == "" {
+		c.Dir = s.place.Dir
+	}
+	c.Args = withCore(c.Args)
+	p, err := proc.Start(c)
+	if err != nil {
+		hint := ""
+		if errors.Is(err, os.ErrPermission) && s.credential != nil {
+			hint = "it runs as an ordinary user, who has to be allowed into the folders of the command and of temporary files: move it, set TMPDIR, or use --user root"
+		}
+		return &StartError{Reason: err.Error(), Hint: hint}
+	}
+	s.process, s.quiet, s.read, s.stdio = p, newQuiet(p.PID()), 0, false
+	if err := s.guardian.Watch(p.PID()); err != nil {
+		return fmt.Errorf("telling the guardian: %w", err)
+	}
+	return nil
+}
+
+// marker is a variable that all processes of this server have, those that have left it included.
+func (s *Server) marker() string { return markerName + "=" + s.place.Dir }
+
+// ready waits until the server listens and sleeps.
+func (s *Server) ready(ctx context.Context) error {
+	limit := s.command.Start
+	if limit == 0 {
+		limit = startTime
+	}
+	deadline := time.Now().Add(limit)
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		running := s.process.Running()
+		if running && taken(s.address) {
+			break
+		}
+		if !running || time.Now().After(deadline) {
+			return s.notReady(limit)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.process.Ended():
+		case <-time.After(pause):
+		}
+	}
+	s.clock = s.process.Clock()
+	switch state, err := s.quiet.settle(ctx, -1, s.clock.Read, limit); {
+	case err != nil:
+		return err
+	case state == Ended:
+		return s.notReady(limit)
+	}
+	return nil
+}
+
+// notReady explains a server that does not listen.
+func (s *Server) notReady(limit time.Duration) error {
+	text, _ := s.process.Stderr(0)
+	e := &StartError{Stderr: tailOf(string(text))}
+	left := marked(s.marker())
+	if s.process.Running() {
+		e.Reason = fmt.Sprintf("it runs, but nothing listens on %v after %v", s.address, limit)
+		for _, pid := range left {
+			if where := heldBy(pid); len(where) > 0 {
+				e.Reason += "; it listens on " + strings.Join(where, " and ")
+				e.Hint = "let --connect and the command name the same port, for example {port}"
+				break
+			}
+		}
+		return e
+	}
+	if len(left) > 0 {
+		e.Reason = "it has gone into the background: the process that was started has ended, another one goes on"
+		e.Hint = "give the command the flag that keeps it in the foreground, such as -F, -f, -n or --nodaemon"
+		return e
+	}
+	_ = s.process.Close() // it has ended; what is left of it is nobody's
+	d := s.Death()
+	e.Reason = fmt.Sprintf("it ended with exit status %d before it listened on %v", d.Code, s.address)
+	if d.Signal != 0 {
+		e.Reason = fmt.Sprintf("%v ended it before it listened on %v", d.Signal, s.address)
+	}
+	if strings.Contains(strings.ToLower(e.Stderr), "permission denied") && s.credential != nil {
+		e.Hint = "it runs as an ordinary user: give it {dir} to write to, or use --user"
+	}
+	return e
+}
+
+// tailOf returns the last lines.
+func tailOf(text string) string {
+	const most = 2000
+	text = strings.TrimSpace(text)
+	if len(text) > most {
+		text = text[len(text)-most:]
+	}
+	return text
+}
+
+// Address returns where the server listens.
+func (s *Server) Address() Address { return s.address }
+
+// Dir returns the folder that the server has for itself.
+func (s *Server) Dir() string { return s.place.Dir }
+
+// Fill replaces {port}, {dir} and {socket} in an argument.
+func (s *Server) Fill(argument string) string { return s.place.fill(argument) }
+
+// Connect begins a conversation. One over standard input and output begins with a new process. A server that would not have
+// it is an error that [Refused] knows.
+func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection, error) {
+	if s.address.Network != Stdio {
+		return Dial(ctx, s.address, limit)
+	}
+	if s.stdio || !s.process.Running() {
+		if err := s.Restart(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.stdio = true
+	s.clock = s.process.Clock()
+	in, err := dup(s.process.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	out, err := dup(s.process.Stdin)
+	if err != nil {
+		return nil, errors.Join(err, syscall.Close(in))
+	}
+	return &Connection{in: in, out: out, network: Stdio, end: EndOpen}, s.process.Stdin.Close()
+}
+
+// dup returns a second descriptor of a pipe, which does not block as the first does not.
+func dup(f *os.File) (fd int, err error) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	controlErr := conn.Control(func(from uintptr) {
+		if fd, err = syscall.Dup(int(from)); err == nil {
+			syscall.CloseOnExec(fd)
+		}
+	})
+	return fd, errors.Join(err, controlErr)
+}
+
+// Settle waits until the server has handled what it was sent over c, which may be nil. limit is the processor time that it
+// may use for that, and how long it may let time pass.
+func (s *Server) Settle(ctx context.Context, c *Connection, limit time.Duration) (State, error) {
+	fd := -1
+	if c != nil {
+		fd = c.in
+	}
+	return s.quiet.settle(ctx, fd, s.clock.Read, limit)
+}
+
+// Running reports whether the server has not ended.
+func (s *Server) Running() bool { return s.process != nil && s.process.Running() }
+
+// Output returns what the server has written to standard output and standard error since the last call.
+func (s *Server) Output() []byte {
+	if s.process == nil {
+		return nil
+	}
+	text, next := s.process.Stderr(s.read)
+	s.read = next
+	return text
+}
+
+// Stop ends the server and everything it has started.
+func (s *Server) Stop() error { return s.stop() }
+
+func (s *Server) stop() error {
+	if s.process == nil {
+		return nil
+	}
+	err := errors.Join(s.process.Close(), s.guardian.Watch(0))
+	s.quiet.close()
+	return err
+}
+
+// Death says how the server ended. It has to have been stopped.
+func (s *Server) Death() Death {
+	st := s.process.State()
+	return Death{Code: st.Code, Signal: st.Signal}
+}
+
+// PID is the number of the process that was started.
+func (s *Server) PID() int { return s.process.PID() }
+
+// CPU returns how much processor time the server has used.
+func (s *Server) CPU() time.Duration { return s.clock.Read() }
+
+// Usage is what a server holds.
+type Usage struct {
+	Memory uint64 // bytes of its processes that are in memory
+	Files  int    // open files of the process that was started
+}
+
+// Usage asks the kernel what the server holds: some ten microseconds for each of its processes.
+func (s *Server) Usage() (u Usage) {
+	for _, p := range s.quiet.processes {
+		u.Memory += resident(p.pid)
+	}
+	if fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.process.PID())); err == nil {
+		u.Files = len(fds)
+	}
+	return u
+}
+
+// resident is how much of a process is in memory. Where we may see it, it is what the kernel counts anew; what stat has may be
+// a hundred pages behind.
+func resident(pid int) uint64 {
+	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)); err == nil {
+		_, after, _ := strings.Cut(string(text), "\nRss:")
+		if f := strings.Fields(after); len(f) > 0 {
+			if n, err := strconv.ParseUint(f[0], 10, 64); err == nil {
+				return n << 10
+			}
+		}
+	}
+	sight, _ := proc.Look(pid)
+	return sight.RSS
+}
+
+// Close ends the server and removes its folder.
+func (s *Server) Close() error {
+	err := s.stop()
+	if s.guardian != nil {
+		err = errors.Join(err, s.guardian.Close())
+	}
+	return errors.Join(err, s.place.remove())
+}

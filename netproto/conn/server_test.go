@@ -1,0 +1,226 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is wrong with a server that does not come up is said in words.
+func TestStartErrors(t *testing.T) {
+	for _, tt := range []struct{ mode, reason, hint string }{
+		{"ends", "it ended with exit status 3 before it listened on tcp://127.0.0.1:", ""},
+		{"aborts", "killed ended it before it listened", ""},
+		{"deaf", "it runs, but nothing listens on tcp://127.0.0.1:", ""},
+		{"elsewhere", "; it listens on tcp port ", "name the same port"},
+		{"daemon", "it has gone into the background", "foreground"},
+	} {
+		t.Run(tt.mode, func(t *testing.T) {
+			t.Parallel()
+			_, err := open(t, tt.mode, "127.0.0.1:{port}")
+			var in *StartError
+			if !errors.As(err, &in) {
+				t.Fatalf("error %v, want a StartError", err)
+			}
+			if !strings.Contains(in.Reason, tt.reason) || !strings.Contains(in.Hint, tt.hint) {
+				t.Errorf("reason %q with hint %q, want %q and %q", in.Reason, in.Hint, tt.reason, tt.hint)
+			}
+			if tt.mode == "ends" && in.Stderr != "no configuration" {
+				t.Errorf("standard error %q", in.Stderr)
+			}
+		})
+	}
+}
+
+// A server that somebody else runs on the port is never talked to.
+func TestPortTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = open(t, "lines", "127.0.0.1:"+strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	if err == nil || !strings.Contains(err.Error(), "another program already listens") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// talk sends a message and returns what the server has said when it sleeps.
+func talk(t *testing.T, s *Server, c *Connection, message string) (string, State) {
+	t.Helper()
+	if n, err := c.Send([]byte(message)); err != nil || n != len(message) {
+		t.Fatalf("%d bytes of %q sent, %v", n, message, err)
+	}
+	state, err := s.Settle(context.Background(), c, 200*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, _, err := c.Receive(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer), state
+}
+
+func TestConversations(t *testing.T) {
+	for mode, address := range map[string]string{"lines": "127.0.0.1:{port}", "udp": "udp://127.0.0.1:{port}", "unix": "unix:{socket}", "stdio": "stdio"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			s, err := open(t, mode, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second one is new
+				c, err := s.Connect(context.Background(), time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				newline := "\n"
+				if mode == "udp" {
+					newline = ""
+				}
+				for range 100 {
+					if answer, state := talk(t, s, c, "hello"+newline); answer != "HELLO"+newline || state != Asleep {
+						t.Fatalf("answer %q, %v", answer, state)
+					}
+					if answer, state := talk(t, s, c, "silence"+newline); answer != "" || state != Asleep {
+						t.Fatalf("answer %q to silence, %v", answer, state)
+					}
+				}
+				if c.End() != EndOpen {
+					t.Errorf("the connection is %v", c.End())
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// Whatever a server does, what it is doing is told apart.
+func TestStates(t *testing.T) {
+	for _, tt := range []struct {
+		message, answer string
+		state           State
+		end             End
+	}{
+		{"bye", "", Asleep, EndClosed},
+		{"reset", "", Asleep, EndReset},
+		{"half", "HAL", Asleep, EndOpen},
+		{"fork", "20000\n", Asleep, EndOpen},
+		{"late", "LATE\n", Asleep, EndOpen},
+		{"later", "", Waiting, EndOpen},
+		{"spin", "", Spinning, EndOpen},
+		{"die", "", Ended, EndReset},
+	} {
+		t.Run(tt.message, func(t *testing.T) {
+			t.Parallel()
+			s, err := open(t, "lines", "127.0.0.1:{port}")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Connect(context.Background(), time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			answer, state := talk(t, s, c, tt.message+"\n")
+			if answer != tt.answer || state != tt.state || c.End() != tt.end && tt.end != EndReset {
+				t.Errorf("answer %q, server %v, connection %v; want %q, %v, %v", answer, state, c.End(), tt.answer, tt.state, tt.end)
+			}
+			if tt.end == EndReset && c.End() == EndOpen {
+				t.Error("the connection is open")
+			}
+			if tt.state == Ended {
+				if err := s.Stop(); err != nil {
+					t.Error(err)
+				}
+				if text := string(s.Output()); s.Death().Code == 0 || !strings.Contains(text, "it dies") {
+					t.Errorf("it ended with %+v and said %q", s.Death(), text)
+				}
+			}
+			if err := s.Restart(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			again, err := s.Connect(context.Background(), time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			if answer, _ := talk(t, s, again, "x\n"); answer != "X\n" {
+				t.Errorf("started again it answers %q", answer)
+			}
+		})
+	}
+}
+
+// A server that never stops talking is cut short.
+func TestFlood(t *testing.T) {
+	s, err := open(t, "lines", "127.0.0.1:{port}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Connect(context.Background(), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Send([]byte("flood\n")); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	over := false
+	for range 50 {
+		if _, err := s.Settle(context.Background(), c, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		var more bool
+		if text, more, err = c.Receive(text); err != nil {
+			t.Fatal(err)
+		}
+		over = over || more
+	}
+	if !over || len(text) < flood {
+		t.Errorf("%d bytes came, more %v", len(text), over)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAddress(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if _, err := Dial(context.Background(), a, time.Second); !Refused(err) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for text, want := range map[string]string{
+		"127.0.0.1:1883": "tcp://127.0.0.1:1883", ":{port}": "tcp://127.0.0.1:{port}", "udp://[::1]:53": "udp://[::1]:53", "unix:/a/b": "unix:/a/b",
+		"unix://{dir}/x": "unix:{dir}/x", "stdio": "stdio", "tls://localhost:1": "tls://localhost:1",
+	} {
+		a, err := ParseAddress(text)
+		if err != nil || a.String() != want || !a.Loopback() {
+			t.Errorf("%q is %v, loopback %v, %v; want %s", text, a, a.Loopback(), err, want)
+		}
+	}
+	for _, text := range []string{"", "host", "http://x:1", "x:0", "x:99999", "x:y", "unix:"} {
+		if a, err := ParseAddress(text); err == nil {
+			t.Errorf("%q is %v, want an error", text, a)
+		}
+	}
+	if a, err := ParseAddress("192.0.2.1:1"); err != nil || a.Loopback() {
+		t.Errorf("%v is the loopback, %v", a, err)
+	}
+}

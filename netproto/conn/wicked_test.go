@@ -1,0 +1,169 @@
+package conn
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// serverMode is set where the test binary is to be a server that behaves in a certain way.
+const serverMode = "TEASEL_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(serverMode); mode != "" {
+		serve(mode, os.Args[1])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// serve is a server of lines: what it does with a connection, its mode or the line says.
+func serve(mode, port string) {
+	switch mode {
+	case "ends":
+		fmt.Fprintln(os.Stderr, "no configuration")
+		os.Exit(3)
+	case "aborts":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "deaf":
+		time.Sleep(time.Hour)
+	case "elsewhere":
+		n, _ := strconv.Atoi(port)
+		port = strconv.Itoa(n + 1)
+	case "daemon":
+		c := exec.Command(os.Args[0], port)
+		c.Env = append(os.Environ(), serverMode+"=lines")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := c.Start(); err != nil {
+			panic(err)
+		}
+		return
+	case "stdio":
+		converse(os.Stdin, os.Stdout)
+		return
+	case "udp":
+		p, err := net.ListenPacket("udp", "127.0.0.1:"+port)
+		if err != nil {
+			panic(err)
+		}
+		for buf := make([]byte, 1<<16); ; {
+			n, from, err := p.ReadFrom(buf)
+			if err != nil {
+				panic(err)
+			}
+			if string(buf[:n]) != "silence" {
+				_, _ = p.WriteTo([]byte(strings.ToUpper(string(buf[:n]))), from)
+			}
+		}
+	}
+	network, at := "tcp", "127.0.0.1:"+port
+	if mode == "unix" {
+		network, at = "unix", port
+	}
+	l, err := net.Listen(network, at)
+	if err != nil {
+		panic(err)
+	}
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			defer c.Close()
+			converse(c, c)
+		}()
+	}
+}
+
+type reader interface{ Read([]byte) (int, error) }
+type writer interface{ Write([]byte) (int, error) }
+
+func converse(r reader, w writer) {
+	for in := bufio.NewReader(r); ; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		switch line = strings.TrimSpace(line); line {
+		case "silence":
+		case "spin":
+			for x := 0; ; x++ {
+				if x == 1 {
+					x = 0
+				}
+			}
+		case "reset":
+			_ = w.(*net.TCPConn).SetLinger(0)
+			return
+		case "bye":
+			return
+		case "half":
+			_, _ = w.Write([]byte("HAL"))
+		case "flood":
+			for big := make([]byte, 1<<20); ; {
+				if _, err := w.Write(big); err != nil {
+					return
+				}
+			}
+		case "late":
+			runtime.LockOSThread()
+			_ = unix.Nanosleep(&unix.Timespec{Nsec: 50e6}, nil)
+			_, _ = w.Write([]byte("LATE\n"))
+		case "later":
+			_ = unix.Nanosleep(&unix.Timespec{Sec: 3600}, nil)
+		case "die":
+			fmt.Fprintln(os.Stderr, "==1==ERROR: it dies")
+			_ = syscall.Kill(os.Getpid(), syscall.SIGABRT)
+		case "fork":
+			out, _ := exec.Command("sh", "-c", "x=0; while [ $x -lt 20000 ]; do x=$((x+1)); done; echo $x").Output()
+			_, _ = w.Write(out)
+		default:
+			_, _ = w.Write([]byte(strings.ToUpper(line) + "\n"))
+		}
+	}
+}
+
+// open starts the test binary as a server.
+func open(t *testing.T, mode, address string) (*Server, error) {
+	t.Helper()
+	a, err := ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := "{port}"
+	if a.Network == Unix {
+		port = "{socket}"
+	}
+	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid())}
+	if mode == "deaf" || mode == "elsewhere" {
+		c.Start = 500 * time.Millisecond
+	}
+	s, err := Open(context.Background(), c)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := marked(s.marker()); len(left) > 0 {
+			t.Errorf("processes %v are left", left)
+		}
+		if _, err := os.Stat(s.place.Dir); err == nil {
+			t.Errorf("folder %s is left", s.place.Dir)
+		}
+	})
+	return s, nil
+}

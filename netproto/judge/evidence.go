@@ -1,0 +1,80 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// Fault is what the executor saw go wrong, as far as it can tell without reading what the server has written.
+type Fault uint8
+
+// The faults, the gravest last.
+const (
+	FaultInvalid  Fault = iota
+	FaultNone           // nothing: the server may still have written a report
+	FaultResponse       // a response breaks the model, or an expectation of the user's
+	FaultFiles          // files stay open behind dialogues
+	FaultMemory         // memory stays held behind dialogues, more than they have sent
+	FaultLimit          // more memory is held than the user allows
+	FaultFlood          // it never stops answering
+	FaultHealth         // the user's command says that it is not well
+	FaultClosed         // it runs, but takes no connections any more
+	FaultStuck          // it neither sleeps nor gets anywhere
+	FaultHang           // it uses processor time without an end
+	FaultDeath          // it is no more
+)
+
+// Evidence is what was seen of one dialogue. Its slices are lent until the next one.
+type Evidence struct {
+	Fault   Fault
+	At      int            // message after which it showed, from 0 on; -1: before the first
+	Message string         // name of that message; "": it has none
+	Closed  bool           // it showed when the connection had been closed behind that message
+	Signal  syscall.Signal // that ended the server; 0: none
+	Status  int            // its exit status
+	Stack   []string       // functions in which the server was when a signal ended it, innermost first; none: unknown
+	Output  []byte         // what the server has written to standard output and standard error since the dialogue began
+	Text    string         // what else there is to say, in one sentence without a full stop
+	Key     string         // tells faults of one kind apart, for example the name of a response
+	Talk    []Turn
+}
+
+// Turn is one message and what the server has answered to it.
+type Turn struct {
+	Name      string // of the message; "": it has none, or the server spoke first
+	Sent      []byte // nil: the server spoke first
+	Received  []byte
+	State     string // that the model says the server is in afterwards; "": unknown
+	Reconnect bool   // on a new connection
+}
+
+// mostShown is how many bytes of a message are written down.
+const mostShown = 512
+
+// Transcript writes the dialogue down for a person, each message in quotes as in Go.
+func (e *Evidence) Transcript() string {
+	var b strings.Builder
+	for _, t := range e.Talk {
+		if t.Reconnect {
+			b.WriteString("- new connection\n")
+		}
+		if t.Sent != nil {
+			fmt.Fprintf(&b, "> %s\n", line(t.Name, t.Sent))
+		}
+		if len(t.Received) > 0 {
+			fmt.Fprintf(&b, "< %s\n", line(t.State, t.Received))
+		}
+	}
+	return b.String()
+}
+
+func line(name string, data []byte) string {
+	if name != "" {
+		name += " "
+	}
+	if len(data) > mostShown {
+		return fmt.Sprintf("%s%+q and %d bytes more", name, data[:mostShown], len(data)-mostShown)
+	}
+	return fmt.Sprintf("%s%+q", name, data)
+}

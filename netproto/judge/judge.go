@@ -1,0 +1,153 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Detect judges the evidence of one dialogue, an [Evidence] by address. It is a [teasel.DetectorFunc].
+func Detect(o *teasel.Observation) []teasel.Finding {
+	e, ok := o.Evidence.(*Evidence)
+	if !ok {
+		return nil
+	}
+	r := e.report()
+	f, ok := e.finding(r)
+	if !ok {
+		return nil
+	}
+	f.Severity = severity(f.Rule)
+	if f.Subject == "" {
+		f.Subject = "server"
+	}
+	f.Detail = e.detail(r)
+	return []teasel.Finding{f}
+}
+
+var _ teasel.Detector = teasel.DetectorFunc(Detect)
+
+// report is what the server says of its fault, or else what the image of its memory does; nil: nothing.
+func (e *Evidence) report() (r *Report) {
+	if len(e.Output) > 0 {
+		r = ReadReport(string(e.Output))
+	}
+	switch {
+	case len(e.Stack) == 0:
+	case r == nil:
+		r = &Report{Rule: RuleCrash, Stack: e.Stack}
+	case len(r.Stack) == 0:
+		r.Stack = e.Stack
+	}
+	return r
+}
+
+// finding tells what the fault is of, and what tells it from others.
+func (e *Evidence) finding(r *Report) (f teasel.Finding, ok bool) {
+	f = teasel.Finding{Subject: e.Message, Group: e.Key, Signal: int(e.Signal)}
+	after := e.after()
+	switch e.Fault {
+	case FaultDeath:
+		return e.death(f, r), true
+	case FaultHang:
+		f.Rule, f.Message = RuleHang, fmt.Sprintf("The server goes on using processor time%s: %s.", after, e.Text)
+	case FaultStuck:
+		f.Rule, f.Message = RuleStuck, fmt.Sprintf("The server neither sleeps nor gets anywhere%s: %s.", after, e.Text)
+	case FaultClosed:
+		f.Rule, f.Message = RuleClosed, fmt.Sprintf("The server runs, but takes no connections any more%s: %s.", after, e.Text)
+	case FaultHealth:
+		f.Rule, f.Message = RuleHealth, fmt.Sprintf("The health check fails after the dialogue: %s.", e.Text)
+	case FaultFlood:
+		f.Rule, f.Message = RuleFlood, fmt.Sprintf("The server does not stop answering%s: %s.", after, e.Text)
+	case FaultLimit:
+		f.Rule, f.Message = RuleLimit, fmt.Sprintf("The server holds more memory than it may%s: %s.", after, e.Text)
+	case FaultMemory:
+		f.Rule, f.Message = RuleMemory, fmt.Sprintf("The server holds more memory each time the dialogue is repeated: %s.", e.Text)
+	case FaultFiles:
+		f.Rule, f.Message = RuleFiles, fmt.Sprintf("The server has more files open each time the dialogue is repeated: %s.", e.Text)
+	case FaultResponse:
+		f.Rule, f.Message = RuleResponse, fmt.Sprintf("A response is not what the model describes%s: %s.", after, e.Text)
+	case FaultNone:
+		if r == nil {
+			return f, false
+		}
+		f.Rule, f.Fault, f.Place, f.Group = r.Rule, r.fault(), r.fault(), r.Message
+		f.Message = fmt.Sprintf("The server reports a fault and goes on%s: %s%s.", after, r.Message, r.where())
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// death is a finding of a server that is no more.
+func (e *Evidence) death(f teasel.Finding, r *Report) teasel.Finding {
+	how := fmt.Sprintf("ended with exit status %d", e.Status)
+	f.Rule, f.Group = RuleExit, fmt.Sprintf("status %d", e.Status)
+	if e.Signal != 0 {
+		how = fmt.Sprintf("was ended by signal %d, %v,", int(e.Signal), e.Signal)
+		f.Rule, f.Group = RuleCrash, e.Signal.String()
+	}
+	f.Message = fmt.Sprintf("The server %s%s.", how, e.after())
+	if r != nil {
+		f.Rule, f.Fault, f.Place = r.Rule, r.fault(), r.fault()
+		f.Message = fmt.Sprintf("The server %s%s%s%s.", how, e.after(), r.because(), r.where())
+		if f.Rule == RuleReport { // it did not go on
+			f.Rule = RulePanic
+		}
+		if f.Rule == RulePanic && (e.Signal == syscall.SIGSEGV || e.Signal == syscall.SIGBUS) {
+			f.Rule = RuleCrash
+		}
+	}
+	if e.Key != "" {
+		f.Group += " " + e.Key
+	}
+	return f
+}
+
+// after says which message it was.
+func (e *Evidence) after() string {
+	switch {
+	case e.At < 0:
+		return " before anything was sent"
+	case e.Closed:
+		return fmt.Sprintf(" when the client had closed the connection after message %d", e.At+1)
+	case e.Message != "":
+		return fmt.Sprintf(" after message %d, %s", e.At+1, e.Message)
+	}
+	return fmt.Sprintf(" after message %d", e.At+1)
+}
+
+// because is what the report says, behind a colon.
+func (r *Report) because() string {
+	if r.Message == "" {
+		return ""
+	}
+	return ": " + strings.TrimSuffix(r.Message, ".")
+}
+
+func (r *Report) where() string {
+	if len(r.Stack) == 0 {
+		return ""
+	}
+	return " in " + r.Stack[0]
+}
+
+// mostOutput is how much of what the server has written is kept, its beginning, where reports have what matters.
+const mostOutput = 16 << 10
+
+func (e *Evidence) detail(r *Report) string {
+	var b strings.Builder
+	b.WriteString(e.Transcript())
+	if r != nil && len(r.Stack) > 1 {
+		b.WriteString("\nstack:\n")
+		for _, f := range r.Stack {
+			fmt.Fprintf(&b, "  %s\n", f)
+		}
+	}
+	if out := strings.TrimSpace(string(e.Output)); out != "" {
+		fmt.Fprintf(&b, "\nthe server has written:\n%s\n", out[:min(len(out), mostOutput)])
+	}
+	return b.String()
+}
