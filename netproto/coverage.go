@@ -1,0 +1,133 @@
+package netproto
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/shm"
+	"github.com/teaselfuzz/teasel/internal/virgin"
+)
+
+const (
+	leastMap = 64 << 10 // bytes: what AFL++ calls MAP_SIZE
+	mostMap  = 64 << 20
+	// marker is in every program that counts in shared memory as AFL's do.
+	marker = "__AFL_SHM_ID"
+	// edgeFeatures is where the features of edges begin; those below are of responses.
+	edgeFeatures = teasel.Feature(1) << 32
+)
+
+// coverage is the map of hit counters that an instrumented server fills while it runs, and what of it is known.
+type coverage struct {
+	segment  *shm.Segment
+	novelty  *virgin.Novelty
+	features []uint32
+}
+
+// newCoverage makes a map for the program, which need not be instrumented. address says whether it was built with
+// AddressSanitizer.
+func newCoverage(ctx context.Context, program, user string) (c *coverage, address bool, err error) {
+	size := leastMap
+	if path, err := exec.LookPath(program); err == nil { // otherwise starting it says more
+		text, _ := os.ReadFile(path)
+		address = bytes.Contains(text, []byte("__asan_init"))
+		if bytes.Contains(text, []byte(marker)) && bytes.Contains(text, []byte(dumpSize)) {
+			if size, err = mapSize(ctx, path); err != nil {
+				return nil, address, err
+			}
+		}
+	}
+	mode := 0o600
+	if os.Geteuid() == 0 && user != "root" { // the server is not ours
+		mode = 0o666
+	}
+	s, err := shm.New(size, mode)
+	if err != nil {
+		return nil, address, err
+	}
+	return &coverage{segment: s, novelty: virgin.New(size)}, address, nil
+}
+
+// dumpSize is a variable on which programs that AFL++ has built say how large a map they want, before main begins, and end.
+const dumpSize = "AFL_DUMP_MAP_SIZE"
+
+func mapSize(ctx context.Context, path string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, path)
+	c.Env = append(os.Environ(), dumpSize+"=1", "ASAN_OPTIONS=detect_leaks=0")
+	out, _ := c.Output() // its exit status is never 0
+	n, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || n > mostMap {
+		return 0, fmt.Errorf("asking %s for the size of its map: it says %.100q", path, out)
+	}
+	return (max(n, leastMap) + 63) &^ 63, nil
+}
+
+// env is what the server has to find in its environment.
+func (c *coverage) env() []string {
+	return []string{marker + "=" + strconv.Itoa(c.segment.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.segment.Bytes))}
+}
+
+// used reports whether anything has been counted.
+func (c *coverage) used() bool {
+	_, hits := c.novelty.Hash(c.segment.Bytes)
+	return hits > 1 // AFL++'s runtime counts one by itself
+}
+
+func (c *coverage) clear() { clear(c.segment.Bytes) }
+
+func (c *coverage) close() error { return c.segment.Close() }
+
+// news reports whether a dialogue of that complexity has reached something new.
+func (c *coverage) news(complexity float64) bool {
+	return c.novelty.News(c.segment.Bytes, int(complexity))
+}
+
+// all appends everything that was reached.
+func (c *coverage) all(dst []teasel.Feature) []teasel.Feature {
+	c.features = c.novelty.Features(c.features[:0], c.segment.Bytes)
+	for _, f := range c.features {
+		dst = append(dst, edgeFeatures+teasel.Feature(f))
+	}
+	return dst
+}
+
+// learn notes that a feature is known.
+func (c *coverage) learn(f teasel.Feature, complexity float64) {
+	if f >= edgeFeatures && f < edgeFeatures+1<<32 {
+		c.novelty.Learn(uint32(f-edgeFeatures), int(complexity))
+	}
+}
+
+// quarantine is how many megabytes of what was freed AddressSanitizer holds back. It is enough for what one dialogue uses after
+// it was freed, and little enough to tell it from a leak.
+const quarantine = 1
+
+// sanitizerEnv has sanitizers abort, so that a fault ends the server where it happens, and says so with names. What the user
+// has set comes behind, and wins.
+func sanitizerEnv(user []string) (env []string) {
+	for _, d := range [...]struct{ name, value string }{
+		{"ASAN_OPTIONS", "abort_on_error=1:detect_leaks=0:symbolize=1:allocator_may_return_null=1:detect_odr_violation=0:thread_local_quarantine_size_kb=64:quarantine_size_mb=" +
+			strconv.Itoa(quarantine)},
+		{"UBSAN_OPTIONS", "print_stacktrace=1"},
+		{"MSAN_OPTIONS", "abort_on_error=1:symbolize=1"},
+		{"TSAN_OPTIONS", "symbolize=1"},
+	} {
+		value := d.value
+		for _, e := range append(os.Environ(), user...) {
+			if own, ok := strings.CutPrefix(e, d.name+"="); ok && own != "" {
+				value = d.value + ":" + own
+			}
+		}
+		env = append(env, d.name+"="+value)
+	}
+	return env
+}

@@ -1,0 +1,153 @@
+package netproto
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
+)
+
+const (
+	always = math.MaxInt
+	// examineEvery is how many dialogues there are between two looks at what the server holds and at how it is.
+	examineEvery = 2048
+	// attention is how many dialogues are judged in full once something shows only so: as many as it takes to confirm and
+	// minimise it, of which each is many executions.
+	attention   = 128
+	repetitions = 4096 // of a dialogue at most, to see whether the server holds more after each part of them
+	firstPart   = 16   // repetitions of the first part; from the third on, each part is as many as all before
+	grownMemory = 1 << 20
+	suspected   = 4 // dialogues that are judged in full when the server holds more than it did
+	healthTime  = 10 * time.Second
+	// leastRepetitions is how many show that it goes on.
+	leastRepetitions = 64
+)
+
+// examine judges a dialogue that went well in full, if it is time to: it asks the user's command how the server is, and
+// repeats the dialogue to see whether it leaves something behind. It does so now and then, when the server holds more than
+// it did, and whenever a finding is confirmed.
+func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	due := e.thorough > 0
+	if due && e.thorough != always {
+		e.thorough--
+	}
+	if e.dialogues%examineEvery == 0 {
+		due = due || len(e.target.Health) > 0
+		if u := e.usage(); u.Memory > e.rested.Memory+grownMemory || u.Files > e.rested.Files+2 {
+			due, e.rested = true, u
+			e.thorough = max(e.thorough, suspected)
+		}
+	}
+	if !due || o.Evidence != nil {
+		return nil
+	}
+	if err := e.checkHealth(ctx, o); err != nil || o.Evidence != nil || e.server == nil {
+		return err
+	}
+	return e.repeat(ctx, in, o)
+}
+
+// checkHealth runs the user's command.
+func (e *executor) checkHealth(ctx context.Context, o *teasel.Observation) error {
+	if len(e.target.Health) == 0 {
+		return nil
+	}
+	text, err := e.run(ctx, e.target.Health)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err == nil {
+		return nil
+	}
+	e.fault(o, judge.FaultHealth, strings.TrimSpace(fmt.Sprintf("%v %s", err, text)))
+	e.down = true
+	return e.hangUp()
+}
+
+// run runs a command of the user's with the server's placeholders filled in, and returns the first line of what it says.
+func (e *executor) run(ctx context.Context, command []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	args := make([]string, len(command))
+	for i, a := range command {
+		args[i] = a
+		if e.server != nil {
+			args[i] = e.server.Fill(a)
+		}
+	}
+	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	first, _, _ := bytes.Cut(out, []byte("\n"))
+	return string(first), err
+}
+
+// repeat holds the dialogue many times and looks what the server holds after each part of them. Caches and pools fill up, a
+// leak goes on: it has to grow in each part, and to more than a sanitizer holds back of what was freed. A server may keep what
+// it is sent, so that growth has to be more than that.
+func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	keep := e.target.Keep
+	e.target.Keep = false // what belongs to a connection goes with it
+	defer func() { e.target.Keep = keep }()
+	enough := uint64(grownMemory)
+	if e.quarantines {
+		enough += quarantine << 21
+	}
+	first := e.usage()
+	before, times := first, 0
+	for part := firstPart; times < repetitions; times, part = times+part, max(part, times) {
+		for range part {
+			var again teasel.Observation
+			o.Runs++
+			if err := e.hold(ctx, in, &again); err != nil {
+				return err
+			}
+			if again.Exit > teasel.ExitRejected {
+				o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+				return nil
+			}
+		}
+		now, all := e.usage(), times+part
+		grown := int(now.Memory-first.Memory) / all
+		switch memory, files := now.Memory > before.Memory, now.Files >= before.Files+part/2; {
+		case now.Memory > e.target.Memory:
+			e.fault(o, judge.FaultLimit, fmt.Sprintf("%d MiB", now.Memory>>20))
+			e.down = true
+			return e.hangUp()
+		case !memory && !files:
+			return nil
+		case files && all >= leastRepetitions:
+			e.fault(o, judge.FaultFiles, fmt.Sprintf("%d more after %d times", now.Files-first.Files, all))
+			return nil
+		case memory && now.Memory-first.Memory >= enough && all >= leastRepetitions && grown > 2*in.Bytes()+slack:
+			e.fault(o, judge.FaultMemory, fmt.Sprintf("about %d bytes for a dialogue of %d", grown, in.Bytes()))
+			return nil
+		}
+		before = now
+	}
+	return nil
+}
+
+// slack is what a server may note down of a dialogue beyond what it was sent, in bytes.
+const slack = 128
+
+// fault notes a fault of a dialogue that has come to its end.
+func (e *executor) fault(o *teasel.Observation, f judge.Fault, text string) {
+	v := &e.evidence
+	v.Fault, v.Text = f, text
+	if n := len(v.Talk); n > 0 {
+		v.At = n - 1
+	}
+	o.Exit, o.Evidence = teasel.ExitCrash, v
+	if e.thorough != always {
+		e.thorough = max(e.thorough, attention)
+	}
+	if fs := judge.Detect(o); len(fs) > 0 {
+		o.Detail = fs[0].Message
+	}
+}

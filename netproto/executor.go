@@ -1,0 +1,298 @@
+package netproto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/conn"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
+)
+
+var (
+	_ teasel.Executor[*dialogue.Dialogue]  = (*executor)(nil)
+	_ teasel.Learner                       = (*executor)(nil)
+	_ teasel.Resetter                      = (*executor)(nil)
+	_ teasel.Historian[*dialogue.Dialogue] = (*executor)(nil)
+)
+
+// executor has a server and the conversation with it.
+type executor struct {
+	target    Target
+	address   conn.Address // without placeholders once the server is up
+	datagrams bool
+	server    *conn.Server // nil: it is not ours
+	coverage  *coverage    // nil: the server does not count
+	session   *dialogue.Session
+	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
+	quarantines bool
+	link        *conn.Connection // nil: there is none
+	patience    patience         // for a server that is not ours
+
+	known     known
+	responses responses
+	past      history
+	evidence  judge.Evidence
+	written   []byte // what was sent and received in this dialogue
+	buffer    []byte // what has come and was not yet taken apart
+
+	dialogues uint64 // since the server was started
+	clean     bool   // the server has had no dialogue since then
+	down      bool   // it has to be started before the next dialogue
+	rested    conn.Usage
+	thorough  int // dialogues that are still to be judged in full
+}
+
+// Close ends the server.
+func (e *executor) Close() (err error) {
+	if e.link != nil {
+		err = e.link.Close()
+		e.link = nil
+	}
+	if e.server != nil {
+		err = errors.Join(err, e.server.Close())
+		e.server = nil
+	}
+	if e.coverage != nil {
+		err = errors.Join(err, e.coverage.close())
+		e.coverage = nil
+	}
+	return err
+}
+
+// Learn notes what the worker holds.
+func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
+	for _, f := range fs {
+		if f >= edgeFeatures && !f.IsState() {
+			if e.coverage != nil {
+				e.coverage.learn(f, complexity)
+			}
+			continue
+		}
+		e.known.learn(f, complexity)
+	}
+}
+
+// History returns what the server has had before the observed dialogue.
+func (e *executor) History(*teasel.Observation) []*dialogue.Dialogue { return e.past.before() }
+
+// Reset makes the server as it was when it was started, and has the next dialogue judged in full: it is to confirm
+// something.
+func (e *executor) Reset(ctx context.Context) error {
+	e.thorough = max(e.thorough, 1)
+	if e.clean && !e.down {
+		return nil
+	}
+	return e.renew(ctx)
+}
+
+// renew gives the next dialogue a server that has had none, by the user's command if there is one.
+func (e *executor) renew(ctx context.Context) error {
+	if err := e.hangUp(); err != nil {
+		return err
+	}
+	e.past.forget()
+	e.dialogues, e.clean = 0, true
+	if len(e.target.Reset) > 0 && !e.down {
+		if _, err := e.run(ctx, e.target.Reset); err != nil {
+			return fmt.Errorf("resetting the server: %w", err)
+		}
+		return nil
+	}
+	e.down = false
+	if e.server == nil {
+		return nil
+	}
+	if err := e.server.Restart(ctx); err != nil {
+		return explained(err)
+	}
+	e.rested = e.usage()
+	return nil
+}
+
+// Exec holds one dialogue.
+func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	began := time.Now()
+	err := e.exec(ctx, in, o)
+	o.Elapsed = time.Since(began)
+	return err
+}
+
+func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	if e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+	}
+	err := e.hold(ctx, in, o)
+	if err == nil && o.Exit <= teasel.ExitRejected {
+		err = e.examine(ctx, in, o)
+	}
+	if err != nil || o.Exit > teasel.ExitRejected {
+		return err
+	}
+	complexity := e.target.Complexity(in)
+	if o.Ask.Trace {
+		e.trace(o)
+	}
+	if o.Ask.Features {
+		o.Features = e.reached(o.Features)
+		return nil
+	}
+	switch {
+	case o.Ask.Quiet || !e.anyNews(complexity):
+		return nil
+	case o.Evidence != nil: // another dialogue would spoil it
+		o.Features = e.onlyNews(e.reached(nil), complexity)
+		return nil
+	}
+	return e.confirm(ctx, in, o, complexity)
+}
+
+// hold runs a dialogue and fills in how that ended.
+func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	e.past.add(in)
+	e.dialogues++
+	e.clean = false
+	e.evidence = judge.Evidence{Fault: judge.FaultNone, At: -1, Talk: e.evidence.Talk[:0]}
+	e.written = e.written[:0]
+	e.responses.begin()
+	t := talk{e: e, in: in, limit: e.target.Timeout}
+	if o.Ask.Quick {
+		t.limit /= quickPart
+	}
+	if err := t.run(ctx); err != nil {
+		return err
+	}
+	return e.settleAccount(ctx, &t, o)
+}
+
+// quickPart says what part of the time limit is enough where another execution has the last word.
+const quickPart = 4
+
+// settleAccount turns what has become of a dialogue into an observation.
+func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observation) error {
+	v := &e.evidence
+	if e.server != nil {
+		v.Output = e.server.Output()
+	}
+	o.Exit = teasel.ExitOK
+	if t.cut || t.refused {
+		o.Exit = teasel.ExitRejected
+	}
+	if len(v.Output) > 0 && v.Fault < judge.FaultDeath && judge.ReadReport(string(v.Output)) == nil {
+		v.Output = nil // it logs
+	}
+	switch {
+	case v.Fault == judge.FaultDeath:
+		o.Exit = teasel.ExitCrash
+	case v.Fault >= judge.FaultClosed:
+		o.Exit = teasel.ExitHang
+	case v.Fault == judge.FaultNone && len(v.Output) == 0:
+		return nil
+	}
+	if v.Fault == judge.FaultNone { // a report: the server went on
+		v.At, v.Message = t.at, t.called()
+	}
+	o.Evidence = v
+	if fs := judge.Detect(o); len(fs) > 0 {
+		o.Detail = fs[0].Message
+	}
+	if o.Exit > teasel.ExitRejected {
+		o.Expensive = true // the server has to be started again
+		e.down = true
+		return e.hangUp()
+	}
+	return nil
+}
+
+// hangUp closes the connection, if there is one.
+func (e *executor) hangUp() error {
+	e.buffer = e.buffer[:0]
+	if e.link == nil {
+		return nil
+	}
+	err := e.link.Close()
+	e.link = nil
+	return err
+}
+
+// anyNews reports whether a dialogue has reached anything that is not known from one as simple.
+func (e *executor) anyNews(complexity float64) bool {
+	for _, f := range e.responses.all {
+		if e.known.news(f, complexity) {
+			return true
+		}
+	}
+	return e.coverage != nil && e.coverage.news(complexity)
+}
+
+// reached appends everything that a dialogue has reached.
+func (e *executor) reached(dst []teasel.Feature) []teasel.Feature {
+	dst = append(dst, e.responses.all...)
+	if e.coverage != nil {
+		dst = e.coverage.all(dst)
+	}
+	return dst
+}
+
+// trace fills in the hash of everything that was reached, and the work: the hits of edges.
+func (e *executor) trace(o *teasel.Observation) {
+	hash := uint64(1)
+	if e.coverage != nil {
+		hash, o.Work = e.coverage.novelty.Hash(e.coverage.segment.Bytes)
+	}
+	for _, f := range e.responses.all {
+		hash = stir(hash ^ uint64(f))
+	}
+	o.Trace = max(hash, 1)
+}
+
+// mostDoubts is how often something that does not recur may seem to be news.
+const mostDoubts = 8
+
+// confirm holds a dialogue that seems to have reached something new once more. What does not recur came of what earlier
+// dialogues had left behind, or of chance, and may still be news another time, but not for ever.
+func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, complexity float64) error {
+	first := e.onlyNews(e.reached(nil), complexity)
+	again := teasel.Observation{Ask: o.Ask}
+	if err := e.hold(ctx, in, &again); err != nil {
+		return err
+	}
+	o.Runs++
+	if again.Exit > teasel.ExitRejected {
+		o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+		return nil
+	}
+	recurring := map[teasel.Feature]bool{}
+	for _, f := range e.reached(nil) {
+		recurring[f] = true
+	}
+	for _, f := range first {
+		if recurring[f] {
+			o.Features = append(o.Features, f)
+		} else if e.known.doubts[f]++; e.known.doubts[f] <= mostDoubts {
+			continue
+		}
+		e.Learn([]teasel.Feature{f}, complexity)
+	}
+	return nil
+}
+
+// onlyNews keeps of features those that are not known from a dialogue as simple.
+func (e *executor) onlyNews(fs []teasel.Feature, complexity float64) (kept []teasel.Feature) {
+	for _, f := range fs {
+		if f >= edgeFeatures && !f.IsState() {
+			if len(e.coverage.novelty.New([]uint32{uint32(f - edgeFeatures)}, int(complexity))) == 0 {
+				continue
+			}
+		} else if !e.known.news(f, complexity) {
+			continue
+		}
+		kept = append(kept, f)
+	}
+	return kept
+}

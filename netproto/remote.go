@@ -1,0 +1,95 @@
+package netproto
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/teaselfuzz/teasel/netproto/conn"
+)
+
+// patience is how long to wait for an answer of a server that cannot be asked whether it is done: it follows how long answers
+// take, as TCP's retransmission timer does (RFC 6298).
+type patience struct {
+	mean, deviation time.Duration
+}
+
+const (
+	leastPatience = 2 * time.Millisecond
+	firstPatience = 200 * time.Millisecond
+)
+
+// limit is how long an answer may take to begin, or to go on.
+func (p *patience) limit(most time.Duration) time.Duration {
+	if p.mean == 0 {
+		return min(firstPatience, most)
+	}
+	return min(max(p.mean+4*p.deviation, leastPatience), most)
+}
+
+// learn takes in how long an answer took.
+func (p *patience) learn(took time.Duration) {
+	if p.mean == 0 {
+		p.mean, p.deviation = took, took/2
+		return
+	}
+	p.deviation += ((took - p.mean).Abs() - p.deviation) / 4
+	p.mean += (took - p.mean) / 8
+}
+
+// hearRemote takes in the answer to message i of a server that somebody else has started. It ends where the model says that a
+// response does, or when nothing more comes.
+func (t *talk) hearRemote(ctx context.Context, i int) error {
+	e := t.e
+	began := time.Now()
+	e.buffer = e.buffer[:0]
+	for e.link.End() == conn.EndOpen {
+		err := e.link.Await(ctx, e.patience.limit(t.limit))
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if len(e.buffer) == 0 {
+			e.patience.learn(time.Since(began))
+		}
+		if err := t.receive(); err != nil || t.over {
+			return err
+		}
+		if e.target.Model == nil {
+			continue
+		}
+		if _, complete := e.session.Frame(e.buffer, false); complete || e.datagrams {
+			break
+		}
+	}
+	t.understand(i)
+	return nil
+}
+
+// dial makes a connection.
+func (e *executor) dial(ctx context.Context) (*conn.Connection, error) {
+	limit := max(e.target.Timeout, firstPatience)
+	if e.server != nil {
+		return e.server.Connect(ctx, limit)
+	}
+	return conn.Dial(ctx, e.address, limit)
+}
+
+// rest waits until the server sleeps.
+func (e *executor) rest(ctx context.Context) error {
+	if e.server == nil || !e.server.Running() {
+		return nil
+	}
+	_, err := e.server.Settle(ctx, nil, e.target.Timeout)
+	return err
+}
+
+func (e *executor) usage() (u conn.Usage) {
+	if e.server != nil && e.server.Running() {
+		u = e.server.Usage()
+	}
+	return u
+}

@@ -1,0 +1,80 @@
+package netproto
+
+import (
+	"hash/fnv"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// StateReach says how many testcases have reached a state that the model declares, and what has led out of it.
+type StateReach struct {
+	Name  string
+	Times int // testcases that have arrived there, or have sent something there
+	Steps []StepReach
+}
+
+// StepReach is a message that was sent in a state and the state that its answer led to.
+type StepReach struct {
+	Message  string
+	To       string
+	Declared bool // the model has such a transition
+	Times    int  // testcases
+}
+
+// stepFeature is the feature of such a step. It is below those of edges and above those that [responses] makes of two answers.
+func stepFeature(from, message, to string) teasel.Feature {
+	h := fnv.New64a()
+	for _, s := range [...]string{from, message, to} {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return 1<<31 + 1 + teasel.Feature(stir(h.Sum64())>>34)
+}
+
+// States says what of the states of a model testcases have reached: their features, of those that this kind's executors have
+// reported, are all that it takes. States, and in them the declared steps, are in the model's order.
+func States(m *model.Model, testcases []teasel.FeatureSet) (all []StateReach) {
+	times := map[teasel.Feature]int{}
+	for _, fs := range testcases {
+		for f := range fs.All() {
+			times[f]++
+		}
+	}
+	arrived := map[string]int{}
+	for _, s := range m.States {
+		reach := StateReach{Name: s.Name}
+		add := func(message, to string, declared bool) {
+			n := times[stepFeature(s.Name, message, to)]
+			if !declared && n == 0 {
+				return
+			}
+			arrived[to] = max(arrived[to], n)
+			reach.Times = max(reach.Times, n)
+			reach.Steps = append(reach.Steps, StepReach{message, to, declared, n})
+		}
+		declared := map[[2]string]bool{}
+		for _, t := range s.Transitions {
+			to := t.To
+			if to == "" {
+				to = s.Name
+			}
+			if !declared[[2]string{t.Send, to}] {
+				declared[[2]string{t.Send, to}] = true
+				add(t.Send, to, true)
+			}
+		}
+		for _, msg := range m.Messages {
+			for _, to := range m.States {
+				if !declared[[2]string{msg.Name, to.Name}] {
+					add(msg.Name, to.Name, false)
+				}
+			}
+		}
+		all = append(all, reach)
+	}
+	for i := range all {
+		all[i].Times = max(all[i].Times, arrived[all[i].Name])
+	}
+	return all
+}

@@ -1,0 +1,381 @@
+package netproto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel/netproto/conn"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// talk is one dialogue under way.
+type talk struct {
+	e       *executor
+	in      *dialogue.Dialogue
+	limit   time.Duration
+	at      int    // message that was sent last; -1: none
+	fresh   bool   // the connection was made for this dialogue, or within it
+	cut     bool   // the server has ended the connection before all was sent
+	refused bool   // some response was not the expected one
+	over    bool   // nothing more can be said: the server has faulted
+	name    string // of the message that was sent last
+}
+
+// run says everything there is to say, as long as the server listens.
+func (t *talk) run(ctx context.Context) error {
+	e := t.e
+	t.at = -1
+	if e.link != nil && (e.link.End() != conn.EndOpen || !e.target.Keep) {
+		if err := e.hangUp(); err != nil {
+			return err
+		}
+	}
+	if e.coverage != nil && !e.target.Keep {
+		e.coverage.clear()
+	}
+	if e.link == nil {
+		if err := t.connect(ctx); err != nil || t.over {
+			return err
+		}
+	}
+	if e.coverage != nil && e.target.Keep { // what it takes to connect is not what the dialogue has reached
+		e.coverage.clear()
+	}
+	e.session.Begin(t.in)
+	for i := range t.in.Messages {
+		if err := t.message(ctx, i); err != nil || t.over {
+			return err
+		}
+	}
+	return t.finish(ctx)
+}
+
+// message sends one message and hears what there is to hear.
+func (t *talk) message(ctx context.Context, i int) error {
+	e, m := t.e, &t.in.Messages[i]
+	if m.Reconnect && i > 0 {
+		if err := t.reconnect(ctx); err != nil || t.over {
+			return err
+		}
+		e.session.Begin(t.in)
+	}
+	if e.link.End() != conn.EndOpen {
+		t.cut = true
+		return nil
+	}
+	t.at, t.name = i, m.Name
+	if err := t.send(ctx, e.session.Render(i), m.Name); err != nil || t.over {
+		return err
+	}
+	if m.NoWait && i+1 < len(t.in.Messages) {
+		return nil
+	}
+	return t.hear(ctx, i)
+}
+
+// connect makes a connection and says what has to be said on each.
+func (t *talk) connect(ctx context.Context) error {
+	e := t.e
+	c, err := e.dial(ctx)
+	if err != nil {
+		return t.unreachable(ctx, err)
+	}
+	e.link, t.fresh = c, true
+	e.session.Reset()
+	e.session.Begin(t.in)
+	t.note(judge.Turn{Reconnect: true})
+	if e.server != nil || e.target.Model != nil && e.target.Model.Connection.Greeting {
+		if err := t.hear(ctx, -1); err != nil || t.over {
+			return err
+		}
+	}
+	return t.aside(ctx, e.session.Bootstrap())
+}
+
+// aside says what is not fuzzed.
+func (t *talk) aside(ctx context.Context, d *dialogue.Dialogue) error {
+	if d == nil {
+		return nil
+	}
+	e := t.e
+	e.session.Begin(d)
+	for i := range d.Messages {
+		if e.link.End() != conn.EndOpen {
+			break
+		}
+		if err := t.send(ctx, e.session.Render(i), d.Messages[i].Name); err != nil || t.over {
+			return err
+		}
+		if err := t.hear(ctx, i); err != nil || t.over {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *talk) reconnect(ctx context.Context) error {
+	if err := t.e.hangUp(); err != nil {
+		return err
+	}
+	if err := t.rest(ctx); err != nil || t.over {
+		return err
+	}
+	return t.connect(ctx)
+}
+
+// finish says what ends a conversation, and waits until the server has taken note of the end.
+func (t *talk) finish(ctx context.Context) error {
+	e := t.e
+	if e.target.Keep && e.link.End() == conn.EndOpen {
+		return nil
+	}
+	if e.link.End() == conn.EndOpen {
+		if err := t.aside(ctx, e.session.Teardown()); err != nil || t.over {
+			return err
+		}
+	}
+	if err := e.hangUp(); err != nil {
+		return err
+	}
+	e.evidence.Closed = true
+	err := t.rest(ctx)
+	e.evidence.Closed = t.over
+	return err
+}
+
+// rest waits until the server sleeps, without anything to hear.
+func (t *talk) rest(ctx context.Context) error {
+	if t.e.server == nil {
+		return nil
+	}
+	state, err := t.e.server.Settle(ctx, nil, t.limit)
+	if err != nil {
+		return err
+	}
+	return t.heed(state)
+}
+
+// unreachable says what it means that the server takes no connection.
+func (t *talk) unreachable(ctx context.Context, cause error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !conn.Refused(cause) && !errors.Is(cause, os.ErrDeadlineExceeded) {
+		var in *conn.StartError
+		if errors.As(cause, &in) { // a server over standard input and output is a process for each conversation
+			return explained(cause)
+		}
+		return cause
+	}
+	if err := t.rest(ctx); err != nil || t.over {
+		return err
+	}
+	t.blame(judge.FaultClosed, cause.Error())
+	return nil
+}
+
+// mostUnread is how much the server may answer to one message.
+const mostUnread = 16 << 20
+
+// send sends a message, as much of it as the server reads.
+func (t *talk) send(ctx context.Context, b []byte, name string) error {
+	e := t.e
+	t.note(judge.Turn{Name: name, Sent: e.keepText(b)})
+	for first := true; len(b) > 0 || first; first = false {
+		n, err := e.link.Send(b)
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+		if len(b) == 0 || e.link.End() != conn.EndOpen || e.datagrams {
+			return nil
+		}
+		if err := t.settle(ctx); err != nil || t.over {
+			return err
+		}
+		if err := t.receive(); err != nil || t.over {
+			return err
+		}
+		more, err := e.link.Send(b)
+		if err != nil {
+			return err
+		}
+		if b = b[more:]; more == 0 { // it sleeps and does not read
+			return nil
+		}
+	}
+	return nil
+}
+
+// hear waits until the server is done with message i, and takes in what it has answered.
+func (t *talk) hear(ctx context.Context, i int) error {
+	e := t.e
+	if e.server == nil {
+		return t.hearRemote(ctx, i)
+	}
+	e.buffer = e.buffer[:0]
+	for got := -1; got < len(e.buffer); {
+		got = len(e.buffer)
+		if err := t.settle(ctx); err != nil {
+			return err
+		}
+		if t.over {
+			_ = t.receive() // what it said last
+			break
+		}
+		if err := t.receive(); err != nil || t.over {
+			return err
+		}
+	}
+	t.understand(i)
+	return nil
+}
+
+// settle waits until the server sleeps.
+func (t *talk) settle(ctx context.Context) error {
+	if t.e.server == nil {
+		return nil
+	}
+	state, err := t.e.server.Settle(ctx, t.e.link, t.limit)
+	if err != nil {
+		return err
+	}
+	return t.heed(state)
+}
+
+// heed takes in what the server is doing.
+func (t *talk) heed(state conn.State) error {
+	switch state {
+	case conn.Ended:
+		if err := t.e.server.Stop(); err != nil {
+			return err
+		}
+		d := t.e.server.Death()
+		t.e.evidence.Signal, t.e.evidence.Status = d.Signal, d.Code
+		if d.Signal != 0 {
+			t.e.evidence.Stack = t.e.server.Stack()
+		}
+		t.blame(judge.FaultDeath, "")
+	case conn.Spinning:
+		t.blame(judge.FaultHang, fmt.Sprintf("%v of it and no end", t.limit))
+	case conn.Stuck:
+		t.blame(judge.FaultStuck, fmt.Sprintf("it has used less than %v of processor time meanwhile", t.limit))
+	}
+	return nil
+}
+
+// blame notes a fault after which there is nothing more to say.
+func (t *talk) blame(f judge.Fault, text string) {
+	v := &t.e.evidence
+	if f > v.Fault {
+		v.Fault, v.At, v.Message, v.Text = f, t.at, t.called(), text
+	}
+	t.over = true
+}
+
+// called is what the model calls the message that was sent last. What the dialogue calls it was true before it was changed, and
+// the server has never heard of that.
+func (t *talk) called() string {
+	m := t.e.target.Model
+	if m == nil {
+		return t.name
+	}
+	turns := t.e.evidence.Talk
+	for i := len(turns) - 1; i >= 0; i-- {
+		if turns[i].Sent == nil {
+			continue
+		}
+		var tree model.Tree
+		if found, _ := m.Find(&tree, turns[i].Sent); found != nil {
+			return found.Name
+		}
+		break
+	}
+	return ""
+}
+
+// receive takes what has come.
+func (t *talk) receive() (err error) {
+	e := t.e
+	var over bool
+	e.buffer, over, err = e.link.Receive(e.buffer)
+	if over && len(e.buffer) >= mostUnread {
+		t.blame(judge.FaultFlood, fmt.Sprintf("%d bytes have come", len(e.buffer)))
+	}
+	return err
+}
+
+// understand takes the answers to message i apart and has the session make sense of them.
+func (t *talk) understand(i int) {
+	e := t.e
+	data := e.buffer
+	turn := judge.Turn{Received: e.keepText(data)}
+	if len(data) == 0 {
+		if i >= 0 {
+			t.response(e.session.Silent(i), nil)
+			t.closing()
+		}
+		return
+	}
+	for len(data) > 0 {
+		n := len(data)
+		if !e.datagrams {
+			if m, complete := e.session.Frame(data, e.link.End() != conn.EndOpen); complete && m > 0 {
+				n = m
+			}
+		}
+		t.response(e.session.Receive(i, data[:n]), data[:n])
+		data = data[n:]
+	}
+	turn.State = e.session.State()
+	t.note(turn)
+	t.closing()
+}
+
+// closing takes in that the server has ended the connection, which is an answer too.
+func (t *talk) closing() {
+	if t.e.link.End() != conn.EndOpen {
+		t.e.responses.add(closedFeature)
+	}
+}
+
+// response takes in one response; nil data: there was none.
+func (t *talk) response(r dialogue.Response, data []byte) {
+	e := t.e
+	switch {
+	case e.target.Model == nil || data == nil && r.To == "":
+		e.responses.add(fingerprint(&r, data))
+	default:
+		e.responses.add(r.Feature())
+	}
+	if r.From != "" && t.at >= 0 && t.name != "" {
+		e.responses.put(stepFeature(r.From, t.name, r.To))
+	}
+	if r.Expected && r.Problem == "" {
+		return
+	}
+	t.refused = true
+	if e.target.Strict && e.evidence.Fault == judge.FaultNone && t.at >= 0 {
+		v := &e.evidence
+		v.Fault, v.At, v.Message, v.Text, v.Key = judge.FaultResponse, t.at, t.name, r.Problem, r.From+" "+r.Name
+	}
+}
+
+// mostKept is how many bytes of a dialogue are kept to be written down.
+const mostKept = 64 << 10
+
+// keepText copies a part of the dialogue for the evidence.
+func (e *executor) keepText(b []byte) []byte {
+	b = b[:min(len(b), max(0, mostKept-len(e.written)))]
+	at := len(e.written)
+	e.written = append(e.written, b...)
+	return slices.Clip(e.written[at:])
+}
+
+func (t *talk) note(turn judge.Turn) { t.e.evidence.Talk = append(t.e.evidence.Talk, turn) }

@@ -1,0 +1,139 @@
+package netproto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/conn"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// StartError is the error of a server that cannot be started, or reached.
+type StartError struct {
+	Reason string // one sentence without a full stop
+	Stderr string // the last of what it has written
+	Hint   string // what may help; "": nothing comes to mind
+}
+
+func (e *StartError) Error() string { return "starting the server: " + e.Reason }
+
+// Target is a server to fuzz. Address must be set. It is read only while it is used.
+type Target struct {
+	// Address is where the server listens: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT, unix:PATH or stdio. With a Command it
+	// may have {port}, {socket} and {dir} in it, as the command may.
+	Address string
+	// Command starts the server. Empty: somebody else has started it, so that it can be neither watched nor started again.
+	Command []string
+	Env     []string // added to our own environment, NAME=value
+	Dir     string   // working directory of the server; "": a folder of its own, {dir}
+	User    string   // that the server runs as; "": nobody, if we are root, or else ourselves
+
+	Model *model.Model // nil: messages are bytes
+	Keep  bool         // dialogues share a connection as long as it holds; false: each has a new one
+
+	Timeout time.Duration // processor time that the server may use for one message, and time without an answer; 0: 1 s
+	Start   time.Duration // that the server may take until it listens; 0: 10 s
+	Memory  uint64        // bytes that the server may hold; 0: 2 GiB
+	Restart uint64        // dialogues after which the server is started anew; 0: never, unless it has to be
+	Reset   []string      // command that makes the server as it was, in place of starting it anew; it may have placeholders
+	Health  []string      // command that says by its exit status whether the server is well
+	Strict  bool          // a response that breaks the model is a finding
+	// Thorough has every dialogue judged in full, with the health check and repetitions that show a leak. Otherwise a few are,
+	// and those that a finding is confirmed with.
+	Thorough bool
+	// Complexity measures an input, as the campaign's mutator does; nil: its bytes.
+	Complexity func(*dialogue.Dialogue) float64
+}
+
+var _ teasel.Target[*dialogue.Dialogue] = Target{}
+
+const (
+	usualTimeout = time.Second
+	usualMemory  = 2 << 30
+)
+
+// Open starts the server, or connects to the one that is there.
+func (t Target) Open(ctx context.Context, _ teasel.Role) (teasel.Executor[*dialogue.Dialogue], error) {
+	e, err := t.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// open makes an executor whose server is up.
+func (t Target) open(ctx context.Context) (*executor, error) {
+	address, err := conn.ParseAddress(t.Address)
+	if err != nil {
+		return nil, err
+	}
+	if t.Timeout == 0 {
+		t.Timeout = usualTimeout
+	}
+	if t.Memory == 0 {
+		t.Memory = usualMemory
+	}
+	if t.Complexity == nil {
+		t.Complexity = func(d *dialogue.Dialogue) float64 { return float64(d.Bytes()) }
+	}
+	e := &executor{target: t, session: dialogue.NewSession(t.Model), known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
+	if t.Thorough {
+		e.thorough = always
+	}
+	if err = e.launch(ctx); err == nil {
+		err = e.firstContact(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(explained(err), e.Close())
+	}
+	return e, nil
+}
+
+// launch starts the server, if it is ours to start.
+func (e *executor) launch(ctx context.Context) (err error) {
+	t := e.target
+	if len(t.Command) == 0 {
+		return nil
+	}
+	if e.coverage, e.quarantines, err = newCoverage(ctx, t.Command[0], t.User); err != nil {
+		return err
+	}
+	env := slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
+	e.server, err = conn.Open(ctx, conn.Command{Args: t.Command, Env: env, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start})
+	if err != nil {
+		return err
+	}
+	e.address = e.server.Address()
+	if !e.coverage.used() { // nothing counts there
+		err = e.coverage.close()
+		e.coverage = nil
+	}
+	return err
+}
+
+// firstContact looks whether the server takes connections, before it is blamed for anything.
+func (e *executor) firstContact(ctx context.Context) error {
+	c, err := e.dial(ctx)
+	if err == nil {
+		e.rested = e.usage()
+		return errors.Join(c.Close(), e.rest(ctx))
+	}
+	if conn.Refused(err) {
+		return &conn.StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}
+	}
+	return &conn.StartError{Reason: err.Error()}
+}
+
+// explained gives a failure to start the type that users of the package see.
+func explained(err error) error {
+	var in *conn.StartError
+	if errors.As(err, &in) {
+		return &StartError{Reason: in.Reason, Stderr: in.Stderr, Hint: in.Hint}
+	}
+	return err
+}
