@@ -36,6 +36,7 @@ type config struct {
 	MaxMemory *string  `toml:"max-memory"`
 
 	MCP      mcpConfig         `toml:"mcp"`
+	Net      netConfig         `toml:"net"`
 	Native   nativeConfig      `toml:"native"`
 	Go       goConfig          `toml:"go"`
 	Severity map[string]string `toml:"severity"` // by rule; "off" drops its findings
@@ -58,6 +59,24 @@ type mcpConfig struct {
 	Start       *string  `toml:"start-timeout"`
 	Strict      *bool    `toml:"strict"`
 	Slow        *string  `toml:"slow"`
+}
+
+// netConfig holds the flags of teasel net, and the server.
+type netConfig struct {
+	Command     []string `toml:"command"`
+	Env         []string `toml:"env"`
+	Dir         *string  `toml:"dir"`
+	Model       *string  `toml:"model"`
+	Connect     *string  `toml:"connect"`
+	Keep        *bool    `toml:"keep"`
+	Captures    []string `toml:"pcap"`
+	User        *string  `toml:"user"`
+	Start       *string  `toml:"start-timeout"`
+	MemoryLimit *string  `toml:"memory-limit"`
+	Restart     *uint64  `toml:"restart-every"`
+	Reset       *string  `toml:"reset"`
+	Health      *string  `toml:"health"`
+	Strict      *bool    `toml:"strict"`
 }
 
 // nativeConfig holds the flags of teasel native, and the program.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/netproto"
 )
 
 // kind is what the verbs that take any campaign or finding need to know of a kind of target.
@@ -24,13 +26,18 @@ type kind struct {
 	resume func(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error
 	// byHand returns the command that shows a finding without teasel, given the file with its input; nil: there is none.
 	byHand func(target json.RawMessage, f *teasel.Finding, input string) string
+	// script returns a program that shows a finding without teasel; nil: there is none.
+	script func(target json.RawMessage, f *corpus.FindingFile) (string, error)
+	// states draws what of the target's states was reached; nil: the kind has none.
+	states func(w io.Writer, target json.RawMessage, entries []teasel.Entry) error
 }
 
 func kinds() []kind {
 	return []kind{
-		{"mcp", mcp.Rules, mcpBench, resumeMCP, nil},
-		{"native", native.Rules, nativeBench, resumeNative, nativeByHand},
-		{"go", judge.Rules, goBench, resumeGo, goByHand},
+		{"mcp", mcp.Rules, mcpBench, resumeMCP, nil, nil, nil},
+		{"net", netproto.Rules, netBench, resumeNet, nil, netScript, netStates},
+		{"native", native.Rules, nativeBench, resumeNative, nativeByHand, nil, nil},
+		{"go", judge.Rules, goBench, resumeGo, goByHand, nil, nil},
 	}
 }
 
@@ -43,7 +50,7 @@ func kindOf(name, what string) (kind, error) {
 		}
 		names = append(names, k.name)
 	}
-	return kind{}, usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(names, " and "))
+	return kind{}, usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(names, ", "))
 }
 
 // allRules returns what the detectors of all kinds look for.

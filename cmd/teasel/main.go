@@ -152,6 +152,10 @@ Begin with 'teasel demo', which fuzzes a small buggy server that is built in, po
 
   teasel mcp -- node my-server.js
 
+at a server of any other protocol:
+
+  teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}
+
 or at a program in C, C++ or Rust, built with teasel:
 
   teasel cc -g -fsanitize=fuzzer,address harness.c -o harness
@@ -167,7 +171,7 @@ started, 4 our own failure, 130 interrupted.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newMCP(), newNative(), newGo(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
+	root.AddCommand(newMCP(), newNet(), newNative(), newGo(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
 		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
 	addCompletion(root)
 	return root

@@ -15,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -28,6 +29,7 @@ type bench[T any] struct {
 
 func newRepro() *cobra.Command {
 	var tries int
+	var script bool
 	cmd := &cobra.Command{
 		Use:   "repro FINDING",
 		Short: "Show a finding again",
@@ -35,8 +37,9 @@ func newRepro() *cobra.Command {
 
 The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, 0 it was
 not (it may have been mended), 3 the target could not be started.`,
-		Example: "  teasel repro teasel-out/findings/4f1c8a0d2b6e9f37.json",
-		Args:    oneArg("a finding's file"),
+		Example: `  teasel repro teasel-out/findings/4f1c8a0d2b6e9f37.json
+  teasel repro --script teasel-out/findings/4f1c8a0d2b6e9f37.json > repro.py`,
+		Args: oneArg("a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tries < 1 {
 				return usage("", "--tries %d: expected 1 or more", tries)
@@ -50,6 +53,9 @@ not (it may have been mended), 3 the target could not be started.`,
 			if err != nil {
 				return err
 			}
+			if script {
+				return writeScript(cmd.OutOrStdout(), f)
+			}
 			b, err := openBench(cmd.Context(), f)
 			if err != nil {
 				return err
@@ -58,7 +64,25 @@ not (it may have been mended), 3 the target could not be started.`,
 		},
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
+	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python that shows a finding of teasel net without teasel, and run nothing")
 	return cmd
+}
+
+// writeScript writes a program that shows a finding without teasel.
+func writeScript(w io.Writer, f *corpus.FindingFile) error {
+	k, err := kindOf(f.Kind, "a finding")
+	if err != nil {
+		return err
+	}
+	if k.script == nil {
+		return usage("'teasel show' says how to show it again", "--script is for findings of teasel net, this one is of teasel %s", f.Kind)
+	}
+	text, err := k.script(f.Target, f)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text)
+	return failure(err)
 }
 
 func readFinding(path string) (*corpus.FindingFile, error) {
@@ -137,11 +161,14 @@ func cutShort(ctx context.Context, err error) error {
 func targetFailure(err error) error {
 	var server *mcp.StartError
 	var program *native.StartError
+	var peer *netproto.StartError
 	var mutator *native.MutatorError
 	var test *fuzztest.StartError
 	switch {
 	case errors.As(err, &server):
 		return notStarted(server, server.Stderr, server.Hint)
+	case errors.As(err, &peer):
+		return notStarted(peer, peer.Stderr, peer.Hint)
 	case errors.As(err, &program):
 		return notStarted(program, program.Stderr, program.Hint)
 	case errors.As(err, &test):

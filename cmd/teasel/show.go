@@ -122,6 +122,11 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	if err := t.Flush(); err != nil {
 		return failure(err)
 	}
+	if k, err := kindOf(m.Kind, "a campaign"); err == nil && k.states != nil {
+		if err := k.states(w, m.Target, s.Entries); err != nil {
+			return err
+		}
+	}
 	for _, f := range s.Findings {
 		flaky := ""
 		if !f.Confirmed() {

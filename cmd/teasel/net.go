@@ -1,0 +1,372 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/netproto"
+	"github.com/teaselfuzz/teasel/netproto/conn"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// netOptions are the flags of teasel net. They are stored with the campaign.
+type netOptions struct {
+	options
+	launch
+	Model       string        `json:"model,omitempty"`
+	Connect     string        `json:"connect,omitempty"`
+	Keep        bool          `json:"keep,omitempty"`
+	Captures    []string      `json:"pcap,omitempty"`
+	User        string        `json:"user,omitempty"`
+	Start       time.Duration `json:"start_timeout,omitempty"`
+	MemoryLimit size          `json:"memory_limit,omitempty"`
+	Restart     uint64        `json:"restart_every,omitempty"`
+	Reset       string        `json:"reset,omitempty"`
+	Health      string        `json:"health,omitempty"`
+	Strict      bool          `json:"strict,omitempty"`
+}
+
+// netTarget is what a finding's file says of its server: all that it takes to start it again.
+type netTarget struct {
+	Command []string      `json:"command,omitempty"`
+	Env     []string      `json:"env,omitempty"`
+	Dir     string        `json:"dir,omitempty"`
+	Connect string        `json:"connect"`
+	Model   string        `json:"model,omitempty"`
+	Keep    bool          `json:"keep,omitempty"`
+	User    string        `json:"user,omitempty"`
+	Timeout time.Duration `json:"timeout"`
+	Start   time.Duration `json:"start_timeout,omitempty"`
+	Memory  size          `json:"memory_limit,omitempty"`
+	Reset   string        `json:"reset,omitempty"`
+	Health  string        `json:"health,omitempty"`
+	Strict  bool          `json:"strict,omitempty"`
+}
+
+func newNet() *cobra.Command {
+	o := &netOptions{}
+	cmd := &cobra.Command{
+		Use:   "net [flags] --connect HOST:PORT [-- COMMAND [ARG...]]",
+		Short: "Fuzz a server of a network protocol",
+		Long: `Fuzz a server of any network protocol. With --model the messages, their fields and the states of the protocol are known;
+without, messages are bytes, for a first look.
+
+The command behind -- starts the server. In it, and in --connect, {port} stands for a free port, {dir} for an empty folder and
+{socket} for the path of a Unix socket, which each worker's server has for itself; as root, the server runs as nobody. Without
+a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is ever sent to
+another address than the one that --connect names.
+
+A server that was built with 'teasel cc' or AFL++'s compilers says what a dialogue reaches in it. Of any other the states and
+the kinds of its responses guide what is tried next.`,
+		Example: `  teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}
+  teasel net --model mqtt.yaml --connect 127.0.0.1:{port} -- ./mosquitto -c mosquitto.conf -p {port}
+  teasel net --model dns.yaml --connect udp://127.0.0.1:{port} -- dnsmasq -k -p {port}
+  teasel net --pcap session.pcap --connect 127.0.0.1:2121 -- ./ftpd -p 2121`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			table := func(c *config) (any, []string) { return &c.Net, c.Net.Command }
+			if err := o.configure(cmd, args, table); err != nil {
+				return err
+			}
+			return runNet(cmd, o)
+		},
+	}
+	cmd.AddCommand(newNetCheck(), newNetNew(), newNetImport())
+	addOptions(cmd, &o.options)
+	addLaunch(cmd, &o.launch, "server")
+	f := cmd.Flags()
+	f.StringVar(&o.Model, "model", "", "description of the protocol; 'teasel net new' writes one to begin with")
+	f.StringVar(&o.Connect, "connect", "", "where the server listens: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT, unix:PATH or stdio")
+	f.BoolVar(&o.Keep, "keep", false, "dialogues share one connection as long as it holds (default: as the model says, or a new one for each)")
+	f.StringArrayVar(&o.Captures, "pcap", nil, "pcap or pcapng file whose dialogues with the server's port are seeds, FILE or FILE:PORT; may be given several times")
+	f.StringVar(&o.User, "user", "", "user that the server runs as (default: nobody if we are root, or else ourselves)")
+	f.DurationVar(&o.Start, "start-timeout", 0, "how long the server may take until it listens; 0: 10s")
+	f.Var(&o.MemoryLimit, "memory-limit", "memory that the server may hold; 0: 2GiB")
+	f.Uint64Var(&o.Restart, "restart-every", 0, "dialogues after which the server is started anew; 0: only when it has to be")
+	f.StringVar(&o.Reset, "reset", "", "command that makes the server as it was in the beginning, in place of starting it anew")
+	f.StringVar(&o.Health, "health", "", "command that ends with status 0 while the server is well")
+	f.BoolVar(&o.Strict, "strict", false, "a response that breaks the model is a finding")
+	return cmd
+}
+
+func runNet(cmd *cobra.Command, o *netOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	profile, err := netproto.ParseProfile(o.profileName())
+	if err != nil {
+		return usage("", "%w", err)
+	}
+	o.settle(func(name string) bool { return isSet(cmd.Flags(), name) },
+		preset{profile.Duration, profile.Timeout, profile.Seed, profile.Memory})
+	if !o.DryRun {
+		if err := o.checkOut(); err != nil {
+			return err
+		}
+	}
+	p, err := planNet(cmd.Context(), o, isSet(cmd.Flags(), "keep"), cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if o.DryRun {
+		return p.dryRun(cmd.OutOrStdout())
+	}
+	p.introduce(cmd.ErrOrStderr())
+	return p.begin(cmd)
+}
+
+// check looks for what cannot be meant, before anything is started.
+func (o *netOptions) check() error {
+	if o.Connect == "" && o.Model == "" {
+		return usage("for example: teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}", "where the server listens is missing: --connect says so")
+	}
+	if o.Connect != "" {
+		a, err := conn.ParseAddress(o.Connect)
+		if err != nil {
+			return usage("for example 127.0.0.1:1883, or 127.0.0.1:{port} with {port} in the command", "--connect: %w", err)
+		}
+		if len(o.Command) == 0 && a.Own() {
+			return usage("name the port of the server, or give its command behind --", "--connect %s: without a command nobody fills that in", o.Connect)
+		}
+	}
+	return errors.Join(o.options.check(), o.launch.check())
+}
+
+// netPlan is a plan with what is particular to servers.
+type netPlan struct {
+	plan[*dialogue.Dialogue]
+	about netproto.Server
+	given bool // there are inputs of the user's
+}
+
+// target makes a target of what is stored with a campaign or a finding.
+func (t *netTarget) target() (netproto.Target, error) {
+	out := netproto.Target{Address: t.Connect, Command: t.Command, Env: environment(t.Env), Dir: t.Dir, User: t.User, Keep: t.Keep, Timeout: t.Timeout,
+		Start: t.Start, Memory: uint64(t.Memory), Strict: t.Strict, Reset: shell(t.Reset), Health: shell(t.Health)}
+	if t.Model == "" {
+		return out, nil
+	}
+	m, err := model.Load(t.Model)
+	if err != nil {
+		return out, usage("'teasel net check "+t.Model+"' says more", "reading the model: %w", err)
+	}
+	out.Model = m
+	return out, nil
+}
+
+// shell is a command line of the user's.
+func shell(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return []string{"sh", "-c", line}
+}
+
+// planNet looks at the server and makes a campaign of it.
+func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer) (*netPlan, error) {
+	p := &netPlan{}
+	nt := netTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Connect: o.Connect, Model: o.Model, Keep: o.Keep, User: o.User, Timeout: o.Timeout,
+		Start: o.Start, Memory: o.MemoryLimit, Reset: o.Reset, Health: o.Health, Strict: o.Strict}
+	if o.Model != "" {
+		nt.Model = absolutePath(o.Model)
+	}
+	target, err := nt.target()
+	if err != nil {
+		return nil, err
+	}
+	if m := target.Model; m != nil && o.Connect == "" {
+		if m.Connection.Port == 0 {
+			return nil, usage("add --connect HOST:PORT", "where the server listens is missing: the model names no port")
+		}
+		o.Connect = fmt.Sprintf("%v://127.0.0.1:%d", m.Connection.Transport, m.Connection.Port)
+		nt.Connect, target.Address = o.Connect, o.Connect
+	}
+	if m := target.Model; m != nil && !keepSet {
+		o.Keep = m.Connection.Keep
+		nt.Keep, target.Keep = o.Keep, o.Keep
+	}
+	target.Restart = o.Restart
+	dictionary, err := loadDictionaries(newDictionary(), o.Dict, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.loadSeeds(o, target, stderr); err != nil {
+		return nil, err
+	}
+	if p.about, err = target.Inspect(ctx); err != nil {
+		return nil, cutShort(ctx, err)
+	}
+	if o.Workers > 1 && !p.about.Own {
+		return nil, usage("write {port} for the port, in --connect and in the command", "--workers %d: all workers' servers would listen on %s", o.Workers, o.Connect)
+	}
+	p.options, p.rules, p.severity = &o.options, netproto.Rules(), o.Severity
+	p.campaign = netproto.Campaign(target, netMutator(target.Model, dictionary))
+	profile, _ := netproto.ParseProfile(o.profileName()) // was tried when the campaign was begun
+	p.campaign.MinimizeRuns = profile.Minimize
+	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
+	return p, p.describe(o, nt)
+}
+
+// loadSeeds gathers the inputs to begin with.
+func (p *netPlan) loadSeeds(o *netOptions, t netproto.Target, stderr io.Writer) (err error) {
+	codec := netproto.SeedCodec{Model: t.Model}
+	if p.seeds, err = loadCorpus(o.Corpus, teasel.Codec[*dialogue.Dialogue](codec), stderr); err != nil {
+		return err
+	}
+	for _, c := range o.Captures {
+		more, err := captured(c, o.Connect, t.Model)
+		if err != nil {
+			return err
+		}
+		p.seeds = append(p.seeds, more...)
+	}
+	p.given = len(p.seeds) > 0
+	if !p.given || t.Model != nil {
+		for _, s := range t.Seeds() {
+			p.seeds = append(p.seeds, seed[*dialogue.Dialogue]{corpus.Valid, s.Name, s.Input})
+		}
+	}
+	return nil
+}
+
+// captured reads the dialogues of a capture, FILE or FILE:PORT; without a port it is that of the server.
+func captured(text, connect string, m *model.Model) (out []seed[*dialogue.Dialogue], err error) {
+	file, port := text, 0
+	if at := strings.LastIndexByte(text, ':'); at >= 0 {
+		if n, err := strconv.Atoi(text[at+1:]); err == nil {
+			file, port = text[:at], n
+		}
+	}
+	if port == 0 {
+		if port, err = strconv.Atoi(connect[strings.LastIndexByte(connect, ':')+1:]); err != nil && m != nil {
+			port, err = m.Connection.Port, nil
+		}
+		if err != nil || port == 0 {
+			return nil, usage("name the server's port in the capture: --pcap "+file+":PORT", "--pcap %s: which port was the server's is not known", file)
+		}
+	}
+	found, err := netproto.ReadCapture(file, port, m)
+	if err != nil {
+		return nil, usage("--pcap takes what tcpdump -w or Wireshark have written", "%w", err)
+	}
+	if len(found) == 0 {
+		return nil, usage("'tcpdump -nr "+file+"' lists what is in it", "--pcap %s: nothing was sent to port %d in it", file, port)
+	}
+	for i, d := range found {
+		out = append(out, seed[*dialogue.Dialogue]{corpus.Valid, fmt.Sprintf("capture-%d-%d", port, i+1), d})
+	}
+	return out, nil
+}
+
+// describe fills in what the campaign's directory says of it.
+func (p *netPlan) describe(o *netOptions, t netTarget) (err error) {
+	m := &p.meta
+	m.Version, m.Kind, m.Name, m.Seed = version, "net", strings.Join(o.Command, " "), o.Seed
+	if m.Name == "" {
+		m.Name = o.Connect
+	}
+	m.Crashes, m.Hangs = netproto.CrashRules(), netproto.HangRules()
+	if m.Options, err = rawJSON(o); err != nil {
+		return err
+	}
+	m.Target, err = rawJSON(t)
+	return err
+}
+
+func (p *netPlan) seedText() string {
+	if p.given {
+		return plural(len(p.seeds), "seed", "seeds")
+	}
+	if p.about.Model != "" {
+		return plural(len(p.seeds), "seed", "seeds") + " of the model"
+	}
+	return plural(len(p.seeds), "seed", "seeds") + " of teasel's own (--corpus DIR or --pcap FILE: yours)"
+}
+
+// introduce says what is fuzzed.
+func (p *netPlan) introduce(w io.Writer) {
+	fmt.Fprintf(w, "teasel: %v; %s\n", p.about, p.seedText())
+	for _, text := range p.about.Warnings {
+		fmt.Fprintf(w, "teasel: warning: %s\n", text)
+	}
+}
+
+func (p *netPlan) dryRun(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "server\t%v\n", p.about)
+	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
+	fmt.Fprintf(t, "time limit\t%v of processor time for a message\n", p.options.Timeout)
+	for _, text := range p.about.Warnings {
+		fmt.Fprintf(t, "warning\t%s\n", text)
+	}
+	return failure(t.Flush())
+}
+
+// netBench makes ready what it takes to run single inputs on the server of a finding.
+func netBench(_ context.Context, raw json.RawMessage) (replayer, error) {
+	var nt netTarget
+	if err := described(raw, &nt); err != nil {
+		return nil, err
+	}
+	if len(nt.Command) > 0 {
+		if err := startable(nt.Command, nt.Env); err != nil {
+			return nil, err
+		}
+	}
+	target, err := nt.target()
+	if err != nil {
+		return nil, err
+	}
+	target.Thorough = true
+	return &bench[*dialogue.Dialogue]{
+		target: target, codec: dialogue.Codec{Model: target.Model}, mutator: netMutator(target.Model, newDictionary()), detectors: netproto.Detectors(),
+	}, nil
+}
+
+// resumeNet carries a campaign on.
+func resumeNet(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
+	var o netOptions
+	err := stored(dir, &o)
+	if err == nil {
+		err = inherited(o.Env)
+	}
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	change(&o.options)
+	p, err := planNet(cmd.Context(), &o, true, cmd.ErrOrStderr())
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	p.introduce(cmd.ErrOrStderr())
+	return p.resume(cmd, dir)
+}
+
+// netScript writes a program that shows a finding without teasel.
+func netScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
+	var nt netTarget
+	if err := described(raw, &nt); err != nil {
+		return "", err
+	}
+	target, err := nt.target()
+	if err != nil {
+		return "", err
+	}
+	in, err := (dialogue.Codec{Model: target.Model}).Decode(f.Finding.Input)
+	if err != nil {
+		return "", usage("", "reading the finding's input: %w", err)
+	}
+	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message))
+	return text, failure(err)
+}
