@@ -1,0 +1,42 @@
+"""Measures boofuzz against an MQTT broker: CONNECT, a fuzzed PUBLISH, with the fields of examples/net/mqtt.yaml. Usage: boofuzz.py PORT TESTS"""
+import sys
+import tempfile
+import time
+
+from boofuzz import Block, Byte, Bytes, Connection, Request, Session, Size, String, Target, TCPSocketConnection, Word
+
+port, tests = int(sys.argv[1]), int(sys.argv[2])
+
+
+def text(name, value, fuzzable):
+    return Block(name, children=(
+        Size(name + "-length", block_name=name + "-text", length=2, endian=">", fuzzable=fuzzable),
+        Block(name + "-text", children=(String(name + "-value", value, fuzzable=fuzzable),)),
+    ))
+
+
+connect = Request("connect", children=(
+    Byte("kind", 0x10, fuzzable=False),
+    Size("remaining", block_name="body", length=1, fuzzable=False),
+    Block("body", children=(
+        text("protocol", "MQTT", False), Byte("level", 4, fuzzable=False), Byte("flags", 2, fuzzable=False),
+        Word("keep-alive", 60, endian=">", fuzzable=False), text("client", "teasel", False),
+    )),
+))
+publish = Request("publish", children=(
+    Byte("kind", 0x30),
+    Size("remaining", block_name="body", length=1),
+    Block("body", children=(text("topic", "a/b", True), Bytes("payload", b"hello"))),
+))
+
+session = Session(
+    target=Target(connection=TCPSocketConnection("127.0.0.1", port)),
+    web_port=None, keep_web_open=False, index_end=tests, fuzz_loggers=[], receive_data_after_fuzz=True, receive_data_after_each_request=True,
+    db_filename=tempfile.mktemp(suffix=".db"),
+)
+session.connect(connect)
+session.connect(connect, publish)
+began = time.time()
+session.fuzz(name="publish")
+took = time.time() - began
+print("boofuzz: %d tests in %.1f s: %.1f a second" % (session.num_cases_actually_fuzzed, took, session.num_cases_actually_fuzzed / took))
