@@ -26,6 +26,7 @@ type Entry struct {
 	Picked     uint64
 	Execution  uint64        // of the worker that found it
 	Found      time.Duration // after the start of the campaign
+	LastPicked time.Duration // the same for when work on it was last reported; 0: never
 }
 
 // Sighting counts a known finding that was seen again.
@@ -39,6 +40,7 @@ type Advance struct {
 	Key    string
 	Step   uint64
 	Picked uint64
+	At     time.Duration // when it was reported, after the start of the campaign; set by the hub
 }
 
 // News is what a worker reports: all that has happened since its last call of Sync.

@@ -237,8 +237,8 @@ func (h *Hub) account(n *News) {
 func (h *Hub) advance(as []Advance) {
 	for _, a := range as {
 		if r := h.kept.byKey(a.Key); r != nil {
-			r.Step, r.Picked = max(r.Step, a.Step), max(r.Picked, a.Picked)
-			h.moved[a.Key] = Advance{a.Key, r.Step, r.Picked}
+			r.Step, r.Picked, r.LastPicked = max(r.Step, a.Step), max(r.Picked, a.Picked), h.elapsed()
+			h.moved[a.Key] = Advance{a.Key, r.Step, r.Picked, r.LastPicked}
 		}
 	}
 }

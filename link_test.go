@@ -192,7 +192,7 @@ func TestEvictedTestcasesAreForgotten(t *testing.T) {
 			}
 		}
 	}
-	if es := publish(t, y, teasel.News{}).Entries; len(es) != 1 || es[0].Key != "999" || es[0].Step != 3 || es[0].Picked != 999 {
+	if es := publish(t, y, teasel.News{}).Entries; len(es) != 1 || es[0].Key != "999" || es[0].Step != 3 || es[0].Picked != 999 || es[0].LastPicked == 0 {
 		t.Errorf("the other worker gets %v", es)
 	}
 	if s := h.Summary(); s.Corpus != 1 || s.Evicted != 999 {

@@ -184,7 +184,7 @@ func (w *Worker[T]) Holds(tc *Testcase[T]) bool { return w.cases[tc.ID] == tc }
 
 // progress reports how far work on a testcase has gone.
 func (w *Worker[T]) progress(tc *Testcase[T]) {
-	a := Advance{tc.Key, tc.Step, tc.Picked}
+	a := Advance{Key: tc.Key, Step: tc.Step, Picked: tc.Picked}
 	if n := len(w.news.Advances); n > 0 && w.news.Advances[n-1].Key == a.Key {
 		w.news.Advances[n-1] = a
 		return

@@ -38,10 +38,10 @@ func TestResumeHasEverything(t *testing.T) {
 	stats.Corpus, stats.Findings = 3, 1
 	want.Elapsed, want.Executions, want.Evicted, want.Stages = stats.Elapsed, stats.Executions, stats.Evicted, stats.Stages
 	want.Waiting, want.LastKept, want.LastFound = stats.Waiting, stats.LastKept, stats.LastFound
-	want.Entries[1].Step, want.Entries[1].Picked = 77, 88
+	want.Entries[1].Step, want.Entries[1].Picked, want.Entries[1].LastPicked = 77, 88, 99
 	want.Unstable = []teasel.Feature{3, 1 << 63}
 	report(t, d, teasel.Event{Kind: teasel.EventProgress, Stats: stats, Workers: want.Workers, Unstable: []teasel.Feature{1 << 63, 3},
-		Advances: []teasel.Advance{{Key: want.Entries[1].Key, Step: 77, Picked: 88}}})
+		Advances: []teasel.Advance{{Key: want.Entries[1].Key, Step: 77, Picked: 88, At: 99}}})
 	meta, path := d.Meta(), d.Path()
 
 	check := func(name string, d *Dir) {

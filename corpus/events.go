@@ -157,7 +157,7 @@ func (d *Dir) progress(e *teasel.Event) error {
 		r.Workers = append(r.Workers, worker(w))
 	}
 	for _, a := range e.Advances {
-		r.Advances = append(r.Advances, advance(a))
+		r.Advances = append(r.Advances, advance{a.Key, a.Step, a.Picked, seconds(a.At)})
 	}
 	for _, s := range e.Sightings {
 		r.Occurrences[s.ID] = s.Times

@@ -48,6 +48,7 @@ type testcase struct {
 	Picked     uint64    `json:"picked,omitempty"`
 	Execution  uint64    `json:"execution,omitempty"`
 	Found      seconds   `json:"found"`
+	LastPicked seconds   `json:"last_picked,omitempty"`
 	Runs       uint32    `json:"runs,omitempty"`
 	Note       []byte    `json:"note,omitempty"` // base64
 	Features   features  `json:"features,omitzero"`
@@ -61,7 +62,7 @@ type measure struct {
 
 func newTestcase(e *teasel.Entry) *testcase {
 	t := &testcase{Key: e.Key, Parent: e.Parent, Stage: e.Stage, Complexity: finite(e.Complexity), Work: e.Work,
-		Depth: e.Depth, Step: e.Step, Picked: e.Picked, Execution: e.Execution, Found: seconds(e.Found),
+		Depth: e.Depth, Step: e.Step, Picked: e.Picked, Execution: e.Execution, Found: seconds(e.Found), LastPicked: seconds(e.LastPicked),
 		Runs: e.Runs, Note: e.Note, Features: features{e.Features}}
 	for _, m := range e.Measures {
 		t.Measures = append(t.Measures, measure{m.ID, finite(m.Value)})
@@ -71,7 +72,7 @@ func newTestcase(e *teasel.Entry) *testcase {
 
 func (t *testcase) entry() *teasel.Entry {
 	e := &teasel.Entry{Key: t.Key, Parent: t.Parent, Stage: t.Stage, Complexity: t.Complexity, Work: t.Work,
-		Depth: t.Depth, Step: t.Step, Picked: t.Picked, Execution: t.Execution, Found: time.Duration(t.Found),
+		Depth: t.Depth, Step: t.Step, Picked: t.Picked, Execution: t.Execution, Found: time.Duration(t.Found), LastPicked: time.Duration(t.LastPicked),
 		Runs: t.Runs, Note: t.Note, Features: t.Features.FeatureSet}
 	for _, m := range t.Measures {
 		e.Measures = append(e.Measures, teasel.Measure{ID: m.ID, Value: m.Value})
@@ -94,9 +95,10 @@ type worker struct {
 }
 
 type advance struct {
-	Key    string `json:"key"`
-	Step   uint64 `json:"step"`
-	Picked uint64 `json:"picked"`
+	Key    string  `json:"key"`
+	Step   uint64  `json:"step"`
+	Picked uint64  `json:"picked"`
+	At     seconds `json:"at,omitempty"`
 }
 
 // figures is [teasel.Stats] as it is written.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -60,7 +61,7 @@ func (s *state) apply(r *record) {
 		if e := s.entry(a.Key); e != nil {
 			s.picks += a.Picked - min(a.Picked, e.Picked)
 			moved := *e
-			moved.Step, moved.Picked, s.current = a.Step, a.Picked, a.Key
+			moved.Step, moved.Picked, moved.LastPicked, s.current = a.Step, a.Picked, time.Duration(a.At), a.Key
 			s.put(&moved)
 		}
 	}
