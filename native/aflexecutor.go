@@ -24,18 +24,18 @@ var (
 
 // aflExecutor runs a program that AFL or AFL++ has built, through the server in it.
 type aflExecutor struct {
-	target   Target
-	command  forkserver.Command
-	server   *forkserver.Server
-	novelty  *virgin.Novelty
-	doubts   map[uint32]uint8 // features that did not recur: how often
-	features []uint32
-	exits    []int
-	wrecks   wrecks
+	target     Target
+	command    forkserver.Command
+	server     *forkserver.Server
+	novelty    *virgin.Novelty
+	unstable   map[uint32]uint8 // features that did not recur, and how often they did not
+	features   []uint32
+	exits      []int
+	classifier classifier
 }
 
 func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
-	e := &aflExecutor{target: t, doubts: map[uint32]uint8{}, exits: t.exits(), wrecks: wrecks{limit: t.memory()}}
+	e := &aflExecutor{target: t, unstable: map[uint32]uint8{}, exits: t.exits(), classifier: classifier{limit: t.memory()}}
 	var err error
 	if e.command, err = t.prepare(p); err == nil {
 		e.command.Map = t.mapSize()
@@ -104,7 +104,7 @@ func (e *aflExecutor) Learn(fs []teasel.Feature, complexity float64) {
 	}
 }
 
-// revive starts the program again, if its server is gone.
+// revive starts the program again if its fork server is gone.
 func (e *aflExecutor) revive(ctx context.Context) error {
 	if !e.server.Gone() {
 		return nil
@@ -146,7 +146,7 @@ func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation
 	return nil
 }
 
-// run runs the input and reports whether that ended badly.
+// run runs the input and reports whether it ended in a crash or a hang.
 func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation) (died bool, err error) {
 	if err := e.revive(ctx); err != nil {
 		return false, err
@@ -177,8 +177,8 @@ func (e *aflExecutor) fatal(status int) bool {
 	return slices.Contains(e.exits, status) || sanitizerExit(status) && triage.Reported(e.server.Stderr())
 }
 
-// confirm runs what seems to be news once more. What does not recur came of something that earlier inputs had left
-// behind, or of chance, and may still be news another time, but not for ever.
+// confirm runs an input that seems to reach something new once more. Features that do not recur depend on state that earlier
+// inputs have left behind, or on chance; they may be new again for another input, but not without end.
 func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation) error {
 	e.features = e.novelty.New(e.novelty.Features(e.features[:0], e.server.Trace()), len(in))
 	again := teasel.Observation{Ask: o.Ask}
@@ -195,7 +195,7 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	for _, f := range e.features {
 		if _, ok := slices.BinarySearch(recurring, f); ok {
 			o.Features = append(o.Features, teasel.Feature(f)+1)
-		} else if e.doubts[f]++; e.doubts[f] <= maxDoubts {
+		} else if e.unstable[f]++; e.unstable[f] <= maxDoubts {
 			continue
 		}
 		e.novelty.Learn(f, len(in))
@@ -203,14 +203,15 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	return nil
 }
 
-// died fills in what is known of a death. Without a report or a stack, what it has reached tells it from others.
+// died fills in how a run ended that the program did not survive. Without a report or a stack, the edges that it reached tell
+// it from others.
 func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result) error {
 	limit := e.target.patience(o.Ask)
-	c := e.wrecks.explain(o, r, e.server.Stderr(), limit)
+	c := e.classifier.classify(o, r, e.server.Stderr(), limit)
 	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 {
 		return nil
 	}
-	name, news, err := e.wrecks.deaths(c.Rule).Judge(e.server.Trace(), func() ([]byte, error) {
+	name, news, err := e.classifier.deaths(c.Rule).Judge(e.server.Trace(), func() ([]byte, error) {
 		if err := e.revive(ctx); err != nil {
 			return nil, err
 		}

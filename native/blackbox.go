@@ -19,27 +19,27 @@ import (
 
 var _ teasel.Executor[[]byte] = (*blackBox)(nil)
 
-// blackBox runs a program that says nothing of what it does. What it can be told by is how it ends and what it writes.
+// blackBox runs a program without instrumentation. Its features are the exit status and what it writes.
 type blackBox struct {
-	target  Target
-	command forkserver.Command
-	program *forkserver.Plain
-	exits   []int
-	known   map[teasel.Feature]bool
-	first   map[teasel.Feature]bool
-	lines   map[uint64]bool // of one run
-	wrecks  wrecks
+	target     Target
+	command    forkserver.Command
+	program    *forkserver.Plain
+	exits      []int
+	known      map[teasel.Feature]bool
+	first      map[teasel.Feature]bool
+	lines      map[uint64]bool // of one run
+	classifier classifier
 }
 
 const (
-	maxKnown  = 1 << 14 // features, so that a program that writes something else each time does not fill the memory
-	maxFirst  = 64      // inputs, the first, that are features of themselves: or seeds would make way for shorter inputs of the same outcome
+	maxKnown  = 1 << 14 // features, so that a program which writes something else each time does not fill the memory
+	maxFirst  = 64      // inputs, the first ones, that are a feature each: or seeds would be evicted by shorter inputs with the same outcome
 	maxLines  = 256     // of a run that count
 	lineShape = 96      // bytes of a line that count
 )
 
 func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
-	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, wrecks: wrecks{limit: t.memory()}}
+	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, classifier: classifier{limit: t.memory()}}
 	var err error
 	if e.command, err = t.prepare(p); err == nil {
 		e.program, err = forkserver.NewPlain(e.command)
@@ -53,13 +53,13 @@ func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]by
 	return e, nil
 }
 
-// What a shell or the dynamic linker ends with when there is nothing to run.
+// The exit statuses of a shell or the dynamic linker that cannot run the program.
 const (
 	notExecutable = 126
 	notFound      = 127
 )
 
-// try runs the program without an input, to see whether there is anything to fuzz.
+// try runs the program with an empty input, to see whether it can be started.
 func (e *blackBox) try(ctx context.Context) error {
 	r, err := e.program.Run(ctx, nil, e.target.limit())
 	switch {
@@ -73,7 +73,7 @@ func (e *blackBox) try(ctx context.Context) error {
 	return nil
 }
 
-// Close gives everything back.
+// Close ends the program and removes its files.
 func (e *blackBox) Close() (err error) {
 	defer e.target.release()
 	if e.program != nil {
@@ -99,7 +99,7 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 		return context.Cause(ctx)
 	case r.Killed != proc.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
 		sanitizerExit(status) && triage.Reported(e.program.Stderr()):
-		e.wrecks.explain(o, r, e.program.Stderr(), limit)
+		e.classifier.classify(o, r, e.program.Stderr(), limit)
 		return nil
 	}
 	o.Exit, o.Expensive = teasel.ExitOK, true
@@ -110,7 +110,7 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 	return nil
 }
 
-// What a feature of a black box is of.
+// The kinds of features.
 const (
 	ofStatus = iota + 1
 	ofStdout
@@ -152,7 +152,7 @@ func feature(kind int, value uint64) teasel.Feature {
 	return teasel.Feature((uint64(kind)+1)*0x9e3779b97f4a7c15^value*0xbf58476d1ce4e5b9)&own | 1
 }
 
-// add leaves out what is new when enough is known.
+// add adds a feature, but no new one when there are maxKnown.
 func (e *blackBox) add(o *teasel.Observation, f teasel.Feature) {
 	if !e.known[f] {
 		if len(e.known) == maxKnown {
@@ -163,7 +163,7 @@ func (e *blackBox) add(o *teasel.Observation, f teasel.Feature) {
 	o.Features = append(o.Features, f)
 }
 
-// echoes returns the words of an input, which say nothing where they come back.
+// echoes returns the words of an input: where they come back in the output, they tell nothing of the program.
 func echoes(in []byte) map[string]bool {
 	words := map[string]bool{}
 	for w := range bytes.FieldsFuncSeq(in[:min(len(in), 4096)], func(r rune) bool { return !wordRune(r) }) {

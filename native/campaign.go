@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Codec keeps inputs as they are: a file of the campaign is what the program takes.
+// Codec writes inputs as they are, so that a file of the campaign can be given to the program.
 type Codec struct{}
 
 var _ teasel.Codec[[]byte] = Codec{}
@@ -18,8 +18,8 @@ func (Codec) Encode(in []byte) ([]byte, error) { return in, nil }
 // Decode returns a copy of data. Everything is an input.
 func (Codec) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
 
-// Campaign returns a campaign against a program, with everything set that this kind decides: stages, calibration,
-// detectors. Limits, seeds, reporters and the generator's seed are the caller's.
+// Campaign returns a campaign against a program, with the stages, the calibration and the detectors of this kind. The caller
+// sets limits, seeds, reporters and the seed of the generator.
 func Campaign(t Target, m *mutate.Bytes) teasel.Campaign[[]byte] {
 	return teasel.Campaign[[]byte]{
 		Target:       t,
@@ -37,13 +37,13 @@ type Seed struct {
 	Input []byte
 }
 
-// Seeds returns what a campaign begins with whose user has no inputs: nothing, a line without text, and zeros, which the
-// operands stage can turn into what the program looks for.
+// Seeds returns the seeds of a campaign whose user has none: an empty input, an empty line, and zeros, which the operand
+// stages turn into values that the program compares them with.
 func Seeds() []Seed {
 	return []Seed{{"empty", nil}, {"newline", []byte("\n")}, {"zeros", make([]byte, 64)}}
 }
 
-// CrashRules are the rules whose findings are deaths of the program.
+// CrashRules returns the ids of the rules whose findings are crashes: all but those of HangRules.
 func CrashRules() (ids []string) {
 	for _, r := range rules {
 		if r.ID != ruleHang {
@@ -53,5 +53,5 @@ func CrashRules() (ids []string) {
 	return ids
 }
 
-// HangRules are the rules whose findings are runs without an end.
+// HangRules returns the ids of the rules whose findings are hangs.
 func HangRules() []string { return []string{ruleHang} }

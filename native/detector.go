@@ -8,8 +8,8 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// Detect is the detector of this package: it makes a finding of a [Crash]. The same bug is known by its rule and the
-// innermost functions of its stack. What the same access comes to, which depends on where it went, is one place.
+// Detect is the detector of this package: it makes a finding of a [Crash]. Two crashes are the same bug if they have the same rule
+// and the same innermost functions. Crashes by one memory access have the same Place, whatever rule it breaks.
 func Detect(o *teasel.Observation) []teasel.Finding {
 	c, ok := o.Evidence.(*Crash)
 	if !ok {
@@ -22,7 +22,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 
 var _ teasel.DetectorFunc = Detect
 
-// severity is a guess: whoever writes where he should not can often do more.
+// severity returns the severity of the rule, or critical for a write, which often leads to more.
 func (c *Crash) severity() teasel.Severity {
 	s := rule(c.Rule).Severity
 	if c.Access == "write" && s == teasel.High {
@@ -31,7 +31,7 @@ func (c *Crash) severity() teasel.Severity {
 	return s
 }
 
-// detail is what a person wants to see: how it ended, the stack, and what was said.
+// detail returns how the run ended, the stack, and the report.
 func (c *Crash) detail() string {
 	var b strings.Builder
 	if c.Signal != 0 {

@@ -5,13 +5,13 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// textFeatures is where the features of comparisons of texts begin, which are no edges.
+// textFeatures is the first feature that is an outcome of a comparison of texts; those below are edges.
 const textFeatures = 1 << 33
 
-// buckets is how many features a counter has.
+// buckets is how many features a counter has, one for each range of hits.
 const buckets = 8
 
-// featureOf is the feature that the runtime has numbered so: those of edges begin with 1.
+// featureOf returns the feature with a number of the runtime's, which begins with comparisons of texts.
 func featureOf(n uint32) teasel.Feature {
 	if n < sancov.Texts*buckets {
 		return textFeatures + teasel.Feature(n)
@@ -19,7 +19,7 @@ func featureOf(n uint32) teasel.Feature {
 	return teasel.Feature(n-sancov.Texts*buckets) + 1
 }
 
-// numberOf is the runtime's number of a feature; false: it is none of ours.
+// numberOf returns the runtime's number of a feature. False: it is no feature of the runtime.
 func numberOf(f teasel.Feature) (uint32, bool) {
 	switch {
 	case f >= textFeatures && f < textFeatures+sancov.Texts*buckets:

@@ -100,7 +100,7 @@ func (t Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]b
 
 func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], error) {
 	var deaf *sancov.NotInstrumented
-	var silent *forkserver.Silent
+	var silent *forkserver.NoHandshake
 	switch {
 	case t.Mode == ModeRuntime, t.Mode == ModeAuto && b.runtime && !b.afl:
 		return t.openRuntime(ctx, b)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Profile is how hard a campaign tries. The named ones are [Quick], [Standard], [Intensive] and [CI].
+// Profile is a set of limits for a campaign. The named ones are [Quick], [Standard], [Intensive] and [CI].
 type Profile struct {
 	Name     string
 	Duration time.Duration // of the campaign; 0: no end

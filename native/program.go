@@ -13,7 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// Program is what a target turned out to be when it was started.
+// Program describes a target, as [Target.Inspect] has found it when it started it.
 type Program struct {
 	Mode       string   // how it is run: [ModeRuntime], [ModeAFL] or [ModeBlackBox]
 	Runner     string   // the same for people, a few words
@@ -30,7 +30,7 @@ type Program struct {
 	Warnings   []string // what its user should know, a sentence each; nil: all is well
 }
 
-// String returns it on one line: "harness with AddressSanitizer, 1234 edges".
+// String describes the program on one line: "harness with AddressSanitizer, 1234 edges".
 func (p Program) String() string {
 	what := "program with a main"
 	if p.Harness {
@@ -52,7 +52,8 @@ func (p Program) String() string {
 	return what
 }
 
-// Inspect starts the program, looks at what it is, and ends it again. What is wrong with the program is a [StartError].
+// Inspect starts the program, finds out how it was built, and ends it again. If the program is at fault, the error is a
+// [StartError].
 func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 	b, text, err := t.recognise()
 	if err != nil {
@@ -104,7 +105,7 @@ func (e *aflExecutor) describe() Program {
 		p.Runner += ", inputs in shared memory"
 	}
 	if len(e.target.Tracer) == 0 {
-		p.Warnings = []string{"nothing is known of what the program compares, and every run costs a round trip: it is fuzzed faster, and more is found, when it was built with 'teasel cc'"}
+		p.Warnings = []string{"the program does not say what it compares, and every run costs a round trip: built with 'teasel cc' it is fuzzed faster, and more is found"}
 	}
 	return p
 }

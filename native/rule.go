@@ -2,7 +2,8 @@ package native
 
 import "github.com/teaselfuzz/teasel"
 
-// RuleUndefined is the rule of faults that a program tells and then runs over, unless it is told to stop.
+// RuleUndefined is the rule of undefined behaviour: a program that is run by hand reports it and goes on, unless UBSAN_OPTIONS
+// says otherwise.
 const RuleUndefined = "native/undefined-behaviour"
 
 // kind begins the id of each rule; a fault of package triage follows.
@@ -94,7 +95,7 @@ const MemoryRule = ruleMemory
 // LeakRule is the rule whose findings are runs that lose memory.
 const LeakRule = ruleLeak
 
-// Rules returns what this package looks for.
+// Rules returns the rules of this package.
 func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }
 
 func rule(id string) *teasel.Rule {

@@ -12,14 +12,14 @@ var (
 	_ teasel.Stage[[]byte] = Havoc{}
 )
 
-// A turn of havoc is short, so that it comes sooner to testcases that were just found: as many inputs as take a quarter of a
-// millisecond, about ten times as long as the round trip of their batch, but no fewer than leastTurn, however slow they are.
+// The havoc stage makes few inputs of a testcase at a time, so that new testcases get their turn soon: as many as run in a
+// quarter of a millisecond, which is about ten times the round trip of their batch, but at least leastTurn.
 const (
 	leastTurn = 64
-	turnWork  = 1 << 15 // in the unit of [teasel.Observation.Work], our own part of an execution included
+	turnWork  = 1 << 15 // in the unit of [teasel.Observation.Work], with our own share of an execution
 )
 
-// Havoc is [teasel.Havoc] with an energy that depends on how quick the testcase is.
+// Havoc is [teasel.Havoc] with an energy that depends on how fast the testcase runs.
 type Havoc struct{}
 
 // Name implements [teasel.Stage].
@@ -30,7 +30,7 @@ func (Havoc) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testc
 	return teasel.Havoc[[]byte]{Energy: turn(tc.Work, w.BatchSize())}.Run(ctx, w, tc)
 }
 
-// turn is how many inputs are made of a testcase at a time: one batch at most.
+// turn returns how many inputs are made of a testcase at a time, one batch at most.
 func turn(work uint64, batch int) int {
 	if work == 0 { // unknown
 		return leastTurn
@@ -43,19 +43,19 @@ func Stages() []teasel.Stage[[]byte] {
 	return append(operands.Stages(), Custom{}, Walk{}, Plain{operands.Tokens{}}, Plain{Havoc{}}, Plain{teasel.Splice[[]byte]{}})
 }
 
-// walked is how long an input is at most that is worth walking over: in longer ones, chance finds more in the same time.
-const walked = 16
+// maxWalk is the length of the longest input that the steps are tried on: of longer ones, havoc finds more in the same time.
+const maxWalk = 16
 
-// stale is how often a testcase had its turn before it is walked over: until then, chance finds more.
-const stale = 16
+// walkAfter is how often a testcase was picked before the steps are tried on it: until then, havoc finds more.
+const walkAfter = 16
 
-// Walk is the ordered steps, AFL's deterministic stage, for short inputs of programs that do not tell what they compare:
-// those of AFL++ and those without instrumentation. With operands the same is found in far fewer executions.
+// Walk runs the ordered steps, which are AFL's deterministic stage, on short inputs of programs that do not say what they
+// compare: AFL++'s builds and programs without instrumentation. The operand stages find the same in far fewer executions.
 type Walk struct{ teasel.Steps[[]byte] }
 
 // Run implements [teasel.Stage].
 func (k Walk) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	if len(tc.Input) > walked || tc.Picked < stale {
+	if len(tc.Input) > maxWalk || tc.Picked < walkAfter {
 		return nil
 	}
 	if known, err := operands.Recorded(ctx, w, tc); err != nil || known {

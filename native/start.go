@@ -126,7 +126,7 @@ func (t Target) failed(err error) *StartError {
 	path, _ := exec.LookPath(t.Command[0])
 	what := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "starting "+path+": "), "starting "+t.Command[0]+": ")
 	out := t.refused(what, "", err)
-	var silent *forkserver.Silent
+	var silent *forkserver.NoHandshake
 	switch {
 	case errors.As(err, &silent):
 		out.What, out.Stderr, out.Hint = "it has not started AFL's fork server ("+silent.How+")", strings.TrimSpace(silent.Stderr), "build it with afl-cc, or for teasel with: teasel cc"

@@ -22,7 +22,7 @@ type Cargo struct {
 const emptyArchive = "libteasel_nofuzzer.a"
 
 // rustFlags are for rustc. A panic ends the process where it is, for its stack to be seen, as it does under cargo-fuzz;
-// without a word to the contrary, comparisons of short strings would be turned into loads that no hook sees.
+// unless that is switched off, comparisons of short strings become loads that no hook sees.
 var rustFlags = [...]string{
 	"-Cpasses=sancov-module",
 	"-Cllvm-args=-sanitizer-coverage-level=3",

@@ -124,7 +124,7 @@ func (c Compiler) coverage(call call) []string {
 		flags = append(flags, "-O2")
 	}
 	if !call.sanitized && !call.protected {
-		flags = append(flags, "-fstack-protector-strong") // what overflows an array of the stack is told of the function that has it
+		flags = append(flags, "-fstack-protector-strong") // an overflow of an array on the stack is reported in the function that has the array
 	}
 	return append(flags, "-Wno-unused-command-line-argument") // linking does not look at most of them
 }

@@ -144,10 +144,10 @@ func held(fd int) bool {
 	}
 }
 
-// Stdout returns what the last run has written to standard output. It is lent until the next.
+// Stdout returns what the last run has written to standard output. It is valid until the next run.
 func (p *Plain) Stdout() []byte { return p.stdout.Bytes() }
 
-// Stderr returns what the last run has written to standard error. It is lent until the next.
+// Stderr returns what the last run has written to standard error. It is valid until the next run.
 func (p *Plain) Stderr() []byte { return p.stderr.Bytes() }
 
 // Close gives everything back. Nothing runs between two calls of Run.

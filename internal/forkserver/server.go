@@ -61,13 +61,13 @@ type Result struct {
 	Gone   bool               // the server is gone as well, and has to be started anew
 }
 
-// Trace returns the counters of the last run. They are lent until the next.
+// Trace returns the counters of the last run. They are valid until the next run.
 func (s *Server) Trace() []byte { return s.trace.Bytes[:s.Hello.MapSize] }
 
 // Gone reports whether the server has died, so that it is of no more use but to be closed.
 func (s *Server) Gone() bool { return s.gone }
 
-// Stderr returns what the last run has written to standard error. It is lent until the next.
+// Stderr returns what the last run has written to standard error. It is valid until the next run.
 func (s *Server) Stderr() []byte { return s.stderr.Bytes() }
 
 // errGone is how it shows that the server itself is dead.

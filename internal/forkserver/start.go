@@ -27,13 +27,13 @@ const (
 	roundTo      = 64
 )
 
-// Silent is the error of a program that ends, or runs on, without saying hello.
-type Silent struct {
+// NoHandshake is the error of a program that ends, or runs on, without the handshake of a fork server.
+type NoHandshake struct {
 	How    string // it ended, or did not
 	Stderr string
 }
 
-func (e *Silent) Error() string {
+func (e *NoHandshake) Error() string {
 	s := "it has not started AFL's fork server (" + e.How + ")"
 	if e.Stderr != "" {
 		s += ": " + strings.TrimSpace(e.Stderr)
@@ -41,7 +41,8 @@ func (e *Silent) Error() string {
 	return s
 }
 
-// Start starts a program and hears what it is. One that wants more map than it gets is started again with more.
+// Start starts a program and waits for the handshake of its fork server. A program that needs a larger map is started again
+// with one.
 func Start(ctx context.Context, c Command) (*Server, error) {
 	if c.Map == 0 {
 		c.Map = firstMapSize
@@ -223,7 +224,7 @@ func (s *Server) await(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-func (s *Server) silent(how string) error { return &Silent{How: how, Stderr: string(s.Stderr())} }
+func (s *Server) silent(how string) error { return &NoHandshake{How: how, Stderr: string(s.Stderr())} }
 
 // end says how the program ended that has closed its end of the pipe.
 func (s *Server) end() string {

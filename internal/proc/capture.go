@@ -68,7 +68,7 @@ func (c *Capture) RewindText() {
 	c.Rewind()
 }
 
-// Bytes returns what was written since the last rewind, at most the last CaptureSize of it. It is lent until then.
+// Bytes returns what was written since the last rewind, at most the last CaptureSize of it. It is valid until then.
 func (c *Capture) Bytes() []byte {
 	end, err := syscall.Seek(c.fd, 0, io.SeekCurrent) // which the program may have set to anything
 	if err != nil || end <= 0 {

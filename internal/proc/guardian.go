@@ -35,7 +35,7 @@ done
 if [ $# -gt 0 ]; then rm -rf -- "$@"; fi
 `
 
-// Guardian is a small shell that does nothing until this process is gone without a word. Then it kills what we have
+// Guardian is a small shell that does nothing until this process has ended without closing it. Then it kills what we have
 // left behind. One goroutine at a time uses it.
 type Guardian struct {
 	life *os.File
@@ -76,7 +76,7 @@ func (g *Guardian) Remove(folder string) error {
 	return err
 }
 
-// Close sends the guardian away.
+// Close ends the guardian, which then kills nothing.
 func (g *Guardian) Close() error {
 	_, err := g.life.WriteString("quit\n")
 	err = errors.Join(err, g.life.Close())

@@ -13,14 +13,15 @@ import (
 	"github.com/teaselfuzz/teasel/internal/virgin"
 )
 
-// wrecks explains deaths that no handler of ours has seen: by how they ended and by what was said.
-type wrecks struct {
+// classifier says what went wrong in a run of a program without our signal handlers, by its wait status and by what it has
+// written to standard error.
+type classifier struct {
 	limit   uint64 // bytes that a run may hold
 	symbols triage.Symbols
-	reached map[string]*virgin.Deaths // by rule
+	reached map[string]*virgin.Deaths // edges that crashes have reached, by rule
 }
 
-func (w *wrecks) deaths(rule string) *virgin.Deaths {
+func (w *classifier) deaths(rule string) *virgin.Deaths {
 	if w.reached == nil {
 		w.reached = map[string]*virgin.Deaths{}
 	}
@@ -30,8 +31,8 @@ func (w *wrecks) deaths(rule string) *virgin.Deaths {
 	return w.reached[rule]
 }
 
-// explain fills in what is known of a death.
-func (w *wrecks) explain(o *teasel.Observation, result forkserver.Result, stderr []byte, limit time.Duration) *Crash {
+// classify fills in how a run ended and returns its evidence.
+func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, stderr []byte, limit time.Duration) *Crash {
 	c, r := &Crash{Report: strings.TrimSpace(strings.ToValidUTF8(string(stderr), "?"))}, &triage.Report{}
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
 	switch {

@@ -14,21 +14,21 @@ import (
 // they hand work to each other and never run at once, and what one has written is in the core's cache for the other. Its
 // methods may be called by several goroutines at once.
 type Cores struct {
-	cpus  []int // that we may use
-	first int   // which of them is given away first
+	cpus  []int // that this process may use
+	first int   // index of the one that is given away first
 
 	mu   sync.Mutex
 	held map[int]bool
 }
 
-// NewCores returns the cores for so many workers; nil: there are fewer, and nobody is bound. A warning is one sentence
-// for the user: not every worker gets a core of its own, and why.
+// NewCores returns the cores for a number of workers, nil if there are fewer cores than workers: then no worker is bound. A
+// warning is one sentence for the user, which says why not every worker gets a core of its own.
 func NewCores(workers int) (c *Cores, warning string) {
 	cpus, err := proc.CPUs()
 	if err != nil {
 		return nil, "workers are not bound to cores: " + err.Error()
 	}
-	// What a container limits is processor time, and Go counts that in.
+	// A container may limit processor time, which GOMAXPROCS takes into account.
 	if n := min(len(cpus), runtime.GOMAXPROCS(0)); n < workers {
 		return nil, fmt.Sprintf("%d workers are more than the %d cores there are for them, and are not bound to any", workers, n)
 	}
@@ -39,32 +39,32 @@ func NewCores(workers int) (c *Cores, warning string) {
 	return c, warning
 }
 
-// Procs returns what a program should call [runtime.GOMAXPROCS] with, after [NewCores]: more than there are workers. A worker
-// mostly waits in a system call for what it fuzzes. Where no processor of Go's is idle, its scheduler wakes up every few
-// microseconds to take away those that wait, and each of them has to get another before it goes on.
+// Procs returns the value to call [runtime.GOMAXPROCS] with, after [NewCores]: one more than there are workers, at least. A
+// worker mostly waits in a system call for its target. If all of Go's processors (its Ps) are taken, the scheduler wakes up every few
+// microseconds to take those away whose thread waits, and such a thread has to get another one before it can go on.
 func Procs(workers int) int { return max(runtime.GOMAXPROCS(0), max(workers, 1)+1) }
 
-// free returns the cores that nobody is bound to, in the order in which they are given away: two of us that start at once
-// should not both take the first. Nothing is free if nothing can be known.
+// free returns the cores that no process is bound to, in the order in which they are given away. The order depends on the
+// process, so that two that start at once do not both take the first. No core is free if err says that this is unknown.
 func (c *Cores) free(bound map[int]bool, err error) (cpus []int) {
 	if err != nil {
 		return nil
 	}
 	for i := range c.cpus {
-		if n := c.cpus[(c.first+i)%len(c.cpus)]; !c.held[n] && (!bound[n] || len(c.cpus) == 1) { // all of ours is bound to the only one
+		if n := c.cpus[(c.first+i)%len(c.cpus)]; !c.held[n] && (!bound[n] || len(c.cpus) == 1) { // we are bound to the only one ourselves
 			cpus = append(cpus, n)
 		}
 	}
 	return cpus
 }
 
-// bind binds the calling goroutine, until it calls release, if there is a core for it.
+// bind binds the calling goroutine to a free core until it calls release. If there is none, it does nothing.
 func (c *Cores) bind() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.free(proc.BoundCPUs()) {
 		undo, err := proc.Bind(n)
-		if err != nil { // it was switched off, or taken from us
+		if err != nil { // the core was switched off, or taken from this process
 			continue
 		}
 		c.held[n] = true
