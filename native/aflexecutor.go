@@ -195,7 +195,7 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	for _, f := range e.features {
 		if _, ok := slices.BinarySearch(recurring, f); ok {
 			o.Features = append(o.Features, teasel.Feature(f)+1)
-		} else if e.unstable[f]++; e.unstable[f] <= maxDoubts {
+		} else if e.unstable[f]++; e.unstable[f] <= maxUnstable {
 			continue
 		}
 		e.novelty.Learn(f, len(in))

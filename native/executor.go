@@ -35,9 +35,9 @@ type executor struct {
 
 	history operands.History
 
-	finds  []find
-	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
-	loops  map[string]bool  // groups of runs that had all their time and did not end
+	finds    []find
+	unstable map[uint32]uint8 // features that did not recur, and how often they did not
+	loops    map[string]bool  // groups of runs that had all their time and did not end
 
 	overwrites int  // inputs that have overwritten shared memory
 	confirms   bool // the run in flight confirms a finding: it has more time, and its report is to be complete
@@ -49,8 +49,8 @@ type find struct {
 	features []uint32
 }
 
-// maxDoubts is how often a feature that does not recur may become news again.
-const maxDoubts = 4
+// maxUnstable is how often a feature that does not recur may count as new again.
+const maxUnstable = 4
 
 func (e *executor) start(ctx context.Context) (err error) {
 	e.plain, err = e.launch(ctx, e.command)
@@ -160,16 +160,17 @@ func (t Target) patience(a teasel.Ask) time.Duration {
 	return t.limit()
 }
 
-// hasty is the part of the limit after which a run is looked at, once one was seen that does not end.
-const hasty = 5
+// earlyHangDivisor is by what the limit of a run is divided once a hang is known: a run that takes so long is sampled, and ended
+// if it is in the same loop.
+const earlyHangDivisor = 5
 
-// ExecBatch runs inputs, all of which ask for the same, up to the first that the program does not survive. A loop without
-// end is seldom met once: a run that is in a known one is not given all its time again.
+// ExecBatch runs inputs, all of which have the same Ask, up to the first that the program does not survive. Where there is one
+// endless loop, many inputs reach it: a run in a known one does not get its full limit again.
 func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	full := e.target.patience(obs[0].Ask)
 	limit := full
 	if len(e.loops) > 0 {
-		limit = min(full, e.target.limit()/hasty)
+		limit = min(full, e.target.limit()/earlyHangDivisor)
 	}
 	done, err := e.batch(ctx, ins, obs, limit)
 	if err != nil || done == 0 || obs[done-1].Exit != teasel.ExitHang {
@@ -339,8 +340,8 @@ func (e *executor) keep(o *teasel.Observation, seen, again []uint32) {
 	for _, f := range seen {
 		if _, ok := slices.BinarySearch(again, f); ok {
 			o.Features = append(o.Features, featureOf(f))
-		} else if e.doubts[f] < maxDoubts {
-			e.doubts[f]++
+		} else if e.unstable[f] < maxUnstable {
+			e.unstable[f]++
 			e.memory.Forget(f)
 		}
 	}

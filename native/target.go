@@ -111,7 +111,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 		t.Operands = o.path
 	}
 	var err error
-	e := &executor{target: t, history: operands.History{Room: operandsRoom}, doubts: map[uint32]uint8{}, loops: map[string]bool{}}
+	e := &executor{target: t, history: operands.History{Room: operandsRoom}, unstable: map[uint32]uint8{}, loops: map[string]bool{}}
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom, Malloc: cmp.Or(t.Malloc, t.memory())}); err != nil {
 		return nil, err
 	}
