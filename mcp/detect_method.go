@@ -138,7 +138,7 @@ func (j *judge) accepted(s *Sent, r *Received, fault paramFault) {
 	case method == "logging/setLevel":
 		rule = RuleLogLevel
 	case strings.HasSuffix(method, "/list"):
-		j.reportCause(RuleCursor, teasel.Low, method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
 		return
 	}
 	j.report(rule, s.Message.Method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))

@@ -60,13 +60,17 @@ func withoutID(r *Received) []byte {
 func (j *judge) cursor(s *Sent, r *Received) {
 	cursor, ok := s.Message.Params.Get("cursor").Str()
 	if ok && isForeign(cursor) {
-		severity := teasel.Low
-		if j.session.Pages[s.Message.Method] <= 1 { // as SDKs do where there are no pages
-			severity = teasel.Info
-		}
-		j.reportCause(RuleCursor, severity, j.subject(s), "cursor", s.Raw, fmt.Sprintf(
+		j.reportCause(RuleCursor, j.cursorSeverity(s), j.subject(s), "cursor", s.Raw, fmt.Sprintf(
 			"%s was answered with a result, although the cursor is not one that the server gave; expected error -32602.", cut(s.Raw, 160)))
 	}
+}
+
+// cursorSeverity is how bad it is to ignore a cursor: SDKs do so where a list has no pages.
+func (j *judge) cursorSeverity(s *Sent) teasel.Severity {
+	if j.session.Pages[s.Message.Method] <= 1 {
+		return teasel.Info
+	}
+	return teasel.Low
 }
 
 // isForeign reports whether no server could have given out a cursor: it has our own mark or letters that cursors lack.

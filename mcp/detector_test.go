@@ -322,3 +322,18 @@ func TestListTwiceInOneTranscript(t *testing.T) {
 		}
 	}
 }
+
+// TestCursorSeverity: to ignore a cursor is a habit of SDKs where a list has no pages, and a fault where it has some.
+func TestCursorSeverity(t *testing.T) {
+	session := *deskSession(t)
+	for pages, want := range map[int]teasel.Severity{0: teasel.Info, 1: teasel.Info, 3: teasel.Low} {
+		session.Pages = map[string]int{"prompts/list": pages}
+		for _, cursor := range []string{`"teasel_no_such_a1"`, `5`} {
+			found := judgeText(t, &session, `> {"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{"cursor":`+cursor+"}}\n"+
+				`< {"jsonrpc":"2.0","id":2,"result":{"prompts":[]}}`+"\n")
+			if len(found) != 1 || found[0].Rule != RuleCursor || found[0].Severity != want {
+				t.Errorf("%d pages, cursor %s: found %v, want %v", pages, cursor, found, want)
+			}
+		}
+	}
+}

@@ -33,8 +33,11 @@ func TestOrderlyServers(t *testing.T) {
 			t.Parallel()
 			h := &hunt{command: []string{program, name}, profile: mcp.CI, seed: 1, duration: duration}
 			sum := h.run(t)
-			if sum.Executions == 0 {
-				t.Error("nothing was executed")
+			if sum.Executions == 0 { // others have had the processors
+				h.duration *= 10
+				if sum = h.run(t); sum.Executions == 0 {
+					t.Error("nothing was executed")
+				}
 			}
 			for _, f := range sum.Findings {
 				if f.Severity > teasel.Info {
