@@ -13,7 +13,7 @@ import (
 // deaf judges a server that answers nothing any more.
 func (j *judge) deaf() {
 	s := j.guilty()
-	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) {
+	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
 		return
 	}
 	line := cut(s.Raw, 160)
@@ -32,7 +32,7 @@ func (j *judge) deaf() {
 func (j *judge) hung() {
 	for i := range j.t.Sent {
 		s := &j.t.Sent[i]
-		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.misaddressed(s) != nil {
+		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.misaddressed(s) != nil {
 			continue
 		}
 		if !j.reachesOut(s) && !(isUsual(&s.Message) && len(s.Raw) < oversized) {
@@ -42,6 +42,9 @@ func (j *judge) hung() {
 		j.unanswered(s)
 	}
 }
+
+// isReading reports whether a line is so long that a server which is not idle may still be reading it.
+func (j *judge) isReading(s *Sent) bool { return len(s.Raw) >= 16*oversized && !j.t.Idle }
 
 // unanswered reports a request without an answer. Where nothing says how long it may take, it may only be slow: how sure it
 // is that the server has forgotten the request depends on whether it may be waiting for somebody else.

@@ -337,3 +337,22 @@ func TestCursorSeverity(t *testing.T) {
 		}
 	}
 }
+
+// TestHugeLinesTakeTime: the size of a line explains how long a server takes for it, unless it does nothing.
+func TestHugeLinesTakeTime(t *testing.T) {
+	const huge = `> {"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"«a*17825792»"}}` + "\n"
+	const answer = `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n"
+	for _, tt := range []struct {
+		text string
+		want int
+	}{
+		{huge + "wait 10s\n" + answer, 0},
+		{huge + "wait 30s\n" + answer, 1},
+		{huge + "! deaf\n", 0},
+		{huge + "! hung\n", 0},
+	} {
+		if found := judgeText(t, deskSession(t), tt.text); len(found) != tt.want {
+			t.Errorf("%s: found %v, want %d", tt.text[len(huge):], found, tt.want)
+		}
+	}
+}
