@@ -51,3 +51,25 @@ func TestSeedsOfExamplesRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// A message that no seed has is sent with its default values, which have to make a message of its kind.
+func TestDefaultValuesMakeMessages(t *testing.T) {
+	for id, m := range modelsOf(t) {
+		for _, kind := range m.Messages {
+			s := m.Sample(kind.Name)
+			if s == nil {
+				t.Errorf("%s: there is no sample of %s", id, kind.Name)
+				continue
+			}
+			var tree Tree
+			if err := kind.Parse(&tree, s.Tree.Data); err != nil {
+				t.Errorf("%s: %v in %q", id, err, s.Tree.Data)
+			}
+			if err := kind.Build(&tree); err != nil {
+				t.Errorf("%s: %v", id, err)
+			} else if built := string(tree.Data); kind.Parse(&tree, []byte(built)) != nil {
+				t.Errorf("%s: the default values of %s do not make one: %q", id, kind.Name, built)
+			}
+		}
+	}
+}

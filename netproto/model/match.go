@@ -49,7 +49,15 @@ func (m *Model) Sample(name string) *SeedMessage {
 			}
 		}
 	}
-	return nil
+	kind := m.Message(name)
+	if kind == nil {
+		return nil
+	}
+	s := &SeedMessage{Message: kind}
+	if kind.Build(&s.Tree) != nil {
+		return nil
+	}
+	return s
 }
 
 // Find reads the start of data as the first message that fits, and returns it with its size in bytes; nil if none fits.
