@@ -51,7 +51,7 @@ func TestCheckSaysWhereTheMistakeIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := execute(newNetCheck(), file)
-	if err == nil || !strings.Contains(err.Error(), file+":6:9: m.text: size uses lenght, which is no field before it") {
+	if err == nil || !strings.Contains(err.Error(), file+":6:9: m.text: size uses lenght, but no field before it has that name") {
 		t.Errorf("error %v", err)
 	}
 	if e, ok := err.(*exit); !ok || e.status != exitUsage || e.hint != "did you mean length?" {

@@ -45,7 +45,7 @@ func writeModel(cmd *cobra.Command, arg string, text bool) error {
 	folder, file := filepath.Split(arg)
 	name := strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml")
 	if !modelName.MatchString(name) {
-		return usage("for example: teasel net new thermostat", "%q is no name of a protocol: lower-case letters, digits, - and _, a letter first", name)
+		return usage("for example: teasel net new thermostat", "%q is not a valid name of a protocol: lower-case letters, digits, - and _, a letter first", name)
 	}
 	template := binaryTemplate
 	if text {

@@ -2,7 +2,6 @@ package dialogue
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -315,83 +314,6 @@ func (m *Mutator) sample(name string) *Message {
 	return nil
 }
 
-// Cross makes one dialogue of two: the first messages of a and the last ones of b, a message of b within a, or a with a
-// field as b has it.
-func (m *Mutator) Cross(r *teasel.Rand, dst, a, b *Dialogue) *Dialogue {
-	m.prepare()
-	if dst == nil {
-		dst = &Dialogue{}
-	}
-	dst.CopyFrom(a)
-	if len(a.Messages) == 0 || len(b.Messages) == 0 {
-		dst.CopyFrom(b)
-		return dst
-	}
-	from := &b.Messages[r.IntN(len(b.Messages))]
-	switch r.IntN(4) {
-	case 0:
-		head := r.IntN(len(a.Messages) + 1)
-		dst.resize(head)
-		for i := r.IntN(len(b.Messages)); i < len(b.Messages) && len(dst.Messages) < m.maxMessages(); i++ {
-			m.insert(dst, len(dst.Messages), &b.Messages[i])
-		}
-	case 1:
-		if len(dst.Messages) < m.maxMessages() {
-			m.insert(dst, r.IntN(len(dst.Messages)+1), from)
-		}
-	default:
-		if !m.transplant(r, dst, from) {
-			m.spliceBytes(r, &dst.Messages[r.IntN(len(dst.Messages))], from.Data)
-		}
-	}
-	return dst
-}
-
-// transplant replaces a field in a message by the same field of another one.
-func (m *Mutator) transplant(r *teasel.Rand, d *Dialogue, from *Message) bool {
-	if len(from.Nodes) < 2 || m.Mode == ByteLevel {
-		return false
-	}
-	j := 1 + r.IntN(len(from.Nodes)-1)
-	if !from.Aligned(j) {
-		return false
-	}
-	for range len(d.Messages) {
-		msg := &d.Messages[r.IntN(len(d.Messages))]
-		for i := 1; i < len(msg.Nodes); i++ {
-			n := &msg.Nodes[i]
-			if n.Field != from.Nodes[j].Field || n.Flags&model.Array != from.Nodes[j].Flags&model.Array || !msg.Aligned(i) {
-				continue
-			}
-			if len(msg.Data)+len(from.Bytes(j)) > m.maxBytes() {
-				return false
-			}
-			msg.Insert(int(n.Parent), i, &from.Tree, j)
-			msg.Remove(i + int(from.Nodes[j].Size))
-			msg.Derive(nil)
-			return true
-		}
-	}
-	return false
-}
-
-// Join puts dialogues one after another, each on a connection of its own unless the model says that connections are kept.
-func (m *Mutator) Join(ins []*Dialogue) *Dialogue {
-	d := &Dialogue{}
-	for _, in := range ins {
-		for i := range in.Messages {
-			m.insert(d, len(d.Messages), &in.Messages[i])
-			if i == 0 && len(d.Messages) > 1 && (m.Model == nil || !m.Model.Connection.Keep) {
-				d.Messages[len(d.Messages)-1].Reconnect = true
-			}
-		}
-	}
-	return d
-}
-
-// Parts returns how many messages a dialogue has.
-func (m *Mutator) Parts(in *Dialogue) int { return len(in.Messages) }
-
 // insert puts a copy of a message in front of the i-th.
 func (m *Mutator) insert(d *Dialogue, i int, msg *Message) {
 	d.resize(len(d.Messages) + 1)
@@ -419,53 +341,4 @@ func (m *Mutator) Repair(dst, src *Dialogue, ops []teasel.Operand) (*Dialogue, b
 		}
 	}
 	return dst, repaired
-}
-
-const (
-	messageComplexity = 16
-	brokenComplexity  = 4
-	connectComplexity = 8
-)
-
-// Complexity counts bytes; a message, a broken field, a connection of its own weigh some more. Of dialogues of one length
-// those with more zeros and fewer bits are a little simpler.
-func (m *Mutator) Complexity(in *Dialogue) float64 {
-	if in == nil {
-		return 0
-	}
-	var sum, small int
-	for i := range in.Messages {
-		msg := &in.Messages[i]
-		sum += messageComplexity + len(msg.Data)
-		if msg.NoWait {
-			sum++
-		}
-		if msg.Reconnect {
-			sum += connectComplexity
-		}
-		for j := range msg.Nodes {
-			if msg.Nodes[j].Flags&model.Broken != 0 {
-				sum += brokenComplexity
-			}
-		}
-		for _, b := range msg.Data {
-			small += plainness(b)
-		}
-	}
-	return float64(sum) + float64(small)/math.MaxInt32
-}
-
-// plainness is 0 for the plainest byte and at most 24.
-func plainness(b byte) int {
-	switch b {
-	case 0:
-		return 0
-	case '0':
-		return 1
-	}
-	n := 8
-	for ; b != 0; b &= b - 1 {
-		n += 2
-	}
-	return n
 }

@@ -27,6 +27,14 @@ func exampleModels(t testing.TB) []*model.Model {
 	return all
 }
 
+// iterations is how often something drawn is tried: less in short tests.
+func iterations(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
 // sound checks that the fields of every message lie within one another and within its bytes.
@@ -90,7 +98,7 @@ func TestMutantsOfMutantsAreSound(t *testing.T) {
 			pool := Seeds(m)
 			codec := Codec{Model: m}
 			r := random(7)
-			for i := range 400 {
+			for i := range iterations(400) {
 				at := r.IntN(len(pool))
 				before, err := codec.Encode(pool[at])
 				if err != nil {
@@ -161,8 +169,11 @@ func TestStepsDifferAndEnd(t *testing.T) {
 		mut := &Mutator{Model: m}
 		for _, seed := range Seeds(m) {
 			var d *Dialogue
-			steps, same := 0, 0
-			for more := true; more; steps++ {
+			steps, same, stride := 0, 0, 1
+			if testing.Short() {
+				stride = 7
+			}
+			for more := true; more; steps += stride {
 				if d, more = mut.Step(uint64(steps), d, seed); more {
 					if equal(d, seed) {
 						same++
@@ -176,7 +187,7 @@ func TestStepsDifferAndEnd(t *testing.T) {
 					t.Fatalf("%s: the steps do not end", m.ID)
 				}
 			}
-			if steps < 100 {
+			if steps < 50 {
 				t.Errorf("%s: only %d steps", m.ID, steps)
 			}
 		}
@@ -215,7 +226,7 @@ func TestCodecKeepsMutants(t *testing.T) {
 	for _, m := range exampleModels(t) {
 		mut, codec := &Mutator{Model: m}, Codec{Model: m}
 		seeds := Seeds(m)
-		for i := range 500 {
+		for i := range iterations(500) {
 			d := mut.Mutate(random(uint64(i)), nil, seeds[i%len(seeds)])
 			data, err := codec.Encode(d)
 			if err != nil {

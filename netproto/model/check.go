@@ -106,7 +106,7 @@ func (l *loader) checkReferences(t *Type, i int) {
 			if t.Field(r.path[0]) != nil {
 				hint = "fields are read in order: what it depends on has to stand before it"
 			}
-			l.problem(f, t, hint, "%s uses %s, which is no field before it", what, r)
+			l.problem(f, t, hint, "%s uses %s, but no field before it has that name", what, r)
 		}
 	}
 	f.If.references(visit("if", false))

@@ -19,7 +19,7 @@ func ImportKSY(src []byte, name string) (out []byte, report []string, err error)
 		return nil, nil, (&loader{file: name}).syntax(err)
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || keyOf(doc.Content[0], "seq") == nil {
-		return nil, nil, &Problem{File: name, Offset: -1, Reason: "it is no Kaitai Struct description: it has no seq"}
+		return nil, nil, &Problem{File: name, Offset: -1, Reason: "it is not a Kaitai Struct description: it has no seq"}
 	}
 	k := &ksy{file: name}
 	root := k.convert(doc.Content[0])

@@ -55,10 +55,10 @@ var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
 // syntax says where a file stops being YAML.
 func (l *loader) syntax(err error) error {
-	p := &Problem{File: l.file, Offset: -1, Reason: "it is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	p := &Problem{File: l.file, Offset: -1, Reason: "it is not valid YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
 		p.Line, _ = strconv.Atoi(found[1])
-		p.Col, p.Reason = 1, "it is no YAML: "+found[2]
+		p.Col, p.Reason = 1, "it is not valid YAML: "+found[2]
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 func TestLoadSaysWhatIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, src, want string }{
 		{"nothing", ``, "m.yaml: the file is empty"},
-		{"no YAML", "a: [", "m.yaml:1:1: it is no YAML"},
+		{"no YAML", "a: [", "m.yaml:1:1: it is not valid YAML"},
 		{"no version", "messages: {}\n", "m.yaml:1:1: the file does not say that it is a model"},
 		{"a newer version", "teasel-model: 9\n", "m.yaml:1:15: teasel-model: version 9"},
 		{"an unknown key", "teasel-model: 1\nmesages: {}\n", `m.yaml:2:1: unknown key "mesages"`},
@@ -17,7 +17,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"an unknown type", field(`{id: a, type: u9}`), `m.yaml:5:23: messages.m.a: there is no type "u9"`},
 		{"no end", field(`{id: a, type: str}`), "m.yaml:5:9: messages.m.a: nothing says where the field ends"},
 		{"two fields of one id", field(`{id: a, type: u1}`, `{id: a, type: u1}`), "m.yaml:6:14: messages.m.a: the type has two fields of this id"},
-		{"a later field", field(`{id: a, size: b}`, `{id: b, type: u1}`), "m.yaml:5:9: m.a: size uses b, which is no field before it"},
+		{"a later field", field(`{id: a, size: b}`, `{id: b, type: u1}`), "m.yaml:5:9: m.a: size uses b, but no field before it has that name"},
 		{"a length that cannot be inverted", field(`{id: a, type: u1}`, `{id: b, type: u1}`, `{id: c, size: a * b}`),
 			"m.yaml:7:9: m.c: the size a * b cannot be inverted"},
 		{"a length derived from itself", field(`{id: a, type: u1, derive: {length: a}}`), "m.yaml:5:9: m.a: a cycle: the field is derived from itself"},
@@ -31,7 +31,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"a seed that is too long", seed(`{hex: "0001 6162"}`), "byte 3: the seed does not fit m: 1 bytes are left over"},
 		{"a seed with an unknown field", seed(`{message: m, fields: {txt: a}}`), "m.yaml:9:29: seeds.s[0]: txt: m has no such field"},
 		{"an unknown message", seed(`{message: n, fields: {}}`), `m.yaml:9:17: seeds.s[0]: there is no message "n"`},
-		{"an unknown state", seed(`{hex: "0000"}`) + "states:\n  a: [{send: m, to: b}]\n", "the transition of m leads to b, which is no state"},
+		{"an unknown state", seed(`{hex: "0000"}`) + "states:\n  a: [{send: m, to: b}]\n", "the transition of m leads to b, but there is no such state"},
 		{"an unreachable state", seed(`{hex: "0000"}`) + "states:\n  a: [{send: m}]\n  b: []\n", "states.b: no transition leads from a to this state"},
 		{"an unknown response", seed(`{hex: "0000"}`) + "states:\n  a: [{send: m, expect: r}]\n", `there is no response "r"`},
 	} {

@@ -69,7 +69,7 @@ func (l *loader) deriveFrom(e *entries, n *yaml.Node, d *Derive, path string) {
 		}
 	case Random:
 		if !l.flag(n, path, true) {
-			l.fail(n, path, "", "random: false is no derivation")
+			l.fail(n, path, "", "random: false derives nothing")
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (l *loader) transforms(n *yaml.Node, path string) (all []Transform) {
 func (l *loader) operand(n *yaml.Node, word, path string) int64 {
 	v, err := number(word)
 	if err != nil {
-		l.fail(n, path, "", "%q is no number", word)
+		l.fail(n, path, "", "%q is not a number", word)
 	}
 	return v
 }

@@ -256,7 +256,7 @@ func (l *loader) reachable(n *yaml.Node) {
 					seen[to] = true
 					todo = append(todo, next)
 				} else if to != "" && next == nil {
-					l.fail(n, "states."+s.Name, "", "the transition of %s leads to %s, which is no state", t.Send, to)
+					l.fail(n, "states."+s.Name, "", "the transition of %s leads to %s, but there is no such state", t.Send, to)
 				}
 			}
 		}

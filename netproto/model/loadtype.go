@@ -13,7 +13,7 @@ var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 func (l *loader) name(n *yaml.Node, path string) string {
 	if !identifier.MatchString(n.Value) {
-		l.fail(n, path, "", "%q is no name: lower-case letters, digits and underscores, a letter first", n.Value)
+		l.fail(n, path, "", "%q is not a valid name: lower-case letters, digits and underscores, a letter first", n.Value)
 	}
 	return n.Value
 }

@@ -1,0 +1,83 @@
+package dialogue
+
+import (
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// Cross makes one dialogue of two: the first messages of a and the last ones of b, a message of b within a, or a with a
+// field as b has it.
+func (m *Mutator) Cross(r *teasel.Rand, dst, a, b *Dialogue) *Dialogue {
+	m.prepare()
+	if dst == nil {
+		dst = &Dialogue{}
+	}
+	dst.CopyFrom(a)
+	if len(a.Messages) == 0 || len(b.Messages) == 0 {
+		dst.CopyFrom(b)
+		return dst
+	}
+	from := &b.Messages[r.IntN(len(b.Messages))]
+	switch r.IntN(4) {
+	case 0:
+		head := r.IntN(len(a.Messages) + 1)
+		dst.resize(head)
+		for i := r.IntN(len(b.Messages)); i < len(b.Messages) && len(dst.Messages) < m.maxMessages(); i++ {
+			m.insert(dst, len(dst.Messages), &b.Messages[i])
+		}
+	case 1:
+		if len(dst.Messages) < m.maxMessages() {
+			m.insert(dst, r.IntN(len(dst.Messages)+1), from)
+		}
+	default:
+		if !m.transplant(r, dst, from) {
+			m.spliceBytes(r, &dst.Messages[r.IntN(len(dst.Messages))], from.Data)
+		}
+	}
+	return dst
+}
+
+// transplant replaces a field in a message by the same field of another one.
+func (m *Mutator) transplant(r *teasel.Rand, d *Dialogue, from *Message) bool {
+	if len(from.Nodes) < 2 || m.Mode == ByteLevel {
+		return false
+	}
+	j := 1 + r.IntN(len(from.Nodes)-1)
+	if !from.Aligned(j) {
+		return false
+	}
+	for range len(d.Messages) {
+		msg := &d.Messages[r.IntN(len(d.Messages))]
+		for i := 1; i < len(msg.Nodes); i++ {
+			n := &msg.Nodes[i]
+			if n.Field != from.Nodes[j].Field || n.Flags&model.Array != from.Nodes[j].Flags&model.Array || !msg.Aligned(i) {
+				continue
+			}
+			if len(msg.Data)+len(from.Bytes(j)) > m.maxBytes() {
+				return false
+			}
+			msg.Insert(int(n.Parent), i, &from.Tree, j)
+			msg.Remove(i + int(from.Nodes[j].Size))
+			msg.Derive(nil)
+			return true
+		}
+	}
+	return false
+}
+
+// Join puts dialogues one after another, each on a connection of its own unless the model says that connections are kept.
+func (m *Mutator) Join(ins []*Dialogue) *Dialogue {
+	d := &Dialogue{}
+	for _, in := range ins {
+		for i := range in.Messages {
+			m.insert(d, len(d.Messages), &in.Messages[i])
+			if i == 0 && len(d.Messages) > 1 && (m.Model == nil || !m.Model.Connection.Keep) {
+				d.Messages[len(d.Messages)-1].Reconnect = true
+			}
+		}
+	}
+	return d
+}
+
+// Parts returns how many messages a dialogue has.
+func (m *Mutator) Parts(in *Dialogue) int { return len(in.Messages) }
