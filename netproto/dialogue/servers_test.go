@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -179,6 +180,12 @@ func (test *serverTest) run(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		for range 100 { // vsftpd has a process for each connection, which it waits for
+			if children, err := proc.Children(cmd.Process.Pid); err != nil || len(children) == 0 {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
