@@ -154,7 +154,7 @@ func (p *plan[T]) untested(ctx context.Context, sum *teasel.Summary) error {
 	sum.Stopped = "failed"
 	what := "no input was run before the campaign ended"
 	if sum.Executions > 0 {
-		what = fmt.Sprintf("of %s none was accepted: the program refused every input, or overwrote teasel's memory each time", plural(int(sum.Executions), "execution", "executions"))
+		what = fmt.Sprintf("%s, and no input was accepted: the program refused each, or was so slow that the campaign ended first", plural(int(sum.Executions), "execution", "executions"))
 	}
 	return &exit{status: exitTarget, err: errors.New(what), hint: "look at one of them by hand: teasel native --dry-run shows how inputs are given"}
 }
