@@ -24,22 +24,22 @@ var hostile = []struct {
 	seeds  []string
 	runs   uint64
 	want   []string // rules of its findings
-	note   string   // that the user is told, a part of it; "": nothing
+	note   string   // that the user is told, a part of it; "": nothing; "?": something or nothing, as the threads run
 }{
 	{"a heap overflow reaches beyond the heap", "overflow.c", []string{"-O1"}, []string{"I\xf0\xf0", "I\x01\x01"}, 5_000, []string{"native/invalid-access"}, ""},
 	{"standard error is far beyond its end", "seek.c", nil, []string{"Q!", "a"}, 5_000, []string{"native/abort"}, ""},
-	{"counts are overwritten", "counts.c", nil, []string{"ZZ", "a"}, 20_000, nil, "overwrites memory"},
-	{"all shared memory is overwritten", "wipe.c", nil, []string{"wipe\x001", "wipe\xff1", "wipe\x5a2", "BUGG."}, 20_000, []string{"native/abort"}, "overwrites memory"},
+	{"counts are overwritten", "counts.c", nil, []string{"ZZ", "a"}, 20_000, nil, "?"},
+	{"all shared memory is overwritten", "wipe.c", nil, []string{"wipe\x001", "wipe\xff1", "wipe\x5a2", "BUGG."}, 8_000, []string{"native/abort"}, "overwrites memory"},
 	{"all descriptors are closed", "descriptors.c", nil, []string{"clos.", "garb.", "BUG.."}, 20_000, []string{"native/abort"}, ""},
-	{"a logger needs its writes to go well", "logger.c", nil, []string{"a"}, 20_000, nil, ""},
+	{"a logger needs its writes to go well", "logger.c", nil, []string{"a"}, 5_000, nil, ""},
 	{"a filter writes more than it reads", "filter.c", nil, []string{strings.Repeat("\xff", 5000)}, 1_000, nil, ""},
-	{"threads are started when it is initialised", "pool.c", nil, []string{"oop."}, 30_000, []string{"native/abort"}, ""},
-	{"threads are started by a constructor", "pool.c", []string{"-DEARLY"}, []string{"oop."}, 30_000, []string{"native/abort"}, ""},
-	{"threads compare at once", "comparisons.c", nil, []string{"a"}, 500, nil, ""},
+	{"threads are started when it is initialised", "pool.c", nil, []string{"oop."}, 10_000, []string{"native/abort"}, ""},
+	{"threads are started by a constructor", "pool.c", []string{"-DEARLY"}, []string{"oop."}, 10_000, []string{"native/abort"}, ""},
+	{"threads compare at once", "comparisons.c", nil, []string{"a"}, 100, nil, ""},
 	{"quick_exit", "quickexit.c", []string{"-DEND=quick_exit(0)"}, []string{"a..."}, 30_000, []string{"native/abort"}, ""},
-	{"uninitialised memory that nothing depends on", "uninitialised.c", []string{"-fsanitize=memory"}, []string{"x", "y"}, 2_000, nil, ""},
-	{"a mutator under MemorySanitizer", "uninitialised.c", []string{"-fsanitize=memory", "-DMUTATOR"}, []string{"x", "y"}, 2_000, nil, ""},
-	{"a large allocation", "allocation.c", []string{"-fsanitize=address"}, []string{"M\x00\x00\x00\x80\x02\x00\x00\x00", "M\x01\x00\x00\x00\x00\x00\x00\x00"}, 200, []string{"native/out-of-memory"}, ""},
+	{"uninitialised memory that nothing depends on", "uninitialised.c", []string{"-fsanitize=memory"}, []string{"x", "y"}, 300, nil, ""},
+	{"a mutator under MemorySanitizer", "uninitialised.c", []string{"-fsanitize=memory", "-DMUTATOR"}, []string{"x", "y"}, 300, nil, ""},
+	{"a large allocation", "allocation.c", []string{"-fsanitize=address"}, []string{"M\x00\x00\x00\x80\x02\x00\x00\x00", "M\x01\x00\x00\x00\x00\x00\x00\x00"}, 60, []string{"native/out-of-memory"}, ""},
 	{"detached threads", "detached.c", []string{"-fsanitize=address"}, []string{"dt..", "boo.."}, 5_000, []string{"native/abort"}, ""},
 	{"processes are left behind", "forks.c", nil, []string{"a", "k!"}, 200, []string{"native/abort"}, ""},
 }
@@ -75,16 +75,17 @@ func TestHostile(t *testing.T) {
 					t.Errorf("by hand %q is no %s:\n%s", f.Input, f.Rule, said)
 				}
 			}
+			slices.Sort(got)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("findings %q, want %q", got, test.want)
 				for _, f := range s.Findings {
-					t.Logf("%s: %s\n%s", f.Rule, f.Message, f.Detail)
+					t.Logf("%s: %q: %s\n%s", f.Rule, f.Input, f.Message, f.Detail)
 				}
 			}
 			if s.Executions < c.Runs {
 				t.Errorf("%d executions of %d", s.Executions, c.Runs)
 			}
-			if told := strings.Join(notes, "\n"); (test.note == "") != (told == "") || !strings.Contains(told, test.note) {
+			if told := strings.Join(notes, "\n"); test.note != "?" && ((test.note == "") != (told == "") || !strings.Contains(told, test.note)) {
 				t.Errorf("notes %q, want %q", told, test.note)
 			}
 			eventually(t, "all processes have gone", func() bool { return !alive(bin) })
