@@ -26,7 +26,7 @@ func Example() {
 	// CRITICAL
 	//   mcp/server-crash  tools/call divide
 	//     the server ended with status 1
-	//     seen 12 times, shown again 3 of 3 times
+	//     seen 12 times, reproduced 3 of 3 times
 	//     teasel repro teasel-out/findings/0be93742abe77c0c.json
 	//
 	// Blocked because they may destroy something; --allow NAME fuzzes one

@@ -108,7 +108,7 @@ func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Findin
 
 // failure is the text of a finding.
 func (r *Run) failure(f *teasel.Finding) string {
-	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nshown again: %d of %d\n", Line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
+	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nreproduced: %d of %d\n", Line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
 	if f.Detail != "" {
 		text += "\n" + Plain(f.Detail) + "\n"
 	}

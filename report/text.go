@@ -88,9 +88,9 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 		seen = fmt.Sprintf("seen %d times", f.Occurrences)
 	}
 	if f.Tries > 0 {
-		confirmed := "shown again"
+		confirmed := "reproduced"
 		if !f.Confirmed() {
-			confirmed = "flaky: shown again"
+			confirmed = "flaky: reproduced"
 		}
 		seen = fmt.Sprintf("%s, %s %d of %d times", seen, confirmed, f.Stable, f.Tries)
 	}

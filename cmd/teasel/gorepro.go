@@ -26,7 +26,7 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(g.Dir); err != nil {
-		return nil, usage("a finding is shown again on the source that it was found in", "the package's directory: %w", err)
+		return nil, usage("a finding is reproduced on the source that it was found in", "the package's directory: %w", err)
 	}
 	b, err := goBuilder(ctx, g.Dir)
 	if err != nil {

@@ -46,7 +46,7 @@ func newMCP() *cobra.Command {
 
 The server is started, asked what it has, and then sent what it may not be ready for: every method, not only tool
 calls, in arguments that follow its schemas or break them, in messages that are almost right, in sequences, and many
-at once. What it answers guides what is sent next. Each finding is shown again on a fresh server, made as small as it
+at once. What it answers guides what is sent next. Each finding is reproduced on a fresh server, made as small as it
 gets, and written to a file that 'teasel repro' takes.
 
 Tools that may change something that outlives the server are not called unless --allow names them; --dry-run shows

@@ -62,7 +62,7 @@ reads standard input, or the file that stands for @@ among its arguments. What A
 a program without any instrumentation is fuzzed blindly, by its exit status and what it writes.
 
 What an input reaches in the program, and what the program compares it with, guides what is tried next. Each finding is
-shown again in a fresh process, made as small as it gets, and written down twice: as a file that 'teasel repro' takes, and
+reproduced in a fresh process, made as small as it gets, and written down twice: as a file that 'teasel repro' takes, and
 under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 		Example: `  teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness
   teasel native -- ./harness

@@ -15,7 +15,7 @@ func netMutator(m *model.Model, d *mutate.Dictionary) *dialogue.Mutator {
 	return &dialogue.Mutator{Model: m, Dictionary: d}
 }
 
-// absolutePath is where a file is, whatever folder a finding is shown again from.
+// absolutePath is where a file is, whatever folder a finding is reproduced from.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full

@@ -79,7 +79,7 @@ func notOpened(err error) error {
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	x := &f.Finding
 	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, report.Line(x.Rule), report.Line(x.Subject), report.Line(x.Message))
-	fmt.Fprintf(w, "shown %d of %d times, seen %d times, first at execution %d of worker %d with seed %d\n", x.Stable, x.Tries, x.Occurrences, x.Execution, x.Worker, f.Seed)
+	fmt.Fprintf(w, "reproduced %d of %d times, seen %d times, first at execution %d of worker %d with seed %d\n", x.Stable, x.Tries, x.Occurrences, x.Execution, x.Worker, f.Seed)
 	if x.Detail != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
 	}
@@ -130,7 +130,7 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	for _, f := range s.Findings {
 		flaky := ""
 		if !f.Confirmed() {
-			flaky = fmt.Sprintf(" (flaky: shown %d of %d times)", f.Stable, f.Tries)
+			flaky = fmt.Sprintf(" (flaky: reproduced %d of %d times)", f.Stable, f.Tries)
 		}
 		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), flaky, report.Line(f.Message),
 			report.Quote(dir.FindingPath(f.ID())))
