@@ -21,6 +21,10 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			p.publish(in)
 			return
 		}
+		if _, ok := q.mut.(Joiner[T]); !ok { // nothing can mask it
+			p.publish(in)
+			p.class = classMinimize
+		}
 		p.simplify(in, budget)
 	}
 	return j
@@ -155,7 +159,7 @@ func (p *reproducer[T]) publish(in T) {
 // simplify minimises a finding in slices. Candidates run on the target as it is; after each slice the simplest one is verified on a
 // fresh target, and published. If that does not reproduce the finding, all candidates from then on run on a fresh target.
 func (p *reproducer[T]) simplify(in T, budget int) {
-	always, published := false, false
+	always, published := false, p.r.version > 0
 	for {
 		slice := min(budget, minimizeSlice)
 		simple, done := p.slice(in, &slice, always)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
@@ -34,6 +35,10 @@ func texts(lines []string) (steps []Step) {
 	return steps
 }
 
+// toolLooks is how often a tool has to give the same answer before garbage for another answer after it to mean something: many
+// draw lots, such as a die, and there are campaigns of a million calls.
+const toolLooks = 6
+
 func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 	probe := func(name string, look []Step, garbage ...Step) {
 		emit(name, shared(CheckSameAfterGarbage, slices.Concat(look, look, garbage, look)...))
@@ -52,7 +57,8 @@ func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 		for _, arguments := range t.broken[:min(8, len(t.broken))] {
 			garbage = append(garbage, send(t.callWith(arguments)))
 		}
-		probe(t.Name, []Step{send(t.call())}, garbage...)
+		look := []Step{send(t.call())}
+		emit(t.Name, shared(CheckSameAfterGarbage, slices.Concat(slices.Repeat(look, toolLooks), garbage, look)...))
 	}
 }
 
@@ -67,11 +73,15 @@ func checkFirstGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 	if len(look) == 0 {
 		return
 	}
+	looks := 2
+	if slices.ContainsFunc(look, func(s Step) bool { return bytes.Contains(s.Line, []byte("tools/call")) }) {
+		looks = toolLooks
+	}
 	for _, g := range []struct {
 		name  string
 		lines []string
 	}{{"broken lines first", brokenGarbage}, {"no messages first", invalidGarbage}, {"refused messages first", harmlessGarbage}} {
-		emit(g.name, fresh(CheckSameAfterGarbage, slices.Concat(begin, look, look, texts(g.lines), look)...))
+		emit(g.name, fresh(CheckSameAfterGarbage, slices.Concat(begin, slices.Repeat(look, looks), texts(g.lines), look)...))
 	}
 }
 

@@ -326,17 +326,22 @@ func sameButTime(x, y *mutate.JSON) bool {
 func (j *judge) afterGarbage() {
 	for last := len(j.t.Script.Steps) - 1; last >= 3; last-- {
 		before := j.equalBefore(last)
-		if len(before) < 2 {
+		times := 2
+		if m := j.single(last); m != nil && m.Message.Method == "tools/call" {
+			times = toolLooks
+		}
+		if len(before) < times {
 			continue
 		}
-		before = before[len(before)-2:]
-		if same, ok := j.exactly(before[0], before[1]); !ok || !same {
+		before = before[len(before)-times:]
+		latest := before[times-1]
+		if slices.ContainsFunc(before, func(i int) bool { same, ok := j.exactly(i, latest); return !ok || !same }) {
 			continue
 		}
-		if same, answered := j.exactly(before[1], last); !answered || same {
+		if same, answered := j.exactly(latest, last); !answered || same {
 			continue
 		}
-		useless, ok := j.useless(before[1]+1, last)
+		useless, ok := j.useless(latest+1, last)
 		if !ok || useless == 0 {
 			continue
 		}
@@ -346,7 +351,7 @@ func (j *judge) afterGarbage() {
 		}
 		j.report(RuleSameAfterGarbage, j.subject(sent), "", fmt.Sprintf(
 			"%s was answered with %s after %d lines that were of no use, and with %s before them.",
-			cut(sent.Raw, 160), cut(j.answer(sent).Raw, 160), useless, cut(j.answer(j.single(before[1])).Raw, 160)))
+			cut(sent.Raw, 160), cut(j.answer(sent).Raw, 160), useless, cut(j.answer(j.single(latest)).Raw, 160)))
 		return
 	}
 }

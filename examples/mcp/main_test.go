@@ -36,7 +36,7 @@ func target(t *testing.T) mcp.Target {
 
 func TestFuzz(t *testing.T) {
 	var out bytes.Buffer
-	if err := fuzz(t.Context(), target(t), 1000, &out); err != nil {
+	if err := fuzz(t.Context(), target(t), 4000, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -24,7 +24,7 @@ func TestPuzzles(t *testing.T) {
 		{"FuzzText", 20_000, "solved"},
 		{"FuzzChecksum", 200_000, "solved"},
 		{"FuzzTwo", 50_000, "solved"},
-		{"FuzzTwoTexts", 200_000, "solved"},
+		{"FuzzTwoTexts", 1_000_000, "solved"},
 		{"FuzzNothing", 50_000, ""},
 	} {
 		for seed := range seeds {

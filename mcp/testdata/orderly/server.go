@@ -153,7 +153,7 @@ func (s *server) line(line []byte) {
 	case !asked && m["method"] != nil:
 		s.notified(method, objectOf(m["params"]))
 		return
-	case m["jsonrpc"] == nil || string(m["jsonrpc"]) != `"2.0"`:
+	case m["jsonrpc"] == nil || !isTwo(m["jsonrpc"]):
 		s.refuse(id, codeInvalid, `jsonrpc is "2.0"`)
 		return
 	case !named || m["result"] != nil || m["error"] != nil:
@@ -453,4 +453,10 @@ func (s *server) getPrompt(params fields) (any, *failure) {
 		return object{"messages": []object{{"role": "user", "content": object{"type": "text", "text": "Please review it."}}}}, nil
 	}
 	return nil, &failure{codeParams, "unknown prompt"}
+}
+
+// isTwo reports whether a value is the text 2.0, however it is written.
+func isTwo(raw json.RawMessage) bool {
+	version, ok := text(raw)
+	return ok && version == "2.0"
 }

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	uint64_t size;
 	if (n < 9 || d[0] != 'M') return 0;
 	memcpy(&size, d + 1, sizeof size);
-	size = size / ((uint64_t)3 << 30) % 5 * ((uint64_t)3 << 30); // less would be allowed, and takes the sanitizer a second
+	size = size >> 31 & 1 ? (uint64_t)5 << 29 : 0; // the sanitizer takes a second for much more, and less is allowed
 	volatile char *p = malloc(size);
 	if (p && size) *p = 1;
 	free((void *)p);
