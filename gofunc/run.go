@@ -21,11 +21,10 @@ type runner struct {
 	next    func() (struct{}, bool)
 	stop    func()
 
-	in      unsafe.Pointer // of the present call
-	ended   bool           // it returned
-	text    string         // what it panicked with; "": it did not
-	skipped bool           // it ended its goroutine without a failure
-	goexit  bool
+	in     unsafe.Pointer // of the present call
+	ended  bool           // it returned
+	text   string         // what it panicked with; "": it did not
+	goexit bool
 }
 
 // sessionRuns is how many inputs a testing.T serves at most: it keeps what they log.

@@ -3,7 +3,6 @@ package netproto
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/netproto/conn"
@@ -57,7 +56,7 @@ func (t Target) Inspect(ctx context.Context) (Server, error) {
 		}
 	}
 	if len(t.Command) > 0 && !s.Own {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the command names its port: only one worker can fuzz it (write {port} for the port to have more)"))
+		s.Warnings = append(s.Warnings, "the command names its port: only one worker can fuzz it (write {port} for the port to have more)")
 	}
 	if len(t.Command) == 0 {
 		s.Warnings = append(s.Warnings, "without a command the server can be neither watched nor started again: coverage, hangs and leaks are not seen, and findings are confirmed on the server as it is")

@@ -56,7 +56,7 @@ func (p packet) bytes(t *testing.T) []byte {
 func written(t *testing.T, ng bool, packets []packet) string {
 	t.Helper()
 	var b bytes.Buffer
-	put := func(gopacket.CaptureInfo, []byte) error { return nil }
+	var put func(gopacket.CaptureInfo, []byte) error
 	if ng {
 		w, err := pcapgo.NewNgWriter(&b, layers.LinkTypeEthernet)
 		if err != nil {

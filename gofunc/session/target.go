@@ -18,7 +18,7 @@ type full interface {
 // Target is a target whose executors take turns with those of others.
 type Target struct {
 	Target teasel.Target[[]byte]
-	Share   *Share
+	Share  *Share
 }
 
 var _ teasel.Target[[]byte] = Target{}

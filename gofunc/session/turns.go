@@ -68,7 +68,7 @@ func (l *Share) Report(e teasel.Event) error {
 
 // turn is one executor's.
 type turn struct {
-	share    *Share
+	share   *Share
 	holds   bool
 	began   time.Time
 	granted chan struct{} // closed when a waiting turn is granted

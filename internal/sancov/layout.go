@@ -128,7 +128,7 @@ type Outcome struct {
 	Status       uint32 // of a forked program, as wait gives it
 	Refused      uint32
 	length       uint32
-	reserved     uint32
+	_            uint32
 }
 
 // FeatureCount is how many features the run has.

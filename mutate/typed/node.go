@@ -44,7 +44,6 @@ type limits struct{ min, max, space float64 }
 
 // info is what every node has.
 type info struct {
-	id    int // within the plan; parts with the same id may replace one another
 	typ   reflect.Type
 	list  reflect.Type // of slices of it
 	size  uintptr

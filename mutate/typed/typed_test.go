@@ -35,7 +35,7 @@ func (g group) area() float64   { return 0 }
 type tree struct {
 	Left, Right *tree
 	Value       int32
-	hidden      int
+	hidden      int //lint:ignore U1000 it is there to be left alone
 }
 
 type order struct {

@@ -49,7 +49,6 @@ type Mutator struct {
 	allowed map[*model.Field]bool
 	samples []*Dialogue // one message each, by the order of the model
 	scratch model.Tree
-	other   model.Tree
 	nodes   []int
 	buf     []byte
 }

@@ -186,13 +186,6 @@ func (l *loader) text(n *yaml.Node, path string) string {
 	return n.Value
 }
 
-func (l *loader) texts(n *yaml.Node, path string) (out []string) {
-	for _, c := range list(n) {
-		out = append(out, l.text(c, path))
-	}
-	return out
-}
-
 func (l *loader) flag(n *yaml.Node, path string, otherwise bool) bool {
 	if n == nil {
 		return otherwise
