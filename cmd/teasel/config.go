@@ -77,6 +77,8 @@ type netConfig struct {
 	Reset       *string  `toml:"reset"`
 	Health      *string  `toml:"health"`
 	Strict      *bool    `toml:"strict"`
+	Order       *string  `toml:"order"`
+	State       *string  `toml:"state"`
 }
 
 // nativeConfig holds the flags of teasel native, and the program.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -36,6 +37,8 @@ type netOptions struct {
 	Reset       string        `json:"reset,omitempty"`
 	Health      string        `json:"health,omitempty"`
 	Strict      bool          `json:"strict,omitempty"`
+	Order       string        `json:"order,omitempty"`
+	State       string        `json:"state,omitempty"`
 }
 
 // netTarget is what a finding's file says of its server: all that it takes to start it again.
@@ -68,7 +71,7 @@ The command behind -- starts the server. In it, and in --connect, {port} stands 
 a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is ever sent to
 another address than the one that --connect names.
 
-A server that was built with 'teasel cc' or AFL++'s compilers says what a dialogue reaches in it. Of any other the states and
+A server that was built with AFL++'s compilers says what a dialogue reaches in it. Of any other the states and
 the kinds of its responses guide what is tried next.`,
 		Example: `  teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}
   teasel net --model mqtt.yaml --connect 127.0.0.1:{port} -- ./mosquitto -c mosquitto.conf -p {port}
@@ -96,6 +99,8 @@ the kinds of its responses guide what is tried next.`,
 	f.Uint64Var(&o.Restart, "restart-every", 0, "dialogues after which the server is started anew; 0: only when it has to be")
 	f.StringVar(&o.Reset, "reset", "", "command that makes the server as it was in the beginning, in place of starting it anew")
 	f.StringVar(&o.Health, "health", "", "command that ends with status 0 while the server is well")
+	f.StringVar(&o.Order, "order", "", "state to work on next: rare, unvisited, breadth, depth, targeted (default rare; needs a model with states to be of use)")
+	f.StringVar(&o.State, "state", "", "state that is to be reached and worked on, as the model names it; implies --order targeted")
 	f.BoolVar(&o.Strict, "strict", false, "a response that breaks the model is a finding")
 	return cmd
 }
@@ -197,6 +202,10 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 		nt.Keep, target.Keep = o.Keep, o.Keep
 	}
 	target.Restart = o.Restart
+	schedulers, err := o.schedulers(target.Model)
+	if err != nil {
+		return nil, err
+	}
 	dictionary, err := loadDictionaries(newDictionary(), o.Dict, stderr)
 	if err != nil {
 		return nil, err
@@ -212,10 +221,37 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	}
 	p.options, p.rules, p.severity = &o.options, netproto.Rules(), o.Severity
 	p.campaign = netproto.Campaign(target, netMutator(target.Model, dictionary))
+	if schedulers != nil {
+		p.campaign.NewScheduler = schedulers
+	}
 	profile, _ := netproto.ParseProfile(o.profileName()) // was tried when the campaign was begun
 	p.campaign.MinimizeRuns = profile.Minimize
 	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
 	return p, p.describe(o, nt)
+}
+
+// schedulers returns what makes schedulers of the order that the user wants; nil: the user does not say.
+func (o *netOptions) schedulers(m *model.Model) (func() teasel.Scheduler, error) {
+	s := dialogue.Selection{Model: m, State: o.State}
+	switch {
+	case o.State == "" && o.Order == "":
+		return nil, nil
+	case o.State != "" && o.Order == "":
+		s.Order = dialogue.Targeted
+	default:
+		i := slices.IndexFunc(dialogue.Orders(), func(d dialogue.Order) bool { return d.String() == o.Order })
+		if i < 0 {
+			return nil, usage("for example --order depth", "--order %s: expected rare, unvisited, breadth, depth or targeted", o.Order)
+		}
+		s.Order = dialogue.Orders()[i]
+	}
+	if (s.Order == dialogue.Targeted) != (o.State != "") {
+		return nil, usage("for example --state connected", "--order targeted and --state go together")
+	}
+	if o.State != "" && (m == nil || !slices.ContainsFunc(m.States, func(st *model.State) bool { return st.Name == o.State })) {
+		return nil, usage("'teasel net check MODEL' lists the states", "--state %s: the model has no such state", o.State)
+	}
+	return s.NewScheduler, nil
 }
 
 // loadSeeds gathers the inputs to begin with.
