@@ -225,16 +225,29 @@ func (w *Worker[T]) land(ctx context.Context) error {
 	if w.flying == nil {
 		return nil
 	}
-	err := w.await(ctx)
+	if err := w.await(ctx); err != nil {
+		return err
+	}
 	b := w.flying
 	w.flying = nil
-	if err == nil {
-		err = w.late(ctx)
-	}
-	if err != nil {
+	if err := w.late(ctx); err != nil {
 		return err
 	}
 	return w.receive(ctx, b)
+}
+
+// salvage waits for the batch that runs, when the worker ends without executing anything more, and judges what came back of it.
+func (w *Worker[T]) salvage(ctx context.Context) error {
+	b := w.flying
+	if b == nil {
+		return nil
+	}
+	_ = w.await(ctx) // a failure has ended the worker already, or ends it now
+	w.flying, w.judged = nil, b
+	before := w.executions
+	_, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
+	w.credit(b, before)
+	return err
 }
 
 // receive judges a batch that is back. If no other runs, it also runs what is left of it and looks after the jobs.

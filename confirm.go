@@ -103,14 +103,15 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 }
 
 // reproduce tries an input several times and sets Stable and Tries. All but the last try are made on the target as it is, since
-// a start may take long, and on a fresh one where that does not do; the last one is made on a fresh target. The first try has all
-// the time that there is: a time limit is seldom reached by chance. If the finding has not been reproduced on a
+// a start may take long, and on a fresh one where that does not do; the last one is made on a fresh target. Until a try has
+// reproduced the finding each has all the time that there is: what is only slow looks like a hang otherwise. After that a part of
+// it is enough, since a time limit is seldom reached by chance. If the finding has not been reproduced on a
 // fresh target, it needs what the target had run before. another says that there is another input to try then.
 func (p *reproducer[T]) reproduce(in T, another bool) bool {
 	p.afresh = false
 	stable := 0
 	for i := range p.tries {
-		ok := p.shows(in, i == p.tries-1, i > 0)
+		ok := p.shows(in, i == p.tries-1, stable > 0)
 		if !ok && !(p.joined && p.q.timed && p.obs.Elapsed > slowHistory) { // it may need a target that nothing has run on, or more time
 			ok = p.shows(in, true, false)
 		}

@@ -62,16 +62,16 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 			return lost, err
 		}
 		end := min(len(ins), at+r.size)
-		n, err := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
-		if err != nil {
-			return lost, fmt.Errorf("executing: %w", err)
-		}
-		if n < 1 {
-			return lost, errNothing
-		}
-		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n])
-		if lost = lost || l; err != nil {
+		n, failure := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
+		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n]) // what ran before a failure of ours has been seen
+		lost = lost || l
+		switch {
+		case failure != nil:
+			return lost, errors.Join(fmt.Errorf("executing: %w", failure), err)
+		case err != nil:
 			return lost, err
+		case n < 1:
+			return lost, errNothing
 		}
 		at += n
 	}

@@ -418,6 +418,7 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 			err = e
 		}
 	}
+	err = errors.Join(err, w.salvage(context.WithoutCancel(ctx)))
 	if w.behind != nil {
 		behind := w.behind
 		w.behind = nil // what comes up from now on is the worker's

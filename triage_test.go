@@ -342,3 +342,25 @@ func (s sortOf) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observ
 	}
 	return len(ins), nil
 }
+
+// hurried is a target that seems to hang of nearly everything when an execution has little time, and once when it has all.
+type hurried struct{ hung bool }
+
+func (h *hurried) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return h, nil }
+func (h *hurried) Close() error                                                       { return nil }
+func (h *hurried) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	if o.Exit = teasel.ExitOK; len(in) > 0 && (o.Ask.Quick || !h.hung) {
+		h.hung = true
+		o.Exit, o.Detail = teasel.ExitHang, "no end"
+	}
+	return nil
+}
+
+// Tries that had little time do not make a finding of what no try with all the time has reproduced.
+func TestQuickTriesProveNothing(t *testing.T) {
+	c := bytesCampaign(&hurried{})
+	c.Runs = 200
+	if s, err := c.Run(t.Context()); err != nil || len(s.Findings) > 0 {
+		t.Errorf("findings %+v, %v", s.Findings, err)
+	}
+}

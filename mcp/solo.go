@@ -84,9 +84,9 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 	s := r.server
 	switch {
 	case s.eof && r.alone.obs.Ask.Quick:
-		return e.watch(ctx, r, r.limit, never)
+		return e.watchEnd(ctx, r, r.limit)
 	case s.eof: // it may still be loading
-		return e.watch(ctx, r, max(r.limit, e.soon()), never)
+		return e.watchEnd(ctx, r, max(r.limit, e.soon()))
 	case r.patient && r.alone.dangles():
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
 	case r.patient && r.alone.in.Start == Shared && e.mayOutlast(r.alone):
@@ -95,6 +95,17 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 		return e.outlast(ctx, r)
 	}
 	return fateFine, nil
+}
+
+// watchEnd waits for a server whose input has ended to exit. One that has work to do, and perhaps no processor to do it on, gets
+// the limit a few times.
+func (e *executor) watchEnd(ctx context.Context, r *round, limit time.Duration) (f fate, err error) {
+	for range maxLimits {
+		if f, err = e.watch(ctx, r, limit, never); f != fateFine || err != nil || !r.server.busy() {
+			break
+		}
+	}
+	return f, err
 }
 
 // mayOutlast reports whether the server may still die of a script that it has answered: a server has just died so and the
