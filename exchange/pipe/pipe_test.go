@@ -49,7 +49,10 @@ func work() error {
 	case "die":
 		os.Exit(7)
 	case "freeze":
-		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+			return err
+		}
+		time.Sleep(time.Minute) // another thread may be the one that takes the signal, a moment later
 	}
 	if _, err := x.Sync(context.Background(), teasel.News{Executions: 5, Leaving: true}); err != nil {
 		return err
