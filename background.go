@@ -12,15 +12,16 @@ import (
 
 // background reproduces and minimises findings on an executor of its own while its worker fuzzes. Among the jobs that wait it
 // steps the one that has taken the least time so far: a quick finding is confirmed at once, however many slow ones
-// there are, and no finding waits for the minimising of another. When a job ends is the clock's doing, so there is none where runs
-// are counted.
+// there are, and no finding waits for the minimising of another. Where runs are counted there is no background, because the clock
+// decides when its jobs end.
 type background[T any] struct {
 	runner[T]
 	opened  bool
 	ready   atomic.Bool // there is something to collect
 	cancel  context.CancelFunc
 	done    chan struct{}
-	arrived *sync.Cond // signals mu: there are jobs, or it is to end
+	timer   *time.Timer // that ends the time which finish has given
+	arrived *sync.Cond  // signals mu: there are jobs, or it is to end
 
 	mu      sync.Mutex
 	inbox   []*job[T]
@@ -29,10 +30,10 @@ type background[T any] struct {
 	until   time.Time // when to end; zero: not yet
 	ended   bool
 
-	jobs     []*job[T] // owned by its goroutine, as are all below
-	current  *job[T]
-	suspects []suspect[T]
-	seen     map[string]bool // findings that came up beside the one that was looked for
+	jobs    []*job[T] // owned by its goroutine, as are all below
+	current *job[T]
+	extras  []extra[T]
+	seen    map[string]bool // findings that came up beside the one that was looked for
 }
 
 // report is what has become of a job since the last one.
@@ -41,15 +42,15 @@ type report[T any] struct {
 	finding    Finding // a copy of the job's
 	ended      bool
 	improved   bool // finding is to be published
-	suspects   []suspect[T]
+	extras     []extra[T]
 	executions uint64
 	class      class
 	err        error
 	failed     bool // the executor could not be opened: err says why, and the worker takes the job
 }
 
-// suspect is a finding that came up beside the one that was looked for.
-type suspect[T any] struct {
+// extra is a finding that came up beside the one that was looked for.
+type extra[T any] struct {
 	in      T
 	history []T
 	finding Finding
@@ -95,15 +96,19 @@ func (b *background[T]) collect() []report[T] {
 	return rs
 }
 
-// finish lets the background go on for a time, and waits until all of its jobs have ended and its executor is closed.
-func (b *background[T]) finish(grace time.Duration) []report[T] {
+// finish lets the background go on for a time.
+func (b *background[T]) finish(grace time.Duration) {
 	b.mu.Lock()
 	b.until = time.Now().Add(grace)
 	b.arrived.Signal()
 	b.mu.Unlock()
-	t := time.AfterFunc(grace, b.cancel)
+	b.timer = time.AfterFunc(grace, b.cancel)
+}
+
+// wait returns what has become of jobs when all of them have ended and the executor is closed. It is called after finish.
+func (b *background[T]) wait() []report[T] {
 	<-b.done
-	t.Stop()
+	b.timer.Stop()
 	b.cancel()
 	return b.collect()
 }
@@ -140,9 +145,12 @@ func (b *background[T]) loop(ctx context.Context, c *Campaign[T], number int) {
 				return
 			}
 			b.runner, b.opened = newRunner(c, ex), true
-			b.judge = b.suspect
+			b.judge = b.observed
 		}
 		err = b.turn(ctx)
+	}
+	if ctx.Err() != nil {
+		err = nil // the time for it is over
 	}
 	b.end(err)
 }
@@ -170,7 +178,7 @@ func (b *background[T]) turn(ctx context.Context) (err error) {
 		}
 		return int(x.seq) - int(y.seq)
 	})
-	b.current, b.suspects = j, nil
+	b.current, b.extras = j, nil
 	q := requester[T]{mut: b.mut, codec: b.codec, width: b.size, timed: true}
 	r := report[T]{job: j, class: j.request.class}
 	if !j.started() {
@@ -187,8 +195,8 @@ func (b *background[T]) turn(ctx context.Context) (err error) {
 	if j.ended {
 		b.jobs = slices.DeleteFunc(b.jobs, func(o *job[T]) bool { return o == j })
 	}
-	r.suspects, r.ended, r.finding, r.improved = b.suspects, j.ended, j.finding, j.version != j.published
-	if r.ended || r.improved || len(r.suspects) > 0 || r.executions > 0 {
+	r.extras, r.ended, r.finding, r.improved = b.extras, j.ended, j.finding, j.version != j.published
+	if r.ended || r.improved || len(r.extras) > 0 || r.executions > 0 {
 		j.published = j.version
 		b.report(r)
 	}
@@ -197,9 +205,6 @@ func (b *background[T]) turn(ctx context.Context) (err error) {
 
 // end stops the jobs that are left, here where they were started, and closes the executor.
 func (b *background[T]) end(err error) {
-	if errors.Is(err, context.Canceled) {
-		err = nil // the time for it is over
-	}
 	if b.opened {
 		err = errors.Join(err, b.ex.Close())
 	}
@@ -218,13 +223,13 @@ func (b *background[T]) end(err error) {
 	b.jobs = nil
 }
 
-// suspect judges an observation: what is found beside the finding that is looked for goes to the worker.
-func (b *background[T]) suspect(_ context.Context, _ int, in T, o *Observation) error {
+// observed judges an observation: what is found beside the finding that is looked for goes to the worker.
+func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation) error {
 	o.findings = detect(b.dets, o)
 	for i := range o.findings {
 		f := &o.findings[i]
 		id := f.ID()
-		if id != b.request.id && (b.seen[id] || len(b.seen) >= maxKnown) {
+		if id != b.request.id && (o.hasty() || b.seen[id] || len(b.seen) >= maxKnown) {
 			f.Describe = nil
 			continue
 		}
@@ -238,11 +243,11 @@ func (b *background[T]) suspect(_ context.Context, _ int, in T, o *Observation) 
 			return err
 		}
 		f.Original = data
-		s := suspect[T]{in: own, finding: *f, parent: b.current.parent, stage: b.current.stage}
+		s := extra[T]{in: own, finding: *f, parent: b.current.parent, stage: b.current.stage}
 		if b.past != nil {
 			s.history = b.past.History(o)
 		}
-		b.suspects = append(b.suspects, s)
+		b.extras = append(b.extras, s)
 	}
 	return nil
 }

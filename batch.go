@@ -11,8 +11,8 @@ type origin[T any] struct {
 	stage  int          // index in Worker.stages
 }
 
-// batch is a batch of inputs that stages have made, and what came of them. A worker without a [Pipeliner] has one; with one it
-// has three: one runs, the one before it is judged, the next is filled.
+// batch is a batch of inputs that stages have made, and what came of them. A worker has one batch or, with a [Pipeliner], three
+// batches: one runs, the one before it is judged, the next is filled.
 type batch[T any] struct {
 	ins     []T // whose memory is used again
 	obs     []Observation
@@ -122,7 +122,7 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 		return err
 	}
 	if lost {
-		if err := w.bisect(b); err != nil {
+		if err := w.bisect(b.ins[:b.n], b.obs[:b.n]); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (w *Worker[T]) credit(b *batch[T], before uint64) {
 	for k := range b.origins {
 		end := b.n
 		if k+1 < len(b.origins) {
-			end = b.origins[k+1].from
+			end = min(b.origins[k+1].from, b.n)
 		}
 		n := uint64(0)
 		for i := b.origins[k].from; i < end; i++ {
@@ -192,7 +192,7 @@ func (w *Worker[T]) launch(ctx context.Context, b *batch[T]) error {
 	w.filling.origins = w.filling.origins[:0]
 	w.flying = b
 	if err := w.pipe.Submit(ctx, b.ins[:b.n], b.obs[:b.n]); err != nil {
-		w.flying = nil
+		w.flying, w.collected = before, before != nil // which is judged at the end
 		return fmt.Errorf("executing: %w", err)
 	}
 	if before == nil {
@@ -262,7 +262,7 @@ func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
 	}
 	w.credit(b, before)
 	if err == nil && lost {
-		err = w.bisect(b)
+		err = w.bisect(b.ins[:b.n], b.obs[:b.n])
 	}
 	if err != nil {
 		return err
@@ -289,6 +289,7 @@ func (w *Worker[T]) late(ctx context.Context) error {
 			break
 		}
 		w.executions += uint64(o.Runs)
+		w.cost += uint64(o.Runs) + price(&o)
 		w.stages[w.row(rowLate)].Executions += uint64(o.Runs)
 		if err := w.judgeLate(ctx, in, &o); err != nil {
 			return err

@@ -6,10 +6,9 @@ import "slices"
 // runs on a fresh target, for what ran before shares the blame otherwise; a part that is lost again is halved. The faults
 // that come up are judged by the worker like all others, and so is what the innocent inputs show. If no input does it alone, the last
 // is tried together with what the target had run before, if the mutator can join; else the death is reported as unconfirmed.
-func bisectJob[T any](ins []T, froms []origin[T], before []T, worker int) *job[T] {
+func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding) *job[T] {
 	j := &job[T]{name: "bisect", urgency: int(SeverityInvalid)}
-	j.result = result[T]{outcome: outcomeUnconfirmed, finding: Finding{Rule: "lost", Severity: Low, Subject: "target",
-		Message: "the target died, and no input that it had run reproduces that", Tries: 1, Worker: worker}}
+	j.result = result[T]{outcome: outcomeUnconfirmed, finding: f}
 	j.request.class = classBisect
 	j.run = func(q *requester[T], r *result[T]) {
 		blamed := false
@@ -18,7 +17,9 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, worker int) *job[T
 			alone := len(ins) == 1
 			for _, o := range q.do(request[T]{ins: ins, ask: Ask{Quick: true}, class: classBisect, fresh: true, alone: alone}) {
 				lost = lost || o.Exit == ExitLost
-				blamed = blamed || o.Exit != ExitLost && o.failed()
+				if o.Exit != ExitLost && o.failed() && !o.hasty() { // the fault has a job of its own
+					blamed, r.outcome = true, outcomeDropped
+				}
 			}
 			return lost
 		}
@@ -44,9 +45,7 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, worker int) *job[T
 				run([]T{long}, froms[last:])
 			}
 		}
-		if blamed {
-			r.outcome = outcomeDropped // the fault has a job of its own
-		}
+		r.finding.Tries, r.finding.Message = 1, "the target died, and no input that it had run reproduces that"
 	}
 	return j
 }

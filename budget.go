@@ -16,7 +16,7 @@ const (
 
 var classNames = [classes]string{"calibrate", "bisect", "confirm", "minimize"}
 
-// shares say what part of a worker's work a class may take, one in so many; 0: all of it. Keeping comes before everything:
+// shares say what part of a worker's work a class may take, at most one part in n; 0: no limit. Keeping comes before everything:
 // novelty dries up by itself. A worker with a background executor confirms and minimises there, and no share applies.
 var shares = [classes]uint64{
 	classKeep:     0,
@@ -61,7 +61,7 @@ const (
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored
 	maxKnown      = 1 << 14 // distinct findings that a worker tells apart; a detector whose findings never repeat would fill the memory
-	maxBisects    = 8       // bisections in the queue, beyond which a death is only counted: one that has a cause comes again
+	maxBisects    = 8       // bisections in the queue, beyond which a death is not looked into: one that has a cause comes again
 	maxFallback   = 256     // seeds that are mutated while no input shows a feature
 	unstableTimes = 4       // calibrations in which a feature did not recur, after which it is ignored in the whole campaign
 )

@@ -46,8 +46,10 @@ func (c *Campaign[T]) check() error {
 	if c.Target == nil || c.Mutator == nil && c.NewMutator == nil || c.Codec == nil {
 		return errors.New("checking campaign: Target, Codec, and Mutator or NewMutator must be set")
 	}
-	if _, undoes := c.Mutator.(Undoer[T]); undoes && c.NewMutator == nil && (c.Workers > 1 || c.Background && c.Runs == 0) {
-		return errors.New("checking campaign: a mutator that can undo has state: set NewMutator for more than one worker, or for a background executor")
+	_, undoes := c.Mutator.(Undoer[T])
+	_, indexes := c.Mutator.(Indexer[T])
+	if (undoes || indexes) && c.NewMutator == nil && (c.Workers > 1 || c.Background && c.Runs == 0) {
+		return errors.New("checking campaign: a mutator that can undo or has an index has state: set NewMutator for more than one worker, or for a background executor")
 	}
 	return nil
 }
@@ -140,7 +142,6 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 	var workers, clock sync.WaitGroup
 	clock.Go(func() { errs[n] = c.tick(ticks, h) })
 	for i := range n {
-		x := h.Join()
 		share := c.Runs / uint64(n)
 		if uint64(i) < c.Runs%uint64(n) {
 			share++
@@ -148,6 +149,7 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 		if c.Runs > 0 && share == 0 {
 			continue
 		}
+		x := h.Join()
 		workers.Go(func() {
 			if errs[i] = c.work(ctx, x, i, share); errs[i] != nil {
 				h.Stop("failed")

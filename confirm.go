@@ -13,6 +13,7 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 		}
 		in, ok := p.confirm(in, history)
 		if !ok {
+			r.finding.Tries = tries
 			return
 		}
 		if r.finding.Stable < r.finding.Tries { // it is not minimised: of a candidate, failing to reproduce proves nothing
@@ -128,10 +129,10 @@ func (p *reproducer[T]) reproduce(in T, another bool) bool {
 	if !p.afresh {
 		stable = 0
 	}
-	f := &p.r.finding
-	if f.Stable, f.Tries = stable, p.tries; stable == 0 {
+	if stable == 0 { // it is not known yet whether another input does it
 		return false
 	}
+	p.r.finding.Stable, p.r.finding.Tries = stable, p.tries
 	p.r.outcome = outcomeFound
 	p.keep(in)
 	return true

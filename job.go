@@ -46,7 +46,6 @@ type result[T any] struct {
 	in       T       // kept
 	data     []byte
 	obs      Observation
-	late     bool      // kept as it was observed, see [Pipeliner]
 	unstable []Feature // that did not recur
 }
 

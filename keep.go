@@ -78,7 +78,7 @@ func (w *Worker[T]) keepJob(q *requester[T], r *result[T], seed bool) {
 	if w.holds(r.data) || !w.pool.Wants(&r.obs, w.mut.Complexity(r.in)) { // something as good was kept since then
 		return
 	}
-	if w.c.Calibrate > 0 && !r.late {
+	if w.c.Calibrate > 0 {
 		if !w.calibrate(q, r) {
 			return
 		}
@@ -92,10 +92,10 @@ func (w *Worker[T]) keepJob(q *requester[T], r *result[T], seed bool) {
 	if !w.pool.Wants(&r.obs, w.mut.Complexity(r.in)) {
 		return
 	}
+	r.outcome = outcomeKept
 	if seed && r.obs.Trace != 0 && len(r.obs.Features) > 0 && !r.obs.Expensive {
 		w.trim(q, r)
 	}
-	r.outcome = outcomeKept
 }
 
 // calibrate runs an input again and leaves out what does not recur. False: it does not end well every time, and is not kept.
@@ -205,7 +205,8 @@ func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
 // finishKeep adds the testcase of a job that has ended.
 func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
 	w.release(j.promised, j.weight)
-	for _, f := range j.unstable {
+	slices.Sort(j.unstable)
+	for _, f := range slices.Compact(j.unstable) { // once for each calibration
 		if w.unstable[f]++; w.unstable[f] == unstableTimes {
 			w.news.Unstable = append(w.news.Unstable, f)
 		}

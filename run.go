@@ -17,7 +17,7 @@ const slowRun = time.Millisecond
 // runner executes inputs on one executor. A worker has one, and so has its background.
 type runner[T any] struct {
 	ex    Executor[T]
-	batch BatchExecutor[T] // optional abilities of the executor; nil: it has them not
+	batch BatchExecutor[T] // optional abilities of the executor; nil: not supported
 	reset Resetter
 	past  Historian[T]
 	mut   Mutator[T]
@@ -29,6 +29,7 @@ type runner[T any] struct {
 	judge   func(ctx context.Context, i int, in T, o *Observation) error
 	request *request[T] // that is executed; nil: what a stage has made
 
+	calls      uint64 // of Exec
 	executions uint64
 	cost       uint64 // of these, see price
 	clean      bool   // nothing has run since the last reset
@@ -81,7 +82,7 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 // single runs inputs one by one.
 func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) error {
 	for i := range ins {
-		if r.slow || r.executions%contextRuns == 0 {
+		if r.calls++; r.slow || r.calls%contextRuns == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

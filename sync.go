@@ -72,6 +72,7 @@ func (w *Worker[T]) accept() error {
 			w.known[e.Finding.ID()] = k
 		}
 		k.open, k.done = true, false
+		k.again += e.Finding.Occurrences
 		j := w.findJob(in, history, e.Finding)
 		j.errand, j.stage = e.ID, w.row(rowSeeds)
 		w.queue.add(j)

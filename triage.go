@@ -3,21 +3,20 @@ package teasel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"time"
 )
 
 // judge looks at an observation while its evidence is good, and starts jobs for what is in it. It never executes anything.
 func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) error {
 	from, quiet := w.originOf(i), o.Ask.Quiet
-	if q := w.request; q != nil {
-		if q.class == classKeep && o.hasty() { // with all the time that it may take, it ends perhaps
-			return nil
-		}
-		quiet = quiet || q.class == classKeep // its features are what the job is about
-	}
+	q := w.request
+	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about
 	o.findings = detect(w.dets, o)
 	for k := range o.findings {
+		if o.hasty() && (q == nil || q.id != o.findings[k].ID()) { // with all the time that it may take, it ends perhaps
+			continue
+		}
 		if err := w.accuse(ctx, in, o, &o.findings[k], from); err != nil {
 			return err
 		}
@@ -62,10 +61,9 @@ func (w *Worker[T]) accuse(ctx context.Context, in T, o *Observation, f *Finding
 	}
 	var history []T
 	if w.past != nil {
-		if err := w.await(ctx); err != nil { // the executor is asked between two batches
-			return err
+		if w.await(ctx) == nil { // the executor is asked between two batches; who lands the batch learns of an error
+			history = w.past.History(o)
 		}
-		history = w.past.History(o)
 	}
 	f.Original = data
 	w.find(own, history, *f, from, o.Expensive || o.Exit == ExitHang || o.Elapsed >= slowFind)
@@ -77,6 +75,10 @@ func (w *Worker[T]) sighted(id string) *sighting {
 	k := w.known[id]
 	if k == nil {
 		if len(w.known) >= maxKnown {
+			if !w.full {
+				w.full = true
+				w.news.Notes = append(w.news.Notes, fmt.Sprintf("%d distinct findings have been seen; further ones are ignored", maxKnown))
+			}
 			return nil
 		}
 		k = &sighting{}
@@ -95,16 +97,16 @@ func (w *Worker[T]) sightings(id string, k *sighting) {
 	}
 }
 
-// find starts a job for a finding that is not known yet. slow says that it takes long to reproduce: then the job always goes to
-// the background, if there is one, and otherwise only while the background has little to do.
+// find starts a job for a finding that is not known yet. If there is a background, it gets all jobs that are slow to reproduce, and
+// the others while it has little to do.
 func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
-	if w.draining {
-		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
-		return
-	}
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
 	w.known[f.ID()].open = true
+	if w.draining {
+		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
+		return
+	}
 	w.queue.number(j)
 	if w.behind == nil || !w.behind.add(j, slow) {
 		w.queue.add(j)
@@ -113,6 +115,9 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool
 
 // findJob returns a job for a finding that was seen with an input.
 func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
+	if f.Original == nil { // another worker has seen it
+		f.Original = f.Input
+	}
 	f.Worker, f.Execution, f.Input, f.Complexity = w.state.Number, w.first+w.made(), f.Original, w.mut.Complexity(in)
 	tries, budget := w.c.Tries, w.c.MinimizeRuns
 	if tries == 0 {
@@ -145,28 +150,32 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	return w.finish(j)
 }
 
-// bisect starts a job for the inputs of a batch that were in flight when the target died.
-func (w *Worker[T]) bisect(b *batch[T]) error {
+// bisect starts a job for the inputs that were in flight when the target died.
+func (w *Worker[T]) bisect(ins []T, obs []Observation) error {
 	if w.queue.len(classBisect) >= maxBisects {
 		return nil
 	}
-	var ins []T
+	var lost, before []T
 	var froms []origin[T]
-	var before []T
-	for i := range b.obs[:b.n] {
-		if b.obs[i].Exit != ExitLost {
+	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.first + w.made(),
+		Message: "the target died, and there was no time to find out of which input"}
+	for i := range obs {
+		if obs[i].Exit != ExitLost {
 			continue
 		}
-		own, _, err := w.own(b.ins[i])
+		own, data, err := w.own(ins[i])
 		if err != nil {
 			return err
 		}
-		ins, froms = append(ins, own), append(froms, b.originOf(i))
+		lost, froms, f.Input, f.Original = append(lost, own), append(froms, w.originOf(i)), data, data
 		if w.past != nil {
-			before = w.past.History(&b.obs[i])
+			before = w.past.History(&obs[i])
 		}
 	}
-	w.queue.add(bisectJob(ins, froms, before, w.state.Number))
+	if w.past == nil { // the others in flight are all that is known of what it had run
+		before = lost[:len(lost)-1]
+	}
+	w.queue.add(bisectJob(lost, froms, before, f))
 	return nil
 }
 
@@ -377,7 +386,8 @@ func (w *Worker[T]) take(reports []report[T]) (err error) {
 	for i := range reports {
 		r := &reports[i]
 		if r.failed { // it confirms by itself
-			if w.behind = nil; err == nil {
+			if w.behind != nil {
+				w.behind = nil
 				w.news.Notes = append(w.news.Notes, r.err.Error())
 			}
 			w.queue.add(r.job)
@@ -386,7 +396,7 @@ func (w *Worker[T]) take(reports []report[T]) (err error) {
 		err = errors.Join(err, r.err)
 		w.aside += r.executions
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
-		for _, s := range r.suspects {
+		for _, s := range r.extras {
 			if k := w.sighted(s.finding.ID()); k != nil && !k.open && !k.done {
 				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage}, false)
 			}
@@ -411,7 +421,7 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if w.limit > 0 && ctx.Err() == nil { // runs are counted, and not time
-		last, grace = ctx, time.Hour
+		last = ctx
 	}
 	if err == nil {
 		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && (ctx.Err() == nil || !errors.Is(e, ctx.Err())) {
@@ -419,16 +429,20 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 		}
 	}
 	err = errors.Join(err, w.salvage(context.WithoutCancel(ctx)))
-	if w.behind != nil {
-		behind := w.behind
-		w.behind = nil // what comes up from now on is the worker's
+	behind := w.behind
+	w.behind = nil // what comes up from now on is the worker's
+	if behind != nil {
 		if err != nil || enough {
 			grace = 0
 		}
-		err = errors.Join(err, w.take(behind.finish(grace)))
+		behind.finish(grace)
 	}
 	if err == nil {
 		err = w.drain(last, enough)
+	}
+	if behind != nil {
+		w.draining = true
+		err = errors.Join(err, w.take(behind.wait()))
 	}
 	for c := range classes {
 		for w.queue.len(c) > 0 {

@@ -1,6 +1,7 @@
 package teasel_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -362,5 +363,84 @@ func TestQuickTriesProveNothing(t *testing.T) {
 	c.Runs = 200
 	if s, err := c.Run(t.Context()); err != nil || len(s.Findings) > 0 {
 		t.Errorf("findings %+v, %v", s.Findings, err)
+	}
+}
+
+// touchy is a target of batches that dies when one has run an a and then a b, and shows the same alone only for both in one input.
+type touchy struct{}
+
+func (touchy) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return touchy{}, nil
+}
+func (touchy) Close() error                { return nil }
+func (touchy) Reset(context.Context) error { return nil }
+func (touchy) BatchSize() int              { return 4 }
+func (touchy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	if o.Exit = teasel.ExitOK; bytes.Contains(in, []byte("ab")) {
+		o.Exit, o.Detail = teasel.ExitCrash, "ab"
+	}
+	return nil
+}
+
+func (t touchy) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	all := bytes.Join(ins, nil)
+	for i := range ins {
+		if err := t.Exec(ctx, ins[i], &obs[i]); err != nil {
+			return i, err
+		}
+		if bytes.Contains(all, []byte("ab")) {
+			obs[i].Exit = teasel.ExitLost
+		}
+	}
+	return len(ins), nil
+}
+
+// What several inputs of a probe do together is found, and is not lost because each of them does nothing alone.
+func TestProbeOfASequence(t *testing.T) {
+	c := bytesCampaign(touchy{})
+	c.NewMutator = func() teasel.Mutator[[]byte] { return lettersMutator{} }
+	c.Seeds, c.Runs = [][]byte{[]byte("a"), []byte("b")}, 40
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) != 1 || string(s.Findings[0].Input) != "ab" {
+		t.Errorf("findings %v, unconfirmed %v, %v", s.Findings, s.Unconfirmed, err)
+	}
+}
+
+// elusive is a target that crashes once, after which it crashes no more. It ends the campaign while what ran before is tried.
+type elusive struct {
+	cancel  context.CancelFunc
+	crashed bool
+	longest int
+}
+
+func (e *elusive) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return e, nil }
+func (e *elusive) Close() error                                                       { return nil }
+func (e *elusive) Reset(context.Context) error                                        { return nil }
+func (e *elusive) History(*teasel.Observation) [][]byte {
+	return [][]byte{[]byte("one"), []byte("two")}
+}
+func (e *elusive) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	if bytes.HasPrefix(in, []byte("onetwo")) {
+		e.cancel()
+		<-ctx.Done() // the time that is left at the end is not enough either
+		return ctx.Err()
+	}
+	if o.Exit = teasel.ExitOK; !e.crashed {
+		e.crashed = true
+		o.Exit, o.Detail = teasel.ExitCrash, "once"
+	}
+	return nil
+}
+
+// A finding that was still being tried when the campaign was interrupted is not refuted: there was no time.
+func TestInterruptedConfirmation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := bytesCampaign(&elusive{cancel: cancel})
+	c.NewMutator = func() teasel.Mutator[[]byte] { return lettersMutator{} }
+	c.Duration = time.Minute
+	s, err := c.Run(ctx)
+	if err != nil || len(s.Unconfirmed) != 1 || s.Unconfirmed[0].Tries != 0 || len(s.Unconfirmed[0].Input) == 0 {
+		t.Errorf("findings %v, unconfirmed %+v, %v", s.Findings, s.Unconfirmed, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -34,7 +35,8 @@ type Worker[T any] struct {
 	behind   *background[T] // nil: there is none
 	errands  []Errand       // for which there is no job yet
 	inside   bool           // requests are being executed
-	draining bool           // the campaign is over: only the jobs that there are go on
+	draining bool           // the campaign is over: no more findings are confirmed than there are jobs for
+	full     bool           // of known findings, which was reported
 
 	x       Exchange
 	news    News
@@ -272,7 +274,29 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 	for range n {
 		w.undo.Undo(&tc.Input)
 	}
+	var zero T
+	b.ins[0] = zero // the next slot must not be the testcase's memory
 	return err
+}
+
+// rerunLost runs each input of a probe alone that was in flight when the target died: the stage wants to know of each. If the target
+// survives all of them, it was several that it died of.
+func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a Ask) error {
+	before := slices.Clone(obs)
+	survived := true
+	for i := range ins {
+		if obs[i].Exit != ExitLost {
+			continue
+		}
+		if err := w.alone(ctx, i, ins[i:i+1], obs[i:i+1], a); err != nil {
+			return err
+		}
+		survived = survived && !obs[i].failed()
+	}
+	if !survived {
+		return nil
+	}
+	return w.bisect(ins, before)
 }
 
 // Probe runs inputs now and returns everything asked for. What it shows that is new is kept as usual.
@@ -290,10 +314,8 @@ func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, e
 	w.judged = nil
 	before := w.executions
 	lost, err := w.execute(ctx, ins, obs, a)
-	for i := 0; lost && err == nil && i < len(ins); i++ { // the stage wants to know of each
-		if obs[i].Exit == ExitLost {
-			err = w.alone(ctx, i, ins[i:i+1], obs[i:i+1], a)
-		}
+	if lost && err == nil {
+		err = w.rerunLost(ctx, ins, obs, a)
 	}
 	w.stages[w.from.stage].Executions += w.executions - before
 	if err != nil {
