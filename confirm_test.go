@@ -87,7 +87,7 @@ func TestHangIsWaitedFor(t *testing.T) {
 	}{{"\a0", 2}, {"\a234567890", 3}} {
 		h := &hangTarget{}
 		c := bytesCampaign(h)
-		c.Seeds, c.StopAfter, c.Runs = [][]byte{[]byte(test.seed)}, 1, 10_000
+		c.Mutator, c.Seeds, c.StopAfter, c.Runs = harmless{}, [][]byte{[]byte(test.seed)}, 1, 10_000
 		s, err := c.Run(context.Background())
 		if err != nil || len(s.Findings) != 1 || len(s.Findings[0].Input) != 2 {
 			t.Fatalf("findings %v, %v", s.Findings, err)
