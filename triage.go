@@ -424,7 +424,7 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 		last = ctx
 	}
 	if err == nil {
-		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && (ctx.Err() == nil || !errors.Is(e, ctx.Err())) {
+		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && !endedBy(ctx, e) && !endedBy(last, e) {
 			err = e
 		}
 	}
@@ -452,6 +452,11 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 		}
 	}
 	return err
+}
+
+// endedBy reports whether an error says no more than that a context has ended.
+func endedBy(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // drain executes the requests of the jobs that are left, the most severe findings first. enough says that no more findings are

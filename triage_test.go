@@ -444,3 +444,51 @@ func TestInterruptedConfirmation(t *testing.T) {
 		t.Errorf("findings %v, unconfirmed %+v, %v", s.Findings, s.Unconfirmed, err)
 	}
 }
+
+// lasting is a target of batches, one of which lasts longer than the time at the end of a campaign that is interrupted meanwhile.
+type lasting struct {
+	sortOf
+	pipeline[[]byte]
+	cancel context.CancelFunc
+	calls  int // of Submit
+}
+
+func (l *lasting) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	l.run = l.ExecBatch
+	return l, nil
+}
+
+func (l *lasting) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range obs {
+		obs[i].Exit = teasel.ExitOK
+	}
+	if l.calls == 3 {
+		return len(ins) / 2, nil // the rest is handed in again, when there is no time left
+	}
+	return len(ins), nil
+}
+
+func (l *lasting) Submit(ctx context.Context, ins [][]byte, obs []teasel.Observation) error {
+	if l.calls++; l.calls == 3 {
+		l.cancel()
+	}
+	return l.pipeline.Submit(ctx, ins, obs)
+}
+
+func (l *lasting) Collect(ctx context.Context) (int, error) {
+	n, err := l.pipeline.Collect(ctx)
+	if l.calls == 3 {
+		<-time.After(2100 * time.Millisecond)
+	}
+	return n, err
+}
+
+// That the time for the end is over as well is no failure of ours.
+func TestEndWithoutTime(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := bytesCampaign(&lasting{cancel: cancel})
+	if s, err := c.Run(ctx); err != nil || s.Stopped != "interrupted" {
+		t.Errorf("stopped by %q, %v", s.Stopped, err)
+	}
+}
