@@ -96,6 +96,7 @@ Exit status: 1 the server has died or no longer answers, 0 it is still there.
 """
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -154,13 +155,19 @@ def hear(s):
         return False
 
 
+def hang_up(s, unread):
+    if unread and NETWORK == "tcp":  # the kernel resets a connection that is closed with an answer unread
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+
+
 def talk(host, port, path):
-    s, heard = None, True
+    s, heard, unread = None, True, False
     for new, wait, name, data in MESSAGES:
         if s is None or new:
             if s is not None:
-                s.close()
-            s, heard = connect(host, port, path), True
+                hang_up(s, unread)
+            s, heard, unread = connect(host, port, path), True, False
         if not heard:
             continue
         print(">", name, data)
@@ -170,9 +177,11 @@ def talk(host, port, path):
             print("!", e)
             heard = False
         if wait and heard:
-            heard = hear(s)
+            heard, unread = hear(s), False
+        else:
+            unread = True
     if s is not None:
-        s.close()
+        hang_up(s, unread)
 
 
 def main():

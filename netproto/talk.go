@@ -120,6 +120,7 @@ func (t *talk) aside(ctx context.Context, d *dialogue.Dialogue) error {
 }
 
 func (t *talk) reconnect(ctx context.Context) error {
+	t.note(judge.Turn{Closed: true})
 	if err := t.e.hangUp(); err != nil {
 		return err
 	}

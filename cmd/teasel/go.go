@@ -83,6 +83,11 @@ func runGo(cmd *cobra.Command, o *goOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	for _, dir := range o.Corpus {
+		if _, err := os.Stat(dir); err != nil {
+			return usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
+		}
+	}
 	p, ok := goPresets[o.profileName()]
 	if !ok {
 		return usage("", "no such profile %q, expected quick, standard, intensive or ci", o.Profile)

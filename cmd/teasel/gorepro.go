@@ -44,6 +44,10 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		if ctx.Err() != nil {
 			return nil, &exit{status: exitInterrupted}
 		}
+		var g *overlay.GoError
+		if errors.As(err, &g) { // the compiler's words, without a command line of a thousand letters
+			err = fmt.Errorf("the package does not build:\n%s", strings.TrimSpace(g.Stderr))
+		}
 		return nil, &exit{status: exitTarget, err: err}
 	}
 	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Timeout: g.Timeout, Memory: uint64(g.Memory)}

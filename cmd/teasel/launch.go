@@ -56,7 +56,7 @@ func unmarked(cmd *cobra.Command, args []string) error {
 	for _, a := range args {
 		words = append(words, report.Quote(a))
 	}
-	return usage("if it is the command's: "+cmd.CommandPath()+" -- "+strings.Join(words, " ")+"\nhint: flags of teasel go before --",
+	return usage("if it is the command's: "+cmd.CommandPath()+" [flags] -- "+strings.Join(words, " ")+"\nhint: flags of teasel go before --",
 		"%q stands behind a command that has no -- before it: is it the command's, or teasel's?", args[at])
 }
 

@@ -156,6 +156,10 @@ at a server of any other protocol:
 
   teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}
 
+at the fuzz tests of Go packages:
+
+  teasel go ./...
+
 or at a program in C, C++ or Rust, built with teasel:
 
   teasel cc -g -fsanitize=fuzzer,address harness.c -o harness

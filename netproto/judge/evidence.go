@@ -47,6 +47,7 @@ type Turn struct {
 	Received  []byte
 	State     string // that the model says the server is in afterwards; "": unknown
 	Reconnect bool   // on a new connection
+	Closed    bool   // we have closed the connection, within the dialogue
 }
 
 // mostShown is how many bytes of a message are written down.
@@ -56,6 +57,9 @@ const mostShown = 512
 func (e *Evidence) Transcript() string {
 	var b strings.Builder
 	for _, t := range e.Talk {
+		if t.Closed {
+			b.WriteString("- connection closed\n")
+		}
 		if t.Reconnect {
 			b.WriteString("- new connection\n")
 		}
