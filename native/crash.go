@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/clang"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
@@ -73,13 +74,13 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
 	switch {
-	case d.Killed == sancov.Timeout:
+	case d.Killed == proc.Timeout:
 		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", e.target.limit())
 		if d.Asleep {
 			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", e.target.limit())
 		}
 		r.Stack = e.loop(d.Fault, s)
-	case d.Killed == sancov.MemoryLimit:
+	case d.Killed == proc.MemoryLimit:
 		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
 	case d.Status.Exited():
 		c.Status = d.Status.ExitStatus()

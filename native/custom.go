@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/mutate/operands"
@@ -149,7 +150,7 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 			return nil, err
 		}
 		if death != nil {
-			if death.Killed == sancov.Cancelled {
+			if death.Killed == proc.Cancelled {
 				return nil, ctx.Err()
 			}
 			done--

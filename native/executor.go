@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mutate/operands"
@@ -210,7 +211,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	if err != nil {
 		return 0, err
 	}
-	if death != nil && death.Killed == sancov.Cancelled {
+	if death != nil && death.Killed == proc.Cancelled {
 		return 0, ctx.Err()
 	}
 	e.finds = e.finds[:0]
@@ -219,7 +220,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 		if death != nil && i == done-1 {
 			e.forget(obs[i].Ask, e.memory.Features(e.memory.Outcome(i)))
 			e.died(&obs[i], death, s)
-			if c := obs[i].Evidence.(*Crash); death.Killed == sancov.Timeout && limit >= e.target.limit() && len(c.Stack) > 0 {
+			if c := obs[i].Evidence.(*Crash); death.Killed == proc.Timeout && limit >= e.target.limit() && len(c.Stack) > 0 {
 				e.loops[c.group(c.triage())] = true
 			}
 			break
@@ -306,7 +307,7 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 		if err != nil {
 			return err
 		}
-		if death != nil && death.Killed == sancov.Cancelled {
+		if death != nil && death.Killed == proc.Cancelled {
 			return ctx.Err()
 		}
 		for i, f := range left[:done] {

@@ -32,7 +32,7 @@ type Watched interface {
 
 // Watchdog kills the process of a run that takes too long or holds too much memory. It looks from time to time, so that no
 // run has to ask the clock or the kernel for anything. The limit is processor time: on a busy machine a run is not taken for
-// a hang. A run that waits for something uses none, and is killed when it has done so for three limits in a row.
+// a hang. A run that waits for something else uses none, and is killed when it has done so for three limits in a row.
 //
 // Begin, End and Cancel are for the goroutine that has the runs; Cancel may be called by any.
 type Watchdog struct {
@@ -212,17 +212,23 @@ type sighting struct {
 	run    uint64
 	first  time.Time     // when it was seen first; zero: none was
 	used   time.Duration // processor time of the process then
+	queued time.Duration // how long it has waited for a processor
 	retry  time.Time     // before which it is not tried again to kill it
 	doomed time.Time     // when it was first seen to be doomed; zero: it is not
 
 	window     time.Time     // when the present window began, which is as long as the limit
 	windowUsed time.Duration // processor time then
 	idle       int           // windows in a row in which the run waited and used next to no processor time
+
+	last     time.Time     // the look before this one
+	lastUsed time.Duration // processor time then
 }
 
 const (
-	// wallLimits is how many limits a run may take by the clock, whatever it waits for.
+	// wallLimits is how many limits a run may take by the clock, whatever it waits for but a processor.
 	wallLimits = 10
+	// queueLimits is how many limits a run may take by the clock if it waits for a processor.
+	queueLimits = 100
 	// idleWindows is for how many limits in a row, by the clock, a run may wait without using a processor.
 	idleWindows = 3
 	// idleShare is the part of a processor below which a waiting run counts as idle: one that polls uses a little.
@@ -234,8 +240,12 @@ const (
 // judge takes one more look in and says whether the process of the run has to be killed, or its server.
 func (s *sighting) judge(l glance, limit time.Duration) (why Reason, server bool) {
 	if l.run != s.run || s.first.IsZero() {
-		*s = sighting{run: l.run, first: l.now, used: l.cpu, window: l.now, windowUsed: l.cpu}
+		*s = sighting{run: l.run, first: l.now, used: l.cpu, window: l.now, windowUsed: l.cpu, last: l.now, lastUsed: l.cpu}
 	}
+	if l.ready {
+		s.queued += max(l.now.Sub(s.last)-(l.cpu-s.lastUsed), 0)
+	}
+	s.last, s.lastUsed = l.now, l.cpu
 	if !l.doomed {
 		s.doomed = time.Time{}
 	} else if s.doomed.IsZero() {
@@ -251,15 +261,16 @@ func (s *sighting) judge(l glance, limit time.Duration) (why Reason, server bool
 	if !s.doomed.IsZero() {
 		doomed = l.now.Sub(s.doomed)
 	}
+	over := max(wall-s.queued-wallLimits*limit, wall-queueLimits*limit) // beyond the limit by the clock, if positive
 	switch {
-	case wall >= wallLimits*limit+serverTime, doomed >= wallLimits*serverTime, doomed >= serverTime && !l.ready:
+	case over >= serverTime, doomed >= wallLimits*serverTime, doomed >= serverTime && !l.ready:
 		return NotKilled, true
 	case l.cancelled:
 		return Cancelled, false
 	case l.memory:
 		return MemoryLimit, false
-	case l.now.Before(s.retry), l.exempt && wall < wallLimits*limit:
-	case l.cpu-s.used >= limit, s.idle >= idleWindows, wall >= wallLimits*limit:
+	case l.now.Before(s.retry), l.exempt && over < 0:
+	case l.cpu-s.used >= limit, s.idle >= idleWindows, over >= 0:
 		s.retry = l.now.Add(limit) // it may be in the kernel, or not be there yet
 		return Timeout, false
 	}

@@ -19,8 +19,10 @@ func TestJudge(t *testing.T) {
 		{"works for the limit", busy, 10, Timeout, false},
 		{"works for less", busy, 9, NotKilled, false},
 		{"has half a processor", func(n int) glance { return glance{cpu: time.Duration(n) * step / 2, ready: true} }, 20, Timeout, false},
-		{"has no processor for a while", func(n int) glance { return glance{ready: true} }, 99, NotKilled, false},
-		{"never gets a processor", func(n int) glance { return glance{ready: true} }, 100, Timeout, false},
+		{"gets a thirtieth of a processor", func(n int) glance { return glance{cpu: time.Duration(n) * step / 30, ready: true} }, 299, NotKilled, false},
+		{"works for the limit with a thirtieth", func(n int) glance { return glance{cpu: time.Duration(n) * step / 30, ready: true} }, 300, Timeout, false},
+		{"has no processor for a while", func(n int) glance { return glance{ready: true} }, 999, NotKilled, false},
+		{"never gets a processor", func(n int) glance { return glance{ready: true} }, 1000, Timeout, false},
 		{"sleeps for two limits", func(n int) glance { return glance{} }, 29, NotKilled, false},
 		{"sleeps for three", func(n int) glance { return glance{} }, 30, Timeout, false},
 		{"polls", func(n int) glance { return glance{cpu: time.Duration(n) * time.Millisecond} }, 30, Timeout, false},
@@ -32,7 +34,7 @@ func TestJudge(t *testing.T) {
 		{"is cancelled", func(n int) glance { return glance{cancelled: n > 1, doomed: n > 1} }, 2, Cancelled, false},
 		{"is killed, and nobody reports it", func(n int) glance { return glance{doomed: n >= 2} }, 12, NotKilled, true},
 		{"is killed, and waits for a processor", func(n int) glance { return glance{doomed: n >= 2, ready: true} }, 99, NotKilled, false},
-		{"goes on for ever in spite of all", func(n int) glance { return glance{cpu: time.Hour, ready: true} }, 110, NotKilled, true},
+		{"goes on for ever in spite of all", busy, 110, NotKilled, true},
 	} {
 		s, start := sighting{}, time.Unix(0, 0)
 		var why Reason

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,7 +62,7 @@ type Server struct {
 
 	unhooked int
 
-	watch watchdog
+	watch watch
 }
 
 // left ends the guardian's wait and returns what is closed when it has cleared up.
@@ -141,8 +142,8 @@ func (s *Server) parse() (a answer, ok bool) {
 // Death is how a child ended.
 type Death struct {
 	Status syscall.WaitStatus
-	Killed Reason // by us
-	Server bool   // the server is gone as well, and has to be started anew
+	Killed proc.Reason // by us
+	Server bool        // the server is gone as well, and has to be started anew
 	Fault  Fault
 	Stderr string
 	Report string // of a sanitizer
@@ -192,7 +193,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	given := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(given)
-		s.watch.cancel()
+		s.watch.dog.Cancel()
 	})
 	err = s.send(command)
 	var a answer
@@ -204,10 +205,10 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	if !stop() {
 		<-given // or it would give up the next batch
 	}
-	reason := s.watch.end()
+	reason := s.watch.dog.End()
 	s.gone = s.gone || s.life == nil // given up, though it may have answered at last
 	if err == nil && a.word == statusDone {
-		s.gone = s.gone || reason != NotKilled // it was killed when it had answered, and what it says next would be of that
+		s.gone = s.gone || reason != proc.NotKilled // it was killed when it had answered, and what it says next would be of that
 		if s.mem.audit(from, n, false) {
 			if !s.gone {
 				s.Renew()
@@ -217,13 +218,13 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Asleep: s.watch.asleep.Load(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
+	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Asleep: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(r.signal); sig != 0 && d.Status.Signaled() {
 		d.Fault = Fault{Signal: sig, Code: int32(r.code), Access: Access(min(r.access, 3)), Address: r.address, PC: r.pc, SP: r.sp}
 	}
-	if reason == Timeout {
+	if reason == proc.Timeout {
 		d.Fault.Samples = int(min(r.samples, r.frameCount, maxSamples))
 	}
 	if d.Fault.Signal != 0 || d.Fault.Samples > 0 {
@@ -244,7 +245,7 @@ func (s *Server) Renew() error {
 	} else {
 		s.gone, err = true, errGone
 	}
-	if s.watch.end() != NotKilled || s.life == nil {
+	if s.watch.dog.End() != proc.NotKilled || s.life == nil {
 		s.gone = true
 	}
 	return err
@@ -294,7 +295,7 @@ func trim(f *os.File) {
 // Close ends the target and everything it has started, and returns when all of it is gone.
 func (s *Server) Close() error {
 	var err error
-	s.watch.stop()
+	s.watch.dog.Stop()
 	if s.process != nil {
 		if s.pid == 0 { // there is no guardian
 			syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
