@@ -410,7 +410,6 @@ func TestProbeOfASequence(t *testing.T) {
 type elusive struct {
 	cancel  context.CancelFunc
 	crashed bool
-	longest int
 }
 
 func (e *elusive) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return e, nil }
