@@ -1,14 +1,12 @@
 package native
 
 import (
-	"fmt"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
-	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/internal/virgin"
 )
@@ -35,18 +33,7 @@ func (w *classifier) deaths(rule string) *virgin.Deaths {
 func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, stderr []byte, limit time.Duration) *Crash {
 	c, r := &Crash{Report: strings.TrimSpace(strings.ToValidUTF8(string(stderr), "?"))}, &triage.Report{}
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
-	switch {
-	case result.Killed == proc.Timeout:
-		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", limit)
-		if result.Waited {
-			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", limit)
-		}
-	case result.Killed == proc.MemoryLimit:
-		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", w.limit>>20)
-	case result.Status.Exited():
-		c.Status = result.Status.ExitStatus()
-		r.Fault, r.Message = triage.Exit, fmt.Sprintf("exit status %d", c.Status)
-	default:
+	if end := (ending{result.Killed, result.Waited, result.Status}); !end.explain(o, c, r, limit, w.limit) {
 		c.Signal = result.Status.Signal()
 		r.Fault, r.Message = triage.OfSignal(c.Signal, c.Report), triage.AbortMessage(c.Report)
 		r.RustPanic(c.Report)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/clang"
@@ -65,6 +66,33 @@ func (c *Crash) triage() *triage.Report {
 	return r
 }
 
+// ending is how the process of a run ended.
+type ending struct {
+	killed proc.Reason // by us
+	waited bool        // it was killed because it waited, and had used less processor time than its limit
+	status syscall.WaitStatus
+}
+
+// explain fills in what such an ending means where a run may take so much time and hold so many bytes. False: a signal has
+// ended it that we did not send, of which the caller knows more.
+func (e ending) explain(o *teasel.Observation, c *Crash, r *triage.Report, limit time.Duration, memory uint64) bool {
+	switch {
+	case e.killed == proc.Timeout:
+		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", limit)
+		if e.waited {
+			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", limit)
+		}
+	case e.killed == proc.MemoryLimit:
+		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", memory>>20)
+	case e.status.Exited():
+		c.Status = e.status.ExitStatus()
+		r.Fault, r.Message = triage.Exit, fmt.Sprintf("exit status %d", c.Status)
+	default:
+		return false
+	}
+	return true
+}
+
 // died fills in what is known of a death.
 func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server) {
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
@@ -73,19 +101,11 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		text = d.Stderr
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
-	switch {
-	case d.Killed == proc.Timeout:
-		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", e.target.limit())
-		if d.Asleep {
-			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", e.target.limit())
+	if end := (ending{d.Killed, d.Waited, d.Status}); end.explain(o, c, r, e.target.limit(), e.command.Memory) {
+		if o.Exit == teasel.ExitHang {
+			r.Stack = e.loop(d.Fault, s)
 		}
-		r.Stack = e.loop(d.Fault, s)
-	case d.Killed == proc.MemoryLimit:
-		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", e.command.Memory>>20)
-	case d.Status.Exited():
-		c.Status = d.Status.ExitStatus()
-		r.Fault, r.Message = triage.Exit, fmt.Sprintf("exit status %d", c.Status)
-	default:
+	} else {
 		c.Signal = d.Status.Signal()
 		if d.Fault.Signal != 0 {
 			c.Signal = d.Fault.Signal // a sanitizer makes another of it

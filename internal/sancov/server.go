@@ -147,7 +147,7 @@ type Death struct {
 	Fault  Fault
 	Stderr string
 	Report string // of a sanitizer
-	Asleep bool   // killed after a timeout of the clock: it had used less processor time than the limit
+	Waited bool   // it was killed because it waited, and had used less processor time than the limit
 }
 
 // Fault is what the handler of a fatal signal has seen. It is zero if there was none. Of a run that was killed for its
@@ -218,7 +218,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Asleep: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
+	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(r.signal); sig != 0 && d.Status.Signaled() {
