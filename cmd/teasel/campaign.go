@@ -332,6 +332,11 @@ func warn(w io.Writer, problems []*corpus.Problem) {
 	}
 }
 
+// noCorpus is the error of a directory of --corpus that cannot be read.
+func noCorpus(err error) error {
+	return usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
+}
+
 // loadCorpus reads the directories that the user has given. Broken files are told and left out.
 func loadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (out []seed[T], err error) {
 	for _, dir := range dirs {
@@ -340,7 +345,7 @@ func loadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (
 			return err
 		})
 		if err != nil {
-			return nil, usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
+			return nil, noCorpus(err)
 		}
 		warn(stderr, problems)
 		if len(seeds) == 0 {

@@ -85,7 +85,7 @@ func runGo(cmd *cobra.Command, o *goOptions) error {
 	}
 	for _, dir := range o.Corpus {
 		if _, err := os.Stat(dir); err != nil {
-			return usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
+			return noCorpus(err)
 		}
 	}
 	p, ok := goPresets[o.profileName()]

@@ -44,9 +44,8 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		if ctx.Err() != nil {
 			return nil, &exit{status: exitInterrupted}
 		}
-		var g *overlay.GoError
-		if errors.As(err, &g) { // the compiler's words, without a command line of a thousand letters
-			err = fmt.Errorf("the package does not build:\n%s", strings.TrimSpace(g.Stderr))
+		if e, ok := errors.AsType[*overlay.GoError](err); ok { // the compiler's words, without a command line of a thousand letters
+			err = fmt.Errorf("the package does not build:\n%s", strings.TrimSpace(e.Stderr))
 		}
 		return nil, &exit{status: exitTarget, err: err}
 	}
