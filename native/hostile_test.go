@@ -40,7 +40,7 @@ var hostile = []struct {
 	{"uninitialised memory that nothing depends on", "uninitialised.c", []string{"-fsanitize=memory"}, []string{"x", "y"}, 300, nil, ""},
 	{"a mutator under MemorySanitizer", "uninitialised.c", []string{"-fsanitize=memory", "-DMUTATOR"}, []string{"x", "y"}, 300, nil, ""},
 	{"a large allocation", "allocation.c", []string{"-fsanitize=address"}, []string{"M\x00\x00\x00\x80\x00\x00\x00\x00", "M\x01\x00\x00\x00\x00\x00\x00\x00"}, 60, []string{"native/out-of-memory"}, ""},
-	{"detached threads", "detached.c", []string{"-fsanitize=address"}, []string{"dt..", "boo.."}, 5_000, []string{"native/abort"}, ""},
+	{"detached threads", "detached.c", []string{"-fsanitize=address"}, []string{"dt..", "boo.."}, 15_000, []string{"native/abort"}, ""},
 	{"processes are left behind", "forks.c", nil, []string{"a", "k!"}, 200, []string{"native/abort"}, ""},
 }
 
