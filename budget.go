@@ -38,11 +38,18 @@ const (
 // price returns what an execution costs beyond 1. It depends on the clock in one coarse step only, so that the same seed gives the
 // same run.
 func price(o *Observation) uint64 {
+	if o.Expensive && o.Exit != ExitHang {
+		return expensiveCost
+	}
+	return priceOfEnd(o)
+}
+
+// priceOfEnd is the price for those who take a start of the target as a matter of course, as minimising does where each candidate
+// takes one.
+func priceOfEnd(o *Observation) uint64 {
 	switch {
 	case o.Exit == ExitHang:
 		return hangCost
-	case o.Expensive:
-		return expensiveCost
 	case o.Elapsed >= time.Second:
 		return slowCost
 	case o.Exit == ExitCrash, o.Exit == ExitLost:

@@ -220,7 +220,7 @@ func (p *reproducer[T]) slice(in T, budget *int, always bool) (out T, done bool)
 
 // price is what the last input has cost.
 func (p *reproducer[T]) price(fresh bool) int {
-	n := max(int(p.obs.Runs), 1) + int(price(&p.obs))
+	n := max(int(p.obs.Runs), 1) + int(priceOfEnd(&p.obs))
 	if fresh {
 		n += freshCost
 	}
