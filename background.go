@@ -28,6 +28,7 @@ type background[T any] struct {
 	open    int // jobs that have not ended
 	reports []report[T]
 	until   time.Time // when to end; zero: not yet
+	enough  bool      // no more findings are wanted: those that are published are made simpler
 	ended   bool
 
 	jobs    []*job[T] // owned by its goroutine, as are all below
@@ -96,10 +97,11 @@ func (b *background[T]) collect() []report[T] {
 	return rs
 }
 
-// finish lets the background go on for a time.
-func (b *background[T]) finish(grace time.Duration) {
+// finish lets the background go on for a time. enough says that no more findings are wanted: then it only makes simpler those that
+// are published.
+func (b *background[T]) finish(grace time.Duration, enough bool) {
 	b.mu.Lock()
-	b.until = time.Now().Add(grace)
+	b.until, b.enough = time.Now().Add(grace), enough
 	b.arrived.Signal()
 	b.mu.Unlock()
 	b.timer = time.AfterFunc(grace, b.cancel)
@@ -123,8 +125,8 @@ func (b *background[T]) report(r report[T]) {
 	b.ready.Store(true)
 }
 
-// take waits for jobs. False: it is time to end.
-func (b *background[T]) take() bool {
+// take waits for jobs and returns those that may be stepped. None: it is time to end.
+func (b *background[T]) take() []*job[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.jobs)+len(b.inbox) == 0 && b.until.IsZero() {
@@ -132,12 +134,18 @@ func (b *background[T]) take() bool {
 	}
 	b.jobs = append(b.jobs, b.inbox...)
 	b.inbox = nil
-	return len(b.jobs) > 0 && (b.until.IsZero() || time.Now().Before(b.until))
+	switch {
+	case !b.until.IsZero() && !time.Now().Before(b.until):
+		return nil
+	case b.enough:
+		return slices.DeleteFunc(slices.Clone(b.jobs), func(j *job[T]) bool { return j.request.class != classMinimize })
+	}
+	return b.jobs
 }
 
 func (b *background[T]) loop(ctx context.Context, c *Campaign[T], number int) {
 	err := error(nil)
-	for err == nil && b.take() {
+	for jobs := b.take(); len(jobs) > 0 && err == nil; jobs = b.take() {
 		if !b.opened {
 			ex, e := c.Target.Open(ctx, Role{Worker: number, Background: true})
 			if e != nil {
@@ -147,7 +155,7 @@ func (b *background[T]) loop(ctx context.Context, c *Campaign[T], number int) {
 			b.runner, b.opened = newRunner(c, ex), true
 			b.judge = b.observed
 		}
-		err = b.turn(ctx)
+		err = b.turn(ctx, jobs)
 	}
 	if ctx.Err() != nil {
 		err = nil // the time for it is over
@@ -167,9 +175,9 @@ func (b *background[T]) refuse(err error) {
 	b.ready.Store(true)
 }
 
-// turn executes one request of one job.
-func (b *background[T]) turn(ctx context.Context) (err error) {
-	j := slices.MinFunc(b.jobs, func(x, y *job[T]) int {
+// turn executes one request of one of the jobs.
+func (b *background[T]) turn(ctx context.Context, jobs []*job[T]) (err error) {
+	j := slices.MinFunc(jobs, func(x, y *job[T]) int {
 		switch {
 		case x.spent != y.spent:
 			return int(min(max(int64(x.spent)-int64(y.spent), -1), 1))

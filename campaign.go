@@ -37,7 +37,7 @@ type Campaign[T any] struct {
 	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
 	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
 	Background   bool          // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
-	Errands      bool          // workers confirm what other workers have died of, see [Errand]
+	Errands      bool          // workers confirm what other workers have died of, on the background executor if there is one; see [Errand]
 	Tries        int           // times a finding is reproduced; 0: 3
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }

@@ -2,23 +2,17 @@ package teasel_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
-	"github.com/teaselfuzz/teasel/exchange/pipe"
 )
 
-// A Go function in small: a typed value, changed in place and changed back, in a child process, because coverage
-// counters are global to one. What kills the process without a word is found by its parent, who reads the input from
-// a file that the child shares with it and needs to know nothing of the input's type.
+// A Go function in small: a typed value, changed in place and changed back, in the process that dies of it, because coverage
+// counters are global to one. See fake_go_process_test.go for that process, its parent, and what runs a value that may kill.
 
 type item struct {
 	Name  string
@@ -54,22 +48,27 @@ func total(o order, edge func(int)) {
 	}
 }
 
-type goTarget struct{ current *os.File }
-
-type goExecutor struct{ current *os.File }
-
-func (t goTarget) Open(context.Context, teasel.Role) (teasel.Executor[order], error) {
-	return goExecutor(t), nil
+// goExecutor runs the function where it is, and judges what is new.
+type goExecutor struct {
+	record func(order) error // notes what is about to run; nil: nobody wants to know
+	known  map[teasel.Feature]float64
 }
-func (e goExecutor) Close() error { return nil }
 
-func (e goExecutor) Exec(_ context.Context, in order, o *teasel.Observation) error {
-	if e.current != nil {
-		data, err := json.Marshal(in)
-		if err != nil {
-			return err
+var _ teasel.Learner = (*goExecutor)(nil)
+
+func (*goExecutor) Close() error { return nil }
+
+func (e *goExecutor) Learn(fs []teasel.Feature, complexity float64) {
+	for _, f := range fs {
+		if old, ok := e.known[f]; !ok || complexity < old {
+			e.known[f] = complexity
 		}
-		if _, err := e.current.WriteAt(append(data, '\n'), 0); err != nil {
+	}
+}
+
+func (e *goExecutor) Exec(_ context.Context, in order, o *teasel.Observation) error {
+	if e.record != nil {
+		if err := e.record(in); err != nil {
 			return err
 		}
 	}
@@ -79,14 +78,25 @@ func (e goExecutor) Exec(_ context.Context, in order, o *teasel.Observation) err
 			o.Exit, o.Detail = teasel.ExitCrash, fmt.Sprint(p)
 		}
 	}()
-	total(in, func(e int) { o.Features = append(o.Features, teasel.Feature(e)) })
+	c := (&orderMutator{}).Complexity(in)
+	total(in, func(edge int) {
+		f := teasel.Feature(edge)
+		if best, ok := e.known[f]; !ok || c < best || o.Ask.Features {
+			o.Features = append(o.Features, f)
+		}
+	})
 	return nil
 }
 
 // orderMutator changes orders in place. Each change leaves behind how to take it back.
 type orderMutator struct{ undo []func(*order) }
 
-var _ teasel.Undoer[order] = (*orderMutator)(nil)
+var (
+	_ teasel.Undoer[order]     = (*orderMutator)(nil)
+	_ teasel.Simplifier[order] = (*orderMutator)(nil)
+	_ teasel.Crosser[order]    = (*orderMutator)(nil)
+	_ teasel.Stepper[order]    = (*orderMutator)(nil)
+)
 
 func (m *orderMutator) Generate(r *teasel.Rand) order { return order{Items: []item{{"a", r.IntN(5)}}} }
 
@@ -144,42 +154,55 @@ func (m *orderMutator) Complexity(in order) float64 {
 	return c
 }
 
-func goCampaign(current *os.File) *teasel.Campaign[order] {
-	return &teasel.Campaign[order]{Target: goTarget{current}, NewMutator: func() teasel.Mutator[order] { return &orderMutator{} }, Codec: jsonCodec[order]{},
-		Seeds: []order{{}}, Calibrate: 1, Runs: 400_000, Seed: 11}
+// Simplify takes items away, then names, counts and the haste.
+func (m *orderMutator) Simplify(k uint64, _, src order) (order, bool) {
+	n := uint64(len(src.Items))
+	out := order{src.Express, slices.Clone(src.Items)}
+	switch i := k % max(n, 1); {
+	case k < n:
+		out.Items = slices.Delete(out.Items, int(i), int(i)+1)
+	case k < 2*n:
+		out.Items[i].Name = ""
+	case k < 3*n:
+		out.Items[i].Count = 0
+	case k == 3*n:
+		out.Express = false
+	default:
+		return out, false
+	}
+	return out, true
 }
 
-func TestUndoFake(t *testing.T) {
-	c := goCampaign(nil)
-	c.StopAfter = 1
-	c.Target = safeTarget{}
-	s, err := c.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Findings) != 1 || s.Findings[0].Message != "express of seven" {
-		t.Fatalf("findings %v after %d executions", s.Findings, s.Executions)
-	}
-	c.Workers, c.Mutator, c.NewMutator = 2, &orderMutator{}, nil
-	if _, err := c.Run(context.Background()); err == nil {
-		t.Error("two workers share an undo stack")
-	}
-	c.Workers, c.Runs, c.Background = 1, 0, true
-	if _, err := c.Run(context.Background()); err == nil {
-		t.Error("a worker and its background executor share an undo stack")
-	}
+// Cross takes the items of a up to some place and those of b from there on.
+func (m *orderMutator) Cross(r *teasel.Rand, _, a, b order) order {
+	n := r.IntN(min(len(a.Items), len(b.Items)) + 1)
+	return order{a.Express, append(slices.Clone(a.Items[:n]), b.Items[n:]...)}
 }
 
-// safeTarget keeps away from what ends the process.
-type safeTarget struct{}
+// Step tries the haste and each of the names at each place.
+func (m *orderMutator) Step(k uint64, _, src order) (order, bool) {
+	out := order{src.Express, slices.Clone(src.Items)}
+	if k == 0 {
+		out.Express = !out.Express
+		return out, true
+	}
+	if k--; k >= uint64(3*len(src.Items)) {
+		return out, false
+	}
+	out.Items[k/3].Name = "n" + strconv.Itoa(int(k%3))
+	return out, true
+}
 
-func (safeTarget) Open(context.Context, teasel.Role) (teasel.Executor[order], error) {
-	return safeExecutor{}, nil
+// inProcess runs everything where the test is, and keeps away from what ends the process.
+type inProcess struct{}
+
+func (inProcess) Open(context.Context, teasel.Role) (teasel.Executor[order], error) {
+	return &safeExecutor{goExecutor{known: map[teasel.Feature]float64{}}}, nil
 }
 
 type safeExecutor struct{ goExecutor }
 
-func (e safeExecutor) Exec(ctx context.Context, in order, o *teasel.Observation) error {
+func (e *safeExecutor) Exec(ctx context.Context, in order, o *teasel.Observation) error {
 	if len(in.Items) > 0 && in.Items[0].Count == 13 {
 		o.Exit = teasel.ExitOK
 		return nil
@@ -187,93 +210,27 @@ func (e safeExecutor) Exec(ctx context.Context, in order, o *teasel.Observation)
 	return e.goExecutor.Exec(ctx, in, o)
 }
 
-const childEnv = "TEASEL_TEST_CHILD"
-
-func TestMain(m *testing.M) {
-	if number, err := strconv.Atoi(os.Getenv(childEnv)); err == nil {
-		if err := childWork(number); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+func orders(t teasel.Target[order]) *teasel.Campaign[order] {
+	return &teasel.Campaign[order]{Target: t, NewMutator: func() teasel.Mutator[order] { return &orderMutator{} }, Codec: jsonCodec[order]{},
+		Seeds: []order{{}}, Calibrate: 1, Seed: 11}
 }
 
-func childWork(number int) error {
-	rw, err := pipe.Inherit(3, 4)
-	if err != nil {
-		return err
-	}
-	x, err := pipe.Dial(context.Background(), rw, pipe.Config{})
-	if err != nil {
-		return err
-	}
-	return errors.Join(goCampaign(os.NewFile(5, "current")).Work(context.Background(), x, number), x.Close())
-}
-
-// child runs one worker process to its end and returns how that was.
-func child(ctx context.Context, x teasel.Exchange, number int, current *os.File) error {
-	down, toChild, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	fromChild, up, err := os.Pipe()
-	if err != nil {
-		return errors.Join(err, down.Close(), toChild.Close())
-	}
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+strconv.Itoa(number))
-	cmd.ExtraFiles = []*os.File{down, up, current}
-	cmd.Stderr = os.Stderr
-	err = cmd.Start()
-	_, _ = down.Close(), up.Close()
-	if err == nil {
-		serve := pipe.Serve(ctx, pipe.Files(fromChild, toChild), x, pipe.Config{})
-		if err = cmd.Wait(); err == nil {
-			err = serve
-		}
-	}
-	return err
-}
-
-func TestGoFake(t *testing.T) {
-	current, err := os.Create(filepath.Join(t.TempDir(), "current"))
+func TestUndoFake(t *testing.T) {
+	c := orders(inProcess{})
+	c.StopAfter, c.Runs = 1, 400_000
+	s, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer current.Close()
-	h := &teasel.Hub{StopAfter: 2}
-	h.Seed([]byte(`{}`))
-	deaths := 0
-	for number := range 20 {
-		x := h.Join()
-		err := child(t.Context(), x, number, current)
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() == 3 {
-			deaths++
-			page := make([]byte, 4096)
-			n, _ := current.ReadAt(page, 0)
-			in := page[:slices.Index(page[:n], '\n')]
-			// The parent says so itself. It comes to the hub as everything else does.
-			_, err = h.Join().Sync(t.Context(), teasel.News{Findings: []teasel.Finding{{Rule: "exit", Severity: teasel.High,
-				Subject: "total", Message: "exit status 3", Input: in, Stable: 1, Tries: 1}}, Leaving: true})
-		}
-		if err != nil && !errors.Is(err, teasel.ErrStop) {
-			t.Fatal(err)
-		}
-		if h.Summary().Stopped != "" {
-			break
-		}
+	if len(s.Findings) != 1 || s.Findings[0].Message != "express of seven" {
+		t.Fatalf("findings %v after %d executions", s.Findings, s.Executions)
 	}
-	s := h.Summary()
-	if len(s.Findings) != 2 || deaths == 0 {
-		t.Fatalf("%d deaths, findings %v", deaths, s.Findings)
+	c.Workers, c.Mutator, c.NewMutator = 2, &orderMutator{}, nil
+	if _, err := c.Run(t.Context()); err == nil {
+		t.Error("two workers share an undo stack")
 	}
-	for _, f := range s.Findings {
-		var o order
-		if err := json.Unmarshal(f.Input, &o); err != nil || len(o.Items) < 3 {
-			t.Errorf("%s has input %s", f.Message, f.Input)
-		}
+	c.Workers, c.Runs, c.Background = 1, 0, true
+	if _, err := c.Run(t.Context()); err == nil {
+		t.Error("a worker and its background executor share an undo stack")
 	}
 }

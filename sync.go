@@ -75,7 +75,7 @@ func (w *Worker[T]) accept() error {
 		k.again += e.Finding.Occurrences
 		j := w.findJob(in, history, e.Finding)
 		j.errand, j.stage = e.ID, w.row(rowSeeds)
-		w.queue.add(j)
+		w.begin(j, true)
 	}
 	w.errands = nil
 	return nil

@@ -97,8 +97,7 @@ func (w *Worker[T]) sightings(id string, k *sighting) {
 	}
 }
 
-// find starts a job for a finding that is not known yet. If there is a background, it gets all jobs that are slow to reproduce, and
-// the others while it has little to do.
+// find starts a job for a finding that is not known yet.
 func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
@@ -107,6 +106,12 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
 		return
 	}
+	w.begin(j, slow)
+}
+
+// begin puts a job in line. If there is a background, it gets all that are slow to reproduce, or that a worker has died of, and the
+// others while it has little to do.
+func (w *Worker[T]) begin(j *job[T], slow bool) {
 	w.queue.number(j)
 	if w.behind == nil || !w.behind.add(j, slow) {
 		w.queue.add(j)
@@ -432,10 +437,10 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	behind := w.behind
 	w.behind = nil // what comes up from now on is the worker's
 	if behind != nil {
-		if err != nil || enough {
+		if err != nil {
 			grace = 0
 		}
-		behind.finish(grace)
+		behind.finish(grace, enough)
 	}
 	if err == nil {
 		err = w.drain(last, enough)
