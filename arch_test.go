@@ -6,8 +6,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -125,5 +127,35 @@ func TestArchTestSees(t *testing.T) {
 		if got := violations(module+test.pkg, f); (len(got) > 0) != test.bad {
 			t.Errorf("%s with %s: %v", test.pkg, test.src, got)
 		}
+	}
+}
+
+// What the documentation calls a file of the code has to be one.
+func TestDocumentsNameFilesThatExist(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`((?:[a-z]+/)*[a-z_]+\\.go)`")
+	seen := 0
+	for _, page := range append(pages, "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			seen++
+			name := m[1]
+			if _, err := os.Stat(name); err != nil {
+				below, _ := filepath.Glob("*/" + name)
+				deep, _ := filepath.Glob("*/*/" + name)
+				if len(below)+len(deep) == 0 && name != "fuzz_test.go" { // which teasel go new writes
+					t.Errorf("%s names %s, which does not exist", page, name)
+				}
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no file is named anywhere")
 	}
 }
