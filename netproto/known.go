@@ -59,10 +59,14 @@ func stir(x uint64) uint64 {
 	return x ^ x>>29
 }
 
+// undeclared is the feature of what tells nothing of the states that the model declares: the low byte is 0, see
+// [dialogue.Response.Feature].
+func undeclared(n uint64) teasel.Feature { return teasel.State(n << 8) }
+
 // These are features of what is no response.
 var (
-	silentFeature = teasel.State(1)
-	closedFeature = teasel.State(2)
+	silentFeature = undeclared(1)
+	closedFeature = undeclared(2)
 )
 
 // fingerprint is the feature of a response that no model describes: its code, or else its first bytes with digits left out,
@@ -74,7 +78,7 @@ func fingerprint(r *dialogue.Response, data []byte) teasel.Feature {
 	h := fnv.New64a()
 	if r.Code != "" {
 		h.Write([]byte(r.Code))
-		return teasel.State(h.Sum64())
+		return undeclared(h.Sum64())
 	}
 	const head = 4
 	for _, c := range data[:min(head, len(data))] {
@@ -84,5 +88,5 @@ func fingerprint(r *dialogue.Response, data []byte) teasel.Feature {
 		h.Write([]byte{c})
 	}
 	h.Write([]byte{byte(bits.Len(uint(len(data))))})
-	return teasel.State(h.Sum64())
+	return undeclared(h.Sum64())
 }
