@@ -84,8 +84,8 @@ if ! { command -v ld.gold && command -v ld.lld && command -v ld.mold; } >/dev/nu
 if ! command -v afl-fuzz >/dev/null; then debian afl++; fi
 if ! command -v cargo >/dev/null; then debian cargo; fi
 PATH=$PATH:/usr/sbin
-if ! { command -v mosquitto && command -v dnsmasq && command -v redis-server && command -v vsftpd; } >/dev/null; then
-	debian mosquitto dnsmasq-base redis-server vsftpd
+if ! { command -v mosquitto && command -v dnsmasq && command -v redis-server && command -v vsftpd && command -v openssl; } >/dev/null; then
+	debian mosquitto dnsmasq-base redis-server vsftpd openssl
 fi
 if ! node_ok; then
 	debian nodejs npm
