@@ -41,6 +41,7 @@ type executor struct {
 	loops    map[string]bool  // groups of runs that had all their time and did not end
 
 	overwrites int  // inputs that have overwritten shared memory
+	warned     bool // that edges are not counted
 	confirms   bool // the run in flight confirms a finding: it has more time, and its report is to be complete
 }
 
@@ -213,6 +214,10 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	}
 	if death != nil && death.Killed == proc.Cancelled {
 		return 0, ctx.Err()
+	}
+	if s.Late() > 0 && !e.warned && e.target.Note != nil {
+		e.warned = true
+		e.target.Note(fmt.Sprintf("%s loads libraries while it runs that have more edges than there is room for: some are not counted. Link them with the program, or load them in LLVMFuzzerInitialize", e.target.Command[0]))
 	}
 	e.finds = e.finds[:0]
 	e.history.Ran(done)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -36,7 +37,11 @@ var hostile = []struct {
 	{"threads are started when it is initialised", "pool.c", nil, []string{"oop."}, 10_000, []string{"native/abort"}, ""},
 	{"threads are started by a constructor", "pool.c", []string{"-DEARLY"}, []string{"oop."}, 10_000, []string{"native/abort"}, ""},
 	{"threads compare at once", "comparisons.c", nil, []string{"a"}, 100, nil, ""},
-	{"quick_exit", "quickexit.c", []string{"-DEND=quick_exit(0)"}, []string{"a..."}, 30_000, []string{"native/abort"}, ""},
+	{"quick_exit", "abruptexit.c", []string{"-DEND=quick_exit(0)"}, []string{"a..."}, 8_000, []string{"native/abort"}, ""},
+	{"the system call exit_group", "abruptexit.c", []string{"-DEND=syscall(SYS_exit_group, 0)"}, []string{"a..."}, 8_000, []string{"native/abort"}, ""},
+	{"execve", "abruptexit.c", []string{"-DEND=execl(\"/bin/true\", \"true\", (char *)0)"}, []string{"a..."}, 8_000, []string{"native/abort"}, ""},
+	{"_exit within a library", "abruptexit.c", []string{"-DEND=((void (*)(int))dlsym(RTLD_NEXT, \"_exit\"))(0)"}, []string{"a..."}, 8_000, []string{"native/abort"}, ""},
+	{"the system call exit_group after a fork", "abruptexit.c", []string{"-DFORK", "-DEND=syscall(SYS_exit_group, 0)"}, []string{"a..."}, 100, nil, ""},
 	{"uninitialised memory that nothing depends on", "uninitialised.c", []string{"-fsanitize=memory"}, []string{"x", "y"}, 300, nil, ""},
 	{"a mutator under MemorySanitizer", "uninitialised.c", []string{"-fsanitize=memory", "-DMUTATOR"}, []string{"x", "y"}, 300, nil, ""},
 	{"a large allocation", "allocation.c", []string{"-fsanitize=address"}, []string{"M\x00\x00\x00\x80\x00\x00\x00\x00", "M\x01\x00\x00\x00\x00\x00\x00\x00"}, 60, []string{"native/out-of-memory"}, ""},
@@ -93,13 +98,67 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// Processes that runs leave behind are ended long before a machine has no room for more.
+func TestLeftoverProcesses(t *testing.T) {
+	bin := build(t, source(t, "hostile/forks.c"))
+	ex := open(t, native.Target{Command: []string{bin}})
+	const runs = 4000
+	most := 0
+	for i := range runs / 50 {
+		ins, obs := make([][]byte, 50), make([]teasel.Observation, 50)
+		if n, err := ex.ExecBatch(t.Context(), ins, obs); err != nil || n != len(ins) {
+			t.Fatal(n, err)
+		}
+		if i%10 == 9 {
+			most = max(most, running(bin))
+		}
+	}
+	if most > runs/2 {
+		t.Errorf("%d processes at once, of %d runs with one each", most, runs)
+	}
+}
+
+// Edges that come later and find no room are mentioned.
+func TestLateEdges(t *testing.T) {
+	dir := t.TempDir()
+	src, lib := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
+	var text strings.Builder
+	text.WriteString("volatile int sink;\nvoid branches(int x) {\n")
+	for i := range 12_000 {
+		fmt.Fprintf(&text, "\tif (x == %d) sink++;\n", i)
+	}
+	write(t, src, text.String()+"}\n")
+	compile(t, clang.Compiler{}, "-g0", "-O0", "-fPIC", "-shared", "-o", lib, src)
+	bin := build(t, `#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n && !dlopen(LIB, RTLD_NOW); }`, "-DLIB=\""+lib+"\"")
+	var notes []string
+	ex := open(t, native.Target{Command: []string{bin}, Note: func(s string) { notes = append(notes, s) }})
+	for _, in := range []string{"", "a", "b", ""} {
+		if o := run(t, ex, teasel.Ask{}, in); o.Exit != teasel.ExitOK {
+			t.Errorf("%q: %v: %s", in, o.Exit, o.Detail)
+		}
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "more edges than there is room for") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// running counts the processes of a program.
+func running(bin string) (n int) {
+	exes, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, exe := range exes {
+		if path, _ := os.Readlink(exe); path == bin {
+			n++
+		}
+	}
+	return n
+}
+
 // alive reports whether a process runs a program.
 func alive(bin string) bool {
-	exes, _ := filepath.Glob("/proc/[0-9]*/exe")
-	return slices.ContainsFunc(exes, func(exe string) bool {
-		path, _ := os.Readlink(exe)
-		return path == bin
-	})
+	return running(bin) > 0
 }
 
 // The report of a finding has the functions that allocated and freed, not only the allocator.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -75,12 +74,16 @@ func runHarness(ctx context.Context, program string, args []string, w io.Writer)
 		h.target.Timeout = 24 * time.Hour
 	}
 	user := ctx
-	if f.maxTime > 0 && (f.minimize > 0 || f.merge > 0) {
+	if f.maxTime > 0 && f.jobs == 0 && (f.minimize > 0 || f.merge > 0) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(f.maxTime)*time.Second)
 		defer cancel()
 	}
 	switch {
+	case f.jobs > 0:
+		err = h.runJobs(ctx, args)
+	case f.cleanse > 0:
+		err = h.cleanseCrash(ctx)
 	case f.minimize > 0:
 		err = h.minimizeCrash(ctx)
 	case f.merge > 0:
@@ -179,7 +182,7 @@ func (h *harness) fuzz(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := newHarnessReporter(h, seeds, cancel)
-	if h.runs == 0 {
+	if h.runs >= 0 && h.runs <= len(seeds) { // libFuzzer runs all that it is given, whatever the number
 		return h.runOnce(ctx, seeds, r)
 	}
 	c := native.Campaign(h.target, &mutate.Bytes{MaxLen: h.maxLen, Dictionary: dictionary})
@@ -194,7 +197,7 @@ func (h *harness) fuzz(ctx context.Context) error {
 	}
 	c.Reporters = []teasel.Reporter{r}
 	c.Duration = time.Duration(h.maxTime) * time.Second
-	c.Workers = h.workerCount()
+	c.Workers = max(h.fork, 1)
 	if h.runs > 0 {
 		c.Runs = uint64(h.runs)
 	}
@@ -223,18 +226,6 @@ func (h *harness) dictionary() (*mutate.Dictionary, error) {
 	}
 	h.say("Dictionary: %d entries\n", d.Len())
 	return d, nil
-}
-
-func (h *harness) workerCount() int {
-	switch {
-	case h.fork > 0:
-		return h.fork
-	case h.workers > 0 && h.jobs > 0:
-		return min(h.workers, h.jobs)
-	case h.jobs > 0:
-		return max(1, min(h.jobs, runtime.NumCPU()/2))
-	}
-	return 1
 }
 
 // runOnce runs the corpus and makes nothing.

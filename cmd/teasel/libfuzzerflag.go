@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,7 +13,7 @@ type harnessFlags struct {
 	runs, maxTime, maxLen, seed, timeout, rss, allocation int
 	jobs, workers, fork                                   int
 	dict, prefix, exact, seedInputs                       string
-	merge, minimize, stats, missing, help, leaks          int
+	merge, minimize, cleanse, stats, missing, help, leaks int
 	ignoreCrashes, ignoreTimeouts, ignoreOOMs             int
 	crashStatus, timeoutStatus, interruptStatus, verbose  int
 
@@ -34,7 +35,7 @@ func newHarnessFlags() *harnessFlags {
 
 func (f *harnessFlags) table() []harnessFlag {
 	return []harnessFlag{
-		{"runs", &f.runs, "executions after which to end; 0: the corpus is run once, -1: no limit"},
+		{"runs", &f.runs, "executions after which to end, the whole corpus at least; -1: no limit"},
 		{"max_total_time", &f.maxTime, "seconds after which to end; 0: no limit"},
 		{"max_len", &f.maxLen, "length of the longest input that is made; 0: 1 MiB"},
 		{"seed", &f.seed, "of all randomness; 0: drawn"},
@@ -44,8 +45,8 @@ func (f *harnessFlags) table() []harnessFlag {
 		{"detect_leaks", &f.leaks, "0: leave leaks alone"},
 		{"dict", &f.dict, "file with tokens"},
 		{"seed_inputs", &f.seedInputs, "files to begin with, with commas between them, or @FILE with such a list in it"},
-		{"jobs", &f.jobs, "findings after which to end, found by several workers"},
-		{"workers", &f.workers, "of -jobs; 0: half of the processors"},
+		{"jobs", &f.jobs, "runs to make, each in a process that writes to fuzz-N.log"},
+		{"workers", &f.workers, "jobs at a time; 0: half of the processors"},
 		{"fork", &f.fork, "workers; goes on after timeouts and lack of memory"},
 		{"ignore_crashes", &f.ignoreCrashes, "1: go on after a crash"},
 		{"ignore_timeouts", &f.ignoreTimeouts, "0: with -fork, end after a timeout"},
@@ -55,6 +56,7 @@ func (f *harnessFlags) table() []harnessFlag {
 		{"merge", &f.merge, "1: copy into the first directory what reaches something new of the others"},
 		{"set_cover_merge", &f.merge, "the same"},
 		{"minimize_crash", &f.minimize, "1: make the input of a crash smaller"},
+		{"cleanse_crash", &f.cleanse, "1: replace the bytes of the input of a crash that do not matter"},
 		{"print_final_stats", &f.stats, "1: print statistics at the end"},
 		{"create_missing_dirs", &f.missing, "1: make directories that are not there"},
 		{"error_exitcode", &f.crashStatus, "exit status of a crash"},
@@ -69,10 +71,20 @@ func (f *harnessFlags) table() []harnessFlag {
 const needless = ` abort_on_timeout check_input_sha1 close_fd_mask cross_over cross_over_uniform_dist entropic
  entropic_feature_frequency_threshold entropic_number_of_rarest_features entropic_scale_per_exec_time experimental_len_control
  fork_corpus_groups handle_abrt handle_bus handle_fpe handle_ill handle_int handle_segv handle_term handle_usr1 handle_usr2
- handle_winexcept handle_xfsz keep_seed len_control lazy_counters merge_control_file mutate_depth prefer_small
- print_coverage print_funcs print_full_coverage print_pcs purge_allocator_interval reduce_depth reduce_inputs reload
+ handle_winexcept handle_xfsz keep_seed len_control lazy_counters mutate_depth prefer_small
+ print_funcs purge_allocator_interval reduce_depth reduce_inputs reload
  report_slow_units shrink shuffle trace_malloc use_clang_coverage use_cmp use_counters use_extra_counters use_feature_frequency
  use_indir_calls use_memmem use_traces use_value_profile use_value_profile_mask `
+
+// missed are flags whose output, or help, a run is as good without.
+const missed = " dump_coverage merge_control_file print_corpus_stats print_coverage print_full_coverage print_pcs "
+
+// unsupported are flags without which something else would be done than what was asked for.
+const unsupported = ` analyze_dict collect_data_flow data_flow_trace exit_on_item exit_on_src_pos focus_function
+ minimize_crash_internal_step mutation_graph_file only_ascii stop_file `
+
+// listed reports whether a list of flags has a name.
+func listed(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
 // parseHarness reads arguments as libFuzzer does. What it does not know it warns of.
 func parseHarness(args []string, w io.Writer) (*harnessFlags, error) {
@@ -116,8 +128,14 @@ func (f *harnessFlags) set(name, value string, ok bool, arg string, w io.Writer)
 		}
 		return nil
 	}
-	if !ok || !strings.Contains(strings.ReplaceAll(needless, "\n", ""), " "+name+" ") {
+	switch {
+	case !ok || !listed(needless+missed+unsupported, name):
 		fmt.Fprintf(w, "WARNING: unrecognized flag '%s'; use -help=1 to list all flags\n", arg)
+	case value == "0" || value == "" || listed(needless, name):
+	case listed(missed, name):
+		fmt.Fprintf(w, "WARNING: -%s has no effect: a corpus's coverage is shown by teasel cov\n", name)
+	default:
+		return wrong("leave it out; -help=1 lists what is supported", "-%s is not supported", name)
 	}
 	return nil
 }

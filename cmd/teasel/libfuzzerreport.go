@@ -210,9 +210,7 @@ func (r *harnessReporter) found(f *teasel.Finding) error {
 	}
 	if !ignored {
 		r.status = status
-		if len(r.seen) >= h.jobs {
-			r.cancel()
-		}
+		r.cancel()
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
@@ -303,12 +304,30 @@ func (c Compiler) runtime(ctx context.Context, clang string, machine []string) (
 	}
 	o := object{filepath.Join(cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:8]))}
 	if _, err := os.Stat(o.file("exports")); err == nil {
+		now := time.Now()
+		os.Chtimes(o.dir, now, now) // if it may not be touched, it is made again one day
 		return o, nil
 	}
 	if err := o.make(ctx, clang, machine); err != nil {
 		return object{}, fmt.Errorf("compiling the runtime: %w", err)
 	}
+	prune(cache, time.Now().Add(-unused))
 	return o, nil
+}
+
+// unused is how long a runtime is kept in the cache that no build has used.
+const unused = 30 * 24 * time.Hour
+
+// prune removes the runtimes, complete or not, that were used last before a time. One that cannot be removed only takes room.
+func prune(cache string, before time.Time) {
+	for _, kind := range [...]string{"runtime-*", "making-*"} {
+		dirs, _ := filepath.Glob(filepath.Join(cache, kind))
+		for _, dir := range dirs {
+			if info, err := os.Lstat(dir); err == nil && info.IsDir() && info.ModTime().Before(before) {
+				os.RemoveAll(dir)
+			}
+		}
+	}
 }
 
 // make compiles the runtime beside its place and moves it there when it is complete.

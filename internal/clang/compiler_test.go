@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
@@ -132,5 +133,31 @@ func TestNoHome(t *testing.T) {
 	}
 	if err := link(); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
 		t.Errorf("a folder that anybody can write to: %v", err)
+	}
+}
+
+// A runtime that no build has used for a month is removed when another one is made; what else is there stays.
+func TestCachePruned(t *testing.T) {
+	needClang(t)
+	c := clang.Compiler{Cache: t.TempDir()}
+	old := time.Now().AddDate(0, -2, 0)
+	for _, name := range []string{"runtime-old", "making-old", "runtime-new", "other"} {
+		dir := filepath.Join(c.Cache, name)
+		if err := os.MkdirAll(filepath.Join(dir, "runtime"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if name != "runtime-new" {
+			if err := os.Chtimes(dir, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := c.Command(t.Context(), []string{"a.o", "-o", "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"runtime-old": false, "making-old": false, "runtime-new": true, "other": true} {
+		if _, err := os.Stat(filepath.Join(c.Cache, name)); (err == nil) != want {
+			t.Errorf("%s: there: %v, want %v", name, err == nil, want)
+		}
 	}
 }

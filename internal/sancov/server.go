@@ -209,10 +209,11 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	s.gone = s.gone || s.life == nil // given up, though it may have answered at last
 	if err == nil && a.word == statusDone {
 		s.gone = s.gone || reason != proc.NotKilled // it was killed when it had answered, and what it says next would be of that
-		if s.mem.audit(from, n, false) {
-			if !s.gone {
-				s.Renew()
-			}
+		damaged := s.mem.audit(from, n, false)
+		if (s.watch.crowded.Swap(false) || damaged) && !s.gone {
+			s.Renew()
+		}
+		if damaged {
 			return 0, nil, ErrDamaged
 		}
 		return n, nil, nil
@@ -256,6 +257,9 @@ func (s *Server) Gone() bool { return s.gone }
 
 // PID returns the number of the process that forks the children, which has the same mappings.
 func (s *Server) PID() int { return s.pid }
+
+// Late returns how many counters the target has loaded after its start for which there was no room, of all its processes together.
+func (s *Server) Late() int { return int(s.mem.r.late) }
 
 // Unhooked returns how many calls of comparison hooks were switched off.
 func (s *Server) Unhooked() int { return s.unhooked }

@@ -15,6 +15,7 @@ type watch struct {
 	limit   time.Duration // of a run of the batch
 	seen    atomic.Uint64 // the newest position of the batches
 	sampled atomic.Bool   // where the child is has been asked since the batch began
+	crowded atomic.Bool   // runs have left more processes behind than they may
 }
 
 var _ proc.Watched = (*watch)(nil)
@@ -22,9 +23,17 @@ var _ proc.Watched = (*watch)(nil)
 func (w *watch) start(s *Server) {
 	w.s = s
 	w.dog.Memory, w.dog.Server = s.cmd.Memory, s.pid
-	w.dog.Look = func(time.Time, bool) { trim(s.stderr) }
+	w.dog.Look = func(time.Time, bool) {
+		trim(s.stderr)
+		if proc.ChildCount(s.pid)+proc.ChildCount(int(atomic.LoadInt32(&s.mem.r.pid))) > mostLeftBehind {
+			w.crowded.Store(true)
+		}
+	}
 	w.dog.Start(w)
 }
+
+// mostLeftBehind is how many processes runs may leave behind before all are ended, together with the child.
+const mostLeftBehind = 64
 
 // begin says that a batch begins, each run of which has the limit.
 func (w *watch) begin(limit time.Duration) {

@@ -76,8 +76,10 @@ static inline uint64_t classify(uint64_t w) {
 
 // Comparisons of texts count as well, for what they come to may reach no other edge: one place of the program's with one text
 // of its own has a counter for equal and one for two texts that differ, neither of them empty.
-static uint8_t texts[TEASEL_TEXTS];
-static uint64_t texts_touched; // a bit for each line of them
+static struct {
+	uint8_t counts[TEASEL_TEXTS];
+	uint64_t touched; // a bit for each line of them
+} texts;
 
 extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
 extern const char _end[] __attribute__((weak, visibility("hidden")));
@@ -93,13 +95,12 @@ static inline void text_mark(const void *caller, const void *a, const void *b, i
 	if (!site) return;
 	uint32_t i = (uint32_t)(hash_mix(hash_mix(hash_mix(site, inside(a)), inside(b)), (uint64_t)equal) >> 32) % TEASEL_TEXTS;
 	uint64_t line = (uint64_t)1 << i / TEASEL_LINE;
-	texts[i] = 1;
-	if (!(texts_touched & line)) __atomic_fetch_or(&texts_touched, line, __ATOMIC_RELAXED); // there may be threads
+	texts.counts[i] = 1;
+	if (!(texts.touched & line)) __atomic_fetch_or(&texts.touched, line, __ATOMIC_RELAXED); // there may be threads
 }
 
 static void counters_clear(void) {
-	__builtin_memset(texts, 0, sizeof texts);
-	texts_touched = 0;
+	__builtin_memset(&texts, 0, sizeof texts);
 	for (uint32_t i = 0; i < region_count; i++)
 		__builtin_memset(regions[i].begin, 0, (size_t)(regions[i].end - regions[i].begin));
 }
@@ -174,14 +175,14 @@ static inline void word(struct run *r, uint64_t raw, uint32_t at, uint32_t ask) 
 
 // scan looks at all counters, in order, and leaves them zero. ask is a constant where it is inlined.
 static inline __attribute__((always_inline)) void scan(struct run *r, uint32_t ask) {
-	for (; texts_touched; texts_touched &= texts_touched - 1) {
-		uint32_t at = (uint32_t)__builtin_ctzll(texts_touched) * TEASEL_LINE;
+	for (; texts.touched; texts.touched &= texts.touched - 1) {
+		uint32_t at = (uint32_t)__builtin_ctzll(texts.touched) * TEASEL_LINE;
 		for (uint32_t j = at; j < at + TEASEL_LINE; j += 8) {
 			uint64_t w;
-			__builtin_memcpy(&w, texts + j, 8);
+			__builtin_memcpy(&w, texts.counts + j, 8);
 			if (w) word(r, w, j, ask);
 		}
-		__builtin_memset(texts + at, 0, TEASEL_LINE);
+		__builtin_memset(texts.counts + at, 0, TEASEL_LINE);
 	}
 	for (uint32_t k = 0; k < region_count; k++) {
 		uint8_t *p = regions[k].begin, *end = regions[k].end;

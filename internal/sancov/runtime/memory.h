@@ -38,6 +38,7 @@ struct state {
 	uint64_t leaving;
 	uint64_t return_address; // of the harness, 0: unknown
 	uint32_t leak_looks;
+	uint32_t judged; // the child has judged the run of its program
 };
 
 // map_guarded maps a file, or with -1 nothing but zeros, between guard pages; 0: it could not.

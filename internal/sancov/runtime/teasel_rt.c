@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,7 @@ static int thread_count(void) {
 
 #include "leak.h"
 #include "custom.h"
+#include "sharedcounters.h"
 
 // command_read waits for a command of teasel's. There is none if teasel is gone, or the target has closed the descriptor, or
 // put another in its place.
@@ -202,10 +204,10 @@ static pid_t child(void) {
 	return p;
 }
 
-// await returns how a child ended.
-static uint32_t await(pid_t p) {
+// await returns how a child ended, and what it has used.
+static uint32_t await(pid_t p, struct rusage *used) {
 	int status = 0;
-	while (waitpid(p, &status, 0) < 0 && errno == EINTR) {
+	while (wait4(p, &status, 0, used) < 0 && errno == EINTR) {
 	}
 	__atomic_compare_exchange_n(&AT.results->pid, &(int32_t){p}, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	orphans_kill();
@@ -350,7 +352,8 @@ static _Noreturn void teasel_serve(void) {
 		pid_t p = child();
 		if (p < 0) _exit(1);
 		if (p == 0) teasel_child();
-		uint32_t status = await(p), round = round_taken();
+		struct rusage used;
+		uint32_t status = await(p, &used), round = round_taken();
 		if (!gap_expected && gap_plausible(AT.state->return_address)) gap_expected = AT.state->return_address;
 		idle = round != last ? 0 : idle + 1;
 		last = round;
@@ -364,14 +367,26 @@ static _Noreturn void teasel_serve(void) {
 
 static int program_runs;
 
+static void program_judge_used(uint32_t i, uint64_t cpu) {
+	uint32_t ask = AT.slots[i].ask;
+	struct outcome *o = AT.outcomes + i;
+	if (ask & ASK_TRACE) o->cpu = cpu;
+	if (ask & ASK_OPERANDS) record_end(o);
+	judge(i, ask);
+}
+
 static void program_judge(void) {
 	if (!program_runs || AT.results->pid != getpid()) return; // a process of the program's own
 	program_runs = 0;
-	uint32_t i = AT.results->cur < AT.slot_count ? AT.results->cur : 0, ask = AT.slots[i].ask;
-	struct outcome *o = AT.outcomes + i;
-	if (ask & ASK_TRACE) o->cpu = cpu_used();
-	if (ask & ASK_OPERANDS) record_end(o);
-	judge(i, ask);
+	program_judge_used(AT.results->cur < AT.slot_count ? AT.results->cur : 0, cpu_used());
+	AT.state->judged = 1;
+}
+
+// program_judge_ended is for a run that has ended without a word.
+static void program_judge_ended(uint32_t i, const struct rusage *used) {
+	counters_fetch();
+	program_judge_used(i, ((uint64_t)used->ru_utime.tv_sec + (uint64_t)used->ru_stime.tv_sec) * 1000000000 +
+	                          ((uint64_t)used->ru_utime.tv_usec + (uint64_t)used->ru_stime.tv_usec) * 1000);
 }
 
 _Noreturn void __real__exit(int code);
@@ -394,6 +409,7 @@ static void program_begin(void) {
 	if (!input_path) dup2(AT.first_fd + FD_INPUT, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
 		if (fd != FD_REPORT) close(AT.first_fd + fd);
+	counters_share();
 	atexit(program_judge);
 	at_quick_exit(program_judge);
 	program_runs = running = 1;
@@ -413,14 +429,19 @@ static void program_serve(void) {
 				__atomic_store_n(&AT.results->cur, i, __ATOMIC_RELAXED);
 				lseek(2, 0, SEEK_SET);
 				if (!input_write(AT.slots + i)) _exit(1);
+				AT.state->judged = 0;
 				pid_t p = child();
 				if (p < 0) _exit(1);
 				if (p == 0) {
 					program_begin();
 					return;
 				}
-				AT.outcomes[i].status = status = await(p);
+				struct rusage used = {0};
+				AT.outcomes[i].status = status = await(p, &used);
 				if (WIFSIGNALED(status)) answer = STATUS_DEAD;
+				else if (AT.state->judged) continue;
+				else if (shared_begin()) i--; // once more
+				else program_judge_ended(i, &used);
 			}
 		}
 		if (!tell_of(AT.control->round, answer, status)) break;
