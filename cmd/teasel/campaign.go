@@ -17,6 +17,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/monitor"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
@@ -113,7 +114,7 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return failure(err)
 	}
 	c := &p.campaign
-	show := monitor.Options{Title: p.meta.Kind + ": " + p.meta.Name, Plain: p.options.NoUI}
+	show := monitor.Options{Title: p.meta.Kind + ": " + p.meta.Name, Plain: p.options.NoUI, Known: p.options.known.Known}
 	if c.Resume != nil {
 		show.Before = c.Resume.Findings
 	}
@@ -126,8 +127,19 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	c.NewDetectors = p.detectors(c.NewDetectors)
 	o := p.options
 	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
-	c.StopAfter, c.Memory = o.StopAfter, uint64(o.Memory)
-	sum, runErr := c.Run(cmd.Context())
+	c.Memory = uint64(o.Memory)
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.known.Known, Reached: cancel}
+	if o.known == nil {
+		c.StopAfter = o.StopAfter
+	} else {
+		c.Reporters = append(c.Reporters, enough)
+	}
+	sum, runErr := c.Run(ctx)
+	if ctx.Err() != nil && cmd.Context().Err() == nil {
+		sum.Stopped = "findings"
+	}
 	_ = live.Close() // what it could not show is in the report
 	if e := dir.Finish(sum); e != nil && runErr == nil {
 		runErr = e
@@ -220,12 +232,12 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 		return &exit{status: exitInterrupted, hint: "to carry on: teasel resume " + o.Out}
 	}
 	for _, f := range sum.Unconfirmed {
-		if f.Tries == 0 && f.Severity >= o.FailOn { // it was seen, and nobody knows yet that it is none
+		if f.Tries == 0 && f.Severity >= o.FailOn && !o.known.Known(f.ID()) { // it was seen, and nobody knows yet that it is none
 			return &exit{status: exitFindings}
 		}
 	}
 	for i := range sum.Findings {
-		if sum.Findings[i].Severity >= o.FailOn {
+		if f := &sum.Findings[i]; f.Severity >= o.FailOn && !o.known.Known(f.ID()) {
 			return &exit{status: exitFindings}
 		}
 	}
@@ -234,6 +246,7 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 
 func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) error {
 	run := reportRun(dir, sum, p.rules)
+	run.Baseline = p.options.known
 	if p.complete != nil {
 		p.complete(run)
 	}

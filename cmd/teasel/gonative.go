@@ -41,7 +41,7 @@ func (s *goSession) runNative(cmd *cobra.Command) error {
 	if o.Duration > 0 {
 		each = max(o.Duration/time.Duration(tests), time.Second)
 	}
-	r := &report.Run{Version: version, Kind: "go", Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped}
+	r := &report.Run{Version: version, Kind: "go", Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Baseline: o.known}
 	files, hand := map[string]string{}, map[string]string{}
 	began := time.Now()
 	for i := range s.packages {

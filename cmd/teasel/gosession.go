@@ -261,11 +261,11 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 	}
 	p := plan[[]byte]{options: &o.options, severity: o.Severity}
 	p.announce(w)
-	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI})
+	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI, Known: o.known.Known})
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	all := &session.Combiner{To: live}
-	enough := &session.Limit{Findings: o.StopAfter, Reached: cancel}
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.known.Known, Reached: cancel}
 	turns := session.NewTurns(o.Workers, 0)
 	if o.Duration > 0 {
 		timer := time.AfterFunc(o.Duration, turns.End)
@@ -307,7 +307,7 @@ func (s *goSession) title() string {
 // report writes what all campaigns came to as one.
 func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
-	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out}
+	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known}
 	var stats []teasel.Stats
 	files, hand := map[string]string{}, map[string]string{}
 	findings := map[string]teasel.Finding{}
