@@ -107,6 +107,9 @@ func (r *Run) rules() []teasel.Rule {
 
 // unconfirmed returns the file of a finding that is pending.
 func (r *Run) unconfirmed(f *teasel.Finding) string {
+	if r.File != nil {
+		return r.File(*f)
+	}
 	if r.Dir == "" {
 		return ""
 	}
