@@ -389,7 +389,10 @@ func TestStderrIsAttributed(t *testing.T) {
 func TestDearScriptWaitsItsTurn(t *testing.T) {
 	for _, check := range []string{CheckLifecycle, ""} {
 		t.Run(check, func(t *testing.T) {
-			e := open(t, &Target{Command: realServer(t, "everything"), Spares: 1})
+			target := lateTarget()
+			target.Spares = 1
+			e := open(t, target)
+			e.quick = false // as if it took its time to start
 			dear := Script{Start: Fresh, Check: check, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
 			const scripts = 4
 			ran := 0
@@ -416,6 +419,7 @@ func TestDearScriptWaitsItsTurn(t *testing.T) {
 			}
 			for ran < scripts && t.Context().Err() == nil {
 				executeBatch(t, e, lineScript(ping))
+				giveWay(e)
 				var o teasel.Observation
 				if in, ok := e.Late(&o); ok {
 					see(&in, &o)

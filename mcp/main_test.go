@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"flag"
 	"os"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -15,7 +17,16 @@ var servers struct {
 	programs map[string]string
 }
 
+// campaigns is how many of the tests that may run side by side do so at least: they wait for their servers for most of the time.
+const campaigns = 4
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has asked for another number
+		if err := flag.Set("test.parallel", itoa(max(campaigns, runtime.GOMAXPROCS(0)))); err != nil {
+			panic(err)
+		}
+	}
 	code := m.Run()
 	os.RemoveAll(servers.dir)
 	os.Exit(code)

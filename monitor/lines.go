@@ -12,6 +12,7 @@ import (
 // Lines shows a campaign as lines of text: one every few seconds, and one for every finding and note.
 type Lines struct {
 	every time.Duration
+	known func(*teasel.Finding) bool
 	pump  pump
 
 	mu      sync.Mutex
@@ -29,7 +30,7 @@ const lineRoom = 1 << 16
 
 // NewLines returns a monitor that writes lines to w.
 func NewLines(w io.Writer, o Options) *Lines {
-	l := &Lines{every: o.Every, tally: newTally(o.Before)}
+	l := &Lines{every: o.Every, known: o.known, tally: newTally(o.Before)}
 	if l.every == 0 {
 		l.every = 10 * time.Second
 	}
@@ -47,7 +48,11 @@ func (l *Lines) Report(e teasel.Event) error {
 	switch e.Kind {
 	case teasel.EventFound:
 		if l.tally.found(&e.Finding) {
-			l.add(fmt.Sprintf("FOUND %v  %s", e.Finding.Severity, headline(&e.Finding)))
+			label := "FOUND"
+			if l.known(&e.Finding) {
+				label = "known"
+			}
+			l.add(fmt.Sprintf("%s %v  %s", label, e.Finding.Severity, headline(&e.Finding)))
 		}
 	case teasel.EventUnconfirmed:
 		why := "seen, and not reproduced: "

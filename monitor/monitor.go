@@ -30,7 +30,12 @@ type Options struct {
 	Every  time.Duration       // between lines; 0: 10 seconds
 	Before []teasel.Finding    // known from an earlier run of the campaign: counted, not shown
 	Getenv func(string) string // nil: os.Getenv
+
+	// Known reports whether the finding with an id is no news, so that it is shown as one that does not matter; nil: all matter.
+	Known func(id string) bool
 }
+
+func (o *Options) known(f *teasel.Finding) bool { return o.Known != nil && o.Known(f.ID()) }
 
 func (o *Options) getenv(name string) string {
 	if o.Getenv == nil {

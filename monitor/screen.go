@@ -19,6 +19,7 @@ import (
 type Screen struct {
 	title string
 	color bool
+	known func(*teasel.Finding) bool
 	size  func() (width, height int)
 	pump  pump
 
@@ -40,7 +41,7 @@ const aboveRoom = 500
 func NewScreen(w io.Writer, o Options) *Screen { return newScreen(w, o, sizeOf(w)) }
 
 func newScreen(w io.Writer, o Options, size func() (width, height int)) *Screen {
-	s := &Screen{title: oneLine(o.Title), tally: newTally(o.Before), color: o.getenv("NO_COLOR") == "", size: size}
+	s := &Screen{title: oneLine(o.Title), tally: newTally(o.Before), color: o.getenv("NO_COLOR") == "", known: o.known, size: size}
 	s.pump.start(w, s.picture)
 	return s
 }
@@ -68,8 +69,11 @@ func (s *Screen) Report(e teasel.Event) error {
 		if !s.tally.found(&e.Finding) {
 			return nil
 		}
-		label := fmt.Sprintf("%-8s", strings.ToUpper(e.Finding.Severity.String()))
-		s.put(s.paint(label, shade[e.Finding.Severity]) + "  " + headline(&e.Finding))
+		label, colour := strings.ToUpper(e.Finding.Severity.String()), shade[e.Finding.Severity]
+		if s.known(&e.Finding) {
+			label, colour = "known "+e.Finding.Severity.String(), faint
+		}
+		s.put(s.paint(fmt.Sprintf("%-8s", label), colour) + "  " + headline(&e.Finding))
 	case teasel.EventNote:
 		s.put(s.paint("note: ", faint) + oneLine(e.Text))
 	case teasel.EventProgress:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 // jsonRun is the object that [JSON] writes. Its field names are fixed; new ones may come.
@@ -21,6 +23,8 @@ type jsonRun struct {
 	Findings            []jsonFinding `json:"findings"`
 	Unconfirmed         []jsonFinding `json:"unconfirmed"` // seen, and there was no time to reproduce them
 	Stopped             string        `json:"stopped"`
+	Known               []jsonKnown   `json:"known,omitzero"` // of a run with a baseline or accepted findings
+	Gone                []jsonGone    `json:"gone,omitzero"`
 	Skipped             []Skip        `json:"skipped"`
 	Blocked             []string      `json:"blocked"`
 }
@@ -36,24 +40,38 @@ type jsonFinding struct {
 	Reproducer  string `json:"reproducer"`
 }
 
+// jsonKnown is a finding that is no news.
+type jsonKnown struct {
+	jsonFinding
+	State  string `json:"state"` // baseline or accepted
+	Reason string `json:"reason,omitempty"`
+}
+
+// jsonGone is a known finding that the run has not seen; of an accepted one there may be nothing but the id and the reason.
+type jsonGone struct {
+	ID       string `json:"id"`
+	Rule     string `json:"rule,omitempty"`
+	Severity string `json:"severity,omitempty"`
+	Subject  string `json:"subject,omitempty"`
+	Message  string `json:"message,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
 // JSON writes one JSON object on one line.
 func JSON(w io.Writer, r *Run) error {
 	st := &r.Summary.Stats
 	o := jsonRun{Teasel: r.version(), Kind: r.Kind, Target: r.Target, Seed: r.Seed, Seconds: round(st.Elapsed.Seconds(), 3),
 		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus,
 		Findings: []jsonFinding{}, Skipped: append([]Skip{}, r.skipped()...), Blocked: append([]string{}, r.blocked()...)}
-	fs := r.findings()
-	for i := range fs {
-		f := &fs[i]
-		o.Findings = append(o.Findings, jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
-			Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: r.reproducer(f)})
+	for _, f := range r.news() {
+		o.Findings = append(o.Findings, r.jsonFinding(&f, r.reproducer(&f)))
 	}
 	o.Unconfirmed, o.Stopped = []jsonFinding{}, r.Summary.Stopped
-	pending := r.Pending()
-	for i := range pending {
-		f := &pending[i]
-		o.Unconfirmed = append(o.Unconfirmed, jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
-			Message: f.Message, Occurrences: f.Occurrences, Reproducer: r.unconfirmed(f)})
+	for _, f := range r.Pending() {
+		o.Unconfirmed = append(o.Unconfirmed, r.jsonFinding(&f, r.unconfirmed(&f)))
+	}
+	if r.Baseline != nil {
+		o.Known, o.Gone = r.jsonKnown()
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -61,6 +79,30 @@ func JSON(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+func (r *Run) jsonFinding(f *teasel.Finding, file string) jsonFinding {
+	return jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
+		Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: file}
+}
+
+func (r *Run) jsonKnown() ([]jsonKnown, []jsonGone) {
+	known, lost := []jsonKnown{}, []jsonGone{}
+	for _, f := range r.known() {
+		k := jsonKnown{jsonFinding: r.jsonFinding(&f.Finding, f.file), State: "baseline"}
+		if f.accepted != nil {
+			k.State, k.Reason = "accepted", f.accepted.Reason
+		}
+		known = append(known, k)
+	}
+	for _, g := range r.gone() {
+		severity := ""
+		if g.Rule != "" {
+			severity = g.Severity.String()
+		}
+		lost = append(lost, jsonGone{g.ID, g.Rule, severity, g.Subject, g.Message, g.Reason})
+	}
+	return known, lost
 }
 
 func (r *Run) version() string {

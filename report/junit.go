@@ -18,14 +18,20 @@ const fuzzed = "fuzz"
 
 // JUnit writes one test suite. A rule that a subject has broken is a test that failed, with all findings of that rule
 // there in its text; a subject without a finding is one test that passed, or was skipped. A campaign without either is
-// one test that passed: CI servers take a file without tests for a mistake.
+// one test that passed: CI servers take a file without tests for a mistake. The known findings of a rule are a
+// test that was skipped, with the reason; a rule whose known findings are gone is a test that passed.
 func JUnit(w io.Writer, r *Run) error {
 	name := Line("teasel " + r.Kind + " " + r.Target)
 	elapsed := fmt.Sprintf("%.3f", r.Summary.Elapsed.Seconds())
 	suite := junit.Testsuite{Name: name, Time: elapsed}
 	suite.AddProperty("seed", fmt.Sprint(r.Seed))
 	suite.AddProperty("executions", fmt.Sprint(r.Summary.Executions))
-	fs, why := r.findings(), r.unfuzzed()
+	fs, why := r.news(), r.unfuzzed()
+	ks, gs := r.known(), r.gone()
+	if r.Baseline != nil {
+		suite.AddProperty("known", fmt.Sprint(len(ks)))
+		suite.AddProperty("gone", fmt.Sprint(len(gs)))
+	}
 	subjects := slices.Collect(maps.Keys(why))
 	for _, s := range r.Subjects {
 		subjects = append(subjects, Line(s))
@@ -33,8 +39,17 @@ func JUnit(w io.Writer, r *Run) error {
 	for i := range fs {
 		subjects = append(subjects, Line(fs[i].Subject))
 	}
+	for i := range ks {
+		subjects = append(subjects, Line(ks[i].Subject))
+	}
+	for i := range gs {
+		if gs[i].Rule != "" {
+			subjects = append(subjects, Line(gs[i].Subject))
+		}
+	}
 	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
 		failed := r.addFindings(&suite, subject, fs)
+		r.addKnown(&suite, subject, ks, gs)
 		switch reason := why[subject]; {
 		case reason != "":
 			suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: r.class(subject), Skipped: &junit.Result{Message: reason}})
@@ -104,6 +119,46 @@ func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Findin
 		s.AddTestcase(test)
 	}
 	return failed
+}
+
+// addKnown adds a test for every rule of which a subject has known findings, or had some and has none any more.
+func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone) {
+	class, taken := r.class(subject), map[string]bool{}
+	for _, t := range s.Testcases {
+		if t.Classname == class {
+			taken[t.Name] = true
+		}
+	}
+	broken := map[string][]*known{}
+	for i := range ks {
+		if k := &ks[i]; Line(k.Subject) == subject {
+			broken[Line(k.Rule)] = append(broken[Line(k.Rule)], k)
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(broken)) {
+		var texts []string
+		for _, k := range broken[rule] {
+			text := r.failure(&k.Finding)
+			if k.Tries == 0 && k.file != "" {
+				text = fmt.Sprintf("%s\n\nseverity: %v\n\nteasel repro %s\n", Line(k.Message), k.Severity, Quote(k.file))
+			}
+			texts = append(texts, text)
+		}
+		name := rule
+		if taken[rule] { // by news
+			name += " (known)"
+		}
+		taken[rule] = true
+		s.AddTestcase(junit.Testcase{Name: name, Classname: class, Skipped: &junit.Result{Message: "known, " + broken[rule][0].why()},
+			SystemOut: &junit.Output{Data: strings.Join(texts, "\n----\n\n")}})
+	}
+	for i := range gs {
+		g := &gs[i]
+		if rule := Line(g.Rule); rule != "" && Line(g.Subject) == subject && !taken[rule] {
+			taken[rule] = true
+			s.AddTestcase(junit.Testcase{Name: rule, Classname: class, SystemOut: &junit.Output{Data: "known before, and not found by this run: " + g.String()}})
+		}
+	}
 }
 
 // failure is the text of a finding.

@@ -31,6 +31,7 @@ type Run struct {
 	Skipped  []Skip         // what was not
 	Blocked  []string       // what was not because it may destroy something
 	Dir      string         // the campaign's directory; "": none, findings have no file then
+	Baseline *Baseline      // the findings that are no news; nil: all are
 
 	// File returns the path of a finding's file, "" if it has none; nil: it is in the campaign's directory.
 	File func(teasel.Finding) string
@@ -65,22 +66,18 @@ func (r *Run) findings() []teasel.Finding {
 	return fs
 }
 
-// Pending returns the findings that there was no time to reproduce, the most severe first.
-func (r *Run) Pending() (fs []teasel.Finding) {
+// Pending returns the findings that are news and that there was no time to reproduce, the most severe first.
+func (r *Run) Pending() []teasel.Finding {
+	return slices.DeleteFunc(r.pending(), func(f teasel.Finding) bool { return r.Baseline.Known(f.ID()) })
+}
+
+func (r *Run) pending() (fs []teasel.Finding) {
 	for _, f := range r.Summary.Unconfirmed {
 		if f.Tries == 0 && len(f.Input) > 0 {
 			fs = append(fs, f)
 		}
 	}
 	return fs
-}
-
-// unconfirmed returns the file of a finding that is pending.
-func (r *Run) unconfirmed(f *teasel.Finding) string {
-	if r.Dir == "" {
-		return ""
-	}
-	return filepath.ToSlash(filepath.Join(r.Dir, corpus.Unconfirmed, f.ID()+".json"))
 }
 
 func (r *Run) skipped() []Skip {
@@ -106,6 +103,17 @@ func (r *Run) rules() []teasel.Rule {
 		rules[i].Help = cmp.Or(strings.TrimSpace(rules[i].Help), rules[i].Title)
 	}
 	return rules
+}
+
+// unconfirmed returns the file of a finding that is pending.
+func (r *Run) unconfirmed(f *teasel.Finding) string {
+	if r.File != nil {
+		return r.File(*f)
+	}
+	if r.Dir == "" {
+		return ""
+	}
+	return filepath.ToSlash(filepath.Join(r.Dir, corpus.Unconfirmed, f.ID()+".json"))
 }
 
 // reproducer returns the path of a finding's file; "": it has none.

@@ -24,6 +24,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -65,7 +66,23 @@ func runs() map[string]*Run {
 			{Rule: "net/crash", Severity: teasel.High, Subject: "s\x1b[2J\r\n", Message: "[click](http://evil) ]]> \x00\xff\u202e{0}",
 				Detail: "]]>\x1b]0;title\x07\nsecond\n\n"}}},
 	}
-	return map[string]*Run{"full": full, "hostile": hostile, "nothing": {}}
+	known := &Run{Version: "0.1.0", Kind: "mcp", Target: "node server.js", Rules: rules, Dir: "teasel-out", Summary: full.Summary}
+	known.Summary.Unconfirmed = []teasel.Finding{
+		{Rule: "mcp/hang", Severity: teasel.High, Subject: "ping", Message: "known", Input: []byte("a")},
+		{Rule: "mcp/hang", Severity: teasel.High, Subject: "initialize", Message: "new", Input: []byte("b")},
+	}
+	id := func(f *teasel.Finding) string { return f.ID() }
+	fs, us := known.Summary.Findings, known.Summary.Unconfirmed
+	known.Baseline = &Baseline{Path: "before.json", Findings: []corpus.Known{
+		{ID: id(&fs[1]), Rule: fs[1].Rule, Severity: fs[1].Severity, Subject: fs[1].Subject},
+		{ID: id(&us[0]), Rule: us[0].Rule, Severity: us[0].Severity, Subject: us[0].Subject},
+		{ID: "0000000000000001", Rule: "mcp/gone", Severity: teasel.High, Subject: "ping", Message: "[was](http://there) ]]>\x1b"},
+		{ID: "0000000000000002", Rule: "mcp/gone", Severity: teasel.High, Subject: "ping", Message: "perhaps", Pending: true},
+	}, Accepted: []Accepted{
+		{ID: id(&fs[0]), Reason: "known upstream, issue 12", Place: "teasel.toml:3"}, {ID: id(&fs[3]), Reason: "as it is\nmeant", Place: "teasel.toml:4"},
+		{ID: "0000000000000003", Reason: "old", Place: "teasel.toml:5"},
+	}}
+	return map[string]*Run{"full": full, "hostile": hostile, "known": known, "nothing": {}}
 }
 
 func write(t *testing.T, format string, r *Run) []byte {
@@ -177,7 +194,11 @@ func TestJSONFields(t *testing.T) {
 				t.Errorf("%s: %s is %v", name, k, o[k])
 			}
 		}
-		if len(o) != 14 {
+		want := 14
+		if r.Baseline != nil { // known and gone
+			want = 16
+		}
+		if len(o) != want {
 			t.Errorf("%s: %d fields", name, len(o))
 		}
 	}
@@ -192,6 +213,7 @@ func TestJUnitIsWhole(t *testing.T) {
 	for name, want := range map[string]struct{ tests, failures, skipped int }{
 		"full":    {9, 3, 3}, // two findings are of one rule and one subject, and one is for information
 		"hostile": {3, 1, 2},
+		"known":   {9, 1, 4}, // one of the failed test's rule is known
 		"nothing": {1, 0, 0},
 		"odd":     {4, 1, 2},
 	} {
@@ -218,7 +240,7 @@ func TestJUnitIsWhole(t *testing.T) {
 			s.Tests != want.tests || s.Failures != want.failures || s.Skipped != want.skipped || suites.Tests != want.tests || suites.Failures != want.failures {
 			t.Errorf("%s: %d tests, %d failures, %d skipped, want %v in\n%s", name, len(seen), failures, skipped, want, text)
 		}
-		if got, want := strings.Count(string(text), "\nseverity: "), len(all[name].Summary.Findings); got != want {
+		if got, want := strings.Count(string(text), "\nseverity: "), len(all[name].known())+len(all[name].news()); got != want {
 			t.Errorf("%s: the texts of %d findings, want %d", name, got, want)
 		}
 	}

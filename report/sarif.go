@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -34,6 +36,9 @@ var semantic = regexp.MustCompile(`^v?(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?)$`)
 // SARIF writes the findings in SARIF 2.1.0, with what GitHub code scanning needs to show them: rules with help,
 // severity and tags, a location in the repository and a fingerprint for each finding (GitHub's page "SARIF support for
 // code scanning"). The fingerprint is the finding's id, so that an alert lives as long as its bug.
+//
+// Compared with a baseline, a result is new or unchanged; an accepted one is suppressed, with the reason. What is gone is a
+// notification and no absent result: code scanning takes every result for an open alert.
 func SARIF(w io.Writer, r *Run) error {
 	log := sarif.NewReport()
 	log.Schema = sarifSchema
@@ -48,22 +53,50 @@ func SARIF(w io.Writer, r *Run) error {
 	}
 	run.AutomationDetails = sarif.NewRunAutomationDetails().WithID("teasel/" + slug(r.Target) + "/")
 	run.WithColumnKind("utf16CodeUnits")
-	run.AddInvocation(sarif.NewInvocation().WithExecutionSuccessful(r.Summary.Stopped != "failed").
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(r.Summary.Stopped != "failed").
 		WithProperties(sarif.NewPropertyBag().Add("seed", fmt.Sprint(r.Seed)).Add("executions", r.Summary.Executions).
-			Add("seconds", round(r.Summary.Elapsed.Seconds(), 3))))
+			Add("seconds", round(r.Summary.Elapsed.Seconds(), 3)))
+	for _, g := range r.gone() {
+		said := sarif.NewTextMessage(unlinked("known before, and not found by this run: " + g.String()))
+		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("note").WithMessage(said))
+	}
+	run.AddInvocation(invocation)
 	for i := range fs[:min(len(fs), sarifResults)] {
 		index := slices.IndexFunc(rules, func(u teasel.Rule) bool { return u.ID == fs[i].Rule })
 		run.AddResult(r.sarifResult(&fs[i], index))
 	}
 	log.AddRun(run)
-	err := log.PrettyWrite(w)
+	out, err := json.MarshalIndent(log, "", "  ")
+	if err == nil && r.Baseline != nil && len(r.Baseline.Accepted) > 0 {
+		out, err = unsuppressed(out)
+	}
 	if err == nil {
-		_, err = io.WriteString(w, "\n")
+		_, err = w.Write(append(out, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// unsuppressed gives every result of a log that has none an empty list of suppressions, which the library leaves out: SARIF
+// wants one of all results of a run or of none (3.27.23).
+func unsuppressed(whole []byte) ([]byte, error) {
+	var log map[string]any
+	d := json.NewDecoder(bytes.NewReader(whole))
+	d.UseNumber()
+	if err := d.Decode(&log); err != nil {
+		return nil, err
+	}
+	for _, run := range log["runs"].([]any) {
+		results, _ := run.(map[string]any)["results"].([]any)
+		for _, r := range results {
+			if result := r.(map[string]any); result["suppressions"] == nil {
+				result["suppressions"] = []any{}
+			}
+		}
+	}
+	return json.MarshalIndent(log, "", "  ")
 }
 
 func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDescriptor {
@@ -143,6 +176,15 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 	res := sarif.NewRuleResult(f.Rule).WithRuleIndex(rule).WithMessage(sarif.NewTextMessage(unlinked(message))).
 		WithLocations([]*sarif.Location{place}).WithProperties(props).
 		WithOccurrenceCount(int(min(max(f.Occurrences, 1), math.MaxInt32)))
+	if r.Baseline != nil && r.Baseline.Path != "" {
+		res.WithBaselineState("new")
+		if r.Baseline.earlier(f.ID()) {
+			res.WithBaselineState("unchanged")
+		}
+	}
+	if a := r.Baseline.accepted(f.ID()); a != nil {
+		res.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").WithJustification(Line(a.Reason)))
+	}
 	res.PartialFingerprints = map[string]string{"primaryLocationLineHash": f.ID(), "teaselFinding/v1": f.ID()}
 	if level := levels[f.Severity]; level != "" {
 		res.WithLevel(level)

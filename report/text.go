@@ -24,7 +24,7 @@ var early = map[string]string{
 // Text writes what a person reads at the end of a run.
 func Text(w io.Writer, r *Run) error {
 	var b bytes.Buffer
-	fs := r.findings()
+	fs := r.news()
 	for i := range fs {
 		if i == 0 || fs[i].Severity != fs[i-1].Severity {
 			fmt.Fprintf(&b, "%s\n", strings.ToUpper(fs[i].Severity.String()))
@@ -42,6 +42,7 @@ func Text(w io.Writer, r *Run) error {
 		}
 		b.WriteByte('\n')
 	}
+	r.textKnown(&b)
 	if skips := r.skipped(); len(skips) > 0 {
 		b.WriteString("Skipped\n")
 		for _, s := range skips {
@@ -57,7 +58,7 @@ func Text(w io.Writer, r *Run) error {
 		b.WriteByte('\n')
 	}
 	st := &r.Summary.Stats
-	fmt.Fprintf(&b, "%s\n", count(fs))
+	fmt.Fprintf(&b, "%s\n", r.count(fs))
 	fmt.Fprintf(&b, "%d executions in %s (%.0f/s), %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(),
 		st.Features, st.Corpus)
 	if why := early[r.Summary.Stopped]; why != "" {
@@ -68,6 +69,32 @@ func Text(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// textKnown lists what is no news, and what no longer shows.
+func (r *Run) textKnown(b *bytes.Buffer) {
+	ks, gs := r.known(), r.gone()
+	if len(ks) > 0 {
+		b.WriteString("Known: these do not fail the run\n")
+	}
+	for i := range ks {
+		k := &ks[i]
+		fmt.Fprintf(b, "  %v %s  %s: %s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), k.why())
+		if k.file != "" {
+			fmt.Fprintf(b, "    teasel repro %s\n", Quote(k.file))
+		}
+	}
+	if len(ks) > 0 {
+		b.WriteByte('\n')
+	}
+	if len(gs) == 0 {
+		return
+	}
+	b.WriteString("Gone: known before, and not found by this run\n")
+	for i := range gs {
+		fmt.Fprintf(b, "  %v\n", &gs[i])
+	}
+	b.WriteByte('\n')
 }
 
 func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
@@ -104,10 +131,24 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	b.WriteByte('\n')
 }
 
-// count says how many findings there are of each severity.
-func count(fs []teasel.Finding) string {
+// count says how many findings there are of each severity, and how many known ones.
+func (r *Run) count(fs []teasel.Finding) string {
+	if r.Baseline == nil {
+		return count(fs, "finding", "Nothing found")
+	}
+	s := count(fs, "new finding", "Nothing new found")
+	if n := len(r.known()); n > 0 {
+		s += fmt.Sprintf("; %d known", n)
+	}
+	if n := len(r.gone()); n > 0 {
+		s += fmt.Sprintf("; %d gone", n)
+	}
+	return s
+}
+
+func count(fs []teasel.Finding, what, none string) string {
 	if len(fs) == 0 {
-		return "Nothing found"
+		return none
 	}
 	var parts []string
 	for s := teasel.Critical; s >= teasel.Info; s-- {
@@ -121,7 +162,7 @@ func count(fs []teasel.Finding) string {
 			parts = append(parts, fmt.Sprintf("%d %v", n, s))
 		}
 	}
-	return plural(len(fs), "finding") + ": " + strings.Join(parts, ", ")
+	return plural(len(fs), what) + ": " + strings.Join(parts, ", ")
 }
 
 // clock writes a duration to a tenth of a second below a minute, and to a second above.

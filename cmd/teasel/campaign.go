@@ -11,12 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/monitor"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
@@ -113,50 +113,52 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return failure(err)
 	}
 	c := &p.campaign
-	show := monitor.Options{Title: p.meta.Kind + ": " + p.meta.Name, Plain: p.options.NoUI}
+	show := monitor.Options{Title: p.meta.Kind + ": " + p.meta.Name, Plain: p.options.NoUI, Known: p.options.known.Known}
 	if c.Resume != nil {
 		show.Before = c.Resume.Findings
 	}
 	p.announce(cmd.ErrOrStderr())
 	live := monitor.New(cmd.ErrOrStderr(), show)
 	c.Reporters = append(c.Reporters, dir, live) // on disk first, then on the screen
-	if p.idle != "" {
-		c.Reporters = append(c.Reporters, &doubt{to: live, text: p.idle})
+	d := &doubt{to: live, idle: p.idle}
+	if c.Resume != nil {
+		d.ran, d.took = c.Resume.Executions, c.Resume.Elapsed
 	}
+	c.Reporters = append(c.Reporters, d)
 	c.NewDetectors = p.detectors(c.NewDetectors)
 	o := p.options
 	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
-	c.StopAfter, c.Memory = o.StopAfter, uint64(o.Memory)
-	sum, runErr := c.Run(cmd.Context())
+	c.Memory = uint64(o.Memory)
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.known.Known, Reached: cancel}
+	if o.known == nil {
+		c.StopAfter = o.StopAfter
+	} else {
+		c.Reporters = append(c.Reporters, enough)
+	}
+	sum, runErr := c.Run(ctx)
+	if ctx.Err() != nil && cmd.Context().Err() == nil {
+		sum.Stopped = "findings"
+	}
 	_ = live.Close() // what it could not show is in the report
+	var nothing error
+	if runErr == nil {
+		nothing = untested(cmd.Context(), p.meta.Kind, &sum)
+	}
 	if e := dir.Finish(sum); e != nil && runErr == nil {
 		runErr = e
 	}
 	if runErr != nil {
 		return p.failed(cmd, dir, sum, runErr)
 	}
-	untested := p.untested(cmd.Context(), &sum)
 	if err := p.report(cmd, dir, sum); err != nil {
 		return err
 	}
-	if untested != nil {
-		return untested
+	if nothing != nil {
+		return nothing
 	}
 	return outcome(cmd.Context(), sum, o)
-}
-
-// untested is an error if a campaign against a program has ended without one execution that was good for anything: that is
-// no clean result. The summary says so as well.
-func (p *plan[T]) untested(ctx context.Context, sum *teasel.Summary) error {
-	if p.meta.Kind != "native" || ctx.Err() != nil || sum.Corpus > 0 || len(sum.Findings)+len(sum.Unconfirmed) > 0 {
-		return nil
-	}
-	sum.Stopped = "failed"
-	what := "no input was run before the campaign ended"
-	if sum.Executions > 0 {
-		what = fmt.Sprintf("%s, and no input was accepted: the program refused each, or was so slow that the campaign ended first", plural(int(sum.Executions), "execution", "executions"))
-	}
-	return &exit{status: exitTarget, err: errors.New(what), hint: "look at one of them by hand: teasel native --dry-run shows how inputs are given"}
 }
 
 // failed reports what a campaign came to until something of ours, or a target that cannot be started any more, ended it.
@@ -174,28 +176,6 @@ func (p *plan[T]) failed(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 		e.hint = strings.TrimPrefix(e.hint+"\nhint: "+saved, "\nhint: ")
 	}
 	return err
-}
-
-// doubt is a reporter that says once what may be wrong when a campaign has seen next to nothing.
-type doubt struct {
-	to   teasel.Reporter
-	text string
-	said bool
-}
-
-// These say when a campaign should have kept more than one testcase.
-const (
-	doubtAfter = 3 * time.Second
-	doubtRuns  = 2000
-)
-
-func (d *doubt) Report(e teasel.Event) error {
-	s := &e.Stats
-	if d.said || e.Kind != teasel.EventProgress || s.Elapsed < doubtAfter || s.Executions < doubtRuns || s.Corpus > 1 || s.Findings > 0 {
-		return nil
-	}
-	d.said = true
-	return d.to.Report(teasel.Event{Kind: teasel.EventNote, Text: d.text})
 }
 
 // announce says what begins, and how it ends.
@@ -220,12 +200,12 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 		return &exit{status: exitInterrupted, hint: "to carry on: teasel resume " + o.Out}
 	}
 	for _, f := range sum.Unconfirmed {
-		if f.Tries == 0 && f.Severity >= o.FailOn { // it was seen, and nobody knows yet that it is none
+		if f.Tries == 0 && f.Severity >= o.FailOn && !o.known.Known(f.ID()) { // it was seen, and nobody knows yet that it is none
 			return &exit{status: exitFindings}
 		}
 	}
 	for i := range sum.Findings {
-		if sum.Findings[i].Severity >= o.FailOn {
+		if f := &sum.Findings[i]; f.Severity >= o.FailOn && !o.known.Known(f.ID()) {
 			return &exit{status: exitFindings}
 		}
 	}
@@ -234,6 +214,7 @@ func outcome(ctx context.Context, sum teasel.Summary, o *options) error {
 
 func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) error {
 	run := reportRun(dir, sum, p.rules)
+	run.Baseline = p.options.known
 	if p.complete != nil {
 		p.complete(run)
 	}

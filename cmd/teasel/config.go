@@ -4,15 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // defaultConfig is read when it is there and --config says nothing else.
@@ -31,6 +36,7 @@ type config struct {
 	Profile   *string  `toml:"profile"`
 	Format    *string  `toml:"format"`
 	FailOn    *string  `toml:"fail-on"`
+	Baseline  *string  `toml:"baseline"`
 	NoUI      *bool    `toml:"no-ui"`
 	StopAfter *int     `toml:"stop-after"`
 	MaxMemory *string  `toml:"max-memory"`
@@ -40,6 +46,9 @@ type config struct {
 	Native   nativeConfig      `toml:"native"`
 	Go       goConfig          `toml:"go"`
 	Severity map[string]string `toml:"severity"` // by rule; "off" drops its findings
+	Accept   map[string]string `toml:"accept"`   // why, by the finding's id
+
+	accepted []report.Accepted // what Accept says, with where it stands
 }
 
 // mcpConfig holds the flags of teasel mcp, and the server for those who do not want to type it.
@@ -106,19 +115,20 @@ type goConfig struct {
 
 // configure reads the configuration and sets the flags that are not on the command line, from it and from the
 // environment. table picks the table of the kind and the command in it, which is returned if args are none.
-func configure(fs *pflag.FlagSet, path string, args []string, table func(*config) (any, []string)) ([]string, map[string]string, error) {
+func configure(fs *pflag.FlagSet, path string, args []string, table func(*config) (any, []string)) ([]string, *config, error) {
 	c, path, err := readConfig(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, c, err
 	}
 	kind, command := table(c)
 	if len(args) > 0 {
 		command = args
 	}
-	return command, c.Severity, c.apply(fs, path, kind)
+	return command, c, c.apply(fs, path, kind)
 }
 
-// readConfig reads the configuration file. Every key that nobody knows is an error with its line.
+// readConfig reads the configuration file. Every key that nobody knows is an error with its line. With an error too, there is
+// a configuration.
 func readConfig(path string) (*config, string, error) {
 	if path == "" {
 		path = os.Getenv("TEASEL_CONFIG")
@@ -132,22 +142,74 @@ func readConfig(path string) (*config, string, error) {
 		return &config{}, "", nil
 	}
 	if err != nil {
-		return nil, "", usage("name a file that can be read, or leave out --config", "reading configuration: %w", err)
+		return &config{}, "", usage("name a file that can be read, or leave out --config", "reading configuration: %w", err)
 	}
 	var c config
 	d := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return nil, "", badConfig(path, err)
+		return &c, "", badConfig(path, err)
 	}
-	for rule, level := range c.Severity {
+	lines := tableLines(data)
+	for _, rule := range slices.Sorted(maps.Keys(c.Severity)) {
+		level := c.Severity[rule]
 		if level == "off" {
 			continue
 		}
 		if _, err := teasel.ParseSeverity(level); err != nil {
-			return nil, "", usage("", "%s: severity of %s: %q is none: expected info, low, medium, high, critical or off", path, rule, level)
+			return &c, "", usage("", "%s:%d: severity of %s: %q is none: expected info, low, medium, high, critical or off", path, lines["severity."+rule], rule, level)
 		}
 	}
-	return &c, path, nil
+	return &c, path, c.accept(path, lines)
+}
+
+// accept takes the table of accepted findings, each with its place in the file.
+func (c *config) accept(path string, lines map[string]int) error {
+	for _, id := range slices.Sorted(maps.Keys(c.Accept)) {
+		place := fmt.Sprintf("%s:%d", path, lines["accept."+id])
+		switch reason := strings.TrimSpace(c.Accept[id]); {
+		case !corpus.ValidID(id):
+			return usage("each finding's id is the name of its file, and in the JSON report", "%s: accept: %q is no finding's id: expected 16 hexadecimal digits", place, id)
+		case reason == "":
+			return usage("", "%s: accept: finding %s has no reason: expected a text such as \"known upstream, issue 12\"", place, id)
+		default:
+			c.accepted = append(c.accepted, report.Accepted{ID: id, Reason: reason, Place: place})
+		}
+	}
+	return nil
+}
+
+// tableLines returns the line of each key, by its name and those of its tables, joined by dots.
+func tableLines(data []byte) map[string]int {
+	lines, table := map[string]int{}, ""
+	p := unstable.Parser{}
+	p.Reset(data)
+	for p.NextExpression() {
+		e := p.Expression()
+		var names []string
+		line := 0
+		for at := e.Key(); at.Next(); {
+			if line == 0 {
+				line = p.Shape(at.Node().Raw).Start.Line
+			}
+			names = append(names, string(at.Node().Data))
+		}
+		name := strings.Join(names, ".")
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = name + "."
+		case unstable.KeyValue:
+			lines[table+name] = line
+			if e.Value().Kind != unstable.InlineTable {
+				continue
+			}
+			for kv := e.Value().Children(); kv.Next(); { // accept = { "..." = "..." }
+				for at := kv.Node().Key(); at.Next(); {
+					lines[table+name+"."+string(at.Node().Data)] = p.Shape(at.Node().Raw).Start.Line
+				}
+			}
+		}
+	}
+	return lines
 }
 
 func badConfig(path string, err error) error {

@@ -32,9 +32,12 @@ type options struct {
 	Profile   string          `json:"profile"`
 	Format    string          `json:"-"`
 	FailOn    teasel.Severity `json:"-"`
+	Baseline  string          `json:"-"`
 	NoUI      bool            `json:"-"`
 	StopAfter int             `json:"stop_after,omitempty"`
 	Memory    size            `json:"memory"`
+
+	known *report.Baseline // what recall has read; nil: nothing
 }
 
 // size is a number of bytes, written with or without a unit.
@@ -128,6 +131,7 @@ func addOptions(cmd *cobra.Command, o *options) {
 	f.Var(choice{&o.Profile, profiles}, "profile", "how hard to try (default standard)")
 	f.Var(choice{&o.Format, report.Formats()}, "format", "what is written to standard output at the end")
 	f.Var(severityFlag{&o.FailOn}, "fail-on", "exit with status 1 only for findings at least this bad")
+	addBaseline(cmd, &o.Baseline)
 	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")

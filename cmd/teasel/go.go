@@ -26,6 +26,7 @@ type goOptions struct {
 	Tags        string            `json:"tags,omitempty"`
 	MemoryLimit size              `json:"memory_limit,omitempty"`
 	Severity    map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	Accept      []report.Accepted `json:"-"`
 	Cover       string            `json:"-"`
 	DryRun      bool              `json:"-"`
 	Config      string            `json:"-"`
@@ -56,9 +57,11 @@ keeping otherwise is kept outside of the repository, and the next run begins wit
   teasel repro parser/testdata/fuzz/FuzzParse/4f1c8a0d2b6e9f37`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			table := func(c *config) (any, []string) { return &c.Go, c.Go.Packages }
-			if o.Packages, o.Severity, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
+			var c *config
+			if o.Packages, c, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
 				return err
 			}
+			o.Severity, o.Accept = c.Severity, c.accepted
 			return runGo(cmd, o)
 		},
 	}
@@ -87,6 +90,9 @@ func runGo(cmd *cobra.Command, o *goOptions) error {
 		if _, err := os.Stat(dir); err != nil {
 			return noCorpus(err)
 		}
+	}
+	if err := o.recall("go", o.Accept); err != nil {
+		return err
 	}
 	p, ok := goPresets[o.profileName()]
 	if !ok {

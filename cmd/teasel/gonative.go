@@ -41,7 +41,7 @@ func (s *goSession) runNative(cmd *cobra.Command) error {
 	if o.Duration > 0 {
 		each = max(o.Duration/time.Duration(tests), time.Second)
 	}
-	r := &report.Run{Version: version, Kind: "go", Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped}
+	r := &report.Run{Version: version, Kind: "go", Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Baseline: o.known}
 	files, hand := map[string]string{}, map[string]string{}
 	began := time.Now()
 	for i := range s.packages {
@@ -69,6 +69,13 @@ func (s *goSession) runNative(cmd *cobra.Command) error {
 	r.File = func(f teasel.Finding) string { return files[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
 	r.Repro = r.ByHand // teasel repro needs the same build
+	r.Summary.Stopped = "duration"
+	switch {
+	case cmd.Context().Err() != nil:
+		r.Summary.Stopped = "interrupted"
+	case r.Summary.Executions == 0 && len(r.Summary.Findings) == 0:
+		r.Summary.Stopped = "failed"
+	}
 	if err := writeReport(cmd.OutOrStdout(), o.Format, r); err != nil {
 		return err
 	}

@@ -37,6 +37,7 @@ type goSession struct {
 	packages []packages.Package
 	tests    []*goTest
 	skipped  []report.Skip
+	stopped  string // why the run ended
 }
 
 // goTest is one fuzz test with its campaign.
@@ -261,11 +262,13 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 	}
 	p := plan[[]byte]{options: &o.options, severity: o.Severity}
 	p.announce(w)
-	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI})
+	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI, Known: o.known.Known})
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	all := &session.Combiner{To: live}
-	enough := &session.Limit{Findings: o.StopAfter, Reached: cancel}
+	all := &session.Combiner{To: reporters{live, &doubt{to: live}}}
+	s.stopped = "runs" // nothing else has stopped it
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.known.Known, Reached: cancel}
+	began := time.Now()
 	turns := session.NewTurns(o.Workers, 0)
 	if o.Duration > 0 {
 		timer := time.AfterFunc(o.Duration, turns.End)
@@ -291,6 +294,14 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 		})
 	}
 	group.Wait()
+	switch {
+	case cmd.Context().Err() != nil:
+		s.stopped = "interrupted"
+	case ctx.Err() != nil:
+		s.stopped = "findings"
+	case o.Duration > 0 && time.Since(began) >= o.Duration:
+		s.stopped = "duration"
+	}
 	_ = live.Close() // what it could not show is in the report
 	if o.Cover != "" && cmd.Context().Err() == nil {
 		if err := s.cover(cmd.Context(), w); err != nil {
@@ -307,7 +318,7 @@ func (s *goSession) title() string {
 // report writes what all campaigns came to as one.
 func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
-	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out}
+	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known}
 	var stats []teasel.Stats
 	files, hand := map[string]string{}, map[string]string{}
 	findings := map[string]teasel.Finding{}
@@ -334,10 +345,16 @@ func (s *goSession) report(cmd *cobra.Command) error {
 		r.Summary.Findings = append(r.Summary.Findings, findings[id])
 	}
 	r.Summary.Stats.Findings = len(findings)
+	r.Summary.Stopped = s.stopped
+	s.addUnconfirmed(r, files)
 	r.File = func(f teasel.Finding) string { return files[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
 	if failed != nil && r.Summary.Executions == 0 {
 		return targetFailure(failed)
+	}
+	nothing := untested(cmd.Context(), "go", &r.Summary)
+	if failed != nil {
+		r.Summary.Stopped = "failed"
 	}
 	if err := writeReport(cmd.OutOrStdout(), o.Format, r); err != nil {
 		return err
@@ -345,10 +362,24 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	if failed != nil {
 		return targetFailure(failed)
 	}
-	if r.Summary.Executions == 0 && cmd.Context().Err() == nil {
-		return &exit{status: exitTarget, err: errors.New("nothing was executed")}
+	if nothing != nil {
+		return nothing
 	}
 	return outcome(cmd.Context(), r.Summary, &o.options)
+}
+
+// addUnconfirmed adds the findings that were seen, and that no campaign has confirmed.
+func (s *goSession) addUnconfirmed(r *report.Run, files map[string]string) {
+	for _, t := range s.tests {
+		for _, f := range t.summary.Unconfirmed {
+			id := f.ID()
+			if _, known := files[id]; known {
+				continue
+			}
+			files[id] = filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))
+			r.Summary.Unconfirmed = append(r.Summary.Unconfirmed, f)
+		}
+	}
 }
 
 // relative returns a path as the user would type it.

@@ -16,6 +16,7 @@ type launch struct {
 	Env      []string          `json:"env,omitempty"`
 	Dir      string            `json:"dir,omitempty"`
 	Severity map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	Accept   []report.Accepted `json:"-"`
 	DryRun   bool              `json:"-"`
 	Config   string            `json:"-"`
 }
@@ -39,7 +40,9 @@ func (l *launch) configure(cmd *cobra.Command, args []string, table func(*config
 			return err
 		}
 	}
-	l.Command, l.Severity, err = configure(cmd.Flags(), l.Config, args, table)
+	var c *config
+	l.Command, c, err = configure(cmd.Flags(), l.Config, args, table)
+	l.Severity, l.Accept = c.Severity, c.accepted
 	return err
 }
 

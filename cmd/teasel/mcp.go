@@ -85,6 +85,9 @@ func runMCP(cmd *cobra.Command, o *mcpOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.recall("mcp", o.Accept); err != nil {
+		return err
+	}
 	if err := o.settle(func(name string) bool { return isSet(cmd.Flags(), name) }); err != nil {
 		return err
 	}

@@ -97,6 +97,9 @@ func runNative(cmd *cobra.Command, o *nativeOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.recall("native", o.Accept); err != nil {
+		return err
+	}
 	profile, err := native.ParseProfile(o.profileName())
 	if err != nil {
 		return usage("", "%w", err)

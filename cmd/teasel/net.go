@@ -109,6 +109,9 @@ func runNet(cmd *cobra.Command, o *netOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.recall("net", o.Accept); err != nil {
+		return err
+	}
 	profile, err := netproto.ParseProfile(o.profileName())
 	if err != nil {
 		return usage("", "%w", err)

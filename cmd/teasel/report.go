@@ -10,8 +10,7 @@ import (
 )
 
 func newReport() *cobra.Command {
-	var format, out string
-	format = "text"
+	format, out, o := "text", "", options{}
 	cmd := &cobra.Command{
 		Use:     "report DIR",
 		Short:   "Write the report of a campaign again, in any format",
@@ -26,12 +25,20 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			accepted, err := acceptedHere()
+			if err != nil {
+				return err
+			}
+			if err := o.recall(k.name, accepted); err != nil {
+				return err
+			}
 			_, problems, err := dir.Snapshot(nil)
 			if err != nil {
 				return failure(err)
 			}
 			warn(cmd.ErrOrStderr(), problems)
 			r := reportRun(dir, dir.Summary(), k.rules())
+			r.Baseline = o.known
 			w := cmd.OutOrStdout()
 			if out == "" {
 				return writeReport(w, format, r)
@@ -51,6 +58,7 @@ func newReport() *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(choice{&format, report.Formats()}, "format", "format of the report")
+	addBaseline(cmd, &o.Baseline)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	return cmd
 }

@@ -34,7 +34,7 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 			set := func(name string) bool { return isSet(cmd.Flags(), name) }
 			change := func(o *options) {
 				o.Corpus = stillThere(o.Corpus, cmd.ErrOrStderr())
-				o.Out, o.Format, o.FailOn, o.NoUI = dir.Path(), fresh.Format, fresh.FailOn, fresh.NoUI
+				o.Out, o.Format, o.FailOn, o.NoUI, o.known = dir.Path(), fresh.Format, fresh.FailOn, fresh.NoUI, fresh.known
 				if set("duration") || set("runs") {
 					o.Duration, o.Runs = fresh.Duration, fresh.Runs
 				}
@@ -49,6 +49,13 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 			if err != nil {
 				return errors.Join(err, dir.Close())
 			}
+			accepted, err := acceptedHere()
+			if err == nil {
+				err = fresh.recall(k.name, accepted)
+			}
+			if err != nil {
+				return errors.Join(err, dir.Close())
+			}
 			return k.resume(cmd, dir, change)
 		},
 	}
@@ -59,6 +66,7 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 	f.IntVar(&fresh.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit (default: as before)")
 	f.Var(choice{&fresh.Format, report.Formats()}, "format", "what is written to standard output at the end")
 	f.Var(severityFlag{&fresh.FailOn}, "fail-on", "exit with status 1 only for findings at least this bad")
+	addBaseline(cmd, &fresh.Baseline)
 	f.BoolVar(&fresh.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	return cmd
 }
