@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/mutate/typed"
 )
@@ -65,13 +66,13 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 	}
 	if x.page != nil {
 		if failure != "" {
-			x.record(failure, packed)
+			x.record(&judge.Failure{Cause: judge.CauseTest, Text: failure}, packed)
 		}
 		x.page.End()
 	}
 	o.Exit = teasel.ExitOK
 	if failure != "" {
-		o.Exit, o.Evidence = teasel.ExitCrash, failure
+		o.Exit, o.Evidence = teasel.ExitCrash, &judge.Failure{Cause: judge.CauseTest, Text: failure}
 		o.Features, o.Measures = o.Features[:0], o.Measures[:0]
 	}
 	x.novelty.reached(o.Measures)
@@ -79,11 +80,12 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 }
 
 // record keeps the first input of every finding where it outlives the process.
-func (x *executor) record(failure string, packed []byte) {
-	f := link.Failed(failure).Finding("")
-	if id := f.ID(); !x.failures[id] {
-		x.failures[id] = true
-		x.page.Fail(packed)
+func (x *executor) record(failure *judge.Failure, packed []byte) {
+	for _, f := range judge.Detect(&teasel.Observation{Evidence: failure}) {
+		if id := f.ID(); !x.failures[id] {
+			x.failures[id] = true
+			x.page.Fail(packed)
+		}
 	}
 }
 

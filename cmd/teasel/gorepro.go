@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/gofunc/process"
 )
 
 // goBench builds the package of a finding and makes ready what it takes to run single inputs of its fuzz test.
@@ -54,7 +56,41 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, cutShort(ctx, err)
 	}
 	c := fuzztest.Campaign(t, nil)
-	return &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors()}, nil
+	run := &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors()}
+	test, _, err := typedTest(ctx, t)
+	if err != nil {
+		return nil, cutShort(ctx, err)
+	}
+	return &goReplayer{run, test}, nil
+}
+
+// goReplayer runs single inputs of a fuzz test. Those of a typed one are run as plain go test does, and made simpler as values.
+type goReplayer struct {
+	*bench[[]byte]
+	typed *process.Test // nil: the inputs are bytes
+}
+
+func (r *goReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
+	if r.typed == nil {
+		return r.bench.minimize(ctx, w, f, runs)
+	}
+	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
+		fmt.Fprintf(w, "\rteasel: %d of %d executions, complexity %.0f ", made, runs, complexity)
+		changed = true
+	})
+	if changed {
+		fmt.Fprintln(w)
+	}
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return false, targetFailure(err)
+	case ctx.Err() != nil && small == nil:
+		return false, &exit{status: exitInterrupted}
+	case small == nil:
+		return false, notShown()
+	}
+	f.Finding.Input = small
+	return changed, nil
 }
 
 // goByHand returns the command that shows a finding without teasel.
@@ -109,7 +145,7 @@ func reproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) (err 
 	if err != nil {
 		return err
 	}
-	b := r.(*bench[[]byte])
+	b := r.(*goReplayer).bench
 	in, err := b.codec.Decode(f.Finding.Input)
 	if err != nil {
 		return usage("", "reading the corpus file: %w", err)

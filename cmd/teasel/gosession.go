@@ -23,6 +23,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
+	"github.com/teaselfuzz/teasel/gofunc/process"
 	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/monitor"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -43,6 +44,7 @@ type goSession struct {
 type goTest struct {
 	pkg      *packages.Package
 	target   *fuzztest.Target
+	typed    *process.Test // nil: its inputs are bytes
 	campaign teasel.Campaign[[]byte]
 	out      string // the campaign's directory
 	seeds    []seed[[]byte]
@@ -121,6 +123,9 @@ func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, n
 	o := s.options
 	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
 	own, err := t.target.Describe(ctx)
+	if err == nil && t.target.Typed != "" {
+		t.typed, own, err = typedTest(ctx, t.target)
+	}
 	if e, ok := errors.AsType[*fuzztest.StartError](err); ok {
 		s.leaveOut(w, t.String(), e.Reason, e.Output, e.Hint)
 		return nil
@@ -176,6 +181,9 @@ func (t *goTest) gather(own [][]byte, cache string, dirs []string, w io.Writer) 
 				take(filepath.Base(f.Name), in)
 			}
 		}
+	}
+	if t.typed != nil { // the simplest value is a seed
+		return
 	}
 	for i, in := range fuzztest.Seeds(t.target.Kinds) {
 		take(fmt.Sprintf("zero%d", i), in)
@@ -267,6 +275,7 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 	all := &session.Combiner{To: live}
 	enough := &session.Limit{Findings: o.StopAfter, Reached: cancel}
 	turns := session.NewTurns(o.Workers, 0)
+	defer context.AfterFunc(ctx, turns.End)()
 	if o.Duration > 0 {
 		timer := time.AfterFunc(o.Duration, turns.End)
 		defer timer.Stop()
@@ -284,7 +293,11 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 		c.NewDetectors = p.detectors(c.NewDetectors)
 		c.Reporters = []teasel.Reporter{t.dir, t.saver, share, enough, all.Reporter()}
 		group.Go(func() {
-			t.summary, t.err = c.Run(ctx)
+			if t.typed != nil {
+				t.summary, t.err = t.fuzzTyped(ctx, share, o.Severity)
+			} else {
+				t.summary, t.err = c.Run(ctx)
+			}
 			if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
 				t.err = e
 			}

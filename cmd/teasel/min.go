@@ -102,6 +102,10 @@ func keepSmaller(finding, out string, f *corpus.FindingFile, changed bool) error
 	return nil
 }
 
+func notShown() error {
+	return usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
+}
+
 func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
 	in, err := b.codec.Decode(f.Finding.Input)
 	if err != nil {
@@ -133,7 +137,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 		if err != nil {
 			return false, cutShort(ctx, err)
 		}
-		return false, usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
+		return false, notShown()
 	}
 	simple, err := teasel.Minimize(ctx, b.mutator, in, show)
 	fmt.Fprintln(w)

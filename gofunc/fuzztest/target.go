@@ -26,6 +26,7 @@ type Target struct {
 
 	Kinds    []agent.Kind // of the fuzz target's arguments; [Target.Describe] sets it
 	Counters int          // of the compiler; [Target.Describe] sets it
+	Typed    string       // the type of the values, if it is a typed test of package gofunc; [Target.Describe] sets it
 }
 
 var _ teasel.Target[[]byte] = (*Target)(nil)
@@ -146,7 +147,7 @@ func (t *Target) described(text []byte) (seeds [][]byte, err error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading what %s says of itself: %w", t.Name, err)
 	}
-	t.Kinds, t.Counters = d.Kinds(), d.Counters
+	t.Kinds, t.Counters, t.Typed = d.Kinds(), d.Counters, d.Typed
 	for i, k := range t.Kinds {
 		if k == agent.KindInvalid {
 			return nil, &StartError{Test: t.Name, Reason: fmt.Sprintf("argument %d is of type %s, which teasel does not know", i+1, d.Types[i])}
