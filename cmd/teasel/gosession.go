@@ -38,6 +38,7 @@ type goSession struct {
 	packages []packages.Package
 	tests    []*goTest
 	skipped  []report.Skip
+	broken   []string // of the skipped ones, those that should have run
 }
 
 // goTest is one fuzz test with its campaign.
@@ -94,6 +95,7 @@ func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
 				return goFailure(ctx, err)
 			}
 			s.leaveOut(w, p.Path, "it does not build", g.Stderr, "")
+			s.broken = append(s.broken, p.Path)
 			continue
 		}
 		for _, t := range p.Tests {
@@ -128,6 +130,9 @@ func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, n
 	}
 	if e, ok := errors.AsType[*fuzztest.StartError](err); ok {
 		s.leaveOut(w, t.String(), e.Reason, e.Output, e.Hint)
+		if !e.Skipped {
+			s.broken = append(s.broken, t.String())
+		}
 		return nil
 	}
 	if err != nil {
@@ -230,6 +235,9 @@ func (s *goSession) open(t *goTest) (err error) {
 	return nil
 }
 
+// movedAside ends the name of the directory of the campaign before the last.
+const movedAside = ".previous"
+
 // replaceCampaign moves the campaign of an earlier run, whose inputs are seeds of this one, to where the one before it was.
 func replaceCampaign(out string) error {
 	if err := corpus.Room(out); err != nil {
@@ -238,7 +246,7 @@ func replaceCampaign(out string) error {
 	if !corpus.IsCampaign(out) {
 		return nil
 	}
-	before := out + ".previous"
+	before := out + movedAside
 	if corpus.IsCampaign(before) {
 		if err := os.RemoveAll(before); err != nil {
 			return usage("choose another directory with --out", "removing the campaign before the last: %w", err)
@@ -361,7 +369,16 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	if r.Summary.Executions == 0 && cmd.Context().Err() == nil {
 		return &exit{status: exitTarget, err: errors.New("nothing was executed")}
 	}
-	return outcome(cmd.Context(), r.Summary, &o.options)
+	if err := outcome(cmd.Context(), r.Summary, &o.options); err != nil || len(s.broken) == 0 {
+		return err
+	}
+	return s.incomplete()
+}
+
+// incomplete says that nothing was found by a run that left out what should have run.
+func (s *goSession) incomplete() error {
+	return &exit{status: exitTarget, err: fmt.Errorf("nothing was found, but not everything could be run: %s", strings.Join(s.broken, ", ")),
+		hint: "what the go command, or the test, said of each is above"}
 }
 
 // relative returns a path as the user would type it.

@@ -31,17 +31,22 @@ rewritten unless --out names another.`,
 			if runs < 1 {
 				return usage("", "--runs %d: expected 1 or more", runs)
 			}
+			if out == "" {
+				out = args[0]
+			}
+			if f, err := corpusFileFinding(args[0]); err != nil {
+				return err
+			} else if f != nil {
+				return minCorpusFile(cmd, f, args[0], out, runs)
+			}
 			f, err := readFinding(args[0])
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = args[0]
-			}
 			if err := replaceable(args[0], out); err != nil {
 				return err
 			}
-			b, err := openBench(cmd.Context(), f)
+			b, err := openBench(cmd.Context(), cmd.ErrOrStderr(), f)
 			if err != nil {
 				return err
 			}

@@ -37,6 +37,8 @@ type StartError struct {
 	Reason string
 	Output string // what the test binary has written
 	Hint   string
+
+	Skipped bool // the test has skipped itself, which is no failure
 }
 
 func (e *StartError) Error() string { return e.Test + ": " + e.Reason }
@@ -131,6 +133,7 @@ func (t *Target) silent(said string, s proc.State) error {
 	case strings.Contains(said, "--- FAIL"), strings.Contains(said, "panic: "):
 		e.Reason, e.Hint = "it failed before F.Fuzz", "plain 'go test -run "+t.Name+"' should show the same"
 	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
+		e.Skipped = true
 		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here: 'go test -v -run "+t.Name+"' shows what"
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
