@@ -299,7 +299,7 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 			c.Runs = max(1, o.Runs/uint64(len(s.tests)))
 		}
 		c.NewDetectors = p.detectors(c.NewDetectors)
-		c.Reporters = []teasel.Reporter{t.dir, t.saver, share, enough, all.Reporter()}
+		c.Reporters = []teasel.Reporter{&session.Settled{To: t.dir}, t.saver, share, enough, all.Reporter()}
 		group.Go(func() {
 			if t.typed != nil {
 				t.summary, t.err = t.fuzzTyped(ctx, share, o.Severity)
