@@ -2,6 +2,7 @@ package gofunc
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -25,6 +27,7 @@ import (
 func (g *target) child(f *testing.F, s *link.Settings) {
 	f.Add("")
 	begun := false
+	g.compares, _ = any(f).(compares)
 	f.Fuzz(func(t *testing.T, _ string) { // to have a testing.T
 		if begun {
 			return
@@ -82,6 +85,7 @@ func answerQuit() {
 // campaign is one worker's.
 func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teasel.Campaign[*typed.Value] {
 	e := g.editor()
+	learn(e, s.Constants)
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
 	return &teasel.Campaign[*typed.Value]{
@@ -89,6 +93,22 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teas
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
 		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
+	}
+}
+
+// learn gives the editor constants of the source: texts, and those that may be numbers.
+func learn(e *typed.Editor, constants [][]byte) {
+	e.Texts, e.Words = slices.Clip(e.Texts), slices.Clip(e.Words)
+	for _, c := range constants {
+		e.Texts = append(e.Texts, string(c))
+		switch len(c) {
+		case 2:
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint16(c)))
+		case 4:
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint32(c)))
+		case 8:
+			e.Words = append(e.Words, binary.LittleEndian.Uint64(c))
+		}
 	}
 }
 

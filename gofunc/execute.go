@@ -42,7 +42,19 @@ type executor struct {
 	recorder *recorder
 	novelty  *novelty
 	memory   runtime.MemStats
-	failures map[string]bool // ids of findings whose inputs are in the page
+	failures map[string]bool  // ids of findings whose inputs are in the page
+	operands []teasel.Operand // that the compiler's instrumentation has seen
+}
+
+// compares is what a test binary that teasel go has built can do: it records what instrumented code compares between two calls.
+type compares interface {
+	TeaselRecord()
+	TeaselRecorded(take func(site uint32, size uint8, constant bool, a, b uint64))
+}
+
+// compared takes a comparison of two numbers that are not equal.
+func (x *executor) compared(site uint32, size uint8, constant bool, a, b uint64) {
+	x.operands = append(x.operands, teasel.Operand{Site: site, Size: size, Const: constant, A: a, B: b})
 }
 
 // Exec implements teasel.Executor.
@@ -56,13 +68,21 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 	x.recorder.begin(o.Ask.Operands)
 	before := x.allocated()
 	clear(x.counters)
+	compiled := o.Ask.Operands && x.g.compares != nil
+	if compiled {
+		x.g.compares.TeaselRecord()
+	}
 	failure := x.runner.run(arg)
+	if compiled {
+		x.g.compares.TeaselRecorded(x.compared)
+	}
 	if x.g.allocations {
 		Maximize("allocations", float64(x.allocated()-before))
 	}
 	x.novelty.judge(x.counters, x.recorder, o, func() float64 { return x.e.Complexity(in) })
 	if o.Ask.Operands {
-		o.Operands = append(o.Operands, x.recorder.operands...)
+		o.Operands = append(append(o.Operands, x.recorder.operands...), x.operands...)
+		x.operands = x.operands[:0]
 	}
 	if x.page != nil {
 		if failure != "" {

@@ -75,6 +75,7 @@ type target struct {
 	texts       []string
 	allocations bool
 	pools       policy.Portfolio
+	compares    compares // nil: the test binary is not built by teasel go
 }
 
 func (g *target) editor() *typed.Editor {

@@ -46,6 +46,8 @@ type Settings struct {
 	Runs    uint64   `json:",omitempty"`
 	Tries   int      `json:",omitempty"`
 	Known   []string `json:",omitempty"` // findings that are confirmed already
+
+	Constants [][]byte `json:",omitempty"` // texts, and numbers in either order, of the package's source
 }
 
 // Read returns the settings in the environment, and nil without an error if this process is no child.

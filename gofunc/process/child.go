@@ -33,10 +33,11 @@ type Test struct {
 	Timeout time.Duration // of one input; 0: 10 seconds
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
-	Seed         uint64 // of the campaign
-	Runs         uint64 // executions of one worker; 0: no limit
-	Tries        int    // times a finding is reproduced; 0: 3
-	MinimizeRuns int    // executions to minimise an input that ends the process; 0: 256; negative: none
+	Seed         uint64   // of the campaign
+	Runs         uint64   // executions of one worker; 0: no limit
+	Constants    []string // of the package's source, which are worth trying
+	Tries        int      // times a finding is reproduced; 0: 3
+	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none
 }
 
 const (
