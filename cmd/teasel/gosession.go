@@ -344,8 +344,11 @@ func (s *goSession) report(cmd *cobra.Command) error {
 			if before, ok := findings[id]; ok {
 				f.Occurrences += before.Occurrences
 			} else {
-				files[id] = s.relative(t.saver.File(id))
-				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(files[id]), o.flags())
+				saved := t.saver.File(id)
+				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), o.flags())
+				if files[id] = s.relative(saved); o.flags() != (overlay.Flags{}) { // which Go's file cannot tell
+					files[id] = s.relative(t.dir.FindingPath(id))
+				}
 			}
 			findings[id] = f
 		}
