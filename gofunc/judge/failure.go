@@ -169,11 +169,12 @@ func identity(frames []Frame) (subject, group string) {
 }
 
 // inner returns the frames of the user's at the panic or fatal error: of the first goroutine that was printed, those
-// below the call of panic, if there is one.
+// below the call of panic, if there is one. Code that recovers and panics again makes a second call: the fault is below the
+// first that was made, which is printed last.
 func inner(text string) []Frame {
 	for _, g := range Goroutines(text) {
 		frames := g.Frames
-		for i := range frames {
+		for i := len(frames) - 1; i >= 0; i-- {
 			if frames[i].Function == "panic" || frames[i].Function == "runtime.throw" || frames[i].Function == "runtime.fatal" {
 				frames = frames[i+1:]
 				break

@@ -38,7 +38,7 @@ func Goroutines(text string) (gs []Goroutine) {
 		case strings.HasPrefix(trimmed, "created by "):
 			function = "" // where it was started is not on its stack
 		default:
-			function = called(trimmed)
+			function = strings.ReplaceAll(called(trimmed), "%2e", ".") // as in gopkg.in/yaml%2ev3
 		}
 	}
 	return gs
