@@ -2,6 +2,7 @@ package gofunc
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,11 +10,13 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/exchange/pipe"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/mutate/typed"
 	"github.com/teaselfuzz/teasel/policy"
@@ -24,6 +27,7 @@ import (
 func (g *target) child(f *testing.F, s *link.Settings) {
 	f.Add("")
 	begun := false
+	g.compares, _ = any(f).(compares)
 	f.Fuzz(func(t *testing.T, _ string) { // to have a testing.T
 		if begun {
 			return
@@ -81,13 +85,30 @@ func answerQuit() {
 // campaign is one worker's.
 func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teasel.Campaign[*typed.Value] {
 	e := g.editor()
+	learn(e, s.Constants)
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
 	return &teasel.Campaign[*typed.Value]{
-		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: g.plan,
+		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
-		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(detect)} },
+		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
+	}
+}
+
+// learn gives the editor constants of the source: texts, and those that may be numbers.
+func learn(e *typed.Editor, constants [][]byte) {
+	e.Texts, e.Words = slices.Clip(e.Texts), slices.Clip(e.Words)
+	for _, c := range constants {
+		e.Texts = append(e.Texts, string(c))
+		switch len(c) {
+		case 2:
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint16(c)))
+		case 4:
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint32(c)))
+		case 8:
+			e.Words = append(e.Words, binary.LittleEndian.Uint64(c))
+		}
 	}
 }
 
@@ -107,22 +128,13 @@ func (g *target) portfolio() policy.Portfolio {
 	}
 }
 
-// detect makes a finding of a failure.
-func detect(o *teasel.Observation) []teasel.Finding {
-	text, ok := o.Evidence.(string)
-	if !ok {
-		return nil
-	}
-	return []teasel.Finding{link.Failed(text).Finding(text)}
-}
-
 // serve answers requests until there are no more.
 func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page *link.Page) error {
 	e := g.editor()
 	in, out := json.NewDecoder(requests), json.NewEncoder(answers)
 	hello := link.Hello{Version: link.Version, Type: g.plan.Type().String()}
 	for _, v := range g.inputs() {
-		data, err := g.plan.Encode(v)
+		data, err := codec{g}.Encode(v)
 		if err != nil {
 			return err
 		}
@@ -158,7 +170,7 @@ func (g *target) answer(e *typed.Editor, x teasel.Executor[*typed.Value], r link
 	if r.Op == link.Unpack {
 		v, err = g.plan.Unpack(r.Data)
 	} else {
-		v, err = g.plan.Decode(r.Data)
+		v, err = codec{g}.Decode(r.Data)
 	}
 	if err != nil {
 		return a, err
@@ -176,11 +188,13 @@ func (g *target) answer(e *typed.Editor, x teasel.Executor[*typed.Value], r link
 			return a, err
 		}
 		a.OK = o.Exit == teasel.ExitOK
-		a.Failure, _ = o.Evidence.(string)
+		if f, ok := o.Evidence.(*judge.Failure); ok {
+			a.Failure = f.Text
+		}
 	default:
 		return a, fmt.Errorf("there is no request %q", r.Op)
 	}
 	a.Complexity = e.Complexity(v)
-	a.Data, err = g.plan.Encode(v)
+	a.Data, err = codec{g}.Encode(v)
 	return a, err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/mutate/typed"
 )
@@ -41,7 +42,19 @@ type executor struct {
 	recorder *recorder
 	novelty  *novelty
 	memory   runtime.MemStats
-	failures map[string]bool // ids of findings whose inputs are in the page
+	failures map[string]bool  // ids of findings whose inputs are in the page
+	operands []teasel.Operand // that the compiler's instrumentation has seen
+}
+
+// compares is what a test binary that teasel go has built can do: it records what instrumented code compares between two calls.
+type compares interface {
+	TeaselRecord()
+	TeaselRecorded(take func(site uint32, size uint8, constant bool, a, b uint64))
+}
+
+// compared takes a comparison of two numbers that are not equal.
+func (x *executor) compared(site uint32, size uint8, constant bool, a, b uint64) {
+	x.operands = append(x.operands, teasel.Operand{Site: site, Size: size, Const: constant, A: a, B: b})
 }
 
 // Exec implements teasel.Executor.
@@ -55,23 +68,31 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 	x.recorder.begin(o.Ask.Operands)
 	before := x.allocated()
 	clear(x.counters)
+	compiled := o.Ask.Operands && x.g.compares != nil
+	if compiled {
+		x.g.compares.TeaselRecord()
+	}
 	failure := x.runner.run(arg)
+	if compiled {
+		x.g.compares.TeaselRecorded(x.compared)
+	}
 	if x.g.allocations {
 		Maximize("allocations", float64(x.allocated()-before))
 	}
 	x.novelty.judge(x.counters, x.recorder, o, func() float64 { return x.e.Complexity(in) })
 	if o.Ask.Operands {
-		o.Operands = append(o.Operands, x.recorder.operands...)
+		o.Operands = append(append(o.Operands, x.recorder.operands...), x.operands...)
+		x.operands = x.operands[:0]
 	}
 	if x.page != nil {
 		if failure != "" {
-			x.record(failure, packed)
+			x.record(&judge.Failure{Cause: judge.CauseTest, Text: failure}, packed)
 		}
 		x.page.End()
 	}
 	o.Exit = teasel.ExitOK
 	if failure != "" {
-		o.Exit, o.Evidence = teasel.ExitCrash, failure
+		o.Exit, o.Evidence = teasel.ExitCrash, &judge.Failure{Cause: judge.CauseTest, Text: failure}
 		o.Features, o.Measures = o.Features[:0], o.Measures[:0]
 	}
 	x.novelty.reached(o.Measures)
@@ -79,11 +100,12 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 }
 
 // record keeps the first input of every finding where it outlives the process.
-func (x *executor) record(failure string, packed []byte) {
-	f := link.Failed(failure).Finding("")
-	if id := f.ID(); !x.failures[id] {
-		x.failures[id] = true
-		x.page.Fail(packed)
+func (x *executor) record(failure *judge.Failure, packed []byte) {
+	for _, f := range judge.Detect(&teasel.Observation{Evidence: failure}) {
+		if id := f.ID(); !x.failures[id] {
+			x.failures[id] = true
+			x.page.Fail(packed)
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/mutate/typed"
 	"github.com/teaselfuzz/teasel/policy"
@@ -73,6 +75,7 @@ type target struct {
 	texts       []string
 	allocations bool
 	pools       policy.Portfolio
+	compares    compares // nil: the test binary is not built by teasel go
 }
 
 func (g *target) editor() *typed.Editor {
@@ -91,6 +94,12 @@ func (g *target) fuzz(f *testing.F) {
 		g.child(f, s)
 		return
 	}
+	if agent.Describing() { // teasel asks what test this is, and starts a child once it knows
+		if err := agent.Describe(agent.Description{Types: []string{"string"}, Counters: len(counters()), Typed: g.plan.Type().String()}); err != nil {
+			f.Fatalf("gofunc: %v", err)
+		}
+		f.SkipNow()
+	}
 	for _, v := range g.inputs() {
 		data, err := g.plan.Encode(v)
 		if err != nil {
@@ -100,15 +109,45 @@ func (g *target) fuzz(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		t.Helper()
-		v, err := g.plan.Decode([]byte(in))
-		if err != nil {
-			if testing.Verbose() {
-				t.Logf("the input is made of the bytes of the text, since it is no JSON for one: %v", err)
-			}
-			v = g.fromBytes(in)
+		v, err := g.decode(in)
+		if err != nil && testing.Verbose() {
+			t.Logf("the input is made of the bytes of the text, since it is no JSON for one: %v", err)
 		}
 		g.check(t, g.plan.Argument(v))
 	})
+}
+
+// decode returns the value that a text is the JSON of. With an error, the value is made of the bytes of the text.
+func (g *target) decode(text string) (*typed.Value, error) {
+	v, err := g.plan.Decode([]byte(text))
+	if err != nil {
+		v = g.fromBytes(text)
+	}
+	return v, err
+}
+
+// codec writes values as files of Go's corpus, with which plain go test runs the test. It reads every such file.
+type codec struct{ g *target }
+
+var _ teasel.Codec[*typed.Value] = codec{}
+
+// Encode implements teasel.Codec.
+func (c codec) Encode(v *typed.Value) ([]byte, error) {
+	data, err := c.g.plan.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return link.File(data), nil
+}
+
+// Decode implements teasel.Codec.
+func (c codec) Decode(file []byte) (*typed.Value, error) {
+	text, err := link.Input(file)
+	if err != nil {
+		return nil, err
+	}
+	v, _ := c.g.decode(string(text))
+	return v, nil
 }
 
 // inputs returns the seeds, and the simplest value if there are none.

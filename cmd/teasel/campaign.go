@@ -259,9 +259,14 @@ type graded struct {
 	severity map[string]string // by rule
 }
 
-func (g *graded) Detect(o *teasel.Observation) (fs []teasel.Finding) {
-	for _, f := range g.Detector.Detect(o) {
-		switch level := g.severity[f.Rule]; level {
+func (g *graded) Detect(o *teasel.Observation) []teasel.Finding {
+	return grade(g.Detector.Detect(o), g.severity)
+}
+
+// grade returns the findings that the user wants, with the severity that he wants by rule.
+func grade(all []teasel.Finding, severity map[string]string) (fs []teasel.Finding) {
+	for _, f := range all {
+		switch level := severity[f.Rule]; level {
 		case "off":
 			continue
 		case "":

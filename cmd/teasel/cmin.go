@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +21,12 @@ func newCmin() *cobra.Command {
 		Short: "Merge the corpora of campaigns and leave out what adds nothing",
 		Long: `Take the testcases of one or more campaigns, leave out doubles, and of the rest the smallest and simplest set that
 still reaches every feature that all of them reach. What each testcase reaches is stored with the campaign, so nothing
-is run. The result goes into a new directory, which --corpus takes.`,
-		Example: "  teasel cmin teasel-out other-out -o corpus",
+is run. The result goes into a new directory, which --corpus takes.
+
+A directory with the campaigns of many fuzz tests, as teasel go writes it, gives one corpus for each of them. Of a Go package's
+testdata/fuzz, or testdata/fuzz/FuzzX, each file is run to see what it reaches; those that fail stay.`,
+		Example: `  teasel cmin teasel-out other-out -o corpus
+  teasel cmin testdata/fuzz -o smaller`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("for example: teasel cmin teasel-out -o corpus", "cmin takes one or more campaigns' directories")
@@ -28,43 +34,104 @@ is run. The result goes into a new directory, which --corpus takes.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var all [][]teasel.Entry
-			kind, extension, total := "", "", 0
+			m := merger{stderr: cmd.ErrOrStderr()}
 			for _, path := range args {
-				dir, err := openCampaign(path)
-				if err != nil {
+				if err := m.add(cmd.Context(), path); err != nil {
 					return err
 				}
-				m := dir.Meta()
-				if kind == "" {
-					kind, extension = m.Kind, m.Extension
-				} else if kind != m.Kind {
-					return usage("", "%s is a campaign of kind %s, %s of kind %s: they cannot be merged", args[0], kind, path, m.Kind)
-				}
-				s, problems, err := dir.Snapshot(nil)
-				if err != nil {
-					return failure(err)
-				}
-				warn(cmd.ErrOrStderr(), problems)
-				total += len(s.Entries)
-				all = append(all, s.Entries)
 			}
-			kept := corpus.Minimal(corpus.Merge(all...))
-			if err := writeEntries(out, extension, kept); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d testcases, %d kept: %s\n", total, len(kept), out)
-			return nil
+			return m.write(cmd.OutOrStdout(), out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "corpus", "directory to write; it must not exist or be empty")
 	return cmd
 }
 
-func writeEntries(out, extension string, entries []teasel.Entry) error {
+// merger collects the corpora of campaigns: those that are at the same place below what the user has named belong together.
+type merger struct {
+	stderr    io.Writer
+	kind      string // of all campaigns; "": not known yet
+	first     string // the campaign that it is of
+	extension string
+	places    []string // in order
+	corpora   map[string][][]teasel.Entry
+}
+
+// add takes a campaign, a directory of campaigns, or a directory of Go's corpus files.
+func (m *merger) add(ctx context.Context, path string) error {
+	if tests, err := corpusTests(path); err != nil {
+		return err
+	} else if len(tests) > 0 {
+		return m.addTests(ctx, path, tests)
+	}
+	dirs, err := campaigns(path)
+	if err != nil {
+		return err
+	}
+	for _, at := range dirs {
+		dir, err := openCampaign(at)
+		if err != nil {
+			return err
+		}
+		if err := m.same(at, dir.Meta().Kind, dir.Meta().Extension); err != nil {
+			return err
+		}
+		s, problems, err := dir.Snapshot(nil)
+		if err != nil {
+			return failure(err)
+		}
+		warn(m.stderr, problems)
+		m.take(path, at, s.Entries)
+	}
+	return nil
+}
+
+// same refuses a campaign of another kind than the others.
+func (m *merger) same(path, kind, extension string) error {
+	if m.kind == "" {
+		m.kind, m.first, m.extension = kind, path, extension
+	}
+	if kind != m.kind {
+		return usage("", "%s is a campaign of kind %s, %s of kind %s: they cannot be merged", m.first, m.kind, path, kind)
+	}
+	return nil
+}
+
+func (m *merger) take(top, at string, entries []teasel.Entry) {
+	place, err := filepath.Rel(top, at)
+	if err != nil {
+		place = "."
+	}
+	if m.corpora == nil {
+		m.corpora = map[string][][]teasel.Entry{}
+	}
+	if m.corpora[place] == nil {
+		m.places = append(m.places, place)
+	}
+	m.corpora[place] = append(m.corpora[place], entries)
+}
+
+// write writes what is left of each corpus.
+func (m *merger) write(w io.Writer, out string) error {
 	if old, err := os.ReadDir(out); err == nil && len(old) > 0 {
 		return usage("choose another directory with --out", "%s is not empty", out)
 	}
+	for _, place := range m.places {
+		total := 0
+		for _, c := range m.corpora[place] {
+			total += len(c)
+		}
+		kept := corpus.Minimal(corpus.Merge(m.corpora[place]...))
+		to := filepath.Join(out, place)
+		if err := writeEntries(to, m.extension, kept); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d testcases, %d kept: %s\n", total, len(kept), to)
+	}
+	return nil
+}
+
+func writeEntries(out, extension string, entries []teasel.Entry) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return usage("choose another directory with --out", "writing corpus: %w", err)
 	}

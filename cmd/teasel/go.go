@@ -186,6 +186,7 @@ func planGo(ctx context.Context, o *goOptions, stderr io.Writer) (*goSession, er
 	for _, p := range bad {
 		fmt.Fprintf(stderr, "teasel: warning: %s is left out: %s\n", p.Path, report.Plain(p.Err.Error()))
 		s.skip(p.Path, p.Err.Error())
+		s.broken = append(s.broken, p.Path)
 	}
 	s.packages = found
 	if len(found) > 0 {

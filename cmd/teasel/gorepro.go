@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,9 +16,18 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
-	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/gofunc/process"
 )
+
+// goBuilds says that the package of a finding is built.
+func goBuilds(raw json.RawMessage) string {
+	var g goTarget
+	if json.Unmarshal(raw, &g) != nil { // goBench says so
+		return "building"
+	}
+	return "building " + cmp.Or(g.Package, nearby(g.Dir))
+}
 
 // goBench builds the package of a finding and makes ready what it takes to run single inputs of its fuzz test.
 func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
@@ -54,7 +64,41 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, cutShort(ctx, err)
 	}
 	c := fuzztest.Campaign(t, nil)
-	return &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors()}, nil
+	run := &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors()}
+	test, _, err := typedTest(ctx, t)
+	if err != nil {
+		return nil, cutShort(ctx, err)
+	}
+	return &goReplayer{run, test}, nil
+}
+
+// goReplayer runs single inputs of a fuzz test. Those of a typed one are run as plain go test does, and made simpler as values.
+type goReplayer struct {
+	*bench[[]byte]
+	typed *process.Test // nil: the inputs are bytes
+}
+
+func (r *goReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
+	if r.typed == nil {
+		return r.bench.minimize(ctx, w, f, runs)
+	}
+	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
+		fmt.Fprintf(w, "\rteasel: %d of %d executions, complexity %.0f ", made, runs, complexity)
+		changed = true
+	})
+	if changed {
+		fmt.Fprintln(w)
+	}
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return false, targetFailure(err)
+	case ctx.Err() != nil && small == nil:
+		return false, &exit{status: exitInterrupted}
+	case small == nil:
+		return false, notShown()
+	}
+	f.Finding.Input = small
+	return changed, nil
 }
 
 // goByHand returns the command that shows a finding without teasel.
@@ -81,60 +125,4 @@ func resumeGo(_ *cobra.Command, dir *corpus.Dir, _ func(*options)) error {
 		return err
 	}
 	return usage("teasel go "+strings.Join(o.Packages, " "), "a run of fuzz tests is not resumed: the next one begins with what it has kept")
-}
-
-// corpusFileFinding makes a finding of one of Go's corpus files, testdata/fuzz/FuzzX/NAME; nil: the file is none.
-func corpusFileFinding(path string) (*corpus.FindingFile, error) {
-	data, err := os.ReadFile(path)
-	if err != nil || !bytes.HasPrefix(data, []byte(fuzztest.Header)) {
-		return nil, nil
-	}
-	full, err := filepath.Abs(path)
-	if err != nil {
-		return nil, failure(err)
-	}
-	tests := filepath.Dir(full)
-	fuzz := filepath.Dir(tests)
-	if filepath.Base(fuzz) != "fuzz" || filepath.Base(filepath.Dir(fuzz)) != "testdata" {
-		return nil, usage("expected a file of the package's testdata/fuzz/FuzzX", "%s is one of Go's corpus files, but where it is does not say of which fuzz test", path)
-	}
-	raw, err := rawJSON(goTarget{Dir: filepath.Dir(filepath.Dir(fuzz)), Test: filepath.Base(tests)})
-	return &corpus.FindingFile{Kind: "go", Target: raw, Finding: teasel.Finding{Input: data}}, err
-}
-
-// reproCorpusFile runs one of Go's corpus files as plain go test would.
-func reproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) (err error) {
-	ctx := cmd.Context()
-	r, err := goBench(ctx, f.Target)
-	if err != nil {
-		return err
-	}
-	b := r.(*bench[[]byte])
-	in, err := b.codec.Decode(f.Finding.Input)
-	if err != nil {
-		return usage("", "reading the corpus file: %w", err)
-	}
-	ex, err := b.target.Open(ctx, teasel.Role{})
-	if err != nil {
-		return cutShort(ctx, err)
-	}
-	defer func() { err = errors.Join(err, ex.Close()) }()
-	for range tries {
-		fs, _, err := teasel.Replay(ctx, ex, []teasel.Detector{teasel.DetectorFunc(judge.Detect)}, in)
-		if err != nil {
-			return cutShort(ctx, err)
-		}
-		if len(fs) > 0 {
-			f.Finding = fs[0]
-			f.Finding.Stable, f.Finding.Tries, f.Finding.Input = 1, 1, corpusInput(b, in)
-			return b.repro(ctx, cmd.OutOrStdout(), f, 1)
-		}
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "not shown in %d tries\n", tries)
-	return nil
-}
-
-func corpusInput(b *bench[[]byte], in []byte) []byte {
-	data, _ := b.codec.Encode(in) // it has just been decoded
-	return data
 }

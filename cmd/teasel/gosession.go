@@ -23,6 +23,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
+	"github.com/teaselfuzz/teasel/gofunc/process"
 	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/monitor"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -37,13 +38,15 @@ type goSession struct {
 	packages []packages.Package
 	tests    []*goTest
 	skipped  []report.Skip
-	stopped  string // why the run ended
+	broken   []string // of the skipped ones, those that should have run
+	stopped  string   // why the run ended
 }
 
 // goTest is one fuzz test with its campaign.
 type goTest struct {
 	pkg      *packages.Package
 	target   *fuzztest.Target
+	typed    *process.Test // nil: its inputs are bytes
 	campaign teasel.Campaign[[]byte]
 	out      string // the campaign's directory
 	seeds    []seed[[]byte]
@@ -93,6 +96,7 @@ func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
 				return goFailure(ctx, err)
 			}
 			s.leaveOut(w, p.Path, "it does not build", g.Stderr, "")
+			s.broken = append(s.broken, p.Path)
 			continue
 		}
 		for _, t := range p.Tests {
@@ -122,8 +126,14 @@ func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, n
 	o := s.options
 	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
 	own, err := t.target.Describe(ctx)
+	if err == nil && t.target.Typed != "" {
+		t.typed, own, err = typedTest(ctx, t.target)
+	}
 	if e, ok := errors.AsType[*fuzztest.StartError](err); ok {
 		s.leaveOut(w, t.String(), e.Reason, e.Output, e.Hint)
+		if !e.Skipped {
+			s.broken = append(s.broken, t.String())
+		}
 		return nil
 	}
 	if err != nil {
@@ -178,6 +188,9 @@ func (t *goTest) gather(own [][]byte, cache string, dirs []string, w io.Writer) 
 			}
 		}
 	}
+	if t.typed != nil { // the simplest value is a seed
+		return
+	}
 	for i, in := range fuzztest.Seeds(t.target.Kinds) {
 		take(fmt.Sprintf("zero%d", i), in)
 	}
@@ -223,6 +236,9 @@ func (s *goSession) open(t *goTest) (err error) {
 	return nil
 }
 
+// movedAside ends the name of the directory of the campaign before the last.
+const movedAside = ".previous"
+
 // replaceCampaign moves the campaign of an earlier run, whose inputs are seeds of this one, to where the one before it was.
 func replaceCampaign(out string) error {
 	if err := corpus.Room(out); err != nil {
@@ -231,7 +247,7 @@ func replaceCampaign(out string) error {
 	if !corpus.IsCampaign(out) {
 		return nil
 	}
-	before := out + ".previous"
+	before := out + movedAside
 	if corpus.IsCampaign(before) {
 		if err := os.RemoveAll(before); err != nil {
 			return usage("choose another directory with --out", "removing the campaign before the last: %w", err)
@@ -270,6 +286,7 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.known.Known, Reached: cancel}
 	began := time.Now()
 	turns := session.NewTurns(o.Workers, 0)
+	defer context.AfterFunc(ctx, turns.End)()
 	if o.Duration > 0 {
 		timer := time.AfterFunc(o.Duration, turns.End)
 		defer timer.Stop()
@@ -285,9 +302,13 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 			c.Runs = max(1, o.Runs/uint64(len(s.tests)))
 		}
 		c.NewDetectors = p.detectors(c.NewDetectors)
-		c.Reporters = []teasel.Reporter{t.dir, t.saver, share, enough, all.Reporter()}
+		c.Reporters = []teasel.Reporter{&session.Settled{To: t.dir}, t.saver, share, enough, all.Reporter()}
 		group.Go(func() {
-			t.summary, t.err = c.Run(ctx)
+			if t.typed != nil {
+				t.summary, t.err = t.fuzzTyped(ctx, share, o.Severity)
+			} else {
+				t.summary, t.err = c.Run(ctx)
+			}
 			if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
 				t.err = e
 			}
@@ -334,8 +355,11 @@ func (s *goSession) report(cmd *cobra.Command) error {
 			if before, ok := findings[id]; ok {
 				f.Occurrences += before.Occurrences
 			} else {
-				files[id] = s.relative(t.saver.File(id))
-				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(files[id]), o.flags())
+				saved := t.saver.File(id)
+				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), o.flags())
+				if files[id] = s.relative(saved); o.flags() != (overlay.Flags{}) { // which Go's file cannot tell
+					files[id] = s.relative(t.dir.FindingPath(id))
+				}
 			}
 			findings[id] = f
 		}
@@ -365,7 +389,16 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	if nothing != nil {
 		return nothing
 	}
-	return outcome(cmd.Context(), r.Summary, &o.options)
+	if err := outcome(cmd.Context(), r.Summary, &o.options); err != nil || len(s.broken) == 0 {
+		return err
+	}
+	return s.incomplete()
+}
+
+// incomplete says that nothing was found by a run that left out what should have run.
+func (s *goSession) incomplete() error {
+	return &exit{status: exitTarget, err: fmt.Errorf("nothing was found, but not everything could be run: %s", strings.Join(s.broken, ", ")),
+		hint: "what the go command, or the test, said of each is above"}
 }
 
 // addUnconfirmed adds the findings that were seen, and that no campaign has confirmed.

@@ -20,10 +20,12 @@ import (
 
 // kind is what the verbs that take any campaign or finding need to know of a kind of target.
 type kind struct {
-	name   string
-	rules  func() []teasel.Rule
-	bench  func(ctx context.Context, target json.RawMessage) (replayer, error)
-	resume func(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error
+	name  string
+	rules func() []teasel.Rule
+	bench func(ctx context.Context, target json.RawMessage) (replayer, error)
+	// prepares says what bench does first that takes long; nil: nothing does.
+	prepares func(target json.RawMessage) string
+	resume   func(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error
 	// byHand returns the command that shows a finding without teasel, given the file with its input; nil: there is none.
 	byHand func(target json.RawMessage, f *teasel.Finding, input string) string
 	// script returns a program that shows a finding without teasel; nil: there is none.
@@ -34,10 +36,10 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{"mcp", mcp.Rules, mcpBench, resumeMCP, nil, nil, nil},
-		{"net", netproto.Rules, netBench, resumeNet, nil, netScript, netStates},
-		{"native", native.Rules, nativeBench, resumeNative, nativeByHand, nil, nil},
-		{"go", judge.Rules, goBench, resumeGo, goByHand, nil, nil},
+		{"mcp", mcp.Rules, mcpBench, nil, resumeMCP, nil, nil, nil},
+		{"net", netproto.Rules, netBench, nil, resumeNet, nil, netScript, netStates},
+		{"native", native.Rules, nativeBench, nil, resumeNative, nativeByHand, nil, nil},
+		{"go", judge.Rules, goBench, goBuilds, resumeGo, goByHand, nil, nil},
 	}
 }
 

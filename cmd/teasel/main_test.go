@@ -26,10 +26,11 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goCache, err := exec.Command("go", "env", "GOCACHE").Output()
+	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	goCache, modCache, _ := strings.Cut(strings.TrimSpace(string(caches)), "\n")
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("GOCACHE", strings.TrimSpace(string(goCache)))                                         // or each script would build the standard library
+			e.Setenv("GOCACHE", goCache) // or each script would build the standard library
+			e.Setenv("GOMODCACHE", modCache)
 			e.Setenv("ME", strconv.Itoa(os.Getuid()))                                                       // a server that runs as nobody may not look into the script's folder
 			for name, folder := range map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"} { // scripts have no home
 				value := os.Getenv(name)

@@ -31,17 +31,22 @@ rewritten unless --out names another.`,
 			if runs < 1 {
 				return usage("", "--runs %d: expected 1 or more", runs)
 			}
+			if out == "" {
+				out = args[0]
+			}
+			if f, err := corpusFileFinding(args[0]); err != nil {
+				return err
+			} else if f != nil {
+				return minCorpusFile(cmd, f, args[0], out, runs)
+			}
 			f, err := readFinding(args[0])
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				out = args[0]
-			}
 			if err := replaceable(args[0], out); err != nil {
 				return err
 			}
-			b, err := openBench(cmd.Context(), f)
+			b, err := openBench(cmd.Context(), cmd.ErrOrStderr(), f)
 			if err != nil {
 				return err
 			}
@@ -102,6 +107,10 @@ func keepSmaller(finding, out string, f *corpus.FindingFile, changed bool) error
 	return nil
 }
 
+func notShown() error {
+	return usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
+}
+
 func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
 	in, err := b.codec.Decode(f.Finding.Input)
 	if err != nil {
@@ -133,7 +142,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 		if err != nil {
 			return false, cutShort(ctx, err)
 		}
-		return false, usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
+		return false, notShown()
 	}
 	simple, err := teasel.Minimize(ctx, b.mutator, in, show)
 	fmt.Fprintln(w)

@@ -56,7 +56,7 @@ not (it may have been mended), 3 the target could not be started.`,
 			if script {
 				return writeScript(cmd.OutOrStdout(), f)
 			}
-			b, err := openBench(cmd.Context(), f)
+			b, err := openBench(cmd.Context(), cmd.ErrOrStderr(), f)
 			if err != nil {
 				return err
 			}
@@ -103,10 +103,13 @@ type replayer interface {
 }
 
 // openBench makes ready what a finding's kind needs.
-func openBench(ctx context.Context, f *corpus.FindingFile) (replayer, error) {
+func openBench(ctx context.Context, w io.Writer, f *corpus.FindingFile) (replayer, error) {
 	k, err := kindOf(f.Kind, "a finding")
 	if err != nil {
 		return nil, err
+	}
+	if k.prepares != nil {
+		fmt.Fprintf(w, "teasel: %s\n", k.prepares(f.Target))
 	}
 	return k.bench(ctx, f.Target)
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -29,6 +31,14 @@ func newShow() *cobra.Command {
   teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input`,
 		Args: oneArg("a campaign's directory or a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f, err := corpusFileFinding(args[0]); err != nil {
+				return err
+			} else if f != nil && input {
+				_, err := cmd.OutOrStdout().Write(f.Finding.Input)
+				return failure(err)
+			} else if f != nil {
+				return showCorpusFile(cmd.OutOrStdout(), f, args[0])
+			}
 			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
 				f, err := readFinding(args[0])
 				if err != nil {
@@ -44,16 +54,60 @@ func newShow() *cobra.Command {
 			if input {
 				return usage("'teasel show "+args[0]+"' lists the findings", "--input is for a finding's file")
 			}
-			dir, err := openCampaign(args[0])
+			dirs, err := campaigns(args[0])
 			if err != nil {
 				return err
 			}
-			return showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir)
+			for i, path := range dirs {
+				if i > 0 {
+					fmt.Fprintln(cmd.OutOrStdout())
+				}
+				dir, err := openCampaign(path)
+				if err != nil {
+					return err
+				}
+				if err := showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&input, "input", false, "only the input of the finding, as it is")
 	return cmd
 }
+
+// campaigns returns the directories of the campaigns in a directory: itself, or all those below it, as teasel go has one for each
+// fuzz test. Those that were moved aside are left out. There is always one.
+func campaigns(path string) (dirs []string, err error) {
+	if corpus.IsCampaign(path) {
+		return []string{path}, nil
+	}
+	err = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !e.IsDir():
+			return nil // the error of the directory itself is the one of opening it
+		case corpus.IsCampaign(at) && strings.HasSuffix(at, movedAside):
+			return fs.SkipDir
+		case corpus.IsCampaign(at):
+			dirs = append(dirs, at)
+			return fs.SkipDir
+		case strings.Count(strings.TrimPrefix(at, path), string(filepath.Separator)) > deepest:
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	if len(dirs) == 0 {
+		dirs = []string{path}
+	}
+	return dirs, nil
+}
+
+// deepest is how far below a directory campaigns are looked for: the path of a package may have some elements.
+const deepest = 12
 
 // openCampaign opens a campaign's directory to look at it.
 func openCampaign(path string) (*corpus.Dir, error) {

@@ -98,6 +98,12 @@ var aflFlags = map[string]string{
 	"Q": "--tracer afl-qemu-trace", "n": "--mode blackbox",
 }
 
+// goTestFlags are the flags of go test that have another name, or another number of dashes, here.
+var goTestFlags = map[string]string{
+	"fuzz": "--run", "run": "--run", "fuzztime": "--duration", "parallel": "--workers", "race": "--race", "tags": "--tags", "timeout": "--timeout", "coverprofile": "--cover",
+	"fuzzcachedir": "--out",
+}
+
 // flagError says of a flag what was typed, and what was expected.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := seeHelp(cmd)
@@ -114,7 +120,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		if ours := aflFlags[name]; ours != "" && cmd.Name() == "native" {
 			hint = "-" + name + " of afl-fuzz is " + ours + " here; " + hint
 		}
-		if name, _, _ = strings.Cut(name, "="); len(name) > 1 {
+		name, _, _ = strings.Cut(name, "=")
+		if ours := goTestFlags[strings.TrimPrefix(name, "test.")]; ours != "" && cmd.CommandPath() == "teasel go" {
+			return usage("-"+name+" of go test is "+ours+" here; "+hint, "%w", err)
+		}
+		if len(name) > 1 {
 			if near := nearest(name, names); near != "" {
 				hint = "did you mean --" + near + "? " + hint
 			}

@@ -11,6 +11,7 @@ type Description struct {
 	Types    []string `json:"types"`           // of the arguments of its target
 	Seeds    [][]byte `json:"seeds,omitempty"` // those of F.Add, in the format of Go's corpus files
 	Counters int      `json:"counters"`        // of the compiler, in the whole process
+	Typed    string   `json:"typed,omitempty"` // the type of the values, if package gofunc describes the test
 }
 
 // Describe hands the description to the parent.

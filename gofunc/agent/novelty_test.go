@@ -65,6 +65,35 @@ func TestNovelty(t *testing.T) {
 	}
 }
 
+// What a scan passes over in blocks is nothing that was counted, wherever that is.
+func TestScanMissesNothing(t *testing.T) {
+	const n = 700
+	for at := 0; at < n; at += 13 {
+		c := make([]byte, n)
+		c[at], c[n-1] = 1, 1
+		want := []uint32{uint32(at * Buckets), uint32((n - 1) * Buckets)}
+		if at == n-1 {
+			want = want[:1]
+		}
+		if got := reach(laid(n), 1, 0, c); !slices.Equal(got, want) {
+			t.Errorf("counters %d and %d: %d reached, want %d", at, n-1, got, want)
+		}
+		if i := slices.IndexFunc(c, func(b byte) bool { return b != 0 }); i >= 0 {
+			t.Errorf("counter %d is not set back", i)
+		}
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	c := make([]byte, 1<<16)
+	m := laid(len(c))
+	j := novelty{m: m, slot: &m.Slot[0]}
+	for b.Loop() {
+		c[100], c[5000], c[40_000] = 1, 1, 1
+		j.scan(c)
+	}
+}
+
 func TestStates(t *testing.T) {
 	m := laid(8)
 	m.StatesRoom = uint32(len(m.State))

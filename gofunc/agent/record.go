@@ -100,3 +100,25 @@ func Text(a, b string, site uint) {
 
 // Recording reports whether comparisons are recorded now, which costs less to ask than a record to refuse.
 func Recording() bool { return recorder.on }
+
+// privateRoom is how many comparisons are recorded in a process that runs no batches.
+const privateRoom = 1 << 10
+
+// Record begins to note comparisons in a process that runs no batches: that of a typed test.
+func Record() {
+	if recorder.m == nil {
+		recorder.attach(&Memory{Header: &Header{}, Operand: make([]Operand, privateRoom)})
+	}
+	recorder.m.OperandsUsed = 0
+	recorder.begin()
+}
+
+// Recorded ends that and hands over each comparison of numbers that were not equal.
+func Recorded(take func(site uint32, size uint8, constant bool, a, b uint64)) {
+	recorder.end()
+	for i := range recorder.records[:recorder.m.OperandsUsed] {
+		if o := &recorder.records[i]; o.Flags&(OperandText|OperandEqual) == 0 {
+			take(o.Site, o.Size, o.Flags&OperandConst != 0, *(*uint64)(unsafe.Pointer(&o.A)), *(*uint64)(unsafe.Pointer(&o.B)))
+		}
+	}
+}

@@ -48,6 +48,9 @@ func newRunner(fds, types string) *runner {
 // On reports whether the process was started by teasel.
 func On() bool { return process != nil }
 
+// Describing reports whether the process was started to say what its fuzz test is.
+func Describing() bool { return process != nil && process.m == nil && process.fds[1] == 0 }
+
 // Touch notes that a testing.T was used for what binds it to one input, such as its context.
 func Touch() {
 	if process != nil {

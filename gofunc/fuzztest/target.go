@@ -26,6 +26,7 @@ type Target struct {
 
 	Kinds    []agent.Kind // of the fuzz target's arguments; [Target.Describe] sets it
 	Counters int          // of the compiler; [Target.Describe] sets it
+	Typed    string       // the type of the values, if it is a typed test of package gofunc; [Target.Describe] sets it
 }
 
 var _ teasel.Target[[]byte] = (*Target)(nil)
@@ -36,6 +37,8 @@ type StartError struct {
 	Reason string
 	Output string // what the test binary has written
 	Hint   string
+
+	Skipped bool // the test has skipped itself, which is no failure
 }
 
 func (e *StartError) Error() string { return e.Test + ": " + e.Reason }
@@ -130,6 +133,7 @@ func (t *Target) silent(said string, s proc.State) error {
 	case strings.Contains(said, "--- FAIL"), strings.Contains(said, "panic: "):
 		e.Reason, e.Hint = "it failed before F.Fuzz", "plain 'go test -run "+t.Name+"' should show the same"
 	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
+		e.Skipped = true
 		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here: 'go test -v -run "+t.Name+"' shows what"
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
@@ -146,7 +150,7 @@ func (t *Target) described(text []byte) (seeds [][]byte, err error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading what %s says of itself: %w", t.Name, err)
 	}
-	t.Kinds, t.Counters = d.Kinds(), d.Counters
+	t.Kinds, t.Counters, t.Typed = d.Kinds(), d.Counters, d.Typed
 	for i, k := range t.Kinds {
 		if k == agent.KindInvalid {
 			return nil, &StartError{Test: t.Name, Reason: fmt.Sprintf("argument %d is of type %s, which teasel does not know", i+1, d.Types[i])}

@@ -38,7 +38,8 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 		return nil
 	}
 	v := f.verdict()
-	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, "test"), Group: v.group, Message: v.message, Detail: f.Text}
+	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, "test"), Group: v.group,
+		Message: v.message + place(v.frames), Detail: calls(v.frames) + f.Text}
 	if f.Status.Signaled() {
 		finding.Signal = int(f.Status.Signal())
 	}
@@ -48,21 +49,22 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 var _ teasel.DetectorFunc = Detect
 
 // verdict is what a failure is.
-type verdict struct{ rule, subject, group, message string }
+type verdict struct {
+	rule, subject, group, message string
+
+	frames []Frame // where it happened, the innermost first; nil: it is not known, or the message says so
+}
 
 func (f *Failure) verdict() verdict {
 	switch f.Cause {
 	case CauseTimeout:
 		return stuck(f.Text)
 	case CauseMemory:
-		var frames []Frame
-		for _, g := range Goroutines(f.Text) {
-			if tests(g) {
-				frames = users(g.Frames)
-				frames = frames[max(0, len(frames)-1):] // where it was depends on the moment: what called it does not
-			}
-		}
-		return named(ruleMemory, "the test process held more memory than it may", frames)
+		g, _ := tested(Goroutines(f.Text))
+		frames := users(g.Frames)
+		v := named(ruleMemory, "the test process held more memory than it may", frames[max(0, len(frames)-1):]) // where it was depends on the moment: what called it does not
+		v.frames = frames
+		return v
 	case CauseProcess:
 		return died(f.Text, f.Status)
 	}
@@ -133,7 +135,7 @@ func died(text string, status syscall.WaitStatus) verdict {
 
 // named is the fault whose innermost functions of the user's are these.
 func named(rule, message string, frames []Frame) verdict {
-	v := verdict{rule: rule, message: strings.TrimSpace(message)}
+	v := verdict{rule: rule, message: strings.TrimSpace(message), frames: frames}
 	v.subject, v.group = identity(frames)
 	if v.group == "" {
 		v.group = addresses.ReplaceAllString(v.message, "0")
@@ -167,11 +169,12 @@ func identity(frames []Frame) (subject, group string) {
 }
 
 // inner returns the frames of the user's at the panic or fatal error: of the first goroutine that was printed, those
-// below the call of panic, if there is one.
+// below the call of panic, if there is one. Code that recovers and panics again makes a second call: the fault is below the
+// first that was made, which is printed last.
 func inner(text string) []Frame {
 	for _, g := range Goroutines(text) {
 		frames := g.Frames
-		for i := range frames {
+		for i := len(frames) - 1; i >= 0; i-- {
 			if frames[i].Function == "panic" || frames[i].Function == "runtime.throw" || frames[i].Function == "runtime.fatal" {
 				frames = frames[i+1:]
 				break
@@ -189,11 +192,10 @@ func inner(text string) []Frame {
 func overflow(text string) verdict {
 	v := verdict{rule: ruleStack, message: "stack overflow"}
 	frames := inner(text)
-	for _, g := range Goroutines(text) {
-		if tests(g) {
-			frames = users(g.Frames)
-		}
+	if g, ok := tested(Goroutines(text)); ok {
+		frames = users(g.Frames)
 	}
+	v.frames = frames
 	count := map[string]int{}
 	for _, f := range frames {
 		count[plainName(f.Function)]++
@@ -246,24 +248,20 @@ func stuck(text string) verdict {
 			return overflow(text)
 		}
 	}
-	gs := Goroutines(text)
-	for _, g := range gs {
-		if !tests(g) {
-			continue
-		}
-		fs := users(g.Frames)
-		if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" {
-			subject := ""
-			if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
-				subject = plainName(fs[len(fs)-1].Function)
-				subject = cmp.Or(outermost(fs), subject)
-			}
-			return verdict{ruleHang, subject, subject, "the test did not end in time"}
-		}
-		v := named(ruleDeadlock, "the test did not end in time: its goroutine waits ("+g.State+")", fs)
-		return v
+	g, ok := tested(Goroutines(text))
+	if !ok {
+		return verdict{rule: ruleHang, message: "the test did not end in time"}
 	}
-	return verdict{rule: ruleHang, message: "the test did not end in time"}
+	fs := users(g.Frames)
+	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" {
+		subject := ""
+		if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
+			subject = plainName(fs[len(fs)-1].Function)
+			subject = cmp.Or(outermost(fs), subject)
+		}
+		return verdict{ruleHang, subject, subject, "the test did not end in time", fs}
+	}
+	return named(ruleDeadlock, "the test did not end in time: its goroutine waits ("+g.State+")", fs)
 }
 
 // outermost is the function that the fuzz target called and that did not return.
@@ -274,6 +272,22 @@ func outermost(fs []Frame) string {
 		}
 	}
 	return ""
+}
+
+// tested returns the goroutine that runs the fuzz target. A typed test runs in a coroutine, whose other half is a goroutine
+// that looks as if it did.
+func tested(gs []Goroutine) (g Goroutine, ok bool) {
+	for i := range gs {
+		for _, f := range gs[i].Frames {
+			if f.Function == typedPackage+".(*runner).call" {
+				return gs[i], true
+			}
+		}
+		if !ok && tests(gs[i]) {
+			g, ok = gs[i], true
+		}
+	}
+	return g, ok
 }
 
 // tests reports whether a goroutine runs the fuzz target.

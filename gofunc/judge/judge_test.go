@@ -3,6 +3,7 @@ package judge_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,6 +43,35 @@ func TestDetect(t *testing.T) {
 	}
 	if len(a.Files) < 8 {
 		t.Errorf("only %d failures", len(a.Files))
+	}
+}
+
+// The message names a line of the user's code, and the detail begins with the calls that led there, without the machinery's.
+func TestDetectNamesTheLine(t *testing.T) {
+	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]string{
+		"test-panic": {"panic: runtime error: index out of range [9] with length 1, at m.go:3",
+			"example.com/m.parse\n\t/home/u/m/m.go:3\nexample.com/m.FuzzA.func1\n\t/home/u/m/m_test.go:3\n\n--- FAIL"},
+		"test-panic-in-the-standard-library": {"panic: strings: negative Repeat count, at m.go:3", "strings.Repeat\n\t/usr/local/go/src/strings/strings.go:624\nexample.com/m.(*T).put\n"},
+		"test-error":                         {"got 5, want 7", "--- FAIL"},
+		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
+	} {
+		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
+		if i < 0 {
+			t.Fatalf("there is no %s", name)
+		}
+		_, text, _ := strings.Cut(string(a.Files[i].Data), "\n")
+		cause := judge.CauseTest
+		if strings.HasPrefix(name, "timeout") {
+			cause = judge.CauseTimeout
+		}
+		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: cause, Text: text}})[0]
+		if f.Message != want[0] || !strings.HasPrefix(f.Detail, want[1]) {
+			t.Errorf("%s: %q with\n%s", name, f.Message, f.Detail)
+		}
 	}
 }
 

@@ -33,12 +33,12 @@ func Goroutines(text string) (gs []Goroutine) {
 		case len(gs) == 0:
 		case strings.HasPrefix(trimmed, "\t") && function != "":
 			g := &gs[len(gs)-1]
-			file, number := place(trimmed)
+			file, number := source(trimmed)
 			g.Frames, function = append(g.Frames, Frame{function, file, number}), ""
 		case strings.HasPrefix(trimmed, "created by "):
 			function = "" // where it was started is not on its stack
 		default:
-			function = called(trimmed)
+			function = strings.ReplaceAll(called(trimmed), "%2e", ".") // as in gopkg.in/yaml%2ev3
 		}
 	}
 	return gs
@@ -63,8 +63,8 @@ func called(line string) string {
 	return ""
 }
 
-// place reads a line such as "\t/dir/file.go:12 +0x1d".
-func place(line string) (file string, number int) {
+// source reads a line such as "\t/dir/file.go:12 +0x1d".
+func source(line string) (file string, number int) {
 	line = strings.TrimSpace(line)
 	line, _, _ = strings.Cut(line, " +0x")
 	i := strings.LastIndexByte(line, ':')
@@ -83,6 +83,10 @@ var machinery = []string{"runtime", "runtime/debug", "runtime/internal", "intern
 func users(frames []Frame) (out []Frame) {
 	for i, f := range frames {
 		switch {
+		case isTyped(f.Function):
+			if len(out) > 0 {
+				return out
+			}
 		case f.Function == "testing.tRunner" || strings.HasPrefix(f.Function, "testing.(*F).Fuzz."):
 			return out
 		case strings.HasPrefix(f.Function, "internal/fuzz.") || f.Function == "reflect.Value.Call" || f.Function == "reflect.Value.call":
@@ -96,8 +100,19 @@ func users(frames []Frame) (out []Frame) {
 	return out
 }
 
+// typedPackage is the package whose functions call typed fuzz tests.
+const typedPackage = "github.com/teaselfuzz/teasel/gofunc"
+
+// isTyped reports whether a function of that package stands between package testing, or the engine, and a typed test.
+func isTyped(function string) bool {
+	return strings.HasPrefix(function, typedPackage+".Test[") || strings.HasPrefix(function, typedPackage+".(*")
+}
+
 func isMachinery(function string) bool {
 	pkg := packageOf(function)
+	if pkg == typedPackage {
+		return true
+	}
 	for _, m := range machinery {
 		if pkg == m || strings.HasPrefix(pkg, m+"/") {
 			return true

@@ -4,7 +4,8 @@
 // The parent starts the test binary with [Environment] set to [Settings] and three files behind the standard ones:
 // requests, answers, and a page of shared memory. In the mode Work the two pipes carry the worker's exchange. In the mode
 // Serve the child first says [Hello] and then answers one [Request] after another, as JSON, which is how a parent that
-// cannot hold a value of the test's type has one written, simplified and run.
+// cannot hold a value of the test's type has one written, simplified and run. An encoded value is a file of Go's corpus, see
+// [File].
 package link
 
 import (
@@ -17,7 +18,7 @@ import (
 const Environment = "TEASEL_GO_TYPED"
 
 // Version is that of the protocol. The two processes are built from versions of teasel that may differ.
-const Version = 1
+const Version = 2
 
 // The files that a child has open, beside the standard ones.
 const (
@@ -45,6 +46,8 @@ type Settings struct {
 	Runs    uint64   `json:",omitempty"`
 	Tries   int      `json:",omitempty"`
 	Known   []string `json:",omitempty"` // findings that are confirmed already
+
+	Constants [][]byte `json:",omitempty"` // texts, and numbers in either order, of the package's source
 }
 
 // Read returns the settings in the environment, and nil without an error if this process is no child.

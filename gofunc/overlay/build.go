@@ -115,7 +115,7 @@ func write(path string, data []byte) error {
 var plain = []string{"context", "internal/fuzz", "internal/godebug", "internal/race", "internal/runtime/...", "internal/sync",
 	"reflect", "runtime/...", "sync/...", "syscall", "testing/...", "time",
 	// What a typed test brings into the process: its own fuzzer.
-	"github.com/teaselfuzz/teasel", "github.com/teaselfuzz/teasel/exchange/...", "github.com/teaselfuzz/teasel/gofunc", "github.com/teaselfuzz/teasel/gofunc/link",
+	"github.com/teaselfuzz/teasel", "github.com/teaselfuzz/teasel/exchange/...", "github.com/teaselfuzz/teasel/gofunc", "github.com/teaselfuzz/teasel/gofunc/agent", "github.com/teaselfuzz/teasel/gofunc/judge", "github.com/teaselfuzz/teasel/gofunc/link",
 	"github.com/teaselfuzz/teasel/internal/...", "github.com/teaselfuzz/teasel/mutate/...", "github.com/teaselfuzz/teasel/policy"}
 
 // Build writes the test binary of the package in dir to output. An error of the compiler is a [GoError].

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,7 +17,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
 )
 
 // Test is a typed fuzz test. The zero value of what is not said to be needed is a sensible default. It is read only while
@@ -29,16 +33,18 @@ type Test struct {
 	Timeout time.Duration // of one input; 0: 10 seconds
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
-	Seed         uint64 // of the campaign
-	Runs         uint64 // executions of one worker; 0: no limit
-	Tries        int    // times a finding is reproduced; 0: 3
-	MinimizeRuns int    // executions to minimise an input that ends the process; 0: 256; negative: none
+	Seed         uint64   // of the campaign
+	Runs         uint64   // executions of one worker; 0: no limit
+	Constants    []string // of the package's source, which are worth trying
+	Tries        int      // times a finding is reproduced; 0: 3
+	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none
 }
 
 const (
 	defaultTimeout = 10 * time.Second
 	graceTime      = 2 * time.Second // for a process to print its goroutines
 	stderrLimit    = 1 << 18
+	watchTime      = 20 * time.Millisecond // between two looks at a process
 )
 
 func (t *Test) timeout() time.Duration {
@@ -55,8 +61,9 @@ type child struct {
 	requests *os.File
 	answers  *os.File
 	stderr   *head
-	hung     bool // it was ended since an input took too long
-	full     bool // it was ended since it had too much memory
+	stdout   *head // in the mode Serve
+	hung     bool  // it was ended since an input took too long
+	full     bool  // it was ended since it had too much memory
 	watching sync.WaitGroup
 	stop     chan struct{}
 }
@@ -99,9 +106,14 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 	if c.cmd.Env == nil {
 		c.cmd.Env = os.Environ()
 	}
-	c.cmd.Env = append(c.cmd.Env, link.Environment+"="+string(env))
+	// A file in testdata that does not parse is not to end the process: the parent has read them.
+	c.cmd.Env = append(c.cmd.Env, link.Environment+"="+string(env), overlay.CorpusEnvironment+"="+filepath.Join(t.Dir, "testdata", "fuzz", "none"))
 	c.cmd.ExtraFiles = []*os.File{down, up, page}
 	c.cmd.Stderr = c.stderr
+	if s.Mode == link.Serve { // package testing says there why it failed
+		c.stdout = &head{}
+		c.cmd.Stdout = c.stdout
+	}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c.cmd.Cancel = func() error { return c.kill(syscall.SIGKILL) }
 	c.cmd.WaitDelay = graceTime
@@ -135,8 +147,7 @@ func (c *child) kill(s syscall.Signal) error {
 // watch ends the process when one input takes too long or it has too much memory.
 func (c *child) watch(timeout time.Duration, memory uint64) {
 	defer c.watching.Done()
-	every := min(max(timeout/8, 10*time.Millisecond), 250*time.Millisecond)
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(watchTime)
 	defer tick.Stop()
 	last, since := uint64(0), time.Now()
 	for {
@@ -177,16 +188,26 @@ func resident(pid int) uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// wait waits for the end of the process, and of all that it has started, and returns how it was: "" if it ended well.
-func (c *child) wait() string {
-	err := c.cmd.Wait()
+// wait waits for the end of the process, and of all that it has started, and returns how it was.
+func (c *child) wait() syscall.WaitStatus {
+	_ = c.cmd.Wait() // the status says more
 	close(c.stop)
 	c.watching.Wait()
 	_ = c.kill(syscall.SIGKILL)
-	if err == nil {
-		return ""
+	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return status
+}
+
+// fault is what there is to judge of a child that has ended with an input.
+func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
+	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status}
+	switch {
+	case c.full:
+		f.Cause = judge.CauseMemory
+	case c.hung && !strings.Contains(f.Text, "fatal error: "): // an error of the runtime may take long to be written
+		f.Cause = judge.CauseTimeout
 	}
-	return err.Error()
+	return judge.Detect(&teasel.Observation{Evidence: f})[0]
 }
 
 // release gives back what was opened for the child.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"syscall"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 )
 
@@ -16,12 +19,8 @@ type input struct {
 }
 
 // died reports what has ended a process, and what had failed in it before and was perhaps not yet reported.
-func (w *worker) died(ctx context.Context, c *child, how string) (err error) {
-	fault := link.Died(c.stderr.String(), how, c.hung)
-	if c.full {
-		fault = tooMuch
-	}
-	finding := fault.Finding(c.stderr.String())
+func (w *worker) died(ctx context.Context, c *child, status syscall.WaitStatus) (err error) {
+	finding := c.fault(status)
 	failures := c.page.Failures()
 	known := w.reported(finding.ID())
 	if known {
@@ -83,7 +82,8 @@ func (w *worker) reported(id string) bool {
 	return false
 }
 
-// examine tries an input again in fresh processes, simplifies it as long as the same comes of it, and reports that.
+// examine tries an input again in fresh processes and reports what comes of it, and then what simpler input does the same.
+// What there is no time to try again is unconfirmed.
 func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Finding) error {
 	id := f.ID()
 	w.deaths[id]++
@@ -95,6 +95,9 @@ func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Fin
 	}
 	for f.Tries = 0; f.Tries < tries; f.Tries++ {
 		got, err := m.run(ctx, in)
+		if ctx.Err() != nil {
+			return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{f}})
+		}
 		if err != nil {
 			return err
 		}
@@ -105,19 +108,29 @@ func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Fin
 	if f.Stable == 0 {
 		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{f}})
 	}
-	small, err := m.minimize(ctx, in, id)
-	if err != nil {
+	if err := w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}}); err != nil {
 		return err
 	}
-	f.Input, f.Complexity = small.data, small.complexity
+	if slices.Contains(judge.HangRules(), f.Rule) { // each run takes all the time that there is
+		m.left = min(m.left, hangRuns)
+	}
+	small, err := m.minimize(ctx, in, id, func() bool { return ctx.Err() != nil || w.h.Summary().Stopped != "" })
+	if err != nil || small.complexity >= in.complexity {
+		return err
+	}
+	f.Input, f.Complexity, f.Occurrences = small.data, small.complexity, 0
 	return w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}})
 }
 
-var tooMuch = link.Fault{Rule: "go/out-of-memory", Severity: teasel.High, Subject: "test", Message: "the test process held more memory than it may"}
+// hangRuns is how many executions there are at most to minimise an input that does not end in time.
+const hangRuns = 8
 
 // publish tells the hub. A campaign that has ended takes the news too.
 func (w *worker) publish(ctx context.Context, n teasel.News) error {
-	if _, err := w.h.Join().Sync(context.WithoutCancel(ctx), n); err != nil && !errors.Is(err, teasel.ErrStop) {
+	n.Leaving = true
+	x, over := w.join()
+	defer over()
+	if _, err := x.Sync(context.WithoutCancel(ctx), n); err != nil && !errors.Is(err, teasel.ErrStop) {
 		return fmt.Errorf("reporting a finding: %w", err)
 	}
 	return nil
@@ -129,6 +142,8 @@ type autopsy struct {
 	editor *server
 	runner *server // nil: there is none at present
 	left   int     // executions for minimising
+
+	shown func(made int, complexity float64) // called when a simpler input shows the same; nil: nobody wants to know
 }
 
 func newAutopsy(ctx context.Context, t *Test) (*autopsy, error) {
@@ -154,7 +169,7 @@ func (m *autopsy) close() (err error) {
 func (m *autopsy) known(r link.Request) (link.Answer, error) {
 	a, dead, err := m.editor.ask(r)
 	if dead {
-		err = fmt.Errorf("the test process ended when it was asked to %s: %s: %s", r.Op, m.editor.how, m.editor.stderr)
+		err = fmt.Errorf("the test process ended when it was asked to %s: exit status %d: %s", r.Op, m.editor.how.ExitStatus(), m.editor.stderr)
 	}
 	return a, err
 }
@@ -188,23 +203,17 @@ func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead
 		return f, false, err
 	case dead:
 		m.runner = nil
-		fault := link.Died(s.stderr.String(), s.how, s.hung)
-		if s.full {
-			fault = tooMuch
-		}
-		return fault.Finding(s.stderr.String()), true, s.close()
+		return s.fault(s.how), true, s.close()
 	case a.Failure != "":
-		return link.Failed(a.Failure).Finding(a.Failure), false, nil
+		return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: a.Failure}})[0], false, nil
 	}
 	return f, false, nil
 }
 
-// minimize goes down while the same is found.
-func (m *autopsy) minimize(ctx context.Context, in input, id string) (input, error) {
-	if m.left < 0 {
-		return in, nil
-	}
-	for k := uint64(0); m.left > 0; k++ {
+// minimize goes down while the same is found, until it is told to stop.
+func (m *autopsy) minimize(ctx context.Context, in input, id string, stop func() bool) (input, error) {
+	first := m.left
+	for k := uint64(0); m.left > 0 && !stop(); k++ {
 		a, err := m.known(link.Request{Op: link.Simplify, Data: in.data, K: k})
 		if err != nil {
 			return in, err
@@ -218,14 +227,47 @@ func (m *autopsy) minimize(ctx context.Context, in input, id string) (input, err
 		m.left--
 		c := input{a.Data, a.Complexity}
 		got, err := m.run(ctx, c)
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return in, err
 		}
 		if got.Rule != "" && got.ID() == id {
 			in, k = c, ^uint64(0) // from the first candidate on
+			if m.shown != nil {
+				m.shown(first-m.left, in.complexity)
+			}
 		}
 	}
 	return in, nil
+}
+
+// Minimize looks for the simplest input that shows the finding with an id, beginning with one that does, in at most so many
+// executions. shown, if it is not nil, is called with the executions made and the complexity whenever a simpler one does. If the
+// input itself does not show the finding, the result is nil.
+func Minimize(ctx context.Context, t *Test, data []byte, id string, runs int, shown func(made int, complexity float64)) (small []byte, err error) {
+	m, err := newAutopsy(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.close()) }()
+	a, err := m.known(link.Request{Op: link.Measure, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	in := input{data, a.Complexity}
+	f, err := m.run(ctx, in)
+	if err != nil || f.Rule == "" || f.ID() != id {
+		return nil, err
+	}
+	m.left, m.shown = runs, func(made int, complexity float64) {
+		if shown != nil {
+			shown(made, complexity)
+		}
+	}
+	in, err = m.minimize(ctx, in, id, func() bool { return ctx.Err() != nil })
+	return in.data, err
 }
 
 // Judge runs one encoded input in a process of its own and returns what was found; a finding without a rule says that it

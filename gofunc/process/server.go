@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 
 	"github.com/teaselfuzz/teasel/gofunc/link"
 )
@@ -18,8 +20,7 @@ type Description struct {
 	Seeds [][]byte // encoded
 }
 
-// Describe starts the test once, and asks it. It returns [ErrNotTyped] if it ends without an answer and without having
-// written anything to standard error.
+// Describe starts the test once, and asks it. It returns [ErrNotTyped] if it ends well and without an answer.
 func (t *Test) Describe(ctx context.Context) (*Description, error) {
 	s, err := t.serve(ctx)
 	if err != nil {
@@ -35,7 +36,7 @@ type server struct {
 	out   *json.Encoder
 	hello link.Hello
 	ended bool
-	how   string // it ended
+	how   syscall.WaitStatus // it ended
 }
 
 func (t *Test) serve(ctx context.Context) (*server, error) {
@@ -47,13 +48,13 @@ func (t *Test) serve(ctx context.Context) (*server, error) {
 	if err := s.in.Decode(&s.hello); err != nil {
 		s.end()
 		err = errors.Join(s.release())
-		switch text := s.stderr.String(); {
+		switch {
 		case ctx.Err() != nil:
 			return nil, errors.Join(ctx.Err(), err)
-		case text == "":
+		case s.how.Exited() && s.how.ExitStatus() == 0:
 			return nil, errors.Join(ErrNotTyped, err)
 		default:
-			return nil, errors.Join(fmt.Errorf("starting %s: %s", t.Name, text), err)
+			return nil, errors.Join(fmt.Errorf("starting %s: %s", t.Name, strings.TrimSpace(s.stderr.String()+"\n"+s.stdout.String())), err)
 		}
 	}
 	if s.hello.Version != link.Version {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -193,5 +194,29 @@ func TestLimit(t *testing.T) {
 		if want := min(i/2, 1); reached != want {
 			t.Errorf("after %d findings: reached %d times, want %d", i+1, reached, want)
 		}
+	}
+}
+
+// A testcase that was replaced at once is never seen, and everything else in order.
+func TestSettled(t *testing.T) {
+	k := &keep{}
+	s := session.Settled{To: k}
+	entry := func(kind teasel.EventKind, key string) teasel.Event {
+		return teasel.Event{Kind: kind, Entry: teasel.Entry{Key: key}}
+	}
+	progress := teasel.Event{Kind: teasel.EventProgress}
+	for _, e := range []teasel.Event{entry(teasel.EventAdded, "a"), entry(teasel.EventAdded, "b"), {Kind: teasel.EventFound}, entry(teasel.EventEvicted, "a"), progress,
+		entry(teasel.EventAdded, "c"), entry(teasel.EventEvicted, "b"), progress} {
+		if err := s.Report(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, e := range k.events {
+		got = append(got, fmt.Sprint(e.Kind, " ", e.Entry.Key))
+	}
+	want := []string{"found ", "added b", "progress ", "evicted b", "added c", "progress "}
+	if !slices.Equal(got, want) {
+		t.Errorf("reported %q, want %q", got, want)
 	}
 }

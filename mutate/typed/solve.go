@@ -24,8 +24,22 @@ func (Solve) Name() string { return "solve" }
 const (
 	newtonRounds = 4
 	traced       = 64
-	copyTargets  = 8 // numbers of the input that are replaced for one comparison
+	copyTargets  = 8  // numbers of the input that are replaced for one comparison
+	matched      = 16 // comparisons for which numbers are replaced
+	few          = 8  // comparisons that are worth calculating with: more are those of all instrumented code
 )
+
+// distinct returns the comparisons of numbers that differ, each once.
+func distinct(all []teasel.Operand) (ops []teasel.Operand) {
+	seen := map[teasel.Operand]bool{}
+	for _, op := range all {
+		if op.A != op.B && !seen[op] {
+			seen[op] = true
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
 
 // Run implements [teasel.Stage].
 func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Testcase[*Value]) error {
@@ -35,10 +49,13 @@ func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Tes
 	}
 	w.Slot() // seeds the generator
 	obs, err := w.Probe(ctx, []*Value{tc.Input}, teasel.Ask{Operands: true})
-	if err != nil || len(obs[0].Operands) == 0 {
+	if err != nil {
 		return err
 	}
-	x := solver{w: w, e: e, in: tc.Input, ops: obs[0].Operands}
+	x := solver{w: w, e: e, in: tc.Input, ops: distinct(obs[0].Operands)}
+	if len(x.ops) == 0 {
+		return nil
+	}
 	for _, pl := range tc.Input.prepare(e.root).places {
 		if n, ok := pl.n.(*integer); ok {
 			x.numbers = append(x.numbers, pl)
@@ -48,14 +65,23 @@ func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Tes
 	if len(x.numbers) == 0 {
 		return nil
 	}
-	op := x.ops[w.Rand().IntN(len(x.ops))] // one at a time: the testcase has its turn again
-	if err := x.match(ctx, op); err != nil {
-		return err
+	w.Rand().Shuffle(len(x.ops), func(i, j int) { x.ops[i], x.ops[j] = x.ops[j], x.ops[i] })
+	for _, op := range x.ops[:min(len(x.ops), matched)] {
+		if err := x.match(ctx, op); err != nil {
+			return err
+		}
+	}
+	op := x.ops[0] // one at a time: the testcase has its turn again
+	energy := 64
+	if len(x.ops) > few { // most of them are of no interest
+		if energy /= 8; w.Rand().IntN(4) > 0 {
+			return nil
+		}
 	}
 	if err := x.trace(ctx, op); err != nil || len(x.moving) == 0 {
 		return err
 	}
-	for range w.Energy(s.Energy, 64) {
+	for range w.Energy(s.Energy, energy) {
 		if err := x.newton(ctx, op); err != nil {
 			return err
 		}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// testOf returns the package's directory and the fuzz test that a directory testdata/fuzz/FuzzX belongs to; false: it is none.
+func testOf(dir string) (pkg, test string, ok bool) {
+	fuzz := filepath.Dir(dir)
+	if filepath.Base(fuzz) != "fuzz" || filepath.Base(filepath.Dir(fuzz)) != "testdata" {
+		return "", "", false
+	}
+	return filepath.Dir(filepath.Dir(fuzz)), filepath.Base(dir), true
+}
+
+// corpusFileFinding makes a finding of one of Go's corpus files, testdata/fuzz/FuzzX/NAME; nil: the file is none.
+func corpusFileFinding(path string) (*corpus.FindingFile, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(data, []byte(fuzztest.Header)) {
+		return nil, nil
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return nil, failure(err)
+	}
+	pkg, test, ok := testOf(filepath.Dir(full))
+	if !ok {
+		return nil, usage("expected a file of the package's testdata/fuzz/FuzzX", "%s is one of Go's corpus files, but where it is does not say of which fuzz test", path)
+	}
+	raw, err := rawJSON(goTarget{Dir: pkg, Test: test})
+	return &corpus.FindingFile{Kind: "go", Target: raw, Finding: teasel.Finding{Input: data}}, err
+}
+
+// judge runs the input of a corpus file up to so many times, and makes f's finding the one that comes of it; false: none does.
+func (r *goReplayer) judge(ctx context.Context, f *corpus.FindingFile, tries int) (found bool, err error) {
+	in, err := r.codec.Decode(f.Finding.Input)
+	if err != nil {
+		return false, usage("", "reading the corpus file: %w", err)
+	}
+	ex, err := r.target.Open(ctx, teasel.Role{})
+	if err != nil {
+		return false, cutShort(ctx, err)
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	for range tries {
+		fs, _, err := teasel.Replay(ctx, ex, []teasel.Detector{teasel.DetectorFunc(judge.Detect)}, in)
+		if err != nil {
+			return false, cutShort(ctx, err)
+		}
+		if len(fs) > 0 {
+			fs[0].Stable, fs[0].Tries, fs[0].Input = 1, 1, f.Finding.Input
+			f.Finding = fs[0]
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// judged makes ready what runs a corpus file, and runs it.
+func judged(cmd *cobra.Command, f *corpus.FindingFile, tries int) (r *goReplayer, found bool, err error) {
+	b, err := openBench(cmd.Context(), cmd.ErrOrStderr(), f)
+	if err != nil {
+		return nil, false, err
+	}
+	r = b.(*goReplayer)
+	found, err = r.judge(cmd.Context(), f, tries)
+	return r, found, err
+}
+
+// reproCorpusFile runs one of Go's corpus files as plain go test would.
+func reproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) error {
+	r, found, err := judged(cmd, f, tries)
+	if err != nil {
+		return err
+	}
+	if !found {
+		fmt.Fprintf(cmd.OutOrStdout(), "not shown in %d tries\n", tries)
+		return nil
+	}
+	return r.repro(cmd.Context(), cmd.OutOrStdout(), f, 1)
+}
+
+// minCorpusFile makes one of Go's corpus files simpler, as long as plain go test fails on it in the same way.
+func minCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, path, out string, runs int) error {
+	if info, err := os.Stat(filepath.Dir(out)); err != nil || !info.IsDir() {
+		return usage("name a file that can be written", "--out %s: its directory is not there", out)
+	}
+	r, found, err := judged(cmd, f, 1)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return notShown()
+	}
+	before := len(f.Finding.Input)
+	changed, err := r.minimize(cmd.Context(), cmd.ErrOrStderr(), f, runs)
+	if err != nil {
+		return err
+	}
+	if changed || out != path {
+		if err := os.WriteFile(out, f.Finding.Input, 0o644); err != nil {
+			return usage("name a file that can be written with --out", "%w", err)
+		}
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)
+	if cmd.Context().Err() != nil {
+		return &exit{status: exitInterrupted, hint: "to go on: teasel min " + report.Quote(out)}
+	}
+	return nil
+}
+
+// showCorpusFile shows one of Go's corpus files, and how to run it.
+func showCorpusFile(w io.Writer, f *corpus.FindingFile, path string) error {
+	var g goTarget
+	if err := described(f.Target, &g); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s of %s\n\n%s\n", g.Test, nearby(g.Dir), strings.TrimRight(report.Plain(string(f.Finding.Input)), "\n"))
+	fmt.Fprintf(w, "\nrun it: teasel repro %s\nwithout teasel: %s\n", report.Quote(path),
+		report.Plain(byHandGo(nearby(g.Dir), g.Test, filepath.Base(path), overlay.Flags{})))
+	return nil
+}

@@ -1,0 +1,31 @@
+package gofunc
+
+import (
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// A scan looks at many counters at once and misses none, wherever it is.
+func TestScanMissesNothing(t *testing.T) {
+	const counters = 203 // neither a multiple of 8 nor of 64
+	for at := range counters {
+		c := make([]byte, counters)
+		c[at] = 1
+		n, o := newNovelty(counters), &teasel.Observation{}
+		n.judge(c, newRecorder(), o, func() float64 { return 1 })
+		if want := teasel.Feature(at*buckets + 1); len(o.Features) != 1 || o.Features[0] != want {
+			t.Errorf("counter %d: %v reached, want %d", at, o.Features, want)
+		}
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	c := make([]byte, 1<<16)
+	n, r, o := newNovelty(len(c)), newRecorder(), &teasel.Observation{}
+	for b.Loop() {
+		c[100], c[5000], c[40_000] = 1, 1, 1
+		o.Features = o.Features[:0]
+		n.judge(c, r, o, func() float64 { return 1 })
+	}
+}

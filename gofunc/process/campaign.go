@@ -1,0 +1,100 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Campaign is one run over a typed test. Test must be set. It is read only while it runs.
+type Campaign struct {
+	Test      *Test
+	Seeds     [][]byte      // encoded, see [Test.Describe]
+	Workers   int           // 0: 1
+	Duration  time.Duration // 0: no limit
+	Reporters []teasel.Reporter
+	// Exchange stands between a worker and the hub's exchange; nil: nothing does. It is called once for every process of a
+	// worker, which close, if it is not nil, says is over.
+	Exchange func(x teasel.Exchange) (wrapped teasel.Exchange, close func())
+}
+
+// endTime is how long workers have to leave when the campaign ends, after which their processes are killed.
+const endTime = 4 * time.Second
+
+// Run fuzzes until ctx ends, a limit is reached, or something of ours fails. Everything it starts has ended when it returns.
+// The summary is valid with an error too.
+func (c *Campaign) Run(ctx context.Context) (teasel.Summary, error) {
+	h := &teasel.Hub{Pool: NewPool(), Reporters: c.Reporters}
+	for _, s := range c.Seeds {
+		h.Seed(s)
+	}
+	// Workers leave when the hub tells them to, with what they have found last.
+	working, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	end := func(cause string) {
+		h.Stop(cause)
+		time.AfterFunc(endTime, kill)
+	}
+	defer context.AfterFunc(ctx, func() { end("interrupted") })()
+	if c.Duration > 0 {
+		defer time.AfterFunc(c.Duration, func() { end("duration") }).Stop()
+	}
+	err := c.run(working, h)
+	h.Stop("runs") // nothing else has stopped it
+	err = errors.Join(err, h.Progress(held()))
+	return h.Summary(), err
+}
+
+// run starts the workers and the clock and waits for all of them.
+func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
+	n := max(1, c.Workers)
+	errs := make([]error, n+1)
+	ticks, stop := context.WithCancel(ctx)
+	var workers, clock sync.WaitGroup
+	clock.Go(func() { errs[n] = tick(ticks, h) })
+	for i := range n {
+		t := *c.Test
+		if t.Runs = c.Test.Runs / uint64(n); uint64(i) < c.Test.Runs%uint64(n) {
+			t.Runs++
+		}
+		if c.Test.Runs > 0 && t.Runs == 0 {
+			continue
+		}
+		workers.Go(func() {
+			if errs[i] = t.work(ctx, h, i, c.Exchange); errs[i] != nil {
+				h.Stop("failed")
+			}
+		})
+	}
+	workers.Wait()
+	stop()
+	clock.Wait()
+	return errors.Join(errs...)
+}
+
+// tick reports once a second where the campaign stands.
+func tick(ctx context.Context, h *teasel.Hub) error {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		if err := h.Progress(held()); err != nil {
+			return err
+		}
+	}
+}
+
+// held returns the bytes that we hold from the operating system.
+func held() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
