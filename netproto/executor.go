@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
@@ -35,6 +36,7 @@ type executor struct {
 	known     known
 	responses responses
 	past      history
+	history   operands.History // of what the server compares
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
 	buffer    []byte // what has come and was not yet taken apart
@@ -130,7 +132,7 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 			return err
 		}
 	}
-	err := e.hold(ctx, in, o)
+	err := e.record(o, func() error { return e.hold(ctx, in, o) })
 	if err == nil && o.Exit <= teasel.ExitRejected {
 		err = e.examine(ctx, in, o)
 	}

@@ -164,7 +164,7 @@ func (t *netTarget) target() (netproto.Target, error) {
 	}
 	m, err := model.Load(t.Model)
 	if err != nil {
-		return out, usage("'teasel net check "+t.Model+"' says more", "reading the model: %w", err)
+		return out, usage("'teasel net check "+t.Model+"' says more", "%w", err)
 	}
 	out.Model = m
 	return out, nil
