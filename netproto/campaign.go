@@ -12,14 +12,24 @@ import (
 func Campaign(t Target, m *dialogue.Mutator) teasel.Campaign[*dialogue.Dialogue] {
 	t.Complexity = m.Complexity
 	return teasel.Campaign[*dialogue.Dialogue]{
-		Target:       t,
-		NewMutator:   func() teasel.Mutator[*dialogue.Dialogue] { return m.Clone() },
-		Codec:        dialogue.Codec{Model: t.Model},
+		Target:     t,
+		NewMutator: func() teasel.Mutator[*dialogue.Dialogue] { return m.Clone() },
+		Codec:      dialogue.Codec{Model: t.Model},
+		Stages: []teasel.Stage[*dialogue.Dialogue]{compared{}, teasel.Steps[*dialogue.Dialogue]{Energy: pickSteps},
+			teasel.Havoc[*dialogue.Dialogue]{Energy: pickMutants}, teasel.Splice[*dialogue.Dialogue]{Energy: pickCrossings}},
 		NewScheduler: policy.NewStateScheduler,
 		NewDetectors: Detectors,
 		Calibrate:    2, // what earlier dialogues have left behind shows
 	}
 }
+
+// What a testcase gets each time that it is picked. A dialogue takes much longer than the run of a function, so that with the
+// engine's own numbers most testcases would never be picked.
+const (
+	pickSteps     = 48
+	pickMutants   = 48
+	pickCrossings = 8
+)
 
 // Detectors returns what judges the observations of a [Target]'s executors.
 func Detectors() []teasel.Detector {

@@ -3,15 +3,20 @@ package netproto
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/internal/shm"
+	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/internal/virgin"
 )
 
@@ -24,11 +29,14 @@ const (
 	edgeFeatures = teasel.Feature(1) << 32
 )
 
-// coverage is the map of hit counters that an instrumented server fills while it runs, and what of it is known.
+// coverage is the map of hit counters that an instrumented server fills while it runs, and what of it is known. Until the
+// server is up there are two maps, for it is not known who has built it.
 type coverage struct {
-	segment  *shm.Segment
+	ours     *sancov.Segment // of teasel's runtime
+	theirs   *shm.Segment    // of AFL++'s
 	novelty  *virgin.Novelty
 	features []uint32
+	symbols  triage.Symbols
 }
 
 // newCoverage makes a map for the program, which need not be instrumented. address says whether it was built with
@@ -48,11 +56,14 @@ func newCoverage(ctx context.Context, program, user string) (c *coverage, addres
 	if os.Geteuid() == 0 && user != "root" { // the server is not ours
 		mode = 0o666
 	}
-	s, err := shm.New(size, mode)
-	if err != nil {
-		return nil, address, err
+	c = &coverage{}
+	if c.ours, err = sancov.NewSegment(mode); err == nil {
+		c.theirs, err = shm.New(size, mode)
 	}
-	return &coverage{segment: s, novelty: virgin.New(size)}, address, nil
+	if err != nil {
+		return nil, address, errors.Join(err, c.close())
+	}
+	return c, address, nil
 }
 
 // dumpSize is a variable on which programs that AFL++ has built say how large a map they want, before main begins, and end.
@@ -73,27 +84,75 @@ func mapSize(ctx context.Context, path string) (int, error) {
 
 // env is what the server has to find in its environment.
 func (c *coverage) env() []string {
-	return []string{marker + "=" + strconv.Itoa(c.segment.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.segment.Bytes))}
+	return []string{c.ours.Env(), marker + "=" + strconv.Itoa(c.theirs.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.theirs.Bytes))}
 }
 
-// used reports whether anything has been counted.
-func (c *coverage) used() bool {
-	_, hits := c.novelty.Hash(c.segment.Bytes)
-	return hits > 1 // AFL++'s runtime counts one by itself
+// choose keeps the map that the server counts in now that it is up, and reports whether there is one.
+func (c *coverage) choose() (found bool, err error) {
+	if c.ours.Attached() {
+		c.novelty = virgin.New(c.ours.Limit())
+		err, c.theirs = c.theirs.Close(), nil
+		return true, err
+	}
+	err, c.ours = c.ours.Close(), nil
+	c.novelty = virgin.New(len(c.theirs.Bytes))
+	_, hits := c.novelty.Hash(c.theirs.Bytes)
+	return hits > 1, err // AFL++'s runtime counts one by itself
 }
 
-func (c *coverage) clear() { clear(c.segment.Bytes) }
+// counts returns the map.
+func (c *coverage) counts() []byte {
+	if c.ours != nil {
+		return c.ours.Counts()
+	}
+	return c.theirs.Bytes
+}
 
-func (c *coverage) close() error { return c.segment.Close() }
+func (c *coverage) clear() {
+	if c.ours != nil {
+		c.ours.Clear()
+		return
+	}
+	clear(c.theirs.Bytes)
+}
+
+// started takes in that the server was started and is this process: later it may be too late to ask where in its memory
+// functions are.
+func (c *coverage) started(pid int) {
+	if c.ours != nil {
+		c.symbols.Of(pid)
+	}
+}
+
+// fault returns which signal has ended a process of the server since the map was cleared, and in which functions, innermost
+// first. 0: none has, as far as the server says.
+func (c *coverage) fault() (signal syscall.Signal, stack []string) {
+	if c == nil || c.ours == nil {
+		return 0, nil
+	}
+	f := c.ours.Fault()
+	for _, pc := range f.Frames {
+		for _, at := range c.symbols.Address(pc) {
+			if at.InLibrary() {
+				continue
+			}
+			at.File = filepath.Base(at.File)
+			stack = append(stack, at.String())
+		}
+	}
+	return f.Signal, stack
+}
+
+func (c *coverage) close() error { return errors.Join(c.ours.Close(), c.theirs.Close()) }
 
 // news reports whether a dialogue of that complexity has reached something new.
 func (c *coverage) news(complexity float64) bool {
-	return c.novelty.News(c.segment.Bytes, int(complexity))
+	return c.novelty.News(c.counts(), int(complexity))
 }
 
 // all appends everything that was reached.
 func (c *coverage) all(dst []teasel.Feature) []teasel.Feature {
-	c.features = c.novelty.Features(c.features[:0], c.segment.Bytes)
+	c.features = c.novelty.Features(c.features[:0], c.counts())
 	for _, f := range c.features {
 		dst = append(dst, edgeFeatures+teasel.Feature(f))
 	}

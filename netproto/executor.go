@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
@@ -35,6 +36,7 @@ type executor struct {
 	known     known
 	responses responses
 	past      history
+	history   operands.History // of what the server compares
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
 	buffer    []byte // what has come and was not yet taken apart
@@ -109,6 +111,9 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.server.Restart(ctx); err != nil {
 		return explained(err)
 	}
+	if e.coverage != nil {
+		e.coverage.started(e.server.PID())
+	}
 	e.rested = e.usage()
 	return nil
 }
@@ -127,7 +132,7 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 			return err
 		}
 	}
-	err := e.hold(ctx, in, o)
+	err := e.record(o, func() error { return e.hold(ctx, in, o) })
 	if err == nil && o.Exit <= teasel.ExitRejected {
 		err = e.examine(ctx, in, o)
 	}
@@ -179,6 +184,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	if e.server != nil {
 		v.Output = e.server.Output()
 	}
+	e.noteSignal(t)
 	o.Exit = teasel.ExitOK
 	if t.cut || t.refused {
 		o.Exit = teasel.ExitRejected
@@ -207,6 +213,23 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 		return e.hangUp()
 	}
 	return nil
+}
+
+// noteSignal takes in what the server itself has noted of a signal that has ended one of its processes. Of one that it had
+// forked nothing else may tell.
+func (e *executor) noteSignal(t *talk) {
+	v := &e.evidence
+	signal, stack := e.coverage.fault()
+	switch {
+	case signal == 0 || v.Fault == judge.FaultDeath && v.Signal == 0:
+		return
+	case v.Fault < judge.FaultDeath:
+		t.blame(judge.FaultDeath, "")
+		v.Signal, v.Forked = signal, true
+	}
+	if len(stack) > 0 {
+		v.Stack = stack
+	}
 }
 
 // hangUp closes the connection, if there is one.
@@ -243,7 +266,7 @@ func (e *executor) reached(dst []teasel.Feature) []teasel.Feature {
 func (e *executor) trace(o *teasel.Observation) {
 	hash := uint64(1)
 	if e.coverage != nil {
-		hash, o.Work = e.coverage.novelty.Hash(e.coverage.segment.Bytes)
+		hash, o.Work = e.coverage.novelty.Hash(e.coverage.counts())
 	}
 	for _, f := range e.responses.all {
 		hash = stir(hash ^ uint64(f))

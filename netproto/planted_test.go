@@ -1,11 +1,13 @@
 package netproto
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -15,10 +17,17 @@ func planted(t *testing.T, compiler string, flags ...string) string {
 	return plantedSource(t, "server.c", compiler, flags...)
 }
 
+// ours stands for the compiler that "teasel cc" is.
+const ours = "teasel cc"
+
 // plantedSource builds a server of testdata/planted. A compiler that is not there is a reason to skip.
 func plantedSource(t *testing.T, source, compiler string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(compiler); err != nil {
+	command := []string{compiler}
+	if compiler == ours {
+		command = []string{"clang"}
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
 		if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
 			t.Fatal(err)
 		}
@@ -33,7 +42,13 @@ func plantedSource(t *testing.T, source, compiler string, flags ...string) strin
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "planted")
-	c := exec.Command(compiler, append(flags, "-O1", "-g", "testdata/planted/"+source, "-o", out)...)
+	command = append(append(command, flags...), "-O1", "-g", "testdata/planted/"+source, "-o", out)
+	if compiler == ours {
+		if command, err = (clang.Compiler{}).Command(context.Background(), command[1:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.Command(command[0], command[1:]...)
 	c.Env = append(os.Environ(), "AFL_QUIET=1")
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)

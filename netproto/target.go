@@ -109,10 +109,13 @@ func (e *executor) launch(ctx context.Context) (err error) {
 		return err
 	}
 	e.address = e.server.Address()
-	if !e.coverage.used() { // nothing counts there
-		err = e.coverage.close()
+	found, err := e.coverage.choose()
+	if !found {
+		err = errors.Join(err, e.coverage.close())
 		e.coverage = nil
+		return err
 	}
+	e.coverage.started(e.server.PID())
 	return err
 }
 

@@ -163,6 +163,21 @@ func TestStateScheduler(t *testing.T) {
 	}
 }
 
+// Every testcase of a state has its turn before any has its third, and a new one has one soon.
+func TestTurnsWithinState(t *testing.T) {
+	s := policy.NewStateScheduler()
+	for i := range 50 {
+		s.Add(teasel.Rating{ID: teasel.ID(i), Features: teasel.NewFeatureSet(teasel.State(1))})
+	}
+	if got := draws(s, 100); len(got) != 50 {
+		t.Errorf("of 50 testcases %d had a turn in 100 picks", len(got))
+	}
+	s.Add(teasel.Rating{ID: 50, Features: teasel.NewFeatureSet(teasel.State(1))})
+	if got := draws(s, 8); got[50] != 1 {
+		t.Errorf("the new testcase had %d of 8 picks", got[50])
+	}
+}
+
 // Testcases without a state have their turn beside any number of states, and are as good as gone when they are removed.
 func TestStatelessTestcases(t *testing.T) {
 	s := policy.NewStateScheduler()

@@ -16,7 +16,8 @@ const (
 
 var _ teasel.Scheduler = (*byState)(nil)
 
-// byState picks a state first, as AFLNet does: the rarely picked ones first.
+// byState picks a state first, as AFLNet does: the rarely picked ones first. Of the testcases that reach it those have their turn
+// that had the fewest, so that each new one has its first soon: one of them that is drawn, or the newest.
 type byState struct {
 	all    teasel.Scheduler // for testcases without a state
 	states []teasel.Feature // in order of discovery; the first is no state
@@ -25,6 +26,8 @@ type byState struct {
 	picked []uint64
 	member [][]teasel.ID
 	of     map[teasel.ID][]int // the states that a testcase reaches
+	turns  map[teasel.ID]uint64
+	due    []teasel.ID // scratch
 }
 
 // stateless is the place in states of what reaches none.
@@ -35,7 +38,7 @@ const stateless = 0
 // state do, without a Focus and by [teasel.NewScheduler], which does it alone while there are no states.
 func NewStateScheduler() teasel.Scheduler {
 	return &byState{all: teasel.NewScheduler(), states: []teasel.Feature{0}, picked: []uint64{0}, member: [][]teasel.ID{nil},
-		at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}}
+		at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}, turns: map[teasel.ID]uint64{}}
 }
 
 func (s *byState) Add(r teasel.Rating) {
@@ -65,6 +68,9 @@ func (s *byState) Add(r teasel.Rating) {
 }
 
 func (s *byState) join(id teasel.ID, at int) {
+	if m := s.member[at]; len(m) > 0 { // it need not catch up with them
+		s.turns[id] = max(s.turns[id], s.fewest(m))
+	}
 	s.member[at] = append(s.member[at], id)
 	s.of[id] = append(s.of[id], at)
 }
@@ -88,6 +94,7 @@ func (s *byState) Remove(id teasel.ID) {
 		s.weigh(at)
 	}
 	delete(s.of, id)
+	delete(s.turns, id)
 }
 
 // Done implements [teasel.Scheduler].
@@ -110,6 +117,30 @@ func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	if at == stateless {
 		return s.all.Next(r)
 	}
-	m := s.member[at]
-	return teasel.Pick{ID: m[r.IntN(len(m))], Focus: s.states[at], Energy: 1}, true
+	id := s.turn(r, s.member[at])
+	s.turns[id]++
+	return teasel.Pick{ID: id, Focus: s.states[at], Energy: 1}, true
+}
+
+// turn returns which testcase of a state is next.
+func (s *byState) turn(r *teasel.Rand, all []teasel.ID) teasel.ID {
+	fewest := s.fewest(all)
+	s.due = s.due[:0]
+	for _, id := range all {
+		if s.turns[id] == fewest {
+			s.due = append(s.due, id)
+		}
+	}
+	if r.IntN(2) == 0 {
+		return s.due[len(s.due)-1]
+	}
+	return s.due[r.IntN(len(s.due))]
+}
+
+func (s *byState) fewest(all []teasel.ID) uint64 {
+	n := s.turns[all[0]]
+	for _, id := range all[1:] {
+		n = min(n, s.turns[id])
+	}
+	return n
 }

@@ -50,7 +50,7 @@ func measure(file string, seed, first, last, runs int, t netproto.Target) (err e
 	}
 	defer ex.Close()
 	if first > 0 { // what comes before is said once
-		var o teasel.Observation
+		o := teasel.Observation{Ask: teasel.Ask{Quiet: true}} // or what is news would be said again
 		if err := ex.Exec(context.Background(), &dialogue.Dialogue{Messages: in.Messages[:first]}, &o); err != nil {
 			return err
 		}

@@ -71,8 +71,8 @@ The command behind -- starts the server. In it, and in --connect, {port} stands 
 a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is ever sent to
 another address than the one that --connect names.
 
-A server that was built with AFL++'s compilers says what a dialogue reaches in it. Of any other the states and
-the kinds of its responses guide what is tried next.`,
+A server that was built with teasel's compiler (CC='teasel cc' ./configure && make) or AFL++'s says what a dialogue
+reaches in it. Of any other the states and the kinds of its responses guide what is tried next.`,
 		Example: `  teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}
   teasel net --model mqtt.yaml --connect 127.0.0.1:{port} -- ./mosquitto -c mosquitto.conf -p {port}
   teasel net --model dns.yaml --connect udp://127.0.0.1:{port} -- dnsmasq -k -p {port}
@@ -167,7 +167,7 @@ func (t *netTarget) target() (netproto.Target, error) {
 	}
 	m, err := model.Load(t.Model)
 	if err != nil {
-		return out, usage("'teasel net check "+t.Model+"' says more", "reading the model: %w", err)
+		return out, usage("'teasel net check "+t.Model+"' says more", "%w", err)
 	}
 	out.Model = m
 	return out, nil

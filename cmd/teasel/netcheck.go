@@ -37,7 +37,7 @@ docs/model.md describes the format.`,
 				if problems := m.CheckSeeds(); len(problems) > 0 {
 					return badModel(problems, cmd.ErrOrStderr())
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: every message of its seeds, written again, has the same bytes\n", m.File)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s is right: all messages of its seeds could be read and, written again, have the same bytes\n", m.File)
 			}
 			return nil
 		},

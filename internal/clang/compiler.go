@@ -60,9 +60,10 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 	for _, f := range Compared {
 		out = append(out, "-Wl,--wrap="+f)
 	}
+	first := []string{rt.file("teasel_pad.o")}
 	if call.shared {
 		out = append(out, "-Wl,-z,nodelete") // what a run has counted is looked at when it is over, and may have closed the library
-		return append(out, last(call, rt.file("teasel_so.o"))...), nil
+		return append(slices.Insert(out, 1, first...), last(call, rt.file("teasel_so.o"))...), nil
 	}
 	for _, f := range [...]string{"main", "_exit", "_Exit"} {
 		out = append(out, "-Wl,--wrap="+f)
@@ -75,10 +76,10 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 	}
 	out = append(out, "-Wl,--dynamic-list="+rt.file("exports"))
 	if call.fuzzer { // the harness may be in an archive, which is only looked into for what is already missing
-		out = slices.Insert(out, 1, last(call, rt.file("teasel_main.o"))...)
+		out = slices.Insert(out, 1, append(first, rt.file("teasel_main.o"))...)
 		return append(out, last(call, rt.file("teasel_rt.o"))...), nil
 	}
-	return append(out, last(call, rt.file("teasel_rt.o"), rt.file("libteasel_main.a"))...), nil
+	return append(slices.Insert(out, 1, first...), last(call, rt.file("teasel_rt.o"), rt.file("libteasel_main.a"))...), nil
 }
 
 // last returns files as arguments that are objects whatever -x has said before.
@@ -343,7 +344,7 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 	if err := os.CopyFS(tmp, sancov.Runtime); err != nil {
 		return err
 	}
-	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_so"} {
+	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_so", "teasel_pad"} {
 		args := append(slices.Clone(machine), "-O2", "-fPIC", "-fno-builtin", "-x", "c", "-c",
 			filepath.Join(tmp, "runtime", name+".c"), "-o", filepath.Join(tmp, name+".o"))
 		if out, err := exec.CommandContext(ctx, clang, args...).CombinedOutput(); err != nil {

@@ -6,7 +6,7 @@ import (
 
 // These are the constants of runtime/layout.h.
 const (
-	version    = 7
+	version    = 8
 	magic      = 0x6c65736165740a01
 	line       = 64
 	maxFrames  = 64
@@ -18,6 +18,18 @@ const (
 	askSample  = 50
 	lastSample = 51
 	sampleOver = 1 << 30
+)
+
+// A segment, in pages.
+const (
+	segmentRecording = 1
+	segmentSites     = 2
+	segmentControl   = 18
+	segmentResults   = 19
+	segmentOperands  = 20
+	segmentCounters  = 56
+	segmentRecords   = 2048
+	maxModules       = 64
 )
 
 // Texts is how many counters, the first ones, are of comparisons of texts and of no edge.
@@ -71,6 +83,21 @@ type Hello struct {
 	Edges    uint32 // counters without the gaps between modules
 	Shape    uint64 // of its counters: two builds with the same shape and number may share a memory
 }
+
+// segmentHead is the beginning of a segment, and module a part of its counters.
+type (
+	segmentHead struct {
+		magic          uint64
+		version        uint32
+		capacity, used uint32
+		_              uint32
+		modules        [maxModules]module
+	}
+	module struct {
+		key          uint64
+		first, pages uint32
+	}
+)
 
 // control is the beginning of the memory that the target may only read.
 type control struct {

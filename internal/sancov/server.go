@@ -162,6 +162,11 @@ type Fault struct {
 	Samples     int // so many of the frames are of one function, which the run was in each time; the rest led there
 }
 
+// fault returns what the handler has written down, the frames left out.
+func (r *results) fault() Fault {
+	return Fault{Signal: syscall.Signal(r.signal), Code: int32(r.code), Access: Access(min(r.access, 3)), Address: r.address, PC: r.pc, SP: r.sp}
+}
+
 // Access is what a faulting instruction did.
 type Access uint8
 
@@ -223,7 +228,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(r.signal); sig != 0 && d.Status.Signaled() {
-		d.Fault = Fault{Signal: sig, Code: int32(r.code), Access: Access(min(r.access, 3)), Address: r.address, PC: r.pc, SP: r.sp}
+		d.Fault = r.fault()
 	}
 	if reason == proc.Timeout {
 		d.Fault.Samples = int(min(r.samples, r.frameCount, maxSamples))

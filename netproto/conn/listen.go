@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // A socket is one that the kernel lists as waiting for others to speak first.
@@ -29,7 +31,13 @@ func listeners(n Network) (all []socket) {
 		}
 		return all
 	case UDP:
+		if all, err := diagnosed(unix.IPPROTO_UDP, stateClose); err == nil {
+			return all
+		}
 		return append(bound("/proc/net/udp", "07"), bound("/proc/net/udp6", "07")...)
+	}
+	if all, err := diagnosed(unix.IPPROTO_TCP, stateListen); err == nil {
+		return all
 	}
 	return append(bound("/proc/net/tcp", "0A"), bound("/proc/net/tcp6", "0A")...)
 }

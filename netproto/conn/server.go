@@ -243,7 +243,12 @@ func (s *Server) notReady(limit time.Duration) error {
 	if d.Signal != 0 {
 		e.Reason = fmt.Sprintf("%v ended it before it listened on %v", d.Signal, s.address)
 	}
-	if strings.Contains(strings.ToLower(e.Stderr), "permission denied") && s.credential != nil {
+	const notExecutable = 126 // of a shell
+	switch {
+	case s.credential == nil:
+	case d.Code == notExecutable:
+		e.Hint = "it runs as an ordinary user, who may not run the command: let everybody into its folder and those above, move it to one such as /tmp, or use --user root"
+	case strings.Contains(strings.ToLower(e.Stderr), "permission denied"):
 		e.Hint = "it runs as an ordinary user: give it {dir} to write to, or use --user"
 	}
 	return e

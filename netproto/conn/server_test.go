@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +35,30 @@ func TestStartErrors(t *testing.T) {
 				t.Errorf("standard error %q", in.Stderr)
 			}
 		})
+	}
+}
+
+// A command that an ordinary user may not run is told from one that may not write its files.
+func TestStartForbidden(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: only root starts servers as another user")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "server")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAddress("127.0.0.1:{port}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(context.Background(), Command{Args: []string{program}, Address: a})
+	var in *StartError
+	if !errors.As(err, &in) || !strings.Contains(in.Hint, "may not run the command") && !strings.Contains(in.Hint, "has to be allowed into the folders") {
+		t.Errorf("error %v with hint %q", err, in.Hint)
 	}
 }
 

@@ -50,6 +50,7 @@ type Mutator struct {
 	samples []*Dialogue // one message each, by the order of the model
 	scratch model.Tree
 	nodes   []int
+	fields  []steppable
 	buf     []byte
 }
 

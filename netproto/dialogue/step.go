@@ -7,7 +7,8 @@ import (
 // Step returns the k-th ordered change of src. First the order of messages: each is left out, sent twice, sent without the
 // one before it having been answered, and followed by each kind of message that the model has. Then each field of each
 // message: its limits and the values that the model knows; every derived one broken in each way; no bytes, and each popular
-// size; left out, written twice. A step that would leave src as it is inverts a bit of the field.
+// size; left out, written twice. All fields have their first step before any has its second: a dialogue has more steps than
+// there is time for, where a server is slow. A step that would leave src as it is inverts a bit of the field.
 func (m *Mutator) Step(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 	m.prepare()
 	if dst == nil {
@@ -25,27 +26,51 @@ func (m *Mutator) Step(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 	if m.Mode == ByteLevel {
 		return m.stepBytes(k, dst, src)
 	}
+	at, k, found := m.fieldStep(k, src)
+	if !found {
+		return m.stepBytes(k, dst, src)
+	}
+	dst.CopyFrom(src)
+	t := &dst.Messages[at.message].Tree
+	m.stepField(t, at.node, int(k))
+	if equal(dst, src) {
+		dst.CopyFrom(src)
+		invert(t, at.node)
+	}
+	return dst, true
+}
+
+// steppable is a field of a dialogue and how many steps it has.
+type steppable struct{ message, node, steps int }
+
+// fieldStep returns the field that has the k-th step of all fields, and which of its own that is; or that there are fewer, and
+// how many are left of k.
+func (m *Mutator) fieldStep(k uint64, src *Dialogue) (at steppable, own uint64, found bool) {
+	m.fields = m.fields[:0]
+	most := 0
 	for i := range src.Messages {
 		t := &src.Messages[i].Tree
 		if len(t.Nodes) == 0 {
 			continue
 		}
-		all := m.places(t, func(int) bool { return true })
-		for _, node := range all {
-			n := uint64(m.stepsOf(t, node))
-			if k < n {
-				dst.CopyFrom(src)
-				m.stepField(&dst.Messages[i].Tree, node, int(k))
-				if equal(dst, src) {
-					dst.CopyFrom(src)
-					invert(&dst.Messages[i].Tree, node)
-				}
-				return dst, true
-			}
-			k -= n
+		for _, node := range m.places(t, func(int) bool { return true }) {
+			s := steppable{i, node, m.stepsOf(t, node)}
+			m.fields = append(m.fields, s)
+			most = max(most, s.steps)
 		}
 	}
-	return m.stepBytes(k, dst, src)
+	for own = range uint64(most) {
+		for _, at = range m.fields {
+			if at.steps <= int(own) {
+				continue
+			}
+			if k == 0 {
+				return at, own, true
+			}
+			k--
+		}
+	}
+	return at, k, false
 }
 
 // stepBytes takes the steps of the bytes of messages that have no fields.
@@ -110,9 +135,17 @@ func (m *Mutator) stepOrder(d *Dialogue, i, k int) {
 // lies are the ways in which a derived field is broken by steps.
 const lies = 6
 
-// stepsOf is how many steps a field has.
+// stepsOf is how many steps a field has: one for each value, and two that leave it out and write it twice.
 func (m *Mutator) stepsOf(t *model.Tree, i int) int {
-	n := 0
+	n := m.valuesOf(t, i)
+	if t.Aligned(i) {
+		n += 2
+	}
+	return n
+}
+
+// valuesOf is how many values steps give a field.
+func (m *Mutator) valuesOf(t *model.Tree, i int) (n int) {
 	f := t.Nodes[i].Field
 	switch {
 	case !t.Leaf(i):
@@ -129,24 +162,18 @@ func (m *Mutator) stepsOf(t *model.Tree, i int) int {
 	default:
 		n = 1
 	}
-	if t.Aligned(i) {
-		n += 2
-	}
 	return n
 }
 
 func (m *Mutator) stepField(t *model.Tree, i, k int) {
-	if t.Aligned(i) {
-		if k < 2 {
-			if k == 0 {
-				t.Remove(i)
-			} else {
-				t.Repeat(i, 1)
-			}
-			t.Derive(nil)
-			return
+	if values := m.valuesOf(t, i); k >= values {
+		if k == values {
+			t.Remove(i)
+		} else {
+			t.Repeat(i, 1)
 		}
-		k -= 2
+		t.Derive(nil)
+		return
 	}
 	f := t.Nodes[i].Field
 	switch {

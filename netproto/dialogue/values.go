@@ -103,13 +103,13 @@ const boundaries = 14
 
 // boundary is the k-th limit of a number whose largest value is top.
 func boundary(top int64, k int) int64 {
-	switch k {
+	switch k { // the likeliest first
 	case 0:
-		return 0
-	case 1:
-		return 1
-	case 2:
 		return top
+	case 1:
+		return 0
+	case 2:
+		return 1
 	case 3:
 		return top - 1
 	case 4:

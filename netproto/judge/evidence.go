@@ -33,6 +33,7 @@ type Evidence struct {
 	Closed  bool           // it showed when the connection had been closed behind that message
 	Signal  syscall.Signal // that ended the server; 0: none
 	Status  int            // its exit status
+	Forked  bool           // it was a process that the server has forked, and the server goes on
 	Stack   []string       // functions in which the server was when a signal ended it, innermost first; none: unknown
 	Output  []byte         // what the server has written to standard output and standard error since the dialogue began
 	Text    string         // what else there is to say, in one sentence without a full stop

@@ -89,10 +89,14 @@ func (e *Evidence) death(f teasel.Finding, r *Report) teasel.Finding {
 		how = fmt.Sprintf("was ended by signal %d, %v,", int(e.Signal), e.Signal)
 		f.Rule, f.Group = RuleCrash, e.Signal.String()
 	}
-	f.Message = fmt.Sprintf("The server %s%s.", how, e.after())
+	who := "The server"
+	if e.Forked {
+		who = "A process of the server's"
+	}
+	f.Message = fmt.Sprintf("%s %s%s.", who, how, e.after())
 	if r != nil {
 		f.Rule, f.Fault, f.Place = r.Rule, r.fault(), r.fault()
-		f.Message = fmt.Sprintf("The server %s%s%s%s.", how, e.after(), r.because(), r.where())
+		f.Message = fmt.Sprintf("%s %s%s%s%s.", who, how, e.after(), r.because(), r.where())
 		if f.Rule == RuleReport { // it did not go on
 			f.Rule = RulePanic
 		}

@@ -4,6 +4,7 @@
 
 struct region {
 	uint8_t *begin, *end;
+	const uint8_t *outer, *outer_end; // with the bytes at either end that nobody counts in
 	uint32_t at; // index of its first counter
 	const uintptr_t *places; // of each counter two words: its address, and whether a function begins there; 0: unknown
 };
@@ -19,20 +20,37 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x) {
 	return h ^ h >> 29;
 }
 
+PAD(pad);
+
+static int is_pad(const uint8_t *p, const uint8_t *end) {
+	if (end - p < (ptrdiff_t)sizeof pad) return 0;
+	for (size_t i = 0; i < sizeof PAD_TEXT; i++)
+		if (p[i] != PAD_TEXT[i]) return 0;
+	return 1;
+}
+
+static uint8_t *segment_base; // 0: there is none
+static void segment_region(struct region *r);
+
 // Modules announce themselves before main, or when they are loaded later.
 void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
-	if (begin >= end) return;
+	const uint8_t *outer = begin, *outer_end = end;
 	for (uint32_t i = 0; i < region_count; i++)
-		if (regions[i].begin == begin) return;
+		if (regions[i].outer == outer) return;
+	if (is_pad(begin, end)) begin += sizeof pad;
+	if (end - begin >= (ptrdiff_t)sizeof pad && is_pad(end - sizeof pad, end)) end -= sizeof pad;
+	if (begin >= end) return;
 	uint32_t need = ((uint32_t)(end - begin) + TEASEL_LINE - 1) & ~(uint32_t)(TEASEL_LINE - 1);
 	if (region_count == REGIONS || (AT.attached && counter_count + need > AT.capacity)) {
 		if (AT.attached) __atomic_add_fetch(&AT.results->late, need, __ATOMIC_RELAXED);
 		return;
 	}
-	regions[region_count++] = (struct region){begin, end, counter_count, 0};
+	struct region *r = regions + region_count++;
+	*r = (struct region){begin, end, outer, outer_end, counter_count, 0};
 	counter_count += need;
 	edge_count += (uint32_t)(end - begin);
 	shape = hash_mix(shape, (uint64_t)(end - begin));
+	if (segment_base) segment_region(r);
 }
 
 // The flags of the table say which blocks begin a function. That, unlike the addresses, does not depend on hooks.
@@ -79,7 +97,7 @@ static inline uint64_t classify(uint64_t w) {
 static struct {
 	uint8_t counts[TEASEL_TEXTS];
 	uint64_t touched; // a bit for each line of them
-} texts;
+} texts __attribute__((aligned(TEASEL_PAGE)));
 
 extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
 extern const char _end[] __attribute__((weak, visibility("hidden")));
@@ -100,7 +118,8 @@ static inline void text_mark(const void *caller, const void *a, const void *b, i
 }
 
 static void counters_clear(void) {
-	__builtin_memset(&texts, 0, sizeof texts);
+	__builtin_memset(texts.counts, 0, sizeof texts.counts);
+	texts.touched = 0;
 	for (uint32_t i = 0; i < region_count; i++)
 		__builtin_memset(regions[i].begin, 0, (size_t)(regions[i].end - regions[i].begin));
 }

@@ -22,6 +22,7 @@ static struct sigaction before_us[FATAL];
 
 // crash_note keeps what can be known of the first fatal signal of a batch.
 static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
+	if (segment_base && !AT.results->signal) AT.results->pid = getpid(); // the first of a server's processes
 	if (AT.results->signal || AT.results->pid != getpid()) return; // a sanitizer that has reported aborts; or a child of the target
 	AT.results->signal = (uint32_t)signal;
 	AT.results->code = (uint32_t)info->si_code;
@@ -198,12 +199,9 @@ static void crash_look(void) {
 	}
 }
 
-static void crash_watch(void) {
+static void fatal_watch(void) {
 	stack_t ours = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, theirs;
 	if (sigaltstack(0, &theirs) == 0 && theirs.ss_flags & SS_DISABLE) sigaltstack(&ours, 0);
-	struct sigaction ask = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-	sigaction(TEASEL_SAMPLE, &ask, 0);
-	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
 	if (__tsan_init) return; // its handlers see what ours would, and calls of the C library in ours may never come back
 	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
@@ -212,4 +210,11 @@ static void crash_watch(void) {
 		// UndefinedBehaviorSanitizer's handlers see no more than ours, and trip over stacks.
 		if (!__asan_init && !__msan_init) before_us[i].sa_handler = SIG_DFL;
 	}
+}
+
+static void crash_watch(void) {
+	struct sigaction ask = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	sigaction(TEASEL_SAMPLE, &ask, 0);
+	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
+	fatal_watch();
 }

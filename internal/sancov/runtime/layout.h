@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 7,
+	TEASEL_VERSION = 8,
 	TEASEL_LINE = 64,         // bytes of counters that are looked at together
 	TEASEL_FRAMES = 64,       // of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks of a run that does not end
@@ -18,6 +18,8 @@ enum {
 	TEASEL_CASE_LIMIT = 96,   // cases of a switch
 	TEASEL_WATCH_LIMIT = 64,  // and if it is the only one that is watched
 	TEASEL_SITES = 1 << 16,   // hashes of sites
+	TEASEL_PAGE = 4096,
+	TEASEL_MODULES = 64,      // of all programs that count in a segment
 };
 
 // File descriptors, counted from the one that the environment names.
@@ -146,6 +148,37 @@ struct operand {
 	uint32_t site;
 	uint8_t flags, size, a_length, b_length;
 	uint8_t a[TEASEL_TEXT], b[TEASEL_TEXT];
+};
+
+// The segment of a server, in pages: what lies over recording and site_count, what hooks look at, operands, and counters,
+// those of comparisons of texts first.
+enum {
+	SEGMENT_RECORDING = 1,
+	SEGMENT_SITES = 2,
+	SEGMENT_CONTROL = 18,
+	SEGMENT_RESULTS = 19,
+	SEGMENT_OPERANDS = 20,
+	SEGMENT_COUNTERS = 56,
+	SEGMENT_OPERAND_COUNT = 2048,
+};
+
+#define SEGMENT_FULL UINT32_MAX
+
+// One program's, or library's, part of the counters.
+struct module {
+	uint64_t key;   // 0: there is none
+	uint32_t first; // page in the segment; 0: not known yet
+	uint32_t pages;
+};
+
+// The beginning of a segment.
+struct segment {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t capacity; // pages of counters that may be used
+	uint32_t used;     // and are
+	uint32_t reserved;
+	struct module modules[TEASEL_MODULES];
 };
 
 #endif

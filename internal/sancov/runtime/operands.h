@@ -1,8 +1,14 @@
 // What the target compares: the hooks of -fsanitize-coverage=trace-cmp, and the C library's comparisons through the
 // linker's --wrap. A record names its site by the return address, from the program's beginning on.
 
-static uint32_t recording; // 0: hooks return at once
-static uint8_t site_count[TEASEL_SITES];
+// These have pages for themselves, so that others can take their place.
+static union {
+	uint32_t recording; // 0: hooks return at once
+	uint8_t page[TEASEL_PAGE];
+} recorder __attribute__((aligned(TEASEL_PAGE)));
+static uint8_t site_count[TEASEL_SITES] __attribute__((aligned(TEASEL_PAGE)));
+
+#define recording (recorder.recording)
 
 #define SITE ((uint32_t)((uintptr_t)__builtin_return_address(0) - (uintptr_t)__executable_start))
 #define IDLE __builtin_expect(!recording, 1)

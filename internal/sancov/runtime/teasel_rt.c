@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -30,10 +31,12 @@
 #include "layout.h"
 #include "memory.h"
 #include "msan.h"
+#include "pad.h"
 
 #include "counters.h"
 #include "operands.h"
 #include "crash.h"
+#include "segment.h"
 #include "unhook.h"
 #include "input.h"
 
@@ -482,7 +485,11 @@ static int server_begin(int *argc, char ***argv) {
 
 int __wrap_main(int argc, char **argv, char **envp) {
 	const char *fd = getenv("TEASEL_FD"), *child = getenv("TEASEL_CHILD");
-	if (!fd) return __real_main(argc, argv, envp);
+	if (!fd) {
+		const char *segment = getenv("TEASEL_SEGMENT");
+		if (segment) segment_attach(segment);
+		return __real_main(argc, argv, envp);
+	}
 	AT.first_fd = atoi(fd);
 	input_path = getenv("TEASEL_INPUT");
 	for (int i = FD_COMMAND; i <= FD_COUNT; i++) fcntl(AT.first_fd + i, F_SETFD, FD_CLOEXEC);

@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pad.h"
+
+PAD(pad);
+
 #define STUB __attribute__((weak, visibility("default")))
 
 STUB void __sanitizer_cov_8bit_counters_init(uint8_t *a, uint8_t *b) { (void)a, (void)b; }

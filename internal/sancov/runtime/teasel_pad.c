@@ -1,0 +1,7 @@
+// What is linked first.
+
+#include <stdint.h>
+
+#include "pad.h"
+
+PAD(pad);
