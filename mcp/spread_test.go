@@ -49,6 +49,10 @@ func TestOneCauseOneFinding(t *testing.T) {
 			`>& {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
 				`< {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
 		}, "2 methods and 0 tools"},
+		{"a session that ends on a line that is no request", RuleExit, []string{
+			"> []\n! exit 0\n", "> {\"jsonrpc\":\n! exit 0\n", `> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n! exit 0\n",
+			`>& {"id":"","result":null}` + "\n" + `> {"jsonrpc":"2.0","id":1,"method":"teasel_no_such_a1"}` + "\n! exit 0\n",
+		}, "4 methods and 0 tools"},
 		{"names that an object inherits", RuleRuntimeName, []string{
 			unknownNames("tools/call", `"name":%q`), unknownNames("prompts/get", `"name":%q`), unknownNames("completion/complete", `"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"a","value":""}`),
 		}, "2 methods and 1 tool"},
