@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Some SDKs read arguments as their language reads its own settings: "2" for 2, true for 1, the text of a list for the list.
+// Some SDKs read arguments as their language reads its own settings: "2" for 2, true for 1, the text of a list for the list, [2] for 2.
 // That is one fault of the SDK, however many tools there are.
 
 // maxConversions is how many values of one call may have been converted.
@@ -79,6 +79,11 @@ func convert(v *mutate.JSON, want string) bool {
 	case v.Kind == mutate.Number && want == "boolean" && (text == "0" || text == "1"):
 		*v = *mutate.NewBool(text == "1")
 		return true
+	case v.Kind == mutate.Array && len(v.Items) == 1 && v.Items[0] != nil && (want == "integer" || want == "number"): // as JavaScript's Number
+		if one := v.Items[0]; isOfType(one, want) || convert(one, want) {
+			*v = *one
+			return true
+		}
 	case (v.Kind == mutate.Number || v.Kind == mutate.Bool) && want == "string":
 		*v = *mutate.NewString(text)
 		return true

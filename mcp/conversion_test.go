@@ -26,6 +26,10 @@ func TestConverts(t *testing.T) {
 		{`{"n":" 7.0 "}`, true},
 		{`{"n":"7","x":"1e2","b":"off","s":5,"l":"[1,2]","o":"3"}`, true},
 		{`{"n":7,"b":1,"s":false,"l":["1",true]}`, true},
+		{`{"n":[7],"x":["1e2"]}`, true}, // as JavaScript's Number does
+		{`{"n":[7,8]}`, false},
+		{`{"n":[]}`, false},
+		{`{"n":7,"b":[true]}`, false},
 		{`{"n":"seven"}`, false},
 		{`{"n":"7.5"}`, false},
 		{`{"n":"10"}`, false},

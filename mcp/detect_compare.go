@@ -131,8 +131,12 @@ func (j *judge) againstControls(keys bool) {
 		if p.name == vanishing && outcomeOf(j.answer(a.sent)) > outcomeResult && j.isArgument(a) {
 			subject = subjectArgument
 		}
-		j.report(RuleRuntimeName, subject, "", fmt.Sprintf("The name %q is not treated like %q, which does not exist: %s. Compare %s.",
-			cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160)))
+		message := fmt.Sprintf("The name %q is not treated like %q, which does not exist: %s. Compare %s.", cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160))
+		if j.isArgument(a) || j.isValue(a) {
+			j.report(RuleRuntimeName, subject, "", message)
+		} else { // who looks tools up in an object that inherits names does so with prompts too, in whatever method
+			j.reportCause(RuleRuntimeName, teasel.Medium, subject, "inherited name", p.sent.Raw, message)
+		}
 		return
 	}
 }

@@ -209,12 +209,32 @@ func (j *judge) quietExit() {
 			"The server exited with status 0 after a line of %d bytes, instead of answering with an error.", len(s.Raw)))
 		return
 	}
+	if s != nil && nesting(s.Raw) < deep {
+		if bad := j.noRequest(); bad != nil {
+			subject := j.subjectOf(bad)
+			j.reportCause(RuleExit, teasel.High, subject, "line that is no request", bad.Raw,
+				fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", lineOf(bad)))
+			return
+		}
+	}
 	subject := j.guiltySubject()
 	if s != nil && nesting(s.Raw) >= deep {
 		subject = "(deep nesting)"
 	}
 	j.report(RuleExit, subject, "",
 		fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", j.guiltyLine()))
+}
+
+// noRequest returns the first line since the last answer that is no valid request or notification: a reader of lines that ends a
+// session on one of those ends it on all, and a request that follows has no part in it; nil: there is none.
+func (j *judge) noRequest() (bad *Sent) {
+	for i := len(j.t.Sent) - 1; i >= 0 && j.t.Sent[i].Answer < 0; i-- {
+		s := &j.t.Sent[i]
+		if c := s.Message.Class; len(bytes.TrimSpace(s.Raw)) > 0 && (c != ClassRequest && c != ClassNotification || j.subjectOf(s) == subjectMessage) {
+			bad = s
+		}
+	}
+	return bad
 }
 
 // deep is how far a line has to be nested to be beyond what some readers take.

@@ -8,6 +8,20 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
+// unknownNames is a check of names with a method: one that every object inherits is refused in other words.
+func unknownNames(method, params string) string {
+	text := "check unknown-name\n"
+	for i, name := range []string{"teasel_no_such_a1", "teasel_no_such_b2", "__proto__"} {
+		why := name + " not found"
+		if name == "__proto__" {
+			why = name + " disabled"
+		}
+		text += fmt.Sprintf(`> {"jsonrpc":"2.0","id":%d,"method":%q,"params":{`+params+"}}\n", i+1, method, name) +
+			fmt.Sprintf(`< {"jsonrpc":"2.0","id":%d,"error":{"code":-32602,"message":%q}}`+"\n", i+1, why)
+	}
+	return text
+}
+
 // TestOneCauseOneFinding: what one place in a server does wrong is one finding, on how many methods and tools it may show.
 func TestOneCauseOneFinding(t *testing.T) {
 	session := sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+textTool("a", "", "", "x")+`,`+textTool("b", "", "", "x")+`]}`)
@@ -35,6 +49,13 @@ func TestOneCauseOneFinding(t *testing.T) {
 			`>& {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
 				`< {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
 		}, "2 methods and 0 tools"},
+		{"a session that ends on a line that is no request", RuleExit, []string{
+			"> []\n! exit 0\n", "> {\"jsonrpc\":\n! exit 0\n", `> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n! exit 0\n",
+			`>& {"id":"","result":null}` + "\n" + `> {"jsonrpc":"2.0","id":1,"method":"teasel_no_such_a1"}` + "\n! exit 0\n",
+		}, "4 methods and 0 tools"},
+		{"names that an object inherits", RuleRuntimeName, []string{
+			unknownNames("tools/call", `"name":%q`), unknownNames("prompts/get", `"name":%q`), unknownNames("completion/complete", `"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"a","value":""}`),
+		}, "2 methods and 1 tool"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			spread := new(Spread)

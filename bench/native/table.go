@@ -76,6 +76,20 @@ func (t table) ratio(name string, of func(sample) float64) string {
 	return spreadOf(all).text("%.2f")
 }
 
+// p says how likely the first fuzzer and another would differ by so much if they were alike.
+func (t table) p(name string, of func(sample) float64) string {
+	if name == t.names[0] {
+		return ""
+	}
+	var samples [2][]float64
+	for i, n := range []string{t.names[0], name} {
+		for _, s := range t.samples[n] {
+			samples[i] = append(samples[i], of(s))
+		}
+	}
+	return fmt.Sprintf("%.3f", mannWhitney(samples[0], samples[1]))
+}
+
 func perCPU(s sample) float64  { return s.executions / s.cpu }
 func perWall(s sample) float64 { return s.executions / s.wall }
 func edges(s sample) float64   { return s.edges }
@@ -83,12 +97,12 @@ func lines(s sample) float64   { return s.lines }
 func regions(s sample) float64 { return s.regions }
 
 func (t table) print(w io.Writer) error {
-	fmt.Fprintf(w, "\n%s: %d rounds of %v each; median (least to most); in brackets %s by it, round by round\n", t.library, t.rounds, t.time, t.names[0])
+	fmt.Fprintf(w, "\n%s: %d rounds of %v each; median (least to most); in brackets %s by it, round by round; p of Mann and Whitney's test against it\n", t.library, t.rounds, t.time, t.names[0])
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "fuzzer\texecutions/CPU s\t\texecutions/s\tedges\t\tlines\tregions\t")
+	fmt.Fprintln(tw, "fuzzer\texecutions/CPU s\t\texecutions/s\tedges\t\tp\tlines\tp\tregions\t")
 	for _, n := range t.names {
-		fmt.Fprintf(tw, "%s\t%s\t[%s]\t%s\t%s\t[%s]\t%s\t%s\t\n", n, t.spread(n, perCPU).text("%.0f"), t.ratio(n, perCPU), t.spread(n, perWall).text("%.0f"),
-			t.spread(n, edges).text("%.0f"), t.ratio(n, edges), t.spread(n, lines).text("%.0f"), t.spread(n, regions).text("%.0f"))
+		fmt.Fprintf(tw, "%s\t%s\t[%s]\t%s\t%s\t[%s]\t%s\t%s\t%s\t%s\t\n", n, t.spread(n, perCPU).text("%.0f"), t.ratio(n, perCPU), t.spread(n, perWall).text("%.0f"),
+			t.spread(n, edges).text("%.0f"), t.ratio(n, edges), t.p(n, edges), t.spread(n, lines).text("%.0f"), t.p(n, lines), t.spread(n, regions).text("%.0f"))
 	}
 	if err := tw.Flush(); err != nil {
 		return err

@@ -182,13 +182,13 @@ func TestJoin(t *testing.T) {
 // until waits for what other processes do.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 600 {
+	for range 3000 {
 		if done() {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Fatalf("waited a minute in vain for %s", what)
+	t.Fatalf("waited five minutes in vain for %s", what)
 }
 
 func TestParseJoin(t *testing.T) {

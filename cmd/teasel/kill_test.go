@@ -140,7 +140,7 @@ func (k *killed) left() (pids []string) {
 func (k *killed) gone(t *testing.T) {
 	t.Helper()
 	for tries := 0; len(k.left()) > 0; tries++ {
-		if tries == 100 {
+		if tries == 600 {
 			t.Fatalf("processes are left: %v", k.left())
 		}
 		time.Sleep(100 * time.Millisecond)
