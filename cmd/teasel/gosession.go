@@ -372,6 +372,9 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	if r.Summary.Executions == 0 && cmd.Context().Err() == nil {
 		return &exit{status: exitTarget, err: errors.New("nothing was executed")}
 	}
+	if cmd.Context().Err() != nil {
+		return &exit{status: exitInterrupted, hint: "to carry on, run the same command again: it begins with what was kept"}
+	}
 	if err := outcome(cmd.Context(), r.Summary, &o.options); err != nil || len(s.broken) == 0 {
 		return err
 	}
