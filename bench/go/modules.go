@@ -77,7 +77,11 @@ func inputs(top, name string) (dir string) {
 // inputs into the package's testdata while it runs.
 func (b *bench) covered(ctx context.Context, t test, dir string) (blocks int, err error) {
 	binary, profile := filepath.Join(b.dir, t.name+".cover"), filepath.Join(b.dir, t.name+".out")
-	if out, err := t.command(ctx, "go", "test", "-c", "-cover", "-coverpkg=./...", "-o", binary, ".").CombinedOutput(); err != nil {
+	name, err := t.command(ctx, "go", "list", "-m").Output()
+	if err != nil {
+		return 0, fmt.Errorf("asking for the module: %w", err)
+	}
+	if out, err := t.command(ctx, "go", "test", "-c", "-cover", "-coverpkg="+strings.TrimSpace(string(name))+"/...", "-o", binary, ".").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building for coverage: %w\n%s", err, out)
 	}
 	saved := filepath.Join(t.dir, "testdata", "fuzz", t.name)
