@@ -270,6 +270,9 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 		}
 	}()
 	for _, t := range s.tests {
+		if cmd.Context().Err() != nil { // many seeds take their time
+			return &exit{status: exitInterrupted}
+		}
 		if err := s.open(t); err != nil {
 			return err
 		}
