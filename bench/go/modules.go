@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -72,24 +73,23 @@ func inputs(top, name string) (dir string) {
 	return dir
 }
 
-// covered returns how many blocks of the module the test covers with its seeds and the inputs in a directory. It is run in a copy
-// of the package's testdata.
+// covered returns how many blocks of the module the test covers with its seeds and the inputs in a directory. It puts the
+// inputs into the package's testdata while it runs.
 func (b *bench) covered(ctx context.Context, t test, dir string) (blocks int, err error) {
 	binary, profile := filepath.Join(b.dir, t.name+".cover"), filepath.Join(b.dir, t.name+".out")
-	if out, err := t.command(ctx, "go", "test", "-c", "-cover", "-coverpkg=./...", "-o", binary, ".").CombinedOutput(); err != nil {
+	name, err := t.command(ctx, "go", "list", "-m").Output()
+	if err != nil {
+		return 0, fmt.Errorf("asking for the module: %w", err)
+	}
+	if out, err := t.command(ctx, "go", "test", "-c", "-cover", "-coverpkg="+strings.TrimSpace(string(name))+"/...", "-o", binary, ".").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building for coverage: %w\n%s", err, out)
 	}
-	work, err := os.MkdirTemp(b.dir, "work")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(work)
-	if err := os.CopyFS(work, os.DirFS(t.dir)); err != nil {
-		return 0, err
+	saved := filepath.Join(t.dir, "testdata", "fuzz", t.name)
+	if _, err := os.Stat(saved); errors.Is(err, os.ErrNotExist) {
+		defer os.RemoveAll(saved)
 	}
 	if dir != "" {
-		to := filepath.Join(work, "testdata", "fuzz", t.name)
-		if err := os.MkdirAll(to, 0o755); err != nil {
+		if err := os.MkdirAll(saved, 0o755); err != nil {
 			return 0, err
 		}
 		files, err := os.ReadDir(dir)
@@ -97,16 +97,18 @@ func (b *bench) covered(ctx context.Context, t test, dir string) (blocks int, er
 			return 0, err
 		}
 		for _, f := range files {
+			to := filepath.Join(saved, "kept-"+f.Name())
+			defer os.Remove(to)
 			data, err := os.ReadFile(filepath.Join(dir, f.Name()))
 			if err == nil {
-				err = os.WriteFile(filepath.Join(to, "kept-"+f.Name()), data, 0o644)
+				err = os.WriteFile(to, data, 0o644)
 			}
 			if err != nil {
 				return 0, err
 			}
 		}
 	}
-	cmd := test{work, t.name}.command(ctx, binary, "-test.run=^"+t.name+"$", "-test.coverprofile="+profile)
+	cmd := t.command(ctx, binary, "-test.run=^"+t.name+"$", "-test.coverprofile="+profile)
 	out, runErr := cmd.CombinedOutput()
 	text, err := os.ReadFile(profile)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -272,6 +271,9 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 		}
 	}()
 	for _, t := range s.tests {
+		if cmd.Context().Err() != nil { // many seeds take their time
+			return &exit{status: exitInterrupted}
+		}
 		if err := s.open(t); err != nil {
 			return err
 		}
@@ -334,104 +336,4 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 
 func (s *goSession) title() string {
 	return strings.Join(s.options.Packages, " ")
-}
-
-// report writes what all campaigns came to as one.
-func (s *goSession) report(cmd *cobra.Command) error {
-	o := s.options
-	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known}
-	var stats []teasel.Stats
-	files, hand := map[string]string{}, map[string]string{}
-	findings := map[string]teasel.Finding{}
-	var failed error
-	for _, t := range s.tests {
-		stats = append(stats, t.summary.Stats)
-		r.Subjects = append(r.Subjects, t.String())
-		if t.err != nil && cmd.Context().Err() == nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", t, t.err))
-		}
-		for _, f := range t.summary.Findings {
-			id := f.ID()
-			if before, ok := findings[id]; ok {
-				f.Occurrences += before.Occurrences
-			} else {
-				saved := t.saver.File(id)
-				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), o.flags())
-				if files[id] = s.relative(saved); o.flags() != (overlay.Flags{}) { // which Go's file cannot tell
-					files[id] = s.relative(t.dir.FindingPath(id))
-				}
-			}
-			findings[id] = f
-		}
-	}
-	r.Summary.Stats = session.Sum(stats)
-	for _, id := range slices.Sorted(maps.Keys(findings)) {
-		r.Summary.Findings = append(r.Summary.Findings, findings[id])
-	}
-	r.Summary.Stats.Findings = len(findings)
-	r.Summary.Stopped = s.stopped
-	s.addUnconfirmed(r, files)
-	r.File = func(f teasel.Finding) string { return files[f.ID()] }
-	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
-	if failed != nil && r.Summary.Executions == 0 {
-		return targetFailure(failed)
-	}
-	nothing := untested(cmd.Context(), "go", &r.Summary)
-	if failed != nil {
-		r.Summary.Stopped = "failed"
-	}
-	if err := writeReport(cmd.OutOrStdout(), o.Format, r); err != nil {
-		return err
-	}
-	if failed != nil {
-		return targetFailure(failed)
-	}
-	if nothing != nil {
-		return nothing
-	}
-	if err := outcome(cmd.Context(), r.Summary, &o.options); err != nil || len(s.broken) == 0 {
-		return err
-	}
-	return s.incomplete()
-}
-
-// incomplete says that nothing was found by a run that left out what should have run.
-func (s *goSession) incomplete() error {
-	return &exit{status: exitTarget, err: fmt.Errorf("nothing was found, but not everything could be run: %s", strings.Join(s.broken, ", ")),
-		hint: "what the go command, or the test, said of each is above"}
-}
-
-// addUnconfirmed adds the findings that were seen, and that no campaign has confirmed.
-func (s *goSession) addUnconfirmed(r *report.Run, files map[string]string) {
-	for _, t := range s.tests {
-		for _, f := range t.summary.Unconfirmed {
-			id := f.ID()
-			if _, known := files[id]; known {
-				continue
-			}
-			files[id] = filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))
-			r.Summary.Unconfirmed = append(r.Summary.Unconfirmed, f)
-		}
-	}
-}
-
-// relative returns a path as the user would type it.
-func (s *goSession) relative(path string) string {
-	if rel, err := filepath.Rel(s.dir, path); path != "" && err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
-}
-
-// byHandGo returns the command with which the go command shows a saved finding.
-func byHandGo(dir, test, file string, f overlay.Flags) string {
-	if !filepath.IsAbs(dir) && dir != "." {
-		dir = "./" + dir
-	}
-	args := append([]string{"go", "test"}, f.Arguments()...)
-	words := append(args, "-run="+test+"/"+file, dir)
-	for i := range words {
-		words[i] = report.Quote(words[i])
-	}
-	return strings.Join(words, " ")
 }

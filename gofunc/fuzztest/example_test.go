@@ -26,7 +26,7 @@ func Example() {
 	if err := example(context.Background()); err != nil {
 		fmt.Println(err)
 	}
-	// Output: go/panic: panic: found it
+	// Output: go/panic: panic: found it, at m_test.go:7
 }
 
 func example(ctx context.Context) error {

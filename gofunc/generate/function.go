@@ -27,8 +27,13 @@ type Function struct {
 var argumentTypes = []string{"[]byte", "string", "bool", "byte", "rune", "int", "int8", "int16", "int32", "int64",
 	"uint", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "io.Reader"}
 
+// anything is the type of an argument into which functions such as json.Unmarshal decode: a fuzz test passes the address of a
+// variable of that type.
+const anything = "any"
+
 // Functions returns the functions in these files of a directory that can be fuzzed, by name: exported, without type
-// parameters, with at least one argument that holds text or bytes, and none that a fuzz test cannot make.
+// parameters, with at least one argument that holds text or bytes, and none that a fuzz test cannot make. Those whose names
+// begin with Must are left out, since they panic by design. A variadic argument is not passed.
 func Functions(dir string, files []string) (all []Function, err error) {
 	fset := token.NewFileSet()
 	for _, name := range files {
@@ -41,7 +46,11 @@ func Functions(dir string, files []string) (all []Function, err error) {
 			if !ok || fn.Recv != nil || fn.Type.TypeParams != nil || !fn.Name.IsExported() {
 				continue
 			}
-			if x := (Function{Package: f.Name.Name, Name: fn.Name.Name, Args: types(fn.Type.Params), Results: types(fn.Type.Results)}); x.fuzzable() {
+			x := Function{Package: f.Name.Name, Name: fn.Name.Name, Args: types(fn.Type.Params), Results: types(fn.Type.Results)}
+			if n := len(x.Args); n > 0 && x.Args[n-1] == variadic {
+				x.Args = x.Args[:n-1]
+			}
+			if x.fuzzable() {
 				all = append(all, x)
 			}
 		}
@@ -56,8 +65,14 @@ func Functions(dir string, files []string) (all []Function, err error) {
 }
 
 func (f Function) fuzzable() bool {
+	if strings.HasPrefix(f.Name, "Must") {
+		return false
+	}
 	texts := 0
 	for _, a := range f.Args {
+		if a == anything {
+			continue
+		}
 		if !slices.Contains(argumentTypes, a) {
 			return false
 		}
@@ -106,9 +121,18 @@ func typeText(e ast.Expr) string {
 		}
 	case *ast.StarExpr:
 		return "*" + typeText(e.X)
+	case *ast.Ellipsis:
+		return variadic
+	case *ast.InterfaceType:
+		if len(e.Methods.List) == 0 {
+			return anything
+		}
 	}
 	return "other"
 }
+
+// variadic is the type of a variadic argument.
+const variadic = "..."
 
 // opposites are words whose functions undo each other.
 var opposites = [][2]string{{"Encode", "Decode"}, {"Marshal", "Unmarshal"}, {"Compress", "Decompress"}, {"Escape", "Unescape"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/gofunc/generate"
@@ -53,6 +54,32 @@ func Example() {
 	// 		}
 	// 	})
 	// }
+}
+
+// Functions that decode into anything, variadic ones, and those that panic by design.
+func TestArguments(t *testing.T) {
+	dir := t.TempDir()
+	source := "package m\n\nfunc Unmarshal(b []byte, v any) error { return nil }\nfunc Read(s string, v interface{}) {}\nfunc Get(b []byte, keys ...string) {}\n" +
+		"func MustParse(s string) {}\nfunc Only(v any) {}\nfunc Keys(keys ...string) {}\nfunc With(s string, x interface{ M() }) {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "m.go"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fs, err := generate.Functions(dir, []string{"m.go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(fs); got != "[Get([]byte) Read(string, any) Unmarshal([]byte, any) error]" {
+		t.Errorf("found %s", got)
+	}
+	text, err := generate.Test(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\t\tGet(in) //", "\t\tvar out2 any\n\t\tRead(in, &out2) //", "func(t *testing.T, in []byte) {\n\t\tvar out2 any\n\t\tUnmarshal(in, &out2) //"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
 }
 
 func TestNothing(t *testing.T) {

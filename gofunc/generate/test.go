@@ -34,9 +34,16 @@ func Test(fs []Function) ([]byte, error) {
 
 func (f Function) write(b *strings.Builder, imports map[string]bool) {
 	params, args := []string{"t *testing.T"}, []string{}
+	into := ""
 	for i, a := range f.Args {
+		if a == anything {
+			name := fmt.Sprintf("out%d", i+1)
+			into += fmt.Sprintf("\t\tvar %s any\n", name)
+			args = append(args, "&"+name)
+			continue
+		}
 		name := "in"
-		if len(f.Args) > 1 {
+		if len(f.Args)-strings.Count(strings.Join(f.Args, " "), anything) > 1 {
 			name = fmt.Sprintf("in%d", i+1)
 		}
 		arg := name
@@ -47,7 +54,7 @@ func (f Function) write(b *strings.Builder, imports map[string]bool) {
 		params, args = append(params, name+" "+a), append(args, arg)
 	}
 	call := fmt.Sprintf("%s(%s)", f.Name, strings.Join(args, ", "))
-	fmt.Fprintf(b, "\nfunc Fuzz%s(f *testing.F) {\n\tf.Fuzz(func(%s) {\n", f.Name, strings.Join(params, ", "))
+	fmt.Fprintf(b, "\nfunc Fuzz%s(f *testing.F) {\n\tf.Fuzz(func(%s) {\n%s", f.Name, strings.Join(params, ", "), into)
 	if f.Inverse == "" {
 		fmt.Fprintf(b, "\t\t%s // must not panic\n", call)
 	} else {
