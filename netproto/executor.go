@@ -46,6 +46,12 @@ type executor struct {
 	down      bool   // it has to be started before the next dialogue
 	rested    conn.Usage
 	thorough  int // dialogues that are still to be judged in full
+
+	beat       time.Time // of a connection that is kept: when it was kept alive last
+	unanswered int       // how often in vain
+
+	confirming     bool   // the next of them has to be
+	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
 }
 
 // Close ends the server.
@@ -84,7 +90,7 @@ func (e *executor) History(*teasel.Observation) []*dialogue.Dialogue { return e.
 // Reset makes the server as it was when it was started, and has the next dialogue judged in full: it is to confirm
 // something.
 func (e *executor) Reset(ctx context.Context) error {
-	e.thorough = max(e.thorough, 1)
+	e.thorough, e.confirming = max(e.thorough, 1), true
 	if e.clean && !e.down {
 		return nil
 	}
