@@ -221,11 +221,14 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	return nil
 }
 
-// noteSignal takes in what the server itself has noted of a signal that has ended one of its processes. Of one that it had
-// forked nothing else may tell.
+// noteSignal takes in what is known of a signal that has ended one of the server's processes. Of one that it had forked the
+// server goes on as if nothing were: only what the process itself has noted tells of it, or the image of its memory.
 func (e *executor) noteSignal(t *talk) {
 	v := &e.evidence
 	signal, stack := e.coverage.fault()
+	if signal == 0 && e.server != nil && v.Fault < judge.FaultDeath {
+		signal, stack = e.server.Fallen()
+	}
 	switch {
 	case signal == 0 || v.Fault == judge.FaultDeath && v.Signal == 0:
 		return
