@@ -2,6 +2,7 @@ package netproto
 
 import (
 	"context"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,8 +47,18 @@ func TestOrdinaryBuildCounts(t *testing.T) {
 
 // A process that the server has forked dies, the server goes on: it is a finding that names the function.
 func TestForkedDeath(t *testing.T) {
+	t.Run("noted", func(t *testing.T) { forkedDeath(t, ours) })
+	t.Run("image", func(t *testing.T) {
+		if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || strings.ContainsAny(string(pattern), "|/@") {
+			t.Skipf("skipped: images of memory go to %q here", pattern)
+		}
+		forkedDeath(t, "clang")
+	})
+}
+
+func forkedDeath(t *testing.T, compiler string) {
 	for _, flags := range [][]string{nil, {"-DCLEAN"}} {
-		e := open(t, forking(plantedSource(t, "forks.c", ours, flags...)))
+		e := open(t, forking(plantedSource(t, "forks.c", compiler, flags...)))
 		for try := range 2 {
 			fs, _, err := teasel.Replay(context.Background(), e, Detectors(), dialogue.Raw([]byte("hello"), []byte("zQ7")))
 			if err != nil {

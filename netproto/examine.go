@@ -26,6 +26,10 @@ const (
 	grownMemory = 1 << 20
 	suspected   = 4 // dialogues that are judged in full when the server holds more than it did
 	healthTime  = 10 * time.Second
+	// repeatedShare is what part of its dialogues an executor may repeat beyond firstRepetitions, unless something is being
+	// confirmed: a server that leaks much is still fuzzed.
+	repeatedShare    = 4
+	firstRepetitions = 4 * repetitions
 	// leastRepetitions is how many show that it goes on.
 	leastRepetitions = 64
 )
@@ -45,7 +49,10 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 			e.thorough = max(e.thorough, suspected)
 		}
 	}
-	if !due || o.Evidence != nil {
+	confirming := e.confirming || e.thorough == always
+	e.confirming = false
+	e.held++
+	if !due || o.Evidence != nil || !confirming && e.repeated > firstRepetitions+e.held/repeatedShare {
 		return nil
 	}
 	if err := e.checkHealth(ctx, o); err != nil || o.Evidence != nil || e.server == nil {
@@ -104,6 +111,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 		for range part {
 			var again teasel.Observation
 			o.Runs++
+			e.repeated++
 			if err := e.hold(ctx, in, &again); err != nil {
 				return err
 			}

@@ -46,6 +46,12 @@ type executor struct {
 	down      bool   // it has to be started before the next dialogue
 	rested    conn.Usage
 	thorough  int // dialogues that are still to be judged in full
+
+	beat       time.Time // of a connection that is kept: when it was kept alive last
+	unanswered int       // how often in vain
+
+	confirming     bool   // the next of them has to be
+	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
 }
 
 // Close ends the server.
@@ -84,7 +90,7 @@ func (e *executor) History(*teasel.Observation) []*dialogue.Dialogue { return e.
 // Reset makes the server as it was when it was started, and has the next dialogue judged in full: it is to confirm
 // something.
 func (e *executor) Reset(ctx context.Context) error {
-	e.thorough = max(e.thorough, 1)
+	e.thorough, e.confirming = max(e.thorough, 1), true
 	if e.clean && !e.down {
 		return nil
 	}
@@ -215,11 +221,14 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	return nil
 }
 
-// noteSignal takes in what the server itself has noted of a signal that has ended one of its processes. Of one that it had
-// forked nothing else may tell.
+// noteSignal takes in what is known of a signal that has ended one of the server's processes. Of one that it had forked the
+// server goes on as if nothing were: only what the process itself has noted tells of it, or the image of its memory.
 func (e *executor) noteSignal(t *talk) {
 	v := &e.evidence
 	signal, stack := e.coverage.fault()
+	if signal == 0 && e.server != nil && v.Fault < judge.FaultDeath {
+		signal, stack = e.server.Fallen()
+	}
 	switch {
 	case signal == 0 || v.Fault == judge.FaultDeath && v.Signal == 0:
 		return

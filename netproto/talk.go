@@ -19,12 +19,14 @@ type talk struct {
 	e       *executor
 	in      *dialogue.Dialogue
 	limit   time.Duration
-	at      int    // message that was sent last; -1: none
-	fresh   bool   // the connection was made for this dialogue, or within it
-	cut     bool   // the server has ended the connection before all was sent
-	refused bool   // some response was not the expected one
-	over    bool   // nothing more can be said: the server has faulted
-	name    string // of the message that was sent last
+	at      int         // message that was sent last; -1: none
+	fresh   bool        // the connection was made for this dialogue, or within it
+	cut     bool        // the server has ended the connection before all was sent
+	refused bool        // some response was not the expected one
+	over    bool        // nothing more can be said: the server has faulted
+	name    string      // of the message that was sent last
+	unready *model.Step // whose answer was not the expected one; nil: none
+	heard   string      // name of the response that came last; "": none came, or none that the model knows
 }
 
 // run says everything there is to say, as long as the server listens.
@@ -46,6 +48,9 @@ func (t *talk) run(ctx context.Context) error {
 	}
 	if e.coverage != nil && e.target.Keep { // what it takes to connect is not what the dialogue has reached
 		e.coverage.clear()
+	}
+	if err := t.heartbeat(ctx); err != nil || t.over {
+		return err
 	}
 	e.session.Begin(t.in)
 	for i := range t.in.Messages {
@@ -95,28 +100,7 @@ func (t *talk) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.aside(ctx, e.session.Bootstrap())
-}
-
-// aside says what is not fuzzed.
-func (t *talk) aside(ctx context.Context, d *dialogue.Dialogue) error {
-	if d == nil {
-		return nil
-	}
-	e := t.e
-	e.session.Begin(d)
-	for i := range d.Messages {
-		if e.link.End() != conn.EndOpen {
-			break
-		}
-		if err := t.send(ctx, e.session.Render(i), d.Messages[i].Name); err != nil || t.over {
-			return err
-		}
-		if err := t.hear(ctx, i); err != nil || t.over {
-			return err
-		}
-	}
-	return nil
+	return t.bootstrap(ctx)
 }
 
 func (t *talk) reconnect(ctx context.Context) error {
@@ -349,6 +333,7 @@ func (t *talk) closing() {
 // response takes in one response; nil data: there was none.
 func (t *talk) response(r dialogue.Response, data []byte) {
 	e := t.e
+	t.heard = r.Name
 	switch {
 	case e.target.Model == nil || data == nil && r.To == "":
 		e.responses.add(fingerprint(&r, data))

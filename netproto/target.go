@@ -124,12 +124,28 @@ func (e *executor) firstContact(ctx context.Context) error {
 	c, err := e.dial(ctx)
 	if err == nil {
 		e.rested = e.usage()
-		return errors.Join(c.Close(), e.rest(ctx))
+		if err = errors.Join(c.Close(), e.rest(ctx)); err != nil || e.session.Bootstrap() == nil {
+			return err
+		}
+		return e.tryBootstrap(ctx)
 	}
 	if conn.Refused(err) {
 		return &conn.StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}
 	}
 	return &conn.StartError{Reason: err.Error()}
+}
+
+// tryBootstrap looks whether the server answers as the model's bootstrap has it.
+func (e *executor) tryBootstrap(ctx context.Context) error {
+	t := talk{e: e, in: &dialogue.Dialogue{}, limit: e.target.Timeout}
+	if err := errors.Join(t.run(ctx), e.hangUp()); err != nil {
+		return err
+	}
+	e.down = t.over
+	if t.unready != nil {
+		return unreadyError(t.unready, t.heard)
+	}
+	return nil
 }
 
 // explained gives a failure to start the type that users of the package see.

@@ -1,5 +1,5 @@
 // Command net measures dialogues a second of teasel's executor against a server, and how often the same dialogue reaches the
-// same: for teasel's side of bench/net/README.md.
+// same: for the section on servers of docs/benchmarks.md.
 //
 //	go run ./bench/net --model examples/net/mqtt.yaml --connect 127.0.0.1:{port} -- mosquitto -p {port}
 package main

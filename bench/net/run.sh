@@ -24,11 +24,11 @@ cp "$servers/mosquitto" "$folder/mosquitto" # where the user nobody may run it
 printf 'allow_anonymous true\npersistence false\nlog_dest none\n' >"$folder/conf"
 go build -o "$folder/net" ./bench/net
 uptime
-"$folder/net" --keep --from 1 --to 2 --runs "${RUNS:-20000}" -- "$folder/mosquitto" -c "$folder/conf" -p '{port}'
-"$folder/net" --runs "${RUNS:-20000}" -- "$folder/mosquitto" -c "$folder/conf" -p '{port}'
+"$folder/net" --seed 3 --keep --from 1 --to 2 --runs "${RUNS:-20000}" -- "$folder/mosquitto" -c "$folder/conf" -p '{port}'
+"$folder/net" --seed 3 --to 2 --runs "${RUNS:-20000}" -- "$folder/mosquitto" -c "$folder/conf" -p '{port}'
 readonly port=21883
 "$folder/mosquitto" -c "$folder/conf" -p "$port" >/dev/null 2>&1 &
 broker=$!
 sleep 1
-"$cache/venv/bin/python" bench/net/boofuzz.py "$port" "${TESTS:-100}" 2>&1 | tail -1
+for how in wait go; do "$cache/venv/bin/python" bench/net/rival.py "$port" "${TESTS:-100}" "$how" 2>&1 | tail -1; done
 uptime

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // mostCore is how large the kernel may make the memory image of a server that dies. What matters, registers and stack, is
@@ -37,11 +38,32 @@ func (s *Server) Stack() []string {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if stack, err := readCore(path); err == nil {
+		if _, stack, err := readCore(path); err == nil {
 			return stack
 		}
 	}
 	return nil
+}
+
+// Fallen returns which signal has ended a process that the server had forked, and the functions in which that was, innermost
+// first, if such a process has ended since the last call and has left an image of its memory in the server's own folder. 0: none
+// has, as far as is known.
+func (s *Server) Fallen() (signal syscall.Signal, stack []string) {
+	if s.quiet.ended == 0 || s.command.Dir != "" {
+		return 0, nil
+	}
+	s.quiet.ended = 0
+	images, _ := filepath.Glob(filepath.Join(s.place.Dir, "core*"))
+	for _, path := range images {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if found, names, err := readCore(path); err == nil {
+			signal, stack = found, names
+			_ = os.Remove(path) // the next one is of another process
+		}
+	}
+	return signal, stack
 }
 
 // workFolder is where the server was started.
@@ -55,6 +77,7 @@ func (s *Server) workFolder() string {
 // core is the memory image of a process: see core(5) and elf(5).
 type core struct {
 	file    *elf.File
+	signal  syscall.Signal // that has ended it
 	modules []module
 	symbols map[string]*elf.File
 }
@@ -74,10 +97,10 @@ const (
 
 var errNoCore = errors.New("it is no image of a process of this kind of machine")
 
-func readCore(path string) ([]string, error) {
+func readCore(path string) (syscall.Signal, []string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer f.Close()
 	c := core{file: f, symbols: map[string]*elf.File{}}
@@ -90,9 +113,9 @@ func readCore(path string) ([]string, error) {
 	}()
 	pc, sp, err := c.notes()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	return c.stack(pc, sp), nil
+	return c.signal, c.stack(pc, sp), nil
 }
 
 // notes reads the registers of the thread that died, which is the first, and what was mapped.
@@ -125,6 +148,7 @@ func (c *core) notes() (pc, sp uint64, err error) {
 			switch body := data[at : at+size]; {
 			case kind == 1 && pc == 0 && len(body) >= pcAt+16: // NT_PRSTATUS
 				pc, sp = order.Uint64(body[pcAt:]), order.Uint64(body[spAt:])
+				c.signal = syscall.Signal(order.Uint32(body))
 			case kind == 0x46494c45: // NT_FILE
 				c.mapped(body)
 			}

@@ -40,6 +40,7 @@ func (s State) String() string {
 type quiet struct {
 	root      int
 	processes []*process
+	ended     int // processes that the server had forked and that are gone, since the last look at what they left
 	buf       [4096]byte
 }
 
@@ -138,6 +139,7 @@ func (q *quiet) look() reading {
 				return r
 			}
 			p.close()
+			q.ended++
 			continue
 		}
 		if r == readingAwake {

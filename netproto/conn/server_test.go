@@ -93,7 +93,7 @@ func talk(t *testing.T, s *Server, c *Connection, message string) (string, State
 }
 
 func TestConversations(t *testing.T) {
-	for mode, address := range map[string]string{"lines": "127.0.0.1:{port}", "udp": "udp://127.0.0.1:{port}", "unix": "unix:{socket}", "stdio": "stdio"} {
+	for mode, address := range map[string]string{"lines": "127.0.0.1:{port}", "udp": "udp://127.0.0.1:{port}", "unix": "unix:{socket}", "stdio": "stdio", "tls": "tls://127.0.0.1:{port}"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			s, err := open(t, mode, address)

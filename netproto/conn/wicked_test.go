@@ -75,6 +75,9 @@ func serve(mode, port string) {
 	if err != nil {
 		panic(err)
 	}
+	if mode == "tls" {
+		l = encrypted(l)
+	}
 	for {
 		c, err := l.Accept()
 		if err != nil {

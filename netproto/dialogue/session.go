@@ -23,7 +23,7 @@ type Session struct {
 	out    model.Tree // of the message that is sent
 	answer model.Tree
 
-	bootstrap, teardown *Dialogue
+	bootstrap, teardown, heartbeat *Dialogue
 }
 
 // NewSession returns a session of a new connection. The model may be nil.
@@ -31,6 +31,9 @@ func NewSession(m *model.Model) *Session {
 	s := &Session{model: m}
 	if m != nil {
 		s.bootstrap, s.teardown = steps(m, m.Bootstrap), steps(m, m.Teardown)
+		if h := m.Heartbeat; h != nil {
+			s.heartbeat = steps(m, []model.Step{{Send: h.Send}})
+		}
 	}
 	s.Reset()
 	return s
@@ -63,6 +66,9 @@ func (s *Session) Bootstrap() *Dialogue { return s.bootstrap }
 
 // Teardown returns what is to be sent before a connection is closed; nil: nothing.
 func (s *Session) Teardown() *Dialogue { return s.teardown }
+
+// Heartbeat returns what keeps a connection alive; nil: nothing does.
+func (s *Session) Heartbeat() *Dialogue { return s.heartbeat }
 
 // Begin says which dialogue is run next. What was captured and the state carry on.
 func (s *Session) Begin(d *Dialogue) { s.in = d }
