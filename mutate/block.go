@@ -111,7 +111,7 @@ func replace(buf []byte, from, to int, text []byte) []byte {
 }
 
 func insert(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
-	room := m.Limit() - len(buf)
+	room := m.most() - len(buf)
 	if room <= 0 {
 		return buf, false
 	}
@@ -130,7 +130,7 @@ func insert(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 }
 
 func fixedInsert(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
-	room := m.Limit() - len(buf)
+	room := m.most() - len(buf)
 	if room <= 0 || len(buf) == 0 {
 		return buf, false
 	}
@@ -151,7 +151,7 @@ func duplicate(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 
 // again inserts a copy of a block; -1 for behind itself.
 func (m *Bytes) again(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool) {
-	room := m.Limit() - len(buf)
+	room := m.most() - len(buf)
 	if room <= 0 || len(buf) == 0 {
 		return buf, false
 	}
@@ -171,7 +171,7 @@ func (m *Bytes) again(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool)
 
 // repeat mostly writes a few more copies: what many of them cost, every execution of their mutants does.
 func repeat(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
-	room := m.Limit() - len(buf)
+	room := m.most() - len(buf)
 	if room <= 0 || len(buf) == 0 {
 		return buf, false
 	}
@@ -208,7 +208,7 @@ func tokenOverwrite(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bo
 
 func tokenInsert(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	token := m.Dictionary.Token(r)
-	if token == "" || len(token) > m.Limit()-len(buf) {
+	if token == "" || len(token) > m.most()-len(buf) {
 		return buf, false
 	}
 	at := where(x, len(buf)+1)
@@ -229,7 +229,7 @@ func spliceOverwrite(_ *Bytes, r *rand.Rand, x uint64, buf, other []byte) ([]byt
 }
 
 func spliceInsert(m *Bytes, r *rand.Rand, x uint64, buf, other []byte) ([]byte, bool) {
-	most := min(len(other), m.Limit()-len(buf))
+	most := min(len(other), m.most()-len(buf))
 	if most <= 0 {
 		return buf, false
 	}

@@ -24,6 +24,24 @@ type Bytes struct {
 	Weights map[Operator]int
 
 	wheel wheel
+	grown int // length that the mutant under way may have; 0: Limit
+}
+
+// Most mutants are at most usualLen long, or usualGrowth times as long as what they are made from: some programs take a time
+// that grows with the square of the length, and would do little else than run the longest ones. One in rareGrowth may be as
+// long as any, as it takes to exhaust a stack.
+const (
+	usualLen    = 1 << 10
+	usualGrowth = 2
+	rareGrowth  = 64
+)
+
+// most returns the length that an operator may make an input.
+func (m *Bytes) most() int {
+	if m.grown > 0 {
+		return m.grown
+	}
+	return m.Limit()
 }
 
 // Limit returns the length of the longest mutant: MaxLen, or 1 MiB.
@@ -96,6 +114,9 @@ func (m *Bytes) Mutate(r *rand.Rand, dst, src []byte) []byte {
 	}
 	buf := append(dst[:0], src[:min(len(src), m.Limit())]...)
 	want := stack(r, m.maxOps())
+	if below(r, rareGrowth) > 0 {
+		m.grown = min(m.Limit(), max(usualLen, usualGrowth*len(buf)))
+	}
 	for tries := 3 * want; want > 0 && tries > 0; tries-- {
 		x := r.Uint64()
 		op := m.wheel[x>>12&(1<<20-1)*uint64(len(m.wheel))>>20]
@@ -104,6 +125,7 @@ func (m *Bytes) Mutate(r *rand.Rand, dst, src []byte) []byte {
 			want--
 		}
 	}
+	m.grown = 0
 	return m.differ(r, buf, src)
 }
 

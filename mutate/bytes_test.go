@@ -606,3 +606,20 @@ func TestLineAround(t *testing.T) {
 		}
 	}
 }
+
+// Few mutants are much longer than their input, which programs that take quadratic time would do little else than run, but
+// some are.
+func TestMutantLengths(t *testing.T) {
+	m, r := &Bytes{}, rand.New(rand.NewPCG(1, 2))
+	const mutants = 20_000
+	long := 0
+	var buf []byte
+	for range mutants {
+		if buf = m.Mutate(r, buf, []byte("[short]")); len(buf) > 1<<10 {
+			long++
+		}
+	}
+	if long == 0 || long > mutants/200 {
+		t.Errorf("%d of %d mutants are longer than 1 KiB", long, mutants)
+	}
+}

@@ -139,7 +139,7 @@ func number(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	}
 	var text [20]byte
 	digits := strconv.AppendInt(text[:0], int64(n), 10)
-	if grow := len(digits) - (to - from); grow > m.Limit()-len(buf) {
+	if grow := len(digits) - (to - from); grow > m.most()-len(buf) {
 		return buf, false
 	}
 	return replace(buf, from, to, digits), true

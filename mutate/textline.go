@@ -29,7 +29,7 @@ func textLine(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 			return buf, false
 		}
 	}
-	if n > m.Limit()-len(buf) {
+	if n > m.most()-len(buf) {
 		return buf, false
 	}
 	buf = open(buf, at, n)

@@ -86,3 +86,28 @@ func run(t testing.TB, ex opened, a teasel.Ask, in string) teasel.Observation {
 	}
 	return o
 }
+
+// Conditions that are joined have an edge each, which optimisation would make one of: an input that fulfils one more is kept.
+func TestJoinedConditions(t *testing.T) {
+	bin := build(t, `#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	int state = 0, depth = 0;
+	for (size_t i = 0; i < n; i++) {
+		int k = d[i];
+		if (k == 1) depth++;
+		else if (k > 2 && state == 0 && depth == 1) state = 1;
+		else if (k > 4 && state == 1 && depth == 2) state = 2;
+		else if (k == 0 && state == 2 && depth == 3) state = 3;
+	}
+	return state == 3 ? -1 : 0;
+}`, "-O1")
+	p, err := native.Target{Command: []string{bin}}.Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := 12; p.Edges < least { // ten conditions, the loop, and the ends
+		t.Errorf("%d edges, want at least %d", p.Edges, least)
+	}
+}

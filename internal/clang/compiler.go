@@ -109,7 +109,9 @@ func (c Compiler) find() (string, error) {
 }
 
 func (c Compiler) coverage(call call) []string {
-	flags := []string{coverage, "-D__TEASEL__=1", "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"}
+	// The second leaves conditions that are joined by && apart, as libFuzzer's builds do: otherwise they often become one, with
+	// one edge. It goes to clang's inner command because from the outer one it would choose other coverage as well.
+	flags := []string{coverage, "-Xclang", "-fsanitize=fuzzer-no-link", "-D__TEASEL__=1", "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"}
 	if !c.NoHooks {
 		flags[0] += ",trace-cmp"
 	}

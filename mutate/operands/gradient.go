@@ -15,7 +15,8 @@ var _ teasel.Stage[[]byte] = Gradient{}
 // numbers that are scaled, added up, packed into bits or written in digits. It finds the bytes on which the difference of the
 // operands depends, measures by how much each of their bits changes it, and combines bits so that the operands become equal,
 // or one of them greater or less. It works on a testcase once, after [InputToState] has tried all candidates, and only on
-// comparisons that have come out one way in every recording so far.
+// comparisons that have come out one way in every recording so far. Then it goes on with the comparisons that the solved ones
+// have led to, since what is kept of the solution is trimmed, perhaps to less than the program reads for them.
 type Gradient struct{}
 
 // Name implements [teasel.Stage].
@@ -30,6 +31,7 @@ const (
 	maxUnion   = 32   // of all targets together whose bits are measured
 	maxSteps   = 4    // towards a solution that is not found in one
 	maxSweeps  = 4    // bytes of which all 256 values are tried
+	maxRounds  = 4    // of which each goes on from what the last one has solved
 	maxGrowth  = 1024 // bytes by which a testcase is made longer, where an operand depends on its length
 )
 
@@ -58,17 +60,23 @@ func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	s.searched = true
 	before := s.history.runs
 	defer func() { s.history.spent += s.history.runs - before }()
-	x, err := newSearch(ctx, w, tc.Input)
-	if err != nil || len(x.targets) == 0 {
-		return err
-	}
-	if err := x.locate(ctx); err != nil {
-		return err
-	}
-	for _, t := range x.solvable() {
-		if err := x.solve(ctx, t); err != nil {
+	for in, round := tc.Input, 0; round < maxRounds; round++ {
+		x, err := newSearch(ctx, w, in)
+		if err != nil || len(x.targets) == 0 {
 			return err
 		}
+		if err := x.locate(ctx); err != nil {
+			return err
+		}
+		for _, t := range x.solvable() {
+			if err := x.solve(ctx, t); err != nil {
+				return err
+			}
+		}
+		if bytes.Equal(in, x.latest) || !x.solved {
+			return nil
+		}
+		in = x.latest
 	}
 	return nil
 }
@@ -79,6 +87,7 @@ type search struct {
 	in         []byte
 	maxLen     int    // bytes of a candidate
 	latest     []byte // the testcase with all that was solved so far: a branch may depend on several comparisons
+	solved     bool   // at least one target has come out differently in latest
 	history    *History
 	records    int   // that an execution makes when all targets are watched
 	enumerated []int // bytes of which all values were tried

@@ -35,7 +35,7 @@ func (x *search) solve(ctx context.Context, t *target) error {
 			return nil
 		}
 		if nearest == 0 {
-			x.latest = in
+			x.latest, x.solved = in, true
 			return nil
 		}
 		if nearest == before {
