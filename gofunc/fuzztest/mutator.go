@@ -183,7 +183,7 @@ func (m *Mutator) Repair(dst, src []byte, ops []teasel.Operand) ([]byte, bool) {
 
 // Splice puts text in the place of n bytes of src from at on. In an argument of variable size the lengths are set right, and
 // no more is replaced than the rest of that argument; of those of fixed size, and of lengths, as much is overwritten as
-// there is room for.
+// there is room for. What is inserted at the very end belongs to the last argument, which may be empty.
 func (m *Mutator) Splice(dst, src []byte, at, n int, text string) []byte {
 	head, variable := agent.Head(m.kinds)
 	lengths := head
@@ -197,7 +197,7 @@ func (m *Mutator) Splice(dst, src []byte, at, n int, text string) []byte {
 	for i := range variable - 1 {
 		field := src[lengths+4*i:][:4]
 		size := min(int(binary.LittleEndian.Uint32(field)), len(src)-from)
-		if at > from+size {
+		if at > from+size || at == len(src) && n == 0 {
 			from += size
 			continue
 		}

@@ -166,9 +166,14 @@ func smallNumber(t string) bool {
 	return n < 2
 }
 
-// text adds swaps for wanted where found, or the beginning of it, stands: in its place, and over as many bytes as wanted has.
+// text adds swaps for wanted where found, or the beginning of it, stands: in its place, and over as many bytes as wanted has. What
+// is empty stands at the end.
 func (b *builder) text(found, wanted string) {
 	b.token(wanted)
+	if s := (swap{len(b.in), 0, wanted}); found == "" && !b.known[s] && len(b.swaps) < maxSwaps {
+		b.known[s] = true
+		b.swaps = append(b.swaps, s)
+	}
 	for n := len(found); n > 0; n /= 2 {
 		part := []byte(found[:n])
 		if !bytes.Contains(b.in, part) {
