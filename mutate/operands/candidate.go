@@ -12,7 +12,7 @@ import (
 
 // study is what is known of a testcase from one execution in which its comparisons were recorded. It is the testcase's note.
 type study struct {
-	swaps    []swap
+	swaps    []Swap
 	next     int      // the first swap that was not tried as it is
 	repaired int      // the first that was not tried with checksums made right
 	tokens   []string // what the program compared with and the testcase does not hold, sorted
@@ -21,15 +21,15 @@ type study struct {
 	searched bool     // by the gradient stage
 }
 
-// swap is a candidate: the testcase with one text in the place of another.
-type swap struct {
-	at, length int
-	text       string
+// A Swap is a candidate: an input with a text in the place of so many of its bytes from some place on.
+type Swap struct {
+	At, Length int
+	Text       string
 }
 
 // apply returns src with the swap made, in the memory of dst where that is large enough.
-func (s swap) apply(m teasel.Mutator[[]byte], dst, src []byte) []byte {
-	return splice(m, dst, src, s.at, s.length, s.text)
+func (s Swap) apply(m teasel.Mutator[[]byte], dst, src []byte) []byte {
+	return splice(m, dst, src, s.At, s.Length, s.Text)
 }
 
 const (
@@ -65,10 +65,18 @@ func Recorded(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase
 	return err == nil && s.history != nil, err
 }
 
+// Swaps returns what [InputToState] would try on an input of which rec was recorded, for kinds whose inputs are more than bytes:
+// in is all the bytes of one. Pairs that were rarely seen come first.
+func Swaps(in []byte, rec *Recording) []Swap {
+	s := &study{history: rec.History}
+	s.learn(in, rec)
+	return s.swaps
+}
+
 // learn makes candidates of what was compared: input-to-state correspondence, as in RedQueen (NDSS 2019). Pairs that were
 // rarely seen come first.
 func (s *study) learn(in []byte, rec *Recording) {
-	b := builder{in: in, known: map[swap]bool{}, tokens: map[string]bool{}}
+	b := builder{in: in, known: map[Swap]bool{}, tokens: map[string]bool{}}
 	texts, numbers := make([]uint8, len(rec.Texts)), make([]uint8, len(rec.Numbers))
 	for i, t := range rec.Texts {
 		texts[i] = rec.History.count(pair{site: t.Site, a: t.A, b: t.B})
@@ -122,10 +130,18 @@ func encode(n uint64, size int, big bool) []byte {
 // builder collects the swaps and tokens of a testcase.
 type builder struct {
 	in     []byte
-	swaps  []swap
-	known  map[swap]bool
+	swaps  []Swap
+	known  map[Swap]bool
 	found  []string
 	tokens map[string]bool
+}
+
+// swap adds a swap, unless it is known or there are enough.
+func (b *builder) swap(s Swap) {
+	if !b.known[s] && len(b.swaps) < maxSwaps {
+		b.known[s] = true
+		b.swaps = append(b.swaps, s)
+	}
 }
 
 // replace adds swaps that put wanted in the places where found stands.
@@ -139,10 +155,7 @@ func (b *builder) replace(found []byte, wanted string) {
 			return
 		}
 		at += i
-		if s := (swap{at, len(found), wanted}); !b.known[s] {
-			b.known[s] = true
-			b.swaps = append(b.swaps, s)
-		}
+		b.swap(Swap{at, len(found), wanted})
 		at++
 	}
 }
@@ -170,9 +183,8 @@ func smallNumber(t string) bool {
 // is empty stands at the end.
 func (b *builder) text(found, wanted string) {
 	b.token(wanted)
-	if s := (swap{len(b.in), 0, wanted}); found == "" && !b.known[s] && len(b.swaps) < maxSwaps {
-		b.known[s] = true
-		b.swaps = append(b.swaps, s)
+	if found == "" {
+		b.swap(Swap{len(b.in), 0, wanted})
 	}
 	for n := len(found); n > 0; n /= 2 {
 		part := []byte(found[:n])
@@ -191,11 +203,8 @@ func (b *builder) text(found, wanted string) {
 
 // overwrite adds a swap that writes wanted over the bytes from found on.
 func (b *builder) overwrite(found []byte, wanted string) {
-	if i := bytes.Index(b.in, found); i >= 0 && len(b.swaps) < maxSwaps {
-		if s := (swap{i, min(len(wanted), len(b.in)-i), wanted}); !b.known[s] {
-			b.known[s] = true
-			b.swaps = append(b.swaps, s)
-		}
+	if i := bytes.Index(b.in, found); i >= 0 {
+		b.swap(Swap{i, min(len(wanted), len(b.in)-i), wanted})
 	}
 }
 
