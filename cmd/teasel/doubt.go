@@ -65,7 +65,7 @@ func (d *doubt) Report(e teasel.Event) error {
 	return nil
 }
 
-// reporters are told one after the other.
+// reporters passes each event to all of them, in order.
 type reporters []teasel.Reporter
 
 func (rs reporters) Report(e teasel.Event) error {

@@ -49,13 +49,9 @@ func corpusFileFinding(path string) (*corpus.FindingFile, error) {
 
 // judge runs the input of a corpus file up to so many times, and makes f's finding the one that comes of it; false: none does.
 func (r *goReplayer) judge(ctx context.Context, f *corpus.FindingFile, tries int) (found bool, err error) {
-	in, err := r.codec.Decode(f.Finding.Input)
+	in, ex, err := r.open(ctx, f, "the corpus file")
 	if err != nil {
-		return false, usage("", "reading the corpus file: %w", err)
-	}
-	ex, err := r.target.Open(ctx, teasel.Role{})
-	if err != nil {
-		return false, cutShort(ctx, err)
+		return false, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	for range tries {

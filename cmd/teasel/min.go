@@ -112,13 +112,9 @@ func notShown() error {
 }
 
 func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
-	in, err := b.codec.Decode(f.Finding.Input)
+	in, ex, err := b.open(ctx, f, "the finding's input")
 	if err != nil {
-		return false, usage("", "reading the finding's input: %w", err)
-	}
-	ex, err := b.target.Open(ctx, teasel.Role{})
-	if err != nil {
-		return false, cutShort(ctx, err)
+		return false, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	id, left := f.Finding.ID(), runs

@@ -114,14 +114,21 @@ func openBench(ctx context.Context, w io.Writer, f *corpus.FindingFile) (replaye
 	return k.bench(ctx, f.Target)
 }
 
-func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
-	in, err := b.codec.Decode(f.Finding.Input)
-	if err != nil {
-		return usage("", "reading the finding's input: %w", err)
+// open reads the input of a finding, which is called what, and starts the target.
+func (b *bench[T]) open(ctx context.Context, f *corpus.FindingFile, what string) (in T, ex teasel.Executor[T], err error) {
+	if in, err = b.codec.Decode(f.Finding.Input); err != nil {
+		return in, nil, usage("", "reading %s: %w", what, err)
 	}
-	ex, err := b.target.Open(ctx, teasel.Role{})
+	if ex, err = b.target.Open(ctx, teasel.Role{}); err != nil {
+		return in, nil, cutShort(ctx, err)
+	}
+	return in, ex, nil
+}
+
+func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
+	in, ex, err := b.open(ctx, f, "the finding's input")
 	if err != nil {
-		return cutShort(ctx, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	if !f.Finding.Confirmed() {

@@ -210,7 +210,7 @@ func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead
 	return f, false, nil
 }
 
-// minimize goes down while the same is found, until it is told to stop.
+// minimize goes down while the same is found, until stop says so.
 func (m *autopsy) minimize(ctx context.Context, in input, id string, stop func() bool) (input, error) {
 	first := m.left
 	for k := uint64(0); m.left > 0 && !stop(); k++ {

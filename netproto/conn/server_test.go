@@ -38,7 +38,7 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// A command that an ordinary user may not run is told from one that may not write its files.
+// A command that an ordinary user may not run gets another hint than one that may not write its files.
 func TestStartForbidden(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: only root starts servers as another user")
