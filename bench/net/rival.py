@@ -1,11 +1,17 @@
-"""Measures boofuzz against an MQTT broker: CONNECT, a fuzzed PUBLISH, with the fields of examples/net/mqtt.yaml. Usage: rival.py PORT TESTS wait|go. Waiting is for the answer to the PUBLISH, which has none unless it is refused."""
+"""Measures boofuzz against an MQTT broker: CONNECT, a fuzzed PUBLISH, with the fields of examples/net/mqtt.yaml.
+
+Usage: rival.py PORT TESTS wait|go|plain. With wait it waits for the answer to the PUBLISH, which has none unless it is refused; with
+go it does not, and writes no log; plain is boofuzz as it comes, which does not wait either and writes its log.
+"""
+import os
 import sys
 import tempfile
 import time
 
-from boofuzz import Block, Byte, Bytes, Request, Session, Size, String, Target, TCPSocketConnection, Word
+from boofuzz import Block, Byte, Bytes, FuzzLoggerText, Request, Session, Size, String, Target, TCPSocketConnection, Word
 
-port, tests, wait = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "wait"
+port, tests, how = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+loggers = [FuzzLoggerText(file_handle=open(os.devnull, "w"))] if how == "plain" else []
 
 
 def text(name, value, fuzzable):
@@ -31,7 +37,7 @@ publish = Request("publish", children=(
 
 session = Session(
     target=Target(connection=TCPSocketConnection("127.0.0.1", port)),
-    web_port=None, keep_web_open=False, index_end=tests, fuzz_loggers=[], receive_data_after_fuzz=wait, receive_data_after_each_request=True,
+    web_port=None, keep_web_open=False, index_end=tests, fuzz_loggers=loggers, receive_data_after_fuzz=how == "wait", receive_data_after_each_request=True,
     db_filename=tempfile.mktemp(suffix=".db"),
 )
 session.connect(connect)
@@ -39,4 +45,4 @@ session.connect(connect, publish)
 began = time.time()
 session.fuzz()  # of connect, which comes first, no field is fuzzed
 took = time.time() - began
-print("boofuzz, " + sys.argv[3] + ": %d tests in %.1f s: %.1f a second" % (session.num_cases_actually_fuzzed, took, session.num_cases_actually_fuzzed / took))
+print("boofuzz, " + how + ": %d tests in %.1f s: %.1f a second" % (session.num_cases_actually_fuzzed, took, session.num_cases_actually_fuzzed / took))

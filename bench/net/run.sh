@@ -30,5 +30,5 @@ readonly port=21883
 "$folder/mosquitto" -c "$folder/conf" -p "$port" >/dev/null 2>&1 &
 broker=$!
 sleep 1
-for how in wait go; do "$cache/venv/bin/python" bench/net/rival.py "$port" "${TESTS:-100}" "$how" 2>&1 | tail -1; done
+for how in wait go plain; do "$cache/venv/bin/python" bench/net/rival.py "$port" "${TESTS:-100}" "$how" 2>&1 | tail -1; done
 uptime
