@@ -21,21 +21,39 @@ func (b *bench) typed(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(dir, "go.work"), []byte(work), 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("\na typed test beside the same one fed by JSON, %d rounds of %v: executions a second of processor time, median (least to most)\n", b.rounds, b.time)
-	var values, bytes, ratios []float64
-	for round := range b.rounds {
-		v, err := b.ours(ctx, test{dir, "FuzzTyped"}, round, "", "--duration", b.time.String())
-		if err != nil {
-			return err
-		}
-		j, err := b.ours(ctx, test{dir, "FuzzJSON"}, round, "", "--duration", b.time.String())
-		if err != nil {
-			return err
-		}
-		values, bytes, ratios = append(values, v.rate()), append(bytes, j.rate()), append(ratios, v.rate()/j.rate())
+	reached := filepath.Join(dir, "reached")
+	if err := os.Setenv("BENCH_REACHED", reached); err != nil {
+		return err
 	}
-	fmt.Printf("values %s  JSON %s  %.2fx\n", spread(values), spread(bytes), median(ratios))
+	fmt.Printf("\na typed test beside the same one fed by JSON, %d rounds of %v: executions, and values that come to the function, a second of processor time, median (least to most)\n", b.rounds, b.time)
+	var rates, values [2][]float64
+	for round := range b.rounds {
+		for i, name := range []string{"FuzzTyped", "FuzzJSON"} {
+			if err := os.WriteFile(reached, nil, 0o644); err != nil {
+				return err
+			}
+			r, err := b.ours(ctx, test{dir, name}, round, "", "--duration", b.time.String())
+			if err != nil {
+				return err
+			}
+			thousands, err := os.Stat(reached)
+			if err != nil {
+				return err
+			}
+			rates[i] = append(rates[i], r.rate())
+			values[i] = append(values[i], 1000*float64(thousands.Size())/max(r.processor.Seconds(), 0.001))
+		}
+	}
+	fmt.Printf("executions: typed %s  JSON %s  %.2fx\n", spread(rates[0]), spread(rates[1]), median(ratios(rates[0], rates[1])))
+	fmt.Printf("values: typed %s  JSON %s  %.2fx\n", spread(values[0]), spread(values[1]), median(ratios(values[0], values[1])))
 	return nil
+}
+
+func ratios(a, b []float64) (out []float64) {
+	for i := range a {
+		out = append(out, a[i]/max(b[i], 1))
+	}
+	return out
 }
 
 // workers compares two workers with one.
