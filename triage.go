@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // judge looks at an observation while its evidence is good, and starts jobs for what is in it. It never executes anything.
@@ -17,7 +16,7 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 		if o.hasty() && (q == nil || q.id != o.findings[k].ID()) { // with all the time that it may take, it ends perhaps
 			continue
 		}
-		if err := w.accuse(ctx, in, o, &o.findings[k], from); err != nil {
+		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
 			return err
 		}
 	}
@@ -42,8 +41,8 @@ func (w *Worker[T]) originOf(i int) origin[T] {
 	return w.from
 }
 
-// accuse starts a job for a finding, unless one is at it or nothing more is to be learnt of it.
-func (w *Worker[T]) accuse(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
+// queueFinding starts a job for a finding, unless one is at it or nothing more is to be learnt of it.
+func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
 	id := f.ID()
 	if w.request != nil && w.request.id == id { // a job reproduces it
 		f.describe()
@@ -138,7 +137,7 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	from := origin[T]{nil, w.row(rowLate)}
 	for _, f := range detect(w.dets, o) {
-		if err := w.accuse(ctx, in, o, &f, from); err != nil {
+		if err := w.queueFinding(ctx, in, o, &f, from); err != nil {
 			return err
 		}
 	}
@@ -181,170 +180,6 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation) error {
 		before = lost[:len(lost)-1]
 	}
 	w.queue.add(bisectJob(lost, froms, before, f))
-	return nil
-}
-
-// pressing reports whether jobs are due that are worth taking the target from the batches.
-func (w *Worker[T]) pressing() bool {
-	for c := classBisect; c < classes; c++ {
-		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
-			return true
-		}
-	}
-	n := w.queue.len(classKeep)
-	return n >= keepBatch || n > 0 && w.waited >= keepBatches
-}
-
-// triage executes requests of jobs as far as they are due and now says that they are not to wait for others, and publishes news.
-func (w *Worker[T]) triage(ctx context.Context, now bool) error {
-	if w.behind != nil {
-		if err := w.collect(); err != nil {
-			return err
-		}
-	}
-	if now && !w.queue.empty() {
-		if err := w.serve(ctx); err != nil {
-			return err
-		}
-	}
-	if len(w.news.Findings) > 0 || w.due() {
-		return w.publish(ctx)
-	}
-	return nil
-}
-
-// serve executes requests until none is due.
-func (w *Worker[T]) serve(ctx context.Context) error {
-	if w.inside { // a batch that has landed is judged on the way
-		return nil
-	}
-	w.inside = true
-	defer func() { w.inside = false }()
-	if err := w.land(ctx); err != nil {
-		return err
-	}
-	w.waited = 0
-	for {
-		c, ok := w.dueClass()
-		if !ok {
-			return nil
-		}
-		if err := w.step(ctx, c); err != nil {
-			return err
-		}
-		if len(w.news.Findings) > 0 {
-			if err := w.publish(ctx); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// dueClass returns the first class that has a job and work left for it.
-func (w *Worker[T]) dueClass() (class, bool) {
-	for c := range classes {
-		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
-			return c, true
-		}
-	}
-	return 0, false
-}
-
-// step executes the next request of a class, together with others that fit into the same batch.
-func (w *Worker[T]) step(ctx context.Context, c class) error {
-	jobs, err := w.pack(c)
-	if err != nil || len(jobs) == 0 {
-		return err
-	}
-	q := jobs[0].request
-	serving := w.serving[:0]
-	if len(jobs) > 1 {
-		q.ins = nil
-		for _, j := range jobs {
-			q.ins = append(q.ins, j.request.ins...)
-		}
-	}
-	for _, j := range jobs {
-		for range j.request.ins {
-			serving = append(serving, j)
-		}
-	}
-	obs, err := w.answer(ctx, &q, serving)
-	if err != nil {
-		for _, j := range jobs { // they wait on, until the worker ends
-			w.queue.add(j)
-		}
-		return err
-	}
-	for i, j := range jobs {
-		n := len(j.request.ins)
-		answer := obs[:n:n]
-		obs = obs[n:]
-		if c == classKeep && slices.ContainsFunc(answer, func(o Observation) bool { return o.Exit == ExitLost }) {
-			j.request.alone = true // again, and then it is known which input the target dies of
-			w.queue.add(j)
-			continue
-		}
-		if err := w.resume(j, answer); err != nil {
-			for _, j := range jobs[i+1:] {
-				w.queue.add(j)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// answer executes a request for some jobs, one of which each input is of.
-func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) ([]Observation, error) {
-	w.serving = jobs
-	watch := w.meter.start(w.cost)
-	before := w.executions
-	obs, err := w.perform(ctx, q)
-	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
-	w.meter.stop(q.class, watch, w.cost)
-	return obs, err
-}
-
-// pack takes the next jobs of a class whose requests make one batch. Jobs that have not begun are begun, since their first request
-// is not known before.
-func (w *Worker[T]) pack(c class) (jobs []*job[T], err error) {
-	size := 0
-	for w.queue.len(c) > 0 {
-		j := w.queue.first(c)
-		if !j.started() {
-			if err := w.resume(w.queue.take(c), nil); err != nil {
-				for _, j := range jobs {
-					w.queue.add(j)
-				}
-				return nil, err
-			}
-			continue
-		}
-		q := &j.request
-		fits := q.packable() && (size == 0 || q.ask.Quick == jobs[0].request.ask.Quick && size+len(q.ins) <= w.size)
-		if len(jobs) > 0 && !fits {
-			break
-		}
-		jobs = append(jobs, w.queue.take(c))
-		if size += len(q.ins); !q.packable() {
-			break
-		}
-	}
-	return jobs, nil
-}
-
-// resume steps a job and puts it back in line, or finishes it.
-func (w *Worker[T]) resume(j *job[T], obs []Observation) error {
-	j.step(requester[T]{mut: w.mut, codec: w.codec, width: w.size, timed: !w.meter.counts}, obs)
-	if j.version != j.published {
-		j.published = j.version
-		w.found(j.finding)
-	}
-	if j.ended {
-		return w.finish(j)
-	}
-	w.queue.add(j)
 	return nil
 }
 
@@ -414,87 +249,4 @@ func (w *Worker[T]) take(reports []report[T]) (err error) {
 		}
 	}
 	return err
-}
-
-// end finishes all jobs when the loop has ended with why: what there is time for by executing, the others by stopping them. It
-// returns our failures.
-func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
-	if !errors.Is(why, ErrStop) && ctx.Err() == nil {
-		err = why
-	}
-	grace, enough := endTime, w.cause == stoppedFindings
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	if w.limit > 0 && ctx.Err() == nil { // runs are counted, and not time
-		last = ctx
-	}
-	if err == nil {
-		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && !endedBy(ctx, e) && !endedBy(last, e) {
-			err = e
-		}
-	}
-	err = errors.Join(err, w.salvage(context.WithoutCancel(ctx)))
-	behind := w.behind
-	w.behind = nil // what comes up from now on is the worker's
-	if behind != nil {
-		if err != nil {
-			grace = 0
-		}
-		behind.finish(grace, enough)
-	}
-	if err == nil {
-		err = w.drain(last, enough)
-	}
-	if behind != nil {
-		w.draining = true
-		err = errors.Join(err, w.take(behind.wait()))
-	}
-	for c := range classes {
-		for w.queue.len(c) > 0 {
-			j := w.queue.take(c)
-			j.cancel()
-			err = errors.Join(err, w.finish(j))
-		}
-	}
-	return err
-}
-
-// endedBy reports whether an error says no more than that a context has ended.
-func endedBy(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, ctx.Err())
-}
-
-// drain executes the requests of the jobs that are left, the most severe findings first. enough says that no more findings are
-// wanted: then it only makes simpler those that there are.
-func (w *Worker[T]) drain(ctx context.Context, enough bool) error {
-	w.draining = true
-	for {
-		c, ok := w.left(enough)
-		if !ok {
-			return nil
-		}
-		err := w.step(ctx, c)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if len(w.news.Findings) == 0 {
-			continue
-		}
-		if err := w.publish(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, ErrStop) {
-			return err
-		}
-	}
-}
-
-// left returns the class of the next job to be drained. enough says that only the minimising of findings is left.
-func (w *Worker[T]) left(enough bool) (class, bool) {
-	for _, c := range [...]class{classConfirm, classBisect, classMinimize, classKeep} {
-		if w.queue.len(c) > 0 && (!enough || c == classMinimize) {
-			return c, true
-		}
-	}
-	return 0, false
 }
