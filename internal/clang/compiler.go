@@ -75,6 +75,9 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 		out = append(out, "-fno-sanitize-link-runtime") // clang's own for coverage: ours takes its place
 	}
 	out = append(out, "-Wl,--dynamic-list="+rt.file("exports"))
+	if !call.sanitized && !call.static && !c.NoHooks {
+		first = append(first, rt.file("teasel_compare.o"))
+	}
 	if call.fuzzer { // the harness may be in an archive, which is only looked into for what is already missing
 		out = slices.Insert(out, 1, append(first, rt.file("teasel_main.o"))...)
 		return append(out, last(call, rt.file("teasel_rt.o"))...), nil
@@ -150,8 +153,9 @@ type call struct {
 	sanitized bool // by anything else
 	debug     bool
 	optimised bool
-	protected bool     // with canaries, or expressly without
-	language  bool     // -x was used
+	protected bool // with canaries, or expressly without
+	language  bool // -x was used
+	static    bool
 	bare      bool     // the libraries that are always linked are given one by one, as rustc does
 	machine   []string // flags that say what for
 }
@@ -200,6 +204,8 @@ func (c *call) note(a string) string {
 		lower(stepOther)
 	case a == "-shared" || a == "--shared":
 		c.shared = true
+	case a == "-static" || a == "--static" || a == "-static-pie":
+		c.static = true
 	case a == "-nodefaultlibs":
 		c.bare = true
 	case a == "-x":
@@ -257,7 +263,7 @@ type object struct{ dir string }
 func (r object) file(name string) string { return filepath.Join(r.dir, name) }
 
 // exports are the runtime's names that shared libraries of the target are to find.
-const exports = "{ __sanitizer_cov_*; __wrap_*; };\n"
+const exports = "{ __sanitizer_cov_*; __wrap_*; memcmp; };\n"
 
 // cache returns the folder for compiled runtimes. Packages are often built with a home that is not there, and then it is
 // among the temporary files, where nobody else may have made it.
@@ -346,7 +352,7 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 	if err := os.CopyFS(tmp, sancov.Runtime); err != nil {
 		return err
 	}
-	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_so", "teasel_pad"} {
+	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_so", "teasel_pad", "teasel_compare"} {
 		args := append(slices.Clone(machine), "-O2", "-fPIC", "-fno-builtin", "-x", "c", "-c",
 			filepath.Join(tmp, "runtime", name+".c"), "-o", filepath.Join(tmp, name+".o"))
 		if out, err := exec.CommandContext(ctx, clang, args...).CombinedOutput(); err != nil {

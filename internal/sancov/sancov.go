@@ -9,7 +9,7 @@ package sancov
 import "embed"
 
 // Runtime holds the C files of the runtime, in the folder runtime: teasel_rt.c for every program, teasel_main.c for
-// harnesses, teasel_so.c for shared libraries, teasel_pad.c for both.
+// harnesses, teasel_so.c for shared libraries, teasel_pad.c for both, teasel_compare.c for what libraries of others compare.
 //
 //go:embed runtime/*.c runtime/*.h
 var Runtime embed.FS

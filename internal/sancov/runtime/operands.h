@@ -92,34 +92,58 @@ static size_t length(const char *s, size_t most) {
 	return n;
 }
 
+void *_Znwm(size_t) __attribute__((weak)); // operator new: C++'s library is there
+
+// teasel_bytes records a comparison of n bytes. C++'s strings of different lengths are compared as far as the shorter one goes,
+// which may be a or b, and end with a zero: so each side is recorded as far as it goes as well.
+static void teasel_bytes(uint32_t site, const void *a, const void *b, size_t n, int equal) {
+	teasel_text(site, a, n, b, n, equal);
+	if (!_Znwm) return;
+	size_t an = length(a, TEASEL_TEXT), bn = length(b, TEASEL_TEXT);
+	if (bn > n) teasel_text(site, a, n, b, bn, 0);
+	if (an > n) teasel_text(site, a, an, b, n, 0);
+}
+
 static int wrapped; // a call that a sanitizer's interceptor need not tell of again
 
-#define WRAP(name, params, args, filled, an, bn)                                                                \
+#define WRAP(name, params, args, filled, record)                                                                \
 	int __real_##name params;                                                                                  \
 	int __wrap_##name params {                                                                                 \
 		wrapped = 1;                                                                                           \
 		int r = __real_##name args;                                                                            \
 		wrapped = 0;                                                                                           \
 		if (filled) text_mark(__builtin_return_address(0), a, b, r == 0);                                       \
-		if (!IDLE) teasel_text(SITE, a, an, b, bn, r == 0);                                                    \
+		if (!IDLE) record;                                                                                     \
 		return r;                                                                                              \
 	}
-WRAP(memcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n, n)
-WRAP(bcmp, (const void *a, const void *b, size_t n), (a, b, n), n, n, n)
-WRAP(strcmp, (const char *a, const char *b), (a, b), *a && *b, length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
-WRAP(strcasecmp, (const char *a, const char *b), (a, b), *a && *b, length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
-WRAP(strncmp, (const char *a, const char *b, size_t n), (a, b, n), n && *a && *b, length(a, n), length(b, n))
-WRAP(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), n && *a && *b, length(a, n), length(b, n))
+#define BYTES teasel_bytes(SITE, a, b, n, r == 0)
+#define TEXT(most) teasel_text(SITE, a, length(a, most), b, length(b, most), r == 0)
+WRAP(memcmp, (const void *a, const void *b, size_t n), (a, b, n), n, BYTES)
+WRAP(bcmp, (const void *a, const void *b, size_t n), (a, b, n), n, BYTES)
+WRAP(strcmp, (const char *a, const char *b), (a, b), *a && *b, TEXT(TEASEL_TEXT))
+WRAP(strcasecmp, (const char *a, const char *b), (a, b), *a && *b, TEXT(TEASEL_TEXT))
+WRAP(strncmp, (const char *a, const char *b, size_t n), (a, b, n), n && *a && *b, TEXT(n))
+WRAP(strncasecmp, (const char *a, const char *b, size_t n), (a, b, n), n && *a && *b, TEXT(n))
 
-// Sanitizers call these for libraries that were not compiled for fuzzing, such as C++'s, which compares strings.
-#define INTERCEPTED(name, params, an, bn)                                                                       \
-	void __sanitizer_weak_hook_##name params {                                                                 \
-		if (!IDLE && !wrapped) teasel_text((uint32_t)((uintptr_t)pc - (uintptr_t)__executable_start), a, an, b, bn, r == 0); \
+// library_site names a place in a library that was not compiled for fuzzing by what stays the same wherever it is loaded.
+static uint32_t library_site(const void *pc) { return 0x80000000u | ((uint32_t)(uintptr_t)pc & (TEASEL_PAGE - 1)); }
+
+// Sanitizers call these for libraries that were not compiled for fuzzing, such as C++'s, which compares strings; in a program
+// without one, teasel_compare.c does.
+#define INTERCEPTED(name)                                                                                       \
+	void __sanitizer_weak_hook_##name(void *pc, const void *a, const void *b, size_t n, int r) {               \
+		if (!IDLE && !wrapped) teasel_bytes(library_site(pc), a, b, n, r == 0);                                \
 	}
-INTERCEPTED(memcmp, (void *pc, const void *a, const void *b, size_t n, int r), n, n)
-INTERCEPTED(bcmp, (void *pc, const void *a, const void *b, size_t n, int r), n, n)
-INTERCEPTED(strcmp, (void *pc, const char *a, const char *b, int r), length(a, TEASEL_TEXT), length(b, TEASEL_TEXT))
-INTERCEPTED(strncmp, (void *pc, const char *a, const char *b, size_t n, int r), length(a, n), length(b, n))
+INTERCEPTED(memcmp)
+INTERCEPTED(bcmp)
+
+void __sanitizer_weak_hook_strcmp(void *pc, const char *a, const char *b, int r) {
+	if (!IDLE && !wrapped) teasel_text(library_site(pc), a, length(a, TEASEL_TEXT), b, length(b, TEASEL_TEXT), r == 0);
+}
+
+void __sanitizer_weak_hook_strncmp(void *pc, const char *a, const char *b, size_t n, int r) {
+	if (!IDLE && !wrapped) teasel_text(library_site(pc), a, length(a, n), b, length(b, n), r == 0);
+}
 
 void *__real_memmem(const void *a, size_t an, const void *b, size_t bn);
 void *__wrap_memmem(const void *a, size_t an, const void *b, size_t bn) {
