@@ -36,6 +36,10 @@ func serve(mode, port string) {
 		os.Exit(3)
 	case "aborts":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "unmapped":
+		place, err := newPlace(1)
+		fmt.Print(err, " ", place.remove())
+		return
 	case "deaf":
 		time.Sleep(time.Hour)
 	case "elsewhere":
