@@ -66,9 +66,10 @@ func newNet() *cobra.Command {
 without, messages are bytes, for a first look.
 
 The command behind -- starts the server. In it, and in --connect, {port} stands for a free port, {dir} for an empty folder and
-{socket} for the path of a Unix socket, which each worker's server has for itself; as root, the server runs as nobody. Without
-a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is ever sent to
-another address than the one that --connect names.
+{socket} for the path of a Unix socket, which each worker's server has for itself; as root, the server runs as nobody. Where
+the port is fixed and there are several workers, each worker's server has a network namespace of its own, if teasel may make
+one. Without a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is
+ever sent to another address than the one that --connect names.
 
 A server that was built with teasel's compiler (CC='teasel cc' ./configure && make) or AFL++'s says what a dialogue
 reaches in it. Of any other the states and the kinds of its responses guide what is tried next.`,
@@ -215,11 +216,8 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	if err := p.loadSeeds(o, target, stderr); err != nil {
 		return nil, err
 	}
-	if p.about, err = target.Inspect(ctx); err != nil {
-		return nil, cutShort(ctx, err)
-	}
-	if o.Workers > 1 && !p.about.Own {
-		return nil, usage("write {port} for the port, in --connect and in the command", "--workers %d: all workers' servers would listen on %s", o.Workers, o.Connect)
+	if err := p.inspect(ctx, o, &target); err != nil {
+		return nil, err
 	}
 	p.options, p.rules, p.severity = &o.options, netproto.Rules(), o.Severity
 	p.campaign = netproto.Campaign(target, netMutator(target.Model, dictionary))
@@ -230,6 +228,20 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	p.campaign.MinimizeRuns = profile.Minimize
 	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
 	return p, p.describe(o, nt)
+}
+
+// inspect starts the server once, and settles how many workers there are and whether their servers need network namespaces.
+func (p *netPlan) inspect(ctx context.Context, o *netOptions, t *netproto.Target) (err error) {
+	t.Namespace = o.Workers > 1
+	if p.about, err = t.Inspect(ctx); err != nil {
+		return cutShort(ctx, err)
+	}
+	t.Namespace = p.about.Namespace
+	if o.Workers > 1 && !p.about.Own {
+		p.about.Warnings = append(p.about.Warnings, fmt.Sprintf("there is 1 worker, and not the %d of --workers", o.Workers))
+		o.Workers = 1
+	}
+	return nil
 }
 
 // schedulers returns what makes schedulers of the order that the user wants; nil: the user does not say.
