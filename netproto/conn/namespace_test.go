@@ -129,6 +129,17 @@ func converseWith(t *testing.T, s *Server, mode string) {
 	}
 }
 
+// The first thread of a program, whose namespace is that of the process, does not go into a namespace: it could not leave. With one
+// processor it is the thread that runs the goroutine.
+func TestNamespaceFirstThread(t *testing.T) {
+	needNamespaces(t)
+	c := exec.Command(os.Args[0], "")
+	c.Env = append(os.Environ(), serverMode+"=namespaces", "GOMAXPROCS=1")
+	if out, err := c.CombinedOutput(); err != nil || string(out) != "true" {
+		t.Errorf("the process has stayed where it was: %s, %v", out, err)
+	}
+}
+
 // A command of the user's has the server's network, and one that does not start is an error.
 func TestNamespaceCommand(t *testing.T) {
 	needNamespaces(t)
