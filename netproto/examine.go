@@ -89,8 +89,18 @@ func (e *executor) run(ctx context.Context, command []string) (string, error) {
 			args[i] = e.server.Fill(a)
 		}
 	}
-	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
-	first, _, _ := bytes.Cut(out, []byte("\n"))
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	start := c.Start
+	if e.server != nil {
+		start = func() error { return e.server.Start(c) }
+	}
+	if err := start(); err != nil {
+		return "", err
+	}
+	err := c.Wait()
+	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	return string(first), err
 }
 

@@ -10,13 +10,15 @@ import (
 
 // Server is what is known of a server before it is fuzzed.
 type Server struct {
-	Address  string // as the user gave it
-	Command  []string
-	Model    string // its title, or short name; "": none
-	Counts   bool   // it says what a dialogue reaches in it
-	Keep     bool   // dialogues share a connection
-	Own      bool   // each worker can have one of its own
-	Warnings []string
+	Address string // as the user gave it
+	Command []string
+	Model   string // its title, or short name; "": none
+	Counts  bool   // it says what a dialogue reaches in it
+	Keep    bool   // dialogues share a connection
+	Own     bool   // each worker can have one of its own, if need be with Target.Namespace
+	// Namespace is set if each worker's is in a network namespace of its own.
+	Namespace bool
+	Warnings  []string
 }
 
 // String says in a line what is fuzzed.
@@ -37,26 +39,41 @@ func (s Server) String() string {
 	if s.Keep {
 		how = "one connection for all dialogues"
 	}
-	return strings.Join([]string{who, what, speaks, how}, ", ")
+	parts := []string{who, what, speaks, how}
+	if s.Namespace {
+		parts = append(parts, "a network namespace for each worker's server")
+	}
+	return strings.Join(parts, ", ")
 }
 
-// Inspect starts the server once, connects to it, and says what it is.
+// Inspect starts the server once, connects to it, and says what it is. Where Namespace is set and cannot be had, the server is started
+// without one, and a warning says why.
 func (t Target) Inspect(ctx context.Context) (Server, error) {
+	return t.inspect(ctx, conn.NamespaceAllowed)
+}
+
+func (t Target) inspect(ctx context.Context, allowed func() error) (Server, error) {
 	s := Server{Address: t.Address, Command: t.Command, Keep: t.Keep}
+	alone, fixed, err := t.alone(allowed)
+	if err != nil {
+		return s, err
+	}
+	s.Own = alone == ""
+	s.Namespace = t.Namespace && fixed && s.Own
+	t.Namespace = s.Namespace
 	e, err := t.open(ctx)
 	if err != nil {
 		return s, err
 	}
 	s.Counts = e.coverage != nil
-	s.Own = len(t.Command) == 0 || t.ownAddress()
 	if m := t.Model; m != nil {
 		s.Model = m.ID
 		if m.Title != "" {
 			s.Model = m.Title
 		}
 	}
-	if len(t.Command) > 0 && !s.Own {
-		s.Warnings = append(s.Warnings, "the command names its port: only one worker can fuzz it (write {port} for the port to have more)")
+	if !s.Own {
+		s.Warnings = append(s.Warnings, alone)
 	}
 	if len(t.Command) == 0 {
 		s.Warnings = append(s.Warnings, "without a command the server can be neither watched nor started again: coverage, hangs and leaks are not seen, and findings are confirmed on the server as it is")
@@ -67,7 +84,31 @@ func (t Target) Inspect(ctx context.Context) (Server, error) {
 	return s, errors.Join(e.Close(), ctx.Err())
 }
 
-func (t Target) ownAddress() bool {
+// alone says why only one worker can fuzz the server, and what changes that; "": each can have one of its own, or it is not ours
+// to start. fixed says that it is ours and that its address has no placeholder. allowed says whether network namespaces can be made.
+func (t Target) alone(allowed func() error) (why string, fixed bool, err error) {
 	a, err := conn.ParseAddress(t.Address)
-	return err == nil && a.Own()
+	switch {
+	case err != nil:
+		return "", false, err
+	case len(t.Command) == 0 || a.Own():
+		return "", false, nil
+	case a.Network == conn.Unix:
+		return "the command names its socket: only one worker can fuzz it (write {socket} for the path to have more)", true, nil
+	case !a.Loopback():
+		return "the command names its port, and " + a.Host + " is not on the loopback interface: only one worker can fuzz it (write {port} for the port, or let it listen on 127.0.0.1, to have more)", true, nil
+	}
+	refusal := allowed()
+	if refusal == nil {
+		return "", true, nil
+	}
+	text, way := refusal.Error(), "write {port} for the port"
+	var in *conn.StartError
+	if errors.As(refusal, &in) {
+		text = in.Reason
+		if in.Hint != "" {
+			way += "; or " + in.Hint
+		}
+	}
+	return "the command names its port, and " + text + ": only one worker can fuzz it (to have more, " + way + ")", true, nil
 }

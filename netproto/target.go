@@ -33,6 +33,11 @@ type Target struct {
 	Dir     string   // working directory of the server; "": a folder of its own, {dir}
 	User    string   // that the server runs as; "": nobody, if we are root, or else ourselves
 
+	// Namespace starts the server of each executor in a network namespace of its own if Address has no placeholder, so that several
+	// servers with the same port can run at the same time. Address has to be on the loopback interface; nothing else is reached from
+	// there. It takes the right to make namespaces: [Target.Inspect] says whether that is given.
+	Namespace bool
+
 	Model *model.Model // nil: messages are bytes
 	Keep  bool         // dialogues share a connection as long as it holds; false: each has a new one
 
@@ -104,7 +109,7 @@ func (e *executor) launch(ctx context.Context) (err error) {
 		return err
 	}
 	env := slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
-	e.server, err = conn.Open(ctx, conn.Command{Args: t.Command, Env: env, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start})
+	e.server, err = conn.Open(ctx, conn.Command{Args: t.Command, Env: env, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start, Namespace: t.Namespace && !e.address.Own()})
 	if err != nil {
 		return err
 	}

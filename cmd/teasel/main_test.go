@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/teaselfuzz/teasel/netproto/conn"
 )
 
 func TestMain(m *testing.M) {
@@ -40,7 +43,13 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("EXAMPLES", examples)
-			e.Setenv("GOCACHE", goCache) // or each script would build the standard library
+			free, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			defer free.Close()
+			e.Setenv("PORT", strconv.Itoa(free.Addr().(*net.TCPAddr).Port)) // for a server that cannot be told its port
+			e.Setenv("GOCACHE", goCache)                                    // or each script would build the standard library
 			e.Setenv("GOMODCACHE", modCache)
 			e.Setenv("ME", strconv.Itoa(os.Getuid()))                                                       // a server that runs as nobody may not look into the script's folder
 			for name, folder := range map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"} { // scripts have no home
@@ -62,8 +71,11 @@ func TestScripts(t *testing.T) {
 			// json FILE PATH=VALUE...: the object in the file has these values, for example findings.0.rule=native/abort
 			"json": jsonHas,
 		},
-		// crates: the crates that examples/rust needs are on this machine
+		// crates: the crates that examples/rust needs are on this machine. namespaces: network namespaces can be made here
 		Condition: func(cond string) (bool, error) {
+			if cond == "namespaces" {
+				return conn.NamespaceAllowed() == nil, nil
+			}
 			if cond != "crates" {
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}

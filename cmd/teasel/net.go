@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -67,9 +66,10 @@ func newNet() *cobra.Command {
 without, messages are bytes, for a first look.
 
 The command behind -- starts the server. In it, and in --connect, {port} stands for a free port, {dir} for an empty folder and
-{socket} for the path of a Unix socket, which each worker's server has for itself; as root, the server runs as nobody. Without
-a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is ever sent to
-another address than the one that --connect names.
+{socket} for the path of a Unix socket, which each worker's server has for itself; as root, the server runs as nobody. Where
+the port is fixed and there are several workers, each worker's server has a network namespace of its own, if teasel may make
+one. Without a command a server that is running already is fuzzed; it can be neither watched nor started again. Nothing is
+ever sent to another address than the one that --connect names.
 
 A server that was built with teasel's compiler (CC='teasel cc' ./configure && make) or AFL++'s says what a dialogue
 reaches in it. Of any other the states and the kinds of its responses guide what is tried next.`,
@@ -216,11 +216,8 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	if err := p.loadSeeds(o, target, stderr); err != nil {
 		return nil, err
 	}
-	if p.about, err = target.Inspect(ctx); err != nil {
-		return nil, cutShort(ctx, err)
-	}
-	if o.Workers > 1 && !p.about.Own {
-		return nil, usage("write {port} for the port, in --connect and in the command", "--workers %d: all workers' servers would listen on %s", o.Workers, o.Connect)
+	if err := p.inspect(ctx, o, &target); err != nil {
+		return nil, err
 	}
 	p.options, p.rules, p.severity = &o.options, netproto.Rules(), o.Severity
 	p.campaign = netproto.Campaign(target, netMutator(target.Model, dictionary))
@@ -231,6 +228,20 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	p.campaign.MinimizeRuns = profile.Minimize
 	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
 	return p, p.describe(o, nt)
+}
+
+// inspect starts the server once, and settles how many workers there are and whether their servers need network namespaces.
+func (p *netPlan) inspect(ctx context.Context, o *netOptions, t *netproto.Target) (err error) {
+	t.Namespace = o.Workers > 1
+	if p.about, err = t.Inspect(ctx); err != nil {
+		return cutShort(ctx, err)
+	}
+	t.Namespace = p.about.Namespace
+	if o.Workers > 1 && !p.about.Own {
+		p.about.Warnings = append(p.about.Warnings, fmt.Sprintf("there is 1 worker, and not the %d of --workers", o.Workers))
+		o.Workers = 1
+	}
+	return nil
 }
 
 // schedulers returns what makes schedulers of the order that the user wants; nil: the user does not say.
@@ -257,57 +268,6 @@ func (o *netOptions) schedulers(m *model.Model) (func() teasel.Scheduler, error)
 	return s.NewScheduler, nil
 }
 
-// loadSeeds gathers the inputs to begin with.
-func (p *netPlan) loadSeeds(o *netOptions, t netproto.Target, stderr io.Writer) (err error) {
-	codec := netproto.SeedCodec{Model: t.Model}
-	if p.seeds, err = loadCorpus(o.Corpus, teasel.Codec[*dialogue.Dialogue](codec), stderr); err != nil {
-		return err
-	}
-	for _, c := range o.Captures {
-		more, err := captured(c, o.Connect, t.Model)
-		if err != nil {
-			return err
-		}
-		p.seeds = append(p.seeds, more...)
-	}
-	p.given = len(p.seeds) > 0
-	if !p.given || t.Model != nil {
-		for _, s := range t.Seeds() {
-			p.seeds = append(p.seeds, seed[*dialogue.Dialogue]{corpus.Valid, s.Name, s.Input})
-		}
-	}
-	return nil
-}
-
-// captured reads the dialogues of a capture, FILE or FILE:PORT; without a port it is that of the server.
-func captured(text, connect string, m *model.Model) (out []seed[*dialogue.Dialogue], err error) {
-	file, port := text, 0
-	if at := strings.LastIndexByte(text, ':'); at >= 0 {
-		if n, err := strconv.Atoi(text[at+1:]); err == nil {
-			file, port = text[:at], n
-		}
-	}
-	if port == 0 {
-		if port, err = strconv.Atoi(connect[strings.LastIndexByte(connect, ':')+1:]); err != nil && m != nil {
-			port, err = m.Connection.Port, nil
-		}
-		if err != nil || port == 0 {
-			return nil, usage("name the server's port in the capture: --pcap "+file+":PORT", "--pcap %s: which port was the server's is not known", file)
-		}
-	}
-	found, err := netproto.ReadCapture(file, port, m)
-	if err != nil {
-		return nil, usage("--pcap takes what tcpdump -w or Wireshark have written", "%w", err)
-	}
-	if len(found) == 0 {
-		return nil, usage("'tcpdump -nr "+file+"' lists what is in it", "--pcap %s: nothing was sent to port %d in it", file, port)
-	}
-	for i, d := range found {
-		out = append(out, seed[*dialogue.Dialogue]{corpus.Valid, fmt.Sprintf("capture-%d-%d", port, i+1), d})
-	}
-	return out, nil
-}
-
 // describe fills in what the campaign's directory says of it.
 func (p *netPlan) describe(o *netOptions, t netTarget) (err error) {
 	m := &p.meta
@@ -321,16 +281,6 @@ func (p *netPlan) describe(o *netOptions, t netTarget) (err error) {
 	}
 	m.Target, err = rawJSON(t)
 	return err
-}
-
-func (p *netPlan) seedText() string {
-	if p.given {
-		return plural(len(p.seeds), "seed", "seeds")
-	}
-	if p.about.Model != "" {
-		return plural(len(p.seeds), "seed", "seeds") + " of the model"
-	}
-	return plural(len(p.seeds), "seed", "seeds") + " of teasel's own (--corpus DIR or --pcap FILE: yours)"
 }
 
 // introduce says what is fuzzed.

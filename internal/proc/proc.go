@@ -32,6 +32,9 @@ type Command struct {
 	Credential *syscall.Credential
 	// Merge sends the standard output where standard error goes. Process.Stdout is nil then.
 	Merge bool
+	// On calls start on the thread that is to start the program, which inherits what is particular to that thread, such as its network
+	// namespace. The program is killed when the thread ends. Half is disregarded then. nil: a thread is made.
+	On func(start func() error) error
 }
 
 // Process is a running program. Stdin and Stdout are our ends of its pipes and take deadlines; the caller may close
@@ -121,7 +124,7 @@ func Start(c Command) (*Process, error) {
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}
-	if err := p.spawn(c.Half); err != nil {
+	if err := p.spawn(&c); err != nil {
 		return fail(err)
 	}
 	if c.Nice != 0 {
@@ -140,12 +143,20 @@ func Start(c Command) (*Process, error) {
 
 // spawn starts the program and watches it from one thread: the kernel sends the death signal when the thread that
 // forked ends, not when the process does. The thread is ours alone until the program has ended.
-func (p *Process) spawn(half bool) error {
+func (p *Process) spawn(c *Command) error {
+	if c.On != nil {
+		if err := c.On(p.cmd.Start); err != nil {
+			return err
+		}
+		p.pid = p.cmd.Process.Pid
+		go p.await()
+		return nil
+	}
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		restore := func() error { return nil }
-		if half { // now, or what the program starts first had all
+		if c.Half { // now, or what the program starts first had all
 			restore = halve()
 		}
 		err := p.cmd.Start()
@@ -158,10 +169,15 @@ func (p *Process) spawn(half bool) error {
 		}
 		p.pid = p.cmd.Process.Pid
 		started <- nil
-		AwaitEnd(p.pid)
-		close(p.ended)
+		p.await()
 	}()
 	return <-started
+}
+
+// await watches the program until it has ended.
+func (p *Process) await() {
+	AwaitEnd(p.pid)
+	close(p.ended)
 }
 
 // The arguments of waitid(2) that package syscall leaves out.

@@ -48,6 +48,11 @@ type Connection struct {
 
 // Dial connects to an address, which must have no placeholders. A refusal comes as an error that [Refused] knows.
 func Dial(ctx context.Context, a Address, limit time.Duration) (*Connection, error) {
+	return (*namespace)(nil).dial(ctx, a, limit)
+}
+
+// dial connects to an address in the namespace.
+func (n *namespace) dial(ctx context.Context, a Address, limit time.Duration) (*Connection, error) {
 	family, to, err := resolve(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %v: %w", a, err)
@@ -56,7 +61,7 @@ func Dial(ctx context.Context, a Address, limit time.Duration) (*Connection, err
 	if a.Network == UDP {
 		kind = unix.SOCK_DGRAM
 	}
-	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	fd, err := n.socket(family, kind|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %v: %w", a, err)
 	}

@@ -21,8 +21,8 @@ const (
 )
 
 // diagnosed returns the sockets of a protocol that are in a state, of both families of addresses.
-func diagnosed(protocol byte, state uint) (all []socket, err error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+func (n *namespace) diagnosed(protocol byte, state uint) (all []socket, err error) {
+	fd, err := n.socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}

@@ -6,5 +6,7 @@
 // it answers or not, and nobody has to wait for a time to pass. A server that somebody else has started cannot be asked;
 // for such a one [Patience] learns from the answers how long to wait.
 //
+// Servers that cannot have ports of their own can have network namespaces of their own, where that is allowed: [NamespaceAllowed].
+//
 // Nothing here knows what is said. The package needs Linux.
 package conn

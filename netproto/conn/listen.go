@@ -20,26 +20,26 @@ type socket struct {
 	inode string
 }
 
-// listeners returns the sockets of a network that listen, those of UDP that are bound.
-func listeners(n Network) (all []socket) {
-	switch n {
+// listeners returns the sockets of a kind of network that listen, those of UDP that are bound.
+func (n *namespace) listeners(kind Network) (all []socket) {
+	switch kind {
 	case Unix:
-		for _, f := range table("/proc/net/unix", nil) {
+		for _, f := range table(n.file("net/unix"), nil) {
 			if len(f) >= 8 && f[3] == "00010000" { // accepts connections
 				all = append(all, socket{path: f[7], inode: f[6]})
 			}
 		}
 		return all
 	case UDP:
-		if all, err := diagnosed(unix.IPPROTO_UDP, stateClose); err == nil {
+		if all, err := n.diagnosed(unix.IPPROTO_UDP, stateClose); err == nil {
 			return all
 		}
-		return append(bound("/proc/net/udp", "07"), bound("/proc/net/udp6", "07")...)
+		return append(bound(n.file("net/udp"), "07"), bound(n.file("net/udp6"), "07")...)
 	}
-	if all, err := diagnosed(unix.IPPROTO_TCP, stateListen); err == nil {
+	if all, err := n.diagnosed(unix.IPPROTO_TCP, stateListen); err == nil {
 		return all
 	}
-	return append(bound("/proc/net/tcp", "0A"), bound("/proc/net/tcp6", "0A")...)
+	return append(bound(n.file("net/tcp"), "0A"), bound(n.file("net/tcp6"), "0A")...)
 }
 
 // bound reads one of the kernel's tables: see proc_net(5). Those of TCP begin with the sockets that listen.
@@ -90,12 +90,12 @@ func (s socket) matches(a Address) bool {
 }
 
 // taken reports whether somebody listens at an address.
-func taken(a Address) bool {
-	return slices.ContainsFunc(listeners(a.Network), func(s socket) bool { return s.matches(a) })
+func (n *namespace) taken(a Address) bool {
+	return slices.ContainsFunc(n.listeners(a.Network), func(s socket) bool { return s.matches(a) })
 }
 
 // heldBy returns where a process listens, for a person to read.
-func heldBy(pid int) (where []string) {
+func (n *namespace) heldBy(pid int) (where []string) {
 	inodes := map[string]bool{}
 	fds, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	for _, fd := range fds {
@@ -103,14 +103,14 @@ func heldBy(pid int) (where []string) {
 			inodes[strings.Trim(strings.TrimPrefix(to, "socket:"), "[]")] = true
 		}
 	}
-	for _, n := range [...]Network{TCP, UDP, Unix} {
-		for _, s := range listeners(n) {
+	for _, kind := range [...]Network{TCP, UDP, Unix} {
+		for _, s := range n.listeners(kind) {
 			switch {
 			case !inodes[s.inode]:
-			case n == Unix:
+			case kind == Unix:
 				where = append(where, "unix:"+s.path)
 			default:
-				where = append(where, fmt.Sprintf("%v port %d", n, s.port))
+				where = append(where, fmt.Sprintf("%v port %d", kind, s.port))
 			}
 		}
 	}

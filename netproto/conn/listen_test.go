@@ -29,7 +29,7 @@ func TestDiagnosed(t *testing.T) {
 		{unix.IPPROTO_TCP, stateListen, "/proc/net/tcp", "0A", tcp.Addr().(*net.TCPAddr).Port},
 		{unix.IPPROTO_UDP, stateClose, "/proc/net/udp", "07", udp.LocalAddr().(*net.UDPAddr).Port},
 	} {
-		got, err := diagnosed(tt.protocol, tt.state)
+		got, err := (*namespace)(nil).diagnosed(tt.protocol, tt.state)
 		if err != nil {
 			t.Skip("skipped: ", err)
 		}

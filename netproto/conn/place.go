@@ -41,7 +41,11 @@ func newPlace(uid int) (p Place, err error) {
 		return p, err
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(p.Dir, uid, uid); err != nil {
+		err := os.Chown(p.Dir, uid, uid)
+		if errors.Is(err, unix.EINVAL) {
+			return p, &StartError{Reason: fmt.Sprintf("it is to run as user %d, who does not exist in this user namespace", uid), Hint: "use --user root: root is you here, or whoever has made the namespace"}
+		}
+		if err != nil {
 			return p, err
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -24,6 +26,9 @@ type Command struct {
 	User    string        // name or number of the user it runs as; "": nobody, if we are root, or else ourselves
 	Address Address       // where it will listen
 	Start   time.Duration // how long it may take until it does; 0: 10 s
+	// Namespace starts the server in a network namespace of its own, where it has the loopback interface to itself and reaches nothing
+	// else. Address has to be on the loopback interface. [NamespaceAllowed] says whether that can be done.
+	Namespace bool
 }
 
 const (
@@ -55,6 +60,7 @@ type Death struct {
 type Server struct {
 	command    Command
 	credential *syscall.Credential
+	network    *namespace // nil: ours
 	place      Place
 	address    Address
 	process    *proc.Process
@@ -74,7 +80,15 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Namespace && !c.Address.Loopback() {
+		return nil, &StartError{Reason: fmt.Sprintf("%v is not on the loopback interface, and there is no other one in a network namespace", c.Address)}
+	}
 	s := &Server{command: c, credential: credential}
+	if c.Namespace {
+		if s.network, err = newNamespace(unix.Unshare); err != nil {
+			return nil, err
+		}
+	}
 	if s.place, err = newPlace(uid); err == nil {
 		s.guardian, err = proc.Guard(proc.Kin(), s.place.Dir)
 	}
@@ -136,7 +150,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.address.Network == Stdio {
 		return s.launch()
 	}
-	if s.address.Network != Stdio && s.address.Loopback() && taken(s.address) {
+	if s.address.Loopback() && s.network.taken(s.address) {
 		return &StartError{Reason: fmt.Sprintf("another program already listens on %v", s.address), Hint: "write {port} for the port, here and in the command, and each server gets a free one"}
 	}
 	if err := s.launch(); err != nil {
@@ -164,6 +178,9 @@ func (s *Server) launch() error {
 	}
 	if c.Dir == "" {
 		c.Dir = s.place.Dir
+	}
+	if s.network != nil {
+		c.On = s.network.do
 	}
 	c.Args = withCore(c.Args)
 	p, err := proc.Start(c)
@@ -193,7 +210,7 @@ func (s *Server) ready(ctx context.Context) error {
 	deadline := time.Now().Add(limit)
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		running := s.process.Running()
-		if running && taken(s.address) {
+		if running && s.network.taken(s.address) {
 			break
 		}
 		if !running || time.Now().After(deadline) {
@@ -224,7 +241,7 @@ func (s *Server) notReady(limit time.Duration) error {
 	if s.process.Running() {
 		e.Reason = fmt.Sprintf("it runs, but nothing listens on %v after %v", s.address, limit)
 		for _, pid := range left {
-			if where := heldBy(pid); len(where) > 0 {
+			if where := s.network.heldBy(pid); len(where) > 0 {
 				e.Reason += "; it listens on " + strings.Join(where, " and ")
 				e.Hint = "let --connect and the command name the same port, for example {port}"
 				break
@@ -250,6 +267,9 @@ func (s *Server) notReady(limit time.Duration) error {
 		e.Hint = "it runs as an ordinary user, who may not run the command: let everybody into its folder and those above, move it to one such as /tmp, or use --user root"
 	case strings.Contains(strings.ToLower(e.Stderr), "permission denied"):
 		e.Hint = "it runs as an ordinary user: give it {dir} to write to, or use --user"
+	}
+	if s.network != nil && e.Hint == "" {
+		e.Hint = "it has a network namespace of its own, in which it reaches no other server: with --workers 1 it has the network of this machine"
 	}
 	return e
 }
@@ -277,7 +297,7 @@ func (s *Server) Fill(argument string) string { return s.place.fill(argument) }
 // it is an error that [Refused] knows.
 func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection, error) {
 	if s.address.Network != Stdio {
-		return Dial(ctx, s.address, limit)
+		return s.network.dial(ctx, s.address, limit)
 	}
 	if s.stdio || !s.process.Running() {
 		if err := s.Restart(ctx); err != nil {
@@ -310,6 +330,9 @@ func dup(f *os.File) (fd int, err error) {
 	})
 	return fd, errors.Join(err, controlErr)
 }
+
+// Start starts a command that is to talk to the server: it is in the same network.
+func (s *Server) Start(c *exec.Cmd) error { return s.network.do(c.Start) }
 
 // Settle waits until the server has handled what it was sent over c, which may be nil. limit is the processor time that it
 // may use for that, and how long it may let time pass.
@@ -358,41 +381,10 @@ func (s *Server) PID() int { return s.process.PID() }
 // CPU returns how much processor time the server has used.
 func (s *Server) CPU() time.Duration { return s.clock.Read() }
 
-// Usage is what a server holds.
-type Usage struct {
-	Memory uint64 // bytes of its processes that are in memory
-	Files  int    // open files of the process that was started
-}
-
-// Usage asks the kernel what the server holds: some ten microseconds for each of its processes.
-func (s *Server) Usage() (u Usage) {
-	for _, p := range s.quiet.processes {
-		u.Memory += resident(p.pid)
-	}
-	if fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.process.PID())); err == nil {
-		u.Files = len(fds)
-	}
-	return u
-}
-
-// resident is how much of a process is in memory. Where we may see it, it is what the kernel counts anew; what stat has may be
-// a hundred pages behind.
-func resident(pid int) uint64 {
-	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)); err == nil {
-		_, after, _ := strings.Cut(string(text), "\nRss:")
-		if f := strings.Fields(after); len(f) > 0 {
-			if n, err := strconv.ParseUint(f[0], 10, 64); err == nil {
-				return n << 10
-			}
-		}
-	}
-	sight, _ := proc.Look(pid)
-	return sight.RSS
-}
-
-// Close ends the server and removes its folder.
+// Close ends the server and removes its folder, and its network namespace if it has one.
 func (s *Server) Close() error {
-	err := s.stop()
+	err := errors.Join(s.stop(), s.network.close())
+	s.network = nil
 	if s.guardian != nil {
 		err = errors.Join(err, s.guardian.Close())
 	}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -59,6 +61,21 @@ func TestStartForbidden(t *testing.T) {
 	var in *StartError
 	if !errors.As(err, &in) || !strings.Contains(in.Hint, "may not run the command") && !strings.Contains(in.Hint, "has to be allowed into the folders") {
 		t.Errorf("error %v with hint %q", err, in.Hint)
+	}
+}
+
+// In a user namespace there may be nobody but root.
+func TestUserNotMapped(t *testing.T) {
+	c := exec.Command(os.Args[0], "")
+	c.Env = append(os.Environ(), serverMode+"=unmapped")
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}}
+	out, err := c.Output()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL) {
+		t.Skipf("skipped: a user namespace cannot be made: %v", err)
+	}
+	if want := "starting the server: it is to run as user 1, who does not exist in this user namespace <nil>"; err != nil || string(out) != want {
+		t.Errorf("%q, %v; want %q", out, err, want)
 	}
 }
 

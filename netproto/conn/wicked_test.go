@@ -36,6 +36,20 @@ func serve(mode, port string) {
 		os.Exit(3)
 	case "aborts":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "unmapped":
+		place, err := newPlace(1)
+		fmt.Print(err, " ", place.remove())
+		return
+	case "namespaces":
+		before, _ := os.Readlink("/proc/self/ns/net")
+		for range 10 {
+			if err := NamespaceAllowed(); err != nil {
+				panic(err)
+			}
+		}
+		after, _ := os.Readlink("/proc/self/ns/net")
+		fmt.Print(before == after)
+		return
 	case "deaf":
 		time.Sleep(time.Hour)
 	case "elsewhere":
@@ -141,15 +155,24 @@ func converse(r reader, w writer) {
 // open starts the test binary as a server.
 func open(t *testing.T, mode, address string) (*Server, error) {
 	t.Helper()
+	return openIn(t, false, mode, address)
+}
+
+// openIn starts the test binary as a server, in a network namespace of its own or not.
+func openIn(t *testing.T, namespace bool, mode, address string) (*Server, error) {
+	t.Helper()
 	a, err := ParseAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := "{port}"
-	if a.Network == Unix {
+	switch {
+	case a.Network == Unix:
 		port = "{socket}"
+	case namespace:
+		port = a.Port
 	}
-	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid())}
+	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid()), Namespace: namespace}
 	if mode == "deaf" || mode == "elsewhere" {
 		c.Start = 500 * time.Millisecond
 	}
@@ -157,10 +180,13 @@ func open(t *testing.T, mode, address string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	network := s.network
 	t.Cleanup(func() {
+		spare := network.spares()
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+		network.gone(t, spare)
 		if left := marked(s.marker()); len(left) > 0 {
 			t.Errorf("processes %v are left", left)
 		}
