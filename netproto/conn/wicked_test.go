@@ -2,11 +2,13 @@ package conn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -149,7 +151,7 @@ func open(t *testing.T, mode, address string) (*Server, error) {
 	if a.Network == Unix {
 		port = "{socket}"
 	}
-	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid())}
+	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}, Address: a, User: strconv.Itoa(os.Geteuid())}
 	if mode == "deaf" || mode == "elsewhere" {
 		c.Start = 500 * time.Millisecond
 	}
@@ -169,4 +171,19 @@ func open(t *testing.T, mode, address string) (*Server, error) {
 		}
 	})
 	return s, nil
+}
+
+// marked returns the processes that have a variable in their environment.
+func marked(assignment string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environ, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(environ, []byte(assignment)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
