@@ -30,7 +30,7 @@ int main(int n, char **v) {
 	c := exec.Command("gcc", "-O1", "-x", "c", "-", "-o", program)
 	c.Stdin = strings.NewReader(source)
 	if text, err := c.CombinedOutput(); err != nil {
-		b.Skipf("skipped: %v\n%s", err, text)
+		b.Fatalf("%v\n%s", err, text)
 	}
 	a, err := ParseAddress("127.0.0.1:{port}")
 	if err != nil {

@@ -153,7 +153,7 @@ func open(t *testing.T, mode, address string) (*Server, error) {
 	}
 	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}, Address: a, User: strconv.Itoa(os.Geteuid())}
 	if mode == "deaf" || mode == "elsewhere" {
-		c.Start = 500 * time.Millisecond
+		c.Start = 2 * time.Second
 	}
 	s, err := Open(context.Background(), c)
 	if err != nil {
