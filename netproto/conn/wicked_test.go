@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 		serve(mode, os.Args[1])
 		return
 	}
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil { // a server that ends is to end at once
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -151,7 +154,7 @@ func open(t *testing.T, mode, address string) (*Server, error) {
 	if a.Network == Unix {
 		port = "{socket}"
 	}
-	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"}, Address: a, User: strconv.Itoa(os.Geteuid())}
+	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid())}
 	if mode == "deaf" || mode == "elsewhere" {
 		c.Start = 2 * time.Second
 	}
