@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -126,21 +125,15 @@ func (c *coverage) started(pid int) {
 
 // fault returns which signal has ended a process of the server since the map was cleared, and in which functions, innermost
 // first. 0: none has, as far as the server says.
-func (c *coverage) fault() (signal syscall.Signal, stack []string) {
+func (c *coverage) fault() (signal syscall.Signal, stack triage.Stack) {
 	if c == nil || c.ours == nil {
 		return 0, nil
 	}
 	f := c.ours.Fault()
 	for _, pc := range f.Frames {
-		for _, at := range c.symbols.Address(pc) {
-			if at.InLibrary() {
-				continue
-			}
-			at.File = filepath.Base(at.File)
-			stack = append(stack, at.String())
-		}
+		stack = append(stack, c.symbols.Address(pc)...)
 	}
-	return f.Signal, stack
+	return f.Signal, stack.CutSmashed()
 }
 
 func (c *coverage) close() error { return errors.Join(c.ours.Close(), c.theirs.Close()) }

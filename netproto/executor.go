@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -27,6 +28,7 @@ type executor struct {
 	datagrams bool
 	server    *conn.Server // nil: it is not ours
 	coverage  *coverage    // nil: the server does not count
+	symbols   triage.Symbols
 	session   *dialogue.Session
 	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
 	quarantines bool
@@ -195,9 +197,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	if t.cut || t.refused {
 		o.Exit = teasel.ExitRejected
 	}
-	if len(v.Output) > 0 && v.Fault < judge.FaultDeath && judge.ReadReport(string(v.Output)) == nil {
-		v.Output = nil // it logs
-	}
+	e.readOutput(v)
 	switch {
 	case v.Fault == judge.FaultDeath:
 		o.Exit = teasel.ExitCrash
@@ -219,26 +219,6 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 		return e.hangUp()
 	}
 	return nil
-}
-
-// noteSignal takes in what is known of a signal that has ended one of the server's processes. Of one that it had forked the
-// server goes on as if nothing were: only what the process itself has noted tells of it, or the image of its memory.
-func (e *executor) noteSignal(t *talk) {
-	v := &e.evidence
-	signal, stack := e.coverage.fault()
-	if signal == 0 && e.server != nil && v.Fault < judge.FaultDeath {
-		signal, stack = e.server.Fallen()
-	}
-	switch {
-	case signal == 0 || v.Fault == judge.FaultDeath && v.Signal == 0:
-		return
-	case v.Fault < judge.FaultDeath:
-		t.blame(judge.FaultDeath, "")
-		v.Signal, v.Forked = signal, true
-	}
-	if len(stack) > 0 {
-		v.Stack = stack
-	}
 }
 
 // hangUp closes the connection, if there is one.

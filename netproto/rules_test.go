@@ -30,11 +30,11 @@ func TestEveryRule(t *testing.T) {
 	build("undefined clean", "-DCLEAN", "-fsanitize=undefined")
 	seen := map[string]bool{}
 	for _, tt := range []struct{ word, build, rule, fault string }{
-		{"overflow", "address", judge.RuleMemoryError, "overflow rules.c:30 < misbehave < main"},
-		{"segv", "plain", judge.RuleCrash, "misbehave < main"},
+		{"overflow", "address", judge.RuleMemoryError, "overflow:30 < misbehave < main"},
+		{"segv", "plain", judge.RuleCrash, "misbehave:36 < main"},
 		{"assert", "plain", judge.RulePanic, "planted: testdata/planted/rules.c:0: int misbehave(int, const char *): Assertion `!\"reached\"' failed."},
 		{"exit", "plain", judge.RuleExit, ""},
-		{"undefined", "undefined", judge.RuleReport, "misbehave rules.c:42 < main"},
+		{"undefined", "undefined", judge.RuleReport, "misbehave:42 < main"},
 		{"spin", "plain", judge.RuleHang, ""},
 		{"stuck", "plain", judge.RuleStuck, ""},
 		{"close", "plain", judge.RuleClosed, ""},
@@ -74,6 +74,13 @@ func TestEveryRule(t *testing.T) {
 			}
 		})
 	}
+	t.Run("without symbolizer", func(t *testing.T) {
+		e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{compiled["address"], "{port}", "{dir}"}, Env: []string{"ASAN_OPTIONS=symbolize=0"}})
+		fs, _, err := teasel.Replay(context.Background(), e, Detectors(), dialogue.Raw([]byte("overflow\n")))
+		if err != nil || len(fs) != 1 || fs[0].Rule != judge.RuleMemoryError || fs[0].Fault != "overflow:30 < misbehave < main" {
+			t.Errorf("findings %+v, %v", fs, err)
+		}
+	})
 	for _, r := range Rules() {
 		if !seen[r.ID] {
 			t.Errorf("nothing shows rule %s", r.ID)

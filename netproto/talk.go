@@ -244,7 +244,8 @@ func (t *talk) heed(state conn.State) error {
 		d := t.e.server.Death()
 		t.e.evidence.Signal, t.e.evidence.Status = d.Signal, d.Code
 		if d.Signal != 0 {
-			t.e.evidence.Stack = t.e.server.Stack()
+			_, stack := t.e.imaged(t.e.server.Cores())
+			t.e.evidence.Stack, t.e.evidence.Guessed = stack, true
 		}
 		t.blame(judge.FaultDeath, "")
 	case conn.Spinning:

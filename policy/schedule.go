@@ -3,8 +3,6 @@
 package policy
 
 import (
-	"slices"
-
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/fenwick"
 )
@@ -24,10 +22,9 @@ type byState struct {
 	at     map[teasel.Feature]int
 	weight fenwick.Weights // by index in states
 	picked []uint64
-	member [][]teasel.ID
+	member []turns             // of each state
 	of     map[teasel.ID][]int // the states that a testcase reaches
-	turns  map[teasel.ID]uint64
-	due    []teasel.ID // scratch
+	had    map[teasel.ID]uint64
 }
 
 // stateless is the place in states of what reaches none.
@@ -35,10 +32,11 @@ const stateless = 0
 
 // NewStateScheduler returns a scheduler that draws a [teasel.State] feature first, rarely picked ones more often, and
 // then a testcase that reaches it; Focus names the state. Testcases that reach none have their turn as those of one more
-// state do, without a Focus and by [teasel.NewScheduler], which does it alone while there are no states.
+// state do, without a Focus and by [teasel.NewScheduler], which does it alone while there are no states. A pick, and adding or
+// removing a testcase, take time proportional to the states that it reaches and to the logarithm of the testcases in them.
 func NewStateScheduler() teasel.Scheduler {
-	return &byState{all: teasel.NewScheduler(), states: []teasel.Feature{0}, picked: []uint64{0}, member: [][]teasel.ID{nil},
-		at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}, turns: map[teasel.ID]uint64{}}
+	return &byState{all: teasel.NewScheduler(), states: []teasel.Feature{0}, picked: []uint64{0}, member: make([]turns, 1),
+		at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}, had: map[teasel.ID]uint64{}}
 }
 
 func (s *byState) Add(r teasel.Rating) {
@@ -50,12 +48,11 @@ func (s *byState) Add(r teasel.Rating) {
 		if !known {
 			at = len(s.states)
 			s.at[f] = at
-			s.states, s.picked, s.member = append(s.states, f), append(s.picked, 0), append(s.member, nil)
+			s.states, s.picked, s.member = append(s.states, f), append(s.picked, 0), append(s.member, turns{})
 		}
-		if m := s.member[at]; len(m) > 0 && m[len(m)-1] == r.ID {
-			continue // reached twice
+		if !s.member[at].has(r.ID) { // or it is reached twice
+			s.join(r.ID, at)
 		}
-		s.join(r.ID, at)
 	}
 	if len(s.of[r.ID]) == 0 {
 		s.all.Add(r)
@@ -63,21 +60,21 @@ func (s *byState) Add(r teasel.Rating) {
 	}
 	for _, at := range s.of[r.ID] { // for which of them a resumed campaign had picked it is not known
 		s.picked[at] += r.Picked / uint64(len(s.of[r.ID]))
+		s.member[at].set(r.ID, s.had[r.ID])
 		s.weigh(at)
 	}
 }
 
 func (s *byState) join(id teasel.ID, at int) {
-	if m := s.member[at]; len(m) > 0 { // it need not catch up with them
-		s.turns[id] = max(s.turns[id], s.fewest(m))
-	}
-	s.member[at] = append(s.member[at], id)
+	fewest, _ := s.member[at].fewest()
+	s.had[id] = max(s.had[id], fewest) // it need not catch up with the others
+	s.member[at].add(id, s.had[id])
 	s.of[id] = append(s.of[id], at)
 }
 
 func (s *byState) weigh(at int) {
 	w := uint64(0)
-	if len(s.member[at]) > 0 {
+	if s.member[at].len() > 0 {
 		w = max(stateUnit/(1+s.picked[at]), 1)
 	}
 	s.weight.Set(at, w)
@@ -88,13 +85,11 @@ func (s *byState) Remove(id teasel.ID) {
 		if at == stateless {
 			s.all.Remove(id)
 		}
-		if i := slices.Index(s.member[at], id); i >= 0 {
-			s.member[at] = slices.Delete(s.member[at], i, i+1)
-		}
+		s.member[at].remove(id)
 		s.weigh(at)
 	}
 	delete(s.of, id)
-	delete(s.turns, id)
+	delete(s.had, id)
 }
 
 // Done implements [teasel.Scheduler].
@@ -109,7 +104,7 @@ func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
 		return teasel.Pick{}, false
 	}
 	at := stateless
-	if len(s.member[stateless]) < len(s.of) {
+	if s.member[stateless].len() < len(s.of) {
 		at, _ = s.weight.Draw(r)
 	}
 	s.picked[at]++
@@ -117,30 +112,20 @@ func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	if at == stateless {
 		return s.all.Next(r)
 	}
-	id := s.turn(r, s.member[at])
-	s.turns[id]++
+	id := s.turn(r, at)
+	s.had[id]++
+	for _, other := range s.of[id] {
+		s.member[other].set(id, s.had[id])
+	}
 	return teasel.Pick{ID: id, Focus: s.states[at], Energy: 1}, true
 }
 
 // turn returns which testcase of a state is next.
-func (s *byState) turn(r *teasel.Rand, all []teasel.ID) teasel.ID {
-	fewest := s.fewest(all)
-	s.due = s.due[:0]
-	for _, id := range all {
-		if s.turns[id] == fewest {
-			s.due = append(s.due, id)
-		}
-	}
+func (s *byState) turn(r *teasel.Rand, at int) teasel.ID {
+	m := &s.member[at]
+	_, due := m.fewest()
 	if r.IntN(2) == 0 {
-		return s.due[len(s.due)-1]
+		return m.due(due - 1)
 	}
-	return s.due[r.IntN(len(s.due))]
-}
-
-func (s *byState) fewest(all []teasel.ID) uint64 {
-	n := s.turns[all[0]]
-	for _, id := range all[1:] {
-		n = min(n, s.turns[id])
-	}
-	return n
+	return m.due(r.IntN(due))
 }

@@ -39,7 +39,7 @@ func affinity(pid int) (cpus []int, err error) {
 // BoundCPUs returns the processors that some process is bound to, and to no other. The kernel's own threads, which have
 // no memory, do not count. So does AFL++ (bind_to_free_cpu in src/afl-fuzz-init.c).
 func BoundCPUs() (map[int]bool, error) {
-	all, err := census(0)
+	all, err := census(nil)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what others are bound to: %w", err)
 	}

@@ -97,7 +97,7 @@ func KillAll(pid int, marker string) error { return (&Process{pid: pid, marker: 
 // KillStrays kills what belongs to the session of a process, or has the marker, and no longer descends from it: what a
 // run has left behind. It returns how many there were.
 func KillStrays(pid int, marker string) (count int) {
-	all, err := census(0)
+	all, err := census(nil)
 	if err != nil {
 		return 0
 	}
@@ -113,7 +113,7 @@ func KillStrays(pid int, marker string) (count int) {
 	p, self := Process{pid: pid, marker: marker}, os.Getpid()
 	for i := range all {
 		r := &all[i]
-		if r.dead() || r.pid == self || family[r.pid] || r.session != pid && !p.marked(r.pid) {
+		if r.dead() || r.pid == self || family[r.pid] || r.session != pid && p.mark(r.pid) != marked {
 			continue
 		}
 		if syscall.Kill(r.pid, syscall.SIGKILL) == nil {

@@ -44,7 +44,7 @@ func texts(b []byte) []string {
 
 // Children returns the processes that a process has started, dead ones left out.
 func Children(pid int) ([]int, error) {
-	all, err := census(0)
+	all, err := census(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 // the processor, or that is stuck in the kernel.
 const killTime = 30 * time.Second
 
+// loadTime is how long the kernel may take to load a program, while the environment of the process cannot be read.
+const loadTime = time.Second
+
 // killAll kills the group, the session, the descendants and whatever carries the marker, until nothing is left.
 func (p *Process) killAll() error {
 	// Descendants are looked for while they still have their parents.
@@ -19,31 +22,63 @@ func (p *Process) killAll() error {
 	for _, r := range p.relatives() {
 		known[r.pid] = r.began
 	}
-	deadline := time.Now().Add(killTime)
+	syscall.Kill(-p.pid, syscall.SIGKILL)
+	began := time.Now()
+	p.awaitEnd(killTime)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		syscall.Kill(-p.pid, syscall.SIGKILL)
-		left, err := p.left(known)
+		left, loading, err := p.left(known)
 		if err != nil {
 			return fmt.Errorf("looking for what the program has started: %w", err)
 		}
-		if len(left) == 0 {
+		if len(left) == 0 && (!loading || time.Since(began) > loadTime) {
 			return nil
 		}
 		for _, pid := range left {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if time.Now().After(deadline) {
+		if time.Since(began) > killTime {
 			return fmt.Errorf("processes %v do not die", left)
+		}
+		time.Sleep(pause)
+		syscall.Kill(-p.pid, syscall.SIGKILL)
+	}
+}
+
+// Living returns the numbers of the processes that killing the program ends: itself, and what it has started, that live.
+func (p *Process) Living() []int {
+	known := map[int]uint64{}
+	for _, r := range p.relatives() {
+		known[r.pid] = r.began
+	}
+	began := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		pids, loading, err := p.left(known)
+		if err != nil || !loading || time.Since(began) > loadTime {
+			return pids
 		}
 		time.Sleep(pause)
 	}
 }
 
-// left returns the numbers of the processes that are still to be killed.
-func (p *Process) left(known map[int]uint64) (pids []int, err error) {
-	all, err := census(0)
+// awaitEnd waits until the program that was killed has ended, but no longer than limit.
+func (p *Process) awaitEnd(limit time.Duration) {
+	if p.ended == nil { // somebody else waits for it
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+	case <-timer.C:
+	}
+}
+
+// left returns the numbers of the processes that are there of those to be killed. loading says that another one may come to be of them: its
+// environment cannot be read yet.
+func (p *Process) left(known map[int]uint64) (pids []int, loading bool, err error) {
+	all, err := census(p.older)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	self := os.Getpid()
 	for i := range all {
@@ -52,19 +87,35 @@ func (p *Process) left(known map[int]uint64) (pids []int, err error) {
 			continue
 		}
 		began, ok := known[r.pid]
-		if r.session == p.pid || ok && began == r.began || p.marked(r.pid) {
+		ours := r.session == p.pid || ok && began == r.began
+		if !ours {
+			m := p.mark(r.pid)
+			ours, loading = m == marked, loading || m == unmarked && r.loading
+		}
+		if ours {
 			known[r.pid] = r.began
 			pids = append(pids, r.pid)
 		}
 	}
-	return pids, nil
+	return pids, loading, nil
 }
 
-// marked reports whether the process has our marker in its environment.
-func (p *Process) marked(pid int) bool {
+// mark says whether a process has our marker in its environment.
+type mark uint8
+
+const (
+	unmarked mark = iota
+	marked
+	unreadable // gone, or somebody else's, whom we could not kill either
+)
+
+func (p *Process) mark(pid int) mark {
 	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return false // gone, or somebody else's, whom we could not kill either
+	switch {
+	case err != nil:
+		return unreadable
+	case bytes.Contains(environ, []byte(p.marker)):
+		return marked
 	}
-	return bytes.Contains(environ, []byte(p.marker))
+	return unmarked
 }

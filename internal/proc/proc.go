@@ -46,6 +46,7 @@ type Process struct {
 	cmd     *exec.Cmd
 	pid     int
 	marker  string
+	older   roster // what was there before it was started, and is nothing of its own; nil: unknown
 	tail    *tail
 	stderr  *os.File
 	ended   chan struct{} // the program has ended; it is not reaped, so that its number is still its own
@@ -86,6 +87,7 @@ func Start(c Command) (*Process, error) {
 		ended:   make(chan struct{}),
 		drained: make(chan struct{}),
 	}
+	p.older, _ = newRoster() // without it, all processes are looked at
 	var theirs []*os.File
 	fail := func(err error) (*Process, error) {
 		for _, f := range append(theirs, p.Stdin, p.Stdout, p.stderr) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 type relative struct {
 	pid, ppid, session int
 	state              byte
+	loading            bool   // it has no environment yet: the kernel is loading a program into it, or we may not know
 	began              uint64 // in clock ticks since the machine started: tells a number's holders apart
 	rss                uint64 // bytes
 }
@@ -23,24 +25,16 @@ type relative struct {
 // dead reports whether there is nothing left but an entry which its parent has not looked at.
 func (r *relative) dead() bool { return r.state == 'Z' || r.state == 'X' }
 
-// census returns all processes there are, from a number on.
-func census(from int) ([]relative, error) {
-	dir, err := os.Open("/proc")
+// census returns all processes there are, by number, but for those that are in the roster already; nil: none is.
+func census(older roster) ([]relative, error) {
+	now, err := newRoster()
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
+	maps.DeleteFunc(now, func(pid int, inode uint64) bool { return older[pid] == inode })
 	var all []relative
 	var buf [1024]byte
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid < from {
-			continue
-		}
+	for _, pid := range slices.Sorted(maps.Keys(now)) {
 		if r, ok := look(pid, buf[:]); ok {
 			all = append(all, r)
 		}
@@ -67,8 +61,13 @@ func look(pid int, buf []byte) (r relative, ok bool) {
 		n, _ := strconv.ParseUint(string(f[i]), 10, 64)
 		return n
 	}
+	const (
+		kernelThread = 0x00200000 // among the flags
+		flags, end   = 6, 48      // where they are, and the end of the environment
+	)
 	return relative{
-		pid: pid, state: f[0][0], ppid: int(number(1)), session: int(number(3)),
+		loading: len(f) > end && number(end) == 0 && number(flags)&kernelThread == 0,
+		pid:     pid, state: f[0][0], ppid: int(number(1)), session: int(number(3)),
 		began: number(19), rss: number(21) * uint64(os.Getpagesize()),
 	}, true
 }
@@ -80,18 +79,6 @@ func ChildCount(pid int) int {
 	id := strconv.Itoa(pid)
 	b, _ := readInto("/proc/"+id+"/task/"+id+"/children", buf[:])
 	return bytes.Count(b, []byte(" "))
-}
-
-// lastPID returns the number that a process was given last, 0 if that is unknown: see proc_loadavg(5).
-func lastPID() int {
-	var buf [128]byte
-	b, _ := readInto("/proc/loadavg", buf[:])
-	f := bytes.Fields(b)
-	if len(f) < 5 {
-		return 0
-	}
-	pid, _ := strconv.Atoi(string(f[4]))
-	return pid
 }
 
 func readInto(name string, buf []byte) ([]byte, bool) {
@@ -108,10 +95,8 @@ func readInto(name string, buf []byte) ([]byte, bool) {
 }
 
 // relatives returns the members of the program's session and its descendants, the program included.
-func (p *Process) relatives() []relative { return p.relativesFrom(0) }
-
-func (p *Process) relativesFrom(pid int) []relative {
-	all, err := census(pid)
+func (p *Process) relatives() []relative {
+	all, err := census(p.older)
 	if err != nil {
 		return nil
 	}
@@ -178,14 +163,9 @@ func processorTime(pid int) (time.Duration, bool) {
 }
 
 // Threads returns how many threads the program and its descendants have, and how many of them are running, wait for a disk
-// or would run if there were a processor for them: a hang with none is a silent one. It is asked often, and a machine may have
-// many processes: those with lower numbers than the program are looked at only while numbers have begun again since.
+// or would run if there were a processor for them: a hang with none is a silent one.
 func (p *Process) Threads() (running, all int) {
-	from := p.pid
-	if lastPID() < from {
-		from = 0
-	}
-	for _, r := range p.relativesFrom(from) {
+	for _, r := range p.relatives() {
 		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", r.pid))
 		if err != nil {
 			continue

@@ -23,6 +23,7 @@ const (
 	Trap           Fault = "trap"
 	Abort          Fault = "abort"
 	Panic          Fault = "panic"
+	Exception      Fault = "exception" // of Python's
 	OutOfMemory    Fault = "out-of-memory"
 	DataRace       Fault = "data-race"
 	LockOrder      Fault = "lock-order-inversion"

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Report is what is known of the end of a program. Its zero value knows nothing. [Reader.Refine] and [Report.RustPanic] add
-// what the program has written.
+// Report is what is known of the end of a program. Its zero value knows nothing. [Reader.Refine], [Report.RustPanic],
+// [Report.GoCrash] and [Report.Traceback] add what the program has written.
 type Report struct {
 	Fault   Fault
 	Message string // one line of the sanitizer or the language's library; "": none
@@ -42,7 +42,7 @@ func (r *Report) Key() string {
 		}
 		name := f.name()
 		switch {
-		case f.Function == "":
+		case f.Function == "" && f.File == "":
 		case r.Fault == Hang: // the line, and how deep a recursion was, are chance
 			if len(parts) > 0 && parts[len(parts)-1] == name {
 				continue

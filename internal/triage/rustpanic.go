@@ -18,15 +18,15 @@ var (
 	panicLineOld = regexp.MustCompile(`(?ms)^thread [^\n]* panicked at '(.*?)', ([^\n']+):(\d+):(\d+)$`)
 )
 
-// RustPanic reads what a thread of Rust wrote when it panicked into r, if that is why the program has called abort. The
-// place that the panic names is more exact than the stack: compilers join the calls that panic at the end of a function.
+// RustPanic reads what a thread of Rust wrote when it panicked into r, if that may be why the program has called abort or
+// exit, or if it is not known to have ended. False: there is no panic, and r keeps its fault. The place that the panic names is more exact than the stack: compilers join the calls that panic at the end of a function.
 // The frames of Rust's library, which are the same for all panics, are cut off, as they are of an allocation that failed.
-func (r *Report) RustPanic(text string) {
+func (r *Report) RustPanic(text string) bool {
 	if r.Fault == OutOfMemory {
 		r.Stack.cutLibrary()
 	}
-	if r.Fault != Abort || !strings.Contains(text, " panicked at ") { // the patterns take longer to say so
-		return
+	if r.Fault != Abort && r.Fault != Exit && r.Fault != "" || !strings.Contains(text, " panicked at ") { // the patterns take longer to say so
+		return false
 	}
 	var message, file, line, column string
 	if all := panicLine.FindAllStringSubmatch(text, -1); all != nil {
@@ -36,11 +36,11 @@ func (r *Report) RustPanic(text string) {
 		m := all[len(all)-1]
 		message, file, line, column = m[1], m[2], m[3], m[4]
 	} else {
-		return
+		return false
 	}
 	r.Fault = Panic
 	r.Message, _, _ = strings.Cut(message, "\n")
-	at := Frame{Function: "?", File: file}
+	at := Frame{File: file}
 	at.Line, _ = strconv.Atoi(line)
 	at.Column, _ = strconv.Atoi(column)
 	top := r.Stack.cutLibrary()
@@ -49,6 +49,7 @@ func (r *Report) RustPanic(text string) {
 	} else if top.File == file || strings.HasSuffix(top.File, "/"+file) {
 		top.Line, top.Column = at.Line, at.Column
 	}
+	return true
 }
 
 // cutLibrary cuts the innermost frames off that are a library's and returns the frame that called it. nil: all frames are,

@@ -20,7 +20,7 @@ func TestRustPanic(t *testing.T) {
 		{"old", "thread '<unnamed>' panicked at 'it's\nmore', src/lib.rs:3:5\nnote: run\n", append(machinery, user), Panic, "it's", "a::parse:3:5"},
 		{"elsewhere", "thread 'a b' panicked at other/src/main.rs:3:5:\nboom\n", append(machinery, user), Panic, "boom", "a::parse:1"},
 		{"caught before", "thread 'x' panicked at src/lib.rs:9:9:\none\nthread 'y' panicked at src/lib.rs:3:5:\ntwo\n", append(machinery, user), Panic, "two", "a::parse:3:5"},
-		{"no stack", "thread 'main' panicked at src/lib.rs:3:5:\nboom\n", machinery, Panic, "boom", "?:3:5"},
+		{"no stack", "thread 'main' panicked at src/lib.rs:3:5:\nboom\n", machinery, Panic, "boom", "src/lib.rs:3:5"},
 		{"allocation", "memory allocation of 77 bytes failed\n", append(machinery, user), OutOfMemory, "memory allocation of 77 bytes failed", "a::parse:1"},
 		{"overflow", "\nthread 'main' has overflowed its stack\nfatal runtime error: stack overflow\n", nil, Recursion, "thread 'main' has overflowed its stack", ""},
 		{"none", "they panicked at 5:3:2: all\n", append(machinery, user), Abort, "", "a::parse:1"},

@@ -61,16 +61,16 @@ const NullPage = 1 << 16
 // or libFuzzer into r, where it knows better than what r says already. stderr is what the program wrote besides, which may
 // be the same. False: there is no such report in the text, and r stays as it is.
 func (x Reader) Refine(r *Report, text, stderr string) bool {
-	if m := findWith(runtimeError, text, ": runtime error: "); m != nil {
+	if m := findWith(runtimeError, text, ": runtime error: "); m != nil && !r.later(text[m[1]:]) {
 		r.Fault, r.Message, r.Access = Undefined, text[m[6]:m[7]], ""
 		r.Stack = x.stack(text[m[1]:])
 		if len(r.Stack) == 0 {
 			line, _ := strconv.Atoi(text[m[4]:m[5]])
-			r.Stack = Stack{{Function: "?", File: text[m[2]:m[3]], Line: line}}
+			r.Stack = Stack{{File: text[m[2]:m[3]], Line: line}}
 		}
 		return true
 	}
-	m := headline.FindStringSubmatchIndex(text)
+	m := findWith(headline, text, "Sanitizer", "libFuzzer")
 	if m == nil {
 		return false
 	}
@@ -99,6 +99,15 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 		r.Message = r.Message[:i]
 	}
 	return true
+}
+
+// later reports whether a text, which is behind a report of undefined behaviour, says what has ended the program: after that
+// report it may have gone on.
+func (r *Report) later(text string) bool {
+	if m := headline.FindStringSubmatch(text); m != nil {
+		return !strings.HasPrefix(m[2], "ABRT") && !strings.HasPrefix(m[2], "deadly signal") // which may come of the report
+	}
+	return r.Message != "" && strings.Contains(text, r.Message)
 }
 
 // Reported reports whether there is a report that [Reader.Refine] reads.

@@ -1,6 +1,9 @@
 package triage
 
-import "testing"
+import (
+	"syscall"
+	"testing"
+)
 
 // What sanitizers say is read with symbols and without, in the forms of several versions.
 func TestReports(t *testing.T) {
@@ -36,7 +39,7 @@ func TestReports(t *testing.T) {
 		{"WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=7)\n  Cycle in lock order graph: M1 => M2 => M1\n\n" +
 			"  Mutex M2 acquired here while holding mutex M1 in main thread:\n    #0 0x4 in pthread_mutex_lock (/tmp/a+0x4)\n    #1 0x4 in put a.c:9:1\n", LockOrder, "", "put:9"},
 		{"a.out: a.c:9: put: Assertion `n' failed.\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", Abort, "", "put:9"},
-		{"/my code/a b.c:3:5: runtime error: division by zero\n", Undefined, "", "?:3"},
+		{"/my code/a b.c:3:5: runtime error: division by zero\n", Undefined, "", "/my code/a b.c:3"},
 		{"==7==ERROR: AddressSanitizer: strcpy-param-overlap: memory ranges [0x1,0x4) and [0x2, 0x5) overlap\n    #0 0x1 in strcpy (/tmp/a+0x1)\n" +
 			"    #1 0x2 in P::put(int, char const*) /my code/a b.c:9:1\n    #2 0x3  (/my code/a+0x3)\n", Undefined, "", "P::put:9 < at"},
 		{"==7==ERROR: AddressSanitizer: new-delete-type-mismatch on 0x60 in thread T0:\n  object passed to delete has wrong type:\n    #0 0x1 in operator delete(void*, unsigned long) (/tmp/a+0x1)\n    #1 0x2 in drop a.cc:9:1\n",
@@ -48,6 +51,11 @@ func TestReports(t *testing.T) {
 			InvalidAccess, "write", "put:9"},
 		{"malloc(): corrupted top size\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", HeapOverflow, "", "put"},
 		{"==7== ERROR: libFuzzer: deadly signal\n    #0 0x1 in raise (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", Signal, "", "put:9"},
+		{"a.c:3:5: runtime error: division by zero\n    #0 0x1 in get /src/a.c:3:5\n\n==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60 at pc 0x1\nREAD of size 1\n    #0 0x2 in put /src/a.c:9:1\n",
+			HeapOverflow, "read", "put:9"}, // it went on in between
+		{"a.c:3:5: runtime error: division by zero\n    #0 0x1 in get /src/a.c:3:5\n\n==7==ERROR: AddressSanitizer: ABRT on unknown address 0x60 (pc 0x1)\n    #0 0x2 in abort /src/a.c:9:1\n",
+			Undefined, "", "get:3"},
+		{"==7==ERROR: AddressSanitizer: unknown-crash on address 0x1\n    #0 0x1 in main /src/a.c:9:1\n    #1 0x2 in _start (/tmp/a+0x2)\n", InvalidAccess, "", "main:9"},
 		{"nothing of the kind\n", InvalidAccess, "", ""},
 	} {
 		r := &Report{Fault: InvalidAccess}
@@ -66,6 +74,18 @@ func TestFunctionNames(t *testing.T) {
 	} {
 		if got := withoutParameters(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A failed assertion ends a program that has gone on after a report of undefined behaviour, and not the other way round.
+func TestUndefinedThenAssertion(t *testing.T) {
+	const undefined, assertion = "a.c:3:5: runtime error: division by zero\n    #0 0x1 in get /src/a.c:3:5\n", "a: a.c:9: put: Assertion `n' failed.\n"
+	for text, want := range map[string]Fault{undefined + assertion: Abort, assertion + undefined: Undefined, undefined: Undefined} {
+		r := &Report{Fault: OfSignal(syscall.SIGABRT, text), Message: AbortMessage(text)}
+		Reader{}.Refine(r, text, text)
+		if r.Fault != want {
+			t.Errorf("%q was read as %s, want %s", text, r.Fault, want)
 		}
 	}
 }

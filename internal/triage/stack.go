@@ -27,16 +27,21 @@ func (f Frame) String() string {
 	switch {
 	case f.File == "":
 		return name
+	case f.Function == "":
+		return name + ":" + f.position()
 	case f.Line == 0: // as where the compiler has merged calls of several lines
 		return name + " " + f.File
 	}
 	return fmt.Sprintf("%s %s:%s", name, f.File, f.position())
 }
 
-// name returns the function, or the address where that is unknown.
+// name returns the function or, where that is unknown, the file or the address.
 func (f Frame) name() string {
-	if f.Function != "" {
+	switch {
+	case f.Function != "":
 		return f.Function
+	case f.File != "":
+		return f.File
 	}
 	return fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.Offset)
 }
@@ -62,7 +67,8 @@ var (
 	libraryFunctions = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
 		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
 		"operator new": true, "operator delete[]": true, "operator new[]": true, "abort": true, "raise": true, "gsignal": true,
-		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true}
+		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true,
+		"_start": true, "start_thread": true, "clone": true, "clone3": true}
 )
 
 // InLibrary reports whether the function belongs to a language's library, a sanitizer or a fuzzer's runtime, or nothing is
@@ -71,6 +77,8 @@ func (f Frame) InLibrary() bool {
 	switch path.Ext(f.File) {
 	case ".go":
 		return inGoLibrary(f.Function)
+	case ".py":
+		return pythonLibrary.MatchString(f.File) && !pythonPackage.MatchString(f.File)
 	case ".s":
 		if strings.HasPrefix(f.Function, "runtime.") {
 			return true
@@ -87,12 +95,15 @@ func (f Frame) InLibrary() bool {
 			return true
 		}
 	}
+	if strings.HasPrefix(f.File, "<frozen ") { // of Python's
+		return true
+	}
 	for _, s := range rustCrates {
 		if f.File == "" && strings.HasPrefix(f.Function, s) {
 			return true
 		}
 	}
-	return libraryFunctions[f.Function] || rustSource.MatchString(f.File) || f.Module == "" && f.Function == ""
+	return libraryFunctions[f.Function] || rustSource.MatchString(f.File) || f.Module == "" && f.Function == "" && f.File == ""
 }
 
 // Stack is the functions that were active, the innermost first.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 // The image of its memory says in which functions a server without a sanitizer has died, of what it did itself and of abort,
@@ -60,7 +62,18 @@ int main(int n, char **v) {
 		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
-		if got := s.Stack(); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+		var symbols triage.Symbols
+		var got []string
+		for _, path := range s.Cores() {
+			signal, stack, err := symbols.Core(path)
+			if err != nil || signal != s.Death().Signal {
+				t.Errorf("%q: %v by %v, %v", message, signal, s.Death(), err)
+			}
+			for _, f := range stack {
+				got = append(got, f.Function)
+			}
+		}
+		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
 			t.Errorf("%q: the stack is %q, want %q first; %+v", message, got, want, s.Death())
 		}
 		if err := link.Close(); err != nil {

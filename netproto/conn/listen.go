@@ -117,18 +117,3 @@ func (n *namespace) heldBy(pid int) (where []string) {
 	slices.Sort(where)
 	return slices.Compact(where)
 }
-
-// marked returns the processes that have a variable in their environment.
-func marked(assignment string) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		environ, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(environ, []byte(assignment)) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}

@@ -228,6 +228,7 @@ func (s *Server) ready(ctx context.Context) error {
 	case err != nil:
 		return err
 	case state == Ended:
+		s.process.Stop(limit) // all its threads have ended: that it has will be known soon
 		return s.notReady(limit)
 	}
 	return nil
@@ -237,7 +238,7 @@ func (s *Server) ready(ctx context.Context) error {
 func (s *Server) notReady(limit time.Duration) error {
 	text, _ := s.process.Stderr(0)
 	e := &StartError{Stderr: tailOf(string(text))}
-	left := marked(s.marker())
+	left := s.process.Living()
 	if s.process.Running() {
 		e.Reason = fmt.Sprintf("it runs, but nothing listens on %v after %v", s.address, limit)
 		for _, pid := range left {

@@ -2,11 +2,13 @@ package conn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,6 +26,9 @@ func TestMain(m *testing.M) {
 	if mode := os.Getenv(serverMode); mode != "" {
 		serve(mode, os.Args[1])
 		return
+	}
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil { // a server that ends is to end at once
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -53,8 +58,7 @@ func serve(mode, port string) {
 	case "deaf":
 		time.Sleep(time.Hour)
 	case "elsewhere":
-		n, _ := strconv.Atoi(port)
-		port = strconv.Itoa(n + 1)
+		port = "0" // any that is free: the next one is that of another server
 	case "daemon":
 		c := exec.Command(os.Args[0], port)
 		c.Env = append(os.Environ(), serverMode+"=lines")
@@ -174,7 +178,7 @@ func openIn(t *testing.T, namespace bool, mode, address string) (*Server, error)
 	}
 	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid()), Namespace: namespace}
 	if mode == "deaf" || mode == "elsewhere" {
-		c.Start = 500 * time.Millisecond
+		c.Start = 2 * time.Second
 	}
 	s, err := Open(context.Background(), c)
 	if err != nil {
@@ -195,4 +199,19 @@ func openIn(t *testing.T, namespace bool, mode, address string) (*Server, error)
 		}
 	})
 	return s, nil
+}
+
+// marked returns the processes that have a variable in their environment.
+func marked(assignment string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environ, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(environ, []byte(assignment)) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 // Fault is what the executor saw go wrong, as far as it can tell without reading what the server has written.
@@ -34,12 +36,27 @@ type Evidence struct {
 	Signal  syscall.Signal // that ended the server; 0: none
 	Status  int            // its exit status
 	Forked  bool           // it was a process that the server has forked, and the server goes on
-	Stack   []string       // functions in which the server was when a signal ended it, innermost first; none: unknown
+	Stack   []Frame        // functions in which the server was when a signal ended it, innermost first; none: unknown
+	Guessed bool           // Stack is what an image of its memory looks like
 	Output  []byte         // what the server has written to standard output and standard error since the dialogue began
 	Text    string         // what else there is to say, in one sentence without a full stop
 	Key     string         // tells faults of one kind apart, for example the name of a response
 	Talk    []Turn
 }
+
+// Frame is one function of a stack, inlined ones included.
+type Frame struct {
+	Function    string // "": unknown
+	File        string // "": unknown
+	Line        int    // 0: unknown
+	Column      int    // as a report says it; 0: unknown
+	Module      string // program or library
+	Offset      uint64 // address in it
+	DebugColumn int    // of the debug information, which tells calls on one line apart; 0: unknown
+}
+
+// String returns the frame on one line.
+func (f Frame) String() string { return triage.Frame(f).String() }
 
 // Turn is one message and what the server has answered to it.
 type Turn struct {

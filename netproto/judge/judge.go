@@ -29,23 +29,8 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 
 var _ teasel.Detector = teasel.DetectorFunc(Detect)
 
-// report is what the server says of its fault, or else what the image of its memory does; nil: nothing.
-func (e *Evidence) report() (r *Report) {
-	if len(e.Output) > 0 {
-		r = ReadReport(string(e.Output))
-	}
-	switch {
-	case len(e.Stack) == 0:
-	case r == nil:
-		r = &Report{Rule: RuleCrash, Stack: e.Stack}
-	case len(r.Stack) == 0:
-		r.Stack = e.Stack
-	}
-	return r
-}
-
 // finding tells what the fault is of, and what tells it from others.
-func (e *Evidence) finding(r *Report) (f teasel.Finding, ok bool) {
+func (e *Evidence) finding(r *report) (f teasel.Finding, ok bool) {
 	f = teasel.Finding{Subject: e.Message, Group: e.Key, Signal: int(e.Signal)}
 	after := e.after()
 	switch e.Fault {
@@ -73,8 +58,8 @@ func (e *Evidence) finding(r *Report) (f teasel.Finding, ok bool) {
 		if r == nil {
 			return f, false
 		}
-		f.Rule, f.Fault, f.Place, f.Group = r.Rule, r.fault(), r.fault(), r.Message
-		f.Message = fmt.Sprintf("The server reports a fault and goes on%s: %s%s.", after, r.Message, r.where())
+		f.Rule, f.Fault, f.Place, f.Group = r.rule, r.name(), r.place(), r.Message
+		f.Message = fmt.Sprintf("The server reports a fault and goes on%s%s%s.", after, r.because(), r.where())
 	default:
 		return f, false
 	}
@@ -82,27 +67,24 @@ func (e *Evidence) finding(r *Report) (f teasel.Finding, ok bool) {
 }
 
 // death is a finding of a server that is no more.
-func (e *Evidence) death(f teasel.Finding, r *Report) teasel.Finding {
+func (e *Evidence) death(f teasel.Finding, r *report) teasel.Finding {
 	how := fmt.Sprintf("ended with exit status %d", e.Status)
-	f.Rule, f.Group = RuleExit, fmt.Sprintf("status %d", e.Status)
+	f.Group = fmt.Sprintf("status %d", e.Status)
 	if e.Signal != 0 {
 		how = fmt.Sprintf("was ended by signal %d, %v,", int(e.Signal), e.Signal)
-		f.Rule, f.Group = RuleCrash, e.Signal.String()
+		f.Group = e.Signal.String()
 	}
 	who := "The server"
 	if e.Forked {
 		who = "A process of the server's"
 	}
-	f.Message = fmt.Sprintf("%s %s%s.", who, how, e.after())
-	if r != nil {
-		f.Rule, f.Fault, f.Place = r.Rule, r.fault(), r.fault()
-		f.Message = fmt.Sprintf("%s %s%s%s%s.", who, how, e.after(), r.because(), r.where())
-		if f.Rule == RuleReport { // it did not go on
-			f.Rule = RulePanic
-		}
-		if f.Rule == RulePanic && (e.Signal == syscall.SIGSEGV || e.Signal == syscall.SIGBUS) {
-			f.Rule = RuleCrash
-		}
+	f.Rule, f.Fault, f.Place = r.rule, r.name(), r.place()
+	f.Message = fmt.Sprintf("%s %s%s%s%s.", who, how, e.after(), r.because(), r.where())
+	if f.Rule == RuleReport { // it did not go on
+		f.Rule = RulePanic
+	}
+	if f.Rule == RulePanic && (e.Signal == syscall.SIGSEGV || e.Signal == syscall.SIGBUS) {
+		f.Rule = RuleCrash
 	}
 	if e.Key != "" {
 		f.Group += " " + e.Key
@@ -123,31 +105,16 @@ func (e *Evidence) after() string {
 	return fmt.Sprintf(" after message %d", e.At+1)
 }
 
-// because is what the report says, behind a colon.
-func (r *Report) because() string {
-	if r.Message == "" {
-		return ""
-	}
-	return ": " + strings.TrimSuffix(r.Message, ".")
-}
-
-func (r *Report) where() string {
-	if len(r.Stack) == 0 {
-		return ""
-	}
-	return " in " + r.Stack[0]
-}
-
 // mostOutput is how much of what the server has written is kept, its beginning, where reports have what matters.
 const mostOutput = 16 << 10
 
-func (e *Evidence) detail(r *Report) string {
+func (e *Evidence) detail(r *report) string {
 	var b strings.Builder
 	b.WriteString(e.Transcript())
 	if r != nil && len(r.Stack) > 1 {
 		b.WriteString("\nstack:\n")
 		for _, f := range r.Stack {
-			fmt.Fprintf(&b, "  %s\n", f)
+			fmt.Fprintf(&b, "  %v\n", f)
 		}
 	}
 	if out := strings.TrimSpace(string(e.Output)); out != "" {

@@ -54,7 +54,11 @@ func TestTranscript(t *testing.T) {
 
 // Without a report, the image of the server's memory tells two bugs of one signal apart.
 func TestStack(t *testing.T) {
-	id := func(stack ...string) string {
+	id := func(functions ...string) string {
+		var stack []judge.Frame
+		for _, f := range functions {
+			stack = append(stack, judge.Frame{Function: f})
+		}
 		e := &judge.Evidence{Fault: judge.FaultDeath, Signal: syscall.SIGSEGV, Stack: stack}
 		fs := judge.Detect(&teasel.Observation{Exit: teasel.ExitCrash, Evidence: e})
 		if len(fs) != 1 || fs[0].Rule != judge.RuleCrash {

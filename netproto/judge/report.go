@@ -1,151 +1,135 @@
 package judge
 
 import (
-	"path/filepath"
+	"fmt"
 	"regexp"
 	"strings"
+	"syscall"
+
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
-// Report is what a server has written about a fault of its own: the report of a sanitizer, a panic of Go's or Rust's, a
-// traceback of Python's, a failed assertion.
-type Report struct {
-	Rule    string   // id of the rule it breaks
-	Message string   // one line
-	Stack   []string // functions of the server's own with file and line where they are known, innermost first
+// report is what is known of a fault from what the server has written, and from where it was when a signal ended it.
+type report struct {
+	triage.Report
+	rule    string // id of the rule it breaks
+	guessed bool   // the stack is
 }
 
-var (
-	// "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x...", "==7==WARNING: MemorySanitizer: use-of-..."
-	sanitizerLine = regexp.MustCompile(`(?m)^(?:==\d+== ?)?(?:ERROR|WARNING): \w+Sanitizer: (.*)$`)
-	// "a.c:3:5: runtime error: signed integer overflow: ..."
-	undefinedLine = regexp.MustCompile(`(?m)^(\S+?:\d+:\d+): runtime error: (.*)$`)
-	// "    #1 0x4f3b in main /tmp/a.c:3:5" and "    #1 0x4f3b in main (/tmp/a+0x4f3b)"
-	sanitizerFrame = regexp.MustCompile(`^\s+#\d+ 0x[0-9a-f]+ in (.+?)(?: (/\S+?|\S+\.\w+)(:\d+)?(?::\d+)?| \((\S+)\+0x[0-9a-f]+\).*)?$`)
-	goPanic        = regexp.MustCompile(`(?m)^(?:panic|fatal error): (.*)$`)
-	goFunction     = regexp.MustCompile(`^([\w./*()\[\]-]+)\(.*\)$`)
-	goPlace        = regexp.MustCompile(`^\t(\S+\.go):(\d+)`)
-	rustPanic      = regexp.MustCompile(`(?m)^thread '.*' (?:\(\d+\) )?panicked at (.*)$`)
-	pythonFrame    = regexp.MustCompile(`^  File "(.+)", line (\d+), in (.+)$`)
-	assertionLine  = regexp.MustCompile(`(?m)^.*Assertion .* failed\.?.*$|^terminate called .*$|^\*\*\* .* \*\*\*.*$|^(?:double free|free\(\): |malloc\(\): |corrupted ).*$`)
-	numbers        = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
-)
-
-// ReadReport looks for the first report in what a server has written; nil: there is none.
-func ReadReport(text string) *Report {
-	if m := sanitizerLine.FindStringSubmatchIndex(text); m != nil {
-		r := &Report{Rule: RuleMemoryError, Message: cut(text[m[2]:m[3]], " (pc ", " at pc ", " on address "), Stack: sanitizerStack(text[m[1]:])}
-		if strings.HasPrefix(r.Message, "SEGV") || strings.HasPrefix(r.Message, "FPE") || strings.HasPrefix(r.Message, "ABRT") ||
-			strings.HasPrefix(r.Message, "stack-overflow") || strings.HasPrefix(r.Message, "detected memory leaks") {
-			r.Rule = RuleCrash
-			r.Message = cut(r.Message, " on unknown address")
-		}
-		return r
-	}
-	if m := undefinedLine.FindStringSubmatchIndex(text); m != nil {
-		r := &Report{Rule: RuleReport, Message: "undefined behaviour: " + text[m[4]:m[5]], Stack: sanitizerStack(text[m[1]:])}
-		if len(r.Stack) == 0 {
-			r.Stack = []string{text[m[2]:m[3]]}
-		}
-		return r
-	}
-	if m := goPanic.FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "\ngoroutine ") {
-		return &Report{Rule: RulePanic, Message: "panic: " + text[m[2]:m[3]], Stack: goStack(text[m[1]:])}
-	}
-	if m := rustPanic.FindStringSubmatch(text); m != nil {
-		return &Report{Rule: RulePanic, Message: "panicked at " + m[1], Stack: []string{strings.TrimSuffix(m[1], ":")}}
-	}
-	if i := strings.Index(text, "Traceback (most recent call last):"); i >= 0 {
-		return pythonReport(text[i:])
-	}
-	if m := assertionLine.FindString(text); m != "" {
-		return &Report{Rule: RulePanic, Message: m, Stack: []string{numbers.ReplaceAllString(m, "0")}}
-	}
-	return nil
+// Reported reports whether a server that goes on has written of a fault of its own: the report of a sanitizer, a panic of Go's or
+// Rust's, an exception of Python's, or the last words of a process that it had forked.
+func Reported(output []byte) bool {
+	return len(output) > 0 && (&Evidence{Fault: FaultNone, Output: output}).report() != nil
 }
 
-func cut(text string, ends ...string) string {
-	for _, e := range ends {
-		text, _, _ = strings.Cut(text, e)
+// lastWords are lines with which a program says why it calls abort. In a log, only such lines are taken for that.
+var lastWords = regexp.MustCompile(`(?m)^.*Assertion .* failed|^terminate called |^\*\*\* .* \*\*\*|^(?:double free|free\(\): |malloc\(\): |corrupted )`)
+
+// report returns nil of a server that goes on and has written of no fault.
+func (e *Evidence) report() *report {
+	r, text := &report{}, string(e.Output)
+	died := e.Fault == FaultDeath
+	switch {
+	case died && e.Signal != 0:
+		r.Fault = triage.OfSignal(e.Signal, text)
+	case died:
+		r.Fault = triage.Exit
+	case triage.AbortMessage(text) != "" && lastWords.MatchString(text): // of a process that it had forked
+		r.Fault = triage.AbortFault(text)
 	}
-	return text
-}
-
-// foreign are beginnings of functions that show a fault and do not have it.
-var foreign = [...]string{"__asan", "__interceptor_", "___interceptor_", "__sanitizer", "__ubsan", "__msan", "__GI_", "__libc_", "__assert", "abort", "raise", "gsignal",
-	"malloc", "calloc", "realloc", "free", "mem", "str", "operator new", "operator delete", "start_thread", "clone", "_start", "printf", "vsnprintf"}
-
-func sanitizerStack(text string) (stack []string) {
-	for l := range strings.Lines(text) {
-		m := sanitizerFrame.FindStringSubmatch(strings.TrimRight(l, "\n"))
-		if m == nil {
-			if len(stack) > 0 {
-				break
-			}
-			continue
-		}
-		if isForeign(m[1]) {
-			continue
-		}
-		f := m[1]
-		if m[2] != "" {
-			f += " " + filepath.Base(m[2]) + m[3]
-		}
-		stack = append(stack, f)
+	if e.Signal == syscall.SIGABRT || !died && r.Fault != "" {
+		r.Message = triage.AbortMessage(text)
 	}
-	return stack
-}
-
-func isForeign(function string) bool {
-	for _, f := range foreign {
-		if rest, ok := strings.CutPrefix(function, f); ok && (rest == "" || strings.HasPrefix(f, "_") || len(rest) < 6 && (f == "mem" || f == "str")) {
-			return true
-		}
+	if !e.Guessed {
+		r.Stack = stack(e.Stack)
 	}
-	return false
-}
-
-// goStack reads the first goroutine, that which panicked, without the runtime.
-func goStack(text string) (stack []string) {
-	lines := strings.Split(text, "\n")
-	for i := 0; i+1 < len(lines); i++ {
-		if len(stack) > 0 && lines[i] == "" {
-			break
+	// Runtimes of languages end a program by exit or abort, so that another signal is not their doing.
+	runtime := r.Fault == "" || e.Signal == 0 || e.Signal == syscall.SIGABRT
+	switch {
+	case triage.Reader{}.Refine(&r.Report, text, ""):
+		r.rule = ruleOf(&r.Report)
+	case runtime && strings.Contains(text, "goroutine ") && r.GoCrash(text):
+		if r.rule = ruleOf(&r.Report); r.rule == RuleCrash { // it has made a panic of a signal
+			r.rule = RulePanic
 		}
-		f := goFunction.FindStringSubmatch(lines[i])
-		at := goPlace.FindStringSubmatch(lines[i+1])
-		if f == nil || at == nil {
-			continue
-		}
-		if i++; strings.HasPrefix(f[1], "runtime.") || f[1] == "panic" {
-			continue
-		}
-		stack = append(stack, f[1]+" "+filepath.Base(at[1])+":"+at[2])
+	case runtime && (r.RustPanic(text) || r.Traceback(text)):
+		r.rule = RulePanic
+	case r.Fault == "":
+		return nil
+	default:
+		r.rule = ruleOf(&r.Report)
 	}
-	return stack
-}
-
-// pythonReport reads a traceback, whose innermost frame is the last.
-func pythonReport(text string) *Report {
-	r := &Report{Rule: RulePanic}
-	for _, l := range strings.Split(text, "\n")[1:] {
-		if m := pythonFrame.FindStringSubmatch(l); m != nil {
-			r.Stack = append([]string{m[3] + " " + filepath.Base(m[1]) + ":" + m[2]}, r.Stack...)
-		} else if l != "" && l[0] != ' ' {
-			r.Message = l
-			break
-		}
+	if r.Stack == nil {
+		r.Stack, r.guessed = stack(e.Stack), e.Guessed
 	}
 	return r
 }
 
-// fault names the bug: the innermost three functions, the first with its line.
-func (r *Report) fault() string {
-	var parts []string
-	for i, f := range r.Stack[:min(3, len(r.Stack))] {
-		if i > 0 {
-			f, _, _ = strings.Cut(f, " ")
-		}
-		parts = append(parts, f)
+func stack(frames []Frame) (s triage.Stack) {
+	for _, f := range frames {
+		s = append(s, triage.Frame(f))
 	}
-	return strings.Join(parts, " < ")
+	return s
+}
+
+// ruleOf returns the rule that a fault breaks if the server goes on.
+func ruleOf(r *triage.Report) string {
+	switch r.Fault {
+	case triage.Exit:
+		return RuleExit
+	case triage.HeapOverflow, triage.StackOverflow, triage.GlobalOverflow, triage.UseAfterFree, triage.UseAfterScope, triage.DoubleFree,
+		triage.BadFree, triage.Uninitialised, triage.Sanitizer:
+		return RuleMemoryError
+	case triage.Undefined, triage.DataRace, triage.LockOrder, triage.Leak:
+		return RuleReport
+	case triage.Panic, triage.Exception, triage.OutOfMemory, triage.Deadlock:
+		return RulePanic
+	case triage.Abort:
+		if r.Message != "" {
+			return RulePanic
+		}
+	}
+	return RuleCrash
+}
+
+var numbers = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
+
+// name names the bug: by where it is or, where that is unknown, by what was said of it. An assertion says where it is better than
+// a stack that is guessed. "": nothing is known.
+func (r *report) name() string {
+	key := r.Key()
+	if r.Message != "" && (key == "" && r.rule == RulePanic || r.guessed && strings.Contains(r.Message, "Assertion ")) {
+		return numbers.ReplaceAllString(r.Message, "0")
+	}
+	return key
+}
+
+// place names the place in the server where the bug is, for faults of different rules.
+func (r *report) place() string {
+	if place := r.Place(); place != "" && !r.guessed {
+		return place
+	}
+	return r.name()
+}
+
+var addressText = regexp.MustCompile(` on (unknown )?address .*`)
+
+// because is what the report says, behind a colon.
+func (r *report) because() string {
+	message := strings.TrimRight(addressText.ReplaceAllString(r.Message, ""), ".:")
+	if message == "" {
+		return ""
+	}
+	switch r.Fault {
+	case triage.Undefined, triage.DataRace, triage.Panic, triage.NullAccess, triage.WildJump:
+		return fmt.Sprintf(": %s: %s", strings.ReplaceAll(string(r.Fault), "-", " "), message)
+	}
+	return ": " + message
+}
+
+func (r *report) where() string {
+	if f := r.Stack.Top(); f != nil {
+		return " in " + f.String()
+	}
+	return ""
 }

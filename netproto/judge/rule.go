@@ -22,7 +22,7 @@ const (
 
 var rules = [...]teasel.Rule{
 	{ID: RuleMemoryError, Severity: teasel.Critical, Title: "memory error",
-		Help: "A sanitizer in the server has found an access to memory that is not the server's to use: beyond a buffer, after it was freed, or twice freed. Who can reach the port can cause it, and may get control of the server. The report names the place; check lengths that come from the network before they are used."},
+		Help: "A sanitizer in the server, or its C library, has found an access to memory that is not the server's to use: beyond a buffer, after it was freed, or twice freed. Who can reach the port can cause it, and may get control of the server. The report names the place; check lengths that come from the network before they are used."},
 	{ID: RuleCrash, Severity: teasel.Critical, Title: "server crash",
 		Help: "A signal ended the server. Who can reach the port can stop the service, and where memory was damaged, perhaps more. Built with -fsanitize=address, the server says where."},
 	{ID: RulePanic, Severity: teasel.High, Title: "server panic",
@@ -30,7 +30,7 @@ var rules = [...]teasel.Rule{
 	{ID: RuleExit, Severity: teasel.Medium, Title: "server exit",
 		Help: "The server ended by itself. If the dialogue has a command that asks it to, forbid that command to whoever has not logged in, or leave it out of the model; otherwise an error that concerns one client has ended the service for all."},
 	{ID: RuleReport, Severity: teasel.High, Title: "sanitizer report",
-		Help: "A sanitizer in the server has reported a fault and let the server go on, as for undefined behaviour. The report names the place."},
+		Help: "A sanitizer in the server has reported a fault and let the server go on, as for undefined behaviour and data races. The report names the place."},
 	{ID: RuleHang, Severity: teasel.High, Title: "hang",
 		Help: "After the dialogue the server goes on using processor time beyond the limit, which --timeout sets. It is judged by processor time, so a busy machine or a server that waits is no hang. A few such dialogues stop the service."},
 	{ID: RuleStuck, Severity: teasel.Medium, Title: "server stuck",

@@ -1,0 +1,30 @@
+package triage
+
+import "testing"
+
+// What CPython 3.11 writes, and what it leaves unfinished.
+func TestTraceback(t *testing.T) {
+	const (
+		plain = "Traceback (most recent call last):\n  File \"/srv/run.py\", line 3, in <module>\n    main()\n  File \"/srv/app.py\", line 9, in handle\n    x[1]\n    ~^^^\nKeyError: 1\n"
+		json  = "Traceback (most recent call last):\n  File \"/srv/app.py\", line 7, in parse\n    json.loads(s)\n  File \"/usr/lib/python3.11/json/__init__.py\", line 346, in loads\n" +
+			"    return _default_decoder.decode(s)\njson.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)\n"
+		during = "\nDuring handling of the above exception, another exception occurred:\n\n"
+		cause  = "\nThe above exception was the direct cause of the following exception:\n\n"
+	)
+	for _, test := range []struct{ name, text, message, key string }{
+		{"plain", "listening\n" + plain + "bye\n", "KeyError: 1", "handle:9 < <module>"},
+		{"in the library", json, "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "parse:7"},
+		{"two", json + "noise\n" + plain, "KeyError: 1", "handle:9 < <module>"},
+		{"while handled", plain + during + json, "KeyError: 1", "handle:9 < <module>"},
+		{"chain of three", "noise\n" + plain + cause + json + during + json, "KeyError: 1", "handle:9 < <module>"},
+		{"a package", "Traceback (most recent call last):\n  File \"/usr/lib/python3/dist-packages/aiohttp/web.py\", line 5, in go\n    f()\nValueError\n", "ValueError", "go:5"},
+		{"cut off", plain[:len(plain)-len("KeyError: 1\n")], "", ""},
+		{"none", "Traceback of the user's\n", "", ""},
+	} {
+		r := &Report{Fault: Exit}
+		found := r.Traceback(test.text)
+		if found != (test.message != "") || found != (r.Fault == Exception) || r.Message != test.message || r.Key() != test.key {
+			t.Errorf("%s: %v, %s %q in %q, want %q in %q", test.name, found, r.Fault, r.Message, r.Key(), test.message, test.key)
+		}
+	}
+}
