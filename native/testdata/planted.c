@@ -15,7 +15,7 @@
 
 #define ALONE __attribute__((noinline))
 
-static volatile int sink;
+static volatile unsigned sink;
 static volatile int global[4];
 static volatile int zero;
 
