@@ -111,11 +111,9 @@ func vsftpd(t testing.TB, conf string) []string {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf("listen=YES\nlisten_ipv6=NO\nlisten_address=127.0.0.1\nbackground=NO\nanonymous_enable=YES\nlocal_enable=NO\nanon_root=%s\nsecure_chroot_dir=%s\n"+
-		"seccomp_sandbox=NO\nxferlog_enable=NO\n", root, root)
-	if os.Geteuid() != 0 {
-		text += "run_as_launching_user=YES\n"
-	}
-	return []string{"vsftpd", file(t, conf, "vsftpd.conf", text), "-olisten_port={port}"}
+		"seccomp_sandbox=NO\nxferlog_enable=NO\nrun_as_launching_user=YES\ndelay_failed_login=0\n", root, root)
+	// The file has to belong to whom the server runs as.
+	return []string{"sh", "-c", `cp "$1" {dir}/conf && exec vsftpd {dir}/conf -olisten_port={port}`, "sh", file(t, conf, "vsftpd.conf", text)}
 }
 
 func aiosmtpd(testing.TB, string) []string {
@@ -169,7 +167,7 @@ from pymodbus.server import StartTcpServer
 block = lambda: ModbusSequentialDataBlock(0, [0] * 100)
 identity = ModbusDeviceIdentification(info_name={"VendorName": "teasel", "ProductCode": "1", "MajorMinorRevision": "1.0"})
 context = ModbusServerContext(ModbusSlaveContext(di=block(), co=block(), hr=block(), ir=block()), single=True)
-StartTcpServer(context=context, identity=identity, address=("127.0.0.1", int(sys.argv[1])))
+StartTcpServer(context=context, identity=identity, address=("127.0.0.1", int(sys.argv[1])), allow_reuse_address=True)
 `
 	return []string{"/usr/bin/python3", file(t, conf, "modbus.py", text), "{port}"}
 }
