@@ -2,8 +2,11 @@ package netproto
 
 import (
 	"context"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +29,11 @@ func realTarget(t *testing.T, s servertest.Server) Target {
 	if s.Network == "udp" {
 		address = "udp://" + address
 	}
-	return Target{Address: address, Command: s.Command(t, servertest.Folder(t)), Model: m, Keep: m.Connection.Keep}
+	target := Target{Address: address, Command: s.Command(t, servertest.Folder(t)), Model: m, Keep: m.Connection.Keep}
+	if s.Root {
+		target.User = "root"
+	}
+	return target
 }
 
 // reached collects what the testcases of a campaign have reached.
@@ -48,7 +55,7 @@ func TestRealServersGiveNoFindings(t *testing.T) {
 	for _, test := range []struct {
 		server string
 		runs   uint64
-	}{{"mosquitto", 1500}, {"dnsmasq", 1500}, {"redis", 1500}, {"vsftpd", 600}, {"libcoap", 1500}, {"kamailio", 1500}, {"aiosmtpd", 300}} {
+	}{{"mosquitto", 1500}, {"dnsmasq", 1500}, {"redis", 1500}, {"vsftpd", 600}, {"libcoap", 1500}, {"kamailio", 1500}, {"aiosmtpd", 300}, {"tftpd-hpa", 150}} {
 		t.Run(test.server, func(t *testing.T) {
 			target := realTarget(t, servertest.Find(t, test.server))
 			folder := servertest.Folder(t) // the servers' folders are made here
@@ -108,5 +115,48 @@ func leavesNothing(t *testing.T, mark, folder string) {
 	}
 	for _, e := range entries {
 		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+// A server that answers from another port is heard, and what comes after goes there, by the program that shows a finding
+// without teasel as well.
+func TestFollowsToAnotherPort(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	target := realTarget(t, servertest.Find(t, "tftpd-hpa"))
+	e := open(t, target)
+	for _, seed := range target.Seeds() {
+		if seed.Name != "write" {
+			continue
+		}
+		if err := e.Exec(context.Background(), seed.Input, &teasel.Observation{}); err != nil {
+			t.Fatal(err)
+		}
+		var answers []string
+		for _, turn := range e.evidence.Talk {
+			if len(turn.Received) > 0 {
+				answers = append(answers, string(turn.Received))
+			}
+		}
+		if want := []string{"\x00\x04\x00\x00", "\x00\x04\x00\x01"}; !slices.Equal(answers, want) {
+			t.Errorf("the answers are %q, want %q", answers, want)
+		}
+		text, err := target.Script(seed.Input, "a transfer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := filepath.Join(t.TempDir(), "repro.py")
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		host, port, err := net.SplitHostPort(strings.TrimPrefix(e.address.String(), "udp://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("python3", script, host, port).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `< b'\x00\x04\x00\x01'`) {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }

@@ -20,20 +20,21 @@ type Server struct {
 	// Command returns the command that starts it in the foreground on loopback. conf is a folder for its configuration, which
 	// every user may read.
 	Command func(t testing.TB, conf string) []string
+	Root    bool // only root can start it; it becomes somebody else by itself
 }
 
 // All returns the servers.
 func All() []Server {
 	return []Server{
-		{"mosquitto", "mosquitto", "mqtt", "tcp", mosquitto},
-		{"dnsmasq", "dnsmasq", "dns", "udp", dnsmasq},
-		{"redis", "redis-server", "redis", "tcp", redis},
-		{"vsftpd", "vsftpd", "ftp", "tcp", vsftpd},
-		{"aiosmtpd", "/usr/lib/python3/dist-packages/aiosmtpd", "smtp", "tcp", aiosmtpd},
-		{"kamailio", "kamailio", "sip", "udp", kamailio},
-		{"libcoap", "coap-server-notls", "coap", "udp", libcoap},
-		{"tftpd-hpa", "in.tftpd", "tftp", "udp", tftpd},
-		{"pymodbus", "/usr/lib/python3/dist-packages/pymodbus", "modbus", "tcp", pymodbus},
+		{"mosquitto", "mosquitto", "mqtt", "tcp", mosquitto, false},
+		{"dnsmasq", "dnsmasq", "dns", "udp", dnsmasq, false},
+		{"redis", "redis-server", "redis", "tcp", redis, false},
+		{"vsftpd", "vsftpd", "ftp", "tcp", vsftpd, false},
+		{"aiosmtpd", "/usr/lib/python3/dist-packages/aiosmtpd", "smtp", "tcp", aiosmtpd, false},
+		{"kamailio", "kamailio", "sip", "udp", kamailio, false},
+		{"libcoap", "coap-server-notls", "coap", "udp", libcoap, false},
+		{"tftpd-hpa", "in.tftpd", "tftp", "udp", tftpd, true},
+		{"pymodbus", "/usr/lib/python3/dist-packages/pymodbus", "modbus", "tcp", pymodbus, false},
 	}
 }
 
@@ -49,9 +50,13 @@ func Find(t testing.TB, name string) Server {
 	return Server{}
 }
 
-// Require skips the test if the server is not installed; where all servers have to be there, the test fails.
+// Require skips the test if we may not start the server, or it is not installed; where all servers have to be there, one that is
+// not installed fails the test.
 func (s Server) Require(t testing.TB) {
 	t.Helper()
+	if s.Root && os.Geteuid() != 0 {
+		t.Skipf("skipped: only root can start %s", s.Program)
+	}
 	_, err := exec.LookPath(s.Program)
 	if filepath.IsAbs(s.Program) { // a package of Debian's Python
 		_, err = os.Stat(s.Program)
@@ -126,7 +131,7 @@ func libcoap(testing.TB, string) []string {
 
 // tftpd answers from a port of its own for each transfer, as RFC 1350 has it. There is one file to read.
 func tftpd(testing.TB, string) []string {
-	return []string{"sh", "-c", `head -c 1200 /dev/zero | tr '\0' x >{dir}/file && chmod 644 {dir}/file && exec "$@"`, "sh",
+	return []string{"sh", "-c", `head -c 1200 /dev/zero | tr '\0' x >{dir}/file && chmod 644 {dir}/file && chmod 777 {dir} && exec "$@"`, "sh",
 		"in.tftpd", "-4", "-L", "-a", "127.0.0.1:{port}", "-u", "nobody", "-c", "-s", "{dir}"}
 }
 
