@@ -19,9 +19,14 @@ func campaign(t *testing.T, program string, stop int, runs uint64) teasel.Summar
 		c.Seeds = append(c.Seeds, s.Input)
 	}
 	c.Seed, c.StopAfter, c.Runs = 1, stop, runs
+	var got reached
+	c.Reporters = append(c.Reporters, &got)
 	sum, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if edges := Edges(got); edges < 20 || edges > 200 { // it has some ninety
+		t.Errorf("%d edges were reached", edges)
 	}
 	return sum
 }

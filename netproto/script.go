@@ -22,7 +22,11 @@ func (t Target) Script(in *dialogue.Dialogue, about string) (string, error) {
 	fmt.Fprintf(&b, scriptHead, oneLine(about))
 	fmt.Fprintf(&b, "NETWORK = %s\nHOST = %s\nPORT = %s\nPATH = %s\n", pythonText(address.Network.String()), pythonText(address.Host),
 		pythonText(address.Port), pythonText(address.Path))
-	fmt.Fprintf(&b, "SERVER = %s\n", pythonList(t.Command))
+	follow := "False"
+	if t.Model != nil && t.Model.Connection.Follow {
+		follow = "True"
+	}
+	fmt.Fprintf(&b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
 	b.WriteString("# Each message: on a new connection or not, whether an answer is waited for, what it is, its bytes.\nMESSAGES = [\n")
 	s := dialogue.NewSession(t.Model)
 	late := false
@@ -110,13 +114,31 @@ def fill(text, port, folder):
     return text.replace("{port}", str(port)).replace("{dir}", folder).replace("{socket}", folder + "/s")
 
 
+class Following:
+    """Sends to the port that the last answer came from."""
+
+    def __init__(self, s, peer):
+        self.s, self.peer = s, peer
+        self.settimeout, self.close = s.settimeout, s.close
+
+    def sendall(self, data):
+        self.s.sendto(data, self.peer)
+
+    def recv(self, size):
+        data, self.peer = self.s.recvfrom(size)
+        return data
+
+
 def connect(host, port, path):
     if NETWORK == "unix":
         s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         s.connect(path)
     elif NETWORK == "udp":
         s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
-        s.connect((host, port))
+        if FOLLOW:
+            s = Following(s, (host, port))
+        else:
+            s.connect((host, port))
     else:
         s = socket.create_connection((host, port), 5)
     if NETWORK == "tls":

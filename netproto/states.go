@@ -22,6 +22,20 @@ type StepReach struct {
 	Times    int  // testcases
 }
 
+// Edges returns how many edges of an instrumented server testcases have reached, by their features; 0: the server does not count.
+func Edges(testcases []teasel.FeatureSet) int {
+	const buckets = 8 // of hits, each a feature of its own
+	edges := map[teasel.Feature]struct{}{}
+	for _, fs := range testcases {
+		for f := range fs.All() {
+			if f >= edgeFeatures && f < edgeFeatures+1<<32 {
+				edges[(f-edgeFeatures)/buckets] = struct{}{}
+			}
+		}
+	}
+	return len(edges)
+}
+
 // stepFeature is the feature of such a step. It is below those of edges and above those that [responses] makes of two answers.
 func stepFeature(from, message, to string) teasel.Feature {
 	h := fnv.New64a()

@@ -77,6 +77,7 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 	if err != nil {
 		return nil, err
 	}
+	address.Follow = t.Model != nil && t.Model.Connection.Follow
 	if t.Timeout == 0 {
 		t.Timeout = usualTimeout
 	}

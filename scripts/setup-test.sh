@@ -87,6 +87,13 @@ PATH=$PATH:/usr/sbin
 if ! { command -v mosquitto && command -v dnsmasq && command -v redis-server && command -v vsftpd && command -v openssl; } >/dev/null; then
 	debian mosquitto dnsmasq-base redis-server vsftpd openssl
 fi
+if ! { command -v kamailio && command -v in.tftpd && command -v coap-server-notls && command -v tcpdump; } >/dev/null; then
+	debian kamailio tftpd-hpa libcoap3-bin tcpdump
+fi
+# Debian's own Python: the tests do not look at others.
+if ! /usr/bin/python3 -c 'import aiosmtpd, pymodbus.server' 2>/dev/null; then
+	debian python3 python3-aiosmtpd python3-pymodbus python3-serial python3-serial-asyncio
+fi
 if ! node_ok; then
 	debian nodejs npm
 	hash -r

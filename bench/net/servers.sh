@@ -2,14 +2,16 @@
 # Builds mosquitto, dnsmasq and vsftpd from Debian's source packages with coverage in them, each in a folder of its own under
 # the bench's cache, and prints where that is. The compiler is $CC: afl-clang-fast unless it says otherwise, for example
 #   CC='teasel cc' bench/net/servers.sh
-# SANITIZE=1 adds AddressSanitizer. Names of servers as arguments build these only.
+# SANITIZE=1 adds AddressSanitizer. RELEASE=trixie takes the sources of that release of Debian in place of this machine's. Names of
+# servers as arguments build these only.
 set -euo pipefail
 
 readonly cc=${CC:-afl-clang-fast}
 kind=${cc%% *}
 kind=$(basename "$kind")${SANITIZE:+-asan}
 readonly cache=${TEASEL_BENCH:-${XDG_CACHE_HOME:-$HOME/.cache}/teasel/bench-net} kind
-readonly out=$cache/$kind apt=$cache/apt
+readonly release=${RELEASE:-$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")}
+readonly out=$cache/$kind apt=$cache/apt-$release
 readonly flags="-g -O1${SANITIZE:+ -fsanitize=address}"
 
 say() { printf 'servers.sh: %s\n' "$*" >&2; }
@@ -18,16 +20,16 @@ die() {
 	exit 1
 }
 
-# source_of PACKAGE DIR: unpacks a source package. Lists of their own, so that the machine's are left as they are.
+# source_of PACKAGE DIR: unpacks a source package. Lists of their own, so that the machine's are left as they are, and what is
+# installed does not say which version is taken.
 source_of() {
 	local package=$1 dir=$2
 	command -v apt-get >/dev/null || die "there is no apt-get: the source packages are Debian's"
 	command -v dpkg-source >/dev/null || die "dpkg-source is missing: apt-get install dpkg-dev"
 	mkdir -p "$apt/lists/partial" "$apt/parts"
-	local release
-	release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+	touch "$apt/status"
 	printf 'deb-src http://deb.debian.org/debian %s main\ndeb-src http://deb.debian.org/debian-security %s-security main\n' "$release" "$release" >"$apt/sources.list"
-	local options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o "Dir::Etc::sourceparts=$apt/parts" -o "Dir::State::lists=$apt/lists"
+	local options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o "Dir::Etc::sourceparts=$apt/parts" -o "Dir::State::lists=$apt/lists" -o "Dir::State::status=$apt/status"
 		-o APT::Sandbox::User=root)
 	if [[ -z $(find "$apt/lists" -name '*Sources*' -mmin -1440 -print -quit) ]]; then apt-get "${options[@]}" update; fi
 	rm -rf "$dir"
@@ -70,9 +72,17 @@ for server in "$@"; do
 		continue
 	fi
 	say "$server: building with $cc"
-	"build_$server" >"$cache/$server-$kind.log" 2>&1 || {
-		tail -20 "$cache/$server-$kind.log" >&2
-		die "$server could not be built; all that was said is in $cache/$server-$kind.log"
-	}
+	log=$cache/$server-$kind.log
+	set +e # or a step that fails would not end the build
+	(
+		set -e
+		"build_$server"
+	) >"$log" 2>&1
+	status=$?
+	set -e
+	if ((status != 0)); then
+		tail -20 "$log" >&2
+		die "$server could not be built; all that was said is in $log"
+	fi
 done
 printf '%s\n' "$out"

@@ -156,6 +156,7 @@ type netPlan struct {
 	plan[*dialogue.Dialogue]
 	about netproto.Server
 	given bool // there are inputs of the user's
+	taken int  // seeds that are from captures
 }
 
 // target makes a target of what is stored with a campaign or a finding.

@@ -24,7 +24,7 @@ func (p *netPlan) loadSeeds(o *netOptions, t netproto.Target, stderr io.Writer) 
 		if err != nil {
 			return err
 		}
-		p.seeds = append(p.seeds, more...)
+		p.seeds, p.taken = append(p.seeds, more...), p.taken+len(more)
 	}
 	p.given = len(p.seeds) > 0
 	if !p.given || t.Model != nil {
@@ -66,6 +66,9 @@ func captured(text, connect string, m *model.Model) (out []seed[*dialogue.Dialog
 
 // seedText says where the seeds are from.
 func (p *netPlan) seedText() string {
+	if p.taken > 0 {
+		return fmt.Sprintf("%s, %d of them from captures", plural(len(p.seeds), "seed", "seeds"), p.taken)
+	}
 	if p.given {
 		return plural(len(p.seeds), "seed", "seeds")
 	}

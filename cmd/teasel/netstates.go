@@ -10,11 +10,19 @@ import (
 	"github.com/teaselfuzz/teasel/netproto"
 )
 
-// netStates draws the states that the model of a campaign declares, and what of them was reached.
+// netStates says how many edges of the server were reached, and draws the states that the model of a campaign declares and what
+// of them was reached.
 func netStates(w io.Writer, raw json.RawMessage, entries []teasel.Entry) error {
 	var nt netTarget
 	if err := described(raw, &nt); err != nil {
 		return err
+	}
+	var reached []teasel.FeatureSet
+	for i := range entries {
+		reached = append(reached, entries[i].Features)
+	}
+	if edges := netproto.Edges(reached); edges > 0 {
+		fmt.Fprintf(w, "edges reached    %d\n", edges)
 	}
 	if nt.Model == "" {
 		return nil
@@ -22,10 +30,6 @@ func netStates(w io.Writer, raw json.RawMessage, entries []teasel.Entry) error {
 	target, err := nt.target()
 	if err != nil || len(target.Model.States) == 0 { // the model is no longer there: the rest is still worth showing
 		return nil
-	}
-	var reached []teasel.FeatureSet
-	for i := range entries {
-		reached = append(reached, entries[i].Features)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nstates\t\ttestcases\n")

@@ -163,6 +163,9 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
 	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, len(s.Entries), s.Evicted)
+	if stability := dir.Summary().Stability; stability > 0 {
+		fmt.Fprintf(t, "stability\t%.2f%% of what was reached recurs\n", 100*stability)
+	}
 	if len(m.Blocked) > 0 {
 		fmt.Fprintf(t, "blocked\t%s\n", report.Line(strings.Join(m.Blocked, ", ")))
 	}

@@ -36,6 +36,7 @@ type Address struct {
 	Host    string
 	Port    string
 	Path    string // of a Unix socket
+	Follow  bool   // over UDP: after an answer datagrams go to the port that it came from, on the same host
 }
 
 // ParseAddress reads HOST:PORT, which is TCP, tcp://HOST:PORT, udp://HOST:PORT, tls://HOST:PORT, unix:PATH or stdio. The port

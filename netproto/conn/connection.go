@@ -44,6 +44,7 @@ type Connection struct {
 	tls     *tls.Conn
 	end     End
 	chunk   []byte
+	peer    unix.Sockaddr // that datagrams go to where that may change; nil: the socket is connected
 }
 
 // Dial connects to an address, which must have no placeholders. A refusal comes as an error that [Refused] knows.
@@ -68,6 +69,10 @@ func (n *namespace) dial(ctx context.Context, a Address, limit time.Duration) (*
 	c := &Connection{in: fd, out: fd, network: a.Network, end: EndOpen}
 	if a.Network == TCP || a.Network == TLS {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // each message is to arrive by itself
+	}
+	if a.Network == UDP && a.Follow {
+		c.peer = to
+		return c, nil
 	}
 	if err = connect(ctx, fd, to, limit); err == nil && a.Network == TLS {
 		err = c.handshake(ctx, a.Host, limit)
@@ -174,9 +179,14 @@ func (c *Connection) End() End { return c.end }
 // Send sends as much of b as the kernel takes now, and returns how much that was. A connection that the server has broken
 // off takes nothing; [Connection.End] says so then. An empty datagram is sent as well.
 func (c *Connection) Send(b []byte) (n int, err error) {
-	if c.tls != nil {
+	switch {
+	case c.tls != nil:
 		n, err = c.tls.Write(b)
-	} else {
+	case c.peer != nil:
+		if err = unix.Sendto(c.out, b, 0, c.peer); err == nil {
+			n = len(b)
+		}
+	default:
 		n, err = unix.Write(c.out, b)
 	}
 	if n < 0 {
@@ -237,7 +247,36 @@ func (c *Connection) read(b []byte) (int, error) {
 	if c.tls != nil {
 		return c.tls.Read(b)
 	}
+	if c.peer != nil {
+		return c.readFrom(b)
+	}
 	return unix.Read(c.in, b)
+}
+
+// readFrom reads a datagram and has later ones go where it came from. Those of other hosts are nothing to us.
+func (c *Connection) readFrom(b []byte) (int, error) {
+	for {
+		n, from, err := unix.Recvfrom(c.in, b, 0)
+		if err != nil {
+			return n, err
+		}
+		if sameHost(from, c.peer) {
+			c.peer = from
+			return n, nil
+		}
+	}
+}
+
+func sameHost(a, b unix.Sockaddr) bool {
+	switch a := a.(type) {
+	case *unix.SockaddrInet4:
+		b, ok := b.(*unix.SockaddrInet4)
+		return ok && a.Addr == b.Addr
+	case *unix.SockaddrInet6:
+		b, ok := b.(*unix.SockaddrInet6)
+		return ok && a.Addr == b.Addr
+	}
+	return false
 }
 
 // Await returns when there is something to receive, os.ErrDeadlineExceeded when the time is over, or the context's error.

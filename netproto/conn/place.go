@@ -65,6 +65,15 @@ func freePort() (int, error) {
 	return 0, errors.New("no port is free")
 }
 
+// renewPort finds another port if the place's cannot be bound. Connections that a server has ended last there for a minute, and
+// until then a server that does not set SO_REUSEADDR cannot listen.
+func (p *Place) renewPort() (err error) {
+	if !bindable(unix.SOCK_STREAM, p.Port) || !bindable(unix.SOCK_DGRAM, p.Port) {
+		p.Port, err = freePort()
+	}
+	return err
+}
+
 func bindable(kind, port int) bool {
 	fd, err := unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -143,7 +143,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	if err := s.place.empty(); err != nil {
+	if err := errors.Join(s.place.empty(), s.place.renewPort()); err != nil {
 		return err
 	}
 	s.address = s.command.Address.At(s.place)

@@ -92,6 +92,37 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
+// A server that does not set SO_REUSEADDR cannot listen again where it has ended a connection a moment ago. It gets another port.
+func TestRestartWhereConnectionsLinger(t *testing.T) {
+	s, err := open(t, "alone", "127.0.0.1:{port}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Connect(context.Background(), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk(t, s, c, "bye\n")
+	if c.End() != EndClosed {
+		t.Fatalf("the connection is %v", c.End())
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Restart(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = s.Connect(context.Background(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if answer, _ := talk(t, s, c, "hello\n"); answer != "HELLO\n" {
+		t.Errorf("the answer is %q", answer)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // talk sends a message and returns what the server has said when it sleeps.
 func talk(t *testing.T, s *Server, c *Connection, message string) (string, State) {
 	t.Helper()

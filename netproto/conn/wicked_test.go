@@ -89,7 +89,13 @@ func serve(mode, port string) {
 	if mode == "unix" {
 		network, at = "unix", port
 	}
-	l, err := net.Listen(network, at)
+	var how net.ListenConfig
+	if mode == "alone" {
+		how.Control = func(_, _ string, raw syscall.RawConn) error {
+			return raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 0) })
+		}
+	}
+	l, err := how.Listen(context.Background(), network, at)
 	if err != nil {
 		panic(err)
 	}

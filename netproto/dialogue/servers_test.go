@@ -5,62 +5,37 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/internal/servertest"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// serverTest is a real server, and how its answers to the seeds of a model are judged.
+// serverTest is a conversation with a real server, and how its answers to the seeds of a model are judged.
 type serverTest struct {
-	program string
-	model   string
-	network string
-	start   func(t *testing.T, dir string, port int) *exec.Cmd
-	refused func(r *Response) bool // the server did not understand what was sent
+	servertest.Server
+	refused func(sent string, r *Response) bool // the server did not understand what was sent
 }
 
-func servers() []serverTest {
-	return []serverTest{
-		{"mosquitto", "mqtt", "tcp", startMosquitto, func(r *Response) bool { return r.Name == "connack" && r.Code != "accepted" }},
-		{"dnsmasq", "dns", "udp", startDnsmasq, func(r *Response) bool { return r.Code == "format_error" }},
-		{"redis-server", "redis", "tcp", func(t *testing.T, dir string, port int) *exec.Cmd {
-			return exec.Command("redis-server", "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir)
-		}, func(r *Response) bool { return r.Code == "-" }},
-		{"vsftpd", "ftp", "tcp", startVsftpd, func(r *Response) bool { return r.Code == "500" || r.Code == "501" }},
-	}
-}
-
-func config(t *testing.T, dir, text string) string {
-	t.Helper()
-	file := filepath.Join(dir, "config")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-func startMosquitto(t *testing.T, dir string, port int) *exec.Cmd {
-	return exec.Command("mosquitto", "-c", config(t, dir, fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\npersistence false\nlog_dest none\n", port)))
-}
-
-func startDnsmasq(t *testing.T, dir string, port int) *exec.Cmd {
-	return exec.Command("dnsmasq", "-k", "-C", config(t, dir, fmt.Sprintf(
-		"port=%d\nlisten-address=127.0.0.1\nbind-interfaces\nno-resolv\nno-hosts\naddress=/test.local/10.0.0.1\npid-file=%s/pid\nuser=nobody\n", port, dir)))
-}
-
-func startVsftpd(t *testing.T, dir string, port int) *exec.Cmd {
-	root := filepath.Join(dir, "root")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return exec.Command("vsftpd", config(t, dir, fmt.Sprintf("listen=YES\nlisten_ipv6=NO\nlisten_address=127.0.0.1\nlisten_port=%d\nbackground=NO\n"+
-		"anonymous_enable=YES\nlocal_enable=NO\nanon_root=%s\nsecure_chroot_dir=%s\nseccomp_sandbox=NO\nxferlog_enable=NO\n", port, root, root)))
+// refusals say by server which answers to a message mean that the server did not understand it, or would not do what it says.
+var refusals = map[string]func(sent string, r *Response) bool{
+	"mosquitto": func(_ string, r *Response) bool { return r.Name == "connack" && r.Code != "accepted" },
+	"dnsmasq":   func(_ string, r *Response) bool { return r.Code == "format_error" },
+	"redis":     func(_ string, r *Response) bool { return r.Code == "-" },
+	"vsftpd":    func(_ string, r *Response) bool { return r.Code == "500" || r.Code == "501" },
+	"aiosmtpd":  func(_ string, r *Response) bool { return r.Code >= "400" },
+	"kamailio":  func(_ string, r *Response) bool { return r.Code != "200" },
+	"libcoap": func(sent string, r *Response) bool {
+		return (sent == "ping") != (r.Name == "reset") || r.Code >= "400" && r.Code != "404"
+	},
+	"tftpd-hpa": func(_ string, r *Response) bool { return r.Name == "error" },
+	"pymodbus":  func(_ string, r *Response) bool { return r.Name == "exception" },
 }
 
 // freePort returns a port of the loopback address that nobody listens on.
@@ -76,15 +51,11 @@ func freePort(t *testing.T) int {
 
 // The seeds of the example models are dialogues that real servers accept.
 func TestRealServersAcceptTheSeeds(t *testing.T) {
-	for _, test := range servers() {
-		t.Run(test.program, func(t *testing.T) {
-			if _, err := exec.LookPath(test.program); err != nil {
-				if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
-					t.Fatal(err)
-				}
-				t.Skipf("%v: scripts/setup-test.sh installs it", err)
-			}
-			m, err := model.Load("../../examples/net/" + test.model + ".yaml")
+	for _, server := range servertest.All() {
+		test := serverTest{server, refusals[server.Name]}
+		t.Run(test.Name, func(t *testing.T) {
+			test.Require(t)
+			m, err := model.Load("../../examples/net/" + test.Model + ".yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,10 +70,8 @@ func TestRealServersAcceptTheSeeds(t *testing.T) {
 // Mutants whose derived fields are right are what a server looks at closely: most of them must not be turned away at the
 // door. Accepted is a message after which mosquitto keeps the connection, as it does until a packet is malformed.
 func TestMosquittoAcceptsMutants(t *testing.T) {
-	test := servers()[0]
-	if _, err := exec.LookPath(test.program); err != nil {
-		t.Skipf("%v: scripts/setup-test.sh installs it", err)
-	}
+	test := serverTest{Server: servertest.Find(t, "mosquitto")}
+	test.Require(t)
 	m, err := model.Load("../../examples/net/mqtt.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -164,60 +133,93 @@ func accepts(t *testing.T, m *model.Model, d *Dialogue, address string) (sent, a
 // run starts the server and returns where it listens. The server ends with the test.
 func (test *serverTest) run(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "teasel-server")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // the server may run as somebody else
+	dir := servertest.Folder(t)
+	if err := os.Chmod(dir, 0o777); err != nil { // the server may run as somebody else
 		t.Fatal(err)
 	}
 	port := freePort(t)
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	cmd := test.start(t, dir, port)
+	args := servertest.Fill(test.Command(t, servertest.Folder(t)), port, dir)
+	cmd := exec.Command(args[0], args[1:]...)
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &output, &output, dir
+	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, 5*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for range 100 { // vsftpd has a process for each connection, which it waits for
-			if children, err := proc.Children(cmd.Process.Pid); err != nil || len(children) == 0 {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		_ = cmd.Process.Kill()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // with what it has forked
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("%s wrote:\n%s", test.program, output.String())
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+			t.Logf("%s wrote:\n%s", test.Name, output.String())
 		}
 	})
-	for range 200 { // each attempt fails at once until the server listens; dnsmasq listens on TCP too
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
+	for range 200 {
+		if listens(t, test.Network, port) {
 			return address
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("%s does not listen on %s", test.program, address)
+	t.Fatalf("%s does not listen on %s", test.Name, address)
 	return ""
+}
+
+// listens reports whether somebody has bound a port of the loopback address.
+func listens(t *testing.T, network string, port int) bool {
+	t.Helper()
+	state := map[string]string{"tcp": "0A", "udp": "07"}[network]
+	table, err := os.ReadFile("/proc/net/" + network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(table), fmt.Sprintf("0100007F:%04X 00000000:0000 %s", port, state))
+}
+
+// dial connects to the server. Datagrams go to the port that the last one came from, as TFTP has it.
+func (test *serverTest) dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	if test.Network == "tcp" {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(to.Addr(), 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &datagrams{c, to}
+}
+
+type datagrams struct {
+	*net.UDPConn
+	to netip.AddrPort
+}
+
+func (d *datagrams) Write(b []byte) (int, error) { return d.WriteToUDPAddrPort(b, d.to) }
+
+func (d *datagrams) Read(b []byte) (n int, err error) {
+	n, from, err := d.ReadFromUDPAddrPort(b)
+	if err == nil {
+		d.to = from
+	}
+	return n, err
 }
 
 // converse runs one dialogue.
 func (test *serverTest) converse(t *testing.T, m *model.Model, d *Dialogue, name, address string) {
 	t.Helper()
-	c, err := net.Dial(test.network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.dial(t, address)
 	defer c.Close()
 	s := NewSession(m)
 	s.Begin(d)
 	var buf []byte
+	var err error
 	if m.Connection.Greeting {
 		if buf, err = test.receive(c, s, -1, buf, name, t); err != nil {
 			t.Fatalf("%s: greeting: %v", name, err)
@@ -232,8 +234,11 @@ func (test *serverTest) converse(t *testing.T, m *model.Model, d *Dialogue, name
 		silent := errors.Is(err, os.ErrDeadlineExceeded)
 		switch {
 		case silent:
-			if r := s.Silent(i); !r.Expected {
+			switch r := s.Silent(i); {
+			case !r.Expected:
 				t.Errorf("%s[%d] in state %s: %s", name, i, before, r.Problem)
+			case before == "":
+				t.Errorf("%s[%d]: there is no answer", name, i)
 			}
 		case errors.Is(err, io.EOF) && i == len(d.Messages)-1:
 		case err != nil:
@@ -245,7 +250,10 @@ func (test *serverTest) converse(t *testing.T, m *model.Model, d *Dialogue, name
 // receive takes all that the server answers until it is silent, and returns what is left over. It is an error if there was nothing.
 func (test *serverTest) receive(c net.Conn, s *Session, i int, buf []byte, name string, t *testing.T) ([]byte, error) {
 	t.Helper()
-	got := false
+	got, sent := false, ""
+	if i >= 0 {
+		sent = s.in.Messages[i].Name
+	}
 	for {
 		patience := 2 * time.Second
 		if got || i >= 0 && s.transition(i) != nil && len(s.transition(i).Expect) == 0 {
@@ -259,7 +267,7 @@ func (test *serverTest) receive(c net.Conn, s *Session, i int, buf []byte, name 
 		buf = append(buf, chunk[:n]...)
 		for len(buf) > 0 {
 			n, complete := len(buf), true
-			if test.network != "udp" {
+			if test.Network != "udp" {
 				n, complete = s.Frame(buf, err != nil)
 			}
 			if !complete {
@@ -267,7 +275,7 @@ func (test *serverTest) receive(c net.Conn, s *Session, i int, buf []byte, name 
 			}
 			r := s.Receive(i, buf[:n])
 			got, buf = true, buf[n:]
-			if r.Name == "" || !r.Expected || test.refused(&r) {
+			if r.Name == "" || !r.Expected || test.refused(sent, &r) {
 				t.Errorf("%s[%d]: %+v", name, i, r)
 			}
 		}

@@ -70,8 +70,9 @@ func (b *builder) run(m *Message, n *yaml.Node) error {
 	return nil
 }
 
+// scope has nothing behind it: a field that is there where bytes follow is made if it has a value.
 func (b *builder) scope(at int) *scope {
-	return &scope{tree: b.t, at: at, item: -1, input: math.MaxInt}
+	return &scope{tree: b.t, at: at, item: -1}
 }
 
 func (b *builder) open(f *Field, t *Type, parent int, flags Flag) int {

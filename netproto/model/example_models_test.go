@@ -73,3 +73,29 @@ func TestDefaultValuesMakeMessages(t *testing.T) {
 		}
 	}
 }
+
+// A response whose last field fills a structure of known size is complete when that many bytes are there.
+func TestAnswerOfKnownSizeIsComplete(t *testing.T) {
+	m := modelsOf(t)["modbus"]
+	answer := []byte("\x00\x01\x00\x00\x00\x04\x01\x01\x01\x00") // to read_coils
+	for n := range len(answer) + 1 {
+		var tree Tree
+		found, size, short := m.Answer(&tree, answer[:n], true)
+		if whole := n == len(answer); (found != nil) != whole || whole && size != n || !whole && !short {
+			t.Errorf("%d of %d bytes: %v of %d bytes, more may make it fit: %v", n, len(answer), found != nil, size, short)
+		}
+	}
+}
+
+// What is there only where bytes follow is left out of a message for which it has no value, and is there where it has one.
+func TestBuildEndsWhereNothingIsGiven(t *testing.T) {
+	m := modelsOf(t)["coap"]
+	for _, s := range m.Seeds {
+		for i, msg := range s.Messages {
+			payload := s.Name == "put" || s.Name == "post"
+			if marker := bytes.IndexByte(msg.Tree.Data, 0xff) >= 0; marker != payload {
+				t.Errorf("%s[%d] has a payload: %v\n%q", s.Name, i, marker, msg.Tree.Data)
+			}
+		}
+	}
+}

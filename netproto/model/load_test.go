@@ -17,6 +17,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"an unknown type", field(`{id: a, type: u9}`), `m.yaml:5:23: messages.m.a: there is no type "u9"`},
 		{"no end", field(`{id: a, type: str}`), "m.yaml:5:9: messages.m.a: nothing says where the field ends"},
 		{"two fields of one id", field(`{id: a, type: u1}`, `{id: a, type: u1}`), "m.yaml:6:14: messages.m.a: the type has two fields of this id"},
+		{"a stream from another port", "teasel-model: 1\nconnection: {transport: tcp, follow: true}\n", "m.yaml:2:38: connection.follow: only a server of datagrams answers from another port"},
 		{"a later field", field(`{id: a, size: b}`, `{id: b, type: u1}`), "m.yaml:5:9: m.a: size uses b, but no field before it has that name"},
 		{"a length that cannot be inverted", field(`{id: a, type: u1}`, `{id: b, type: u1}`, `{id: c, size: a * b}`),
 			"m.yaml:7:9: m.c: the size a * b cannot be inverted"},

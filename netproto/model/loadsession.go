@@ -122,7 +122,7 @@ func (l *loader) connection(n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	e, ok := l.mapping(n, "connection", "transport", "port", "keep", "greeting")
+	e, ok := l.mapping(n, "connection", "transport", "port", "keep", "greeting", "follow")
 	if !ok {
 		return
 	}
@@ -136,6 +136,9 @@ func (l *loader) connection(n *yaml.Node) {
 	}
 	c.Port = int(port)
 	c.Keep, c.Greeting = l.flag(e.get("keep"), "connection.keep", false), l.flag(e.get("greeting"), "connection.greeting", false)
+	if c.Follow = l.flag(e.get("follow"), "connection.follow", false); c.Follow && c.Transport != UDP {
+		l.fail(e.get("follow"), "connection.follow", "", "only a server of datagrams answers from another port: expected is transport: udp")
+	}
 }
 
 func (l *loader) framing(n *yaml.Node) {

@@ -74,7 +74,7 @@ func (m *Model) Answer(t *Tree, data []byte, more bool) (found *Message, n int, 
 
 func first(all []*Message, t *Tree, data []byte, more bool) (found *Message, n int, short bool) {
 	for _, m := range all {
-		p := decoder{t: t, more: more}
+		p := decoder{t: t, extent: extent{more: more}}
 		n, ok := p.run(m, data, false)
 		if ok {
 			return m, n, false

@@ -102,6 +102,7 @@ type Connection struct {
 	Port      int       // the protocol's own port; 0: unknown
 	Keep      bool      // dialogues share one connection as long as it holds; false: a new connection for each
 	Greeting  bool      // the server speaks first
+	Follow    bool      // over UDP: the server answers from another port, and what comes after goes there
 }
 
 // FramingKind says how the end of a response in a stream is recognised.

@@ -44,7 +44,7 @@ func (m *Message) ParsePrefix(t *Tree, data []byte, more bool) (int, error) {
 }
 
 func (m *Message) parse(t *Tree, data []byte, more, whole bool) (int, error) {
-	p := decoder{t: t, more: more}
+	p := decoder{t: t, extent: extent{more: more}}
 	n, ok := p.run(m, data, whole)
 	if !ok {
 		err := &ParseError{Message: m.Name, Field: p.path(), Offset: p.pos / 8, Reason: p.reason, Short: p.short}
@@ -56,15 +56,21 @@ func (m *Message) parse(t *Tree, data []byte, more, whole bool) (int, error) {
 
 // decoder reads one message. A method that returns false has said why in reason.
 type decoder struct {
-	t        *Tree
-	pos, end int  // in bits
-	more     bool // bytes may follow behind the last one
-	depth    int
+	t   *Tree
+	pos int // in bits
+	extent
+	depth int
 
 	parent int // of the field that failed
 	field  *Field
 	reason string
 	short  bool
+}
+
+// extent is where the bytes end that a field may have.
+type extent struct {
+	end  int  // in bits
+	more bool // further bytes may follow there
 }
 
 func (p *decoder) run(m *Message, data []byte, whole bool) (int, bool) {
@@ -259,7 +265,7 @@ func (p *decoder) item(f *Field, parent, at int) bool {
 		return p.leaf(f, parent, f.Width)
 	}
 	p.align()
-	outer := p.end
+	outer := p.extent
 	if f.Size != nil {
 		n, ok := p.number(f.Size, at)
 		switch {
@@ -270,7 +276,7 @@ func (p *decoder) item(f *Field, parent, at int) bool {
 		case n > int64(p.end-p.pos)/8:
 			return p.ends()
 		}
-		p.end = p.pos + int(n)*8
+		p.extent = extent{end: p.pos + int(n)*8} // all of them are here
 	}
 	typ := f.Type
 	if f.Switch != nil {
@@ -281,14 +287,14 @@ func (p *decoder) item(f *Field, parent, at int) bool {
 	}
 	if f.Kind != Struct || typ == nil {
 		ok := p.value(f, parent)
-		p.end = outer
+		p.extent = outer
 		return ok
 	}
 	return p.nested(f, typ, parent, outer)
 }
 
 // nested reads a structure. If its size was given, what it leaves over becomes a field.
-func (p *decoder) nested(f *Field, typ *Type, parent, outer int) bool {
+func (p *decoder) nested(f *Field, typ *Type, parent int, outer extent) bool {
 	i := p.open(f, typ, parent, 0)
 	if !p.fields(typ, i) {
 		return false
@@ -298,7 +304,7 @@ func (p *decoder) nested(f *Field, typ *Type, parent, outer int) bool {
 		if p.pos < p.end && !p.leaf(restField, i, p.end-p.pos) {
 			return false
 		}
-		p.end = outer
+		p.extent = outer
 	}
 	p.close(i)
 	return true
