@@ -18,13 +18,13 @@ import (
 func aflBuild(t testing.TB, compiler, file string, flags ...string) string {
 	t.Helper()
 	path := needTool(t, compiler)
-	bin := filepath.Join(t.TempDir(), "target")
-	cmd := exec.Command(path, append([]string{filepath.Join("testdata", file), "-g", "-o", bin}, flags...)...)
-	cmd.Env = append(cmd.Environ(), "AFL_QUIET=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", compiler, err, out)
-	}
-	return bin
+	return compiled(t, func(bin string) {
+		cmd := exec.Command(path, append([]string{filepath.Join("testdata", file), "-g", "-o", bin}, flags...)...)
+		cmd.Env = append(cmd.Environ(), "AFL_QUIET=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", compiler, err, out)
+		}
+	}, append([]string{compiler, file}, flags...)...)
 }
 
 // start opens a target of any kind.
