@@ -130,7 +130,7 @@ func TestAFLForkedSanitizer(t *testing.T) {
 		}
 	}
 	c := campaign("", 1)
-	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl")}, 50_000, 1, 100
+	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl"), []byte("bax"), []byte("nux")}, 50_000, 1, 100
 	s, err := c.Run(context.Background())
 	known := func(f teasel.Finding) bool {
 		for in, rule := range rules {

@@ -143,7 +143,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t an, const uint8_t *b, 
 	return n + 4;
 }`)
 	c := campaign(bin, 1)
-	c.Seeds, c.Runs, c.StopAfter = append(c.Seeds, []byte("other seeds")), 20_000, 0
+	c.Seeds, c.Runs, c.StopAfter = append(c.Seeds, []byte("other seeds")), 8_000, 0
 	s, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

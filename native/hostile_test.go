@@ -66,6 +66,9 @@ func TestHostile(t *testing.T) {
 			if testing.Short() && len(test.want) == 0 {
 				c.Runs /= 10
 			}
+			if test.source == "abruptexit.c" { // a run costs a process, and whether its coverage was kept is known once the bug is found
+				c.StopAfter = len(test.want)
+			}
 			s, err := c.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +94,7 @@ func TestHostile(t *testing.T) {
 					t.Logf("%s: %q: %s\n%s", f.Rule, f.Input, f.Message, f.Detail)
 				}
 			}
-			if s.Executions < c.Runs {
+			if s.Executions < c.Runs && c.StopAfter == 0 {
 				t.Errorf("%d executions of %d", s.Executions, c.Runs)
 			}
 			if told := strings.Join(notes, "\n"); test.note != "?" && ((test.note == "") != (told == "") || !strings.Contains(told, test.note)) {
