@@ -30,6 +30,9 @@ func zipped(t *testing.T, mutator int, flags ...string) string {
 
 // What only a harness's own mutator reaches is found with it, and not without; the same seed gives the same run.
 func TestCustomMutator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("campaigns against four builds take too long for -short; TestCustomCrossOver and TestOfferedMutation mutate there as well")
+	}
 	for _, test := range []struct {
 		mutator int
 		flags   []string
