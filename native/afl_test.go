@@ -18,13 +18,13 @@ import (
 func aflBuild(t testing.TB, compiler, file string, flags ...string) string {
 	t.Helper()
 	path := needTool(t, compiler)
-	bin := filepath.Join(t.TempDir(), "target")
-	cmd := exec.Command(path, append([]string{filepath.Join("testdata", file), "-g", "-o", bin}, flags...)...)
-	cmd.Env = append(cmd.Environ(), "AFL_QUIET=1")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", compiler, err, out)
-	}
-	return bin
+	return compiled(t, func(bin string) {
+		cmd := exec.Command(path, append([]string{filepath.Join("testdata", file), "-g", "-o", bin}, flags...)...)
+		cmd.Env = append(cmd.Environ(), "AFL_QUIET=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", compiler, err, out)
+		}
+	}, append([]string{compiler, file}, flags...)...)
 }
 
 // start opens a target of any kind.
@@ -130,7 +130,7 @@ func TestAFLForkedSanitizer(t *testing.T) {
 		}
 	}
 	c := campaign("", 1)
-	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl")}, 50_000, 1, 100
+	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl"), []byte("bax"), []byte("nux")}, 50_000, 1, 100
 	s, err := c.Run(context.Background())
 	known := func(f teasel.Finding) bool {
 		for in, rule := range rules {

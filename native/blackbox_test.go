@@ -24,9 +24,10 @@ func plainBuild(t testing.TB, file string, flags ...string) string {
 
 // A program that nobody has instrumented is known by how it ends and by what it writes.
 func TestBlackBox(t *testing.T) {
+	t.Parallel() // it waits for hangs
 	bin := plainBuild(t, "talker.c")
 	for _, args := range [][]string{nil, {"@@"}, {"--file=@@"}} {
-		target := native.Target{Command: append([]string{bin}, args...), Timeout: 500 * time.Millisecond, Exits: []int{4}}
+		target := native.Target{Command: append([]string{bin}, args...), Timeout: 250 * time.Millisecond, Exits: []int{4}}
 		i, err := target.Inspect(context.Background())
 		if err != nil {
 			t.Fatal(err)

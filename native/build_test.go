@@ -3,6 +3,11 @@ package native_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +18,44 @@ import (
 	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/native"
 )
+
+// builds is the environment variable that names the folder with the programs that have been compiled so far.
+const builds = "NATIVE_TEST_BUILDS"
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	if os.Getenv(builds) != "" { // a test has started this process
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "native-builds-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Setenv(builds, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// compiled returns the program that a function compiles, which is called once for each recipe: what the program is made of.
+// Each test has its file under another name, since some look for all processes of theirs.
+func compiled(t testing.TB, compile func(bin string), recipe ...string) string {
+	t.Helper()
+	hash := sha256.Sum256([]byte(strings.Join(recipe, "\x00")))
+	kept, bin := filepath.Join(os.Getenv(builds), hex.EncodeToString(hash[:])), filepath.Join(t.TempDir(), "target")
+	err := os.Link(kept, bin)
+	if errors.Is(err, fs.ErrNotExist) {
+		compile(bin)
+		err = os.Link(bin, kept)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a test that runs in parallel has compiled it meanwhile
+		t.Fatal(err)
+	}
+	return bin
+}
 
 // needTool returns the path of a program and skips a test where it is missing, unless all have to be there.
 func needTool(t testing.TB, name string) string {
@@ -47,13 +90,11 @@ func compile(t testing.TB, c clang.Compiler, args ...string) {
 // build compiles C text into a program.
 func build(t testing.TB, source string, flags ...string) string {
 	t.Helper()
-	dir := t.TempDir()
-	src, bin := filepath.Join(dir, "target.c"), filepath.Join(dir, "target")
-	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	compile(t, clang.Compiler{}, append([]string{src, "-o", bin}, flags...)...)
-	return bin
+	return compiled(t, func(bin string) {
+		src := bin + ".c"
+		write(t, src, source)
+		compile(t, clang.Compiler{}, append([]string{src, "-o", bin}, flags...)...)
+	}, append([]string{"teasel cc", source}, flags...)...)
 }
 
 type opened interface {

@@ -1,7 +1,6 @@
 package native_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -16,15 +15,24 @@ import (
 func byHand(t *testing.T, env []string, bin string, args ...string) (status int, said string) {
 	t.Helper()
 	cmd := exec.Command(bin, args...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &out, t.TempDir()
+	cmd.Dir = t.TempDir()
+	out, err := os.Create(filepath.Join(t.TempDir(), "said")) // of a pipe we would wait for the end of what it leaves running
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdin = strings.NewReader("from standard input")
-	err := cmd.Run()
+	err = cmd.Run()
 	if bad := (*exec.ExitError)(nil); err != nil && !errors.As(err, &bad) {
 		t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), out.String()
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
 }
 
 // A harness by hand answers as one of libFuzzer's: it runs files itself, and says how an input ended by its exit status.

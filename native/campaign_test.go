@@ -131,8 +131,8 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 	c := campaign(build(t, source(t, "planted.c"), flags...), 1)
-	c.Seeds, c.StopAfter, c.Duration, c.Runs = [][]byte{[]byte("abc")}, len(want), 5*time.Minute, 0
-	c.Target = native.Target{Command: c.Target.(native.Target).Command, Timeout: time.Second, Memory: 128 << 20}
+	c.Seeds, c.StopAfter = [][]byte{[]byte("abc")}, len(want)
+	c.Target = native.Target{Command: c.Target.(native.Target).Command, Timeout: 300 * time.Millisecond, Memory: 128 << 20}
 	s, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func TestCrashes(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			src := source(t, "planted.c")
-			target := native.Target{Command: []string{build(t, src, append(b.flags, "-O1")...)}, Timeout: time.Second, Memory: 128 << 20}
+			target := native.Target{Command: []string{build(t, src, append(b.flags, "-O1")...)}, Timeout: 300 * time.Millisecond, Memory: 128 << 20}
 			clean := target
 			clean.Command = []string{build(t, src, append(b.flags, "-O1", "-DCLEAN")...)}
 			bad, good := open(t, target), open(t, clean)

@@ -30,6 +30,9 @@ func zipped(t *testing.T, mutator int, flags ...string) string {
 
 // What only a harness's own mutator reaches is found with it, and not without; the same seed gives the same run.
 func TestCustomMutator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("campaigns against four builds take too long for -short; TestCustomCrossOver and TestOfferedMutation mutate there as well")
+	}
 	for _, test := range []struct {
 		mutator int
 		flags   []string
@@ -143,7 +146,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t an, const uint8_t *b, 
 	return n + 4;
 }`)
 	c := campaign(bin, 1)
-	c.Seeds, c.Runs, c.StopAfter = append(c.Seeds, []byte("other seeds")), 20_000, 0
+	c.Seeds, c.Runs, c.StopAfter = append(c.Seeds, []byte("other seeds")), 8_000, 0
 	s, err := c.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -21,9 +21,10 @@ import (
 
 // A program with a main is forked for every input, which it gets on standard input or in a file.
 func TestProgram(t *testing.T) {
+	t.Parallel() // it waits for hangs
 	bin := build(t, source(t, "program.c"))
 	for _, args := range [][]string{nil, {"@@"}, {"--file=@@"}} {
-		ex := open(t, native.Target{Command: append([]string{bin}, args...), Timeout: 500 * time.Millisecond, Exits: []int{4}})
+		ex := open(t, native.Target{Command: append([]string{bin}, args...), Timeout: 250 * time.Millisecond, Exits: []int{4}})
 		for _, test := range []struct {
 			in   string
 			exit teasel.Exit

@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
 
 // A server that was stopped is given up, and so is the batch, also when nobody waits for it any more.
 func TestServerStopped(t *testing.T) {
+	t.Parallel() // it waits for what does not answer
 	bin := build(t, `#include <signal.h>
 #include <stdint.h>
 #include <unistd.h>

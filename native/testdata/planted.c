@@ -27,7 +27,7 @@ ALONE static void trap(const uint8_t *d) { if (BUG(d[1] == 'x')) __builtin_trap(
 ALONE static void breakpoint(const uint8_t *d) { if (BUG(d[1] == 'x')) __builtin_debugtrap(); }
 ALONE static void assertion(const uint8_t *d) { assert(!BUG(d[1] == 'x')); }
 ALONE static void leave(const uint8_t *d) { if (BUG(d[1] == 'x')) exit(3); }
-ALONE static void hang(const uint8_t *d) { while (BUG(d[1] == 'x')) sink++; }
+ALONE static void hang(const uint8_t *d) { while (BUG(d[1] == 'x')) sink ^= 1; }
 
 ALONE static void double_free(const uint8_t *d) {
 	char *p = malloc(40);

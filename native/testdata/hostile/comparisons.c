@@ -1,4 +1,5 @@
-// Threads compare so much at once that the table of comparisons is full.
+// Threads compare so much at once that the table of comparisons is full. To be built with -O0: the optimiser takes minutes to
+// make a few switches of them, which have fewer records than there is room for.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
