@@ -166,7 +166,7 @@ func TestNamespaceElsewhere(t *testing.T) {
 	needNamespaces(t)
 	_, err := openIn(t, true, "elsewhere", "127.0.0.1:7777")
 	var in *StartError
-	if !errors.As(err, &in) || !strings.Contains(in.Reason, "; it listens on tcp port 7778") {
+	if !errors.As(err, &in) || !strings.Contains(in.Reason, "; it listens on tcp port ") {
 		t.Errorf("error %v", err)
 	}
 	_, err = openIn(t, true, "ends", "127.0.0.1:7777")
