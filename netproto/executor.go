@@ -30,6 +30,7 @@ type executor struct {
 	session   *dialogue.Session
 	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
 	quarantines bool
+	reports     *reports         // nil: what the server's sanitizers say comes with its output
 	link        *conn.Connection // nil: there is none
 	patience    patience         // for a server that is not ours
 
@@ -117,6 +118,7 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.server.Restart(ctx); err != nil {
 		return explained(err)
 	}
+	e.reports.renew()
 	if e.coverage != nil {
 		e.coverage.started(e.server.PID())
 	}
@@ -191,6 +193,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 		v.Output = e.server.Output()
 	}
 	e.noteSignal(t)
+	v.Output = append(v.Output, e.reports.take(v.Fault == judge.FaultDeath)...)
 	o.Exit = teasel.ExitOK
 	if t.cut || t.refused {
 		o.Exit = teasel.ExitRejected

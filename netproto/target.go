@@ -103,10 +103,21 @@ func (e *executor) launch(ctx context.Context) (err error) {
 	if e.coverage, e.quarantines, err = newCoverage(ctx, t.Command[0], t.User); err != nil {
 		return err
 	}
-	env := slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
-	e.server, err = conn.Open(ctx, conn.Command{Args: t.Command, Env: env, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start})
-	if err != nil {
+	command := conn.Command{Args: t.Command, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start}
+	command.Env = slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
+	if e.server, err = conn.Open(ctx, command); err != nil {
 		return err
+	}
+	if e.address.Network != conn.Stdio && detached(e.server.PID()) {
+		if err = e.server.Close(); err != nil {
+			return err
+		}
+		command.Env = slices.Concat(t.Env, sanitizerEnv(t.Env, reportOption), e.coverage.env())
+		if e.server, err = conn.Open(ctx, command); err != nil {
+			return err
+		}
+		e.reports = &reports{dir: e.server.Dir()}
+		e.reports.renew()
 	}
 	e.address = e.server.Address()
 	found, err := e.coverage.choose()
