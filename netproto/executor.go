@@ -45,6 +45,7 @@ type executor struct {
 	dialogues uint64 // since the server was started
 	clean     bool   // the server has had no dialogue since then
 	down      bool   // it has to be started before the next dialogue
+	once      bool   // it has one conversation and ends, see once.go
 	rested    conn.Usage
 	thorough  int // dialogues that are still to be judged in full
 
@@ -167,6 +168,11 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 
 // hold runs a dialogue and fills in how that ended.
 func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	if e.once && e.down {
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+	}
 	e.past.add(in)
 	e.dialogues++
 	e.clean = false

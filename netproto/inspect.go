@@ -58,6 +58,9 @@ func (t Target) Inspect(ctx context.Context) (Server, error) {
 	if len(t.Command) > 0 && !s.Own {
 		s.Warnings = append(s.Warnings, "the command names its port: only one worker can fuzz it (write {port} for the port to have more)")
 	}
+	if e.once {
+		s.Warnings = append(s.Warnings, "the server ends with status 0 when a client closes its connection: it is started anew for each, which takes time, and its end is no finding")
+	}
 	if len(t.Command) == 0 {
 		s.Warnings = append(s.Warnings, "without a command the server can be neither watched nor started again: coverage, hangs and leaks are not seen, and findings are confirmed on the server as it is")
 		if !e.address.Loopback() {

@@ -37,6 +37,9 @@ func (t *talk) run(ctx context.Context) error {
 		if err := e.hangUp(); err != nil {
 			return err
 		}
+		if err := t.succeed(ctx); err != nil || t.over {
+			return err
+		}
 	}
 	if e.coverage != nil && !e.target.Keep {
 		e.coverage.clear()
@@ -243,6 +246,10 @@ func (t *talk) heed(state conn.State) error {
 		}
 		d := t.e.server.Death()
 		t.e.evidence.Signal, t.e.evidence.Status = d.Signal, d.Code
+		if t.e.once && d.Signal == 0 && d.Code == 0 {
+			t.e.down, t.over, t.cut = true, true, t.e.link != nil
+			return nil
+		}
 		if d.Signal != 0 {
 			t.e.evidence.Stack = t.e.server.Stack()
 		}

@@ -135,7 +135,10 @@ func (e *executor) firstContact(ctx context.Context) error {
 	c, err := e.dial(ctx)
 	if err == nil {
 		e.rested = e.usage()
-		if err = errors.Join(c.Close(), e.rest(ctx)); err != nil || e.session.Bootstrap() == nil {
+		if err = errors.Join(c.Close(), e.rest(ctx)); err == nil {
+			err = e.noteOnce(ctx)
+		}
+		if err != nil || e.session.Bootstrap() == nil {
 			return err
 		}
 		return e.tryBootstrap(ctx)
@@ -148,6 +151,11 @@ func (e *executor) firstContact(ctx context.Context) error {
 
 // tryBootstrap looks whether the server answers as the model's bootstrap has it.
 func (e *executor) tryBootstrap(ctx context.Context) error {
+	if e.down {
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+	}
 	t := talk{e: e, in: &dialogue.Dialogue{}, limit: e.target.Timeout}
 	if err := errors.Join(t.run(ctx), e.hangUp()); err != nil {
 		return err
