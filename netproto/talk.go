@@ -87,10 +87,20 @@ func (t *talk) message(ctx context.Context, i int) error {
 	return t.hear(ctx, i)
 }
 
+// dialTries is how often a server of ours is given the time limit to take a connection. Of a server whose queue of connections
+// is full the kernel drops the first packet and sends it again after a second, which is no sign that it will never take one.
+const dialTries = 3
+
 // connect makes a connection and says what has to be said on each.
 func (t *talk) connect(ctx context.Context) error {
 	e := t.e
 	c, err := e.dial(ctx)
+	for try := 1; e.server != nil && errors.Is(err, os.ErrDeadlineExceeded) && try < dialTries; try++ {
+		if err := t.rest(ctx); err != nil || t.over {
+			return err
+		}
+		c, err = e.dial(ctx)
+	}
 	if err != nil {
 		return t.unreachable(ctx, err)
 	}
