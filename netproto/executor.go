@@ -42,12 +42,14 @@ type executor struct {
 	written   []byte // what was sent and received in this dialogue
 	buffer    []byte // what has come and was not yet taken apart
 
-	dialogues uint64 // since the server was started
-	clean     bool   // the server has had no dialogue since then
-	down      bool   // it has to be started before the next dialogue
-	once      bool   // it has one conversation and ends, see once.go
-	rested    conn.Usage
-	thorough  int // dialogues that are still to be judged in full
+	dialogues  uint64 // since the server was started
+	clean      bool   // the server has had no dialogue since then
+	down       bool   // it has to be started before the next dialogue
+	once       bool   // it has one conversation and ends, see once.go
+	rested     conn.Usage
+	firstFiles int    // open files of the server when it was started
+	nextCount  uint64 // of its dialogues, before which they are counted again
+	thorough   int    // dialogues that are still to be judged in full
 
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
@@ -110,6 +112,7 @@ func (e *executor) renew(ctx context.Context) error {
 		if _, err := e.run(ctx, e.target.Reset); err != nil {
 			return fmt.Errorf("resetting the server: %w", err)
 		}
+		e.countFiles()
 		return nil
 	}
 	e.down = false
@@ -124,6 +127,7 @@ func (e *executor) renew(ctx context.Context) error {
 		e.coverage.started(e.server.PID())
 	}
 	e.rested = e.usage()
+	e.countFiles()
 	return nil
 }
 
@@ -136,7 +140,11 @@ func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
-	if e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
+	crowded := e.crowded()
+	if crowded { // by which dialogue, the next ones may show
+		e.thorough = max(e.thorough, suspected)
+	}
+	if crowded || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
 		if err := e.renew(ctx); err != nil {
 			return err
 		}

@@ -135,6 +135,7 @@ func (e *executor) firstContact(ctx context.Context) error {
 	c, err := e.dial(ctx)
 	if err == nil {
 		e.rested = e.usage()
+		e.countFiles()
 		if err = errors.Join(c.Close(), e.rest(ctx)); err == nil {
 			err = e.noteOnce(ctx)
 		}
