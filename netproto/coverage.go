@@ -163,9 +163,9 @@ func (c *coverage) learn(f teasel.Feature, complexity float64) {
 // it was freed, and little enough to tell it from a leak.
 const quarantine = 1
 
-// sanitizerEnv has sanitizers abort, so that a fault ends the server where it happens, and says so with names. What the user
-// has set comes behind, and wins.
-func sanitizerEnv(user []string) (env []string) {
+// sanitizerEnv has sanitizers abort, so that a fault ends the server where it happens, and says so with names. Further options
+// are for each of them. What the user has set comes behind, and wins.
+func sanitizerEnv(user []string, options ...string) (env []string) {
 	for _, d := range [...]struct{ name, value string }{
 		{"ASAN_OPTIONS", "abort_on_error=1:detect_leaks=0:symbolize=1:allocator_may_return_null=1:detect_odr_violation=0:thread_local_quarantine_size_kb=64:quarantine_size_mb=" +
 			strconv.Itoa(quarantine)},
@@ -173,10 +173,10 @@ func sanitizerEnv(user []string) (env []string) {
 		{"MSAN_OPTIONS", "abort_on_error=1:symbolize=1"},
 		{"TSAN_OPTIONS", "symbolize=1"},
 	} {
-		value := d.value
+		value := strings.Join(append([]string{d.value}, options...), ":")
 		for _, e := range append(os.Environ(), user...) {
 			if own, ok := strings.CutPrefix(e, d.name+"="); ok && own != "" {
-				value = d.value + ":" + own
+				value += ":" + own
 			}
 		}
 		env = append(env, d.name+"="+value)

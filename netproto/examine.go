@@ -23,6 +23,7 @@ const (
 	attention   = 128
 	repetitions = 4096 // of a dialogue at most, to see whether the server holds more after each part of them
 	firstPart   = 16   // repetitions of the first part; from the third on, each part is as many as all before
+	tellingPart = 256  // repetitions of a part that are enough to see that what grows is no leak
 	grownMemory = 1 << 20
 	suspected   = 4 // dialogues that are judged in full when the server holds more than it did
 	healthTime  = 10 * time.Second
@@ -144,6 +145,8 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 			return nil
 		case memory && now.Memory-first.Memory >= enough && all >= leastRepetitions && grown > 2*in.Bytes()+slack:
 			e.fault(o, judge.FaultMemory, fmt.Sprintf("about %d bytes for a dialogue of %d", grown, in.Bytes()))
+			return nil
+		case !files && part >= tellingPart && int(now.Memory-before.Memory)/part <= 2*in.Bytes()+slack: // as much as a store keeps
 			return nil
 		}
 		before = now

@@ -32,6 +32,7 @@ type executor struct {
 	session   *dialogue.Session
 	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
 	quarantines bool
+	reports     *reports         // nil: what the server's sanitizers say comes with its output
 	link        *conn.Connection // nil: there is none
 	patience    patience         // for a server that is not ours
 
@@ -43,11 +44,14 @@ type executor struct {
 	written   []byte // what was sent and received in this dialogue
 	buffer    []byte // what has come and was not yet taken apart
 
-	dialogues uint64 // since the server was started
-	clean     bool   // the server has had no dialogue since then
-	down      bool   // it has to be started before the next dialogue
-	rested    conn.Usage
-	thorough  int // dialogues that are still to be judged in full
+	dialogues  uint64 // since the server was started
+	clean      bool   // the server has had no dialogue since then
+	down       bool   // it has to be started before the next dialogue
+	once       bool   // it has one conversation and ends, see once.go
+	rested     conn.Usage
+	firstFiles int    // open files of the server when it was started
+	nextCount  uint64 // of its dialogues, before which they are counted again
+	thorough   int    // dialogues that are still to be judged in full
 
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
@@ -110,6 +114,7 @@ func (e *executor) renew(ctx context.Context) error {
 		if _, err := e.run(ctx, e.target.Reset); err != nil {
 			return fmt.Errorf("resetting the server: %w", err)
 		}
+		e.countFiles()
 		return nil
 	}
 	e.down = false
@@ -119,10 +124,12 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.server.Restart(ctx); err != nil {
 		return explained(err)
 	}
+	e.reports.renew()
 	if e.coverage != nil {
 		e.coverage.started(e.server.PID())
 	}
 	e.rested = e.usage()
+	e.countFiles()
 	return nil
 }
 
@@ -135,7 +142,11 @@ func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
-	if e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
+	crowded := e.crowded()
+	if crowded { // by which dialogue, the next ones may show
+		e.thorough = max(e.thorough, suspected)
+	}
+	if crowded || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
 		if err := e.renew(ctx); err != nil {
 			return err
 		}
@@ -167,6 +178,11 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 
 // hold runs a dialogue and fills in how that ended.
 func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	if e.once && e.down {
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+	}
 	e.past.add(in)
 	e.dialogues++
 	e.clean = false
@@ -193,6 +209,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 		v.Output = e.server.Output()
 	}
 	e.noteSignal(t)
+	v.Output = append(v.Output, e.reports.take(v.Fault == judge.FaultDeath)...)
 	o.Exit = teasel.ExitOK
 	if t.cut || t.refused {
 		o.Exit = teasel.ExitRejected

@@ -75,6 +75,9 @@ func (t Target) inspect(ctx context.Context, allowed func() error) (Server, erro
 	if !s.Own {
 		s.Warnings = append(s.Warnings, alone)
 	}
+	if e.once {
+		s.Warnings = append(s.Warnings, "the server ends with status 0 when a client closes its connection: it is started anew for each, which takes time, and its end is no finding")
+	}
 	if len(t.Command) == 0 {
 		s.Warnings = append(s.Warnings, "without a command the server can be neither watched nor started again: coverage, hangs and leaks are not seen, and findings are confirmed on the server as it is")
 		if !e.address.Loopback() {

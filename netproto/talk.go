@@ -37,6 +37,9 @@ func (t *talk) run(ctx context.Context) error {
 		if err := e.hangUp(); err != nil {
 			return err
 		}
+		if err := t.succeed(ctx); err != nil || t.over {
+			return err
+		}
 	}
 	if e.coverage != nil && !e.target.Keep {
 		e.coverage.clear()
@@ -84,10 +87,20 @@ func (t *talk) message(ctx context.Context, i int) error {
 	return t.hear(ctx, i)
 }
 
+// dialTries is how often a server of ours is given the time limit to take a connection. Of a server whose queue of connections
+// is full the kernel drops the first packet and sends it again after a second, which is no sign that it will never take one.
+const dialTries = 3
+
 // connect makes a connection and says what has to be said on each.
 func (t *talk) connect(ctx context.Context) error {
 	e := t.e
 	c, err := e.dial(ctx)
+	for try := 1; e.server != nil && errors.Is(err, os.ErrDeadlineExceeded) && try < dialTries; try++ {
+		if err := t.rest(ctx); err != nil || t.over {
+			return err
+		}
+		c, err = e.dial(ctx)
+	}
 	if err != nil {
 		return t.unreachable(ctx, err)
 	}
@@ -243,6 +256,10 @@ func (t *talk) heed(state conn.State) error {
 		}
 		d := t.e.server.Death()
 		t.e.evidence.Signal, t.e.evidence.Status = d.Signal, d.Code
+		if t.e.once && d.Signal == 0 && d.Code == 0 {
+			t.e.down, t.over, t.cut = true, true, t.e.link != nil
+			return nil
+		}
 		if d.Signal != 0 {
 			_, stack := t.e.imaged(t.e.server.Cores())
 			t.e.evidence.Stack, t.e.evidence.Guessed = stack, true

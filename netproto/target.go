@@ -109,10 +109,22 @@ func (e *executor) launch(ctx context.Context) (err error) {
 	if e.coverage, e.quarantines, err = newCoverage(ctx, t.Command[0], t.User); err != nil {
 		return err
 	}
-	env := slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
-	e.server, err = conn.Open(ctx, conn.Command{Args: t.Command, Env: env, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start, Namespace: t.Namespace && !e.address.Own()})
-	if err != nil {
+	command := conn.Command{Args: t.Command, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start,
+		Namespace: t.Namespace && !e.address.Own()}
+	command.Env = slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
+	if e.server, err = conn.Open(ctx, command); err != nil {
 		return err
+	}
+	if e.address.Network != conn.Stdio && detached(e.server.PID()) {
+		if err = e.server.Close(); err != nil {
+			return err
+		}
+		command.Env = slices.Concat(t.Env, sanitizerEnv(t.Env, reportOption), e.coverage.env())
+		if e.server, err = conn.Open(ctx, command); err != nil {
+			return err
+		}
+		e.reports = &reports{dir: e.server.Dir()}
+		e.reports.renew()
 	}
 	e.address = e.server.Address()
 	found, err := e.coverage.choose()
@@ -130,7 +142,11 @@ func (e *executor) firstContact(ctx context.Context) error {
 	c, err := e.dial(ctx)
 	if err == nil {
 		e.rested = e.usage()
-		if err = errors.Join(c.Close(), e.rest(ctx)); err != nil || e.session.Bootstrap() == nil {
+		e.countFiles()
+		if err = errors.Join(c.Close(), e.rest(ctx)); err == nil {
+			err = e.noteOnce(ctx)
+		}
+		if err != nil || e.session.Bootstrap() == nil {
 			return err
 		}
 		return e.tryBootstrap(ctx)
@@ -143,6 +159,11 @@ func (e *executor) firstContact(ctx context.Context) error {
 
 // tryBootstrap looks whether the server answers as the model's bootstrap has it.
 func (e *executor) tryBootstrap(ctx context.Context) error {
+	if e.down {
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+	}
 	t := talk{e: e, in: &dialogue.Dialogue{}, limit: e.target.Timeout}
 	if err := errors.Join(t.run(ctx), e.hangUp()); err != nil {
 		return err

@@ -247,35 +247,9 @@ func (q *quiet) has(pid int) bool {
 	return false
 }
 
-// dozer returns a thread that lets time pass, as sleep(3) does, and has not been waited for in vain too often. Servers have
-// threads that do nothing else, and some wait a little before they answer, or, as those in Go, before they die. awake says that a thread has begun to run again meanwhile.
-func (q *quiet) dozer() (p *process, id int, awake bool) {
-	for _, p := range q.processes {
-		for _, t := range p.threads {
-			if t.call < 0 || p.vain[t.id] >= mostVain {
-				continue
-			}
-			n, err := unix.Pread(t.call, q.buf[:], 0)
-			if err != nil || n <= 0 {
-				continue
-			}
-			number, _, _ := bytes.Cut(q.buf[:n], []byte(" "))
-			c, err := strconv.Atoi(string(number))
-			if err != nil { // "running"
-				return nil, 0, true
-			}
-			if c == unix.SYS_NANOSLEEP || c == unix.SYS_CLOCK_NANOSLEEP {
-				return p, t.id, false
-			}
-		}
-	}
-	return nil, 0, false
-}
-
 const (
-	asleepTwice = 2  // readings in a row: between two threads that hand work over, neither may be seen awake
-	quickLooks  = 24 // before we leave the processor to others for a moment
-	mostVain    = 3
+	asleepTwice = 2                     // readings in a row: between two threads that hand work over, neither may be seen awake
+	quickLooks  = 24                    // before we leave the processor to others for a moment
 	briefWait   = 50 * time.Microsecond // for an answer
 	// starved is how many times the limit may pass on the clock while the server gets less processor time than that: the
 	// machine may be busy, but a server that waits for something other than a processor will not come back.
@@ -284,21 +258,27 @@ const (
 
 // A wait is one call of settle.
 type wait struct {
-	q      *quiet
-	fd     int // of the connection; -1: none
-	used   func() time.Duration
-	limit  time.Duration
-	began  time.Time // zero until there was no answer at once
-	before time.Duration
-	looks  int
-	heard  bool             // there is something to receive
-	dozed  map[*process]int // which thread of each we have waited for while it let time pass
+	q         *quiet
+	fd        int // of the connection; -1: none
+	used      func() time.Duration
+	limit     time.Duration
+	dozeLimit time.Duration
+	began     time.Time // zero until there was no answer at once
+	before    time.Duration
+	looks     int
+	heard     bool             // there is something to receive
+	dozed     map[*process]int // which thread of each we have waited for while it let time pass
 }
 
 // settle waits until the server sleeps, ends, or has used the limit of processor time since the call. used says how much. A
 // thread that lets time pass is waited for until the limit on the clock, or until there is something to receive.
 func (q *quiet) settle(ctx context.Context, fd int, used func() time.Duration, limit time.Duration) (State, error) {
-	w := wait{q: q, fd: fd, used: used, limit: limit}
+	return q.settleWithin(ctx, fd, used, limit, limit)
+}
+
+// settleWithin is settle with another limit for threads that let time pass.
+func (q *quiet) settleWithin(ctx context.Context, fd int, used func() time.Duration, limit, doze time.Duration) (State, error) {
+	w := wait{q: q, fd: fd, used: used, limit: limit, dozeLimit: doze}
 	asleep := 0
 	for w.looks = 1; ; w.looks++ {
 		switch q.look() {
@@ -316,6 +296,7 @@ func (q *quiet) settle(ctx context.Context, fd int, used func() time.Duration, l
 				w.learn()
 				return Asleep, nil
 			case w.outwaited():
+				q.outslept()
 				return Waiting, nil
 			default:
 				w.doze(p, id)
@@ -326,30 +307,6 @@ func (q *quiet) settle(ctx context.Context, fd int, used func() time.Duration, l
 		if state, err := w.pause(ctx); state != StateInvalid || err != nil {
 			return state, err
 		}
-	}
-}
-
-// outwaited reports whether a thread that lets time pass has been given all the time there is.
-func (w *wait) outwaited() bool { return !w.began.IsZero() && time.Since(w.began) >= w.limit }
-
-// doze notes that a thread is being waited for.
-func (w *wait) doze(p *process, id int) {
-	if w.dozed == nil {
-		w.dozed = map[*process]int{}
-	}
-	w.dozed[p] = id
-}
-
-// learn remembers which threads have let time pass for nothing.
-func (w *wait) learn() {
-	if w.dozed == nil || w.fd >= 0 && readable(w.fd) {
-		return
-	}
-	for p, id := range w.dozed {
-		if p.vain == nil {
-			p.vain = map[int]int{}
-		}
-		p.vain[id]++
 	}
 }
 

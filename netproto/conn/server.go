@@ -69,6 +69,7 @@ type Server struct {
 	clock      proc.Clock
 	read       int64 // of what it has written
 	stdio      bool  // the process is in a conversation
+	paced      bool  // it has threads that do nothing but sleep
 }
 
 // Open makes a place for a server and starts it there. It returns when the server listens and sleeps.
@@ -224,7 +225,7 @@ func (s *Server) ready(ctx context.Context) error {
 		}
 	}
 	s.clock = s.process.Clock()
-	switch state, err := s.quiet.settle(ctx, -1, s.clock.Read, limit); {
+	switch state, err := s.firstRest(ctx, limit); {
 	case err != nil:
 		return err
 	case state == Ended:

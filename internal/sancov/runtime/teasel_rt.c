@@ -72,6 +72,7 @@ static int thread_count(void) {
 #include "leak.h"
 #include "custom.h"
 #include "sharedcounters.h"
+#include "sleep.h"
 
 // command_read waits for a command of teasel's. There is none if teasel is gone, or the target has closed the descriptor, or
 // put another in its place.
@@ -488,6 +489,7 @@ int __wrap_main(int argc, char **argv, char **envp) {
 	if (!fd) {
 		const char *segment = getenv("TEASEL_SEGMENT");
 		if (segment) segment_attach(segment);
+		sleep_cut_wanted = segment_base && !getenv("TEASEL_KEEP_SLEEP");
 		return __real_main(argc, argv, envp);
 	}
 	AT.first_fd = atoi(fd);

@@ -1,0 +1,42 @@
+package netproto
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/teaselfuzz/teasel/netproto/conn"
+)
+
+// A server may keep something of each client that has gone, for example a session with its sockets until that times out. Some
+// thousand dialogues later it does nothing but look for a free port, or writes beyond its sets of descriptors, of which many hold
+// 1,024. It is started anew before that.
+
+const (
+	crowdedEvery = 64  // dialogues between two looks
+	mostFiles    = 256 // that a server may have open beyond what it had when it was started
+)
+
+// countFiles notes how many files the server has open now that it is up.
+func (e *executor) countFiles() {
+	if e.server != nil {
+		e.firstFiles, e.nextCount = openFiles(e.server.PID()), crowdedEvery
+	}
+}
+
+// crowded reports whether the server has so many files open that it is to be started anew.
+func (e *executor) crowded() bool {
+	if e.server == nil || e.address.Network == conn.Stdio || e.dialogues < e.nextCount {
+		return false
+	}
+	e.nextCount = e.dialogues + crowdedEvery
+	return openFiles(e.server.PID()) > e.firstFiles+mostFiles
+}
+
+// openFiles is 0 where we may not know.
+func openFiles(pid int) int {
+	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return 0
+	}
+	return len(fds)
+}
