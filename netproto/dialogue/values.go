@@ -172,19 +172,38 @@ func (m *Mutator) changeBytes(r *teasel.Rand, op Operator, t *model.Tree, i int)
 	return m.put(t, i, m.buf)
 }
 
-// fit makes old n bytes long: it is cut, or repeated, or filled up.
+// fit makes old n bytes long: it is cut, or repeated, or filled up with one of its bytes, which may be a separator, or another one.
 func fit(r *teasel.Rand, dst, old []byte, n int) []byte {
 	dst = append(dst, old[:min(len(old), n)]...)
-	fill := [...]byte{'A', 0, 0xff, ' ', '0'}[r.IntN(5)]
-	again := len(old) > 0 && r.IntN(2) == 0
-	for len(dst) < n {
-		if again {
-			dst = append(dst, old[:min(len(old), n-len(dst))]...)
-			continue
+	pattern := []byte{[...]byte{'A', 0, 0xff, ' ', '0'}[r.IntN(5)]}
+	if len(old) > 0 {
+		switch r.IntN(4) {
+		case 0:
+			pattern = old
+		case 1:
+			pattern[0] = old[r.IntN(len(old))]
 		}
-		dst = append(dst, fill)
+	}
+	return repeat(dst, pattern, n-len(dst))
+}
+
+// repeat appends n bytes: as many patterns as that takes, the last one cut.
+func repeat(dst, pattern []byte, n int) []byte {
+	for n > 0 {
+		part := pattern[:min(len(pattern), n)]
+		dst = append(dst, part...)
+		n -= len(part)
 	}
 	return dst
+}
+
+// grown returns how much is added to a text of a length. A size at which buffers end, or what a length field can say, is that of
+// the whole: with the old text it would be too long.
+func grown(size, length int) int {
+	if size > 64 && size > length {
+		return size - length
+	}
+	return size
 }
 
 // resizeField makes bytes longer or shorter.
@@ -192,7 +211,7 @@ func (m *Mutator) resizeField(r *teasel.Rand, op Operator, t *model.Tree, i int)
 	old := t.Bytes(i)
 	switch op {
 	case OpExpand:
-		n := drawSize(r)
+		n := grown(drawSize(r), len(old))
 		at := r.IntN(len(old) + 1)
 		m.buf = append(m.buf[:0], old[:at]...)
 		m.buf = fit(r, m.buf, nil, at+n)
@@ -218,11 +237,7 @@ func (m *Mutator) resizeField(r *teasel.Rand, op Operator, t *model.Tree, i int)
 		if len(pattern) == 0 {
 			pattern = []byte(badTexts[1+r.IntN(len(badTexts)-1)])
 		}
-		n := len(old) + max(drawSize(r), len(pattern))
-		m.buf = append(m.buf[:0], old...)
-		for len(m.buf) < n {
-			m.buf = append(m.buf, pattern...)
-		}
+		m.buf = repeat(append(m.buf[:0], old...), pattern, grown(max(drawSize(r), len(pattern)), len(old)))
 	}
 	return m.put(t, i, m.buf)
 }
