@@ -104,7 +104,7 @@ func (x *executor) record(failure *judge.Failure, packed []byte) {
 	for _, f := range judge.Detect(&teasel.Observation{Evidence: failure}) {
 		if id := f.ID(); !x.failures[id] {
 			x.failures[id] = true
-			x.page.Fail(packed)
+			x.page.Fail(packed, failure.Text)
 		}
 	}
 }

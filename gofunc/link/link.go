@@ -18,7 +18,7 @@ import (
 const Environment = "TEASEL_GO_TYPED"
 
 // Version is that of the protocol. The two processes are built from versions of teasel that may differ.
-const Version = 2
+const Version = 3
 
 // The files that a child has open, beside the standard ones.
 const (

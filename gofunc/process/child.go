@@ -1,15 +1,14 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,8 +41,7 @@ type Test struct {
 
 const (
 	defaultTimeout = 10 * time.Second
-	graceTime      = 2 * time.Second // for a process to print its goroutines
-	stderrLimit    = 1 << 18
+	graceTime      = 2 * time.Second       // for a process to print its goroutines
 	watchTime      = 20 * time.Millisecond // between two looks at a process
 )
 
@@ -60,10 +58,10 @@ type child struct {
 	page     *link.Page
 	requests *os.File
 	answers  *os.File
-	stderr   *head
-	stdout   *head // in the mode Serve
-	hung     bool  // it was ended since an input took too long
-	full     bool  // it was ended since it had too much memory
+	stderr   *output
+	stdout   *output // in the mode Serve
+	hung     bool    // it was ended since an input took too long
+	full     bool    // it was ended since it had too much memory
 	watching sync.WaitGroup
 	stop     chan struct{}
 }
@@ -81,7 +79,7 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 			_ = f.Close()
 		}
 	}()
-	c := &child{stderr: &head{}, stop: make(chan struct{})}
+	c := &child{stop: make(chan struct{})}
 	down, requests, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("making a pipe: %w", err)
@@ -107,11 +105,15 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 		c.cmd.Env = os.Environ()
 	}
 	// A file in testdata that does not parse is not to end the process: the parent has read them.
-	c.cmd.Env = append(c.cmd.Env, link.Environment+"="+string(env), overlay.CorpusEnvironment+"="+filepath.Join(t.Dir, "testdata", "fuzz", "none"))
+	c.cmd.Env = append(slices.Clip(c.cmd.Env), link.Environment+"="+string(env), overlay.CorpusEnvironment+"="+filepath.Join(t.Dir, "testdata", "fuzz", "none"))
 	c.cmd.ExtraFiles = []*os.File{down, up, page}
+	c.stderr = &output{phase: func() uint64 {
+		n, _ := c.page.Phase()
+		return n
+	}}
 	c.cmd.Stderr = c.stderr
 	if s.Mode == link.Serve { // package testing says there why it failed
-		c.stdout = &head{}
+		c.stdout = &output{}
 		c.cmd.Stdout = c.stdout
 	}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -213,29 +215,4 @@ func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
 // release gives back what was opened for the child.
 func (c *child) release() error {
 	return errors.Join(c.requests.Close(), c.answers.Close(), c.page.Close())
-}
-
-// head keeps the beginning and forgets the rest of what a process writes to standard error: the first goroutine is the
-// one that failed.
-type head struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-var _ io.Writer = (*head)(nil)
-
-// Write implements io.Writer.
-func (t *head) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if room := stderrLimit - t.text.Len(); room > 0 {
-		t.text.Write(b[:min(room, len(b))])
-	}
-	return len(b), nil
-}
-
-func (t *head) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(t.text.String())
 }

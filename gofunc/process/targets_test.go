@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -214,4 +215,48 @@ func FuzzClean(f *testing.F) {
 func FuzzOrdinary(f *testing.F) {
 	f.Add("x")
 	f.Fuzz(func(*testing.T, string) {})
+}
+
+// FuzzNoisy logs a line for every input and then dies of some, as servers do.
+func FuzzNoisy(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint16) {
+		fmt.Fprintf(os.Stderr, "working on %d, which is a line of some length such as programs log, panic: none\n", n)
+		if n > 60_000 && n%512 == 7 {
+			go panic("too much noise")
+			select {}
+		}
+	}, 0)
+}
+
+// FuzzSlow ends the process long after it began to run an input.
+func FuzzSlow(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		if n > 0 {
+			time.Sleep(1500 * time.Millisecond)
+			os.Exit(3)
+		}
+	}, 0)
+}
+
+// FuzzOnce dies of an input only if the process has run others before.
+func FuzzOnce(f *testing.F) {
+	runs := 0
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		if runs++; runs > 100 && n > 0 {
+			os.Exit(4)
+		}
+	}, 0)
+}
+
+// FuzzOnceEach fails once, in the hundredth run of a process, and ends that soon after.
+func FuzzOnceEach(f *testing.F) {
+	runs := 0
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		switch runs++; runs {
+		case 100:
+			t.Error("only once")
+		case 102:
+			os.Exit(5)
+		}
+	}, 0)
 }

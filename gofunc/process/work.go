@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/exchange/pipe"
@@ -40,6 +41,8 @@ type worker struct {
 	deaths map[string]int // times that a finding was examined
 	idle   int            // processes in a row that ended before they ran anything
 
+	unreported uint64 // executions that the hub does not know of
+
 	between func(teasel.Exchange) (teasel.Exchange, func()) // see [Campaign]
 }
 
@@ -63,10 +66,26 @@ func (t *Test) constants() (out [][]byte) {
 
 // join returns an exchange of the campaign, and what has to be called when it is not used any more.
 func (w *worker) join() (teasel.Exchange, func()) {
-	if w.between == nil {
-		return w.h.Join(), func() {}
+	x, end := w.h.Join(), func() {}
+	if w.between != nil {
+		var over func()
+		if x, over = w.between(x); over != nil {
+			end = over
+		}
 	}
-	return w.between(w.h.Join())
+	return x, end
+}
+
+// counted adds up the executions that a process reports, so that those that it dies with are known.
+type counted struct {
+	teasel.Exchange
+	executions uint64
+}
+
+// Sync implements teasel.Exchange.
+func (c *counted) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
+	c.executions += n.Executions
+	return c.Exchange.Sync(ctx, n)
 }
 
 // idleLimit is how many processes may end without having run an input before the worker gives up.
@@ -85,24 +104,38 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	x, over := w.join()
-	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), x, pipe.Config{})
+	count := &counted{Exchange: x}
+	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), count, pipe.Config{})
 	status := c.wait()
 	over()
 	defer func() { err = errors.Join(err, c.page.Close()) }()
 	w.draws += c.page.Draws()
-	switch _, running := c.page.Phase(); {
-	case c.page.Finished():
+	if c.page.Finished() {
 		return false, served
-	case ctx.Err() != nil || w.h.Summary().Stopped != "":
-		return false, nil
-	case !running && status.ExitStatus() == 2 && c.page.Draws() == 0:
-		return false, fmt.Errorf("the test process of %s: %s", w.t.Name, c.stderr)
-	case !running:
-		if w.idle++; w.idle >= idleLimit {
-			return false, errors.Join(fmt.Errorf("the test process of %s ended %d times between two inputs: exit status %d: %s", w.t.Name, w.idle, status.ExitStatus(), c.stderr), served)
-		}
-		return true, nil
 	}
-	w.idle = 0
-	return true, w.died(ctx, c, status)
+	w.unreported += c.page.Draws() - min(c.page.Draws(), count.executions)
+	_, running := c.page.Phase()
+	if ctx.Err() != nil && status.Signaled() && status.Signal() == syscall.SIGKILL { // it was we who ended it
+		running = false
+	}
+	if running || len(c.page.Failures()) > 0 {
+		w.idle = 0
+		err := w.died(ctx, c, running, status)
+		return !w.stopping(ctx), err
+	}
+	if w.stopping(ctx) {
+		return false, w.publish(ctx, teasel.News{})
+	}
+	if status.ExitStatus() == 2 && c.page.Draws() == 0 {
+		return false, fmt.Errorf("the test process of %s: %s", w.t.Name, c.stderr)
+	}
+	if w.idle++; w.idle >= idleLimit {
+		return false, errors.Join(fmt.Errorf("the test process of %s ended %d times between two inputs: exit status %d: %s", w.t.Name, w.idle, status.ExitStatus(), c.stderr), served)
+	}
+	return true, nil
+}
+
+// stopping reports whether the campaign comes to its end.
+func (w *worker) stopping(ctx context.Context) bool {
+	return ctx.Err() != nil || w.h.Summary().Stopped != ""
 }
