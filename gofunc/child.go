@@ -53,6 +53,16 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 	if s.Mode == link.Serve {
 		return g.serve(t, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
 	}
+	var constants []string
+	if s.Constants {
+		f := os.NewFile(link.ConstantsFile, "constants")
+		if constants, err = link.ReadConstants(f); err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	rw, err := pipe.Inherit(link.RequestFile, link.AnswerFile)
 	if err != nil {
 		return err
@@ -62,7 +72,7 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 	if err != nil {
 		return err
 	}
-	if err := g.campaign(t, s, page).Work(ctx, x, s.Worker); err != nil {
+	if err := g.campaign(t, s, page, constants).Work(ctx, x, s.Worker); err != nil {
 		return errors.Join(fmt.Errorf("working: %w", err), x.Close())
 	}
 	page.Finish()
@@ -83,9 +93,9 @@ func answerQuit() {
 }
 
 // campaign is one worker's.
-func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teasel.Campaign[*typed.Value] {
+func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, constants []string) *teasel.Campaign[*typed.Value] {
 	e := g.editor()
-	learn(e, s.Constants)
+	learn(e, constants)
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
 	return &teasel.Campaign[*typed.Value]{
@@ -97,17 +107,17 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teas
 }
 
 // learn gives the editor constants of the source: texts, and those that may be numbers.
-func learn(e *typed.Editor, constants [][]byte) {
+func learn(e *typed.Editor, constants []string) {
 	e.Texts, e.Words = slices.Clip(e.Texts), slices.Clip(e.Words)
 	for _, c := range constants {
-		e.Texts = append(e.Texts, string(c))
+		e.Texts = append(e.Texts, c)
 		switch len(c) {
 		case 2:
-			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint16(c)))
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint16([]byte(c))))
 		case 4:
-			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint32(c)))
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint32([]byte(c))))
 		case 8:
-			e.Words = append(e.Words, binary.LittleEndian.Uint64(c))
+			e.Words = append(e.Words, binary.LittleEndian.Uint64([]byte(c)))
 		}
 	}
 }

@@ -155,3 +155,16 @@ func TestSavedFindingsFailGoTest(t *testing.T) {
 		}
 	}
 }
+
+// A test gets all constants of its package, however many there are and whatever they begin with.
+func TestAllConstantsAreTried(t *testing.T) {
+	p := target(t, "FuzzWord")
+	p.Runs = 200_000
+	for i := range 5000 {
+		p.Constants = append(p.Constants, fmt.Sprintf("word number %d of those that are of no use", i))
+	}
+	p.Constants = append(p.Constants, strings.Repeat("a long text ", 10_000), "zz-magic-word")
+	if s := campaign(t, p, 1); len(s.Findings) != 1 || s.Findings[0].Message != "found the word" {
+		t.Errorf("%d executions, findings %v", s.Executions, s.Findings)
+	}
+}

@@ -260,3 +260,12 @@ func FuzzOnceEach(f *testing.F) {
 		}
 	}, 0)
 }
+
+// FuzzWord fails for one text that nothing but the constants of a package tells.
+func FuzzWord(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, s string) {
+		if s == "zz-magic-word" {
+			t.Fatal("found the word")
+		}
+	})
+}

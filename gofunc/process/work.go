@@ -46,24 +46,6 @@ type worker struct {
 	between func(teasel.Exchange) (teasel.Exchange, func()) // see [Campaign]
 }
 
-// The settings are a variable of the environment, which has little room.
-const (
-	mostConstants    = 128
-	longestConstants = 16 << 10 // bytes
-)
-
-// constants returns as many as there is room for.
-func (t *Test) constants() (out [][]byte) {
-	size := 0
-	for _, c := range t.Constants {
-		if size += len(c); len(out) == mostConstants || size > longestConstants {
-			break
-		}
-		out = append(out, []byte(c))
-	}
-	return out
-}
-
 // join returns an exchange of the campaign, and what has to be called when it is not used any more.
 func (w *worker) join() (teasel.Exchange, func()) {
 	x, end := w.h.Join(), func() {}
@@ -99,7 +81,7 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 			return false, nil
 		}
 	}
-	c, err := w.t.start(ctx, link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries, Constants: w.t.constants()})
+	c, err := w.t.start(ctx, link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries})
 	if err != nil {
 		return false, err
 	}
