@@ -35,11 +35,11 @@ func (n *text) get(p unsafe.Pointer) []byte {
 
 // set stores a copy of b if it is acceptable.
 func (n *text) set(e *Editor, p unsafe.Pointer, b []byte) {
-	if n.utf8 && !utf8.Valid(b) {
-		b = []byte(strings.ToValidUTF8(string(b), "?"))
-	}
 	if len(b) > n.max {
 		b = b[:n.max]
+	}
+	if n.utf8 && !utf8.Valid(b) { // which may be since it was cut; the replacement is no longer than what it replaces
+		b = []byte(strings.ToValidUTF8(string(b), "?"))
 	}
 	for len(b) < n.min {
 		b = append(b, '0')
