@@ -38,7 +38,8 @@ type Editor struct {
 	after   walk
 	around  *walk   // the places of what is changed now
 	at      int     // the place among them that is changed
-	room    float64 // by how much the value may become more complex
+	room    float64 // by how much the value may become more complex; negative: it is more complex than the limit already
+	growth  growth  // what is known of the present change
 	bytes   mutate.Bytes
 	scratch []byte
 	words   []uint64
@@ -77,10 +78,18 @@ func (e *Editor) Complexity(v *Value) float64 {
 func (e *Editor) Generate(r *teasel.Rand) *Value {
 	e.begin(r)
 	budget := min(e.Min()+math.Exp2(float64(r.IntN(9))), e.limit())
-	p := e.root.about().alloc(1)
-	e.root.generate(e, p, budget)
-	e.log = e.log[:0]
-	return &Value{p: p}
+	var v *Value
+	for range changeTries {
+		v = &Value{p: e.root.about().alloc(1)}
+		e.root.generate(e, v.p, budget)
+		e.log = e.log[:0]
+		if v.prepare(e.root).places[0].complexity <= e.limit() {
+			return v
+		}
+		budget = max(budget/2, e.Min()) // words of the dictionary have made it larger than its budget
+	}
+	v, _ = e.First(0)
+	return v
 }
 
 // First returns the values that are worth trying first: the simplest one and then those that differ from it by one ordered
@@ -121,9 +130,11 @@ func (e *Editor) Change(r *teasel.Rand, in **Value) {
 }
 
 const (
-	roomy       = 1024 // more than one change adds
-	changeTries = 8    // before a value is left as it is
-	donorShare  = 12   // one change in so many puts a part of the corpus, or of the same value, in the place of another
+	roomy        = 1024 // more than one change adds, unless its growth is large
+	largeText    = 64   // bytes that are added to one text, from which its growth is large
+	numberGrowth = 16   // more than a change of a number adds
+	changeTries  = 8    // before a value is left as it is
+	donorShare   = 12   // one change in so many puts a part of the corpus, or of the same value, in the place of another
 )
 
 func (e *Editor) mutateAt(pl *place) {
@@ -137,7 +148,7 @@ func (e *Editor) mutateAt(pl *place) {
 func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	start := mark{len(e.log), e.moved}
 	e.around, e.at = w, at
-	e.room = e.limit() - w.places[0].complexity
+	e.room, e.growth = e.limit()-w.places[0].complexity, growthSmall
 	change(&w.places[at])
 	if len(e.log) == start.log {
 		return false
@@ -150,26 +161,38 @@ func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	return true
 }
 
+// growth is by how much the present change may have made the value more complex.
+type growth uint8
+
+const (
+	growthSmall growth = iota // as numbers do, or as writes show that have moved something
+	growthText                // a text is longer
+	growthLarge               // by more than what room is usually left
+)
+
 // settle repairs what is to be repaired and reports whether the value is one that is allowed.
 func (e *Editor) settle(v *Value, w *walk, moved int) bool {
-	if len(w.guards) == 0 && e.room > roomy+e.Min() {
+	tight := e.growth == growthLarge || e.room <= roomy+e.Min()
+	if len(w.guards) == 0 && !tight {
 		return true
 	}
-	if e.moved != moved {
+	if e.moved != moved || tight && (e.growth > growthSmall || e.room < numberGrowth) {
 		e.after.reset()
-		e.root.walk(&e.after, v.p)
-		w = &e.after
-		if w.places[0].complexity > e.limit() {
+		if e.grown(e.root.walk(&e.after, v.p)) {
 			return false
 		}
+		w = &e.after
 	}
 	for _, g := range w.guards {
 		if !g.n.settle(e, g.p) {
 			return false
 		}
 	}
-	return true
+	return len(w.guards) == 0 || !tight || !e.grown(complexity(e.root, v.p)) // a repair may add to it
 }
+
+// grown reports whether a complexity is above the limit, and was not there before the present change.
+func (e *Editor) grown(c float64) bool { return c > e.limit() && c > e.limit()-e.room }
 
 // Undo takes back the last change that was not yet taken back.
 func (e *Editor) Undo(*(*Value)) {

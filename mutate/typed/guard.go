@@ -99,9 +99,13 @@ func (n *custom) bounds(b *bounding) limits {
 	return l
 }
 
-func (n *custom) generate(e *Editor, p unsafe.Pointer, _ float64) { n.make(e.r, p) }
+func (n *custom) generate(e *Editor, p unsafe.Pointer, _ float64) {
+	e.growth = growthLarge // nobody knows
+	n.make(e.r, p)
+}
 
 func (n *custom) put(e *Editor, p, from unsafe.Pointer) {
+	e.growth = growthLarge // nobody knows
 	e.saveBlock(&n.info, p)
 	n.move(p, from, 1)
 }

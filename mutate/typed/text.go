@@ -47,6 +47,11 @@ func (n *text) set(e *Editor, p unsafe.Pointer, b []byte) {
 	if n.grammar != nil && !n.grammar.match(string(b)) {
 		return
 	}
+	if added := len(b) - len(n.get(p)); added > largeText {
+		e.growth = growthLarge
+	} else {
+		e.growth = max(e.growth, growthText)
+	}
 	if n.bytes {
 		c := append(make([]byte, 0, len(b)), b...)
 		e.setSlice(p, *(*header)(unsafe.Pointer(&c)))
