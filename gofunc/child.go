@@ -143,7 +143,7 @@ func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page
 	e := g.editor()
 	in, out := json.NewDecoder(requests), json.NewEncoder(answers)
 	hello := link.Hello{Version: link.Version, Type: g.plan.Type().String()}
-	for _, v := range g.inputs() {
+	for _, v := range g.seeds {
 		data, err := codec{g}.Encode(v)
 		if err != nil {
 			return err

@@ -168,3 +168,11 @@ func TestAllConstantsAreTried(t *testing.T) {
 		t.Errorf("%d executions, findings %v", s.Executions, s.Findings)
 	}
 }
+
+func TestFilterIsKept(t *testing.T) {
+	p := target(t, "FuzzFiltered")
+	p.Runs = 30_000
+	if s := campaign(t, p, 1); len(s.Findings)+len(s.Unconfirmed) != 0 || s.Executions < 30_000 {
+		t.Errorf("%d executions, findings %v", s.Executions, s.Findings)
+	}
+}

@@ -269,3 +269,14 @@ func FuzzWord(f *testing.F) {
 		}
 	})
 }
+
+// FuzzFiltered fails for what its filter does not accept, which is almost everything.
+func FuzzFiltered(f *testing.F) {
+	accept := func(n uint32) bool { return n%100 == 77 }
+	test := gofunc.Test[uint32]{Mutator: typed.Filter(typed.Of[uint32](), accept)}
+	test.Fuzz(f, func(t *testing.T, n uint32) {
+		if !accept(n) {
+			t.Fatalf("the filter does not accept %d", n)
+		}
+	})
+}

@@ -29,22 +29,25 @@ type Editor struct {
 	// Words and Texts are values that the target knows: constants of its source, for example.
 	Words []uint64
 	Texts []string
+	// Accepted are values that all filters accept. Generate changes one of them if it finds no value that they do.
+	Accepted []*Value
 
-	r       *teasel.Rand // of the present call
-	log     []write
-	marks   []mark
-	moved   int // writes in the log after which places are not where they were
-	work    walk
-	after   walk
-	around  *walk   // the places of what is changed now
-	at      int     // the place among them that is changed
-	room    float64 // by how much the value may become more complex; negative: it is more complex than the limit already
-	growth  growth  // what is known of the present change
-	bytes   mutate.Bytes
-	scratch []byte
-	words   []uint64
-	texts   []string
-	corpus  index
+	r        *teasel.Rand // of the present call
+	log      []write
+	marks    []mark
+	moved    int // writes in the log after which places are not where they were
+	work     walk
+	after    walk
+	around   *walk   // the places of what is changed now
+	at       int     // the place among them that is changed
+	room     float64 // by how much the value may become more complex; negative: it is more complex than the limit already
+	growth   growth  // what is known of the present change
+	rejected bool    // something was made that a filter does not accept
+	bytes    mutate.Bytes
+	scratch  []byte
+	words    []uint64
+	texts    []string
+	corpus   index
 }
 
 // mark is where a stacked change begins in the log.
@@ -74,19 +77,26 @@ func (e *Editor) Complexity(v *Value) float64 {
 	return e.Plan.Complexity(v)
 }
 
-// Generate makes a value from nothing. Simple ones are as likely as complex ones.
+// Generate makes a value from nothing. Simple ones are as likely as complex ones. If filters accept none of those that it makes,
+// the value is a change of one of Accepted, and without those the first one.
 func (e *Editor) Generate(r *teasel.Rand) *Value {
 	e.begin(r)
 	budget := min(e.Min()+math.Exp2(float64(r.IntN(9))), e.limit())
 	var v *Value
 	for range changeTries {
 		v = &Value{p: e.root.about().alloc(1)}
+		e.rejected = false
 		e.root.generate(e, v.p, budget)
 		e.log = e.log[:0]
-		if v.prepare(e.root).places[0].complexity <= e.limit() {
+		if !e.rejected && v.prepare(e.root).places[0].complexity <= e.limit() {
 			return v
 		}
 		budget = max(budget/2, e.Min()) // words of the dictionary have made it larger than its budget
+	}
+	if n := len(e.Accepted); n > 0 {
+		v = &Value{p: e.root.about().alloc(1)}
+		e.root.copy(v.p, e.Accepted[r.IntN(n)].p)
+		return e.Mutate(r, nil, v)
 	}
 	v, _ = e.First(0)
 	return v
@@ -97,9 +107,10 @@ func (e *Editor) Generate(r *teasel.Rand) *Value {
 func (e *Editor) First(k uint64) (*Value, bool) {
 	e.begin(fixed())
 	p := e.root.about().alloc(1)
+	e.rejected = false
 	e.first(e.root, p, 0)
 	e.log = e.log[:0]
-	v := &Value{p: p}
+	v := &Value{p: p, rejected: e.rejected}
 	if k == 0 {
 		return v, true
 	}
@@ -148,12 +159,12 @@ func (e *Editor) mutateAt(pl *place) {
 func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	start := mark{len(e.log), e.moved}
 	e.around, e.at = w, at
-	e.room, e.growth = e.limit()-w.places[0].complexity, growthSmall
+	e.room, e.growth, e.rejected = e.limit()-w.places[0].complexity, growthSmall, false
 	change(&w.places[at])
 	if len(e.log) == start.log {
 		return false
 	}
-	if !e.settle(v, w, start.moved) {
+	if e.rejected || !e.settle(v, w, start.moved) {
 		e.rewind(start.log)
 		e.moved = start.moved
 		return false
