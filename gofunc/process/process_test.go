@@ -176,3 +176,12 @@ func TestFilterIsKept(t *testing.T) {
 		t.Errorf("%d executions, findings %v", s.Executions, s.Findings)
 	}
 }
+
+func TestParallelIsExplained(t *testing.T) {
+	p := target(t, "FuzzParallel")
+	p.Timeout = time.Second
+	f, err := process.Judge(t.Context(), p, []byte("0"))
+	if err != nil || f.Rule != "go/deadlock" || !strings.Contains(f.Message, "t.Parallel") {
+		t.Errorf("%s: %s, %v\n%s", f.Rule, f.Message, err, f.Detail)
+	}
+}

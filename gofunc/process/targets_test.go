@@ -280,3 +280,8 @@ func FuzzFiltered(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParallel wants to run beside other tests.
+func FuzzParallel(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) { t.Parallel() }, 0)
+}
