@@ -72,11 +72,25 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 	if err != nil {
 		return err
 	}
-	if err := g.campaign(t, s, page, constants).Work(ctx, x, s.Worker); err != nil {
+	if err := g.work(ctx, t, s, page, constants, x); err != nil {
 		return errors.Join(fmt.Errorf("working: %w", err), x.Close())
 	}
 	page.Finish()
 	return x.Close()
+}
+
+// work is the worker until its campaign ends.
+func (g *target) work(ctx context.Context, t *testing.T, s *link.Settings, page *link.Page, constants []string, x teasel.Exchange) (err error) {
+	pool := g.portfolio().Pool()
+	if s.Statistics != "" {
+		w, err := newStatistics(x, s, pool)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		x = w
+	}
+	return g.campaign(t, s, page, constants, pool).Work(ctx, x, s.Worker)
 }
 
 // answerQuit prints the stacks of all goroutines and exits when the parent has waited long enough for an input. What the
@@ -93,7 +107,7 @@ func answerQuit() {
 }
 
 // campaign is one worker's.
-func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, constants []string) *teasel.Campaign[*typed.Value] {
+func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, constants []string, pool teasel.Pool) *teasel.Campaign[*typed.Value] {
 	e := g.editor()
 	learn(e, constants)
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
@@ -101,7 +115,7 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, const
 	return &teasel.Campaign[*typed.Value]{
 		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
-		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
+		NewPool: func() teasel.Pool { return pool }, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // Environment is the variable that makes a test binary a worker. It holds Settings as JSON.
@@ -51,6 +52,9 @@ type Settings struct {
 	Runs    uint64   `json:",omitempty"`
 	Tries   int      `json:",omitempty"`
 	Known   []string `json:",omitempty"` // findings that are confirmed already
+
+	Statistics string        `json:",omitempty"` // the file that the statistics of the pools are appended to; "": none
+	Elapsed    time.Duration `json:",omitempty"` // since the first process of the worker began
 
 	Constants bool `json:",omitempty"` // ConstantsFile has texts, and numbers in either order, of the package's source
 }

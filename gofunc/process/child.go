@@ -33,6 +33,10 @@ type Test struct {
 	Timeout time.Duration // of one input; 0: 10 seconds
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
+	// Statistics is a directory in which each worker writes pools-N.csv, with its number for N: a line about every second for what
+	// each pool of the test has come to; "": nowhere.
+	Statistics string
+
 	Seed         uint64   // of the campaign
 	Runs         uint64   // executions of one worker; 0: no limit
 	Constants    []string // of the package's source, which are worth trying

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc"
 	"github.com/teaselfuzz/teasel/mutate/typed"
+	"github.com/teaselfuzz/teasel/policy"
 )
 
 // The fuzz tests that the tests of this package start as processes. Under plain go test they pass.
@@ -284,4 +286,21 @@ func FuzzFiltered(f *testing.F) {
 // FuzzParallel wants to run beside other tests.
 func FuzzParallel(f *testing.F) {
 	gofunc.Fuzz(f, func(t *testing.T, n uint8) { t.Parallel() }, 0)
+}
+
+// FuzzPools keeps inputs for two reasons.
+func FuzzPools(f *testing.F) {
+	test := gofunc.Test[[]uint8]{Pools: policy.Portfolio{
+		{Name: "coverage", Weight: 3},
+		{Name: "longest", New: func() teasel.Pool { return policy.Limit(policy.NewMaximal(), gofunc.MeasureID("length")) }},
+	}}
+	test.Fuzz(f, func(t *testing.T, in []uint8) {
+		gofunc.Maximize("length", float64(len(in)))
+		for _, b := range in {
+			gofunc.Observe(uint64(b))
+		}
+		if len(in) == 40 {
+			os.Exit(9) // another process carries on with the statistics
+		}
+	}, nil)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/exchange/pipe"
@@ -23,7 +25,7 @@ func (t *Test) Work(ctx context.Context, h *teasel.Hub, number int) error {
 }
 
 func (t *Test) work(ctx context.Context, h *teasel.Hub, number int, between func(teasel.Exchange) (teasel.Exchange, func())) error {
-	w := &worker{t: t, h: h, number: number, between: between, deaths: map[string]int{}}
+	w := &worker{t: t, h: h, number: number, between: between, deaths: map[string]int{}, began: time.Now()}
 	for {
 		more, err := w.run(ctx)
 		if err != nil || !more {
@@ -41,6 +43,7 @@ type worker struct {
 	deaths map[string]int // times that a finding was examined
 	idle   int            // processes in a row that ended before they ran anything
 
+	began      time.Time
 	unreported uint64 // executions that the hub does not know of
 
 	between func(teasel.Exchange) (teasel.Exchange, func()) // see [Campaign]
@@ -81,7 +84,15 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 			return false, nil
 		}
 	}
-	c, err := w.t.start(ctx, link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries})
+	settings := link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries, Elapsed: time.Since(w.began)}
+	if w.t.Statistics != "" {
+		dir, err := filepath.Abs(w.t.Statistics) // the process is in another directory
+		if err != nil {
+			return false, fmt.Errorf("writing statistics: %w", err)
+		}
+		settings.Statistics = filepath.Join(dir, fmt.Sprintf("pools-%d.csv", w.number))
+	}
+	c, err := w.t.start(ctx, settings)
 	if err != nil {
 		return false, err
 	}
