@@ -149,7 +149,7 @@ const (
 )
 
 func (e *Editor) mutateAt(pl *place) {
-	if e.r.IntN(donorShare) == 0 && e.transplant(pl) {
+	if e.r.IntN(donorShare) == 0 && e.replaceFromCorpus(pl) {
 		return
 	}
 	pl.n.change(e, pl.p)
@@ -293,7 +293,7 @@ func (e *Editor) Cross(r *teasel.Rand, _, a, b *Value) *Value {
 			at := r.IntN(len(w.places))
 			id := w.places[at].n.about()
 			from, ok := draw(r, donors.places, id)
-			if ok && e.apply(a, w, at, func(pl *place) { e.graft(pl, from) }) {
+			if ok && e.apply(a, w, at, func(pl *place) { e.replaceBy(pl, from) }) {
 				return
 			}
 		}
@@ -312,8 +312,8 @@ func draw(r *teasel.Rand, from []place, id *info) (unsafe.Pointer, bool) {
 	return nil, false
 }
 
-// graft overwrites a place by a copy of a value of the same node; to a slice it may add some of the other's elements.
-func (e *Editor) graft(pl *place, from unsafe.Pointer) {
+// replaceBy overwrites a place by a copy of a value of the same node; to a slice it may add some of the other's elements.
+func (e *Editor) replaceBy(pl *place, from unsafe.Pointer) {
 	if s, ok := pl.n.(*slice); ok && e.r.IntN(2) == 0 && s.splice(e, pl.p, from) {
 		return
 	}
