@@ -36,7 +36,8 @@ func newStatistics(x teasel.Exchange, s *link.Settings, pool *policy.Combined) (
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the statistics of the pools: %w", err), f.Close())
 	}
-	w := &statistics{Exchange: x, file: f, csv: policy.NewStatistics(f, pool), began: time.Now().Add(-s.Elapsed), executions: s.Draws}
+	now := time.Now() // a process that dies at once writes no row
+	w := &statistics{Exchange: x, file: f, csv: policy.NewStatistics(f, pool), began: now.Add(-s.Elapsed), written: now, executions: s.Draws}
 	w.csv.Headed = i.Size() > 0
 	return w, nil
 }
