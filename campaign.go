@@ -20,7 +20,7 @@ type Campaign[T any] struct {
 	Stages       []Stage[T]        // nil: Steps, Havoc, Splice
 	Seeds        []T               // inputs to begin with
 	NewPool      func() Pool       // each worker and the hub call it once; nil: NewPool
-	NewScheduler func() Scheduler  // each worker calls it once; nil: NewScheduler
+	NewScheduler func() Scheduler  // each worker calls it once; nil: that of its pool, if that has a method Scheduler() Scheduler, else NewScheduler
 	NewDetectors func() []Detector // each worker calls it once; nil: Crashes
 	Reporters    []Reporter
 	Source       Source    // of inputs that come while it runs; nil: none
@@ -68,9 +68,12 @@ func (c *Campaign[T]) pool() Pool {
 	return NewPool()
 }
 
-func (c *Campaign[T]) scheduler() Scheduler {
+func (c *Campaign[T]) scheduler(p Pool) Scheduler {
 	if c.NewScheduler != nil {
 		return c.NewScheduler()
+	}
+	if s, ok := p.(interface{ Scheduler() Scheduler }); ok {
+		return s.Scheduler()
 	}
 	return NewScheduler()
 }

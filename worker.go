@@ -113,7 +113,8 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	if w.index, _ = w.mut.(Indexer[T]); w.batch == nil {
 		w.undo, _ = w.mut.(Undoer[T]) // a batch needs all its inputs at once
 	}
-	w.pool, w.sched = c.pool(), c.scheduler()
+	w.pool = c.pool()
+	w.sched = c.scheduler(w.pool)
 	for _, s := range w.plan {
 		w.stages = append(w.stages, StageStats{Name: s.Name()})
 	}

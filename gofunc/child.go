@@ -53,6 +53,16 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 	if s.Mode == link.Serve {
 		return g.serve(t, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
 	}
+	var constants []string
+	if s.Constants {
+		f := os.NewFile(link.ConstantsFile, "constants")
+		if constants, err = link.ReadConstants(f); err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	rw, err := pipe.Inherit(link.RequestFile, link.AnswerFile)
 	if err != nil {
 		return err
@@ -62,11 +72,25 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 	if err != nil {
 		return err
 	}
-	if err := g.campaign(t, s, page).Work(ctx, x, s.Worker); err != nil {
+	if err := g.work(ctx, t, s, page, constants, x); err != nil {
 		return errors.Join(fmt.Errorf("working: %w", err), x.Close())
 	}
 	page.Finish()
 	return x.Close()
+}
+
+// work is the worker until its campaign ends.
+func (g *target) work(ctx context.Context, t *testing.T, s *link.Settings, page *link.Page, constants []string, x teasel.Exchange) (err error) {
+	pool := g.portfolio().Pool()
+	if s.Statistics != "" {
+		w, err := newStatistics(x, s, pool)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		x = w
+	}
+	return g.campaign(t, s, page, constants, pool).Work(ctx, x, s.Worker)
 }
 
 // answerQuit prints the stacks of all goroutines and exits when the parent has waited long enough for an input. What the
@@ -83,31 +107,31 @@ func answerQuit() {
 }
 
 // campaign is one worker's.
-func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teasel.Campaign[*typed.Value] {
+func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, constants []string, pool teasel.Pool) *teasel.Campaign[*typed.Value] {
 	e := g.editor()
-	learn(e, s.Constants)
+	learn(e, constants)
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
 	return &teasel.Campaign[*typed.Value]{
 		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
-		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
+		NewPool: func() teasel.Pool { return pool }, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
 	}
 }
 
 // learn gives the editor constants of the source: texts, and those that may be numbers.
-func learn(e *typed.Editor, constants [][]byte) {
+func learn(e *typed.Editor, constants []string) {
 	e.Texts, e.Words = slices.Clip(e.Texts), slices.Clip(e.Words)
 	for _, c := range constants {
-		e.Texts = append(e.Texts, string(c))
+		e.Texts = append(e.Texts, c)
 		switch len(c) {
 		case 2:
-			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint16(c)))
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint16([]byte(c))))
 		case 4:
-			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint32(c)))
+			e.Words = append(e.Words, uint64(binary.LittleEndian.Uint32([]byte(c))))
 		case 8:
-			e.Words = append(e.Words, binary.LittleEndian.Uint64(c))
+			e.Words = append(e.Words, binary.LittleEndian.Uint64([]byte(c)))
 		}
 	}
 }
@@ -133,7 +157,7 @@ func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page
 	e := g.editor()
 	in, out := json.NewDecoder(requests), json.NewEncoder(answers)
 	hello := link.Hello{Version: link.Version, Type: g.plan.Type().String()}
-	for _, v := range g.inputs() {
+	for _, v := range g.seeds {
 		data, err := codec{g}.Encode(v)
 		if err != nil {
 			return err

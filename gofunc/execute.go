@@ -29,6 +29,9 @@ type process struct {
 func (p *process) Open(context.Context, teasel.Role) (teasel.Executor[*typed.Value], error) {
 	x := &executor{process: p, counters: counters(), recorder: newRecorder(), failures: map[string]bool{},
 		runner: runner{parent: p.parent, check: p.g.check, fields: findFields()}}
+	if p.g.allocations {
+		x.runner.mallocs = x.mallocs
+	}
 	x.novelty = newNovelty(len(x.counters))
 	listening.Store(x.recorder)
 	return x, nil
@@ -66,7 +69,6 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 		x.page.Begin(packed)
 	}
 	x.recorder.begin(o.Ask.Operands)
-	before := x.allocated()
 	clear(x.counters)
 	compiled := o.Ask.Operands && x.g.compares != nil
 	if compiled {
@@ -77,7 +79,7 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 		x.g.compares.TeaselRecorded(x.compared)
 	}
 	if x.g.allocations {
-		Maximize("allocations", float64(x.allocated()-before))
+		Maximize("allocations", float64(x.runner.objects))
 	}
 	x.novelty.judge(x.counters, x.recorder, o, func() float64 { return x.e.Complexity(in) })
 	if o.Ask.Operands {
@@ -104,16 +106,13 @@ func (x *executor) record(failure *judge.Failure, packed []byte) {
 	for _, f := range judge.Detect(&teasel.Observation{Evidence: failure}) {
 		if id := f.ID(); !x.failures[id] {
 			x.failures[id] = true
-			x.page.Fail(packed)
+			x.page.Fail(packed, failure.Text)
 		}
 	}
 }
 
-// allocated returns the objects that were ever allocated, if that is asked for.
-func (x *executor) allocated() uint64 {
-	if !x.g.allocations {
-		return 0
-	}
+// mallocs returns the objects that were ever allocated.
+func (x *executor) mallocs() uint64 {
 	runtime.ReadMemStats(&x.memory)
 	return x.memory.Mallocs
 }

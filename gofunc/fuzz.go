@@ -62,6 +62,13 @@ func (c Test[T]) Fuzz(f *testing.F, check func(t *testing.T, in T), seeds ...T) 
 		}
 		g.seeds = append(g.seeds, v)
 	}
+	if len(seeds) == 0 {
+		v, _ := g.editor().First(0)
+		if v.Rejected() {
+			f.Fatalf("gofunc: a typed.Filter accepts none of a thousand values of %v: call Fuzz with a seed that it accepts", plan.Type())
+		}
+		g.seeds = append(g.seeds, v)
+	}
 	g.fuzz(f)
 }
 
@@ -69,7 +76,7 @@ func (c Test[T]) Fuzz(f *testing.F, check func(t *testing.T, in T), seeds ...T) 
 type target struct {
 	plan        *typed.Plan
 	check       func(t *testing.T, in unsafe.Pointer)
-	seeds       []*typed.Value
+	seeds       []*typed.Value // the simplest value if the test has none
 	complexity  float64
 	words       []uint64
 	texts       []string
@@ -80,7 +87,7 @@ type target struct {
 
 func (g *target) editor() *typed.Editor {
 	e := typed.NewEditor(g.plan)
-	e.MaxComplexity, e.Words, e.Texts = g.complexity, g.words, g.texts
+	e.MaxComplexity, e.Words, e.Texts, e.Accepted = g.complexity, g.words, g.texts, g.seeds
 	return e
 }
 
@@ -100,7 +107,7 @@ func (g *target) fuzz(f *testing.F) {
 		}
 		f.SkipNow()
 	}
-	for _, v := range g.inputs() {
+	for _, v := range g.seeds {
 		data, err := g.plan.Encode(v)
 		if err != nil {
 			f.Fatalf("gofunc: %v", err)
@@ -148,15 +155,6 @@ func (c codec) Decode(file []byte) (*typed.Value, error) {
 	}
 	v, _ := c.g.decode(string(text))
 	return v, nil
-}
-
-// inputs returns the seeds, and the simplest value if there are none.
-func (g *target) inputs() []*typed.Value {
-	if len(g.seeds) > 0 {
-		return g.seeds
-	}
-	v, _ := g.editor().First(0)
-	return []*typed.Value{v}
 }
 
 // fromBytes makes a value by decisions that the bytes take, so that a change of a byte changes a decision.

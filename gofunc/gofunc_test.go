@@ -3,6 +3,7 @@ package gofunc_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +28,12 @@ func (f *failures) Fatalf(format string, args ...any) { f.Errorf(format, args...
 
 type point struct{ X, Y int }
 
+type list struct {
+	Values map[string]any
+	Part   []list
+	next   *list
+}
+
 func TestProperties(t *testing.T) {
 	encode := func(p point) ([]byte, error) { return json.Marshal(p) }
 	decode := func(b []byte) (p point, err error) { return p, json.Unmarshal(b, &p) }
@@ -45,6 +52,21 @@ func TestProperties(t *testing.T) {
 		{"not idempotent", func(tb testing.TB) {
 			gofunc.Idempotent(tb, "x", func(s string) string { return s + "!" })
 		}, "twice x!!"},
+		{"idempotent behind pointers", func(tb testing.TB) {
+			gofunc.Idempotent(tb, &point{1, 2}, func(p *point) *point { return &point{p.X, p.Y} })
+		}, ""},
+		{"not idempotent in place behind pointers", func(tb testing.TB) {
+			gofunc.Idempotent(tb, []*point{{1, 2}}, func(ps []*point) []*point { ps[0].X++; return ps })
+		}, "a second time"},
+		{"idempotent with maps, interfaces and values that contain themselves", func(tb testing.TB) {
+			gofunc.Idempotent(tb, 7, func(n int) int { return n })
+			gofunc.Idempotent[any](tb, nil, func(any) any {
+				loop := &list{Values: map[string]any{"a": math.NaN(), "b": []any{1, "x"}, "c": nil}}
+				loop.next, loop.Part = loop, []list{{}, {}}
+				loop.Values["numbers"] = []any{uint8(1), true, -2, 1i, [1]int{}}
+				return loop
+			})
+		}, ""},
 		{"same", func(tb testing.TB) {
 			gofunc.Same(tb, []int{3, 1}, func(x []int) any { return slices.Max(x) }, func(x []int) any { return x[0] })
 		}, ""},

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 )
 
 // novelty judges which of what an execution has reached is new, beside the counters, so that the engine has nothing to do
@@ -29,9 +30,16 @@ func newNovelty(counters int) *novelty {
 	return &novelty{best: make([]float32, counters*buckets), states: map[teasel.Feature]float32{}, measures: map[uint32]float64{}}
 }
 
-// state is the feature of a state. It is no [teasel.State]: those are for schedulers that pick by state, of which there
-// are few, and these may be many.
-func state(n uint64) teasel.Feature { return 1<<62 | teasel.Feature(n*0x9e3779b97f4a7c15)>>2 }
+// state is the feature of a state, one of agent.States as for tests over bytes. It is no [teasel.State]: those are for
+// schedulers that pick by state, of which there are few, and these may be many.
+func state(n uint64) teasel.Feature {
+	return 1<<62 | teasel.Feature(n*0x9e3779b97f4a7c15>>(64-stateBits))
+}
+
+const stateBits = 14
+
+// agent.States is the same bound.
+var _ [agent.States]struct{} = [1 << stateBits]struct{}{}
 
 // judge appends to o what is asked for. size is called if the complexity of the input matters.
 func (n *novelty) judge(counters []byte, r *recorder, o *teasel.Observation, size func() float64) {

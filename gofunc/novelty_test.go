@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 )
 
 // A scan looks at many counters at once and misses none, wherever it is.
@@ -27,5 +28,23 @@ func BenchmarkScan(b *testing.B) {
 		c[100], c[5000], c[40_000] = 1, 1, 1
 		o.Features = o.Features[:0]
 		n.judge(c, r, o, func() float64 { return 1 })
+	}
+}
+
+// A test that is in another state for every input does not fill the corpus without end.
+func TestStatesAreBounded(t *testing.T) {
+	n, r := newNovelty(0), newRecorder()
+	kept := 0
+	for i := range uint64(200_000) {
+		r.states[0] = i * i
+		r.count.Store(1)
+		o := &teasel.Observation{}
+		if n.judge(nil, r, o, func() float64 { return 1 }); len(o.Features) > 0 {
+			kept++
+			n.learn(o.Features, 1)
+		}
+	}
+	if kept > agent.States || kept < agent.States/2 {
+		t.Errorf("%d inputs are news, of %d states that are told apart", kept, agent.States)
 	}
 }

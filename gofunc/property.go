@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The properties compare with reflect.DeepEqual. Where that is too strict, as for values that hold a NaN or a nil slice
+// The properties compare as reflect.DeepEqual does. Where that is too strict, as for values that hold a NaN or a nil slice
 // that comes back empty, compare in the test.
 
 // RoundTrip fails the test if decode does not bring back the value that encode was given. An error of encode is no
@@ -31,8 +31,8 @@ func RoundTrip[T any](t testing.TB, in T, encode func(T) ([]byte, error), decode
 func Idempotent[T any](t testing.TB, in T, f func(T) T) {
 	t.Helper()
 	once := f(in)
-	shown := fmt.Sprintf("%+v", once) // f may change its argument
-	if twice := f(once); fmt.Sprintf("%+v", twice) != shown {
+	shown, was := fmt.Sprintf("%+v", once), dump(once) // f may change its argument
+	if twice := f(once); dump(twice) != was {
 		t.Fatalf("a second time changes the value\n  value %+v\n  once  %s\n  twice %+v", in, shown, twice)
 	}
 }

@@ -21,10 +21,12 @@ type runner struct {
 	next    func() (struct{}, bool)
 	stop    func()
 
-	in     unsafe.Pointer // of the present call
-	ended  bool           // it returned
-	text   string         // what it panicked with; "": it did not
-	goexit bool
+	mallocs func() uint64  // objects that were ever allocated; nil: nobody wants to know
+	in      unsafe.Pointer // of the present call
+	objects uint64         // that the present call has allocated
+	ended   bool           // it returned
+	text    string         // what it panicked with; "": it did not
+	goexit  bool
 }
 
 // sessionRuns is how many inputs a testing.T serves at most: it keeps what they log.
@@ -100,12 +102,14 @@ func (r *runner) loop(yield func(struct{}) bool) {
 }
 
 func (r *runner) call(yield func(struct{}) bool) {
+	before := r.allocated()
 	defer func() {
+		r.objects = r.allocated() - before
 		if r.ended {
 			return
 		}
 		if p := recover(); p != nil {
-			r.text = fmt.Sprintf("panic: %v\n\n%s", panicked(p), debug.Stack())
+			r.text = fmt.Sprintf("panic: %v\n\n%s", p, debug.Stack())
 			return
 		}
 		// The goroutine is ending and nothing can keep it. The engine gets its result from here, and lets the rest of
@@ -117,12 +121,11 @@ func (r *runner) call(yield func(struct{}) bool) {
 	r.ended = true
 }
 
-// panicked adds to an error what printing it would not.
-func panicked(p any) any {
-	if err, ok := p.(error); ok {
-		return err.Error()
+func (r *runner) allocated() uint64 {
+	if r.mallocs == nil {
+		return 0
 	}
-	return p
+	return r.mallocs()
 }
 
 // abandon lets the coroutine come to its end. The end is passed on to whoever waits for it, so that is a goroutine of its

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"path"
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
@@ -10,13 +9,14 @@ import (
 )
 
 // Portfolio combines pools: a testcase is kept while any of them wants it, and the next one to work on is picked by
-// drawing a pool by its weight and then a testcase that it holds (fuzzcheck's AndPool). NewPool and NewScheduler go into a
-// teasel.Campaign; what they return has one owner each. The zero value has no pools and keeps nothing.
+// drawing a pool by its weight and then a testcase that it holds (fuzzcheck's AndPool). NewPool goes into a
+// teasel.Campaign, whose workers pick from such a pool by the scheduler that it has, unless the campaign has another one.
+// The zero value has no pools and keeps nothing.
 type Portfolio []Part
 
 // Part is one pool of a portfolio.
 type Part struct {
-	Name         string                  // in statistics, and of the pool's directory; unique
+	Name         string                  // in statistics; unique
 	Weight       float64                 // how often testcases are picked from it, relative to the others; 0: 1; negative: never
 	New          func() teasel.Pool      // makes the pool; nil: teasel.NewPool
 	NewScheduler func() teasel.Scheduler // picks within the pool; nil: teasel.NewScheduler
@@ -36,11 +36,11 @@ func (p *Part) scheduler() teasel.Scheduler {
 	return p.NewScheduler()
 }
 
-// Combined is the pool of a portfolio.
+// Combined is the pool of a portfolio. It has one owner.
 type Combined struct {
-	parts   []*member
-	holders map[teasel.ID]int // how many pools hold a testcase
-	last    []PoolDelta
+	teasel.Pool // of the parts, composed
+	parts       []*member
+	sched       *combinedScheduler // nil: nobody picks
 }
 
 // member is a pool of a portfolio at work.
@@ -49,18 +49,16 @@ type member struct {
 	pool  teasel.Pool
 	held  map[teasel.ID]struct{}
 	stats PoolStats
+
+	sched  teasel.Scheduler
+	listed map[teasel.ID]struct{} // known to sched
 }
 
 var (
 	_ teasel.Pool      = (*Combined)(nil)
+	_ teasel.Pool      = (*member)(nil)
 	_ teasel.Scheduler = (*combinedScheduler)(nil)
 )
-
-// PoolDelta says how the last offer changed one pool.
-type PoolDelta struct {
-	Path string // of the directory with the pool's testcases, relative to that of the statistics
-	teasel.Delta
-}
 
 // PoolStats is what one pool has come to.
 type PoolStats struct {
@@ -79,46 +77,23 @@ func (p Portfolio) NewPool() teasel.Pool { return p.Pool() }
 
 // Pool returns the pool, for those who want its statistics.
 func (p Portfolio) Pool() *Combined {
-	c := &Combined{holders: map[teasel.ID]int{}}
+	c := &Combined{}
+	var pools []teasel.Pool
 	for _, part := range p {
-		c.parts = append(c.parts, &member{Part: part, pool: part.pool(), held: map[teasel.ID]struct{}{}, stats: PoolStats{Name: part.Name}})
+		m := &member{Part: part, pool: part.pool(), held: map[teasel.ID]struct{}{}, stats: PoolStats{Name: part.Name}}
+		c.parts, pools = append(c.parts, m), append(pools, m)
 	}
+	c.Pool = Compose(pools...)
 	return c
 }
 
 // Wants implements teasel.Pool.
-func (c *Combined) Wants(o *teasel.Observation, complexity float64) bool {
-	for _, m := range c.parts {
-		if m.pool.Wants(o, complexity) {
-			return true
-		}
-	}
-	return false
+func (m *member) Wants(o *teasel.Observation, complexity float64) bool {
+	return m.pool.Wants(o, complexity)
 }
 
 // Offer implements teasel.Pool.
-func (c *Combined) Offer(id teasel.ID, o *teasel.Observation, complexity float64) (d teasel.Delta) {
-	c.last = c.last[:0]
-	var gone []teasel.ID
-	for _, m := range c.parts {
-		e := m.offer(id, o, complexity)
-		if !e.Added {
-			continue
-		}
-		c.last = append(c.last, PoolDelta{path.Join("pools", m.Name), e})
-		c.holders[id]++
-		d.Added = true
-		gone = append(gone, e.Evicted...)
-	}
-	for _, g := range gone {
-		if release(c.holders, g) {
-			d.Evicted = append(d.Evicted, g)
-		}
-	}
-	return d
-}
-
-func (m *member) offer(id teasel.ID, o *teasel.Observation, complexity float64) teasel.Delta {
+func (m *member) Offer(id teasel.ID, o *teasel.Observation, complexity float64) teasel.Delta {
 	d := m.pool.Offer(id, o, complexity)
 	if d.Added {
 		m.held[id] = struct{}{}
@@ -127,21 +102,9 @@ func (m *member) offer(id teasel.ID, o *teasel.Observation, complexity float64) 
 	for _, g := range d.Evicted {
 		delete(m.held, g)
 		m.stats.Evicted++
+		m.drop(g)
 	}
 	return d
-}
-
-// Deltas returns how the last offer changed each pool, those that took nothing left out. It is good until the next offer.
-func (c *Combined) Deltas() []PoolDelta { return c.last }
-
-// Holders returns the names of the pools that hold a testcase, in the order of the portfolio.
-func (c *Combined) Holders(id teasel.ID) (names []string) {
-	for _, m := range c.parts {
-		if _, ok := m.held[id]; ok {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 // Stats returns the statistics of the pools, in the order of the portfolio.
@@ -158,85 +121,66 @@ func (c *Combined) Stats() (out []PoolStats) {
 	return out
 }
 
-// combinedScheduler has pools of its own, to which it offers what it is given: so it knows which of them hold a testcase,
-// whoever owns the worker's pool.
+// combinedScheduler picks from the pools of the worker. A testcase is known to the scheduler of each pool that holds it.
 type combinedScheduler struct {
-	parts  []*picker
+	parts  []*member
 	weight fenwick.Weights // of the parts that hold something
 	last   int             // the part of the last pick
 }
 
-type picker struct {
-	member
-	sched  teasel.Scheduler
-	listed map[teasel.ID]struct{} // known to sched
-}
-
-// NewScheduler returns the scheduler.
-func (p Portfolio) NewScheduler() teasel.Scheduler {
-	s := &combinedScheduler{}
-	for _, part := range p {
-		s.parts = append(s.parts, &picker{member: member{Part: part, pool: part.pool(), held: map[teasel.ID]struct{}{}}, sched: part.scheduler(),
-			listed: map[teasel.ID]struct{}{}})
+// Scheduler returns the scheduler of the pool, always the same one. It picks testcases that were offered to the pool
+// before they were added to it, as a worker does.
+func (c *Combined) Scheduler() teasel.Scheduler {
+	if c.sched == nil {
+		c.sched = &combinedScheduler{parts: c.parts}
+		for _, m := range c.parts {
+			m.sched, m.listed = m.scheduler(), map[teasel.ID]struct{}{}
+		}
 	}
-	return s
+	return c.sched
 }
 
 // Add implements teasel.Scheduler.
 func (s *combinedScheduler) Add(r teasel.Rating) {
-	o := &teasel.Observation{Exit: teasel.ExitOK, Features: r.Features.Append(nil), Measures: r.Measures, Work: r.Work}
-	taken := false
-	for i, p := range s.parts {
-		d := p.offer(r.ID, o, r.Complexity)
-		for _, g := range d.Evicted {
-			p.drop(g)
+	for _, m := range s.parts {
+		if _, ok := m.held[r.ID]; ok {
+			m.listed[r.ID] = struct{}{}
+			m.sched.Add(r)
 		}
-		if d.Added {
-			p.list(r)
-			taken = true
-		}
-		s.weigh(i)
-	}
-	if !taken && len(s.parts) > 0 { // the pools have seen more than the worker's, so its last testcases would never be picked
-		s.parts[0].list(r)
-		s.weigh(0)
 	}
 }
 
-func (p *picker) list(r teasel.Rating) {
-	p.listed[r.ID] = struct{}{}
-	p.sched.Add(r)
-}
-
-func (p *picker) drop(id teasel.ID) {
-	if _, ok := p.listed[id]; ok {
-		delete(p.listed, id)
-		p.sched.Remove(id)
+func (m *member) drop(id teasel.ID) {
+	if _, ok := m.listed[id]; ok {
+		delete(m.listed, id)
+		m.sched.Remove(id)
 	}
 }
 
 // Remove implements teasel.Scheduler.
 func (s *combinedScheduler) Remove(id teasel.ID) {
-	for i, p := range s.parts {
-		p.drop(id)
-		s.weigh(i)
+	for _, m := range s.parts {
+		m.drop(id)
 	}
 }
 
 // weigh makes parts that hold nothing weigh nothing.
-func (s *combinedScheduler) weigh(i int) {
-	p, w := s.parts[i], uint64(0)
-	if len(p.listed) > 0 && p.Weight >= 0 {
-		w = max(uint64(cmp.Or(p.Weight, 1)*weightUnit), 1)
+func (s *combinedScheduler) weigh() {
+	for i, m := range s.parts {
+		w := uint64(0)
+		if len(m.listed) > 0 && m.Weight >= 0 {
+			w = max(uint64(cmp.Or(m.Weight, 1)*weightUnit), 1)
+		}
+		s.weight.Set(i, w)
 	}
-	s.weight.Set(i, w)
 }
 
 // Next implements teasel.Scheduler.
 func (s *combinedScheduler) Next(r *teasel.Rand) (teasel.Pick, bool) {
+	s.weigh()
 	at, ok := s.weight.Draw(r)
 	if !ok { // those that are never picked from hold all that there is
-		at = slices.IndexFunc(s.parts, func(p *picker) bool { return len(p.listed) > 0 })
+		at = slices.IndexFunc(s.parts, func(m *member) bool { return len(m.listed) > 0 })
 		if at < 0 {
 			return teasel.Pick{}, false
 		}

@@ -24,16 +24,12 @@ func TestPortfolio(t *testing.T) {
 	type F = []teasel.Feature
 	type M = []teasel.Measure
 	p := portfolio().Pool()
-	for i, o := range []struct {
-		offer
-		holders map[teasel.ID][]string // after the offer
-		paths   []string               // of the pools that took it
-	}{
-		{offer{F{1}, M{m(1, 5), m(2, 1)}, 10, true, nil}, map[teasel.ID][]string{0: {"simplest", "memory", "total"}}, []string{"pools/simplest", "pools/memory", "pools/total"}},
-		{offer{F{1}, M{m(1, 4)}, 5, true, nil}, map[teasel.ID][]string{0: {"memory", "total"}, 1: {"simplest"}}, []string{"pools/simplest"}},
-		{offer{nil, M{m(2, 9)}, 7, true, nil}, map[teasel.ID][]string{0: {"memory"}, 1: {"simplest"}, 2: {"total"}}, []string{"pools/total"}},
-		{offer{F{1}, M{m(1, 4)}, 6, false, nil}, map[teasel.ID][]string{3: nil}, nil},
-		{offer{nil, M{m(1, 8)}, 7, true, []teasel.ID{0}}, map[teasel.ID][]string{0: nil, 4: {"memory"}}, []string{"pools/memory"}},
+	for i, o := range []offer{
+		{F{1}, M{m(1, 5), m(2, 1)}, 10, true, nil},
+		{F{1}, M{m(1, 4)}, 5, true, nil},
+		{nil, M{m(2, 9)}, 7, true, nil},
+		{F{1}, M{m(1, 4)}, 6, false, nil},
+		{nil, M{m(1, 8)}, 7, true, []teasel.ID{0}},
 	} {
 		obs := &teasel.Observation{Exit: teasel.ExitOK, Features: o.features, Measures: o.measures}
 		if got := p.Wants(obs, o.complexity); got != o.added {
@@ -43,18 +39,6 @@ func TestPortfolio(t *testing.T) {
 		if d.Added != o.added || !slices.Equal(d.Evicted, o.evicted) {
 			t.Errorf("offer %d: %+v, want added %v, evicted %v", i, d, o.added, o.evicted)
 		}
-		for id, want := range o.holders {
-			if got := p.Holders(id); !slices.Equal(got, want) {
-				t.Errorf("offer %d: %d is held by %v, want %v", i, id, got, want)
-			}
-		}
-		var paths []string
-		for _, d := range p.Deltas() {
-			paths = append(paths, d.Path)
-		}
-		if !slices.Equal(paths, o.paths) {
-			t.Errorf("offer %d: changed %v, want %v", i, paths, o.paths)
-		}
 	}
 	want := []policy.PoolStats{{Name: "simplest", Size: 1, Score: 1, Added: 2, Evicted: 1}, {Name: "memory", Size: 1, Score: 8, Added: 2, Evicted: 1},
 		{Name: "total", Size: 1, Score: 9, Added: 2, Evicted: 1}}
@@ -63,23 +47,57 @@ func TestPortfolio(t *testing.T) {
 	}
 }
 
+// forgetful is a pool that takes the first testcase, and drops it at the next offer without taking that.
+type forgetful struct{ offers int }
+
+func (p *forgetful) Wants(*teasel.Observation, float64) bool { return p.offers == 0 }
+
+func (p *forgetful) Offer(teasel.ID, *teasel.Observation, float64) teasel.Delta {
+	if p.offers++; p.offers == 2 {
+		return teasel.Delta{Evicted: []teasel.ID{0}}
+	}
+	return teasel.Delta{Added: p.offers == 1}
+}
+
+// A pool may drop a testcase when it is offered another that it does not take.
+func TestPortfolioEvictsWithoutAdding(t *testing.T) {
+	p := policy.Portfolio{{Name: "forgetful", New: func() teasel.Pool { return &forgetful{} }}}.Pool()
+	if d := p.Offer(0, &teasel.Observation{}, 1); !d.Added {
+		t.Fatalf("%+v", d)
+	}
+	if d := p.Offer(1, &teasel.Observation{}, 1); d.Added || !slices.Equal(d.Evicted, []teasel.ID{0}) {
+		t.Errorf("%+v, want the first evicted", d)
+	}
+}
+
+// keep offers a testcase to the pool and tells the scheduler, as a worker does.
+func keep(p *policy.Combined, r teasel.Rating) {
+	d := p.Offer(r.ID, &teasel.Observation{Features: r.Features.Append(nil), Measures: r.Measures}, r.Complexity)
+	if d.Added {
+		p.Scheduler().Add(r)
+	}
+	for _, id := range d.Evicted {
+		p.Scheduler().Remove(id)
+	}
+}
+
 // Picks are shared by weight, and a part that is never picked from has its turn when there is nothing else.
 func TestPortfolioScheduler(t *testing.T) {
-	s := portfolio().NewScheduler()
+	p := portfolio().Pool()
+	s := p.Scheduler()
 	if _, ok := s.Next(rand.New(rand.NewPCG(1, 2))); ok {
 		t.Error("something is picked of nothing")
 	}
 	for i := range 10 { // each reaches something of its own
-		s.Add(teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: teasel.NewFeatureSet(teasel.Feature(i + 1))})
+		keep(p, teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: teasel.NewFeatureSet(teasel.Feature(i + 1))})
 	}
-	s.Add(teasel.Rating{ID: 10, Complexity: 1, Measures: []teasel.Measure{m(1, 7)}})
-	s.Add(teasel.Rating{ID: 11, Complexity: 1, Measures: []teasel.Measure{m(2, 70)}})
+	keep(p, teasel.Rating{ID: 10, Complexity: 1, Measures: []teasel.Measure{m(1, 7)}})
+	keep(p, teasel.Rating{ID: 11, Complexity: 1, Measures: []teasel.Measure{m(2, 70)}})
 	got := draws(s, 4000)
 	if share := got[10]; share < 850 || share > 1150 || got[11] != 0 || len(got) != 11 {
 		t.Errorf("one of eleven with a quarter of the weight, and one of none: %v", got)
 	}
-	s.Add(teasel.Rating{ID: 12, Complexity: 1, Measures: []teasel.Measure{m(1, 8)}}) // takes the place of 10
-	s.Remove(10)
+	keep(p, teasel.Rating{ID: 12, Complexity: 1, Measures: []teasel.Measure{m(1, 8)}}) // takes the place of 10
 	if got := draws(s, 400); got[10] != 0 || got[12] == 0 {
 		t.Errorf("after something greater: %v", got)
 	}
@@ -113,15 +131,20 @@ func TestStatistics(t *testing.T) {
 	p.Offer(0, &teasel.Observation{Features: []teasel.Feature{1}, Measures: []teasel.Measure{m(1, 2.5)}}, 1)
 	var out bytes.Buffer
 	s := policy.NewStatistics(&out, p)
-	for _, e := range []teasel.Event{{Kind: teasel.EventAdded}, {Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: 1500 * time.Millisecond, Executions: 7, Features: 1, Corpus: 1}},
-		{Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: 3 * time.Second, Executions: 9, Features: 1, Corpus: 1}}} {
-		if err := s.Report(e); err != nil {
+	for i := range 2 {
+		if err := s.Write(1500*time.Millisecond*time.Duration(i+1), uint64(7+2*i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := `seconds,executions,features,corpus,findings,simplest size,simplest score,simplest added,simplest evicted,memory size,memory score,memory added,memory evicted,total size,total score,total added,total evicted
-1.5,7,1,1,0,1,1,1,0,1,2.5,1,0,1,2.5,1,0
-3.0,9,1,1,0,1,1,1,0,1,2.5,1,0,1,2.5,1,0
+	s = policy.NewStatistics(&out, p) // another process carries on
+	s.Headed = true
+	if err := s.Write(4*time.Second, 10); err != nil {
+		t.Fatal(err)
+	}
+	want := `seconds,executions,simplest size,simplest score,simplest added,simplest evicted,memory size,memory score,memory added,memory evicted,total size,total score,total added,total evicted
+1.5,7,1,1,1,0,1,2.5,1,0,1,2.5,1,0
+3.0,9,1,1,1,0,1,2.5,1,0,1,2.5,1,0
+4.0,10,1,1,1,0,1,2.5,1,0,1,2.5,1,0
 `
 	if out.String() != want {
 		t.Errorf("wrote\n%s", out.String())
@@ -137,6 +160,10 @@ func ExamplePortfolio() {
 	pool := p.Pool()
 	pool.Offer(0, &teasel.Observation{Features: []teasel.Feature{7}, Measures: []teasel.Measure{{ID: memory, Value: 900}}}, 100)
 	pool.Offer(1, &teasel.Observation{Features: []teasel.Feature{7}, Measures: []teasel.Measure{{ID: memory, Value: 1}}}, 10)
-	fmt.Println(pool.Holders(0), pool.Holders(1))
-	// Output: [memory] [coverage]
+	for _, s := range pool.Stats() {
+		fmt.Println(s.Name, s.Size, s.Score)
+	}
+	// Output:
+	// coverage 1 1
+	// memory 1 900
 }

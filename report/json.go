@@ -21,7 +21,7 @@ type jsonRun struct {
 	Features            int           `json:"features"`
 	Corpus              int           `json:"corpus"`
 	Findings            []jsonFinding `json:"findings"`
-	Unconfirmed         []jsonFinding `json:"unconfirmed"` // seen, and there was no time to reproduce them
+	Unconfirmed         []jsonFinding `json:"unconfirmed"` // seen, and there was no time to reproduce them, or they were not reproduced
 	Stopped             string        `json:"stopped"`
 	Known               []jsonKnown   `json:"known,omitzero"` // of a run with a baseline or accepted findings
 	Gone                []jsonGone    `json:"gone,omitzero"`
@@ -38,6 +38,7 @@ type jsonFinding struct {
 	Occurrences uint64 `json:"occurrences"`
 	Stable      bool   `json:"stable"`
 	Reproducer  string `json:"reproducer"`
+	Tries       int    `json:"tries,omitempty"` // of one that is unconfirmed, all in vain
 }
 
 // jsonKnown is a finding that is no news.
@@ -68,7 +69,9 @@ func JSON(w io.Writer, r *Run) error {
 	}
 	o.Unconfirmed, o.Stopped = []jsonFinding{}, r.Summary.Stopped
 	for _, f := range r.Pending() {
-		o.Unconfirmed = append(o.Unconfirmed, r.jsonFinding(&f, r.unconfirmed(&f)))
+		u := r.jsonFinding(&f, r.unconfirmed(&f))
+		u.Tries = f.Tries
+		o.Unconfirmed = append(o.Unconfirmed, u)
 	}
 	if r.Baseline != nil {
 		o.Known, o.Gone = r.jsonKnown()

@@ -33,6 +33,9 @@ type Run struct {
 	Dir      string         // the campaign's directory; "": none, findings have no file then
 	Baseline *Baseline      // the findings that are no news; nil: all are
 
+	// Unreproduced lists as unconfirmed also what was tried again and was not reproduced. It does not say that a run has failed.
+	Unreproduced bool
+
 	// File returns the path of a finding's file, "" if it has none; nil: it is in the campaign's directory.
 	File func(teasel.Finding) string
 	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
@@ -66,14 +69,15 @@ func (r *Run) findings() []teasel.Finding {
 	return fs
 }
 
-// Pending returns the findings that are news and that there was no time to reproduce, the most severe first.
+// Pending returns the findings that are news and unconfirmed: those that there was no time to reproduce and, if Unreproduced is
+// set, those that were not reproduced; the most severe first.
 func (r *Run) Pending() []teasel.Finding {
 	return slices.DeleteFunc(r.pending(), func(f teasel.Finding) bool { return r.Baseline.Known(f.ID()) })
 }
 
 func (r *Run) pending() (fs []teasel.Finding) {
 	for _, f := range r.Summary.Unconfirmed {
-		if f.Tries == 0 && len(f.Input) > 0 {
+		if (f.Tries == 0 || r.Unreproduced) && len(f.Input) > 0 {
 			fs = append(fs, f)
 		}
 	}

@@ -459,3 +459,22 @@ func TestSARIFLocation(t *testing.T) {
 		t.Errorf("through a link: %s", got)
 	}
 }
+
+// What was tried again in vain is listed where a kind wants it, beside what there was no time to try.
+func TestUnreproduced(t *testing.T) {
+	r := &Run{Kind: "go", Dir: "out", Summary: teasel.Summary{Unconfirmed: []teasel.Finding{
+		{Rule: "go/exit", Severity: teasel.Medium, Subject: "FuzzX", Message: "tried", Input: []byte("a"), Tries: 3},
+		{Rule: "go/panic", Severity: teasel.High, Subject: "FuzzX", Message: "not tried", Input: []byte("b")},
+	}}}
+	if text := string(write(t, "text", r)); strings.Contains(text, ": tried") || !strings.Contains(text, "no time to reproduce\n  high go/panic  FuzzX: not tried\n") {
+		t.Errorf("not wanted:\n%s", text)
+	}
+	r.Unreproduced = true
+	if text := string(write(t, "text", r)); !strings.Contains(text, "seen, and not reproduced\n  medium go/exit  FuzzX: tried\n    teasel repro out/unconfirmed/") ||
+		!strings.Contains(text, "no time to reproduce\n  high go/panic  FuzzX: not tried\n") {
+		t.Errorf("wanted:\n%s", text)
+	}
+	if text := string(write(t, "json", r)); !strings.Contains(text, `"message":"tried","occurrences":0,"stable":false`) || strings.Count(text, `"tries":3`) != 1 {
+		t.Errorf("wanted: %s", text)
+	}
+}

@@ -31,17 +31,7 @@ func Text(w io.Writer, r *Run) error {
 		}
 		r.textFinding(&b, &fs[i])
 	}
-	if pending := r.Pending(); len(pending) > 0 {
-		b.WriteString("Unconfirmed: seen, and there was no time to reproduce\n")
-		for i := range pending {
-			f := &pending[i]
-			fmt.Fprintf(&b, "  %v %s  %s: %s\n", f.Severity, f.Rule, Line(f.Subject), Line(f.Message))
-			if path := r.unconfirmed(f); path != "" {
-				fmt.Fprintf(&b, "    teasel repro %s\n", Quote(path))
-			}
-		}
-		b.WriteByte('\n')
-	}
+	r.textUnconfirmed(&b)
 	r.textKnown(&b)
 	if skips := r.skipped(); len(skips) > 0 {
 		b.WriteString("Skipped\n")
@@ -69,6 +59,28 @@ func Text(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// textUnconfirmed lists what was seen, and what has kept it from being a finding.
+func (r *Run) textUnconfirmed(b *bytes.Buffer) {
+	for _, tried := range []bool{false, true} {
+		header := "Unconfirmed: seen, and there was no time to reproduce\n"
+		if tried {
+			header = "Unconfirmed: seen, and not reproduced\n"
+		}
+		end := ""
+		for _, f := range r.Pending() {
+			if (f.Tries > 0) != tried {
+				continue
+			}
+			fmt.Fprintf(b, "%s  %v %s  %s: %s\n", header, f.Severity, f.Rule, Line(f.Subject), Line(f.Message))
+			if path := r.unconfirmed(&f); path != "" {
+				fmt.Fprintf(b, "    teasel repro %s\n", Quote(path))
+			}
+			header, end = "", "\n"
+		}
+		b.WriteString(end)
+	}
 }
 
 // textKnown lists what is no news, and what no longer shows.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ import (
 // report writes what all campaigns came to as one.
 func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
-	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known}
+	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known, Unreproduced: true}
 	var stats []teasel.Stats
 	files, hand := map[string]string{}, map[string]string{}
 	findings := map[string]teasel.Finding{}
@@ -52,7 +53,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	}
 	r.Summary.Stats.Findings = len(findings)
 	r.Summary.Stopped = s.stopped
-	s.addUnconfirmed(r, files)
+	failed = errors.Join(failed, s.addUnconfirmed(r, files))
 	r.File = func(f teasel.Finding) string { return files[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
 	if failed != nil && r.Summary.Executions == 0 {
@@ -86,18 +87,29 @@ func (s *goSession) incomplete() error {
 		hint: "what the go command, or the test, said of each is above"}
 }
 
-// addUnconfirmed adds the findings that were seen, and that no campaign has confirmed.
-func (s *goSession) addUnconfirmed(r *report.Run, files map[string]string) {
+// addUnconfirmed adds the findings that were seen, and that no campaign has confirmed. What was tried in vain gets a file here: a
+// campaign writes those of which there was no time to try.
+func (s *goSession) addUnconfirmed(r *report.Run, files map[string]string) (err error) {
 	for _, t := range s.tests {
 		for _, f := range t.summary.Unconfirmed {
 			id := f.ID()
 			if _, known := files[id]; known {
 				continue
 			}
+			path := t.dir.UnconfirmedPath(id)
+			if f.Tries > 0 && len(f.Input) > 0 {
+				m := t.dir.Meta()
+				if e := os.MkdirAll(filepath.Dir(path), 0o777); e != nil {
+					err = errors.Join(err, failure(fmt.Errorf("keeping an unconfirmed finding: %w", e)))
+				} else {
+					err = errors.Join(err, corpus.WriteFinding(path, &corpus.FindingFile{Kind: m.Kind, Target: m.Target, Seed: m.Seed, Finding: f}))
+				}
+			}
 			files[id] = filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))
 			r.Summary.Unconfirmed = append(r.Summary.Unconfirmed, f)
 		}
 	}
+	return err
 }
 
 // relative returns a path as the user would type it.

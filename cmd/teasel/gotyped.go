@@ -38,6 +38,7 @@ func typedTest(ctx context.Context, t *fuzztest.Target) (test *process.Test, see
 // would be otherwise.
 func (t *goTest) fuzzTyped(ctx context.Context, share *session.Share, severity map[string]string) (teasel.Summary, error) {
 	test := *t.typed
+	test.Statistics = t.out
 	test.Seed, test.Runs, test.Constants = t.campaign.Seed, t.campaign.Runs, t.pkg.Constants
 	c := process.Campaign{Test: &test, Workers: t.campaign.Workers, Duration: t.campaign.Duration, Reporters: t.campaign.Reporters}
 	for _, s := range t.campaign.Seeds {

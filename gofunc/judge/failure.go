@@ -261,6 +261,11 @@ func stuck(text string) verdict {
 		}
 		return verdict{ruleHang, subject, subject, "the test did not end in time", fs}
 	}
+	for _, f := range g.Frames {
+		if f.Function == "testing.(*T).Parallel" { // it waits for the end of the test that runs all inputs
+			return named(ruleDeadlock, "the test calls t.Parallel, which never returns here: leave it out, inputs run in parallel in --workers processes", fs)
+		}
+	}
 	return named(ruleDeadlock, "the test did not end in time: its goroutine waits ("+g.State+")", fs)
 }
 

@@ -76,7 +76,7 @@ func source(line string) (file string, number int) {
 }
 
 // machinery are the packages whose functions are on every stack, whatever the fault.
-var machinery = []string{"runtime", "runtime/debug", "runtime/internal", "internal", "testing", "reflect", "sync", "panic", "syscall", "os/signal", "time"}
+var machinery = []string{"iter", "runtime", "runtime/debug", "runtime/internal", "internal", "testing", "reflect", "sync", "panic", "syscall", "os/signal", "time"}
 
 // users returns the frames that tell faults apart: those outside of the runtime and of package testing. Behind the fuzz
 // target there are none.

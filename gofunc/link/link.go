@@ -2,29 +2,35 @@
 // worker are, and the process that started it, which outlives it.
 //
 // The parent starts the test binary with [Environment] set to [Settings] and three files behind the standard ones:
-// requests, answers, and a page of shared memory. In the mode Work the two pipes carry the worker's exchange. In the mode
+// requests, answers, and a page of shared memory; a worker may have a fourth one with constants. In the mode Work the two pipes carry the worker's exchange. In the mode
 // Serve the child first says [Hello] and then answers one [Request] after another, as JSON, which is how a parent that
 // cannot hold a value of the test's type has one written, simplified and run. An encoded value is a file of Go's corpus, see
 // [File].
 package link
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"time"
 )
 
 // Environment is the variable that makes a test binary a worker. It holds Settings as JSON.
 const Environment = "TEASEL_GO_TYPED"
 
 // Version is that of the protocol. The two processes are built from versions of teasel that may differ.
-const Version = 2
+const Version = 3
 
 // The files that a child has open, beside the standard ones.
 const (
 	RequestFile = 3
 	AnswerFile  = 4
 	PageFile    = 5
+
+	ConstantsFile = 6 // if the settings say so
 )
 
 // Mode is what a child is for.
@@ -47,7 +53,10 @@ type Settings struct {
 	Tries   int      `json:",omitempty"`
 	Known   []string `json:",omitempty"` // findings that are confirmed already
 
-	Constants [][]byte `json:",omitempty"` // texts, and numbers in either order, of the package's source
+	Statistics string        `json:",omitempty"` // the file that the statistics of the pools are appended to; "": none
+	Elapsed    time.Duration `json:",omitempty"` // since the first process of the worker began
+
+	Constants bool `json:",omitempty"` // ConstantsFile has texts, and numbers in either order, of the package's source
 }
 
 // Read returns the settings in the environment, and nil without an error if this process is no child.
@@ -64,6 +73,35 @@ func Read() (*Settings, error) {
 		return nil, fmt.Errorf("the teasel that started this test speaks version %d of its protocol, the teasel that the test imports version %d: make their versions equal", s.Version, Version)
 	}
 	return &s, nil
+}
+
+// WriteConstants writes what [ReadConstants] reads. The environment, where the settings are, has too little room for it.
+func WriteConstants(w io.Writer, constants []string) error {
+	var b []byte
+	for _, c := range constants {
+		b = append(binary.AppendUvarint(b, uint64(len(c))), c...)
+	}
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("writing the constants: %w", err)
+	}
+	return nil
+}
+
+// ReadConstants reads the constants of the package's source.
+func ReadConstants(r io.Reader) (constants []string, err error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading the constants: %w", err)
+	}
+	for len(b) > 0 {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size > uint64(len(b)-n) {
+			return nil, errors.New("reading the constants: they are cut short")
+		}
+		constants = append(constants, string(b[n:n+int(size)]))
+		b = b[n+int(size):]
+	}
+	return constants, nil
 }
 
 // Hello is what a child in the mode Serve says first.

@@ -87,29 +87,41 @@ func (p *Page) Current() ([]byte, bool) {
 	return append([]byte(nil), p.mem[headSize:headSize+n]...), true
 }
 
+// Failure is an input that has failed and left the process alive.
+type Failure struct {
+	Packed []byte
+	Text   string // what the test has said, the beginning of it
+}
+
+// failureText is how much of what a test has said is recorded: what it failed with, and the innermost calls of a panic.
+const failureText = 16 << 10
+
 // Fail records an input that has failed and left the process alive. The worker confirms it later, if the process lives to
 // see that.
-func (p *Page) Fail(packed []byte) {
+func (p *Page) Fail(packed []byte, text string) {
 	used := p.head.failed.Load()
 	room := p.mem[half+used:]
-	if len(packed)+8 > len(room) {
+	text = text[:min(len(text), failureText)]
+	if 16+len(packed)+len(text) > len(room) {
 		return
 	}
 	binary.NativeEndian.PutUint64(room, uint64(len(packed)))
-	copy(room[8:], packed)
-	p.head.failed.Store(used + 8 + uint64(len(packed)))
+	binary.NativeEndian.PutUint64(room[8:], uint64(len(text)))
+	copy(room[16:], packed)
+	copy(room[16+len(packed):], text)
+	p.head.failed.Store(used + 16 + uint64(len(packed)+len(text)))
 }
 
-// Failures returns copies of the inputs that have failed.
-func (p *Page) Failures() (out [][]byte) {
+// Failures returns copies of what has failed.
+func (p *Page) Failures() (out []Failure) {
 	area := p.mem[half : half+p.head.failed.Load()]
-	for len(area) >= 8 {
-		n := binary.NativeEndian.Uint64(area)
-		if n > uint64(len(area)-8) {
+	for len(area) >= 16 {
+		n, m := binary.NativeEndian.Uint64(area), binary.NativeEndian.Uint64(area[8:])
+		if area = area[16:]; n > uint64(len(area)) || m > uint64(len(area))-n {
 			break
 		}
-		out = append(out, append([]byte(nil), area[8:8+n]...))
-		area = area[8+n:]
+		out = append(out, Failure{append([]byte(nil), area[:n]...), string(area[n : n+m])})
+		area = area[n+m:]
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +33,10 @@ type Test struct {
 	Timeout time.Duration // of one input; 0: 10 seconds
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
+	// Statistics is a directory in which each worker writes pools-N.csv, with its number for N: a line about every second for what
+	// each pool of the test has come to; "": nowhere.
+	Statistics string
+
 	Seed         uint64   // of the campaign
 	Runs         uint64   // executions of one worker; 0: no limit
 	Constants    []string // of the package's source, which are worth trying
@@ -42,8 +46,7 @@ type Test struct {
 
 const (
 	defaultTimeout = 10 * time.Second
-	graceTime      = 2 * time.Second // for a process to print its goroutines
-	stderrLimit    = 1 << 18
+	graceTime      = 2 * time.Second       // for a process to print its goroutines
 	watchTime      = 20 * time.Millisecond // between two looks at a process
 )
 
@@ -60,46 +63,36 @@ type child struct {
 	page     *link.Page
 	requests *os.File
 	answers  *os.File
-	stderr   *head
-	stdout   *head // in the mode Serve
-	hung     bool  // it was ended since an input took too long
-	full     bool  // it was ended since it had too much memory
+	stderr   *output
+	stdout   *output // in the mode Serve
+	hung     bool    // it was ended since an input took too long
+	full     bool    // it was ended since it had too much memory
 	watching sync.WaitGroup
 	stop     chan struct{}
 }
 
 // start starts a process. It is watched until wait has returned.
 func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error) {
-	s.Version = link.Version
+	s.Version, s.Constants = link.Version, s.Mode == link.Work && len(t.Constants) > 0
 	env, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}
-	var files []*os.File
+	c := &child{stop: make(chan struct{})}
+	files, err := c.open()
+	if err == nil && s.Constants {
+		var f *os.File
+		if f, err = t.constants(); err == nil {
+			files = append(files, f)
+		}
+	}
 	defer func() {
 		for _, f := range files { // of the child alone
 			_ = f.Close()
 		}
 	}()
-	c := &child{stderr: &head{}, stop: make(chan struct{})}
-	down, requests, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("making a pipe: %w", err)
-	}
-	c.requests = requests
-	answers, up, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), down.Close(), requests.Close())
-	}
-	c.answers = answers
-	files = append(files, down, up)
-	page, err := newPage()
-	if err == nil {
-		files = append(files, page)
-		c.page, err = link.Map(page)
-	}
-	if err != nil {
-		return nil, errors.Join(err, c.requests.Close(), c.answers.Close())
+		return nil, errors.Join(err, c.release())
 	}
 	c.cmd = exec.CommandContext(ctx, t.Binary, "-test.run=^"+t.Name+"$/^seed#0$", "-test.timeout=0", "-test.count=1")
 	c.cmd.Dir, c.cmd.Env = t.Dir, t.Env
@@ -107,11 +100,15 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 		c.cmd.Env = os.Environ()
 	}
 	// A file in testdata that does not parse is not to end the process: the parent has read them.
-	c.cmd.Env = append(c.cmd.Env, link.Environment+"="+string(env), overlay.CorpusEnvironment+"="+filepath.Join(t.Dir, "testdata", "fuzz", "none"))
-	c.cmd.ExtraFiles = []*os.File{down, up, page}
+	c.cmd.Env = append(slices.Clip(c.cmd.Env), link.Environment+"="+string(env), overlay.CorpusEnvironment+"="+filepath.Join(t.Dir, "testdata", "fuzz", "none"))
+	c.cmd.ExtraFiles = files
+	c.stderr = &output{phase: func() uint64 {
+		n, _ := c.page.Phase()
+		return n
+	}}
 	c.cmd.Stderr = c.stderr
 	if s.Mode == link.Serve { // package testing says there why it failed
-		c.stdout = &head{}
+		c.stdout = &output{}
 		c.cmd.Stdout = c.stdout
 	}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -125,12 +122,57 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 	return c, nil
 }
 
-func newPage() (*os.File, error) {
+// open opens what the two processes share, and returns the child's files: link.RequestFile and those that follow.
+func (c *child) open() (files []*os.File, err error) {
+	down, requests, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	c.requests, files = requests, append(files, down)
+	answers, up, err := os.Pipe()
+	if err != nil {
+		return files, fmt.Errorf("making a pipe: %w", err)
+	}
+	c.answers, files = answers, append(files, up)
+	page, err := newPage()
+	if err != nil {
+		return files, err
+	}
+	files = append(files, page)
+	c.page, err = link.Map(page)
+	return files, err
+}
+
+// constants returns a file with the constants that are worth trying.
+func (t *Test) constants() (*os.File, error) {
+	f, err := newMemory("constants")
+	if err != nil {
+		return nil, err
+	}
+	err = link.WriteConstants(f, t.Constants)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart) // where the child begins to read
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// newMemory makes a file that is nowhere but in memory.
+func newMemory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate("teasel", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("making shared memory: %w", err)
 	}
-	f := os.NewFile(uintptr(fd), "page")
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func newPage() (*os.File, error) {
+	f, err := newMemory("page")
+	if err != nil {
+		return nil, err
+	}
 	if err := f.Truncate(link.PageSize); err != nil {
 		return nil, errors.Join(fmt.Errorf("making shared memory: %w", err), f.Close())
 	}
@@ -211,31 +253,14 @@ func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
 }
 
 // release gives back what was opened for the child.
-func (c *child) release() error {
-	return errors.Join(c.requests.Close(), c.answers.Close(), c.page.Close())
-}
-
-// head keeps the beginning and forgets the rest of what a process writes to standard error: the first goroutine is the
-// one that failed.
-type head struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-var _ io.Writer = (*head)(nil)
-
-// Write implements io.Writer.
-func (t *head) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if room := stderrLimit - t.text.Len(); room > 0 {
-		t.text.Write(b[:min(room, len(b))])
+func (c *child) release() (err error) {
+	for _, f := range []*os.File{c.requests, c.answers} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
 	}
-	return len(b), nil
-}
-
-func (t *head) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(t.text.String())
+	if c.page != nil {
+		err = errors.Join(err, c.page.Close())
+	}
+	return err
 }

@@ -1,11 +1,13 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
@@ -18,39 +20,39 @@ type input struct {
 	complexity float64
 }
 
-// died reports what has ended a process, and what had failed in it before and was perhaps not yet reported.
-func (w *worker) died(ctx context.Context, c *child, status syscall.WaitStatus) (err error) {
-	finding := c.fault(status)
-	failures := c.page.Failures()
-	known := w.reported(finding.ID())
-	if known {
-		err = w.publish(ctx, teasel.News{Sightings: []teasel.Sighting{{ID: finding.ID(), Times: 1}}})
-		if len(failures) == 0 || err != nil {
-			return err
+// died reports what has ended a process while it ran an input, if it did, and what had failed in it before and was perhaps not
+// yet reported.
+func (w *worker) died(ctx context.Context, c *child, running bool, status syscall.WaitStatus) (err error) {
+	var finding teasel.Finding
+	if running {
+		finding = c.fault(status)
+		if w.reported(finding.ID()) {
+			running = false
+			if err := w.publish(ctx, teasel.News{Sightings: []teasel.Sighting{{ID: finding.ID(), Times: 1}}}); err != nil {
+				return err
+			}
 		}
+	}
+	failures := c.page.Failures()
+	if !running && len(failures) == 0 {
+		return nil
 	}
 	m, err := newAutopsy(ctx, w.t)
 	if err != nil {
 		return err
 	}
+	m.executions = &w.unreported
 	defer func() { err = errors.Join(err, m.close()) }()
-	for _, packed := range failures {
-		in, err := m.unpack(packed)
-		if err != nil {
-			return err
-		}
-		f, err := m.run(ctx, in)
-		if err != nil {
-			return err
-		}
-		if id := f.ID(); f.Rule == "" || w.reported(id) {
+	for _, f := range failures {
+		finding := failed(f.Text)
+		if w.reported(finding.ID()) {
 			continue
 		}
-		if err := w.examine(ctx, m, in, f); err != nil {
+		if err := w.seen(ctx, m, f.Packed, finding); err != nil {
 			return err
 		}
 	}
-	if known {
+	if !running {
 		return nil
 	}
 	packed, ok := c.page.Current()
@@ -58,11 +60,20 @@ func (w *worker) died(ctx context.Context, c *child, status syscall.WaitStatus) 
 		finding.Detail = "The input is too large to be recorded.\n" + finding.Detail
 		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{finding}})
 	}
+	return w.seen(ctx, m, packed, finding)
+}
+
+// failed is what there is to judge of a test that has failed and left the process alive.
+func failed(text string) teasel.Finding {
+	return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: text}})[0]
+}
+
+func (w *worker) seen(ctx context.Context, m *autopsy, packed []byte, f teasel.Finding) error {
 	in, err := m.unpack(packed)
 	if err != nil {
 		return err
 	}
-	return w.examine(ctx, m, in, finding)
+	return w.examine(ctx, m, in, f)
 }
 
 // examinations is how often a finding is examined in vain. A goroutine that an input has left behind can end the process
@@ -85,41 +96,70 @@ func (w *worker) reported(id string) bool {
 // examine tries an input again in fresh processes and reports what comes of it, and then what simpler input does the same.
 // What there is no time to try again is unconfirmed.
 func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Finding) error {
-	id := f.ID()
-	w.deaths[id]++
+	seen := f.ID()
+	w.deaths[seen]++
 	f.Occurrences, f.Worker, f.Execution = 1, w.number, w.draws
 	f.Input, f.Original, f.Complexity = in.data, in.data, in.complexity
-	tries := w.t.Tries
-	if tries == 0 {
-		tries = 3
+	f, err := w.confirm(ctx, m, in, f)
+	if err != nil {
+		return err
 	}
-	for f.Tries = 0; f.Tries < tries; f.Tries++ {
-		got, err := m.run(ctx, in)
-		if ctx.Err() != nil {
-			return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{f}})
-		}
-		if err != nil {
-			return err
-		}
-		if got.Rule != "" && got.ID() == id {
-			f.Stable++
-		}
-	}
-	if f.Stable == 0 {
+	switch id := f.ID(); {
+	case f.Stable == 0:
 		return w.publish(ctx, teasel.News{Unconfirmed: []teasel.Finding{f}})
+	case id != seen && w.reported(id):
+		return w.publish(ctx, teasel.News{Sightings: []teasel.Sighting{{ID: id, Times: 1}}})
 	}
-	if err := w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}}); err != nil {
+	if err := w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}}); err != nil || w.stopping(ctx) {
 		return err
 	}
 	if slices.Contains(judge.HangRules(), f.Rule) { // each run takes all the time that there is
 		m.left = min(m.left, hangRuns)
 	}
-	small, err := m.minimize(ctx, in, id, func() bool { return ctx.Err() != nil || w.h.Summary().Stopped != "" })
-	if err != nil || small.complexity >= in.complexity {
+	small, err := m.minimize(ctx, in, f.ID(), func() bool { return w.stopping(ctx) })
+	if err != nil {
 		return err
+	}
+	if small.complexity >= in.complexity {
+		return w.publish(ctx, teasel.News{})
 	}
 	f.Input, f.Complexity, f.Occurrences = small.data, small.complexity, 0
 	return w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}})
+}
+
+// confirm counts how often an input shows a finding in a fresh process. The detail is that of a process which has run nothing
+// else. If the input shows another finding instead, that is what it is: the process that died first may have lost, or mixed up,
+// what was said. Where the time does not suffice, and nothing was reproduced, the tries do not count.
+func (w *worker) confirm(ctx context.Context, m *autopsy, in input, f teasel.Finding) (teasel.Finding, error) {
+	first, replaced := f, false
+	tries := cmp.Or(w.t.Tries, 3)
+	for f.Tries = 0; f.Tries < tries; f.Tries++ {
+		got, err := m.run(ctx, in)
+		if ctx.Err() != nil {
+			if f.Stable == 0 {
+				f.Tries = 0
+			}
+			return f, nil
+		}
+		if err != nil {
+			return f, err
+		}
+		if got.Rule == "" {
+			continue
+		}
+		if got.ID() != f.ID() && f.Stable == 0 && !replaced {
+			f.Rule, f.Severity, f.Subject, f.Group, f.Message, f.Signal = got.Rule, got.Severity, got.Subject, got.Group, got.Message, got.Signal
+			replaced = true
+		}
+		if got.ID() == f.ID() {
+			f.Stable, f.Detail = f.Stable+1, got.Detail
+		}
+	}
+	if f.Stable == 0 {
+		first.Tries = f.Tries
+		return first, nil
+	}
+	return f, nil
 }
 
 // hangRuns is how many executions there are at most to minimise an input that does not end in time.
@@ -128,6 +168,7 @@ const hangRuns = 8
 // publish tells the hub. A campaign that has ended takes the news too.
 func (w *worker) publish(ctx context.Context, n teasel.News) error {
 	n.Leaving = true
+	n.Executions, w.unreported = n.Executions+w.unreported, 0
 	x, over := w.join()
 	defer over()
 	if _, err := x.Sync(context.WithoutCancel(ctx), n); err != nil && !errors.Is(err, teasel.ErrStop) {
@@ -143,15 +184,25 @@ type autopsy struct {
 	runner *server // nil: there is none at present
 	left   int     // executions for minimising
 
-	shown func(made int, complexity float64) // called when a simpler input shows the same; nil: nobody wants to know
+	executions *uint64                            // where they are counted; nil: nowhere
+	cancel     func()                             // ends the editor
+	shown      func(made int, complexity float64) // called when a simpler input shows the same; nil: nobody wants to know
 }
 
+// newAutopsy starts the child that runs nothing. It lives somewhat longer than ctx, so that what was seen last can be read.
 func newAutopsy(ctx context.Context, t *Test) (*autopsy, error) {
-	s, err := t.serve(ctx)
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, cancel) })
+	end := func() {
+		stop()
+		cancel()
+	}
+	s, err := t.serve(own)
 	if err != nil {
+		end()
 		return nil, err
 	}
-	m := &autopsy{t: t, editor: s, left: t.MinimizeRuns}
+	m := &autopsy{t: t, editor: s, left: t.MinimizeRuns, cancel: end}
 	if m.left == 0 {
 		m.left = 256
 	}
@@ -162,7 +213,9 @@ func (m *autopsy) close() (err error) {
 	if m.runner != nil {
 		err = m.runner.close()
 	}
-	return errors.Join(err, m.editor.close())
+	err = errors.Join(err, m.editor.close())
+	m.cancel()
+	return err
 }
 
 // known asks the child that runs nothing. It is an error if that one dies.
@@ -197,6 +250,9 @@ func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead
 		}
 	}
 	s := m.runner
+	if m.executions != nil {
+		*m.executions++
+	}
 	a, dead, err := s.ask(link.Request{Op: link.Run, Data: in.data})
 	switch {
 	case err != nil:
@@ -205,7 +261,7 @@ func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead
 		m.runner = nil
 		return s.fault(s.how), true, s.close()
 	case a.Failure != "":
-		return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: a.Failure}})[0], false, nil
+		return failed(a.Failure), false, nil
 	}
 	return f, false, nil
 }

@@ -155,3 +155,33 @@ func TestSavedFindingsFailGoTest(t *testing.T) {
 		}
 	}
 }
+
+// A test gets all constants of its package, however many there are and whatever they begin with.
+func TestAllConstantsAreTried(t *testing.T) {
+	p := target(t, "FuzzWord")
+	p.Runs = 200_000
+	for i := range 5000 {
+		p.Constants = append(p.Constants, fmt.Sprintf("word number %d of those that are of no use", i))
+	}
+	p.Constants = append(p.Constants, strings.Repeat("a long text ", 10_000), "zz-magic-word")
+	if s := campaign(t, p, 1); len(s.Findings) != 1 || s.Findings[0].Message != "found the word" {
+		t.Errorf("%d executions, findings %v", s.Executions, s.Findings)
+	}
+}
+
+func TestFilterIsKept(t *testing.T) {
+	p := target(t, "FuzzFiltered")
+	p.Runs = 30_000
+	if s := campaign(t, p, 1); len(s.Findings)+len(s.Unconfirmed) != 0 || s.Executions < 30_000 {
+		t.Errorf("%d executions, findings %v", s.Executions, s.Findings)
+	}
+}
+
+func TestParallelIsExplained(t *testing.T) {
+	p := target(t, "FuzzParallel")
+	p.Timeout = time.Second
+	f, err := process.Judge(t.Context(), p, []byte("0"))
+	if err != nil || f.Rule != "go/deadlock" || !strings.Contains(f.Message, "t.Parallel") {
+		t.Errorf("%s: %s, %v\n%s", f.Rule, f.Message, err, f.Detail)
+	}
+}

@@ -1,14 +1,17 @@
 package process_test
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc"
 	"github.com/teaselfuzz/teasel/mutate/typed"
+	"github.com/teaselfuzz/teasel/policy"
 )
 
 // The fuzz tests that the tests of this package start as processes. Under plain go test they pass.
@@ -214,4 +217,90 @@ func FuzzClean(f *testing.F) {
 func FuzzOrdinary(f *testing.F) {
 	f.Add("x")
 	f.Fuzz(func(*testing.T, string) {})
+}
+
+// FuzzNoisy logs a line for every input and then dies of some, as servers do.
+func FuzzNoisy(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint16) {
+		fmt.Fprintf(os.Stderr, "working on %d, which is a line of some length such as programs log, panic: none\n", n)
+		if n > 60_000 && n%512 == 7 {
+			go panic("too much noise")
+			select {}
+		}
+	}, 0)
+}
+
+// FuzzSlow ends the process long after it began to run an input.
+func FuzzSlow(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		if n > 0 {
+			time.Sleep(1500 * time.Millisecond)
+			os.Exit(3)
+		}
+	}, 0)
+}
+
+// FuzzOnce dies of an input only if the process has run others before.
+func FuzzOnce(f *testing.F) {
+	runs := 0
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		if runs++; runs > 100 && n > 0 {
+			os.Exit(4)
+		}
+	}, 0)
+}
+
+// FuzzOnceEach fails once, in the hundredth run of a process, and ends that soon after.
+func FuzzOnceEach(f *testing.F) {
+	runs := 0
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		switch runs++; runs {
+		case 100:
+			t.Error("only once")
+		case 102:
+			os.Exit(5)
+		}
+	}, 0)
+}
+
+// FuzzWord fails for one text that nothing but the constants of a package tells.
+func FuzzWord(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, s string) {
+		if s == "zz-magic-word" {
+			t.Fatal("found the word")
+		}
+	})
+}
+
+// FuzzFiltered fails for what its filter does not accept, which is almost everything.
+func FuzzFiltered(f *testing.F) {
+	accept := func(n uint32) bool { return n%100 == 77 }
+	test := gofunc.Test[uint32]{Mutator: typed.Filter(typed.Of[uint32](), accept)}
+	test.Fuzz(f, func(t *testing.T, n uint32) {
+		if !accept(n) {
+			t.Fatalf("the filter does not accept %d", n)
+		}
+	})
+}
+
+// FuzzParallel wants to run beside other tests.
+func FuzzParallel(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) { t.Parallel() }, 0)
+}
+
+// FuzzPools keeps inputs for two reasons.
+func FuzzPools(f *testing.F) {
+	test := gofunc.Test[[]uint8]{Pools: policy.Portfolio{
+		{Name: "coverage", Weight: 3},
+		{Name: "longest", New: func() teasel.Pool { return policy.Limit(policy.NewMaximal(), gofunc.MeasureID("length")) }},
+	}}
+	test.Fuzz(f, func(t *testing.T, in []uint8) {
+		gofunc.Maximize("length", float64(len(in)))
+		for _, b := range in {
+			gofunc.Observe(uint64(b))
+		}
+		if len(in) == 40 {
+			os.Exit(9) // another process carries on with the statistics
+		}
+	}, nil)
 }

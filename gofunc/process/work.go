@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/exchange/pipe"
@@ -22,7 +25,7 @@ func (t *Test) Work(ctx context.Context, h *teasel.Hub, number int) error {
 }
 
 func (t *Test) work(ctx context.Context, h *teasel.Hub, number int, between func(teasel.Exchange) (teasel.Exchange, func())) error {
-	w := &worker{t: t, h: h, number: number, between: between, deaths: map[string]int{}}
+	w := &worker{t: t, h: h, number: number, between: between, deaths: map[string]int{}, began: time.Now()}
 	for {
 		more, err := w.run(ctx)
 		if err != nil || !more {
@@ -40,33 +43,34 @@ type worker struct {
 	deaths map[string]int // times that a finding was examined
 	idle   int            // processes in a row that ended before they ran anything
 
+	began      time.Time
+	unreported uint64 // executions that the hub does not know of
+
 	between func(teasel.Exchange) (teasel.Exchange, func()) // see [Campaign]
-}
-
-// The settings are a variable of the environment, which has little room.
-const (
-	mostConstants    = 128
-	longestConstants = 16 << 10 // bytes
-)
-
-// constants returns as many as there is room for.
-func (t *Test) constants() (out [][]byte) {
-	size := 0
-	for _, c := range t.Constants {
-		if size += len(c); len(out) == mostConstants || size > longestConstants {
-			break
-		}
-		out = append(out, []byte(c))
-	}
-	return out
 }
 
 // join returns an exchange of the campaign, and what has to be called when it is not used any more.
 func (w *worker) join() (teasel.Exchange, func()) {
-	if w.between == nil {
-		return w.h.Join(), func() {}
+	x, end := w.h.Join(), func() {}
+	if w.between != nil {
+		var over func()
+		if x, over = w.between(x); over != nil {
+			end = over
+		}
 	}
-	return w.between(w.h.Join())
+	return x, end
+}
+
+// counted adds up the executions that a process reports, so that those that it dies with are known.
+type counted struct {
+	teasel.Exchange
+	executions uint64
+}
+
+// Sync implements teasel.Exchange.
+func (c *counted) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
+	c.executions += n.Executions
+	return c.Exchange.Sync(ctx, n)
 }
 
 // idleLimit is how many processes may end without having run an input before the worker gives up.
@@ -80,29 +84,51 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 			return false, nil
 		}
 	}
-	c, err := w.t.start(ctx, link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries, Constants: w.t.constants()})
+	settings := link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries, Elapsed: time.Since(w.began)}
+	if w.t.Statistics != "" {
+		dir, err := filepath.Abs(w.t.Statistics) // the process is in another directory
+		if err != nil {
+			return false, fmt.Errorf("writing statistics: %w", err)
+		}
+		settings.Statistics = filepath.Join(dir, fmt.Sprintf("pools-%d.csv", w.number))
+	}
+	c, err := w.t.start(ctx, settings)
 	if err != nil {
 		return false, err
 	}
 	x, over := w.join()
-	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), x, pipe.Config{})
+	count := &counted{Exchange: x}
+	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), count, pipe.Config{})
 	status := c.wait()
 	over()
 	defer func() { err = errors.Join(err, c.page.Close()) }()
 	w.draws += c.page.Draws()
-	switch _, running := c.page.Phase(); {
-	case c.page.Finished():
+	if c.page.Finished() {
 		return false, served
-	case ctx.Err() != nil || w.h.Summary().Stopped != "":
-		return false, nil
-	case !running && status.ExitStatus() == 2 && c.page.Draws() == 0:
-		return false, fmt.Errorf("the test process of %s: %s", w.t.Name, c.stderr)
-	case !running:
-		if w.idle++; w.idle >= idleLimit {
-			return false, errors.Join(fmt.Errorf("the test process of %s ended %d times between two inputs: exit status %d: %s", w.t.Name, w.idle, status.ExitStatus(), c.stderr), served)
-		}
-		return true, nil
 	}
-	w.idle = 0
-	return true, w.died(ctx, c, status)
+	w.unreported += c.page.Draws() - min(c.page.Draws(), count.executions)
+	_, running := c.page.Phase()
+	if ctx.Err() != nil && status.Signaled() && status.Signal() == syscall.SIGKILL { // it was we who ended it
+		running = false
+	}
+	if running || len(c.page.Failures()) > 0 {
+		w.idle = 0
+		err := w.died(ctx, c, running, status)
+		return !w.stopping(ctx), err
+	}
+	if w.stopping(ctx) {
+		return false, w.publish(ctx, teasel.News{})
+	}
+	if status.ExitStatus() == 2 && c.page.Draws() == 0 {
+		return false, fmt.Errorf("the test process of %s: %s", w.t.Name, c.stderr)
+	}
+	if w.idle++; w.idle >= idleLimit {
+		return false, errors.Join(fmt.Errorf("the test process of %s ended %d times between two inputs: exit status %d: %s", w.t.Name, w.idle, status.ExitStatus(), c.stderr), served)
+	}
+	return true, nil
+}
+
+// stopping reports whether the campaign comes to its end.
+func (w *worker) stopping(ctx context.Context) bool {
+	return ctx.Err() != nil || w.h.Summary().Stopped != ""
 }

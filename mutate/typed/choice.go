@@ -136,7 +136,7 @@ func (n *choice) simpler(_ *Editor, p unsafe.Pointer) int {
 	if (*words)(p).typ == nil {
 		return 0
 	}
-	return 1 + len(n.options) + hoists
+	return 1 + len(n.options) + promotedChildren
 }
 
 func (n *choice) simplify(e *Editor, p unsafe.Pointer, k int) {

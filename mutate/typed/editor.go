@@ -29,21 +29,25 @@ type Editor struct {
 	// Words and Texts are values that the target knows: constants of its source, for example.
 	Words []uint64
 	Texts []string
+	// Accepted are values that all filters accept. Generate changes one of them if it finds no value that they do.
+	Accepted []*Value
 
-	r       *teasel.Rand // of the present call
-	log     []write
-	marks   []mark
-	moved   int // writes in the log after which places are not where they were
-	work    walk
-	after   walk
-	around  *walk   // the places of what is changed now
-	at      int     // the place among them that is changed
-	room    float64 // by how much the value may become more complex
-	bytes   mutate.Bytes
-	scratch []byte
-	words   []uint64
-	texts   []string
-	corpus  index
+	r        *teasel.Rand // of the present call
+	log      []write
+	marks    []mark
+	moved    int // writes in the log after which places are not where they were
+	work     walk
+	after    walk
+	around   *walk   // the places of what is changed now
+	at       int     // the place among them that is changed
+	room     float64 // by how much the value may become more complex; negative: it is more complex than the limit already
+	growth   growth  // what is known of the present change
+	rejected bool    // something was made that a filter does not accept
+	bytes    mutate.Bytes
+	scratch  []byte
+	words    []uint64
+	texts    []string
+	corpus   index
 }
 
 // mark is where a stacked change begins in the log.
@@ -73,14 +77,29 @@ func (e *Editor) Complexity(v *Value) float64 {
 	return e.Plan.Complexity(v)
 }
 
-// Generate makes a value from nothing. Simple ones are as likely as complex ones.
+// Generate makes a value from nothing. Simple ones are as likely as complex ones. If filters accept none of those that it makes,
+// the value is a change of one of Accepted, and without those the first one.
 func (e *Editor) Generate(r *teasel.Rand) *Value {
 	e.begin(r)
 	budget := min(e.Min()+math.Exp2(float64(r.IntN(9))), e.limit())
-	p := e.root.about().alloc(1)
-	e.root.generate(e, p, budget)
-	e.log = e.log[:0]
-	return &Value{p: p}
+	var v *Value
+	for range changeTries {
+		v = &Value{p: e.root.about().alloc(1)}
+		e.rejected = false
+		e.root.generate(e, v.p, budget)
+		e.log = e.log[:0]
+		if !e.rejected && v.prepare(e.root).places[0].complexity <= e.limit() {
+			return v
+		}
+		budget = max(budget/2, e.Min()) // words of the dictionary have made it larger than its budget
+	}
+	if n := len(e.Accepted); n > 0 {
+		v = &Value{p: e.root.about().alloc(1)}
+		e.root.copy(v.p, e.Accepted[r.IntN(n)].p)
+		return e.Mutate(r, nil, v)
+	}
+	v, _ = e.First(0)
+	return v
 }
 
 // First returns the values that are worth trying first: the simplest one and then those that differ from it by one ordered
@@ -88,9 +107,10 @@ func (e *Editor) Generate(r *teasel.Rand) *Value {
 func (e *Editor) First(k uint64) (*Value, bool) {
 	e.begin(fixed())
 	p := e.root.about().alloc(1)
+	e.rejected = false
 	e.first(e.root, p, 0)
 	e.log = e.log[:0]
-	v := &Value{p: p}
+	v := &Value{p: p, rejected: e.rejected}
 	if k == 0 {
 		return v, true
 	}
@@ -121,13 +141,15 @@ func (e *Editor) Change(r *teasel.Rand, in **Value) {
 }
 
 const (
-	roomy       = 1024 // more than one change adds
-	changeTries = 8    // before a value is left as it is
-	donorShare  = 12   // one change in so many puts a part of the corpus, or of the same value, in the place of another
+	roomy        = 1024 // more than one change adds, unless its growth is large
+	largeText    = 64   // bytes that are added to one text, from which its growth is large
+	numberGrowth = 16   // more than a change of a number adds
+	changeTries  = 8    // before a value is left as it is
+	donorShare   = 12   // one change in so many puts a part of the corpus, or of the same value, in the place of another
 )
 
 func (e *Editor) mutateAt(pl *place) {
-	if e.r.IntN(donorShare) == 0 && e.transplant(pl) {
+	if e.r.IntN(donorShare) == 0 && e.replaceFromCorpus(pl) {
 		return
 	}
 	pl.n.change(e, pl.p)
@@ -137,12 +159,12 @@ func (e *Editor) mutateAt(pl *place) {
 func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	start := mark{len(e.log), e.moved}
 	e.around, e.at = w, at
-	e.room = e.limit() - w.places[0].complexity
+	e.room, e.growth, e.rejected = e.limit()-w.places[0].complexity, growthSmall, false
 	change(&w.places[at])
 	if len(e.log) == start.log {
 		return false
 	}
-	if !e.settle(v, w, start.moved) {
+	if e.rejected || !e.settle(v, w, start.moved) {
 		e.rewind(start.log)
 		e.moved = start.moved
 		return false
@@ -150,26 +172,38 @@ func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	return true
 }
 
+// growth is by how much the present change may have made the value more complex.
+type growth uint8
+
+const (
+	growthSmall growth = iota // as numbers do, or as writes show that have moved something
+	growthText                // a text is longer
+	growthLarge               // by more than what room is usually left
+)
+
 // settle repairs what is to be repaired and reports whether the value is one that is allowed.
 func (e *Editor) settle(v *Value, w *walk, moved int) bool {
-	if len(w.guards) == 0 && e.room > roomy+e.Min() {
+	tight := e.growth == growthLarge || e.room <= roomy+e.Min()
+	if len(w.guards) == 0 && !tight {
 		return true
 	}
-	if e.moved != moved {
+	if e.moved != moved || tight && (e.growth > growthSmall || e.room < numberGrowth) {
 		e.after.reset()
-		e.root.walk(&e.after, v.p)
-		w = &e.after
-		if w.places[0].complexity > e.limit() {
+		if e.grown(e.root.walk(&e.after, v.p)) {
 			return false
 		}
+		w = &e.after
 	}
 	for _, g := range w.guards {
 		if !g.n.settle(e, g.p) {
 			return false
 		}
 	}
-	return true
+	return len(w.guards) == 0 || !tight || !e.grown(complexity(e.root, v.p)) // a repair may add to it
 }
+
+// grown reports whether a complexity is above the limit, and was not there before the present change.
+func (e *Editor) grown(c float64) bool { return c > e.limit() && c > e.limit()-e.room }
 
 // Undo takes back the last change that was not yet taken back.
 func (e *Editor) Undo(*(*Value)) {
@@ -259,7 +293,7 @@ func (e *Editor) Cross(r *teasel.Rand, _, a, b *Value) *Value {
 			at := r.IntN(len(w.places))
 			id := w.places[at].n.about()
 			from, ok := draw(r, donors.places, id)
-			if ok && e.apply(a, w, at, func(pl *place) { e.graft(pl, from) }) {
+			if ok && e.apply(a, w, at, func(pl *place) { e.replaceBy(pl, from) }) {
 				return
 			}
 		}
@@ -278,8 +312,8 @@ func draw(r *teasel.Rand, from []place, id *info) (unsafe.Pointer, bool) {
 	return nil, false
 }
 
-// graft overwrites a place by a copy of a value of the same node; to a slice it may add some of the other's elements.
-func (e *Editor) graft(pl *place, from unsafe.Pointer) {
+// replaceBy overwrites a place by a copy of a value of the same node; to a slice it may add some of the other's elements.
+func (e *Editor) replaceBy(pl *place, from unsafe.Pointer) {
 	if s, ok := pl.n.(*slice); ok && e.r.IntN(2) == 0 && s.splice(e, pl.p, from) {
 		return
 	}

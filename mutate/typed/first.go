@@ -50,15 +50,30 @@ func (e *Editor) first(n node, p unsafe.Pointer, depth int) {
 			n.repair(p)
 		}
 		if n.accept != nil && !n.accept(p) {
-			n.generate(&Editor{r: fixed()}, p, n.about().min)
+			e.search(n, p)
 		}
 	case *mapping:
 		if n.min > 0 {
-			n.generate(&Editor{r: fixed()}, p, n.about().min)
+			e.search(n, p)
 		}
 	case *custom:
 		n.make(fixed(), p)
 	}
+}
+
+const firstTries = 10
+
+// search makes values until there is one that filters accept, always the same one.
+func (e *Editor) search(n node, p unsafe.Pointer) {
+	f := &Editor{r: fixed()}
+	for range firstTries {
+		f.rejected = false
+		n.about().at(p).SetZero()
+		if n.generate(f, p, n.about().min); !f.rejected {
+			return
+		}
+	}
+	e.rejected = true
 }
 
 func (e *Editor) firstText(n *text, p unsafe.Pointer) {

@@ -42,17 +42,29 @@ func (n *guarded) settle(e *Editor, p unsafe.Pointer) bool {
 	return n.accept == nil || n.accept(p)
 }
 
+// generate gives up after some tries. A part of the corpus takes the place of what was not found, and the editor notes if
+// there is none.
 func (n *guarded) generate(e *Editor, p unsafe.Pointer, budget float64) {
+	rejected := e.rejected
 	for range filterTries {
 		n.about().at(p).SetZero()
+		e.rejected = false
 		n.inner.generate(e, p, budget)
 		if n.repair != nil {
 			n.repair(p)
 		}
-		if n.accept == nil || n.accept(p) {
+		if !e.rejected && (n.accept == nil || n.accept(p)) {
+			e.rejected = rejected
 			return
 		}
 	}
+	if from, ok := e.corpus.draw(e.r, n.about()); ok && (n.accept == nil || n.accept(from)) {
+		n.about().at(p).SetZero()
+		n.inner.copy(p, from)
+		e.rejected = rejected
+		return
+	}
+	e.rejected = true
 }
 
 func (n *guarded) bounds(b *bounding) limits                         { return b.of(n.inner) }
@@ -99,9 +111,13 @@ func (n *custom) bounds(b *bounding) limits {
 	return l
 }
 
-func (n *custom) generate(e *Editor, p unsafe.Pointer, _ float64) { n.make(e.r, p) }
+func (n *custom) generate(e *Editor, p unsafe.Pointer, _ float64) {
+	e.growth = growthLarge // nobody knows
+	n.make(e.r, p)
+}
 
 func (n *custom) put(e *Editor, p, from unsafe.Pointer) {
+	e.growth = growthLarge // nobody knows
 	e.saveBlock(&n.info, p)
 	n.move(p, from, 1)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// donor is a part of a testcase.
+// donor is a part of a testcase that may be spliced into another value.
 type donor struct {
 	p    unsafe.Pointer
 	from *kept

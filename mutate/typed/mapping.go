@@ -25,6 +25,14 @@ type entry struct {
 	name      []byte // the encoded key, which is what entries are sorted by
 }
 
+// compare orders entries by what they hold: keys that are pointers may refer to equal values, and the elements differ.
+func (n *mapping) compare(a, b entry) int {
+	if c := bytes.Compare(a.name, b.name); c != 0 {
+		return c
+	}
+	return bytes.Compare(n.elem.encode(nil, a.elem), n.elem.encode(nil, b.elem))
+}
+
 func (n *mapping) value(p unsafe.Pointer) reflect.Value { return n.at(p) }
 
 // entries returns the entries, sorted. Their memory is new, but what it refers to is the map's.
@@ -36,7 +44,7 @@ func (n *mapping) entries(p unsafe.Pointer) (out []entry) {
 		e.name = n.key.encode(nil, e.key)
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(a, b entry) int { return bytes.Compare(a.name, b.name) })
+	slices.SortFunc(out, n.compare)
 	return out
 }
 

@@ -229,8 +229,9 @@ func pointerTo[T any](elem Mutator[T], required bool) Mutator[*T] {
 	return Mutator[*T]{n: n}
 }
 
-// Filter returns a mutator of those values of m that accept accepts. It should accept most of them: others are made in
-// vain. accept must not change the value.
+// Filter returns a mutator of those values of m that accept accepts, which must not change the value. It should accept most of
+// them: others are made in vain. Of one that accepts few, values are made by changing those that are known, such as seeds;
+// if there are none and a thousand tries find none, a fuzz test fails and asks for a seed, and [Value.Rejected] tells.
 func Filter[T any](m Mutator[T], accept func(T) bool) Mutator[T] {
 	n, err := m.part()
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// transplant overwrites a place by another value of its kind, from the corpus or from the same input.
-func (e *Editor) transplant(pl *place) bool {
+// replaceFromCorpus overwrites a place by a value of the same node, of the corpus or elsewhere in the input.
+func (e *Editor) replaceFromCorpus(pl *place) bool {
 	id := pl.n.about()
 	if from, ok := e.corpus.draw(e.r, id); ok && e.r.IntN(4) > 0 {
-		e.graft(pl, from)
+		e.replaceBy(pl, from)
 		return true
 	}
 	from, ok := draw(e.r, e.around.places, id)
 	if !ok || from == pl.p || e.inside(from, pl) {
 		return false
 	}
-	e.graft(pl, from)
+	e.replaceBy(pl, from)
 	return true
 }
 

@@ -81,10 +81,10 @@ func (n *pointer) simpler(_ *Editor, p unsafe.Pointer) int {
 	if *(*unsafe.Pointer)(p) == nil {
 		return 0
 	}
-	return 1 + hoists
+	return 1 + promotedChildren
 }
 
-const hoists = 8 // values below that may take the place of one
+const promotedChildren = 8 // values below that may take the place of one
 
 func (n *pointer) simplify(e *Editor, p unsafe.Pointer, k int) {
 	if k == 0 {

@@ -79,7 +79,7 @@ func (n *structure) step(*Editor, unsafe.Pointer, int) {}
 
 func (n *structure) simpler(*Editor, unsafe.Pointer) int {
 	if math.IsInf(n.max, 1) { // it may be recursive
-		return 1 + hoists
+		return 1 + promotedChildren
 	}
 	return 1
 }

@@ -128,12 +128,13 @@ func (n *integer) parse(text string) (uint64, error) {
 	return n.load(p), nil
 }
 
+// float reads the bounds as the type rounds them, or what is at one of them would be beyond it.
 func (s settings) float(n *float) (err error) {
 	if s.low != "" {
-		n.low, err = strconv.ParseFloat(s.low, 64)
+		n.low, err = strconv.ParseFloat(s.low, int(n.size*8))
 	}
 	if err == nil && s.high != "" {
-		n.high, err = strconv.ParseFloat(s.high, 64)
+		n.high, err = strconv.ParseFloat(s.high, int(n.size*8))
 	}
 	if err != nil {
 		return fmt.Errorf("reading the range: %w", err)

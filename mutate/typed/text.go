@@ -35,17 +35,22 @@ func (n *text) get(p unsafe.Pointer) []byte {
 
 // set stores a copy of b if it is acceptable.
 func (n *text) set(e *Editor, p unsafe.Pointer, b []byte) {
-	if n.utf8 && !utf8.Valid(b) {
-		b = []byte(strings.ToValidUTF8(string(b), "?"))
-	}
 	if len(b) > n.max {
 		b = b[:n.max]
+	}
+	if n.utf8 && !utf8.Valid(b) { // which may be since it was cut; the replacement is no longer than what it replaces
+		b = []byte(strings.ToValidUTF8(string(b), "?"))
 	}
 	for len(b) < n.min {
 		b = append(b, '0')
 	}
 	if n.grammar != nil && !n.grammar.match(string(b)) {
 		return
+	}
+	if added := len(b) - len(n.get(p)); added > largeText {
+		e.growth = growthLarge
+	} else {
+		e.growth = max(e.growth, growthText)
 	}
 	if n.bytes {
 		c := append(make([]byte, 0, len(b)), b...)

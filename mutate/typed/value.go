@@ -8,7 +8,12 @@ type Value struct {
 	p      unsafe.Pointer
 	places walk
 	ready  bool
+
+	rejected bool
 }
+
+// Rejected reports whether a [Filter] does not accept the value, which an [Editor] makes only if it does not find any other.
+func (v *Value) Rejected() bool { return v.rejected }
 
 // Pointer returns where the value is: a pointer to the plan's type. What is there must not be written to.
 func (v *Value) Pointer() unsafe.Pointer { return v.p }

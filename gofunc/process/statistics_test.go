@@ -1,0 +1,45 @@
+package process_test
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// What the pools of a test have come to is in a file for each worker, which several processes may write one after another.
+func TestStatisticsOfPools(t *testing.T) {
+	p := target(t, "FuzzPools")
+	p.Runs, p.Statistics, p.MinimizeRuns = 20_000, t.TempDir(), -1
+	s := campaign(t, p, 0)
+	campaign(t, p, 0) // carries on with the file
+	f, err := os.Open(filepath.Join(p.Statistics, "pools-0.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"seconds", "executions", "coverage size", "coverage score", "coverage added", "coverage evicted", "longest size", "longest score", "longest added", "longest evicted"}
+	if len(rows) < 3 || !slices.Equal(rows[0], want) {
+		t.Fatalf("%d rows, the first is %q, want %q", len(rows), rows[0], want)
+	}
+	for _, row := range rows[1:] {
+		if row[0] == "seconds" {
+			t.Error("there are headers between the rows")
+		}
+	}
+	last := rows[len(rows)-1]
+	for i, least := range map[int]float64{1: 10_000, 2: 2, 3: 200, 4: 2, 6: 1, 7: 10, 8: 2} {
+		if got, err := strconv.ParseFloat(last[i], 64); err != nil || got < least {
+			t.Errorf("%s is %s in the end, want %v or more", want[i], last[i], least)
+		}
+	}
+	if len(s.Findings) != 1 {
+		t.Errorf("findings %v", s.Findings)
+	}
+}
