@@ -51,7 +51,7 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 		return err
 	}
 	if s.Mode == link.Serve {
-		return g.serve(t, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
+		return g.serve(t, s, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
 	}
 	rw, err := pipe.Inherit(link.RequestFile, link.AnswerFile)
 	if err != nil {
@@ -89,7 +89,7 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page) *teas
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
 	return &teasel.Campaign[*typed.Value]{
-		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
+		Target: &process{g: g, test: s.Test, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
 		NewPool: g.portfolio().NewPool, NewScheduler: g.portfolio().NewScheduler, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
@@ -129,7 +129,7 @@ func (g *target) portfolio() policy.Portfolio {
 }
 
 // serve answers requests until there are no more.
-func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page *link.Page) error {
+func (g *target) serve(t *testing.T, s *link.Settings, requests io.Reader, answers io.Writer, page *link.Page) error {
 	e := g.editor()
 	in, out := json.NewDecoder(requests), json.NewEncoder(answers)
 	hello := link.Hello{Version: link.Version, Type: g.plan.Type().String()}
@@ -143,7 +143,7 @@ func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page
 	if err := out.Encode(hello); err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
-	x, err := (&process{g: g, parent: t, page: page, e: e}).Open(context.Background(), teasel.Role{})
+	x, err := (&process{g: g, test: s.Test, parent: t, page: page, e: e}).Open(context.Background(), teasel.Role{})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ var (
 // process is the target in a test process. Counters are global to one, so it is opened once.
 type process struct {
 	g      *target
+	test   string // tells it from all others, see judge.Failure
 	parent *testing.T
 	page   *link.Page // nil: nobody watches
 	e      *typed.Editor
@@ -86,17 +87,22 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 	}
 	if x.page != nil {
 		if failure != "" {
-			x.record(&judge.Failure{Cause: judge.CauseTest, Text: failure}, packed)
+			x.record(x.evidence(failure), packed)
 		}
 		x.page.End()
 	}
 	o.Exit = teasel.ExitOK
 	if failure != "" {
-		o.Exit, o.Evidence = teasel.ExitCrash, &judge.Failure{Cause: judge.CauseTest, Text: failure}
+		o.Exit, o.Evidence = teasel.ExitCrash, x.evidence(failure)
 		o.Features, o.Measures = o.Features[:0], o.Measures[:0]
 	}
 	x.novelty.reached(o.Measures)
 	return nil
+}
+
+// evidence is what detectors judge of a failed test.
+func (x *executor) evidence(text string) *judge.Failure {
+	return &judge.Failure{Cause: judge.CauseTest, Text: text, Test: x.test}
 }
 
 // record keeps the first input of every finding where it outlives the process.

@@ -109,7 +109,7 @@ func (s *goSession) native(ctx context.Context, w io.Writer, p *packages.Package
 	if err != nil {
 		return nil, runs, err
 	}
-	fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: said.String()}})
+	fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: said.String(), Test: p.Path + " " + test}})
 	fs[0].Input, fs[0].Stable, fs[0].Tries, fs[0].Occurrences = data, 1, 1, 1
 	return &fs[0], runs, nil
 }

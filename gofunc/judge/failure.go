@@ -28,17 +28,23 @@ type Failure struct {
 	Cause  Cause
 	Text   string             // what package testing, or the process on standard error, has said
 	Status syscall.WaitStatus // of the process, if it ended by itself
+	Test   string             // the package's import path and the fuzz test's name
 }
 
-// Detect makes a finding of a [Failure]. The rule says how the code failed, and the functions of the stack outside of
-// the runtime, or the line that called t.Error, which fault it is.
+// Detect makes a finding of a [Failure]. The rule says how the code failed. The innermost functions of the stack outside of
+// the runtime identify the fault: two fuzz tests that call them have one finding. Where no function is known, the fuzz test
+// identifies it together with the line that called t.Error, the exit status or the like: files of many packages have the
+// same names.
 func Detect(o *teasel.Observation) []teasel.Finding {
 	f, ok := o.Evidence.(*Failure)
 	if !ok {
 		return nil
 	}
 	v := f.verdict()
-	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, "test"), Group: v.group,
+	if v.subject == "" {
+		v.group = strings.TrimSpace(f.Test + " " + v.group)
+	}
+	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, v.line, "test"), Group: v.group,
 		Message: v.message + place(v.frames), Detail: calls(v.frames) + f.Text}
 	if f.Status.Signaled() {
 		finding.Signal = int(f.Status.Signal())
@@ -50,9 +56,11 @@ var _ teasel.DetectorFunc = Detect
 
 // verdict is what a failure is.
 type verdict struct {
-	rule, subject, group, message string
+	rule, group, message string
 
-	frames []Frame // where it happened, the innermost first; nil: it is not known, or the message says so
+	subject string  // the function to blame; "": it is not known
+	line    string  // of the test that called t.Error or the like; "": it is not known
+	frames  []Frame // where it happened, the innermost first; nil: it is not known, or the message says so
 }
 
 func (f *Failure) verdict() verdict {
@@ -92,13 +100,13 @@ func failed(text string) verdict {
 		}
 		return named(rule, "panic: "+m[1], inner(text))
 	}
-	v := verdict{rule: ruleFailed, subject: "test", message: "the test failed"}
+	v := verdict{rule: ruleFailed, message: "the test failed"}
 	m := errorLine.FindStringSubmatch(text)
 	if m != nil && strings.HasPrefix(m[1], "testing.go:") { // package testing itself has something to say
 		return named(ruleFailed, m[2], inner(text))
 	}
 	if m != nil {
-		v.group, v.subject, v.message = m[1], m[1], strings.TrimSpace(m[2])
+		v.group, v.line, v.message = m[1], m[1], strings.TrimSpace(m[2])
 		if v.message == "" {
 			v.message = "the test failed at " + m[1]
 		}
@@ -259,7 +267,7 @@ func stuck(text string) verdict {
 			subject = plainName(fs[len(fs)-1].Function)
 			subject = cmp.Or(outermost(fs), subject)
 		}
-		return verdict{ruleHang, subject, subject, "the test did not end in time", fs}
+		return verdict{rule: ruleHang, subject: subject, group: subject, message: "the test did not end in time", frames: fs}
 	}
 	return named(ruleDeadlock, "the test did not end in time: its goroutine waits ("+g.State+")", fs)
 }

@@ -75,6 +75,33 @@ func TestDetectNamesTheLine(t *testing.T) {
 	}
 }
 
+// Files of many packages have the same names: failures whose function is not known are told apart by their fuzz tests. Those of
+// the same function are one fault, whichever fuzz test shows it.
+func TestDetectTellsFuzzTestsApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		failure judge.Failure
+		same    bool
+	}{
+		"line":   {judge.Failure{Cause: judge.CauseTest, Text: "--- FAIL: FuzzX (0.00s)\n    fuzz_test.go:8: wrong\n"}, false},
+		"fail":   {judge.Failure{Cause: judge.CauseTest, Text: "--- FAIL: FuzzX (0.00s)\n"}, false},
+		"exit":   {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(3 << 8)}, false},
+		"signal": {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(syscall.SIGTERM)}, false},
+		"hang":   {judge.Failure{Cause: judge.CauseTimeout}, false},
+		"memory": {judge.Failure{Cause: judge.CauseMemory}, false},
+		"panic": {judge.Failure{Cause: judge.CauseProcess, Text: "panic: no\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\n" +
+			"created by example.com/m.Start\n\t/m/m.go:9 +0x1\n"}, true},
+	} {
+		ids := map[string]bool{}
+		for _, test := range []string{"example.com/m/a FuzzX", "example.com/m/b FuzzX", "example.com/m/a FuzzY"} {
+			c.failure.Test = test
+			ids[judge.Detect(&teasel.Observation{Evidence: &c.failure})[0].ID()] = true
+		}
+		if want := map[bool]int{true: 1, false: 3}[c.same]; len(ids) != want {
+			t.Errorf("%s: %d findings of three fuzz tests, want %d", name, len(ids), want)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	ids := map[string]bool{}
 	for _, id := range append(judge.CrashRules(), judge.HangRules()...) {

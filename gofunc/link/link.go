@@ -18,7 +18,7 @@ import (
 const Environment = "TEASEL_GO_TYPED"
 
 // Version is that of the protocol. The two processes are built from versions of teasel that may differ.
-const Version = 2
+const Version = 3
 
 // The files that a child has open, beside the standard ones.
 const (
@@ -40,12 +40,12 @@ const (
 type Settings struct {
 	Version int
 	Mode    Mode
-	Worker  int      `json:",omitempty"` // its number
-	Seed    uint64   `json:",omitempty"`
-	Draws   uint64   `json:",omitempty"` // inputs that earlier processes of the worker have made
-	Runs    uint64   `json:",omitempty"`
-	Tries   int      `json:",omitempty"`
-	Known   []string `json:",omitempty"` // findings that are confirmed already
+	Test    string // tells the fuzz test from all others, see judge.Failure
+	Worker  int    `json:",omitempty"` // its number
+	Seed    uint64 `json:",omitempty"`
+	Draws   uint64 `json:",omitempty"` // inputs that earlier processes of the worker have made
+	Runs    uint64 `json:",omitempty"`
+	Tries   int    `json:",omitempty"`
 
 	Constants [][]byte `json:",omitempty"` // texts, and numbers in either order, of the package's source
 }

@@ -28,6 +28,7 @@ import (
 type Test struct {
 	Binary  string        // what go test -c has built; needed
 	Name    string        // FuzzX; needed
+	Package string        // the package's import path, which tells its findings from those of other packages; "": there are none
 	Dir     string        // of the package, where go test would run it; "": here
 	Env     []string      // "": ours
 	Timeout time.Duration // of one input; 0: 10 seconds
@@ -47,6 +48,9 @@ const (
 	watchTime      = 20 * time.Millisecond // between two looks at a process
 )
 
+// identity tells the fuzz test from all others.
+func (t *Test) identity() string { return t.Package + " " + t.Name }
+
 func (t *Test) timeout() time.Duration {
 	if t.Timeout == 0 {
 		return defaultTimeout
@@ -58,6 +62,7 @@ func (t *Test) timeout() time.Duration {
 type child struct {
 	cmd      *exec.Cmd
 	page     *link.Page
+	test     string // see identity
 	requests *os.File
 	answers  *os.File
 	stderr   *head
@@ -70,7 +75,7 @@ type child struct {
 
 // start starts a process. It is watched until wait has returned.
 func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error) {
-	s.Version = link.Version
+	s.Version, s.Test = link.Version, t.identity()
 	env, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
@@ -81,7 +86,7 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 			_ = f.Close()
 		}
 	}()
-	c := &child{stderr: &head{}, stop: make(chan struct{})}
+	c := &child{test: t.identity(), stderr: &head{}, stop: make(chan struct{})}
 	down, requests, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("making a pipe: %w", err)
@@ -200,7 +205,7 @@ func (c *child) wait() syscall.WaitStatus {
 
 // fault is what there is to judge of a child that has ended with an input.
 func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
-	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status}
+	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status, Test: c.test}
 	switch {
 	case c.full:
 		f.Cause = judge.CauseMemory

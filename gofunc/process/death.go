@@ -205,7 +205,7 @@ func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead
 		m.runner = nil
 		return s.fault(s.how), true, s.close()
 	case a.Failure != "":
-		return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: a.Failure}})[0], false, nil
+		return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: a.Failure, Test: s.test}})[0], false, nil
 	}
 	return f, false, nil
 }
