@@ -28,6 +28,9 @@ func (g *target) child(f *testing.F, s *link.Settings) {
 	f.Add("")
 	begun := false
 	g.compares, _ = any(f).(compares)
+	if m, ok := any(f).(marks); ok {
+		m.TeaselMark()
+	}
 	f.Fuzz(func(t *testing.T, _ string) { // to have a testing.T
 		if begun {
 			return

@@ -53,6 +53,9 @@ type compares interface {
 	TeaselRecorded(take func(site uint32, size uint8, constant bool, a, b uint64))
 }
 
+// marks is what such a binary can do too: it marks the texts of failures, see agent.Mark.
+type marks interface{ TeaselMark() }
+
 // compared takes a comparison of two numbers that are not equal.
 func (x *executor) compared(site uint32, size uint8, constant bool, a, b uint64) {
 	x.operands = append(x.operands, teasel.Operand{Site: site, Size: size, Const: constant, A: a, B: b})

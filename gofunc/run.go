@@ -5,6 +5,7 @@ import (
 	"iter"
 	"reflect"
 	"runtime/debug"
+	"sync"
 	"testing"
 	"unsafe"
 )
@@ -27,7 +28,7 @@ type runner struct {
 	goexit bool
 }
 
-// sessionRuns is how many inputs a testing.T serves at most: it keeps what they log.
+// sessionRuns is how many inputs a testing.T serves at most.
 const sessionRuns = 1 << 10
 
 // session is a subtest whose testing.T is in use elsewhere.
@@ -85,6 +86,8 @@ func (r *runner) run(in unsafe.Pointer) (failure string) {
 		if failure == "" && s.t.Failed() { // a function registered with Cleanup has failed it
 			failure = r.fields.output(s.t)
 		}
+	} else {
+		r.fields.forget(t)
 	}
 	return failure
 }
@@ -152,13 +155,17 @@ func (r *runner) close() {
 // fields says where a testing.T keeps what it does not show. Where a Go version has no such field, each input gets a
 // testing.T of its own, which is slow and as right.
 type fields struct {
-	out, cleanups uintptr
-	known         bool
+	mu, out, cleanups uintptr
+	known             bool
 }
 
 func findFields() (f fields) {
 	common, ok := reflect.TypeFor[testing.T]().FieldByName("common")
 	if !ok || common.Offset != 0 {
+		return f
+	}
+	mu, ok := common.Type.FieldByName("mu")
+	if !ok || mu.Type != reflect.TypeFor[sync.RWMutex]() {
 		return f
 	}
 	out, ok := common.Type.FieldByName("output")
@@ -169,7 +176,7 @@ func findFields() (f fields) {
 	if !ok || cleanups.Type != reflect.TypeFor[[]func()]() {
 		return f
 	}
-	return fields{out.Offset, cleanups.Offset, true}
+	return fields{mu.Offset, out.Offset, cleanups.Offset, true}
 }
 
 // output returns what the test has logged.
@@ -181,6 +188,17 @@ func (f *fields) output(t *testing.T) string {
 		return string(out)
 	}
 	return "the test failed"
+}
+
+// forget drops what the test has logged, so that the failure of a later input is not told with it.
+func (f *fields) forget(t *testing.T) {
+	out := (*[]byte)(unsafe.Add(unsafe.Pointer(t), f.out))
+	if len(*out) > 0 {
+		mu := (*sync.RWMutex)(unsafe.Add(unsafe.Pointer(t), f.mu)) // a goroutine that the test has left behind may log
+		mu.Lock()
+		*out = (*out)[:0]
+		mu.Unlock()
+	}
 }
 
 // used reports whether the test has left something to be done at its end.

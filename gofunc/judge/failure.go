@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 )
 
 // Cause is why a test process ended, where that was not its own doing.
@@ -45,7 +46,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 		v.group = strings.TrimSpace(f.Test + " " + v.group)
 	}
 	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, v.line, "test"), Group: v.group,
-		Message: v.message + place(v.frames), Detail: calls(v.frames) + f.Text}
+		Message: v.message + place(v.frames), Detail: calls(v.frames) + unmarked(f.Text)}
 	if f.Status.Signaled() {
 		finding.Signal = int(f.Status.Signal())
 	}
@@ -85,11 +86,22 @@ var (
 	signalLine = regexp.MustCompile(`(?m)^(SIG[A-Z]+): (.*)`)
 	elided     = regexp.MustCompile(`(?m)^\.\.\.(?:additional )?(\d+) frames elided\.\.\.`)
 	errorLine  = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): (.*)`)
+	markedLine = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): ` + agent.Mark + `(.*)`)
 	addresses  = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 )
 
+// unmarked returns what package testing would have printed without teasel.
+func unmarked(text string) string {
+	return strings.NewReplacer(agent.Mark+" ", "", agent.Mark, "").Replace(text)
+}
+
 // failed judges a test that failed.
 func failed(text string) verdict {
+	failure := markedLine.FindStringSubmatch(text)
+	text = unmarked(text)
+	if failure == nil { // nothing is marked: the first line may be one of t.Log
+		failure = errorLine.FindStringSubmatch(text)
+	}
 	if strings.Contains(text, "WARNING: DATA RACE") || strings.Contains(text, "race detected during execution of test") {
 		return race(text)
 	}
@@ -101,14 +113,13 @@ func failed(text string) verdict {
 		return named(rule, "panic: "+m[1], inner(text))
 	}
 	v := verdict{rule: ruleFailed, message: "the test failed"}
-	m := errorLine.FindStringSubmatch(text)
-	if m != nil && strings.HasPrefix(m[1], "testing.go:") { // package testing itself has something to say
-		return named(ruleFailed, m[2], inner(text))
+	if failure != nil && strings.HasPrefix(failure[1], "testing.go:") { // package testing itself has something to say
+		return named(ruleFailed, failure[2], inner(text))
 	}
-	if m != nil {
-		v.group, v.line, v.message = m[1], m[1], strings.TrimSpace(m[2])
+	if failure != nil {
+		v.group, v.line, v.message = failure[1], failure[1], strings.TrimSpace(failure[2])
 		if v.message == "" {
-			v.message = "the test failed at " + m[1]
+			v.message = "the test failed at " + failure[1]
 		}
 	}
 	return v
