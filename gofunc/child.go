@@ -169,6 +169,16 @@ func (g *target) serve(t *testing.T, s *link.Settings, requests io.Reader, answe
 }
 
 func (g *target) answer(e *typed.Editor, x teasel.Executor[*typed.Value], r link.Request) (a link.Answer, err error) {
+	if r.Op == link.Check {
+		text, err := link.Input(r.Data)
+		if err == nil {
+			err = g.fits(string(text))
+		}
+		if err != nil {
+			return link.Answer{Failure: err.Error()}, nil
+		}
+		return link.Answer{OK: true}, nil
+	}
 	var v *typed.Value
 	if r.Op == link.Unpack {
 		v, err = g.plan.Unpack(r.Data)

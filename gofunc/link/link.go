@@ -81,6 +81,7 @@ const (
 	Unpack   Op = "unpack"   // Data is packed; answered with the encoded value and its complexity
 	Measure  Op = "measure"  // Data is encoded; answered with its complexity
 	Simplify Op = "simplify" // answered with candidate K, encoded
+	Check    Op = "check"    // Data is encoded; answered with OK, or with a Failure: why it is no value of the test's type
 	Run      Op = "run"      // runs Data; answered with the failure, if the process lives
 )
 
