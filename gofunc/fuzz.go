@@ -16,7 +16,8 @@ import (
 )
 
 // Fuzz runs a fuzz test over values of the type T, as [testing.F.Fuzz] does over bytes. It is called at the end of a
-// FuzzX function. check may do with its argument as it likes. Seeds that T's mutator could not make fail the test.
+// FuzzX function. check may do with its argument as it likes. Seeds that T's mutator could not make fail the test. Unexported
+// fields of seeds, and those with the tag fuzz:"-", are zero when check gets them: inputs are saved as JSON, which has none.
 func Fuzz[T any](f *testing.F, check func(t *testing.T, in T), seeds ...T) {
 	f.Helper()
 	Test[T]{}.Fuzz(f, check, seeds...)
