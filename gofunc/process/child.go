@@ -35,7 +35,7 @@ type Test struct {
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
 	Seed         uint64   // of the campaign
-	Runs         uint64   // executions of one worker; 0: no limit
+	Runs         uint64   // executions: of one worker for [Test.Work], of all together for a [Campaign]; 0: no limit
 	Constants    []string // of the package's source, which are worth trying
 	Tries        int      // times a finding is reproduced; 0: 3
 	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none

@@ -88,7 +88,7 @@ func (e *Editor) Generate(r *teasel.Rand) *Value {
 func (e *Editor) First(k uint64) (*Value, bool) {
 	e.begin(fixed())
 	p := e.root.about().alloc(1)
-	e.first(e.root, p, 0)
+	e.first(e.root, p)
 	e.log = e.log[:0]
 	v := &Value{p: p}
 	if k == 0 {
