@@ -69,8 +69,8 @@ func (f *Failure) verdict() verdict {
 	case CauseTimeout:
 		return stuck(f.Text)
 	case CauseMemory:
-		g, _ := tested(Goroutines(f.Text))
-		frames := users(g.Frames)
+		g, _ := testGoroutine(Goroutines(f.Text))
+		frames := userFrames(g.Frames)
 		v := named(ruleMemory, "the test process held more memory than it may", frames[max(0, len(frames)-1):]) // where it was depends on the moment: what called it does not
 		v.frames = frames
 		return v
@@ -162,8 +162,8 @@ func named(rule, message string, frames []Frame) verdict {
 	return v
 }
 
-// deep is how many functions tell faults apart, from the innermost one of the user's outwards.
-const deep = 3
+// frameCount is how many functions tell faults apart, from the innermost one of the user's outwards.
+const frameCount = 3
 
 // identity returns the function to blame, which is the innermost one outside of the standard library, and the text that
 // tells faults apart.
@@ -174,10 +174,10 @@ func identity(frames []Frame) (subject, group string) {
 		if subject == "" && !standard(f) {
 			subject = name
 		}
-		if len(names) < deep && (len(names) == 0 || names[len(names)-1] != name) {
+		if len(names) < frameCount && (len(names) == 0 || names[len(names)-1] != name) {
 			names = append(names, name)
 		}
-		if subject != "" && len(names) == deep {
+		if subject != "" && len(names) == frameCount {
 			break
 		}
 	}
@@ -199,7 +199,7 @@ func inner(text string) []Frame {
 				break
 			}
 		}
-		if fs := users(frames); len(fs) > 0 {
+		if fs := userFrames(frames); len(fs) > 0 {
 			return fs
 		}
 	}
@@ -211,8 +211,8 @@ func inner(text string) []Frame {
 func overflow(text string) verdict {
 	v := verdict{rule: ruleStack, message: "stack overflow"}
 	frames := inner(text)
-	if g, ok := tested(Goroutines(text)); ok {
-		frames = users(g.Frames)
+	if g, ok := testGoroutine(Goroutines(text)); ok {
+		frames = userFrames(g.Frames)
 	}
 	v.frames = frames
 	count := map[string]int{}
@@ -256,22 +256,22 @@ func race(text string) verdict {
 	return v
 }
 
-// bottomless is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
+// overflowFrames is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
 // out of time before it comes to it.
-const bottomless = 100_000
+const overflowFrames = 100_000
 
 // stuck judges a run that did not end in time, by the goroutine that ran the test.
 func stuck(text string) verdict {
 	for _, m := range elided.FindAllStringSubmatch(text, -1) {
-		if n, err := strconv.Atoi(m[1]); err == nil && n >= bottomless {
+		if n, err := strconv.Atoi(m[1]); err == nil && n >= overflowFrames {
 			return overflow(text)
 		}
 	}
-	g, ok := tested(Goroutines(text))
+	g, ok := testGoroutine(Goroutines(text))
 	if !ok {
 		return verdict{rule: ruleHang, message: "the test did not end in time"}
 	}
-	fs := users(g.Frames)
+	fs := userFrames(g.Frames)
 	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" {
 		subject := ""
 		if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
@@ -293,24 +293,24 @@ func outermost(fs []Frame) string {
 	return ""
 }
 
-// tested returns the goroutine that runs the fuzz target. A typed test runs in a coroutine, whose other half is a goroutine
+// testGoroutine returns the goroutine that runs the fuzz target. A typed test runs in a coroutine, whose other half is a goroutine
 // that looks as if it did.
-func tested(gs []Goroutine) (g Goroutine, ok bool) {
+func testGoroutine(gs []Goroutine) (g Goroutine, ok bool) {
 	for i := range gs {
 		for _, f := range gs[i].Frames {
 			if f.Function == typedPackage+".(*runner).call" {
 				return gs[i], true
 			}
 		}
-		if !ok && tests(gs[i]) {
+		if !ok && runsFuzzTarget(gs[i]) {
 			g, ok = gs[i], true
 		}
 	}
 	return g, ok
 }
 
-// tests reports whether a goroutine runs the fuzz target.
-func tests(g Goroutine) bool {
+// runsFuzzTarget reports whether a goroutine runs the fuzz target.
+func runsFuzzTarget(g Goroutine) bool {
 	for _, f := range g.Frames {
 		if strings.HasPrefix(f.Function, "testing.(*F).Fuzz.func") || strings.HasPrefix(f.Function, "internal/fuzz.(*Loop).Run") {
 			for _, f := range g.Frames {
