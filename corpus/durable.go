@@ -53,6 +53,31 @@ func replaceBy(path string, durable bool, write func(io.Writer) error) (err erro
 	return err
 }
 
+// WriteFile writes a file, and the directories that lead to it, so that both are on disk on return. A reader sees the file
+// whole or not at all.
+func WriteFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	var changed []string // directories that get a new one
+	for d := dir; d != filepath.Dir(d); d = filepath.Dir(d) {
+		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		changed = append(changed, filepath.Dir(d))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := replace(path, data, true); err != nil {
+		return err
+	}
+	for _, d := range changed {
+		if err := syncPath(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // syncPath waits until a file's bytes, or a directory's names, are on disk. What is gone meanwhile needs no sync.
 func syncPath(path string) error {
 	f, err := os.Open(path)

@@ -28,6 +28,9 @@ func (g *target) child(f *testing.F, s *link.Settings) {
 	f.Add("")
 	begun := false
 	g.compares, _ = any(f).(compares)
+	if m, ok := any(f).(marks); ok {
+		m.TeaselMark()
+	}
 	f.Fuzz(func(t *testing.T, _ string) { // to have a testing.T
 		if begun {
 			return
@@ -51,7 +54,7 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 		return err
 	}
 	if s.Mode == link.Serve {
-		return g.serve(t, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
+		return g.serve(t, s, os.NewFile(link.RequestFile, "requests"), os.NewFile(link.AnswerFile, "answers"), page)
 	}
 	var constants []string
 	if s.Constants {
@@ -113,7 +116,7 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, const
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
 	return &teasel.Campaign[*typed.Value]{
-		Target: &process{g: g, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
+		Target: &process{g: g, test: s.Test, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
 		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
 		NewPool: func() teasel.Pool { return pool }, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
@@ -153,7 +156,7 @@ func (g *target) portfolio() policy.Portfolio {
 }
 
 // serve answers requests until there are no more.
-func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page *link.Page) error {
+func (g *target) serve(t *testing.T, s *link.Settings, requests io.Reader, answers io.Writer, page *link.Page) error {
 	e := g.editor()
 	in, out := json.NewDecoder(requests), json.NewEncoder(answers)
 	hello := link.Hello{Version: link.Version, Type: g.plan.Type().String()}
@@ -167,7 +170,7 @@ func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page
 	if err := out.Encode(hello); err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
-	x, err := (&process{g: g, parent: t, page: page, e: e}).Open(context.Background(), teasel.Role{})
+	x, err := (&process{g: g, test: s.Test, parent: t, page: page, e: e}).Open(context.Background(), teasel.Role{})
 	if err != nil {
 		return err
 	}
@@ -190,6 +193,16 @@ func (g *target) serve(t *testing.T, requests io.Reader, answers io.Writer, page
 }
 
 func (g *target) answer(e *typed.Editor, x teasel.Executor[*typed.Value], r link.Request) (a link.Answer, err error) {
+	if r.Op == link.Check {
+		text, err := link.Input(r.Data)
+		if err == nil {
+			err = g.fits(string(text))
+		}
+		if err != nil {
+			return link.Answer{Failure: err.Error()}, nil
+		}
+		return link.Answer{OK: true}, nil
+	}
 	var v *typed.Value
 	if r.Op == link.Unpack {
 		v, err = g.plan.Unpack(r.Data)

@@ -20,6 +20,7 @@ var (
 // process is the target in a test process. Counters are global to one, so it is opened once.
 type process struct {
 	g      *target
+	test   string // tells it from all others, see judge.Failure
 	parent *testing.T
 	page   *link.Page // nil: nobody watches
 	e      *typed.Editor
@@ -55,6 +56,9 @@ type compares interface {
 	TeaselRecorded(take func(site uint32, size uint8, constant bool, a, b uint64))
 }
 
+// marks is what such a binary can do too: it marks the texts of failures, see agent.Mark.
+type marks interface{ TeaselMark() }
+
 // compared takes a comparison of two numbers that are not equal.
 func (x *executor) compared(site uint32, size uint8, constant bool, a, b uint64) {
 	x.operands = append(x.operands, teasel.Operand{Site: site, Size: size, Const: constant, A: a, B: b})
@@ -88,17 +92,22 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 	}
 	if x.page != nil {
 		if failure != "" {
-			x.record(&judge.Failure{Cause: judge.CauseTest, Text: failure}, packed)
+			x.record(x.evidence(failure), packed)
 		}
 		x.page.End()
 	}
 	o.Exit = teasel.ExitOK
 	if failure != "" {
-		o.Exit, o.Evidence = teasel.ExitCrash, &judge.Failure{Cause: judge.CauseTest, Text: failure}
+		o.Exit, o.Evidence = teasel.ExitCrash, x.evidence(failure)
 		o.Features, o.Measures = o.Features[:0], o.Measures[:0]
 	}
 	x.novelty.reached(o.Measures)
 	return nil
+}
+
+// evidence is what detectors judge of a failed test.
+func (x *executor) evidence(text string) *judge.Failure {
+	return &judge.Failure{Cause: judge.CauseTest, Text: text, Test: x.test}
 }
 
 // record keeps the first input of every finding where it outlives the process.

@@ -1,6 +1,8 @@
 package gofunc
 
 import (
+	"encoding/json"
+	"flag"
 	"hash/fnv"
 	"math/rand/v2"
 	"testing"
@@ -14,7 +16,8 @@ import (
 )
 
 // Fuzz runs a fuzz test over values of the type T, as [testing.F.Fuzz] does over bytes. It is called at the end of a
-// FuzzX function. check may do with its argument as it likes. Seeds that T's mutator could not make fail the test.
+// FuzzX function. check may do with its argument as it likes. Seeds that T's mutator could not make fail the test. Unexported
+// fields of seeds, and those with the tag fuzz:"-", are zero when check gets them: inputs are saved as JSON, which has none.
 func Fuzz[T any](f *testing.F, check func(t *testing.T, in T), seeds ...T) {
 	f.Helper()
 	Test[T]{}.Fuzz(f, check, seeds...)
@@ -116,12 +119,33 @@ func (g *target) fuzz(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		t.Helper()
+		if err := g.fits(in); err != nil {
+			if fuzzing() { // Go's fuzzer makes such text, and would save it as failing
+				t.Skip(err)
+			}
+			t.Fatalf("gofunc: %v\nhint: if the type has changed, adapt or remove the file testdata/fuzz/%s", err, t.Name())
+		}
 		v, err := g.decode(in)
 		if err != nil && testing.Verbose() {
-			t.Logf("the input is made of the bytes of the text, since it is no JSON for one: %v", err)
+			t.Logf("the input is made of the bytes of the text, since it is not JSON: %v", err)
 		}
 		g.check(t, g.plan.Argument(v))
 	})
+}
+
+// fuzzing reports whether this is go test -fuzz.
+func fuzzing() bool {
+	f := flag.Lookup("test.fuzz")
+	return f != nil && f.Value.String() != ""
+}
+
+// fits returns why a text that is JSON is not a value of the test's type; nil: it is one, or the text is not JSON.
+func (g *target) fits(text string) error {
+	_, err := g.plan.Decode([]byte(text))
+	if err == nil || !json.Valid([]byte(text)) {
+		return nil
+	}
+	return err
 }
 
 // decode returns the value that a text is the JSON of. With an error, the value is made of the bytes of the text.
@@ -133,7 +157,8 @@ func (g *target) decode(text string) (*typed.Value, error) {
 	return v, err
 }
 
-// codec writes values as files of Go's corpus, with which plain go test runs the test. It reads every such file.
+// codec writes values as files of Go's corpus, with which plain go test runs the test. It reads every such file: those that
+// do not fit the type are left out before a campaign begins, see link.Check.
 type codec struct{ g *target }
 
 var _ teasel.Codec[*typed.Value] = codec{}

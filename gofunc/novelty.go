@@ -2,7 +2,6 @@ package gofunc
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -19,8 +18,8 @@ type novelty struct {
 	runs     uint64
 }
 
-// buckets is how many ranges of counts a counter tells apart, as in AFL: powers of two.
-const buckets = 8
+// buckets is how many ranges of counts a counter tells apart, which are those of tests over bytes.
+const buckets = agent.Buckets
 
 // simplerEvery is how many executions there are to one that is compared by its complexity too. Measuring it takes about as
 // long as a short test.
@@ -110,7 +109,7 @@ func (n *novelty) scan(counters []byte, v *verdict) {
 }
 
 func (n *novelty) hit(i int, c byte, v *verdict) {
-	f := i*buckets + bits.Len8(c) - 1
+	f := i*buckets + agent.Bucket(c)
 	v.work += uint64(c)
 	if v.wants(n.best[f]) {
 		v.o.Features = append(v.o.Features, teasel.Feature(f+1))

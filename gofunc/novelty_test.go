@@ -21,6 +21,19 @@ func TestScanMissesNothing(t *testing.T) {
 	}
 }
 
+// The ranges of counts are those of AFL.
+func TestBuckets(t *testing.T) {
+	for bucket, counts := range [...][2]int{{1, 1}, {2, 2}, {3, 3}, {4, 7}, {8, 15}, {16, 31}, {32, 127}, {128, 255}} {
+		for count := counts[0]; count <= counts[1]; count++ {
+			n, o := newNovelty(1), &teasel.Observation{}
+			n.judge([]byte{byte(count)}, newRecorder(), o, func() float64 { return 1 })
+			if want := teasel.Feature(bucket + 1); len(o.Features) != 1 || o.Features[0] != want {
+				t.Errorf("count %d: %v reached, want %d", count, o.Features, want)
+			}
+		}
+	}
+}
+
 func BenchmarkScan(b *testing.B) {
 	c := make([]byte, 1<<16)
 	n, r, o := newNovelty(len(c)), newRecorder(), &teasel.Observation{}

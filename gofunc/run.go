@@ -5,6 +5,7 @@ import (
 	"iter"
 	"reflect"
 	"runtime/debug"
+	"sync"
 	"testing"
 	"unsafe"
 )
@@ -29,7 +30,7 @@ type runner struct {
 	goexit  bool
 }
 
-// sessionRuns is how many inputs a testing.T serves at most: it keeps what they log.
+// sessionRuns is how many inputs a testing.T serves at most.
 const sessionRuns = 1 << 10
 
 // session is a subtest whose testing.T is in use elsewhere.
@@ -87,6 +88,8 @@ func (r *runner) run(in unsafe.Pointer) (failure string) {
 		if failure == "" && s.t.Failed() { // a function registered with Cleanup has failed it
 			failure = r.fields.output(s.t)
 		}
+	} else {
+		r.fields.forget(t)
 	}
 	return failure
 }
@@ -155,13 +158,17 @@ func (r *runner) close() {
 // fields says where a testing.T keeps what it does not show. Where a Go version has no such field, each input gets a
 // testing.T of its own, which is slow and as right.
 type fields struct {
-	out, cleanups uintptr
-	known         bool
+	mu, out, cleanups uintptr
+	known             bool
 }
 
 func findFields() (f fields) {
 	common, ok := reflect.TypeFor[testing.T]().FieldByName("common")
 	if !ok || common.Offset != 0 {
+		return f
+	}
+	mu, ok := common.Type.FieldByName("mu")
+	if !ok || mu.Type != reflect.TypeFor[sync.RWMutex]() {
 		return f
 	}
 	out, ok := common.Type.FieldByName("output")
@@ -172,7 +179,7 @@ func findFields() (f fields) {
 	if !ok || cleanups.Type != reflect.TypeFor[[]func()]() {
 		return f
 	}
-	return fields{out.Offset, cleanups.Offset, true}
+	return fields{mu.Offset, out.Offset, cleanups.Offset, true}
 }
 
 // output returns what the test has logged.
@@ -184,6 +191,17 @@ func (f *fields) output(t *testing.T) string {
 		return string(out)
 	}
 	return "the test failed"
+}
+
+// forget drops what the test has logged, so that the failure of a later input is not told with it.
+func (f *fields) forget(t *testing.T) {
+	out := (*[]byte)(unsafe.Add(unsafe.Pointer(t), f.out))
+	if len(*out) > 0 {
+		mu := (*sync.RWMutex)(unsafe.Add(unsafe.Pointer(t), f.mu)) // a goroutine that the test has left behind may log
+		mu.Lock()
+		*out = (*out)[:0]
+		mu.Unlock()
+	}
 }
 
 // used reports whether the test has left something to be done at its end.

@@ -442,6 +442,9 @@ func TestSimplifyGoesDownAndEnds(t *testing.T) {
 			}
 			seen[string(got)] = true
 		}
+		if n := m.Candidates(len(src)); n != k {
+			t.Errorf("%q: %d candidates are announced, and there are %d", src, n, k)
+		}
 		for i := range src {
 			if !seen[src[:i]+src[i+1:]] || !seen[src[:i]+"0"+src[i+1:]] {
 				t.Errorf("%q: byte %d is neither dropped nor 0", src, i)

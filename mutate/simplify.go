@@ -47,6 +47,9 @@ func chunk(k uint64, n int) (cut, bool) {
 	return cut{}, false
 }
 
+// Candidates returns how many candidates [Bytes.Simplify] has for an input of n bytes.
+func (m *Bytes) Candidates(n int) uint64 { return chunks(n) }
+
 // chunks returns how many ways there are.
 func chunks(n int) uint64 {
 	if n == 0 {

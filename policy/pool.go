@@ -136,7 +136,7 @@ type diverse struct {
 }
 
 // NewDiverse returns a pool of at most n testcases which together reach as many features as it can manage: a new
-// one takes the place of the one that adds least to the others. Of 0 or fewer it keeps none.
+// one takes the place of the one that adds least to the others. If n <= 0, it keeps nothing.
 func NewDiverse(n int) teasel.Pool {
 	return &diverse{n: n, sets: map[teasel.ID]map[teasel.Feature]struct{}{}, hits: map[teasel.Feature]int{}}
 }

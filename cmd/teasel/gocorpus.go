@@ -49,6 +49,9 @@ func corpusFileFinding(path string) (*corpus.FindingFile, error) {
 
 // judge runs the input of a corpus file up to so many times, and makes f's finding the one that comes of it; false: none does.
 func (r *goReplayer) judge(ctx context.Context, f *corpus.FindingFile, tries int) (found bool, err error) {
+	if err := r.fits(ctx, f); err != nil {
+		return false, err
+	}
 	in, ex, err := r.open(ctx, f, "the corpus file")
 	if err != nil {
 		return false, err

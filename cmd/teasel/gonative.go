@@ -17,6 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
+	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -33,35 +34,32 @@ var (
 func (s *goSession) runNative(cmd *cobra.Command) error {
 	o, w := s.options, cmd.ErrOrStderr()
 	fmt.Fprintf(w, "teasel: warning: mode native, go test -fuzz runs instead, since %s is not as teasel expects it: %v\n", s.builder.Toolchain.Version, s.builder.Why)
-	tests := 0
-	for i := range s.packages {
-		tests += len(s.packages[i].Tests)
-	}
-	each := nativeTurn
-	if o.Duration > 0 {
-		each = max(o.Duration/time.Duration(tests), time.Second)
-	}
+	each := s.nativeLimit()
 	r := &report.Run{Version: version, Kind: "go", Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Baseline: o.known}
 	files, hand := map[string]string{}, map[string]string{}
-	began := time.Now()
+	began, stopped := time.Now(), ""
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.known.Known, Reached: func() { stopped = "findings" }}
 	for i := range s.packages {
 		p := &s.packages[i]
 		for _, t := range p.Tests {
-			if cmd.Context().Err() != nil {
+			if cmd.Context().Err() != nil || stopped != "" {
 				break
 			}
-			f, runs, err := s.native(cmd.Context(), w, p, t.Name, each)
+			fs, runs, err := s.native(cmd.Context(), w, p, t.Name, each)
 			if err != nil {
 				s.leaveOut(w, p.Path+" "+t.Name, err.Error(), "", "")
 				r.Skipped = s.skipped
 			}
 			r.Subjects = append(r.Subjects, p.Path+" "+t.Name)
 			r.Summary.Executions += runs
-			if f != nil {
+			for _, f := range fs {
+				if err := enough.Report(teasel.Event{Kind: teasel.EventFound, Finding: f}); err != nil {
+					return failure(err)
+				}
 				id := f.ID()
 				files[id] = s.relative(filepath.Join(p.Dir, "testdata", "fuzz", t.Name, teasel.Key(f.Input)))
 				hand[id] = byHandGo(s.relative(p.Dir), t.Name, teasel.Key(f.Input), o.flags())
-				r.Summary.Findings = append(r.Summary.Findings, *f)
+				r.Summary.Findings = append(r.Summary.Findings, f)
 			}
 		}
 	}
@@ -69,25 +67,72 @@ func (s *goSession) runNative(cmd *cobra.Command) error {
 	r.File = func(f teasel.Finding) string { return files[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
 	r.Repro = r.ByHand // teasel repro needs the same build
-	r.Summary.Stopped = "duration"
-	switch {
-	case cmd.Context().Err() != nil:
-		r.Summary.Stopped = "interrupted"
-	case r.Summary.Executions == 0 && len(r.Summary.Findings) == 0:
-		r.Summary.Stopped = "failed"
-	}
+	nothing := r.Summary.Executions == 0 && len(r.Summary.Findings) == 0
+	r.Summary.Stopped = nativeStopped(cmd.Context(), o, stopped, nothing)
 	if err := writeReport(cmd.OutOrStdout(), o.Format, r); err != nil {
 		return err
 	}
-	if r.Summary.Executions == 0 && len(r.Summary.Findings) == 0 && cmd.Context().Err() == nil {
+	if nothing && cmd.Context().Err() == nil {
 		return &exit{status: exitTarget, err: fmt.Errorf("none of the fuzz tests could be run")}
 	}
 	return outcome(cmd.Context(), r.Summary, &o.options)
 }
 
+// nativeLimit is how long go test -fuzz runs a fuzz test.
+type nativeLimit struct {
+	runs uint64        // 0: no limit
+	time time.Duration // 0: no limit
+}
+
+// argument returns the limit for -fuzztime, which takes one: with a limit on runs, the caller has to see to the time.
+func (l nativeLimit) argument() string {
+	if l.runs > 0 {
+		return fmt.Sprintf("%dx", l.runs)
+	}
+	return l.time.String()
+}
+
+// nativeLimit divides the limits of the run among the fuzz tests.
+func (s *goSession) nativeLimit() (each nativeLimit) {
+	o, tests := s.options, 0
+	for i := range s.packages {
+		tests += len(s.packages[i].Tests)
+	}
+	if o.Runs > 0 {
+		each.runs = max(o.Runs/uint64(tests), 1)
+	}
+	switch {
+	case o.Duration > 0:
+		each.time = max(o.Duration/time.Duration(tests), time.Second)
+	case o.Runs == 0:
+		each.time = nativeTurn
+	}
+	return each
+}
+
+// nativeStopped says why a run has ended. enough is why it was stopped before its limits, nothing that nothing was run.
+func nativeStopped(ctx context.Context, o *goOptions, enough string, nothing bool) string {
+	switch {
+	case enough != "":
+		return enough
+	case ctx.Err() != nil:
+		return "interrupted"
+	case nothing:
+		return "failed"
+	case o.Runs > 0:
+		return "runs"
+	}
+	return "duration"
+}
+
 // native runs one fuzz test and returns what it found, if anything, and how many executions the go command speaks of.
-func (s *goSession) native(ctx context.Context, w io.Writer, p *packages.Package, test string, limit time.Duration) (f *teasel.Finding, runs uint64, err error) {
-	args := append([]string{"test", "-run=^$", "-fuzz=^" + test + "$", "-fuzztime=" + limit.String(), "-parallel=" + strconv.Itoa(s.options.Workers)}, s.options.flags().Arguments()...)
+func (s *goSession) native(ctx context.Context, w io.Writer, p *packages.Package, test string, limit nativeLimit) (fs []teasel.Finding, runs uint64, err error) {
+	if limit.runs > 0 && limit.time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit.time)
+		defer cancel()
+	}
+	args := append([]string{"test", "-run=^$", "-fuzz=^" + test + "$", "-fuzztime=" + limit.argument(), "-parallel=" + strconv.Itoa(s.options.Workers)}, s.options.flags().Arguments()...)
 	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)
 	cmd.Dir = p.Dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that its workers end with it
@@ -109,7 +154,7 @@ func (s *goSession) native(ctx context.Context, w io.Writer, p *packages.Package
 	if err != nil {
 		return nil, runs, err
 	}
-	fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: said.String()}})
+	fs = judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: said.String(), Test: p.Path + " " + test}})
 	fs[0].Input, fs[0].Stable, fs[0].Tries, fs[0].Occurrences = data, 1, 1, 1
-	return &fs[0], runs, nil
+	return grade(fs, s.options.Severity), runs, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,7 +35,7 @@ Encode, has to give its argument back, the others must not panic.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, all, err := fuzzable(cmd, args[0])
+			dir, all, tests, err := fuzzable(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -50,6 +51,10 @@ Encode, has to give its argument back, the others must not panic.`,
 				if i < 0 {
 					return usage("'teasel go new "+report.Quote(args[0])+"' lists those that can", "%s has no function %s that can be fuzzed", args[0], name)
 				}
+				if at, ok := tests[all[i].TestName()]; ok {
+					return usage("name functions that have none; the one there runs with 'teasel go --run "+all[i].TestName()+" "+report.Quote(args[0])+"'",
+						"there is a %s already, in line %d of %s", all[i].TestName(), at.Line, nearby(at.Filename))
+				}
 				chosen = append(chosen, all[i])
 			}
 			return writeFuzzTests(cmd, dir, out, args[0], chosen)
@@ -59,34 +64,37 @@ Encode, has to give its argument back, the others must not panic.`,
 	return cmd
 }
 
-// fuzzable returns the directory of a package and its functions that can be fuzzed.
-func fuzzable(cmd *cobra.Command, pattern string) (dir string, all []generate.Function, err error) {
+// fuzzable returns the directory of a package, its functions that can be fuzzed, and where those of its tests are declared.
+func fuzzable(cmd *cobra.Command, pattern string) (dir string, all []generate.Function, tests map[string]token.Position, err error) {
 	here, err := os.Getwd()
 	if err != nil {
-		return "", nil, failure(err)
+		return "", nil, nil, failure(err)
 	}
 	tc, err := overlay.FindToolchain(cmd.Context(), here)
 	if err != nil {
-		return "", nil, goFailure(cmd.Context(), err)
+		return "", nil, nil, goFailure(cmd.Context(), err)
 	}
-	text, err := tc.Run(cmd.Context(), here, "list", "-json=Dir,GoFiles,ImportPath", "--", pattern)
+	text, err := tc.Run(cmd.Context(), here, "list", "-json=Dir,GoFiles,TestGoFiles,XTestGoFiles,ImportPath", "--", pattern)
 	if err != nil {
-		return "", nil, goFailure(cmd.Context(), err)
+		return "", nil, nil, goFailure(cmd.Context(), err)
 	}
 	var p struct {
-		Dir, ImportPath string
-		GoFiles         []string
+		Dir, ImportPath                    string
+		GoFiles, TestGoFiles, XTestGoFiles []string
 	}
 	if err := json.Unmarshal(text, &p); err != nil {
-		return "", nil, usage("", "%s is more than one package", pattern)
+		return "", nil, nil, usage("", "%s is more than one package", pattern)
 	}
 	if all, err = generate.Functions(p.Dir, p.GoFiles); err != nil {
-		return "", nil, usage("", "%w", err)
+		return "", nil, nil, usage("", "%w", err)
 	}
 	if len(all) == 0 {
-		return "", nil, usage("a fuzz test can make text, bytes, numbers and readers", "%s has no exported function that can be fuzzed", p.ImportPath)
+		return "", nil, nil, usage("a fuzz test can make text, bytes, numbers and readers", "%s has no exported function that can be fuzzed", p.ImportPath)
 	}
-	return p.Dir, all, nil
+	if tests, err = generate.Tests(p.Dir, append(p.TestGoFiles, p.XTestGoFiles...)); err != nil {
+		return "", nil, nil, usage("", "%w", err)
+	}
+	return p.Dir, all, tests, nil
 }
 
 // writeFuzzTests writes a new file.

@@ -19,13 +19,41 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
+// foundGo are the findings of all campaigns, by id.
+type foundGo struct {
+	findings map[string]teasel.Finding
+	files    map[string]string // that have the input
+	hand     map[string]string // commands that show them without teasel
+}
+
+// collect adds the findings of a campaign. Fuzz tests that call the same function may have the same finding: that one is kept
+// which is confirmed.
+func (s *goSession) collect(t *goTest, found foundGo) {
+	flags := s.options.flags()
+	for _, f := range t.summary.Findings {
+		id := f.ID()
+		before, ok := found.findings[id]
+		if ok && (before.Confirmed() || !f.Confirmed()) {
+			before.Occurrences += f.Occurrences
+			found.findings[id] = before
+			continue
+		}
+		f.Occurrences += before.Occurrences
+		found.findings[id] = f
+		saved := t.saver.File(id)
+		found.hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), flags)
+		if found.files[id] = s.relative(saved); flags != (overlay.Flags{}) { // which Go's file cannot tell
+			found.files[id] = s.relative(t.dir.FindingPath(id))
+		}
+	}
+}
+
 // report writes what all campaigns came to as one.
 func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
 	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known, Unreproduced: true}
 	var stats []teasel.Stats
-	files, hand := map[string]string{}, map[string]string{}
-	findings := map[string]teasel.Finding{}
+	found := foundGo{map[string]teasel.Finding{}, map[string]string{}, map[string]string{}}
 	var failed error
 	for _, t := range s.tests {
 		stats = append(stats, t.summary.Stats)
@@ -33,29 +61,17 @@ func (s *goSession) report(cmd *cobra.Command) error {
 		if t.err != nil && cmd.Context().Err() == nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", t, t.err))
 		}
-		for _, f := range t.summary.Findings {
-			id := f.ID()
-			if before, ok := findings[id]; ok {
-				f.Occurrences += before.Occurrences
-			} else {
-				saved := t.saver.File(id)
-				hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), o.flags())
-				if files[id] = s.relative(saved); o.flags() != (overlay.Flags{}) { // which Go's file cannot tell
-					files[id] = s.relative(t.dir.FindingPath(id))
-				}
-			}
-			findings[id] = f
-		}
+		s.collect(t, found)
 	}
 	r.Summary.Stats = session.Sum(stats)
-	for _, id := range slices.Sorted(maps.Keys(findings)) {
-		r.Summary.Findings = append(r.Summary.Findings, findings[id])
+	for _, id := range slices.Sorted(maps.Keys(found.findings)) {
+		r.Summary.Findings = append(r.Summary.Findings, found.findings[id])
 	}
-	r.Summary.Stats.Findings = len(findings)
+	r.Summary.Stats.Findings = len(found.findings)
 	r.Summary.Stopped = s.stopped
-	failed = errors.Join(failed, s.addUnconfirmed(r, files))
-	r.File = func(f teasel.Finding) string { return files[f.ID()] }
-	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
+	failed = errors.Join(failed, s.addUnconfirmed(r, found.files))
+	r.File = func(f teasel.Finding) string { return found.files[f.ID()] }
+	r.ByHand = func(f teasel.Finding) string { return found.hand[f.ID()] }
 	if failed != nil && r.Summary.Executions == 0 {
 		return targetFailure(failed)
 	}

@@ -59,7 +59,7 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		}
 		return nil, &exit{status: exitTarget, err: err}
 	}
-	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Timeout: g.Timeout, Memory: uint64(g.Memory)}
+	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Package: g.Package, Timeout: g.Timeout, Memory: uint64(g.Memory)}
 	if _, err := t.Describe(ctx); err != nil {
 		return nil, cutShort(ctx, err)
 	}
@@ -78,9 +78,35 @@ type goReplayer struct {
 	typed *process.Test // nil: the inputs are bytes
 }
 
+// repro says why an input that is no value of the test's type cannot show anything.
+func (r *goReplayer) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
+	if err := r.fits(ctx, f); err != nil {
+		return err
+	}
+	return r.bench.repro(ctx, w, f, tries)
+}
+
+// fits returns an error if the test is typed and has a type now that the input is no value of.
+func (r *goReplayer) fits(ctx context.Context, f *corpus.FindingFile) error {
+	if r.typed == nil {
+		return nil
+	}
+	why, err := r.typed.Check(ctx, f.Finding.Input)
+	if err != nil {
+		return cutShort(ctx, err)
+	}
+	if why[0] != nil {
+		return usage("if the type has changed, adapt or remove the file", "the input is no value of the test's type any more: %w", why[0])
+	}
+	return nil
+}
+
 func (r *goReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
 	if r.typed == nil {
 		return r.bench.minimize(ctx, w, f, runs)
+	}
+	if err := r.fits(ctx, f); err != nil {
+		return false, err
 	}
 	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
 		fmt.Fprintf(w, "\rteasel: %d of %d executions, complexity %.0f ", made, runs, complexity)

@@ -123,7 +123,7 @@ func buildGo(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flag
 // add describes one fuzz test and plans its campaign.
 func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, name, binary string) error {
 	o := s.options
-	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
+	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
 	own, err := t.target.Describe(ctx)
 	if err == nil && t.target.Typed != "" {
 		t.typed, own, err = typedTest(ctx, t.target)
@@ -146,14 +146,16 @@ func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, n
 	t.campaign = fuzztest.Campaign(t.target, dictionary)
 	t.out = filepath.Join(o.Out, filepath.FromSlash(p.Path), name)
 	t.saver = &session.Saver{Dir: p.Dir, Test: name}
-	t.gather(own, s.builder.Toolchain.Cache, o.Corpus, w)
+	if err := t.gather(ctx, own, s.builder.Toolchain.Cache, o.Corpus, w); err != nil {
+		return cutShort(ctx, err)
+	}
 	s.tests = append(s.tests, t)
 	return nil
 }
 
 // gather collects the inputs to begin with: those of F.Add, of testdata, of an earlier run, of go test -fuzz, and of the
 // user's. Each is there once.
-func (t *goTest) gather(own [][]byte, cache string, dirs []string, w io.Writer) {
+func (t *goTest) gather(ctx context.Context, own [][]byte, cache string, dirs []string, w io.Writer) error {
 	codec := t.campaign.Codec
 	known := map[string]bool{}
 	take := func(name string, in []byte) {
@@ -178,21 +180,40 @@ func (t *goTest) gather(own [][]byte, cache string, dirs []string, w io.Writer) 
 			fmt.Fprintf(w, "teasel: warning: %v\n", err)
 			continue
 		}
-		if !slices.Contains(dirs, dir) { // the user's may be for fuzz tests of other types
-			warn(w, problems)
+		why, err := t.misfits(ctx, files)
+		if err != nil {
+			return err
 		}
-		for _, f := range files {
-			if in, err := codec.Decode(f.Data); err == nil {
+		for i, f := range files {
+			if why[i] != nil {
+				problems = append(problems, &corpus.Problem{File: filepath.Join(dir, f.Name), Text: "is no input: " + why[i].Error() + "; if the type has changed, adapt or remove the file"})
+			} else if in, err := codec.Decode(f.Data); err == nil {
 				take(filepath.Base(f.Name), in)
 			}
 		}
+		if !slices.Contains(dirs, dir) { // the user's may be for fuzz tests of other types
+			warn(w, problems)
+		}
 	}
 	if t.typed != nil { // the simplest value is a seed
-		return
+		return nil
 	}
 	for i, in := range fuzztest.Seeds(t.target.Kinds) {
 		take(fmt.Sprintf("zero%d", i), in)
 	}
+	return nil
+}
+
+// misfits returns for each file of a corpus why it is no value of a typed test; nil: it is one.
+func (t *goTest) misfits(ctx context.Context, files []corpus.Seed) ([]error, error) {
+	if t.typed == nil || len(files) == 0 {
+		return make([]error, len(files)), nil
+	}
+	inputs := make([][]byte, len(files))
+	for i := range files {
+		inputs[i] = files[i].Data
+	}
+	return t.typed.Check(ctx, inputs...)
 }
 
 // goTarget is what a finding's file says of its fuzz test.

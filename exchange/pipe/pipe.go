@@ -19,7 +19,7 @@ import (
 type Config struct {
 	Version string             // of the module, which has to be the same at both ends; "": that of the program, if it is known
 	Silence time.Duration      // after which the other end counts as hung; a heartbeat comes four times as often; 0: 30 s
-	Died    func() teasel.News // called by Serve when the worker has died or is hung; returns what to report in its place, such as the finding that this is and the errand that it had; nil: nothing
+	Died    func() teasel.News // called by Serve when the worker has died or is hung; returns what to report in its place, for example a finding for the crash, and the worker's unfinished errand; nil: nothing
 }
 
 func (c *Config) silence() time.Duration { return cmp.Or(c.Silence, 30*time.Second) }

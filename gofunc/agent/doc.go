@@ -2,8 +2,8 @@
 //
 // Its source is used twice. teasel is built with it, to know how the memory that both sides share is laid out. And
 // package overlay adds it to the standard library's package internal/fuzz of one test binary, where package testing
-// hands it the fuzz target. So it imports only what the packages below testing may import, and its names are none
-// that internal/fuzz has.
+// hands it the fuzz target. So it imports only what the packages below testing may import, and its names
+// must not clash with those of internal/fuzz.
 //
 // The parent starts the test binary as a fuzz worker, with the environment variable [Environment] naming three file
 // descriptors: a pipe on which it asks for a batch, a pipe on which it is answered, and the shared memory. One byte

@@ -80,7 +80,7 @@ type Header struct {
 	_             uint32
 	Slots         uint64 // offset of the slots
 	Virgin        uint64 // a byte for each counter: buckets that are not known
-	Bar           uint64 // for eight counters each, no known feature is from a longer input
+	Bar           uint64 // the greatest length in Shortest among eight counters; a longer input cannot improve any of them
 	Shortest      uint64 // for each feature, the length of the shortest input
 	Features      uint64
 	Operands      uint64

@@ -24,6 +24,9 @@ var bucketOf = func() (t [256]uint8) {
 	return t
 }()
 
+// Bucket returns the range of counts that a count other than 0 is in, from 0 to Buckets-1.
+func Bucket(count byte) int { return bits.TrailingZeros8(bucketOf[count]) }
+
 // novelty judges what an execution has reached.
 type novelty struct {
 	m      *Memory
@@ -74,7 +77,7 @@ func (j *novelty) eight(at int, word uint64) {
 		if !looks && m.Virgin[i]&bucket == 0 {
 			continue
 		}
-		j.reached(i, bits.TrailingZeros8(bucket))
+		j.reached(i, Bucket(count))
 		j.work += uint64(count)
 	}
 }

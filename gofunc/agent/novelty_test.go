@@ -65,6 +65,37 @@ func TestNovelty(t *testing.T) {
 	}
 }
 
+// The trace is the same for the same counts, and tells other counters and other ranges of counts apart, known ones as well.
+func TestTrace(t *testing.T) {
+	m := laid(100)
+	trace := func(ask uint32, counts map[int]byte) uint64 {
+		c := make([]byte, 100)
+		for at, n := range counts {
+			c[at] = n
+		}
+		j := novelty{m: m, length: 1, ask: ask, slot: &m.Slot[0]}
+		j.scan(c)
+		return j.trace
+	}
+	seen := map[uint64]int{}
+	for i, counts := range []map[int]byte{{3: 1}, {3: 2}, {4: 1}, {3: 1, 4: 1}, {3: 1, 90: 1}, {3: 4, 90: 1}} {
+		first, again := trace(AskTrace, counts), trace(AskTrace, counts)
+		if first == 0 || first != again {
+			t.Errorf("counts %v: traces %x and %x, want the same", counts, first, again)
+		}
+		if other, ok := seen[first]; ok {
+			t.Errorf("counts %v have the trace of number %d", counts, other)
+		}
+		seen[first] = i
+	}
+	if same, want := trace(AskTrace, map[int]byte{3: 5}), trace(AskTrace, map[int]byte{3: 7}); same != want {
+		t.Errorf("counts of one range have the traces %x and %x", same, want)
+	}
+	if got := trace(0, map[int]byte{3: 1}); got != 0 {
+		t.Errorf("trace %x without being asked for", got)
+	}
+}
+
 // What a scan passes over in blocks is nothing that was counted, wherever that is.
 func TestScanMissesNothing(t *testing.T) {
 	const n = 700

@@ -82,6 +82,7 @@ func Serve(counters []byte, fast bool, run func(arguments []any) error) error {
 	if err := w.attach(counters); err != nil {
 		return err
 	}
+	MarkFailures()
 	for {
 		if ok, err := w.request(); err != nil || !ok {
 			return err

@@ -167,7 +167,7 @@ func (e *executor) died(o *teasel.Observation, s *agent.Slot, d *death) {
 	if d.cause == judge.CauseTimeout {
 		o.Exit = teasel.ExitHang
 	}
-	o.Evidence = &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status}
+	o.Evidence = &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity()}
 }
 
 // observe fills in what a slot says of an execution that the process survived.
@@ -179,7 +179,7 @@ func (e *executor) observe(o *teasel.Observation, i int) {
 	}
 	if s.Verdict == agent.VerdictFailed {
 		e.forget(o.Ask, e.m.features(s))
-		o.Exit, o.Evidence = teasel.ExitCrash, e.process.failure()
+		o.Exit, o.Evidence = teasel.ExitCrash, e.process.failure(e.target.identity())
 		return
 	}
 	if o.Ask.Operands {
@@ -241,7 +241,7 @@ func (e *executor) confirm(ctx context.Context, ins [][]byte, obs []teasel.Obser
 				e.died(o, s, died)
 			case s.Verdict == agent.VerdictFailed:
 				e.forget(o.Ask, f.features)
-				o.Exit, o.Evidence = teasel.ExitCrash, e.process.failure()
+				o.Exit, o.Evidence = teasel.ExitCrash, e.process.failure(e.target.identity())
 			default:
 				e.keep(o, f.features, e.m.features(s))
 			}

@@ -47,8 +47,11 @@ func NewMutator(kinds []agent.Kind, b *mutate.Bytes) *Mutator {
 // single reports whether an input is one argument of variable size and nothing else.
 func (m *Mutator) single() bool { return len(m.kinds) == 1 && m.kinds[0].Size() == 0 }
 
-// MaxLen is how long an input may become.
-func (m *Mutator) MaxLen() int { return m.bytes.MaxLen }
+// Limit returns how long a packed input may become: as long as with the longest arguments.
+func (m *Mutator) Limit() int {
+	n, variable := agent.Head(m.kinds)
+	return n + 4*max(variable-1, 0) + variable*m.bytes.Limit()
+}
 
 // Generate makes each argument from nothing.
 func (m *Mutator) Generate(r *teasel.Rand) []byte {
@@ -248,35 +251,7 @@ func (m *Mutator) Simplify(k uint64, dst, src []byte) ([]byte, bool) {
 			parts[i] = out
 			return pack(dst[:0], m.kinds, parts), true
 		}
-		k -= candidates(len(parts[i]))
+		k -= m.bytes.Candidates(len(parts[i]))
 	}
 	return dst[:0], false
-}
-
-// candidates is how many simpler inputs [mutate.Bytes.Simplify] proposes for n bytes.
-func candidates(n int) uint64 {
-	m, in := mutate.Bytes{}, make([]byte, n)
-	low, high := uint64(0), uint64(1)
-	for {
-		if _, ok := m.Simplify(high, nil, in); !ok {
-			break
-		}
-		low, high = high, 2*high
-	}
-	if n == 0 {
-		return 0
-	}
-	for low+1 < high {
-		if mid := (low + high) / 2; simplifies(&m, mid, in) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return high
-}
-
-func simplifies(m *mutate.Bytes, k uint64, in []byte) bool {
-	_, ok := m.Simplify(k, nil, in)
-	return ok
 }

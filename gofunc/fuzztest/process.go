@@ -142,14 +142,14 @@ func (p *process) close() error {
 	return err
 }
 
-// failure is what the test said of the input that has failed. What the race detector found is on standard error.
-func (p *process) failure() *judge.Failure {
+// failure is what a test said of the input that has failed. What the race detector found is on standard error.
+func (p *process) failure(test string) *judge.Failure {
 	text := p.m.message()
 	if strings.Contains(text, "race detected") {
 		report, _ := p.running.Stderr(p.written)
 		text += strings.ToValidUTF8(string(report), "?")
 	}
-	return &judge.Failure{Cause: judge.CauseTest, Text: text}
+	return &judge.Failure{Cause: judge.CauseTest, Text: text, Test: test}
 }
 
 // status is how a closed process ended.

@@ -20,6 +20,7 @@ type Target struct {
 	Binary  string        // the test binary, absolute
 	Dir     string        // the package's directory, which it runs in
 	Name    string        // of the fuzz test, such as FuzzParse
+	Package string        // the package's import path, which tells its findings from those of other packages; "": there are none
 	Env     []string      // added to our own environment
 	Timeout time.Duration // for one input; 0: 10 s, as go test -fuzz has it
 	Memory  uint64        // bytes that the process may hold; 0: 2 GiB
@@ -56,6 +57,9 @@ func (t *Target) memory() uint64 {
 	}
 	return t.Memory
 }
+
+// identity tells the fuzz test from all others.
+func (t *Target) identity() string { return t.Package + " " + t.Name }
 
 func (t *Target) types() string {
 	names := make([]string, len(t.Kinds))

@@ -64,6 +64,28 @@ func Functions(dir string, files []string) (all []Function, err error) {
 	return all, nil
 }
 
+// Tests returns where the functions of these test files of a directory are declared, by name: a fuzz test is not to have the
+// name of one that is there.
+func Tests(dir string, files []string) (map[string]token.Position, error) {
+	fset := token.NewFileSet()
+	all := map[string]token.Position{}
+	for _, name := range files {
+		f, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
+				all[fn.Name.Name] = fset.Position(fn.Name.Pos())
+			}
+		}
+	}
+	return all, nil
+}
+
+// TestName is the name of the fuzz test that [Test] writes for the function.
+func (f Function) TestName() string { return "Fuzz" + f.Name }
+
 func (f Function) fuzzable() bool {
 	if strings.HasPrefix(f.Name, "Must") {
 		return false

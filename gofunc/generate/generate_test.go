@@ -82,6 +82,21 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+func TestTests(t *testing.T) {
+	dir := t.TempDir()
+	source := "package m\n\nimport \"testing\"\n\nfunc FuzzParse(f *testing.F) {}\n\nfunc (x T) FuzzOther() {}\n"
+	if err := os.WriteFile(filepath.Join(dir, "m_test.go"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests, err := generate.Tests(dir, []string{"m_test.go"})
+	if err != nil || len(tests) != 1 || tests["FuzzParse"].Line != 5 {
+		t.Errorf("%v, %v, want FuzzParse in line 5", tests, err)
+	}
+	if _, err := generate.Tests(dir, []string{"missing_test.go"}); err == nil {
+		t.Error("a missing file was read")
+	}
+}
+
 func TestNothing(t *testing.T) {
 	if _, err := generate.Test(nil); err == nil {
 		t.Error("a file without fuzz tests was written")

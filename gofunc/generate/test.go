@@ -54,7 +54,7 @@ func (f Function) write(b *strings.Builder, imports map[string]bool) {
 		params, args = append(params, name+" "+a), append(args, arg)
 	}
 	call := fmt.Sprintf("%s(%s)", f.Name, strings.Join(args, ", "))
-	fmt.Fprintf(b, "\nfunc Fuzz%s(f *testing.F) {\n\tf.Fuzz(func(%s) {\n%s", f.Name, strings.Join(params, ", "), into)
+	fmt.Fprintf(b, "\nfunc %s(f *testing.F) {\n\tf.Fuzz(func(%s) {\n%s", f.TestName(), strings.Join(params, ", "), into)
 	if f.Inverse == "" {
 		fmt.Fprintf(b, "\t\t%s // must not panic\n", call)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 )
 
 // Cause is why a test process ended, where that was not its own doing.
@@ -28,18 +29,24 @@ type Failure struct {
 	Cause  Cause
 	Text   string             // what package testing, or the process on standard error, has said
 	Status syscall.WaitStatus // of the process, if it ended by itself
+	Test   string             // the package's import path and the fuzz test's name
 }
 
-// Detect makes a finding of a [Failure]. The rule says how the code failed, and the functions of the stack outside of
-// the runtime, or the line that called t.Error, which fault it is.
+// Detect makes a finding of a [Failure]. The rule says how the code failed. The innermost functions of the stack outside of
+// the runtime identify the fault: two fuzz tests that call them have one finding. Where no function is known, the fuzz test
+// identifies it together with the line that called t.Error, the exit status or the like: files of many packages have the
+// same names.
 func Detect(o *teasel.Observation) []teasel.Finding {
 	f, ok := o.Evidence.(*Failure)
 	if !ok {
 		return nil
 	}
 	v := f.verdict()
-	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, "test"), Group: v.group,
-		Message: v.message + place(v.frames), Detail: calls(v.frames) + f.Text}
+	if v.subject == "" {
+		v.group = strings.TrimSpace(f.Test + " " + v.group)
+	}
+	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, v.line, "test"), Group: v.group,
+		Message: v.message + place(v.frames), Detail: calls(v.frames) + unmarked(f.Text)}
 	if f.Status.Signaled() {
 		finding.Signal = int(f.Status.Signal())
 	}
@@ -50,9 +57,11 @@ var _ teasel.DetectorFunc = Detect
 
 // verdict is what a failure is.
 type verdict struct {
-	rule, subject, group, message string
+	rule, group, message string
 
-	frames []Frame // where it happened, the innermost first; nil: it is not known, or the message says so
+	subject string  // the function to blame; "": it is not known
+	line    string  // of the test that called t.Error or the like; "": it is not known
+	frames  []Frame // where it happened, the innermost first; nil: it is not known, or the message says so
 }
 
 func (f *Failure) verdict() verdict {
@@ -60,8 +69,8 @@ func (f *Failure) verdict() verdict {
 	case CauseTimeout:
 		return stuck(f.Text)
 	case CauseMemory:
-		g, _ := tested(Goroutines(f.Text))
-		frames := users(g.Frames)
+		g, _ := testGoroutine(Goroutines(f.Text))
+		frames := userFrames(g.Frames)
 		v := named(ruleMemory, "the test process held more memory than it may", frames[max(0, len(frames)-1):]) // where it was depends on the moment: what called it does not
 		v.frames = frames
 		return v
@@ -77,11 +86,22 @@ var (
 	signalLine = regexp.MustCompile(`(?m)^(SIG[A-Z]+): (.*)`)
 	elided     = regexp.MustCompile(`(?m)^\.\.\.(?:additional )?(\d+) frames elided\.\.\.`)
 	errorLine  = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): (.*)`)
+	markedLine = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): ` + agent.Mark + `(.*)`)
 	addresses  = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 )
 
+// unmarked returns what package testing would have printed without teasel.
+func unmarked(text string) string {
+	return strings.NewReplacer(agent.Mark+" ", "", agent.Mark, "").Replace(text)
+}
+
 // failed judges a test that failed.
 func failed(text string) verdict {
+	failure := markedLine.FindStringSubmatch(text)
+	text = unmarked(text)
+	if failure == nil { // nothing is marked: the first line may be one of t.Log
+		failure = errorLine.FindStringSubmatch(text)
+	}
 	if strings.Contains(text, "WARNING: DATA RACE") || strings.Contains(text, "race detected during execution of test") {
 		return race(text)
 	}
@@ -92,15 +112,14 @@ func failed(text string) verdict {
 		}
 		return named(rule, "panic: "+m[1], inner(text))
 	}
-	v := verdict{rule: ruleFailed, subject: "test", message: "the test failed"}
-	m := errorLine.FindStringSubmatch(text)
-	if m != nil && strings.HasPrefix(m[1], "testing.go:") { // package testing itself has something to say
-		return named(ruleFailed, m[2], inner(text))
+	v := verdict{rule: ruleFailed, message: "the test failed"}
+	if failure != nil && strings.HasPrefix(failure[1], "testing.go:") { // package testing itself has something to say
+		return named(ruleFailed, failure[2], inner(text))
 	}
-	if m != nil {
-		v.group, v.subject, v.message = m[1], m[1], strings.TrimSpace(m[2])
+	if failure != nil {
+		v.group, v.line, v.message = failure[1], failure[1], strings.TrimSpace(failure[2])
 		if v.message == "" {
-			v.message = "the test failed at " + m[1]
+			v.message = "the test failed at " + failure[1]
 		}
 	}
 	return v
@@ -143,8 +162,8 @@ func named(rule, message string, frames []Frame) verdict {
 	return v
 }
 
-// deep is how many functions tell faults apart, from the innermost one of the user's outwards.
-const deep = 3
+// frameCount is how many functions tell faults apart, from the innermost one of the user's outwards.
+const frameCount = 3
 
 // identity returns the function to blame, which is the innermost one outside of the standard library, and the text that
 // tells faults apart.
@@ -155,10 +174,10 @@ func identity(frames []Frame) (subject, group string) {
 		if subject == "" && !standard(f) {
 			subject = name
 		}
-		if len(names) < deep && (len(names) == 0 || names[len(names)-1] != name) {
+		if len(names) < frameCount && (len(names) == 0 || names[len(names)-1] != name) {
 			names = append(names, name)
 		}
-		if subject != "" && len(names) == deep {
+		if subject != "" && len(names) == frameCount {
 			break
 		}
 	}
@@ -180,7 +199,7 @@ func inner(text string) []Frame {
 				break
 			}
 		}
-		if fs := users(frames); len(fs) > 0 {
+		if fs := userFrames(frames); len(fs) > 0 {
 			return fs
 		}
 	}
@@ -192,8 +211,8 @@ func inner(text string) []Frame {
 func overflow(text string) verdict {
 	v := verdict{rule: ruleStack, message: "stack overflow"}
 	frames := inner(text)
-	if g, ok := tested(Goroutines(text)); ok {
-		frames = users(g.Frames)
+	if g, ok := testGoroutine(Goroutines(text)); ok {
+		frames = userFrames(g.Frames)
 	}
 	v.frames = frames
 	count := map[string]int{}
@@ -237,29 +256,29 @@ func race(text string) verdict {
 	return v
 }
 
-// bottomless is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
+// overflowFrames is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
 // out of time before it comes to it.
-const bottomless = 100_000
+const overflowFrames = 100_000
 
 // stuck judges a run that did not end in time, by the goroutine that ran the test.
 func stuck(text string) verdict {
 	for _, m := range elided.FindAllStringSubmatch(text, -1) {
-		if n, err := strconv.Atoi(m[1]); err == nil && n >= bottomless {
+		if n, err := strconv.Atoi(m[1]); err == nil && n >= overflowFrames {
 			return overflow(text)
 		}
 	}
-	g, ok := tested(Goroutines(text))
+	g, ok := testGoroutine(Goroutines(text))
 	if !ok {
 		return verdict{rule: ruleHang, message: "the test did not end in time"}
 	}
-	fs := users(g.Frames)
+	fs := userFrames(g.Frames)
 	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" {
 		subject := ""
 		if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
 			subject = plainName(fs[len(fs)-1].Function)
 			subject = cmp.Or(outermost(fs), subject)
 		}
-		return verdict{ruleHang, subject, subject, "the test did not end in time", fs}
+		return verdict{rule: ruleHang, subject: subject, group: subject, message: "the test did not end in time", frames: fs}
 	}
 	for _, f := range g.Frames {
 		if f.Function == "testing.(*T).Parallel" { // it waits for the end of the test that runs all inputs
@@ -279,24 +298,24 @@ func outermost(fs []Frame) string {
 	return ""
 }
 
-// tested returns the goroutine that runs the fuzz target. A typed test runs in a coroutine, whose other half is a goroutine
+// testGoroutine returns the goroutine that runs the fuzz target. A typed test runs in a coroutine, whose other half is a goroutine
 // that looks as if it did.
-func tested(gs []Goroutine) (g Goroutine, ok bool) {
+func testGoroutine(gs []Goroutine) (g Goroutine, ok bool) {
 	for i := range gs {
 		for _, f := range gs[i].Frames {
 			if f.Function == typedPackage+".(*runner).call" {
 				return gs[i], true
 			}
 		}
-		if !ok && tests(gs[i]) {
+		if !ok && runsFuzzTarget(gs[i]) {
 			g, ok = gs[i], true
 		}
 	}
 	return g, ok
 }
 
-// tests reports whether a goroutine runs the fuzz target.
-func tests(g Goroutine) bool {
+// runsFuzzTarget reports whether a goroutine runs the fuzz target.
+func runsFuzzTarget(g Goroutine) bool {
 	for _, f := range g.Frames {
 		if strings.HasPrefix(f.Function, "testing.(*F).Fuzz.func") || strings.HasPrefix(f.Function, "internal/fuzz.(*Loop).Run") {
 			for _, f := range g.Frames {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 )
 
@@ -23,6 +24,9 @@ func ExampleDetect() {
 	// Output: go/failed x_test.go:12 round trip differs
 }
 
+// text returns a file of an archive. <mark> stands for the mark of a failure.
+func text(f txtar.File) string { return strings.ReplaceAll(string(f.Data), "<mark>", agent.Mark) }
+
 // Each file of the archive is what a process wrote; its name says how it ended and its first line what is to be found.
 func TestDetect(t *testing.T) {
 	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
@@ -32,7 +36,7 @@ func TestDetect(t *testing.T) {
 	causes := map[string]judge.Cause{"test": judge.CauseTest, "process": judge.CauseProcess, "timeout": judge.CauseTimeout, "memory": judge.CauseMemory}
 	for _, f := range a.Files {
 		cause, _, _ := strings.Cut(f.Name, "-")
-		want, text, _ := strings.Cut(string(f.Data), "\n")
+		want, text, _ := strings.Cut(text(f), "\n")
 		fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: causes[cause], Text: text, Status: syscall.WaitStatus(2 << 8)}})
 		if len(fs) != 1 {
 			t.Fatalf("%s: %d findings", f.Name, len(fs))
@@ -57,13 +61,14 @@ func TestDetectNamesTheLine(t *testing.T) {
 			"example.com/m.parse\n\t/home/u/m/m.go:3\nexample.com/m.FuzzA.func1\n\t/home/u/m/m_test.go:3\n\n--- FAIL"},
 		"test-panic-in-the-standard-library": {"panic: strings: negative Repeat count, at m.go:3", "strings.Repeat\n\t/usr/local/go/src/strings/strings.go:624\nexample.com/m.(*T).put\n"},
 		"test-error":                         {"got 5, want 7", "--- FAIL"},
+		"test-error-after-log":               {"got 5, want 7", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: got 5, want 7\n"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
 	} {
 		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
 		if i < 0 {
 			t.Fatalf("there is no %s", name)
 		}
-		_, text, _ := strings.Cut(string(a.Files[i].Data), "\n")
+		_, text, _ := strings.Cut(text(a.Files[i]), "\n")
 		cause := judge.CauseTest
 		if strings.HasPrefix(name, "timeout") {
 			cause = judge.CauseTimeout
@@ -71,6 +76,33 @@ func TestDetectNamesTheLine(t *testing.T) {
 		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: cause, Text: text}})[0]
 		if f.Message != want[0] || !strings.HasPrefix(f.Detail, want[1]) {
 			t.Errorf("%s: %q with\n%s", name, f.Message, f.Detail)
+		}
+	}
+}
+
+// Files of many packages have the same names: failures whose function is not known are told apart by their fuzz tests. Those of
+// the same function are one fault, whichever fuzz test shows it.
+func TestDetectTellsFuzzTestsApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		failure judge.Failure
+		same    bool
+	}{
+		"line":   {judge.Failure{Cause: judge.CauseTest, Text: "--- FAIL: FuzzX (0.00s)\n    fuzz_test.go:8: wrong\n"}, false},
+		"fail":   {judge.Failure{Cause: judge.CauseTest, Text: "--- FAIL: FuzzX (0.00s)\n"}, false},
+		"exit":   {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(3 << 8)}, false},
+		"signal": {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(syscall.SIGTERM)}, false},
+		"hang":   {judge.Failure{Cause: judge.CauseTimeout}, false},
+		"memory": {judge.Failure{Cause: judge.CauseMemory}, false},
+		"panic": {judge.Failure{Cause: judge.CauseProcess, Text: "panic: no\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\n" +
+			"created by example.com/m.Start\n\t/m/m.go:9 +0x1\n"}, true},
+	} {
+		ids := map[string]bool{}
+		for _, test := range []string{"example.com/m/a FuzzX", "example.com/m/b FuzzX", "example.com/m/a FuzzY"} {
+			c.failure.Test = test
+			ids[judge.Detect(&teasel.Observation{Evidence: &c.failure})[0].ID()] = true
+		}
+		if want := map[bool]int{true: 1, false: 3}[c.same]; len(ids) != want {
+			t.Errorf("%s: %d findings of three fuzz tests, want %d", name, len(ids), want)
 		}
 	}
 }

@@ -78,9 +78,9 @@ func source(line string) (file string, number int) {
 // machinery are the packages whose functions are on every stack, whatever the fault.
 var machinery = []string{"iter", "runtime", "runtime/debug", "runtime/internal", "internal", "testing", "reflect", "sync", "panic", "syscall", "os/signal", "time"}
 
-// users returns the frames that tell faults apart: those outside of the runtime and of package testing. Behind the fuzz
-// target there are none.
-func users(frames []Frame) (out []Frame) {
+// userFrames returns the frames that tell faults apart: those outside of the runtime and of package testing. Frames
+// of the fuzz target's callers are left out.
+func userFrames(frames []Frame) (out []Frame) {
 	for i, f := range frames {
 		switch {
 		case isTyped(f.Function):

@@ -46,12 +46,12 @@ const (
 type Settings struct {
 	Version int
 	Mode    Mode
-	Worker  int      `json:",omitempty"` // its number
-	Seed    uint64   `json:",omitempty"`
-	Draws   uint64   `json:",omitempty"` // inputs that earlier processes of the worker have made
-	Runs    uint64   `json:",omitempty"`
-	Tries   int      `json:",omitempty"`
-	Known   []string `json:",omitempty"` // findings that are confirmed already
+	Test    string // tells the fuzz test from all others, see judge.Failure
+	Worker  int    `json:",omitempty"` // its number
+	Seed    uint64 `json:",omitempty"`
+	Draws   uint64 `json:",omitempty"` // inputs that earlier processes of the worker have made
+	Runs    uint64 `json:",omitempty"`
+	Tries   int    `json:",omitempty"`
 
 	Statistics string        `json:",omitempty"` // the file that the statistics of the pools are appended to; "": none
 	Elapsed    time.Duration `json:",omitempty"` // since the first process of the worker began
@@ -119,6 +119,7 @@ const (
 	Unpack   Op = "unpack"   // Data is packed; answered with the encoded value and its complexity
 	Measure  Op = "measure"  // Data is encoded; answered with its complexity
 	Simplify Op = "simplify" // answered with candidate K, encoded
+	Check    Op = "check"    // Data is encoded; answered with OK, or with a Failure: why it is no value of the test's type
 	Run      Op = "run"      // runs Data; answered with the failure, if the process lives
 )
 

@@ -53,7 +53,17 @@ var quick = []edit{
 	{"testing/testing.go", "\nimport (", importFuzz},
 	{"testing/testing.go", "func (c *common) Context() context.Context {", ` fuzz.Touch();`},
 	{"testing/testing.go", "func (t *T) Parallel() {", ` if fuzz.On() { return };`},
+	{"testing/testing.go", "func (c *common) Error(args ...any) {", markArgs},
+	{"testing/testing.go", "func (c *common) Fatal(args ...any) {", markArgs},
+	{"testing/testing.go", "func (c *common) Errorf(format string, args ...any) {", markFormat},
+	{"testing/testing.go", "func (c *common) Fatalf(format string, args ...any) {", markFormat},
 }
+
+// These mark the texts of failures, which look like those of Log otherwise.
+const (
+	markArgs   = ` if fuzz.Marks() { args = append([]any{fuzz.Mark}, args...) };`
+	markFormat = ` if fuzz.Marks() { format = fuzz.Mark + " " + format };`
+)
 
 // loop stands before the call of the fuzz target in package testing.
 const loop = `if len(e.Values) == 1 { if l, ok := e.Values[0].(*fuzz.Loop); ok {` +

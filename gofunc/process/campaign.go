@@ -17,8 +17,8 @@ type Campaign struct {
 	Workers   int           // 0: 1
 	Duration  time.Duration // 0: no limit
 	Reporters []teasel.Reporter
-	// Exchange stands between a worker and the hub's exchange; nil: nothing does. It is called once for every process of a
-	// worker, which close, if it is not nil, says is over.
+	// Exchange wraps the hub's exchange for one worker process; nil: it is not wrapped. It is called once per process; close,
+	// if it is not nil, is called when that process has ended.
 	Exchange func(x teasel.Exchange) (wrapped teasel.Exchange, close func())
 }
 

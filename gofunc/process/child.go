@@ -28,6 +28,7 @@ import (
 type Test struct {
 	Binary  string        // what go test -c has built; needed
 	Name    string        // FuzzX; needed
+	Package string        // the package's import path, which tells its findings from those of other packages; "": there are none
 	Dir     string        // of the package, where go test would run it; "": here
 	Env     []string      // "": ours
 	Timeout time.Duration // of one input; 0: 10 seconds
@@ -38,7 +39,7 @@ type Test struct {
 	Statistics string
 
 	Seed         uint64   // of the campaign
-	Runs         uint64   // executions of one worker; 0: no limit
+	Runs         uint64   // executions: of one worker for [Test.Work], of all together for a [Campaign]; 0: no limit
 	Constants    []string // of the package's source, which are worth trying
 	Tries        int      // times a finding is reproduced; 0: 3
 	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none
@@ -49,6 +50,9 @@ const (
 	graceTime      = 2 * time.Second       // for a process to print its goroutines
 	watchTime      = 20 * time.Millisecond // between two looks at a process
 )
+
+// identity tells the fuzz test from all others.
+func (t *Test) identity() string { return t.Package + " " + t.Name }
 
 func (t *Test) timeout() time.Duration {
 	if t.Timeout == 0 {
@@ -61,6 +65,7 @@ func (t *Test) timeout() time.Duration {
 type child struct {
 	cmd      *exec.Cmd
 	page     *link.Page
+	test     string // see identity
 	requests *os.File
 	answers  *os.File
 	stderr   *output
@@ -73,12 +78,12 @@ type child struct {
 
 // start starts a process. It is watched until wait has returned.
 func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error) {
-	s.Version, s.Constants = link.Version, s.Mode == link.Work && len(t.Constants) > 0
+	s.Version, s.Test, s.Constants = link.Version, t.identity(), s.Mode == link.Work && len(t.Constants) > 0
 	env, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}
-	c := &child{stop: make(chan struct{})}
+	c := &child{test: t.identity(), stop: make(chan struct{})}
 	files, err := c.open()
 	if err == nil && s.Constants {
 		var f *os.File
@@ -242,7 +247,7 @@ func (c *child) wait() syscall.WaitStatus {
 
 // fault is what there is to judge of a child that has ended with an input.
 func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
-	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status}
+	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status, Test: c.test}
 	switch {
 	case c.full:
 		f.Cause = judge.CauseMemory

@@ -37,14 +37,14 @@ func (w *worker) died(ctx context.Context, c *child, running bool, status syscal
 	if !running && len(failures) == 0 {
 		return nil
 	}
-	m, err := newAutopsy(ctx, w.t)
+	m, err := newReproducer(ctx, w.t)
 	if err != nil {
 		return err
 	}
 	m.executions = &w.unreported
 	defer func() { err = errors.Join(err, m.close()) }()
 	for _, f := range failures {
-		finding := failed(f.Text)
+		finding := w.t.failed(f.Text)
 		if w.reported(finding.ID()) {
 			continue
 		}
@@ -64,25 +64,25 @@ func (w *worker) died(ctx context.Context, c *child, running bool, status syscal
 }
 
 // failed is what there is to judge of a test that has failed and left the process alive.
-func failed(text string) teasel.Finding {
-	return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: text}})[0]
+func (t *Test) failed(text string) teasel.Finding {
+	return judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: text, Test: t.identity()}})[0]
 }
 
-func (w *worker) seen(ctx context.Context, m *autopsy, packed []byte, f teasel.Finding) error {
+func (w *worker) seen(ctx context.Context, m *reproducer, packed []byte, f teasel.Finding) error {
 	in, err := m.unpack(packed)
 	if err != nil {
 		return err
 	}
-	return w.examine(ctx, m, in, f)
+	return w.reproduce(ctx, m, in, f)
 }
 
-// examinations is how often a finding is examined in vain. A goroutine that an input has left behind can end the process
+// maxAttempts is how often reproducing a finding may fail before it is given up. A goroutine that an input has left behind can end the process
 // while the next one runs, which is blamed then.
-const examinations = 3
+const maxAttempts = 3
 
-// reported reports whether the hub has a finding, or this worker has examined it often enough.
+// reported reports whether the hub has a finding, or this worker has tried to reproduce it often enough.
 func (w *worker) reported(id string) bool {
-	if w.deaths[id] >= examinations {
+	if w.deaths[id] >= maxAttempts {
 		return true
 	}
 	for _, f := range w.h.Summary().Findings {
@@ -93,9 +93,9 @@ func (w *worker) reported(id string) bool {
 	return false
 }
 
-// examine tries an input again in fresh processes and reports what comes of it, and then what simpler input does the same.
+// reproduce tries an input again in fresh processes and reports what comes of it, and then what simpler input does the same.
 // What there is no time to try again is unconfirmed.
-func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Finding) error {
+func (w *worker) reproduce(ctx context.Context, m *reproducer, in input, f teasel.Finding) error {
 	seen := f.ID()
 	w.deaths[seen]++
 	f.Occurrences, f.Worker, f.Execution = 1, w.number, w.draws
@@ -130,7 +130,7 @@ func (w *worker) examine(ctx context.Context, m *autopsy, in input, f teasel.Fin
 // confirm counts how often an input shows a finding in a fresh process. The detail is that of a process which has run nothing
 // else. If the input shows another finding instead, that is what it is: the process that died first may have lost, or mixed up,
 // what was said. Where the time does not suffice, and nothing was reproduced, the tries do not count.
-func (w *worker) confirm(ctx context.Context, m *autopsy, in input, f teasel.Finding) (teasel.Finding, error) {
+func (w *worker) confirm(ctx context.Context, m *reproducer, in input, f teasel.Finding) (teasel.Finding, error) {
 	first, replaced := f, false
 	tries := cmp.Or(w.t.Tries, 3)
 	for f.Tries = 0; f.Tries < tries; f.Tries++ {
@@ -177,8 +177,8 @@ func (w *worker) publish(ctx context.Context, n teasel.News) error {
 	return nil
 }
 
-// autopsy runs inputs that may end the process: one child knows the values and runs none, others are for running.
-type autopsy struct {
+// reproducer runs inputs that may end the process: one child knows the values and runs none, others are for running.
+type reproducer struct {
 	t      *Test
 	editor *server
 	runner *server // nil: there is none at present
@@ -189,8 +189,8 @@ type autopsy struct {
 	shown      func(made int, complexity float64) // called when a simpler input shows the same; nil: nobody wants to know
 }
 
-// newAutopsy starts the child that runs nothing. It lives somewhat longer than ctx, so that what was seen last can be read.
-func newAutopsy(ctx context.Context, t *Test) (*autopsy, error) {
+// newReproducer starts the child that runs nothing. It lives somewhat longer than ctx, so that what was seen last can be read.
+func newReproducer(ctx context.Context, t *Test) (*reproducer, error) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, cancel) })
 	end := func() {
@@ -202,14 +202,14 @@ func newAutopsy(ctx context.Context, t *Test) (*autopsy, error) {
 		end()
 		return nil, err
 	}
-	m := &autopsy{t: t, editor: s, left: t.MinimizeRuns, cancel: end}
+	m := &reproducer{t: t, editor: s, left: t.MinimizeRuns, cancel: end}
 	if m.left == 0 {
 		m.left = 256
 	}
 	return m, nil
 }
 
-func (m *autopsy) close() (err error) {
+func (m *reproducer) close() (err error) {
 	if m.runner != nil {
 		err = m.runner.close()
 	}
@@ -219,7 +219,7 @@ func (m *autopsy) close() (err error) {
 }
 
 // known asks the child that runs nothing. It is an error if that one dies.
-func (m *autopsy) known(r link.Request) (link.Answer, error) {
+func (m *reproducer) known(r link.Request) (link.Answer, error) {
 	a, dead, err := m.editor.ask(r)
 	if dead {
 		err = fmt.Errorf("the test process ended when it was asked to %s: exit status %d: %s", r.Op, m.editor.how.ExitStatus(), m.editor.stderr)
@@ -227,14 +227,14 @@ func (m *autopsy) known(r link.Request) (link.Answer, error) {
 	return a, err
 }
 
-func (m *autopsy) unpack(packed []byte) (input, error) {
+func (m *reproducer) unpack(packed []byte) (input, error) {
 	a, err := m.known(link.Request{Op: link.Unpack, Data: packed})
 	return input{a.Data, a.Complexity}, err
 }
 
 // run runs an input and returns what was found; without a rule it ended well. A death counts only in a process that has run
 // nothing else.
-func (m *autopsy) run(ctx context.Context, in input) (teasel.Finding, error) {
+func (m *reproducer) run(ctx context.Context, in input) (teasel.Finding, error) {
 	used := m.runner != nil
 	f, dead, err := m.attempt(ctx, in)
 	if err == nil && dead && used {
@@ -243,7 +243,7 @@ func (m *autopsy) run(ctx context.Context, in input) (teasel.Finding, error) {
 	return f, err
 }
 
-func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead bool, err error) {
+func (m *reproducer) attempt(ctx context.Context, in input) (f teasel.Finding, dead bool, err error) {
 	if m.runner == nil {
 		if m.runner, err = m.t.serve(ctx); err != nil {
 			return f, false, err
@@ -261,13 +261,13 @@ func (m *autopsy) attempt(ctx context.Context, in input) (f teasel.Finding, dead
 		m.runner = nil
 		return s.fault(s.how), true, s.close()
 	case a.Failure != "":
-		return failed(a.Failure), false, nil
+		return m.t.failed(a.Failure), false, nil
 	}
 	return f, false, nil
 }
 
 // minimize goes down while the same is found, until stop says so.
-func (m *autopsy) minimize(ctx context.Context, in input, id string, stop func() bool) (input, error) {
+func (m *reproducer) minimize(ctx context.Context, in input, id string, stop func() bool) (input, error) {
 	first := m.left
 	for k := uint64(0); m.left > 0 && !stop(); k++ {
 		a, err := m.known(link.Request{Op: link.Simplify, Data: in.data, K: k})
@@ -303,7 +303,7 @@ func (m *autopsy) minimize(ctx context.Context, in input, id string, stop func()
 // executions. shown, if it is not nil, is called with the executions made and the complexity whenever a simpler one does. If the
 // input itself does not show the finding, the result is nil.
 func Minimize(ctx context.Context, t *Test, data []byte, id string, runs int, shown func(made int, complexity float64)) (small []byte, err error) {
-	m, err := newAutopsy(ctx, t)
+	m, err := newReproducer(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func Minimize(ctx context.Context, t *Test, data []byte, id string, runs int, sh
 // Judge runs one encoded input in a process of its own and returns what was found; a finding without a rule says that it
 // ended well.
 func Judge(ctx context.Context, t *Test, data []byte) (f teasel.Finding, err error) {
-	m, err := newAutopsy(ctx, t)
+	m, err := newReproducer(ctx, t)
 	if err != nil {
 		return f, err
 	}

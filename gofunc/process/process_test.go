@@ -119,6 +119,20 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
+// What passing inputs have logged is no part of a failure.
+func TestLogsAreNoFailures(t *testing.T) {
+	p := target(t, "FuzzLogs")
+	p.Runs = 5000
+	s := campaign(t, p, 0)
+	got := map[string]bool{}
+	for _, f := range s.Findings {
+		got[f.Message] = f.Confirmed() && !strings.Contains(f.Detail, "small")
+	}
+	if len(got) != 2 || !got["two hundred"] || !got["two hundred and one"] {
+		t.Errorf("findings %v", s.Findings)
+	}
+}
+
 func TestCleanTwin(t *testing.T) {
 	p := target(t, "FuzzClean")
 	p.Runs = 30_000

@@ -29,6 +29,30 @@ func (t *Test) Describe(ctx context.Context) (*Description, error) {
 	return &Description{s.hello.Type, s.hello.Seeds}, s.close()
 }
 
+// Check returns for each encoded input why it is no value of the test's type, such as JSON with a field that the type does not
+// have; nil: it is one.
+func (t *Test) Check(ctx context.Context, inputs ...[]byte) (why []error, err error) {
+	s, err := t.serve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	why = make([]error, len(inputs))
+	for i, in := range inputs {
+		a, dead, err := s.ask(link.Request{Op: link.Check, Data: in})
+		if dead {
+			err = fmt.Errorf("the test process ended when it was asked to %s: exit status %d: %s", link.Check, s.how.ExitStatus(), s.stderr)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !a.OK {
+			why[i] = errors.New(a.Failure)
+		}
+	}
+	return why, nil
+}
+
 // server is a child that answers requests. It is over when the child has died.
 type server struct {
 	*child

@@ -197,6 +197,20 @@ func FuzzOutcomes(f *testing.F) {
 	}, 0)
 }
 
+// FuzzLogs fails for two values, and logs only for others.
+func FuzzLogs(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		switch {
+		case n < 100:
+			t.Log("small")
+		case n == 200:
+			t.Error("two hundred")
+		case n == 201:
+			t.Error("two hundred and one")
+		}
+	})
+}
+
 // FuzzClean has nothing to be found, though it changes its input.
 func FuzzClean(f *testing.F) {
 	test := gofunc.Test[map[string][]int]{MaxComplexity: 100}

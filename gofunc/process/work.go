@@ -40,7 +40,7 @@ type worker struct {
 	h      *teasel.Hub
 	number int
 	draws  uint64
-	deaths map[string]int // times that a finding was examined
+	deaths map[string]int // attempts to reproduce a finding
 	idle   int            // processes in a row that ended before they ran anything
 
 	began      time.Time

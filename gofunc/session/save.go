@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
 )
 
 // Saver is a reporter that saves findings to the package's testdata, where plain go test runs them from then on.
@@ -46,11 +47,24 @@ func (s *Saver) Report(e teasel.Event) error {
 	if isNew {
 		s.mine[file] = true
 	}
-	if before != "" && before != file && s.mine[before] {
-		delete(s.mine, before)
-		return os.Remove(before)
+	if !s.mine[before] || s.holds(before) {
+		return nil
+	}
+	delete(s.mine, before)
+	if err := os.Remove(before); err != nil && !errors.Is(err, fs.ErrNotExist) { // the user may have removed it
+		return fmt.Errorf("removing what a simpler input replaces: %w", err)
 	}
 	return nil
+}
+
+// holds reports whether a file has the input of a finding. Several findings may have the same one.
+func (s *Saver) holds(file string) bool {
+	for _, f := range s.saved {
+		if f == file {
+			return true
+		}
+	}
+	return false
 }
 
 // File returns where a finding was saved; "": it was not.
@@ -76,27 +90,5 @@ func (s *Saver) write(data []byte) (file string, isNew bool, err error) {
 			return filepath.Join(dir, e.Name()), false, nil
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", false, err
-	}
-	return file, true, write(file, data)
-}
-
-// write writes a file durably, and never shows half of it.
-func write(file string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(file), ".teasel-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	return file, true, corpus.WriteFile(file, data)
 }

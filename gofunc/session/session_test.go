@@ -156,6 +156,32 @@ func TestSaver(t *testing.T) {
 	}
 }
 
+// A file that the user has removed meanwhile is no error, and one that two findings share stays as long as one of them has it.
+func TestSaverRemoves(t *testing.T) {
+	s := &session.Saver{Dir: t.TempDir(), Test: "FuzzX"}
+	save := func(subject, input string) string {
+		t.Helper()
+		f := teasel.Finding{Rule: "go/panic", Subject: subject, Input: []byte(input)}
+		if err := s.Report(teasel.Event{Kind: teasel.EventFound, Finding: f}); err != nil {
+			t.Fatal(err)
+		}
+		return s.File(f.ID())
+	}
+	if err := os.Remove(save("a", "first input")); err != nil {
+		t.Fatal(err)
+	}
+	shared := save("a", "shared")
+	save("b", "shared")
+	save("a", "small")
+	if data, err := os.ReadFile(shared); err != nil || string(data) != "shared" {
+		t.Errorf("the input of b is %q: %v", data, err)
+	}
+	save("b", "tiny")
+	if _, err := os.Stat(shared); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that no finding has any more: %v", err)
+	}
+}
+
 func ExampleSum() {
 	sum := session.Sum([]teasel.Stats{{Executions: 3, Corpus: 1}, {Executions: 4, Corpus: 2}})
 	fmt.Println(sum.Executions, sum.Corpus)

@@ -13,11 +13,13 @@ import (
 // scheduling (Waldspurger and Weihl, 1995) with weights that change. All methods may be called at once.
 type Turns struct {
 	slice time.Duration
+	now   func() time.Time
 
 	mu      sync.Mutex
 	free    int
 	over    bool
 	waiting []*turn
+	shares  []*Share
 }
 
 // NewTurns returns turns for so many executors at once. A slice of 0 is a tenth of a second.
@@ -25,7 +27,7 @@ func NewTurns(executors int, slice time.Duration) *Turns {
 	if slice == 0 {
 		slice = time.Second / 10
 	}
-	return &Turns{free: executors, slice: slice}
+	return &Turns{free: executors, slice: slice, now: time.Now}
 }
 
 // End lets everybody run, so that campaigns whose time is over can end.
@@ -49,11 +51,19 @@ type Share struct {
 
 var _ teasel.Reporter = (*Share)(nil)
 
-// Share returns the share of one more campaign. It begins where the others are.
+// Share returns the share of one more campaign. It begins with as much time as the one that has had the least, so that a late
+// one does not keep all others waiting until it has caught up.
 func (t *Turns) Share() *Share {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &Share{turns: t}
+	l := &Share{turns: t}
+	for i, other := range t.shares {
+		if i == 0 || other.used < l.used {
+			l.used = other.used
+		}
+	}
+	t.shares = append(t.shares, l)
+	return l
 }
 
 // Report implements [teasel.Reporter].
@@ -78,7 +88,7 @@ type turn struct {
 func (w *turn) enter(ctx context.Context) error {
 	t := w.share.turns
 	t.mu.Lock()
-	if t.over || w.holds && (len(t.waiting) == 0 || time.Since(w.began) < t.slice) {
+	if t.over || w.holds && (len(t.waiting) == 0 || t.now().Sub(w.began) < t.slice) {
 		t.mu.Unlock()
 		return nil
 	}
@@ -121,7 +131,7 @@ func (t *Turns) release(w *turn) {
 	w.holds = false
 	t.free++
 	l := w.share
-	l.used += time.Duration(float64(time.Since(w.began)) / (1 + l.recent))
+	l.used += time.Duration(float64(t.now().Sub(w.began)) / (1 + l.recent))
 	l.recent /= 2
 }
 
@@ -137,7 +147,7 @@ func (t *Turns) grant() {
 		w := t.waiting[next]
 		t.waiting = append(t.waiting[:next], t.waiting[next+1:]...)
 		t.free--
-		w.holds, w.began = true, time.Now()
+		w.holds, w.began = true, t.now()
 		close(w.granted)
 	}
 }

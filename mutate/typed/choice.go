@@ -128,7 +128,7 @@ func (n *choice) steps(*Editor, unsafe.Pointer) int { return len(n.options) }
 func (n *choice) step(e *Editor, p unsafe.Pointer, k int) {
 	o := n.options[k].node
 	to := o.about().alloc(1)
-	e.first(o, to, 0)
+	e.first(o, to)
 	e.setInterface(p, n.wrap(k, to))
 }
 

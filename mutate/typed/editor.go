@@ -108,7 +108,7 @@ func (e *Editor) First(k uint64) (*Value, bool) {
 	e.begin(fixed())
 	p := e.root.about().alloc(1)
 	e.rejected = false
-	e.first(e.root, p, 0)
+	e.first(e.root, p)
 	e.log = e.log[:0]
 	v := &Value{p: p, rejected: e.rejected}
 	if k == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // first fills zeroed memory with the simplest value, or one that is nearly so where a function of the user's decides.
-func (e *Editor) first(n node, p unsafe.Pointer, depth int) {
+func (e *Editor) first(n node, p unsafe.Pointer) {
 	switch n := n.(type) {
 	case *integer:
 		store(p, n.size, n.base)
@@ -19,25 +19,25 @@ func (e *Editor) first(n node, p unsafe.Pointer, depth int) {
 		if n.min > 0 {
 			h := header{n.elem.about().alloc(n.min), n.min, n.min}
 			for i := range n.min {
-				e.first(n.elem, n.elemAt(h, i), depth+1)
+				e.first(n.elem, n.elemAt(h, i))
 			}
 			*(*header)(p) = h
 		}
 	case *structure:
 		for i := range n.fields {
-			e.first(n.fields[i].node, unsafe.Add(p, n.fields[i].offset), depth+1)
+			e.first(n.fields[i].node, unsafe.Add(p, n.fields[i].offset))
 		}
 	case *pointer:
 		if n.required {
 			to := n.elem.about().alloc(1)
-			e.first(n.elem, to, depth+1)
+			e.first(n.elem, to)
 			*(*unsafe.Pointer)(p) = to
 		}
 	case *choice:
 		if n.required {
 			i := n.pick(&Editor{r: fixed()}, 0)
 			to := n.options[i].node.about().alloc(1)
-			e.first(n.options[i].node, to, depth+1)
+			e.first(n.options[i].node, to)
 			*(*words)(p) = n.wrap(i, to)
 		}
 	case *enum:
@@ -45,7 +45,7 @@ func (e *Editor) first(n node, p unsafe.Pointer, depth int) {
 	case *instant:
 		*(*time.Time)(p) = time.Unix(0, 0).UTC()
 	case *guarded:
-		e.first(n.inner, p, depth+1)
+		e.first(n.inner, p)
 		if n.repair != nil {
 			n.repair(p)
 		}

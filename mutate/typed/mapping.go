@@ -162,8 +162,8 @@ func (n *mapping) step(e *Editor, p unsafe.Pointer, k int) {
 		e.setPointer(p, n.build(slices.Delete(es, k-1, k)))
 	case k == 0 && len(es) < n.max:
 		x := entry{key: n.key.about().alloc(1), elem: n.elem.about().alloc(1)}
-		e.first(n.key, x.key, 0)
-		e.first(n.elem, x.elem, 0)
+		e.first(n.key, x.key)
+		e.first(n.elem, x.elem)
 		e.setPointer(p, n.build(append(es, x)))
 	}
 }

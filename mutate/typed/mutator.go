@@ -101,8 +101,8 @@ func Choices[I any](values ...I) Rule {
 	}}
 }
 
-// Of returns the mutator of a type as reflection, struct tags and rules describe it. Only exported fields are made; others
-// are zero, and keep what a seed has in them.
+// Of returns the mutator of a type as reflection, struct tags and rules describe it. Only exported fields are made. Others
+// are zero, or what a value given to [Plan.Take] has in them; [Plan.Encode] leaves them out.
 func Of[T any](rules ...Rule) Mutator[T] {
 	n, err := compile(reflect.TypeFor[T](), rules)
 	return Mutator[T]{n, err}

@@ -70,7 +70,7 @@ func (n *pointer) step(e *Editor, p unsafe.Pointer, _ int) {
 		return
 	}
 	to := n.elem.about().alloc(1)
-	e.first(n.elem, to, 0)
+	e.first(n.elem, to)
 	e.setPointer(p, to)
 }
 

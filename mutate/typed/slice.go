@@ -187,7 +187,7 @@ func (n *slice) step(e *Editor, p unsafe.Pointer, k int) {
 		}
 		if h.len < n.max {
 			to := n.rebuild(e, p, at, at, 1)
-			e.first(n.elem, n.elemAt(to, at), 0)
+			e.first(n.elem, n.elemAt(to, at))
 		}
 	case op == 1:
 		if h.len > n.min {

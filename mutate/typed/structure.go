@@ -94,7 +94,7 @@ func (n *structure) simplify(e *Editor, p unsafe.Pointer, k int) {
 	}
 	e.saveBlock(&n.info, p)
 	n.at(p).SetZero()
-	e.first(n, p, 0)
+	e.first(n, p)
 }
 
 func (n *structure) copy(dst, src unsafe.Pointer) {
@@ -165,7 +165,7 @@ func (n *structure) decode(v any, p unsafe.Pointer) error {
 		f := &n.fields[i]
 		m, ok := members[f.name]
 		if !ok {
-			new(Editor).first(f.node, unsafe.Add(p, f.offset), 0)
+			new(Editor).first(f.node, unsafe.Add(p, f.offset))
 			continue
 		}
 		used++
