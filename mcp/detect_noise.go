@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -37,15 +39,26 @@ func (j *judge) noiseAfter(line []byte, s *Sent) {
 		"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", cut(line, 100), lineOf(s)))
 }
 
-// statement names what has printed a text: its words up to the first that varies from one time to the next.
+// statement names what has printed a text: its words up to the first that varies from one time to the next, because it is a
+// number, was drawn, or is one of those that were sent. A word of which a part was sent is not: "version" has "ver" of "Server".
 func (j *judge) statement(line []byte, s *Sent) string {
 	var e echo
 	if s != nil {
 		e.addTree(s.Message.Params)
 	}
-	words := appendNormal(nil, cutBytes(string(line), 120), &e)
-	if i := bytes.IndexAny(words, string([]byte{echoMark, numberMark, tokenMark})); i > 0 {
+	words := string(appendNormal(nil, cutBytes(string(line), 120), nil))
+	if i := strings.IndexAny(words, string([]byte{numberMark, tokenMark})); i > 0 {
 		words = words[:i]
 	}
-	return string(words)
+	for from := 0; from < len(words); {
+		word := words[from:]
+		if n := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); n >= 0 {
+			word = word[:n]
+		}
+		if from > 0 && e.has(word) {
+			return words[:from]
+		}
+		from += len(word) + 1
+	}
+	return words
 }

@@ -119,8 +119,8 @@ func lineOf(s *Sent) string {
 	if s == nil {
 		return "it was started, before anything was sent"
 	}
-	if len(s.Raw) == 0 {
-		return "an empty line"
+	if len(bytes.TrimSpace(s.Raw)) == 0 {
+		return "a blank line"
 	}
 	return cut(s.Raw, 160)
 }

@@ -16,7 +16,7 @@ func (j *judge) deaf() {
 	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
 		return
 	}
-	line := cut(s.Raw, 160)
+	line := lineOf(s)
 	switch {
 	case j.t.Idle && len(s.Raw) >= long: // it has stopped reading, whatever the line says
 		j.report(RuleDeaf, subjectLongLine, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))

@@ -259,6 +259,21 @@ func TestGuiltyLine(t *testing.T) {
 	}
 }
 
+// TestMessagesOfNothing: a message that quotes what was sent says so where that is nothing.
+func TestMessagesOfNothing(t *testing.T) {
+	session := sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"resources":{"subscribe":true}}},"tools":[]}`)
+	for _, tt := range []struct{ text, want string }{
+		{"> \n! deaf\n", "After a blank line the server answered nothing"},
+		{">  \t\n! deaf\n", "After a blank line the server answered nothing"},
+		{`> {"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":""}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x"}}` + "\n",
+			`although "" is no URI;`},
+	} {
+		if found := judgeText(t, session, tt.text); len(found) != 1 || !strings.Contains(found[0].Message, tt.want) {
+			t.Errorf("%q: found %v, want one that says %q", tt.text, found, tt.want)
+		}
+	}
+}
+
 // TestHangByWorld: how bad a call without an answer is depends on whether it may be waiting for somebody else, which it may
 // by default.
 func TestHangByWorld(t *testing.T) {

@@ -72,6 +72,16 @@ func (e *echo) at(s string, i int) bool {
 	return e.grams[h>>6]&(1<<(h&63)) != 0
 }
 
+// has reports whether all of a word was sent. One of less than three bytes was not, as far as is known.
+func (e *echo) has(word string) bool {
+	for i := 0; i+3 <= len(word); i++ {
+		if !e.at(word, i) {
+			return false
+		}
+	}
+	return len(word) >= 3
+}
+
 func gram(a, b, c byte) uint32 {
 	h := uint32(lower(a)) | uint32(lower(b))<<8 | uint32(lower(c))<<16
 	h *= 0x9e3779b1

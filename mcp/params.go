@@ -115,7 +115,7 @@ func promptValues(arguments *mutate.JSON) paramFault {
 func uriFault(uri *mutate.JSON) paramFault {
 	text, ok := uri.Str()
 	if scheme := schemeOf(text); ok && scheme == "" {
-		return paramFault{text: cut(text, 40) + " is no URI"}
+		return paramFault{text: `"` + cut(text, 40) + `" is no URI`}
 	}
 	return paramFault{}
 }

@@ -43,6 +43,12 @@ func TestOneCauseOneFinding(t *testing.T) {
 			callOf("1", "a", `{"x":"apple"}`) + "noise DEBUG looking for apple in 12 places\n" + answerOf("1", "a"),
 			callOf("1", "b", `{"x":"pear"}`) + "noise DEBUG looking for pear in 3 places\n" + answerOf("1", "a"),
 		}, "0 methods and 2 tools"},
+		{"a text that a server prints when it starts", RuleNoise, []string{
+			"fresh\n" + `> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\nnoise Server ready on stdio\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
+			"fresh\n" + `> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}` +
+				"\nnoise Server ready on stdio\n" +
+				`< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}` + "\n",
+		}, "2 methods and 0 tools"},
 		{"answers to notifications", RuleNotificationReply, []string{
 			`>& {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}` + "\n" +
 				`< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",

@@ -55,7 +55,7 @@ func (l *Lines) Report(e teasel.Event) error {
 			l.add(fmt.Sprintf("%s %v  %s", label, e.Finding.Severity, headline(&e.Finding)))
 		}
 	case teasel.EventUnconfirmed:
-		why := "seen, and not reproduced: "
+		why := fmt.Sprintf("seen, and not reproduced in %d tries: ", e.Finding.Tries)
 		if e.Finding.Tries == 0 {
 			why = "seen, and there was no time to reproduce it: "
 		}

@@ -105,7 +105,7 @@ func rate(from, to *teasel.Stats) float64 {
 // headline is a finding in one line.
 func headline(f *teasel.Finding) string {
 	flaky := ""
-	if f.Tries > 0 && !f.Confirmed() {
+	if f.Stable > 0 && !f.Confirmed() {
 		flaky = fmt.Sprintf(" (flaky: %d of %d)", f.Stable, f.Tries)
 	}
 	return fmt.Sprintf("%s  %s: %s%s", oneLine(f.Rule), oneLine(f.Subject), oneLine(f.Message), flaky)

@@ -63,7 +63,7 @@ func TestLines(t *testing.T) {
 FOUND critical  mcp/server-crash  tools/call divide: ended with ?[31mstatus 1
 FOUND high  mcp/x  s: m (flaky: 1 of 3)
 note: the server is slow
-seen, and not reproduced: mcp/y  s: m (flaky: 0 of 3)
+seen, and not reproduced in 3 tries: mcp/y  s: m
 seen, and there was no time to reproduce it: mcp/z  s: m
 #7000  6s  1200/s  corpus 57  features 321  findings 3 (1 critical, 1 high, 1 low)  memory 50 MB
 #9000  9s  667/s  corpus 57  features 321  findings 3 (1 critical, 1 high, 1 low)  memory 50 MB
