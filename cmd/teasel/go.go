@@ -48,9 +48,9 @@ func newGo() *cobra.Command {
 		Long: `Run the fuzz tests that Go packages have, without any change of them: func FuzzX(f *testing.F).
 
 PACKAGES are written as for 'go test', and the current one if there are none. The fuzz tests of all of them run side by
-side and share the time by what each still finds; a crash ends none of them. Each finding is confirmed in a fresh
-process, minimised, and saved to testdata/fuzz/FuzzX, so that plain 'go test' fails on it from then on. What is worth
-keeping otherwise is kept outside of the repository, and the next run begins with it.`,
+side, and a crash ends none of them: half of the time is dealt evenly, the rest goes to those that still find most. Each
+finding is confirmed in a fresh process, minimised, and saved to testdata/fuzz/FuzzX, so that plain 'go test' fails on
+it from then on. What is worth keeping otherwise is kept outside of the repository, and the next run begins with it.`,
 		Example: `  teasel go ./...
   teasel go --run FuzzParse --duration 10m ./parser
   teasel go --profile ci --format sarif ./... > teasel.sarif

@@ -28,9 +28,10 @@ type executor struct {
 	process *process // nil: it is started by the next execution
 	history operands.History
 
-	finds  []find
-	doubts map[uint32]uint8 // features that did not recur: how often they were forgotten
-	pace   time.Duration    // of one execution, lately
+	starting time.Duration // that processes took to start, in all
+	finds    []find
+	doubts   map[uint32]uint8 // features that did not recur: how often they were forgotten
+	pace     time.Duration    // of one execution, lately
 }
 
 // find is an input that seems to have reached something new.
@@ -41,6 +42,9 @@ type find struct {
 
 // maxDoubts is how often a feature that does not recur may become new again.
 const maxDoubts = 4
+
+// Starting is how long test processes have taken to start, in all: what stands before F.Fuzz may take its time.
+func (e *executor) Starting() time.Duration { return e.starting }
 
 // failed closes what is there and joins the errors.
 func (e *executor) failed(err error) error { return errors.Join(err, e.Close()) }
@@ -132,6 +136,14 @@ func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *dea
 		}
 		if e.process, err = startProcess(e.target, e.m); err != nil {
 			return 0, nil, err
+		}
+	}
+	if !e.process.ready {
+		began := time.Now()
+		died, err := e.process.begin(ctx)
+		e.starting += time.Since(began)
+		if died != nil || err != nil {
+			return 1, died, err // the first input is tried again in a fresh process
 		}
 	}
 	limit := limits{e.target.timeout()}

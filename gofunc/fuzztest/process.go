@@ -24,6 +24,7 @@ type process struct {
 	answer  int
 	reading sync.WaitGroup // of its standard output
 	watch   *watchdog
+	ready   bool // to run inputs
 	gone    bool
 	written int64 // bytes of standard error before the batch
 }
@@ -69,6 +70,16 @@ func startProcess(t *Target, m *memory) (*process, error) {
 	p.reading.Go(func() { io.Copy(io.Discard, p.running.Stdout) }) // a full pipe would stop the test
 	p.watch = newWatchdog(p.running.PID(), m, t.memory())
 	return p, nil
+}
+
+// begin waits until the process is ready to run inputs. What it does before that is part of no input's time.
+func (p *process) begin(ctx context.Context) (*death, error) {
+	count := p.m.Count
+	p.m.Count = p.m.From // an empty batch
+	_, died, err := p.run(ctx, limits{startTime})
+	p.m.Count = count
+	p.ready = died == nil && err == nil
+	return died, err
 }
 
 // run has the process run the batch. It returns how many slots were run; with a death, the last of them is to blame.

@@ -9,14 +9,15 @@ import (
 )
 
 // Turns shares processors among campaigns: no more than so many of their executors run at once, for a slice of time each.
-// Who has had the least time comes next, and time counts the less, the more a campaign has found lately. That is stride
-// scheduling (Waldspurger and Weihl, 1995) with weights that change. All methods may be called at once.
+// Half of the time is dealt evenly, so that a campaign that finds nothing, starts slowly or hangs gets its part. The other half
+// goes to those that have found most lately. All methods may be called at once.
 type Turns struct {
 	slice time.Duration
 	now   func() time.Time
 
 	mu      sync.Mutex
 	free    int
+	ledger  ledger
 	over    bool
 	waiting []*turn
 	shares  []*Share
@@ -43,10 +44,8 @@ func (t *Turns) End() {
 
 // Share is the share of one campaign. It is a reporter that counts what the campaign keeps.
 type Share struct {
-	turns *Turns
-
-	used   time.Duration // weighted; under the mutex of turns
-	recent float64       // testcases kept lately
+	turns   *Turns
+	account account // under the mutex of turns
 }
 
 var _ teasel.Reporter = (*Share)(nil)
@@ -58,8 +57,10 @@ func (t *Turns) Share() *Share {
 	defer t.mu.Unlock()
 	l := &Share{turns: t}
 	for i, other := range t.shares {
-		if i == 0 || other.used < l.used {
-			l.used = other.used
+		if a := &other.account; i == 0 {
+			l.account.even, l.account.earned = a.even, a.earned
+		} else {
+			l.account.even, l.account.earned = min(l.account.even, a.even), min(l.account.earned, a.earned)
 		}
 	}
 	t.shares = append(t.shares, l)
@@ -70,7 +71,7 @@ func (t *Turns) Share() *Share {
 func (l *Share) Report(e teasel.Event) error {
 	if e.Kind == teasel.EventAdded || e.Kind == teasel.EventFound {
 		l.turns.mu.Lock()
-		l.recent++
+		l.account.recent++
 		l.turns.mu.Unlock()
 	}
 	return nil
@@ -80,7 +81,9 @@ func (l *Share) Report(e teasel.Event) error {
 type turn struct {
 	share   *Share
 	holds   bool
+	half    half
 	began   time.Time
+	waived  time.Duration // of it
 	granted chan struct{} // closed when a waiting turn is granted
 }
 
@@ -126,28 +129,32 @@ func (w *turn) leave() {
 	}
 }
 
+// waive says that so much of the turn is not charged.
+func (w *turn) waive(d time.Duration) {
+	w.share.turns.mu.Lock()
+	w.waived += d
+	w.share.turns.mu.Unlock()
+}
+
 // release ends a turn and charges it.
 func (t *Turns) release(w *turn) {
 	w.holds = false
 	t.free++
-	l := w.share
-	l.used += time.Duration(float64(t.now().Sub(w.began)) / (1 + l.recent))
-	l.recent /= 2
+	t.ledger.charge(&w.share.account, w.half, max(0, t.now().Sub(w.began)-w.waived))
 }
 
-// grant gives free places to those who have had the least; among equals to who has waited longest.
+// grant gives free places to those whose turn it is; among equals to who has waited longest.
 func (t *Turns) grant() {
 	for t.free > 0 && len(t.waiting) > 0 {
-		next := 0
+		accounts := make([]*account, len(t.waiting))
 		for i, w := range t.waiting {
-			if w.share.used < t.waiting[next].share.used {
-				next = i
-			}
+			accounts[i] = &w.share.account
 		}
+		next, of := t.ledger.next(accounts)
 		w := t.waiting[next]
 		t.waiting = append(t.waiting[:next], t.waiting[next+1:]...)
 		t.free--
-		w.holds, w.began = true, t.now()
+		w.holds, w.half, w.began, w.waived = true, of, t.now(), 0
 		close(w.granted)
 	}
 }

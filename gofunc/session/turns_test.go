@@ -70,9 +70,10 @@ func TestShares(t *testing.T) {
 		}
 		c.step()
 	}
-	// A slice in which a testcase is found counts a third in the long run: recent tends to 1 + 1/2 + 1/4 and so on.
-	if n := c.ran[0] - 100; n < 170 || n > 190 {
-		t.Errorf("%d of 300 slices for the one that finds something, want 3 of 5", n)
+	// A slice in which a testcase is found counts a third in the long run: recent tends to 1 + 1/2 + 1/4 and so on. That is 3 of 5
+	// slices in one half of the time, and a third of the other.
+	if n := c.ran[0] - 100; n < 130 || n > 150 {
+		t.Errorf("%d of 300 slices for the one that finds something, want 140", n)
 	}
 	before := c.ran[0]
 	for range 300 {
