@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -41,9 +42,27 @@ func (s *goSession) collect(t *goTest, found foundGo) {
 		f.Occurrences += before.Occurrences
 		found.findings[id] = f
 		saved := t.saver.File(id)
-		found.hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), flags)
-		if found.files[id] = s.relative(saved); flags != (overlay.Flags{}) { // which Go's file cannot tell
+		if t.saver.Failed(id) != nil {
+			saved = "" // an earlier, longer input may be there, which is not the reproducer
+		}
+		if found.files[id] = s.relative(saved); saved == "" || flags != (overlay.Flags{}) { // which Go's file cannot tell
 			found.files[id] = s.relative(t.dir.FindingPath(id))
+		}
+		if found.hand[id] = ""; saved != "" {
+			found.hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), flags)
+		}
+	}
+}
+
+// unsaved says which findings could not be saved to testdata, and where they are.
+func (s *goSession) unsaved(w io.Writer, found foundGo) {
+	for _, t := range s.tests {
+		for i := range t.summary.Findings {
+			f := &t.summary.Findings[i]
+			if err := t.saver.Failed(f.ID()); err != nil {
+				fmt.Fprintf(w, "teasel: warning: %s: the finding %s %s could not be saved to testdata, and is in %s: %s\n",
+					t, f.Rule, report.Line(f.Subject), found.files[f.ID()], report.Plain(err.Error()))
+			}
 		}
 	}
 }
@@ -63,6 +82,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 		}
 		s.collect(t, found)
 	}
+	s.unsaved(cmd.ErrOrStderr(), found)
 	r.Summary.Stats = session.Sum(stats)
 	for _, id := range slices.Sorted(maps.Keys(found.findings)) {
 		r.Summary.Findings = append(r.Summary.Findings, found.findings[id])

@@ -21,13 +21,15 @@ type Saver struct {
 	Test string // the fuzz test's name
 
 	mu    sync.Mutex
-	saved map[string]string // files by the finding's id
-	mine  map[string]bool   // files that were not there before
+	saved  map[string]string // files by the finding's id
+	mine   map[string]bool   // files that were not there before
+	failed map[string]error  // by the finding's id
 }
 
 var _ teasel.Reporter = (*Saver)(nil)
 
-// Report implements [teasel.Reporter].
+// Report implements [teasel.Reporter]. It returns no error: a finding that cannot be saved there is still in the campaign's
+// directory, and the campaign goes on. See [Saver.Failed].
 func (s *Saver) Report(e teasel.Event) error {
 	if e.Kind != teasel.EventFound {
 		return nil
@@ -35,12 +37,21 @@ func (s *Saver) Report(e teasel.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.saved == nil {
-		s.saved, s.mine = map[string]string{}, map[string]bool{}
+		s.saved, s.mine, s.failed = map[string]string{}, map[string]bool{}, map[string]error{}
 	}
 	id := e.Finding.ID()
-	file, isNew, err := s.write(e.Finding.Input)
+	delete(s.failed, id)
+	if err := s.save(id, e.Finding.Input); err != nil {
+		s.failed[id] = err
+	}
+	return nil
+}
+
+// save saves the input of a finding and removes what was saved of it before.
+func (s *Saver) save(id string, input []byte) error {
+	file, isNew, err := s.write(input)
 	if err != nil {
-		return fmt.Errorf("saving a finding: %w", err)
+		return err
 	}
 	before := s.saved[id]
 	s.saved[id] = file
@@ -72,6 +83,13 @@ func (s *Saver) File(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.saved[id]
+}
+
+// Failed returns why the simplest input of a finding could not be saved; nil: it was. What was saved of it before is still there.
+func (s *Saver) Failed(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed[id]
 }
 
 // write saves an input under the name that go test -fuzz gives it. An input that is there under another name is left there.
