@@ -91,6 +91,9 @@ func runGo(cmd *cobra.Command, o *goOptions) error {
 			return noCorpus(err)
 		}
 	}
+	if err := coverable(o.Cover); err != nil {
+		return err
+	}
 	if err := o.recall("go", o.Accept); err != nil {
 		return err
 	}

@@ -15,6 +15,33 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
+// coverable looks whether the file of --cover can be written, before the run takes its time; "": it is not wanted.
+func coverable(file string) error {
+	const hint = "name a file that can be written"
+	if file == "" {
+		return nil
+	}
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.IsDir():
+		return usage(hint, "--cover %s: it is a directory", file)
+	case err == nil:
+		f, err := os.OpenFile(file, os.O_WRONLY, 0) // it is overwritten when there is something to write
+		if err != nil {
+			return usage(hint, "--cover: %w", err)
+		}
+		return failure(f.Close())
+	}
+	folder := filepath.Dir(file)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usage(hint, "--cover %s: there is no directory %s", file, folder)
+	}
+	if err := corpus.Writable(folder); err != nil {
+		return usage(hint, "--cover %s: %w", file, err)
+	}
+	return nil
+}
+
 // cover writes the coverage profile of what the corpora of all fuzz tests reach. A test that cannot be measured is
 // warned of.
 func (s *goSession) cover(ctx context.Context, w io.Writer) error {

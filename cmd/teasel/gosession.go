@@ -347,12 +347,18 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 		s.stopped = "duration"
 	}
 	_ = live.Close() // what it could not show is in the report
+	var uncovered error
 	if o.Cover != "" && cmd.Context().Err() == nil {
-		if err := s.cover(cmd.Context(), w); err != nil {
-			return err
-		}
+		uncovered = s.cover(cmd.Context(), w)
 	}
-	return s.report(cmd)
+	err = s.report(cmd)
+	switch {
+	case err == nil:
+		return uncovered
+	case uncovered != nil: // what was found says more by its status, but this must not pass unseen
+		fmt.Fprintf(w, "teasel: %v\n", uncovered)
+	}
+	return err
 }
 
 func (s *goSession) title() string {
