@@ -16,7 +16,6 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
-	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -29,8 +28,9 @@ func testOf(dir string) (pkg, test string, ok bool) {
 	return filepath.Dir(filepath.Dir(fuzz)), filepath.Base(dir), true
 }
 
-// corpusFileFinding makes a finding of one of Go's corpus files, testdata/fuzz/FuzzX/NAME; nil: the file is none.
-func corpusFileFinding(path string) (*corpus.FindingFile, error) {
+// corpusFileFinding makes a finding of one of Go's corpus files, testdata/fuzz/FuzzX/NAME; nil: the file is none. g says how it is
+// run.
+func corpusFileFinding(path string, g goTarget) (*corpus.FindingFile, error) {
 	data, err := os.ReadFile(path)
 	if err != nil || !bytes.HasPrefix(data, []byte(fuzztest.Header)) {
 		return nil, nil
@@ -43,56 +43,57 @@ func corpusFileFinding(path string) (*corpus.FindingFile, error) {
 	if !ok {
 		return nil, usage("expected a file of the package's testdata/fuzz/FuzzX", "%s is one of Go's corpus files, but where it is does not say of which fuzz test", path)
 	}
-	raw, err := rawJSON(goTarget{Dir: pkg, Test: test})
+	g.Dir, g.Test = pkg, test
+	raw, err := rawJSON(g)
 	return &corpus.FindingFile{Kind: "go", Target: raw, Finding: teasel.Finding{Input: data}}, err
 }
 
-// judge runs the input of a corpus file up to so many times, and makes f's finding the one that comes of it; false: none does.
-func (r *goReplayer) judge(ctx context.Context, f *corpus.FindingFile, tries int) (found bool, err error) {
-	if err := r.fits(ctx, f); err != nil {
-		return false, err
-	}
+// judge runs the input of a corpus file up to so many times, and makes f's finding the one that comes of it. It returns which try that
+// was; 0: none has failed.
+func (r *goReplayer) judge(ctx context.Context, f *corpus.FindingFile, tries int) (try int, err error) {
 	in, ex, err := r.open(ctx, f, "the corpus file")
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	for range tries {
+	for i := range tries {
 		fs, _, err := teasel.Replay(ctx, ex, []teasel.Detector{teasel.DetectorFunc(judge.Detect)}, in)
 		if err != nil {
-			return false, cutShort(ctx, err)
+			return 0, cutShort(ctx, err)
 		}
 		if len(fs) > 0 {
 			fs[0].Stable, fs[0].Tries, fs[0].Input = 1, 1, f.Finding.Input
 			f.Finding = fs[0]
-			return true, nil
+			return i + 1, nil
 		}
 	}
-	return false, nil
+	return 0, nil
 }
 
 // judged makes ready what runs a corpus file, and runs it.
-func judged(cmd *cobra.Command, f *corpus.FindingFile, tries int) (r *goReplayer, found bool, err error) {
+func judged(cmd *cobra.Command, f *corpus.FindingFile, tries int) (r *goReplayer, try int, err error) {
 	b, err := openBench(cmd.Context(), cmd.ErrOrStderr(), f)
 	if err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	r = b.(*goReplayer)
-	found, err = r.judge(cmd.Context(), f, tries)
-	return r, found, err
+	try, err = r.judge(cmd.Context(), f, tries)
+	return r, try, err
 }
 
 // reproCorpusFile runs one of Go's corpus files as plain go test would.
 func reproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) error {
-	r, found, err := judged(cmd, f, tries)
+	_, try, err := judged(cmd, f, tries)
 	if err != nil {
 		return err
 	}
-	if !found {
-		fmt.Fprintf(cmd.OutOrStdout(), "not shown in %d tries\n", tries)
+	w := cmd.OutOrStdout()
+	if try == 0 {
+		fmt.Fprintf(w, "not shown in %d tries\n", tries)
 		return nil
 	}
-	return r.repro(cmd.Context(), cmd.OutOrStdout(), f, 1)
+	fmt.Fprintln(w, heading(&f.Finding))
+	return shown(w, &f.Finding, try, tries)
 }
 
 // minCorpusFile makes one of Go's corpus files simpler, as long as plain go test fails on it in the same way.
@@ -100,11 +101,11 @@ func minCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, path, out string, 
 	if info, err := os.Stat(filepath.Dir(out)); err != nil || !info.IsDir() {
 		return usage("name a file that can be written", "--out %s: its directory is not there", out)
 	}
-	r, found, err := judged(cmd, f, 1)
+	r, try, err := judged(cmd, f, 1)
 	if err != nil {
 		return err
 	}
-	if !found {
+	if try == 0 {
 		return notShown()
 	}
 	before := len(f.Finding.Input)
@@ -132,6 +133,6 @@ func showCorpusFile(w io.Writer, f *corpus.FindingFile, path string) error {
 	}
 	fmt.Fprintf(w, "%s of %s\n\n%s\n", g.Test, nearby(g.Dir), strings.TrimRight(report.Plain(string(f.Finding.Input)), "\n"))
 	fmt.Fprintf(w, "\nrun it: teasel repro %s\nwithout teasel: %s\n", report.Quote(path),
-		report.Plain(byHandGo(nearby(g.Dir), g.Test, filepath.Base(path), overlay.Flags{})))
+		report.Plain(g.byHand(nearby(g.Dir), filepath.Base(path), nil)))
 	return nil
 }

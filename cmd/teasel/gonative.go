@@ -58,7 +58,8 @@ func (s *goSession) runNative(cmd *cobra.Command) error {
 				}
 				id := f.ID()
 				files[id] = s.relative(filepath.Join(p.Dir, "testdata", "fuzz", t.Name, teasel.Key(f.Input)))
-				hand[id] = byHandGo(s.relative(p.Dir), t.Name, teasel.Key(f.Input), o.flags())
+				g := &goTarget{Test: t.Name, Race: o.Race, Tags: o.Tags, Timeout: o.Timeout, Memory: o.MemoryLimit}
+				hand[id] = g.byHand(s.relative(p.Dir), teasel.Key(f.Input), &f)
 				r.Summary.Findings = append(r.Summary.Findings, f)
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
-	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -24,13 +23,13 @@ import (
 type foundGo struct {
 	findings map[string]teasel.Finding
 	files    map[string]string // that have the input
-	hand     map[string]string // commands that show them without teasel
+	repro    map[string]string // commands that show them again
+	hand     map[string]string // commands that do so without teasel; "": there is none
 }
 
 // collect adds the findings of a campaign. Fuzz tests that call the same function may have the same finding: that one is kept
 // which is confirmed.
 func (s *goSession) collect(t *goTest, found foundGo) {
-	flags := s.options.flags()
 	for _, f := range t.summary.Findings {
 		id := f.ID()
 		before, ok := found.findings[id]
@@ -45,11 +44,16 @@ func (s *goSession) collect(t *goTest, found foundGo) {
 		if t.saver.Failed(id) != nil {
 			saved = "" // an earlier, longer input may be there, which is not the reproducer
 		}
-		if found.files[id] = s.relative(saved); saved == "" || flags != (overlay.Flags{}) { // which Go's file cannot tell
-			found.files[id] = s.relative(t.dir.FindingPath(id))
+		g, file := s.target(t), s.relative(saved)
+		own := g.needed(f.Rule)
+		found.repro[id], found.hand[id] = strings.Join(append(append([]string{"teasel", "repro"}, own...), report.Quote(file)), " "), ""
+		if file == "" {
+			found.repro[id] = "teasel repro " + report.Quote(s.relative(t.dir.FindingPath(id)))
+		} else {
+			found.hand[id] = g.byHand(s.relative(t.pkg.Dir), filepath.Base(saved), &f)
 		}
-		if found.hand[id] = ""; saved != "" {
-			found.hand[id] = byHandGo(s.relative(t.pkg.Dir), t.target.Name, filepath.Base(saved), flags)
+		if found.files[id] = file; file == "" || len(own) > 0 { // a file by itself has to tell everything
+			found.files[id] = s.relative(t.dir.FindingPath(id))
 		}
 	}
 }
@@ -72,7 +76,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
 	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known, Unreproduced: true}
 	var stats []teasel.Stats
-	found := foundGo{map[string]teasel.Finding{}, map[string]string{}, map[string]string{}}
+	found := foundGo{map[string]teasel.Finding{}, map[string]string{}, map[string]string{}, map[string]string{}}
 	var failed error
 	for _, t := range s.tests {
 		stats = append(stats, t.summary.Stats)
@@ -91,6 +95,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	r.Summary.Stopped = s.stopped
 	failed = errors.Join(failed, s.addUnconfirmed(r, found.files))
 	r.File = func(f teasel.Finding) string { return found.files[f.ID()] }
+	r.Repro = func(f teasel.Finding) string { return found.repro[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return found.hand[f.ID()] }
 	if failed != nil && r.Summary.Executions == 0 {
 		return targetFailure(failed)
@@ -154,17 +159,4 @@ func (s *goSession) relative(path string) string {
 		return rel
 	}
 	return path
-}
-
-// byHandGo returns the command with which the go command shows a saved finding.
-func byHandGo(dir, test, file string, f overlay.Flags) string {
-	if !filepath.IsAbs(dir) && dir != "." {
-		dir = "./" + dir
-	}
-	args := append([]string{"go", "test"}, f.Arguments()...)
-	words := append(args, "-run="+test+"/"+file, dir)
-	for i := range words {
-		words[i] = report.Quote(words[i])
-	}
-	return strings.Join(words, " ")
 }

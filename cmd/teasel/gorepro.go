@@ -64,7 +64,7 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, cutShort(ctx, err)
 	}
 	c := fuzztest.Campaign(t, nil)
-	run := &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors()}
+	run := &bench[[]byte]{target: t, codec: c.Codec, mutator: c.NewMutator(), detectors: c.NewDetectors(), single: true}
 	test, _, err := typedTest(ctx, t)
 	if err != nil {
 		return nil, cutShort(ctx, err)
@@ -137,7 +137,7 @@ func goByHand(raw json.RawMessage, f *teasel.Finding, _ string) string {
 	if _, err := os.Stat(filepath.Join(g.Dir, "testdata", "fuzz", g.Test, file)); err != nil {
 		return "" // it is not saved there any more
 	}
-	return byHandGo(g.Dir, g.Test, file, overlay.Flags{Race: g.Race, Tags: g.Tags})
+	return g.byHand(g.Dir, file, f)
 }
 
 // resumeGo says how a campaign of fuzz tests goes on: every run begins with what the last one has kept.

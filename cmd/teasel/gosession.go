@@ -216,17 +216,6 @@ func (t *goTest) misfits(ctx context.Context, files []corpus.Seed) ([]error, err
 	return t.typed.Check(ctx, inputs...)
 }
 
-// goTarget is what a finding's file says of its fuzz test.
-type goTarget struct {
-	Dir     string        `json:"dir"`
-	Package string        `json:"package"`
-	Test    string        `json:"test"`
-	Race    bool          `json:"race,omitempty"`
-	Tags    string        `json:"tags,omitempty"`
-	Timeout time.Duration `json:"timeout"`
-	Memory  size          `json:"memory_limit,omitempty"`
-}
-
 // open makes the campaign's directory.
 func (s *goSession) open(t *goTest) (err error) {
 	o := s.options
@@ -234,7 +223,7 @@ func (s *goSession) open(t *goTest) (err error) {
 	if m.Options, err = rawJSON(o); err != nil {
 		return err
 	}
-	if m.Target, err = rawJSON(goTarget{t.pkg.Dir, t.pkg.Path, t.target.Name, o.Race, o.Tags, o.Timeout, o.MemoryLimit}); err != nil {
+	if m.Target, err = rawJSON(s.target(t)); err != nil {
 		return err
 	}
 	if err := replaceCampaign(t.out); err != nil {

@@ -138,7 +138,7 @@ func (h *harness) minimizeCrash(ctx context.Context) error {
 		return wrong("an input that crashes only sometimes, or with other flags, cannot be minimised", "CRASH_MIN: the input %s did not crash", h.inputs[0])
 	}
 	h.say("CRASH_MIN: minimizing crash input: '%s' (%d bytes)\n", h.inputs[0], len(data))
-	b := &bench[[]byte]{h.target, native.Codec{}, &mutate.Bytes{}, []teasel.Detector{teasel.DetectorFunc(native.Detect)}}
+	b := &bench[[]byte]{target: h.target, codec: native.Codec{}, mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)}}
 	runs := 5000
 	if h.runs > 0 {
 		runs = h.runs

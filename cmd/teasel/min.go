@@ -18,6 +18,7 @@ import (
 func newMin() *cobra.Command {
 	var runs int
 	var out string
+	var g goTarget
 	cmd := &cobra.Command{
 		Use:   "min FINDING",
 		Short: "Make a finding's input simpler",
@@ -34,13 +35,16 @@ rewritten unless --out names another.`,
 			if out == "" {
 				out = args[0]
 			}
-			if f, err := corpusFileFinding(args[0]); err != nil {
+			if f, err := corpusFileFinding(args[0], g); err != nil {
 				return err
 			} else if f != nil {
 				return minCorpusFile(cmd, f, args[0], out, runs)
 			}
 			f, err := readFinding(args[0])
 			if err != nil {
+				return err
+			}
+			if err := unneeded(cmd, args[0]); err != nil {
 				return err
 			}
 			if err := replaceable(args[0], out); err != nil {
@@ -67,6 +71,7 @@ rewritten unless --out names another.`,
 	}
 	cmd.Flags().IntVar(&runs, "runs", 5000, "executions after which to be content")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: the finding's own)")
+	addGoFlags(cmd, &g)
 	return cmd
 }
 

@@ -25,18 +25,22 @@ type bench[T any] struct {
 	codec     teasel.Codec[T]
 	mutator   teasel.Mutator[T]
 	detectors []teasel.Detector
+	single    bool // an input shows one finding at most: if it shows another one, what is wrong with it was not mended
 }
 
 func newRepro() *cobra.Command {
 	var tries int
 	var script bool
+	var g goTarget
 	cmd := &cobra.Command{
 		Use:   "repro FINDING",
 		Short: "Show a finding again",
 		Long: `Show a finding again on a fresh target, from its file alone.
 
-The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, 0 it was
-not (it may have been mended), 3 the target could not be started.`,
+The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, or an input of
+'teasel go' fails in another way, 0 it was not (it may have been mended), 3 the target could not be started.
+
+Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limits and flags the fuzz test had.`,
 		Example: `  teasel repro teasel-out/findings/4f1c8a0d2b6e9f37.json
   teasel repro --script teasel-out/findings/4f1c8a0d2b6e9f37.json > repro.py`,
 		Args: oneArg("a finding's file"),
@@ -44,13 +48,16 @@ not (it may have been mended), 3 the target could not be started.`,
 			if tries < 1 {
 				return usage("", "--tries %d: expected 1 or more", tries)
 			}
-			if f, err := corpusFileFinding(args[0]); err != nil {
+			if f, err := corpusFileFinding(args[0], g); err != nil {
 				return err
 			} else if f != nil {
 				return reproCorpusFile(cmd, f, tries)
 			}
 			f, err := readFinding(args[0])
 			if err != nil {
+				return err
+			}
+			if err := unneeded(cmd, args[0]); err != nil {
 				return err
 			}
 			if script {
@@ -65,6 +72,7 @@ not (it may have been mended), 3 the target could not be started.`,
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
 	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python that shows a finding of teasel net without teasel, and run nothing")
+	addGoFlags(cmd, &g)
 	return cmd
 }
 
@@ -134,7 +142,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	if !f.Finding.Confirmed() {
 		tries *= 10
 	}
-	fmt.Fprintf(w, "%s  %s  %s\n", f.Finding.Severity, report.Line(f.Finding.Rule), report.Line(f.Finding.Subject))
+	fmt.Fprintln(w, heading(&f.Finding))
 	var others []string
 	for i := range tries {
 		fs, _, err := teasel.Replay(ctx, ex, b.detectors, in)
@@ -143,11 +151,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 		}
 		for j := range fs {
 			if fs[j].ID() == f.Finding.ID() {
-				fmt.Fprintf(w, "shown at try %d of %d: %s\n", i+1, tries, report.Line(fs[j].Message))
-				if fs[j].Detail != "" {
-					fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(fs[j].Detail), "\n"))
-				}
-				return &exit{status: exitFindings}
+				return shown(w, &fs[j], i+1, tries)
 			}
 			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
 		}
@@ -155,8 +159,25 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 	fmt.Fprintf(w, "not shown in %d tries\n", tries)
 	if len(others) > 0 {
 		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
+		if b.single {
+			return &exit{status: exitFindings}
+		}
 	}
 	return nil
+}
+
+// heading names a finding in one line.
+func heading(f *teasel.Finding) string {
+	return fmt.Sprintf("%s  %s  %s", f.Severity, report.Line(f.Rule), report.Line(f.Subject))
+}
+
+// shown says that a finding was shown, and ends with the status of that.
+func shown(w io.Writer, f *teasel.Finding, try, tries int) error {
+	fmt.Fprintf(w, "shown at try %d of %d: %s\n", try, tries, report.Line(f.Message))
+	if f.Detail != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(f.Detail), "\n"))
+	}
+	return &exit{status: exitFindings}
 }
 
 // cutShort is targetFailure of what a user waits for: whatever fails after an interrupt fails of that.

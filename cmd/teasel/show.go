@@ -31,7 +31,7 @@ func newShow() *cobra.Command {
   teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input`,
 		Args: oneArg("a campaign's directory or a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f, err := corpusFileFinding(args[0]); err != nil {
+			if f, err := corpusFileFinding(args[0], goTarget{}); err != nil {
 				return err
 			} else if f != nil && input {
 				_, err := cmd.OutOrStdout().Write(f.Finding.Input)

@@ -38,6 +38,9 @@ var rules = [...]teasel.Rule{
 		Help: "A signal ended the process, such as one that the code sent to itself, or a fault in C code."},
 }
 
+// MemoryRule is the rule of a process that held more memory than it may.
+const MemoryRule = ruleMemory
+
 // Rules returns what this package looks for.
 func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }
 

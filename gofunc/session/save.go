@@ -20,7 +20,7 @@ type Saver struct {
 	Dir  string // the package's directory
 	Test string // the fuzz test's name
 
-	mu    sync.Mutex
+	mu     sync.Mutex
 	saved  map[string]string // files by the finding's id
 	mine   map[string]bool   // files that were not there before
 	failed map[string]error  // by the finding's id
