@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -156,6 +157,11 @@ func died(text string, status syscall.WaitStatus) verdict {
 func named(rule, message string, frames []Frame) verdict {
 	v := verdict{rule: rule, message: strings.TrimSpace(message), frames: frames}
 	v.subject, v.group = identity(frames)
+	switch rule {
+	case ruleFatal, ruleMemory, ruleSignal: // in which line these show depends on the moment
+	default:
+		v.group += place(frames)
+	}
 	if v.group == "" {
 		v.group = addresses.ReplaceAllString(v.message, "0")
 	}
@@ -272,7 +278,10 @@ func stuck(text string) verdict {
 		return verdict{rule: ruleHang, message: "the test did not end in time"}
 	}
 	fs := userFrames(g.Frames)
-	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" {
+	if g.State == "sleep" { // which ends
+		return named(ruleHang, "the test did not end in time: its goroutine sleeps", fs)
+	}
+	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" || allocates(g) {
 		subject := ""
 		if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
 			subject = plainName(fs[len(fs)-1].Function)
@@ -286,6 +295,11 @@ func stuck(text string) verdict {
 		}
 	}
 	return named(ruleDeadlock, "the test did not end in time: its goroutine waits ("+g.State+")", fs)
+}
+
+// allocates reports whether a goroutine is in the allocator, where it may wait for the garbage collector.
+func allocates(g Goroutine) bool {
+	return slices.ContainsFunc(g.Frames, func(f Frame) bool { return f.Function == "runtime.mallocgc" || f.Function == "runtime.gcStart" })
 }
 
 // outermost is the function that the fuzz target called and that did not return.

@@ -107,6 +107,41 @@ func TestDetectTellsFuzzTestsApart(t *testing.T) {
 	}
 }
 
+// Panics in two lines of a function are two faults; a recursion of any depth, a generic function of any type and a call that was
+// inlined or not are one. Where a fatal error of the runtime shows depends on the moment.
+func TestDetectTellsLinesApart(t *testing.T) {
+	panics := func(first string, calls ...string) string {
+		text := first + "\n\ngoroutine 7 [running]:\npanic({0x1?, 0x2?})\n\t/usr/local/go/src/runtime/panic.go:860 +0x13a\n"
+		for _, c := range append(calls, "FuzzA.func1 m_test.go:3") {
+			function, place, _ := strings.Cut(c, " ")
+			text += "example.com/m." + function + "\n\t/home/u/m/" + place + " +0x1\n"
+		}
+		return text + "testing.tRunner(0x1, 0x2)\n\t/usr/local/go/src/testing/testing.go:2036 +0xea\n"
+	}
+	for name, c := range map[string]struct {
+		one, other string
+		same       bool
+	}{
+		"lines":     {panics("panic: a", "parse({0x1}) m.go:6"), panics("panic: b", "parse({0x1}) m.go:9"), false},
+		"recursion": {panics("panic: a", "parse({0x1}) m.go:6"), panics("panic: a", "parse({0x1}) m.go:6", "parse({0x1}) m.go:8", "parse({0x1}) m.go:8", "parse({0x1}) m.go:8"), true},
+		"generics":  {panics("panic: a", "parse[...]({0x1}) m.go:6"), panics("panic: a", "parse({0x1}) m.go:6"), true},
+		"inlining":  {panics("panic: a", "parse(...) m.go:6"), panics("panic: a", "parse({0x1}) m.go:6"), true},
+		"maps":      {panics("fatal error: concurrent map writes", "put({0x1}) m.go:6"), panics("fatal error: concurrent map writes", "put({0x1}) m.go:9"), true},
+	} {
+		var ids []string
+		for _, text := range []string{c.one, c.other} {
+			f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Text: text, Test: "m FuzzA"}})[0]
+			if !strings.HasPrefix(f.Subject, "example.com/m.p") {
+				t.Errorf("%s: the subject is %s", name, f.Subject)
+			}
+			ids = append(ids, f.ID())
+		}
+		if same := ids[0] == ids[1]; same != c.same {
+			t.Errorf("%s: one finding is %v, want %v", name, same, c.same)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	ids := map[string]bool{}
 	for _, id := range append(judge.CrashRules(), judge.HangRules()...) {

@@ -33,7 +33,7 @@ var rules = [...]teasel.Rule{
 	{ID: ruleDeadlock, Severity: teasel.Medium, Title: "deadlock",
 		Help: "The test did not end in time, and its goroutine was waiting: for a lock, a channel, or other goroutines. --timeout sets the limit."},
 	{ID: ruleHang, Severity: teasel.Medium, Title: "hang",
-		Help: "The test did not end in time, and its goroutine was running. --timeout sets the limit."},
+		Help: "The test did not end in time, and its goroutine was running or asleep. --timeout sets the limit."},
 	{ID: ruleSignal, Severity: teasel.Medium, Title: "ended by a signal",
 		Help: "A signal ended the process, such as one that the code sent to itself, or a fault in C code."},
 }
