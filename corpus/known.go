@@ -19,7 +19,8 @@ type Known struct {
 	Severity teasel.Severity
 	Subject  string
 	Message  string
-	Pending  bool // the earlier run had no time to reproduce it
+	Test     string // that it is of, for kinds that have tests; "": it is not known
+	Pending  bool   // the earlier run had no time to reproduce it
 }
 
 // ValidID reports whether s has the form of a finding's id.
@@ -80,8 +81,12 @@ func readKnownDir(path, kind string) (known []Known, err error) {
 	if m := d.Meta(); m.Kind != kind {
 		return nil, &Problem{File: path, Text: fmt.Sprintf("is a campaign of kind %s: expected one of kind %s", m.Kind, kind)}
 	}
+	test := ""
+	if kind == "go" { // a campaign is one fuzz test's
+		test = d.Meta().Name
+	}
 	for _, f := range d.Summary().Findings {
-		known = append(known, Known{ID: f.ID(), Rule: f.Rule, Severity: f.Severity, Subject: f.Subject, Message: f.Message})
+		known = append(known, Known{Test: test, ID: f.ID(), Rule: f.Rule, Severity: f.Severity, Subject: f.Subject, Message: f.Message})
 	}
 	files, err := filepath.Glob(filepath.Join(path, Unconfirmed, "*.json"))
 	if err != nil {
@@ -93,7 +98,7 @@ func readKnownDir(path, kind string) (known []Known, err error) {
 			return nil, err
 		}
 		if fd := &f.Finding; fd.Tries == 0 {
-			known = append(known, Known{fd.ID(), fd.Rule, fd.Severity, fd.Subject, fd.Message, true})
+			known = append(known, Known{fd.ID(), fd.Rule, fd.Severity, fd.Subject, fd.Message, test, true})
 		}
 	}
 	return known, nil
@@ -149,6 +154,7 @@ func (r *reader) reported(known *[]Known, pending bool) bool {
 		Subject  string          `json:"subject"`
 		Message  string          `json:"message"`
 		Reason   string          `json:"reason"`
+		Test     string          `json:"test"`
 	}
 	at, before := r.at(), len(r.problems)
 	ok := r.value(&f, `a finding: {"id","rule","severity","subject","message",...}`)
@@ -157,7 +163,7 @@ func (r *reader) reported(known *[]Known, pending bool) bool {
 	case !ValidID(f.ID):
 		r.problem(at, `"id": %.40q: expected the id of a finding, 16 hexadecimal digits`, f.ID)
 	case f.Reason == "":
-		*known = append(*known, Known{f.ID, f.Rule, f.Severity, f.Subject, f.Message, pending})
+		*known = append(*known, Known{f.ID, f.Rule, f.Severity, f.Subject, f.Message, f.Test, pending})
 	}
 	return ok
 }

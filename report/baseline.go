@@ -98,6 +98,9 @@ func (r *Run) gone() (gs []gone) {
 		if seen[k.ID] || k.Pending { // nobody knows whether that one was there at all
 			return
 		}
+		if k.Test != "" && !slices.Contains(r.Subjects, k.Test) { // which this run has not run
+			return
+		}
 		seen[k.ID] = true
 		g := gone{Known: k}
 		if a != nil {

@@ -39,6 +39,7 @@ type jsonFinding struct {
 	Stable      bool   `json:"stable"`
 	Reproducer  string `json:"reproducer"`
 	Tries       int    `json:"tries,omitempty"` // of one that is unconfirmed, all in vain
+	Test        string `json:"test,omitempty"`  // that it is of
 }
 
 // jsonKnown is a finding that is no news.
@@ -86,7 +87,7 @@ func JSON(w io.Writer, r *Run) error {
 
 func (r *Run) jsonFinding(f *teasel.Finding, file string) jsonFinding {
 	return jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
-		Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: file}
+		Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: file, Test: r.test(f)}
 }
 
 func (r *Run) jsonKnown() ([]jsonKnown, []jsonGone) {

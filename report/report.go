@@ -38,6 +38,11 @@ type Run struct {
 
 	// File returns the path of a finding's file, "" if it has none; nil: it is in the campaign's directory.
 	File func(teasel.Finding) string
+	// Test returns the test that a finding is of, for example "example.com/m FuzzParse", "" if it is of none; nil: there are none. It
+	// is one of Subjects.
+	Test func(teasel.Finding) string
+	// Line returns the line of source where a finding shows, 0 if it is not known; nil: that is not known of any. SARIF points there.
+	Line func(teasel.Finding) (file string, line int)
 	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
 	Repro func(teasel.Finding) string
 	// ByHand returns the command that shows a finding without teasel, "" if there is none; nil: there is none.
@@ -107,6 +112,14 @@ func (r *Run) rules() []teasel.Rule {
 		rules[i].Help = cmp.Or(strings.TrimSpace(rules[i].Help), rules[i].Title)
 	}
 	return rules
+}
+
+// test returns the test that a finding is of; "": there is none.
+func (r *Run) test(f *teasel.Finding) string {
+	if r.Test == nil {
+		return ""
+	}
+	return r.Test(*f)
 }
 
 // unconfirmed returns the file of a finding that is pending.

@@ -447,7 +447,7 @@ func TestSARIFLocation(t *testing.T) {
 		{"a file to point at", Run{Dir: "out", Root: root, Source: "conf/teasel.toml"}, "conf/teasel.toml"},
 		{"a colon", Run{Dir: "c:x"}, "c:x/findings/" + file},
 	} {
-		if got := c.run.location(&f); got != c.want {
+		if got, line := c.run.location(&f); got != c.want || line != 1 {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -455,8 +455,36 @@ func TestSARIFLocation(t *testing.T) {
 	if err := os.Symlink(root, link); err != nil {
 		t.Fatal(err)
 	}
-	if got := (&Run{Dir: filepath.Join(link, "out"), Root: root}).location(&f); got != "out/findings/"+file {
+	if got, _ := (&Run{Dir: filepath.Join(link, "out"), Root: root}).location(&f); got != "out/findings/"+file {
 		t.Errorf("through a link: %s", got)
+	}
+	lined := &Run{Dir: "out", Root: root, Line: func(teasel.Finding) (string, int) { return filepath.Join(root, "p", "p.go"), 12 }}
+	if got, line := lined.location(&f); got != "p/p.go" || line != 12 {
+		t.Errorf("a line of source: %s:%d", got, line)
+	}
+	lined.Root = t.TempDir()
+	if got, line := lined.location(&f); line != 1 {
+		t.Errorf("a line of source outside of the repository: %s:%d", got, line)
+	}
+}
+
+// A report names the test that a finding is of, and what a test that did not run has found before is not gone.
+func TestTests(t *testing.T) {
+	r := &Run{Kind: "go", Subjects: []string{"m FuzzA"}, Test: func(teasel.Finding) string { return "m FuzzA" },
+		Baseline: &Baseline{Findings: []corpus.Known{{ID: "0000000000000001", Rule: "go/exit", Test: "m FuzzA"}, {ID: "0000000000000002", Rule: "go/exit", Test: "m FuzzB"}}},
+		Summary: teasel.Summary{Findings: []teasel.Finding{{Rule: "go/exit", Severity: teasel.Medium, Subject: "test", Message: "it ended", Stable: 3, Tries: 3}},
+			Unconfirmed: []teasel.Finding{{Rule: "go/hang", Severity: teasel.Medium, Subject: "test", Message: "it hangs", Input: []byte("a")}}}}
+	if gs := r.gone(); len(gs) != 1 || gs[0].ID != "0000000000000001" {
+		t.Errorf("%v are gone, want what FuzzA had found", gs)
+	}
+	for format, want := range map[string]string{"text": "it ended (m FuzzA)\n", "json": `"test":"m FuzzA"`, "sarif": `"fullyQualifiedName": "m FuzzA"`} {
+		var b bytes.Buffer
+		if err := Write(&b, format, r); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s has no %q: %v\n%s", format, want, err, &b)
+		}
+	}
+	if got := r.count(nil); got != "Nothing new confirmed; 1 unconfirmed; 1 gone" {
+		t.Errorf("%q", got)
 	}
 }
 

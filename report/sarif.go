@@ -158,7 +158,7 @@ func shorten(s string) string {
 }
 
 func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
-	message := Line(f.Subject + ": " + f.Message)
+	message := Line(f.Subject+": "+f.Message) + r.inTest(f)
 	if c := r.repro(f); c != "" {
 		message += "\nTo see it again: " + Line(c)
 	}
@@ -167,11 +167,18 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 	if p := r.reproducer(f); p != "" {
 		props.Add("reproducer", p)
 	}
-	where := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewArtifactLocation().WithURI(r.location(f))).
-		WithRegion(sarif.NewRegion().WithStartLine(1).WithStartColumn(1).WithEndLine(1).WithEndColumn(2))
+	file, line := r.location(f)
+	where := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewArtifactLocation().WithURI(file)).
+		WithRegion(sarif.NewRegion().WithStartLine(line).WithStartColumn(1).WithEndLine(line).WithEndColumn(2))
 	place := sarif.NewLocation().WithPhysicalLocation(where)
-	if s := Line(f.Subject); s != "" {
-		place.WithLogicalLocations([]*sarif.LogicalLocation{sarif.NewLogicalLocation().WithFullyQualifiedName(s).WithKind("function")})
+	var functions []*sarif.LogicalLocation
+	for _, name := range []string{Line(f.Subject), Line(r.test(f))} {
+		if name != "" {
+			functions = append(functions, sarif.NewLogicalLocation().WithFullyQualifiedName(name).WithKind("function"))
+		}
+	}
+	if functions != nil {
+		place.WithLogicalLocations(functions)
 	}
 	res := sarif.NewRuleResult(f.Rule).WithRuleIndex(rule).WithMessage(sarif.NewTextMessage(unlinked(message))).
 		WithLocations([]*sarif.Location{place}).WithProperties(props).
@@ -192,9 +199,21 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 	return res
 }
 
-// location returns the path, relative to the root of the repository, of the file that a finding is shown at. What is
+// location returns the path, relative to the root of the repository, of the file that a finding is shown at, and the line. What is
 // outside the repository is named as if it were in it: GitHub refuses the whole report otherwise.
-func (r *Run) location(f *teasel.Finding) string {
+func (r *Run) location(f *teasel.Finding) (path string, line int) {
+	if r.Line != nil {
+		file, line := r.Line(*f)
+		root, err := filepath.Abs(r.Root)
+		if rel, e := filepath.Rel(resolve(root), resolve(file)); err == nil && e == nil && line > 0 && filepath.IsLocal(rel) {
+			return uri(rel), line
+		}
+	}
+	return r.fileOf(f), 1
+}
+
+// fileOf is the location of a finding whose line is not known.
+func (r *Run) fileOf(f *teasel.Finding) string {
 	file := filepath.FromSlash(r.Source)
 	if file == "" {
 		if file = filepath.FromSlash(r.reproducer(f)); file == "" {

@@ -73,7 +73,7 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 			if (f.Tries > 0) != tried {
 				continue
 			}
-			fmt.Fprintf(b, "%s  %v %s  %s: %s\n", header, f.Severity, f.Rule, Line(f.Subject), Line(f.Message))
+			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, f.Rule, Line(f.Subject), Line(f.Message), r.inTest(&f))
 			if path := r.unconfirmed(&f); path != "" {
 				fmt.Fprintf(b, "    teasel repro %s\n", Quote(path))
 			}
@@ -91,7 +91,7 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 	}
 	for i := range ks {
 		k := &ks[i]
-		fmt.Fprintf(b, "  %v %s  %s: %s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), k.why())
+		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), r.inTest(&k.Finding), k.why())
 		if k.file != "" {
 			fmt.Fprintf(b, "    teasel repro %s\n", Quote(k.file))
 		}
@@ -111,7 +111,7 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 
 func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	fmt.Fprintf(b, "  %s  %s\n", Line(f.Rule), Line(f.Subject))
-	fmt.Fprintf(b, "    %s\n", Line(f.Message))
+	fmt.Fprintf(b, "    %s%s\n", Line(f.Message), r.inTest(f))
 	if detail := strings.TrimRight(Plain(f.Detail), "\n\t "); detail != "" && Line(detail) != Line(f.Message) {
 		lines := strings.Split(detail, "\n")
 		for i, l := range lines {
@@ -143,12 +143,36 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	b.WriteByte('\n')
 }
 
-// count says how many findings there are of each severity, and how many known ones.
-func (r *Run) count(fs []teasel.Finding) string {
-	if r.Baseline == nil {
-		return count(fs, "finding", "Nothing found")
+// inTest says which test a finding is of; "": that is not known.
+func (r *Run) inTest(f *teasel.Finding) string {
+	if t := r.test(f); t != "" {
+		return " (" + Line(t) + ")"
 	}
-	s := count(fs, "new finding", "Nothing new found")
+	return ""
+}
+
+// count says how many findings there are of each severity, how many unconfirmed, and how many known ones.
+func (r *Run) count(fs []teasel.Finding) string {
+	what, none := "finding", "Nothing found"
+	if r.Baseline != nil {
+		what, none = "new finding", "Nothing new found"
+	}
+	pending := 0
+	for _, f := range r.Pending() {
+		if f.Tries == 0 { // which may fail the run
+			pending++
+		}
+	}
+	if pending > 0 {
+		none = strings.Replace(none, "found", "confirmed", 1)
+	}
+	s := count(fs, what, none)
+	if pending > 0 {
+		s += fmt.Sprintf("; %d unconfirmed", pending)
+	}
+	if r.Baseline == nil {
+		return s
+	}
 	if n := len(r.known()); n > 0 {
 		s += fmt.Sprintf("; %d known", n)
 	}

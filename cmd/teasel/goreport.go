@@ -7,7 +7,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +26,12 @@ type foundGo struct {
 	findings map[string]teasel.Finding
 	files    map[string]string // that have the input
 	repro    map[string]string // commands that show them again
+	tests    map[string]*goTest
 	hand     map[string]string // commands that do so without teasel; "": there is none
+}
+
+func newFoundGo() foundGo {
+	return foundGo{map[string]teasel.Finding{}, map[string]string{}, map[string]string{}, map[string]*goTest{}, map[string]string{}}
 }
 
 // collect adds the findings of a campaign. Fuzz tests that call the same function may have the same finding: that one is kept
@@ -39,7 +46,7 @@ func (s *goSession) collect(t *goTest, found foundGo) {
 			continue
 		}
 		f.Occurrences += before.Occurrences
-		found.findings[id] = f
+		found.findings[id], found.tests[id] = f, t
 		saved := t.saver.File(id)
 		if t.saver.Failed(id) != nil {
 			saved = "" // an earlier, longer input may be there, which is not the reproducer
@@ -76,7 +83,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
 	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known, Unreproduced: true}
 	var stats []teasel.Stats
-	found := foundGo{map[string]teasel.Finding{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	found := newFoundGo()
 	var failed error
 	for _, t := range s.tests {
 		stats = append(stats, t.summary.Stats)
@@ -93,8 +100,10 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	}
 	r.Summary.Stats.Findings = len(found.findings)
 	r.Summary.Stopped = s.stopped
-	failed = errors.Join(failed, s.addUnconfirmed(r, found.files))
+	failed = errors.Join(failed, s.addUnconfirmed(r, found))
 	r.File = func(f teasel.Finding) string { return found.files[f.ID()] }
+	r.Test = func(f teasel.Finding) string { return found.tests[f.ID()].String() }
+	r.Line = func(f teasel.Finding) (string, int) { return sourceLine(found.tests[f.ID()].pkg.Dir, &f) }
 	r.Repro = func(f teasel.Finding) string { return found.repro[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return found.hand[f.ID()] }
 	if failed != nil && r.Summary.Executions == 0 {
@@ -130,11 +139,11 @@ func (s *goSession) incomplete() error {
 
 // addUnconfirmed adds the findings that were seen, and that no campaign has confirmed. What was tried in vain gets a file here: a
 // campaign writes those of which there was no time to try.
-func (s *goSession) addUnconfirmed(r *report.Run, files map[string]string) (err error) {
+func (s *goSession) addUnconfirmed(r *report.Run, found foundGo) (err error) {
 	for _, t := range s.tests {
 		for _, f := range t.summary.Unconfirmed {
 			id := f.ID()
-			if _, known := files[id]; known {
+			if _, known := found.files[id]; known {
 				continue
 			}
 			path := t.dir.UnconfirmedPath(id)
@@ -146,7 +155,8 @@ func (s *goSession) addUnconfirmed(r *report.Run, files map[string]string) (err 
 					err = errors.Join(err, corpus.WriteFinding(path, &corpus.FindingFile{Kind: m.Kind, Target: m.Target, Seed: m.Seed, Finding: f}))
 				}
 			}
-			files[id] = filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))
+			found.tests[id] = t
+			found.files[id] = filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))
 			r.Summary.Unconfirmed = append(r.Summary.Unconfirmed, f)
 		}
 	}
@@ -159,4 +169,28 @@ func (s *goSession) relative(path string) string {
 		return rel
 	}
 	return path
+}
+
+var (
+	atLine    = regexp.MustCompile(`, at (\S+\.go):(\d+)$`)
+	innerCall = regexp.MustCompile(`(?m)^\t(/.*\.go):(\d+)$`)
+	testLine  = regexp.MustCompile(`^(\S+\.go):(\d+)$`)
+)
+
+// sourceLine returns the line of source that a finding's message names, or that of the test that called t.Error; 0: it is not known.
+func sourceLine(dir string, f *teasel.Finding) (file string, line int) {
+	if m := atLine.FindStringSubmatch(f.Message); m != nil {
+		for _, call := range innerCall.FindAllStringSubmatch(f.Detail, -1) { // which have the whole path
+			if filepath.Base(call[1]) == m[1] && call[2] == m[2] {
+				line, _ = strconv.Atoi(m[2])
+				return call[1], line
+			}
+		}
+		return "", 0
+	}
+	if m := testLine.FindStringSubmatch(f.Subject); m != nil {
+		line, _ = strconv.Atoi(m[2])
+		return filepath.Join(dir, m[1]), line
+	}
+	return "", 0
 }
