@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,6 +60,9 @@ it from then on. What is worth keeping otherwise is kept outside of the reposito
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			table := func(c *config) (any, []string) { return &c.Go, c.Go.Packages }
 			var c *config
+			if at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); at >= 0 {
+				return usage("flags of teasel go stand before --, and behind it there are packages only", "%q behind -- is a flag, expected a package", args[at])
+			}
 			if o.Packages, c, err = configure(cmd.Flags(), o.Config, args, table); err != nil {
 				return err
 			}
@@ -89,6 +94,11 @@ func runGo(cmd *cobra.Command, o *goOptions) error {
 	for _, dir := range o.Corpus {
 		if _, err := os.Stat(dir); err != nil {
 			return noCorpus(err)
+		}
+	}
+	for _, file := range o.Dict {
+		if _, err := os.Stat(file); err != nil {
+			return usage("--dict takes a file of tokens, as AFL++ and libFuzzer do", "reading a dictionary: %w", err)
 		}
 	}
 	if err := coverable(o.Cover); err != nil {
@@ -196,7 +206,7 @@ func planGo(ctx context.Context, o *goOptions, stderr io.Writer) (*goSession, er
 		return s, nil
 	}
 	if len(bad) > 0 {
-		return nil, &exit{status: exitTarget, err: errors.New("there is no package with a fuzz test that can be read")}
+		return nil, &exit{status: exitTarget, err: errors.New("none of these packages can be read"), hint: "what the go command said of each is above; are their names right? for all packages of the module: teasel go ./..."}
 	}
 	if o.Run != "" {
 		return nil, usage("'teasel go --dry-run ./...' lists all there are", "no fuzz test in these packages matches --run %s", o.Run)

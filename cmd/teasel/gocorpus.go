@@ -131,8 +131,54 @@ func showCorpusFile(w io.Writer, f *corpus.FindingFile, path string) error {
 	if err := described(f.Target, &g); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s of %s\n\n%s\n", g.Test, nearby(g.Dir), strings.TrimRight(report.Plain(string(f.Finding.Input)), "\n"))
-	fmt.Fprintf(w, "\nrun it: teasel repro %s\nwithout teasel: %s\n", report.Quote(path),
-		report.Plain(g.byHand(nearby(g.Dir), filepath.Base(path), nil)))
+	if err := fuzztest.CheckFile(f.Finding.Input); err != nil {
+		return usage("expected a file as go test -fuzz writes it", "%s is no input: %w", path, err)
+	}
+	fmt.Fprintf(w, "%s of %s\n\n%s\n\n", g.Test, nearby(g.Dir), strings.TrimRight(report.Plain(string(f.Finding.Input)), "\n"))
+	known := recorded(&g, f.Finding.Input)
+	if known == nil {
+		fmt.Fprintf(w, "how it fails is not known: teasel repro runs it\n\nrun it: teasel repro %s\nwithout teasel: %s\n", report.Quote(path),
+			report.Plain(g.byHand(nearby(g.Dir), filepath.Base(path), nil)))
+		return nil
+	}
+	x := &known.Finding
+	if err := described(known.Target, &g); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\n%s\n", heading(x), report.Line(x.Message))
+	if x.Detail != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
+	}
+	fmt.Fprintf(w, "\nshow it again: %s\n", strings.Join(append(append([]string{"teasel", "repro"}, g.needed(x.Rule)...), report.Quote(path)), " "))
+	if c := g.byHand(nearby(g.Dir), filepath.Base(path), x); c != "" {
+		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
+	}
+	return nil
+}
+
+// recorded returns what the last run has found with an input of a fuzz test, if it kept that below the user's cache directory;
+// nil: that is not known.
+func recorded(g *goTarget, input []byte) *corpus.FindingFile {
+	cache, err := goCache()
+	if err != nil {
+		return nil
+	}
+	dirs, err := campaigns(filepath.Join(cache, "corpus"))
+	if err != nil {
+		return nil
+	}
+	for _, dir := range dirs {
+		if filepath.Base(dir) != g.Test {
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, corpus.Findings, "*.json")) // the pattern is well formed
+		for _, name := range files {
+			f, err := corpus.ReadFinding(name)
+			var of goTarget
+			if err == nil && described(f.Target, &of) == nil && of.Dir == g.Dir && bytes.Equal(f.Finding.Input, input) {
+				return &f
+			}
+		}
+	}
 	return nil
 }

@@ -195,6 +195,11 @@ func (t *goTest) gather(ctx context.Context, own [][]byte, cache string, dirs []
 			warn(w, problems)
 		}
 	}
+	for i, in := range unconfirmedInputs(t.out) { // it may be seen again, and confirmed
+		if in, err := codec.Decode(in); err == nil {
+			take(fmt.Sprintf("unconfirmed%d", i), in)
+		}
+	}
 	if t.typed != nil { // the simplest value is a seed
 		return nil
 	}
@@ -214,6 +219,17 @@ func (t *goTest) misfits(ctx context.Context, files []corpus.Seed) ([]error, err
 		inputs[i] = files[i].Data
 	}
 	return t.typed.Check(ctx, inputs...)
+}
+
+// unconfirmedInputs returns the inputs of the findings in a campaign's directory that there was no time to reproduce.
+func unconfirmedInputs(dir string) (inputs [][]byte) {
+	files, _ := filepath.Glob(filepath.Join(dir, corpus.Unconfirmed, "*.json")) // the pattern is well formed
+	for _, name := range files {
+		if f, err := corpus.ReadFinding(name); err == nil {
+			inputs = append(inputs, f.Finding.Input)
+		}
+	}
+	return inputs
 }
 
 // open makes the campaign's directory.

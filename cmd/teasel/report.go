@@ -17,6 +17,9 @@ func newReport() *cobra.Command {
 		Example: "  teasel report --format sarif -o teasel.sarif teasel-out",
 		Args:    oneArg("a campaign's directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneCampaign(args[0]); err != nil {
+				return err
+			}
 			dir, err := openCampaign(args[0])
 			if err != nil {
 				return err

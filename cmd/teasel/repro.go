@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -95,13 +96,32 @@ func writeScript(w io.Writer, f *corpus.FindingFile) error {
 
 func readFinding(path string) (*corpus.FindingFile, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if _, _, ok := testOf(strings.TrimSuffix(path, "/")); ok {
+			return nil, usage("name a file in it", "%s is a directory, expected a finding's file", path)
+		}
 		return nil, usage("the findings of a campaign are in its directory under findings/; 'teasel show "+path+"' lists them", "%s is a directory, expected a finding's file", path)
 	}
 	f, err := corpus.ReadFinding(path)
+	if before := asideFinding(path); err != nil && before != "" {
+		f, err = corpus.ReadFinding(before)
+	}
 	if err != nil {
 		return nil, usage("a finding's file is written by a campaign, under findings/ in its directory", "%w", err)
 	}
 	return &f, nil
+}
+
+// asideFinding returns where a finding's file of a campaign of teasel go is after the next run; "": it is not there.
+func asideFinding(path string) string {
+	folder := filepath.Dir(path)
+	moved := filepath.Join(filepath.Dir(folder)+movedAside, filepath.Base(folder), filepath.Base(path))
+	if _, err := os.Stat(path); err == nil {
+		return ""
+	}
+	if _, err := os.Stat(moved); err != nil {
+		return ""
+	}
+	return moved
 }
 
 // replayer is a bench with its type of input gone.

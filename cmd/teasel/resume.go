@@ -27,6 +27,9 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 			if err := fresh.check(); err != nil {
 				return err
 			}
+			if err := oneCampaign(args[0]); err != nil {
+				return err
+			}
 			dir, err := corpus.Open(args[0])
 			if err != nil {
 				return notOpened(err)

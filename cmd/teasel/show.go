@@ -106,6 +106,20 @@ func campaigns(path string) (dirs []string, err error) {
 	return dirs, nil
 }
 
+// oneCampaign refuses a directory that has campaigns below it and is none itself, for the verbs that take a single one.
+func oneCampaign(path string) error {
+	dirs, err := campaigns(path)
+	if err != nil || len(dirs) == 1 && dirs[0] == path {
+		return nil // opening it says what is wrong
+	}
+	const most = 5
+	list := strings.Join(dirs[:min(len(dirs), most)], "\n  ")
+	if len(dirs) > most {
+		list += fmt.Sprintf("\n  and %d more", len(dirs)-most)
+	}
+	return usage("name one of them:\n  "+list, "%s has the campaigns of %s of teasel go below it, and is none itself", path, plural(len(dirs), "fuzz test", "fuzz tests"))
+}
+
 // deepest is how far below a directory campaigns are looked for: the path of a package may have some elements.
 const deepest = 12
 
@@ -133,7 +147,12 @@ func notOpened(err error) error {
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	x := &f.Finding
 	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, report.Line(x.Rule), report.Line(x.Subject), report.Line(x.Message))
-	fmt.Fprintf(w, "reproduced %d of %d times, seen %d times, first at execution %d of worker %d with seed %d\n", x.Stable, x.Tries, x.Occurrences, x.Execution, x.Worker, f.Seed)
+	if x.Tries == 0 {
+		fmt.Fprint(w, "seen, and there was no time to reproduce it")
+	} else {
+		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, plural(int(x.Occurrences), "time", "times"))
+	}
+	fmt.Fprintf(w, ", first at execution %d of worker %d with seed %d\n", x.Execution, x.Worker, f.Seed)
 	if x.Detail != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
 	}

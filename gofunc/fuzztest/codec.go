@@ -65,6 +65,30 @@ func (c Codec) Decode(data []byte) ([]byte, error) {
 	return pack(nil, c.Kinds, parts), nil
 }
 
+// CheckFile reports what is wrong with a corpus file, whatever types its arguments have. An error names the line.
+func CheckFile(data []byte) error {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if line = bytes.TrimSpace(line); n == 1 && string(line) != Header {
+			return fmt.Errorf("line 1: expected %q", Header)
+		} else if n == 1 || len(line) == 0 {
+			continue
+		}
+		expr, err := parser.ParseExpr(string(line))
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if call, ok := expr.(*ast.CallExpr); !ok || len(call.Args) != 1 {
+			return fmt.Errorf("line %d: %q: expected a value such as []byte(\"abc\") or int(5)", n, line)
+		}
+	}
+	if n < 2 {
+		return fmt.Errorf("line %d: expected a value such as []byte(\"abc\") or int(5) behind it", n)
+	}
+	return nil
+}
+
 // pack appends the packed form of arguments to dst. It is the reverse of agent.Split.
 func pack(dst []byte, kinds []agent.Kind, parts [][]byte) []byte {
 	_, variable := agent.Head(kinds)
