@@ -46,6 +46,9 @@ func (s *goSession) collect(t *goTest, found foundGo) {
 			continue
 		}
 		f.Occurrences += before.Occurrences
+		if n := t.saver.Seed(f.Original); n >= 0 {
+			f.Message += fmt.Sprintf("; a seed of f.Add fails, seed#%d", n)
+		}
 		found.findings[id], found.tests[id] = f, t
 		saved := t.saver.File(id)
 		if t.saver.Failed(id) != nil {
@@ -54,6 +57,9 @@ func (s *goSession) collect(t *goTest, found foundGo) {
 		g, file := s.target(t), s.relative(saved)
 		own := g.needed(f.Rule)
 		found.repro[id], found.hand[id] = strings.Join(append(append([]string{"teasel", "repro"}, own...), report.Quote(file)), " "), ""
+		if n := t.saver.Seed(f.Input); n >= 0 {
+			found.hand[id] = g.byHand(s.relative(t.pkg.Dir), fmt.Sprintf("seed#%d", n), &f)
+		}
 		if file == "" {
 			found.repro[id] = "teasel repro " + report.Quote(s.relative(t.dir.FindingPath(id)))
 		} else {
@@ -172,7 +178,7 @@ func (s *goSession) relative(path string) string {
 }
 
 var (
-	atLine    = regexp.MustCompile(`, at (\S+\.go):(\d+)$`)
+	atLine    = regexp.MustCompile(`, at (\S+\.go):(\d+)(?:;|$)`)
 	innerCall = regexp.MustCompile(`(?m)^\t(/.*\.go):(\d+)$`)
 	testLine  = regexp.MustCompile(`^(\S+\.go):(\d+)$`)
 )

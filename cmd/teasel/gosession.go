@@ -85,6 +85,9 @@ func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
 	if s.options.Out == "" {
 		s.options.Out = filepath.Join(cache, "corpus")
 	}
+	if err := corpus.Writable(s.options.Out); err != nil {
+		return usage("choose another directory with --out", "%w", err)
+	}
 	for i := range s.packages {
 		p := &s.packages[i]
 		fmt.Fprintf(w, "teasel: building %s\n", p.Path)
@@ -146,6 +149,13 @@ func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, n
 	t.campaign = fuzztest.Campaign(t.target, dictionary)
 	t.out = filepath.Join(o.Out, filepath.FromSlash(p.Path), name)
 	t.saver = &session.Saver{Dir: p.Dir, Test: name}
+	for _, in := range own {
+		data, err := t.campaign.Codec.Encode(in)
+		if err != nil {
+			return failure(fmt.Errorf("encoding a seed of %s: %w", t, err))
+		}
+		t.saver.Seeds = append(t.saver.Seeds, data)
+	}
 	if err := t.gather(ctx, own, s.builder.Toolchain.Cache, o.Corpus, w); err != nil {
 		return cutShort(ctx, err)
 	}
@@ -267,7 +277,11 @@ const movedAside = ".previous"
 // replaceCampaign moves the campaign of an earlier run, whose inputs are seeds of this one, to where the one before it was.
 func replaceCampaign(out string) error {
 	if err := corpus.Room(out); err != nil {
-		return usage("choose another directory with --out, or wait for it to end", "%w", err)
+		hint := "choose another directory with --out"
+		if errors.Is(err, corpus.ErrLocked) {
+			hint += ", or wait for it to end"
+		}
+		return usage(hint, "%w", err)
 	}
 	if !corpus.IsCampaign(out) {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/teaselfuzz/teasel"
@@ -19,6 +20,8 @@ import (
 type Saver struct {
 	Dir  string // the package's directory
 	Test string // the fuzz test's name
+
+	Seeds [][]byte // of F.Add, encoded: plain go test runs them, and they are not saved
 
 	mu     sync.Mutex
 	saved  map[string]string // files by the finding's id
@@ -49,9 +52,13 @@ func (s *Saver) Report(e teasel.Event) error {
 
 // save saves the input of a finding and removes what was saved of it before.
 func (s *Saver) save(id string, input []byte) error {
-	file, isNew, err := s.write(input)
-	if err != nil {
-		return err
+	var file string
+	var isNew bool
+	if s.Seed(input) < 0 {
+		var err error
+		if file, isNew, err = s.write(input); err != nil {
+			return err
+		}
 	}
 	before := s.saved[id]
 	s.saved[id] = file
@@ -83,6 +90,11 @@ func (s *Saver) File(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.saved[id]
+}
+
+// Seed returns which seed of F.Add an encoded input is; -1: none.
+func (s *Saver) Seed(input []byte) int {
+	return slices.IndexFunc(s.Seeds, func(seed []byte) bool { return bytes.Equal(seed, input) })
 }
 
 // Failed returns why the simplest input of a finding could not be saved; nil: it was. What was saved of it before is still there.

@@ -150,6 +150,11 @@ func TestSaver(t *testing.T) {
 	if len(entries) != 1 || entries[0].Name() != "by-hand" {
 		t.Errorf("%v are left, want the user's file alone", entries)
 	}
+	s.Seeds = [][]byte{[]byte("seed")}
+	f := teasel.Finding{Rule: "go/panic", Subject: "m.G", Input: []byte("seed")}
+	if err := s.Report(teasel.Event{Kind: teasel.EventFound, Finding: f}); err != nil || s.File(f.ID()) != "" || s.Failed(f.ID()) != nil {
+		t.Errorf("a seed of F.Add was saved as %q: %v, %v", s.File(f.ID()), err, s.Failed(f.ID()))
+	}
 	found("another again")
 	if _, err := os.Stat(mine); err != nil {
 		t.Error("the user's file was removed")
