@@ -26,7 +26,7 @@ func goBuilds(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &g) != nil { // goBench says so
 		return "building"
 	}
-	return "building " + cmp.Or(g.Package, nearby(g.Dir))
+	return "building " + cmp.Or(g.Package, "the package in "+nearby(g.Dir)) // Go's corpus files do not say its import path
 }
 
 // goBench builds the package of a finding and makes ready what it takes to run single inputs of its fuzz test.
@@ -108,13 +108,12 @@ func (r *goReplayer) minimize(ctx context.Context, w io.Writer, f *corpus.Findin
 	if err := r.fits(ctx, f); err != nil {
 		return false, err
 	}
+	progress := &minProgress{w: w, runs: runs}
 	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
-		fmt.Fprintf(w, "\rteasel: %d of %d executions, complexity %.0f ", made, runs, complexity)
+		progress.show(made, complexity)
 		changed = true
 	})
-	if changed {
-		fmt.Fprintln(w)
-	}
+	progress.end()
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return false, targetFailure(err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -123,6 +124,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	id, left := f.Finding.ID(), runs
+	progress := &minProgress{w: w, runs: runs}
 	show := func(ctx context.Context, c T) (T, bool, error) {
 		if left--; left < 0 {
 			return c, false, nil
@@ -133,7 +135,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 		}
 		for i := range fs {
 			if fs[i].ID() == id {
-				fmt.Fprintf(w, "\rteasel: %d of %d executions, complexity %.0f ", runs-left, runs, b.mutator.Complexity(c))
+				progress.show(runs-left, b.mutator.Complexity(c))
 				return c, true, nil
 			}
 		}
@@ -146,7 +148,7 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 		return false, notShown()
 	}
 	simple, err := teasel.Minimize(ctx, b.mutator, in, show)
-	fmt.Fprintln(w)
+	progress.end()
 	if err != nil && ctx.Err() == nil {
 		return false, targetFailure(err)
 	}
@@ -155,4 +157,24 @@ func (b *bench[T]) minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	}
 	f.Finding.Input, err = b.codec.Encode(simple)
 	return err == nil, failure(err)
+}
+
+// minProgress shows how far min has come, in one line of a terminal; elsewhere in none.
+type minProgress struct {
+	w     io.Writer
+	runs  int
+	begun bool
+}
+
+func (p *minProgress) show(made int, complexity float64) {
+	if f, ok := p.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.begun = true
+		fmt.Fprintf(p.w, "\rteasel: %d of %d executions, complexity %.0f ", made, p.runs, complexity)
+	}
+}
+
+func (p *minProgress) end() {
+	if p.begun {
+		fmt.Fprintln(p.w)
+	}
 }
