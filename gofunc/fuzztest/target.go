@@ -91,17 +91,11 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 	}
 	defer r.Close()
 	p, err := proc.Start(proc.Command{Args: append([]string{t.Binary}, t.arguments(false)...),
-		Env: append([]string{agent.Environment + "=3"}, t.Env...), Dir: t.Dir, Files: []*os.File{w}})
+		Env: append([]string{agent.Environment + "=3"}, t.Env...), Dir: t.Dir, Files: []*os.File{w}, Merge: true})
 	w.Close()
 	if err != nil {
 		return nil, err
 	}
-	output := make(chan []byte, 1)
-	go func() {
-		text, _ := io.ReadAll(io.LimitReader(p.Stdout, 64<<10))
-		output <- text
-		io.Copy(io.Discard, p.Stdout)
-	}()
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Unix(1, 0)) })
@@ -113,12 +107,11 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 		case <-ctx.Done():
 		}
 	}
-	err = p.Close()
-	stdout, stderr := <-output, func() []byte { b, _ := p.Stderr(0); return b }()
-	if err != nil {
+	if err := p.Close(); err != nil {
 		return nil, err
 	}
-	said := string(bytes.TrimSpace(append(append(stdout, '\n'), stderr...)))
+	output, _ := p.Stderr(0)
+	said := string(bytes.TrimSpace(output))
 	if ctx.Err() == context.DeadlineExceeded {
 		return nil, &StartError{Test: t.Name, Reason: "it did not come to F.Fuzz within " + startTime.String(), Output: said}
 	}
