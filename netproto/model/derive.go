@@ -163,10 +163,13 @@ func (t *Tree) deriveLength(i int) (changed bool) {
 			return t.SetNumber(i, v) || changed
 		}
 	case Same:
-		if at, ok := d.Targets[0].ref.find(t.scopeOf(i)); ok {
+		if at, ok := d.Targets[0].ref.find(t.scopeOf(i)); ok && (i < at || i >= t.After(at)) { // a part cannot hold the whole
 			v := t.value(at)
 			for j := range d.Transforms {
 				v = d.Transforms[j].apply(v)
+			}
+			if len(t.Data)+len(v.bytes) > maxData {
+				return changed
 			}
 			return t.assign(i, v) || changed
 		}

@@ -46,6 +46,7 @@ func (l *loader) deriveFrom(e *entries, n *yaml.Node, d *Derive, path string) {
 	switch d.Kind {
 	case Length, Count, Offset, Same:
 		d.Targets = l.targets(n, path)
+		l.suitable(n, d, path)
 	case Check:
 		d.Checksum = l.checksum(n, e.get("key"), path)
 		d.Targets = l.targets(e.get("over"), path+".over")
@@ -106,11 +107,33 @@ func (l *loader) deriveOptions(e *entries, d *Derive, path string) {
 	}
 }
 
+// suitable makes sure that a rule can look at its targets.
+func (l *loader) suitable(n *yaml.Node, d *Derive, path string) {
+	if len(d.Targets) == 0 {
+		l.fail(n, path, "", "it names no field")
+	}
+	if len(d.Targets) > 1 && d.Kind != Length && d.Kind != Count {
+		l.fail(n, path, "", "it names %d fields, expected is one", len(d.Targets))
+	}
+	for _, g := range d.Targets {
+		switch {
+		case g.bytes != nil:
+			l.fail(n, path, "add: 2 adds the size of two bytes to a length", "only a checksum takes {hex: DIGITS}: expected is the name of a field")
+		case g.ref != nil && d.Kind == Same && len(g.ref.path) == 0:
+			l.fail(n, path, "", "a cycle: the field cannot hold a copy of what it is a part of")
+		case g.after && (d.Kind == Same || d.Kind == Count):
+			l.fail(n, path, "", "_after is no field: expected is the name of one")
+		}
+	}
+}
+
 // targets reads names of fields, _root, _after, and bytes.
 func (l *loader) targets(n *yaml.Node, path string) (all []Target) {
 	for _, c := range list(n) {
 		if c.Kind == yaml.MappingNode {
-			if m, ok := l.mapping(c, path, "hex"); ok && m.get("hex") != nil {
+			if m, ok := l.mapping(c, path, "hex"); ok && m.get("hex") == nil {
+				l.fail(c, path, "", "expected is {hex: DIGITS}, here stands an empty mapping")
+			} else if ok {
 				b, err := hex.DecodeString(strings.Join(strings.Fields(m.get("hex").Value), ""))
 				if err != nil {
 					l.fail(c, path, "", "%q are no hexadecimal digits", m.get("hex").Value)

@@ -8,6 +8,7 @@ import (
 const (
 	maxDepth = 64      // structures in one another
 	maxNodes = 1 << 16 // fields of one message
+	maxData  = 1 << 24 // bytes of a message that is made of default values or of copies
 )
 
 // restField is what a structure of a given size leaves over.
@@ -245,7 +246,7 @@ func (p *decoder) array(f *Field, at int) bool {
 				break
 			}
 		}
-		if p.pos == before && times < 0 {
+		if p.pos == before && (times < 0 || len(p.t.Nodes) == node) {
 			return p.fail("an item without bytes would be repeated for ever")
 		}
 	}
