@@ -74,10 +74,19 @@ type extent struct {
 	more bool // further bytes may follow there
 }
 
-func (p *decoder) run(m *Message, data []byte, whole bool) (int, bool) {
-	p.t.Data = append(p.t.Data[:0], data...)
+// run reads a message at the start of data. Of data only what belongs to the message is copied, since a stream may hold
+// any number of messages behind it.
+func (p *decoder) run(m *Message, data []byte, whole bool) (n int, ok bool) {
+	own := p.t.Data[:0]
+	p.t.Data = data
+	n, ok = p.message(m, whole)
+	p.t.Data = append(own, data[:n]...)
+	return n, ok
+}
+
+func (p *decoder) message(m *Message, whole bool) (int, bool) {
 	p.t.Nodes = p.t.Nodes[:0]
-	p.pos, p.end = 0, len(data)*8
+	p.pos, p.end = 0, len(p.t.Data)*8
 	p.field = &m.outer
 	p.t.Nodes = append(p.t.Nodes, Node{Field: &m.outer, Type: m.Type, Parent: -1})
 	if !p.fields(m.Type, 0) {
