@@ -41,7 +41,7 @@ func (m *Mutator) places(t *model.Tree, want func(i int) bool) []int {
 			i = t.After(i) - 1
 			continue
 		}
-		if (m.allowed == nil || m.allowed[f]) && want(i) {
+		if m.may(f) && want(i) {
 			m.nodes = append(m.nodes, i)
 		}
 	}

@@ -15,7 +15,7 @@ type Mode uint8
 const (
 	ModeInvalid Mode = iota
 	ByteLevel        // the bytes of messages only
-	Structure        // their fields only; a message that has none is changed as bytes
+	Structure        // their fields only; a message that has none, since it does not fit the model, is changed as bytes
 	Hybrid           // both
 )
 
@@ -37,7 +37,8 @@ type Mutator struct {
 	Bytes *mutate.Bytes
 	// Dictionary is where tokens come from. nil: none.
 	Dictionary *mutate.Dictionary
-	// Fields are the fields that may be changed, as paths such as publish.body.topic. nil: all that the model calls mutable.
+	// Fields are the fields that may be changed, as paths such as publish.body.topic, * standing for any message. What follows
+	// from them, such as a length, is computed anew; all else stays, in each mode. nil: all that the model calls mutable.
 	Fields []string
 	// MaxMessages is how many messages a dialogue has at most. 0: 64.
 	MaxMessages int
@@ -50,6 +51,7 @@ type Mutator struct {
 	samples []*Dialogue // one message each, by the order of the model
 	scratch model.Tree
 	nodes   []int
+	between []span
 	fields  []steppable
 	buf     []byte
 }
@@ -196,11 +198,14 @@ func (m *Mutator) force(r *teasel.Rand, d *Dialogue) {
 		return
 	}
 	msg := &d.Messages[r.IntN(len(d.Messages))]
-	if len(msg.Data) == 0 {
+	switch {
+	case m.fixed(msg):
+		msg.NoWait = !msg.NoWait
+	case len(msg.Data) == 0:
 		msg.SetRaw([]byte{byte(r.Uint32())})
-		return
+	default:
+		msg.Data[r.IntN(len(msg.Data))] ^= 1 << r.IntN(8) // fields stay where they are
 	}
-	msg.Data[r.IntN(len(msg.Data))] ^= 1 << r.IntN(8) // fields stay where they are
 }
 
 // change applies one operator.
@@ -220,6 +225,9 @@ func (m *Mutator) change(r *teasel.Rand, d *Dialogue) {
 			if m.field(r, m.chances[onField].draw(r), d, msg) {
 				return
 			}
+		}
+		if m.Mode == Structure {
+			return
 		}
 	}
 	m.bytes(r, m.chances[onBytes].draw(r), d, msg)
@@ -336,8 +344,7 @@ func (m *Mutator) Repair(dst, src *Dialogue, ops []teasel.Operand) (*Dialogue, b
 		out, ok := m.Bytes.Repair(m.buf[:0], dst.Messages[i].Data, ops)
 		m.buf = out
 		if ok {
-			m.setBytes(&dst.Messages[i], out)
-			repaired = true
+			repaired = m.setBytes(&dst.Messages[i], out) || repaired
 		}
 	}
 	return dst, repaired

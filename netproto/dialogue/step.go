@@ -80,17 +80,28 @@ func (m *Mutator) stepBytes(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 		if len(msg.Nodes) > 0 && m.Mode != ByteLevel {
 			continue
 		}
-		n := m.byteSteps(msg.Data)
-		if k < n {
-			dst.CopyFrom(src)
-			out, ok := m.Bytes.Step(k, m.buf[:0], msg.Data)
-			m.buf = out
-			if ok {
-				m.setBytes(&dst.Messages[i], out)
+		if !m.fixed(msg) {
+			n := m.byteSteps(msg.Data)
+			if k < n {
+				dst.CopyFrom(src)
+				out, ok := m.Bytes.Step(k, m.buf[:0], msg.Data)
+				m.buf = out
+				return dst, ok && m.setBytes(&dst.Messages[i], out)
 			}
-			return dst, ok
+			k -= n
+			continue
 		}
-		k -= n
+		for _, s := range m.spans(&msg.Tree) {
+			part := msg.Data[msg.Nodes[s.first].Start/8 : msg.Nodes[s.last].End/8]
+			n := m.byteSteps(part)
+			if k < n {
+				dst.CopyFrom(src)
+				out, ok := m.Bytes.Step(k, m.buf[:0], part)
+				m.buf = out
+				return dst, ok && m.putSpan(&dst.Messages[i], s, out)
+			}
+			k -= n
+		}
 	}
 	return dst, false
 }
@@ -138,7 +149,7 @@ const lies = 6
 // stepsOf is how many steps a field has: one for each value, and two that leave it out and write it twice.
 func (m *Mutator) stepsOf(t *model.Tree, i int) int {
 	n := m.valuesOf(t, i)
-	if t.Aligned(i) {
+	if t.Aligned(i) && m.movable(t, i) {
 		n += 2
 	}
 	return n
