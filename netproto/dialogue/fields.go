@@ -15,6 +15,7 @@ func (m *Mutator) allow() {
 	m.allowed = map[*model.Field]bool{}
 	for _, name := range m.Fields {
 		message, path, _ := strings.Cut(name, ".")
+		found := false
 		for _, kind := range m.Model.Messages {
 			if message != "*" && kind.Name != message {
 				continue
@@ -25,9 +26,12 @@ func (m *Mutator) allow() {
 			}
 			for i := range t.Nodes {
 				if p := t.Path(i); path == "" || p == path || strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[") {
-					m.allowed[t.Nodes[i].Field] = true
+					m.allowed[t.Nodes[i].Field], found = true, true
 				}
 			}
+		}
+		if !found {
+			m.missing = append(m.missing, name)
 		}
 	}
 }
@@ -74,6 +78,8 @@ func (m *Mutator) field(r *teasel.Rand, op Operator, d *Dialogue, msg *Message) 
 	t := &msg.Tree
 	ok := false
 	switch op {
+	case OpInvalid: // all are switched off
+		return false
 	case OpDuplicate, OpDrop, OpReorder, OpOptional:
 		ok = m.structural(r, op, d, t)
 	case OpLie:

@@ -150,3 +150,18 @@ func TestNamedFieldsOnly(t *testing.T) {
 		}
 	}
 }
+
+// Where the order of messages is not to be changed, ordered steps leave it too.
+func TestNoStepsOfTheOrder(t *testing.T) {
+	seed := Seeds(fixedHeader(t))[0]
+	mut := &Mutator{Model: fixedHeader(t), OrderShare: -1}
+	for k := uint64(0); ; k++ {
+		d, ok := mut.Step(k, nil, seed)
+		if !ok {
+			return
+		}
+		if len(d.Messages) != 1 || d.Messages[0].NoWait {
+			t.Fatalf("step %d has %d messages", k, len(d.Messages))
+		}
+	}
+}

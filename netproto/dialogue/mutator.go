@@ -35,6 +35,8 @@ type Mutator struct {
 	// Bytes changes the bytes of messages and fields. nil: the operators of mutate.Bytes with the weights of the families bit
 	// flip 20, byte flip 20, arithmetic 15, interesting values 20, havoc 15, and Dictionary.
 	Bytes *mutate.Bytes
+	// BitRatio is the share of bits that the inversion of bits inverts, where Bytes is nil. 0: 1 %.
+	BitRatio float64
 	// Dictionary is where tokens come from. nil: none.
 	Dictionary *mutate.Dictionary
 	// Fields are the fields that may be changed, as paths such as publish.body.topic, * standing for any message. What follows
@@ -48,6 +50,7 @@ type Mutator struct {
 	ready   bool
 	chances [onOrder + 1]chances
 	allowed map[*model.Field]bool
+	missing []string    // of Fields, those that name none
 	samples []*Dialogue // one message each, by the order of the model
 	scratch model.Tree
 	nodes   []int
@@ -68,7 +71,7 @@ var (
 // Clone returns a mutator of the same settings for another worker. They share the model and the dictionary.
 func (m *Mutator) Clone() *Mutator {
 	c := &Mutator{Model: m.Model, Mode: m.Mode, StructureShare: m.StructureShare, OrderShare: m.OrderShare, Weights: m.Weights,
-		Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
+		BitRatio: m.BitRatio, Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
 	if m.Bytes != nil {
 		c.Bytes = m.Bytes.Clone()
 	}
@@ -116,7 +119,7 @@ func (m *Mutator) prepare() {
 		c.ops, c.until = append(c.ops, op), append(c.until, sum)
 	}
 	if m.Bytes == nil {
-		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), Dictionary: m.Dictionary, Weights: byteWeights}
+		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), BitRatio: m.BitRatio, Dictionary: m.Dictionary, Weights: byteWeights}
 	}
 	if m.Model != nil {
 		for _, kind := range m.Model.Messages {
@@ -128,6 +131,12 @@ func (m *Mutator) prepare() {
 		}
 	}
 	m.allow()
+}
+
+// Missing returns those of Fields that no message of the model has, as far as its seeds or default values show.
+func (m *Mutator) Missing() []string {
+	m.prepare()
+	return m.missing
 }
 
 // byteWeights are the weights of the byte-level mutations: those of one family have its weight together.

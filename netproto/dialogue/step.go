@@ -8,13 +8,16 @@ import (
 // one before it having been answered, and followed by each kind of message that the model has. Then each field of each
 // message: its limits and the values that the model knows; every derived one broken in each way; no bytes, and each popular
 // size; left out, written twice. All fields have their first step before any has its second: a dialogue has more steps than
-// there is time for, where a server is slow. A step that would leave src as it is inverts a bit of the field.
+// there is time for, where a server is slow. With a negative OrderShare the order of messages has no steps. A step that would leave src as it is inverts a bit of the field.
 func (m *Mutator) Step(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 	m.prepare()
 	if dst == nil {
 		dst = &Dialogue{}
 	}
 	for i := range src.Messages {
+		if m.OrderShare < 0 {
+			break
+		}
 		n := uint64(3 + len(m.samples))
 		if k < n {
 			dst.CopyFrom(src)

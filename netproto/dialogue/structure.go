@@ -96,6 +96,9 @@ func (m *Mutator) addField(r *teasel.Rand, t *model.Tree) bool {
 
 // bytes changes the bytes of a message; of one with fixed fields, those between them.
 func (m *Mutator) bytes(r *teasel.Rand, op Operator, d *Dialogue, msg *Message) bool {
+	if op == OpInvalid { // all are switched off
+		return false
+	}
 	if op == OpSplice && len(d.Messages) > 1 {
 		from := &d.Messages[r.IntN(len(d.Messages))]
 		if from != msg {
