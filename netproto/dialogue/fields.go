@@ -188,17 +188,17 @@ func (m *Mutator) lie(r *teasel.Rand, t *model.Tree) bool {
 	case 2:
 		v = 0
 	case 3:
-		v = top
+		v = int64(top)
 	case 4:
-		v = top / 2 // the largest signed one
+		v = int64(top / 2) // the largest signed one
 	case 5:
-		v = top/2 + 1
+		v = int64(top/2 + 1)
 	case 6:
 		v += int64(1 + r.IntN(255))
 	case 7:
 		v *= 2
 	default:
-		v = int64(r.Uint64() & uint64(top))
+		v = int64(r.Uint64() & top)
 	}
 	return t.SetNumber(i, v)
 }

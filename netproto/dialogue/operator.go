@@ -53,8 +53,8 @@ const (
 	onOrder
 )
 
-// operators are the names and weights. On fields, nearly half of the changes write a limit or a value that the protocol knows,
-// since servers mostly check values against those; long texts have less, as they take longer to send; what changes which fields
+// operators are the names and weights. On fields, two of five changes move a number or a text to a limit, a value that the
+// protocol knows or a neighbour, since servers mostly check values against those; long texts have less, as they take longer to send; what changes which fields
 // there are has as much as a long text, and mend little, since each minimisation tries it. On the order of messages, a message
 // that belongs elsewhere has the most, since it may lead to a state that no dialogue has reached.
 var operators = [operatorCount]struct {

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -45,6 +47,11 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"too many digits", field(`{id: a, type: dec, pad: 100000000000}`), "a pad is a number of digits from 0 to 255"},
 		{"a case that is the message", "teasel-model: 1\ntypes:\n  t: {seq: []}\nmessages:\n  m:\n    seq:\n      - {id: a, type: u1}\n" +
 			"      - {id: b, size-eos: true, type: {switch-on: a, cases: {_root: t}}}\nseeds: {s: [{hex: \"00\"}]}\nstates:\n  a: [{send: n}]\n", "there is no message \"n\""},
+		{"more bits than there are", transform("not 65"), "not inverts 1 to 64 bits, here stands 65"},
+		{"no bits", transform("not 0"), "not inverts 1 to 64 bits, here stands 0"},
+		{"a shift by all bits", transform("shl 64"), "shl moves a number by 0 to 63 bits, here stands 64"},
+		{"a negative shift", transform("shr -1"), "shr moves a number by 0 to 63 bits, here stands -1"},
+		{"too many states", field(`{id: a, type: u1}`) + manyStates(256), "m.yaml:7:3: states: there are 256 states, a model has at most 255"},
 		{"an unknown checksum", field(`{id: a, type: u4, derive: {checksum: crc-33, over: [_root]}}`), `there is no checksum "crc-33"`},
 		{"a seed that is too short", seed(`{hex: "0003 61"}`), "m.yaml:9:13: seeds.s[0]: byte 2: the seed does not fit m, field text: the bytes end here"},
 		{"a seed that is too long", seed(`{hex: "0001 6162"}`), "byte 3: the seed does not fit m: 1 bytes are left over"},
@@ -66,6 +73,20 @@ func field(fields ...string) string {
 	src := "teasel-model: 1\nmessages:\n  m:\n    seq:\n"
 	for _, f := range fields {
 		src += "      - " + f + "\n"
+	}
+	return src
+}
+
+// transform is a model with one transform of a captured value.
+func transform(text string) string {
+	return field(`{id: a, type: u8, derive: {from: x, transform: [` + text + `]}}`)
+}
+
+// manyStates has so many states, each of which leads to the next one.
+func manyStates(n int) string {
+	src := "states:\n"
+	for i := range n {
+		src += fmt.Sprintf("  s%d: [{send: m, to: s%d}]\n", i, (i+1)%n)
 	}
 	return src
 }
@@ -202,4 +223,13 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// All bits of a number can be inverted.
+func TestNotOfAllBits(t *testing.T) {
+	for bits, want := range map[int64]int64{1: 4, 8: 250, 63: math.MaxInt64 - 5, 64: -6} {
+		if got := (&Transform{Name: "not", Number: bits}).arithmetic(5); got != want {
+			t.Errorf("not %d of 5 is %d, expected %d", bits, got, want)
+		}
+	}
 }

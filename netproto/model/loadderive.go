@@ -227,6 +227,7 @@ func (l *loader) transforms(n *yaml.Node, path string) (all []Transform) {
 			t.Text = []byte(rest)
 		case operand == numberOperand && len(words) == 2:
 			t.Number = l.operand(c, words[1], path)
+			l.bitsOf(c, &t, path)
 		case operand == rangeOperand && (len(words) == 2 || len(words) == 3):
 			t.From = int(l.operand(c, words[1], path))
 			if len(words) == 3 {
@@ -239,6 +240,16 @@ func (l *loader) transforms(n *yaml.Node, path string) (all []Transform) {
 		all = append(all, t)
 	}
 	return all
+}
+
+// bitsOf makes sure that a transform of bits stays within the 64 that a number has.
+func (l *loader) bitsOf(n *yaml.Node, t *Transform, path string) {
+	switch {
+	case t.Name == "not" && (t.Number < 1 || t.Number > 64):
+		l.fail(n, path, "", "not inverts 1 to 64 bits, here stands %d", t.Number)
+	case (t.Name == "shl" || t.Name == "shr") && (t.Number < 0 || t.Number > 63):
+		l.fail(n, path, "", "%s moves a number by 0 to 63 bits, here stands %d", t.Name, t.Number)
+	}
 }
 
 func (l *loader) operand(n *yaml.Node, word, path string) int64 {

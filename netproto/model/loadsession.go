@@ -197,6 +197,9 @@ func (l *loader) framing(n *yaml.Node) {
 	}
 }
 
+// maxStates is how many states can be told apart: the number of one is a byte of a feature.
+const maxStates = 255
+
 func (l *loader) states(n, initial *yaml.Node) {
 	if n == nil {
 		return
@@ -230,6 +233,9 @@ func (l *loader) states(n, initial *yaml.Node) {
 		}
 		l.name(k, "states")
 		l.m.States = append(l.m.States, s)
+	}
+	if len(l.m.States) > maxStates {
+		l.fail(n, "states", "", "there are %d states, a model has at most %d", len(l.m.States), maxStates)
 	}
 	for _, s := range l.m.States {
 		for _, t := range everywhere {
