@@ -53,10 +53,10 @@ const (
 	onOrder
 )
 
-// operators are the names and weights. On fields, two of five changes move a number or a text to a limit, a value that the
-// protocol knows or a neighbour, since servers mostly check values against those; long texts have less, as they take longer to send; what changes which fields
-// there are has as much as a long text, and mend little, since each minimisation tries it. On the order of messages, a message
-// that belongs elsewhere has the most, since it may lead to a state that no dialogue has reached.
+// operators are the names and weights. On fields, two of five changes move a value to a limit, to one that the protocol knows
+// or to a neighbour, since servers mostly check values against those. Long texts have less, as they take longer to send, and
+// so has what changes which fields there are; mend has little, since each minimisation tries it. On the order of messages, a
+// message that belongs elsewhere has the most, since it may lead to a state that no dialogue has reached.
 var operators = [operatorCount]struct {
 	name   string
 	family family

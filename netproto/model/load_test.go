@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLoadSaysWhatIsWrong(t *testing.T) {
@@ -52,6 +53,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"a shift by all bits", transform("shl 64"), "shl moves a number by 0 to 63 bits, here stands 64"},
 		{"a negative shift", transform("shr -1"), "shr moves a number by 0 to 63 bits, here stands -1"},
 		{"too many states", field(`{id: a, type: u1}`) + manyStates(256), "m.yaml:7:3: states: there are 256 states, a model has at most 255"},
+		{"a clock without time", field(`{id: a, type: u4, derive: {counter: 1, clock: real}}`), "messages.m.a.derive: only now has a clock"},
 		{"an unknown checksum", field(`{id: a, type: u4, derive: {checksum: crc-33, over: [_root]}}`), `there is no checksum "crc-33"`},
 		{"a seed that is too short", seed(`{hex: "0003 61"}`), "m.yaml:9:13: seeds.s[0]: byte 2: the seed does not fit m, field text: the bytes end here"},
 		{"a seed that is too long", seed(`{hex: "0001 6162"}`), "byte 3: the seed does not fit m: 1 bytes are left over"},
@@ -231,5 +233,23 @@ func TestNotOfAllBits(t *testing.T) {
 		if got := (&Transform{Name: "not", Number: bits}).arithmetic(5); got != want {
 			t.Errorf("not %d of 5 is %d, expected %d", bits, got, want)
 		}
+	}
+}
+
+// A field with the time keeps that of the seed, unless its clock is real or the caller says what time it is.
+func TestTimeOfTheSeedAndOfSending(t *testing.T) {
+	const src = `{id: seed, type: u4, value: 17, derive: {now: unix}}`
+	_, tree := built(t, field(src, `{id: real, type: u4, value: 17, derive: {now: unix, clock: real}}`))
+	before := time.Now().Unix()
+	tree.Derive(&Late{})
+	seed, _ := tree.Number(tree.Child(0, "seed"))
+	sent, _ := tree.Number(tree.Child(0, "real"))
+	if seed != 17 || sent < before || sent > time.Now().Unix() {
+		t.Errorf("the seed's time is %d, that of sending %d", seed, sent)
+	}
+	tree.Derive(&Late{Now: time.Unix(99, 0)})
+	seed, _ = tree.Number(tree.Child(0, "seed"))
+	if sent, _ = tree.Number(tree.Child(0, "real")); seed != 99 || sent != 99 {
+		t.Errorf("at 99 the times are %d and %d", seed, sent)
 	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -9,9 +10,11 @@ import (
 
 var deriveKinds = []string{"length", "count", "offset", "checksum", "copy", "from", "counter", "now", "random"}
 
+var deriveOptions = []string{"unit", "add", "self", "over", "key", "transform", "clock"}
+
 // derive reads how a field follows from others.
 func (l *loader) derive(n *yaml.Node, f *Field, path string) *Derive {
-	e, ok := l.mapping(n, path, append([]string{"unit", "add", "self", "over", "key", "transform"}, deriveKinds...)...)
+	e, ok := l.mapping(n, path, slices.Concat(deriveOptions, deriveKinds)...)
 	if !ok {
 		return nil
 	}
@@ -87,6 +90,12 @@ func (l *loader) deriveOptions(e *entries, d *Derive, path string) {
 		if d.Unit < 1 || d.Kind != Length && d.Kind != Offset {
 			l.fail(n, path, "", "unit is bits, bytes or a number of bytes, of a length or an offset")
 			d.Unit = 8
+		}
+	}
+	if n := e.get("clock"); n != nil {
+		d.Real = l.choice(n, path+".clock", "seed", "real") == 1
+		if d.Kind != Now {
+			l.fail(n, path, "", "only now has a clock")
 		}
 	}
 	if n := e.get("self"); n != nil {

@@ -14,23 +14,6 @@ const (
 // restField is what a structure of a given size leaves over.
 var restField = &Field{ID: "_rest", Kind: Bytes, ToEnd: true, Mutable: true}
 
-// A ParseError says where bytes stopped being a message.
-type ParseError struct {
-	Message string // the message that they were read as
-	Field   string // path of the field
-	Offset  int    // in bytes
-	Reason  string
-	Short   bool // more bytes might have made a message
-}
-
-func (e *ParseError) Error() string {
-	at := e.Message
-	if e.Field != "" {
-		at += "." + e.Field
-	}
-	return fmt.Sprintf("%s: byte %d: %s", at, e.Offset, e.Reason)
-}
-
 // Parse reads data, which is copied, as a message of this kind. Every byte has to belong to a field. The error is a
 // [*ParseError], and t has the bytes without fields then.
 func (m *Message) Parse(t *Tree, data []byte) error {
