@@ -4,7 +4,7 @@ import "testing"
 
 // Whatever stands in a dialogue's file, what is read of it can be changed, sent and written.
 func FuzzDecode(f *testing.F) {
-	all := exampleModels(f)
+	all := append(exampleModels(f), fixedHeader(f))
 	for i, m := range all {
 		for _, seed := range Seeds(m) {
 			for j := range seed.Messages {
