@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/gopacket/gopacket"
@@ -18,7 +19,8 @@ import (
 
 // ReadCapture reads a pcap or pcapng file and returns what clients have sent to a port, a dialogue for each connection, in
 // the order in which they begin. The model, which may be nil, says where messages end; without one, a message ends where the
-// server answers. A capture that breaks off in the middle of a packet gives what came before.
+// server answers. Where both sides have the same port, the client is who sends first. Behind bytes that the capture lacks a new
+// message begins. A capture that breaks off in the middle of a packet gives what came before.
 func ReadCapture(path string, port int, m *model.Model) ([]*dialogue.Dialogue, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,6 +44,9 @@ func ReadCapture(path string, port int, m *model.Model) ([]*dialogue.Dialogue, e
 	}
 	var all []*dialogue.Dialogue
 	for _, f := range c.order {
+		for len(f.early) > 0 {
+			f.skip()
+		}
 		if d := f.dialogue(m); len(d.Messages) > 0 {
 			all = append(all, d)
 		}
@@ -94,6 +99,7 @@ type flow struct {
 	begun     bool
 	answered  bool              // the server has said something since the client did
 	early     map[uint32][]byte // segments that came before those in front of them
+	gaps      []int             // numbers of messages before which the capture lacks bytes
 }
 
 func (c *capture) take(p gopacket.Packet) {
@@ -104,23 +110,39 @@ func (c *capture) take(p gopacket.Packet) {
 	from, to := network.NetworkFlow().Endpoints()
 	switch l := p.TransportLayer().(type) {
 	case *layers.UDP:
-		if int(l.DstPort) == c.port {
-			f := c.flow(flowKey{from, to, uint16(l.SrcPort), true})
+		key, answers := flowKey{from, to, uint16(l.SrcPort), true}, flowKey{to, from, uint16(l.DstPort), true}
+		if int(l.DstPort) == c.port && (l.SrcPort != l.DstPort || c.flows[answers] == nil) {
+			f := c.flow(key)
 			f.messages = append(f.messages, bytes.Clone(l.Payload))
 		}
 	case *layers.TCP:
-		switch c.port {
-		case int(l.DstPort):
-			key := flowKey{from, to, uint16(l.SrcPort), false}
-			if l.SYN { // the port is used again
-				delete(c.flows, key)
-			}
-			c.flow(key).segment(l)
-		case int(l.SrcPort):
-			if f := c.flows[flowKey{to, from, uint16(l.DstPort), false}]; f != nil && len(l.Payload) > 0 {
-				f.answered = true
-			}
+		c.segment(l, flowKey{from, to, uint16(l.SrcPort), false}, flowKey{to, from, uint16(l.DstPort), false})
+	}
+}
+
+// segment takes a segment of TCP: key is the conversation if the client has sent it, answers if the server has. Where both
+// have the same port, whoever begins is the client.
+func (c *capture) segment(l *layers.TCP, key, answers flowKey) {
+	fromClient := int(l.DstPort) == c.port
+	if fromClient && l.SrcPort == l.DstPort {
+		fromClient = !(l.SYN && l.ACK) && (l.SYN || c.flows[answers] == nil)
+	}
+	switch {
+	case fromClient:
+		if l.SYN { // the port is used again
+			delete(c.flows, key)
+			delete(c.flows, answers)
 		}
+		c.flow(key).segment(l)
+	case int(l.SrcPort) == c.port:
+		f := c.flows[answers]
+		if f == nil {
+			return
+		}
+		for len(f.early) > 0 && l.ACK && int32(l.Ack-f.next) > 0 { // the server has what the capture lacks
+			f.skip()
+		}
+		f.answered = f.answered || len(l.Payload) > 0
 	}
 }
 
@@ -151,10 +173,35 @@ func (f *flow) segment(l *layers.TCP) {
 		return
 	}
 	f.take(l.Seq, l.Payload)
+	f.takeEarly()
+}
+
+// takeEarly takes the segments that were waiting for what has come now.
+func (f *flow) takeEarly() {
 	for waiting, ok := f.early[f.next]; ok; waiting, ok = f.early[f.next] {
 		delete(f.early, f.next)
 		f.take(f.next, waiting)
 	}
+}
+
+// skip gives up what is missing in front of the segments that wait for it. A new message begins behind it.
+func (f *flow) skip() {
+	nearest, least := f.next, int32(math.MaxInt32)
+	for seq := range f.early {
+		if ahead := int32(seq - f.next); ahead < least {
+			nearest, least = seq, ahead
+		}
+	}
+	waiting := f.early[nearest]
+	delete(f.early, nearest)
+	if least < 0 { // the beginning of it was sent again meanwhile
+		f.take(nearest, waiting)
+	} else {
+		f.gaps = append(f.gaps, len(f.messages))
+		f.next, f.answered = nearest, true
+		f.take(nearest, waiting)
+	}
+	f.takeEarly()
 }
 
 // take appends the part of a segment that is new.
@@ -178,7 +225,12 @@ func (f *flow) dialogue(m *model.Model) *dialogue.Dialogue {
 		return dialogue.Raw(f.messages...)
 	}
 	if !f.datagrams {
-		return dialogue.Split(m, bytes.Join(f.messages, nil))
+		d, from := &dialogue.Dialogue{}, 0
+		for _, to := range append(f.gaps, len(f.messages)) {
+			d.Messages = append(d.Messages, dialogue.Split(m, bytes.Join(f.messages[from:to], nil)).Messages...)
+			from = to
+		}
+		return d
 	}
 	d := &dialogue.Dialogue{}
 	for _, one := range f.messages {

@@ -22,6 +22,8 @@ type packet struct {
 	answer  bool // it comes from the server
 	udp     bool
 	syn     bool
+	ack     uint32
+	same    bool // the client has the server's port
 	seq     uint32
 	payload string
 }
@@ -30,6 +32,9 @@ func (p packet) bytes(t *testing.T) []byte {
 	t.Helper()
 	ip := &layers.IPv4{Version: 4, TTL: 64, SrcIP: net.IP{10, 0, 0, 1}, DstIP: net.IP{10, 0, 0, 2}, Protocol: layers.IPProtocolTCP}
 	from, to := 40000+p.client, 1883
+	if p.same {
+		from = to
+	}
 	if p.answer {
 		ip.SrcIP, ip.DstIP, from, to = ip.DstIP, ip.SrcIP, to, from
 	}
@@ -40,7 +45,7 @@ func (p packet) bytes(t *testing.T) []byte {
 		_ = u.SetNetworkLayerForChecksum(ip)
 		transport = u
 	} else {
-		c := &layers.TCP{SrcPort: layers.TCPPort(from), DstPort: layers.TCPPort(to), Seq: p.seq, SYN: p.syn, ACK: !p.syn, Window: 1000}
+		c := &layers.TCP{SrcPort: layers.TCPPort(from), DstPort: layers.TCPPort(to), Seq: p.seq, SYN: p.syn, ACK: !p.syn || p.answer, Ack: p.ack, Window: 1000}
 		_ = c.SetNetworkLayerForChecksum(ip)
 		transport = c
 	}
@@ -124,6 +129,42 @@ func TestReadCapture(t *testing.T) {
 		if !reflect.DeepEqual(texts(got), want) {
 			t.Errorf("pcapng %v: %q, want %q", ng, texts(got), want)
 		}
+	}
+}
+
+// Where client and server have one port, as with SIP and NTP, what the server sends is no dialogue of a client.
+func TestReadCaptureOfOnePort(t *testing.T) {
+	file := written(t, false, []packet{
+		{same: true, udp: true, payload: "INVITE"},
+		{same: true, udp: true, answer: true, payload: "200 OK"},
+		{same: true, udp: true, payload: "ACK"},
+		{same: true, syn: true, seq: 9},
+		{same: true, syn: true, answer: true, seq: 99, ack: 10},
+		{same: true, seq: 10, payload: "HELLO"},
+		{same: true, answer: true, seq: 100, ack: 15, payload: "hello"},
+		{same: true, seq: 15, payload: "BYE"},
+	})
+	got, err := ReadCapture(file, 1883, nil)
+	if want := [][]string{{"INVITE", "ACK"}, {"HELLO", "BYE"}}; err != nil || !reflect.DeepEqual(texts(got), want) {
+		t.Errorf("%q, %v, want %q", texts(got), err, want)
+	}
+}
+
+// Bytes that the capture lacks do not take what comes after them along.
+func TestReadCaptureWithGaps(t *testing.T) {
+	file := written(t, false, []packet{
+		{seq: 9, syn: true},
+		{seq: 10, payload: "one"},
+		{seq: 23, payload: "two"}, // 13 to 22 are lost
+		{answer: true, ack: 26, payload: "ok"},
+		{seq: 26, payload: "three"},
+		{seq: 41, payload: "fi"}, // lost again, and nothing answers
+		{seq: 43, payload: "ve"},
+		{seq: 50, payload: "six"},
+	})
+	got, err := ReadCapture(file, 1883, nil)
+	if want := [][]string{{"one", "two", "three", "five", "six"}}; err != nil || !reflect.DeepEqual(texts(got), want) {
+		t.Errorf("%q, %v, want %q", texts(got), err, want)
 	}
 }
 

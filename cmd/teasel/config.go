@@ -88,6 +88,15 @@ type netConfig struct {
 	Strict      *bool    `toml:"strict"`
 	Order       *string  `toml:"order"`
 	State       *string  `toml:"state"`
+
+	Mode           *string        `toml:"mode"`
+	StructureShare *int           `toml:"structure-share"`
+	OrderShare     *int           `toml:"order-share"`
+	Fields         []string       `toml:"field"`
+	BitRatio       *float64       `toml:"bit-ratio"`
+	MaxMessages    *int           `toml:"max-messages"`
+	MaxBytes       *int           `toml:"max-bytes"`
+	Weights        map[string]int `toml:"weights"` // by mutation
 }
 
 // nativeConfig holds the flags of teasel native, and the program.
@@ -290,6 +299,12 @@ func applyField(fs *pflag.FlagSet, name string, v reflect.Value) error {
 	case reflect.Slice:
 		for i := range v.Len() {
 			if err := fs.Set(name, fmt.Sprint(v.Index(i).Interface())); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
+			if err := fs.Set(name, key.String()+"="+fmt.Sprint(v.MapIndex(key).Interface())); err != nil {
 				return err
 			}
 		}

@@ -25,6 +25,7 @@ import (
 type netOptions struct {
 	options
 	launch
+	netMutation
 	Model       string        `json:"model,omitempty"`
 	Connect     string        `json:"connect,omitempty"`
 	Keep        bool          `json:"keep,omitempty"`
@@ -101,6 +102,7 @@ reaches in it. Of any other the states and the kinds of its responses guide what
 	f.StringVar(&o.Health, "health", "", "command that ends with status 0 while the server is well")
 	f.StringVar(&o.Order, "order", "", "state to work on next: rare, unvisited, breadth, depth, targeted (default rare; needs a model with states to be of use)")
 	f.StringVar(&o.State, "state", "", "state that is to be reached and worked on, as the model names it; implies --order targeted")
+	addNetMutation(f, &o.netMutation)
 	f.BoolVar(&o.Strict, "strict", false, "a response that breaks the model is a finding")
 	return cmd
 }
@@ -148,7 +150,7 @@ func (o *netOptions) check() error {
 			return usage("name the port of the server, or give its command behind --", "--connect %s: without a command nobody fills that in", o.Connect)
 		}
 	}
-	return errors.Join(o.options.check(), o.launch.check())
+	return errors.Join(o.options.check(), o.launch.check(), o.netMutation.check())
 }
 
 // netPlan is a plan with what is particular to servers.
@@ -214,6 +216,10 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	if err != nil {
 		return nil, err
 	}
+	mutator, err := o.mutator(target.Model, dictionary)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.loadSeeds(o, target, stderr); err != nil {
 		return nil, err
 	}
@@ -221,7 +227,7 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 		return nil, err
 	}
 	p.options, p.rules, p.severity = &o.options, netproto.Rules(), o.Severity
-	p.campaign = netproto.Campaign(target, netMutator(target.Model, dictionary))
+	p.campaign = netproto.Campaign(target, mutator)
 	if schedulers != nil {
 		p.campaign.NewScheduler = schedulers
 	}
@@ -326,7 +332,7 @@ func netBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 
 // resumeNet carries a campaign on.
 func resumeNet(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
-	var o netOptions
+	o := netOptions{netMutation: usualMutation()}
 	err := stored(dir, &o)
 	if err == nil {
 		err = inherited(o.Env)

@@ -3,6 +3,8 @@ package dialogue
 import (
 	"strings"
 	"testing"
+
+	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
 func TestCodecKeepsRawDialogues(t *testing.T) {
@@ -43,6 +45,27 @@ func TestCodecRefuses(t *testing.T) {
 	} {
 		if _, err := (Codec{}).Decode([]byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, expected %q in it", test.name, err, test.want)
+		}
+	}
+}
+
+// A layout whose fields end beyond the bytes is passed over, however large its numbers are.
+func TestCodecPassesOverLayoutsThatDoNotFit(t *testing.T) {
+	for _, m := range exampleModels(t) {
+		for _, seed := range Seeds(m) {
+			for i := range seed.Messages {
+				msg := &seed.Messages[i]
+				if len(msg.Nodes) < 2 {
+					continue
+				}
+				var tree model.Tree
+				for _, span := range []string{"@8+2147483640", "@2147483647+2147483647", "@0+-8", "@-8+16", "@0+8000"} {
+					entry := msg.Nodes[1].Field.ID + span
+					if err := m.Message(msg.Name).SetLayout(&tree, []byte("abc\n"), entry); err == nil {
+						t.Errorf("%s: %s: the layout %s fits", m.ID, msg.Name, entry)
+					}
+				}
+			}
 		}
 	}
 }

@@ -43,14 +43,14 @@ func (m *Mutator) transplant(r *teasel.Rand, d *Dialogue, from *Message) bool {
 		return false
 	}
 	j := 1 + r.IntN(len(from.Nodes)-1)
-	if !from.Aligned(j) {
+	if !from.Aligned(j) || !m.whole(&from.Tree, j) {
 		return false
 	}
 	for range len(d.Messages) {
 		msg := &d.Messages[r.IntN(len(d.Messages))]
 		for i := 1; i < len(msg.Nodes); i++ {
 			n := &msg.Nodes[i]
-			if n.Field != from.Nodes[j].Field || n.Flags&model.Array != from.Nodes[j].Flags&model.Array || !msg.Aligned(i) {
+			if n.Field != from.Nodes[j].Field || n.Flags&model.Array != from.Nodes[j].Flags&model.Array || !msg.Aligned(i) || !m.whole(&msg.Tree, i) || !m.free(&msg.Tree, i) {
 				continue
 			}
 			if len(msg.Data)+len(from.Bytes(j)) > m.maxBytes() {

@@ -15,6 +15,7 @@ func (m *Mutator) allow() {
 	m.allowed = map[*model.Field]bool{}
 	for _, name := range m.Fields {
 		message, path, _ := strings.Cut(name, ".")
+		found := false
 		for _, kind := range m.Model.Messages {
 			if message != "*" && kind.Name != message {
 				continue
@@ -25,9 +26,12 @@ func (m *Mutator) allow() {
 			}
 			for i := range t.Nodes {
 				if p := t.Path(i); path == "" || p == path || strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[") {
-					m.allowed[t.Nodes[i].Field] = true
+					m.allowed[t.Nodes[i].Field], found = true, true
 				}
 			}
+		}
+		if !found {
+			m.missing = append(m.missing, name)
 		}
 	}
 }
@@ -41,7 +45,7 @@ func (m *Mutator) places(t *model.Tree, want func(i int) bool) []int {
 			i = t.After(i) - 1
 			continue
 		}
-		if (m.allowed == nil || m.allowed[f]) && want(i) {
+		if m.may(f) && want(i) {
 			m.nodes = append(m.nodes, i)
 		}
 	}
@@ -74,6 +78,8 @@ func (m *Mutator) field(r *teasel.Rand, op Operator, d *Dialogue, msg *Message) 
 	t := &msg.Tree
 	ok := false
 	switch op {
+	case OpInvalid: // all are switched off
+		return false
 	case OpDuplicate, OpDrop, OpReorder, OpOptional:
 		ok = m.structural(r, op, d, t)
 	case OpLie:
@@ -182,17 +188,17 @@ func (m *Mutator) lie(r *teasel.Rand, t *model.Tree) bool {
 	case 2:
 		v = 0
 	case 3:
-		v = top
+		v = int64(top)
 	case 4:
-		v = top / 2 // the largest signed one
+		v = int64(top / 2) // the largest signed one
 	case 5:
-		v = top/2 + 1
+		v = int64(top/2 + 1)
 	case 6:
 		v += int64(1 + r.IntN(255))
 	case 7:
 		v *= 2
 	default:
-		v = int64(r.Uint64() & uint64(top))
+		v = int64(r.Uint64() & top)
 	}
 	return t.SetNumber(i, v)
 }

@@ -15,7 +15,7 @@ type Mode uint8
 const (
 	ModeInvalid Mode = iota
 	ByteLevel        // the bytes of messages only
-	Structure        // their fields only; a message that has none is changed as bytes
+	Structure        // their fields only; a message that has none, since it does not fit the model, is changed as bytes
 	Hybrid           // both
 )
 
@@ -35,9 +35,12 @@ type Mutator struct {
 	// Bytes changes the bytes of messages and fields. nil: the operators of mutate.Bytes with the weights of the families bit
 	// flip 20, byte flip 20, arithmetic 15, interesting values 20, havoc 15, and Dictionary.
 	Bytes *mutate.Bytes
+	// BitRatio is the share of bits that the inversion of bits inverts, where Bytes is nil. 0: 1 %.
+	BitRatio float64
 	// Dictionary is where tokens come from. nil: none.
 	Dictionary *mutate.Dictionary
-	// Fields are the fields that may be changed, as paths such as publish.body.topic. nil: all that the model calls mutable.
+	// Fields are the fields that may be changed, as paths such as publish.body.topic, * standing for any message. What follows
+	// from them, such as a length, is computed anew; all else stays, in each mode. nil: all that the model calls mutable.
 	Fields []string
 	// MaxMessages is how many messages a dialogue has at most. 0: 64.
 	MaxMessages int
@@ -47,9 +50,11 @@ type Mutator struct {
 	ready   bool
 	chances [onOrder + 1]chances
 	allowed map[*model.Field]bool
+	missing []string    // of Fields, those that name none
 	samples []*Dialogue // one message each, by the order of the model
 	scratch model.Tree
 	nodes   []int
+	between []span
 	fields  []steppable
 	buf     []byte
 }
@@ -66,7 +71,7 @@ var (
 // Clone returns a mutator of the same settings for another worker. They share the model and the dictionary.
 func (m *Mutator) Clone() *Mutator {
 	c := &Mutator{Model: m.Model, Mode: m.Mode, StructureShare: m.StructureShare, OrderShare: m.OrderShare, Weights: m.Weights,
-		Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
+		BitRatio: m.BitRatio, Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
 	if m.Bytes != nil {
 		c.Bytes = m.Bytes.Clone()
 	}
@@ -114,7 +119,7 @@ func (m *Mutator) prepare() {
 		c.ops, c.until = append(c.ops, op), append(c.until, sum)
 	}
 	if m.Bytes == nil {
-		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), Dictionary: m.Dictionary, Weights: byteWeights}
+		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), BitRatio: m.BitRatio, Dictionary: m.Dictionary, Weights: byteWeights}
 	}
 	if m.Model != nil {
 		for _, kind := range m.Model.Messages {
@@ -126,6 +131,12 @@ func (m *Mutator) prepare() {
 		}
 	}
 	m.allow()
+}
+
+// Missing returns those of Fields that no message of the model has, as far as its seeds or default values show.
+func (m *Mutator) Missing() []string {
+	m.prepare()
+	return m.missing
 }
 
 // byteWeights are the weights of the byte-level mutations: those of one family have its weight together.
@@ -196,11 +207,14 @@ func (m *Mutator) force(r *teasel.Rand, d *Dialogue) {
 		return
 	}
 	msg := &d.Messages[r.IntN(len(d.Messages))]
-	if len(msg.Data) == 0 {
+	switch {
+	case m.fixed(msg):
+		msg.NoWait = !msg.NoWait
+	case len(msg.Data) == 0:
 		msg.SetRaw([]byte{byte(r.Uint32())})
-		return
+	default:
+		msg.Data[r.IntN(len(msg.Data))] ^= 1 << r.IntN(8) // fields stay where they are
 	}
-	msg.Data[r.IntN(len(msg.Data))] ^= 1 << r.IntN(8) // fields stay where they are
 }
 
 // change applies one operator.
@@ -220,6 +234,9 @@ func (m *Mutator) change(r *teasel.Rand, d *Dialogue) {
 			if m.field(r, m.chances[onField].draw(r), d, msg) {
 				return
 			}
+		}
+		if m.Mode == Structure {
+			return
 		}
 	}
 	m.bytes(r, m.chances[onBytes].draw(r), d, msg)
@@ -336,8 +353,7 @@ func (m *Mutator) Repair(dst, src *Dialogue, ops []teasel.Operand) (*Dialogue, b
 		out, ok := m.Bytes.Repair(m.buf[:0], dst.Messages[i].Data, ops)
 		m.buf = out
 		if ok {
-			m.setBytes(&dst.Messages[i], out)
-			repaired = true
+			repaired = m.setBytes(&dst.Messages[i], out) || repaired
 		}
 	}
 	return dst, repaired

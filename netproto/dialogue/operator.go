@@ -53,8 +53,10 @@ const (
 	onOrder
 )
 
-// operators are the names and weights. Those of boundary to repeat among the ones on fields are the weights of the
-// structure-aware mutations in the document that teasel's network fuzzing began with; the others were set beside them.
+// operators are the names and weights. On fields, two of five changes move a value to a limit, to one that the protocol knows
+// or to a neighbour, since servers mostly check values against those. Long texts have less, as they take longer to send, and
+// so has what changes which fields there are; mend has little, since each minimisation tries it. On the order of messages, a
+// message that belongs elsewhere has the most, since it may lead to a state that no dialogue has reached.
 var operators = [operatorCount]struct {
 	name   string
 	family family

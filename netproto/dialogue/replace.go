@@ -22,7 +22,7 @@ func (m *Mutator) Replace(dst, src *Dialogue, at, length int, text string) (*Dia
 		}
 		if !m.replaceInField(&msg.Tree, at, length, text) {
 			m.buf = append(append(append(m.buf[:0], msg.Data[:at]...), text...), msg.Data[at+length:]...)
-			m.setBytes(msg, m.buf)
+			return dst, m.setBytes(msg, m.buf)
 		}
 		return dst, true
 	}
@@ -38,7 +38,7 @@ func (m *Mutator) replaceInField(t *model.Tree, at, length int, text string) boo
 			break
 		}
 	}
-	if node < 0 || t.Nodes[node].Field.Fixed() && len(text) != length {
+	if node < 0 || !m.free(t, node) || t.Nodes[node].Field.Fixed() && len(text) != length {
 		return false
 	}
 	at -= int(t.Nodes[node].Start / 8)

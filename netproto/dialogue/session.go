@@ -14,7 +14,7 @@ import (
 // A Session is one connection to a server: what the server has answered so far, and the state that the model says it is in.
 // One goroutine at a time may use it.
 type Session struct {
-	Now time.Time // the time that messages carry; zero: that of the seed
+	Now time.Time // the time that messages carry; zero: that of the seed, or the present one of fields with a real clock
 
 	model  *model.Model
 	late   model.Late

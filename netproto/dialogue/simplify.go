@@ -87,10 +87,14 @@ func (m *Mutator) simpler(k uint64, msg *Message) (func(*Message), uint64) {
 		k--
 	}
 	for i := 1; i < len(t.Nodes); i++ {
-		n := fieldCandidates(t, i)
+		if !t.Nodes[i].Field.Mutable {
+			i = t.After(i) - 1
+			continue
+		}
+		n := m.fieldCandidates(t, i)
 		if k < n {
 			return func(msg *Message) {
-				simplerField(&msg.Tree, i, k)
+				m.simplerField(&msg.Tree, i, k)
 				msg.Derive(nil)
 			}, 0
 		}
@@ -117,13 +121,13 @@ func byteCandidates(n int) uint64 {
 }
 
 // fieldCandidates is how many ways there are to make a field simpler.
-func fieldCandidates(t *model.Tree, i int) uint64 {
+func (m *Mutator) fieldCandidates(t *model.Tree, i int) uint64 {
 	n := &t.Nodes[i]
 	count := uint64(0)
 	if n.Flags&model.Broken != 0 {
 		count++
 	}
-	if removable(t, i) {
+	if m.removable(t, i) {
 		count++
 	}
 	switch {
@@ -146,9 +150,9 @@ func halvings(n int) (count uint64) {
 }
 
 // removable reports whether a field may be left out: it is optional, or an item, or there is another one of it.
-func removable(t *model.Tree, i int) bool {
+func (m *Mutator) removable(t *model.Tree, i int) bool {
 	n := &t.Nodes[i]
-	if !t.Aligned(i) {
+	if !t.Aligned(i) || !m.movable(t, i) {
 		return false
 	}
 	if n.Field.Optional() || t.Nodes[n.Parent].Flags&model.Array != 0 {
@@ -162,7 +166,7 @@ func removable(t *model.Tree, i int) bool {
 	return false
 }
 
-func simplerField(t *model.Tree, i int, k uint64) {
+func (m *Mutator) simplerField(t *model.Tree, i int, k uint64) {
 	n := &t.Nodes[i]
 	if n.Flags&model.Broken != 0 {
 		if k == 0 {
@@ -171,7 +175,7 @@ func simplerField(t *model.Tree, i int, k uint64) {
 		}
 		k--
 	}
-	if removable(t, i) {
+	if m.removable(t, i) {
 		if k == 0 {
 			f, parent := n.Field, int(n.Parent)
 			t.Remove(i)

@@ -8,13 +8,16 @@ import (
 // one before it having been answered, and followed by each kind of message that the model has. Then each field of each
 // message: its limits and the values that the model knows; every derived one broken in each way; no bytes, and each popular
 // size; left out, written twice. All fields have their first step before any has its second: a dialogue has more steps than
-// there is time for, where a server is slow. A step that would leave src as it is inverts a bit of the field.
+// there is time for, where a server is slow. With a negative OrderShare the order of messages has no steps. A step that would leave src as it is inverts a bit of the field.
 func (m *Mutator) Step(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 	m.prepare()
 	if dst == nil {
 		dst = &Dialogue{}
 	}
 	for i := range src.Messages {
+		if m.OrderShare < 0 {
+			break
+		}
 		n := uint64(3 + len(m.samples))
 		if k < n {
 			dst.CopyFrom(src)
@@ -80,17 +83,28 @@ func (m *Mutator) stepBytes(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 		if len(msg.Nodes) > 0 && m.Mode != ByteLevel {
 			continue
 		}
-		n := m.byteSteps(msg.Data)
-		if k < n {
-			dst.CopyFrom(src)
-			out, ok := m.Bytes.Step(k, m.buf[:0], msg.Data)
-			m.buf = out
-			if ok {
-				m.setBytes(&dst.Messages[i], out)
+		if !m.fixed(msg) {
+			n := m.byteSteps(msg.Data)
+			if k < n {
+				dst.CopyFrom(src)
+				out, ok := m.Bytes.Step(k, m.buf[:0], msg.Data)
+				m.buf = out
+				return dst, ok && m.setBytes(&dst.Messages[i], out)
 			}
-			return dst, ok
+			k -= n
+			continue
 		}
-		k -= n
+		for _, s := range m.spans(&msg.Tree) {
+			part := msg.Data[msg.Nodes[s.first].Start/8 : msg.Nodes[s.last].End/8]
+			n := m.byteSteps(part)
+			if k < n {
+				dst.CopyFrom(src)
+				out, ok := m.Bytes.Step(k, m.buf[:0], part)
+				m.buf = out
+				return dst, ok && m.putSpan(&dst.Messages[i], s, out)
+			}
+			k -= n
+		}
 	}
 	return dst, false
 }
@@ -138,7 +152,7 @@ const lies = 6
 // stepsOf is how many steps a field has: one for each value, and two that leave it out and write it twice.
 func (m *Mutator) stepsOf(t *model.Tree, i int) int {
 	n := m.valuesOf(t, i)
-	if t.Aligned(i) {
+	if t.Aligned(i) && m.movable(t, i) {
 		n += 2
 	}
 	return n

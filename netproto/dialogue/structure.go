@@ -13,7 +13,7 @@ func (m *Mutator) structural(r *teasel.Rand, op Operator, d *Dialogue, t *model.
 	if op == OpOptional {
 		return m.addField(r, t)
 	}
-	i := m.place(r, t, func(i int) bool { return t.Aligned(i) && t.Nodes[i].End > t.Nodes[i].Start })
+	i := m.place(r, t, func(i int) bool { return t.Aligned(i) && t.Nodes[i].End > t.Nodes[i].Start && m.movable(t, i) })
 	if i < 0 {
 		return false
 	}
@@ -59,7 +59,7 @@ func (m *Mutator) swapFields(r *teasel.Rand, t *model.Tree, i int) bool {
 	parent := int(t.Nodes[i].Parent)
 	m.nodes = m.nodes[:0]
 	for j := parent + 1; j < t.After(parent); j = t.After(j) {
-		if j != i && t.Aligned(j) && t.Nodes[j].Field.Mutable {
+		if j != i && t.Aligned(j) && m.movable(t, j) {
 			m.nodes = append(m.nodes, j)
 		}
 	}
@@ -91,53 +91,39 @@ func (m *Mutator) addField(r *teasel.Rand, t *model.Tree) bool {
 		return false
 	}
 	k := r.IntN(len(all))
-	return all[k].Mutable && t.Add(owners[k], all[k], &m.scratch)
+	return m.may(all[k]) && t.Add(owners[k], all[k], &m.scratch)
 }
 
-// bytes changes the bytes of a message.
+// bytes changes the bytes of a message; of one with fixed fields, those between them.
 func (m *Mutator) bytes(r *teasel.Rand, op Operator, d *Dialogue, msg *Message) bool {
+	if op == OpInvalid { // all are switched off
+		return false
+	}
 	if op == OpSplice && len(d.Messages) > 1 {
 		from := &d.Messages[r.IntN(len(d.Messages))]
 		if from != msg {
 			return m.spliceBytes(r, msg, from.Data)
 		}
 	}
-	m.buf = m.Bytes.Mutate(r, m.buf, msg.Data)
-	m.setBytes(msg, m.buf)
-	return true
+	mutate := func(old []byte) bool {
+		m.buf = m.Bytes.Mutate(r, m.buf, old)
+		return true
+	}
+	if m.fixed(msg) {
+		return m.changeSpan(r, msg, mutate)
+	}
+	return mutate(msg.Data) && m.setBytes(msg, m.buf)
 }
 
 // spliceBytes puts the head of a message and the tail of other bytes together.
 func (m *Mutator) spliceBytes(r *teasel.Rand, msg *Message, other []byte) bool {
-	m.buf = append(m.buf[:0], msg.Data[:r.IntN(len(msg.Data)+1)]...)
-	m.buf = append(m.buf, other[r.IntN(len(other)+1):]...)
-	if len(m.buf) > m.maxBytes() {
-		return false
+	splice := func(old []byte) bool {
+		m.buf = append(m.buf[:0], old[:r.IntN(len(old)+1)]...)
+		m.buf = append(m.buf, other[r.IntN(len(other)+1):]...)
+		return len(m.buf) <= m.maxBytes()
 	}
-	m.setBytes(msg, m.buf)
-	return true
-}
-
-// setBytes gives a message other bytes. Its fields are where they were if there are as many bytes, and derived ones that
-// changed stay as they are; otherwise they are looked for again.
-func (m *Mutator) setBytes(msg *Message, data []byte) {
-	if len(data) == len(msg.Data) {
-		for i := range msg.Nodes {
-			n := &msg.Nodes[i]
-			if !msg.Leaf(i) || string(data[n.Start/8:(n.End+7)/8]) == string(msg.Data[n.Start/8:(n.End+7)/8]) {
-				continue
-			}
-			if msg.Derived(i) {
-				n.Flags |= model.Broken
-			}
-		}
-		copy(msg.Data, data)
-		return
+	if m.fixed(msg) {
+		return m.changeSpan(r, msg, splice)
 	}
-	if m.Model != nil {
-		if kind := m.Model.Message(msg.Name); kind != nil && kind.Parse(&msg.Tree, data) == nil {
-			return
-		}
-	}
-	msg.SetRaw(data)
+	return splice(msg.Data) && m.setBytes(msg, m.buf)
 }

@@ -34,21 +34,21 @@ func drawSize(r *teasel.Rand) int {
 }
 
 // limitOf returns the largest value that a number may have without a sign.
-func limitOf(t *model.Tree, i int) int64 {
+func limitOf(t *model.Tree, i int) uint64 {
 	n := &t.Nodes[i]
 	switch f := n.Field; f.Kind {
 	case model.Varint:
-		return int64(min(f.Varint.Limit(), math.MaxInt64))
+		return f.Varint.Limit()
 	case model.Digits:
 		if w := n.End - n.Start; w <= 8*9 {
-			return int64(math.Pow10(max(int(w/8), 1))) - 1
+			return uint64(math.Pow10(max(int(w/8), 1))) - 1
 		}
 		return math.MaxInt64
 	}
-	if w := n.End - n.Start; w < 63 {
+	if w := n.End - n.Start; w < 64 {
 		return 1<<w - 1
 	}
-	return math.MaxInt64
+	return math.MaxUint64
 }
 
 // changeNumber writes another value into a number.
@@ -86,7 +86,7 @@ func (m *Mutator) changeNumber(r *teasel.Rand, op Operator, t *model.Tree, i int
 		return t.SetNumber(i, v)
 	}
 	if r.IntN(2) == 0 {
-		return t.SetNumber(i, int64(r.Uint64()&uint64(limitOf(t, i))))
+		return t.SetNumber(i, int64(r.Uint64()&limitOf(t, i)))
 	}
 	return t.SetNumber(i, interesting[r.IntN(len(interesting))])
 }
@@ -101,8 +101,10 @@ func (m *Mutator) known(f *model.Field) []model.EnumValue {
 
 const boundaries = 14
 
-// boundary is the k-th limit of a number whose largest value is top.
-func boundary(top int64, k int) int64 {
+// boundary is the k-th limit of a number whose largest value is top, as 64 bits with or without a sign.
+func boundary(top uint64, k int) int64 { return int64(boundaryOf(top, k)) }
+
+func boundaryOf(top uint64, k int) uint64 {
 	switch k { // the likeliest first
 	case 0:
 		return top

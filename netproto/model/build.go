@@ -144,7 +144,7 @@ func (b *builder) array(f *Field, at int, v values) error {
 	n := len(items)
 	if f.Repeat == RepeatCount && len(items) == 0 {
 		if c := constantOf(f.Times.node); c != nil {
-			n = int(*c)
+			n = int(max(0, min(*c, maxNodes)))
 		}
 	}
 	for i := range n {
@@ -167,6 +167,12 @@ func (b *builder) align(f *Field) {
 }
 
 func (b *builder) item(f *Field, parent, at int, v values) error {
+	if len(b.t.Nodes) >= maxNodes {
+		return b.fail(v.given(), at, f, fmt.Sprintf("the message has more than %d fields", maxNodes))
+	}
+	if len(b.t.Data) > maxData {
+		return b.fail(v.given(), at, f, fmt.Sprintf("the message has more than %d bytes", maxData))
+	}
 	b.align(f)
 	typ := f.Type
 	if f.Switch != nil {

@@ -172,8 +172,16 @@ func (l *loader) checkSize(t *Type, f *Field) {
 // the seeds says that they do not.
 func (l *loader) checkCopies(t *Type) {
 	for _, f := range t.Fields {
-		if g := f.copied(t); g != nil && g.copied(t) == f {
-			l.problem(f, t, "one of the two has to have a value of its own", "a cycle: it is derived from %s, and %s from it", g.ID, g.ID)
+		first := f.copied(t)
+		g := first
+		for range t.Fields {
+			if g == nil || g == f {
+				break
+			}
+			g = g.copied(t)
+		}
+		if g == f {
+			l.problem(f, t, "one of them has to have a value of its own", "a cycle: it is derived from %s, and %s from it", first.ID, first.ID)
 			return
 		}
 	}

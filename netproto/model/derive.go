@@ -40,6 +40,7 @@ type Derive struct {
 
 	Start, Step, Wrap int64  // of a counter
 	Clock             string // unix, unix-ms or ntp
+	Real              bool   // the time is that of sending, and not the seed's
 }
 
 // Late reports whether the value is known only when the message is sent.
@@ -54,7 +55,7 @@ type Target struct {
 
 // Late is what becomes known while a dialogue runs. The zero value is ready.
 type Late struct {
-	Now      time.Time // zero: fields that hold the time keep their value
+	Now      time.Time // of all fields that hold the time; zero: of those with a real clock it is the present, others keep their value
 	captured map[string]value
 	counters map[*Field]int64
 }
@@ -163,10 +164,13 @@ func (t *Tree) deriveLength(i int) (changed bool) {
 			return t.SetNumber(i, v) || changed
 		}
 	case Same:
-		if at, ok := d.Targets[0].ref.find(t.scopeOf(i)); ok {
+		if at, ok := d.Targets[0].ref.find(t.scopeOf(i)); ok && (i < at || i >= t.After(at)) { // a part cannot hold the whole
 			v := t.value(at)
 			for j := range d.Transforms {
 				v = d.Transforms[j].apply(v)
+			}
+			if len(t.Data)+len(v.bytes) > maxData {
+				return changed
 			}
 			return t.assign(i, v) || changed
 		}
@@ -276,10 +280,14 @@ func (t *Tree) deriveLate(i int, d *Derive, late *Late) bool {
 	case Counter:
 		return t.assign(i, value{number: late.count(t.Nodes[i].Field, d)})
 	case Now:
-		if late.Now.IsZero() {
-			return false
+		now := late.Now
+		if now.IsZero() {
+			if !d.Real {
+				return false
+			}
+			now = time.Now()
 		}
-		return t.assign(i, value{number: clockValue(late.Now, d.Clock)})
+		return t.assign(i, value{number: clockValue(now, d.Clock)})
 	case Random:
 		return t.drawn(i)
 	}

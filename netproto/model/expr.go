@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,12 @@ type Expr struct {
 	node   exprNode
 }
 
+// maxInstances is how many instances may use one another in turn.
+const maxInstances = 16
+
+// errCircular is the result of an instance that is computed from itself.
+var errCircular = fmt.Errorf("its instances use one another more than %d deep, or in a circle", maxInstances)
+
 // errUnknown is the result of an expression that looks at a field which is not there.
 var errUnknown = errors.New("it uses a field that is not there")
 
@@ -26,6 +33,7 @@ type scope struct {
 	at    int // the structure whose fields are known by their names
 	item  int // what _ is; -1: nothing
 	input int // bits that are left of the stream; for _io.eof
+	depth int // instances that are being evaluated
 }
 
 type exprNode interface {
@@ -109,7 +117,7 @@ func (r *reference) walk(s *scope, path []string) (int, bool) {
 		}
 		at = s.tree.structure(at)
 	}
-	if at < 0 {
+	if at < 0 || at >= len(s.tree.Nodes) {
 		return 0, false
 	}
 	for _, id := range path {
@@ -138,7 +146,7 @@ func (r *reference) eval(s *scope) (value, error) {
 	if n.Flags&Array != 0 {
 		return value{number: int64(s.tree.Items(at))}, nil
 	}
-	return value{number: int64(n.End-n.Start) / 8}, nil
+	return value{number: int64(max(n.End-n.Start, 0)) / 8}, nil // one that is still being read has no end
 }
 
 // instance evaluates the reference if it names an instance of a type.
@@ -147,14 +155,17 @@ func (r *reference) instance(s *scope) (v value, ok bool, err error) {
 		return v, false, nil
 	}
 	at, found := r.walk(s, r.path[:len(r.path)-1])
-	if !found || at < 0 || at >= len(s.tree.Nodes) || s.tree.Nodes[at].Type == nil {
+	if !found || s.tree.Nodes[at].Type == nil {
 		return v, false, nil
 	}
 	e := s.tree.Nodes[at].Type.instance(r.path[len(r.path)-1])
 	if e == nil {
 		return v, false, nil
 	}
-	v, err = e.node.eval(&scope{tree: s.tree, at: at, item: -1, input: s.input})
+	if s.depth >= maxInstances {
+		return v, true, errCircular
+	}
+	v, err = e.node.eval(&scope{tree: s.tree, at: at, item: -1, input: s.input, depth: s.depth + 1})
 	return v, true, err
 }
 
@@ -328,8 +339,14 @@ func asLinear(n exprNode) *linear {
 		case n.op == token.SUB:
 			l.addend -= *c
 		case n.op == token.MUL && *c > 0:
+			if l.factor > math.MaxInt32 / *c {
+				return nil
+			}
 			l.factor, l.addend = l.factor**c, l.addend**c
 		case n.op == token.SHL && *c >= 0 && *c < 32:
+			if l.factor > math.MaxInt32>>*c {
+				return nil
+			}
 			l.factor, l.addend = l.factor<<*c, l.addend<<*c
 		default:
 			return nil

@@ -92,15 +92,15 @@ func layoutNode(entry string, nodes []Node, parent int) (n Node, err error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return n, errors.New("expected is name@start+bits")
 	}
-	n.Start, n.End = int32(start), int32(start+bits)
 	above := &nodes[parent]
 	least := above.Start
 	if last := lastChild(nodes, parent); last >= 0 {
 		least = nodes[last].End
 	}
-	if n.Start < least || bits < 0 || n.End > above.End {
+	if start < int64(least) || bits < 0 || start+bits > int64(above.End) {
 		return n, errors.New("it lies outside of the field that it is part of")
 	}
+	n.Start, n.End = int32(start), int32(start+bits)
 	id, typ, _ := strings.Cut(name, ":")
 	if n.Field = layoutField(id, nodes, parent); n.Field == nil {
 		return n, errors.New("the model has no such field there")

@@ -34,7 +34,9 @@ func Parse(src []byte, name string) (*Model, error) {
 	if len(doc.Content) == 0 {
 		return nil, &Problem{File: name, Offset: -1, Reason: "the file is empty", Hint: "'teasel net new NAME' writes a model to start from"}
 	}
-	l.load(doc.Content[0])
+	if l.aliases(&doc) {
+		l.load(doc.Content[0])
+	}
 	if len(l.problems) > 0 {
 		return nil, errors.Join(l.problems...)
 	}
@@ -90,7 +92,7 @@ func (e *entries) get(key string) *yaml.Node {
 // mapping reads a mapping whose keys must be known; no known keys: any will do.
 func (l *loader) mapping(n *yaml.Node, path string, known ...string) (e entries, ok bool) {
 	n = resolve(n)
-	if n.Kind != yaml.MappingNode {
+	if n == nil || n.Kind != yaml.MappingNode {
 		l.fail(n, path, "", "expected is a mapping (key: value), here stands %s", shape(n))
 		return e, false
 	}
@@ -146,6 +148,9 @@ func merged(n *yaml.Node, i int) *yaml.Node {
 }
 
 func shape(n *yaml.Node) string {
+	if n == nil {
+		return "nothing"
+	}
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"

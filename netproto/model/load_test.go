@@ -1,8 +1,11 @@
 package model
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLoadSaysWhatIsWrong(t *testing.T) {
@@ -27,6 +30,30 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"an ambiguous switch", "teasel-model: 1\ntypes:\n  t: {seq: []}\nmessages:\n  m:\n    seq:\n      - {id: a, type: u1}\n" +
 			"      - {id: b, size-eos: true, type: {switch-on: a, cases: {1: t, 0x1: t}}}\n", "m.yaml:8:68: messages.m.b.type: the switch is ambiguous: 1 and 0x1 are the same value"},
 		{"bits that fill no byte", field(`{id: a, type: b3}`, `{id: b, type: u1}`), "m.yaml:6:9: m.b: 3 bits before it do not fill whole bytes"},
+		{"framing of no kind", field(`{id: a, type: u1}`) + "framing: {}\n", "m.yaml:6:10: framing: nothing says where a response ends"},
+		{"an empty delimiter", field(`{id: a, type: u1}`) + "framing: {delimiter: \"\"}\n", "framing.delimiter: the delimiter is empty"},
+		{"a length before the response", field(`{id: a, type: u1}`) + "framing: {length: {at: -4, type: u2}}\n", "m.yaml:6:24: framing.length.at: the length begins at a byte from 0"},
+		{"a length of bytes", field(`{id: a, type: u1, derive: {length: {hex: "00 11"}}}`), "messages.m.a.derive.length: only a checksum takes {hex: DIGITS}"},
+		{"a copy of nothing", field(`{id: a, type: u1, derive: {copy: []}}`), "messages.m.a.derive.copy: it names no field"},
+		{"a copy of no field", field(`{id: a, type: u1, derive: {copy: _after}}`), "messages.m.a.derive.copy: _after is no field"},
+		{"a copy of the message", field(`{id: a, size-eos: true, derive: {copy: _root}}`), "messages.m.a.derive.copy: a cycle: the field cannot hold a copy"},
+		{"three fields of each other", field(`{id: a, type: u1, derive: {copy: b}}`, `{id: b, type: u1, derive: {copy: c}}`, `{id: c, type: u1, derive: {copy: a}}`), "m.a: a cycle: it is derived from b"},
+		{"an instance of itself", "teasel-model: 1\nmessages:\n  m:\n    seq: [{id: x, type: u1}, {id: y, type: u1, if: a == 1}]\n    instances: {a: {value: _root.a}}\nseeds: {s: [{hex: \"0000\"}]}\n",
+			"expression a == 1: its instances use one another"},
+		{"an alias in its anchor", "teasel-model: 1\ntypes: &t\n  x: {seq: [{id: y, type: u1}], types: *t}\nmessages:\n  m: {type: x}\n", "m.yaml:3:40: the alias *t stands within &t"},
+		{"a merge with itself", "teasel-model: 1\nmeta: &m {<<: *m}\n", "the alias *m stands within &m"},
+		{"too many items", field(`{id: a, size: 1, repeat: expr, repeat-expr: 3000000000}`) + "seeds: {s: [{message: m}]}\n", "the message has more than 65536 fields"},
+		{"too many items without bytes", field(`{contents: x, eos-error: false, repeat: expr, repeat-expr: 3000000000}`) + "seeds: {s: [{hex: \"\"}]}\n", "an item without bytes would be repeated"},
+		{"a size that overflows", field(`{id: a, type: u1}`, `{id: b, size: a * 65536 * 65536 * 65536 * 65536}`), "m.yaml:6:9: m.b: the size"},
+		{"too many digits", field(`{id: a, type: dec, pad: 100000000000}`), "a pad is a number of digits from 0 to 255"},
+		{"a case that is the message", "teasel-model: 1\ntypes:\n  t: {seq: []}\nmessages:\n  m:\n    seq:\n      - {id: a, type: u1}\n" +
+			"      - {id: b, size-eos: true, type: {switch-on: a, cases: {_root: t}}}\nseeds: {s: [{hex: \"00\"}]}\nstates:\n  a: [{send: n}]\n", "there is no message \"n\""},
+		{"more bits than there are", transform("not 65"), "not inverts 1 to 64 bits, here stands 65"},
+		{"no bits", transform("not 0"), "not inverts 1 to 64 bits, here stands 0"},
+		{"a shift by all bits", transform("shl 64"), "shl moves a number by 0 to 63 bits, here stands 64"},
+		{"a negative shift", transform("shr -1"), "shr moves a number by 0 to 63 bits, here stands -1"},
+		{"too many states", field(`{id: a, type: u1}`) + manyStates(256), "m.yaml:7:3: states: there are 256 states, a model has at most 255"},
+		{"a clock without time", field(`{id: a, type: u4, derive: {counter: 1, clock: real}}`), "messages.m.a.derive: only now has a clock"},
 		{"an unknown checksum", field(`{id: a, type: u4, derive: {checksum: crc-33, over: [_root]}}`), `there is no checksum "crc-33"`},
 		{"a seed that is too short", seed(`{hex: "0003 61"}`), "m.yaml:9:13: seeds.s[0]: byte 2: the seed does not fit m, field text: the bytes end here"},
 		{"a seed that is too long", seed(`{hex: "0001 6162"}`), "byte 3: the seed does not fit m: 1 bytes are left over"},
@@ -48,6 +75,20 @@ func field(fields ...string) string {
 	src := "teasel-model: 1\nmessages:\n  m:\n    seq:\n"
 	for _, f := range fields {
 		src += "      - " + f + "\n"
+	}
+	return src
+}
+
+// transform is a model with one transform of a captured value.
+func transform(text string) string {
+	return field(`{id: a, type: u8, derive: {from: x, transform: [` + text + `]}}`)
+}
+
+// manyStates has so many states, each of which leads to the next one.
+func manyStates(n int) string {
+	src := "states:\n"
+	for i := range n {
+		src += fmt.Sprintf("  s%d: [{send: m, to: s%d}]\n", i, (i+1)%n)
 	}
 	return src
 }
@@ -184,4 +225,31 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// All bits of a number can be inverted.
+func TestNotOfAllBits(t *testing.T) {
+	for bits, want := range map[int64]int64{1: 4, 8: 250, 63: math.MaxInt64 - 5, 64: -6} {
+		if got := (&Transform{Name: "not", Number: bits}).arithmetic(5); got != want {
+			t.Errorf("not %d of 5 is %d, expected %d", bits, got, want)
+		}
+	}
+}
+
+// A field with the time keeps that of the seed, unless its clock is real or the caller says what time it is.
+func TestTimeOfTheSeedAndOfSending(t *testing.T) {
+	const src = `{id: seed, type: u4, value: 17, derive: {now: unix}}`
+	_, tree := built(t, field(src, `{id: real, type: u4, value: 17, derive: {now: unix, clock: real}}`))
+	before := time.Now().Unix()
+	tree.Derive(&Late{})
+	seed, _ := tree.Number(tree.Child(0, "seed"))
+	sent, _ := tree.Number(tree.Child(0, "real"))
+	if seed != 17 || sent < before || sent > time.Now().Unix() {
+		t.Errorf("the seed's time is %d, that of sending %d", seed, sent)
+	}
+	tree.Derive(&Late{Now: time.Unix(99, 0)})
+	seed, _ = tree.Number(tree.Child(0, "seed"))
+	if sent, _ = tree.Number(tree.Child(0, "real")); seed != 99 || sent != 99 {
+		t.Errorf("at 99 the times are %d and %d", seed, sent)
+	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -9,9 +10,11 @@ import (
 
 var deriveKinds = []string{"length", "count", "offset", "checksum", "copy", "from", "counter", "now", "random"}
 
+var deriveOptions = []string{"unit", "add", "self", "over", "key", "transform", "clock"}
+
 // derive reads how a field follows from others.
 func (l *loader) derive(n *yaml.Node, f *Field, path string) *Derive {
-	e, ok := l.mapping(n, path, append([]string{"unit", "add", "self", "over", "key", "transform"}, deriveKinds...)...)
+	e, ok := l.mapping(n, path, slices.Concat(deriveOptions, deriveKinds)...)
 	if !ok {
 		return nil
 	}
@@ -46,6 +49,7 @@ func (l *loader) deriveFrom(e *entries, n *yaml.Node, d *Derive, path string) {
 	switch d.Kind {
 	case Length, Count, Offset, Same:
 		d.Targets = l.targets(n, path)
+		l.suitable(n, d, path)
 	case Check:
 		d.Checksum = l.checksum(n, e.get("key"), path)
 		d.Targets = l.targets(e.get("over"), path+".over")
@@ -88,6 +92,12 @@ func (l *loader) deriveOptions(e *entries, d *Derive, path string) {
 			d.Unit = 8
 		}
 	}
+	if n := e.get("clock"); n != nil {
+		d.Real = l.choice(n, path+".clock", "seed", "real") == 1
+		if d.Kind != Now {
+			l.fail(n, path, "", "only now has a clock")
+		}
+	}
 	if n := e.get("self"); n != nil {
 		switch d.Kind {
 		case Length:
@@ -106,11 +116,33 @@ func (l *loader) deriveOptions(e *entries, d *Derive, path string) {
 	}
 }
 
+// suitable makes sure that a rule can look at its targets.
+func (l *loader) suitable(n *yaml.Node, d *Derive, path string) {
+	if len(d.Targets) == 0 {
+		l.fail(n, path, "", "it names no field")
+	}
+	if len(d.Targets) > 1 && d.Kind != Length && d.Kind != Count {
+		l.fail(n, path, "", "it names %d fields, expected is one", len(d.Targets))
+	}
+	for _, g := range d.Targets {
+		switch {
+		case g.bytes != nil:
+			l.fail(n, path, "add: 2 adds the size of two bytes to a length", "only a checksum takes {hex: DIGITS}: expected is the name of a field")
+		case g.ref != nil && d.Kind == Same && len(g.ref.path) == 0:
+			l.fail(n, path, "", "a cycle: the field cannot hold a copy of what it is a part of")
+		case g.after && (d.Kind == Same || d.Kind == Count):
+			l.fail(n, path, "", "_after is no field: expected is the name of one")
+		}
+	}
+}
+
 // targets reads names of fields, _root, _after, and bytes.
 func (l *loader) targets(n *yaml.Node, path string) (all []Target) {
 	for _, c := range list(n) {
 		if c.Kind == yaml.MappingNode {
-			if m, ok := l.mapping(c, path, "hex"); ok && m.get("hex") != nil {
+			if m, ok := l.mapping(c, path, "hex"); ok && m.get("hex") == nil {
+				l.fail(c, path, "", "expected is {hex: DIGITS}, here stands an empty mapping")
+			} else if ok {
 				b, err := hex.DecodeString(strings.Join(strings.Fields(m.get("hex").Value), ""))
 				if err != nil {
 					l.fail(c, path, "", "%q are no hexadecimal digits", m.get("hex").Value)
@@ -204,6 +236,7 @@ func (l *loader) transforms(n *yaml.Node, path string) (all []Transform) {
 			t.Text = []byte(rest)
 		case operand == numberOperand && len(words) == 2:
 			t.Number = l.operand(c, words[1], path)
+			l.bitsOf(c, &t, path)
 		case operand == rangeOperand && (len(words) == 2 || len(words) == 3):
 			t.From = int(l.operand(c, words[1], path))
 			if len(words) == 3 {
@@ -216,6 +249,16 @@ func (l *loader) transforms(n *yaml.Node, path string) (all []Transform) {
 		all = append(all, t)
 	}
 	return all
+}
+
+// bitsOf makes sure that a transform of bits stays within the 64 that a number has.
+func (l *loader) bitsOf(n *yaml.Node, t *Transform, path string) {
+	switch {
+	case t.Name == "not" && (t.Number < 1 || t.Number > 64):
+		l.fail(n, path, "", "not inverts 1 to 64 bits, here stands %d", t.Number)
+	case (t.Name == "shl" || t.Name == "shr") && (t.Number < 0 || t.Number > 63):
+		l.fail(n, path, "", "%s moves a number by 0 to 63 bits, here stands %d", t.Name, t.Number)
+	}
 }
 
 func (l *loader) operand(n *yaml.Node, word, path string) int64 {

@@ -4,6 +4,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxPad is how many digits a number in text may be filled up to.
+const maxPad = 255
+
 // extent reads how long a field is.
 func (l *loader) extent(e *entries, f *Field, path string) {
 	f.ToEnd = l.flag(e.get("size-eos"), path+".size-eos", false)
@@ -36,6 +39,9 @@ func (l *loader) extent(e *entries, f *Field, path string) {
 	f.Pad = int(l.integer(e.get("pad"), path+".pad", 0))
 	if f.Pad != 0 && f.Kind != Digits {
 		l.fail(e.get("pad"), path, "", "only dec, hex and oct have a pad")
+	}
+	if f.Pad < 0 || f.Pad > maxPad {
+		l.fail(e.get("pad"), path, "", "a pad is a number of digits from 0 to %d", maxPad)
 	}
 	if (f.Kind == Text || f.Kind == Bytes) && f.Size == nil && !f.ToEnd && f.stop == nil {
 		l.fail(e.node, path, "give it a size, size-eos: true, or a terminator", "nothing says where the field ends")

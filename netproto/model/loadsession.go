@@ -141,6 +141,9 @@ func (l *loader) connection(n *yaml.Node) {
 	}
 }
 
+// maxLengthAt is where a response may have its length at the latest.
+const maxLengthAt = 1 << 16
+
 func (l *loader) framing(n *yaml.Node) {
 	f := &l.m.Framing
 	f.Kind = FramingQuiet
@@ -165,6 +168,13 @@ func (l *loader) framing(n *yaml.Node) {
 	}
 	if d := e.get("delimiter"); d != nil {
 		f.Kind, f.Delimiter = FramingDelimiter, l.rawBytes(d, "framing.delimiter")
+		if len(f.Delimiter) == 0 {
+			l.fail(d, "framing.delimiter", "", "the delimiter is empty")
+		}
+		return
+	}
+	if e.get("length") == nil {
+		l.fail(n, "framing", "expected is model, quiet, {delimiter: BYTES} or {length: {at: 0, type: u2}}", "nothing says where a response ends")
 		return
 	}
 	le, ok := l.mapping(e.get("length"), "framing.length", "at", "type", "add")
@@ -173,6 +183,9 @@ func (l *loader) framing(n *yaml.Node) {
 	}
 	f.Kind, f.Little = FramingLength, l.little
 	f.At, f.Add = int(l.integer(le.get("at"), "framing.length.at", 0)), int(l.integer(le.get("add"), "framing.length.add", 0))
+	if f.At < 0 || f.At > maxLengthAt {
+		l.fail(le.get("at"), "framing.length.at", "", "the length begins at a byte from 0 to %d of the response", maxLengthAt)
+	}
 	g := plainType.FindStringSubmatch(l.text(le.get("type"), "framing.length.type"))
 	if g == nil || g[1] != "u" {
 		l.fail(n, "framing.length", "", "the type of the length is one of u1 to u8")
@@ -183,6 +196,9 @@ func (l *loader) framing(n *yaml.Node) {
 		f.Little = g[3] == "le"
 	}
 }
+
+// maxStates is how many states can be told apart: the number of one is a byte of a feature.
+const maxStates = 255
 
 func (l *loader) states(n, initial *yaml.Node) {
 	if n == nil {
@@ -217,6 +233,9 @@ func (l *loader) states(n, initial *yaml.Node) {
 		}
 		l.name(k, "states")
 		l.m.States = append(l.m.States, s)
+	}
+	if len(l.m.States) > maxStates {
+		l.fail(n, "states", "", "there are %d states, a model has at most %d", len(l.m.States), maxStates)
 	}
 	for _, s := range l.m.States {
 		for _, t := range everywhere {

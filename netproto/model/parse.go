@@ -8,27 +8,11 @@ import (
 const (
 	maxDepth = 64      // structures in one another
 	maxNodes = 1 << 16 // fields of one message
+	maxData  = 1 << 24 // bytes of a message that is made of default values or of copies
 )
 
 // restField is what a structure of a given size leaves over.
 var restField = &Field{ID: "_rest", Kind: Bytes, ToEnd: true, Mutable: true}
-
-// A ParseError says where bytes stopped being a message.
-type ParseError struct {
-	Message string // the message that they were read as
-	Field   string // path of the field
-	Offset  int    // in bytes
-	Reason  string
-	Short   bool // more bytes might have made a message
-}
-
-func (e *ParseError) Error() string {
-	at := e.Message
-	if e.Field != "" {
-		at += "." + e.Field
-	}
-	return fmt.Sprintf("%s: byte %d: %s", at, e.Offset, e.Reason)
-}
 
 // Parse reads data, which is copied, as a message of this kind. Every byte has to belong to a field. The error is a
 // [*ParseError], and t has the bytes without fields then.
@@ -73,10 +57,19 @@ type extent struct {
 	more bool // further bytes may follow there
 }
 
-func (p *decoder) run(m *Message, data []byte, whole bool) (int, bool) {
-	p.t.Data = append(p.t.Data[:0], data...)
+// run reads a message at the start of data. Of data only what belongs to the message is copied, since a stream may hold
+// any number of messages behind it.
+func (p *decoder) run(m *Message, data []byte, whole bool) (n int, ok bool) {
+	own := p.t.Data[:0]
+	p.t.Data = data
+	n, ok = p.message(m, whole)
+	p.t.Data = append(own, data[:n]...)
+	return n, ok
+}
+
+func (p *decoder) message(m *Message, whole bool) (int, bool) {
 	p.t.Nodes = p.t.Nodes[:0]
-	p.pos, p.end = 0, len(data)*8
+	p.pos, p.end = 0, len(p.t.Data)*8
 	p.field = &m.outer
 	p.t.Nodes = append(p.t.Nodes, Node{Field: &m.outer, Type: m.Type, Parent: -1})
 	if !p.fields(m.Type, 0) {
@@ -245,7 +238,7 @@ func (p *decoder) array(f *Field, at int) bool {
 				break
 			}
 		}
-		if p.pos == before && times < 0 {
+		if p.pos == before && (times < 0 || len(p.t.Nodes) == node) {
 			return p.fail("an item without bytes would be repeated for ever")
 		}
 	}

@@ -48,3 +48,20 @@ func Problems(err error) []*Problem {
 	}
 	return all
 }
+
+// A ParseError says where bytes stopped being a message.
+type ParseError struct {
+	Message string // the message that they were read as
+	Field   string // path of the field
+	Offset  int    // in bytes
+	Reason  string
+	Short   bool // more bytes might have made a message
+}
+
+func (e *ParseError) Error() string {
+	at := e.Message
+	if e.Field != "" {
+		at += "." + e.Field
+	}
+	return fmt.Sprintf("%s: byte %d: %s", at, e.Offset, e.Reason)
+}

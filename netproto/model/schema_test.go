@@ -88,7 +88,7 @@ func TestSchemaKnowsTheKeysOfTheLoader(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"field":  fieldKeys,
 		"type":   typeKeys,
-		"derive": append([]string{"unit", "add", "self", "over", "key", "transform"}, deriveKinds...),
+		"derive": slices.Concat(deriveOptions, deriveKinds),
 	} {
 		var have []string
 		for k := range doc.Defs[name].Properties {

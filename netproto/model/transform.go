@@ -98,11 +98,11 @@ func (t *Transform) arithmetic(n int64) int64 {
 	case "or":
 		return n | t.Number
 	case "shl":
-		return n << (uint64(t.Number) & 63)
+		return n << uint64(t.Number)
 	case "shr":
-		return int64(uint64(n) >> (uint64(t.Number) & 63))
+		return int64(uint64(n) >> uint64(t.Number))
 	case "not": // in so many bits
-		return n ^ int64(1<<(uint64(t.Number)&63)-1)
+		return n ^ int64(uint64(1)<<uint64(t.Number)-1)
 	case "mod":
 		if t.Number != 0 {
 			return ((n % t.Number) + t.Number) % t.Number

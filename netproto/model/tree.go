@@ -138,6 +138,19 @@ func (t *Tree) Replace(i int, data []byte) {
 	t.shift(i, int32(len(data)-(to-from))*8)
 }
 
+// Merge puts other bytes in the place of some nodes of one structure, from the first to the last of them, which become one
+// field of any bytes. The first must begin and the last must end between bytes.
+func (t *Tree) Merge(first, last int, data []byte) {
+	from, end := int(t.Nodes[first].Start/8), t.Nodes[last].End
+	if extra := t.After(last) - first - 1; extra > 0 {
+		t.removeNodes(first+1, extra)
+	}
+	n := &t.Nodes[first]
+	n.Field, n.Type, n.Flags, n.End, n.Size = restField, nil, 0, end, 1
+	t.Data = splice(t.Data, from, int(end/8), data)
+	t.shift(first, int32(len(data)*8)-(end-n.Start))
+}
+
 // shift moves what comes after node i, and ends its ancestors and itself later, by so many bits.
 func (t *Tree) shift(i int, bits int32) {
 	if bits == 0 {

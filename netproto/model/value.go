@@ -75,7 +75,8 @@ func (t *Tree) value(i int) value {
 	if n, ok := t.Number(i); ok {
 		return value{number: n}
 	}
-	if !t.Aligned(i) {
+	n := &t.Nodes[i]
+	if !t.Aligned(i) || n.End < n.Start { // a structure that is still being read has no end
 		return value{}
 	}
 	return value{bytes: t.Bytes(i), text: true}

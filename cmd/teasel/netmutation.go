@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// netMutation says how dialogues are changed. It is stored with the campaign.
+type netMutation struct {
+	Mode           string         `json:"mode,omitempty"`
+	StructureShare int            `json:"structure_share"`
+	OrderShare     int            `json:"order_share"`
+	Fields         []string       `json:"field,omitempty"`
+	BitRatio       float64        `json:"bit_ratio,omitempty"`
+	MaxMessages    int            `json:"max_messages,omitempty"`
+	MaxBytes       int            `json:"max_bytes,omitempty"`
+	Weights        map[string]int `json:"weights,omitempty"`
+}
+
+// usualMutation is what holds where the user says nothing.
+func usualMutation() netMutation { return netMutation{StructureShare: 70, OrderShare: 25} }
+
+var netModes = []string{"bytes", "structure", "hybrid"}
+
+// mostMessageBytes is how long a message may be allowed to grow.
+const mostMessageBytes = 16 << 20
+
+// addNetMutation adds the flags. Those that only few want are hidden: they are for the file and the environment.
+func addNetMutation(f *pflag.FlagSet, o *netMutation) {
+	usual := usualMutation()
+	f.Var(choice{&o.Mode, netModes}, "mode", "what of messages is changed: their bytes, their fields, or both (default hybrid)")
+	f.IntVar(&o.StructureShare, "structure-share", usual.StructureShare, "in mode hybrid, how many of a hundred changes of messages are those of fields")
+	f.IntVar(&o.OrderShare, "order-share", usual.OrderShare, "how many of a hundred changes are those of the order of messages")
+	f.StringArrayVar(&o.Fields, "field", nil, "field that may be changed, MESSAGE.FIELD, and no others; may be given several times (default all)")
+	f.Float64Var(&o.BitRatio, "bit-ratio", 0, "share of bits that the inversion of bits inverts; 0: 0.01")
+	f.IntVar(&o.MaxMessages, "max-messages", 0, "messages that a dialogue may have; 0: 64")
+	f.IntVar(&o.MaxBytes, "max-bytes", 0, "bytes that a message may grow to; 0: 131072")
+	f.StringToIntVar(&o.Weights, "weights", nil, "how likely mutations are, NAME=WEIGHT,...; 0 switches one off")
+	for _, name := range []string{"bit-ratio", "max-messages", "max-bytes", "weights"} {
+		f.Lookup(name).Hidden = true
+	}
+}
+
+// check looks for values that cannot be meant.
+func (o *netMutation) check() error {
+	for _, s := range []struct {
+		flag  string
+		value int
+	}{{"structure-share", o.StructureShare}, {"order-share", o.OrderShare}} {
+		if s.value < 0 || s.value > 100 {
+			return usage("", "--%s %d: expected a number from 0 to 100", s.flag, s.value)
+		}
+	}
+	if o.BitRatio < 0 || o.BitRatio > 1 {
+		return usage("", "bit-ratio %v: expected a share from 0 to 1", o.BitRatio)
+	}
+	if o.MaxMessages < 0 {
+		return usage("", "max-messages %d: expected a number of messages, 0 for 64", o.MaxMessages)
+	}
+	if o.MaxBytes < 0 || o.MaxBytes > mostMessageBytes {
+		return usage("", "max-bytes %d: expected a number of bytes up to %d, 0 for 131072", o.MaxBytes, mostMessageBytes)
+	}
+	_, err := o.weights()
+	return err
+}
+
+// weights are the weights by operator.
+func (o *netMutation) weights() (map[dialogue.Operator]int, error) {
+	if len(o.Weights) == 0 {
+		return nil, nil
+	}
+	var known []string
+	byName := map[string]dialogue.Operator{}
+	for _, op := range dialogue.Operators() {
+		known = append(known, op.String())
+		byName[op.String()] = op
+	}
+	out := map[dialogue.Operator]int{}
+	for _, name := range slices.Sorted(maps.Keys(o.Weights)) {
+		op, ok := byName[name]
+		if !ok {
+			return nil, usage("known are "+strings.Join(known, ", "), "weights: there is no mutation %q", name)
+		}
+		if w := o.Weights[name]; w < 0 || w > 1000 {
+			return nil, usage("", "weights: %s = %d: expected a number from 0 to 1000", name, w)
+		}
+		out[op] = o.Weights[name]
+	}
+	return out, nil
+}
+
+// mutator returns what changes dialogues so.
+func (o *netMutation) mutator(m *model.Model, d *mutate.Dictionary) (*dialogue.Mutator, error) {
+	if m == nil && (o.Mode == "structure" || len(o.Fields) > 0) {
+		what := "--mode structure"
+		if o.Mode != "structure" {
+			what = "--field " + o.Fields[0]
+		}
+		return nil, usage("'teasel net new NAME' writes a model to begin with", "%s: without --model messages have no fields", what)
+	}
+	out := netMutator(m, d)
+	out.Fields, out.BitRatio, out.MaxMessages, out.MaxBytes = o.Fields, o.BitRatio, o.MaxMessages, o.MaxBytes
+	if at := slices.Index(netModes, o.Mode); at >= 0 {
+		out.Mode = []dialogue.Mode{dialogue.ByteLevel, dialogue.Structure, dialogue.Hybrid}[at]
+	}
+	out.StructureShare, out.OrderShare = shareOf(o.StructureShare), shareOf(o.OrderShare)
+	var err error
+	if out.Weights, err = o.weights(); err != nil {
+		return nil, err
+	}
+	if missing := out.Missing(); len(missing) > 0 {
+		return nil, usage(fmt.Sprintf("'teasel net check %s' lists the fields of the seeds; *.FIELD stands for those of all messages", m.File),
+			"--field %s: no message has such a field", missing[0])
+	}
+	return out, nil
+}
+
+// shareOf is a share as the mutator has it, where 0 is the default.
+func shareOf(percent int) int {
+	if percent == 0 {
+		return -1
+	}
+	return percent
+}
