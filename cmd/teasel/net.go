@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -148,6 +149,17 @@ func (o *netOptions) check() error {
 			return usage("name the port of the server, or give its command behind --", "--connect %s: without a command nobody fills that in", o.Connect)
 		}
 	}
+	if o.User != "" {
+		if _, err := conn.LookUpUser(o.User); err != nil {
+			return usage("--user names a user of this machine, by name or number", "--user %s: there is no such user", o.User)
+		}
+	}
+	if o.Model == "" && o.Strict {
+		return usage("add --model FILE", "--strict: without a model no response can break it")
+	}
+	if o.Model == "" && o.State != "" {
+		return usage("add --model FILE", "--state %s: without a model there are no states", o.State)
+	}
 	return errors.Join(o.options.check(), o.launch.check())
 }
 
@@ -167,6 +179,9 @@ func (t *netTarget) target() (netproto.Target, error) {
 		return out, nil
 	}
 	m, err := model.Load(t.Model)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, usage("'teasel net new' writes a model to begin with", "--model %s: there is no such file", t.Model)
+	}
 	if err != nil {
 		return out, usage("'teasel net check "+t.Model+"' says more", "%w", err)
 	}
