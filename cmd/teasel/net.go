@@ -243,6 +243,11 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	profile, _ := netproto.ParseProfile(o.profileName()) // was tried when the campaign was begun
 	p.campaign.MinimizeRuns = profile.Minimize
 	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
+	p.silent = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
+	if target.Model != nil {
+		p.silent = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+	}
+	p.answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
 	return p, p.describe(o, nt)
 }
 

@@ -159,6 +159,15 @@ func (r *Response) Feature() teasel.Feature {
 	return teasel.State(h.Sum64()<<8 | uint64(r.state))
 }
 
+// SilentFeatures returns the features of messages that get no response, one for each declared state.
+func SilentFeatures(m *model.Model) (fs []teasel.Feature) {
+	for i, s := range m.States {
+		r := Response{To: s.Name, state: uint8(min(i+1, 255))}
+		fs = append(fs, r.Feature())
+	}
+	return fs
+}
+
 // declared returns the number of the declared state that a feature is of, -1 if there is none.
 func declared(f teasel.Feature) int { return int(f&0xff) - 1 }
 
