@@ -99,6 +99,9 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 	if i := strings.Index(r.Message, " at pc "); i >= 0 {
 		r.Message = r.Message[:i]
 	}
+	if i := strings.Index(r.Message, ": memory ranges ["); i >= 0 { // addresses do too
+		r.Message = r.Message[:i]
+	}
 	return true
 }
 
