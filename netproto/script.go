@@ -202,6 +202,7 @@ def talk(host, port, path):
             s, heard, unread = connect(host, port, path), True, False
         if not heard:
             continue
+        await_values(data, lambda: hear(s))
         data = current(data)
         print(">", name, data)
         try:

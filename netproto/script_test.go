@@ -62,7 +62,7 @@ func TestScriptCaptures(t *testing.T) {
 		}
 		out, err := exec.Command("python3", file).CombinedOutput()
 		if dies := name == "bad"; (err != nil) != dies || strings.Contains(string(out), "the server has died: status -6") != dies {
-			t.Errorf("%s: %v\n%s\n%s", name, err, out, text)
+			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
 }

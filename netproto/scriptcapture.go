@@ -127,9 +127,19 @@ def read(data, form):
     return int.from_bytes(data, form.split()[0], signed="signed" in form)
 
 
+def await_values(data, more):
+    """Reads what is still to come before a message that carries values of it. What does not come is not waited for again."""
+    for name, _, _, _ in getattr(data, "values", []):
+        for _ in range(10):
+            if name in captured:
+                break
+            more()
+        captured.setdefault(name, None)
+
+
 def current(data):
     for name, start, end, form in reversed(getattr(data, "values", [])):
-        if name in captured:
+        if captured.get(name) is not None:
             data = data[:start] + write(captured[name], form, end - start) + data[end:]
     return data
 
