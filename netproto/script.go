@@ -197,6 +197,7 @@ def talk(host, port, path):
     s, heard, unread = None, True, False
     for new, wait, name, data in MESSAGES:
         if s is None or new:
+            captured.clear()
             if s is not None:
                 hang_up(s, unread)
             s, heard, unread = connect(host, port, path), True, False
