@@ -19,3 +19,22 @@ func TestUndeclaredFeatures(t *testing.T) {
 		}
 	}
 }
+
+// A server that takes messages and closes connections has not answered, whatever states the model has.
+func TestAnswered(t *testing.T) {
+	m := plantedModel(t)
+	silent := dialogue.NewSession(m)
+	silent.Begin(dialogue.Seeds(m)[0])
+	silent.Render(0)
+	r := silent.Silent(0)
+	fs := []teasel.Feature{silentFeature, closedFeature, r.Feature(), 5, edgeFeatures + 8}
+	if Answered(m, teasel.NewFeatureSet(fs...)) {
+		t.Error("silence is taken for an answer")
+	}
+	r = dialogue.Response{Name: "ok", To: r.To}
+	for _, f := range []teasel.Feature{r.Feature(), fingerprint(&r, []byte("hello"))} {
+		if !Answered(m, teasel.NewFeatureSet(append(fs, f)...)) {
+			t.Errorf("feature %x is not taken for an answer", f)
+		}
+	}
+}

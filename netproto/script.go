@@ -7,13 +7,16 @@ import (
 
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
+	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
 // Script returns a program in Python, of its standard library alone, that sends a dialogue to the server and says what becomes of
 // it: for the report of a bug to somebody who has no teasel. By itself it starts the server; given a host and a port it
-// connects there. about is a line that says what it shows. Values that the server gives out
-// are sent as they were in one run; the program says so where there are some.
-func (t Target) Script(in *dialogue.Dialogue, about string) (string, error) {
+// connects there. about is a line that says what it shows. Values that the server gives out are taken from its responses
+// where that is simple; the others are sent as they were in one run, of which transcript tells, and the program says so.
+// The transcript is the detail of a finding; "": there is none.
+func (t Target) Script(in *dialogue.Dialogue, about, transcript string) (string, error) {
 	address, err := conn.ParseAddress(t.Address)
 	if err != nil {
 		return "", err
@@ -27,9 +30,11 @@ func (t Target) Script(in *dialogue.Dialogue, about string) (string, error) {
 		follow = "True"
 	}
 	fmt.Fprintf(&b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
+	w := scriptMessages{sent: judge.Sent(transcript)}
+	b.WriteString(w.patterns(t.Model))
+	b.WriteString(scriptCaptures)
 	b.WriteString("# Each message: on a new connection or not, whether an answer is waited for, what it is, its bytes.\nMESSAGES = [\n")
 	s := dialogue.NewSession(t.Model)
-	late := false
 	write := func(d *dialogue.Dialogue) {
 		if d == nil {
 			return
@@ -37,16 +42,19 @@ func (t Target) Script(in *dialogue.Dialogue, about string) (string, error) {
 		s.Begin(d)
 		for i := range d.Messages {
 			m := &d.Messages[i]
-			late = late || t.Model != nil && t.Model.Message(m.Name) != nil && t.Model.Message(m.Name).Late()
-			fmt.Fprintf(&b, "    (%s, %s, %s, %s),\n", pythonBool(m.Reconnect), pythonBool(!m.NoWait), pythonText(m.Name), pythonBytes(s.Render(i)))
+			var kind *model.Message
+			if t.Model != nil {
+				kind = t.Model.Message(m.Name)
+			}
+			fmt.Fprintf(&b, "    (%s, %s, %s, %s),\n", pythonBool(m.Reconnect), pythonBool(!m.NoWait), pythonText(m.Name), w.message(kind, m, s.Render(i)))
 		}
 	}
 	write(s.Bootstrap())
 	write(in)
 	write(s.Teardown())
 	b.WriteString("]\n")
-	if late {
-		b.WriteString("# Some messages carry values that the server gives out: they are those of one run, and have to be put in by hand.\n")
+	if w.fixed {
+		b.WriteString("# Some messages carry values that the server gives out: they are those of one run, and may have to be put in by hand.\n")
 	}
 	b.WriteString(scriptBody)
 	return b.String(), nil
@@ -98,6 +106,7 @@ const scriptHead = `#!/usr/bin/env python3
 Without arguments it starts the server; HOST PORT name one that runs already.
 Exit status: 1 the server has died or no longer answers, 0 it is still there.
 """
+import re
 import socket
 import ssl
 import struct
@@ -167,6 +176,7 @@ def listening(host, port, path, server):
 def hear(s):
     try:
         data = s.recv(65536)
+        take(data)
         print("<", data if data else "the server has closed the connection")
         return bool(data)
     except (TimeoutError, socket.timeout):
@@ -187,11 +197,14 @@ def talk(host, port, path):
     s, heard, unread = None, True, False
     for new, wait, name, data in MESSAGES:
         if s is None or new:
+            captured.clear()
             if s is not None:
                 hang_up(s, unread)
             s, heard, unread = connect(host, port, path), True, False
         if not heard:
             continue
+        await_values(data, lambda: hear(s))
+        data = current(data)
         print(">", name, data)
         try:
             s.sendall(data)

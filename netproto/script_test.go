@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
+	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
 // The program shows the bug without teasel, and nothing on the clean twin.
@@ -23,7 +25,7 @@ func TestScript(t *testing.T) {
 		}
 		target := plantedTarget(t, planted(t, "clang", flags...))
 		target.Model = nil
-		text, err := target.Script(in, "a \"crash\" of the server")
+		text, err := target.Script(in, "a \"crash\" of the server", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,5 +37,50 @@ func TestScript(t *testing.T) {
 		if (err != nil) != dies || strings.Contains(string(out), "the server has died: status -4") != dies {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
+	}
+}
+
+// The program carries on the values that the server gives out, which differ in every run.
+func TestScriptCaptures(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	m, err := model.Load("testdata/planted/session.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, flags := range map[string][]string{"bad": nil, "clean": {"-DCLEAN"}} {
+		target := plantedTarget(t, plantedSource(t, "session.c", "clang", flags...))
+		target.Model = m
+		text, err := target.Script(target.Seeds()[0].Input, "a crash", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "repro.py")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("python3", file).CombinedOutput()
+		if dies := name == "bad"; (err != nil) != dies || strings.Contains(string(out), "the server has died: status -6") != dies {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
+// What was sent in the run that a finding tells of is sent where a value cannot be taken from a response in a simple way.
+func TestScriptOfOneRun(t *testing.T) {
+	m, err := model.Load("testdata/planted/session.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Responses = nil
+	target := Target{Address: "127.0.0.1:{port}", Model: m}
+	e := judge.Evidence{Talk: []judge.Turn{{Received: []byte("hi\n")}, {Name: "hello", Sent: []byte{1}}, {Name: "auth", Sent: []byte("\x02\xfe\"> \n")}, {Sent: make([]byte, 600)}}}
+	text, err := target.Script(target.Seeds()[0].Input, "a crash", e.Transcript())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"auth", b"\x02\xfe\"> \x0a")`; !strings.Contains(text, want) {
+		t.Errorf("no message %s in\n%s", want, text)
 	}
 }

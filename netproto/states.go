@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -34,6 +35,23 @@ func Edges(testcases []teasel.FeatureSet) int {
 		}
 	}
 	return len(edges)
+}
+
+// Answered reports whether the server has answered anything in a testcase of these features. Of a model with states, a response counts
+// that the model knows or that has a code. The model may be nil.
+func Answered(m *model.Model, fs teasel.FeatureSet) bool {
+	silent := map[teasel.Feature]bool{silentFeature: true, closedFeature: true}
+	if m != nil {
+		for _, f := range dialogue.SilentFeatures(m) {
+			silent[f] = true
+		}
+	}
+	for f := range fs.All() {
+		if f.IsState() && !silent[f] {
+			return true
+		}
+	}
+	return false
 }
 
 // stepFeature is the feature of such a step. It is below those of edges and above those that [responses] makes of two answers.

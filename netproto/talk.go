@@ -365,7 +365,7 @@ func (t *talk) response(r dialogue.Response, data []byte) {
 		return
 	}
 	t.refused = true
-	if e.target.Strict && e.evidence.Fault == judge.FaultNone && t.at >= 0 {
+	if e.target.Strict && !r.Doubtful && e.evidence.Fault == judge.FaultNone && t.at >= 0 {
 		v := &e.evidence
 		v.Fault, v.At, v.Message, v.Text, v.Key = judge.FaultResponse, t.at, t.name, r.Problem, r.From+" "+r.Name
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -504,5 +505,24 @@ func TestUnreproduced(t *testing.T) {
 	}
 	if text := string(write(t, "json", r)); !strings.Contains(text, `"message":"tried","occurrences":0,"stable":false`) || strings.Count(text, `"tries":3`) != 1 {
 		t.Errorf("wanted: %s", text)
+	}
+}
+
+// The report shows what a finding comes of: the last messages of an exchange, and the first frames of a stack.
+func TestTextDetail(t *testing.T) {
+	var detail strings.Builder
+	detail.WriteString("- new connection\n")
+	for i := range 9 {
+		fmt.Fprintf(&detail, "> put \"%d\"\n< \"OK\"\n", i)
+	}
+	detail.WriteString("> crash \"now\"\n\nstack:\n")
+	for i := range 20 {
+		fmt.Fprintf(&detail, "  f%d a.c:%d\n", i, i)
+	}
+	r := &Run{Kind: "net", Dir: "out", Summary: teasel.Summary{Findings: []teasel.Finding{{Rule: "net/server-crash", Severity: teasel.Critical, Message: "m", Detail: detail.String()}}}}
+	const want = "      ... 16 earlier lines\n      < \"OK\"\n      > put \"8\"\n      < \"OK\"\n      > crash \"now\"\n" +
+		"      stack:\n        f0 a.c:0\n        f1 a.c:1\n        f2 a.c:2\n        f3 a.c:3\n        f4 a.c:4\n      ... 15 more lines\n"
+	if text := string(write(t, "text", r)); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", text, want)
 	}
 }

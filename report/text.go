@@ -10,8 +10,12 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// detailLines is how much of a finding's detail a terminal gets; its file has it all.
-const detailLines = 6
+// These say how much of a finding's detail a terminal gets; its file has it all. Of an exchange it is the end, where the target fails,
+// of what stands behind it, such as a stack, the beginning.
+const (
+	exchangeLines = 4
+	detailLines   = 6
+)
 
 // early says why a campaign ended before its time.
 var early = map[string]string{
@@ -113,12 +117,7 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	fmt.Fprintf(b, "  %s  %s\n", Line(f.Rule), Line(f.Subject))
 	fmt.Fprintf(b, "    %s%s\n", Line(f.Message), r.inTest(f))
 	if detail := strings.TrimRight(Plain(f.Detail), "\n\t "); detail != "" && Line(detail) != Line(f.Message) {
-		lines := strings.Split(detail, "\n")
-		for i, l := range lines {
-			if i == detailLines && len(lines) > detailLines+1 {
-				fmt.Fprintf(b, "      ... %d more lines\n", len(lines)-i)
-				break
-			}
+		for _, l := range excerpt(strings.Split(detail, "\n")) {
 			fmt.Fprintf(b, "      %s\n", l)
 		}
 	}
@@ -141,6 +140,33 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 		fmt.Fprintf(b, "    %s\n", Plain(c))
 	}
 	b.WriteByte('\n')
+}
+
+// excerpt returns the lines of a detail that matter most.
+func excerpt(lines []string) (shown []string) {
+	n := 0
+	for n < len(lines) && exchanged(lines[n]) {
+		n++
+	}
+	if n > exchangeLines+1 {
+		shown = append(shown, fmt.Sprintf("... %d earlier lines", n-exchangeLines))
+		shown = append(shown, lines[n-exchangeLines:n]...)
+	} else {
+		shown = append(shown, lines[:n]...)
+	}
+	rest := lines[n:]
+	for n > 0 && len(rest) > 0 && rest[0] == "" {
+		rest = rest[1:]
+	}
+	if len(rest) > detailLines+1 {
+		return append(append(shown, rest[:detailLines]...), fmt.Sprintf("... %d more lines", len(rest)-detailLines))
+	}
+	return append(shown, rest...)
+}
+
+// exchanged reports whether a line tells of what was sent, received, or done with the connection.
+func exchanged(line string) bool {
+	return len(line) > 1 && (line[0] == '>' || line[0] == '<' || line[0] == '-') && line[1] == ' '
 }
 
 // inTest says which test a finding is of; "": that is not known.

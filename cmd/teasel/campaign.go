@@ -29,9 +29,11 @@ type plan[T any] struct {
 	campaign teasel.Campaign[T]
 	seeds    []seed[T]
 	rules    []teasel.Rule
-	severity map[string]string // by rule, from the configuration
-	again    bool              // the target is not what it was: what was run before runs again
-	idle     string            // what may be wrong when nothing new is reached; "": nothing comes to mind
+	severity map[string]string            // by rule, from the configuration
+	again    bool                         // the target is not what it was: what was run before runs again
+	idle     string                       // what may be wrong when nothing new is reached; "": nothing comes to mind
+	answered func(teasel.FeatureSet) bool // see doubt
+	silent   string
 	complete func(*report.Run) // adds what is known when the campaign has run; nil: nothing is
 }
 
@@ -120,8 +122,9 @@ func (p *plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	p.announce(cmd.ErrOrStderr())
 	live := monitor.New(cmd.ErrOrStderr(), show)
 	c.Reporters = append(c.Reporters, dir, live) // on disk first, then on the screen
-	d := &doubt{to: live, idle: p.idle}
+	d := &doubt{to: live, idle: p.idle, answered: p.answered, silent: p.silent}
 	if c.Resume != nil {
+		d.answered = nil // the testcases of before are not reported again
 		d.ran, d.took = c.Resume.Executions, c.Resume.Elapsed
 	}
 	c.Reporters = append(c.Reporters, d)

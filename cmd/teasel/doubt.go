@@ -35,21 +35,30 @@ func untested(ctx context.Context, kind string, sum *teasel.Summary) error {
 // nothing.
 type doubt struct {
 	to   teasel.Reporter
-	idle string        // what may be wrong when nothing new is reached; "": nothing comes to mind
-	ran  uint64        // executions before this run
-	took time.Duration // of the runs before this one
+	idle string // what may be wrong when nothing new is reached; "": nothing comes to mind
+	// answered reports whether the target has answered anything in a testcase of these features; nil: that cannot be told. silent is what
+	// may be wrong when it has never.
+	answered func(teasel.FeatureSet) bool
+	silent   string
+	ran      uint64        // executions before this run
+	took     time.Duration // of the runs before this one
 
-	saidNothing, saidIdle bool
+	saidNothing, saidIdle, heard bool
 }
 
-// These say when a campaign should have executed something, and when it should have kept more than one testcase.
+// These say when a campaign should have executed something, when it should have kept more than one testcase, and when a target
+// should have answered something.
 const (
 	doubtAfter   = 3 * time.Second
 	doubtRuns    = 2000
+	silentRuns   = 200
 	nothingAfter = 5 * time.Second
 )
 
 func (d *doubt) Report(e teasel.Event) error {
+	if e.Kind == teasel.EventAdded && d.answered != nil {
+		d.heard = d.heard || d.answered(e.Entry.Features)
+	}
 	if e.Kind != teasel.EventProgress {
 		return nil
 	}
@@ -61,6 +70,11 @@ func (d *doubt) Report(e teasel.Event) error {
 	if !d.saidIdle && d.idle != "" && s.Elapsed >= doubtAfter && s.Executions >= doubtRuns && s.Corpus <= 1 && s.Findings == 0 {
 		d.saidIdle = true
 		return d.note(d.idle)
+	}
+	ran := s.Executions - d.ran
+	if !d.saidIdle && d.answered != nil && !d.heard && s.Elapsed-d.took >= doubtAfter && ran >= silentRuns && s.Corpus > 0 && s.Findings == 0 {
+		d.saidIdle = true
+		return d.note(d.silent)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -150,6 +151,17 @@ func (o *netOptions) check() error {
 			return usage("name the port of the server, or give its command behind --", "--connect %s: without a command nobody fills that in", o.Connect)
 		}
 	}
+	if o.User != "" {
+		if _, err := conn.LookUpUser(o.User); err != nil {
+			return usage("--user names a user of this machine, by name or number", "--user %s: there is no such user", o.User)
+		}
+	}
+	if o.Model == "" && o.Strict {
+		return usage("add --model FILE", "--strict: without a model no response can break it")
+	}
+	if o.Model == "" && o.State != "" {
+		return usage("add --model FILE", "--state %s: without a model there are no states", o.State)
+	}
 	return errors.Join(o.options.check(), o.launch.check(), o.netMutation.check())
 }
 
@@ -169,6 +181,9 @@ func (t *netTarget) target() (netproto.Target, error) {
 		return out, nil
 	}
 	m, err := model.Load(t.Model)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, usage("'teasel net new' writes a model to begin with", "--model %s: there is no such file", t.Model)
+	}
 	if err != nil {
 		return out, usage("'teasel net check "+t.Model+"' says more", "%w", err)
 	}
@@ -234,6 +249,11 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	profile, _ := netproto.ParseProfile(o.profileName()) // was tried when the campaign was begun
 	p.campaign.MinimizeRuns = profile.Minimize
 	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
+	p.silent = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
+	if target.Model != nil {
+		p.silent = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+	}
+	p.answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
 	return p, p.describe(o, nt)
 }
 
@@ -363,6 +383,6 @@ func netScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 	if err != nil {
 		return "", usage("", "reading the finding's input: %w", err)
 	}
-	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message))
+	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), f.Finding.Detail)
 	return text, failure(err)
 }

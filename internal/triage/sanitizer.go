@@ -41,8 +41,9 @@ var headlines = [...]struct {
 	{"requested allocation size", OutOfMemory}, {"out of memory", OutOfMemory}, {"allocator is out of memory", OutOfMemory},
 	{"calloc parameters overflow", OutOfMemory}, {"reallocarray parameters overflow", OutOfMemory}, {"pvalloc parameters overflow", OutOfMemory}, {"hard rss limit", OutOfMemory}, {"allocation-size-too-big", OutOfMemory}, {"FPE", Arithmetic}, {"ILL", Trap}, {"TRAP", Trap},
 	{"detected memory leaks", Leak}, {"data race", DataRace}, {"lock-order-inversion", LockOrder}, {"negative-size-param", HeapOverflow}, {"ABRT", Abort},
-	{"memcpy-param-overlap", Undefined}, {"strcpy-param-overlap", Undefined}, {"strncpy-param-overlap", Undefined},
-	{"strcat-param-overlap", Undefined}, {"strncat-param-overlap", Undefined},
+	// Whether an access that goes too far is reported as one or as an overlap is chance: it depends on what lies behind.
+	{"memcpy-param-overlap", Sanitizer}, {"strcpy-param-overlap", Sanitizer}, {"strncpy-param-overlap", Sanitizer},
+	{"strcat-param-overlap", Sanitizer}, {"strncat-param-overlap", Sanitizer},
 	{"deadly signal", Signal}, {"out-of-memory", OutOfMemory}, {"fuzz target exited", Exit}, // libFuzzer's own words
 }
 
@@ -96,6 +97,9 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 		r.Message = r.Message[:i]
 	}
 	if i := strings.Index(r.Message, " at pc "); i >= 0 {
+		r.Message = r.Message[:i]
+	}
+	if i := strings.Index(r.Message, ": memory ranges ["); i >= 0 { // addresses do too
 		r.Message = r.Message[:i]
 	}
 	return true

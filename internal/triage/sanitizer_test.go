@@ -41,7 +41,7 @@ func TestReports(t *testing.T) {
 		{"a.out: a.c:9: put: Assertion `n' failed.\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", Abort, "", "put:9"},
 		{"/my code/a b.c:3:5: runtime error: division by zero\n", Undefined, "", "/my code/a b.c:3"},
 		{"==7==ERROR: AddressSanitizer: strcpy-param-overlap: memory ranges [0x1,0x4) and [0x2, 0x5) overlap\n    #0 0x1 in strcpy (/tmp/a+0x1)\n" +
-			"    #1 0x2 in P::put(int, char const*) /my code/a b.c:9:1\n    #2 0x3  (/my code/a+0x3)\n", Undefined, "", "P::put:9 < at"},
+			"    #1 0x2 in P::put(int, char const*) /my code/a b.c:9:1\n    #2 0x3  (/my code/a+0x3)\n", Sanitizer, "", "P::put:9 < at"},
 		{"==7==ERROR: AddressSanitizer: new-delete-type-mismatch on 0x60 in thread T0:\n  object passed to delete has wrong type:\n    #0 0x1 in operator delete(void*, unsigned long) (/tmp/a+0x1)\n    #1 0x2 in drop a.cc:9:1\n",
 			BadFree, "", "drop:9"},
 		{"==7==ERROR: AddressSanitizer: calloc parameters overflow: count * size (9 * 9) cannot be represented in type size_t (thread T0)\n    #0 0x1 in calloc (/tmp/a+0x1)\n    #1 0x2 in make a.c:9:1\n",
@@ -87,5 +87,19 @@ func TestUndefinedThenAssertion(t *testing.T) {
 		if r.Fault != want {
 			t.Errorf("%q was read as %s, want %s", text, r.Fault, want)
 		}
+	}
+}
+
+// An access that goes too far is one place, also where AddressSanitizer happens to see an overlap first.
+func TestOverlapIsOfMemory(t *testing.T) {
+	const stack = "    #0 0x1 in __asan_memcpy (/tmp/a+0x1)\n    #1 0x2 in main /src/a.c:24:2\n"
+	var places []string
+	for _, kind := range []string{"heap-buffer-overflow on address 0x60 at pc 0x1", "memcpy-param-overlap: memory ranges [0x1,0x4) and [0x2, 0x5) overlap", "negative-size-param: (size=-5)"} {
+		r := &Report{}
+		Reader{}.Refine(r, "==7==ERROR: AddressSanitizer: "+kind+"\n"+stack, "")
+		places = append(places, r.Place())
+	}
+	if places[0] == "" || places[1] != places[0] || places[2] != places[0] {
+		t.Errorf("places %q, want one", places)
 	}
 }

@@ -23,6 +23,10 @@ type Session struct {
 	out    model.Tree // of the message that is sent
 	answer model.Tree
 
+	known    map[string][][]byte // messages as the model's seeds have them, by name
+	changed  bool                // some message of this connection was sent otherwise, or without waiting for its answer
+	answered int                 // message that has had a response already; -1: none
+
 	bootstrap, teardown, heartbeat *Dialogue
 }
 
@@ -30,6 +34,7 @@ type Session struct {
 func NewSession(m *model.Model) *Session {
 	s := &Session{model: m}
 	if m != nil {
+		s.known = knownMessages(m)
 		s.bootstrap, s.teardown = steps(m, m.Bootstrap), steps(m, m.Teardown)
 		if h := m.Heartbeat; h != nil {
 			s.heartbeat = steps(m, []model.Step{{Send: h.Send}})
@@ -55,7 +60,7 @@ func steps(m *model.Model, all []model.Step) *Dialogue {
 // Reset forgets captured values, counters and the state, as it has to be on a new connection.
 func (s *Session) Reset() {
 	s.late.Forget()
-	s.state = nil
+	s.state, s.changed, s.answered = nil, false, -1
 	if s.model != nil && len(s.model.States) > 0 {
 		s.state = s.model.States[0]
 	}
@@ -85,6 +90,8 @@ func (s *Session) State() string {
 // until the next call.
 func (s *Session) Render(i int) []byte {
 	m := &s.in.Messages[i]
+	s.answered = -1
+	s.changed = s.changed || s.model != nil && !s.original(m) || m.NoWait && i+1 < len(s.in.Messages)
 	if s.model == nil || len(m.Nodes) == 0 {
 		return m.Data
 	}
@@ -133,6 +140,10 @@ type Response struct {
 	From, To string // the states before and after; "": the model declares none
 	Expected bool   // it is what the transition expects, or nothing in particular is expected
 	Problem  string // why it is not; or how it breaks the model
+	// Doubtful says that the problem may be of teasel's making: some message of the connection was changed, so that the server may be in
+	// another state than the model says, or the response is not the only one and may be to another message. A response that is none of the
+	// model's is never doubtful.
+	Doubtful bool
 
 	state uint8 // number of the state To, from 1 on; 0: there are no declared states
 }
@@ -146,6 +157,15 @@ func (r *Response) Feature() teasel.Feature {
 		h.Write([]byte{0})
 	}
 	return teasel.State(h.Sum64()<<8 | uint64(r.state))
+}
+
+// SilentFeatures returns the features of messages that get no response, one for each declared state.
+func SilentFeatures(m *model.Model) (fs []teasel.Feature) {
+	for i, s := range m.States {
+		r := Response{To: s.Name, state: uint8(min(i+1, 255))}
+		fs = append(fs, r.Feature())
+	}
+	return fs
 }
 
 // declared returns the number of the declared state that a feature is of, -1 if there is none.
@@ -169,7 +189,7 @@ func (s *Session) Receive(i int, data []byte) Response {
 		r.Name, r.Code = m.Name, m.CodeOf(&s.answer)
 		s.late.Take(m, &s.answer)
 		if n < len(data) {
-			r.Problem = "bytes follow behind the response"
+			r.Problem, r.Doubtful = "bytes follow behind the response", s.doubtful(i)
 		}
 	}
 	s.move(i, &r, m)
@@ -185,7 +205,7 @@ func (s *Session) Silent(i int) Response {
 		case t.Silence:
 			s.enter(t.To)
 		case len(t.Expect) > 0:
-			r.Expected, r.Problem = false, "no response came, though "+strings.Join(t.Expect, " or ")+" is expected"
+			r.Expected, r.Problem, r.Doubtful = false, "no response came, though "+strings.Join(t.Expect, " or ")+" is expected", s.doubtful(i)
 			s.enter(t.Timeout)
 		default:
 			s.enter(t.To)
@@ -206,11 +226,11 @@ func (s *Session) move(i int, r *Response, m *model.Message) {
 	if t := s.transition(i); t != nil {
 		switch {
 		case t.Silence:
-			r.Expected, r.Problem = false, "a response came, though none is expected"
+			r.Expected, r.Problem, r.Doubtful = false, "a response came, though none is expected", m != nil && s.doubtful(i)
 		case len(t.Expect) > 0 && !slices.Contains(t.Expect, r.Name):
 			r.Expected = false
 			if r.Problem == "" {
-				r.Problem = "the response is " + r.Name + ", expected is " + strings.Join(t.Expect, " or ")
+				r.Problem, r.Doubtful = "the response is "+r.Name+", expected is "+strings.Join(t.Expect, " or "), s.doubtful(i)
 			}
 		}
 		if r.Expected && (t.When == nil || m == nil || t.When.Holds(&s.answer)) {
@@ -219,7 +239,37 @@ func (s *Session) move(i int, r *Response, m *model.Message) {
 			s.enter(t.Else)
 		}
 	}
+	s.answered = i
 	s.arrive(r)
+}
+
+// doubtful reports whether it is uncertain what the response to message i has to be.
+func (s *Session) doubtful(i int) bool { return s.changed || i >= 0 && s.answered == i }
+
+// original reports whether a message is as a seed of the model has it, or as it is by default.
+func (s *Session) original(m *Message) bool {
+	for i := range m.Nodes {
+		if m.Nodes[i].Flags&model.Broken != 0 {
+			return false
+		}
+	}
+	return slices.ContainsFunc(s.known[m.Name], func(b []byte) bool { return bytes.Equal(b, m.Data) })
+}
+
+// knownMessages returns the messages of the model's seeds and those with default values.
+func knownMessages(m *model.Model) map[string][][]byte {
+	known := map[string][][]byte{}
+	for _, d := range Seeds(m) {
+		for i := range d.Messages {
+			known[d.Messages[i].Name] = append(known[d.Messages[i].Name], d.Messages[i].Data)
+		}
+	}
+	for _, kind := range m.Messages {
+		if s := m.Sample(kind.Name); s != nil {
+			known[kind.Name] = append(known[kind.Name], s.Tree.Data)
+		}
+	}
+	return known
 }
 
 // arrive notes the state that a response led to.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -89,6 +90,24 @@ func (e *Evidence) Transcript() string {
 		}
 	}
 	return b.String()
+}
+
+// Sent returns the messages that a transcript tells of, with their names. Sent is nil of those that were not written down whole.
+// Lines that are none of a transcript are passed over.
+func Sent(transcript string) (turns []Turn) {
+	for l := range strings.Lines(transcript) {
+		text, ok := strings.CutPrefix(strings.TrimSuffix(l, "\n"), "> ")
+		at := strings.IndexByte(text, '"')
+		if !ok || at < 0 {
+			continue
+		}
+		t := Turn{Name: strings.TrimSuffix(text[:at], " ")}
+		if data, err := strconv.Unquote(text[at:]); err == nil {
+			t.Sent = []byte(data)
+		}
+		turns = append(turns, t)
+	}
+	return turns
 }
 
 func line(name string, data []byte) string {

@@ -32,6 +32,8 @@ func TestReports(t *testing.T) {
 	}{
 		{"address", address + frames, aborted, RuleMemoryError, "parse_header:17 < main", "The server was ended by signal 6, aborted, before anything was sent: heap-buffer-overflow in parse_header /src/a.c:17."},
 		{"it goes on", address + frames, alive, RuleMemoryError, "parse_header:17 < main", "The server reports a fault and goes on before anything was sent: heap-buffer-overflow in parse_header /src/a.c:17."},
+		{"overlap", "==7==ERROR: AddressSanitizer: memcpy-param-overlap: memory ranges [0x1,0x4) and [0x2, 0x5) overlap\n" + frames, aborted, RuleMemoryError, "parse_header:17 < main",
+			"The server was ended by signal 6, aborted, before anything was sent: memcpy-param-overlap in parse_header /src/a.c:17."},
 		{"null", "==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x55 bp 0x7)\n    #0 0x55 in f /src/a.c:3\n", aborted, RuleCrash, "f:3",
 			"The server was ended by signal 6, aborted, before anything was sent: null dereference: SEGV in f /src/a.c:3."},
 		{"undefined", undefined, alive, RuleReport, "a.c:3", "The server reports a fault and goes on before anything was sent: undefined behaviour: signed integer overflow: 1 + 2 in a.c:3."},
