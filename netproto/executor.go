@@ -142,11 +142,7 @@ func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
-	crowded := e.crowded()
-	if crowded { // by which dialogue, the next ones may show
-		e.thorough = max(e.thorough, suspected)
-	}
-	if crowded || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
+	if e.crowded() || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
 		if err := e.renew(ctx); err != nil {
 			return err
 		}

@@ -40,3 +40,6 @@ func resident(pid int) uint64 {
 	sight, _ := proc.Look(pid)
 	return sight.RSS
 }
+
+// Unreaped returns how many processes have ended that the server had forked and has not waited for.
+func (s *Server) Unreaped() int { return len(s.quiet.zombies) }
