@@ -260,6 +260,12 @@ func (t *talk) heed(state conn.State) error {
 			t.e.down, t.over, t.cut = true, true, t.e.link != nil
 			return nil
 		}
+		// Over standard input and output each conversation is a process, which ends when we have closed its input. What a program's
+		// status says then is its own affair.
+		if t.e.address.Network == conn.Stdio && d.Signal == 0 && (t.e.link == nil || d.Code == 0) {
+			t.over, t.cut = t.e.link != nil, t.cut || t.e.link != nil
+			return nil
+		}
 		if d.Signal != 0 {
 			_, stack := t.e.imaged(t.e.server.Cores())
 			t.e.evidence.Stack, t.e.evidence.Guessed = stack, true

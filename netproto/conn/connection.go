@@ -293,6 +293,9 @@ func (c *Connection) Close() error {
 		_ = c.tls.CloseWrite() // the server may be gone
 	}
 	err := unix.Close(c.in)
+	if c.out != c.in { // the server reads from another pipe than it writes to
+		err = errors.Join(err, unix.Close(c.out))
+	}
 	c.in, c.out = -1, -1
 	if c.end == EndOpen {
 		c.end = EndClosed
