@@ -3,6 +3,7 @@ package netproto
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os/exec"
@@ -92,7 +93,7 @@ func (e *executor) run(ctx context.Context, command []string) (string, error) {
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
+	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, time.Second
 	start := c.Start
 	if e.server != nil {
 		start = func() error { return e.server.Start(c) }
@@ -101,6 +102,9 @@ func (e *executor) run(ctx context.Context, command []string) (string, error) {
 		return "", err
 	}
 	err := c.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) { // it has left something running that has its output
+		err = nil
+	}
 	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	return string(first), err
 }

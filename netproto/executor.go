@@ -110,17 +110,19 @@ func (e *executor) renew(ctx context.Context) error {
 	}
 	e.past.forget()
 	e.dialogues, e.clean = 0, true
-	if len(e.target.Reset) > 0 && !e.down {
+	if len(e.target.Reset) > 0 && (!e.down || e.server == nil) {
 		if _, err := e.run(ctx, e.target.Reset); err != nil {
 			return fmt.Errorf("resetting the server: %w", err)
 		}
 		e.countFiles()
+	}
+	if e.server == nil {
+		return explained(e.revive(ctx))
+	}
+	if len(e.target.Reset) > 0 && !e.down {
 		return nil
 	}
 	e.down = false
-	if e.server == nil {
-		return nil
-	}
 	if err := e.server.Restart(ctx); err != nil {
 		return explained(err)
 	}
