@@ -216,7 +216,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	switch {
 	case v.Fault == judge.FaultDeath:
 		o.Exit = teasel.ExitCrash
-	case v.Fault >= judge.FaultClosed:
+	case v.Fault == judge.FaultFlood, v.Fault >= judge.FaultClosed:
 		o.Exit = teasel.ExitHang
 	case v.Fault == judge.FaultNone && len(v.Output) == 0:
 		return nil

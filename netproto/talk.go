@@ -312,9 +312,8 @@ func (t *talk) called() string {
 // receive takes what has come.
 func (t *talk) receive() (err error) {
 	e := t.e
-	var over bool
-	e.buffer, over, err = e.link.Receive(e.buffer)
-	if over && len(e.buffer) >= mostUnread {
+	e.buffer, _, err = e.link.Receive(e.buffer)
+	if len(e.buffer) >= mostUnread {
 		t.blame(judge.FaultFlood, fmt.Sprintf("%d bytes have come", len(e.buffer)))
 	}
 	return err
