@@ -114,13 +114,20 @@ func resolve(ctx context.Context, a Address) (family int, to unix.Sockaddr, err 
 	return unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: ip.As16()}, nil
 }
 
+// backlogLook is the time between two looks whether a full backlog has room.
+const backlogLook = time.Millisecond
+
 func connect(ctx context.Context, fd int, to unix.Sockaddr, limit time.Duration) error {
 	err := unix.Connect(fd, to)
-	for errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) && limit > 0 { // a Unix socket whose backlog is full says EAGAIN
-		if err = waitFor(ctx, fd, unix.POLLOUT, time.Millisecond); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			limit -= time.Millisecond
-			err = unix.Connect(fd, to)
+	// A Unix socket whose backlog is full says EAGAIN, and nothing tells when there is room.
+	for deadline := time.Now().Add(limit); errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN); err = unix.Connect(fd, to) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(deadline):
+			return os.ErrDeadlineExceeded
 		}
+		time.Sleep(backlogLook)
 	}
 	if !errors.Is(err, unix.EINPROGRESS) {
 		return err
