@@ -42,7 +42,7 @@ type executor struct {
 	history   operands.History // of what the server compares
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
-	buffer    []byte // what has come and was not yet taken apart
+	buffer    []byte // what has come on this connection and was not yet taken apart
 
 	dialogues  uint64 // since the server was started
 	clean      bool   // the server has had no dialogue since then

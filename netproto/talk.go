@@ -185,7 +185,7 @@ const mostUnread = 16 << 20
 func (t *talk) send(ctx context.Context, b []byte, name string) error {
 	e := t.e
 	t.note(judge.Turn{Name: name, Sent: e.keepText(b)})
-	for first := true; len(b) > 0 || first; first = false {
+	for stalled := false; ; {
 		n, err := e.link.Send(b)
 		if err != nil {
 			return err
@@ -194,21 +194,30 @@ func (t *talk) send(ctx context.Context, b []byte, name string) error {
 		if len(b) == 0 || e.link.End() != conn.EndOpen || e.datagrams {
 			return nil
 		}
-		if err := t.settle(ctx); err != nil || t.over {
+		if n == 0 && stalled { // it neither reads nor answers
+			return nil
+		}
+		if err := t.makeRoom(ctx); err != nil || t.over {
 			return err
 		}
+		had := len(e.buffer)
 		if err := t.receive(); err != nil || t.over {
 			return err
 		}
-		more, err := e.link.Send(b)
-		if err != nil {
-			return err
-		}
-		if b = b[more:]; more == 0 { // it sleeps and does not read
-			return nil
-		}
+		stalled = len(e.buffer) == had
 	}
-	return nil
+}
+
+// makeRoom waits until the server has read what it reads of a message that is too long for the kernel's buffers.
+func (t *talk) makeRoom(ctx context.Context) error {
+	if t.e.server != nil {
+		return t.settle(ctx)
+	}
+	err := t.e.link.AwaitRoom(ctx, t.limit)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
+	return err
 }
 
 // hear waits until the server is done with message i, and takes in what it has answered.
@@ -217,7 +226,6 @@ func (t *talk) hear(ctx context.Context, i int) error {
 	if e.server == nil {
 		return t.hearRemote(ctx, i)
 	}
-	e.buffer = e.buffer[:0]
 	for got := -1; got < len(e.buffer); {
 		got = len(e.buffer)
 		if err := t.settle(ctx); err != nil {
@@ -323,6 +331,7 @@ func (t *talk) receive() (err error) {
 func (t *talk) understand(i int) {
 	e := t.e
 	data := e.buffer
+	e.buffer = e.buffer[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
 	if len(data) == 0 {
 		if i >= 0 {

@@ -291,6 +291,15 @@ func (c *Connection) Await(ctx context.Context, limit time.Duration) error {
 	return waitFor(ctx, c.in, unix.POLLIN, limit)
 }
 
+// AwaitRoom returns when the kernel takes more of what is to be sent, or there is something to receive, which the server may want to
+// be rid of first. It returns os.ErrDeadlineExceeded when the time is over, or the context's error.
+func (c *Connection) AwaitRoom(ctx context.Context, limit time.Duration) error {
+	if c.in != c.out {
+		return waitFor(ctx, c.out, unix.POLLOUT, limit)
+	}
+	return waitFor(ctx, c.in, unix.POLLIN|unix.POLLOUT, limit)
+}
+
 // Close ends the conversation.
 func (c *Connection) Close() error {
 	if c.in < 0 {
