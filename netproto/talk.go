@@ -25,6 +25,8 @@ type talk struct {
 	refused bool        // some response was not the expected one
 	over    bool        // nothing more can be said: the server has faulted
 	name    string      // of the message that was sent last
+	asked   string      // what the answer is to: name, or a message that is not fuzzed; "": the server speaks first
+	fixed   bool        // it is a message that is not fuzzed
 	unready *model.Step // whose answer was not the expected one; nil: none
 	heard   string      // name of the response that came last; "": none came, or none that the model knows
 }
@@ -77,7 +79,7 @@ func (t *talk) message(ctx context.Context, i int) error {
 		t.cut = true
 		return nil
 	}
-	t.at, t.name = i, m.Name
+	t.at, t.name, t.asked = i, m.Name, m.Name
 	if err := t.send(ctx, e.session.Render(i), m.Name); err != nil || t.over {
 		return err
 	}
@@ -104,7 +106,7 @@ func (t *talk) connect(ctx context.Context) error {
 	if err != nil {
 		return t.unreachable(ctx, err)
 	}
-	e.link, t.fresh = c, true
+	e.link, t.fresh, t.asked = c, true, ""
 	e.session.Reset()
 	e.session.Begin(t.in)
 	t.note(judge.Turn{Reconnect: true})
@@ -372,10 +374,10 @@ func (t *talk) response(r dialogue.Response, data []byte) {
 	default:
 		e.responses.add(r.Feature())
 	}
-	if r.From != "" && t.at >= 0 && t.name != "" {
-		e.responses.put(stepFeature(r.From, t.name, r.To))
+	if r.From != "" && t.asked != "" {
+		e.responses.put(stepFeature(r.From, t.asked, r.To))
 	}
-	if r.Expected && r.Problem == "" {
+	if t.fixed || r.Expected && r.Problem == "" {
 		return
 	}
 	t.refused = true
