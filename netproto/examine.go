@@ -44,7 +44,8 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	if due && e.thorough != always {
 		e.thorough--
 	}
-	if e.dialogues%examineEvery == 0 {
+	if e.unexamined++; e.examinationDue() {
+		e.unexamined = 0
 		due = due || len(e.target.Health) > 0
 		if u := e.usage(); u.Memory > e.rested.Memory+grownMemory || u.Files > e.rested.Files+2 {
 			due, e.rested = true, u
@@ -61,6 +62,15 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		return err
 	}
 	return e.repeat(ctx, in, o)
+}
+
+// examinationDue reports whether it is time to look what the server holds and how it is. One that is started anew more often than we
+// look is looked at before it is, when it has had the most dialogues.
+func (e *executor) examinationDue() bool {
+	if e.unexamined < examineEvery {
+		return false
+	}
+	return e.target.Restart == 0 || e.dialogues >= min(e.target.Restart, examineEvery) || e.unexamined >= 2*examineEvery
 }
 
 // checkHealth runs the user's command.

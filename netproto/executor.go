@@ -51,6 +51,7 @@ type executor struct {
 	rested     conn.Usage
 	firstFiles int    // open files of the server when it was started
 	nextCount  uint64 // of its dialogues, before which they are counted again
+	unexamined int    // dialogues since we have looked what the server holds and how it is
 	thorough   int    // dialogues that are still to be judged in full
 
 	beat       time.Time // of a connection that is kept: when it was kept alive last
