@@ -127,6 +127,9 @@ func (e *executor) launch(ctx context.Context) (err error) {
 		e.reports.renew()
 	}
 	e.address = e.server.Address()
+	if err := e.inspectServer(ctx); err != nil {
+		return err
+	}
 	found, err := e.coverage.choose()
 	if !found {
 		err = errors.Join(err, e.coverage.close())

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -109,34 +107,6 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-}
-
-// credential returns the user that the server runs as, and nil where that is ourselves.
-func credential(name string) (uid int, c *syscall.Credential, err error) {
-	if name == "" {
-		if os.Geteuid() != 0 {
-			return os.Geteuid(), nil, nil
-		}
-		name = nobody
-	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		if u, err = user.LookupId(name); err != nil {
-			return 0, nil, fmt.Errorf("looking for user %q: %w", name, err)
-		}
-	}
-	uid, err = strconv.Atoi(u.Uid)
-	gid, gidErr := strconv.Atoi(u.Gid)
-	if err = errors.Join(err, gidErr); err != nil {
-		return 0, nil, err
-	}
-	if uid == os.Geteuid() {
-		return uid, nil, nil
-	}
-	if os.Geteuid() != 0 {
-		return 0, nil, &StartError{Reason: fmt.Sprintf("only root can start it as user %s", name)}
-	}
-	return uid, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
 // Restart ends the server, empties its folder, and starts it anew.

@@ -1,0 +1,45 @@
+package conn
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// Credential returns the user with this name or number as a process of ours takes it, and nil where that is ourselves. "" is the user
+// that a [Command] without one runs as.
+func Credential(user string) (*syscall.Credential, error) {
+	_, c, err := credential(user)
+	return c, err
+}
+
+// credential returns the user that the server runs as, and nil where that is ourselves.
+func credential(name string) (uid int, c *syscall.Credential, err error) {
+	if name == "" {
+		if os.Geteuid() != 0 {
+			return os.Geteuid(), nil, nil
+		}
+		name = nobody
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		if u, err = user.LookupId(name); err != nil {
+			return 0, nil, fmt.Errorf("looking for user %q: %w", name, err)
+		}
+	}
+	uid, err = strconv.Atoi(u.Uid)
+	gid, gidErr := strconv.Atoi(u.Gid)
+	if err = errors.Join(err, gidErr); err != nil {
+		return 0, nil, err
+	}
+	if uid == os.Geteuid() {
+		return uid, nil, nil
+	}
+	if os.Geteuid() != 0 {
+		return 0, nil, &StartError{Reason: fmt.Sprintf("only root can start it as user %s", name)}
+	}
+	return uid, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
