@@ -2,14 +2,11 @@ package netproto
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
-	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
 const sessionModel = `
@@ -33,14 +30,7 @@ seeds:
 
 // The answer to a message that is not fuzzed is not taken for one to the message that was sent before.
 func TestTeardownAnswer(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "model.yaml")
-	if err := os.WriteFile(file, []byte(sessionModel), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := loadText(t, sessionModel)
 	e := open(t, Target{Address: "stdio", Command: []string{"/bin/sh", "-c", "while read line; do echo 200; done"}, Model: m, Strict: true})
 	var o teasel.Observation
 	if err := e.Exec(context.Background(), dialogue.Seeds(m)[0], &o); err != nil {
