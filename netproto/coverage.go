@@ -34,12 +34,12 @@ const (
 // coverage is the map of hit counters that an instrumented server fills while it runs, and what of it is known. Until the
 // server is up there are two maps, for it is not known who has built it.
 type coverage struct {
-	ours     *sancov.Segment // of teasel's runtime
-	theirs   *shm.Segment    // of AFL++'s
-	size     int             // of theirs, as far as the server uses it
-	novelty  *virgin.Novelty
-	features []uint32
-	symbols  triage.Symbols
+	teaselMap *sancov.Segment // of teasel's runtime
+	aflMap    *shm.Segment    // of AFL++'s
+	size      int             // of aflMap, as far as the server uses it
+	novelty   *virgin.Novelty
+	features  []uint32
+	symbols   triage.Symbols
 }
 
 // newCoverage makes a map for the program, which need not be instrumented, or may be a shell that becomes another one.
@@ -60,8 +60,8 @@ func newCoverage(ctx context.Context, program, user string) (c *coverage, addres
 	if os.Geteuid() == 0 && user != "root" { // the server is not ours
 		mode = 0o666
 	}
-	if c.ours, err = sancov.NewSegment(mode); err == nil {
-		c.theirs, err = shm.New(size, mode)
+	if c.teaselMap, err = sancov.NewSegment(mode); err == nil {
+		c.aflMap, err = shm.New(size, mode)
 	}
 	if err != nil {
 		return nil, address, errors.Join(err, c.close())
@@ -100,7 +100,7 @@ func (e *executor) inspectServer(ctx context.Context) error {
 		size = max(size, p.mapSize)
 	}
 	if c := e.coverage; size > 0 {
-		c.size = min(size, len(c.theirs.Bytes))
+		c.size = min(size, len(c.aflMap.Bytes))
 	}
 	return nil
 }
@@ -132,17 +132,17 @@ func mapSize(ctx context.Context, path, user string) (int, error) {
 
 // env is what the server has to find in its environment.
 func (c *coverage) env() []string {
-	return []string{c.ours.Env(), marker + "=" + strconv.Itoa(c.theirs.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.theirs.Bytes))}
+	return []string{c.teaselMap.Env(), marker + "=" + strconv.Itoa(c.aflMap.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.aflMap.Bytes))}
 }
 
 // choose keeps the map that the server counts in now that it is up, and reports whether there is one.
 func (c *coverage) choose() (found bool, err error) {
-	if c.ours.Attached() {
-		c.novelty = virgin.New(c.ours.Limit())
-		err, c.theirs = c.theirs.Close(), nil
+	if c.teaselMap.Attached() {
+		c.novelty = virgin.New(c.teaselMap.Limit())
+		err, c.aflMap = c.aflMap.Close(), nil
 		return true, err
 	}
-	err, c.ours = c.ours.Close(), nil
+	err, c.teaselMap = c.teaselMap.Close(), nil
 	c.novelty = virgin.New(c.size)
 	_, hits := c.novelty.Hash(c.counts())
 	return hits > 1, err // AFL++'s runtime counts one by itself
@@ -150,15 +150,15 @@ func (c *coverage) choose() (found bool, err error) {
 
 // counts returns the map.
 func (c *coverage) counts() []byte {
-	if c.ours != nil {
-		return c.ours.Counts()
+	if c.teaselMap != nil {
+		return c.teaselMap.Counts()
 	}
-	return c.theirs.Bytes[:c.size]
+	return c.aflMap.Bytes[:c.size]
 }
 
 func (c *coverage) clear() {
-	if c.ours != nil {
-		c.ours.Clear()
+	if c.teaselMap != nil {
+		c.teaselMap.Clear()
 		return
 	}
 	clear(c.counts())
@@ -167,7 +167,7 @@ func (c *coverage) clear() {
 // started takes in that the server was started and is this process: later it may be too late to ask where in its memory
 // functions are.
 func (c *coverage) started(pid int) {
-	if c.ours != nil {
+	if c.teaselMap != nil {
 		c.symbols.Of(pid)
 	}
 }
@@ -175,17 +175,17 @@ func (c *coverage) started(pid int) {
 // fault returns which signal has ended a process of the server since the map was cleared, and in which functions, innermost
 // first. 0: none has, as far as the server says.
 func (c *coverage) fault() (signal syscall.Signal, stack triage.Stack) {
-	if c == nil || c.ours == nil {
+	if c == nil || c.teaselMap == nil {
 		return 0, nil
 	}
-	f := c.ours.Fault()
+	f := c.teaselMap.Fault()
 	for _, pc := range f.Frames {
 		stack = append(stack, c.symbols.Address(pc)...)
 	}
 	return f.Signal, stack.CutSmashed()
 }
 
-func (c *coverage) close() error { return errors.Join(c.ours.Close(), c.theirs.Close()) }
+func (c *coverage) close() error { return errors.Join(c.teaselMap.Close(), c.aflMap.Close()) }
 
 // news reports whether a dialogue of that complexity has reached something new.
 func (c *coverage) news(complexity float64) bool {

@@ -136,7 +136,7 @@ func (t *talk) finish(ctx context.Context) error {
 		return nil
 	}
 	if e.link.End() == conn.EndOpen {
-		if err := t.aside(ctx, e.session.Teardown()); err != nil || t.over {
+		if err := t.sendFixed(ctx, e.session.Teardown()); err != nil || t.over {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (t *talk) rest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.heed(state)
+	return t.record(state)
 }
 
 // unreachable says what it means that the server takes no connection.
@@ -254,11 +254,11 @@ func (t *talk) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.heed(state)
+	return t.record(state)
 }
 
-// heed takes in what the server is doing.
-func (t *talk) heed(state conn.State) error {
+// record records a crash, hang or stall as evidence.
+func (t *talk) record(state conn.State) error {
 	switch state {
 	case conn.Ended:
 		if err := t.e.server.Stop(); err != nil {

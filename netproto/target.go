@@ -144,7 +144,7 @@ func (e *executor) launch(ctx context.Context) (err error) {
 func (e *executor) firstContact(ctx context.Context) error {
 	c, err := e.dial(ctx)
 	if err == nil {
-		e.rested = e.usage()
+		e.baseline = e.usage()
 		e.countFiles()
 		if err = errors.Join(c.Close(), e.rest(ctx)); err == nil {
 			err = e.noteOnce(ctx)

@@ -49,10 +49,10 @@ type quiet struct {
 
 // process is one process of the server.
 type process struct {
-	pid     int
-	threads []thread
-	gone    bool
-	vain    map[int]int // by thread: how often we have waited for it while it let time pass, and nothing came of that
+	pid            int
+	threads        []thread
+	gone           bool
+	fruitlessWaits map[int]int // by thread: how often we have waited for it while it let time pass, and nothing came of that
 }
 
 type thread struct {
@@ -291,16 +291,16 @@ const (
 
 // A wait is one call of settle.
 type wait struct {
-	q         *quiet
-	fd        int // of the connection; -1: none
-	used      func() time.Duration
-	limit     time.Duration
-	dozeLimit time.Duration
-	began     time.Time // zero until there was no answer at once
-	before    time.Duration
-	pauses    int
-	heard     bool             // there is something to receive
-	dozed     map[*process]int // which thread of each we have waited for while it let time pass
+	q          *quiet
+	fd         int // of the connection; -1: none
+	used       func() time.Duration
+	limit      time.Duration
+	sleepLimit time.Duration
+	began      time.Time // zero until there was no answer at once
+	before     time.Duration
+	pauses     int
+	heard      bool             // there is something to receive
+	waitedFor  map[*process]int // which thread of each we have waited for while it let time pass
 }
 
 // settle waits until the server sleeps, ends, or has used the limit of processor time since the call. used says how much. A
@@ -310,8 +310,8 @@ func (q *quiet) settle(ctx context.Context, fd int, used func() time.Duration, l
 }
 
 // settleWithin is settle with another limit for threads that let time pass.
-func (q *quiet) settleWithin(ctx context.Context, fd int, used func() time.Duration, limit, doze time.Duration) (State, error) {
-	w := wait{q: q, fd: fd, used: used, limit: limit, dozeLimit: doze}
+func (q *quiet) settleWithin(ctx context.Context, fd int, used func() time.Duration, limit, sleepLimit time.Duration) (State, error) {
+	w := wait{q: q, fd: fd, used: used, limit: limit, sleepLimit: sleepLimit}
 	asleep := 0
 	for {
 		switch q.look() {
@@ -322,18 +322,18 @@ func (q *quiet) settleWithin(ctx context.Context, fd int, used func() time.Durat
 				continue
 			}
 			grown := q.family()
-			p, id, awake := q.dozer()
+			p, id, awake := q.sleepingThread()
 			switch {
 			case grown, awake:
 				asleep = 0
 			case p == nil:
 				w.learn()
 				return Asleep, nil
-			case w.outwaited():
-				q.outslept()
+			case w.timedOut():
+				q.noteSleeping()
 				return Waiting, nil
 			default:
-				w.doze(p, id)
+				w.waitFor(p, id)
 			}
 		default:
 			asleep = 0
@@ -352,7 +352,7 @@ func readable(fd int) bool {
 // pause lets the server run. It returns a state when the server has had all the time there is.
 func (w *wait) pause(ctx context.Context) (State, error) {
 	w.pauses++
-	if w.pauses < quickPauses && w.dozed == nil {
+	if w.pauses < quickPauses && w.waitedFor == nil {
 		if w.fd < 0 || w.heard { // it has answered, and is about to sleep
 			_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 			return StateInvalid, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// aside says what is not fuzzed.
-func (t *talk) aside(ctx context.Context, d *dialogue.Dialogue) error {
+// sendFixed sends the teardown messages.
+func (t *talk) sendFixed(ctx context.Context, d *dialogue.Dialogue) error {
 	if d == nil {
 		return nil
 	}
