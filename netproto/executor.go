@@ -118,14 +118,14 @@ func (e *executor) renew(ctx context.Context) error {
 		e.countFiles()
 	}
 	if e.server == nil {
-		return explained(e.revive(ctx))
+		return e.revive(ctx)
 	}
 	if len(e.target.Reset) > 0 && !e.down {
 		return nil
 	}
 	e.down = false
 	if err := e.server.Restart(ctx); err != nil {
-		return explained(err)
+		return err
 	}
 	e.reports.renew()
 	if e.coverage != nil {

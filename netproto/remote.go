@@ -106,7 +106,7 @@ func (e *executor) revive(ctx context.Context) error {
 		case !conn.Refused(err) && !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case time.Now().After(deadline):
-			return &conn.StartError{Reason: fmt.Sprintf("it has taken no connections for %v since a fault: %v", limit, err),
+			return &StartError{Reason: fmt.Sprintf("it has taken no connections for %v since a fault: %v", limit, err),
 				Hint: "start it again, or let --reset do so; the finding is in the folder unconfirmed/, and 'teasel repro' shows it again"}
 		}
 		if err := wait(ctx, reviveLook); err != nil {

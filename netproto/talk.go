@@ -167,11 +167,7 @@ func (t *talk) unreachable(ctx context.Context, cause error) error {
 		return ctx.Err()
 	}
 	if !conn.Refused(cause) && !errors.Is(cause, os.ErrDeadlineExceeded) {
-		var in *conn.StartError
-		if errors.As(cause, &in) { // a server over standard input and output is a process for each conversation
-			return explained(cause)
-		}
-		return cause
+		return cause // a [StartError] where a server over standard input and output is a process for each conversation
 	}
 	if err := t.rest(ctx); err != nil || t.over {
 		return err
