@@ -130,9 +130,10 @@ def start(port, folder, **pipes):
     print("$", " ".join(command), flush=True)
     environ = dict(os.environ)
     environ.update(fill(e, port, folder).split("=", 1) for e in ENV)
-    if USER:
-        shutil.chown(folder, USER)
+    command[0] = os.path.abspath(shutil.which(command[0]) or command[0])  # it runs in another folder
+    if USER and os.geteuid() == 0:
         pipes["user"] = int(USER) if USER.isdigit() else USER
+        shutil.chown(folder, pipes["user"])
     return subprocess.Popen(command, env=environ, cwd=fill(DIR, port, folder) or folder, **pipes)
 
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,6 +62,8 @@ func TestScriptStartsServerAsTarget(t *testing.T) {
 		{"bootstrap", boot, twice, "> note", 2, false},
 		{"environment", Target{Address: "stdio", Command: []string{"/bin/sh", "-c", "echo $PLACE $PWD"}, Env: []string{"PLACE=here"}, Dir: dir},
 			dialogue.Raw([]byte("hello")), "here " + dir, 1, false},
+		{"user", Target{Address: "stdio", Command: []string{"/bin/sh", "-c", "echo as $(id -u)"}, User: strconv.Itoa(os.Geteuid())},
+			dialogue.Raw([]byte("hello")), "as " + strconv.Itoa(os.Geteuid()), 1, false},
 	} {
 		text, err := tt.target.Script(tt.in, tt.name)
 		if err != nil {
