@@ -17,11 +17,14 @@ import (
 	"github.com/teaselfuzz/teasel/internal/shm"
 	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/internal/virgin"
+	"github.com/teaselfuzz/teasel/netproto/conn"
 )
 
 const (
 	leastMap = 64 << 10 // bytes: what AFL++ calls MAP_SIZE
 	mostMap  = 64 << 20
+	// roomyMap is how much a program of which we know nothing before it runs may ask for. What is not used takes no memory.
+	roomyMap = 8 << 20
 	// marker is in every program that counts in shared memory as AFL's do.
 	marker = "__AFL_SHM_ID"
 	// edgeFeatures is where the features of edges begin; those below are of responses.
@@ -31,33 +34,34 @@ const (
 // coverage is the map of hit counters that an instrumented server fills while it runs, and what of it is known. Until the
 // server is up there are two maps, for it is not known who has built it.
 type coverage struct {
-	ours     *sancov.Segment // of teasel's runtime
-	theirs   *shm.Segment    // of AFL++'s
-	novelty  *virgin.Novelty
-	features []uint32
-	symbols  triage.Symbols
+	teaselMap *sancov.Segment // of teasel's runtime
+	aflMap    *shm.Segment    // of AFL++'s
+	size      int             // of aflMap, as far as the server uses it
+	novelty   *virgin.Novelty
+	features  []uint32
+	symbols   triage.Symbols
 }
 
-// newCoverage makes a map for the program, which need not be instrumented. address says whether it was built with
-// AddressSanitizer.
+// newCoverage makes a map for the program, which need not be instrumented, or may be a shell that becomes another one.
+// address says whether it was built with AddressSanitizer.
 func newCoverage(ctx context.Context, program, user string) (c *coverage, address bool, err error) {
-	size := leastMap
+	c = &coverage{size: leastMap}
+	size := roomyMap
 	if path, err := exec.LookPath(program); err == nil { // otherwise starting it says more
-		text, _ := os.ReadFile(path)
-		address = bytes.Contains(text, []byte("__asan_init"))
-		if bytes.Contains(text, []byte(marker)) && bytes.Contains(text, []byte(dumpSize)) {
-			if size, err = mapSize(ctx, path); err != nil {
-				return nil, address, err
-			}
+		p, err := inspectProgram(ctx, path, user)
+		if err != nil {
+			return nil, false, err
+		}
+		if address = p.address; p.mapSize > 0 {
+			size, c.size = p.mapSize, p.mapSize
 		}
 	}
 	mode := 0o600
 	if os.Geteuid() == 0 && user != "root" { // the server is not ours
 		mode = 0o666
 	}
-	c = &coverage{}
-	if c.ours, err = sancov.NewSegment(mode); err == nil {
-		c.theirs, err = shm.New(size, mode)
+	if c.teaselMap, err = sancov.NewSegment(mode); err == nil {
+		c.aflMap, err = shm.New(size, mode)
 	}
 	if err != nil {
 		return nil, address, errors.Join(err, c.close())
@@ -65,16 +69,61 @@ func newCoverage(ctx context.Context, program, user string) (c *coverage, addres
 	return c, address, nil
 }
 
+// traits are what can be read from a program about how it was built.
+type traits struct {
+	mapSize int  // bytes of the map that AFL++'s runtime in it wants; 0: it is not in it
+	address bool // with AddressSanitizer
+}
+
+// inspectProgram reads a program, which the user may run.
+func inspectProgram(ctx context.Context, path, user string) (p traits, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil { // starting it says more
+		return p, nil
+	}
+	p.address = bytes.Contains(text, []byte("__asan_init"))
+	if bytes.Contains(text, []byte(marker)) && bytes.Contains(text, []byte(dumpSize)) {
+		p.mapSize, err = mapSize(ctx, path, user)
+	}
+	return p, err
+}
+
+// inspectServer reads the programs of the server that runs, of which the command may name none: it may be a shell that becomes one.
+func (e *executor) inspectServer(ctx context.Context) error {
+	size := 0
+	for _, path := range e.server.Programs() {
+		p, err := inspectProgram(ctx, path, e.target.User)
+		if err != nil {
+			return err
+		}
+		e.quarantines = e.quarantines || p.address
+		size = max(size, p.mapSize)
+	}
+	if c := e.coverage; size > 0 {
+		c.size = min(size, len(c.aflMap.Bytes))
+	}
+	return nil
+}
+
 // dumpSize is a variable on which programs that AFL++ has built say how large a map they want, before main begins, and end.
 const dumpSize = "AFL_DUMP_MAP_SIZE"
 
-func mapSize(ctx context.Context, path string) (int, error) {
+// mapSize runs a program as the server's user. 0: that user may not run it, of which starting it says more.
+func mapSize(ctx context.Context, path, user string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	credential, err := conn.Credential(user)
+	if err != nil {
+		return 0, err
+	}
 	c := exec.CommandContext(ctx, path)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
 	c.Env = append(os.Environ(), dumpSize+"=1", "ASAN_OPTIONS=detect_leaks=0")
-	out, _ := c.Output() // its exit status is never 0
-	n, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	out, err := c.Output()
+	if errors.Is(err, os.ErrPermission) {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(out))) // the exit status is never 0
 	if err != nil || n > mostMap {
 		return 0, fmt.Errorf("asking %s for the size of its map: it says %.100q", path, out)
 	}
@@ -83,42 +132,42 @@ func mapSize(ctx context.Context, path string) (int, error) {
 
 // env is what the server has to find in its environment.
 func (c *coverage) env() []string {
-	return []string{c.ours.Env(), marker + "=" + strconv.Itoa(c.theirs.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.theirs.Bytes))}
+	return []string{c.teaselMap.Env(), marker + "=" + strconv.Itoa(c.aflMap.ID), "AFL_MAP_SIZE=" + strconv.Itoa(len(c.aflMap.Bytes))}
 }
 
 // choose keeps the map that the server counts in now that it is up, and reports whether there is one.
 func (c *coverage) choose() (found bool, err error) {
-	if c.ours.Attached() {
-		c.novelty = virgin.New(c.ours.Limit())
-		err, c.theirs = c.theirs.Close(), nil
+	if c.teaselMap.Attached() {
+		c.novelty = virgin.New(c.teaselMap.Limit())
+		err, c.aflMap = c.aflMap.Close(), nil
 		return true, err
 	}
-	err, c.ours = c.ours.Close(), nil
-	c.novelty = virgin.New(len(c.theirs.Bytes))
-	_, hits := c.novelty.Hash(c.theirs.Bytes)
+	err, c.teaselMap = c.teaselMap.Close(), nil
+	c.novelty = virgin.New(c.size)
+	_, hits := c.novelty.Hash(c.counts())
 	return hits > 1, err // AFL++'s runtime counts one by itself
 }
 
 // counts returns the map.
 func (c *coverage) counts() []byte {
-	if c.ours != nil {
-		return c.ours.Counts()
+	if c.teaselMap != nil {
+		return c.teaselMap.Counts()
 	}
-	return c.theirs.Bytes
+	return c.aflMap.Bytes[:c.size]
 }
 
 func (c *coverage) clear() {
-	if c.ours != nil {
-		c.ours.Clear()
+	if c.teaselMap != nil {
+		c.teaselMap.Clear()
 		return
 	}
-	clear(c.theirs.Bytes)
+	clear(c.counts())
 }
 
 // started takes in that the server was started and is this process: later it may be too late to ask where in its memory
 // functions are.
 func (c *coverage) started(pid int) {
-	if c.ours != nil {
+	if c.teaselMap != nil {
 		c.symbols.Of(pid)
 	}
 }
@@ -126,17 +175,17 @@ func (c *coverage) started(pid int) {
 // fault returns which signal has ended a process of the server since the map was cleared, and in which functions, innermost
 // first. 0: none has, as far as the server says.
 func (c *coverage) fault() (signal syscall.Signal, stack triage.Stack) {
-	if c == nil || c.ours == nil {
+	if c == nil || c.teaselMap == nil {
 		return 0, nil
 	}
-	f := c.ours.Fault()
+	f := c.teaselMap.Fault()
 	for _, pc := range f.Frames {
 		stack = append(stack, c.symbols.Address(pc)...)
 	}
 	return f.Signal, stack.CutSmashed()
 }
 
-func (c *coverage) close() error { return errors.Join(c.ours.Close(), c.theirs.Close()) }
+func (c *coverage) close() error { return errors.Join(c.teaselMap.Close(), c.aflMap.Close()) }
 
 // news reports whether a dialogue of that complexity has reached something new.
 func (c *coverage) news(complexity float64) bool {

@@ -95,3 +95,15 @@ func TestOrdinaryBuildCampaign(t *testing.T) {
 	}
 	t.Logf("found after %d executions", sum.Executions)
 }
+
+// A shell that becomes the server is not what is looked at.
+func TestServerBehindShell(t *testing.T) {
+	program := planted(t, "afl-clang-fast", "-DCLEAN", "-fsanitize=address")
+	direct := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}})
+	for _, script := range []string{"exec " + program + " {port}", program + " {port}; true"} {
+		e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{"/bin/sh", "-c", script}})
+		if e.coverage == nil || direct.coverage == nil || e.coverage.size != direct.coverage.size || !e.quarantines || !direct.quarantines {
+			t.Errorf("%q: coverage %+v, of the program itself %+v", script, e.coverage, direct.coverage)
+		}
+	}
+}

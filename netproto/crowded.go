@@ -9,11 +9,13 @@ import (
 
 // A server may keep something of each client that has gone, for example a session with its sockets until that times out. Some
 // thousand dialogues later it does nothing but look for a free port, or writes beyond its sets of descriptors, of which many hold
-// 1,024. It is started anew before that.
+// 1,024. Another one does not wait for the processes that it has forked, until the machine has no numbers left for new ones. Such
+// a server is started anew before that.
 
 const (
 	crowdedEvery = 64  // dialogues between two looks
 	mostFiles    = 256 // that a server may have open beyond what it had when it was started
+	mostZombies  = 256 // processes that have ended and that it has not waited for
 )
 
 // countFiles notes how many files the server has open now that it is up.
@@ -23,13 +25,17 @@ func (e *executor) countFiles() {
 	}
 }
 
-// crowded reports whether the server has so many files open that it is to be started anew.
+// crowded reports whether the server has so many files open, or leaves so many processes unreaped, that it is to be started anew.
 func (e *executor) crowded() bool {
 	if e.server == nil || e.address.Network == conn.Stdio || e.dialogues < e.nextCount {
 		return false
 	}
 	e.nextCount = e.dialogues + crowdedEvery
-	return openFiles(e.server.PID()) > e.firstFiles+mostFiles
+	if openFiles(e.server.PID()) > e.firstFiles+mostFiles {
+		e.thorough = max(e.thorough, suspected) // by which dialogue, the next ones may show
+		return true
+	}
+	return e.server.Unreaped() > mostZombies
 }
 
 // openFiles is 0 where we may not know.

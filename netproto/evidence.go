@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/judge"
 )
 
-// readOutput leaves of what the server has written what says something about a fault. Where a sanitizer had nothing to tell
+// readOutput discards output that is not a fault report. Where a sanitizer had nothing to tell
 // it the names of functions, they are read from the programs.
 func (e *executor) readOutput(v *judge.Evidence) {
 	if v.Fault < judge.FaultDeath && !judge.Reported(v.Output) {

@@ -3,6 +3,7 @@ package netproto
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os/exec"
@@ -18,11 +19,11 @@ const (
 	always = math.MaxInt
 	// examineEvery is how many dialogues there are between two looks at what the server holds and at how it is.
 	examineEvery = 2048
-	// attention is how many dialogues are judged in full once something shows only so: as many as it takes to confirm and
+	// fullChecks is how many dialogues are judged in full after a fault that only these can see: as many as it takes to confirm and
 	// minimise it, of which each is many executions.
-	attention   = 128
+	fullChecks  = 128
 	repetitions = 4096 // of a dialogue at most, to see whether the server holds more after each part of them
-	firstPart   = 16   // repetitions of the first part; from the third on, each part is as many as all before
+	firstPart   = 16   // repetitions of the first three parts; each later one has as many as the two before it: 32, 48, 80, ...
 	tellingPart = 256  // repetitions of a part that are enough to see that what grows is no leak
 	grownMemory = 1 << 20
 	suspected   = 4 // dialogues that are judged in full when the server holds more than it did
@@ -43,10 +44,11 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	if due && e.thorough != always {
 		e.thorough--
 	}
-	if e.dialogues%examineEvery == 0 {
+	if e.unexamined++; e.examinationDue() {
+		e.unexamined = 0
 		due = due || len(e.target.Health) > 0
-		if u := e.usage(); u.Memory > e.rested.Memory+grownMemory || u.Files > e.rested.Files+2 {
-			due, e.rested = true, u
+		if u := e.usage(); u.Memory > e.baseline.Memory+grownMemory || u.Files > e.baseline.Files+2 {
+			due, e.baseline = true, u
 			e.thorough = max(e.thorough, suspected)
 		}
 	}
@@ -60,6 +62,15 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		return err
 	}
 	return e.repeat(ctx, in, o)
+}
+
+// examinationDue reports whether it is time to look what the server holds and how it is. One that is started anew more often than we
+// look is looked at before it is, when it has had the most dialogues.
+func (e *executor) examinationDue() bool {
+	if e.unexamined < examineEvery {
+		return false
+	}
+	return e.target.Restart == 0 || e.dialogues >= min(e.target.Restart, examineEvery) || e.unexamined >= 2*examineEvery
 }
 
 // checkHealth runs the user's command.
@@ -92,7 +103,7 @@ func (e *executor) run(ctx context.Context, command []string) (string, error) {
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
+	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, time.Second
 	start := c.Start
 	if e.server != nil {
 		start = func() error { return e.server.Start(c) }
@@ -101,6 +112,9 @@ func (e *executor) run(ctx context.Context, command []string) (string, error) {
 		return "", err
 	}
 	err := c.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) { // it has left something running that has its output
+		err = nil
+	}
 	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 	return string(first), err
 }
@@ -127,7 +141,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 				return err
 			}
 			if again.Exit > teasel.ExitRejected {
-				o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+				takeFault(o, &again)
 				return nil
 			}
 		}
@@ -166,7 +180,7 @@ func (e *executor) fault(o *teasel.Observation, f judge.Fault, text string) {
 	}
 	o.Exit, o.Evidence = teasel.ExitCrash, v
 	if e.thorough != always {
-		e.thorough = max(e.thorough, attention)
+		e.thorough = max(e.thorough, fullChecks)
 	}
 	if fs := judge.Detect(o); len(fs) > 0 {
 		o.Detail = fs[0].Message

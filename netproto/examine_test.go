@@ -20,3 +20,20 @@ func TestStoreIsNotRepeatedForLong(t *testing.T) {
 		t.Errorf("repeated %d times, %+v", o.Runs, o.Evidence)
 	}
 }
+
+// The health check runs as often on a server that is started anew every few dialogues.
+func TestHealthOfRestartedServer(t *testing.T) {
+	target := plantedTarget(t, planted(t, "clang", "-DCLEAN"))
+	target.Restart, target.Health = 100, []string{"/bin/false"}
+	e := open(t, target)
+	for range 2 * examineEvery {
+		o := teasel.Observation{Ask: teasel.Ask{Quiet: true}}
+		if err := e.Exec(context.Background(), dialogue.Raw(request(1, "me")), &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Exit > teasel.ExitRejected {
+			return
+		}
+	}
+	t.Error("the health check has not run")
+}

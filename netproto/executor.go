@@ -42,16 +42,17 @@ type executor struct {
 	history   operands.History // of what the server compares
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
-	buffer    []byte // what has come and was not yet taken apart
+	buffer    []byte // what has come on this connection and was not yet taken apart
 
-	dialogues  uint64 // since the server was started
-	clean      bool   // the server has had no dialogue since then
-	down       bool   // it has to be started before the next dialogue
-	once       bool   // it has one conversation and ends, see once.go
-	rested     conn.Usage
-	firstFiles int    // open files of the server when it was started
-	nextCount  uint64 // of its dialogues, before which they are counted again
-	thorough   int    // dialogues that are still to be judged in full
+	dialogues  uint64     // since the server was started
+	clean      bool       // the server has had no dialogue since then
+	down       bool       // it has to be started before the next dialogue
+	once       bool       // it has one conversation and ends, see once.go
+	baseline   conn.Usage // of the server when it was started, or looked at last
+	firstFiles int        // open files of the server when it was started
+	nextCount  uint64     // of its dialogues, before which they are counted again
+	unexamined int        // dialogues since we have looked what the server holds and how it is
+	thorough   int        // dialogues that are still to be judged in full
 
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
@@ -110,25 +111,27 @@ func (e *executor) renew(ctx context.Context) error {
 	}
 	e.past.forget()
 	e.dialogues, e.clean = 0, true
-	if len(e.target.Reset) > 0 && !e.down {
+	if len(e.target.Reset) > 0 && (!e.down || e.server == nil) {
 		if _, err := e.run(ctx, e.target.Reset); err != nil {
 			return fmt.Errorf("resetting the server: %w", err)
 		}
 		e.countFiles()
+	}
+	if e.server == nil {
+		return e.revive(ctx)
+	}
+	if len(e.target.Reset) > 0 && !e.down {
 		return nil
 	}
 	e.down = false
-	if e.server == nil {
-		return nil
-	}
 	if err := e.server.Restart(ctx); err != nil {
-		return explained(err)
+		return err
 	}
 	e.reports.renew()
 	if e.coverage != nil {
 		e.coverage.started(e.server.PID())
 	}
-	e.rested = e.usage()
+	e.baseline = e.usage()
 	e.countFiles()
 	return nil
 }
@@ -142,11 +145,7 @@ func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
-	crowded := e.crowded()
-	if crowded { // by which dialogue, the next ones may show
-		e.thorough = max(e.thorough, suspected)
-	}
-	if crowded || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
+	if e.crowded() || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
 		if err := e.renew(ctx); err != nil {
 			return err
 		}
@@ -218,7 +217,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	switch {
 	case v.Fault == judge.FaultDeath:
 		o.Exit = teasel.ExitCrash
-	case v.Fault >= judge.FaultClosed:
+	case v.Fault == judge.FaultFlood, v.Fault >= judge.FaultClosed:
 		o.Exit = teasel.ExitHang
 	case v.Fault == judge.FaultNone && len(v.Output) == 0:
 		return nil
@@ -280,8 +279,8 @@ func (e *executor) trace(o *teasel.Observation) {
 	o.Trace = max(hash, 1)
 }
 
-// mostDoubts is how often something that does not recur may seem to be news.
-const mostDoubts = 8
+// mostUnreproduced is how often something that does not recur may seem to be news.
+const mostUnreproduced = 8
 
 // confirm holds a dialogue that seems to have reached something new once more. What does not recur came of what earlier
 // dialogues had left behind, or of chance, and may still be news another time, but not for ever.
@@ -293,7 +292,7 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	}
 	o.Runs++
 	if again.Exit > teasel.ExitRejected {
-		o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+		takeFault(o, &again)
 		return nil
 	}
 	recurring := map[teasel.Feature]bool{}
@@ -303,12 +302,17 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	for _, f := range first {
 		if recurring[f] {
 			o.Features = append(o.Features, f)
-		} else if e.known.doubts[f]++; e.known.doubts[f] <= mostDoubts {
+		} else if e.known.unreproduced[f]++; e.known.unreproduced[f] <= mostUnreproduced {
 			continue
 		}
 		e.Learn([]teasel.Feature{f}, complexity)
 	}
 	return nil
+}
+
+// takeFault makes the fault of a dialogue that was held again that of the first.
+func takeFault(o, again *teasel.Observation) {
+	o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
 }
 
 // onlyNews keeps of features those that are not known from a dialogue as simple.

@@ -106,7 +106,7 @@ func (t Target) alone(allowed func() error) (why string, fixed bool, err error) 
 		return "", true, nil
 	}
 	text, way := refusal.Error(), "write {port} for the port"
-	var in *conn.StartError
+	var in *StartError
 	if errors.As(refusal, &in) {
 		text = in.Reason
 		if in.Hint != "" {

@@ -11,8 +11,8 @@ import (
 
 // known are the features of responses that the worker holds, and the lowest complexity of a dialogue that reaches each.
 type known struct {
-	best   map[teasel.Feature]float64
-	doubts map[teasel.Feature]uint8
+	best         map[teasel.Feature]float64
+	unreproduced map[teasel.Feature]uint8
 }
 
 func newKnown() known {

@@ -188,7 +188,7 @@ func TestNamespaceCommands(t *testing.T) {
 // Where each worker cannot have a server, the reason is told, and what would help.
 func TestAlone(t *testing.T) {
 	grant := func() error { return nil }
-	refuse := func() error { return &conn.StartError{Reason: "refused", Hint: "ask"} }
+	refuse := func() error { return &StartError{Reason: "refused", Hint: "ask"} }
 	for _, tt := range []struct {
 		address string
 		fixed   bool

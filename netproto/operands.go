@@ -22,7 +22,7 @@ func (compared) Name() string { return "operands" }
 // Run implements [teasel.Stage].
 func (compared) Run(ctx context.Context, w *teasel.Worker[*dialogue.Dialogue], tc *teasel.Testcase[*dialogue.Dialogue]) error {
 	m, ok := w.Mutator().(*dialogue.Mutator)
-	if e, counts := w.Executor().(*executor); !ok || !counts || e.coverage == nil || e.coverage.ours == nil {
+	if e, counts := w.Executor().(*executor); !ok || !counts || e.coverage == nil || e.coverage.teaselMap == nil {
 		return nil
 	}
 	s, known := tc.Note.(*swaps)
@@ -69,10 +69,10 @@ func flat(d *dialogue.Dialogue) (all []byte) {
 
 // record holds a dialogue and has the server say meanwhile what it compares.
 func (e *executor) record(o *teasel.Observation, hold func() error) error {
-	if !o.Ask.Operands || e.coverage == nil || e.coverage.ours == nil {
+	if !o.Ask.Operands || e.coverage == nil || e.coverage.teaselMap == nil {
 		return hold()
 	}
-	ours := e.coverage.ours
+	ours := e.coverage.teaselMap
 	ours.Record(true)
 	err := hold()
 	ours.Record(false)

@@ -3,6 +3,7 @@ package netproto
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -18,6 +19,9 @@ type patience struct {
 const (
 	leastPatience = 2 * time.Millisecond
 	firstPatience = 200 * time.Millisecond
+	// mostPatience is how many times the limit a server may take for one answer that goes on and on. What comes later is taken for
+	// part of the next one.
+	mostPatience = 10
 )
 
 // limit is how long an answer may take to begin, or to go on.
@@ -42,9 +46,11 @@ func (p *patience) learn(took time.Duration) {
 // response does, or when nothing more comes.
 func (t *talk) hearRemote(ctx context.Context, i int) error {
 	e := t.e
-	began := time.Now()
-	e.buffer = e.buffer[:0]
-	for e.link.End() == conn.EndOpen {
+	began, first := time.Now(), len(e.buffer) == 0
+	for e.link.End() == conn.EndOpen && time.Since(began) < mostPatience*t.limit {
+		if t.complete() {
+			break
+		}
 		err := e.link.Await(ctx, e.patience.limit(t.limit))
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			break
@@ -52,21 +58,61 @@ func (t *talk) hearRemote(ctx context.Context, i int) error {
 		if err != nil {
 			return err
 		}
-		if len(e.buffer) == 0 {
+		if first {
 			e.patience.learn(time.Since(began))
 		}
 		if err := t.receive(); err != nil || t.over {
 			return err
 		}
-		if e.target.Model == nil {
-			continue
-		}
-		if _, complete := e.session.Frame(e.buffer, false); complete || e.datagrams {
-			break
-		}
+		first = false
 	}
 	t.understand(i)
 	return nil
+}
+
+// complete reports whether the model says that the whole of an answer has come.
+func (t *talk) complete() bool {
+	e := t.e
+	if e.target.Model == nil || len(e.buffer) == 0 {
+		return false
+	}
+	_, complete := e.session.Frame(e.buffer, false)
+	return complete || e.datagrams
+}
+
+const (
+	reviveTime = 10 * time.Second       // that a server of somebody else's may take to listen again, if the user does not say how long
+	reviveLook = 100 * time.Millisecond // between two looks whether it does
+)
+
+// revive waits until a server that somebody else has started takes connections again after a fault: whoever has started it, or the
+// user's command, may start it again. One that does not is not fuzzed any more.
+func (e *executor) revive(ctx context.Context) error {
+	if !e.down {
+		return nil
+	}
+	limit := e.target.Start
+	if limit == 0 {
+		limit = reviveTime
+	}
+	for deadline := time.Now().Add(limit); ; {
+		c, err := e.dial(ctx)
+		switch {
+		case err == nil:
+			e.down = false
+			return c.Close()
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !conn.Refused(err) && !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case time.Now().After(deadline):
+			return &StartError{Reason: fmt.Sprintf("it has taken no connections for %v since a fault: %v", limit, err),
+				Hint: "start it again, or let --reset do so; the finding is in the folder unconfirmed/, and 'teasel repro' shows it again"}
+		}
+		if err := wait(ctx, reviveLook); err != nil {
+			return err
+		}
+	}
 }
 
 // dial makes a connection.

@@ -29,29 +29,37 @@ func (t Target) Script(in *dialogue.Dialogue, about, transcript string) (string,
 	if t.Model != nil && t.Model.Connection.Follow {
 		follow = "True"
 	}
+	fmt.Fprintf(&b, "ENV = %s\nDIR = %s  # empty: a folder of its own\nUSER = %s  # empty: who runs this\n", pythonList(t.Env), pythonText(t.Dir), pythonText(t.User))
 	fmt.Fprintf(&b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
 	w := scriptMessages{sent: judge.Sent(transcript)}
 	b.WriteString(w.patterns(t.Model))
 	b.WriteString(scriptCaptures)
 	b.WriteString("# Each message: on a new connection or not, whether an answer is waited for, what it is, its bytes.\nMESSAGES = [\n")
 	s := dialogue.NewSession(t.Model)
-	write := func(d *dialogue.Dialogue) {
-		if d == nil {
-			return
-		}
+	write := func(d *dialogue.Dialogue, i int, anew bool) {
 		s.Begin(d)
-		for i := range d.Messages {
-			m := &d.Messages[i]
-			var kind *model.Message
-			if t.Model != nil {
-				kind = t.Model.Message(m.Name)
-			}
-			fmt.Fprintf(&b, "    (%s, %s, %s, %s),\n", pythonBool(m.Reconnect), pythonBool(!m.NoWait), pythonText(m.Name), w.message(kind, m, s.Render(i)))
+		m := &d.Messages[i]
+		var kind *model.Message
+		if t.Model != nil {
+			kind = t.Model.Message(m.Name)
 		}
+		fmt.Fprintf(&b, "    (%s, %s, %s, %s),\n", pythonBool(anew), pythonBool(!m.NoWait), pythonText(m.Name), w.message(kind, m, s.Render(i)))
 	}
-	write(s.Bootstrap())
-	write(in)
-	write(s.Teardown())
+	all := func(d *dialogue.Dialogue, anew bool) (none bool) {
+		if d == nil || len(d.Messages) == 0 {
+			return true
+		}
+		for i := range d.Messages {
+			write(d, i, anew && i == 0)
+		}
+		return false
+	}
+	all(s.Bootstrap(), false)
+	for i := range in.Messages { // what has to be sent on each new connection comes first
+		anew := in.Messages[i].Reconnect && i > 0
+		write(in, i, anew && all(s.Bootstrap(), true))
+	}
+	all(s.Teardown(), false)
 	b.WriteString("]\n")
 	if w.fixed {
 		b.WriteString("# Some messages carry values that the server gives out: they are those of one run, and may have to be put in by hand.\n")
@@ -104,9 +112,11 @@ const scriptHead = `#!/usr/bin/env python3
 """Shows: %s
 
 Without arguments it starts the server; HOST PORT name one that runs already.
-Exit status: 1 the server has died or no longer answers, 0 it is still there.
+Exit status: 1 the server has died, no longer answers, or goes on using processor time; 0 it is still there.
 """
+import os
 import re
+import shutil
 import socket
 import ssl
 import struct
@@ -121,6 +131,40 @@ const scriptBody = `
 
 def fill(text, port, folder):
     return text.replace("{port}", str(port)).replace("{dir}", folder).replace("{socket}", folder + "/s")
+
+
+def start(port, folder, **pipes):
+    """Starts the server as it was when it was fuzzed."""
+    command = [fill(a, port, folder) for a in SERVER]
+    print("$", " ".join(command), flush=True)
+    environ = dict(os.environ)
+    environ.update(fill(e, port, folder).split("=", 1) for e in ENV)
+    command[0] = os.path.abspath(shutil.which(command[0]) or command[0])  # it runs in another folder
+    if USER and os.geteuid() == 0:
+        pipes["user"] = int(USER) if USER.isdigit() else USER
+        shutil.chown(folder, pipes["user"])
+    return subprocess.Popen(command, env=environ, cwd=fill(DIR, port, folder) or folder, **pipes)
+
+
+def used(pid):
+    """The processor time that a process and what it has forked have used, in seconds."""
+    total = 0
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            fields = f.read().rpartition(")")[2].split()
+        total = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as f:
+                total += sum(used(int(child)) for child in f.read().split())
+    except OSError:
+        pass
+    return total
+
+
+def hangs(pid):
+    before = used(pid)
+    time.sleep(2)
+    return used(pid) - before > 0.1  # one that waits uses next to none, also where the processor is shared with others
 
 
 class Following:
@@ -201,6 +245,8 @@ def talk(host, port, path):
             if s is not None:
                 hang_up(s, unread)
             s, heard, unread = connect(host, port, path), True, False
+            if NETWORK != "udp":
+                heard = hear(s)  # it may greet
         if not heard:
             continue
         await_values(data, lambda: hear(s))
@@ -221,11 +267,18 @@ def talk(host, port, path):
 
 def main():
     if NETWORK == "stdio":
-        data = b"".join(m[3] for m in MESSAGES)
         with tempfile.TemporaryDirectory() as folder:
-            status = subprocess.run([fill(a, 0, folder) for a in SERVER], input=data).returncode
-        print("the server ended with status", status)
-        sys.exit(status != 0)
+            server, endless = start(0, folder, stdin=subprocess.PIPE), False
+            try:
+                server.communicate(b"".join(m[3] for m in MESSAGES), 5)
+            except subprocess.TimeoutExpired:
+                endless = hangs(server.pid)
+                server.kill()
+                server.wait()
+                print("the server goes on using processor time" if endless else "the server is still there")
+                sys.exit(endless)
+        print("the server ended with status", server.returncode)
+        sys.exit(server.returncode != 0)
     server, folder = None, tempfile.mkdtemp()
     host, port = HOST, PORT
     if len(sys.argv) == 3:
@@ -238,9 +291,7 @@ def main():
     port = int(port or 0)
     path = fill(PATH, port, folder)
     if SERVER and len(sys.argv) != 3:
-        command = [fill(a, port, folder) for a in SERVER]
-        print("$", " ".join(command))
-        server = subprocess.Popen(command)
+        server = start(port, folder)
         listening(host, port, path, server)
     try:
         talk(host, port, path)
@@ -255,8 +306,17 @@ def main():
         return print("the server still answers")
     status = server.poll()
     if status is None:
+        fault = None
+        try:
+            connect(host, port, path).close()
+        except OSError as e:
+            fault = "the server takes no connections any more: %s" % e
+        if hangs(server.pid):
+            fault = "the server goes on using processor time"
         server.kill()
         server.wait()
+        if fault:
+            sys.exit(fault)
         return print("the server is still there")
     print("the server has died: status", status)
     sys.exit(1)

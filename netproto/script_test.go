@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,5 +83,46 @@ func TestScriptOfOneRun(t *testing.T) {
 	}
 	if want := `"auth", b"\x02\xfe\"> \x0a")`; !strings.Contains(text, want) {
 		t.Errorf("no message %s in\n%s", want, text)
+	}
+}
+
+// What the program says of a server that was started as the target has it.
+func TestScriptStartsServerAsTarget(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	dir := t.TempDir()
+	hang := plantedTarget(t, planted(t, "clang"))
+	hang.Model = nil
+	boot := extended(t, "\nbootstrap: [{send: note}]\n")
+	twice := &dialogue.Dialogue{Messages: append(dialogue.Seeds(boot.Model)[0].Messages[:1:1], dialogue.Seeds(boot.Model)[0].Messages[0])}
+	twice.Messages[1].Reconnect = true
+	for _, tt := range []struct {
+		name   string
+		target Target
+		in     *dialogue.Dialogue
+		says   string
+		times  int
+		dies   bool
+	}{
+		{"hang", hang, dialogue.Raw(request(8, "\xff")), "goes on using processor time", 1, true},
+		{"bootstrap", boot, twice, "> note", 2, false},
+		{"environment", Target{Address: "stdio", Command: []string{"/bin/sh", "-c", "echo $PLACE $PWD"}, Env: []string{"PLACE=here"}, Dir: dir},
+			dialogue.Raw([]byte("hello")), "here " + dir, 1, false},
+		{"user", Target{Address: "stdio", Command: []string{"/bin/sh", "-c", "echo as $(id -u)"}, User: strconv.Itoa(os.Geteuid())},
+			dialogue.Raw([]byte("hello")), "as " + strconv.Itoa(os.Geteuid()), 1, false},
+	} {
+		text, err := tt.target.Script(tt.in, tt.name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "repro.py")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("python3", file).CombinedOutput()
+		if (err != nil) != tt.dies || strings.Count(string(out), tt.says) != tt.times {
+			t.Errorf("%s: %v\n%s", tt.name, err, out)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package netproto
 
 import (
+	"cmp"
 	"hash/fnv"
 
 	"github.com/teaselfuzz/teasel"
@@ -19,7 +20,7 @@ type StateReach struct {
 type StepReach struct {
 	Message  string
 	To       string
-	Declared bool // the model has such a transition
+	Declared bool // the model has such a transition, be it with another answer than the expected one, or with none
 	Times    int  // testcases
 }
 
@@ -87,13 +88,11 @@ func States(m *model.Model, testcases []teasel.FeatureSet) (all []StateReach) {
 		}
 		declared := map[[2]string]bool{}
 		for _, t := range s.Transitions {
-			to := t.To
-			if to == "" {
-				to = s.Name
-			}
-			if !declared[[2]string{t.Send, to}] {
-				declared[[2]string{t.Send, to}] = true
-				add(t.Send, to, true)
+			for _, to := range ends(s, &t) {
+				if !declared[[2]string{t.Send, to}] {
+					declared[[2]string{t.Send, to}] = true
+					add(t.Send, to, true)
+				}
 			}
 		}
 		for _, msg := range m.Messages {
@@ -107,6 +106,17 @@ func States(m *model.Model, testcases []teasel.FeatureSet) (all []StateReach) {
 	}
 	for i := range all {
 		all[i].Times = max(all[i].Times, arrived[all[i].Name])
+	}
+	return all
+}
+
+// ends returns the states that a transition of s leads to: with the expected answer, with another one, and with none.
+func ends(s *model.State, t *model.Transition) (all []string) {
+	all = append(all, cmp.Or(t.To, s.Name))
+	for _, to := range [...]string{t.Else, t.Timeout} {
+		if to != "" {
+			all = append(all, to)
+		}
 	}
 	return all
 }

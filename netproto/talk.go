@@ -25,6 +25,8 @@ type talk struct {
 	refused bool        // some response was not the expected one
 	over    bool        // nothing more can be said: the server has faulted
 	name    string      // of the message that was sent last
+	asked   string      // what the answer is to: name, or a message that is not fuzzed; "": the server speaks first
+	fixed   bool        // it is a message that is not fuzzed
 	unready *model.Step // whose answer was not the expected one; nil: none
 	heard   string      // name of the response that came last; "": none came, or none that the model knows
 }
@@ -77,7 +79,7 @@ func (t *talk) message(ctx context.Context, i int) error {
 		t.cut = true
 		return nil
 	}
-	t.at, t.name = i, m.Name
+	t.at, t.name, t.asked = i, m.Name, m.Name
 	if err := t.send(ctx, e.session.Render(i), m.Name); err != nil || t.over {
 		return err
 	}
@@ -104,7 +106,7 @@ func (t *talk) connect(ctx context.Context) error {
 	if err != nil {
 		return t.unreachable(ctx, err)
 	}
-	e.link, t.fresh = c, true
+	e.link, t.fresh, t.asked = c, true, ""
 	e.session.Reset()
 	e.session.Begin(t.in)
 	t.note(judge.Turn{Reconnect: true})
@@ -134,7 +136,7 @@ func (t *talk) finish(ctx context.Context) error {
 		return nil
 	}
 	if e.link.End() == conn.EndOpen {
-		if err := t.aside(ctx, e.session.Teardown()); err != nil || t.over {
+		if err := t.sendFixed(ctx, e.session.Teardown()); err != nil || t.over {
 			return err
 		}
 	}
@@ -156,7 +158,7 @@ func (t *talk) rest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.heed(state)
+	return t.record(state)
 }
 
 // unreachable says what it means that the server takes no connection.
@@ -165,11 +167,7 @@ func (t *talk) unreachable(ctx context.Context, cause error) error {
 		return ctx.Err()
 	}
 	if !conn.Refused(cause) && !errors.Is(cause, os.ErrDeadlineExceeded) {
-		var in *conn.StartError
-		if errors.As(cause, &in) { // a server over standard input and output is a process for each conversation
-			return explained(cause)
-		}
-		return cause
+		return cause // a [StartError] where a server over standard input and output is a process for each conversation
 	}
 	if err := t.rest(ctx); err != nil || t.over {
 		return err
@@ -185,7 +183,7 @@ const mostUnread = 16 << 20
 func (t *talk) send(ctx context.Context, b []byte, name string) error {
 	e := t.e
 	t.note(judge.Turn{Name: name, Sent: e.keepText(b)})
-	for first := true; len(b) > 0 || first; first = false {
+	for stalled := false; ; {
 		n, err := e.link.Send(b)
 		if err != nil {
 			return err
@@ -194,21 +192,30 @@ func (t *talk) send(ctx context.Context, b []byte, name string) error {
 		if len(b) == 0 || e.link.End() != conn.EndOpen || e.datagrams {
 			return nil
 		}
-		if err := t.settle(ctx); err != nil || t.over {
+		if n == 0 && stalled { // it neither reads nor answers
+			return nil
+		}
+		if err := t.makeRoom(ctx); err != nil || t.over {
 			return err
 		}
+		had := len(e.buffer)
 		if err := t.receive(); err != nil || t.over {
 			return err
 		}
-		more, err := e.link.Send(b)
-		if err != nil {
-			return err
-		}
-		if b = b[more:]; more == 0 { // it sleeps and does not read
-			return nil
-		}
+		stalled = len(e.buffer) == had
 	}
-	return nil
+}
+
+// makeRoom waits until the server has read what it reads of a message that is too long for the kernel's buffers.
+func (t *talk) makeRoom(ctx context.Context) error {
+	if t.e.server != nil {
+		return t.settle(ctx)
+	}
+	err := t.e.link.AwaitRoom(ctx, t.limit)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
+	}
+	return err
 }
 
 // hear waits until the server is done with message i, and takes in what it has answered.
@@ -217,7 +224,6 @@ func (t *talk) hear(ctx context.Context, i int) error {
 	if e.server == nil {
 		return t.hearRemote(ctx, i)
 	}
-	e.buffer = e.buffer[:0]
 	for got := -1; got < len(e.buffer); {
 		got = len(e.buffer)
 		if err := t.settle(ctx); err != nil {
@@ -244,11 +250,11 @@ func (t *talk) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.heed(state)
+	return t.record(state)
 }
 
-// heed takes in what the server is doing.
-func (t *talk) heed(state conn.State) error {
+// record records a crash, hang or stall as evidence.
+func (t *talk) record(state conn.State) error {
 	switch state {
 	case conn.Ended:
 		if err := t.e.server.Stop(); err != nil {
@@ -258,6 +264,12 @@ func (t *talk) heed(state conn.State) error {
 		t.e.evidence.Signal, t.e.evidence.Status = d.Signal, d.Code
 		if t.e.once && d.Signal == 0 && d.Code == 0 {
 			t.e.down, t.over, t.cut = true, true, t.e.link != nil
+			return nil
+		}
+		// Over standard input and output each conversation is a process, which ends when we have closed its input. What a program's
+		// status says then is its own affair.
+		if t.e.address.Network == conn.Stdio && d.Signal == 0 && (t.e.link == nil || d.Code == 0) {
+			t.over, t.cut = t.e.link != nil, t.cut || t.e.link != nil
 			return nil
 		}
 		if d.Signal != 0 {
@@ -306,9 +318,8 @@ func (t *talk) called() string {
 // receive takes what has come.
 func (t *talk) receive() (err error) {
 	e := t.e
-	var over bool
-	e.buffer, over, err = e.link.Receive(e.buffer)
-	if over && len(e.buffer) >= mostUnread {
+	e.buffer, _, err = e.link.Receive(e.buffer)
+	if len(e.buffer) >= mostUnread {
 		t.blame(judge.FaultFlood, fmt.Sprintf("%d bytes have come", len(e.buffer)))
 	}
 	return err
@@ -318,6 +329,7 @@ func (t *talk) receive() (err error) {
 func (t *talk) understand(i int) {
 	e := t.e
 	data := e.buffer
+	e.buffer = e.buffer[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
 	if len(data) == 0 {
 		if i >= 0 {
@@ -358,10 +370,10 @@ func (t *talk) response(r dialogue.Response, data []byte) {
 	default:
 		e.responses.add(r.Feature())
 	}
-	if r.From != "" && t.at >= 0 && t.name != "" {
-		e.responses.put(stepFeature(r.From, t.name, r.To))
+	if r.From != "" && t.asked != "" {
+		e.responses.put(stepFeature(r.From, t.asked, r.To))
 	}
-	if r.Expected && r.Problem == "" {
+	if t.fixed || r.Expected && r.Problem == "" {
 		return
 	}
 	t.refused = true

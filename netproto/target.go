@@ -14,13 +14,7 @@ import (
 )
 
 // StartError is the error of a server that cannot be started, or reached.
-type StartError struct {
-	Reason string // one sentence without a full stop
-	Stderr string // the last of what it has written
-	Hint   string // what may help; "": nothing comes to mind
-}
-
-func (e *StartError) Error() string { return "starting the server: " + e.Reason }
+type StartError = conn.StartError
 
 // Target is a server to fuzz. Address must be set. It is read only while it is used.
 type Target struct {
@@ -95,7 +89,7 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 		err = e.firstContact(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(explained(err), e.Close())
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
@@ -127,6 +121,9 @@ func (e *executor) launch(ctx context.Context) (err error) {
 		e.reports.renew()
 	}
 	e.address = e.server.Address()
+	if err := e.inspectServer(ctx); err != nil {
+		return err
+	}
 	found, err := e.coverage.choose()
 	if !found {
 		err = errors.Join(err, e.coverage.close())
@@ -141,7 +138,7 @@ func (e *executor) launch(ctx context.Context) (err error) {
 func (e *executor) firstContact(ctx context.Context) error {
 	c, err := e.dial(ctx)
 	if err == nil {
-		e.rested = e.usage()
+		e.baseline = e.usage()
 		e.countFiles()
 		if err = errors.Join(c.Close(), e.rest(ctx)); err == nil {
 			err = e.noteOnce(ctx)
@@ -152,9 +149,9 @@ func (e *executor) firstContact(ctx context.Context) error {
 		return e.tryBootstrap(ctx)
 	}
 	if conn.Refused(err) {
-		return &conn.StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}
+		return &StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}
 	}
-	return &conn.StartError{Reason: err.Error()}
+	return &StartError{Reason: err.Error()}
 }
 
 // tryBootstrap looks whether the server answers as the model's bootstrap has it.
@@ -173,13 +170,4 @@ func (e *executor) tryBootstrap(ctx context.Context) error {
 		return unreadyError(t.unready, t.heard)
 	}
 	return nil
-}
-
-// explained gives a failure to start the type that users of the package see.
-func explained(err error) error {
-	var in *conn.StartError
-	if errors.As(err, &in) {
-		return &StartError{Reason: in.Reason, Stderr: in.Stderr, Hint: in.Hint}
-	}
-	return err
 }

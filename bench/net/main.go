@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -37,18 +38,21 @@ func measure(file string, seed, first, last, runs int, t netproto.Target) (err e
 		return err
 	}
 	seeds := dialogue.Seeds(t.Model)
-	if seed >= len(seeds) {
-		return fmt.Errorf("the model has %d seeds", len(seeds))
+	if seed < 0 || seed >= len(seeds) {
+		return fmt.Errorf("--seed %d: the model has %d seeds, numbered from 0 on", seed, len(seeds))
 	}
 	in := seeds[seed]
 	if last == 0 {
 		last = len(in.Messages)
 	}
+	if first < 0 || first >= last || last > len(in.Messages) {
+		return fmt.Errorf("--from %d --to %d: the seed has %d messages, and at least one is to be sent", first, last, len(in.Messages))
+	}
 	ex, err := t.Open(context.Background(), teasel.Role{})
 	if err != nil {
 		return err
 	}
-	defer ex.Close()
+	defer func() { err = errors.Join(err, ex.Close()) }()
 	if first > 0 { // what comes before is said once
 		o := teasel.Observation{Ask: teasel.Ask{Quiet: true}} // or what is news would be said again
 		if err := ex.Exec(context.Background(), &dialogue.Dialogue{Messages: in.Messages[:first]}, &o); err != nil {

@@ -114,13 +114,20 @@ func resolve(ctx context.Context, a Address) (family int, to unix.Sockaddr, err 
 	return unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: ip.As16()}, nil
 }
 
+// backlogLook is the time between two looks whether a full backlog has room.
+const backlogLook = time.Millisecond
+
 func connect(ctx context.Context, fd int, to unix.Sockaddr, limit time.Duration) error {
 	err := unix.Connect(fd, to)
-	for errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) && limit > 0 { // a Unix socket whose backlog is full says EAGAIN
-		if err = waitFor(ctx, fd, unix.POLLOUT, time.Millisecond); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			limit -= time.Millisecond
-			err = unix.Connect(fd, to)
+	// A Unix socket whose backlog is full says EAGAIN, and nothing tells when there is room.
+	for deadline := time.Now().Add(limit); errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN); err = unix.Connect(fd, to) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(deadline):
+			return os.ErrDeadlineExceeded
 		}
+		time.Sleep(backlogLook)
 	}
 	if !errors.Is(err, unix.EINPROGRESS) {
 		return err
@@ -284,6 +291,15 @@ func (c *Connection) Await(ctx context.Context, limit time.Duration) error {
 	return waitFor(ctx, c.in, unix.POLLIN, limit)
 }
 
+// AwaitRoom returns when the kernel takes more of what is to be sent, or there is something to receive, which the server may want to
+// be rid of first. It returns os.ErrDeadlineExceeded when the time is over, or the context's error.
+func (c *Connection) AwaitRoom(ctx context.Context, limit time.Duration) error {
+	if c.in != c.out {
+		return waitFor(ctx, c.out, unix.POLLOUT, limit)
+	}
+	return waitFor(ctx, c.in, unix.POLLIN|unix.POLLOUT, limit)
+}
+
 // Close ends the conversation.
 func (c *Connection) Close() error {
 	if c.in < 0 {
@@ -293,6 +309,9 @@ func (c *Connection) Close() error {
 		_ = c.tls.CloseWrite() // the server may be gone
 	}
 	err := unix.Close(c.in)
+	if c.out != c.in { // the server reads from another pipe than it writes to
+		err = errors.Join(err, unix.Close(c.out))
+	}
 	c.in, c.out = -1, -1
 	if c.end == EndOpen {
 		c.end = EndClosed

@@ -40,16 +40,19 @@ func (s State) String() string {
 type quiet struct {
 	root      int
 	processes []*process
-	ended     int // processes that the server had forked and that are gone, since the last look at what they left
+	zombies   map[int]bool // processes that have ended and that the server has not waited for: the kernel still lists them
+	before    map[int]bool // the same, when we looked last
+	ended     int          // processes that the server had forked and that have ended, since the last look at what they left
 	buf       [4096]byte
+	children  []byte // the file of that name of one thread
 }
 
 // process is one process of the server.
 type process struct {
-	pid     int
-	threads []thread
-	gone    bool
-	vain    map[int]int // by thread: how often we have waited for it while it let time pass, and nothing came of that
+	pid            int
+	threads        []thread
+	gone           bool
+	fruitlessWaits map[int]int // by thread: how often we have waited for it while it let time pass, and nothing came of that
 }
 
 type thread struct {
@@ -59,7 +62,9 @@ type thread struct {
 	call     int // the system call that it is in
 }
 
-func newQuiet(pid int) *quiet { return &quiet{root: pid, processes: []*process{{pid: pid}}} }
+func newQuiet(pid int) *quiet {
+	return &quiet{root: pid, processes: []*process{{pid: pid}}, zombies: map[int]bool{}, before: map[int]bool{}}
+}
 
 func (q *quiet) close() {
 	for _, p := range q.processes {
@@ -207,35 +212,63 @@ func readStat(b []byte) (state byte, threads int) {
 
 // family looks for processes that were forked since, and forgets those that are gone. It reports whether there are new ones.
 func (q *quiet) family() (grown bool) {
+	q.zombies, q.before = q.before, q.zombies
+	clear(q.zombies)
 	kept := q.processes[:0]
 	for _, p := range q.processes {
 		if !p.gone || p.pid == q.root {
 			kept = append(kept, p)
+		} else {
+			q.before[p.pid] = true // if it is still listed
 		}
 	}
 	q.processes = kept
 	for at := 0; at < len(q.processes); at++ {
 		for _, t := range q.processes[at].threads {
-			if t.children < 0 {
-				continue
-			}
-			n, err := unix.Pread(t.children, q.buf[:], 0)
-			if err != nil || n <= 0 {
-				continue
-			}
-			for f := range bytes.FieldsSeq(q.buf[:n]) {
+			for f := range bytes.FieldsSeq(q.childrenOf(t)) {
 				pid, err := strconv.Atoi(string(f))
 				if err != nil || q.has(pid) {
 					continue
 				}
-				p := &process{pid: pid}
-				if p.list(); !p.gone {
-					q.processes, grown = append(q.processes, p), true
+				if q.before[pid] {
+					q.zombies[pid] = true
+					continue
 				}
+				grown = q.add(pid) || grown
 			}
 		}
 	}
 	return grown
+}
+
+// add takes in a process that was forked, and reports whether it runs.
+func (q *quiet) add(pid int) bool {
+	p := &process{pid: pid}
+	ended := q.lookAt(p) == readingEnded
+	if p.gone {
+		return false
+	}
+	if ended {
+		p.close()
+		q.zombies[pid] = true
+		q.ended++
+		return false
+	}
+	q.processes = append(q.processes, p)
+	return true
+}
+
+// childrenOf returns the numbers of the processes that a thread has forked.
+func (q *quiet) childrenOf(t thread) []byte {
+	q.children = q.children[:0]
+	for t.children >= 0 {
+		n, err := unix.Pread(t.children, q.buf[:], int64(len(q.children)))
+		if err != nil || n <= 0 {
+			break
+		}
+		q.children = append(q.children, q.buf[:n]...)
+	}
+	return q.children
 }
 
 func (q *quiet) has(pid int) bool {
@@ -249,7 +282,7 @@ func (q *quiet) has(pid int) bool {
 
 const (
 	asleepTwice = 2                     // readings in a row: between two threads that hand work over, neither may be seen awake
-	quickLooks  = 24                    // before we leave the processor to others for a moment
+	quickPauses = 24                    // before we leave the processor to others for a moment
 	briefWait   = 50 * time.Microsecond // for an answer
 	// starved is how many times the limit may pass on the clock while the server gets less processor time than that: the
 	// machine may be busy, but a server that waits for something other than a processor will not come back.
@@ -258,16 +291,16 @@ const (
 
 // A wait is one call of settle.
 type wait struct {
-	q         *quiet
-	fd        int // of the connection; -1: none
-	used      func() time.Duration
-	limit     time.Duration
-	dozeLimit time.Duration
-	began     time.Time // zero until there was no answer at once
-	before    time.Duration
-	looks     int
-	heard     bool             // there is something to receive
-	dozed     map[*process]int // which thread of each we have waited for while it let time pass
+	q          *quiet
+	fd         int // of the connection; -1: none
+	used       func() time.Duration
+	limit      time.Duration
+	sleepLimit time.Duration
+	began      time.Time // zero until there was no answer at once
+	before     time.Duration
+	pauses     int
+	heard      bool             // there is something to receive
+	waitedFor  map[*process]int // which thread of each we have waited for while it let time pass
 }
 
 // settle waits until the server sleeps, ends, or has used the limit of processor time since the call. used says how much. A
@@ -277,29 +310,30 @@ func (q *quiet) settle(ctx context.Context, fd int, used func() time.Duration, l
 }
 
 // settleWithin is settle with another limit for threads that let time pass.
-func (q *quiet) settleWithin(ctx context.Context, fd int, used func() time.Duration, limit, doze time.Duration) (State, error) {
-	w := wait{q: q, fd: fd, used: used, limit: limit, dozeLimit: doze}
+func (q *quiet) settleWithin(ctx context.Context, fd int, used func() time.Duration, limit, sleepLimit time.Duration) (State, error) {
+	w := wait{q: q, fd: fd, used: used, limit: limit, sleepLimit: sleepLimit}
 	asleep := 0
-	for w.looks = 1; ; w.looks++ {
+	for {
 		switch q.look() {
 		case readingEnded:
 			return Ended, nil
 		case readingAsleep:
-			if asleep++; asleep < asleepTwice || q.family() {
+			if asleep++; asleep < asleepTwice {
 				continue
 			}
-			p, id, awake := q.dozer()
+			grown := q.family()
+			p, id, awake := q.sleepingThread()
 			switch {
-			case awake:
+			case grown, awake:
 				asleep = 0
 			case p == nil:
 				w.learn()
 				return Asleep, nil
-			case w.outwaited():
-				q.outslept()
+			case w.timedOut():
+				q.noteSleeping()
 				return Waiting, nil
 			default:
-				w.doze(p, id)
+				w.waitFor(p, id)
 			}
 		default:
 			asleep = 0
@@ -317,7 +351,8 @@ func readable(fd int) bool {
 
 // pause lets the server run. It returns a state when the server has had all the time there is.
 func (w *wait) pause(ctx context.Context) (State, error) {
-	if w.looks < quickLooks && w.dozed == nil {
+	w.pauses++
+	if w.pauses < quickPauses && w.waitedFor == nil {
 		if w.fd < 0 || w.heard { // it has answered, and is about to sleep
 			_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 			return StateInvalid, nil
@@ -331,9 +366,9 @@ func (w *wait) pause(ctx context.Context) (State, error) {
 	if w.began.IsZero() {
 		w.began, w.before = time.Now(), w.used()
 	}
-	moment := unix.Timespec{Nsec: int64(min(time.Duration(w.looks)*time.Microsecond, time.Millisecond))}
+	moment := unix.Timespec{Nsec: int64(min(time.Duration(w.pauses)*time.Microsecond, time.Millisecond))}
 	_, _ = unix.Ppoll(nil, &moment, nil)
-	if w.looks%64 != 0 {
+	if w.pauses%64 != 0 {
 		return StateInvalid, nil
 	}
 	switch {

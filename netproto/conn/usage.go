@@ -3,6 +3,7 @@ package conn
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,4 +40,18 @@ func resident(pid int) uint64 {
 	}
 	sight, _ := proc.Look(pid)
 	return sight.RSS
+}
+
+// Unreaped returns how many processes have ended that the server had forked and has not waited for.
+func (s *Server) Unreaped() int { return len(s.quiet.zombies) }
+
+// Programs returns the files that the server's processes run, as far as we may know.
+func (s *Server) Programs() (paths []string) {
+	for _, p := range s.quiet.processes {
+		path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+		if err == nil && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }

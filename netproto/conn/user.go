@@ -9,6 +9,13 @@ import (
 	"syscall"
 )
 
+// Credential returns the user with this name or number as a process of ours takes it, and nil where that is ourselves. "" is the user
+// that a [Command] without one runs as.
+func Credential(name string) (*syscall.Credential, error) {
+	_, c, err := credential(name)
+	return c, err
+}
+
 // credential returns the user that the server runs as, and nil where that is ourselves.
 func credential(name string) (uid int, c *syscall.Credential, err error) {
 	if name == "" {

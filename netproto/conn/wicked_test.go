@@ -153,6 +153,11 @@ func converse(r reader, w writer) {
 		case "die":
 			fmt.Fprintln(os.Stderr, "==1==ERROR: it dies")
 			_ = syscall.Kill(os.Getpid(), syscall.SIGABRT)
+		case "zombie": // it never waits for what it has started
+			if err := exec.Command("true").Start(); err != nil {
+				panic(err)
+			}
+			_, _ = w.Write([]byte("ZOMBIE\n"))
 		case "fork":
 			out, _ := exec.Command("sh", "-c", "x=0; while [ $x -lt 20000 ]; do x=$((x+1)); done; echo $x").Output()
 			_, _ = w.Write(out)

@@ -10,33 +10,33 @@ import (
 )
 
 const (
-	mostVain  = 3                     // how often a thread that lets time pass is waited for in vain before it is left alone
-	firstDoze = time.Second           // that a server may let pass once it listens
-	nextDoze  = 20 * time.Millisecond // the same, where it has let more pass when it was started before
+	mostFruitless = 3                     // how often a thread that lets time pass is waited for for nothing before it is left alone
+	firstSleep    = time.Second           // that a server may let pass once it listens
+	nextSleep     = 20 * time.Millisecond // the same, where it has let more pass when it was started before
 )
 
 // firstRest waits until a server that listens sleeps. Threads that let time pass then do nothing else, for nothing was sent yet.
 func (s *Server) firstRest(ctx context.Context, limit time.Duration) (State, error) {
-	doze := firstDoze
+	sleepLimit := firstSleep
 	if s.paced {
-		doze = nextDoze
+		sleepLimit = nextSleep
 	}
-	state, err := s.quiet.settleWithin(ctx, -1, s.clock.Read, limit, doze)
+	state, err := s.quiet.settleWithin(ctx, -1, s.clock.Read, limit, sleepLimit)
 	if state == Waiting {
 		s.paced = true
-		for range mostVain {
-			s.quiet.outslept()
+		for range mostFruitless {
+			s.quiet.noteSleeping()
 		}
 	}
 	return state, err
 }
 
-// dozer returns a thread that lets time pass, as sleep(3) does, and has not been waited for in vain too often. Servers have
+// sleepingThread returns a thread that lets time pass, as sleep(3) does, and has not been waited for too often for nothing. Servers have
 // threads that do nothing else, and some wait a little before they answer, or, as those in Go, before they die. awake says that a thread has begun to run again meanwhile.
-func (q *quiet) dozer() (p *process, id int, awake bool) {
+func (q *quiet) sleepingThread() (p *process, id int, awake bool) {
 	for _, p := range q.processes {
 		for _, t := range p.threads {
-			if p.vain[t.id] >= mostVain {
+			if p.fruitlessWaits[t.id] >= mostFruitless {
 				continue
 			}
 			switch sleeps, awake := q.sleeps(t); {
@@ -67,44 +67,44 @@ func (q *quiet) sleeps(t thread) (sleeps, awake bool) {
 	return c == unix.SYS_NANOSLEEP || c == unix.SYS_CLOCK_NANOSLEEP, false
 }
 
-// outwaited reports whether a thread that lets time pass has been given all the time there is.
-func (w *wait) outwaited() bool { return !w.began.IsZero() && time.Since(w.began) >= w.dozeLimit }
+// timedOut reports whether a thread that lets time pass has been given all the time there is.
+func (w *wait) timedOut() bool { return !w.began.IsZero() && time.Since(w.began) >= w.sleepLimit }
 
-// doze notes that a thread is being waited for.
-func (w *wait) doze(p *process, id int) {
-	if w.dozed == nil {
-		w.dozed = map[*process]int{}
+// waitFor notes that a thread is being waited for.
+func (w *wait) waitFor(p *process, id int) {
+	if w.waitedFor == nil {
+		w.waitedFor = map[*process]int{}
 	}
-	w.dozed[p] = id
+	w.waitedFor[p] = id
 }
 
 // learn remembers which threads have let time pass for nothing. The only thread of a process has not, now that it does something
 // else: it has handled the message meanwhile, and the next one is not for a server that still sleeps.
 func (w *wait) learn() {
-	if w.dozed == nil || w.fd >= 0 && readable(w.fd) {
+	if w.waitedFor == nil || w.fd >= 0 && readable(w.fd) {
 		return
 	}
-	for p, id := range w.dozed {
+	for p, id := range w.waitedFor {
 		if len(p.threads) > 1 {
-			p.waitedInVain(id)
+			p.noteFruitlessWait(id)
 		}
 	}
 }
 
-func (p *process) waitedInVain(id int) {
-	if p.vain == nil {
-		p.vain = map[int]int{}
+func (p *process) noteFruitlessWait(id int) {
+	if p.fruitlessWaits == nil {
+		p.fruitlessWaits = map[int]int{}
 	}
-	p.vain[id]++
+	p.fruitlessWaits[id]++
 }
 
-// outslept remembers all threads that still let time pass when no more time was given: they may do nothing else, whether the
+// noteSleeping remembers all threads that still let time pass when no more time was given: they may do nothing else, whether the
 // message was answered or not.
-func (q *quiet) outslept() {
+func (q *quiet) noteSleeping() {
 	for _, p := range q.processes {
 		for _, t := range p.threads {
 			if sleeps, _ := q.sleeps(t); sleeps {
-				p.waitedInVain(t.id)
+				p.noteFruitlessWait(t.id)
 			}
 		}
 	}

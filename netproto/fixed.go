@@ -11,8 +11,8 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// aside says what is not fuzzed.
-func (t *talk) aside(ctx context.Context, d *dialogue.Dialogue) error {
+// sendFixed sends the teardown messages.
+func (t *talk) sendFixed(ctx context.Context, d *dialogue.Dialogue) error {
 	if d == nil {
 		return nil
 	}
@@ -32,6 +32,8 @@ func (t *talk) say(ctx context.Context, d *dialogue.Dialogue, i int) error {
 		return nil
 	}
 	e.session.Begin(d)
+	t.asked, t.fixed = d.Messages[i].Name, true
+	defer func() { t.asked, t.fixed = "", false }()
 	if err := t.send(ctx, e.session.Render(i), d.Messages[i].Name); err != nil || t.over {
 		return err
 	}
@@ -99,11 +101,11 @@ func (t *talk) heartbeat(ctx context.Context) error {
 		return nil
 	}
 	e.beat = time.Now()
-	reached, before, refused := len(e.responses.all), e.responses.before, t.refused
+	reached, before := len(e.responses.all), e.responses.before
 	if err := t.say(ctx, d, 0); err != nil || t.over {
 		return err
 	}
-	e.responses.all, e.responses.before, t.refused = e.responses.all[:reached], before, refused // it is nothing that the dialogue has reached
+	e.responses.all, e.responses.before = e.responses.all[:reached], before // it is nothing that the dialogue has reached
 	if expected(t.heard, h.Expect) {
 		e.unanswered = 0
 		return nil
