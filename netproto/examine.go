@@ -1,13 +1,9 @@
 package netproto
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
-	"os/exec"
-	"strings"
-	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -26,7 +22,6 @@ const (
 	tellingPart = 256  // repetitions of a part that are enough to see that what grows is no leak
 	grownMemory = 1 << 20
 	suspected   = 4 // dialogues that are judged in full when the server holds more than it did
-	healthTime  = 10 * time.Second
 	// repeatedShare is what part of its dialogues an executor may repeat beyond firstRepetitions, unless something is being
 	// confirmed: a server that leaks much is still fuzzed.
 	repeatedShare    = 4
@@ -60,49 +55,6 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		return err
 	}
 	return e.repeat(ctx, in, o)
-}
-
-// checkHealth runs the user's command.
-func (e *executor) checkHealth(ctx context.Context, o *teasel.Observation) error {
-	if len(e.target.Health) == 0 {
-		return nil
-	}
-	text, err := e.run(ctx, e.target.Health)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err == nil {
-		return nil
-	}
-	e.fault(o, judge.FaultHealth, strings.TrimSpace(fmt.Sprintf("%v %s", err, text)))
-	e.down = true
-	return e.hangUp()
-}
-
-// run runs a command of the user's with the server's placeholders filled in, and returns the first line of what it says.
-func (e *executor) run(ctx context.Context, command []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, healthTime)
-	defer cancel()
-	args := make([]string, len(command))
-	for i, a := range command {
-		args[i] = a
-		if e.server != nil {
-			args[i] = e.server.Fill(a)
-		}
-	}
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
-	start := c.Start
-	if e.server != nil {
-		start = func() error { return e.server.Start(c) }
-	}
-	if err := start(); err != nil {
-		return "", err
-	}
-	err := c.Wait()
-	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
-	return string(first), err
 }
 
 // repeat holds the dialogue many times and looks what the server holds after each part of them. Caches and pools fill up, a

@@ -3,7 +3,6 @@ package netproto
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -53,6 +52,7 @@ type executor struct {
 	nextCount  uint64 // of its dialogues, before which they are counted again
 	thorough   int    // dialogues that are still to be judged in full
 
+	resetGroup int       // process group of the last reset; 0: there was none
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
 
@@ -62,6 +62,8 @@ type executor struct {
 
 // Close ends the server.
 func (e *executor) Close() (err error) {
+	endCommand(e.resetGroup)
+	e.resetGroup = 0
 	if e.link != nil {
 		err = e.link.Close()
 		e.link = nil
@@ -111,8 +113,8 @@ func (e *executor) renew(ctx context.Context) error {
 	e.past.forget()
 	e.dialogues, e.clean = 0, true
 	if len(e.target.Reset) > 0 && !e.down {
-		if _, err := e.run(ctx, e.target.Reset); err != nil {
-			return fmt.Errorf("resetting the server: %w", err)
+		if err := e.reset(ctx); err != nil {
+			return err
 		}
 		e.countFiles()
 		return nil

@@ -45,8 +45,8 @@ type Target struct {
 	Start   time.Duration // that the server may take until it listens; 0: 10 s
 	Memory  uint64        // bytes that the server may hold; 0: 2 GiB
 	Restart uint64        // dialogues after which the server is started anew; 0: never, unless it has to be
-	Reset   []string      // command that makes the server as it was, in place of starting it anew; it may have placeholders
-	Health  []string      // command that says by its exit status whether the server is well
+	Reset   []string      // command that makes the server as it was, in place of starting it anew; it may have placeholders, and is run once when the target is opened
+	Health  []string      // command that says by its exit status whether the server is well; it has to be when the target is opened
 	Strict  bool          // a response that breaks the model is a finding
 	// Thorough has every dialogue judged in full, with the health check and repetitions that show a leak. Otherwise a few are,
 	// and those that a finding is confirmed with.
@@ -93,6 +93,9 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 	}
 	if err = e.launch(ctx); err == nil {
 		err = e.firstContact(ctx)
+	}
+	if err == nil {
+		err = e.tryCommands(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(explained(err), e.Close())
