@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -153,6 +154,15 @@ func (e *executor) firstContact(ctx context.Context) error {
 			return err
 		}
 		return e.tryBootstrap(ctx)
+	}
+	var handshake *conn.HandshakeError
+	if errors.As(err, &handshake) && ctx.Err() == nil {
+		failed := &conn.StartError{Reason: fmt.Sprintf("it takes connections on %v, but %v", e.address, handshake),
+			Hint: "does it speak TLS there, and from the first byte on? tcp:// in place of tls:// is for a server that does not"}
+		if e.server != nil {
+			failed.Stderr = strings.TrimSpace(string(e.server.Output()))
+		}
+		return failed
 	}
 	if conn.Refused(err) {
 		return &conn.StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}
