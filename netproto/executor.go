@@ -123,7 +123,7 @@ func (e *executor) renew(ctx context.Context) error {
 	if e.server == nil {
 		return nil
 	}
-	if err := e.server.Restart(ctx); err != nil {
+	if err := e.server.Renew(ctx); err != nil {
 		return explained(err)
 	}
 	e.reports.renew()

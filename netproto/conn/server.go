@@ -102,10 +102,10 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 		if err == nil {
 			return s, nil
 		}
-		if !errors.As(err, &in) || try == portTries || !c.Address.Own() || !strings.Contains(strings.ToLower(in.Stderr), "address already in use") {
+		if !errors.As(err, &in) || try == portTries || !c.Address.Own() || !inUse(in) {
 			return nil, errors.Join(err, s.Close())
 		}
-		if s.place.Port, err = freePort(); err != nil { // somebody else has taken it meanwhile
+		if err := s.avoidPort(in); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -302,7 +302,7 @@ func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection,
 		return s.network.dial(ctx, s.address, limit)
 	}
 	if s.stdio || !s.process.Running() {
-		if err := s.Restart(ctx); err != nil {
+		if err := s.Renew(ctx); err != nil {
 			return nil, err
 		}
 	}
