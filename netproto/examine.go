@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -71,7 +72,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 	first := e.usage()
 	before, times := first, 0
 	for part := firstPart; times < repetitions; times, part = times+part, max(part, times) {
-		for range part {
+		for i := range part {
 			var again teasel.Observation
 			o.Runs++
 			e.repeated++
@@ -79,7 +80,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 				return err
 			}
 			if again.Exit > teasel.ExitRejected {
-				o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+				e.inRepetition(o, &again, times+i+1)
 				return nil
 			}
 		}
@@ -104,6 +105,24 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 		before = now
 	}
 	return nil
+}
+
+// inRepetition makes the end of a repetition that of the dialogue. Its finding is another one than if the dialogue had shown it at
+// once, so that it does not count as a reproduction of that: what comes by chance once in a hundred times is sure to come in many.
+func (e *executor) inRepetition(o, again *teasel.Observation, times int) {
+	o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+	e.evidence.Repeated = times
+	if fs := judge.Detect(o); len(fs) > 0 {
+		o.Detail = fs[0].Message
+	}
+}
+
+// Repetitions returns how often a dialogue has to be held on one server at most to show a finding.
+func Repetitions(f *teasel.Finding) int {
+	if f.Rule == judge.RuleMemory || f.Rule == judge.RuleFiles || f.Rule == judge.RuleLimit || strings.HasSuffix(f.Group, judge.RepeatedMark) {
+		return repetitions
+	}
+	return 1
 }
 
 // slack is what a server may note down of a dialogue beyond what it was sent, in bytes.

@@ -295,7 +295,7 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	}
 	o.Runs++
 	if again.Exit > teasel.ExitRejected {
-		o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+		e.inRepetition(o, &again, 1)
 		return nil
 	}
 	recurring := map[teasel.Feature]bool{}

@@ -11,9 +11,9 @@ import (
 
 // Script returns a program in Python, of its standard library alone, that sends a dialogue to the server and says what becomes of
 // it: for the report of a bug to somebody who has no teasel. By itself it starts the server; given a host and a port it
-// connects there. about is a line that says what it shows. Values that the server gives out
+// connects there. about is a line that says what it shows, and times how often the dialogue is held, or until the server has died. Values that the server gives out
 // are sent as they were in one run; the program says so where there are some.
-func (t Target) Script(in *dialogue.Dialogue, about string) (string, error) {
+func (t Target) Script(in *dialogue.Dialogue, about string, times int) (string, error) {
 	address, err := conn.ParseAddress(t.Address)
 	if err != nil {
 		return "", err
@@ -27,6 +27,7 @@ func (t Target) Script(in *dialogue.Dialogue, about string) (string, error) {
 		follow = "True"
 	}
 	fmt.Fprintf(&b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
+	fmt.Fprintf(&b, "TIMES = %d  # that they are sent at most\n", max(times, 1))
 	b.WriteString("# Each message: on a new connection or not, whether an answer is waited for, what it is, its bytes.\nMESSAGES = [\n")
 	s := dialogue.NewSession(t.Model)
 	late := false
@@ -98,6 +99,7 @@ const scriptHead = `#!/usr/bin/env python3
 Without arguments it starts the server; HOST PORT name one that runs already.
 Exit status: 1 the server has died or no longer answers, 0 it is still there.
 """
+import os
 import socket
 import ssl
 import struct
@@ -206,6 +208,14 @@ def talk(host, port, path):
         hang_up(s, unread)
 
 
+def held(server):
+    if TIMES == 1 or server is None or server.poll() is not None:
+        return
+    with open("/proc/%d/status" % server.pid) as f:
+        memory = [line.split(":")[1].strip() for line in f if line.startswith("VmRSS")]
+    print("the server holds", *memory, "of memory and", len(os.listdir("/proc/%d/fd" % server.pid)), "open files")
+
+
 def main():
     if NETWORK == "stdio":
         data = b"".join(m[3] for m in MESSAGES)
@@ -229,11 +239,17 @@ def main():
         print("$", " ".join(command))
         server = subprocess.Popen(command)
         listening(host, port, path, server)
-    try:
-        talk(host, port, path)
-    except OSError as e:
-        print("!", e)
+    held(server)
+    for n in range(TIMES):
+        try:
+            talk(host, port, path)
+        except OSError as e:
+            print("!", e)
+            break
+        if server is not None and server.poll() is not None:
+            break
     time.sleep(1)
+    held(server)
     if server is None:
         try:
             connect(host, port, path).close()

@@ -23,7 +23,7 @@ func TestScript(t *testing.T) {
 		}
 		target := plantedTarget(t, planted(t, "clang", flags...))
 		target.Model = nil
-		text, err := target.Script(in, "a \"crash\" of the server")
+		text, err := target.Script(in, "a \"crash\" of the server", 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -357,6 +357,6 @@ func netScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 	if err != nil {
 		return "", usage("", "reading the finding's input: %w", err)
 	}
-	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message))
+	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), netproto.Repetitions(&f.Finding))
 	return text, failure(err)
 }
