@@ -231,6 +231,9 @@ func (s *Server) ready(ctx context.Context) error {
 	case state == Ended:
 		s.process.Stop(limit) // all its threads have ended: that it has will be known soon
 		return s.notReady(limit)
+	case state == Spinning:
+		return &StartError{Reason: fmt.Sprintf("a thread of it never sleeps: it has used %v of processor time since it listens, and nothing was sent to it", limit),
+			Hint: "when it is done with a message cannot be seen then: start it yourself and leave the command out, and answers are waited for as those of a server on another machine are; if it is only slow to start, --start-timeout gives it more"}
 	}
 	return nil
 }
