@@ -1,14 +1,10 @@
 package netproto
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -27,7 +23,6 @@ const (
 	tellingPart = 256  // repetitions of a part that are enough to see that what grows is no leak
 	grownMemory = 1 << 20
 	suspected   = 4 // dialogues that are judged in full when the server holds more than it did
-	healthTime  = 10 * time.Second
 	// repeatedShare is what part of its dialogues an executor may repeat beyond firstRepetitions, unless something is being
 	// confirmed: a server that leaks much is still fuzzed.
 	repeatedShare    = 4
@@ -73,52 +68,6 @@ func (e *executor) examinationDue() bool {
 	return e.target.Restart == 0 || e.dialogues >= min(e.target.Restart, examineEvery) || e.unexamined >= 2*examineEvery
 }
 
-// checkHealth runs the user's command.
-func (e *executor) checkHealth(ctx context.Context, o *teasel.Observation) error {
-	if len(e.target.Health) == 0 {
-		return nil
-	}
-	text, err := e.run(ctx, e.target.Health)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err == nil {
-		return nil
-	}
-	e.fault(o, judge.FaultHealth, strings.TrimSpace(fmt.Sprintf("%v %s", err, text)))
-	e.down = true
-	return e.hangUp()
-}
-
-// run runs a command of the user's with the server's placeholders filled in, and returns the first line of what it says.
-func (e *executor) run(ctx context.Context, command []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, healthTime)
-	defer cancel()
-	args := make([]string, len(command))
-	for i, a := range command {
-		args[i] = a
-		if e.server != nil {
-			args[i] = e.server.Fill(a)
-		}
-	}
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	var out bytes.Buffer
-	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, time.Second
-	start := c.Start
-	if e.server != nil {
-		start = func() error { return e.server.Start(c) }
-	}
-	if err := start(); err != nil {
-		return "", err
-	}
-	err := c.Wait()
-	if errors.Is(err, exec.ErrWaitDelay) { // it has left something running that has its output
-		err = nil
-	}
-	first, _, _ := bytes.Cut(out.Bytes(), []byte("\n"))
-	return string(first), err
-}
-
 // repeat holds the dialogue many times and looks what the server holds after each part of them. Caches and pools fill up, a
 // leak goes on: it has to grow in each part, and to more than a sanitizer holds back of what was freed. A server may keep what
 // it is sent, so that growth has to be more than that.
@@ -133,7 +82,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 	first := e.usage()
 	before, times := first, 0
 	for part := firstPart; times < repetitions; times, part = times+part, max(part, times) {
-		for range part {
+		for i := range part {
 			var again teasel.Observation
 			o.Runs++
 			e.repeated++
@@ -141,7 +90,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 				return err
 			}
 			if again.Exit > teasel.ExitRejected {
-				takeFault(o, &again)
+				e.inRepetition(o, &again, times+i+1)
 				return nil
 			}
 		}
@@ -166,6 +115,24 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 		before = now
 	}
 	return nil
+}
+
+// inRepetition makes the end of a repetition that of the dialogue. Its finding is another one than if the dialogue had shown it at
+// once, so that it does not count as a reproduction of that: what comes by chance once in a hundred times is sure to come in many.
+func (e *executor) inRepetition(o, again *teasel.Observation, times int) {
+	o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+	e.evidence.Repeated = times
+	if fs := judge.Detect(o); len(fs) > 0 {
+		o.Detail = fs[0].Message
+	}
+}
+
+// Repetitions returns how often a dialogue has to be held on one server at most to show a finding.
+func Repetitions(f *teasel.Finding) int {
+	if f.Rule == judge.RuleMemory || f.Rule == judge.RuleFiles || f.Rule == judge.RuleLimit || strings.HasSuffix(f.Group, judge.RepeatedMark) {
+		return repetitions
+	}
+	return 1
 }
 
 // slack is what a server may note down of a dialogue beyond what it was sent, in bytes.

@@ -3,7 +3,6 @@ package netproto
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -54,6 +53,7 @@ type executor struct {
 	unexamined int        // dialogues since we have looked what the server holds and how it is
 	thorough   int        // dialogues that are still to be judged in full
 
+	resetGroup int       // process group of the last reset; 0: there was none
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
 
@@ -63,6 +63,8 @@ type executor struct {
 
 // Close ends the server.
 func (e *executor) Close() (err error) {
+	endCommand(e.resetGroup)
+	e.resetGroup = 0
 	if e.link != nil {
 		err = e.link.Close()
 		e.link = nil
@@ -112,8 +114,8 @@ func (e *executor) renew(ctx context.Context) error {
 	e.past.forget()
 	e.dialogues, e.clean = 0, true
 	if len(e.target.Reset) > 0 && (!e.down || e.server == nil) {
-		if _, err := e.run(ctx, e.target.Reset); err != nil {
-			return fmt.Errorf("resetting the server: %w", err)
+		if err := e.reset(ctx); err != nil {
+			return err
 		}
 		e.countFiles()
 	}
@@ -124,7 +126,7 @@ func (e *executor) renew(ctx context.Context) error {
 		return nil
 	}
 	e.down = false
-	if err := e.server.Restart(ctx); err != nil {
+	if err := e.server.Renew(ctx); err != nil {
 		return err
 	}
 	e.reports.renew()
@@ -292,7 +294,7 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	}
 	o.Runs++
 	if again.Exit > teasel.ExitRejected {
-		takeFault(o, &again)
+		e.inRepetition(o, &again, 1)
 		return nil
 	}
 	recurring := map[teasel.Feature]bool{}
@@ -308,11 +310,6 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		e.Learn([]teasel.Feature{f}, complexity)
 	}
 	return nil
-}
-
-// takeFault makes the fault of a dialogue that was held again that of the first.
-func takeFault(o, again *teasel.Observation) {
-	o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
 }
 
 // onlyNews keeps of features those that are not known from a dialogue as simple.

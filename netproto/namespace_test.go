@@ -170,8 +170,9 @@ func TestNamespaceCommands(t *testing.T) {
 	for _, tt := range []struct {
 		port, rule string
 	}{{target.Command[1], ""}, {"1", judge.RuleHealth}} {
-		target.Health, target.Reset = reach(tt.port), reach(target.Command[1])
+		target.Health, target.Reset = reach(target.Command[1]), reach(target.Command[1])
 		e := open(t, target)
+		e.target.Health = reach(tt.port)
 		fs, o, err := teasel.Replay(context.Background(), e, Detectors(), dialogue.Raw(request(1, "me")))
 		if err != nil {
 			t.Fatal(err)

@@ -142,7 +142,7 @@ func TestFollowsToAnotherPort(t *testing.T) {
 		if want := []string{"\x00\x04\x00\x00", "\x00\x04\x00\x01"}; !slices.Equal(answers, want) {
 			t.Errorf("the answers are %q, want %q", answers, want)
 		}
-		text, err := target.Script(seed.Input, "a transfer", "")
+		text, err := target.Script(seed.Input, "a transfer", 1, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,10 @@ import (
 
 // Script returns a program in Python, of its standard library alone, that sends a dialogue to the server and says what becomes of
 // it: for the report of a bug to somebody who has no teasel. By itself it starts the server; given a host and a port it
-// connects there. about is a line that says what it shows. Values that the server gives out are taken from its responses
-// where that is simple; the others are sent as they were in one run, of which transcript tells, and the program says so.
-// The transcript is the detail of a finding; "": there is none.
-func (t Target) Script(in *dialogue.Dialogue, about, transcript string) (string, error) {
+// connects there. about is a line that says what it shows, and times how often the dialogue is held, or until the server has
+// died. Values that the server gives out are taken from its responses where that is simple; the others are sent as they were in
+// one run, of which transcript tells, and the program says so. The transcript is the detail of a finding; "": there is none.
+func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcript string) (string, error) {
 	address, err := conn.ParseAddress(t.Address)
 	if err != nil {
 		return "", err
@@ -31,6 +31,7 @@ func (t Target) Script(in *dialogue.Dialogue, about, transcript string) (string,
 	}
 	fmt.Fprintf(&b, "ENV = %s\nDIR = %s  # empty: a folder of its own\nUSER = %s  # empty: who runs this\n", pythonList(t.Env), pythonText(t.Dir), pythonText(t.User))
 	fmt.Fprintf(&b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
+	fmt.Fprintf(&b, "TIMES = %d  # that they are sent at most\n", max(times, 1))
 	w := scriptMessages{sent: judge.Sent(transcript)}
 	b.WriteString(w.patterns(t.Model))
 	b.WriteString(scriptCaptures)
@@ -265,6 +266,14 @@ def talk(host, port, path):
         hang_up(s, unread)
 
 
+def held(server):
+    if TIMES == 1 or server is None or server.poll() is not None:
+        return
+    with open("/proc/%d/status" % server.pid) as f:
+        memory = [line.split(":")[1].strip() for line in f if line.startswith("VmRSS")]
+    print("the server holds", *memory, "of memory and", len(os.listdir("/proc/%d/fd" % server.pid)), "open files")
+
+
 def main():
     if NETWORK == "stdio":
         with tempfile.TemporaryDirectory() as folder:
@@ -293,11 +302,17 @@ def main():
     if SERVER and len(sys.argv) != 3:
         server = start(port, folder)
         listening(host, port, path, server)
-    try:
-        talk(host, port, path)
-    except OSError as e:
-        print("!", e)
+    held(server)
+    for n in range(TIMES):
+        try:
+            talk(host, port, path)
+        except OSError as e:
+            print("!", e)
+            break
+        if server is not None and server.poll() is not None:
+            break
     time.sleep(1)
+    held(server)
     if server is None:
         try:
             connect(host, port, path).close()

@@ -26,7 +26,7 @@ func TestScript(t *testing.T) {
 		}
 		target := plantedTarget(t, planted(t, "clang", flags...))
 		target.Model = nil
-		text, err := target.Script(in, "a \"crash\" of the server", "")
+		text, err := target.Script(in, "a \"crash\" of the server", 1, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestScriptCaptures(t *testing.T) {
 	for name, flags := range map[string][]string{"bad": nil, "clean": {"-DCLEAN"}} {
 		target := plantedTarget(t, plantedSource(t, "session.c", "clang", flags...))
 		target.Model = m
-		text, err := target.Script(target.Seeds()[0].Input, "a crash", "")
+		text, err := target.Script(target.Seeds()[0].Input, "a crash", 1, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestScriptOfOneRun(t *testing.T) {
 	m.Responses = nil
 	target := Target{Address: "127.0.0.1:{port}", Model: m}
 	e := judge.Evidence{Talk: []judge.Turn{{Received: []byte("hi\n")}, {Name: "hello", Sent: []byte{1}}, {Name: "auth", Sent: []byte("\x02\xfe\"> \n")}, {Sent: make([]byte, 600)}}}
-	text, err := target.Script(target.Seeds()[0].Input, "a crash", e.Transcript())
+	text, err := target.Script(target.Seeds()[0].Input, "a crash", 1, e.Transcript())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestScriptStartsServerAsTarget(t *testing.T) {
 		{"user", Target{Address: "stdio", Command: []string{"/bin/sh", "-c", "echo as $(id -u)"}, User: strconv.Itoa(os.Geteuid())},
 			dialogue.Raw([]byte("hello")), "as " + strconv.Itoa(os.Geteuid()), 1, false},
 	} {
-		text, err := tt.target.Script(tt.in, tt.name, "")
+		text, err := tt.target.Script(tt.in, tt.name, 1, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,7 +97,7 @@ const dialTries = 3
 func (t *talk) connect(ctx context.Context) error {
 	e := t.e
 	c, err := e.dial(ctx)
-	for try := 1; e.server != nil && errors.Is(err, os.ErrDeadlineExceeded) && try < dialTries; try++ {
+	for try := 1; e.server != nil && late(err) && try < dialTries; try++ {
 		if err := t.rest(ctx); err != nil || t.over {
 			return err
 		}
@@ -116,6 +116,11 @@ func (t *talk) connect(ctx context.Context) error {
 		}
 	}
 	return t.bootstrap(ctx)
+}
+
+// late reports whether an error says that the time for a connection, with its TLS handshake, was over.
+func late(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func (t *talk) reconnect(ctx context.Context) error {
@@ -166,7 +171,8 @@ func (t *talk) unreachable(ctx context.Context, cause error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if !conn.Refused(cause) && !errors.Is(cause, os.ErrDeadlineExceeded) {
+	var handshake *conn.HandshakeError
+	if !conn.Refused(cause) && !errors.Is(cause, os.ErrDeadlineExceeded) && !errors.As(cause, &handshake) {
 		return cause // a [StartError] where a server over standard input and output is a process for each conversation
 	}
 	if err := t.rest(ctx); err != nil || t.over {

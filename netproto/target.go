@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -39,8 +40,8 @@ type Target struct {
 	Start   time.Duration // that the server may take until it listens; 0: 10 s
 	Memory  uint64        // bytes that the server may hold; 0: 2 GiB
 	Restart uint64        // dialogues after which the server is started anew; 0: never, unless it has to be
-	Reset   []string      // command that makes the server as it was, in place of starting it anew; it may have placeholders
-	Health  []string      // command that says by its exit status whether the server is well
+	Reset   []string      // command that makes the server as it was, in place of starting it anew; it may have placeholders, and is run once when the target is opened
+	Health  []string      // command that says by its exit status whether the server is well; it has to be when the target is opened
 	Strict  bool          // a response that breaks the model is a finding
 	// Thorough has every dialogue judged in full, with the health check and repetitions that show a leak. Otherwise a few are,
 	// and those that a finding is confirmed with.
@@ -87,6 +88,9 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 	}
 	if err = e.launch(ctx); err == nil {
 		err = e.firstContact(ctx)
+	}
+	if err == nil {
+		err = e.tryCommands(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -147,6 +151,15 @@ func (e *executor) firstContact(ctx context.Context) error {
 			return err
 		}
 		return e.tryBootstrap(ctx)
+	}
+	var handshake *conn.HandshakeError
+	if errors.As(err, &handshake) && ctx.Err() == nil {
+		failed := &conn.StartError{Reason: fmt.Sprintf("it takes connections on %v, but %v", e.address, handshake),
+			Hint: "does it speak TLS there, and from the first byte on? tcp:// in place of tls:// is for a server that does not"}
+		if e.server != nil {
+			failed.Stderr = strings.TrimSpace(string(e.server.Output()))
+		}
+		return failed
 	}
 	if conn.Refused(err) {
 		return &StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}

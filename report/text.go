@@ -22,7 +22,7 @@ var early = map[string]string{
 	"memory":      "stopped early: teasel held more memory than --max-memory allows",
 	"findings":    "stopped early: as many findings as --stop-after asks for",
 	"interrupted": "stopped early: interrupted",
-	"failed":      "stopped early: something of ours failed",
+	"failed":      "failed: the error says why",
 }
 
 // Text writes what a person reads at the end of a run.

@@ -24,7 +24,7 @@ func untested(ctx context.Context, kind string, sum *teasel.Summary) error {
 		return nil
 	}
 	sum.Stopped = "failed"
-	what := "no input was run before the campaign ended"
+	what := "no input was run before the campaign ended: the target was too slow, or takes none"
 	if sum.Executions > 0 {
 		what = fmt.Sprintf("%s, and no input was accepted: the target refused each, or was so slow that the campaign ended first", plural(int(sum.Executions), "execution", "executions"))
 	}

@@ -139,6 +139,9 @@ func failure(err error) error {
 	if err == nil || errors.As(err, &e) {
 		return err
 	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &exit{status: exitFailure, err: err, hint: "there is no room: free some, or name another folder with --out, and with TMPDIR for temporary files"}
+	}
 	return &exit{status: exitFailure, err: err, hint: "this is a fault of teasel or of the machine, not of the target; please report it with the command that you typed"}
 }
 

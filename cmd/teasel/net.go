@@ -383,6 +383,6 @@ func netScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 	if err != nil {
 		return "", usage("", "reading the finding's input: %w", err)
 	}
-	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), f.Finding.Detail)
+	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), netproto.Repetitions(&f.Finding), f.Finding.Detail)
 	return text, failure(err)
 }

@@ -213,6 +213,7 @@ func targetFailure(err error) error {
 	var server *mcp.StartError
 	var program *native.StartError
 	var peer *netproto.StartError
+	var command *netproto.CommandError
 	var mutator *native.MutatorError
 	var test *fuzztest.StartError
 	switch {
@@ -220,6 +221,8 @@ func targetFailure(err error) error {
 		return notStarted(server, server.Stderr, server.Hint)
 	case errors.As(err, &peer):
 		return notStarted(peer, peer.Stderr, peer.Hint)
+	case errors.As(err, &command):
+		return &exit{status: exitTarget, err: withOutput(command, "its output: ", command.Output), hint: command.Hint}
 	case errors.As(err, &program):
 		return notStarted(program, program.Stderr, program.Hint)
 	case errors.As(err, &test):
@@ -235,11 +238,16 @@ func targetFailure(err error) error {
 }
 
 func notStarted(err error, stderr, hint string) error {
+	return &exit{status: exitTarget, err: withOutput(err, "its standard error: ", stderr), hint: hint}
+}
+
+// withOutput is an error with what a program has written below it.
+func withOutput(err error, what, output string) error {
 	text := err.Error()
-	for _, line := range strings.Split(stderr, "\n") {
+	for _, line := range strings.Split(output, "\n") {
 		if line != "" {
-			text += "\n  its standard error: " + report.Plain(line)
+			text += "\n  " + what + report.Plain(line)
 		}
 	}
-	return &exit{status: exitTarget, err: errors.New(text), hint: hint}
+	return errors.New(text)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -135,7 +136,10 @@ func openCampaign(path string) (*corpus.Dir, error) {
 // notOpened says why a campaign's directory cannot be used, and what may help.
 func notOpened(err error) error {
 	hint := "name the directory that a campaign wrote, for example teasel-out"
+	var at *fs.PathError
 	switch {
+	case errors.Is(err, syscall.EISDIR) && errors.As(err, &at):
+		hint = at.Path + " has to be a file: move that folder away, and the campaign goes on without what was in it"
 	case errors.Is(err, corpus.ErrLocked):
 		hint = "its campaign is running: wait for it to end, or stop it; 'teasel show' looks at it meanwhile"
 	case errors.Is(err, corpus.ErrVersion):

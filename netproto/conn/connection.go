@@ -171,7 +171,7 @@ func (c *Connection) handshake(ctx context.Context, host string, limit time.Dura
 	raw := &rawConn{c: c, wait: func(events int16) error { return waitFor(ctx, c.in, events, limit) }}
 	t := tls.Client(raw, &tls.Config{ServerName: host, InsecureSkipVerify: true}) // the user named this server, and fuzzes it
 	if err := t.HandshakeContext(ctx); err != nil {
-		return fmt.Errorf("shaking hands: %w", err)
+		return &HandshakeError{err}
 	}
 	raw.wait, c.tls = nil, t
 	return nil

@@ -38,7 +38,8 @@ var portsTaken atomic.Uint32
 // newPlace makes a folder for the user with this number and finds a port that nobody listens on.
 func newPlace(uid int) (p Place, err error) {
 	if p.Dir, err = os.MkdirTemp("", "teasel-net-"); err != nil {
-		return p, err
+		return p, &StartError{Reason: fmt.Sprintf("it needs a folder of its own in %s, where TMPDIR says that temporary files go: %v", os.TempDir(), err),
+			Hint: "set TMPDIR to a folder that exists, may be written to and has room"}
 	}
 	if os.Geteuid() == 0 {
 		err := os.Chown(p.Dir, uid, uid)

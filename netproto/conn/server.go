@@ -100,10 +100,10 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 		if err == nil {
 			return s, nil
 		}
-		if !errors.As(err, &in) || try == portTries || !c.Address.Own() || !strings.Contains(strings.ToLower(in.Stderr), "address already in use") {
+		if !errors.As(err, &in) || try == portTries || !c.Address.Own() || !inUse(in) {
 			return nil, errors.Join(err, s.Close())
 		}
-		if s.place.Port, err = freePort(); err != nil { // somebody else has taken it meanwhile
+		if err := s.avoidPort(in); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -201,6 +201,9 @@ func (s *Server) ready(ctx context.Context) error {
 	case state == Ended:
 		s.process.Stop(limit) // all its threads have ended: that it has will be known soon
 		return s.notReady(limit)
+	case state == Spinning:
+		return &StartError{Reason: fmt.Sprintf("a thread of it never sleeps: it has used %v of processor time since it listens, and nothing was sent to it", limit),
+			Hint: "when it is done with a message cannot be seen then: start it yourself and leave the command out, and answers are waited for as those of a server on another machine are; if it is only slow to start, --start-timeout gives it more"}
 	}
 	return nil
 }
@@ -272,7 +275,7 @@ func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection,
 		return s.network.dial(ctx, s.address, limit)
 	}
 	if s.stdio || !s.process.Running() {
-		if err := s.Restart(ctx); err != nil {
+		if err := s.Renew(ctx); err != nil {
 			return nil, err
 		}
 	}

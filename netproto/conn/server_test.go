@@ -21,6 +21,7 @@ func TestStartErrors(t *testing.T) {
 		{"aborts", "killed ended it before it listened", ""},
 		{"deaf", "it runs, but nothing listens on tcp://127.0.0.1:", ""},
 		{"elsewhere", "; it listens on tcp port ", "name the same port"},
+		{"restless", "a thread of it never sleeps", "leave the command out"},
 		{"daemon", "it has gone into the background", "foreground"},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
@@ -37,6 +38,16 @@ func TestStartErrors(t *testing.T) {
 				t.Errorf("standard error %q", in.Stderr)
 			}
 		})
+	}
+}
+
+// Where the server's folder cannot be made, TMPDIR is named.
+func TestNoTemporaryFolder(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	_, err := newPlace(os.Geteuid())
+	var in *StartError
+	if !errors.As(err, &in) || !strings.Contains(in.Reason, "TMPDIR") || !strings.Contains(in.Hint, "TMPDIR") {
+		t.Errorf("%v, want a StartError that names TMPDIR", err)
 	}
 }
 

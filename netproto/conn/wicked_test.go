@@ -59,6 +59,11 @@ func serve(mode, port string) {
 		time.Sleep(time.Hour)
 	case "elsewhere":
 		port = "0" // any that is free: the next one is that of another server
+	case "restless":
+		go func() {
+			for n := 0; n >= 0; n ^= 1 { // for ever
+			}
+		}()
 	case "daemon":
 		c := exec.Command(os.Args[0], port)
 		c.Env = append(os.Environ(), serverMode+"=lines")
@@ -188,7 +193,7 @@ func openIn(t *testing.T, namespace bool, mode, address string) (*Server, error)
 		port = a.Port
 	}
 	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid()), Namespace: namespace}
-	if mode == "deaf" || mode == "elsewhere" {
+	if mode == "deaf" || mode == "elsewhere" || mode == "restless" {
 		c.Start = 2 * time.Second
 	}
 	s, err := Open(context.Background(), c)

@@ -31,18 +31,21 @@ const (
 // Evidence is what was seen of one dialogue. Its slices are lent until the next one.
 type Evidence struct {
 	Fault   Fault
-	At      int            // message after which it showed, from 0 on; -1: before the first
-	Message string         // name of that message; "": it has none
-	Closed  bool           // it showed when the connection had been closed behind that message
-	Signal  syscall.Signal // that ended the server; 0: none
-	Status  int            // its exit status
-	Forked  bool           // it was a process that the server has forked, and the server goes on
-	Stack   []Frame        // functions in which the server was when a signal ended it, innermost first; none: unknown
-	Guessed bool           // Stack is what an image of its memory looks like
-	Output  []byte         // what the server has written to standard output and standard error since the dialogue began
-	Text    string         // what else there is to say, in one sentence without a full stop
-	Key     string         // tells faults of one kind apart, for example the name of a response
-	Talk    []Turn
+	At      int    // message after which it showed, from 0 on; -1: before the first
+	Message string // name of that message; "": it has none
+	Closed  bool   // it showed when the connection had been closed behind that message
+	// Repeated is how often the dialogue had been held before on the same server, to see what it leaves behind, when the fault
+	// showed. Such a fault may come of what they have left, or of chance.
+	Repeated int
+	Signal   syscall.Signal // that ended the server; 0: none
+	Status   int            // its exit status
+	Forked   bool           // it was a process that the server has forked, and the server goes on
+	Stack    []Frame        // functions in which the server was when a signal ended it, innermost first; none: unknown
+	Guessed  bool           // Stack is what an image of its memory looks like
+	Output   []byte         // what the server has written to standard output and standard error since the dialogue began
+	Text     string         // what else there is to say, in one sentence without a full stop
+	Key      string         // tells faults of one kind apart, for example the name of a response
+	Talk     []Turn
 }
 
 // Frame is one function of a stack, inlined ones included.

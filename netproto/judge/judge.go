@@ -20,12 +20,25 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 		return nil
 	}
 	f.Severity = severity(f.Rule)
+	if e.Fault == FaultNone && f.Severity == teasel.Critical { // it goes on, and what it writes may be the client's words
+		f.Severity = teasel.High
+	}
 	if f.Subject == "" {
 		f.Subject = "server"
+	}
+	if e.Repeated > 0 {
+		f.Group += RepeatedMark
+		if f.Fault != "" {
+			f.Fault += RepeatedMark
+		}
 	}
 	f.Detail = e.detail(r)
 	return []teasel.Finding{f}
 }
+
+// RepeatedMark ends the group of a finding that shows only when a dialogue is repeated, and its fault, so that it is not the
+// finding of a fault that shows at once. One is not confirmed by seeing the other.
+const RepeatedMark = ", repeated"
 
 var _ teasel.Detector = teasel.DetectorFunc(Detect)
 
@@ -92,17 +105,46 @@ func (e *Evidence) death(f teasel.Finding, r *report) teasel.Finding {
 	return f
 }
 
-// after says which message it was.
+// after says which message it was, and whether it takes more than this one conversation.
 func (e *Evidence) after() string {
-	switch {
-	case e.At < 0:
-		return " before anything was sent"
-	case e.Closed:
-		return fmt.Sprintf(" when the client had closed the connection after message %d", e.At+1)
-	case e.Message != "":
-		return fmt.Sprintf(" after message %d, %s", e.At+1, e.Message)
+	if e.At < 0 {
+		return " before anything was sent" + e.repeated()
 	}
-	return fmt.Sprintf(" after message %d", e.At+1)
+	message, connection := fmt.Sprintf("message %d", e.At+1), e.connection()
+	switch {
+	case e.Closed && connection != "":
+		return fmt.Sprintf(" when the client had closed%s after %s%s", connection, message, e.repeated())
+	case e.Closed:
+		return fmt.Sprintf(" when the client had closed the connection after %s%s", message, e.repeated())
+	case e.Message != "":
+		message += ", " + e.Message
+	}
+	if connection != "" {
+		connection = " on" + connection
+	}
+	return " after " + message + connection + e.repeated()
+}
+
+// connection says on which of several connections it was; "": there was only one.
+func (e *Evidence) connection() string {
+	n := 0
+	for i := range e.Talk {
+		if e.Talk[i].Reconnect {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" connection %d", n)
+}
+
+// repeated says that the dialogue was held before.
+func (e *Evidence) repeated() string {
+	if e.Repeated == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", in repetition %d of the dialogue and not at once", e.Repeated)
 }
 
 // mostOutput is how much of what the server has written is kept, its beginning, where reports have what matters.

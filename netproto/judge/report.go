@@ -52,7 +52,7 @@ func (e *Evidence) report() *report {
 		if r.rule = ruleOf(&r.Report); r.rule == RuleCrash { // it has made a panic of a signal
 			r.rule = RulePanic
 		}
-	case runtime && (r.RustPanic(text) || r.Traceback(text)):
+	case runtime && (r.RustPanic(text) || traced(&r.Report, text, died)):
 		r.rule = RulePanic
 	case r.Fault == "":
 		return nil
@@ -63,6 +63,17 @@ func (e *Evidence) report() *report {
 		r.Stack, r.guessed = stack(e.Stack), e.Guessed
 	}
 	return r
+}
+
+// traced reads an exception of Python's. Of a server that goes on, the first and the last line of one without any frame between them
+// are something else that it logs.
+func traced(r *triage.Report, text string, died bool) bool {
+	found := *r
+	if !found.Traceback(text) || !died && len(found.Stack) == 0 {
+		return false
+	}
+	*r = found
+	return true
 }
 
 func stack(frames []Frame) (s triage.Stack) {

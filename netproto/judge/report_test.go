@@ -46,6 +46,8 @@ func TestReports(t *testing.T) {
 		{"go, its stack", "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n\n" + goStack, 2, RulePanic, goKey, ""},
 		{"python", traceback, 1, RulePanic, "handle:9 < <module>", "The server ended with exit status 1 before anything was sent: KeyError: 1 in handle /srv/app.py:9."},
 		{"python goes on", traceback, alive, RulePanic, "handle:9 < <module>", ""},
+		{"python without a frame", "Traceback (most recent call last):\nValueError: x\n", alive, "", "", ""},
+		{"python without a frame, and an exit", "Traceback (most recent call last):\nValueError: x\n", 1, RulePanic, "ValueError: x", ""},
 		{"python, then a crash", traceback, segv, RuleCrash, "", "The server was ended by signal 11, segmentation fault, before anything was sent."},
 		{"rust", rust, 101, RulePanic, "src/main.rs:4:5", "The server ended with exit status 101 before anything was sent: panic: index out of bounds in src/main.rs:4:5."},
 		{"rust aborts", rust, aborted, RulePanic, "src/main.rs:4:5", ""},
@@ -93,5 +95,16 @@ func TestGuessedStack(t *testing.T) {
 	}
 	if of(assertion, false, "f") == of(assertion, false, "g") || of("", true, "f") == of("", true, "g") || of("free(): invalid pointer\n", true, "f") == of("free(): invalid pointer\n", true, "g") {
 		t.Error("two places are one finding")
+	}
+}
+
+// A report is worth less where the server goes on: what it writes may be the words of a client.
+func TestSeverityOfReports(t *testing.T) {
+	const report = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60\n    #0 0x55 in f /src/a.c:3:1\n"
+	for fault, want := range map[Fault]teasel.Severity{FaultDeath: teasel.Critical, FaultNone: teasel.High} {
+		fs := Detect(&teasel.Observation{Evidence: &Evidence{Fault: fault, Signal: syscall.SIGABRT, Output: []byte(report)}})
+		if len(fs) != 1 || fs[0].Severity != want {
+			t.Errorf("fault %d: %+v, want severity %v", fault, fs, want)
+		}
 	}
 }

@@ -68,6 +68,9 @@ static int misbehave(int fd, const char *word) {
 	} else if (!strcmp(word, "odd")) {
 		say(fd, "WHAT\n");
 		return 1;
+	} else if (!strcmp(word, "third")) {
+		static int times;
+		if (++times == 3) raise(SIGILL);
 	}
 	return 0;
 }
