@@ -49,8 +49,11 @@ func corpusFileFinding(path string, g goTarget) (*corpus.FindingFile, error) {
 }
 
 // judge runs the input of a corpus file up to so many times, and makes f's finding the one that comes of it. It returns which try that
-// was; 0: none has failed.
+// was; 0: none has failed. An input that is no value of the test's type is an error.
 func (r *goReplayer) judge(ctx context.Context, f *corpus.FindingFile, tries int) (try int, err error) {
+	if err := r.fits(ctx, f); err != nil {
+		return 0, err
+	}
 	in, ex, err := r.open(ctx, f, "the corpus file")
 	if err != nil {
 		return 0, err

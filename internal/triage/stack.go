@@ -68,7 +68,8 @@ var (
 		"strcat": true, "strncpy": true, "free": true, "malloc": true, "calloc": true, "realloc": true, "operator delete": true,
 		"operator new": true, "operator delete[]": true, "operator new[]": true, "abort": true, "raise": true, "gsignal": true,
 		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true,
-		"_start": true, "start_thread": true, "clone": true, "clone3": true}
+		"_start": true, "start_thread": true, "clone": true, "clone3": true,
+		"sleep": true, "usleep": true, "nanosleep": true, "clock_nanosleep": true} // which our runtime has too
 )
 
 // InLibrary reports whether the function belongs to a language's library, a sanitizer or a fuzzer's runtime, or nothing is
