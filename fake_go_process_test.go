@@ -267,7 +267,8 @@ func TestGoFake(t *testing.T) {
 	if len(found) != 2 || len(s.Unconfirmed) > 0 {
 		t.Errorf("%d deaths, %d executions, found %v, unconfirmed %v", deaths, s.Executions, found, s.Unconfirmed)
 	}
-	simple := regexp.MustCompile(`^{"Express":false,"Items":\[{"Name":"n0","Count":13},{"Name":"n1","Count":0},{"Name":"","Count":-9\d}\]}$`)
+	// The last name may be left: the worker that made it simpler may have died of something else.
+	simple := regexp.MustCompile(`^{"Express":false,"Items":\[{"Name":"n0","Count":13},{"Name":"n1","Count":0},{"Name":"\w*","Count":-9\d}\]}$`)
 	if in := found["exit status 3"]; !simple.MatchString(in) {
 		t.Errorf("the errand has come to %s", in)
 	}

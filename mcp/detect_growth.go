@@ -13,7 +13,7 @@ const (
 	leakShare    = 0.6      // of the steps that grow, each by a fair part of the mean
 	steepLeast   = 100e3    // microseconds, for the largest input
 	steepPower   = 1.6      // of the size, by which the time grows
-	shapeLeast   = 60e3     // microseconds
+	shapeLeast   = 30e3     // microseconds
 	shapeFactor  = 16       // times what a text of the same length takes
 )
 
