@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,17 +43,16 @@ type coverage struct {
 	symbols   triage.Symbols
 }
 
-// newCoverage makes a map for the program, which need not be instrumented, or may be a shell that becomes another one.
-// address says whether it was built with AddressSanitizer.
-func newCoverage(ctx context.Context, program, user string) (c *coverage, address bool, err error) {
-	c = &coverage{size: leastMap}
+// makeMaps makes maps for the program of the command, which need not be instrumented, or may be a shell that becomes another one.
+func (e *executor) makeMaps(ctx context.Context) (err error) {
+	c, user := &coverage{size: leastMap}, e.target.User
 	size := roomyMap
-	if path, err := exec.LookPath(program); err == nil { // otherwise starting it says more
-		p, err := inspectProgram(ctx, path, user)
+	if path, err := exec.LookPath(e.target.Command[0]); err == nil { // otherwise starting it says more
+		p, err := e.inspectProgram(ctx, path)
 		if err != nil {
-			return nil, false, err
+			return err
 		}
-		if address = p.address; p.mapSize > 0 {
+		if e.quarantines = p.address; p.mapSize > 0 {
 			size, c.size = p.mapSize, p.mapSize
 		}
 	}
@@ -64,9 +64,10 @@ func newCoverage(ctx context.Context, program, user string) (c *coverage, addres
 		c.aflMap, err = shm.New(size, mode)
 	}
 	if err != nil {
-		return nil, address, errors.Join(err, c.close())
+		return errors.Join(err, c.close())
 	}
-	return c, address, nil
+	e.coverage = c
+	return nil
 }
 
 // traits are what can be read from a program about how it was built.
@@ -75,24 +76,36 @@ type traits struct {
 	address bool // with AddressSanitizer
 }
 
-// inspectProgram reads a program, which the user may run.
-func inspectProgram(ctx context.Context, path, user string) (p traits, err error) {
+// inspectProgram reads a program, which the server's user may run: once, however it is named.
+func (e *executor) inspectProgram(ctx context.Context, path string) (p traits, err error) {
+	file := path
+	if full, err := filepath.Abs(path); err == nil {
+		if file, err = filepath.EvalSymlinks(full); err != nil {
+			file = full
+		}
+	}
+	if p, known := e.programs[file]; known {
+		return p, nil
+	}
 	text, err := os.ReadFile(path)
 	if err != nil { // starting it says more
 		return p, nil
 	}
 	p.address = bytes.Contains(text, []byte("__asan_init"))
 	if bytes.Contains(text, []byte(marker)) && bytes.Contains(text, []byte(dumpSize)) {
-		p.mapSize, err = mapSize(ctx, path, user)
+		if p.mapSize, err = mapSize(ctx, path, e.target.User); err != nil {
+			return p, err
+		}
 	}
-	return p, err
+	e.programs[file] = p
+	return p, nil
 }
 
 // inspectServer reads the programs of the server that runs, of which the command may name none: it may be a shell that becomes one.
 func (e *executor) inspectServer(ctx context.Context) error {
 	size := 0
 	for _, path := range e.server.Programs() {
-		p, err := inspectProgram(ctx, path, e.target.User)
+		p, err := e.inspectProgram(ctx, path)
 		if err != nil {
 			return err
 		}

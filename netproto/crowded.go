@@ -1,11 +1,6 @@
 package netproto
 
-import (
-	"fmt"
-	"os"
-
-	"github.com/teaselfuzz/teasel/netproto/conn"
-)
+import "github.com/teaselfuzz/teasel/netproto/conn"
 
 // A server may keep something of each client that has gone, for example a session with its sockets until that times out. Some
 // thousand dialogues later it does nothing but look for a free port, or writes beyond its sets of descriptors, of which many hold
@@ -21,7 +16,7 @@ const (
 // countFiles notes how many files the server has open now that it is up.
 func (e *executor) countFiles() {
 	if e.server != nil {
-		e.firstFiles, e.nextCount = openFiles(e.server.PID()), crowdedEvery
+		e.firstFiles, e.nextCount = conn.OpenFiles(e.server.PID()), crowdedEvery
 	}
 }
 
@@ -31,18 +26,9 @@ func (e *executor) crowded() bool {
 		return false
 	}
 	e.nextCount = e.dialogues + crowdedEvery
-	if openFiles(e.server.PID()) > e.firstFiles+mostFiles {
+	if conn.OpenFiles(e.server.PID()) > e.firstFiles+mostFiles {
 		e.thorough = max(e.thorough, suspected) // by which dialogue, the next ones may show
 		return true
 	}
 	return e.server.Unreaped() > mostZombies
-}
-
-// openFiles is 0 where we may not know.
-func openFiles(pid int) int {
-	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		return 0
-	}
-	return len(fds)
 }

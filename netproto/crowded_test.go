@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
 )
@@ -21,7 +22,7 @@ func TestCrowdedServerIsStartedAnew(t *testing.T) {
 		for _, f := range judge.Detect(&o) {
 			found = found || f.Rule == judge.RuleFiles
 		}
-		most = max(most, openFiles(e.server.PID()))
+		most = max(most, conn.OpenFiles(e.server.PID()))
 	}
 	if !found {
 		t.Error("the leak is not found")

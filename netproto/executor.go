@@ -29,6 +29,7 @@ type executor struct {
 	coverage  *coverage    // nil: the server does not count
 	symbols   triage.Symbols
 	session   *dialogue.Session
+	programs  map[string]traits // what was read from programs of the server, by file
 	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
 	quarantines bool
 	reports     *reports         // nil: what the server's sanitizers say comes with its output
@@ -113,16 +114,17 @@ func (e *executor) renew(ctx context.Context) error {
 	}
 	e.past.forget()
 	e.dialogues, e.clean = 0, true
-	if len(e.target.Reset) > 0 && (!e.down || e.server == nil) {
+	reset := len(e.target.Reset) > 0 && (!e.down || e.server == nil)
+	if reset {
 		if err := e.reset(ctx); err != nil {
 			return err
 		}
-		e.countFiles()
 	}
-	if e.server == nil {
+	switch {
+	case e.server == nil:
 		return e.revive(ctx)
-	}
-	if len(e.target.Reset) > 0 && !e.down {
+	case reset:
+		e.countFiles()
 		return nil
 	}
 	e.down = false

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 )
 
@@ -28,10 +29,10 @@ func TestStdioEnds(t *testing.T) {
 				t.Errorf("%q: the program has not seen the end of its input", script)
 			}
 			if i == 0 {
-				files = openFiles(os.Getpid())
+				files = conn.OpenFiles(os.Getpid())
 			}
 		}
-		if now := openFiles(os.Getpid()); now > files {
+		if now := conn.OpenFiles(os.Getpid()); now > files {
 			t.Errorf("%q: %d files are open, %d were", script, now, files)
 		}
 	}

@@ -82,7 +82,7 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 	if t.Complexity == nil {
 		t.Complexity = func(d *dialogue.Dialogue) float64 { return float64(d.Bytes()) }
 	}
-	e := &executor{target: t, session: dialogue.NewSession(t.Model), known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
+	e := &executor{target: t, programs: map[string]traits{}, session: dialogue.NewSession(t.Model), known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
 	if t.Thorough {
 		e.thorough = always
 	}
@@ -104,7 +104,7 @@ func (e *executor) launch(ctx context.Context) (err error) {
 	if len(t.Command) == 0 {
 		return nil
 	}
-	if e.coverage, e.quarantines, err = newCoverage(ctx, t.Command[0], t.User); err != nil {
+	if err = e.makeMaps(ctx); err != nil {
 		return err
 	}
 	command := conn.Command{Args: t.Command, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start,

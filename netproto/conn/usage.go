@@ -21,10 +21,17 @@ func (s *Server) Usage() (u Usage) {
 	for _, p := range s.quiet.processes {
 		u.Memory += resident(p.pid)
 	}
-	if fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.process.PID())); err == nil {
-		u.Files = len(fds)
-	}
+	u.Files = OpenFiles(s.process.PID())
 	return u
+}
+
+// OpenFiles returns how many files a process has open; 0: we may not know.
+func OpenFiles(pid int) int {
+	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return 0
+	}
+	return len(fds)
 }
 
 // resident is how much of a process is in memory. Where we may see it, it is what the kernel counts anew; what stat has may be
