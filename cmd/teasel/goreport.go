@@ -21,64 +21,61 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
-// foundGo are the findings of all campaigns, by id.
+// foundGo is a finding, with what the report says of it.
 type foundGo struct {
-	findings map[string]teasel.Finding
-	files    map[string]string // that have the input
-	repro    map[string]string // commands that show them again
-	tests    map[string]*goTest
-	hand     map[string]string // commands that do so without teasel; "": there is none
-}
-
-func newFoundGo() foundGo {
-	return foundGo{map[string]teasel.Finding{}, map[string]string{}, map[string]string{}, map[string]*goTest{}, map[string]string{}}
+	teasel.Finding
+	test  *goTest
+	file  string // that has the input
+	repro string // command that shows it again
+	hand  string // command that does so without teasel; "": there is none
 }
 
 // collect adds the findings of a campaign. Fuzz tests that call the same function may have the same finding: that one is kept
 // which is confirmed.
-func (s *goSession) collect(t *goTest, found foundGo) {
+func (s *goSession) collect(t *goTest, found map[string]*foundGo) {
 	for _, f := range t.summary.Findings {
 		id := f.ID()
-		before, ok := found.findings[id]
-		if ok && (before.Confirmed() || !f.Confirmed()) {
-			before.Occurrences += f.Occurrences
-			found.findings[id] = before
-			continue
+		if before := found[id]; before != nil {
+			if before.Confirmed() || !f.Confirmed() {
+				before.Occurrences += f.Occurrences
+				continue
+			}
+			f.Occurrences += before.Occurrences
 		}
-		f.Occurrences += before.Occurrences
 		if n := t.saver.Seed(f.Original); n >= 0 {
 			f.Message += fmt.Sprintf("; a seed of f.Add fails, seed#%d", n)
 		}
-		found.findings[id], found.tests[id] = f, t
 		saved := t.saver.File(id)
 		if t.saver.Failed(id) != nil {
 			saved = "" // an earlier, longer input may be there, which is not the reproducer
 		}
 		g, file := s.target(t), s.relative(saved)
 		own := g.needed(f.Rule)
-		found.repro[id], found.hand[id] = strings.Join(append(append([]string{"teasel", "repro"}, own...), report.Quote(file)), " "), ""
+		x := &foundGo{Finding: f, test: t, file: file}
+		found[id] = x
+		x.repro = strings.Join(append(append([]string{"teasel", "repro"}, own...), report.Quote(file)), " ")
 		if n := t.saver.Seed(f.Input); n >= 0 {
-			found.hand[id] = g.byHand(s.relative(t.pkg.Dir), fmt.Sprintf("seed#%d", n), &f)
+			x.hand = g.byHand(s.relative(t.pkg.Dir), fmt.Sprintf("seed#%d", n), &f)
 		}
 		if file == "" {
-			found.repro[id] = "teasel repro " + report.Quote(s.relative(t.dir.FindingPath(id)))
+			x.repro = "teasel repro " + report.Quote(s.relative(t.dir.FindingPath(id)))
 		} else {
-			found.hand[id] = g.byHand(s.relative(t.pkg.Dir), filepath.Base(saved), &f)
+			x.hand = g.byHand(s.relative(t.pkg.Dir), filepath.Base(saved), &f)
 		}
-		if found.files[id] = file; file == "" || len(own) > 0 { // a file by itself has to tell everything
-			found.files[id] = s.relative(t.dir.FindingPath(id))
+		if file == "" || len(own) > 0 { // a file by itself has to tell everything
+			x.file = s.relative(t.dir.FindingPath(id))
 		}
 	}
 }
 
 // unsaved says which findings could not be saved to testdata, and where they are.
-func (s *goSession) unsaved(w io.Writer, found foundGo) {
+func (s *goSession) unsaved(w io.Writer, found map[string]*foundGo) {
 	for _, t := range s.tests {
 		for i := range t.summary.Findings {
 			f := &t.summary.Findings[i]
 			if err := t.saver.Failed(f.ID()); err != nil {
 				fmt.Fprintf(w, "teasel: warning: %s: the finding %s %s could not be saved to testdata, and is in %s: %s\n",
-					t, f.Rule, report.Line(f.Subject), found.files[f.ID()], report.Plain(err.Error()))
+					t, f.Rule, report.Line(f.Subject), found[f.ID()].file, report.Plain(err.Error()))
 			}
 		}
 	}
@@ -89,7 +86,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	o := s.options
 	r := &report.Run{Version: version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.known, Unreproduced: true}
 	var stats []teasel.Stats
-	found := newFoundGo()
+	found := map[string]*foundGo{}
 	var failed error
 	for _, t := range s.tests {
 		stats = append(stats, t.summary.Stats)
@@ -101,17 +98,17 @@ func (s *goSession) report(cmd *cobra.Command) error {
 	}
 	s.unsaved(cmd.ErrOrStderr(), found)
 	r.Summary.Stats = session.Sum(stats)
-	for _, id := range slices.Sorted(maps.Keys(found.findings)) {
-		r.Summary.Findings = append(r.Summary.Findings, found.findings[id])
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		r.Summary.Findings = append(r.Summary.Findings, found[id].Finding)
 	}
-	r.Summary.Stats.Findings = len(found.findings)
+	r.Summary.Stats.Findings = len(found)
 	r.Summary.Stopped = s.stopped
 	failed = errors.Join(failed, s.addUnconfirmed(r, found))
-	r.File = func(f teasel.Finding) string { return found.files[f.ID()] }
-	r.Test = func(f teasel.Finding) string { return found.tests[f.ID()].String() }
-	r.Line = func(f teasel.Finding) (string, int) { return sourceLine(found.tests[f.ID()].pkg.Dir, &f) }
-	r.Repro = func(f teasel.Finding) string { return found.repro[f.ID()] }
-	r.ByHand = func(f teasel.Finding) string { return found.hand[f.ID()] }
+	r.File = func(f teasel.Finding) string { return found[f.ID()].file }
+	r.Test = func(f teasel.Finding) string { return found[f.ID()].test.String() }
+	r.Line = func(f teasel.Finding) (string, int) { return sourceLine(found[f.ID()].test.pkg.Dir, &f) }
+	r.Repro = func(f teasel.Finding) string { return found[f.ID()].repro }
+	r.ByHand = func(f teasel.Finding) string { return found[f.ID()].hand }
 	if failed != nil && r.Summary.Executions == 0 {
 		return targetFailure(failed)
 	}
@@ -145,11 +142,11 @@ func (s *goSession) incomplete() error {
 
 // addUnconfirmed adds the findings that were seen, and that no campaign has confirmed. What was tried in vain gets a file here: a
 // campaign writes those of which there was no time to try.
-func (s *goSession) addUnconfirmed(r *report.Run, found foundGo) (err error) {
+func (s *goSession) addUnconfirmed(r *report.Run, found map[string]*foundGo) (err error) {
 	for _, t := range s.tests {
 		for _, f := range t.summary.Unconfirmed {
 			id := f.ID()
-			if _, known := found.files[id]; known {
+			if found[id] != nil {
 				continue
 			}
 			path := t.dir.UnconfirmedPath(id)
@@ -161,8 +158,7 @@ func (s *goSession) addUnconfirmed(r *report.Run, found foundGo) (err error) {
 					err = errors.Join(err, corpus.WriteFinding(path, &corpus.FindingFile{Kind: m.Kind, Target: m.Target, Seed: m.Seed, Finding: f}))
 				}
 			}
-			found.tests[id] = t
-			found.files[id] = filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))
+			found[id] = &foundGo{Finding: f, test: t, file: filepath.ToSlash(filepath.Join(t.out, corpus.Unconfirmed, id+".json"))}
 			r.Summary.Unconfirmed = append(r.Summary.Unconfirmed, f)
 		}
 	}
