@@ -2,6 +2,8 @@ package netproto
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,11 +33,20 @@ func campaign(t *testing.T, program string, stop int, runs uint64) teasel.Summar
 	return sum
 }
 
+// brief is a line for each finding, without its input.
+func brief(fs []teasel.Finding) string {
+	var b strings.Builder
+	for _, f := range fs {
+		fmt.Fprintf(&b, "\n%s %s, %d of %d times: %s (input of %d bytes)", f.Rule, f.Subject, f.Stable, f.Tries, f.Message, len(f.Input))
+	}
+	return b.String()
+}
+
 // A campaign finds a bug in a state that only a value from a response leads to, and confirms it.
 func TestCampaign(t *testing.T) {
 	sum := campaign(t, planted(t, "afl-clang-fast"), 1, 200_000)
 	if len(sum.Findings) != 1 || !sum.Findings[0].Confirmed() {
-		t.Fatalf("findings %+v after %d executions", sum.Findings, sum.Executions)
+		t.Fatalf("%d findings after %d executions:%s", len(sum.Findings), sum.Executions, brief(sum.Findings))
 	}
 }
 
@@ -46,6 +57,6 @@ func TestCleanCampaign(t *testing.T) {
 		runs = 1000
 	}
 	if sum := campaign(t, planted(t, "afl-clang-fast", "-DCLEAN"), 0, runs); len(sum.Findings) > 0 {
-		t.Errorf("findings %+v", sum.Findings)
+		t.Errorf("findings:%s", brief(sum.Findings))
 	}
 }

@@ -60,7 +60,7 @@ func forkedDeath(t *testing.T, compiler string) {
 	for _, flags := range [][]string{nil, {"-DCLEAN"}} {
 		e := open(t, forking(plantedSource(t, "forks.c", compiler, flags...)))
 		for try := range 2 {
-			fs, _, err := teasel.Replay(context.Background(), e, Detectors(), dialogue.Raw([]byte("hello"), []byte("zQ7")))
+			fs, _, err := teasel.Replay(context.Background(), e, Detectors(), dialogue.Raw([]byte("hello\n"), []byte("zQ7\n")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestOrdinaryBuildCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sum.Findings) != 1 || !sum.Findings[0].Confirmed() {
-		t.Fatalf("findings %+v after %d executions", sum.Findings, sum.Executions)
+		t.Fatalf("%d findings after %d executions:%s", len(sum.Findings), sum.Executions, brief(sum.Findings))
 	}
 	t.Logf("found after %d executions", sum.Executions)
 }

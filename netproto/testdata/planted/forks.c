@@ -1,7 +1,9 @@
 // A server that forks for each connection and answers every line alike, so that only what it counts tells how near a line is to
-// the bug: half of each of three letters, which are looked at one after the other. With -DCLEAN there is none.
+// the bug: half of each of three letters, which are looked at one after the other. With -DCLEAN there is none. How the kernel
+// cuts what is sent changes nothing, so that a dialogue does the same each time.
 #include <arpa/inet.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,8 +18,7 @@ static __attribute__((noinline)) void die(void) {
 #endif
 }
 
-static __attribute__((noinline)) void look(const char *line, ssize_t n) {
-	if (n < 3) return;
+static __attribute__((noinline)) void look(const char *line) {
 	if ((line[0] & 15) == ('z' & 15))
 		if ((line[1] & 15) == ('Q' & 15))
 			if ((line[2] & 15) == ('7' & 15)) die();
@@ -32,8 +33,8 @@ int main(int argc, char **argv) {
 	for (;;) {
 		int fd = accept(listener, 0, 0);
 		if (fork() == 0) {
-			char line[64];
-			for (ssize_t n; (n = read(fd, line, sizeof line)) > 0; look(line, n))
+			FILE *in = fdopen(fd, "r");
+			for (char line[64] = {0}; fgets(line, sizeof line, in); look(line))
 				if (write(fd, "no\n", 3) < 0) break;
 			_exit(0);
 		}
