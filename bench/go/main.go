@@ -114,19 +114,24 @@ func (b *bench) speed(ctx context.Context) error {
 
 // puzzles prints how long the campaigns took that solve each puzzle.
 func (b *bench) puzzles(ctx context.Context) error {
+	dir, err := b.typedModule()
+	if err != nil {
+		return err
+	}
 	fmt.Printf("\npuzzles, %d seeds: solved, seconds of the campaign, executions; median (least to most)\n", b.seeds)
-	for _, name := range []string{"FuzzPuzzleMagic", "FuzzPuzzleText", "FuzzPuzzleChecksum", "FuzzPuzzleTwo"} {
+	for _, t := range []test{{b.dir, "FuzzPuzzleMagic"}, {b.dir, "FuzzPuzzleText"}, {b.dir, "FuzzPuzzleChecksum"}, {b.dir, "FuzzPuzzleTwo"},
+		{dir, "FuzzPuzzleOrder"}, {dir, "FuzzPuzzleProduct"}, {dir, "FuzzPuzzleMaze"}} {
 		var seconds, executions []float64
 		solved := 0
 		for seed := range b.seeds {
-			r, err := b.ours(ctx, test{b.dir, name}, seed, "", "--duration", "60s", "--stop-after", "1")
+			r, err := b.ours(ctx, t, seed, "", "--duration", "60s", "--stop-after", "1")
 			if err != nil {
 				return err
 			}
 			solved += r.findings
 			seconds, executions = append(seconds, r.seconds), append(executions, float64(r.executions))
 		}
-		fmt.Printf("%-20s %d of %d  %.2f s (%.2f to %.2f)  %s\n", name, solved, b.seeds, median(seconds), slices.Min(seconds), slices.Max(seconds), spread(executions))
+		fmt.Printf("%-20s %d of %d  %.2f s (%.2f to %.2f)  %s\n", t.name, solved, b.seeds, median(seconds), slices.Min(seconds), slices.Max(seconds), spread(executions))
 	}
 	return nil
 }

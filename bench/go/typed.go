@@ -7,18 +7,24 @@ import (
 	"path/filepath"
 )
 
-// typed compares a typed test with one that makes the same value of JSON, both run by teasel.
-func (b *bench) typed(ctx context.Context) error {
-	dir := filepath.Join(b.dir, "typed")
+// typedModule makes the module of typed tests ready to be built, and returns its directory.
+func (b *bench) typedModule() (dir string, err error) {
+	dir = filepath.Join(b.dir, "typed")
 	sums, err := os.ReadFile(filepath.Join(b.source, "go.sum"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644); err != nil {
-		return err
+		return "", err
 	}
 	work := fmt.Sprintf("go 1.26.0\nuse .\nuse %q\n", b.source)
-	if err := os.WriteFile(filepath.Join(dir, "go.work"), []byte(work), 0o644); err != nil {
+	return dir, os.WriteFile(filepath.Join(dir, "go.work"), []byte(work), 0o644)
+}
+
+// typed compares a typed test with one that makes the same value of JSON, both run by teasel.
+func (b *bench) typed(ctx context.Context) error {
+	dir, err := b.typedModule()
+	if err != nil {
 		return err
 	}
 	reached := filepath.Join(dir, "reached")

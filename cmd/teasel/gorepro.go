@@ -49,7 +49,11 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	if err != nil {
 		return nil, err
 	}
-	binary, err := buildGo(ctx, b, g.Dir, overlay.Flags{Race: g.Race, Tags: g.Tags}, cache)
+	f := overlay.Flags{Race: g.Race, Tags: g.Tags}
+	if err := narrow(ctx, b, g.Dir, f, []string{"."}); err != nil {
+		return nil, err
+	}
+	binary, err := buildGo(ctx, b, g.Dir, f, cache)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, &exit{status: exitInterrupted}

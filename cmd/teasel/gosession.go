@@ -73,6 +73,15 @@ func (s *goSession) leaveOut(w io.Writer, subject, reason, output, hint string) 
 	s.skip(subject, reason)
 }
 
+// narrow leaves without instrumentation what no test of the packages can reach. Where the go command fails at that, so will
+// the build, which says of which package.
+func narrow(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flags, packages []string) error {
+	if err := b.Narrow(ctx, dir, f, packages); err != nil && ctx.Err() != nil {
+		return cutShort(ctx, err)
+	}
+	return nil
+}
+
 // prepare builds the packages and asks each fuzz test what it takes.
 func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
 	if s.builder.Mode != overlay.ModeFast {
@@ -87,6 +96,13 @@ func (s *goSession) prepare(ctx context.Context, w io.Writer) error {
 	}
 	if err := corpus.Writable(s.options.Out); err != nil {
 		return usage("choose another directory with --out", "%w", err)
+	}
+	var paths []string
+	for _, p := range s.packages {
+		paths = append(paths, p.Path)
+	}
+	if err := narrow(ctx, s.builder, s.dir, s.options.flags(), paths); err != nil {
+		return err
 	}
 	for i := range s.packages {
 		p := &s.packages[i]

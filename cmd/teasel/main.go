@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -36,10 +37,17 @@ const (
 // the memory of the machine belongs to the target.
 const softMemory = 192 << 20
 
+// waiting is how many goroutines may hold a processor of the Go runtime for each that the machine has. A worker that waits for
+// its target in a system call holds one too, and without more of them has to look for it when the target has answered.
+const waiting = 2
+
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemory)
 		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(waiting * runtime.GOMAXPROCS(0))
 	}
 	os.Exit(run(context.Background(), invoked(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -16,7 +16,7 @@ import (
 
 // Room of one batch. Pages that nobody writes take no memory.
 const (
-	slotRoom    = 256
+	slotRoom    = 1024
 	featureRoom = 1 << 20
 	operandRoom = 1 << 16
 	messageRoom = 64 << 10

@@ -13,6 +13,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -50,11 +51,13 @@ func startProcess(t *Target, m *memory) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	env := []string{agent.Environment + "=3,4,5", agent.TypesEnvironment + "=" + t.types()}
+	env = append(env, overlay.Collector(append(os.Environ(), t.Env...), t.memory())...)
 	files := []*os.File{os.NewFile(uintptr(theirs[0]), "request"), os.NewFile(uintptr(theirs[1]), "answer"), m.file}
 	p := &process{m: m, request: ours[0], answer: ours[1]}
 	p.running, err = proc.Start(proc.Command{
 		Args:  append([]string{t.Binary}, t.arguments(true)...),
-		Env:   append([]string{agent.Environment + "=3,4,5", agent.TypesEnvironment + "=" + t.types()}, t.Env...),
+		Env:   append(env, t.Env...),
 		Dir:   t.Dir,
 		Files: files,
 	})

@@ -19,7 +19,8 @@ type Builder struct {
 	Mode      Mode  // how inputs are run
 	Why       error // why they are not run in a faster way; nil: there is none
 
-	file string // the overlay
+	file      string   // the overlay
+	unreached []string // packages that are not instrumented, see Narrow
 }
 
 // CorpusEnvironment is the variable with the directory that a plain run of a fuzz test in such a binary reads its inputs
@@ -126,7 +127,7 @@ func (b *Builder) Build(ctx context.Context, dir string, f Flags, output string)
 	args := []string{"test", "-c", "-vet=off", "-o", output, "-overlay=" + b.file}
 	if f.Cover == "" {
 		args = append(args, "-gcflags=all=-d=libfuzzer")
-		for _, p := range plain {
+		for _, p := range slices.Concat(plain, b.unreached) {
 			args = append(args, "-gcflags="+p+"=-d=libfuzzer=0")
 		}
 	}

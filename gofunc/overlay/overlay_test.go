@@ -84,8 +84,8 @@ func module(t *testing.T) (dir string) {
 	return dir
 }
 
-// describe has a test binary say what its fuzz test takes.
-func describe(t *testing.T, dir, binary string) (types []string) {
+// describe has a test binary say what its fuzz test takes, and how many counters there are.
+func describe(t *testing.T, dir, binary string) (types []string, counters int) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -109,7 +109,7 @@ func describe(t *testing.T, dir, binary string) (types []string) {
 	if d.Counters == 0 {
 		t.Error("there are no counters")
 	}
-	return d.Types
+	return d.Types, d.Counters
 }
 
 func userCache(t *testing.T) string {
@@ -133,8 +133,8 @@ func TestBuild(t *testing.T) {
 	if err := b.Build(t.Context(), dir, Flags{}, binary); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(describe(t, dir, binary)); got != "[[]uint8 int]" {
-		t.Errorf("arguments of %s", got)
+	if types, _ := describe(t, dir, binary); fmt.Sprint(types) != "[[]uint8 int]" {
+		t.Errorf("arguments of %v", types)
 	}
 	if after := listing(t, dir); after != before {
 		t.Errorf("the module has changed:\n%s", after)
@@ -232,8 +232,8 @@ func TestVersions(t *testing.T) {
 			if err := b.Build(ctx, dir, Flags{}, binary); err != nil {
 				t.Fatal(err)
 			}
-			if got := fmt.Sprint(describe(t, dir, binary)); got != "[[]uint8 int]" {
-				t.Errorf("arguments of %s", got)
+			if types, _ := describe(t, dir, binary); fmt.Sprint(types) != "[[]uint8 int]" {
+				t.Errorf("arguments of %v", types)
 			}
 		})
 	}
