@@ -12,7 +12,7 @@ var _ teasel.Stage[*Value] = Solve{}
 // Solve changes numbers so that what the target compares with them comes out equal. It puts what was wanted where what was
 // found stands in the input (input-to-state: Redqueen, NDSS 2019), and takes Newton's method for numbers that the target
 // has calculated with (gradients: Angora, S&P 2018). Now and then it makes another number random first, since an equation
-// of two unknowns has a solution for few values of one. The worker's mutator must be an [Editor]. It needs operands in the
+// of two unknowns has a solution for few values of one; of a product of two it tries the divisors. The worker's mutator must be an [Editor]. It needs operands in the
 // observations; without any it is over after one execution.
 type Solve struct {
 	Energy int // comparisons that are worked on for a testcase of ordinary energy; 0: 64
@@ -80,6 +80,11 @@ func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Tes
 	}
 	if err := x.trace(ctx, op); err != nil || len(x.moving) == 0 {
 		return err
+	}
+	if len(x.moving) > 1 {
+		if err := x.product(ctx, op); err != nil {
+			return err
+		}
 	}
 	for range w.Energy(s.Energy, energy) {
 		if err := x.newton(ctx, op); err != nil {
