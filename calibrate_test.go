@@ -118,3 +118,60 @@ func TestSlowIsKept(t *testing.T) {
 		t.Errorf("kept %v, findings %v, %v", kept, s.Findings, err)
 	}
 }
+
+// wobbling is a target that judges what is new by itself, with a feature that is there in every second calibration of each seed
+// but the last, and always in that of the last one.
+type wobbling struct{ runs map[string]int }
+
+var _ teasel.Learner = (*wobbling)(nil)
+
+const wobble = teasel.Feature(7)
+
+func (w *wobbling) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return w, nil }
+func (w *wobbling) Learn([]teasel.Feature, float64)                                    {}
+func (w *wobbling) Close() error                                                       { return nil }
+
+func (w *wobbling) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Runs = teasel.ExitOK, 1
+	n := w.runs[string(in)]
+	w.runs[string(in)]++
+	switch {
+	case len(in) != 1:
+	case in[0] != 'X':
+		if o.Features = append(o.Features, teasel.Feature(in[0])); o.Ask.Features && n%2 == 1 {
+			o.Features = append(o.Features, wobble)
+		}
+	case o.Ask.Features:
+		o.Features = append(o.Features, wobble)
+	case n == 0:
+		o.Features = append(o.Features, 500)
+	}
+	return nil
+}
+
+// A feature that is ignored since it does not recur is no reason to keep what has it.
+func TestIgnoredIsNotKept(t *testing.T) {
+	c := bytesCampaign(&wobbling{map[string]int{}})
+	c.Calibrate, c.TrimRuns, c.Runs = 2, -1, 500
+	for _, s := range []string{"A", "B", "C", "D", "X"} {
+		c.Seeds = append(c.Seeds, []byte(s))
+	}
+	worked := map[string]bool{}
+	c.Stages = []teasel.Stage[[]byte]{stageFunc(func(tc *teasel.Testcase[[]byte]) { worked[string(tc.Input)] = true })}
+	s, err := c.Run(t.Context())
+	if err != nil || s.Corpus != 4 || worked["X"] || !worked["A"] {
+		t.Errorf("corpus of %d, worked on %v, %v", s.Corpus, worked, err)
+	}
+}
+
+// stageFunc is a stage that makes one input and is told of each testcase.
+type stageFunc func(tc *teasel.Testcase[[]byte])
+
+func (stageFunc) Name() string { return "told" }
+
+func (f stageFunc) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	f(tc)
+	s := w.Slot()
+	*s = append((*s)[:0], "other"...)
+	return w.Commit(ctx)
+}

@@ -104,23 +104,21 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 }
 
 // reproduce tries an input several times and sets Stable and Tries. All but the last try are made on the target as it is, since
-// a start may take long, and on a fresh one where that does not do; the last one is made on a fresh target. Until a try has
-// reproduced the finding each has all the time that there is: what is only slow looks like a hang otherwise. After that a part of
-// it is enough, since a time limit is seldom reached by chance. If the finding has not been reproduced on a
-// fresh target, it needs what the target had run before. another says that there is another input to try then.
+// a start may take long. Where that does not do, the finding may need a target that nothing has run on: the tries are
+// counted anew then, each on a fresh target. If the finding has not been reproduced on a fresh target, it needs what the target
+// had run before. another says that there is another input to try then.
 func (p *reproducer[T]) reproduce(in T, another bool) bool {
 	p.afresh = false
 	stable := 0
-	for i := range p.tries {
-		ok := p.shows(in, i == p.tries-1, stable > 0)
-		if !ok && !(p.joined && p.q.timed && p.obs.Elapsed > slowHistory) { // it may need a target that nothing has run on, or more time
-			ok = p.shows(in, true, false)
-		}
-		if ok {
+	for i, fresh := 0, false; i < p.tries; i++ {
+		last := i == p.tries-1
+		switch ok := p.try(in, fresh || last, stable > 0 && p.obs.Exit == ExitHang); {
+		case ok:
 			stable++
-		} else if another && (i == 0 || i == p.tries-1 && !p.afresh) {
-			stable = 0
-			break
+		case !fresh && !last && !(p.joined && p.q.timed && p.obs.Elapsed > slowHistory):
+			i, fresh, stable = -1, true, 0
+		case another && (i == 0 || last && !p.afresh):
+			return false
 		}
 	}
 	for i := 0; i < p.tries && stable > 0 && !p.afresh; i++ {
@@ -136,6 +134,13 @@ func (p *reproducer[T]) reproduce(in T, another bool) bool {
 	p.r.outcome = outcomeFound
 	p.keep(in)
 	return true
+}
+
+// try runs an input once, or again with all the time that there is if it was cut short. Only hangs are tried quickly, and not
+// before one has taken all of its time: what is only slow looks like a hang otherwise, but a time limit is seldom reached by
+// chance.
+func (p *reproducer[T]) try(in T, fresh, quick bool) bool {
+	return p.shows(in, fresh, quick) || p.obs.hasty() && p.shows(in, fresh, false)
 }
 
 // keep makes in the input of the finding.

@@ -329,3 +329,32 @@ func TestDetailIsAskedFor(t *testing.T) {
 		t.Errorf("%d times for %d observations", detailed, detected)
 	}
 }
+
+// wavering is a target that crashes every second time it runs a seed.
+type wavering struct{ runs int }
+
+var _ teasel.Resetter = (*wavering)(nil)
+
+func (w *wavering) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return w, nil }
+func (w *wavering) Reset(context.Context) error                                        { return nil }
+func (w *wavering) Close() error                                                       { return nil }
+
+func (w *wavering) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Runs = teasel.ExitOK, 1
+	if string(in) == "seed" {
+		if w.runs++; w.runs%2 == 1 {
+			o.Exit = teasel.ExitCrash
+		}
+	}
+	return nil
+}
+
+// A try that fails is not hidden by another one.
+func TestFlakyIsSaid(t *testing.T) {
+	c := bytesCampaign(&wavering{})
+	c.Runs = 500
+	s, err := c.Run(context.Background())
+	if err != nil || len(s.Findings) != 1 || s.Findings[0].Stable != 2 || s.Findings[0].Tries != 3 {
+		t.Errorf("found %+v, %v, want one that was reproduced 2 of 3 times", s.Findings, err)
+	}
+}

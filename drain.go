@@ -63,11 +63,11 @@ func (w *Worker[T]) drain(ctx context.Context, enough bool) error {
 			return nil
 		}
 		err := w.step(ctx, c)
+		if err != nil && !endedBy(ctx, err) {
+			return err
+		}
 		if ctx.Err() != nil {
 			return nil
-		}
-		if err != nil {
-			return err
 		}
 		if len(w.news.Findings) == 0 {
 			continue

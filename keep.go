@@ -12,9 +12,7 @@ func (w *Worker[T]) wants(o *Observation, in T) bool {
 	if len(o.Features)+len(o.Measures) == 0 {
 		return false
 	}
-	if len(w.unstable) > 0 {
-		o.Features = slices.DeleteFunc(o.Features, func(f Feature) bool { return w.unstable[f] >= unstableTimes })
-	}
+	w.mask(o)
 	c := w.mut.Complexity(in)
 	if !w.pool.Wants(o, c) {
 		return false
@@ -28,6 +26,13 @@ func (w *Worker[T]) wants(o *Observation, in T) bool {
 		}
 	}
 	return false
+}
+
+// mask leaves out the features that are ignored in the whole campaign.
+func (w *Worker[T]) mask(o *Observation) {
+	if len(w.unstable) > 0 {
+		o.Features = slices.DeleteFunc(o.Features, func(f Feature) bool { return w.unstable[f] >= unstableTimes })
+	}
 }
 
 // promise notes the features of a job that waits.
@@ -129,6 +134,7 @@ func (w *Worker[T]) calibrate(q *requester[T], r *result[T]) bool {
 		full.Features = r.recurring(full.Features, seen.Features)
 	}
 	full.Measures = leastMeasures(full.Measures, seen.Measures)
+	w.mask(&full)
 	r.obs = full
 	return true
 }
@@ -212,6 +218,7 @@ func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
 		}
 	}
 	o := &j.obs
+	w.mask(o)
 	e := Entry{Key: Key(j.data), Data: j.data, Features: NewFeatureSet(o.Features...), Measures: o.Measures, Complexity: w.mut.Complexity(j.in),
 		Work: o.Work, Execution: w.first + w.made(), Runs: 1}
 	if j.outcome != outcomeKept || w.holds(j.data) {

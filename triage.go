@@ -208,11 +208,11 @@ func (w *Worker[T]) finish(j *job[T]) error {
 	if k == nil || j.froms != nil {
 		return j.err
 	}
-	if k.open = false; j.outcome != outcomeFound || !j.finding.Confirmed() {
+	k.open = false
+	if k.done = j.outcome == outcomeFound; !k.done {
 		k.attempts++
+		k.done = k.attempts >= maxAttempts
 	}
-	stable := j.outcome == outcomeFound && (j.finding.Confirmed() || k.attempts > 1) // a flaky one gets a second chance
-	k.done = stable || k.attempts >= maxAttempts
 	w.sightings(j.finding.ID(), k)
 	return j.err
 }
