@@ -2,6 +2,7 @@ package teasel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -118,13 +119,11 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	before := w.executions
 	lost, err := w.execute(ctx, b.ins[:b.n], b.obs[:b.n], Ask{})
 	w.credit(b, before)
+	if lost { // also where a failure of ours came after it
+		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n]))
+	}
 	if err != nil {
 		return err
-	}
-	if lost {
-		if err := w.bisect(b.ins[:b.n], b.obs[:b.n]); err != nil {
-			return err
-		}
 	}
 	return w.triage(ctx, true)
 }
@@ -245,8 +244,11 @@ func (w *Worker[T]) salvage(ctx context.Context) error {
 	_ = w.await(ctx) // a failure has ended the worker already, or ends it now
 	w.flying, w.judged = nil, b
 	before := w.executions
-	_, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
+	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
 	w.credit(b, before)
+	if lost {
+		err = errors.Join(err, w.bisect(b.ins[:b.ran], b.obs[:b.ran]))
+	}
 	return err
 }
 
@@ -261,8 +263,8 @@ func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
 		lost = lost || more
 	}
 	w.credit(b, before)
-	if err == nil && lost {
-		err = w.bisect(b.ins[:b.n], b.obs[:b.n])
+	if lost {
+		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n]))
 	}
 	if err != nil {
 		return err
@@ -272,11 +274,9 @@ func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
 
 // executeRest runs the inputs of a batch that the executor did not take.
 func (w *Worker[T]) executeRest(ctx context.Context, b *batch[T]) (lost bool, err error) {
-	rest := *b
-	rest.ins, rest.obs = b.ins[b.ran:b.n], b.obs[b.ran:b.n]
 	w.offset = b.ran
 	defer func() { w.offset = 0 }()
-	return w.execute(ctx, rest.ins, rest.obs, Ask{})
+	return w.execute(ctx, b.ins[b.ran:b.n], b.obs[b.ran:b.n], Ask{})
 }
 
 // late asks for inputs whose observation has come to an end since their batch.

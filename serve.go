@@ -2,6 +2,7 @@ package teasel
 
 import (
 	"context"
+	"errors"
 	"slices"
 )
 
@@ -124,6 +125,11 @@ func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) (
 	obs, err := w.perform(ctx, q)
 	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
 	w.meter.stop(q.class, watch, w.cost)
+	if q.class == classKeep && slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitLost }) {
+		w.request = q // whose jobs say where the inputs come from
+		err = errors.Join(err, w.bisect(q.ins, obs))
+		w.request = nil
+	}
 	return obs, err
 }
 

@@ -491,3 +491,47 @@ func TestEndWithoutTime(t *testing.T) {
 		t.Errorf("stopped by %q, %v", s.Stopped, err)
 	}
 }
+
+// breaking is a target of batches that dies of the first half of one, of whichever of them, and whose executor fails with the
+// second.
+type breaking struct{ lost bool }
+
+var errBroken = errors.New("broken")
+
+func (b *breaking) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return b, nil }
+func (b *breaking) Close() error                                                       { return nil }
+func (b *breaking) BatchSize() int                                                     { return 4 }
+func (b *breaking) Exec(_ context.Context, _ []byte, o *teasel.Observation) error {
+	if b.lost {
+		return errBroken
+	}
+	o.Exit = teasel.ExitOK
+	return nil
+}
+
+func (b *breaking) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	switch {
+	case b.lost:
+		return 0, errBroken
+	case len(ins) < 4:
+		for i := range ins {
+			if err := b.Exec(ctx, ins[i], &obs[i]); err != nil {
+				return i, err
+			}
+		}
+		return len(ins), nil
+	}
+	b.lost = true
+	obs[0].Exit, obs[1].Exit = teasel.ExitLost, teasel.ExitLost
+	return 2, nil
+}
+
+// A death of one of several inputs is reported, also if a failure of ours ends the campaign at once.
+func TestDeathBeforeFailure(t *testing.T) {
+	c := bytesCampaign(&breaking{})
+	c.Runs = 500
+	s, err := c.Run(t.Context())
+	if !errors.Is(err, errBroken) || len(s.Unconfirmed) != 1 || s.Unconfirmed[0].Rule != "lost" {
+		t.Errorf("unconfirmed %+v, %v", s.Unconfirmed, err)
+	}
+}

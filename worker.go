@@ -2,6 +2,7 @@ package teasel
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -315,8 +316,11 @@ func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, e
 	w.judged = nil
 	before := w.executions
 	lost, err := w.execute(ctx, ins, obs, a)
-	if lost && err == nil {
+	switch {
+	case lost && err == nil:
 		err = w.rerunLost(ctx, ins, obs, a)
+	case lost:
+		err = errors.Join(err, w.bisect(ins, obs))
 	}
 	w.stages[w.from.stage].Executions += w.executions - before
 	if err != nil {
