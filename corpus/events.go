@@ -95,7 +95,7 @@ func (d *Dir) evicted(key string) error {
 
 // unconfirmed keeps a finding for which there was no time, so that it can be reproduced later.
 func (d *Dir) unconfirmed(f *teasel.Finding) error {
-	if f.Tries > 0 || len(f.Input) == 0 {
+	if f.Tries > 0 {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {

@@ -130,13 +130,19 @@ func (h *harness) load(paths []string) (seeds []corpus.Seed, err error) {
 		warn(h.w, problems)
 		h.say("INFO: %8d files found in %s\n", len(more), path)
 		for _, s := range more {
-			if h.maxLen > 0 && len(s.Data) > h.maxLen {
-				s.Data = s.Data[:h.maxLen]
-			}
+			s.Data = h.cut(s.Data)
 			seeds = append(seeds, s)
 		}
 	}
 	return seeds, nil
+}
+
+// cut makes an input as short as -max_len says.
+func (h *harness) cut(in []byte) []byte {
+	if h.maxLen > 0 && len(in) > h.maxLen {
+		return in[:h.maxLen]
+	}
+	return in
 }
 
 // seeds returns what there is to begin with.
@@ -192,7 +198,7 @@ func (h *harness) fuzz(ctx context.Context) error {
 	if len(seeds) == 0 {
 		h.say("INFO: A corpus is not provided, starting from an empty corpus\n")
 		for _, s := range native.Seeds() {
-			c.Seeds = append(c.Seeds, s.Input)
+			c.Seeds = append(c.Seeds, h.cut(s.Input))
 		}
 	}
 	c.Reporters = []teasel.Reporter{r}
@@ -212,6 +218,10 @@ func (h *harness) fuzz(ctx context.Context) error {
 	r.done(&sum)
 	if r.status != exitOK {
 		return &exit{status: r.status}
+	}
+	var e *exit
+	if err := untested(ctx, "native", &sum); errors.As(err, &e) {
+		return wrong("-timeout and -max_total_time give the harness longer", "%w", e.err)
 	}
 	return nil
 }

@@ -31,8 +31,7 @@ func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (m 
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	for _, s := range seeds {
-		o := teasel.Observation{Ask: teasel.Ask{Features: true}, Runs: 1}
-		err := ex.Exec(ctx, s.Data, &o)
+		o, err := once(ctx, ex, s.Data)
 		if ctx.Err() != nil {
 			break
 		}
@@ -49,6 +48,17 @@ func measure(ctx context.Context, target native.Target, seeds []corpus.Seed) (m 
 		}
 	}
 	return m, nil
+}
+
+// once runs an input for no longer than its limit: Exec would give it more.
+func once(ctx context.Context, ex teasel.Executor[[]byte], in []byte) (o teasel.Observation, err error) {
+	obs := [1]teasel.Observation{{Ask: teasel.Ask{Features: true}, Runs: 1}}
+	if b, ok := ex.(teasel.BatchExecutor[[]byte]); ok {
+		_, err = b.ExecBatch(ctx, [][]byte{in}, obs[:])
+	} else {
+		err = ex.Exec(ctx, in, &obs[0])
+	}
+	return obs[0], err
 }
 
 // mergeInto copies what adds to the first directory.

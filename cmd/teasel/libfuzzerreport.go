@@ -92,7 +92,7 @@ func (r *harnessReporter) Report(e teasel.Event) error {
 	case teasel.EventFound:
 		return r.found(&e.Finding)
 	case teasel.EventUnconfirmed:
-		r.h.say("INFO: seen, and not reproduced: %s\n", e.Finding.Message)
+		return r.unconfirmed(&e.Finding)
 	case teasel.EventProgress:
 		r.runs, r.memory = max(r.runs, e.Stats.Executions), e.Stats.Memory
 		if e.Stats.Waiting == 0 {
@@ -180,8 +180,29 @@ func (r *harnessReporter) evicted(key string) error {
 
 // found writes the input of a finding, and ends the campaign if that is what the flags say.
 func (r *harnessReporter) found(f *teasel.Finding) error {
+	ignored, err := r.artifact(f)
+	if err == nil && !ignored {
+		r.cancel()
+	}
+	return err
+}
+
+// unconfirmed writes the input of a finding that was not reproduced. libFuzzer does not try to.
+func (r *harnessReporter) unconfirmed(f *teasel.Finding) error {
+	why := fmt.Sprintf("not reproduced in %d tries", f.Tries)
+	if f.Tries == 0 {
+		why = "there was no time to reproduce it"
+	}
+	r.h.say("INFO: seen, and %s:\n", why)
+	_, err := r.artifact(f)
+	return err
+}
+
+// artifact writes the input of a finding, once. ignored reports whether the flags say that it is not to end the run. The status
+// is that of the first one that is not.
+func (r *harnessReporter) artifact(f *teasel.Finding) (ignored bool, err error) {
 	if r.seen[f.ID()] {
-		return nil
+		return true, nil
 	}
 	r.seen[f.ID()] = true
 	h := r.h
@@ -201,18 +222,17 @@ func (r *harnessReporter) found(f *teasel.Finding) error {
 		path = h.prefix + kind + sha1Name(f.Input)
 	}
 	if err := os.WriteFile(path, f.Input, 0o644); err != nil {
-		return fmt.Errorf("writing the input of a finding: %w", err)
+		return ignored, fmt.Errorf("writing the input of a finding: %w", err)
 	}
 	h.say("==%d== ERROR: libFuzzer: %s\n%s\n%s\nSUMMARY: libFuzzer: %s\n", os.Getpid(), what, f.Message, f.Detail, what)
 	h.say("artifact_prefix='%s'; Test unit written to %s\n", h.prefix, path)
 	if len(f.Input) <= 256 {
 		h.say("Base64: %s\n", base64.StdEncoding.EncodeToString(f.Input))
 	}
-	if !ignored {
+	if !ignored && r.status == exitOK {
 		r.status = status
-		r.cancel()
 	}
-	return nil
+	return ignored, nil
 }
 
 // done says what a run came to.

@@ -156,6 +156,7 @@ type call struct {
 	protected bool // with canaries, or expressly without
 	language  bool // -x was used
 	static    bool
+	alone     bool // without any library, so without our runtime too
 	bare      bool     // the libraries that are always linked are given one by one, as rustc does
 	machine   []string // flags that say what for
 }
@@ -172,6 +173,10 @@ func parseCall(args []string) call {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		value := withValue[a] && i+1 < len(args)
+		if a == "-Xlinker" && value && unstripped("-Wl,"+args[i+1]) == "" {
+			i++
+			continue
+		}
 		kept := c.note(a)
 		if kept == "" {
 			continue
@@ -187,7 +192,7 @@ func parseCall(args []string) call {
 			inputs++
 		}
 	}
-	if inputs == 0 {
+	if inputs == 0 || c.alone && c.step == stepLink {
 		c.step = stepOther
 	}
 	return c
@@ -199,9 +204,11 @@ func (c *call) note(a string) string {
 	switch {
 	case a == "-c" || a == "-S":
 		lower(stepCompile)
-	case a == "-E" || a == "-M" || a == "-MM" || a == "-fsyntax-only" || a == "-r" || a == "-nostdlib" || a == "--analyze" || a == "-###" ||
+	case a == "-E" || a == "-M" || a == "-MM" || a == "-fsyntax-only" || a == "-r" || a == "--analyze" || a == "-###" ||
 		a == "--version" || strings.HasPrefix(a, "-print-") || strings.HasPrefix(a, "-dump"):
 		lower(stepOther)
+	case a == "-nostdlib":
+		c.alone = true
 	case a == "-shared" || a == "--shared":
 		c.shared = true
 	case a == "-static" || a == "--static" || a == "-static-pie":

@@ -54,6 +54,9 @@ func TestCompilerCommand(t *testing.T) {
 		{"-r a.o b.o -o c.o", false, false, ""},
 		{"a.o -shared -o a.so", true, true, ""},
 		{"-o out", false, false, ""},
+		{"-nostdlib -c a.c", true, false, ""},
+		{"-nostdlib a.o -o a", false, false, ""},
+		{"a.c -o a -Xlinker -z -Xlinker now", true, true, ""},
 		{"-c a.c -fsanitize-coverage=trace-pc-guard", true, false, "trace-pc-guard"},
 	} {
 		got, err := c.Command(context.Background(), strings.Fields(test.args))
@@ -70,6 +73,23 @@ func TestCompilerCommand(t *testing.T) {
 		for _, a := range strings.Fields(test.args) {
 			if !strings.HasPrefix(a, "-fsanitize") && !slices.Contains(got[1:], a) {
 				t.Errorf("%s: %s was not passed on: %s", test.args, a, all)
+			}
+		}
+	}
+}
+
+// The linker is not told to strip, however it would be said.
+func TestUnstripped(t *testing.T) {
+	needClang(t)
+	c := clang.Compiler{Cache: t.TempDir()}
+	for _, args := range []string{"a.c -s", "a.c -Wl,-s", "a.c -Wl,--strip-all", "a.c -Xlinker -s", "a.c -Xlinker --strip-all"} {
+		got, err := c.Command(context.Background(), strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range got[1:] {
+			if a == "-s" || strings.HasSuffix(a, "-s") || strings.HasSuffix(a, "--strip-all") || a == "-Xlinker" {
+				t.Errorf("%s: %q", args, got)
 			}
 		}
 	}
