@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -110,7 +109,7 @@ func metaFields(m *Meta) []metaField {
 
 // readCampaign reads campaign.json as far as it is valid.
 func readCampaign(path string, m *Meta, s *state) (epoch int, problems []*Problem) {
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if err != nil {
 		return 0, []*Problem{{File: path, Text: "expected a campaign: " + err.Error(), Err: err}}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -143,7 +142,7 @@ func inputBytes(raw json.RawMessage) (data []byte, err error) {
 // ReadFinding reads what [WriteFinding] wrote, or what a person made of it. An error about the content is a
 // [Problem], with the line and what was expected there. The id is not read: it follows from rule, subject and group.
 func ReadFinding(path string) (FindingFile, error) {
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if err != nil {
 		return FindingFile{}, fmt.Errorf("reading a finding: %w", err)
 	}

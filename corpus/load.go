@@ -53,7 +53,7 @@ func (d *Dir) load() error {
 // replay applies a journal, unless campaign.json is later. It returns the journal's epoch; 0: there is none.
 func (d *Dir) replay(name string, optional bool) int {
 	path := filepath.Join(d.path, name)
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) && optional {
 		return 0
 	}
@@ -157,7 +157,7 @@ func (d *Dir) setAside() error {
 		if !slices.ContainsFunc(d.found, func(p *Problem) bool { return p.File == path }) {
 			continue
 		}
-		data, err := os.ReadFile(path)
+		data, err := readRegular(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -186,7 +186,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	for e := range st.kept() {
 		path := d.entryPath(e.Key)
 		seen[filepath.Base(path)] = true
-		data, err := os.ReadFile(path)
+		data, err := readInput(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && d.readOnly && d.live(): // evicted meanwhile
 		case err != nil:
@@ -228,7 +228,7 @@ func (d *Dir) unknownFiles(seen map[string]bool, known []teasel.Entry, check fun
 			continue
 		}
 		path := filepath.Join(dir, f.Name())
-		data, err := os.ReadFile(path)
+		data, err := readInput(path)
 		if err != nil {
 			bad = append(bad, &Problem{File: path, Text: "expected a testcase: " + err.Error(), Err: err})
 			continue

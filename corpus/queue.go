@@ -104,7 +104,7 @@ func (d *Dir) openQueue() (err error) {
 	}
 	for e := range d.state.kept() {
 		path := d.entryPath(e.Key)
-		data, err := os.ReadFile(path)
+		data, err := readInput(path)
 		if err == nil && teasel.Key(data) == e.Key { // load has reported lost and broken files
 			err = d.enqueue(e, data)
 		}

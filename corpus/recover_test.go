@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -348,5 +349,45 @@ func TestStaleJournal(t *testing.T) {
 	defer d.Close()
 	if s, problems := snapshot(t, d); len(s.Entries) != 0 || len(problems) != 0 {
 		t.Errorf("%d entries, %v", len(s.Entries), problems)
+	}
+}
+
+// A pipe or a device in the place of a file is not read, which might never end.
+func TestPipes(t *testing.T) {
+	for _, name := range []string{campaignName, journalName, "findings", "interesting"} {
+		dir, keys := campaign(t, true)
+		path := filepath.Join(dir, name)
+		switch name {
+		case "findings":
+			path = filepath.Join(dir, Findings, "0123456789abcdef.json")
+		case "interesting":
+			path = filepath.Join(dir, Interesting, keys[0]+".json")
+		}
+		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := OpenReadOnly(dir)
+		if err != nil {
+			if !strings.Contains(err.Error(), "not a p") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if _, problems := snapshot(t, d); len(problems) == 0 {
+			t.Errorf("%s: nothing is said of the pipe", name)
+		}
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFinding(pipe); err == nil {
+		t.Error("a pipe was read as a finding")
+	}
+	if _, err := ReadKnown(pipe, "mcp"); err == nil {
+		t.Error("a pipe was read as a baseline")
 	}
 }

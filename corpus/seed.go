@@ -74,15 +74,24 @@ func Load(path string, check func(data []byte) error) (seeds []Seed, problems []
 	return seeds, problems, nil
 }
 
+// readInput reads a file that is an input.
 func readInput(file string) ([]byte, error) {
-	info, err := os.Stat(file) // follows a link to a file
+	info, err := os.Stat(file)
+	if err == nil && info.Mode().IsRegular() && info.Size() > largest {
+		return nil, fmt.Errorf("expected at most %d MB, not %d", largest>>20, info.Size()>>20)
+	}
+	return readRegular(file)
+}
+
+// readRegular reads a file, or what a link to one leads to: of a pipe or a device, the end may never come.
+func readRegular(file string) ([]byte, error) {
+	info, err := os.Stat(file)
 	switch {
 	case err != nil:
 		return nil, err
+	case info.IsDir(): // which the error of reading says best
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("expected a file, not a %v", info.Mode().Type())
-	case info.Size() > largest:
-		return nil, fmt.Errorf("expected at most %d MB, not %d", largest>>20, info.Size()>>20)
 	}
 	return os.ReadFile(file)
 }

@@ -118,6 +118,9 @@ func (d *Dictionary) LoadFile(path string) error {
 	if info.IsDir() {
 		return d.loadDir(path)
 	}
+	if !info.Mode().IsRegular() { // to open a pipe might take for ever
+		return fmt.Errorf("loading dictionary: %s: expected a file or a directory of tokens, not a %v", path, info.Mode().Type())
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("loading dictionary: %w", err)
