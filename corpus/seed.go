@@ -85,15 +85,10 @@ func readInput(file string) ([]byte, error) {
 
 // readRegular reads a file, or what a link to one leads to: of a pipe or a device, the end may never come.
 func readRegular(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir(): // which the error of reading says best
-	case !info.Mode().IsRegular():
+	if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("expected a file, not a %v", info.Mode().Type())
 	}
-	return os.ReadFile(file)
+	return os.ReadFile(file) // of what is not there, and of a directory, its error says that best
 }
 
 // WriteSeed keeps a seed in folder, [Valid] or [EdgeCases], under a name that people recognise; characters that are

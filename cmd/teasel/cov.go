@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +55,7 @@ library that was built so, and that the program loads, --object shows the lines 
 			if err != nil {
 				return err
 			}
-			seeds, problems, err := corpus.Load(args[0], nil)
+			seeds, problems, err := covered(args[0])
 			if err != nil {
 				return usage("name a campaign's directory, or one of inputs", "%w", err)
 			}
@@ -75,6 +76,22 @@ library that was built so, and that the program loads, --object shows the lines 
 	f.StringArrayVar(&objects, "object", nil, "shared library, built with source coverage, whose lines count as well; may be given several times")
 	f.DurationVar(&timeout, "timeout", 10*time.Second, "time limit of one run")
 	return cmd
+}
+
+// covered returns the inputs below path; of a campaign, those of its crashes and hangs too.
+func covered(path string) (seeds []corpus.Seed, problems []*corpus.Problem, err error) {
+	seeds, problems, err = corpus.Load(path, nil)
+	if err != nil || !corpus.IsCampaign(path) {
+		return seeds, problems, err
+	}
+	for _, name := range []string{corpus.Crashes, corpus.Hangs} {
+		more, bad, err := corpus.Load(filepath.Join(path, name), nil)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		seeds, problems = append(seeds, more...), append(problems, bad...)
+	}
+	return seeds, problems, nil
 }
 
 // coverage is a program with clang's source coverage, and what it takes to run inputs on it.

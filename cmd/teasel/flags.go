@@ -67,6 +67,9 @@ func (s *size) Set(text string) error {
 		if err != nil || n < 0 || n*float64(u.factor) > 1<<62 {
 			break
 		}
+		if u.suffix == "" && n > 0 && n < 1<<20 { // of other tools, a number is one of megabytes
+			return fmt.Errorf("expected a size with its unit, such as %sMB", text)
+		}
 		*s = size(n * float64(u.factor))
 		return nil
 	}
