@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -235,12 +236,36 @@ func plural(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
+// ignored says which arguments of a harness have no effect: users of libFuzzer give flags and a corpus there.
+func (p *nativePlan) ignored() (warnings []string) {
+	if _, placed := native.Placed(p.command, ""); placed || !p.program.Harness {
+		return nil
+	}
+	for _, a := range p.command[1:] {
+		switch {
+		case strings.HasPrefix(a, "-") && strings.Contains(a, "="):
+			warnings = append(warnings, fmt.Sprintf("%s has no effect unless LLVMFuzzerInitialize looks at it: libFuzzer's flags are for the harness alone, without 'teasel native --'", a))
+		case isDirectory(a):
+			warnings = append(warnings, fmt.Sprintf("the directory %s behind the harness is not read: for inputs to begin with, put --corpus %s before --", a, a))
+		}
+	}
+	return warnings
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // few is a number of edges below which the code under test was hardly built with them.
 const few = 4
 
 // introduce says what is fuzzed.
 func (p *nativePlan) introduce(w io.Writer) {
 	fmt.Fprintf(w, "teasel: %s is a %v; inputs go to %s\n", p.command[0], p.program, p.source())
+	for _, text := range p.ignored() {
+		fmt.Fprintf(w, "teasel: warning: %s\n", text)
+	}
 	for _, text := range p.program.Warnings {
 		fmt.Fprintf(w, "teasel: warning: %s\n", text)
 	}

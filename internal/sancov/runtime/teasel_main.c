@@ -252,6 +252,7 @@ static int become_teasel(int argc, char **argv) {
 	fprintf(stderr, "%s: fuzzing needs teasel, and %s cannot be run: %s\n"
 		"hint: put teasel into PATH, or set the environment variable TEASEL to its path; to run inputs without it: %s FILE...\n",
 		argv[0], teasel, strerror(errno), argv[0]);
+	free(args); // or a sanitizer would report the leak as if it were the harness's
 	return EXIT_WRONG;
 }
 
