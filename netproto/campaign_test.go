@@ -44,6 +44,7 @@ func brief(fs []teasel.Finding) string {
 
 // A campaign finds a bug in a state that only a value from a response leads to, and confirms it.
 func TestCampaign(t *testing.T) {
+	t.Parallel()
 	sum := campaign(t, planted(t, "afl-clang-fast"), 1, 200_000)
 	if len(sum.Findings) != 1 || !sum.Findings[0].Confirmed() {
 		t.Fatalf("%d findings after %d executions:%s", len(sum.Findings), sum.Executions, brief(sum.Findings))
@@ -52,6 +53,7 @@ func TestCampaign(t *testing.T) {
 
 // The clean twin of the server gives no findings.
 func TestCleanCampaign(t *testing.T) {
+	t.Parallel()
 	runs := uint64(20_000)
 	if testing.Short() {
 		runs = 1000

@@ -82,6 +82,7 @@ func TestOrdinaryBuildCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: a campaign of some thousand processes")
 	}
+	t.Parallel()
 	target := forking(plantedSource(t, "forks.c", ours))
 	c := Campaign(target, &dialogue.Mutator{})
 	c.Seeds = append(c.Seeds, dialogue.Raw([]byte("hello\r\n")))

@@ -2,9 +2,15 @@ package netproto
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/internal/clang"
@@ -20,14 +26,33 @@ func planted(t *testing.T, compiler string, flags ...string) string {
 // ours stands for the compiler that "teasel cc" is.
 const ours = "teasel cc"
 
-// plantedSource builds a server of testdata/planted. A compiler that is not there is a reason to skip.
+// builds is the environment variable that names the folder with the servers that have been compiled so far.
+const builds = "NETPROTO_TEST_BUILDS"
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "netproto-builds-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Setenv(builds, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// plantedSource returns a server of testdata/planted, which is compiled once for all tests that want it built the same way. A
+// compiler that is not there is a reason to skip.
 func plantedSource(t *testing.T, source, compiler string, flags ...string) string {
 	t.Helper()
-	command := []string{compiler}
+	name := compiler
 	if compiler == ours {
-		command = []string{"clang"}
+		name = "clang"
 	}
-	if _, err := exec.LookPath(command[0]); err != nil {
+	if _, err := exec.LookPath(name); err != nil {
 		if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
 			t.Fatal(err)
 		}
@@ -41,9 +66,24 @@ func plantedSource(t *testing.T, source, compiler string, flags ...string) strin
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out := filepath.Join(dir, "planted")
-	command = append(append(command, flags...), "-O1", "-g", "testdata/planted/"+source, "-o", out)
+	hash := sha256.Sum256([]byte(strings.Join(append([]string{source, compiler}, flags...), "\x00")))
+	kept, out := filepath.Join(os.Getenv(builds), hex.EncodeToString(hash[:])), filepath.Join(dir, "planted")
+	err = os.Link(kept, out)
+	if errors.Is(err, fs.ErrNotExist) {
+		compilePlanted(t, out, source, compiler, flags)
+		err = os.Link(out, kept)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a test that runs in parallel has compiled it meanwhile
+		t.Fatal(err)
+	}
+	return out
+}
+
+func compilePlanted(t *testing.T, out, source, compiler string, flags []string) {
+	t.Helper()
+	command := append(append([]string{compiler}, flags...), "-O1", "-g", "testdata/planted/"+source, "-o", out)
 	if compiler == ours {
+		var err error
 		if command, err = (clang.Compiler{}).Command(context.Background(), command[1:]); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +93,6 @@ func plantedSource(t *testing.T, source, compiler string, flags ...string) strin
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	return out
 }
 
 func plantedModel(t *testing.T) *model.Model {

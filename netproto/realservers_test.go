@@ -52,15 +52,27 @@ func TestRealServersGiveNoFindings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: campaigns of some seconds each")
 	}
+	folder := servertest.Folder(t) // one, since the tests that share it run side by side
+	t.Setenv("TMPDIR", folder)
+	t.Run("campaigns", func(t *testing.T) { realCampaigns(t, folder) })
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+func realCampaigns(t *testing.T, folder string) {
 	for _, test := range []struct {
 		server string
 		runs   uint64
 	}{{"mosquitto", 1500}, {"dnsmasq", 1500}, {"redis", 1500}, {"vsftpd", 600}, {"libcoap", 1500}, {"kamailio", 1500}, {"aiosmtpd", 300}, {"tftpd-hpa", 150}} {
 		t.Run(test.server, func(t *testing.T) {
+			t.Parallel()
 			target := realTarget(t, servertest.Find(t, test.server))
-			folder := servertest.Folder(t) // the servers' folders are made here
-			t.Setenv("TMPDIR", folder)
-			mark := "TEASEL_TEST_MARK=" + folder
+			mark := "TEASEL_TEST_MARK=" + filepath.Join(folder, test.server)
 			target.Env = []string{mark}
 			var got reached
 			c := Campaign(target, &dialogue.Mutator{Model: target.Model})
@@ -91,14 +103,14 @@ func TestRealServersGiveNoFindings(t *testing.T) {
 			if all := len(target.Model.States); all > 1 && states < 2 {
 				t.Errorf("%d of %d states were reached", states, all)
 			}
-			leavesNothing(t, mark, folder)
+			leavesNothing(t, mark)
 			t.Logf("%d dialogues in %v, %d testcases, %d of %d states", sum.Executions, time.Since(began).Round(time.Millisecond), sum.Corpus, states, len(target.Model.States))
 		})
 	}
 }
 
-// leavesNothing looks for processes that have a variable in their environment, and for files in a folder.
-func leavesNothing(t *testing.T, mark, folder string) {
+// leavesNothing looks for processes that have a variable in their environment.
+func leavesNothing(t *testing.T, mark string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -108,13 +120,6 @@ func leavesNothing(t *testing.T, mark, folder string) {
 		if environ, err := os.ReadFile(file); err == nil && strings.Contains(string(environ), mark) { // or it has ended meanwhile
 			t.Errorf("left behind: the process of %s", file)
 		}
-	}
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		t.Errorf("left behind: %s", e.Name())
 	}
 }
 
