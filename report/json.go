@@ -20,6 +20,7 @@ type jsonRun struct {
 	ExecutionsPerSecond float64       `json:"executions_per_second"`
 	Features            int           `json:"features"`
 	Corpus              int           `json:"corpus"`
+	Coverage            jsonCoverage  `json:"coverage,omitzero"`
 	Findings            []jsonFinding `json:"findings"`
 	Unconfirmed         []jsonFinding `json:"unconfirmed"` // seen, and there was no time to reproduce them, or they were not reproduced
 	Stopped             string        `json:"stopped"`
@@ -27,6 +28,11 @@ type jsonRun struct {
 	Gone                []jsonGone    `json:"gone,omitzero"`
 	Skipped             []Skip        `json:"skipped"`
 	Blocked             []string      `json:"blocked"`
+}
+
+type jsonCoverage struct {
+	Coverage
+	Stability float64 `json:"stability,omitzero"`
 }
 
 type jsonFinding struct {
@@ -63,7 +69,7 @@ type jsonGone struct {
 func JSON(w io.Writer, r *Run) error {
 	st := &r.Summary.Stats
 	o := jsonRun{Teasel: r.version(), Kind: r.Kind, Target: r.Target, Seed: r.Seed, Seconds: round(st.Elapsed.Seconds(), 3),
-		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus,
+		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus, Coverage: jsonCoverage{r.Coverage, round(st.Stability, 4)},
 		Findings: []jsonFinding{}, Skipped: append([]Skip{}, r.skipped()...), Blocked: append([]string{}, r.blocked()...)}
 	for _, f := range r.news() {
 		o.Findings = append(o.Findings, r.jsonFinding(&f, r.reproducer(&f)))

@@ -30,6 +30,7 @@ type Run struct {
 	Subjects []string       // of the target that were fuzzed, for example "tools/call divide"
 	Skipped  []Skip         // what was not
 	Blocked  []string       // what was not because it may destroy something
+	Coverage Coverage       // what of the target was reached
 	Dir      string         // the campaign's directory; "": none, findings have no file then
 	Baseline *Baseline      // the findings that are no news; nil: all are
 

@@ -45,8 +45,10 @@ func runs() map[string]*Run {
 		Subjects: []string{"tools/call divide", "tools/call echo", "initialize"},
 		Skipped:  []Skip{{Subject: "tools/call odd", Reason: "no value can meet its schema: \"const\" and \"enum\" exclude each other"}},
 		Blocked:  []string{"wipe", "delete_all"},
+		Coverage: Coverage{Edges: Reach{Reached: 12, Total: 40}, Counters: Reach{Total: 9}, States: Reach{Reached: 3, Total: 4},
+			Transitions: Reach{Reached: 5, Total: 7}, Tools: Reach{Reached: 1, Total: 2}, Methods: Reach{Reached: 6}},
 		Summary: teasel.Summary{Stopped: "duration", Stats: teasel.Stats{Elapsed: 20*time.Second + 3*time.Millisecond,
-			Executions: 123456, Features: 321, Corpus: 57},
+			Executions: 123456, Features: 321, Corpus: 57, Stability: 0.99871},
 			Findings: []teasel.Finding{
 				{Rule: "mcp/id-type", Severity: teasel.Medium, Subject: "tools/call divide", Message: "request 5 was answered with id \"5\"",
 					Stable: 1, Tries: 3, Occurrences: 2},
@@ -198,6 +200,9 @@ func TestJSONFields(t *testing.T) {
 		want := 14
 		if r.Baseline != nil { // known and gone
 			want = 16
+		}
+		if r.Coverage != (Coverage{}) || r.Summary.Stability > 0 {
+			want++
 		}
 		if len(o) != want {
 			t.Errorf("%s: %d fields", name, len(o))

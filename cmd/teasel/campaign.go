@@ -228,7 +228,7 @@ func (p *plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 func reportRun(dir *corpus.Dir, sum teasel.Summary, rules []teasel.Rule) *report.Run {
 	m := dir.Meta()
 	r := &report.Run{Version: version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum, Rules: rules,
-		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped,
+		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir),
 		ByHand: func(f teasel.Finding) string { return byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())) }}
 	if _, err := os.Stat(defaultConfig); err == nil {
 		r.Source = defaultConfig // code scanning can only show what is in the repository

@@ -102,7 +102,7 @@ func (s *goSession) report(cmd *cobra.Command) error {
 		r.Summary.Findings = append(r.Summary.Findings, found[id].Finding)
 	}
 	r.Summary.Stats.Findings = len(found)
-	r.Summary.Stopped = s.stopped
+	r.Summary.Stopped, r.Coverage = s.stopped, goCoverage(s.tests)
 	failed = errors.Join(failed, s.addUnconfirmed(r, found))
 	r.File = func(f teasel.Finding) string { return found[f.ID()].file }
 	r.Test = func(f teasel.Finding) string { return found[f.ID()].test.String() }

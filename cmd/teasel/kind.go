@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/netproto"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // kind is what the verbs that take any campaign or finding need to know of a kind of target.
@@ -32,14 +33,16 @@ type kind struct {
 	script func(target json.RawMessage, f *corpus.FindingFile) (string, error)
 	// states draws what of the target's states was reached; nil: the kind has none.
 	states func(w io.Writer, target json.RawMessage, entries []teasel.Entry) error
+	// coverage counts what testcases reach; nil: their campaign alone does not tell.
+	coverage func(m *corpus.Meta, entries []teasel.Entry) report.Coverage
 }
 
 func kinds() []kind {
 	return []kind{
-		{"mcp", mcp.Rules, mcpBench, nil, resumeMCP, nil, nil, nil},
-		{"net", netproto.Rules, netBench, nil, resumeNet, nil, netScript, netStates},
-		{"native", native.Rules, nativeBench, nil, resumeNative, nativeByHand, nil, nil},
-		{"go", judge.Rules, goBench, goBuilds, resumeGo, goByHand, nil, nil},
+		{"mcp", mcp.Rules, mcpBench, nil, resumeMCP, nil, nil, nil, mcpCoverage},
+		{"net", netproto.Rules, netBench, nil, resumeNet, nil, netScript, netStates, netCoverage},
+		{"native", native.Rules, nativeBench, nil, resumeNative, nativeByHand, nil, nil, nativeCoverage},
+		{"go", judge.Rules, goBench, goBuilds, resumeGo, goByHand, nil, nil, nil},
 	}
 }
 

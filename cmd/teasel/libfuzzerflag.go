@@ -11,7 +11,7 @@ import (
 // harnessFlags are libFuzzer's flags, as far as they change what is done.
 type harnessFlags struct {
 	runs, maxTime, maxLen, seed, timeout, rss, allocation int
-	jobs, workers, fork                                   int
+	jobs, workers, fork, reload                           int
 	dict, prefix, exact, seedInputs                       string
 	merge, minimize, cleanse, stats, missing, help, leaks int
 	ignoreCrashes, ignoreTimeouts, ignoreOOMs             int
@@ -29,7 +29,7 @@ type harnessFlag struct {
 
 // newHarnessFlags returns libFuzzer's defaults.
 func newHarnessFlags() *harnessFlags {
-	return &harnessFlags{runs: -1, timeout: 1200, rss: 2048, leaks: 1, prefix: "./", verbose: 1, ignoreTimeouts: 1, ignoreOOMs: 1,
+	return &harnessFlags{runs: -1, timeout: 1200, rss: 2048, leaks: 1, reload: 1, prefix: "./", verbose: 1, ignoreTimeouts: 1, ignoreOOMs: 1,
 		crashStatus: 77, timeoutStatus: 70, interruptStatus: 72}
 }
 
@@ -47,6 +47,7 @@ func (f *harnessFlags) table() []harnessFlag {
 		{"seed_inputs", &f.seedInputs, "files to begin with, with commas between them, or @FILE with such a list in it"},
 		{"jobs", &f.jobs, "runs to make, each in a process that writes to fuzz-N.log"},
 		{"workers", &f.workers, "jobs at a time; 0: half of the processors"},
+		{"reload", &f.reload, "seconds after which inputs that others have put into the first directory are read; 0: never"},
 		{"fork", &f.fork, "workers; goes on after timeouts and lack of memory"},
 		{"ignore_crashes", &f.ignoreCrashes, "1: go on after a crash"},
 		{"ignore_timeouts", &f.ignoreTimeouts, "0: with -fork, end after a timeout"},
@@ -72,7 +73,7 @@ const needless = ` abort_on_timeout check_input_sha1 close_fd_mask cross_over cr
  entropic_feature_frequency_threshold entropic_number_of_rarest_features entropic_scale_per_exec_time experimental_len_control
  fork_corpus_groups handle_abrt handle_bus handle_fpe handle_ill handle_int handle_segv handle_term handle_usr1 handle_usr2
  handle_winexcept handle_xfsz keep_seed len_control lazy_counters mutate_depth prefer_small
- print_funcs purge_allocator_interval reduce_depth reduce_inputs reload
+ print_funcs purge_allocator_interval reduce_depth reduce_inputs
  report_slow_units shrink shuffle trace_malloc use_clang_coverage use_cmp use_counters use_extra_counters use_feature_frequency
  use_indir_calls use_memmem use_traces use_value_profile use_value_profile_mask `
 

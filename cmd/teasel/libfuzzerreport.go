@@ -47,7 +47,7 @@ type harnessReporter struct {
 	cancel context.CancelFunc
 	begun  time.Time
 
-	there  map[string]bool // names of the inputs in the first directory
+	there  *nameSet        // names of the inputs that were given, or are in the first directory
 	ours   map[string]bool // of them, those that this run has written
 	sizes  map[string]int  // of what is kept, by key
 	names  map[string]string
@@ -66,10 +66,10 @@ type harnessReporter struct {
 var _ teasel.Reporter = (*harnessReporter)(nil)
 
 func newHarnessReporter(h *harness, seeds []corpus.Seed, cancel context.CancelFunc) *harnessReporter {
-	r := &harnessReporter{h: h, cancel: cancel, begun: time.Now(), there: map[string]bool{}, ours: map[string]bool{}, sizes: map[string]int{},
+	r := &harnessReporter{h: h, cancel: cancel, begun: time.Now(), there: &nameSet{names: map[string]bool{}}, ours: map[string]bool{}, sizes: map[string]int{},
 		names: map[string]string{}, seen: map[string]bool{}, pulse: 2}
 	for _, s := range seeds {
-		r.there[sha1Name(s.Data)] = true
+		r.there.add(sha1Name(s.Data))
 	}
 	return r
 }
@@ -147,14 +147,15 @@ func (r *harnessReporter) added(e *teasel.Entry) {
 // write keeps a testcase in the first directory, unless it is there.
 func (r *harnessReporter) write(e *teasel.Entry) error {
 	dir, name := r.h.output(), r.names[e.Key]
-	if r.there[name] {
+	if r.there.has(name) {
 		return nil
 	}
 	r.fresh++
 	if dir == "" {
 		return nil
 	}
-	r.there[name], r.ours[name] = true, true
+	r.ours[name] = true
+	r.there.add(name) // before the reloader may see the file
 	if err := os.WriteFile(filepath.Join(dir, name), e.Data, 0o644); err != nil {
 		return fmt.Errorf("writing to the corpus: %w", err)
 	}
@@ -171,10 +172,10 @@ func (r *harnessReporter) evicted(key string) error {
 		return nil
 	}
 	delete(r.ours, name)
-	delete(r.there, name)
 	if err := os.Remove(filepath.Join(r.h.output(), name)); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("removing from the corpus: %w", err)
 	}
+	r.there.remove(name) // now that the reloader cannot see the file any more
 	return nil
 }
 

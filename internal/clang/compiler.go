@@ -156,7 +156,7 @@ type call struct {
 	protected bool // with canaries, or expressly without
 	language  bool // -x was used
 	static    bool
-	alone     bool // without any library, so without our runtime too
+	alone     bool     // without any library, so without our runtime too
 	bare      bool     // the libraries that are always linked are given one by one, as rustc does
 	machine   []string // flags that say what for
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/netproto"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// coverageOf returns what the testcases in a campaign's directory reach. What is broken there is left out: whoever opened the
+// directory was told of it.
+func coverageOf(dir *corpus.Dir) (c report.Coverage) {
+	m := dir.Meta()
+	k, err := kindOf(m.Kind, "a campaign")
+	if err != nil || k.coverage == nil {
+		return c
+	}
+	s, _, err := dir.Snapshot(nil)
+	if err != nil {
+		return c
+	}
+	return k.coverage(&m, s.Entries)
+}
+
+// nativeCoverage counts edges, which only an instrumented program has.
+func nativeCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
+	if m.Edges == 0 {
+		return c
+	}
+	var r reach
+	for i := range entries {
+		r.add(entries[i].Features)
+	}
+	c.Edges = report.Reach{Reached: len(r.edges), Total: m.Edges}
+	return c
+}
+
+// netCoverage counts edges of the server, and states and transitions of the model if that can still be read.
+func netCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
+	var reached []teasel.FeatureSet
+	for i := range entries {
+		reached = append(reached, entries[i].Features)
+	}
+	c.Edges.Reached = netproto.Edges(reached)
+	var nt netTarget
+	if err := described(m.Target, &nt); err != nil || nt.Model == "" {
+		return c
+	}
+	target, err := nt.target()
+	if err != nil {
+		return c
+	}
+	for _, s := range netproto.States(target.Model, reached) {
+		count(&c.States, s.Times > 0)
+		for _, step := range s.Steps {
+			if step.Declared {
+				count(&c.Transitions, step.Times > 0)
+			}
+		}
+	}
+	return c
+}
+
+// count counts one thing.
+func count(r *report.Reach, reached bool) {
+	r.Total++
+	if reached {
+		r.Reached++
+	}
+}
+
+// mcpCoverage counts the tools and methods that testcases call.
+func mcpCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
+	session := &mcp.Session{}
+	for _, s := range m.Subjects {
+		if name, ok := strings.CutPrefix(s, "tools/call "); ok {
+			session.Tools = append(session.Tools, mcp.Tool{Name: name})
+		}
+	}
+	tools, methods := map[string]bool{}, map[string]bool{}
+	for i := range entries {
+		script, err := mcp.Codec{}.Decode(entries[i].Data)
+		if err != nil {
+			continue
+		}
+		for _, step := range script.Steps {
+			message := mcp.ParseMessage(step.Line)
+			subject := mcp.Subject(session, &message)
+			if message.Class != mcp.ClassRequest || strings.HasPrefix(subject, "(") {
+				continue
+			}
+			methods[message.Method] = true
+			if slices.Contains(m.Subjects, subject) && message.Method == "tools/call" {
+				tools[subject] = true
+			}
+		}
+	}
+	c.Tools = report.Reach{Reached: len(tools), Total: len(session.Tools)}
+	c.Methods.Reached = len(methods)
+	return c
+}
+
+// goCoverage counts the counters that the testcases of fuzz tests reach, each test's for itself: every test has those of its whole
+// test binary.
+func goCoverage(tests []*goTest) (c report.Coverage) {
+	for _, t := range tests {
+		if t.dir == nil || t.target.Counters == 0 {
+			continue
+		}
+		s, _, err := t.dir.Snapshot(nil)
+		if err != nil {
+			continue
+		}
+		var r reach
+		for i := range s.Entries {
+			r.add(s.Entries[i].Features)
+		}
+		for counter := range r.edges {
+			if counter < teasel.Feature(t.target.Counters) { // behind them there are the states that a test observes
+				c.Counters.Reached++
+			}
+		}
+		c.Counters.Total += t.target.Counters
+	}
+	return c
+}
