@@ -16,7 +16,7 @@ import (
 
 const (
 	// slowest is how many times the processor time a fuzzer may run by the clock, where others keep the processor busy.
-	slowest = 20
+	slowest = 60
 	// glance is how often a fuzzer's processor time is read, and so by how much it may exceed its own.
 	glance = 200 * time.Millisecond
 	// tick is the unit of times in /proc/PID/stat: Linux has USER_HZ at 100 on all machines.
