@@ -83,6 +83,9 @@ func parse(args []string) (settings, error) {
 	if s.rounds < 1 || s.time < time.Second {
 		return s, errors.New("want at least one round of one second")
 	}
+	if s.limits.length < 0 || s.limits.timeout < 0 || s.limits.timeout%time.Second != 0 {
+		return s, fmt.Errorf("-max-len %d -timeout %v: want no negative numbers, and whole seconds, as libFuzzer has them", s.limits.length, s.limits.timeout)
+	}
 	wanted := fs.Args()
 	if *short {
 		s.rounds, s.time, wanted = 1, time.Second, []string{"cjson"}

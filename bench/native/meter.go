@@ -45,6 +45,8 @@ func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus
 	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", cpus}, argv...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), f, f
 	cmd.Dir = m.tmp
+	// AFL++ leaves its shared memory behind when it is killed.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	failed := watched(cmd, watch)
 	s.wall = time.Since(began).Seconds()
