@@ -44,6 +44,24 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// The limits that are given are those of every fuzzer; without them each has its own.
+func TestLimits(t *testing.T) {
+	for _, test := range []struct {
+		limits limits
+		want   []string // in the commands of teasel, AFL++ and libFuzzer
+	}{
+		{limits{4096, 5 * time.Second}, []string{"-max-len 4096 -timeout 5s", "-t 5000 -G 4096", "-timeout=5 -max_len=4096"}},
+		{limits{}, []string{"-max-len 0 -timeout 1s", "-t 1000 --", "-timeout=25 -max_len=0"}},
+	} {
+		j := job{program: "p", out: "o", seeds: "s", time: time.Second, limits: test.limits}
+		for i, command := range []func(job) []string{ours, afl, libfuzzer("-fork=1")} {
+			if got := strings.Join(command(j), " "); !strings.Contains(got, test.want[i]) {
+				t.Errorf("%+v: no %q in %s", test.limits, test.want[i], got)
+			}
+		}
+	}
+}
+
 func TestNumber(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(file, []byte("execs_done_total  : 7\nexecs_done        : 12\nstat::number_of_executed_units: 34\n"), 0o644); err != nil {
@@ -64,7 +82,11 @@ func TestParse(t *testing.T) {
 	if err != nil || len(s.libraries) != 1 || s.libraries[0].name != "libpng" || len(s.fuzzers) != len(contestants) {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for _, bad := range [][]string{{"-rounds", "0"}, {"-time", "1ms"}, {"-fuzzers", "radamsa"}, {"zlib"}} {
+	s, err = parse([]string{"-processor-time", "-max-len", "4096", "-timeout", "5s"})
+	if err != nil || !s.processor || s.limits != (limits{4096, 5 * time.Second}) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, bad := range [][]string{{"-timeout", "1500ms"}, {"-max-len", "-1"}, {"-rounds", "0"}, {"-time", "1ms"}, {"-fuzzers", "radamsa"}, {"zlib"}} {
 		if _, err := parse(bad); err == nil {
 			t.Errorf("%v: no error", bad)
 		}
@@ -108,7 +130,7 @@ func TestAvailable(t *testing.T) {
 // Each library has a harness and at least two seeds of at most a kilobyte.
 func TestMaterial(t *testing.T) {
 	for _, l := range libraries {
-		if _, err := os.Stat(filepath.Join("harness", l.name+".c")); err != nil && l.harness == "" {
+		if _, err := l.source(".", ""); err != nil {
 			t.Error(err)
 		}
 		seeds, err := os.ReadDir(filepath.Join("seeds", l.name))

@@ -29,9 +29,11 @@ type compiler struct {
 	extra   []string // sources of ours beside the harness
 }
 
+// plain names the program by its path, so that builds by another version of a compiler, elsewhere in PATH, are other builds.
 func plain(program string, flags ...string) func(context.Context, []string) ([]string, error) {
 	return func(_ context.Context, args []string) ([]string, error) {
-		return slices.Concat([]string{program}, flags, args), nil
+		path, err := exec.LookPath(program)
+		return slices.Concat([]string{path}, flags, args), err
 	}
 }
 
@@ -78,9 +80,9 @@ func (b *builder) program(ctx context.Context, l library, c compiler) (string, e
 	if err != nil {
 		return "", err
 	}
-	harness := filepath.Join(b.root, "harness", l.name+".c")
-	if l.harness != "" {
-		harness = filepath.Join(dir, l.harness)
+	harness, err := l.source(b.root, dir)
+	if err != nil {
+		return "", err
 	}
 	args := slices.Clone(flags)
 	for _, i := range l.include {
@@ -148,7 +150,7 @@ func (b *builder) compile(ctx context.Context, dir string, files, args []string,
 	free := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, f := range files {
-		objects[i] = filepath.Join(dir, fmt.Sprintf("%d-%s.o", i, strings.TrimSuffix(filepath.Base(f), ".c")))
+		objects[i] = filepath.Join(dir, fmt.Sprintf("%d-%s.o", i, strings.TrimSuffix(filepath.Base(f), filepath.Ext(f))))
 		all.Go(func() {
 			free <- struct{}{}
 			errs[i] = c.run(ctx, append(slices.Clone(args), "-c", f, "-o", objects[i]))

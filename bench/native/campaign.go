@@ -37,11 +37,13 @@ func campaignMain(ctx context.Context, args []string) error {
 	stop := fs.Int("stop", 0, "after so many findings")
 	seed := fs.Uint64("seed", 1, "of all randomness")
 	workers := fs.Int("workers", 1, "how many")
+	timeout := fs.Duration("timeout", time.Second, "of an execution")
+	length := fs.Int("max-len", 0, "of an input; 0: as teasel native has it")
 	bind := fs.Bool("bind", true, "bind workers to processors, as teasel native does")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	target := native.Target{Command: []string{*program}, Timeout: time.Second}
+	target := native.Target{Command: []string{*program}, Timeout: *timeout}
 	if *bind {
 		var warning string
 		if target.Cores, warning = native.NewCores(*workers); warning != "" {
@@ -49,7 +51,7 @@ func campaignMain(ctx context.Context, args []string) error {
 		}
 	}
 	runtime.GOMAXPROCS(native.Procs(*workers))
-	c := native.Campaign(target, &mutate.Bytes{})
+	c := native.Campaign(target, &mutate.Bytes{MaxLen: *length})
 	c.Seed, c.Workers, c.Duration, c.StopAfter = *seed, *workers, *limit, *stop
 	if *out != "" {
 		c.Reporters = []teasel.Reporter{writer{*out}}

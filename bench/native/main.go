@@ -23,8 +23,10 @@ import (
 type settings struct {
 	rounds    int
 	time      time.Duration // of one fuzzer in one round
-	cpu       int           // all fuzzers are pinned to it
-	cache     string        // sources and builds
+	processor bool          // time is processor time, not time by the clock
+	limits    limits
+	cpu       int    // all fuzzers are pinned to it
+	cache     string // sources and builds
 	fuzzers   []string
 	libraries []library
 	puzzles   bool
@@ -57,6 +59,9 @@ func parse(args []string) (settings, error) {
 	fs := flag.NewFlagSet("bench/native", flag.ContinueOnError)
 	fs.IntVar(&s.rounds, "rounds", 3, "how often each fuzzer runs on each library, in turn")
 	fs.DurationVar(&s.time, "time", time.Minute, "how long it runs")
+	fs.BoolVar(&s.processor, "processor-time", false, "-time is processor time of all processes of a fuzzer, which other work on the machine takes nothing away from")
+	fs.IntVar(&s.limits.length, "max-len", 0, "length of the longest `input` in bytes, for all fuzzers (default: each has its own)")
+	fs.DurationVar(&s.limits.timeout, "timeout", 0, "of an execution, in whole `seconds`, for all fuzzers (default: each has its own)")
 	fs.IntVar(&s.cpu, "cpu", 1, "the processor that all fuzzers are pinned to")
 	fs.StringVar(&s.cache, "cache", filepath.Join(home, "teasel", "bench-native"), "`folder` of sources and builds")
 	fs.BoolVar(&s.puzzles, "puzzles", false, "time to solve small puzzles, instead of libraries")
@@ -77,6 +82,9 @@ func parse(args []string) (settings, error) {
 	}
 	if s.rounds < 1 || s.time < time.Second {
 		return s, errors.New("want at least one round of one second")
+	}
+	if s.limits.length < 0 || s.limits.timeout < 0 || s.limits.timeout%time.Second != 0 {
+		return s, fmt.Errorf("-max-len %d -timeout %v: want no negative numbers, and whole seconds, as libFuzzer has them", s.limits.length, s.limits.timeout)
 	}
 	wanted := fs.Args()
 	if *short {

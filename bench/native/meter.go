@@ -34,7 +34,8 @@ type sample struct {
 }
 
 // pinned runs a command on one processor, or on as many as there are workers, and returns when all of it has ended.
-func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus string) (s sample, err error) {
+// watch, if it is not nil, looks after the process while it runs.
+func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus string, watch func(pid int, done <-chan struct{}) error) (s sample, err error) {
 	f, err := os.Create(log)
 	if err != nil {
 		return s, err
@@ -44,8 +45,10 @@ func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus
 	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", cpus}, argv...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), f, f
 	cmd.Dir = m.tmp
+	// AFL++ leaves its shared memory behind when it is killed.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
-	failed := cmd.Run()
+	failed := watched(cmd, watch)
 	s.wall = time.Since(began).Seconds()
 	err = bench.Reap()
 	s.cpu = bench.Used() - before
@@ -58,7 +61,7 @@ func (m *meter) pinned(ctx context.Context, argv, env []string, log string, cpus
 
 // run runs one fuzzer once.
 func (m *meter) run(ctx context.Context, f fuzzer, l library, round int) (s sample, corpus string, err error) {
-	j := job{time: m.time, seed: m.seed + uint64(round), seeds: filepath.Join(m.builder.root, "seeds", l.name)}
+	j := job{time: m.time, limits: m.limits, seed: m.seed + uint64(round), seeds: filepath.Join(m.builder.root, "seeds", l.name)}
 	if j.self, err = os.Executable(); err != nil {
 		return s, "", err
 	}
@@ -81,7 +84,15 @@ func (m *meter) run(ctx context.Context, f fuzzer, l library, round int) (s samp
 			return s, "", err
 		}
 	}
-	if s, err = m.pinned(ctx, f.command(j), f.env, j.log, strconv.Itoa(m.cpu)); err != nil {
+	var watch func(int, <-chan struct{}) error
+	if m.processor {
+		j.time *= slowest
+		watch = func(pid int, done <-chan struct{}) error {
+			return budget(pid, m.time, done, func() error { return f.stop(j, pid, done) })
+		}
+	}
+	env := append([]string{"TMPDIR=" + m.tmp}, f.env...) // libFuzzer's fork mode leaves files behind
+	if s, err = m.pinned(ctx, f.command(j), env, j.log, strconv.Itoa(m.cpu), watch); err != nil {
 		return s, "", err
 	}
 	n, err := f.executions(j)

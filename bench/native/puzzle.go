@@ -59,7 +59,7 @@ func (m *meter) puzzle(ctx context.Context, program, seeds string, seed int) (s 
 		return s, false, err
 	}
 	argv := []string{j.self, "campaign", "-program", program, "-seeds", seeds, "-time", puzzleTime.String(), "-stop", "1", "-seed", strconv.Itoa(seed)}
-	if s, err = m.pinned(ctx, argv, nil, j.log, strconv.Itoa(m.cpu)); err != nil {
+	if s, err = m.pinned(ctx, argv, nil, j.log, strconv.Itoa(m.cpu), nil); err != nil {
 		return s, false, err
 	}
 	r, err := j.report()

@@ -10,8 +10,8 @@ fi
 cd "$(dirname "$0")/../.."
 
 readonly cache=${TEASEL_BENCH:-${XDG_CACHE_HOME:-$HOME/.cache}/teasel/bench-native}
-readonly sources=(cjson libxml2 libpng1.6 lcms2 libyaml)
-readonly needed=(afl++ clang llvm libclang-rt-14-dev zlib1g-dev dpkg-dev)
+readonly sources=(cjson libxml2 libpng1.6 lcms2 libyaml yajl minizip libplist tinyxml2 json-c)
+readonly needed=(afl++ clang llvm libclang-rt-14-dev zlib1g-dev dpkg-dev cmake make)
 
 die() {
 	printf 'bench: error: %s\n' "$*" >&2

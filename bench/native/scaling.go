@@ -57,7 +57,7 @@ func (m *meter) speed(ctx context.Context, l library, round, workers int) (s sam
 	if workers > 1 {
 		cpus = "0-" + strconv.Itoa(workers-1)
 	}
-	if s, err = m.pinned(ctx, ours(j), nil, j.log, cpus); err != nil {
+	if s, err = m.pinned(ctx, ours(j), nil, j.log, cpus, nil); err != nil {
 		return s, err
 	}
 	n, err := ourExecutions(j)
