@@ -9,10 +9,14 @@ type Splicer interface {
 	Splice(dst, src []byte, at, n int, text string) []byte
 }
 
-// splice returns src with text in the place of n bytes from at on. dst is not the memory of src.
+// splice returns src with text in the place of n bytes from at on, cut to the longest that m makes. dst is not the memory of src.
 func splice(m teasel.Mutator[[]byte], dst, src []byte, at, n int, text string) []byte {
 	if s, ok := m.(Splicer); ok && n != len(text) {
 		return s.Splice(dst, src, at, n, text)
 	}
-	return append(append(append(dst[:0], src[:at]...), text...), src[at+n:]...)
+	dst = append(append(append(dst[:0], src[:at]...), text...), src[at+n:]...)
+	if l, ok := m.(interface{ Limit() int }); ok {
+		dst = dst[:min(len(dst), max(l.Limit(), len(src)))]
+	}
+	return dst
 }
