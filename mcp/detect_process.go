@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -146,6 +147,9 @@ func (j *judge) ended() {
 		}
 	}
 	f := lastWords(stderr)
+	if e.Kind == EndExited && f.kind == faultNone && j.refusedLine() {
+		return
+	}
 	rule := RuleCrash
 	switch f.kind {
 	case faultSanitizer:
@@ -209,13 +213,8 @@ func (j *judge) quietExit() {
 			"The server exited with status 0 after a line of %d bytes, instead of answering with an error.", len(s.Raw)))
 		return
 	}
-	if s != nil && nesting(s.Raw) < deep {
-		if bad := j.noRequest(); bad != nil {
-			subject := j.subjectOf(bad)
-			j.reportCause(RuleExit, teasel.High, subject, "line that is no request", bad.Raw,
-				fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", lineOf(bad)))
-			return
-		}
+	if j.refusedLine() {
+		return
 	}
 	subject := j.guiltySubject()
 	if s != nil && nesting(s.Raw) >= deep {
@@ -223,6 +222,22 @@ func (j *judge) quietExit() {
 	}
 	j.report(RuleExit, subject, "",
 		fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", j.guiltyLine()))
+}
+
+// refusedLine reports a server that exits, whatever its status, because a line is no valid request. False means that it was
+// another line.
+func (j *judge) refusedLine() bool {
+	s := j.guilty()
+	if s == nil || nesting(s.Raw) >= deep || len(s.Raw) >= oversized {
+		return false
+	}
+	bad := j.noRequest()
+	if bad == nil {
+		return false
+	}
+	j.reportCause(RuleExit, teasel.High, j.subjectOf(bad), "line that is no request", bad.Raw,
+		fmt.Sprintf("The server exited with status %d in the middle of the session, after %s.", j.t.End.Code, lineOf(bad)))
+	return true
 }
 
 // noRequest returns the first line since the last answer that is no valid request or notification: a reader of lines that ends a
@@ -276,10 +291,22 @@ func (j *judge) survived() {
 	case faultPanic:
 		rule = RulePanicLogged
 	case faultProgram:
+		if j.answeredWith(f.line) { // which is a finding of the answer's already
+			return
+		}
 		rule = RuleErrorLogged
 	default:
 		return
 	}
+	// One fault, whichever request was sent last when it was written.
 	j.report(rule, j.guiltySubject(), f.place(j.echo()), fmt.Sprintf(
-		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine()))
+		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine())).Fault = topFrame(f.trace)
+}
+
+// answeredWith reports whether the client was told of a mistake in the program in the words that are in line.
+func (j *judge) answeredWith(line string) bool {
+	words := exceptionIn(line)
+	return words != "" && slices.ContainsFunc(j.t.Received, func(r Received) bool {
+		return r.Sent >= 0 && r.Message.isRefusal() && strings.Contains(refusalText(&r), words)
+	})
 }
