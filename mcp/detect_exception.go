@@ -81,7 +81,7 @@ func lacksParams(m *Message) bool {
 	return params == nil || params.Kind != mutate.Object
 }
 
-// breaksSchema reports whether a call has arguments that the tool's input schema does not allow.
+// breaksSchema reports whether a call has arguments that the tool's input schema does not allow, or has one of them twice.
 func (j *judge) breaksSchema(s *Sent) bool {
 	tool := j.session.Tool(calledName(&s.Message))
 	if s.Message.Method != "tools/call" || tool == nil || tool.InputSchema == nil {
@@ -92,7 +92,7 @@ func (j *judge) breaksSchema(s *Sent) bool {
 		arguments = &noArguments
 	}
 	_, broken := j.known(tool).input.check(arguments)
-	return broken
+	return broken || ambiguous(arguments)
 }
 
 // pythonOperation is what Python says it could not do to a value. The value's type comes from the input.

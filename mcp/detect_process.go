@@ -298,9 +298,19 @@ func (j *judge) survived() {
 	default:
 		return
 	}
+	if (f.kind == faultPanic || f.kind == faultProgram) && j.owesAnswer() { // which is a finding that shows this text
+		return
+	}
 	// One fault, whichever request was sent last when it was written.
 	j.report(rule, j.guiltySubject(), f.place(j.echo()), fmt.Sprintf(
 		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine())).Fault = topFrame(f.trace)
+}
+
+// owesAnswer reports whether a request that waits for nobody else has no answer.
+func (j *judge) owesAnswer() bool {
+	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {
+		return s.Regular && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
+	})
 }
 
 // answeredWith reports whether the client was told of a mistake in the program in the words that are in line.
