@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // process judges what became of the server's process and of its streams.
@@ -245,11 +246,20 @@ func (j *judge) refusedLine() bool {
 func (j *judge) noRequest() (bad *Sent) {
 	for i := len(j.t.Sent) - 1; i >= 0 && j.t.Sent[i].Answer < 0; i-- {
 		s := &j.t.Sent[i]
-		if c := s.Message.Class; len(bytes.TrimSpace(s.Raw)) > 0 && (c != ClassRequest && c != ClassNotification || j.subjectOf(s) == subjectMessage) {
+		if c := s.Message.Class; len(bytes.TrimSpace(s.Raw)) > 0 && (c != ClassRequest && c != ClassNotification || j.subjectOf(s) == subjectMessage || hasKeyVariant(s.Message.Root)) {
 			bad = s
 		}
 	}
 	return bad
+}
+
+// hasKeyVariant reports whether a message has a key that is one of the protocol's but for its case: a reader that takes no heed
+// of case may find the message invalid.
+func hasKeyVariant(root *mutate.JSON) bool {
+	return root != nil && slices.ContainsFunc(root.Members, func(m mutate.Member) bool {
+		lower := strings.ToLower(m.Name)
+		return lower != m.Name && slices.Contains([]string{"jsonrpc", "id", "method", "params", "result", "error"}, lower)
+	})
 }
 
 // deep is how far a line has to be nested to be beyond what some readers take.

@@ -96,7 +96,8 @@ func TestOneCauseOneFinding(t *testing.T) {
 		{"an exit with an error for a line that is no request", RuleExit, []string{
 			`> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n2> serve: parse error: invalid ID type bool\n! exit 2\n",
 			`> {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"a"}}` + "\n2> serve: invalid request\n! exit 2\n",
-		}, "2 methods and 0 tools"},
+			`> {"jsonrpc":"2.0","id":1,"method":"tools/list","Jsonrpc":"1.0"}` + "\n2> serve: invalid version\n! exit 2\n",
+		}, "3 methods and 0 tools"},
 		{"methods that do not exist", RuleUnknownMethod, []string{refused("", "", "no handler"), refused("teasel_no_such_a1", "", "no handler")}, ""},
 		{"ids that nobody looks at", RuleInvalidID, []string{
 			`> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":true,"result":{}}` + "\n",
