@@ -123,7 +123,7 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 			return true
 		}
 	}
-	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound {
+	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound || faultOf(&s.Message).text != "" { // it may be the parameters that no handler takes
 		return false
 	}
 	switch method {

@@ -103,6 +103,8 @@ func rightCases() []rightCase {
 `},
 		{"an empty list of what the server does not have", `{"tools":{}}`, plain, "", RuleCapability,
 			`> {"jsonrpc":"2.0","id":2,"method":"prompts/list"}` + "\n" + `< {"jsonrpc":"2.0","id":2,"result":{"prompts":[]}}` + "\n"},
+		{"no method takes such parameters", `{"tools":{}}`, plain, "", RuleMissing,
+			`> {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":0}}` + "\n" + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"No handler"}}` + "\n"},
 		{"a request is cancelled by its id in another type", `{"tools":{}}`, textTool("a", "", `,"annotations":{"readOnlyHint":true,"openWorldHint":false}`, "x"), "", RuleHang,
 			">& " + strings.TrimPrefix(callOf("2", "a", `{"x":"a"}`), "> ") + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"2"}}` + "\n! hung\n"},
 		{"the database is down", `{"tools":{}}`, plain, "", RuleToolFailure,
