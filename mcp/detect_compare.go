@@ -131,11 +131,18 @@ func (j *judge) againstControls(keys bool) {
 		if p.name == vanishing && outcomeOf(j.answer(a.sent)) > outcomeResult && j.isArgument(a) {
 			subject = subjectArgument
 		}
+		severity := teasel.Medium
+		if outcomeOf(j.answer(p.sent)) > outcomeResult && !namesRuntime(j.answer(p.sent)) { // it is refused all the same
+			severity = teasel.Low
+		}
 		message := fmt.Sprintf("The name %q is not treated like %q, which does not exist: %s. Compare %s.", cut(p.name, 40), a.name, why, cut(p.sent.Raw, 160))
-		if j.isArgument(a) || j.isValue(a) {
+		switch {
+		case j.isValue(a), subject == subjectArgument:
 			j.report(RuleRuntimeName, subject, "", message)
-		} else { // who looks tools up in an object that inherits names does so with prompts too, in whatever method
-			j.reportCause(RuleRuntimeName, teasel.Medium, subject, "inherited name", p.sent.Raw, message)
+		case j.isArgument(a): // arguments are checked by a library, which does so alike for all tools
+			j.reportCause(RuleRuntimeName, teasel.Medium, subject, "argument name", p.sent.Raw, message)
+		default: // who looks tools up in an object that inherits names does so with prompts too, in whatever method
+			j.reportCause(RuleRuntimeName, severity, subject, "inherited name", p.sent.Raw, message)
 		}
 		return
 	}

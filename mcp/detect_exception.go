@@ -63,8 +63,48 @@ func (j *judge) unhandled(s *Sent, r *Received) {
 	if tool := j.called(s); tool != nil && tool.takes(RunsProgram) { // it may be that program's mistake
 		return
 	}
-	j.report(RuleException, j.subject(s), words, fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.",
-		cut(s.Raw, 200), cut(text, 160)))
+	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.", cut(s.Raw, 200), cut(text, 160))
+	if isMethod(s.Message.Method) && (faultOf(&s.Message).grave || lacksParams(&s.Message)) { // a library has not looked, whatever is called
+		j.reportCause(RuleException, j.rules[RuleException].Severity, j.subject(s), "malformed parameters", s.Raw, message)
+		return
+	}
+	group := failedOperation(text, words)
+	if j.breaksSchema(s) { // one look at the arguments would have kept all of these away
+		group = "arguments that break the schema"
+	}
+	j.report(RuleException, j.subject(s), group, message)
+}
+
+// lacksParams reports whether a message has no object as its parameters.
+func lacksParams(m *Message) bool {
+	params := m.Root.Get("params")
+	return params == nil || params.Kind != mutate.Object
+}
+
+// breaksSchema reports whether a call has arguments that the tool's input schema does not allow, or has one of them twice.
+func (j *judge) breaksSchema(s *Sent) bool {
+	tool := j.session.Tool(calledName(&s.Message))
+	if s.Message.Method != "tools/call" || tool == nil || tool.InputSchema == nil {
+		return false
+	}
+	arguments := s.Message.Params.Get("arguments")
+	if arguments == nil || arguments.Kind == mutate.Null {
+		arguments = &noArguments
+	}
+	_, broken := j.known(tool).input.check(arguments)
+	return broken || ambiguous(arguments)
+}
+
+// pythonOperation is what Python says it could not do to a value. The value's type comes from the input.
+var pythonOperation = regexp.MustCompile(`'\w+' object (is not \w+|has no attribute '\w+'|does not support [a-z ]+|cannot be [a-z ]+)`)
+
+// failedOperation returns what a program could not do, without what its value was: a member of null and a member of undefined
+// are read in the same place. Of other mistakes it returns the words.
+func failedOperation(text, words string) string {
+	if m := pythonOperation.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(words, " of null"), " of undefined")
 }
 
 // refusalText is what a refusal says: the error's message, or the texts of the result.

@@ -199,11 +199,7 @@ func (j *judge) invalidMessage(i int, s *Sent) {
 					"The id %s came back as %s: it was rounded.", cut(m.ID, 80), cut(r.Message.ID, 80)))
 			}
 		case id.Equal(echoed) && (id.Kind != mutate.Null || j.onlyNullID(s)):
-			group := ""
-			if id.Kind == mutate.Null {
-				group = "null" // which some take for a notification's
-			}
-			j.report(RuleInvalidID, subjectID, group, fmt.Sprintf(
+			j.report(RuleInvalidID, subjectID, "", fmt.Sprintf(
 				"%s was executed and answered with a result, although its id is neither a string nor a number.", cut(s.Raw, 160)))
 		}
 	}

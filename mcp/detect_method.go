@@ -69,6 +69,9 @@ func (j *judge) byMethod(s *Sent, r *Received) {
 	}
 }
 
+// subjectUnknownMethod stands for all methods that do not exist, the one with an empty name too: one place finds that out.
+const subjectUnknownMethod = "(unknown method)"
+
 // unknownMethod judges the answer to a method that does not exist.
 func (j *judge) unknownMethod(s *Sent, r *Received) {
 	m := &s.Message
@@ -76,7 +79,7 @@ func (j *judge) unknownMethod(s *Sent, r *Received) {
 		return
 	}
 	if r.Message.Result != nil {
-		j.report(RuleUnknownMethod, j.subject(s), "", fmt.Sprintf(
+		j.report(RuleUnknownMethod, subjectUnknownMethod, "", fmt.Sprintf(
 			"The method %q does not exist and was answered with a result: %s; expected error -32601.", cut(m.Method, 80), cut(r.Raw, 160)))
 		return
 	}
@@ -85,10 +88,10 @@ func (j *judge) unknownMethod(s *Sent, r *Received) {
 	case codeInvalidRequest, codeInvalidParams:
 		// A name that is empty, or that belongs to a notification, makes the request invalid as well.
 		if m.Method != "" && !strings.HasPrefix(m.Method, "notifications/") {
-			j.reportAs(RuleUnknownMethod, teasel.Low, j.subject(s), "", wrongMethodCode(m.Method, code))
+			j.reportAs(RuleUnknownMethod, teasel.Low, subjectUnknownMethod, "", wrongMethodCode(m.Method, code))
 		}
 	default:
-		j.report(RuleUnknownMethod, j.subject(s), "", wrongMethodCode(m.Method, code))
+		j.report(RuleUnknownMethod, subjectUnknownMethod, "", wrongMethodCode(m.Method, code))
 	}
 }
 
@@ -106,7 +109,7 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 	declared := j.phase.capabilities.Get(name)
 	if declared == nil {
 		// The first version had no word for completions.
-		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) {
+		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) {
 			j.reportCause(RuleCapability, teasel.Medium, method, name, s.Raw, fmt.Sprintf(
 				"%s works, although the server did not declare the capability %s.", method, name))
 		}
@@ -120,7 +123,7 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 			return true
 		}
 	}
-	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound {
+	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound || faultOf(&s.Message).text != "" { // it may be the parameters that no handler takes
 		return false
 	}
 	switch method {
@@ -129,6 +132,17 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 			"The server declared the capability %s, but answers %s with -32601 %q.", name, method, cut(errorMessage(r), 80)))
 	}
 	return true
+}
+
+// isEmptyList reports whether a result has an empty list and nothing else that is there to be used: so a server answers clients
+// that ask for lists without looking at the capabilities.
+func isEmptyList(r *Received) bool {
+	for _, name := range []string{"tools", "resources", "resourceTemplates", "prompts"} {
+		if list := r.Message.Result.Get(name); list != nil {
+			return list.Kind == mutate.Array && len(list.Items) == 0
+		}
+	}
+	return false
 }
 
 // accepted reports parameters that may not be accepted and were.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // process judges what became of the server's process and of its streams.
@@ -146,6 +148,9 @@ func (j *judge) ended() {
 		}
 	}
 	f := lastWords(stderr)
+	if e.Kind == EndExited && f.kind == faultNone && j.refusedLine() {
+		return
+	}
 	rule := RuleCrash
 	switch f.kind {
 	case faultSanitizer:
@@ -209,13 +214,8 @@ func (j *judge) quietExit() {
 			"The server exited with status 0 after a line of %d bytes, instead of answering with an error.", len(s.Raw)))
 		return
 	}
-	if s != nil && nesting(s.Raw) < deep {
-		if bad := j.noRequest(); bad != nil {
-			subject := j.subjectOf(bad)
-			j.reportCause(RuleExit, teasel.High, subject, "line that is no request", bad.Raw,
-				fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", lineOf(bad)))
-			return
-		}
+	if j.refusedLine() {
+		return
 	}
 	subject := j.guiltySubject()
 	if s != nil && nesting(s.Raw) >= deep {
@@ -225,16 +225,41 @@ func (j *judge) quietExit() {
 		fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", j.guiltyLine()))
 }
 
+// refusedLine reports a server that exits, whatever its status, because a line is no valid request. False means that it was
+// another line.
+func (j *judge) refusedLine() bool {
+	s := j.guilty()
+	if s == nil || nesting(s.Raw) >= deep || len(s.Raw) >= oversized {
+		return false
+	}
+	bad := j.noRequest()
+	if bad == nil {
+		return false
+	}
+	j.reportCause(RuleExit, teasel.High, j.subjectOf(bad), "line that is no request", bad.Raw,
+		fmt.Sprintf("The server exited with status %d in the middle of the session, after %s.", j.t.End.Code, lineOf(bad)))
+	return true
+}
+
 // noRequest returns the first line since the last answer that is no valid request or notification: a reader of lines that ends a
 // session on one of those ends it on all, and a request that follows has no part in it; nil: there is none.
 func (j *judge) noRequest() (bad *Sent) {
 	for i := len(j.t.Sent) - 1; i >= 0 && j.t.Sent[i].Answer < 0; i-- {
 		s := &j.t.Sent[i]
-		if c := s.Message.Class; len(bytes.TrimSpace(s.Raw)) > 0 && (c != ClassRequest && c != ClassNotification || j.subjectOf(s) == subjectMessage) {
+		if c := s.Message.Class; len(bytes.TrimSpace(s.Raw)) > 0 && (c != ClassRequest && c != ClassNotification || j.subjectOf(s) == subjectMessage || hasKeyVariant(s.Message.Root)) {
 			bad = s
 		}
 	}
 	return bad
+}
+
+// hasKeyVariant reports whether a message has a key that is one of the protocol's but for its case: a reader that takes no heed
+// of case may find the message invalid.
+func hasKeyVariant(root *mutate.JSON) bool {
+	return root != nil && slices.ContainsFunc(root.Members, func(m mutate.Member) bool {
+		lower := strings.ToLower(m.Name)
+		return lower != m.Name && slices.Contains([]string{"jsonrpc", "id", "method", "params", "result", "error"}, lower)
+	})
 }
 
 // deep is how far a line has to be nested to be beyond what some readers take.
@@ -276,10 +301,32 @@ func (j *judge) survived() {
 	case faultPanic:
 		rule = RulePanicLogged
 	case faultProgram:
+		if j.answeredWith(f.line) { // which is a finding of the answer's already
+			return
+		}
 		rule = RuleErrorLogged
 	default:
 		return
 	}
+	if (f.kind == faultPanic || f.kind == faultProgram) && j.owesAnswer() { // which is a finding that shows this text
+		return
+	}
+	// One fault, whichever request was sent last when it was written.
 	j.report(rule, j.guiltySubject(), f.place(j.echo()), fmt.Sprintf(
-		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine()))
+		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine())).Fault = topFrame(f.trace)
+}
+
+// owesAnswer reports whether a request that waits for nobody else has no answer.
+func (j *judge) owesAnswer() bool {
+	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {
+		return s.Regular && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
+	})
+}
+
+// answeredWith reports whether the client was told of a mistake in the program in the words that are in line.
+func (j *judge) answeredWith(line string) bool {
+	words := exceptionIn(line)
+	return words != "" && slices.ContainsFunc(j.t.Received, func(r Received) bool {
+		return r.Sent >= 0 && r.Message.isRefusal() && strings.Contains(refusalText(&r), words)
+	})
 }

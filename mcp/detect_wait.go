@@ -50,22 +50,23 @@ func (j *judge) isReading(s *Sent) bool { return len(s.Raw) >= 16*oversized && !
 // is that the server has forgotten the request depends on whether it may be waiting for somebody else.
 func (j *judge) unanswered(s *Sent) {
 	line := cut(s.Raw, 160)
-	after := ""
-	if c := j.loosely(s); c != nil {
-		after = fmt.Sprintf(" after %s, which cancels another request: the id there is of another type", cut(c.Raw, 160))
+	if c := j.loosely(s); c != nil { // some libraries take ids of both types for one another, and no client has both
+		j.reportAs(RuleHang, teasel.Info, subjectCancelled, "another type", fmt.Sprintf(
+			"%s got no answer in time after %s, which cancels another request: the id there is of another type.", line, cut(c.Raw, 160)))
+		return
 	}
 	switch {
 	case !j.reachesOut(s):
-		j.report(RuleHang, j.subject(s), "", fmt.Sprintf("%s got no answer in time%s, while pings were answered.", line, after))
+		j.report(RuleHang, j.subject(s), "", fmt.Sprintf("%s got no answer in time, while pings were answered.", line))
 	case j.t.Busy:
 		j.reportAs(RuleHang, teasel.Medium, j.subject(s), "", fmt.Sprintf(
-			"%s got no answer in time%s, while pings were answered. The server was using the processor.", line, after))
+			"%s got no answer in time, while pings were answered. The server was using the processor.", line))
 	case j.saysThatItReachesOut(s):
 		j.reportAs(RuleSlow, teasel.Info, j.subject(s), "", fmt.Sprintf(
-			"%s got no answer in time%s. It reaches out to others, which may have kept it waiting.", line, after)).Alone = true
+			"%s got no answer in time. It reaches out to others, which may have kept it waiting.", line)).Alone = true
 	default:
 		j.reportAs(RuleHang, teasel.Info, j.subject(s), "", fmt.Sprintf(
-			"%s got no answer in time%s, while pings were answered. Nothing says how long it may take: the server may have been waiting for somebody else.", line, after))
+			"%s got no answer in time, while pings were answered. Nothing says how long it may take: the server may have been waiting for somebody else.", line))
 	}
 }
 

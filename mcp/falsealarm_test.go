@@ -101,6 +101,12 @@ func rightCases() []rightCase {
 ` + callOf("3", "look", `{}`) + answerOf("3", "x") + `> {"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"log://calls"}}
 < {"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"log://calls","text":"look was called"}]}}
 `},
+		{"an empty list of what the server does not have", `{"tools":{}}`, plain, "", RuleCapability,
+			`> {"jsonrpc":"2.0","id":2,"method":"prompts/list"}` + "\n" + `< {"jsonrpc":"2.0","id":2,"result":{"prompts":[]}}` + "\n"},
+		{"no method takes such parameters", `{"tools":{}}`, plain, "", RuleMissing,
+			`> {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":0}}` + "\n" + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"No handler"}}` + "\n"},
+		{"a request is cancelled by its id in another type", `{"tools":{}}`, textTool("a", "", `,"annotations":{"readOnlyHint":true,"openWorldHint":false}`, "x"), "", RuleHang,
+			">& " + strings.TrimPrefix(callOf("2", "a", `{"x":"a"}`), "> ") + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"2"}}` + "\n! hung\n"},
 		{"the database is down", `{"tools":{}}`, plain, "", RuleToolFailure,
 			callOf("2", "a", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"database is down"}}` + "\n"},
 		{"calls are limited", `{"tools":{}}`, textTool("lookup", "Looks up.", `,"annotations":{"readOnlyHint":true,"openWorldHint":false}`, "q"), "", RuleNotRepeatable,

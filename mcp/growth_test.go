@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 )
@@ -106,5 +108,26 @@ func TestEnough(t *testing.T) {
 		if got := (&Growth{Values: tt.values}).enough(tt.took); got != tt.want {
 			t.Errorf("%v in %v: %v", tt.values, tt.took, got)
 		}
+	}
+}
+
+// TestSeedsOfManyTools: what is sent before the campaign begins fits into the memory that a campaign may take, however many
+// texts the tools have.
+func TestSeedsOfManyTools(t *testing.T) {
+	var tools []string
+	for i := range 50 {
+		tools = append(tools, textTool(fmt.Sprintf("tool_%d", i), "", "", "a", "b", "c", "d", "e", "f"))
+	}
+	session := sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+strings.Join(tools, ",")+`]}`)
+	growing := 0
+	for _, seed := range NewMutator(MutatorConfig{Session: session}).Seeds() {
+		for _, step := range seed.Script.Steps {
+			if seed.Script.Check == CheckGrowthTime {
+				growing += len(step.Line)
+			}
+		}
+	}
+	if growing < 16<<20 || growing > 64<<20 {
+		t.Errorf("%d MiB of growing texts, want 16 to 64", growing>>20)
 	}
 }

@@ -13,7 +13,7 @@ var processRules = []teasel.Rule{
 			"One message from a client, or from a model that was talked into it, ends the session and everything else the server was doing.\n\n" +
 			"Find the place that the stack trace names, check the input there and answer with an error instead."},
 	{ID: RuleExit, Severity: teasel.High, Title: "Server ends the session by exiting",
-		Help:   "The server process exited with status 0 although its standard input was still open.\n\nA client cannot tell this from an orderly end: the tools are gone. A line that cannot be read is to be answered with an error, or ignored, and the session goes on. A server that exits because the first message is not initialize is reported as information.\n\nAnswer with -32700 or -32600 and keep reading.",
+		Help:   "The server process exited although its standard input was still open: with status 0, or with an error status because a line was no valid request.\n\nA client cannot tell this from an orderly end: the tools are gone. A line that cannot be read is to be answered with an error, or ignored, and the session goes on. A server that exits because the first message is not initialize is reported as information.\n\nAnswer with -32700 or -32600 and keep reading.",
 		Source: stdioSource},
 	{ID: RuleSanitizer, Severity: teasel.Critical, Title: "Sanitizer or race detector report",
 		Help: "A sanitizer compiled into the server reported a memory error, undefined behaviour, a leak or a data race.\n\n" +

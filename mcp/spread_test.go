@@ -28,6 +28,21 @@ func TestOneCauseOneFinding(t *testing.T) {
 	listed := func(tools ...string) string {
 		return "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[" + strings.Join(tools, ",") + "]}}\n"
 	}
+	refused := func(method, params, message string) string {
+		return `> {"jsonrpc":"2.0","id":1,"method":"` + method + `"` + params + "}\n" + `< {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"` + message + `"}}` + "\n"
+	}
+	keys := func(tool string) (text string) {
+		text = "check unknown-name\n"
+		for i, key := range []string{"teasel_no_such_a1", "teasel_no_such_b2"} {
+			id := fmt.Sprint(i + 1)
+			text += callOf(id, tool, `{"x":"a","`+key+`":"a"}`) + answerOf(id, "done")
+		}
+		return text + callOf("3", tool, `{"x":"a","constructor":"a"}`) + `< {"jsonrpc":"2.0","id":3,"result":{"isError":true,"content":[{"type":"text","text":"expected a record"}]}}` + "\n"
+	}
+	logged := func(tool string) string {
+		return callOf("1", tool, `{"x":"a"}`) + "2> Task exception was never retrieved\n2> Traceback (most recent call last):\n" +
+			"2>   File \"/srv/server.py\", line 113, in handle\n2> AttributeError: 'bool' object has no attribute 'get'\n" + answerOf("1", "done")
+	}
 	const code = `< {"jsonrpc":"2.0","id":1,"error":{"code":"E_BAD","message":"x"}}` + "\n"
 	for _, tt := range []struct {
 		name, rule  string
@@ -62,6 +77,32 @@ func TestOneCauseOneFinding(t *testing.T) {
 		{"names that an object inherits", RuleRuntimeName, []string{
 			unknownNames("tools/call", `"name":%q`), unknownNames("prompts/get", `"name":%q`), unknownNames("completion/complete", `"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"a","value":""}`),
 		}, "2 methods and 1 tool"},
+		{"parameters that nobody looks at", RuleException, []string{
+			refused("tools/call", "", "Cannot read properties of undefined (reading 'name')"), refused("tools/call", `,"params":null`, "Cannot read properties of null (reading 'name')"),
+			refused("logging/setLevel", "", "Cannot read properties of undefined (reading 'level')"),
+			refused("tools/call", `,"params":{"name":"a","arguments":1}`, "'int' object is not subscriptable"),
+			refused("tools/call", `,"params":{"name":"b","arguments":[[]]}`, "list indices must be integers or slices, not str"),
+		}, "1 method and 3 tools"},
+		{"values of a type that the schema does not allow", RuleException, []string{
+			refused("tools/call", `,"params":{"name":"a","arguments":{"x":null}}`, "'NoneType' object is not iterable"),
+			refused("tools/call", `,"params":{"name":"a","arguments":{"x":[5]}}`, "'int' object is not subscriptable"),
+		}, ""},
+		{"a member of nothing", RuleException, []string{
+			refused("tools/call", `,"params":{"name":"a","arguments":{"x":"a"}}`, "Cannot read properties of undefined (reading 'length')"),
+			refused("tools/call", `,"params":{"name":"a","arguments":{"x":"null"}}`, "Cannot read properties of null (reading 'length')"),
+		}, ""},
+		{"arguments whose key every object has", RuleRuntimeName, []string{keys("a"), keys("b")}, "0 methods and 2 tools"},
+		{"a task that failed before", RulePanicLogged, []string{logged("a"), logged("b")}, ""},
+		{"an exit with an error for a line that is no request", RuleExit, []string{
+			`> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n2> serve: parse error: invalid ID type bool\n! exit 2\n",
+			`> {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"a"}}` + "\n2> serve: invalid request\n! exit 2\n",
+			`> {"jsonrpc":"2.0","id":1,"method":"tools/list","Jsonrpc":"1.0"}` + "\n2> serve: invalid version\n! exit 2\n",
+		}, "3 methods and 0 tools"},
+		{"methods that do not exist", RuleUnknownMethod, []string{refused("", "", "no handler"), refused("teasel_no_such_a1", "", "no handler")}, ""},
+		{"ids that nobody looks at", RuleInvalidID, []string{
+			`> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":true,"result":{}}` + "\n",
+			`> {"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"result":{}}` + "\n",
+		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			spread := new(Spread)
@@ -79,7 +120,7 @@ func TestOneCauseOneFinding(t *testing.T) {
 				t.Fatalf("%d findings, want 1: %v", len(ids), fmt.Sprint(ids))
 			}
 			for _, f := range ids {
-				if spread.Describe(&f); !strings.Contains(f.Message, "The same was seen on "+tt.seen+".") {
+				if spread.Describe(&f); tt.seen != "" && !strings.Contains(f.Message, "The same was seen on "+tt.seen+".") {
 					t.Errorf("message %q, want %q in it", f.Message, tt.seen)
 				}
 			}

@@ -137,6 +137,11 @@ func protocolModes() []mode {
 				}
 			}
 		})},
+		{"empty-lists", "it answers lists of what it does not have with empty lists", withEcho(func(s *server) {
+			for method, name := range map[string]string{"resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts"} {
+				s.handlers[method] = func(fields) (any, *failure) { return object{name: []object{}}, nil }
+			}
+		})},
 		{"strict-params", "requests with parameters that they do not have are refused", withEcho(func(s *server) {
 			s.handlers["ping"] = func(params fields) (any, *failure) {
 				for name := range params {
