@@ -64,6 +64,8 @@ const (
 	defaultTrim     = 512  // executions to trim a seed; few seeds gain from more
 	defaultMinimize = 1024 // executions to minimise a finding
 
+	trimWork = 1 << 29 // that a seed may cost while it is trimmed, as Observation.Work has it: a program does so much in about a second
+
 	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored

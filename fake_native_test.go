@@ -300,6 +300,35 @@ func TestTrimmingIsNoSearch(t *testing.T) {
 	}
 }
 
+// toiling does a tenth of a second's work for each input, and something else for each length.
+type toiling struct{ trimmed *int }
+
+func (t toiling) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return t, nil }
+func (toiling) Close() error                                                         { return nil }
+
+func (t toiling) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	if o.Exit, o.Trace, o.Features = teasel.ExitOK, uint64(1+len(in)), append(o.Features, 1); o.Ask.Trace {
+		o.Work = 1 << 26
+	}
+	if o.Ask.Quiet {
+		*t.trimmed++
+	}
+	return nil
+}
+
+// A seed that is slow is trimmed a little, and the campaign goes on.
+func TestSlowSeedIsTrimmedLittle(t *testing.T) {
+	trimmed := 0
+	c := nativeCampaign(1)
+	c.Target, c.Seeds, c.Runs, c.StopAfter = toiling{&trimmed}, [][]byte{make([]byte, 400)}, 2000, 0
+	if _, err := c.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if trimmed < 4 || trimmed > 20 {
+		t.Errorf("%d executions to trim a seed", trimmed)
+	}
+}
+
 type reportFunc func(teasel.Event) error
 
 func (f reportFunc) Report(e teasel.Event) error { return f(e) }

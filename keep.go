@@ -187,13 +187,18 @@ func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
 	if budget == 0 {
 		budget = defaultTrim
 	}
-	in, _ := descend(q.mut, r.in, q.width, new(uint64), func(ins []T) (int, T, bool) {
-		if budget -= len(ins); budget < 0 || w.spent() {
+	work, width := uint64(0), q.width
+	if n := trimWork / max(r.obs.Work, 1); n < uint64(width) { // so many at once would be too much
+		width = max(int(n), 1)
+	}
+	in, _ := descend(q.mut, r.in, width, new(uint64), func(ins []T) (int, T, bool) {
+		if budget -= len(ins); budget < 0 || work > trimWork || w.spent() {
 			return -1, r.in, false
 		}
 		// What else the candidates reach is no news: each would be calibrated and trimmed in turn.
 		obs := q.do(request[T]{ins: ins, ask: Ask{Trace: true, Quiet: true}, class: classKeep})
 		for i := range obs {
+			work += obs[i].Work
 			if !obs[i].failed() && obs[i].trace() == r.obs.Trace {
 				return i, ins[i], true
 			}
