@@ -21,9 +21,11 @@ var (
 	accessLine     = regexp.MustCompile(`(?m)^(READ|WRITE) of size|caused by a (READ|WRITE) memory access`)
 	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
 	// "  Previous write of size 4 at 0x56438a0e24a0 by thread T1:"
-	racingLine  = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
-	processText = regexp.MustCompile(` \(pid=\d+\)$`)
-	addressText = regexp.MustCompile(`address 0x([0-9a-f]+)`)
+	racingLine = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
+	// libFuzzer's of one allocation that is larger than the limit
+	largeAllocation = regexp.MustCompile(`^out-of-memory \(malloc\((\d+)\)\)$`)
+	processText     = regexp.MustCompile(` \(pid=\d+\)$`)
+	addressText     = regexp.MustCompile(`address 0x([0-9a-f]+)`)
 )
 
 // headlines are the words with which a sanitizer's headline begins, and what they mean.
@@ -90,6 +92,9 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 	switch r.Fault = r.sanitizerFault(text); r.Fault {
 	case DataRace:
 		x.race(r, text[m[1]:])
+	case OutOfMemory: // what is above the program's frames depends on how much of the stack the sanitizer has kept
+		r.Stack.cutLibrary()
+		r.Message = largeAllocation.ReplaceAllString(strings.TrimPrefix(r.Message, "out of memory: "), "one allocation of $1 bytes")
 	case Abort: // the reason stands in what the C library has written
 		r.Fault, r.Message = AbortFault(text+stderr), AbortMessage(text+stderr)
 	}
