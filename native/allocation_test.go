@@ -34,3 +34,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		}
 	}
 }
+
+// What the allocator cannot give is the same finding when it is seen first, with no stacks kept, as when it is confirmed.
+func TestAllocatorOutOfMemory(t *testing.T) {
+	const allocating = `#include <stdint.h>
+#include <stdlib.h>
+static char *volatile kept;
+void *_Znwm(size_t);
+__attribute__((noinline)) static void grow(size_t n) { kept = _Znwm(n); }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n && d[0] == 'j') grow((size_t)1 << 45);
+	return 0;
+}`
+	needTool(t, "clang++")
+	ex := open(t, native.Target{Command: []string{build(t, allocating, "-g", "-O1", "-fsanitize=fuzzer,address", "-lstdc++", "-fsanitize-link-c++-runtime")}})
+	for _, quick := range []bool{true, false} {
+		o := run(t, ex, teasel.Ask{Quick: quick}, "j")
+		if fs := native.Detect(&o); len(fs) != 1 || fs[0].Rule != "native/out-of-memory" || fs[0].Group != "grow:5 < LLVMFuzzerTestOneInput" {
+			t.Errorf("quick %v: %+v, want it in grow", quick, fs)
+		}
+	}
+}

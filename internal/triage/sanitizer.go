@@ -78,8 +78,8 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 		return false
 	}
 	r.Message = processText.ReplaceAllString(text[m[4]:m[5]], "")
-	if stack := x.stack(text[m[1]:]); len(stack) > 0 {
-		r.Stack = stack
+	if stack := x.stack(text[m[1]:]); stack.Top() != nil || r.Stack.Top() == nil && len(stack) > 0 {
+		r.Stack = stack // and else it was lost, as after a jump to where there is no code
 	}
 	if a := accessLine.FindString(text[m[1]:]); strings.Contains(a, "WRITE") {
 		r.Access = "write"
