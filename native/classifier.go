@@ -37,8 +37,11 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 		c.Signal = result.Status.Signal()
 		r.Fault, r.Message = triage.OfSignal(c.Signal, c.Report), triage.AbortMessage(c.Report)
 		r.RustPanic(c.Report)
+		if r.Fault == triage.Signal {
+			r.Message = signalName(c.Signal)
+		}
 		if c.Signal == syscall.SIGKILL && result.Gone {
-			r.Message = "the process that it was forked from is gone as well"
+			r.Message += ": the process that it was forked from is gone as well"
 		}
 	}
 	reader(&w.symbols).Refine(r, c.Report, "")

@@ -84,7 +84,7 @@ var rules = [...]teasel.Rule{
 	{ID: ruleExit, Severity: teasel.Low, Title: "exit",
 		Help: "The harness ended the process instead of returning, or the program ended with an exit status that counts as a crash."},
 	{ID: ruleSignal, Severity: teasel.Medium, Title: "ended by a signal",
-		Help: "A signal that is no fault of memory or arithmetic ended the program."},
+		Help: "A signal that is no fault of memory or arithmetic ended the program. The message has its name."},
 	{ID: ruleSanitizer, Severity: teasel.High, Title: "sanitizer report",
 		Help: "A sanitizer reported a fault of another kind: see the report."},
 }

@@ -1,0 +1,40 @@
+package native_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/native"
+)
+
+// Ends without a stack are different findings where what the program says, or the signal, is different.
+func TestEndingsWithoutStack(t *testing.T) {
+	black := start(t, native.Target{Command: []string{plainBuild(t, "ending.c")}, Mode: native.ModeBlackBox})
+	ours := open(t, native.Target{Command: []string{build(t, source(t, "ending.c"), "-g")}})
+	ends := []struct{ in, rule, group, says string }{
+		{"t", "native/signal", "SIGTERM", "SIGTERM"},
+		{"p", "native/signal", "SIGPIPE", "SIGPIPE"},
+		{"x", "native/signal", "SIGXCPU", "SIGXCPU"},
+		{"k", "native/signal", "SIGKILL", "SIGKILL"},
+		{"r", "native/signal", "SIGRTMIN+1", "SIGRTMIN+1"},
+	}
+	for name, ex := range map[string]teasel.Executor[[]byte]{"black box": black, "runtime": ours} {
+		ids := map[string]string{}
+		for _, end := range ends {
+			o := exec1(t, ex, teasel.Ask{}, end.in)
+			fs := native.Detect(&o)
+			if len(fs) != 1 || fs[0].Rule != end.rule || !strings.Contains(fs[0].Message, end.says) {
+				t.Errorf("%s: %q: %+v, want %s that says %s", name, end.in, fs, end.rule, end.says)
+				continue
+			}
+			if grouped := strings.HasSuffix(fs[0].Group, end.group); !grouped && (name == "black box" || end.rule == "native/signal") {
+				t.Errorf("%s: %q: group %q, want %q", name, end.in, fs[0].Group, end.group)
+			}
+			if other := ids[fs[0].ID()]; other != "" {
+				t.Errorf("%s: %q and %q are one finding", name, end.in, other)
+			}
+			ids[fs[0].ID()] = end.in
+		}
+	}
+}
