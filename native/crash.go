@@ -104,7 +104,9 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		text = d.Stderr
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
-	if end := (ending{d.Killed, d.Waited, d.Status}); end.explain(o, c, r, e.target.limit(), e.command.Memory) {
+	// A sanitizer that dies of the fault that it reports, as when the stack cannot be read after a wild jump, exits.
+	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || triage.Reported([]byte(text)))
+	if end := (ending{d.Killed, d.Waited, d.Status}); !noted && end.explain(o, c, r, e.target.limit(), e.command.Memory) {
 		if o.Exit == teasel.ExitHang {
 			r.Stack = e.loop(d.Fault, s)
 		}

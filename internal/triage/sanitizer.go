@@ -107,6 +107,9 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 	if i := strings.Index(r.Message, ": memory ranges ["); i >= 0 { // addresses do too
 		r.Message = r.Message[:i]
 	}
+	if r.Address == 0 && strings.Contains(text[m[1]:], "high value address") { // the processor does not say which one, or how it was used
+		r.Access, r.Message = "", strings.TrimSuffix(r.Message, " 0x000000000000")
+	}
 	return true
 }
 
