@@ -110,6 +110,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		if o.Exit == teasel.ExitHang {
 			r.Stack = e.loop(d.Fault, s)
 		}
+		r.RustPanic(text)
 	} else {
 		c.Signal = d.Status.Signal()
 		if d.Fault.Signal != 0 {
@@ -233,14 +234,16 @@ func (c *Crash) group(r *triage.Report) string {
 	if key := r.Key(); key != "" {
 		return key
 	}
-	place := "" // other messages differ from one run to the next
+	place, sure := "", false
 	switch {
 	case c.Rule == ruleExit:
 		return c.Message
 	case c.Rule == ruleSignal && c.Signal != 0:
 		place = signalName(c.Signal)
+	case c.Signal == syscall.SIGABRT && !r.Late(): // other messages differ from one run to the next
+		place, sure = triage.AbortPlace(c.Report)
 	}
-	if c.Trace == 0 {
+	if c.Trace == 0 || sure {
 		return place
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s trace %016x", place, c.Trace))
