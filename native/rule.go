@@ -54,7 +54,7 @@ var rules = [...]teasel.Rule{
 	{ID: ruleUninitialised, Severity: teasel.Medium, Title: "use of an uninitialised value",
 		Help: "What the program did depended on memory that it had never written. Set it before use."},
 	{ID: RuleUndefined, Severity: teasel.Medium, Title: "undefined behaviour",
-		Help: "The program did what the language leaves undefined, such as overflowing a signed integer: the compiler may have made anything of it."},
+		Help: "The program did what the language leaves undefined, such as overflowing a signed integer: the compiler may have made anything of it. An index out of bounds, a pointer that wraps around, an object of another type and a misaligned pointer to where there is no memory are of severity high."},
 	{ID: ruleJump, Severity: teasel.Critical, Title: "jump to a wild address",
 		Help: "The program jumped to an address that holds no code. The input may decide where it goes."},
 	{ID: ruleSegv, Severity: teasel.High, Title: "access to an invalid address",
