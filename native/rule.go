@@ -49,7 +49,7 @@ var rules = [...]teasel.Rule{
 		Help: "The program used a variable whose block or function had ended. Do not keep pointers to local variables."},
 	{ID: ruleDouble, Severity: teasel.Critical, Title: "double free",
 		Help: "The program freed the same block twice, which corrupts the heap. Clear the pointer when it is freed."},
-	{ID: ruleBadFree, Severity: teasel.High, Title: "free of what was not allocated",
+	{ID: ruleBadFree, Severity: teasel.High, Title: "bad free",
 		Help: "The program freed a pointer that no allocation returned, or with the wrong function."},
 	{ID: ruleUninitialised, Severity: teasel.Medium, Title: "use of an uninitialised value",
 		Help: "What the program did depended on memory that it had never written. Set it before use."},
