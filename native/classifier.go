@@ -36,9 +36,16 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 	if end := (ending{result.Killed, result.Waited, result.Status}); !end.explain(o, c, r, limit, w.limit) {
 		c.Signal = result.Status.Signal()
 		r.Fault, r.Message = triage.OfSignal(c.Signal, c.Report), triage.AbortMessage(c.Report)
-		r.RustPanic(c.Report)
+		if r.Fault == triage.Signal {
+			r.Message = signalName(c.Signal)
+		}
 		if c.Signal == syscall.SIGKILL && result.Gone {
-			r.Message = "the process that it was forked from is gone as well"
+			r.Message += ": the process that it was forked from is gone as well"
+		}
+	}
+	if !r.RustPanic(c.Report) && (r.Fault == triage.Exit || r.Fault == triage.Abort) && strings.Contains(c.Report, "goroutine ") && r.GoCrash(c.Report) {
+		if rule(kind+string(r.Fault)) == nil { // of Go only
+			r.Fault = triage.Panic
 		}
 	}
 	reader(&w.symbols).Refine(r, c.Report, "")

@@ -1,11 +1,14 @@
 package native
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/clang"
@@ -101,10 +104,13 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		text = d.Stderr
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
-	if end := (ending{d.Killed, d.Waited, d.Status}); end.explain(o, c, r, e.target.limit(), e.command.Memory) {
+	// A sanitizer that dies of the fault that it reports, as when the stack cannot be read after a wild jump, exits.
+	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || triage.Reported([]byte(text)))
+	if end := (ending{d.Killed, d.Waited, d.Status}); !noted && end.explain(o, c, r, e.target.limit(), e.command.Memory) {
 		if o.Exit == teasel.ExitHang {
 			r.Stack = e.loop(d.Fault, s)
 		}
+		r.RustPanic(text)
 	} else {
 		c.Signal = d.Status.Signal()
 		if d.Fault.Signal != 0 {
@@ -131,7 +137,9 @@ func (e *executor) fault(r *triage.Report, c *Crash, f sancov.Fault, s *sancov.S
 	r.Access = [...]string{"", "read", "write", "execute"}[f.Access]
 	r.Stack = e.stack(f.Frames, s)
 	r.Message = triage.AbortMessage(c.Report)
-	r.Fault = signalFault(r, c.Signal, c.Report, f)
+	if r.Fault = signalFault(r, c.Signal, c.Report, f); r.Fault == triage.Signal {
+		r.Message = signalName(c.Signal)
+	}
 	r.RustPanic(c.Report)
 	if r.Stack.Top() == nil && triage.AbortFault(c.Report) == triage.StackOverflow { // it has returned to what was written there
 		r.Fault, r.Access = triage.StackOverflow, ""
@@ -162,6 +170,15 @@ func (e *executor) loop(f sancov.Fault, s *sancov.Server) triage.Stack {
 		at = at[len(at)-n:]
 	}
 	return withoutRuntime(append(at, e.stack(f.Frames[f.Samples:], s)...))
+}
+
+// signalName returns the name of a signal, as SIGTERM.
+func signalName(s syscall.Signal) string {
+	const first = 34 // of those for real time that the C library leaves to programs
+	if s >= first {
+		return fmt.Sprintf("SIGRTMIN+%d", s-first)
+	}
+	return cmp.Or(unix.SignalName(s), fmt.Sprintf("signal %d", int(s)))
 }
 
 // signalFault says what a signal means, given what its handler has seen; f is zero if there was no handler.
@@ -214,15 +231,22 @@ func (c *Crash) String() string { return c.sentence(c.triage()) }
 
 // group tells crashes of one rule apart, by the place in the program where that is known.
 func (c *Crash) group(r *triage.Report) string {
-	switch key := r.Key(); {
-	case key != "":
+	if key := r.Key(); key != "" {
 		return key
+	}
+	place, sure := "", false
+	switch {
 	case c.Rule == ruleExit:
 		return c.Message
-	case c.Trace != 0:
-		return fmt.Sprintf("trace %016x", c.Trace)
+	case c.Rule == ruleSignal && c.Signal != 0:
+		place = signalName(c.Signal)
+	case c.Signal == syscall.SIGABRT && !r.Late(): // other messages differ from one run to the next
+		place, sure = triage.AbortPlace(c.Report)
 	}
-	return "" // other messages differ from one run to the next
+	if c.Trace == 0 || sure {
+		return place
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s trace %016x", place, c.Trace))
 }
 
 // withoutRuntime cuts our runtime off the outer end of a stack, and leaves out what stands in for the C library's comparisons.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 // Detect is the detector of this package: it makes a finding of a [Crash]. Two crashes are the same bug if they have the same rule
@@ -22,9 +23,13 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 
 var _ teasel.DetectorFunc = Detect
 
-// severity returns the severity of the rule, or critical for a write, which often leads to more.
+// severity returns the severity of the rule; critical for a write, which often leads to more; of undefined behaviour high if it is
+// a fault of memory, which UndefinedBehaviorSanitizer has reported before AddressSanitizer could.
 func (c *Crash) severity() teasel.Severity {
 	s := rule(c.Rule).Severity
+	if c.Rule == RuleUndefined && triage.UndefinedAccess(c.Message, c.Report) {
+		return teasel.High
+	}
 	if c.Access == "write" && s == teasel.High {
 		return teasel.Critical
 	}

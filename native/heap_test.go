@@ -40,3 +40,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		t.Errorf("%d findings:\n%s", len(ids), said)
 	}
 }
+
+// What a sanitizer says is a sentence without what differs from run to run or belongs to another rule.
+func TestSentences(t *testing.T) {
+	const freeing = `#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static char *volatile p;
+void *_Znwm(size_t);
+__attribute__((noinline)) static void twice(void) { p = malloc(4); free(p); free(p); }
+__attribute__((noinline)) static void mixed(void) { p = _Znwm(4); free(p); }
+__attribute__((noinline)) static void copy(volatile long n) { char from[32], to[32]; memset(from, 1, 32); p = to; memcpy(p, from, (size_t)n); }
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	if (n && d[0] == 'd') twice();
+	if (n && d[0] == 'm') mixed();
+	if (n && d[0] == 'c') copy(-5);
+	return 0;
+}`
+	needTool(t, "clang++")
+	ex := open(t, native.Target{Command: []string{build(t, freeing, "-g", "-O1", "-fsanitize=fuzzer,address", "-lstdc++", "-fsanitize-link-c++-runtime")}})
+	for in, want := range map[string]struct{ rule, begins, ends string }{
+		"d": {"native/double-free", "double free in twice ", "target.c:6"},
+		"m": {"native/bad-free", "bad free in mixed ", ": alloc-dealloc-mismatch (operator new vs free)"},
+		"c": {"native/sanitizer", "sanitizer report in copy ", ": negative-size-param: (size=-5)"},
+	} {
+		o := run(t, ex, teasel.Ask{}, in)
+		if fs := native.Detect(&o); len(fs) != 1 || fs[0].Rule != want.rule || !strings.HasPrefix(fs[0].Message, want.begins) || !strings.HasSuffix(fs[0].Message, want.ends) {
+			t.Errorf("%q: %+v, want %q", in, fs, want)
+		}
+	}
+}

@@ -227,7 +227,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
-	} else if sig := syscall.Signal(r.signal); sig != 0 && d.Status.Signaled() {
+	} else if sig := syscall.Signal(r.signal); sig != 0 && (d.Status.Signaled() || d.Status.ExitStatus() > 0) { // a sanitizer that reports the signal may exit
 		d.Fault = r.fault()
 	}
 	if reason == proc.Timeout {

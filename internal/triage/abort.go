@@ -8,6 +8,12 @@ import (
 var (
 	// The C library's assertion, and C++'s end of a program.
 	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^terminate called .*$`)
+	// An assertion behind the name of the program: file, line, function and expression.
+	assertionPlace = regexp.MustCompile(`(?m)^(?:.*?: )?([^:\n]+:\d+: .*Assertion .* failed\b.*)$`)
+	starredWords   = regexp.MustCompile(`(?m)^\*\*\* .* \*\*\*`)
+	uncaught       = regexp.MustCompile(`(?m)^(terminate called .*)(?:\n  what\(\):  (.*))?`)
+	// The beginning of an exception's text, before what may come from the input.
+	fixedWords = regexp.MustCompile("^[^\"'`0-9([{<]*")
 	// What glibc and libstdc++ write before they abort.
 	abortTexts = [...]struct {
 		text  string
@@ -46,4 +52,22 @@ func AbortMessage(stderr string) string {
 		}
 	}
 	return ""
+}
+
+// AbortPlace returns what tells the reason of a program that has called abort from others, by what it has written: the place of an
+// assertion, or what the language's library says without what may differ from one input to the next. sure: no two bugs have
+// the same. "": it says nothing of the kind.
+func AbortPlace(stderr string) (place string, sure bool) {
+	if m := assertionPlace.FindStringSubmatch(stderr); m != nil {
+		return m[1], !strings.Contains(m[1], "/include/") // where all calls of a template have one place
+	}
+	if m := starredWords.FindString(stderr); m != "" {
+		return m, false
+	}
+	m := uncaught.FindStringSubmatch(stderr)
+	if m == nil {
+		return "", false
+	}
+	what, _, _ := strings.Cut(fixedWords.FindString(m[2]), ": ")
+	return strings.TrimSpace(m[1] + " " + strings.TrimSpace(what)), false
 }

@@ -21,9 +21,13 @@ var (
 	accessLine     = regexp.MustCompile(`(?m)^(READ|WRITE) of size|caused by a (READ|WRITE) memory access`)
 	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
 	// "  Previous write of size 4 at 0x56438a0e24a0 by thread T1:"
-	racingLine  = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
-	processText = regexp.MustCompile(` \(pid=\d+\)$`)
-	addressText = regexp.MustCompile(`address 0x([0-9a-f]+)`)
+	racingLine = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
+	// At the end of "attempting double-free on 0x602000000010 in thread T0:"
+	messageTail = regexp.MustCompile(`(?:(?: on|:) 0x[0-9a-f]+)?(?: in thread T\d+:?| \(thread T\d+\))$| on 0x[0-9a-f]+$`)
+	// libFuzzer's of one allocation that is larger than the limit
+	largeAllocation = regexp.MustCompile(`^out-of-memory \(malloc\((\d+)\)\)$`)
+	processText     = regexp.MustCompile(` \(pid=\d+\)$`)
+	addressText     = regexp.MustCompile(`address 0x([0-9a-f]+)`)
 )
 
 // headlines are the words with which a sanitizer's headline begins, and what they mean.
@@ -40,7 +44,7 @@ var headlines = [...]struct {
 	{"unknown-crash", InvalidAccess}, {"stack-overflow", Recursion}, {"use-of-uninitialized-value", Uninitialised},
 	{"requested allocation size", OutOfMemory}, {"out of memory", OutOfMemory}, {"allocator is out of memory", OutOfMemory},
 	{"calloc parameters overflow", OutOfMemory}, {"reallocarray parameters overflow", OutOfMemory}, {"pvalloc parameters overflow", OutOfMemory}, {"hard rss limit", OutOfMemory}, {"allocation-size-too-big", OutOfMemory}, {"FPE", Arithmetic}, {"ILL", Trap}, {"TRAP", Trap},
-	{"detected memory leaks", Leak}, {"data race", DataRace}, {"lock-order-inversion", LockOrder}, {"negative-size-param", HeapOverflow}, {"ABRT", Abort},
+	{"detected memory leaks", Leak}, {"data race", DataRace}, {"lock-order-inversion", LockOrder}, {"negative-size-param", Sanitizer}, {"ABRT", Abort},
 	// Whether an access that goes too far is reported as one or as an overlap is chance: it depends on what lies behind.
 	{"memcpy-param-overlap", Sanitizer}, {"strcpy-param-overlap", Sanitizer}, {"strncpy-param-overlap", Sanitizer},
 	{"strcat-param-overlap", Sanitizer}, {"strncat-param-overlap", Sanitizer},
@@ -76,8 +80,8 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 		return false
 	}
 	r.Message = processText.ReplaceAllString(text[m[4]:m[5]], "")
-	if stack := x.stack(text[m[1]:]); len(stack) > 0 {
-		r.Stack = stack
+	if stack := x.stack(text[m[1]:]); stack.Top() != nil || r.Stack.Top() == nil && len(stack) > 0 {
+		r.Stack = stack // and else it was lost, as after a jump to where there is no code
 	}
 	if a := accessLine.FindString(text[m[1]:]); strings.Contains(a, "WRITE") {
 		r.Access = "write"
@@ -90,18 +94,19 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 	switch r.Fault = r.sanitizerFault(text); r.Fault {
 	case DataRace:
 		x.race(r, text[m[1]:])
+	case OutOfMemory: // what is above the program's frames depends on how much of the stack the sanitizer has kept
+		r.Stack.cutLibrary()
+		r.Message = largeAllocation.ReplaceAllString(strings.TrimPrefix(r.Message, "out of memory: "), "one allocation of $1 bytes")
 	case Abort: // the reason stands in what the C library has written
 		r.Fault, r.Message = AbortFault(text+stderr), AbortMessage(text+stderr)
 	}
-	if i := strings.Index(r.Message, " (pc "); i >= 0 { // registers differ each time
-		r.Message = r.Message[:i]
+	for _, s := range [...]string{" (pc ", " at pc ", ": memory ranges ["} { // registers and addresses differ each time
+		r.Message, _, _ = strings.Cut(r.Message, s)
 	}
-	if i := strings.Index(r.Message, " at pc "); i >= 0 {
-		r.Message = r.Message[:i]
+	if r.Address == 0 && strings.Contains(text[m[1]:], "high value address") { // the processor does not say which one, or how it was used
+		r.Access, r.Message = "", strings.TrimSuffix(r.Message, " 0x000000000000")
 	}
-	if i := strings.Index(r.Message, ": memory ranges ["); i >= 0 { // addresses do too
-		r.Message = r.Message[:i]
-	}
+	r.Message = strings.TrimPrefix(messageTail.ReplaceAllString(r.Message, ""), "attempting ")
 	return true
 }
 

@@ -46,7 +46,7 @@ func TestReports(t *testing.T) {
 			BadFree, "", "drop:9"},
 		{"==7==ERROR: AddressSanitizer: calloc parameters overflow: count * size (9 * 9) cannot be represented in type size_t (thread T0)\n    #0 0x1 in calloc (/tmp/a+0x1)\n    #1 0x2 in make a.c:9:1\n",
 			OutOfMemory, "", "make:9"},
-		{"==7==ERROR: AddressSanitizer: negative-size-param: (size=-5)\n    #0 0x1 in memcpy (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", HeapOverflow, "", "put:9"},
+		{"==7==ERROR: AddressSanitizer: negative-size-param: (size=-5)\n    #0 0x1 in memcpy (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", Sanitizer, "", "put:9"},
 		{"==7==ERROR: AddressSanitizer: unknown-crash on address 0x8000000020bd at pc 0x5\nWRITE of size 16381 at 0x8000000020bd thread T0\n    #0 0x1 in memcpy (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n",
 			InvalidAccess, "write", "put:9"},
 		{"malloc(): corrupted top size\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", HeapOverflow, "", "put"},

@@ -8,8 +8,9 @@ int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile v
 	__attribute__((weak));
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
-// allocation_report writes what libFuzzer would.
-static void allocation_report(int fd, size_t size) {
+// teasel_allocation_report writes what libFuzzer would. It, and what calls it, are on the stack that it prints, and are known
+// for ours by the beginning of their names.
+static void teasel_allocation_report(int fd, size_t size) {
 	static const char before[] = "==1== ERROR: libFuzzer: out-of-memory (malloc(", after[] = "))\n";
 	char digits[24];
 	size_t n = sizeof digits;

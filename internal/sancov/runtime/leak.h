@@ -15,11 +15,11 @@ enum {
 static int64_t blocks;  // allocated and not freed in the run under way
 static int leaks_wanted;
 
-static void allocated(const volatile void *p, size_t n) {
+static void teasel_allocated(const volatile void *p, size_t n) {
 	(void)p;
 	if (n > AT.malloc_limit && AT.malloc_limit && running && !sampling) {
 		running = 0; // what is allocated while it is reported is not the target's
-		allocation_report(AT.first_fd + FD_REPORT, n);
+		teasel_allocation_report(AT.first_fd + FD_REPORT, n);
 		abort();
 	}
 	__atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
@@ -32,7 +32,7 @@ static void freed(const volatile void *p) {
 static int allocations_watched;
 
 static void allocations_watch(void) {
-	allocations_watched = __sanitizer_install_malloc_and_free_hooks && __sanitizer_install_malloc_and_free_hooks(allocated, freed);
+	allocations_watched = __sanitizer_install_malloc_and_free_hooks && __sanitizer_install_malloc_and_free_hooks(teasel_allocated, freed);
 }
 
 static void leaks_stacks(unsigned frames) {

@@ -115,12 +115,12 @@ static void on_signal(int signal) {
 	_exit(status);
 }
 
-static void on_allocation(const volatile void *p, size_t size) {
+static void teasel_on_allocation(const volatile void *p, size_t size) {
 	long most = flags.allocation > 0 ? flags.allocation : flags.rss;
 	(void)p;
 	if (!running || most <= 0 || size >> 20 < (size_t)most) return;
 	running = 0;
-	allocation_report(2, size);
+	teasel_allocation_report(2, size);
 	profile_save();
 	_exit(EXIT_MEMORY);
 }
@@ -145,7 +145,7 @@ static void watch(void) {
 		sigaction(fatal[i], &(struct sigaction){.sa_handler = on_signal, .sa_flags = SA_ONSTACK}, 0);
 	}
 	if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(profile_save);
-	if (__sanitizer_install_malloc_and_free_hooks) __sanitizer_install_malloc_and_free_hooks(on_allocation, on_free);
+	if (__sanitizer_install_malloc_and_free_hooks) __sanitizer_install_malloc_and_free_hooks(teasel_on_allocation, on_free);
 	atexit(on_exit_inside);
 }
 
