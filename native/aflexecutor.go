@@ -17,9 +17,10 @@ import (
 )
 
 var (
-	_ teasel.Executor[[]byte] = (*aflExecutor)(nil)
-	_ teasel.Learner          = (*aflExecutor)(nil)
-	_ teasel.Resetter         = (*aflExecutor)(nil)
+	_ teasel.Executor[[]byte]      = (*aflExecutor)(nil)
+	_ teasel.BatchExecutor[[]byte] = (*aflExecutor)(nil)
+	_ teasel.Learner               = (*aflExecutor)(nil)
+	_ teasel.Resetter              = (*aflExecutor)(nil)
 )
 
 // aflExecutor runs a program that AFL or AFL++ has built, through the server in it.
@@ -32,6 +33,7 @@ type aflExecutor struct {
 	features   []uint32
 	exits      []int
 	classifier classifier
+	confirms   bool // the run in flight confirms a finding: its death is reported, whatever is known
 }
 
 func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
@@ -123,8 +125,22 @@ func (e *aflExecutor) revive(ctx context.Context) error {
 	return nil
 }
 
-// Exec runs one input.
+// BatchSize is one: the server takes inputs one by one. That there are batches at all tells fuzzing from confirming.
+func (e *aflExecutor) BatchSize() int { return 1 }
+
+// ExecBatch runs the first input, of which only news is wanted.
+func (e *aflExecutor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	return 1, e.exec(ctx, ins[0], &obs[0])
+}
+
+// Exec runs one input to see how it ends.
 func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	e.confirms = true
+	defer func() { e.confirms = false }()
+	return e.exec(ctx, in, o)
+}
+
+func (e *aflExecutor) exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	died, err := e.run(ctx, in, o)
 	if err != nil || died || o.Runs == 0 {
 		return err
@@ -204,25 +220,39 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 }
 
 // died fills in how a run ended that the program did not survive. Without a report or a stack, the edges that it reached tell
-// it from others.
+// it from others. While fuzzing, one on a path that others have taken is left out; whoever confirms a finding is told of all,
+// but for runs that another has the last word on.
 func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result) error {
 	limit := e.target.patience(o.Ask)
 	c := e.classifier.classify(o, r, e.server.Stderr(), limit)
-	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 {
+	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 || c.Rule == ruleExit {
 		return nil
 	}
-	name, news, err := e.classifier.deaths(c.Rule).Judge(e.server.Trace(), func() ([]byte, error) {
+	known, again := e.classifier.deaths(c.Rule), func() ([]byte, bool, error) {
 		if err := e.revive(ctx); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		o.Runs++
-		_, err := e.server.Run(ctx, in, limit)
-		return e.server.Trace(), err
-	})
+		other, err := e.server.Run(ctx, in, limit)
+		if err == nil && other.Killed == proc.Cancelled {
+			err = context.Cause(ctx)
+		}
+		return e.server.Trace(), !other.Gone && other.Killed == proc.NotKilled && other.Status == r.Status, err
+	}
+	var death virgin.Death
+	reported, err := true, error(nil)
+	switch {
+	case !e.confirms:
+		death, reported, err = known.Judge(e.server.Trace(), again)
+	case o.Ask.Quick:
+		death, reported = known.Known(e.server.Trace())
+	default:
+		death, err = known.Name(e.server.Trace(), again)
+	}
 	if err != nil {
 		return err
 	}
-	if c.Trace = name; !news {
+	if c.Trace, c.Varies = death.Name, !death.Exact; !reported {
 		o.Evidence = nil
 	}
 	return nil
