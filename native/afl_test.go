@@ -197,6 +197,20 @@ func TestNewDialect(t *testing.T) {
 	}
 }
 
+// A quiet run brings no news, leaves none known, and is no more than one run.
+func TestAFLQuiet(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
+	if o := exec1(t, ex, teasel.Ask{Trace: true, Quiet: true}, "ba"); o.Exit != teasel.ExitOK || len(o.Features) > 0 || o.Trace == 0 || o.Runs != 1 {
+		t.Errorf("%v, features %v, trace %d, %d runs", o.Exit, o.Features, o.Trace, o.Runs)
+	}
+	if o := exec1(t, ex, teasel.Ask{Features: true, Quiet: true}, "ba"); len(o.Features) != 4 {
+		t.Errorf("all features: %v", o.Features)
+	}
+	if o := exec1(t, ex, teasel.Ask{}, "ba"); len(o.Features) != 4 || o.Runs != 2 {
+		t.Errorf("what ran quietly is no news any more: %v, %d runs", o.Features, o.Runs)
+	}
+}
+
 // A run that shows nothing new allocates nothing.
 func TestAFLAllocations(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c")}})

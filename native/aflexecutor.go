@@ -156,7 +156,7 @@ func (e *aflExecutor) exec(ctx context.Context, in []byte, o *teasel.Observation
 		}
 		return nil
 	}
-	if e.novelty.News(trace, len(in)) {
+	if !o.Ask.Quiet && e.novelty.News(trace, len(in)) {
 		return e.confirm(ctx, in, o)
 	}
 	return nil
