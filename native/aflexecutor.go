@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -130,18 +131,18 @@ func (e *aflExecutor) BatchSize() int { return 1 }
 
 // ExecBatch runs the first input, of which only news is wanted.
 func (e *aflExecutor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
-	return 1, e.exec(ctx, ins[0], &obs[0])
+	return 1, e.exec(ctx, ins[0], &obs[0], e.target.patience(obs[0].Ask))
 }
 
-// Exec runs one input to see how it ends.
+// Exec runs one input to see how it ends, for more than its limit, unless less will do: what it reports as a hang is one.
 func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	e.confirms = true
 	defer func() { e.confirms = false }()
-	return e.exec(ctx, in, o)
+	return e.exec(ctx, in, o, e.target.confirmLimit(o.Ask))
 }
 
-func (e *aflExecutor) exec(ctx context.Context, in []byte, o *teasel.Observation) error {
-	died, err := e.run(ctx, in, o)
+func (e *aflExecutor) exec(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
+	died, err := e.run(ctx, in, o, limit)
 	if err != nil || died || o.Runs == 0 {
 		return err
 	}
@@ -157,13 +158,13 @@ func (e *aflExecutor) exec(ctx context.Context, in []byte, o *teasel.Observation
 		return nil
 	}
 	if !o.Ask.Quiet && e.novelty.News(trace, len(in)) {
-		return e.confirm(ctx, in, o)
+		return e.confirm(ctx, in, o, max(limit, e.target.limit()))
 	}
 	return nil
 }
 
 // run runs the input and reports whether it ended in a crash or a hang.
-func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation) (died bool, err error) {
+func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) (died bool, err error) {
 	if err := e.revive(ctx); err != nil {
 		return false, err
 	}
@@ -171,7 +172,7 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation)
 		o.Exit, o.Runs, o.Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(in))
 		return false, nil
 	}
-	r, err := e.server.Run(ctx, in, e.target.patience(o.Ask))
+	r, err := e.server.Run(ctx, in, limit)
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +180,7 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation)
 	case r.Killed == proc.Cancelled:
 		return false, context.Cause(ctx)
 	case r.Killed != proc.NotKilled, r.Gone, r.Status.Signaled(), r.Status.Exited() && r.Status != 0 && e.fatal(r.Status.ExitStatus()):
-		return true, e.died(ctx, in, o, r)
+		return true, e.died(ctx, in, o, r, limit)
 	}
 	o.Exit = teasel.ExitOK
 	if r.Status.Exited() && r.Status != 0 {
@@ -195,10 +196,10 @@ func (e *aflExecutor) fatal(status int) bool {
 
 // confirm runs an input that seems to reach something new once more. Features that do not recur depend on state that earlier
 // inputs have left behind, or on chance; they may be new again for another input, but not without end.
-func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
 	e.features = e.novelty.New(e.novelty.Features(e.features[:0], e.server.Trace()), len(in))
 	again := teasel.Observation{Ask: o.Ask}
-	died, err := e.run(ctx, in, &again)
+	died, err := e.run(ctx, in, &again, limit)
 	o.Runs++
 	if err != nil {
 		return err
@@ -222,9 +223,8 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 // died fills in how a run ended that the program did not survive. Without a report or a stack, the edges that it reached tell
 // it from others. While fuzzing, one on a path that others have taken is left out; whoever confirms a finding is told of all,
 // but for runs that another has the last word on.
-func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result) error {
-	limit := e.target.patience(o.Ask)
-	c := e.classifier.classify(o, r, e.server.Stderr(), limit)
+func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result, limit time.Duration) error {
+	c := e.classifier.classify(o, r, e.server.Stderr(), e.target.limit())
 	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 || c.Rule == ruleExit {
 		return nil
 	}
