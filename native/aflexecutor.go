@@ -198,9 +198,9 @@ func (e *aflExecutor) fatal(status int) bool {
 // inputs have left behind, or on chance; they may be new again for another input, but not without end.
 func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
 	e.features = e.novelty.New(e.novelty.Features(e.features[:0], e.server.Trace()), len(in))
-	again := teasel.Observation{Ask: o.Ask}
+	again := teasel.Observation{Ask: o.Ask, Runs: 1}
 	died, err := e.run(ctx, in, &again, limit)
-	o.Runs++
+	o.Runs += again.Runs
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,8 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	for _, f := range e.features {
 		if _, ok := slices.BinarySearch(recurring, f); ok {
 			o.Features = append(o.Features, teasel.Feature(f)+1)
-		} else if e.unstable[f]++; e.unstable[f] <= maxUnstable {
+		} else if e.unstable[f] < maxUnstable {
+			e.unstable[f]++
 			continue
 		}
 		e.novelty.Learn(f, len(in))
