@@ -237,12 +237,13 @@ func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation)
 	for i := range o.findings {
 		f := &o.findings[i]
 		id := f.ID()
-		if id != b.request.id && (o.hasty() || b.seen[id] || len(b.seen) >= maxKnown) {
+		reproduced := b.request.reproduces(f, id)
+		if !reproduced && (o.hasty() || b.seen[id] || len(b.seen) >= maxKnown) {
 			f.Describe = nil
 			continue
 		}
 		f.describe()
-		if id == b.request.id {
+		if reproduced {
 			continue
 		}
 		b.seen[id] = true

@@ -1,5 +1,7 @@
 package teasel
 
+import "slices"
+
 // findJob returns a job that reproduces a finding, with its input alone or with what the target had run before it, and makes the
 // input simpler. From the moment it is reproduced, stopping the job loses nothing but simplicity.
 func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
@@ -39,10 +41,12 @@ type reproducer[T any] struct {
 	rule  string // if the finding is identified by its subject; "": by the place of its fault
 	tries int
 	class class
+	names []string // further IDs of the finding on this executor, if its group is uncertain
 
 	last     Finding     // as it was reproduced last
 	obs      Observation // of the last input
 	afresh   bool        // it was reproduced on a fresh target
+	original bool        // the input is the one that the finding was seen with
 	joined   bool        // the input is a long sequence: a part of the time limit will do for each of its messages
 	masked   bool        // the target died of the last input, and another finding is reported for that
 	fewest   int         // parts of the shortest input that was masked; 0: none was
@@ -54,14 +58,14 @@ type reproducer[T any] struct {
 func (p *reproducer[T]) shows(in T, fresh, quick bool) bool {
 	_, repairs := p.q.mut.(Repairer[T])
 	a := Ask{Operands: repairs, Quick: quick || p.joined, Quiet: p.joined}
-	p.obs = p.q.do(request[T]{ins: []T{in}, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id})[0]
+	p.obs = p.q.do(request[T]{ins: []T{in}, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id, finding: &p.r.finding})[0]
 	p.operands = append(p.operands[:0], p.obs.Operands...)
 	shown := false
 	p.masked = false
 	for i := range p.obs.findings {
 		f := &p.obs.findings[i]
 		switch {
-		case f.ID() != p.id:
+		case !p.same(f):
 			p.masked = p.masked || f.Rule == p.rule && p.obs.failed()
 		case !shown:
 			p.last, shown = *f, true
@@ -71,6 +75,20 @@ func (p *reproducer[T]) shows(in T, fresh, quick bool) bool {
 	return shown
 }
 
+// same reports whether a finding is the one that is to be reproduced. Where its group is uncertain, executors may give it
+// different names; the name that it has on this one shows with the input that the finding was seen with.
+func (p *reproducer[T]) same(f *Finding) bool {
+	id := f.ID()
+	if id == p.id || slices.Contains(p.names, id) {
+		return true
+	}
+	if !p.original || !p.r.finding.resembles(f) {
+		return false
+	}
+	p.names = append(p.names, id)
+	return true
+}
+
 // confirm reproduces the finding with its input alone or, if that does not do, with what the target had run before it, and
 // returns the input that does.
 func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
@@ -78,6 +96,8 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	if join == nil || p.r.finding.Alone {
 		history = nil
 	}
+	p.original = true
+	defer func() { p.original = false }()
 	if p.reproduce(in, len(history) > 0) {
 		return in, true
 	}

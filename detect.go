@@ -60,17 +60,18 @@ type Rule struct {
 type Finding struct {
 	Rule        string   `json:"rule"`
 	Severity    Severity `json:"severity"`
-	Subject     string   `json:"subject"`          // what of the target it concerns, for example "tools/call divide"
-	Group       string   `json:"group,omitempty"`  // distinguishes findings of one rule and subject, for example by status
-	Fault       string   `json:"fault,omitempty"`  // where it goes wrong, for example the top of the stack; see ID
-	Place       string   `json:"place,omitempty"`  // names the place in the target where it goes wrong; findings of other rules at the same place are the same fault, and are recorded only if they are more severe; "": unknown
-	Message     string   `json:"message"`          // one sentence
-	Detail      string   `json:"detail,omitempty"` // lines such as a stack, or the messages that were exchanged
-	Signal      int      `json:"signal,omitempty"` // that ended the target; 0: none
-	Alone       bool     `json:"alone,omitempty"`  // what the target had run before has no part in it: it is not tried together with that
-	Input       []byte   `json:"-"`                // the encoded simplest input that reproduces it
-	Original    []byte   `json:"-"`                // the encoded input that it was first seen with
-	Complexity  float64  `json:"-"`                // of Input, as the mutator measures it; 0: unknown, as when it comes from disk
+	Subject     string   `json:"subject"`             // what of the target it concerns, for example "tools/call divide"
+	Group       string   `json:"group,omitempty"`     // distinguishes findings of one rule and subject, for example by status
+	Fault       string   `json:"fault,omitempty"`     // where it goes wrong, for example the top of the stack; see ID
+	Place       string   `json:"place,omitempty"`     // names the place in the target where it goes wrong; findings of other rules at the same place are the same fault, and are recorded only if they are more severe; "": unknown
+	Message     string   `json:"message"`             // one sentence
+	Detail      string   `json:"detail,omitempty"`    // lines such as a stack, or the messages that were exchanged
+	Signal      int      `json:"signal,omitempty"`    // that ended the target; 0: none
+	Alone       bool     `json:"alone,omitempty"`     // what the target had run before has no part in it: it is not tried together with that
+	Uncertain   bool     `json:"uncertain,omitempty"` // Group may differ from one run of the same input to the next; see Matches
+	Input       []byte   `json:"-"`                   // the encoded simplest input that reproduces it
+	Original    []byte   `json:"-"`                   // the encoded input that it was first seen with
+	Complexity  float64  `json:"-"`                   // of Input, as the mutator measures it; 0: unknown, as when it comes from disk
 	Stable      int      `json:"stable"`
 	Tries       int      `json:"tries"` // it was reproduced Stable times out of Tries; 0 of an unconfirmed finding: there was no time to try
 	Occurrences uint64   `json:"occurrences"`
@@ -91,6 +92,15 @@ func (f *Finding) ID() string {
 	}
 	h := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(h[:8])
+}
+
+// Matches reports whether g, which an input of f has shown, is f: it has the same ID or, where Group is uncertain, the same rule,
+// subject and signal.
+func (f *Finding) Matches(g *Finding) bool { return f.resembles(g) || f.ID() == g.ID() }
+
+// resembles reports whether g may be f although its ID differs.
+func (f *Finding) resembles(g *Finding) bool {
+	return (f.Uncertain || g.Uncertain) && f.Rule == g.Rule && f.Subject == g.Subject && f.Signal == g.Signal
 }
 
 // Compare orders findings: the worst first, then by rule, subject and group, and by ID where all of these are equal.

@@ -20,6 +20,14 @@ type request[T any] struct {
 	fresh bool   // on a target that was reset just before
 	alone bool   // one by one with nothing else in flight, instead of in batches
 	id    string // of the finding whose detail is wanted; "": none
+
+	finding *Finding // the same
+}
+
+// reproduces reports whether a finding with such an ID is the one that the request is to reproduce, or may be: no job is started
+// for it.
+func (q *request[T]) reproduces(f *Finding, id string) bool {
+	return id == q.id || q.finding != nil && q.finding.resembles(f)
 }
 
 // packable reports whether a request may share a batch with others.

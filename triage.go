@@ -13,7 +13,7 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about
 	o.findings = detect(w.dets, o)
 	for k := range o.findings {
-		if o.hasty() && (q == nil || q.id != o.findings[k].ID()) { // with all the time that it may take, it ends perhaps
+		if o.hasty() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with all the time that it may take, it ends perhaps
 			continue
 		}
 		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
@@ -44,7 +44,7 @@ func (w *Worker[T]) originOf(i int) origin[T] {
 // queueFinding starts a job for a finding, unless one is at it or nothing more is to be learnt of it.
 func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
 	id := f.ID()
-	if w.request != nil && w.request.id == id { // a job reproduces it
+	if w.request != nil && w.request.reproduces(f, id) { // a job reproduces it
 		f.describe()
 		return nil
 	}

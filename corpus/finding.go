@@ -79,6 +79,9 @@ func (f *FindingFile) text() ([]byte, error) {
 	if fd.Alone {
 		field("alone", true)
 	}
+	if fd.Uncertain {
+		field("uncertain", true)
+	}
 	if fd.Signal != 0 {
 		field("signal", fd.Signal)
 	}
@@ -217,6 +220,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"detail":      {&fd.Detail, "a string"},
 		"signal":      {&fd.Signal, "a whole number"},
 		"alone":       {&fd.Alone, "true or false"},
+		"uncertain":   {&fd.Uncertain, "true or false"},
 		"stable":      {&fd.Stable, "a whole number"},
 		"tries":       {&fd.Tries, "a whole number"},
 		"occurrences": {&fd.Occurrences, "a whole number"},

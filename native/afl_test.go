@@ -197,6 +197,42 @@ func TestNewDialect(t *testing.T) {
 	}
 }
 
+// A quiet run brings no news, leaves none known, and is no more than one run.
+func TestAFLQuiet(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
+	if o := exec1(t, ex, teasel.Ask{Trace: true, Quiet: true}, "ba"); o.Exit != teasel.ExitOK || len(o.Features) > 0 || o.Trace == 0 || o.Runs != 1 {
+		t.Errorf("%v, features %v, trace %d, %d runs", o.Exit, o.Features, o.Trace, o.Runs)
+	}
+	if o := exec1(t, ex, teasel.Ask{Features: true, Quiet: true}, "ba"); len(o.Features) != 4 {
+		t.Errorf("all features: %v", o.Features)
+	}
+	if o := exec1(t, ex, teasel.Ask{}, "ba"); len(o.Features) != 4 || o.Runs != 2 {
+		t.Errorf("what ran quietly is no news any more: %v, %d runs", o.Features, o.Runs)
+	}
+}
+
+// A feature that does not recur may be news a few times, and is known after that, however often it is reached.
+func TestAFLUnstable(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
+	exec1(t, ex, teasel.Ask{}, "fx") // what recurs
+	long := "f" + strings.Repeat("x", 800)
+	for i := range 300 { // each input is the shortest so far, and the one after it is not
+		n := 800 - 2*i
+		first, second := exec1(t, ex, teasel.Ask{}, long[:n]), exec1(t, ex, teasel.Ask{}, long[:n+1])
+		if i >= 5 && (first.Runs != 2 || second.Runs != 1) {
+			t.Fatalf("round %d: %d runs, then %d", i, first.Runs, second.Runs)
+		}
+	}
+}
+
+// All runs count: one that seemed to be news, the one that was to confirm it and died, and those that tell what varies.
+func TestAFLRuns(t *testing.T) {
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
+	if o := exec1(t, ex, teasel.Ask{}, "m"); o.Exit != teasel.ExitCrash || o.Runs != 9 {
+		t.Errorf("%v, %d runs, want 9", o.Exit, o.Runs)
+	}
+}
+
 // A run that shows nothing new allocates nothing.
 func TestAFLAllocations(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c")}})

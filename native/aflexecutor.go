@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -17,9 +18,10 @@ import (
 )
 
 var (
-	_ teasel.Executor[[]byte] = (*aflExecutor)(nil)
-	_ teasel.Learner          = (*aflExecutor)(nil)
-	_ teasel.Resetter         = (*aflExecutor)(nil)
+	_ teasel.Executor[[]byte]      = (*aflExecutor)(nil)
+	_ teasel.BatchExecutor[[]byte] = (*aflExecutor)(nil)
+	_ teasel.Learner               = (*aflExecutor)(nil)
+	_ teasel.Resetter              = (*aflExecutor)(nil)
 )
 
 // aflExecutor runs a program that AFL or AFL++ has built, through the server in it.
@@ -32,6 +34,7 @@ type aflExecutor struct {
 	features   []uint32
 	exits      []int
 	classifier classifier
+	confirms   bool // the run in flight confirms a finding: its death is reported, whatever is known
 }
 
 func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
@@ -123,9 +126,23 @@ func (e *aflExecutor) revive(ctx context.Context) error {
 	return nil
 }
 
-// Exec runs one input.
+// BatchSize is one: the server takes inputs one by one. That there are batches at all tells fuzzing from confirming.
+func (e *aflExecutor) BatchSize() int { return 1 }
+
+// ExecBatch runs the first input, of which only news is wanted.
+func (e *aflExecutor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	return 1, e.exec(ctx, ins[0], &obs[0], e.target.patience(obs[0].Ask))
+}
+
+// Exec runs one input to see how it ends, for more than its limit, unless less will do: what it reports as a hang is one.
 func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
-	died, err := e.run(ctx, in, o)
+	e.confirms = true
+	defer func() { e.confirms = false }()
+	return e.exec(ctx, in, o, e.target.confirmLimit(o.Ask))
+}
+
+func (e *aflExecutor) exec(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
+	died, err := e.run(ctx, in, o, limit)
 	if err != nil || died || o.Runs == 0 {
 		return err
 	}
@@ -140,14 +157,14 @@ func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation
 		}
 		return nil
 	}
-	if e.novelty.News(trace, len(in)) {
-		return e.confirm(ctx, in, o)
+	if !o.Ask.Quiet && e.novelty.News(trace, len(in)) {
+		return e.confirm(ctx, in, o, max(limit, e.target.limit()))
 	}
 	return nil
 }
 
 // run runs the input and reports whether it ended in a crash or a hang.
-func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation) (died bool, err error) {
+func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) (died bool, err error) {
 	if err := e.revive(ctx); err != nil {
 		return false, err
 	}
@@ -155,7 +172,7 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation)
 		o.Exit, o.Runs, o.Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(in))
 		return false, nil
 	}
-	r, err := e.server.Run(ctx, in, e.target.patience(o.Ask))
+	r, err := e.server.Run(ctx, in, limit)
 	if err != nil {
 		return false, err
 	}
@@ -163,7 +180,7 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation)
 	case r.Killed == proc.Cancelled:
 		return false, context.Cause(ctx)
 	case r.Killed != proc.NotKilled, r.Gone, r.Status.Signaled(), r.Status.Exited() && r.Status != 0 && e.fatal(r.Status.ExitStatus()):
-		return true, e.died(ctx, in, o, r)
+		return true, e.died(ctx, in, o, r, limit)
 	}
 	o.Exit = teasel.ExitOK
 	if r.Status.Exited() && r.Status != 0 {
@@ -179,11 +196,11 @@ func (e *aflExecutor) fatal(status int) bool {
 
 // confirm runs an input that seems to reach something new once more. Features that do not recur depend on state that earlier
 // inputs have left behind, or on chance; they may be new again for another input, but not without end.
-func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
 	e.features = e.novelty.New(e.novelty.Features(e.features[:0], e.server.Trace()), len(in))
-	again := teasel.Observation{Ask: o.Ask}
-	died, err := e.run(ctx, in, &again)
-	o.Runs++
+	again := teasel.Observation{Ask: o.Ask, Runs: 1}
+	died, err := e.run(ctx, in, &again, limit)
+	o.Runs += again.Runs
 	if err != nil {
 		return err
 	}
@@ -195,7 +212,8 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	for _, f := range e.features {
 		if _, ok := slices.BinarySearch(recurring, f); ok {
 			o.Features = append(o.Features, teasel.Feature(f)+1)
-		} else if e.unstable[f]++; e.unstable[f] <= maxUnstable {
+		} else if e.unstable[f] < maxUnstable {
+			e.unstable[f]++
 			continue
 		}
 		e.novelty.Learn(f, len(in))
@@ -204,25 +222,38 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 }
 
 // died fills in how a run ended that the program did not survive. Without a report or a stack, the edges that it reached tell
-// it from others.
-func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result) error {
-	limit := e.target.patience(o.Ask)
-	c := e.classifier.classify(o, r, e.server.Stderr(), limit)
-	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 {
+// it from others. While fuzzing, one on a path that others have taken is left out; whoever confirms a finding is told of all,
+// but for runs that another has the last word on.
+func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result, limit time.Duration) error {
+	c := e.classifier.classify(o, r, e.server.Stderr(), e.target.limit())
+	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 || c.Rule == ruleExit {
 		return nil
 	}
-	name, news, err := e.classifier.deaths(c.Rule).Judge(e.server.Trace(), func() ([]byte, error) {
+	known, again := e.classifier.deaths(c.Rule), func() ([]byte, bool, error) {
 		if err := e.revive(ctx); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		o.Runs++
-		_, err := e.server.Run(ctx, in, limit)
-		return e.server.Trace(), err
-	})
+		other, err := e.server.Run(ctx, in, limit)
+		if err == nil && other.Killed == proc.Cancelled {
+			err = context.Cause(ctx)
+		}
+		return e.server.Trace(), !other.Gone && other.Killed == proc.NotKilled && other.Status == r.Status, err
+	}
+	var death virgin.Death
+	reported, err := true, error(nil)
+	switch {
+	case !e.confirms:
+		death, reported, err = known.Judge(e.server.Trace(), again)
+	case o.Ask.Quick:
+		death, reported = known.Known(e.server.Trace())
+	default:
+		death, err = known.Name(e.server.Trace(), again)
+	}
 	if err != nil {
 		return err
 	}
-	if c.Trace = name; !news {
+	if c.Trace, c.Varies = death.Name, !death.Exact; !reported {
 		o.Evidence = nil
 	}
 	return nil

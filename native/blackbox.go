@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -17,7 +18,10 @@ import (
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
-var _ teasel.Executor[[]byte] = (*blackBox)(nil)
+var (
+	_ teasel.Executor[[]byte]      = (*blackBox)(nil)
+	_ teasel.BatchExecutor[[]byte] = (*blackBox)(nil)
+)
 
 // blackBox runs a program without instrumentation. Its features are the exit status and what it writes.
 type blackBox struct {
@@ -86,9 +90,20 @@ func (e *blackBox) Close() (err error) {
 	return err
 }
 
-// Exec runs one input.
+// BatchSize is one: the program is started for each input. That there are batches at all tells fuzzing from confirming.
+func (e *blackBox) BatchSize() int { return 1 }
+
+// ExecBatch runs the first input within its limit.
+func (e *blackBox) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	return 1, e.exec(ctx, ins[0], &obs[0], e.target.patience(obs[0].Ask))
+}
+
+// Exec runs one input, for more than its limit, unless less will do: what it reports as a hang is one.
 func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
-	limit := e.target.patience(o.Ask)
+	return e.exec(ctx, in, o, e.target.confirmLimit(o.Ask))
+}
+
+func (e *blackBox) exec(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
 	r, err := e.program.Run(ctx, in, limit)
 	if err != nil {
 		return err
@@ -99,7 +114,7 @@ func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) e
 		return context.Cause(ctx)
 	case r.Killed != proc.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
 		sanitizerExit(status) && triage.Reported(e.program.Stderr()):
-		e.classifier.classify(o, r, e.program.Stderr(), limit)
+		e.classifier.classify(o, r, e.program.Stderr(), e.target.limit())
 		return nil
 	}
 	o.Exit, o.Expensive = teasel.ExitOK, true

@@ -16,7 +16,7 @@ import (
 type classifier struct {
 	limit   uint64 // bytes that a run may hold
 	symbols triage.Symbols
-	reached map[string]*virgin.Deaths // edges that crashes have reached, by rule
+	reached map[string]*virgin.Deaths // what crashes have reached, by rule
 }
 
 func (w *classifier) deaths(rule string) *virgin.Deaths {

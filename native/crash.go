@@ -29,6 +29,7 @@ type Crash struct {
 	Message string         // one line, of the sanitizer or the C library; "": none
 	Report  string         // all that a sanitizer or the program has written
 	Trace   uint64         // hash of the edges that it reached, where there is no stack; 0: unknown
+	Varies  bool           // the edges differ from one run of the input to the next, and so may Trace
 }
 
 // Frame is one function of a stack, inlined ones included.

@@ -18,7 +18,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 	}
 	r := c.triage()
 	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: cmp.Or(r.Function(), "target"), Group: c.group(r), Place: r.Place(),
-		Message: c.sentence(r), Detail: c.detail(), Signal: int(c.Signal)}}
+		Message: c.sentence(r), Detail: c.detail(), Signal: int(c.Signal), Uncertain: c.Varies}}
 }
 
 var _ teasel.DetectorFunc = Detect

@@ -128,12 +128,9 @@ const confirmLimits = 3
 // Exec runs one input, for more than its limit, unless less will do: what it reports as a hang is one.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
 	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
-	limit := e.target.patience(obs.Ask)
-	if e.confirms = !obs.Ask.Quick; e.confirms {
-		limit *= confirmLimits
-	}
+	e.confirms = !obs.Ask.Quick
 	defer func() { e.confirms = false }()
-	_, err := e.batch(ctx, ins[:], all[:], limit)
+	_, err := e.batch(ctx, ins[:], all[:], e.target.confirmLimit(obs.Ask))
 	*obs = all[0]
 	return err
 }
@@ -160,6 +157,14 @@ func (t Target) patience(a teasel.Ask) time.Duration {
 		return t.limit() / 5
 	}
 	return t.limit()
+}
+
+// confirmLimit is the processor time that a run may take which confirms a finding: more than its limit, unless less will do.
+func (t Target) confirmLimit(a teasel.Ask) time.Duration {
+	if a.Quick {
+		return t.patience(a)
+	}
+	return confirmLimits * t.limit()
 }
 
 // earlyHangDivisor is by what the limit of a run is divided once a hang is known: a run that takes so long is sampled, and ended

@@ -1,6 +1,9 @@
 package native_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -68,6 +71,38 @@ func TestSlowIsNoHang(t *testing.T) {
 	}
 	if o := run(t, ex, teasel.Ask{}, "a"); o.Exit != teasel.ExitOK {
 		t.Errorf("to confirm it: %v: %s", o.Exit, o.Detail)
+	}
+}
+
+// So it is where there is no runtime of ours: through AFL's fork server and without any instrumentation.
+func TestSlowProgramIsNoHang(t *testing.T) {
+	for mode, compiler := range map[string]string{native.ModeAFL: "afl-clang-fast", native.ModeBlackBox: "gcc"} {
+		t.Run(mode, func(t *testing.T) {
+			src := filepath.Join(t.TempDir(), "slow.c")
+			if err := os.WriteFile(src, []byte(working+`#include <unistd.h>
+int main(void) { char c = 0; if (read(0, &c, 1) == 1 && c == 's') work(300); return 0; }`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			bin := filepath.Join(filepath.Dir(src), "slow")
+			cmd := exec.Command(needTool(t, compiler), src, "-o", bin)
+			cmd.Env = append(cmd.Environ(), "AFL_QUIET=1")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", compiler, err, out)
+			}
+			ex := start(t, native.Target{Command: []string{bin}, Mode: mode, Timeout: 200 * time.Millisecond})
+			obs := []teasel.Observation{{Runs: 1}}
+			if n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), [][]byte{[]byte("s")}, obs); err != nil || n != 1 || obs[0].Exit != teasel.ExitHang {
+				t.Errorf("in a batch: %v, %v", obs[0].Exit, err)
+			} else if c := obs[0].Evidence.(*native.Crash); c.Message != "no end within 200ms of processor time" {
+				t.Errorf("message %q", c.Message)
+			}
+			if o := exec1(t, ex, teasel.Ask{}, "s"); o.Exit != teasel.ExitOK {
+				t.Errorf("to confirm it: %v: %s", o.Exit, o.Detail)
+			}
+			if o := exec1(t, ex, teasel.Ask{Quick: true}, "s"); o.Exit != teasel.ExitHang || o.Evidence.(*native.Crash).Message != "no end within 200ms of processor time" {
+				t.Errorf("in a part of the limit: %v, %s", o.Exit, o.Detail)
+			}
+		})
 	}
 }
 

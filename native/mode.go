@@ -82,8 +82,8 @@ func (t Target) linked(b image) error {
 }
 
 // Open starts the program, in the way that the mode says, or that fits it: what a script starts, or a library that a
-// program uses, shows only when it runs. What it returns gives [Crash] as evidence. With teasel's runtime it is also a
-// [teasel.BatchExecutor], and gives [Recording] as note; with any instrumentation it is a [teasel.Learner] and a
+// program uses, shows only when it runs. What it returns gives [Crash] as evidence. It is also a [teasel.BatchExecutor];
+// with teasel's runtime it gives [Recording] as note, and with any instrumentation it is a [teasel.Learner] and a
 // [teasel.Resetter]. What is wrong with the program is a [StartError].
 func (t Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
 	b, _, err := t.recognise()

@@ -170,7 +170,7 @@ func (b *bench[T]) repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 			return cutShort(ctx, err)
 		}
 		for j := range fs {
-			if fs[j].ID() == f.Finding.ID() {
+			if f.Finding.Matches(&fs[j]) {
 				return shown(w, &fs[j], i+1, tries)
 			}
 			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))

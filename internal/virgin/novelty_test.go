@@ -99,42 +99,6 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// A crash is news when it gets to where no other did; one that was news is known again; what differs from run to run does
-// not count.
-func TestDeaths(t *testing.T) {
-	var d Deaths
-	judge := func(first, again map[int]byte) (uint64, bool) {
-		t.Helper()
-		name, news, err := d.Judge(trace(first), func() ([]byte, error) { return trace(again), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return name, news
-	}
-	one := map[int]byte{1: 1, 2: 1, 50: 3}
-	a, news := judge(one, one)
-	if !news {
-		t.Error("the first is no news")
-	}
-	if b, news := judge(map[int]byte{1: 7, 2: 9, 50: 1}, nil); !news || a != b {
-		t.Error("the same counters, hit more often, are another crash")
-	}
-	if _, news := judge(map[int]byte{1: 1, 2: 1}, nil); news {
-		t.Error("a part of it is news")
-	}
-	two := map[int]byte{1: 1, 2: 1, 60: 3, 70: 1}
-	c, news := judge(two, map[int]byte{1: 1, 2: 1, 60: 3}) // 70 is chance
-	if !news || c == a {
-		t.Error("another path is no news")
-	}
-	if e, news := judge(map[int]byte{1: 1, 2: 1, 60: 3}, nil); !news || e != c {
-		t.Error("it is not known without what varies")
-	}
-	if _, news := judge(map[int]byte{1: 1, 70: 1}, nil); news {
-		t.Error("what varies is news")
-	}
-}
-
 func BenchmarkNews(b *testing.B) {
 	n := New(49344)
 	t := make([]byte, 49344)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ enum { CONTROL = 198, STATUS = 199 };
 static const uint32_t version = 0x41464c01;
 static uint8_t *map;
 static const uint8_t *input;
+static volatile uint32_t *before; // what earlier runs have left: the length of the last 'f', and how many 'm' there were
 #ifdef LOOPS
 __attribute__((used)) static const char signature[] = "##SIG_AFL_PERSISTENT##";
 #endif
@@ -73,6 +75,10 @@ static void run(void) {
 	}
 	static int again;
 	if (n > 0 && p[0] == 'c' && again++) map[40] = 1;
+	if (n > 0 && p[0] == 'f' && before[0] != n) map[50] = 1; // in one run, and not if it is repeated
+	if (n > 0 && p[0] == 'f') before[0] = n;
+	if (n > 0 && p[0] == 'm') map[60] = 1; // and its second run dies
+	if (n > 0 && p[0] == 'm' && before[1]++) abort();
 	if (n > 0 && p[0] == 'k') kill(getppid(), SIGKILL), sleep(5);
 	if (n > 0 && p[0] == 's') kill(getppid(), SIGSTOP);
 	if (n > 0 && ((p[0] == 'h' && n == 1) || p[0] == 'i')) {
@@ -98,6 +104,8 @@ static void child(void) {
 int main(void) {
 	map = attach("__AFL_SHM_ID");
 	input = attach("__AFL_SHM_FUZZ_ID");
+	before = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (before == MAP_FAILED) return 4;
 	greet();
 	pid_t pid = 0;
 	int stopped = 0;
