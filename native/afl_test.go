@@ -82,7 +82,7 @@ func TestAFL(t *testing.T) {
 			}
 			c := campaign(bin, 1)
 			c.Target, c.Seeds, c.StopAfter = target, [][]byte{[]byte("bax"), []byte("nux"), []byte("oxx")}, 2
-			c.Runs, c.Duration = 60_000, 15*time.Minute // which chance alone seldom does in; a busy machine may take its time
+			c.Runs, c.Duration = 400_000, 15*time.Minute // which chance alone seldom does in; a busy machine may take its time
 			c.MinimizeRuns = 500
 			want := map[string]string{"ba": "native/abort", "nu": "native/invalid-access"} // by the first two of three bytes
 			if slices.Contains(w.flags, "-fsanitize=address") {
