@@ -142,7 +142,7 @@ func buildGo(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flag
 // add describes one fuzz test and plans its campaign.
 func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, name, binary string) error {
 	o := s.options
-	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
+	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Race: o.Race, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
 	own, err := t.target.Describe(ctx)
 	if err == nil && t.target.Typed != "" {
 		t.typed, own, err = typedTest(ctx, t.target)

@@ -23,6 +23,7 @@ type Target struct {
 	Name    string        // of the fuzz test, such as FuzzParse
 	Package string        // the package's import path, which tells its findings from those of other packages; "": there are none
 	Env     []string      // added to our own environment
+	Race    bool          // the binary was built with the race detector
 	Timeout time.Duration // for one input; 0: 10 s, as go test -fuzz has it
 	Memory  uint64        // bytes that the process may hold; 0: 2 GiB
 

@@ -27,6 +27,14 @@ func ExampleDetect() {
 // text returns a file of an archive. <mark> stands for the mark of a failure.
 func text(f txtar.File) string { return strings.ReplaceAll(string(f.Data), "<mark>", agent.Mark) }
 
+// status is the exit status that the last line of a text speaks of; 2, which is that of the runtime, if it does not.
+func status(text string) syscall.WaitStatus {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	n := 2
+	fmt.Sscanf(lines[len(lines)-1], "exit status %d", &n)
+	return syscall.WaitStatus(n << 8)
+}
+
 // Each file of the archive is what a process wrote; its name says how it ended and its first line what is to be found.
 func TestDetect(t *testing.T) {
 	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
@@ -37,7 +45,7 @@ func TestDetect(t *testing.T) {
 	for _, f := range a.Files {
 		cause, _, _ := strings.Cut(f.Name, "-")
 		want, text, _ := strings.Cut(text(f), "\n")
-		fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: causes[cause], Text: text, Status: syscall.WaitStatus(2 << 8)}})
+		fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: causes[cause], Text: text, Status: status(text)}})
 		if len(fs) != 1 {
 			t.Fatalf("%s: %d findings", f.Name, len(fs))
 		}
@@ -93,7 +101,7 @@ func TestDetectTellsFuzzTestsApart(t *testing.T) {
 		"signal": {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(syscall.SIGTERM)}, false},
 		"hang":   {judge.Failure{Cause: judge.CauseTimeout}, false},
 		"memory": {judge.Failure{Cause: judge.CauseMemory}, false},
-		"panic": {judge.Failure{Cause: judge.CauseProcess, Text: "panic: no\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\n" +
+		"panic": {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(2 << 8), Text: "panic: no\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\n" +
 			"created by example.com/m.Start\n\t/m/m.go:9 +0x1\n"}, true},
 	} {
 		ids := map[string]bool{}
@@ -130,7 +138,7 @@ func TestDetectTellsLinesApart(t *testing.T) {
 	} {
 		var ids []string
 		for _, text := range []string{c.one, c.other} {
-			f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Text: text, Test: "m FuzzA"}})[0]
+			f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Status: status(text), Text: text, Test: "m FuzzA"}})[0]
 			if !strings.HasPrefix(f.Subject, "example.com/m.p") {
 				t.Errorf("%s: the subject is %s", name, f.Subject)
 			}
@@ -138,6 +146,17 @@ func TestDetectTellsLinesApart(t *testing.T) {
 		}
 		if same := ids[0] == ids[1]; same != c.same {
 			t.Errorf("%s: one finding is %v, want %v", name, same, c.same)
+		}
+	}
+}
+
+// What the race detector reports is a race where the test was built with it: other programs write such reports too.
+func TestDetectRaceOfProcess(t *testing.T) {
+	const report = "==================\nWARNING: DATA RACE\nWrite at 0x00c000014178 by goroutine 9:\n  example.com/m.write()\n      /m/m.go:9 +0x2e\n==================\n"
+	for built, want := range map[bool]string{true: "go/race", false: "go/exit"} {
+		f := judge.Failure{Cause: judge.CauseProcess, Text: report, Status: syscall.WaitStatus(66 << 8), Race: built}
+		if got := judge.Detect(&teasel.Observation{Evidence: &f})[0].Rule; got != want {
+			t.Errorf("built with the race detector %v: %s, want %s", built, got, want)
 		}
 	}
 }
