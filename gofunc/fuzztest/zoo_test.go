@@ -129,6 +129,7 @@ func TestZoo(t *testing.T) {
 		{"1", "go/failed", "zoo_test.go:105"}, // what the test itself says decides no rule
 		{"2", "go/failed", "zoo_test.go:109"},
 		{"3", "go/exit", "test"},
+		{"4", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"", "", ""}, {"a", "", ""}, {"b", "", ""}, {"c", "", ""}, {"d", "", ""}, {"e", "", ""}, {"f", "", ""}, {"g", "", ""},
 		{"h", "", ""}, {"i", "", ""}, {"j", "", ""},
 	} {

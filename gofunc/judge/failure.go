@@ -48,7 +48,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 		v.group = strings.TrimSpace(f.Test + " " + v.group)
 	}
 	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, v.line, "test"), Group: v.group,
-		Message: v.message + place(v.frames), Detail: calls(v.frames) + unmarked(f.Text)}
+		Message: shortLine(v.message, messageLength) + place(v.frames), Detail: calls(v.frames) + shortLines(unmarked(f.Text))}
 	if f.Status.Signaled() {
 		finding.Signal = int(f.Status.Signal())
 	}

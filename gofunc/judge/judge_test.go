@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/tools/txtar"
 
@@ -147,6 +148,19 @@ func TestDetectTellsLinesApart(t *testing.T) {
 		if same := ids[0] == ids[1]; same != c.same {
 			t.Errorf("%s: one finding is %v, want %v", name, same, c.same)
 		}
+	}
+}
+
+// A line may be as long as the input: reports show its beginning, and the place all the same.
+func TestDetectShortensLines(t *testing.T) {
+	text := "--- FAIL: FuzzA (0.00s)\n    testing.go:1927: panic: " + strings.Repeat("\u20ac", 1<<18) + "\n        goroutine 8 [running]:\n" +
+		"        example.com/m.parse(0x3)\n        \t/home/u/m/m.go:3 +0xf8\n"
+	f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: text}})[0]
+	if len(f.Message) > 1024 || len(f.Detail) > 4096 || !utf8.ValidString(f.Message) {
+		t.Errorf("a message of %d bytes with a detail of %d", len(f.Message), len(f.Detail))
+	}
+	if !strings.HasPrefix(f.Message, "panic: \u20ac") || !strings.HasSuffix(f.Message, " bytes more), at m.go:3") || !strings.HasSuffix(f.Detail, "m.go:3 +0xf8\n") {
+		t.Errorf("the message is %q", f.Message)
 	}
 }
 
