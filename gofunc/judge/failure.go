@@ -113,6 +113,10 @@ func failed(text string) verdict {
 	return v
 }
 
+// NoReturn begins what is said of a test that has ended its goroutine and has neither failed nor been skipped, as package
+// testing words it.
+const NoReturn = "test executed panic(nil) or runtime.Goexit"
+
 // raised judges what package testing or the runtime says of a test that failed; false: they say nothing.
 func raised(text string) (v verdict, ok bool) {
 	if _, said := testingSays(text, "race detected during execution of test"); said {
@@ -120,6 +124,9 @@ func raised(text string) (v verdict, ok bool) {
 	}
 	if panicked, said := testingSays(text, "panic: "); said {
 		return panics(unmarked(panicked)), true
+	}
+	if strings.HasPrefix(text, NoReturn) { // logs are indented
+		return named(ruleFailed, NoReturn, inner(text)), true
 	}
 	if c, ok := ending(text); ok { // of a process that ran this test alone
 		return c.verdict(), true
