@@ -127,7 +127,7 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 
 // plain is the command with which the go command runs the test.
 func (t *Target) plain(flags ...string) string {
-	return strings.Join(append(append([]string{"go", "test"}, flags...), "-run", t.Name, cmp.Or(t.Package, ".")), " ")
+	return strings.Join(append(append([]string{"go", "test"}, flags...), "-run='^"+t.Name+"$'", cmp.Or(t.Package, ".")), " ")
 }
 
 // silent says why a test binary ended without a description.
@@ -135,10 +135,10 @@ func (t *Target) silent(said string, s proc.State) error {
 	e := &StartError{Test: t.Name, Output: said}
 	switch {
 	case strings.Contains(said, "--- FAIL"), strings.Contains(said, "panic: "):
-		e.Reason, e.Hint = "it failed before F.Fuzz", "plain '"+t.plain()+"' should show the same"
+		e.Reason, e.Hint = "it failed before F.Fuzz", "plain go test should show the same: "+t.plain()
 	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
 		e.Skipped = true
-		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here: '"+t.plain("-v")+"' shows what"
+		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here, and this shows what: "+t.plain("-v")
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
 	case s.Signal != 0:
