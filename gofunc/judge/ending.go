@@ -51,7 +51,11 @@ func ending(text string) (e end, ok bool) {
 // verdict judges the end of the process.
 func (e *end) verdict() verdict {
 	if e.signal != "" {
-		return named(ruleSignal, "the process was ended by a signal: "+e.signal, inner(e.text))
+		v := named(ruleSignal, "the process was ended by a signal: "+e.signal, inner(e.text))
+		if v.subject != "" { // one function of C may fail in several ways
+			v.group += ", " + e.kind
+		}
+		return v
 	}
 	if e.kind == "panic" {
 		return panics(e.text)
@@ -59,7 +63,7 @@ func (e *end) verdict() verdict {
 	first, _, _ := strings.Cut(e.text, "\n")
 	switch {
 	case strings.Contains(first, "stack overflow"):
-		return overflow(e.text)
+		return overflow(e.text, inner(e.text))
 	case strings.Contains(first, "out of memory"), strings.Contains(first, "cannot allocate memory"):
 		return named(ruleMemory, first, inner(e.text))
 	case strings.Contains(first, "all goroutines are asleep"):

@@ -221,31 +221,6 @@ func inner(text string) []Frame {
 	return nil
 }
 
-// overflow judges a stack that was used up: the functions that call each other for ever are the fault, wherever among
-// them it ended.
-func overflow(text string) verdict {
-	v := verdict{rule: ruleStack, message: "stack overflow"}
-	frames := inner(text)
-	if g, ok := testGoroutine(Goroutines(text)); ok {
-		frames = userFrames(g.Frames)
-	}
-	v.frames = frames
-	count := map[string]int{}
-	for _, f := range frames {
-		count[plainName(f.Function)]++
-	}
-	for name, n := range count {
-		if n > 1 && (v.subject == "" || name < v.subject) { // the same one whatever the order
-			v.subject, v.group = name, name
-		}
-	}
-	if v.subject == "" {
-		return named(ruleStack, v.message, frames)
-	}
-	v.message += " in " + v.subject
-	return v
-}
-
 // overflowFrames is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
 // out of time before it comes to it.
 const overflowFrames = 100_000
@@ -254,7 +229,8 @@ const overflowFrames = 100_000
 func stuck(text string) verdict {
 	for _, m := range elided.FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil && n >= overflowFrames {
-			return overflow(text)
+			g, _ := testGoroutine(Goroutines(text)) // the outermost calls, which say so, may be missing
+			return overflow(text, userFrames(g.Frames))
 		}
 	}
 	g, ok := testGoroutine(Goroutines(text))

@@ -69,6 +69,7 @@ func TestDetectNamesTheLine(t *testing.T) {
 		"test-panic": {"panic: runtime error: index out of range [9] with length 1, at m.go:3",
 			"example.com/m.parse\n\t/home/u/m/m.go:3\nexample.com/m.FuzzA.func1\n\t/home/u/m/m_test.go:3\n\n--- FAIL"},
 		"test-panic-in-the-standard-library": {"panic: strings: negative Repeat count, at m.go:3", "strings.Repeat\n\t/usr/local/go/src/strings/strings.go:624\nexample.com/m.(*T).put\n"},
+		"process-signal-in-c":                {"the process was ended by a signal: segmentation violation, at c.go:10", "example.com/m._Cfunc_boom\n\t_cgo_gotypes.go:50\n"},
 		"test-error":                         {"got 5, want 7", "--- FAIL"},
 		"test-error-after-log":               {"got 5, want 7", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: got 5, want 7\n"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
@@ -79,10 +80,13 @@ func TestDetectNamesTheLine(t *testing.T) {
 		}
 		_, text, _ := strings.Cut(text(a.Files[i]), "\n")
 		cause := judge.CauseTest
-		if strings.HasPrefix(name, "timeout") {
+		switch {
+		case strings.HasPrefix(name, "timeout"):
 			cause = judge.CauseTimeout
+		case strings.HasPrefix(name, "process"):
+			cause = judge.CauseProcess
 		}
-		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: cause, Text: text}})[0]
+		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: cause, Text: text, Status: status(text)}})[0]
 		if f.Message != want[0] || !strings.HasPrefix(f.Detail, want[1]) {
 			t.Errorf("%s: %q with\n%s", name, f.Message, f.Detail)
 		}
