@@ -9,7 +9,7 @@ import (
 // How many bytes of a line are shown: of the message of a finding, and in its detail. A test may print any input in one line.
 const (
 	messageLength = 512
-	detailLength  = 2048
+	detailLength  = 1024
 )
 
 // shortLine returns a line that is not much longer than so many bytes, and says how many are missing.
