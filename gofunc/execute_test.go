@@ -3,6 +3,7 @@ package gofunc
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -99,5 +100,32 @@ func TestErrorThatPanicsIsAFailure(t *testing.T) {
 	}
 	if o := run(0); o.Exit != teasel.ExitOK {
 		t.Errorf("afterwards another input ended with %v", o.Exit)
+	}
+}
+
+// A test that ends its goroutine otherwise than by t.Skip or t.FailNow has failed, as with plain go test.
+func TestEndOfGoroutineIsAFailure(t *testing.T) {
+	_, run := opened(t, nil, func(t *testing.T, n uint8) {
+		switch n {
+		case 1:
+			runtime.Goexit()
+		case 2:
+			t.SkipNow()
+		}
+	})
+	for range 2 { // one after the other, in one process
+		o := run(1)
+		if o.Exit != teasel.ExitCrash {
+			t.Fatalf("runtime.Goexit ended with %v", o.Exit)
+		}
+		f := judge.Detect(o)[0]
+		if f.Rule != "go/failed" || !strings.HasPrefix(f.Message, judge.NoReturn) || !strings.Contains(f.Detail, "TestEndOfGoroutineIsAFailure") {
+			t.Errorf("%s %s\n%s", f.Rule, f.Message, f.Detail)
+		}
+		for _, n := range []uint8{2, 0} {
+			if o := run(n); o.Exit != teasel.ExitOK {
+				t.Errorf("input %d ended with %v, %v", n, o.Exit, o.Evidence)
+			}
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
+
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 )
 
 // runner calls the test for one input after another. A test may end its goroutine, by t.Fatal or t.Skip, so it does not
@@ -26,7 +28,7 @@ type runner struct {
 	in      unsafe.Pointer // of the present call
 	objects uint64         // that the present call has allocated
 	ended   bool           // it returned
-	text    string         // what it panicked with; "": it did not
+	text    string         // of a panic, or of a test that has ended its goroutine; "": neither
 	goexit  bool
 }
 
@@ -114,6 +116,9 @@ func (r *runner) call(yield func(struct{}) bool) {
 		if p := recover(); p != nil {
 			r.text = fmt.Sprintf("panic: %v\n\n%s", p, debug.Stack())
 			return
+		}
+		if t := r.session.t; !t.Failed() && !t.Skipped() { // neither t.FailNow nor t.Skip ends it, or those of another test
+			r.text = judge.NoReturn + "\n\n" + string(debug.Stack())
 		}
 		// The goroutine is ending and nothing can keep it. The engine gets its result from here, and lets the rest of
 		// the end happen elsewhere.

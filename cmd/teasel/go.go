@@ -206,10 +206,23 @@ func planGo(ctx context.Context, o *goOptions, stderr io.Writer) (*goSession, er
 		return s, nil
 	}
 	if len(bad) > 0 {
-		return nil, &exit{status: exitTarget, err: errors.New("none of these packages can be read"), hint: "what the go command said of each is above; are their names right? for all packages of the module: teasel go ./..."}
+		return nil, &exit{status: exitTarget, err: errors.New("none of these packages can be read"), hint: "what the go command said of each is above; are their names right? " + forAll(ctx, b, dir)}
 	}
 	if o.Run != "" {
-		return nil, usage("'teasel go --dry-run ./...' lists all there are", "no fuzz test in these packages matches --run %s", o.Run)
+		return nil, usage(forAll(ctx, b, dir)+"; with --dry-run it lists them", "no fuzz test in these packages matches --run %s", o.Run)
 	}
-	return nil, usage("for all packages of the module: teasel go ./...\nhint: to write fuzz tests: teasel go new PACKAGE", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
+	return nil, usage(forAll(ctx, b, dir)+"\nhint: to write fuzz tests: teasel go new PACKAGE", "there is no fuzz test, func FuzzX(f *testing.F), in these packages")
+}
+
+// forAll says how to run all fuzz tests there are. In the root of a workspace that is no module, ./... names nothing.
+func forAll(ctx context.Context, b *overlay.Builder, dir string) string {
+	if b.Toolchain.Module == "" {
+		if patterns, err := packages.Workspace(ctx, b.Toolchain, dir); err == nil && len(patterns) > 0 {
+			for i := range patterns {
+				patterns[i] = report.Quote(patterns[i])
+			}
+			return "for all packages of the modules in go.work: teasel go " + strings.Join(patterns, " ")
+		}
+	}
+	return "for all packages of the module: teasel go ./..."
 }

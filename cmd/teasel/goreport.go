@@ -65,6 +65,11 @@ func (s *goSession) collect(t *goTest, found map[string]*foundGo) {
 		if file == "" || len(own) > 0 { // a file by itself has to tell everything
 			x.file = s.relative(t.dir.FindingPath(id))
 		}
+		if _, err := os.Stat(t.dir.FindingPath(id)); err != nil { // the campaign's directory is full, or gone
+			if x.file = file; file == "" {
+				x.repro = ""
+			}
+		}
 	}
 }
 
@@ -74,8 +79,12 @@ func (s *goSession) unsaved(w io.Writer, found map[string]*foundGo) {
 		for i := range t.summary.Findings {
 			f := &t.summary.Findings[i]
 			if err := t.saver.Failed(f.ID()); err != nil {
-				fmt.Fprintf(w, "teasel: warning: %s: the finding %s %s could not be saved to testdata, and is in %s: %s\n",
-					t, f.Rule, report.Line(f.Subject), found[f.ID()].file, report.Plain(err.Error()))
+				where := "testdata, and is in " + found[f.ID()].file
+				if found[f.ID()].file == "" {
+					where = "testdata, nor to " + s.relative(t.out)
+				}
+				fmt.Fprintf(w, "teasel: warning: %s: the finding %s %s could not be saved to %s: %s\n",
+					t, f.Rule, report.Line(f.Subject), where, report.Plain(err.Error()))
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func goBench(ctx context.Context, raw json.RawMessage) (replayer, error) {
 		}
 		return nil, &exit{status: exitTarget, err: err}
 	}
-	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Package: g.Package, Timeout: g.Timeout, Memory: uint64(g.Memory)}
+	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Package: g.Package, Race: g.Race, Timeout: g.Timeout, Memory: uint64(g.Memory)}
 	if _, err := t.Describe(ctx); err != nil {
 		return nil, cutShort(ctx, err)
 	}

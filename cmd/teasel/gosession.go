@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -142,7 +141,7 @@ func buildGo(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flag
 // add describes one fuzz test and plans its campaign.
 func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, name, binary string) error {
 	o := s.options
-	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
+	t := &goTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Race: o.Race, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
 	own, err := t.target.Describe(ctx)
 	if err == nil && t.target.Typed != "" {
 		t.typed, own, err = typedTest(ctx, t.target)
@@ -177,85 +176,6 @@ func (s *goSession) add(ctx context.Context, w io.Writer, p *packages.Package, n
 	}
 	s.tests = append(s.tests, t)
 	return nil
-}
-
-// gather collects the inputs to begin with: those of F.Add, of testdata, of an earlier run, of go test -fuzz, and of the
-// user's. Each is there once.
-func (t *goTest) gather(ctx context.Context, own [][]byte, cache string, dirs []string, w io.Writer) error {
-	codec := t.campaign.Codec
-	known := map[string]bool{}
-	take := func(name string, in []byte) {
-		if !known[string(in)] {
-			known[string(in)] = true
-			t.seeds = append(t.seeds, seed[[]byte]{corpus.Valid, name, in})
-		}
-	}
-	for i, in := range own {
-		take(fmt.Sprintf("seed%d", i), in)
-	}
-	testdata := filepath.Join(t.pkg.Dir, "testdata", "fuzz", t.target.Name)
-	for _, dir := range append([]string{testdata, t.out, filepath.Join(cache, "fuzz", filepath.FromSlash(t.pkg.Path), t.target.Name)}, dirs...) {
-		if _, err := os.Stat(dir); err != nil {
-			continue
-		}
-		files, problems, err := corpus.Load(dir, func(data []byte) error {
-			_, err := codec.Decode(data)
-			return err
-		})
-		if err != nil {
-			fmt.Fprintf(w, "teasel: warning: %v\n", err)
-			continue
-		}
-		why, err := t.misfits(ctx, files)
-		if err != nil {
-			return err
-		}
-		for i, f := range files {
-			if why[i] != nil {
-				problems = append(problems, &corpus.Problem{File: filepath.Join(dir, f.Name), Text: "is no input: " + why[i].Error() + "; if the type has changed, adapt or remove the file"})
-			} else if in, err := codec.Decode(f.Data); err == nil {
-				take(filepath.Base(f.Name), in)
-			}
-		}
-		if !slices.Contains(dirs, dir) { // the user's may be for fuzz tests of other types
-			warn(w, problems)
-		}
-	}
-	for i, in := range unconfirmedInputs(t.out) { // it may be seen again, and confirmed
-		if in, err := codec.Decode(in); err == nil {
-			take(fmt.Sprintf("unconfirmed%d", i), in)
-		}
-	}
-	if t.typed != nil { // the simplest value is a seed
-		return nil
-	}
-	for i, in := range fuzztest.Seeds(t.target.Kinds) {
-		take(fmt.Sprintf("zero%d", i), in)
-	}
-	return nil
-}
-
-// misfits returns for each file of a corpus why it is no value of a typed test; nil: it is one.
-func (t *goTest) misfits(ctx context.Context, files []corpus.Seed) ([]error, error) {
-	if t.typed == nil || len(files) == 0 {
-		return make([]error, len(files)), nil
-	}
-	inputs := make([][]byte, len(files))
-	for i := range files {
-		inputs[i] = files[i].Data
-	}
-	return t.typed.Check(ctx, inputs...)
-}
-
-// unconfirmedInputs returns the inputs of the findings in a campaign's directory that there was no time to reproduce.
-func unconfirmedInputs(dir string) (inputs [][]byte) {
-	files, _ := filepath.Glob(filepath.Join(dir, corpus.Unconfirmed, "*.json")) // the pattern is well formed
-	for _, name := range files {
-		if f, err := corpus.ReadFinding(name); err == nil {
-			inputs = append(inputs, f.Finding.Input)
-		}
-	}
-	return inputs
 }
 
 // open makes the campaign's directory.
@@ -360,17 +280,8 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 			c.Runs = max(1, o.Runs/uint64(len(s.tests)))
 		}
 		c.NewDetectors = p.detectors(c.NewDetectors)
-		c.Reporters = []teasel.Reporter{&session.Settled{To: t.dir}, t.saver, share, enough, all.Reporter()}
-		group.Go(func() {
-			if t.typed != nil {
-				t.summary, t.err = t.fuzzTyped(ctx, share, o.Severity)
-			} else {
-				t.summary, t.err = c.Run(ctx)
-			}
-			if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
-				t.err = e
-			}
-		})
+		c.Reporters = []teasel.Reporter{t.saver, share, enough, all.Reporter()}
+		group.Go(func() { t.fuzz(ctx, share, o.Severity) })
 	}
 	group.Wait()
 	switch {
@@ -394,6 +305,23 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 		fmt.Fprintf(w, "teasel: %v\n", uncovered)
 	}
 	return err
+}
+
+// fuzz runs the campaign of one fuzz test. If its directory cannot be written to, it ends, and what it has found is reported.
+func (t *goTest) fuzz(ctx context.Context, share *session.Share, severity map[string]string) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	kept := &session.Directory{To: &session.Settled{To: t.dir}, Stop: stop}
+	t.campaign.Reporters = append([]teasel.Reporter{kept}, t.campaign.Reporters...)
+	if t.typed != nil {
+		t.summary, t.err = t.fuzzTyped(ctx, share, severity)
+	} else {
+		t.summary, t.err = t.campaign.Run(ctx)
+	}
+	t.err = errors.Join(kept.Failed(), t.err)
+	if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
+		t.err = e
+	}
 }
 
 func (s *goSession) title() string {

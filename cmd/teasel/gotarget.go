@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -83,9 +84,9 @@ func (g *goTarget) byHand(dir, file string, f *teasel.Finding) string {
 	if f != nil && slices.Contains(judge.HangRules(), f.Rule) {
 		words = append(words, "-timeout="+cmp.Or(g.Timeout, goTimeout).String())
 	}
-	words = append(words, "-run="+g.Test+"/"+file, dir)
 	for i := range words {
 		words[i] = report.Quote(words[i])
 	}
-	return strings.Join(words, " ")
+	run := report.Quote("^" + g.Test + "$/^" + regexp.QuoteMeta(file) + "$") // or those run whose names begin so
+	return strings.Join(append(words, "-run="+run, report.Quote(dir)), " ")
 }

@@ -19,7 +19,7 @@ func typedTest(ctx context.Context, t *fuzztest.Target) (test *process.Test, see
 	if t.Typed == "" {
 		return nil, nil, nil
 	}
-	test = &process.Test{Binary: t.Binary, Name: t.Name, Package: t.Package, Dir: t.Dir, Timeout: t.Timeout, Memory: cmp.Or(t.Memory, typedMemory)}
+	test = &process.Test{Binary: t.Binary, Name: t.Name, Package: t.Package, Dir: t.Dir, Race: t.Race, Timeout: t.Timeout, Memory: cmp.Or(t.Memory, typedMemory)}
 	d, err := test.Describe(ctx)
 	if err != nil {
 		return nil, nil, &fuzztest.StartError{Test: t.Name, Reason: err.Error(), Hint: "the module that the test is in and teasel have to be of versions that fit: go get github.com/teaselfuzz/teasel@v" + version}

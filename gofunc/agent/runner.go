@@ -160,7 +160,7 @@ func (w *runner) batch(fast bool, run func([]any) error) {
 		m.Slot[w.next-1].Verdict = VerdictPassed
 		if err != nil {
 			m.Slot[w.next-1].Verdict = VerdictFailed
-			m.MessageLength = uint32(copy(m.Message, err.Error()))
+			m.MessageLength = uint32(copy(m.Message, Shorten(err.Error(), len(m.Message))))
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package fuzztest_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
@@ -60,6 +61,9 @@ func TestStartErrors(t *testing.T) {
 		"FuzzFails":   "FuzzFails: it failed before F.Fuzz",
 		"FuzzSkips":   "FuzzSkips: it did not call F.Fuzz",
 		"FuzzType":    "FuzzType: it failed before F.Fuzz",
+		"FuzzTwice":   "FuzzTwice: it fails without any input",
+		"FuzzAfter":   "FuzzAfter: it fails without any input",
+		"FuzzCleanup": "FuzzCleanup: it fails without any input",
 		"FuzzMissing": "FuzzMissing: the test binary has no such fuzz test",
 	} {
 		_, err := (&fuzztest.Target{Binary: binary, Dir: dir, Name: test}).Describe(t.Context())
@@ -70,5 +74,12 @@ func TestStartErrors(t *testing.T) {
 	_, err := (&fuzztest.Target{Binary: binary, Dir: dir, Name: "FuzzFails", Env: []string{"ZOO_EXIT=3"}}).Describe(t.Context())
 	if want := "FuzzFails: the test binary ended with exit status 3 before F.Fuzz"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := (&fuzztest.Target{Binary: binary, Dir: dir, Name: "FuzzWell"}).Describe(t.Context()); err != nil {
+		t.Errorf("a fuzz test that can be run: %v", err)
+	}
+	_, err = (&fuzztest.Target{Binary: binary, Dir: dir, Name: "FuzzWell", Env: []string{"ZOO_MAIN=1"}}).Describe(t.Context())
+	if e, ok := errors.AsType[*fuzztest.StartError](err); !ok || e.Skipped || e.Reason != "the process ended before the test" {
+		t.Errorf("TestMain has not called Run: %v", err)
 	}
 }

@@ -179,7 +179,7 @@ func (e *executor) died(o *teasel.Observation, s *agent.Slot, d *death) {
 	if d.cause == judge.CauseTimeout {
 		o.Exit = teasel.ExitHang
 	}
-	o.Evidence = &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity()}
+	o.Evidence = &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity(), Race: e.target.Race}
 }
 
 // observe fills in what a slot says of an execution that the process survived.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type Target struct {
 	Name    string        // of the fuzz test, such as FuzzParse
 	Package string        // the package's import path, which tells its findings from those of other packages; "": there are none
 	Env     []string      // added to our own environment
+	Race    bool          // the binary was built with the race detector
 	Timeout time.Duration // for one input; 0: 10 s, as go test -fuzz has it
 	Memory  uint64        // bytes that the process may hold; 0: 2 GiB
 
@@ -121,23 +123,31 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 	if readErr != nil || len(text) == 0 {
 		return nil, t.silent(said, p.State())
 	}
+	if s := p.State(); (s.Code != 0 || s.Signal != 0) && strings.Contains("\n"+said, "\n--- FAIL: "+t.Name+" (") {
+		return nil, &StartError{Test: t.Name, Output: said, Reason: "it fails without any input", Hint: "plain go test should show the same: " + t.plain()}
+	}
 	return t.described(text)
 }
 
 // plain is the command with which the go command runs the test.
 func (t *Target) plain(flags ...string) string {
-	return strings.Join(append(append([]string{"go", "test"}, flags...), "-run", t.Name, cmp.Or(t.Package, ".")), " ")
+	return strings.Join(append(append([]string{"go", "test"}, flags...), "-run='^"+t.Name+"$'", cmp.Or(t.Package, ".")), " ")
 }
+
+// passed is what package testing prints when no test has failed, perhaps behind something that a test has printed.
+var passed = regexp.MustCompile(`(?m)PASS$`)
 
 // silent says why a test binary ended without a description.
 func (t *Target) silent(said string, s proc.State) error {
 	e := &StartError{Test: t.Name, Output: said}
 	switch {
 	case strings.Contains(said, "--- FAIL"), strings.Contains(said, "panic: "):
-		e.Reason, e.Hint = "it failed before F.Fuzz", "plain '"+t.plain()+"' should show the same"
+		e.Reason, e.Hint = "it failed before F.Fuzz", "plain go test should show the same: "+t.plain()
+	case s.Code == 0 && s.Signal == 0 && !passed.MatchString(said):
+		e.Reason, e.Hint = "the process ended before the test", "does TestMain call Run of its testing.M?"
 	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
 		e.Skipped = true
-		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here: '"+t.plain("-v")+"' shows what"
+		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here, and this shows what: "+t.plain("-v")
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
 	case s.Signal != 0:

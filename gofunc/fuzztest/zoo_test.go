@@ -126,6 +126,10 @@ func TestZoo(t *testing.T) {
 		{"X", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"Y", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"Z", "go/panic", "example.com/zoo.FuzzZoo"},
+		{"1", "go/failed", "zoo_test.go:105"}, // what the test itself says decides no rule
+		{"2", "go/failed", "zoo_test.go:109"},
+		{"3", "go/exit", "test"},
+		{"4", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"", "", ""}, {"a", "", ""}, {"b", "", ""}, {"c", "", ""}, {"d", "", ""}, {"e", "", ""}, {"f", "", ""}, {"g", "", ""},
 		{"h", "", ""}, {"i", "", ""}, {"j", "", ""},
 	} {
@@ -162,7 +166,7 @@ func TestZoo(t *testing.T) {
 
 func TestRace(t *testing.T) {
 	dir := unpack(t, "zoo.txtar")
-	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{Race: true}), Dir: dir, Name: "FuzzRace"}
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{Race: true}), Dir: dir, Name: "FuzzRace", Race: true}
 	ex := open(t, target)
 	if f := judged(t, ex, []byte("r")); f == nil || f.Rule != "go/race" || f.Subject != "example.com/zoo.Races" {
 		t.Errorf("%+v, want a race in Races", f)

@@ -31,6 +31,7 @@ type Failure struct {
 	Text   string             // what package testing, or the process on standard error, has said
 	Status syscall.WaitStatus // of the process, if it ended by itself
 	Test   string             // the package's import path and the fuzz test's name
+	Race   bool               // the test was built with the race detector
 }
 
 // Detect makes a finding of a [Failure]. The rule says how the code failed. The innermost functions of the stack outside of
@@ -47,7 +48,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 		v.group = strings.TrimSpace(f.Test + " " + v.group)
 	}
 	finding := teasel.Finding{Rule: v.rule, Severity: severity(v.rule), Subject: cmp.Or(v.subject, v.line, "test"), Group: v.group,
-		Message: v.message + place(v.frames), Detail: calls(v.frames) + unmarked(f.Text)}
+		Message: shortLine(v.message, messageLength) + place(v.frames), Detail: calls(v.frames) + shortLines(unmarked(f.Text))}
 	if f.Status.Signaled() {
 		finding.Signal = int(f.Status.Signal())
 	}
@@ -76,42 +77,28 @@ func (f *Failure) verdict() verdict {
 		v.frames = frames
 		return v
 	case CauseProcess:
-		return died(f.Text, f.Status)
+		return died(f.Text, f.Status, f.Race)
 	}
 	return failed(f.Text)
 }
 
 var (
-	panicLine  = regexp.MustCompile(`(?m)^\s*(?:\S+\.go:\d+: )?panic: (.*)`)
-	fatalLine  = regexp.MustCompile(`(?m)^fatal error: (.*)`)
-	signalLine = regexp.MustCompile(`(?m)^(SIG[A-Z]+): (.*)`)
 	elided     = regexp.MustCompile(`(?m)^\.\.\.(?:additional )?(\d+) frames elided\.\.\.`)
 	errorLine  = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): (.*)`)
 	markedLine = regexp.MustCompile(`(?m)^\s+(\S+\.go:\d+): ` + agent.Mark + `(.*)`)
 	addresses  = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 )
 
-// unmarked returns what package testing would have printed without teasel.
-func unmarked(text string) string {
-	return strings.NewReplacer(agent.Mark+" ", "", agent.Mark, "").Replace(text)
-}
-
-// failed judges a test that failed.
+// failed judges a test that failed. What the test has logged never decides the rule: only package testing and the runtime
+// say that it panicked, or that there was a race.
 func failed(text string) verdict {
+	if v, ok := raised(text); ok {
+		return v
+	}
 	failure := markedLine.FindStringSubmatch(text)
 	text = unmarked(text)
 	if failure == nil { // nothing is marked: the first line may be one of t.Log
 		failure = errorLine.FindStringSubmatch(text)
-	}
-	if strings.Contains(text, "WARNING: DATA RACE") || strings.Contains(text, "race detected during execution of test") {
-		return race(text)
-	}
-	if m := panicLine.FindStringSubmatch(text); m != nil {
-		rule := rulePanic
-		if strings.Contains(m[1], "unexpected call to os.Exit") {
-			rule = ruleExit
-		}
-		return named(rule, "panic: "+m[1], inner(text))
 	}
 	v := verdict{rule: ruleFailed, message: "the test failed"}
 	if failure != nil && strings.HasPrefix(failure[1], "testing.go:") { // package testing itself has something to say
@@ -126,26 +113,48 @@ func failed(text string) verdict {
 	return v
 }
 
-// died judges a process that ended by itself.
-func died(text string, status syscall.WaitStatus) verdict {
-	fatal := fatalLine.FindStringSubmatch(text)
-	switch {
-	case fatal != nil && (strings.Contains(text, "stack overflow") || strings.Contains(text, "stack exceeds")):
-		return overflow(text)
-	case fatal != nil && (strings.Contains(fatal[1], "out of memory") || strings.Contains(fatal[1], "cannot allocate memory")):
-		return named(ruleMemory, "fatal error: "+fatal[1], inner(text))
-	case fatal != nil && strings.Contains(fatal[1], "all goroutines are asleep"):
-		return named(ruleDeadlock, "fatal error: "+fatal[1], inner(text))
-	case fatal != nil:
-		return named(ruleFatal, "fatal error: "+fatal[1], inner(text))
-	case strings.Contains(text, "WARNING: DATA RACE"):
+// NoReturn begins what is said of a test that has ended its goroutine and has neither failed nor been skipped, as package
+// testing words it.
+const NoReturn = "test executed panic(nil) or runtime.Goexit"
+
+// raised judges what package testing or the runtime says of a test that failed; false: they say nothing.
+func raised(text string) (v verdict, ok bool) {
+	if _, said := testingSays(text, "race detected during execution of test"); said {
+		return race(text), true
+	}
+	if panicked, said := testingSays(text, "panic: "); said {
+		return panics(unmarked(panicked)), true
+	}
+	if strings.HasPrefix(text, NoReturn) { // logs are indented
+		return named(ruleFailed, NoReturn, inner(text)), true
+	}
+	if c, ok := ending(text); ok { // of a process that ran this test alone
+		return c.verdict(), true
+	}
+	return v, false
+}
+
+// panics judges a panic by what was printed of it, from its message on.
+func panics(text string) verdict {
+	first, _, _ := strings.Cut(text, "\n")
+	frames := inner(text)
+	rule := rulePanic
+	if strings.HasPrefix(first, "panic: unexpected call to os.Exit(") && len(frames) > 0 && frames[0].Function == "os.Exit" {
+		rule = ruleExit
+	}
+	return named(rule, first, frames)
+}
+
+// died judges a process that ended by itself. What it has written to standard error counts where the runtime has written it,
+// which then ends the process: anything can write words such as panic.
+func died(text string, status syscall.WaitStatus, raceDetector bool) verdict {
+	if status.Signaled() || status.ExitStatus() == fatalStatus {
+		if c, ok := ending(text); ok {
+			return c.verdict()
+		}
+	}
+	if raceDetector && raceReport.MatchString(text) {
 		return race(text)
-	}
-	if m := panicLine.FindStringSubmatch(text); m != nil {
-		return named(rulePanic, "panic: "+m[1], inner(text))
-	}
-	if m := signalLine.FindStringSubmatch(text); m != nil {
-		return named(ruleSignal, "the process was ended by a signal: "+m[2], inner(text))
 	}
 	if status.Signaled() {
 		return verdict{rule: ruleSignal, group: status.Signal().String(), message: "the process was ended by the signal: " + status.Signal().String()}
@@ -212,56 +221,6 @@ func inner(text string) []Frame {
 	return nil
 }
 
-// overflow judges a stack that was used up: the functions that call each other for ever are the fault, wherever among
-// them it ended.
-func overflow(text string) verdict {
-	v := verdict{rule: ruleStack, message: "stack overflow"}
-	frames := inner(text)
-	if g, ok := testGoroutine(Goroutines(text)); ok {
-		frames = userFrames(g.Frames)
-	}
-	v.frames = frames
-	count := map[string]int{}
-	for _, f := range frames {
-		count[plainName(f.Function)]++
-	}
-	for name, n := range count {
-		if n > 1 && (v.subject == "" || name < v.subject) { // the same one whatever the order
-			v.subject, v.group = name, name
-		}
-	}
-	if v.subject == "" {
-		return named(ruleStack, v.message, frames)
-	}
-	v.message += " in " + v.subject
-	return v
-}
-
-// race judges a report of the race detector by the innermost functions of the two accesses.
-func race(text string) verdict {
-	v := verdict{rule: ruleRace, message: "data race"}
-	var names []string
-	wants := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if strings.Contains(line, " at 0x") && strings.Contains(line, " by ") {
-			wants = true
-			continue
-		}
-		if name := called(line); wants && name != "" && !isMachinery(name) {
-			names, wants = append(names, plainName(name)), false
-		}
-	}
-	if len(names) > 0 {
-		v.subject, v.message = names[0], "data race in "+names[0]
-		if len(names) > 1 && names[1] < names[0] {
-			names[0], names[1] = names[1], names[0]
-		}
-		v.group = strings.Join(names[:min(2, len(names))], " and ")
-	}
-	return v
-}
-
 // overflowFrames is how many frames a stack has that is on its way to overflow: that takes seconds, so that a test may be
 // out of time before it comes to it.
 const overflowFrames = 100_000
@@ -270,7 +229,8 @@ const overflowFrames = 100_000
 func stuck(text string) verdict {
 	for _, m := range elided.FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil && n >= overflowFrames {
-			return overflow(text)
+			g, _ := testGoroutine(Goroutines(text)) // the outermost calls, which say so, may be missing
+			return overflow(text, userFrames(g.Frames))
 		}
 	}
 	g, ok := testGoroutine(Goroutines(text))

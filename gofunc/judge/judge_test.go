@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/tools/txtar"
 
@@ -27,6 +28,14 @@ func ExampleDetect() {
 // text returns a file of an archive. <mark> stands for the mark of a failure.
 func text(f txtar.File) string { return strings.ReplaceAll(string(f.Data), "<mark>", agent.Mark) }
 
+// status is the exit status that the last line of a text speaks of; 2, which is that of the runtime, if it does not.
+func status(text string) syscall.WaitStatus {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	n := 2
+	fmt.Sscanf(lines[len(lines)-1], "exit status %d", &n)
+	return syscall.WaitStatus(n << 8)
+}
+
 // Each file of the archive is what a process wrote; its name says how it ended and its first line what is to be found.
 func TestDetect(t *testing.T) {
 	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
@@ -37,7 +46,7 @@ func TestDetect(t *testing.T) {
 	for _, f := range a.Files {
 		cause, _, _ := strings.Cut(f.Name, "-")
 		want, text, _ := strings.Cut(text(f), "\n")
-		fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: causes[cause], Text: text, Status: syscall.WaitStatus(2 << 8)}})
+		fs := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: causes[cause], Text: text, Status: status(text)}})
 		if len(fs) != 1 {
 			t.Fatalf("%s: %d findings", f.Name, len(fs))
 		}
@@ -60,6 +69,7 @@ func TestDetectNamesTheLine(t *testing.T) {
 		"test-panic": {"panic: runtime error: index out of range [9] with length 1, at m.go:3",
 			"example.com/m.parse\n\t/home/u/m/m.go:3\nexample.com/m.FuzzA.func1\n\t/home/u/m/m_test.go:3\n\n--- FAIL"},
 		"test-panic-in-the-standard-library": {"panic: strings: negative Repeat count, at m.go:3", "strings.Repeat\n\t/usr/local/go/src/strings/strings.go:624\nexample.com/m.(*T).put\n"},
+		"process-signal-in-c":                {"the process was ended by a signal: segmentation violation, at c.go:10", "example.com/m._Cfunc_boom\n\t_cgo_gotypes.go:50\n"},
 		"test-error":                         {"got 5, want 7", "--- FAIL"},
 		"test-error-after-log":               {"got 5, want 7", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: got 5, want 7\n"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
@@ -70,10 +80,13 @@ func TestDetectNamesTheLine(t *testing.T) {
 		}
 		_, text, _ := strings.Cut(text(a.Files[i]), "\n")
 		cause := judge.CauseTest
-		if strings.HasPrefix(name, "timeout") {
+		switch {
+		case strings.HasPrefix(name, "timeout"):
 			cause = judge.CauseTimeout
+		case strings.HasPrefix(name, "process"):
+			cause = judge.CauseProcess
 		}
-		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: cause, Text: text}})[0]
+		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: cause, Text: text, Status: status(text)}})[0]
 		if f.Message != want[0] || !strings.HasPrefix(f.Detail, want[1]) {
 			t.Errorf("%s: %q with\n%s", name, f.Message, f.Detail)
 		}
@@ -93,7 +106,7 @@ func TestDetectTellsFuzzTestsApart(t *testing.T) {
 		"signal": {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(syscall.SIGTERM)}, false},
 		"hang":   {judge.Failure{Cause: judge.CauseTimeout}, false},
 		"memory": {judge.Failure{Cause: judge.CauseMemory}, false},
-		"panic": {judge.Failure{Cause: judge.CauseProcess, Text: "panic: no\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\n" +
+		"panic": {judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(2 << 8), Text: "panic: no\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\n" +
 			"created by example.com/m.Start\n\t/m/m.go:9 +0x1\n"}, true},
 	} {
 		ids := map[string]bool{}
@@ -130,7 +143,7 @@ func TestDetectTellsLinesApart(t *testing.T) {
 	} {
 		var ids []string
 		for _, text := range []string{c.one, c.other} {
-			f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Text: text, Test: "m FuzzA"}})[0]
+			f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Status: status(text), Text: text, Test: "m FuzzA"}})[0]
 			if !strings.HasPrefix(f.Subject, "example.com/m.p") {
 				t.Errorf("%s: the subject is %s", name, f.Subject)
 			}
@@ -138,6 +151,30 @@ func TestDetectTellsLinesApart(t *testing.T) {
 		}
 		if same := ids[0] == ids[1]; same != c.same {
 			t.Errorf("%s: one finding is %v, want %v", name, same, c.same)
+		}
+	}
+}
+
+// A line may be as long as the input: reports show its beginning, and the place all the same.
+func TestDetectShortensLines(t *testing.T) {
+	text := "--- FAIL: FuzzA (0.00s)\n    testing.go:1927: panic: " + strings.Repeat("\u20ac", 1<<18) + "\n        goroutine 8 [running]:\n" +
+		"        example.com/m.parse(0x3)\n        \t/home/u/m/m.go:3 +0xf8\n"
+	f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTest, Text: text}})[0]
+	if len(f.Message) > 1024 || len(f.Detail) > 4096 || !utf8.ValidString(f.Message) {
+		t.Errorf("a message of %d bytes with a detail of %d", len(f.Message), len(f.Detail))
+	}
+	if !strings.HasPrefix(f.Message, "panic: \u20ac") || !strings.HasSuffix(f.Message, " bytes more), at m.go:3") || !strings.HasSuffix(f.Detail, "m.go:3 +0xf8\n") {
+		t.Errorf("the message is %q", f.Message)
+	}
+}
+
+// What the race detector reports is a race where the test was built with it: other programs write such reports too.
+func TestDetectRaceOfProcess(t *testing.T) {
+	const report = "==================\nWARNING: DATA RACE\nWrite at 0x00c000014178 by goroutine 9:\n  example.com/m.write()\n      /m/m.go:9 +0x2e\n==================\n"
+	for built, want := range map[bool]string{true: "go/race", false: "go/exit"} {
+		f := judge.Failure{Cause: judge.CauseProcess, Text: report, Status: syscall.WaitStatus(66 << 8), Race: built}
+		if got := judge.Detect(&teasel.Observation{Evidence: &f})[0].Rule; got != want {
+			t.Errorf("built with the race detector %v: %s, want %s", built, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -93,7 +94,7 @@ func userFrames(frames []Frame) (out []Frame) {
 			if i > 0 && len(out) > 0 {
 				return out
 			}
-		case !isMachinery(f.Function):
+		case !isMachinery(f.Function) && f.File != "_testmain.go":
 			out = append(out, f)
 		}
 	}
@@ -131,8 +132,12 @@ func packageOf(function string) string {
 }
 
 // standard reports whether a function is of the standard library, whose packages' paths have no dot in their first
-// element. A module may be named so as well, which is why this is asked only to choose between frames.
+// element, or is one that cgo has generated to call C. A module may be named so as well, which is why this is asked only to
+// choose between frames.
 func standard(f Frame) bool {
+	if filepath.Base(f.File) == "_cgo_gotypes.go" {
+		return true
+	}
 	first, _, _ := strings.Cut(packageOf(f.Function), "/")
 	return !strings.Contains(first, ".") && (strings.Contains(f.File, "/src/"+packageOf(f.Function)+"/"))
 }

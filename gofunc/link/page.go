@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"unsafe"
+
+	"github.com/teaselfuzz/teasel/gofunc/agent"
 )
 
 // Page is memory that a child shares with its parent: the input that it runs, so that the parent has it when the child
@@ -90,10 +92,10 @@ func (p *Page) Current() ([]byte, bool) {
 // Failure is an input that has failed and left the process alive.
 type Failure struct {
 	Packed []byte
-	Text   string // what the test has said, the beginning of it
+	Text   string // what the test has said; see [agent.Shorten]
 }
 
-// failureText is how much of what a test has said is recorded: what it failed with, and the innermost calls of a panic.
+// failureText is how many bytes of what a test has said are recorded: what it failed with, and the innermost calls of a panic.
 const failureText = 16 << 10
 
 // Fail records an input that has failed and left the process alive. The worker confirms it later, if the process lives to
@@ -101,7 +103,7 @@ const failureText = 16 << 10
 func (p *Page) Fail(packed []byte, text string) {
 	used := p.head.failed.Load()
 	room := p.mem[half+used:]
-	text = text[:min(len(text), failureText)]
+	text = agent.Shorten(text, failureText)
 	if 16+len(packed)+len(text) > len(room) {
 		return
 	}

@@ -31,6 +31,7 @@ type Test struct {
 	Package string        // the package's import path, which tells its findings from those of other packages; "": there are none
 	Dir     string        // of the package, where go test would run it; "": here
 	Env     []string      // "": ours
+	Race    bool          // the binary was built with the race detector
 	Timeout time.Duration // of one input; 0: 10 seconds
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
@@ -66,6 +67,7 @@ type child struct {
 	cmd      *exec.Cmd
 	page     *link.Page
 	test     string // see identity
+	race     bool   // see Test
 	requests *os.File
 	answers  *os.File
 	stderr   *output
@@ -83,7 +85,7 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}
-	c := &child{test: t.identity(), stop: make(chan struct{})}
+	c := &child{test: t.identity(), race: t.Race, stop: make(chan struct{})}
 	files, err := c.open()
 	if err == nil && s.Constants {
 		var f *os.File
@@ -248,11 +250,11 @@ func (c *child) wait() syscall.WaitStatus {
 
 // fault is what there is to judge of a child that has ended with an input.
 func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
-	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status, Test: c.test}
+	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status, Test: c.test, Race: c.race}
 	switch {
 	case c.full:
 		f.Cause = judge.CauseMemory
-	case c.hung && !strings.Contains(f.Text, "fatal error: "): // an error of the runtime may take long to be written
+	case c.hung && !judge.Fatal(f.Text): // an error of the runtime may take long to be written
 		f.Cause = judge.CauseTimeout
 	}
 	return judge.Detect(&teasel.Observation{Evidence: f})[0]

@@ -193,6 +193,8 @@ func FuzzOutcomes(f *testing.F) {
 			go panic("twelve, elsewhere")
 			runtime.Gosched()
 			time.Sleep(time.Second)
+		case 13:
+			runtime.Goexit()
 		}
 	}, 0)
 }

@@ -104,11 +104,12 @@ func (s *Saver) Failed(id string) error {
 	return s.failed[id]
 }
 
-// write saves an input under the name that go test -fuzz gives it. An input that is there under another name is left there.
+// write saves an input under the name that go test -fuzz gives it, in place of a file of other contents, which is a damaged one.
+// An input that is there under another name is left there.
 func (s *Saver) write(data []byte) (file string, isNew bool, err error) {
 	dir := filepath.Join(s.Dir, "testdata", "fuzz", s.Test)
 	file = filepath.Join(dir, teasel.Key(data))
-	if _, err := os.Lstat(file); err == nil {
+	if has(file, data) {
 		return file, false, nil
 	}
 	entries, err := os.ReadDir(dir)
@@ -116,9 +117,22 @@ func (s *Saver) write(data []byte) (file string, isNew bool, err error) {
 		return "", false, err
 	}
 	for _, e := range entries {
-		if old, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && bytes.Equal(old, data) {
-			return filepath.Join(dir, e.Name()), false, nil
+		if old := filepath.Join(dir, e.Name()); has(old, data) {
+			return old, false, nil
 		}
 	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return "", false, fmt.Errorf("saving %s: expected a file, not a %v", file, info.Mode().Type())
+	}
 	return file, true, corpus.WriteFile(file, data)
+}
+
+// has reports whether a file has these contents. Whatever else may be in a directory, such as a named pipe, is not opened.
+func has(file string, data []byte) bool {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(data)) {
+		return false
+	}
+	old, err := os.ReadFile(file)
+	return err == nil && bytes.Equal(old, data)
 }

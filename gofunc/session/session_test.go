@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -184,6 +186,45 @@ func TestSaverRemoves(t *testing.T) {
 	save("b", "tiny")
 	if _, err := os.Stat(shared); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that no finding has any more: %v", err)
+	}
+}
+
+// A file under the right name with other contents is no saved finding. What is no file is left alone, and never read: reading a
+// named pipe does not end.
+func TestSaverLooksAtContents(t *testing.T) {
+	s := &session.Saver{Dir: t.TempDir(), Test: "FuzzX"}
+	folder := filepath.Join(s.Dir, "testdata", "fuzz", "FuzzX")
+	f := teasel.Finding{Rule: "go/panic", Subject: "m.F", Input: []byte("input")}
+	file := filepath.Join(folder, teasel.Key(f.Input))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	report := func() {
+		t.Helper()
+		if err := s.Report(teasel.Event{Kind: teasel.EventFound, Finding: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report()
+	if err := os.WriteFile(file, []byte("inp"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report()
+	if data, err := os.ReadFile(s.File(f.ID())); err != nil || string(data) != "input" {
+		t.Errorf("saved as %q: %v, %v", data, err, s.Failed(f.ID()))
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report()
+	if err := s.Failed(f.ID()); err == nil || !strings.Contains(err.Error(), "expected a file") {
+		t.Errorf("a named pipe is in the place of the file: %v", err)
 	}
 }
 

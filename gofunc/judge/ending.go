@@ -1,0 +1,96 @@
+package judge
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/gofunc/agent"
+)
+
+// fatalStatus is the exit status with which the runtime ends a process.
+const fatalStatus = 2
+
+var (
+	endingLine = regexp.MustCompile(`(?m)^(?:(panic|fatal error): .*|(SIG[A-Z]+): (.*)\nPC=.*)$`)
+	stackLine  = regexp.MustCompile(`(?m)^(?:goroutine \d+ .*:|runtime stack:)$`)
+	saidLine   = regexp.MustCompile(`(?m)^ +testing\.go:\d+: (` + agent.Mark + ` ?)?(.*)`)
+)
+
+// end is what the runtime has printed before it ended the process.
+type end struct {
+	kind   string // panic, fatal error, or the name of a signal
+	signal string // what the signal means; "": it was none
+	text   string // from the line on that says why
+}
+
+// ending finds what the runtime has printed: the last line that says why a process ends, with goroutines after it. Lines of a
+// message that a panic has are indented, and so is what package testing prints of a log.
+func ending(text string) (e end, ok bool) {
+	stacks := stackLine.FindAllStringIndex(text, -1)
+	if stacks == nil {
+		return e, false
+	}
+	last := stacks[len(stacks)-1][0]
+	ends := endingLine.FindAllStringSubmatchIndex(text, -1)
+	for i := len(ends) - 1; i >= 0; i-- {
+		m := ends[i]
+		if m[0] > last {
+			continue
+		}
+		e.text = text[m[0]:]
+		if m[2] >= 0 {
+			e.kind = text[m[2]:m[3]]
+		} else {
+			e.kind, e.signal = text[m[4]:m[5]], text[m[6]:m[7]]
+		}
+		return e, true
+	}
+	return e, false
+}
+
+// verdict judges the end of the process.
+func (e *end) verdict() verdict {
+	if e.signal != "" {
+		v := named(ruleSignal, "the process was ended by a signal: "+e.signal, inner(e.text))
+		if v.subject != "" { // one function of C may fail in several ways
+			v.group += ", " + e.kind
+		}
+		return v
+	}
+	if e.kind == "panic" {
+		return panics(e.text)
+	}
+	first, _, _ := strings.Cut(e.text, "\n")
+	switch {
+	case strings.Contains(first, "stack overflow"):
+		return overflow(e.text, inner(e.text))
+	case strings.Contains(first, "out of memory"), strings.Contains(first, "cannot allocate memory"):
+		return named(ruleMemory, first, inner(e.text))
+	case strings.Contains(first, "all goroutines are asleep"):
+		return named(ruleDeadlock, first, inner(e.text))
+	}
+	return named(ruleFatal, first, inner(e.text))
+}
+
+// Fatal reports whether the runtime has printed that it ends the process by a fatal error, and goroutines.
+func Fatal(text string) bool {
+	e, ok := ending(text)
+	return ok && e.kind == "fatal error"
+}
+
+// testingSays returns what package testing itself says of a failure that begins with a text, from there on. Where failures are
+// marked, that is one of them: what a test logs may look alike.
+func testingSays(text, begins string) (found string, ok bool) {
+	marked := strings.Contains(text, agent.Mark)
+	for _, m := range saidLine.FindAllStringSubmatchIndex(text, -1) {
+		if marked == (m[2] >= 0) && strings.HasPrefix(text[m[4]:m[5]], begins) {
+			return text[m[4]:], true
+		}
+	}
+	return "", false
+}
+
+// unmarked returns what package testing would have printed without teasel.
+func unmarked(text string) string {
+	return strings.NewReplacer(agent.Mark+" ", "", agent.Mark, "").Replace(text)
+}
