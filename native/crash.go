@@ -241,7 +241,7 @@ func (c *Crash) group(r *triage.Report) string {
 		return c.Message
 	case c.Rule == ruleSignal && c.Signal != 0:
 		place = signalName(c.Signal)
-	case c.Signal == syscall.SIGABRT && !r.Late(): // other messages differ from one run to the next
+	case !r.Late() && (c.Signal == syscall.SIGABRT || triage.AbortMessage(c.Report) != ""): // other messages differ from one run to the next
 		place, sure = triage.AbortPlace(c.Report)
 	}
 	if c.Trace == 0 || sure {
