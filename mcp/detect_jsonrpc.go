@@ -275,6 +275,7 @@ func (j *judge) unsolicited(r *Received) {
 			return
 		}
 	}
+	j.foreignReply(r)
 }
 
 // anonymous judges a response without an id, by what it can be the answer to.
@@ -347,11 +348,13 @@ func (j *judge) another(i int, r *Received) {
 		return
 	}
 	s := &j.t.Sent[r.Sent]
-	if first := j.answer(s); first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" {
+	first := j.answer(s)
+	if first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" {
 		return // what says that no id could be read may be about something else
 	}
+	copied := bytes.Equal(r.Raw, first.Raw) && r.Message.Result != nil && len(r.Message.Result.Members) > 0
 	for k := range j.t.Sent { // a server may put the id of the request before into the answer to a notification
-		if n := &j.t.Sent[k]; n.Message.Class == ClassNotification && n.At >= s.At && n.At <= r.At && !j.unterminated(n) {
+		if n := &j.t.Sent[k]; !copied && n.Message.Class == ClassNotification && n.At >= s.At && n.At <= r.At && !j.unterminated(n) {
 			j.notificationReply(n, r)
 			return
 		}

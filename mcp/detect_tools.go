@@ -268,12 +268,15 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	if input.converts(arguments, b) {
 		subject = subjectConverted
 	}
-	if b.extra { // that is not looked for at all
-		j.reportCause(RuleInput, teasel.Low, subject, "extra", s.Raw, fmt.Sprintf(
-			"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
-		return
+	// What does not look at one argument looks at none, mostly: it is what an SDK lacks.
+	severity, cause := j.rules[RuleInput].Severity, "breach"
+	switch {
+	case b.extra: // that is not looked for at all
+		severity, cause = teasel.Low, "extra"
+	case subject == subjectConverted:
+		cause = "converted"
 	}
-	j.report(RuleInput, subject, "", fmt.Sprintf(
+	j.reportCause(RuleInput, severity, subject, cause, s.Raw, fmt.Sprintf(
 		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
 }
 

@@ -165,7 +165,7 @@ func (j *judge) sound(s *Sent, r *Received) {
 		j.beforeInitialize(s, r)
 		return
 	}
-	if j.phase.blurred || s.Message.Twice || ambiguous(s.Message.Params) || isStateless(&s.Message) {
+	if j.phase.blurred || j.foreign() != nil || s.Message.Twice || ambiguous(s.Message.Params) || isStateless(&s.Message) {
 		return
 	}
 	j.byMethod(s, r)

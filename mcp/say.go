@@ -136,7 +136,7 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 	i := len(l.t.Sent)
 	l.t.Sent = append(l.t.Sent, Sent{
 		Step: l.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: now.Sub(l.began), place: r.server.lines,
-		token: token, taken: taken,
+		token: token, taken: taken, logged: r.logged(),
 	})
 	switch {
 	case regular:

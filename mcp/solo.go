@@ -61,7 +61,13 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	if f == fateFine && !alone {
 		e.observe(l)
 	}
-	l.t.Stderr, s.stderr = s.proc.Stderr(s.stderr)
+	began := s.stderr
+	l.t.Stderr, s.stderr = s.proc.Stderr(began)
+	if missing := int(s.stderr-began) - len(l.t.Stderr); missing > 0 { // only the end is kept
+		for i := range l.t.Sent {
+			l.t.Sent[i].logged = max(0, l.t.Sent[i].logged-missing)
+		}
+	}
 	l.home = s
 	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
 		e.retire(s, l)
