@@ -194,7 +194,7 @@ func (j *judge) invalidMessage(i int, s *Sent) {
 		echoed := r.Message.Root.Get("id")
 		switch {
 		case id.Kind == mutate.Number:
-			if r.Sent < 0 && !id.Equal(echoed) && resembles(id, echoed) {
+			if r.Sent < 0 && !s.again && !id.Equal(echoed) && resembles(id, echoed) {
 				j.reportAs(RuleID, teasel.Medium, subjectID, "rounded", fmt.Sprintf(
 					"The id %s came back as %s: it was rounded.", cut(m.ID, 80), cut(r.Message.ID, 80)))
 			}
@@ -232,7 +232,7 @@ func isQuick(method string) bool {
 // isSound reports whether a line is a request that is to be answered under its own id.
 func (j *judge) isSound(s *Sent) bool {
 	m := &s.Message
-	if m.Class != ClassRequest || s.Unresolved {
+	if m.Class != ClassRequest || s.Unresolved || s.again {
 		return false
 	}
 	return s.Regular || !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object) && m.Result == nil && m.Error == nil &&

@@ -97,10 +97,23 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
 	case r.patient && r.alone.in.Start == Shared && e.mayOutlast(r.alone):
 		return e.outlast(ctx, r)
+	case r.patient && r.alone.in.Start == Shared && r.alone.unheard():
+		return e.watch(ctx, r, lingerTime, func() bool { return !r.alone.unheard() })
 	case r.patient && !r.alone.obs.Ask.Quick && e.saysPanic(s): // it may be about to die, and no survivor
 		return e.outlast(ctx, r)
 	}
 	return fateFine, nil
+}
+
+// unheard reports whether a request with an id of the script's own has no answer. Nobody has waited for one, and a server that
+// serves each request by itself may answer the ping that closes the script first.
+func (l *lane) unheard() bool {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer < 0 && !s.Regular && !s.Withdrawn && s.Message.Class == ClassRequest {
+			return true
+		}
+	}
+	return false
 }
 
 // watchEnd waits for a server whose input has ended to exit. One that has work to do, and perhaps no processor to do it on, gets

@@ -43,6 +43,7 @@ type Sent struct {
 
 	place  int64  // among all lines to the server
 	logged int    // bytes of Transcript.Stderr that stood there before; 0: none, or nobody knows
+	again  bool   // its id is one that an earlier request had which has no answer: what comes may be that
 	token  string // its progress token, as the server keeps it; "": it keeps none
 	taken  bool   // another request may be using it
 }
