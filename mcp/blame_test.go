@@ -19,6 +19,7 @@ func TestBlame(t *testing.T) {
 			answerOf("1", "done") + answerOf("1", "done"), RuleDuplicateReply, "tools/call a", ""},
 		{"each answer has the next id, which is another request's", strings.Replace(call, "> ", ">& ", 1) + callOf("2", "teasel_no_such_a1", `{}`) + answerOf("2", "done") + answerOf("3", "done"),
 			RuleID, "tools/call a", "no tool"},
+		{"a call waits for an answer that has the next id", call + answerOf("2", "done") + "! hung\n", RuleID, "tools/call a", ""},
 		{"a large id, and the next one in the answer", `> {"jsonrpc":"2.0","id":1152921504606846977,"method":"ping"}` + "\n" +
 			`< {"jsonrpc":"2.0","id":1152921504606846978,"result":{}}` + "\n", RuleID, "ping", "rounded"},
 	} {

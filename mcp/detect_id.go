@@ -27,6 +27,9 @@ func (j *judge) identity(s *Sent, r *Received) {
 		subject = subjectID
 	}
 	if sent.Kind == mutate.Number && received.Kind == mutate.Number {
+		if j.foreign != nil { // it gives out ids of nobody
+			return
+		}
 		severity, how, subject = teasel.Medium, "rounded", subjectID
 	} else if sent.Kind != received.Kind {
 		how = fmt.Sprintf("turned from %s into %s", article(sent.Kind), article(received.Kind))
@@ -131,16 +134,16 @@ func (j *judge) stray() bool {
 	return slices.ContainsFunc(j.t.Received, func(r Received) bool { return r.Sent < 0 && r.Message.Class == ClassResponse })
 }
 
-// foreign returns a response whose id is an integer that no line has; nil: there is none. Then the other answers may have
+// findForeign returns a response whose id is an integer that no line has, nor one that resembles it; nil: there is none. Then the other answers may have
 // come to the wrong requests, too.
-func (j *judge) foreign() *Received {
+func (j *judge) findForeign() *Received {
 	for i := range j.t.Received {
 		r := &j.t.Received[i]
 		if r.Sent >= 0 || r.Message.Class != ClassResponse || malformed(&r.Message) != "" {
 			continue
 		}
 		if id := r.Message.Root.Get("id"); id.Kind == mutate.Number && !j.asked(id) {
-			if _, ok := id.Int(); ok {
+			if _, ok := id.Int(); ok && !slices.ContainsFunc(j.t.Sent, func(s Sent) bool { return s.Message.Root != nil && resembles(s.Message.Root.Get("id"), id) }) {
 				return r
 			}
 		}
@@ -159,7 +162,7 @@ func (j *judge) foreignReply(r *Received) {
 			waiting = s
 		}
 	}
-	if waiting == nil || j.foreign() != r {
+	if waiting == nil || j.foreign != r {
 		return
 	}
 	j.reportForeign(waiting, r)

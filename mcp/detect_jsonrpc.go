@@ -349,7 +349,7 @@ func (j *judge) another(i int, r *Received) {
 	}
 	s := &j.t.Sent[r.Sent]
 	first := j.answer(s)
-	if first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" {
+	if first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" || j.foreign != nil {
 		return // what says that no id could be read may be about something else
 	}
 	copied := bytes.Equal(r.Raw, first.Raw) && r.Message.Result != nil && len(r.Message.Result.Members) > 0
