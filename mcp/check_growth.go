@@ -107,10 +107,14 @@ func grow(from, to int, line func(n int) []byte) Script {
 	return shared(CheckGrowthTime, steps...)
 }
 
+// maxGrown is of how many texts, and of how many arrays, the time is measured that growing ones take: the scripts for one text
+// have half a megabyte. Where there are more, some are drawn.
+const maxGrown = 48
+
 func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 	order := r.Perm(len(growths) - seededGrowths)
-	scripts := 0
-	b.eachText(func(name string, line func(string) []byte) {
+	grown, scripts := b.someTexts(r, maxGrown), 0
+	eachOf(grown, func(name string, line func(string) []byte) {
 		names := suggestedGrowths(name)
 		for i, g := range growths {
 			if i < seededGrowths || i == seededGrowths+order[0] || slices.Contains(names, g.name) {
@@ -122,7 +126,7 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 			}
 		}
 	})
-	b.eachText(func(name string, line func(string) []byte) {
+	eachOf(grown, func(name string, line func(string) []byte) {
 		names := suggestedGrowths(name)
 		for _, g := range growths[seededGrowths:] {
 			if slices.Contains(names, g.name) {
@@ -139,7 +143,13 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 		}
 	}
 	emit("method", grow(growFrom, growTo, func(n int) []byte { return requestLine(longText(n), nil) }))
-	for i, t := range b.tools {
+	growTools(b.some(r, maxLargeTools), emit)
+}
+
+// growTools makes the scripts for arrays, and for arguments that no tool has.
+func growTools(tools []*callable, emit emitter) {
+	arrays := 0
+	for i, t := range tools {
 		if t.Slow {
 			continue
 		}
@@ -148,9 +158,10 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 			largest = 1 << 12
 		}
 		for _, m := range t.full.Members {
-			if m.Value.Kind != mutate.Array || len(m.Value.Items) == 0 {
+			if m.Value.Kind != mutate.Array || len(m.Value.Items) == 0 || arrays == maxGrown {
 				continue
 			}
+			arrays++
 			emit(t.Name+" items of "+m.Name, grow(1<<6, largest, func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
 			emit(t.Name+" short items of "+m.Name, short(func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
 		}

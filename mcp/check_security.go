@@ -86,6 +86,32 @@ func (b *repertoire) eachText(visit func(name string, line func(text string) []b
 	}
 }
 
+// textPlace is a place in a request that takes free text, with what makes the request of a text.
+type textPlace struct {
+	name string
+	line func(text string) []byte
+}
+
+// maxAttacked is in how many places the texts of security checks are tried before a campaign. Where there are more, some are
+// drawn, and the others have their turn when checks are generated later.
+const maxAttacked = 2048
+
+// someTexts returns at most n of the places that take free text, every time others.
+func (b *repertoire) someTexts(r *teasel.Rand, n int) (places []textPlace) {
+	b.eachText(func(name string, line func(string) []byte) { places = append(places, textPlace{name, line}) })
+	if len(places) > n {
+		r.Shuffle(len(places), func(i, k int) { places[i], places[k] = places[k], places[i] })
+		places = places[:n]
+	}
+	return places
+}
+
+func eachOf(places []textPlace, visit func(name string, line func(text string) []byte)) {
+	for _, p := range places {
+		visit(p.name, p.line)
+	}
+}
+
 // promptLine gets a prompt with all of its arguments.
 func promptLine(p *Prompt, value func(argument string) string) []byte {
 	arguments := mutate.NewObject()
@@ -114,9 +140,10 @@ func checkInjectionModes(b *repertoire, _ *teasel.Rand, emit emitter) {
 	b.eachMode(trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
 }
 
-func checkTraversal(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachText(trying(CheckTraversal, disguises, emit))
-	b.eachText(trying(CheckTraversal, boundaries, func(name string, in Script) { emit(name+" boundary", in) }))
+func checkTraversal(b *repertoire, r *teasel.Rand, emit emitter) {
+	places := b.someTexts(r, maxAttacked)
+	eachOf(places, trying(CheckTraversal, disguises, emit))
+	eachOf(places, trying(CheckTraversal, boundaries, func(name string, in Script) { emit(name+" boundary", in) }))
 	if !b.session.Has("resources") {
 		return
 	}
@@ -186,13 +213,13 @@ var pollutions = []string{
 	`{"__proto__":{"toString":"polluted","length":-1,"then":"polluted"}}`,
 }
 
-func checkInjection(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachText(trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
+func checkInjection(b *repertoire, r *teasel.Rand, emit emitter) {
+	eachOf(b.someTexts(r, maxAttacked), trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
 }
 
 // The texts for quotes are fewer than a chunk: all of one place are in one script.
-func checkQuotes(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachText(trying(CheckQuotes, quoteTexts(), emit))
+func checkQuotes(b *repertoire, r *teasel.Rand, emit emitter) {
+	eachOf(b.someTexts(r, maxAttacked), trying(CheckQuotes, quoteTexts(), emit))
 }
 
 func checkQuotesModes(b *repertoire, _ *teasel.Rand, emit emitter) {

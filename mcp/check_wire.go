@@ -108,6 +108,8 @@ const (
 	largeDepth = 10_000
 	largeWidth = 100_000
 	largeTools = 1 // that get arguments of full size
+
+	maxLargeTools = 64 // that get large arguments at all; where there are more, some are drawn
 )
 
 // deepText is n arrays or objects in one another.
@@ -131,7 +133,7 @@ func wideObject(n int) string {
 
 func wideArray(n int) string { return "[" + strings.Repeat("0,", n-1) + "0]" }
 
-func checkLarge(b *repertoire, _ *teasel.Rand, emit emitter) {
+func checkLarge(b *repertoire, r *teasel.Rand, emit emitter) {
 	large := func(name string, line []byte) {
 		emit(name, shared(CheckLarge, send(line), sendText(pingLine)))
 	}
@@ -147,7 +149,7 @@ func checkLarge(b *repertoire, _ *teasel.Rand, emit emitter) {
 	large("exponent", raw("ping", `{"a":1e999999999}`))
 	large("escapes", raw("ping", `{"a":"`+strings.Repeat(`\u0000`, largeText/16)+`"}`))
 	large("spaces", []byte(`{"jsonrpc":"2.0",`+strings.Repeat(" ", largeText/4)+`"id":"@id","method":"ping"}`))
-	for i, t := range b.tools {
+	for i, t := range b.some(r, maxLargeTools) {
 		arguments := func(text string) []byte { return t.callWith(mutate.NewRaw(text)) }
 		extra := func(value string) []byte {
 			v := t.plain.Clone()

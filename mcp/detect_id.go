@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,11 +18,18 @@ func (j *judge) identity(s *Sent, r *Received) {
 	if sent == nil || received == nil || sent.Equal(received) || !isPortable(sent) {
 		return
 	}
+	if sent.Kind == mutate.Number && received.Kind == mutate.Number && !resembles(sent, received) {
+		j.reportForeign(s, r)
+		return
+	}
 	severity, how, subject := teasel.High, "changed", j.subject(s)
 	if sent.Kind == mutate.String { // clients count; what such an id comes to does not depend on the method
 		subject = subjectID
 	}
 	if sent.Kind == mutate.Number && received.Kind == mutate.Number {
+		if j.foreign != nil { // it gives out ids of nobody
+			return
+		}
 		severity, how, subject = teasel.Medium, "rounded", subjectID
 	} else if sent.Kind != received.Kind {
 		how = fmt.Sprintf("turned from %s into %s", article(sent.Kind), article(received.Kind))
@@ -73,13 +81,24 @@ func resembles(sent, received *mutate.JSON) bool {
 		g, _ := b.Float64()
 		trunc, _ := a.Int(nil)
 		whole, accuracy := b.Int(nil)
-		return f == g || accuracy == big.Exact && trunc.Cmp(whole) == 0 || isLimit(whole) && trunc.BitLen() > 53
+		return f == g && isRounded(b, f) || accuracy == big.Exact && trunc.Cmp(whole) == 0 || isLimit(whole) && trunc.BitLen() > 53
 	}
 	if sent.Kind == mutate.String && received.Kind == mutate.String && len(sent.Text) > 1 && len(received.Text) > 1 {
 		return strings.EqualFold(strings.TrimSpace(sent.Text), strings.TrimSpace(received.Text)) ||
 			len(received.Text) >= 8 && strings.HasPrefix(sent.Text, received.Text)
 	}
 	return false
+}
+
+// isRounded reports whether a number is one of the ways to write a double. Another number that a double cannot tell from it was
+// made without one.
+func isRounded(n *big.Float, double float64) bool {
+	for _, precision := range []int{-1, 15, 16, 17} {
+		if written, ok := number(strconv.FormatFloat(double, 'e', precision, 64)); ok && written.Cmp(n) == 0 {
+			return true
+		}
+	}
+	return new(big.Float).SetFloat64(double).Cmp(n) == 0
 }
 
 func isLimit(n *big.Int) bool {
@@ -113,6 +132,46 @@ func (j *judge) onlyNullID(s *Sent) bool {
 // stray reports whether there is a response to an id that no request has: it may be meant for any.
 func (j *judge) stray() bool {
 	return slices.ContainsFunc(j.t.Received, func(r Received) bool { return r.Sent < 0 && r.Message.Class == ClassResponse })
+}
+
+// findForeign returns a response whose id is an integer that no line has, nor one that resembles it; nil: there is none. Then the other answers may have
+// come to the wrong requests, too.
+func (j *judge) findForeign() *Received {
+	for i := range j.t.Received {
+		r := &j.t.Received[i]
+		if r.Sent >= 0 || r.Message.Class != ClassResponse || malformed(&r.Message) != "" {
+			continue
+		}
+		if id := r.Message.Root.Get("id"); id.Kind == mutate.Number && !j.asked(id) {
+			if _, ok := id.Int(); ok && !slices.ContainsFunc(j.t.Sent, func(s Sent) bool { return s.Message.Root != nil && resembles(s.Message.Root.Get("id"), id) }) {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// foreignReply reports a response with the id of another request, when only one request waits for its answer.
+func (j *judge) foreignReply(r *Received) {
+	var waiting *Sent
+	for k := range j.before(r) {
+		if s := &j.t.Sent[k]; s.Answer < 0 && !s.Unresolved && s.Message.Class != ClassNotification && s.Message.Class != ClassResponse {
+			if waiting != nil || !j.isSound(s) {
+				return
+			}
+			waiting = s
+		}
+	}
+	if waiting == nil || j.foreign != r {
+		return
+	}
+	j.reportForeign(waiting, r)
+}
+
+// reportForeign reports an answer whose id is that of no request, and that no rounding has made of the right one.
+func (j *judge) reportForeign(s *Sent, r *Received) {
+	j.reportCause(RuleID, teasel.High, j.subject(s), "foreign", s.Raw, fmt.Sprintf(
+		"%s was answered with the id %s, which no request has.", cut(s.Raw, 160), cut(r.Message.ID, 80)))
 }
 
 // isUnique reports whether no other line has the id, in whatever notation.

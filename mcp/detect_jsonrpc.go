@@ -194,7 +194,7 @@ func (j *judge) invalidMessage(i int, s *Sent) {
 		echoed := r.Message.Root.Get("id")
 		switch {
 		case id.Kind == mutate.Number:
-			if r.Sent < 0 && !id.Equal(echoed) && resembles(id, echoed) {
+			if r.Sent < 0 && !s.again && !id.Equal(echoed) && resembles(id, echoed) {
 				j.reportAs(RuleID, teasel.Medium, subjectID, "rounded", fmt.Sprintf(
 					"The id %s came back as %s: it was rounded.", cut(m.ID, 80), cut(r.Message.ID, 80)))
 			}
@@ -228,7 +228,7 @@ func isQuick(method string) bool {
 // isSound reports whether a line is a request that is to be answered under its own id.
 func (j *judge) isSound(s *Sent) bool {
 	m := &s.Message
-	if m.Class != ClassRequest || s.Unresolved {
+	if m.Class != ClassRequest || s.Unresolved || s.again {
 		return false
 	}
 	return s.Regular || !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object) && m.Result == nil && m.Error == nil &&
@@ -271,6 +271,7 @@ func (j *judge) unsolicited(r *Received) {
 			return
 		}
 	}
+	j.foreignReply(r)
 }
 
 // anonymous judges a response without an id, by what it can be the answer to.
@@ -343,11 +344,13 @@ func (j *judge) another(i int, r *Received) {
 		return
 	}
 	s := &j.t.Sent[r.Sent]
-	if first := j.answer(s); first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" {
+	first := j.answer(s)
+	if first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" || j.foreign != nil {
 		return // what says that no id could be read may be about something else
 	}
+	copied := bytes.Equal(r.Raw, first.Raw) && r.Message.Result != nil && len(r.Message.Result.Members) > 0
 	for k := range j.t.Sent { // a server may put the id of the request before into the answer to a notification
-		if n := &j.t.Sent[k]; n.Message.Class == ClassNotification && n.At >= s.At && n.At <= r.At && !j.unterminated(n) {
+		if n := &j.t.Sent[k]; !copied && n.Message.Class == ClassNotification && n.At >= s.At && n.At <= r.At && !j.unterminated(n) {
 			j.notificationReply(n, r)
 			return
 		}

@@ -186,7 +186,7 @@ func (j *judge) toolDefinition(item *mutate.JSON) {
 	}
 	schema := item.Get("inputSchema")
 	if f := objectFault(item, "inputSchema"); f.text != "" {
-		report("input: "+f.text, fmt.Sprintf("The %s of the tool %q.", f.text, cut(name, 60)))
+		report("input: "+f.text, fmt.Sprintf("Of the tool %q the %s.", cut(name, 60), f.text))
 	} else if why := schemaFault(schema); why != "" {
 		report("input: "+why, fmt.Sprintf("The inputSchema of the tool %q is wrong: %s.", cut(name, 60), why))
 	}

@@ -56,7 +56,7 @@ func (j *judge) guiltyOf(sent []Sent) *Sent {
 	}
 	for i := first; i < len(sent); i++ {
 		m := &sent[i].Message
-		if sent[i].Answer < 0 && m.Class != ClassNotification && m.Class != ClassResponse {
+		if sent[i].Answer < 0 && m.Class != ClassNotification && m.Class != ClassResponse && m.Why != whyUnfinished {
 			return &sent[i]
 		}
 	}
@@ -147,7 +147,7 @@ func (j *judge) ended() {
 			return
 		}
 	}
-	f := lastWords(stderr)
+	f := j.lastFault()
 	if e.Kind == EndExited && f.kind == faultNone && j.refusedLine() {
 		return
 	}
@@ -172,6 +172,20 @@ func (j *judge) ended() {
 	}
 	// One fault, whichever request brings it about.
 	j.report(rule, j.guiltySubject(), group, message).Fault = topFrame(f.trace)
+}
+
+// lastFault reads what the server wrote since the line was sent that is to blame. Of what it wrote before, it has survived an
+// exception that was logged; only the end of a program is believed to have come late.
+func (j *judge) lastFault() fault {
+	if s := j.guilty(); s != nil && s.logged <= len(j.t.Stderr) {
+		if f := lastWords(j.t.Stderr[s.logged:]); f.kind != faultNone {
+			return f
+		}
+	}
+	if f := findFault(stderrOf(j.t)); f.kind > faultProgram {
+		return f
+	}
+	return fault{}
 }
 
 // unopened reports whether a script has sent messages on a process of its own, and initialize is not the first of them but for pings.
@@ -217,12 +231,27 @@ func (j *judge) quietExit() {
 	if j.refusedLine() {
 		return
 	}
-	subject := j.guiltySubject()
+	subject, line := j.guiltySubject(), j.guiltyLine()
 	if s != nil && nesting(s.Raw) >= deep {
 		subject = "(deep nesting)"
+	} else if before := j.answeredBefore(s); before != nil && s.Message.Method == "ping" { // nobody exits on a ping
+		subject, line = j.subjectOf(before), lineOf(before)+" was answered"
 	}
 	j.report(RuleExit, subject, "",
-		fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", j.guiltyLine()))
+		fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", line))
+}
+
+// answeredBefore returns the last line before s that was answered; nil: there is none.
+func (j *judge) answeredBefore(s *Sent) (before *Sent) {
+	for i := range j.t.Sent {
+		if &j.t.Sent[i] == s {
+			return before
+		}
+		if j.t.Sent[i].Answer >= 0 {
+			before = &j.t.Sent[i]
+		}
+	}
+	return nil
 }
 
 // refusedLine reports a server that exits, whatever its status, because a line is no valid request. False means that it was
@@ -311,9 +340,11 @@ func (j *judge) survived() {
 	if (f.kind == faultPanic || f.kind == faultProgram) && j.owesAnswer() { // which is a finding that shows this text
 		return
 	}
-	// One fault, whichever request was sent last when it was written.
-	j.report(rule, j.guiltySubject(), f.place(j.echo()), fmt.Sprintf(
-		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), j.guiltyLine())).Fault = topFrame(f.trace)
+	// One fault, whichever request was the last when it was seen.
+	s := j.guiltyOf(j.sentUntil(len(j.t.Stderr) - len(f.trace)))
+	place := f.place(echoOf(s))
+	j.reportCause(rule, j.rules[rule].Severity, j.subjectOf(s), place, rawOf(s), fmt.Sprintf(
+		"The server wrote %q to standard error after %s, and lived on.", cut(f.line, 160), lineOf(s)))
 }
 
 // owesAnswer reports whether a request that waits for nobody else has no answer.
@@ -329,4 +360,20 @@ func (j *judge) answeredWith(line string) bool {
 	return words != "" && slices.ContainsFunc(j.t.Received, func(r Received) bool {
 		return r.Sent >= 0 && r.Message.isRefusal() && strings.Contains(refusalText(&r), words)
 	})
+}
+
+// sentUntil returns the lines that had been sent when the server wrote what stands at an offset of its standard error.
+func (j *judge) sentUntil(offset int) []Sent {
+	n := len(j.t.Sent)
+	for n > 1 && j.t.Sent[n-1].logged > offset {
+		n--
+	}
+	return j.t.Sent[:n]
+}
+
+func rawOf(s *Sent) []byte {
+	if s == nil {
+		return nil
+	}
+	return s.Raw
 }

@@ -71,11 +71,22 @@ func (j *judge) unknownTool(s *Sent, r *Received, name string) {
 			"There is no tool %q, and a call of it was answered with a result that has isError; expected error -32602.", cut(name, 60)))
 		return
 	}
-	if j.listChanged("tools") { // it may be a new one
+	if j.listChanged("tools") || j.answeredTwice(s) { // it may be a new one, or one of the answers another request's
 		return
 	}
 	j.report(RuleUnknownTool, j.subject(s), "", fmt.Sprintf(
 		"There is no tool %q in tools/list, and a call of it was executed: %s.", cut(name, 60), cut(r.Raw, 160)))
+}
+
+// answeredTwice reports whether several responses have come to a request.
+func (j *judge) answeredTwice(s *Sent) bool {
+	for i := range j.t.Received {
+		r := &j.t.Received[i]
+		if i != s.Answer && r.Message.Class == ClassResponse && r.Sent >= 0 && &j.t.Sent[r.Sent] == s {
+			return true
+		}
+	}
+	return false
 }
 
 // listChanged reports whether the server has said in the course of the script that one of its lists is not what it was.
@@ -268,12 +279,15 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	if input.converts(arguments, b) {
 		subject = subjectConverted
 	}
-	if b.extra { // that is not looked for at all
-		j.reportCause(RuleInput, teasel.Low, subject, "extra", s.Raw, fmt.Sprintf(
-			"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
-		return
+	// What does not look at one argument looks at none, mostly: it is what an SDK lacks.
+	severity, cause := j.rules[RuleInput].Severity, "breach"
+	switch {
+	case b.extra: // that is not looked for at all
+		severity, cause = teasel.Low, "extra"
+	case subject == subjectConverted:
+		cause = "converted"
 	}
-	j.report(RuleInput, subject, "", fmt.Sprintf(
+	j.reportCause(RuleInput, severity, subject, cause, s.Raw, fmt.Sprintf(
 		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))
 }
 

@@ -39,6 +39,7 @@ type judge struct {
 	t       *Transcript
 	session *Session // never nil
 	phase   phase
+	foreign *Received // its id is no request's, so that the other answers may have come to the wrong ones; nil: there is none
 	found   []teasel.Finding
 	reports int // calls of report, those of what was found already included
 }
@@ -74,7 +75,7 @@ func (j *judge) Detect(obs *teasel.Observation) []teasel.Finding {
 	for i := range found {
 		found[i].Describe = func() string { return j.detail(t, &found[i]) }
 	}
-	j.t, j.session, j.found, j.phase = nil, nil, nil, phase{}
+	j.t, j.session, j.found, j.foreign, j.phase = nil, nil, nil, nil, phase{}
 	return found
 }
 
@@ -102,6 +103,7 @@ func (j *judge) conversation() {
 
 func (j *judge) begin(t *Transcript) {
 	j.t, j.session, j.found = t, t.Session, nil
+	j.foreign = j.findForeign()
 	if j.session == nil {
 		j.session = &noSession
 	}
@@ -165,7 +167,7 @@ func (j *judge) sound(s *Sent, r *Received) {
 		j.beforeInitialize(s, r)
 		return
 	}
-	if j.phase.blurred || s.Message.Twice || ambiguous(s.Message.Params) || isStateless(&s.Message) {
+	if j.phase.blurred || j.foreign != nil || s.Message.Twice || ambiguous(s.Message.Params) || isStateless(&s.Message) {
 		return
 	}
 	j.byMethod(s, r)

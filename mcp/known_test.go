@@ -35,7 +35,7 @@ func TestKnown(t *testing.T) {
 	if got := session.Learned["label"]; got != nil {
 		t.Errorf("learned label %q", got)
 	}
-	b := readSession(session, &choice, nil)
+	b := NewMutator(MutatorConfig{Session: session, Choice: &choice}).e.b
 	all := findKnown(b.tools, session.Learned)
 	if len(all) != 1 || len(all[0].takers) != 4 {
 		t.Fatalf("%d sorts of things are known, want one that four tools take", len(all))
@@ -73,7 +73,7 @@ func TestEchoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	echoes := readSession(session, &choice, nil).find("plan").echoes()
+	echoes := NewMutator(MutatorConfig{Session: session, Choice: &choice}).e.b.find("plan").echoes()
 	if len(echoes) != 1 || echoes[0].Get("name").Text != echoes[0].Get("after").Text {
 		t.Errorf("%d calls: %v", len(echoes), echoes)
 	}

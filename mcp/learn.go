@@ -25,7 +25,9 @@ const (
 func (v *Visit) Learn(ctx context.Context, choice *Choice) error {
 	var shown Note
 	deadline := time.Now().Add(learnLimit)
-	for i, line := range lookingLines(v.Session, choice) {
+	preparing, stop := context.WithDeadline(ctx, deadline)
+	defer stop()
+	for i, line := range lookingLines(preparing, v.Session, choice) {
 		answer, _, err := v.server.call(ctx, line, min(v.target.timeout(), completionLimit, time.Until(deadline)))
 		if errors.Is(err, errSilent) && time.Now().Before(deadline) {
 			continue
@@ -42,9 +44,9 @@ func (v *Visit) Learn(ctx context.Context, choice *Choice) error {
 }
 
 // lookingLines are the requests that are made to see what there is. None names a tool that must not be called: an argument
-// may do so, and many a server that finds a name calls it.
-func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
-	b := &repertoire{session: session}
+// may do so, and many a server that finds a name calls it. When the context ends, the tools that were not prepared by then
+// are left out.
+func lookingLines(ctx context.Context, session *Session, choice *Choice) (lines [][]byte) {
 	blocked := newBlocklist(session, choice.Blocks, nil)
 	add := func(line []byte) {
 		if len(lines) < maxLookedAt && blocked.mentions(nil, line) == "" {
@@ -52,9 +54,11 @@ func lookingLines(session *Session, choice *Choice) (lines [][]byte) {
 		}
 	}
 	for i := range choice.Tools {
-		t := &choice.Tools[i]
-		if c := b.prepare(t); c.Reads && !c.Slow {
-			add(c.call())
+		if len(lines) == maxLookedAt || ctx.Err() != nil {
+			break
+		}
+		if traits := TraitsOf(&choice.Tools[i]); traits.Reads && !traits.Slow {
+			add(new(repertoire).prepare(&choice.Tools[i]).call())
 		}
 	}
 	for i := range session.Resources {

@@ -29,7 +29,10 @@ func TestLearned(t *testing.T) {
 	if !maps.EqualFunc(session.Learned, want, slices.Equal) {
 		t.Errorf("learned %v, want %v", session.Learned, want)
 	}
-	b := readSession(session, &choice, nil)
+	b, err := readSession(t.Context(), session, &choice, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, v := range []*mutate.JSON{b.find("finish_job").plain, b.find("finish_job").full} {
 		if job, worker := v.Get("job_id").String(), v.Get("worker_id").String(); job != `"j-1"` || worker != `"7"` {
 			t.Errorf("an example is %s", v)
@@ -47,7 +50,7 @@ func TestLearnCallsNothingBlocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := lookingLines(session, &choice)
+	lines := lookingLines(t.Context(), session, &choice)
 	for _, line := range lines {
 		if bytes.Contains(line, []byte("delete_all")) {
 			t.Errorf("%s is asked", line)
@@ -75,7 +78,7 @@ func TestLearn(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(session.Learned)
-	if len(lookingLines(session, &choice)) < 5 {
+	if len(lookingLines(t.Context(), session, &choice)) < 5 {
 		t.Error("hardly anything was asked")
 	}
 	for name, values := range session.Learned {

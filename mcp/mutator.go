@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
@@ -39,6 +40,16 @@ var (
 
 // NewMutator prepares the tools of a session. What cannot be prepared is told by [Mutator.Skipped].
 func NewMutator(c MutatorConfig) *Mutator {
+	m, err := NewMutatorContext(context.Background(), c)
+	if err != nil {
+		panic("mcp: internal error: a context that never ends has ended: " + err.Error())
+	}
+	return m
+}
+
+// NewMutatorContext is like [NewMutator] but stops when the context ends, and returns the context's error: a session of
+// thousands of tools takes seconds to prepare.
+func NewMutatorContext(ctx context.Context, c MutatorConfig) (*Mutator, error) {
 	if c.Choice == nil {
 		choice, err := Selection{}.Apply(c.Session)
 		if err != nil {
@@ -50,7 +61,11 @@ func NewMutator(c MutatorConfig) *Mutator {
 		c.Dictionary = DefaultDictionary()
 	}
 	p := c.Profile.orStandard()
-	return newMutator(readSession(c.Session, c.Choice, c.Dictionary), p)
+	b, err := readSession(ctx, c.Session, c.Choice, c.Dictionary)
+	if err != nil {
+		return nil, err
+	}
+	return newMutator(b, p), nil
 }
 
 // How long ordinary mutation makes the arguments of a message, in bytes, and how long seldom. ResourceExhaustion goes

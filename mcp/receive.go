@@ -98,6 +98,8 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		r.excess += excessLine // all that was asked for may come late; of the same answer there is no end
 		l := e.holder(s, id)
 		r.loose = r.loose || l != nil && l.guest
+	case !ok && r.alone != nil && s.owed.free(m.ID): // late, to a script that has ended
+		r.excess += excessLine
 	case !ok:
 		e.unclaimed(r, raw, m, now)
 	case f.answered || f.sent < 0:
@@ -162,8 +164,14 @@ const excessLine = 256
 func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m Message, loose bool, now time.Time) {
 	s := &l.t.Sent[sent]
 	if s.Answer >= 0 {
+		if s.again {
+			r.server.owed.free(s.Message.ID)
+		}
 		e.more(r, l, raw, m, sent, loose, now)
 		return
+	}
+	if s.Message.Class == ClassRequest && !s.Regular {
+		r.server.owed.free(s.Message.ID)
 	}
 	if s.token != "" && !isTask(s, &m) {
 		r.server.freeToken(s.token)

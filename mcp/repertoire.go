@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/base64"
 	"math/rand/v2"
 	"slices"
@@ -44,10 +45,13 @@ type callable struct {
 	broken []*mutate.JSON // arguments that break the schema, one for each way that was found
 }
 
-// readSession prepares a session. The dictionary may be nil.
-func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoire {
+// readSession prepares a session. The dictionary may be nil. The error is the context's.
+func readSession(ctx context.Context, s *Session, choice *Choice, dict *mutate.Dictionary) (*repertoire, error) {
 	b := &repertoire{session: s, dict: dict}
 	for i := range choice.Tools {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c := b.prepare(&choice.Tools[i])
 		c.inform(s.Learned)
 		c.breakSchema()
@@ -60,7 +64,7 @@ func readSession(s *Session, choice *Choice, dict *mutate.Dictionary) *repertoir
 	b.sinks = findSinks(b.tools)
 	b.placeholders = placeholders(b.tools)
 	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders, pollutions}
-	return b
+	return b, nil
 }
 
 // fixedRand is a generator for what is drawn once and for all.
@@ -115,11 +119,31 @@ func (c *callable) exemplify() {
 	if c.plain == nil {
 		c.plain, c.full = mutate.NewObject(), mutate.NewObject()
 	}
+	c.findTexts(drawn)
+}
+
+// maxTextNodes bounds what findTexts validates, in nodes: each string is tried in arguments that are validated as a whole,
+// which would take a schema of thousands of strings minutes.
+const maxTextNodes = 1 << 18
+
+// findTexts notes the strings that may be anything, of arguments with very many strings those among the first ones.
+func (c *callable) findTexts(drawn map[string][]string) {
+	size := nodes(c.full)
+	left := maxTextNodes
 	for _, pointer := range stringLeaves(c.full) {
+		if left -= size; left < 0 {
+			return
+		}
 		if c.takesAnyText(pointer) || len(drawn[pointer]) >= 8 {
 			c.texts = append(c.texts, pointer)
 		}
 	}
+}
+
+// nodes returns how many values there are in one, itself included.
+func nodes(v *mutate.JSON) (n int) {
+	v.Walk(func(string, *mutate.JSON) bool { n++; return true })
+	return n
 }
 
 // dropExtras takes out the members that the schema does not name, if that leaves the arguments conform.
@@ -132,8 +156,12 @@ func (c *callable) dropExtras(v *mutate.JSON) {
 	}
 }
 
-// maxBroken is how many ways to break a schema are kept: drawing them costs more than sending them.
-const maxBroken = 512
+// How many ways to break a schema are kept, and of how many values they consist together, about: drawing them costs more
+// than sending them.
+const (
+	maxBroken      = 512
+	maxBrokenNodes = 1 << 16
+)
 
 // breakSchema draws arguments that break the schema, if there is one.
 func (c *callable) breakSchema() {
@@ -142,7 +170,8 @@ func (c *callable) breakSchema() {
 	}
 	r := fixedRand(2)
 	violations := c.schema.Violations()
-	for _, v := range violations[:min(maxBroken, len(violations))] {
+	most := min(maxBroken, 1+maxBrokenNodes/nodes(c.full))
+	for _, v := range violations[:min(most, len(violations))] {
 		c.broken = append(c.broken, c.schema.Break(r, v))
 	}
 }

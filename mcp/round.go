@@ -55,6 +55,15 @@ type round struct {
 	excess int       // bytes of what nobody has asked for, and something for each line
 }
 
+// logged returns how much the server has written to standard error since the script began that has it for itself.
+func (r *round) logged() int {
+	if r.alone == nil || r.server.proc == nil {
+		return 0
+	}
+	_, written := r.server.proc.Stderr(r.server.proc.Written())
+	return max(0, int(written-r.server.stderr))
+}
+
 // maxRepeatBytes is how much a server may have answered in one call before a line is no longer repeated.
 const maxRepeatBytes = 16 << 20
 

@@ -29,7 +29,7 @@ const (
 // without another. Most faults that hide behind conditions need two of them (Kuhn, Wallace and Gallo, "Software Fault
 // Interactions and Implications for Software Testing", 2004).
 func (c *callable) samples(words vocabulary, most int) []*mutate.JSON {
-	if c.schema == nil {
+	if c.schema == nil || len(c.plain.Append(nil)) > maxSample { // no smaller ones are to be expected
 		return nil
 	}
 	s := sampler{callable: c, most: most, seen: make(map[uint64]bool)}

@@ -133,10 +133,11 @@ func (e *executor) note(r *round, l *lane, p *planned, raw []byte, unresolved bo
 	}
 	due := regular && (!r.mute || m.Method == "initialize" || m.Method == "ping")
 	token, taken := r.server.takeToken(&m)
+	again := m.Class == ClassRequest && !regular && r.server.owed.take(m.ID)
 	i := len(l.t.Sent)
 	l.t.Sent = append(l.t.Sent, Sent{
 		Step: l.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: now.Sub(l.began), place: r.server.lines,
-		token: token, taken: taken,
+		token: token, taken: taken, logged: r.logged(), again: again,
 	})
 	switch {
 	case regular:

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func brokenSchema(err error) string {
 	var e *jsonschema.ValidationError
 	if errors.As(invalid.Err, &e) {
 		for len(e.Causes) > 0 {
-			e = e.Causes[0]
+			e = slices.MinFunc(e.Causes, compareErrors)
 		}
 		if _, ok := e.ErrorKind.(*kind.Format); ok {
 			return ""
@@ -109,6 +110,12 @@ func brokenSchema(err error) string {
 		return "at /" + strings.Join(e.InstanceLocation, "/") + ": " + describeBreach(e)
 	}
 	return cutBytes(invalid.Err.Error(), 200)
+}
+
+// compareErrors orders the errors of a validation, whose own order is a map's.
+func compareErrors(a, b *jsonschema.ValidationError) int {
+	return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.SchemaURL, b.SchemaURL),
+		cmp.Compare(describeBreach(a), describeBreach(b)))
 }
 
 // breach is where and how a value breaks a schema.
@@ -184,7 +191,7 @@ func (c *schemaCheck) surest(e *jsonschema.ValidationError, v *mutate.JSON) *jso
 		if _, ok := sure.ErrorKind.(*kind.AdditionalProperties); ok {
 			place = &extra
 		}
-		if *place == nil || slices.Compare(sure.InstanceLocation, (*place).InstanceLocation) < 0 {
+		if *place == nil || compareErrors(sure, *place) < 0 {
 			*place = sure
 		}
 	}
@@ -197,6 +204,8 @@ func (c *schemaCheck) surest(e *jsonschema.ValidationError, v *mutate.JSON) *jso
 func (c *schemaCheck) certain(e *jsonschema.ValidationError, v *mutate.JSON) bool {
 	switch e.ErrorKind.(type) {
 	case *kind.Format, *kind.ContentEncoding, *kind.ContentMediaType, *kind.ContentSchema:
+		return false
+	case *kind.RefCycle: // the schema refers to itself without end: nothing conforms or breaks it
 		return false
 	case *kind.OneOf, *kind.Not, *kind.Contains, *kind.MinContains, *kind.MaxContains, *kind.FalseSchema, *kind.PropertyNames:
 		return !c.formats

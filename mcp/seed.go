@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -17,15 +18,26 @@ type Seed struct {
 // of each tool, odd messages, chains of calls, what can be done to what the server has, and every check. They stand in the
 // order in which they are worth running; what takes a process of its own or long comes last, one of it after another kind.
 func (m *Mutator) Seeds() []Seed {
+	all, err := m.SeedsContext(context.Background())
+	if err != nil {
+		panic("mcp: internal error: a context that never ends has ended: " + err.Error())
+	}
+	return all
+}
+
+// SeedsContext is like [Mutator.Seeds] but stops when the context ends, and returns the context's error.
+func (m *Mutator) SeedsContext(ctx context.Context) ([]Seed, error) {
 	s := seeds{b: m.e.b, used: make(map[string]bool)}
 	s.valid()
 	s.edges()
 	s.chains()
 	s.known()
-	s.checks(m.profile.NoGrowth)
+	if err := s.checks(ctx, m.profile.NoGrowth); err != nil {
+		return nil, err
+	}
 	// Last, for a server may take long to start, and at first others want one.
 	s.add("initialize", true, fresh("", append(handshake(s.b.version()), sendText(pingLine))...))
-	return s.all
+	return s.all, nil
 }
 
 type seeds struct {
@@ -136,11 +148,11 @@ func (s *seeds) mentioned(ask func(name, method string, params *mutate.JSON)) {
 
 // samples are calls of all tools in which every two values of arguments occur together; see [callable.samples]. The
 // tools stand in turn.
-func (s *seeds) samples() (all []Seed) {
+func (s *seeds) samples(ctx context.Context) (all []Seed) {
 	most := min(maxSamples, max(minSamples, allSamples/max(len(s.b.tools), 1)))
 	var calls [][]Seed
 	for _, t := range s.b.tools {
-		if t.Slow {
+		if t.Slow || ctx.Err() != nil {
 			continue
 		}
 		var of []Seed
@@ -222,9 +234,9 @@ func (s *seeds) known() {
 }
 
 // echoes adds calls in which one text stands in two places: what refers to itself is what graphs and transfers trip over.
-func (s *seeds) echoes() {
+func (s *seeds) echoes(ctx context.Context) {
 	for _, t := range s.b.tools {
-		if t.Slow {
+		if t.Slow || ctx.Err() != nil {
 			continue
 		}
 		for n, v := range t.echoes() {
@@ -233,10 +245,14 @@ func (s *seeds) echoes() {
 	}
 }
 
-// checks adds the scripts of all checks: cheap ones in order, dear ones in turn with one another and with samples.
-func (s *seeds) checks(noGrowth bool) {
+// checks adds the scripts of all checks: cheap ones in order, dear ones in turn with one another and with samples. The error
+// is the context's.
+func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 	var dear [][]Seed
 	for i := range checks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c := &checks[i]
 		if noGrowth && (measuresTime(c.label) || c.label == CheckGrowthMemory || i == len(checks)-1) { // the last are the largest
 			continue
@@ -253,9 +269,12 @@ func (s *seeds) checks(noGrowth bool) {
 			s.add(m.Name, false, m.Script)
 		}
 	}
-	s.b.eachText(trying("", pollutions, func(name string, in Script) { s.add("pollution "+name, false, in) }))
-	s.echoes()
-	samples := s.samples()
+	eachOf(s.b.someTexts(fixedRand(99), maxAttacked), trying("", pollutions, func(name string, in Script) { s.add("pollution "+name, false, in) }))
+	s.echoes(ctx)
+	samples := s.samples(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	for at, more := 0, true; more; at++ {
 		n := min(samplesInTurn, len(samples))
 		for _, m := range samples[:n] {
@@ -270,4 +289,5 @@ func (s *seeds) checks(noGrowth bool) {
 			}
 		}
 	}
+	return nil
 }

@@ -30,7 +30,8 @@ type server struct {
 	lines   int64 // that it was sent in scripts
 	flights map[int64]flight
 	past    history
-	tokens  map[string]int  // progress tokens of requests that have no answer, as JSON, and how many have them
+	tokens  map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
+	owed    owed
 	stderr  int64           // how much of it has been looked at
 	topics  []topic         // of what it was asked as good as fresh
 	stuck   map[*record]int // requests that it has never answered
@@ -62,7 +63,7 @@ func launch(c proc.Command) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &server{transport: t, ids: firstID, flights: make(map[int64]flight), born: time.Now()}, nil
+	return &server{transport: t, ids: firstID, flights: make(map[int64]flight), owed: make(owed), born: time.Now()}, nil
 }
 
 // ours reports whether the number is an id that we have given out.

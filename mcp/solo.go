@@ -61,7 +61,13 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	if f == fateFine && !alone {
 		e.observe(l)
 	}
-	l.t.Stderr, s.stderr = s.proc.Stderr(s.stderr)
+	began := s.stderr
+	l.t.Stderr, s.stderr = s.proc.Stderr(began)
+	if missing := int(s.stderr-began) - len(l.t.Stderr); missing > 0 { // only the end is kept
+		for i := range l.t.Sent {
+			l.t.Sent[i].logged = max(0, l.t.Sent[i].logged-missing)
+		}
+	}
 	l.home = s
 	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
 		e.retire(s, l)
@@ -91,10 +97,23 @@ func (e *executor) after(ctx context.Context, r *round) (fate, error) {
 		return e.watch(ctx, r, e.dangleLimit(r.alone), r.alone.cleared)
 	case r.patient && r.alone.in.Start == Shared && e.mayOutlast(r.alone):
 		return e.outlast(ctx, r)
+	case r.patient && r.alone.in.Start == Shared && r.alone.unheard():
+		return e.watch(ctx, r, lingerTime, func() bool { return !r.alone.unheard() })
 	case r.patient && !r.alone.obs.Ask.Quick && e.saysPanic(s): // it may be about to die, and no survivor
 		return e.outlast(ctx, r)
 	}
 	return fateFine, nil
+}
+
+// unheard reports whether a request with an id of the script's own has no answer. Nobody has waited for one, and a server that
+// serves each request by itself may answer the ping that closes the script first.
+func (l *lane) unheard() bool {
+	for i := range l.t.Sent {
+		if s := &l.t.Sent[i]; s.Answer < 0 && !s.Regular && !s.Withdrawn && s.Message.Class == ClassRequest {
+			return true
+		}
+	}
+	return false
 }
 
 // watchEnd waits for a server whose input has ended to exit. One that has work to do, and perhaps no processor to do it on, gets

@@ -22,6 +22,8 @@ func unknownNames(method, params string) string {
 	return text
 }
 
+const nameError = "2> Traceback (most recent call last):\n2>   File \"/srv/s.py\", line 3, in calc\n2> NameError: name 'x' is not defined\n"
+
 // TestOneCauseOneFinding: what one place in a server does wrong is one finding, on how many methods and tools it may show.
 func TestOneCauseOneFinding(t *testing.T) {
 	session := sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+textTool("a", "", "", "x")+`,`+textTool("b", "", "", "x")+`]}`)
@@ -74,6 +76,16 @@ func TestOneCauseOneFinding(t *testing.T) {
 			"> []\n! exit 0\n", "> {\"jsonrpc\":\n! exit 0\n", `> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n! exit 0\n",
 			`>& {"id":"","result":null}` + "\n" + `> {"jsonrpc":"2.0","id":1,"method":"teasel_no_such_a1"}` + "\n! exit 0\n",
 		}, "4 methods and 0 tools"},
+		{"arguments that nobody validates", RuleInput, []string{
+			callOf("1", "a", `{"x":[]}`) + answerOf("1", "done"), callOf("1", "b", `{"x":{}}`) + answerOf("1", "done"),
+		}, "0 methods and 2 tools"},
+		{"an exception that is logged", RuleErrorLogged, []string{
+			callOf("1", "a", `{"x":"a"}`) + nameError + answerOf("1", "done") + callOf("2", "b", `{"x":"a"}`) + answerOf("2", "done"),
+			callOf("1", "b", `{"x":"a"}`) + nameError + answerOf("1", "done"),
+		}, "0 methods and 2 tools"},
+		{"answers with ids of nobody", RuleID, []string{
+			callOf("1", "a", `{"x":"a"}`) + answerOf("2", "done"), callOf("7", "b", `{"x":"a"}`) + answerOf("8", "done"),
+		}, "0 methods and 2 tools"},
 		{"names that an object inherits", RuleRuntimeName, []string{
 			unknownNames("tools/call", `"name":%q`), unknownNames("prompts/get", `"name":%q`), unknownNames("completion/complete", `"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"a","value":""}`),
 		}, "2 methods and 1 tool"},

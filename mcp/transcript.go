@@ -41,9 +41,11 @@ type Sent struct {
 	Answer     int  // index in Received of the first answer; -1: none
 	At         time.Duration
 
-	place int64  // among all lines to the server
-	token string // its progress token, as the server keeps it; "": it keeps none
-	taken bool   // another request may be using it
+	place  int64  // among all lines to the server
+	logged int    // bytes of Transcript.Stderr that stood there before; 0: none, or nobody knows
+	again  bool   // its id is one that an earlier request had which has no answer: what comes may be that
+	token  string // its progress token, as the server keeps it; "": it keeps none
+	taken  bool   // another request may be using it
 }
 
 // Received is one line that was read and that belongs to the script.

@@ -98,7 +98,7 @@ func (b *transcriptBuilder) sent(mark, line string) {
 		regular = regular && ours && (t.Script.Start == Shared || b.ready || m.Method == "initialize" || m.Method == "ping")
 	}
 	t.Sent = append(t.Sent, Sent{
-		Step: len(t.Script.Steps) - 1, Raw: []byte(line), Message: m, Regular: regular && m.Class == ClassRequest, Answer: -1, At: b.now,
+		Step: len(t.Script.Steps) - 1, Raw: []byte(line), Message: m, Regular: regular && m.Class == ClassRequest, Answer: -1, At: b.now, logged: len(t.Stderr),
 	})
 	switch m.Method {
 	case "notifications/initialized":

@@ -254,7 +254,10 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		}
 		p.remains.place(target, o.Env, stderr)
 	}
-	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+	mutator, err := mcp.NewMutatorContext(ctx, mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+	if err != nil {
+		return nil, cutShort(ctx, err)
+	}
 	for _, s := range mutator.Skipped() {
 		p.meta.Skipped = append(p.meta.Skipped, corpus.Skip(s))
 	}
@@ -262,7 +265,9 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err := p.describe(o); err != nil {
 		return nil, err
 	}
-	p.sow(mutator, given)
+	if err := p.sow(ctx, mutator, given); err != nil {
+		return nil, cutShort(ctx, err)
+	}
 	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow, Spread: spread})
 	return p, nil
 }
@@ -372,8 +377,12 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 }
 
 // sow gathers the inputs to begin with: our own first, then those of the user.
-func (p *mcpPlan) sow(mutator *mcp.Mutator, given []seed[mcp.Script]) {
-	for _, s := range mutator.Seeds() {
+func (p *mcpPlan) sow(ctx context.Context, mutator *mcp.Mutator, given []seed[mcp.Script]) error {
+	seeds, err := mutator.SeedsContext(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range seeds {
 		folder := corpus.EdgeCases
 		if s.Valid {
 			folder = corpus.Valid
@@ -381,6 +390,7 @@ func (p *mcpPlan) sow(mutator *mcp.Mutator, given []seed[mcp.Script]) {
 		p.seeds = append(p.seeds, seed[mcp.Script]{folder, s.Name, s.Script})
 	}
 	p.seeds = append(p.seeds, given...)
+	return nil
 }
 
 func (p *mcpPlan) dryRun(w io.Writer) error {

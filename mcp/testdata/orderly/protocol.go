@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -88,6 +89,18 @@ func protocolModes() []mode {
 					time.Sleep(time.Duration(time.Now().UnixNano()%3) * time.Millisecond)
 				}
 			}
+		})},
+		{"late", "calls are answered up to 50 ms later, in any order", withEcho(func(s *server) {
+			s.async = true
+			s.before = func(method string) {
+				if method == "tools/call" {
+					time.Sleep(rand.N(50 * time.Millisecond))
+				}
+			}
+		})},
+		{"unordered", "every request is answered up to 20 ms later, in any order", withEcho(func(s *server) {
+			s.async = true
+			s.before = func(string) { time.Sleep(rand.N(20 * time.Millisecond)) }
 		})},
 		{"pages", "the list of tools has pages, and cursors are checked", func(s *server) {
 			s.pageSize = 2
