@@ -61,13 +61,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 	if f == fateFine && !alone {
 		e.observe(l)
 	}
-	began := s.stderr
-	l.t.Stderr, s.stderr = s.proc.Stderr(began)
-	if missing := int(s.stderr-began) - len(l.t.Stderr); missing > 0 { // only the end is kept
-		for i := range l.t.Sent {
-			l.t.Sent[i].logged = max(0, l.t.Sent[i].logged-missing)
-		}
-	}
+	l.collectStderr(s)
 	l.home = s
 	if l.dangling = !patient && f == fateFine && l.in.Check != "" && s == e.live && l.dangles(); !l.dangling {
 		e.retire(s, l)
@@ -83,6 +77,17 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 		e.lose(s)
 	}
 	return nil
+}
+
+// collectStderr gives the script what the server wrote to standard error meanwhile, of which only the end is kept.
+func (l *lane) collectStderr(s *server) {
+	began := s.stderr
+	l.t.Stderr, s.stderr = s.proc.Stderr(began)
+	if missing := int(s.stderr-began) - len(l.t.Stderr); missing > 0 {
+		for i := range l.t.Sent {
+			l.t.Sent[i].logged = max(0, l.t.Sent[i].logged-missing)
+		}
+	}
 }
 
 // after waits for what may still happen when all was said.

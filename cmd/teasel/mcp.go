@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -254,9 +255,19 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		}
 		p.remains.place(target, o.Env, stderr)
 	}
-	mutator, err := mcp.NewMutatorContext(ctx, mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+	mutator, err := p.prepare(ctx, o, dictionary, given)
 	if err != nil {
 		return nil, cutShort(ctx, err)
+	}
+	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow, Spread: spread})
+	return p, nil
+}
+
+// prepare makes the mutator and the inputs to begin with.
+func (p *mcpPlan) prepare(ctx context.Context, o *mcpOptions, dictionary *mutate.Dictionary, given []seed[mcp.Script]) (*mcp.Mutator, error) {
+	mutator, err := mcp.NewMutatorContext(ctx, mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+	if err != nil {
+		return nil, err
 	}
 	for _, s := range mutator.Skipped() {
 		p.meta.Skipped = append(p.meta.Skipped, corpus.Skip(s))
@@ -265,11 +276,7 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err := p.describe(o); err != nil {
 		return nil, err
 	}
-	if err := p.sow(ctx, mutator, given); err != nil {
-		return nil, cutShort(ctx, err)
-	}
-	p.campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow, Spread: spread})
-	return p, nil
+	return mutator, p.sow(ctx, mutator, given)
 }
 
 // choose says which of the server's tools are called, and what is odd about the server.
