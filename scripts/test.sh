@@ -18,6 +18,6 @@ side_by_side=$((2 * $(nproc)))
 readonly side_by_side
 
 printf '\n== go test ./...\n'
-go test -p "$side_by_side" -timeout "$limit" "${packages[@]}"
+go test -timeout "$limit" "${packages[@]}"
 printf '\n== go test -race -short ./... (the long campaigns ran above)\n'
-go test -p "$side_by_side" -race -short -timeout "$limit" "${packages[@]}"
+go test -race -short -timeout "$limit" "${packages[@]}"
