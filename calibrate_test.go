@@ -164,7 +164,7 @@ func TestIgnoredIsNotKept(t *testing.T) {
 	}
 }
 
-// stageFunc is a stage that makes one input and is told of each testcase.
+// stageFunc is a stage that makes one input and is called for each testcase.
 type stageFunc func(tc *teasel.Testcase[[]byte])
 
 func (stageFunc) Name() string { return "told" }

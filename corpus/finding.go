@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -145,7 +146,7 @@ func inputBytes(raw json.RawMessage) (data []byte, err error) {
 // ReadFinding reads what [WriteFinding] wrote, or what a person made of it. An error about the content is a
 // [Problem], with the line and what was expected there. The id is not read: it follows from rule, subject and group.
 func ReadFinding(path string) (FindingFile, error) {
-	data, err := readRegular(path)
+	data, err := readRegular(path, math.MaxInt64)
 	if err != nil {
 		return FindingFile{}, fmt.Errorf("reading a finding: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,7 +110,7 @@ const reportWanted = "a report that --format json wrote"
 // readReport reads the findings in a JSON report. What that run knew already is known to this one; what it had accepted is not,
 // since whoever accepts it no longer wants to hear of it again.
 func readReport(path, kind string) (known []Known, err error) {
-	data, err := readRegular(path)
+	data, err := readRegular(path, math.MaxInt64)
 	if err != nil {
 		return nil, fmt.Errorf("reading a baseline: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,7 @@ func (d *Dir) load() error {
 // replay applies a journal, unless campaign.json is later. It returns the journal's epoch; 0: there is none.
 func (d *Dir) replay(name string, optional bool) int {
 	path := filepath.Join(d.path, name)
-	data, err := readRegular(path)
+	data, err := readRegular(path, math.MaxInt64)
 	if errors.Is(err, fs.ErrNotExist) && optional {
 		return 0
 	}
@@ -157,7 +158,7 @@ func (d *Dir) setAside() error {
 		if !slices.ContainsFunc(d.found, func(p *Problem) bool { return p.File == path }) {
 			continue
 		}
-		data, err := readRegular(path)
+		data, err := readRegular(path, math.MaxInt64)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -75,20 +75,19 @@ func Load(path string, check func(data []byte) error) (seeds []Seed, problems []
 }
 
 // readInput reads a file that is an input.
-func readInput(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err == nil && info.Mode().IsRegular() && info.Size() > largest {
-		return nil, fmt.Errorf("expected at most %d MB, not %d", largest>>20, info.Size()>>20)
-	}
-	return readRegular(file)
-}
+func readInput(file string) ([]byte, error) { return readRegular(file, largest) }
 
-// readRegular reads a file, or what a link to one leads to: of a pipe or a device, the end may never come.
-func readRegular(file string) ([]byte, error) {
-	if info, err := os.Stat(file); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+// readRegular reads a file of at most so many bytes, or what a link to one leads to: of a pipe or a device, the end may never come.
+func readRegular(file string, most int64) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil || info.IsDir(): // of which the error of reading says best what is wrong
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("expected a file, not a %v", info.Mode().Type())
+	case info.Size() > most:
+		return nil, fmt.Errorf("expected at most %d MB, not %d", most>>20, info.Size()>>20)
 	}
-	return os.ReadFile(file) // of what is not there, and of a directory, its error says that best
+	return os.ReadFile(file)
 }
 
 // WriteSeed keeps a seed in folder, [Valid] or [EdgeCases], under a name that people recognise; characters that are

@@ -58,6 +58,6 @@ func TestStatesAreBounded(t *testing.T) {
 		}
 	}
 	if kept > agent.States || kept < agent.States/2 {
-		t.Errorf("%d inputs are news, of %d states that are told apart", kept, agent.States)
+		t.Errorf("%d inputs are news, of %d distinct states", kept, agent.States)
 	}
 }

@@ -30,7 +30,7 @@ var listening atomic.Pointer[recorder]
 
 // Observe tells a campaign that the program is in the state n: a position, the mode of a machine, a hash of both. An
 // input that brings the program into a state that no other input has is kept, as one that covers new code is (IJON,
-// S&P 2020). States are told apart by 14 bits of a hash, so that at most 16,384 are: what has more, such as a number that
+// S&P 2020). States are identified by 14 bits of a hash, so that at most 16,384 are: what has more, such as a number that
 // is different for each input, has to be put into classes. Outside of a campaign Observe does nothing.
 func Observe(n uint64) {
 	r := listening.Load()

@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// Jumps to where there is no code are told apart by the functions that jump, also where the sanitizer dies when it tries to
+// Jumps to where there is no code are distinguished by the functions that jump, also where the sanitizer dies when it tries to
 // print the stack.
 func TestJumpsUnderSanitizers(t *testing.T) {
 	const jumping = `#include <stdint.h>

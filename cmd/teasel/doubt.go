@@ -36,7 +36,7 @@ func untested(ctx context.Context, kind string, sum *teasel.Summary) error {
 type doubt struct {
 	to   teasel.Reporter
 	idle string // what may be wrong when nothing new is reached; "": nothing comes to mind
-	// answered reports whether the target has answered anything in a testcase of these features; nil: that cannot be told. silent is what
+	// answered reports whether the target has answered anything in a testcase of these features; nil: nobody knows. silent is what
 	// may be wrong when it has never.
 	answered func(teasel.FeatureSet) bool
 	silent   string

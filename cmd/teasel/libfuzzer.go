@@ -203,7 +203,7 @@ func (h *harness) fuzz(ctx context.Context) error {
 	}
 	c.Reporters = []teasel.Reporter{r}
 	if dir := h.output(); dir != "" && h.reload > 0 {
-		c.Source = &reloader{dir: dir, every: time.Duration(h.reload) * time.Second, maxLen: h.maxLen, known: r.there, seen: map[string]stamp{}}
+		c.Source = &reloader{dir: dir, every: time.Duration(h.reload) * time.Second, cut: h.cut, known: r.there, seen: map[string]stamp{}}
 	}
 	c.Duration = time.Duration(h.maxTime) * time.Second
 	c.Workers = max(h.fork, 1)

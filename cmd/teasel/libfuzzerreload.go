@@ -20,10 +20,10 @@ const (
 // reloader brings the inputs that others put into the first directory while a harness is fuzzed, such as the other jobs. Files
 // that this run has read or written are known by the names that libFuzzer gives them, and are not read.
 type reloader struct {
-	dir    string
-	every  time.Duration
-	maxLen int // bytes of an input, of which the rest is left out; 0: any number
-	known  *nameSet
+	dir   string
+	every time.Duration
+	cut   func(in []byte) []byte // makes an input no longer than the flags say
+	known *nameSet
 
 	last time.Time
 	seen map[string]stamp // files with other names, and such as could not be read
@@ -82,9 +82,7 @@ func (r *reloader) read(path string) []byte {
 	if err != nil || len(data) == 0 {
 		return nil
 	}
-	if r.maxLen > 0 && len(data) > r.maxLen {
-		data = data[:r.maxLen]
-	}
+	data = r.cut(data)
 	if !r.known.add(sha1Name(data)) {
 		return nil
 	}

@@ -93,7 +93,7 @@ func TestDetectNamesTheLine(t *testing.T) {
 	}
 }
 
-// Files of many packages have the same names: failures whose function is not known are told apart by their fuzz tests. Those of
+// Files of many packages have the same names: failures whose function is not known are distinguished by their fuzz tests. Those of
 // the same function are one fault, whichever fuzz test shows it.
 func TestDetectTellsFuzzTestsApart(t *testing.T) {
 	for name, c := range map[string]struct {
