@@ -15,21 +15,21 @@ import (
 const plotHead = "# relative_time, cycles_done, cur_item, corpus_count, pending_total, pending_favs, map_size, saved_crashes, " +
 	"saved_hangs, max_depth, execs_per_sec, total_execs, edges_found\n"
 
-// growth holds the figures of a corpus that AFL++ writes.
-type growth struct {
-	pending int     // never picked
-	found   int     // by the campaign itself
-	depth   int     // of the deepest, from 1
+// aflFigures are figures that only AFL++'s files have.
+type aflFigures struct {
+	pending int     // testcases that were never picked
+	found   int     // testcases that are no seeds
+	depth   int     // of the deepest testcase, from 1
 	minute  float64 // executions a second in the last minute
 	cycles  uint64  // picks for each testcase, as AFL++ counts cycles
-	idle    uint64  // of them, since the last testcase
+	idle    uint64  // of them, since the last testcase was found
 	current int     // number of the testcase that was picked last
 	edges   int
 	cover   string // share of the target's edges
 }
 
-func (s *series) growth(d *Dir) growth {
-	g := growth{pending: d.state.pending, found: d.state.own, depth: d.state.depth + 1, minute: rate(&d.state.stats, sample{}),
+func (s *series) aflFigures(d *Dir) aflFigures {
+	g := aflFigures{pending: d.state.pending, found: d.state.found, depth: d.state.depth + 1, minute: rate(&d.state.stats, sample{}),
 		edges: d.state.stats.Features, cover: "0.00%"}
 	if len(s.samples) > 1 {
 		g.minute = rate(&d.state.stats, s.samples[0])
@@ -47,16 +47,10 @@ func (s *series) growth(d *Dir) growth {
 	return g
 }
 
-// reach notes the edges that a testcase reaches.
-func (d *Dir) reach(e *teasel.Entry) {
-	if d.meta.Edges == 0 {
-		return
-	}
-	const buckets, most = 8, 1 << 32
-	for f := range e.Features.All() {
-		if f <= most {
-			d.edges[(f-1)/buckets] = struct{}{}
-		}
+// addEdges counts the edges that a testcase reaches.
+func (d *Dir) addEdges(e *teasel.Entry) {
+	if d.meta.Edges > 0 {
+		d.edges.Add(e.Features)
 	}
 }
 
@@ -64,7 +58,7 @@ func (d *Dir) reach(e *teasel.Entry) {
 // (src/afl-fuzz-stats.c), which afl-plot and others read; figures without a counterpart here are 0. All that a pool keeps
 // is what AFL++ calls favoured.
 func (s *series) write(d *Dir) error {
-	st, g := &d.state.stats, s.growth(d)
+	st, g := &d.state.stats, s.aflFigures(d)
 	if _, err := fmt.Fprintf(s.plot, "%d, %d, %d, %d, %d, %d, %s, %d, %d, %d, %.2f, %d, %d\n", int64(st.Elapsed.Seconds()), g.cycles,
 		g.current, st.Corpus, g.pending, g.pending, g.cover, s.crashes, s.hangs, g.depth, g.minute, st.Executions, g.edges); err != nil {
 		return fmt.Errorf("writing %s: %w", plotName, err)
@@ -84,7 +78,7 @@ type figure struct {
 	value any
 }
 
-func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
+func (s *series) fuzzerStats(d *Dir, g *aflFigures) []figure {
 	st, now := &d.state.stats, d.now()
 	start := now.Add(-st.Elapsed)
 	at := func(elapsed time.Duration) int64 { // 0: never
@@ -126,7 +120,7 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"last_find", at(st.LastKept)},
 		{"last_crash", at(time.Duration(d.state.last[Crashes]))},
 		{"last_hang", at(time.Duration(d.state.last[Hangs]))},
-		{"execs_since_crash", st.Executions - min(st.Executions, s.sinceCrash)},
+		{"execs_since_crash", st.Executions - min(st.Executions, s.lastCrash)},
 		{"exec_timeout", 0},
 		{"slowest_exec_ms", 0},
 		{"peak_rss_mb", st.Memory >> 20},
@@ -139,9 +133,9 @@ func (s *series) fuzzerStats(d *Dir, g *growth) []figure {
 		{"testcache_size", 0},
 		{"testcache_count", 0},
 		{"testcache_evict", 0},
-		{"afl_banner", harmless(d.meta.Name)},
-		{"afl_version", "teasel " + harmless(d.meta.Version)},
-		{"target_mode", harmless(d.meta.Kind)},
+		{"afl_banner", shellSafe(d.meta.Name)},
+		{"afl_version", "teasel " + shellSafe(d.meta.Version)},
+		{"target_mode", shellSafe(d.meta.Kind)},
 		{"command_line", oneLine("teasel " + d.meta.Kind + " " + d.meta.Name)},
 	}
 	if st.Stability == 0 { // nothing was calibrated
@@ -158,8 +152,8 @@ func unix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// harmless replaces the characters that mean something to a shell inside double quotes: afl-whatsup sources the file.
-func harmless(s string) string {
+// shellSafe replaces the characters that mean something to a shell inside double quotes: afl-whatsup sources the file.
+func shellSafe(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune("\"`$\\!", r) {
 			return '_'
@@ -168,6 +162,7 @@ func harmless(s string) string {
 	}, s)
 }
 
+// oneLine replaces control characters by spaces.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

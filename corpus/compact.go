@@ -12,11 +12,11 @@ import (
 	"slices"
 )
 
-// A compaction writes campaign.json anew in the background: that takes long for a large corpus, and workers wait while Report
-// is busy. The journal is replaced at once; until campaign.json is there, the state is that of the old campaign.json, the
-// previous journal and the new one, in this order.
+// A compaction replaces campaign.json in the background: that takes long for a large corpus, and workers wait while Report is busy.
+// The journal is replaced at once. Until the new campaign.json is complete, the state is that of the old one, the previous journal and
+// the new journal, in this order.
 type compaction struct {
-	done chan struct{} // closed when the rest is valid
+	done chan struct{} // closed when the other fields are set
 	size int64         // of campaign.json
 	err  error
 }
@@ -37,11 +37,11 @@ func (d *Dir) rotate() error {
 	d.journal, d.pending = j, append(d.pending, path)
 	c := &compaction{done: make(chan struct{})}
 	d.compacting = c
-	meta, s, epoch := d.meta, d.state.frozen(), d.epoch
+	meta, s, epoch := d.meta, d.state.snapshot(), d.epoch
 	go func() {
 		defer close(c.done)
-		if d.hold != nil {
-			d.hold()
+		if d.beforeWrite != nil {
+			d.beforeWrite()
 		}
 		c.err = errors.Join(full.Sync(), full.Close())
 		if c.err == nil {
@@ -54,7 +54,7 @@ func (d *Dir) rotate() error {
 	return nil
 }
 
-// collect takes the result of a compaction. wait: it is waited for, otherwise only one that has ended is looked at.
+// collect takes the result of a compaction. Without wait it does so only if the compaction has ended.
 func (d *Dir) collect(wait bool) error {
 	c := d.compacting
 	if c == nil {
@@ -110,8 +110,8 @@ func removePrevious(dir string) error {
 	return nil
 }
 
-// frozen returns a copy that stays as it is. It shares the testcases, which are replaced and never changed.
-func (s *state) frozen() *state {
+// snapshot returns a copy that later records do not change. It shares the testcases, which are replaced and never changed.
+func (s *state) snapshot() *state {
 	c := *s
 	c.stats.Stages = slices.Clone(s.stats.Stages)
 	c.workers, c.unstable, c.list = slices.Clone(s.workers), slices.Clone(s.unstable), slices.Clone(s.list)

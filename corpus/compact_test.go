@@ -10,12 +10,12 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// held returns a campaign in the middle of a compaction, which goes on when the function is called.
-func held(t *testing.T) (d *Dir, proceed func()) {
+// compacting returns a campaign in the middle of a compaction, which goes on when the function is called.
+func compacting(t *testing.T) (d *Dir, proceed func()) {
 	t.Helper()
 	d = create(t)
 	gate, begun := make(chan bool), make(chan bool)
-	d.hold = func() {
+	d.beforeWrite = func() {
 		begun <- true
 		<-gate
 	}
@@ -27,12 +27,12 @@ func held(t *testing.T) (d *Dir, proceed func()) {
 		report(t, d, added(strconv.Itoa(i), many...))
 		select {
 		case <-begun:
-			d.hold = nil
+			d.beforeWrite = nil
 			return d, func() { close(gate) }
 		default:
 			if d.compacting != nil {
 				<-begun
-				d.hold = nil
+				d.beforeWrite = nil
 				return d, func() { close(gate) }
 			}
 		}
@@ -44,7 +44,7 @@ func held(t *testing.T) (d *Dir, proceed func()) {
 // While campaign.json is written anew, reports go on, a reader sees all of them, and so does whoever opens the directory
 // after a kill.
 func TestReportsDuringCompaction(t *testing.T) {
-	d, proceed := held(t)
+	d, proceed := compacting(t)
 	before := len(d.state.at)
 	first := d.state.list[0].Key
 	for i := range 50 {
@@ -103,7 +103,7 @@ func TestReportsDuringCompaction(t *testing.T) {
 // A kill between the two journals, or after campaign.json was written, loses nothing and plays nothing twice.
 func TestKillDuringCompaction(t *testing.T) {
 	for _, journal := range []bool{false, true} {
-		d, proceed := held(t)
+		d, proceed := compacting(t)
 		want := len(d.state.at)
 		killed := filepath.Join(t.TempDir(), "killed")
 		if err := os.CopyFS(killed, os.DirFS(d.Path())); err != nil {
@@ -136,7 +136,7 @@ func TestKillDuringCompaction(t *testing.T) {
 
 // A compaction that fails is reported, and loses nothing.
 func TestFailedCompaction(t *testing.T) {
-	d, proceed := held(t)
+	d, proceed := compacting(t)
 	want := len(d.state.at)
 	obstacle := temporary(filepath.Join(d.Path(), campaignName))
 	if err := os.Mkdir(obstacle, 0o755); err != nil {

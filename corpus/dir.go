@@ -25,8 +25,8 @@ const (
 	Interesting = "interesting"      // testcases
 	Crashes     = "crashes"          // inputs of findings that are crashes
 	Hangs       = "hangs"            // inputs of findings that are hangs
-	Findings    = "findings"         // one file a finding
-	Unconfirmed = "unconfirmed"      // the same for findings that there was no time to reproduce; made when there is one
+	Findings    = "findings"         // one file per finding
+	Unconfirmed = "unconfirmed"      // the same for findings that there was no time to reproduce; created with the first one
 )
 
 var folders = []string{Valid, EdgeCases, Interesting, Crashes, Hangs, Findings}
@@ -59,10 +59,10 @@ type Meta struct {
 	Blocked   []string        `json:"blocked,omitempty"`   // parts that are not because they may destroy something
 	AFL       bool            `json:"afl,omitempty"`       // inputs are what the target reads: queue/, crashes/ and hangs/ are as AFL++ has them
 	Build     string          `json:"build,omitempty"`     // identifies the build of the target; when it changes, testcases run again; "": unknown
-	Edges     int             `json:"edges,omitempty"`     // counters of the target, of which a feature up to 2^32 holds number times 8 plus bucket, plus 1; 0: unknown
+	Edges     int             `json:"edges,omitempty"`     // of the target, whose features are as [EdgeSet] says; 0: unknown
 }
 
-// check refuses what would lead files out of the directory.
+// check refuses an extension that would lead files out of the directory.
 func (m *Meta) check() error {
 	switch rest, dotted := strings.CutPrefix(m.Extension, "."); {
 	case m.Kind == "":
@@ -87,27 +87,27 @@ func (m *Meta) folder(rule string) string {
 	return ""
 }
 
-// Dir is a campaign's directory. It has one writer at a time, in one process. Its methods may be called at once.
+// Dir is a campaign's directory. It has one writer at a time, in one process. Its methods are safe for concurrent use.
 type Dir struct {
-	path     string
-	readOnly bool
-	lock     *os.File
-	now      func() time.Time
-	clocked  time.Time // when the last progress event came, or the directory was opened
+	path         string
+	readOnly     bool
+	lock         *os.File
+	now          func() time.Time
+	lastProgress time.Time // of the last progress event, or of the opening of the directory
 
-	mu         sync.Mutex
-	meta       Meta
-	epoch      int // of campaign.json
-	state      state
-	found      []*Problem // while loading
-	journal    *journal
-	compacting *compaction // in progress; nil: none is
-	hold       func()      // called before a compaction writes; nil except in tests
-	series     series
-	queue      *numbered            // nil: not wanted
-	inputs     map[string]*numbered // by folder; nil: inputs of findings are named by the finding
-	edges      map[teasel.Feature]struct{}
-	closed     bool
+	mu          sync.Mutex
+	meta        Meta
+	epoch       int // of campaign.json
+	state       state
+	problems    []*Problem // that loading has found
+	journal     *journal
+	compacting  *compaction // in progress; nil: none is
+	beforeWrite func()      // called before a compaction writes; nil except in tests
+	series      series
+	queue       *numberedDir            // nil: not wanted
+	inputs      map[string]*numberedDir // by folder; nil: inputs of findings are named by the finding
+	edges       EdgeSet                 // that the testcases reach
+	closed      bool
 
 	pending []string // written, and not yet synced
 	syncing chan job
@@ -123,7 +123,7 @@ func Create(path string, m Meta) (*Dir, error) {
 	if err := errors.Join(m.check(), checkForeign(path)); err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
 	}
-	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: map[teasel.Feature]struct{}{}}
+	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: EdgeSet{}}
 	for _, f := range folders {
 		if err := os.MkdirAll(filepath.Join(path, f), 0o755); err != nil {
 			return nil, fmt.Errorf("creating %s: %w", path, err)
@@ -147,7 +147,7 @@ func Create(path string, m Meta) (*Dir, error) {
 	return d, nil
 }
 
-// abandon releases what an opening that failed has acquired.
+// abandon releases the resources of a directory that could not be opened.
 func (d *Dir) abandon() error {
 	var err error
 	if d.journal != nil {
@@ -185,7 +185,7 @@ func Open(path string) (*Dir, error) {
 	if err := exists(path); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, now: time.Now, edges: map[teasel.Feature]struct{}{}}
+	d := &Dir{path: path, now: time.Now, edges: EdgeSet{}}
 	if err := d.acquire(); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func Open(path string) (*Dir, error) {
 		err = d.load()
 	}
 	if err == nil {
-		err = d.setAside()
+		err = d.backupBroken()
 	}
 	if err == nil {
 		err = d.start()
@@ -237,7 +237,7 @@ func (d *Dir) acquire() (err error) {
 	return err
 }
 
-// repair makes missing directories and removes files that a kill left half written.
+// repair creates missing directories and removes temporary files that a killed process has left.
 func (d *Dir) repair() error {
 	for _, f := range append([]string{"."}, folders...) {
 		dir := filepath.Join(d.path, f)
@@ -253,7 +253,7 @@ func (d *Dir) repair() error {
 
 // start writes the campaign's files, makes the directories durable and begins to sync in the background.
 func (d *Dir) start() error {
-	d.clocked = d.now()
+	d.lastProgress = d.now()
 	if err := d.compact(); err != nil {
 		return err
 	}
@@ -351,7 +351,7 @@ func (d *Dir) Close() error {
 	<-d.synced
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	errs := []error{d.failed, d.work(job{paths: d.pending}), d.updateCounts(), d.compact(), d.series.write(d), d.series.close(),
+	errs := []error{d.failed, d.syncFiles(job{paths: d.pending}), d.updateCounts(), d.compact(), d.series.write(d), d.series.close(),
 		d.journal.file.Close(), release(d.lock)}
 	d.pending = nil
 	for i, err := range errs {

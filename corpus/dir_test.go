@@ -304,7 +304,7 @@ func TestCreateTwice(t *testing.T) {
 	}
 }
 
-// What is somebody else's is not mixed with a campaign, which would be renamed or deleted as a whole later.
+// A campaign is not created in a directory with other files: later it may be renamed or deleted as a whole.
 func TestCreateAmongOtherFiles(t *testing.T) {
 	for _, name := range []string{"letter.txt", "corpus/x", "findings.txt"} {
 		path := t.TempDir()

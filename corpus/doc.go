@@ -1,14 +1,14 @@
 // Package corpus keeps a campaign in a directory that people and other tools can read, and that survives a crash.
 //
 //	campaign.json     the campaign: target, options, statistics, what is known of every testcase
-//	journal           what has happened since campaign.json was written; while that is written anew, the part before is in
+//	journal           events since campaign.json was written; while that is replaced, the events before are in
 //	                  journal.previous
-//	seeds/valid/      inputs that somebody gave us, and that the target should take
-//	seeds/edge_cases/ inputs that somebody gave us, and that are at the border of what is valid
-//	interesting/      the corpus: one encoded input a file, named by its content
+//	seeds/valid/      seeds that the target should accept
+//	seeds/edge_cases/ seeds at the border of what is valid
+//	interesting/      the corpus: one encoded input per file, named by its content
 //	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain; named as AFL++ does where there is a queue/
 //	queue/            the corpus again under AFL++'s names, for targets that read plain bytes
-//	findings/         one file a finding, with all that is needed to reproduce it
+//	findings/         one file per finding, with all that is needed to reproduce it
 //	stats.csv         a line for every progress event
 //	fuzzer_stats      and plot_data: as AFL++ 4 writes them, for its tools and those of others
 //	lock              held, and with the process id in it, while a campaign runs

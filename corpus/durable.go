@@ -11,12 +11,12 @@ import (
 )
 
 // temporary returns the name under which a file is written before it gets its own. One process writes to a campaign,
-// so that the name need not be random, and what a kill leaves behind is overwritten or swept.
+// so that the name need not be random, and the file that a killed process leaves is overwritten or removed.
 func temporary(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 }
 
-// replace writes a file that a reader sees either as it was or as it shall be. When durable, it is on disk on return:
+// replace writes a file, of which a reader sees either the old content or the new. When durable, it is on disk on return:
 // the file is synced before it gets its name, and the directory after.
 func replace(path string, data []byte, durable bool) error {
 	return replaceBy(path, durable, func(w io.Writer) error {
@@ -78,7 +78,7 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// syncPath waits until a file's bytes, or a directory's names, are on disk. What is gone meanwhile needs no sync.
+// syncPath waits until a file's bytes, or a directory's names, are on disk. A file that was removed needs no sync.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,12 +94,12 @@ func syncPath(path string) error {
 	return err
 }
 
-// halfWritten reports whether a file has a name that temporary gives.
+// halfWritten reports whether the name of a file is one that temporary returns.
 func halfWritten(f fs.DirEntry) bool {
 	return strings.HasPrefix(f.Name(), ".") && strings.HasSuffix(f.Name(), ".tmp") && f.Type().IsRegular()
 }
 
-// sweep removes what a kill left half written.
+// sweep removes the temporary files that a killed process has left.
 func sweep(dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// writerChild goes on with a campaign as fast as it can and says what was reported, until it is killed.
+// writerChild resumes a campaign, reports events as fast as it can, and prints which were reported, until it is killed.
 func writerChild(dir string) {
 	fail := func(err error) {
 		if err != nil {
@@ -46,14 +46,14 @@ func writerChild(dir string) {
 	}
 }
 
-// A process that is killed at any moment loses nothing of what it said it had, and the next one goes on.
+// A process that is killed at any moment loses nothing that it has printed, and the next one resumes the campaign.
 func TestKill(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	d := create(t)
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]string{}
+	reported := map[string]string{}
 	var draws uint64
 	for round := range 20 {
 		cmd, out := child(t, "writer", d.Path())
@@ -66,7 +66,7 @@ func TestKill(t *testing.T) {
 			if kind == "draws" {
 				fmt.Sscan(rest, &draws)
 			} else if len(rest) == 16 { // not cut off
-				told[rest] = kind
+				reported[rest] = kind
 			}
 		}
 		kill.Stop()
@@ -90,7 +90,7 @@ func TestKill(t *testing.T) {
 		for _, f := range s.Findings {
 			have[f.ID()] = "finding"
 		}
-		for id, kind := range told {
+		for id, kind := range reported {
 			if have[id] != kind {
 				t.Errorf("round %d: %s %s is lost", round, kind, id)
 			}
@@ -99,8 +99,8 @@ func TestKill(t *testing.T) {
 			t.Errorf("round %d: workers %+v after %d draws", round, s.Workers, draws)
 		}
 	}
-	if len(told) < 100 {
-		t.Errorf("only %d things were told of in 20 rounds", len(told))
+	if len(reported) < 100 {
+		t.Errorf("only %d events were reported in 20 rounds", len(reported))
 	}
 	last, err := Open(d.Path())
 	if err != nil {
@@ -110,5 +110,5 @@ func TestKill(t *testing.T) {
 	if _, problems := snapshot(t, last); len(problems) > 0 {
 		t.Errorf("after all: %v", problems)
 	}
-	t.Logf("%d testcases and findings, none lost", len(told))
+	t.Logf("%d testcases and findings, none lost", len(reported))
 }

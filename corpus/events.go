@@ -12,7 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// plainKey reports whether a key is fit to name a file: it may come from another machine.
+// plainKey reports whether a key can be the name of a file: it may come from another machine.
 func plainKey(key string) bool {
 	return key != "" && len(key) <= 64 && strings.Trim(key, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == ""
 }
@@ -21,7 +21,7 @@ func (d *Dir) entryPath(key string) string {
 	return filepath.Join(d.path, Interesting, key+d.meta.Extension)
 }
 
-// Report writes down what happened. A finding is safe when Report returns; the rest about a second after.
+// Report records an event. A finding is on disk when Report returns; the rest is about a second later.
 func (d *Dir) Report(e teasel.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +46,7 @@ func (d *Dir) Report(e teasel.Event) error {
 	return nil
 }
 
-// log plays a record and writes it to the journal.
+// log applies a record to the state and writes it to the journal.
 func (d *Dir) log(r *record) error {
 	d.state.apply(r)
 	if err := d.journal.append(r); err != nil {
@@ -61,6 +61,7 @@ func (d *Dir) log(r *record) error {
 	return nil
 }
 
+// added writes the file of a testcase.
 func (d *Dir) added(e *teasel.Entry) error {
 	if !plainKey(e.Key) {
 		return fmt.Errorf("keeping a testcase: key %.80q: expected letters and digits", e.Key)
@@ -75,11 +76,11 @@ func (d *Dir) added(e *teasel.Entry) error {
 			return err
 		}
 	}
-	d.reach(e)
+	d.addEdges(e)
 	return d.log(&record{Added: newTestcase(e)})
 }
 
-// evicted writes the journal first, or a kill in between would look like a lost file.
+// evicted writes the journal before it removes the file: if the process is killed in between, no file is missing.
 func (d *Dir) evicted(key string) error {
 	if !plainKey(key) {
 		return fmt.Errorf("evicting a testcase: key %.80q: expected letters and digits", key)
@@ -93,7 +94,7 @@ func (d *Dir) evicted(key string) error {
 	return nil
 }
 
-// unconfirmed keeps a finding for which there was no time, so that it can be reproduced later.
+// unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later.
 func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	if f.Tries > 0 {
 		return nil
@@ -104,6 +105,7 @@ func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	return WriteFinding(d.UnconfirmedPath(f.ID()), &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
 }
 
+// finding writes the files of a finding.
 func (d *Dir) finding(f *teasel.Finding) error {
 	id, c := f.ID(), *f
 	c.Occurrences = max(c.Occurrences, d.state.counts[id])
@@ -113,16 +115,16 @@ func (d *Dir) finding(f *teasel.Finding) error {
 	if err := d.plainInput(id, f); err != nil {
 		return err
 	}
-	fresh := d.state.findings[id] == nil
-	if fresh {
-		d.series.saw(d.meta.folder(f.Rule))
+	isNew := d.state.findings[id] == nil
+	if isNew {
+		d.series.countFinding(d.meta.folder(f.Rule))
 	}
 	d.state.findings[id] = &c
 	if err := os.Remove(d.UnconfirmedPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing what is confirmed now: %w", err)
 	}
 	r := &record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}}
-	if fresh {
+	if isNew {
 		r.Folder, r.At = d.meta.folder(f.Rule), seconds(d.elapsed())
 	}
 	return d.log(r)
@@ -135,7 +137,7 @@ func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
 
 // elapsed returns the time on the campaign's clock, from the last progress event on.
 func (d *Dir) elapsed() time.Duration {
-	return d.state.stats.Elapsed + max(d.now().Sub(d.clocked), 1)
+	return d.state.stats.Elapsed + max(d.now().Sub(d.lastProgress), 1)
 }
 
 // updateCounts brings the counts in the files of findings up to date.
@@ -162,7 +164,7 @@ func (d *Dir) progress(e *teasel.Event) error {
 	for _, s := range e.Sightings {
 		r.Occurrences[s.ID] = s.Times
 	}
-	d.clocked = d.now()
+	d.lastProgress = d.now()
 	if err := d.log(&r); err != nil {
 		return err
 	}

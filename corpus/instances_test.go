@@ -39,7 +39,7 @@ func TestInstances(t *testing.T) {
 	put("main/queue/id:000001,sync:us,src:000000", "ours")
 	put("main/queue/id:000002,src:000000,time:5,execs:7,op:havoc,rep:2", "two")
 	put("main/queue/id:000003,src:000000,op:havoc", "")
-	put("main/queue/id:000004,src:000000,op:havoc", strings.Repeat("x", aflLargest+1))
+	put("main/queue/id:000004,src:000000,op:havoc", strings.Repeat("x", maxAFLInput+1))
 	put("main/queue/.state/deterministic_done/id:000000", "hidden")
 	put("main/crashes/id:000000,sig:11", "a crash")
 	put("second/queue/id:000000,sync:main", "two")
@@ -66,12 +66,12 @@ func TestInstances(t *testing.T) {
 		t.Errorf("after a new start %q", got)
 	}
 	// What one call does not bring comes with the next.
-	for i := range pullMost {
+	for i := range maxPull {
 		put(fmt.Sprintf("main/queue/id:%06d,op:x", 1000+i), strings.Repeat("y", i+1))
 	}
 	put("main/queue/id:003000,op:x", "last")
-	if got := len(pull(t, n)); got != pullMost {
-		t.Errorf("%d at a time, want %d", got, pullMost)
+	if got := len(pull(t, n)); got != maxPull {
+		t.Errorf("%d at a time, want %d", got, maxPull)
 	}
 	if got := pull(t, n); !slices.Equal(got, []string{"last"}) {
 		t.Errorf("then %q", got)

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	journalName    = "journal"
-	previousName   = "journal.previous" // while a compaction is in progress
-	journalVersion = 1
-	frameHead      = 18       // "llllllll cccccccc "
-	frameMost      = 64 << 20 // a longer frame is damaged
+	journalName     = "journal"
+	previousName    = "journal.previous" // while a compaction is in progress
+	journalVersion  = 1
+	frameHeaderSize = 18       // "llllllll cccccccc "
+	maxFrame        = 64 << 20 // a longer frame is damaged
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -43,19 +43,19 @@ func appendFrame(b, text []byte) []byte {
 // one: "" at a clean end.
 func frames(data []byte, each func(text []byte, offset int64)) (good int64, wrong string) {
 	for rest := data; len(rest) > 0; rest = data[good:] {
-		if len(rest) < frameHead {
+		if len(rest) < frameHeaderSize {
 			return good, "the last record is cut off"
 		}
 		n, err1 := strconv.ParseUint(string(rest[:8]), 16, 32)
 		sum, err2 := strconv.ParseUint(string(rest[9:17]), 16, 32)
-		if err1 != nil || err2 != nil || rest[8] != ' ' || rest[17] != ' ' || n > frameMost {
+		if err1 != nil || err2 != nil || rest[8] != ' ' || rest[17] != ' ' || n > maxFrame {
 			return good, "expected the length and checksum of a record"
 		}
-		end := frameHead + int(n) + 1
+		end := frameHeaderSize + int(n) + 1
 		if len(rest) < end {
 			return good, "the last record is cut off"
 		}
-		text := rest[frameHead : end-1]
+		text := rest[frameHeaderSize : end-1]
 		if rest[end-1] != '\n' || crc32.Checksum(text, castagnoli) != uint32(sum) {
 			return good, fmt.Sprintf("the record does not match its checksum %08x", sum)
 		}

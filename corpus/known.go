@@ -74,7 +74,7 @@ func readKnownDir(path, kind string) (known []Known, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range d.found {
+	for _, p := range d.problems {
 		if errors.Is(p, ErrVersion) || filepath.Dir(p.File) == filepath.Join(d.path, Findings) {
 			return nil, p // a finding that is not recognised would be a new one
 		}

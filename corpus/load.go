@@ -15,14 +15,14 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// load reads campaign.json, the journals and the findings. Problems that leave the rest usable go to d.found; an error means
+// load reads campaign.json, the journals and the findings. Problems that leave the rest usable go to d.problems; an error means
 // that not even the kind of the target is known.
 func (d *Dir) load() error {
-	// A running campaign may have written the files anew between our reads.
+	// A running campaign may replace the files between our reads.
 	for range 3 {
-		d.meta, d.state, d.found = Meta{}, newState(), nil
+		d.meta, d.state, d.problems = Meta{}, newState(), nil
 		epoch, problems := readCampaign(filepath.Join(d.path, campaignName), &d.meta, &d.state)
-		d.epoch, d.found = epoch, problems
+		d.epoch, d.problems = epoch, problems
 		previous := d.replay(previousName, true)
 		last := d.replay(journalName, previous > 0)
 		whole := last <= epoch || previous >= epoch && last <= previous+1
@@ -31,13 +31,13 @@ func (d *Dir) load() error {
 		}
 	}
 	if d.meta.Kind == "" {
-		for _, p := range d.found {
+		for _, p := range d.problems {
 			return fmt.Errorf("opening a campaign: %w", p)
 		}
 		return fmt.Errorf("opening a campaign: %w",
 			&Problem{File: filepath.Join(d.path, campaignName), Line: 1, Text: `"kind" is missing`})
 	}
-	for _, p := range d.found {
+	for _, p := range d.problems {
 		if errors.Is(p, ErrVersion) {
 			return fmt.Errorf("opening a campaign: %w", p)
 		}
@@ -97,7 +97,7 @@ func (d *Dir) replay(name string, optional bool) int {
 	return o.Epoch
 }
 
-func (d *Dir) note(p *Problem) { d.found = append(d.found, p) }
+func (d *Dir) note(p *Problem) { d.problems = append(d.problems, p) }
 
 // live reports whether the process that last locked the directory may still run.
 func (d *Dir) live() bool {
@@ -150,12 +150,12 @@ func (d *Dir) loadFindings() {
 	}
 }
 
-// setAside copies broken files that are about to be replaced, so that a person can look at them. The broken file itself stays
+// backupBroken copies broken files that are about to be replaced, so that a person can look at them. The broken file itself stays
 // until it is replaced: nothing else has its content.
-func (d *Dir) setAside() error {
+func (d *Dir) backupBroken() error {
 	for _, name := range []string{campaignName, previousName, journalName} {
 		path := filepath.Join(d.path, name)
-		if !slices.ContainsFunc(d.found, func(p *Problem) bool { return p.File == path }) {
+		if !slices.ContainsFunc(d.problems, func(p *Problem) bool { return p.File == path }) {
 			continue
 		}
 		data, err := readRegular(path, math.MaxInt64)
@@ -166,14 +166,14 @@ func (d *Dir) setAside() error {
 			err = replace(path+".broken", data, true)
 		}
 		if err != nil {
-			return fmt.Errorf("setting aside: %w", err)
+			return fmt.Errorf("copying a broken file: %w", err)
 		}
 	}
 	return nil
 }
 
 // Snapshot returns what a campaign needs to carry on, and the problems of the directory. Broken files are left out. Unknown
-// files in interesting/, which somebody has put there, are seeds if check returns nil for them, and problems otherwise; a nil
+// files in interesting/, which a user has put there, are seeds if check returns nil for them, and problems otherwise; a nil
 // check takes all of them.
 func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Problem, error) {
 	d.mu.Lock()
@@ -182,7 +182,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
 		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages),
 		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound, Unstable: slices.Sorted(slices.Values(st.unstable))}
-	problems := slices.Clone(d.found)
+	problems := slices.Clone(d.problems)
 	seen := map[string]bool{}
 	for e := range st.kept() {
 		path := d.entryPath(e.Key)

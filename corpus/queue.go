@@ -14,18 +14,18 @@ import (
 // Queue is where AFL++ has its corpus.
 const Queue = "queue"
 
-// numbered is a folder whose files are numbered as AFL++ numbers them: id:000007,src:000003,time:1234,execs:5678,op:havoc.
+// numberedDir is a folder whose files are numbered as AFL++ numbers them: id:000007,src:000003,time:1234,execs:5678,op:havoc.
 // AFL++'s instances read each other's queues number by number and wait for the next one for ever: there is no gap, and
 // an input keeps its number when the corpus no longer holds it.
-type numbered struct {
+type numberedDir struct {
 	path  string
 	next  int
 	names map[string]string // of files, by what they hold: the key of a testcase, the id of a finding
 	ids   map[string]int    // numbers, by the same
 }
 
-// openNumbered reads what an earlier run has left in a folder, which it makes if there is none. holds says what a file holds.
-func openNumbered(path string, holds func(path string) (string, error)) (*numbered, error) {
+// openNumbered reads what an earlier run has left in a folder, which it creates if there is none. holds returns the key or id of a file.
+func openNumbered(path string, holds func(path string) (string, error)) (*numberedDir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func openNumbered(path string, holds func(path string) (string, error)) (*number
 	if err != nil {
 		return nil, err
 	}
-	s := &numbered{path: path, names: map[string]string{}, ids: map[string]int{}}
+	s := &numberedDir{path: path, names: map[string]string{}, ids: map[string]int{}}
 	for _, f := range files {
 		var id int
 		if _, err := fmt.Sscanf(f.Name(), "id:%d,", &id); err != nil || !f.Type().IsRegular() {
@@ -55,7 +55,7 @@ func openNumbered(path string, holds func(path string) (string, error)) (*number
 // put gives an input the next number; rest is the name after it. What the folder holds already keeps its number and is
 // written again unless it is a testcase, which never changes. same is a file with the same content, "": none. It returns
 // the file's path.
-func (s *numbered) put(key, rest, same string, data []byte) (path string, err error) {
+func (s *numberedDir) put(key, rest, same string, data []byte) (path string, err error) {
 	if name := s.names[key]; name != "" {
 		path = filepath.Join(s.path, name)
 		if same == "" {
@@ -79,22 +79,24 @@ func (s *numbered) put(key, rest, same string, data []byte) (path string, err er
 	return path, err
 }
 
+// contentKey returns the key of the testcase in a file.
 func contentKey(path string) (string, error) {
 	data, err := readInput(path)
 	return teasel.Key(data), err
 }
 
-// ofFinding stands before the id of a finding, at the end of the name of its input's file.
-const ofFinding = "finding:"
+// findingSuffix stands before the id of a finding, at the end of the name of its input's file.
+const findingSuffix = "finding:"
 
+// findingID returns the id of the finding whose input is in a file.
 func findingID(path string) (string, error) {
-	return path[strings.LastIndex(path, ofFinding)+len(ofFinding):], nil // of a file that is not ours, nothing that is an id
+	return path[strings.LastIndex(path, findingSuffix)+len(findingSuffix):], nil // of a file that is not ours, this is no id
 }
 
-// openQueue makes the folder of the corpus an AFL++ queue too, with all that it holds.
+// openQueue counts the edges of the corpus and, for AFL++, puts the testcases into its queue.
 func (d *Dir) openQueue() (err error) {
 	for e := range d.state.kept() {
-		d.reach(e)
+		d.addEdges(e)
 	}
 	if !d.meta.AFL {
 		return nil
@@ -128,7 +130,7 @@ func (d *Dir) enqueue(e *teasel.Entry, data []byte) error {
 	return nil
 }
 
-// queueName says where a testcase comes from, after its number.
+// queueName returns the part of a file's name that says where a testcase comes from.
 func (d *Dir) queueName(e *teasel.Entry) string {
 	when := fmt.Sprintf("time:%d,execs:%d", e.Found.Milliseconds(), e.Execution)
 	if e.Stage == "" {
@@ -140,10 +142,10 @@ func (d *Dir) queueName(e *teasel.Entry) string {
 	return when + ",op:" + plainName(e.Stage)
 }
 
-// openInputs makes ready the folders of plain inputs and makes up for those that were lost.
+// openInputs opens the folders of plain inputs, and writes those that are missing.
 func (d *Dir) openInputs() (err error) {
 	if d.meta.AFL {
-		d.inputs = map[string]*numbered{}
+		d.inputs = map[string]*numberedDir{}
 		for _, folder := range [...]string{Crashes, Hangs} {
 			if d.inputs[folder], err = openNumbered(filepath.Join(d.path, folder), findingID); err != nil {
 				return fmt.Errorf("opening %s: %w", folder, err)
@@ -156,7 +158,7 @@ func (d *Dir) openInputs() (err error) {
 			continue
 		}
 		folder := d.meta.folder(f.Rule)
-		d.series.saw(folder)
+		d.series.countFinding(folder)
 		name := id + d.meta.Extension
 		if s := d.inputs[folder]; s != nil {
 			name = s.names[id]
@@ -179,7 +181,7 @@ func (d *Dir) plainInput(id string, f *teasel.Finding) (err error) {
 	}
 	path := filepath.Join(d.path, folder, id+d.meta.Extension)
 	if s := d.inputs[folder]; s != nil {
-		rest := fmt.Sprintf("time:%d,execs:%d,%s%s", d.state.stats.Elapsed.Milliseconds(), f.Execution, ofFinding, id)
+		rest := fmt.Sprintf("time:%d,execs:%d,%s%s", d.state.stats.Elapsed.Milliseconds(), f.Execution, findingSuffix, id)
 		if folder == Crashes {
 			rest = fmt.Sprintf("sig:%02d,%s", f.Signal, rest)
 		}
@@ -202,7 +204,7 @@ func InputFile(path, id string) string {
 		files, _ := os.ReadDir(dir)                            // there may be none
 		for _, f := range files {
 			name := f.Name()
-			if strings.TrimSuffix(name, filepath.Ext(name)) == id || strings.HasSuffix(name, ofFinding+id) {
+			if strings.TrimSuffix(name, filepath.Ext(name)) == id || strings.HasSuffix(name, findingSuffix+id) {
 				return filepath.Join(dir, name)
 			}
 		}

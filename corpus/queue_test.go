@@ -67,7 +67,7 @@ func TestQueue(t *testing.T) {
 		}
 	}
 
-	// What a kill has left out is made up for, and the numbers go on.
+	// Files that are missing because of a kill are written, and the numbers continue.
 	if err := os.Remove(filepath.Join(d.Path(), Queue, queue[1])); err != nil {
 		t.Fatal(err)
 	}

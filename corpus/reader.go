@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// reader walks over a JSON text and notes what is wrong with it, with its place, while it takes what is right. Its
-// methods return false when the text cannot be read any further.
+// reader reads a JSON text as far as it is valid, and collects what is wrong with it, with its place. Its methods return false when
+// the text cannot be read any further.
 type reader struct {
 	file     string
 	data     []byte
@@ -96,7 +96,7 @@ func (r *reader) array(what string, element func() bool) bool {
 	return r.delim(']', "the end of "+what)
 }
 
-// value reads a value into v; a value of another kind than wanted is noted and passed over.
+// value reads a value into v; a value of another type is a problem, and is skipped.
 func (r *reader) value(v any, want string) bool {
 	at := r.at()
 	err := r.dec.Decode(v)
@@ -116,7 +116,7 @@ func (r *reader) value(v any, want string) bool {
 	return true
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (r *reader) skip() bool {
 	var raw json.RawMessage
 	return r.value(&raw, "a value")

@@ -12,7 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// marshal writes v as JSON on one line, with strings as people know them.
+// marshal encodes v as JSON on one line, without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -21,7 +21,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// record is one thing that happened, in the journal. Only some of its fields are set.
+// record is an event in the journal. Only some of its fields are set.
 type record struct {
 	Added       *testcase         `json:"added,omitempty"`
 	Evicted     string            `json:"evicted,omitempty"`

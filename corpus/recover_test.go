@@ -53,7 +53,7 @@ func known(s teasel.Snapshot) (keys []string, bare int) {
 	return keys, bare
 }
 
-// Wherever a journal is cut off, what is before it is used, no file is lost, and the damage is told.
+// Wherever a journal is cut off, what is before it is used, no file is lost, and the damage is reported.
 func TestJournalCutOff(t *testing.T) {
 	dir, keys := campaign(t, false)
 	path := filepath.Join(dir, journalName)
@@ -62,7 +62,7 @@ func TestJournalCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := map[int]bool{0: true}
-	frames(whole, func(text []byte, offset int64) { ends[int(offset)+frameHead+len(text)+1] = true })
+	frames(whole, func(text []byte, offset int64) { ends[int(offset)+frameHeaderSize+len(text)+1] = true })
 	most := 0
 	for cut := range len(whole) {
 		os.WriteFile(path, whole[:cut], 0o644)
@@ -140,7 +140,7 @@ func TestCampaignBroken(t *testing.T) {
 			t.Fatalf("%s: %d known, %d bare, %d findings", name, len(got), bare, len(s.Findings))
 		}
 		if len(problems) == 0 && bare > 0 {
-			t.Fatalf("%s: nothing was told", name)
+			t.Fatalf("%s: nothing was reported", name)
 		}
 		for _, p := range problems {
 			if !strings.HasPrefix(p.Error(), dir+"/") {
@@ -158,7 +158,7 @@ func TestCampaignBroken(t *testing.T) {
 	}
 }
 
-// What is wrong is named with file, line and what was expected, and the next start mends it.
+// A problem has the file, the line and what was expected, and the next start repairs the file.
 func TestProblems(t *testing.T) {
 	edit := func(old, new string) func(string) string {
 		return func(s string) string {
@@ -228,8 +228,8 @@ func TestProblems(t *testing.T) {
 			if d, err = OpenReadOnly(dir); err != nil {
 				t.Fatal(err)
 			}
-			if filepath.Dir(c.file) == "." && len(d.found) > 0 {
-				t.Errorf("after a start: %v", d.found)
+			if filepath.Dir(c.file) == "." && len(d.problems) > 0 {
+				t.Errorf("after a start: %v", d.problems)
 			}
 		})
 	}
@@ -253,8 +253,8 @@ func TestNotACampaign(t *testing.T) {
 	}
 }
 
-// What somebody puts into interesting/ by hand is taken for a seed, once.
-func TestStrangers(t *testing.T) {
+// A file that a user puts into interesting/ is a seed, once.
+func TestUnknownFiles(t *testing.T) {
 	dir, keys := campaign(t, true)
 	for name, data := range map[string]string{"mine.json": `{"mine":1}`, "again.json": `{"mine":1}`, "known.txt": `{"n":0}`, ".hidden": "x"} {
 		os.WriteFile(filepath.Join(dir, Interesting, name), []byte(data), 0o644)
@@ -272,8 +272,8 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Files that are no inputs are told by name.
-func TestStrangersAreChecked(t *testing.T) {
+// Files that are no inputs are problems, with their names.
+func TestUnknownFilesAreChecked(t *testing.T) {
 	dir, keys := campaign(t, true)
 	path := filepath.Join(dir, Interesting, "notes.txt")
 	if err := os.WriteFile(path, []byte("to do"), 0o644); err != nil {

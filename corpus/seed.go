@@ -10,10 +10,10 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// largest is the biggest file that is taken for an input.
-const largest = 64 << 20
+// maxInput is the size of the biggest file that is taken for an input.
+const maxInput = 64 << 20
 
-// Seed is an input that somebody gave us.
+// Seed is an input that the user has given.
 type Seed struct {
 	Name string // of its file, below the directory it was loaded from
 	Data []byte // encoded
@@ -75,13 +75,13 @@ func Load(path string, check func(data []byte) error) (seeds []Seed, problems []
 }
 
 // readInput reads a file that is an input.
-func readInput(file string) ([]byte, error) { return readRegular(file, largest) }
+func readInput(file string) ([]byte, error) { return readRegular(file, maxInput) }
 
-// readRegular reads a file of at most so many bytes, or what a link to one leads to: of a pipe or a device, the end may never come.
+// readRegular reads a file of at most so many bytes, or what a link to one leads to: a pipe or a device may have no end.
 func readRegular(file string, most int64) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {
-	case err != nil || info.IsDir(): // of which the error of reading says best what is wrong
+	case err != nil || info.IsDir(): // whose error of reading is clearer
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("expected a file, not a %v", info.Mode().Type())
 	case info.Size() > most:
@@ -90,8 +90,8 @@ func readRegular(file string, most int64) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// WriteSeed keeps a seed in folder, [Valid] or [EdgeCases], under a name that people recognise; characters that are
-// unfit for a file's name are replaced. It is synced with the rest.
+// WriteSeed writes a seed to folder, [Valid] or [EdgeCases], under a name that people recognise; other characters than letters,
+// digits, dots, underscores and dashes are replaced. It is synced with the rest.
 func (d *Dir) WriteSeed(folder, name string, data []byte) error {
 	if folder != Valid && folder != EdgeCases {
 		return fmt.Errorf("writing a seed: folder %q: expected %s or %s", folder, Valid, EdgeCases)

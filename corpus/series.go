@@ -21,17 +21,18 @@ const (
 	plotEvery = 5 * time.Second // as AFL++ does
 )
 
-// series writes the figures of a campaign over time: a table of our own, and AFL++'s files.
+// series writes the figures of a campaign over time: stats.csv, and AFL++'s files.
 type series struct {
 	stats, plot *os.File
 	samples     []sample // of the last minute, oldest first
 	plotted     time.Time
 	crashes     int
 	hangs       int
-	sinceCrash  uint64 // executions when the last crash came
-	executions  uint64
+	lastCrash   uint64 // executions when the last crash was found
+	executions  uint64 // at the last line
 }
 
+// sample is a point of the series.
 type sample struct {
 	elapsed    time.Duration
 	executions uint64
@@ -47,7 +48,7 @@ func (s *series) open(dir string) (err error) {
 	return nil
 }
 
-// openTable opens a table of lines to append to. A line that a kill cut off is dropped.
+// openTable opens a table to append lines to. An incomplete last line, of a process that was killed, is removed.
 func openTable(path, head string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -71,11 +72,11 @@ func openTable(path, head string) (*os.File, error) {
 
 func (s *series) close() error { return errors.Join(s.stats.Close(), s.plot.Close()) }
 
-// saw counts a new finding whose input went into folder.
-func (s *series) saw(folder string) {
+// countFinding counts a new finding, whose input is in folder.
+func (s *series) countFinding(folder string) {
 	switch folder {
 	case Crashes:
-		s.crashes, s.sinceCrash = s.crashes+1, s.executions
+		s.crashes, s.lastCrash = s.crashes+1, s.executions
 	case Hangs:
 		s.hangs++
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// state is what campaign.json and the journals say together. Playing the same records gives the same state.
+// state is the content of campaign.json with the records of the journals applied to it. The same records give the same state.
 type state struct {
 	stats       teasel.Stats
 	stopped     string
@@ -19,19 +19,20 @@ type state struct {
 	at          map[string]int   // places in list, by key
 	findings    map[string]*teasel.Finding
 	counts      map[string]uint64  // occurrences, also of findings that have no file
-	last        map[string]seconds // when the last finding came whose input is in a folder, on the clock of Elapsed
-	picks       uint64             // how often testcases were chosen
-	picksBefore uint64             // picks when the last testcase came
-	current     string             // key of the testcase that was chosen last
-	pending     int                // testcases never chosen
-	own         int                // testcases that the campaign has found itself
-	depth       int                // most mutations that any testcase has been away from a seed
+	last        map[string]seconds // run time at the last finding whose input is in a folder
+	picks       uint64             // how often testcases were picked
+	picksBefore uint64             // picks when the last testcase was added
+	current     string             // key of the testcase that was picked last
+	pending     int                // testcases never picked
+	found       int                // testcases that are no seeds
+	depth       int                // most mutations between a testcase and its seed
 }
 
 func newState() state {
 	return state{at: map[string]int{}, findings: map[string]*teasel.Finding{}, counts: map[string]uint64{}, last: map[string]seconds{}}
 }
 
+// apply applies a record of the journal.
 func (s *state) apply(r *record) {
 	if r.Added != nil {
 		s.add(r.Added.entry())
@@ -47,7 +48,7 @@ func (s *state) apply(r *record) {
 		s.last[r.Folder] = r.At
 	}
 	if r.Stats != nil {
-		s.stats, s.stopped = r.Stats.stats(), "" // it goes on
+		s.stats, s.stopped = r.Stats.stats(), "" // the campaign goes on
 	}
 	for _, w := range r.Workers {
 		i := slices.IndexFunc(s.workers, func(o teasel.WorkerState) bool { return o.Number == w.Number })
@@ -105,11 +106,11 @@ func (s *state) count(e *teasel.Entry, n int) {
 		s.pending += n
 	}
 	if e.Stage != "" {
-		s.own += n
+		s.found += n
 	}
 }
 
-// remove evicts a testcase and reports whether there was one. Places in the list are given up when half of them are empty.
+// remove evicts a testcase and reports whether there was one. The list is compacted when half of its places are empty.
 func (s *state) remove(key string) bool {
 	e := s.entry(key)
 	if e == nil {

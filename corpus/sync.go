@@ -13,11 +13,11 @@ type job struct {
 	journal *os.File // nil: none
 }
 
-// syncLoop does the jobs, so that nobody waits for the disk; it ends when there are no more.
+// syncLoop does the jobs in a goroutine of its own, so that nobody waits for the disk, until there are no more.
 func (d *Dir) syncLoop() {
 	defer close(d.synced)
 	for j := range d.syncing {
-		if err := d.work(j); err != nil {
+		if err := d.syncFiles(j); err != nil {
 			d.mu.Lock()
 			d.failed = errors.Join(d.failed, err)
 			d.mu.Unlock()
@@ -25,7 +25,8 @@ func (d *Dir) syncLoop() {
 	}
 }
 
-func (d *Dir) work(j job) error {
+// syncFiles syncs the files of a job, and their directories.
+func (d *Dir) syncFiles(j job) error {
 	dirs := map[string]bool{}
 	for _, p := range j.paths {
 		dirs[filepath.Dir(p)] = true

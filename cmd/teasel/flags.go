@@ -142,7 +142,7 @@ func addOptions(cmd *cobra.Command, o *options) {
 
 // checkOut looks whether there is room for a new campaign, before its target is started.
 func (o *options) checkOut() error {
-	err := corpus.Room(o.Out)
+	err := corpus.CheckCreate(o.Out)
 	switch {
 	case errors.Is(err, corpus.ErrLocked):
 		return usage("choose another directory with --out, or wait for it to end", "%w", err)

@@ -212,7 +212,7 @@ const movedAside = ".previous"
 
 // replaceCampaign moves the campaign of an earlier run, whose inputs are seeds of this one, to where the one before it was.
 func replaceCampaign(out string) error {
-	if err := corpus.Room(out); err != nil {
+	if err := corpus.CheckCreate(out); err != nil {
 		hint := "choose another directory with --out"
 		if errors.Is(err, corpus.ErrLocked) {
 			hint += ", or wait for it to end"

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Room returns why [Create] would fail for path, as far as that can be found out without writing anything: the error wraps
-// [ErrLocked] where one is running, [ErrForeign] where other files are, or the operating system's error. After nil
-// [Create] most likely succeeds, once a finished campaign in path has been moved away.
-func Room(path string) error {
+// CheckCreate returns the error that [Create] would return for path, as far as that can be found out without writing anything. It
+// wraps [ErrLocked] where a campaign is running, [ErrForeign] where other files are, or the operating system's error. A finished
+// campaign in path is no error: it can be renamed.
+func CheckCreate(path string) error {
 	err := checkForeign(path)
 	switch {
 	case Held(path):
@@ -26,7 +26,7 @@ func Room(path string) error {
 	return nil
 }
 
-// Writable returns why a directory, or the nearest one above it that is there, cannot be written; nil: it can.
+// Writable returns an error if a directory, or the nearest one above it that exists, cannot be written.
 func Writable(path string) error {
 	const write = 2
 	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
