@@ -11,34 +11,34 @@ import (
 
 // Lines shows a campaign as lines of text: one every few seconds, and one for every finding and note.
 type Lines struct {
-	every time.Duration
-	known func(*teasel.Finding) bool
-	pump  pump
+	every  time.Duration
+	known  func(*teasel.Finding) bool
+	writer asyncWriter
 
 	mu      sync.Mutex
-	tally   tally
+	counts  counts
 	started bool
 	text    []byte
-	dropped int // lines that nobody took
+	dropped int // lines left out since the last one
 	closed  bool
 }
 
 var _ Monitor = (*Lines)(nil)
 
-// lineRoom is how many bytes wait for a slow reader before lines are left out.
-const lineRoom = 1 << 16
+// maxPending is how many bytes may wait for a slow reader; lines beyond it are left out.
+const maxPending = 1 << 16
 
 // NewLines returns a monitor that writes lines to w.
 func NewLines(w io.Writer, o Options) *Lines {
-	l := &Lines{every: o.Every, known: o.known, tally: newTally(o.Before)}
+	l := &Lines{every: o.Every, known: o.known, counts: newCounts(o.Before)}
 	if l.every == 0 {
 		l.every = 10 * time.Second
 	}
-	l.pump.start(w, l.take)
+	l.writer.start(w, l.take)
 	return l
 }
 
-// Report shows an event, if it is one for people. It never fails and never waits.
+// Report implements [teasel.Reporter]. It never fails and never waits.
 func (l *Lines) Report(e teasel.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *Lines) Report(e teasel.Event) error {
 	}
 	switch e.Kind {
 	case teasel.EventFound:
-		if l.tally.found(&e.Finding) {
+		if l.counts.found(&e.Finding) {
 			label := "FOUND"
 			if l.known(&e.Finding) {
 				label = "known"
@@ -63,42 +63,45 @@ func (l *Lines) Report(e teasel.Event) error {
 	case teasel.EventNote:
 		l.add("note: " + oneLine(e.Text))
 	case teasel.EventProgress:
-		l.tally.stats = e.Stats
-		if !l.started || e.Stats.Elapsed-l.tally.before.Elapsed >= l.every {
+		l.counts.stats = e.Stats
+		if !l.started || e.Stats.Elapsed-l.counts.before.Elapsed >= l.every {
 			l.progress()
 		}
 	}
 	return nil
 }
 
+// progress queues a line of figures.
 func (l *Lines) progress() {
-	s, from := &l.tally.stats, &l.tally.before
+	s, from := &l.counts.stats, &l.counts.before
 	if !l.started {
 		from = &teasel.Stats{}
 	}
 	found := "findings 0"
-	if len(l.tally.severity) > 0 {
-		found = fmt.Sprintf("findings %d (%s)", len(l.tally.severity), l.tally.counts())
+	if len(l.counts.severity) > 0 {
+		found = fmt.Sprintf("findings %d (%s)", len(l.counts.severity), l.counts.bySeverity())
 	}
 	l.add(fmt.Sprintf("#%d  %s  %.0f/s  corpus %d  features %d  %s  memory %d MB", s.Executions, clock(s.Elapsed), rate(from, s),
 		s.Corpus, s.Features, found, s.Memory>>20))
-	l.started, l.tally.before = true, *s
+	l.started, l.counts.before = true, *s
 }
 
+// add queues a line.
 func (l *Lines) add(line string) {
 	line += "\n"
 	if l.dropped > 0 {
 		line = fmt.Sprintf("%d lines left out\n%s", l.dropped, line)
 	}
-	if len(l.text)+len(line) > lineRoom {
+	if len(l.text)+len(line) > maxPending {
 		l.dropped++
 		return
 	}
 	l.dropped = 0
 	l.text = append(l.text, line...)
-	l.pump.news()
+	l.writer.wakeUp()
 }
 
+// take returns the lines that are queued.
 func (l *Lines) take() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,15 +117,15 @@ func (l *Lines) Close() error {
 		l.mu.Unlock()
 		return nil
 	}
-	if l.tally.stats.Elapsed != l.tally.before.Elapsed || !l.started && l.tally.stats.Elapsed > 0 {
+	if l.counts.stats.Elapsed != l.counts.before.Elapsed || !l.started && l.counts.stats.Elapsed > 0 {
 		l.progress()
 	}
-	if l.dropped > 0 { // there was no later line that could have said so
+	if l.dropped > 0 { // no later line says so
 		l.text = fmt.Appendf(l.text, "%d lines left out\n", l.dropped)
 		l.dropped = 0
 	}
 	l.closed = true
 	l.mu.Unlock()
-	l.pump.stop()
+	l.writer.stop()
 	return nil
 }

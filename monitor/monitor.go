@@ -1,5 +1,5 @@
 // Package monitor shows a campaign while it runs: [Lines] for logs and CI, [Screen] for a terminal. Both are reporters
-// that neither hold up nor end a campaign: what cannot be written at once is left out.
+// that neither hold up nor end a campaign: output that cannot be written at once is left out.
 package monitor
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// Monitor is a reporter that shows what it is told. Close shows the last of it; it reports no error.
+// Monitor is a reporter that shows events to people. Close shows the last state, and never returns an error.
 type Monitor interface {
 	teasel.Reporter
 	io.Closer
@@ -31,7 +31,7 @@ type Options struct {
 	Before []teasel.Finding    // known from an earlier run of the campaign: counted, not shown
 	Getenv func(string) string // nil: os.Getenv
 
-	// Known reports whether the finding with an id is no news, so that it is shown as one that does not matter; nil: all matter.
+	// Known reports whether the finding with an id is known, by a baseline for example, and is labelled so; nil: none is.
 	Known func(id string) bool
 }
 
@@ -59,32 +59,32 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// tally is what both kinds of monitor know of a campaign.
-type tally struct {
+// counts has the figures of a campaign that both kinds of monitor show.
+type counts struct {
 	stats    teasel.Stats
-	before   teasel.Stats // at the last line or picture
-	severity map[string]teasel.Severity
+	before   teasel.Stats               // at the last line or picture
+	severity map[string]teasel.Severity // of the findings, by id
 }
 
-func newTally(before []teasel.Finding) tally {
-	t := tally{severity: map[string]teasel.Severity{}}
+func newCounts(before []teasel.Finding) counts {
+	c := counts{severity: map[string]teasel.Severity{}}
 	for i := range before {
-		t.severity[before[i].ID()] = before[i].Severity
+		c.severity[before[i].ID()] = before[i].Severity
 	}
-	return t
+	return c
 }
 
-// found reports whether a finding is new.
-func (t *tally) found(f *teasel.Finding) bool {
-	_, known := t.severity[f.ID()]
-	t.severity[f.ID()] = f.Severity
+// found counts a finding, and reports whether it is new.
+func (c *counts) found(f *teasel.Finding) bool {
+	_, known := c.severity[f.ID()]
+	c.severity[f.ID()] = f.Severity
 	return !known
 }
 
-// counts says how many findings there are of each severity, worst first; "": none.
-func (t *tally) counts() string {
+// bySeverity says how many findings there are of each severity, worst first; "": none.
+func (c *counts) bySeverity() string {
 	n := map[teasel.Severity]int{}
-	for _, s := range t.severity {
+	for _, s := range c.severity {
 		n[s]++
 	}
 	var parts []string
@@ -94,7 +94,7 @@ func (t *tally) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// rate is executions a second between two moments.
+// rate is the executions per second between two sets of figures.
 func rate(from, to *teasel.Stats) float64 {
 	if to.Elapsed <= from.Elapsed || to.Executions < from.Executions {
 		return 0
@@ -111,7 +111,7 @@ func headline(f *teasel.Finding) string {
 	return fmt.Sprintf("%s  %s: %s%s", oneLine(f.Rule), oneLine(f.Subject), oneLine(f.Message), flaky)
 }
 
-// oneLine is a text that does nothing to a terminal but stand there, and is not endless.
+// oneLine returns a text on one line, shortened, without characters that control a terminal.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), unicode.IsSpace), " ")
 	s = strings.Map(func(r rune) rune {
@@ -127,5 +127,5 @@ func oneLine(s string) string {
 	return s
 }
 
-// clock is a duration to the second.
+// clock rounds a duration to the second.
 func clock(d time.Duration) string { return d.Round(time.Second).String() }

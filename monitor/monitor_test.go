@@ -73,7 +73,7 @@ seen, and there was no time to reproduce it: mcp/z  s: m
 	}
 }
 
-// settled waits until the screen has drawn what it was told.
+// settled waits until the screen has drawn the events.
 func settled(m *terminal, want string) {
 	for range 10_000 {
 		if strings.Contains(m.text(), want) {
@@ -182,7 +182,7 @@ func (w stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A terminal that is stopped holds up nobody, and what waits for it is bounded.
+// A stopped terminal holds up nobody, and the output that waits for it is bounded.
 func TestNeverWaits(t *testing.T) {
 	for _, kind := range []string{"lines", "screen"} {
 		t.Run(kind, func(t *testing.T) {
@@ -201,11 +201,11 @@ func TestNeverWaits(t *testing.T) {
 			}
 			switch m := m.(type) {
 			case *Lines:
-				if len(m.text) > lineRoom || m.dropped == 0 {
+				if len(m.text) > maxPending || m.dropped == 0 {
 					t.Errorf("%d bytes wait, %d lines left out", len(m.text), m.dropped)
 				}
 			case *Screen:
-				if len(m.above) > aboveRoom || m.dropped == 0 {
+				if len(m.above) > maxAbove || m.dropped == 0 {
 					t.Errorf("%d lines wait, %d left out", len(m.above), m.dropped)
 				}
 			}
@@ -213,23 +213,23 @@ func TestNeverWaits(t *testing.T) {
 			go func() { m.Close(); close(closed) }()
 			select {
 			case <-closed:
-			case <-time.After(10 * patience):
+			case <-time.After(10 * closeTimeout):
 				t.Error("Close waits for ever")
 			}
 		})
 	}
 }
 
-// What tells of lines left out takes room too.
-func TestLinesRoom(t *testing.T) {
+// The line that says how many were left out counts too.
+func TestLinesLeftOut(t *testing.T) {
 	needs := len("10000 lines left out\nx\n")
-	for size := lineRoom - 2*needs; size <= lineRoom; size++ {
+	for size := maxPending - 2*needs; size <= maxPending; size++ {
 		l := Lines{text: make([]byte, size), dropped: 10000}
-		l.pump.start(io.Discard, func() []byte { return nil })
+		l.writer.start(io.Discard, func() []byte { return nil })
 		l.add("x")
-		l.pump.stop()
+		l.writer.stop()
 		wantText, wantDropped := size+needs, 0
-		if wantText > lineRoom {
+		if wantText > maxPending {
 			wantText, wantDropped = size, 10001
 		}
 		if len(l.text) != wantText || l.dropped != wantDropped {
@@ -238,11 +238,11 @@ func TestLinesRoom(t *testing.T) {
 	}
 }
 
-// What was left out last is told at the end, whatever room there is.
+// Lines that were left out last are reported at the end, even if nothing more may wait.
 func TestLinesLeftOutLast(t *testing.T) {
 	var out bytes.Buffer
-	l := &Lines{text: make([]byte, lineRoom)}
-	l.pump.start(&out, l.take)
+	l := &Lines{text: make([]byte, maxPending)}
+	l.writer.start(&out, l.take)
 	l.add("x")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)

@@ -14,35 +14,35 @@ import (
 )
 
 // Screen shows a campaign as a block of a few lines at the bottom of a terminal, drawn over itself about once a second.
-// Findings and notes come above it and stay. A picture is one write that moves the cursor up and overwrites, so that
-// nothing flickers; only what differs in length is erased.
+// Findings and notes are printed above it and stay. A picture is a single write that moves the cursor up and overwrites the block, so
+// that nothing flickers; only the rest of a line that has become shorter is erased.
 type Screen struct {
-	title string
-	color bool
-	known func(*teasel.Finding) bool
-	size  func() (width, height int)
-	pump  pump
+	title  string
+	color  bool
+	known  func(*teasel.Finding) bool
+	size   func() (width, height int)
+	writer asyncWriter
 
 	mu      sync.Mutex
-	tally   tally
+	counts  counts
 	rate    float64
 	above   []string // to be shown above the block
 	dropped int
-	drawn   []int // widths of the lines that the block has on the terminal
+	drawn   []int // widths of the lines of the block, as they are on the terminal
 	closed  bool
 }
 
 var _ Monitor = (*Screen)(nil)
 
-// aboveRoom is how many lines wait for a stopped terminal before some are left out.
-const aboveRoom = 500
+// maxAbove is how many lines may wait for a stopped terminal; lines beyond it are left out.
+const maxAbove = 500
 
 // NewScreen returns a monitor that draws on w. It has colour unless NO_COLOR is set.
 func NewScreen(w io.Writer, o Options) *Screen { return newScreen(w, o, sizeOf(w)) }
 
 func newScreen(w io.Writer, o Options, size func() (width, height int)) *Screen {
-	s := &Screen{title: oneLine(o.Title), tally: newTally(o.Before), color: o.getenv("NO_COLOR") == "", known: o.known, size: size}
-	s.pump.start(w, s.picture)
+	s := &Screen{title: oneLine(o.Title), counts: newCounts(o.Before), color: o.getenv("NO_COLOR") == "", known: o.known, size: size}
+	s.writer.start(w, s.picture)
 	return s
 }
 
@@ -57,7 +57,7 @@ func sizeOf(w io.Writer) func() (int, int) {
 	}
 }
 
-// Report shows an event, if it is one for people. It never fails and never waits.
+// Report implements [teasel.Reporter]. It never fails and never waits.
 func (s *Screen) Report(e teasel.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,10 +66,10 @@ func (s *Screen) Report(e teasel.Event) error {
 	}
 	switch e.Kind {
 	case teasel.EventFound:
-		if !s.tally.found(&e.Finding) {
+		if !s.counts.found(&e.Finding) {
 			return nil
 		}
-		label, colour := strings.ToUpper(e.Finding.Severity.String()), shade[e.Finding.Severity]
+		label, colour := strings.ToUpper(e.Finding.Severity.String()), severityColor[e.Finding.Severity]
 		if s.known(&e.Finding) {
 			label, colour = "known "+e.Finding.Severity.String(), faint
 		}
@@ -77,22 +77,23 @@ func (s *Screen) Report(e teasel.Event) error {
 	case teasel.EventNote:
 		s.put(s.paint("note: ", faint) + oneLine(e.Text))
 	case teasel.EventProgress:
-		s.tally.before, s.tally.stats = s.tally.stats, e.Stats
-		// Half of the old figure, so that the number can be read while it changes.
-		if now := rate(&s.tally.before, &s.tally.stats); s.rate == 0 || s.tally.before.Elapsed == 0 {
-			s.rate = rate(&teasel.Stats{}, &s.tally.stats)
+		s.counts.before, s.counts.stats = s.counts.stats, e.Stats
+		// The average with the old figure changes slowly enough to be read.
+		if now := rate(&s.counts.before, &s.counts.stats); s.rate == 0 || s.counts.before.Elapsed == 0 {
+			s.rate = rate(&teasel.Stats{}, &s.counts.stats)
 		} else {
 			s.rate = (s.rate + now) / 2
 		}
 	default:
 		return nil
 	}
-	s.pump.news()
+	s.writer.wakeUp()
 	return nil
 }
 
+// put queues a line above the block.
 func (s *Screen) put(line string) {
-	if len(s.above) == aboveRoom {
+	if len(s.above) == maxAbove {
 		s.dropped++
 		return
 	}
@@ -108,17 +109,17 @@ func (s *Screen) Close() error {
 	}
 	s.closed = true
 	s.mu.Unlock()
-	s.pump.stop()
+	s.writer.stop()
 	return nil
 }
 
-// The colours are the terminal's own, so that they can be read on whatever it has behind them.
+// These are SGR attributes. The colours are those of the terminal's theme, which are readable on its background.
 const (
 	bold  = "1"
 	faint = "2"
 )
 
-var shade = map[teasel.Severity]string{teasel.Info: "2", teasel.Low: "36", teasel.Medium: "33", teasel.High: "31", teasel.Critical: "1;31"}
+var severityColor = map[teasel.Severity]string{teasel.Info: "2", teasel.Low: "36", teasel.Medium: "33", teasel.High: "31", teasel.Critical: "1;31"}
 
 func (s *Screen) paint(text, sgr string) string {
 	if !s.color || sgr == "" {
@@ -127,7 +128,7 @@ func (s *Screen) paint(text, sgr string) string {
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
-// picture returns what brings the terminal up to date.
+// picture returns the text and control sequences that bring the terminal up to date.
 func (s *Screen) picture() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +167,7 @@ func rows(cells []int, width int) (n int) {
 
 // block returns the lines of the block, not yet cut to the terminal.
 func (s *Screen) block() []string {
-	st := &s.tally.stats
+	st := &s.counts.stats
 	ago := func(at time.Duration) string {
 		if at == 0 {
 			return "none yet"
@@ -174,8 +175,8 @@ func (s *Screen) block() []string {
 		return clock(st.Elapsed-at) + " ago"
 	}
 	found := "none"
-	if n := len(s.tally.severity); n > 0 {
-		found = fmt.Sprintf("%d: %s, last %s", n, s.tally.counts(), ago(st.LastFound))
+	if n := len(s.counts.severity); n > 0 {
+		found = fmt.Sprintf("%d: %s, last %s", n, s.counts.bySeverity(), ago(st.LastFound))
 	}
 	var stages []string
 	for _, g := range st.Stages {
@@ -194,8 +195,8 @@ func (s *Screen) block() []string {
 	}
 }
 
-// cut returns as much of a text as fits into a number of cells, and how many it takes. Letters that may be wide are
-// taken for wide: a line that is too short does no harm, one that wraps does.
+// cut returns as much of a text as fits into a number of cells, and how many it takes. Characters that may be wide count
+// as wide: a line that is too short does no harm, one that wraps does.
 func cut(text string, most int) (string, int) {
 	cells := 0
 	for i, r := range text {

@@ -9,21 +9,22 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
-// Baseline says which findings are no news: those of an earlier run, and those that somebody accepts. A nil one knows none.
+// Baseline has the findings that are known: those of an earlier run, and those that the user accepts. No finding is known to a nil
+// Baseline.
 type Baseline struct {
-	Path     string         // where the earlier run is written down, a JSON report or a campaign's directory; "": there is none
+	Path     string         // of the earlier run: a JSON report or a campaign's directory; "": there is none
 	Findings []corpus.Known // of the earlier run
 	Accepted []Accepted
 }
 
-// Accepted is a finding that shall not fail a run, and why.
+// Accepted is a finding that does not fail a run, and why.
 type Accepted struct {
 	ID     string
 	Reason string
 	Place  string // where it is accepted, for example teasel.toml:12
 }
 
-// Known reports whether a finding is no news.
+// Known reports whether the finding with an id is known.
 func (b *Baseline) Known(id string) bool {
 	return b != nil && (b.accepted(id) != nil || b.earlier(id))
 }
@@ -42,27 +43,27 @@ func (b *Baseline) earlier(id string) bool {
 	return b != nil && slices.ContainsFunc(b.Findings, func(k corpus.Known) bool { return k.ID == id })
 }
 
-// known is a finding of this run that is no news.
+// known is a known finding that this run has found.
 type known struct {
 	teasel.Finding
 	file     string    // "": it has none
 	accepted *Accepted // nil: it is in the baseline only
 }
 
-// why says why it is known.
-func (k *known) why() string {
+// reason says why the finding is known.
+func (k *known) reason() string {
 	if k.accepted != nil {
 		return "accepted: " + Line(k.accepted.Reason)
 	}
 	return "in the baseline"
 }
 
-// news returns the findings that are not known, the most severe first.
-func (r *Run) news() []teasel.Finding {
+// newFindings returns the findings that are not known, the most severe first.
+func (r *Run) newFindings() []teasel.Finding {
 	return slices.DeleteFunc(r.findings(), func(f teasel.Finding) bool { return r.Baseline.Known(f.ID()) })
 }
 
-// known returns the findings that are, those that there was no time to reproduce after the others.
+// known returns the known findings, those that there was no time to reproduce after the others.
 func (r *Run) known() (ks []known) {
 	add := func(fs []teasel.Finding, file func(*teasel.Finding) string) {
 		for i := range fs {
@@ -76,14 +77,14 @@ func (r *Run) known() (ks []known) {
 	return ks
 }
 
-// gone is a known finding that a run has not seen.
+// gone is a known finding that this run has not found.
 type gone struct {
-	corpus.Known        // with an id only if nothing else is known of it
-	Reason       string // that it was accepted for; "": it is in the baseline only
+	corpus.Known        // of an accepted finding without a baseline, only the id is set
+	Reason       string // for which it was accepted; "": it is in the baseline only
 	place        string // where it is accepted
 }
 
-// gone returns the known findings that this run has not seen, the most severe first.
+// gone returns the known findings that this run has not found, the most severe first.
 func (r *Run) gone() (gs []gone) {
 	if r.Baseline == nil {
 		return nil
@@ -95,10 +96,10 @@ func (r *Run) gone() (gs []gone) {
 		}
 	}
 	add := func(k corpus.Known, a *Accepted) {
-		if seen[k.ID] || k.Pending { // nobody knows whether that one was there at all
+		if seen[k.ID] || k.Pending { // the earlier run had not confirmed it
 			return
 		}
-		if k.Test != "" && !slices.Contains(r.Subjects, k.Test) { // which this run has not run
+		if k.Test != "" && !slices.Contains(r.Subjects, k.Test) { // the test did not run this time
 			return
 		}
 		seen[k.ID] = true
@@ -121,7 +122,7 @@ func (r *Run) gone() (gs []gone) {
 	return gs
 }
 
-// String is the finding in one line.
+// String returns the finding in one line.
 func (g *gone) String() string {
 	if g.Rule == "" {
 		return fmt.Sprintf("%s, accepted in %s: %s", g.ID, g.place, Line(g.Reason))

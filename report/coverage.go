@@ -1,7 +1,6 @@
 package report
 
-// Coverage says how much of the target the testcases of a campaign reach, as far as is known for its kind. What is zero is not
-// known.
+// Coverage is how much of the target the testcases of a campaign reach. A field that is zero is not known for the kind of target.
 type Coverage struct {
 	Edges       Reach `json:"edges,omitzero"`       // of a program or server that is instrumented
 	Counters    Reach `json:"counters,omitzero"`    // of the Go compiler, of all fuzz tests
@@ -11,7 +10,7 @@ type Coverage struct {
 	Methods     Reach `json:"methods,omitzero"`     // of MCP
 }
 
-// Reach is how many of some things were reached.
+// Reach is how many of a number of things were reached.
 type Reach struct {
 	Reached int `json:"reached"`
 	Total   int `json:"total,omitzero"` // 0: not known

@@ -44,18 +44,18 @@ type jsonFinding struct {
 	Occurrences uint64 `json:"occurrences"`
 	Stable      bool   `json:"stable"`
 	Reproducer  string `json:"reproducer"`
-	Tries       int    `json:"tries,omitempty"` // of one that is unconfirmed, all in vain
+	Tries       int    `json:"tries,omitempty"` // of an unconfirmed finding: none of them has reproduced it
 	Test        string `json:"test,omitempty"`  // that it is of
 }
 
-// jsonKnown is a finding that is no news.
+// jsonKnown is a known finding.
 type jsonKnown struct {
 	jsonFinding
 	State  string `json:"state"` // baseline or accepted
 	Reason string `json:"reason,omitempty"`
 }
 
-// jsonGone is a known finding that the run has not seen; of an accepted one there may be nothing but the id and the reason.
+// jsonGone is a known finding that the run has not found; of an accepted one there may be only the id and the reason.
 type jsonGone struct {
 	ID       string `json:"id"`
 	Rule     string `json:"rule,omitempty"`
@@ -71,7 +71,7 @@ func JSON(w io.Writer, r *Run) error {
 	o := jsonRun{Teasel: r.version(), Kind: r.Kind, Target: r.Target, Seed: r.Seed, Seconds: round(st.Elapsed.Seconds(), 3),
 		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus, Coverage: jsonCoverage{r.Coverage, round(st.Stability, 4)},
 		Findings: []jsonFinding{}, Skipped: append([]Skip{}, r.skipped()...), Blocked: append([]string{}, r.blocked()...)}
-	for _, f := range r.news() {
+	for _, f := range r.newFindings() {
 		o.Findings = append(o.Findings, r.jsonFinding(&f, r.reproducer(&f)))
 	}
 	o.Unconfirmed, o.Stopped = []jsonFinding{}, r.Summary.Stopped
@@ -97,7 +97,7 @@ func (r *Run) jsonFinding(f *teasel.Finding, file string) jsonFinding {
 }
 
 func (r *Run) jsonKnown() ([]jsonKnown, []jsonGone) {
-	known, lost := []jsonKnown{}, []jsonGone{}
+	known, gone := []jsonKnown{}, []jsonGone{}
 	for _, f := range r.known() {
 		k := jsonKnown{jsonFinding: r.jsonFinding(&f.Finding, f.file), State: "baseline"}
 		if f.accepted != nil {
@@ -110,9 +110,9 @@ func (r *Run) jsonKnown() ([]jsonKnown, []jsonGone) {
 		if g.Rule != "" {
 			severity = g.Severity.String()
 		}
-		lost = append(lost, jsonGone{g.ID, g.Rule, severity, g.Subject, g.Message, g.Reason})
+		gone = append(gone, jsonGone{g.ID, g.Rule, severity, g.Subject, g.Message, g.Reason})
 	}
-	return known, lost
+	return known, gone
 }
 
 func (r *Run) version() string {

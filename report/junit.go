@@ -18,7 +18,7 @@ const fuzzed = "fuzz"
 
 // JUnit writes one test suite. A rule that a subject has broken is a test that failed, with all findings of that rule
 // there in its text; a subject without a finding is one test that passed, or was skipped. A campaign without either is
-// one test that passed: CI servers take a file without tests for a mistake. The known findings of a rule are a
+// one test that passed: CI servers treat a file without tests as an error. The known findings of a rule are a
 // test that was skipped, with the reason; a rule whose known findings are gone is a test that passed.
 func JUnit(w io.Writer, r *Run) error {
 	name := Line("teasel " + r.Kind + " " + r.Target)
@@ -26,7 +26,7 @@ func JUnit(w io.Writer, r *Run) error {
 	suite := junit.Testsuite{Name: name, Time: elapsed}
 	suite.AddProperty("seed", fmt.Sprint(r.Seed))
 	suite.AddProperty("executions", fmt.Sprint(r.Summary.Executions))
-	fs, why := r.news(), r.unfuzzed()
+	fs, why := r.newFindings(), r.unfuzzed()
 	ks, gs := r.known(), r.gone()
 	if r.Baseline != nil {
 		suite.AddProperty("known", fmt.Sprint(len(ks)))
@@ -90,8 +90,8 @@ func (r *Run) unfuzzed() map[string]string {
 	return why
 }
 
-// addFindings adds a failed test for every rule that a subject has broken, and reports whether there is one. What is only
-// for information becomes a test that passed, with the finding as its output. fs are all findings, worst first.
+// addFindings adds a failed test for every rule that a subject has broken, and reports whether there is one. Findings of
+// severity info become a test that passed, with them as its output. fs are all findings, worst first.
 func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Finding) (failed bool) {
 	broken := map[string][]*teasel.Finding{}
 	for i := range fs {
@@ -121,7 +121,7 @@ func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Findin
 	return failed
 }
 
-// addKnown adds a test for every rule of which a subject has known findings, or had some and has none any more.
+// addKnown adds a test for every rule of which a subject has known findings, or of which all known findings are gone.
 func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone) {
 	class, taken := r.class(subject), map[string]bool{}
 	for _, t := range s.Testcases {
@@ -145,11 +145,11 @@ func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone
 			texts = append(texts, text)
 		}
 		name := rule
-		if taken[rule] { // by news
+		if taken[rule] { // by new findings
 			name += " (known)"
 		}
 		taken[rule] = true
-		s.AddTestcase(junit.Testcase{Name: name, Classname: class, Skipped: &junit.Result{Message: "known, " + broken[rule][0].why()},
+		s.AddTestcase(junit.Testcase{Name: name, Classname: class, Skipped: &junit.Result{Message: "known, " + broken[rule][0].reason()},
 			SystemOut: &junit.Output{Data: strings.Join(texts, "\n----\n\n")}})
 	}
 	for i := range gs {

@@ -1,7 +1,7 @@
-// Package report writes down what a campaign came to, after it: as text for a person, as JSON for a program, as SARIF
-// 2.1.0 for GitHub code scanning and others, and as JUnit XML for CI servers.
+// Package report writes the results of a campaign that has ended: as text for a person, as JSON for a program, as SARIF 2.1.0 for GitHub
+// code scanning and others, and as JUnit XML for CI servers.
 //
-// The same [Run] gives the same bytes, whatever the order of what is in it.
+// The same [Run] gives the same bytes, whatever the order of its findings and other elements.
 package report
 
 import (
@@ -19,22 +19,23 @@ import (
 // Skip says why something of a target was not fuzzed.
 type Skip = corpus.Skip
 
-// Run is what there is to tell of a campaign. Its zero value is a campaign of nothing.
+// Run is the content of a report. Its zero value is valid.
 type Run struct {
 	Version  string         // of the program; "": dev
 	Kind     string         // of target, for example mcp
 	Target   string         // in one line, for example node server.js
 	Seed     uint64         // of the generator
-	Summary  teasel.Summary // what it came to
+	Summary  teasel.Summary // of the campaign
 	Rules    []teasel.Rule  // that could have been broken
 	Subjects []string       // of the target that were fuzzed, for example "tools/call divide"
-	Skipped  []Skip         // what was not
-	Blocked  []string       // what was not because it may destroy something
+	Skipped  []Skip         // subjects that were not fuzzed
+	Blocked  []string       // subjects that were not fuzzed because they may destroy something
 	Coverage Coverage       // what of the target was reached
 	Dir      string         // the campaign's directory; "": none, findings have no file then
-	Baseline *Baseline      // the findings that are no news; nil: all are
+	Baseline *Baseline      // the known findings; nil: none
 
-	// Unreproduced lists as unconfirmed also what was tried again and was not reproduced. It does not say that a run has failed.
+	// Unreproduced has findings listed as unconfirmed that were tried and not reproduced, beside those that there was no time to try. They
+	// do not fail a run.
 	Unreproduced bool
 
 	// File returns the path of a finding's file, "" if it has none; nil: it is in the campaign's directory.
@@ -75,7 +76,7 @@ func (r *Run) findings() []teasel.Finding {
 	return fs
 }
 
-// Pending returns the findings that are news and unconfirmed: those that there was no time to reproduce and, if Unreproduced is
+// Pending returns the new findings that are unconfirmed: those that there was no time to reproduce and, if Unreproduced is
 // set, those that were not reproduced; the most severe first.
 func (r *Run) Pending() []teasel.Finding {
 	return slices.DeleteFunc(r.pending(), func(f teasel.Finding) bool { return r.Baseline.Known(f.ID()) })
@@ -164,7 +165,7 @@ func (r *Run) byHand(f *teasel.Finding) string {
 	return r.ByHand(*f)
 }
 
-// Quote makes one word for a shell of s.
+// Quote returns s as one word of a shell.
 func Quote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
 		return s
@@ -172,7 +173,7 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// rate is executions a second.
+// rate is the executions per second.
 func (r *Run) rate() float64 {
 	if s := r.Summary.Elapsed.Seconds(); s > 0 {
 		return float64(r.Summary.Executions) / s
@@ -180,12 +181,12 @@ func (r *Run) rate() float64 {
 	return 0
 }
 
-// Plain returns s with what does more to a terminal, or to XML, than stand there written as an escape: a target's messages
-// may be anything. New lines and tabs stay.
+// Plain returns s with escapes in place of characters that would control a terminal or be invalid in XML: the messages of a target may
+// contain anything. New lines and tabs stay.
 func Plain(s string) string {
 	clean := func(r rune) bool {
 		return r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && r != '\u2028' && r != '\u2029' &&
-			(r < 0x202a || r > 0x202e) && (r < 0x2066 || r > 0x2069) && // which turn the direction of text
+			(r < 0x202a || r > 0x202e) && (r < 0x2066 || r > 0x2069) && // which change the direction of text
 			r != '\ufeff' && r != '\ufffd' && r != '\ufffe' && r != '\uffff'
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
@@ -210,7 +211,7 @@ func Plain(s string) string {
 // Line is [Plain] on one line.
 func Line(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
 
-// plural is a count of things.
+// plural returns a count of things.
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -30,7 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// runs are what the golden files in testdata show.
+// runs returns the content of the golden files in testdata.
 func runs() map[string]*Run {
 	rules := []teasel.Rule{
 		{ID: "mcp/server-crash", Severity: teasel.Critical, Title: "The server died",
@@ -125,7 +125,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The order in which things are told of changes nothing.
+// The order of the elements of a Run changes nothing.
 func TestSorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	run := runs()["full"]
@@ -169,7 +169,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// What a target says reaches a terminal without power over it.
+// A message of the target cannot control a terminal.
 func TestTextIsPlain(t *testing.T) {
 	for _, f := range []string{"text", "junit"} {
 		out := string(write(t, f, runs()["hostile"]))
@@ -210,7 +210,7 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
-// Each broken rule of a subject is a failure that says all of it, each other subject passes or is skipped, and no two
+// Each broken rule of a subject is a failure with all findings of the rule, each other subject passes or is skipped, and no two
 // tests have one name: GitLab drops the second.
 func TestJUnitIsWhole(t *testing.T) {
 	all := runs()
@@ -246,7 +246,7 @@ func TestJUnitIsWhole(t *testing.T) {
 			s.Tests != want.tests || s.Failures != want.failures || s.Skipped != want.skipped || suites.Tests != want.tests || suites.Failures != want.failures {
 			t.Errorf("%s: %d tests, %d failures, %d skipped, want %v in\n%s", name, len(seen), failures, skipped, want, text)
 		}
-		if got, want := strings.Count(string(text), "\nseverity: "), len(all[name].known())+len(all[name].news()); got != want {
+		if got, want := strings.Count(string(text), "\nseverity: "), len(all[name].known())+len(all[name].newFindings()); got != want {
 			t.Errorf("%s: the texts of %d findings, want %d", name, got, want)
 		}
 	}
@@ -300,7 +300,7 @@ func TestJUnitSchema(t *testing.T) {
 	}
 }
 
-// schema is the official one, not touched.
+// schema returns the official schema, unchanged.
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	path := filepath.Join("testdata", "sarif-schema-2.1.0.json")
@@ -474,7 +474,7 @@ func TestSARIFLocation(t *testing.T) {
 	}
 }
 
-// A report names the test that a finding is of, and what a test that did not run has found before is not gone.
+// A report names the test that a finding is of, and known findings of a test that did not run are not gone.
 func TestTests(t *testing.T) {
 	r := &Run{Kind: "go", Subjects: []string{"m FuzzA"}, Test: func(teasel.Finding) string { return "m FuzzA" },
 		Baseline: &Baseline{Findings: []corpus.Known{{ID: "0000000000000001", Rule: "go/exit", Test: "m FuzzA"}, {ID: "0000000000000002", Rule: "go/exit", Test: "m FuzzB"}}},
@@ -494,7 +494,7 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// What was tried again in vain is listed where a kind wants it, beside what there was no time to try.
+// Findings that were not reproduced are listed if Unreproduced is set, beside those that there was no time to reproduce.
 func TestUnreproduced(t *testing.T) {
 	r := &Run{Kind: "go", Dir: "out", Summary: teasel.Summary{Unconfirmed: []teasel.Finding{
 		{Rule: "go/exit", Severity: teasel.Medium, Subject: "FuzzX", Message: "tried", Input: []byte("a"), Tries: 3},
@@ -513,7 +513,7 @@ func TestUnreproduced(t *testing.T) {
 	}
 }
 
-// The report shows what a finding comes of: the last messages of an exchange, and the first frames of a stack.
+// The report shows the last messages of an exchange, and the first frames of a stack.
 func TestTextDetail(t *testing.T) {
 	var detail strings.Builder
 	detail.WriteString("- new connection\n")

@@ -25,7 +25,7 @@ const (
 	sarifText    = 1024  // nor longer descriptions
 )
 
-// security is what GitHub makes of a severity: above 9 critical, above 7 high, above 4 medium.
+// security is GitHub's score for a severity: above 9 critical, above 7 high, above 4 medium.
 // Information has none, so that code scanning does not rate it as a security problem.
 var security = map[teasel.Severity]string{teasel.Low: "2.0", teasel.Medium: "5.5", teasel.High: "8.0", teasel.Critical: "9.5"}
 
@@ -100,7 +100,7 @@ func unsuppressed(whole []byte) ([]byte, error) {
 }
 
 func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDescriptor {
-	// A user may have given findings another severity, and a rule has only one.
+	// The configuration may have changed the severity of findings, and a rule has only one.
 	severity, precision := u.Severity, "very-high"
 	worst := teasel.SeverityInvalid
 	for i := range fs {
@@ -199,8 +199,8 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 	return res
 }
 
-// location returns the path, relative to the root of the repository, of the file that a finding is shown at, and the line. What is
-// outside the repository is named as if it were in it: GitHub refuses the whole report otherwise.
+// location returns the path, relative to the root of the repository, of the file that a finding is shown at, and the line. A file
+// outside the repository gets a path in it: GitHub refuses the whole report otherwise.
 func (r *Run) location(f *teasel.Finding) (path string, line int) {
 	if r.Line != nil {
 		file, line := r.Line(*f)
@@ -252,7 +252,7 @@ func uri(file string) string {
 	return strings.TrimPrefix((&url.URL{Path: filepath.ToSlash(file)}).String(), "./")
 }
 
-// slug makes of a text a name that fits into an id whose parts are parted by slashes.
+// slug returns a text as a part of an id whose parts are separated by slashes.
 func slug(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
@@ -263,10 +263,10 @@ func slug(s string) string {
 	return s
 }
 
-// unlinked keeps what a target says from becoming a link: [text](place) is one in SARIF's messages.
+// unlinked keeps a message of the target from becoming a link: [text](place) is one in SARIF's messages.
 func unlinked(s string) string { return strings.ReplaceAll(s, "](", "] (") }
 
-// escape keeps Markdown from reading more into a plain text than its paragraphs.
+// escape escapes a plain text for Markdown.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`,
 		"#", `\#`, "|", `\|`).Replace(s)

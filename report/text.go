@@ -10,25 +10,25 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// These say how much of a finding's detail a terminal gets; its file has it all. Of an exchange it is the end, where the target fails,
-// of what stands behind it, such as a stack, the beginning.
+// How many lines of a finding's detail are printed; its file has all of them. Of messages that were exchanged these are the last ones,
+// where the target fails, and of the text behind them, such as a stack, the first ones.
 const (
 	exchangeLines = 4
 	detailLines   = 6
 )
 
-// early says why a campaign ended before its time.
-var early = map[string]string{
+// stoppedTexts say why a campaign ended before its limits were reached.
+var stoppedTexts = map[string]string{
 	"memory":      "stopped early: teasel held more memory than --max-memory allows",
 	"findings":    "stopped early: as many findings as --stop-after asks for",
 	"interrupted": "stopped early: interrupted",
 	"failed":      "failed: the error says why",
 }
 
-// Text writes what a person reads at the end of a run.
+// Text writes a report for people.
 func Text(w io.Writer, r *Run) error {
 	var b bytes.Buffer
-	fs := r.news()
+	fs := r.newFindings()
 	for i := range fs {
 		if i == 0 || fs[i].Severity != fs[i-1].Severity {
 			fmt.Fprintf(&b, "%s\n", strings.ToUpper(fs[i].Severity.String()))
@@ -55,7 +55,7 @@ func Text(w io.Writer, r *Run) error {
 	fmt.Fprintf(&b, "%s\n", r.count(fs))
 	fmt.Fprintf(&b, "%d executions in %s (%.0f/s), %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(),
 		st.Features, st.Corpus)
-	if why := early[r.Summary.Stopped]; why != "" {
+	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
 		fmt.Fprintf(&b, "%s\n", why)
 	}
 	_, err := w.Write(b.Bytes())
@@ -65,7 +65,7 @@ func Text(w io.Writer, r *Run) error {
 	return nil
 }
 
-// textUnconfirmed lists what was seen, and what has kept it from being a finding.
+// textUnconfirmed lists the unconfirmed findings: those that there was no time to reproduce, then those that were not reproduced.
 func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 	for _, tried := range []bool{false, true} {
 		header := "Unconfirmed: seen, and there was no time to reproduce\n"
@@ -87,7 +87,7 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 	}
 }
 
-// textKnown lists what is no news, and what no longer shows.
+// textKnown lists the known findings, and those that are gone.
 func (r *Run) textKnown(b *bytes.Buffer) {
 	ks, gs := r.known(), r.gone()
 	if len(ks) > 0 {
@@ -95,7 +95,7 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 	}
 	for i := range ks {
 		k := &ks[i]
-		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), r.inTest(&k.Finding), k.why())
+		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), r.inTest(&k.Finding), k.reason())
 		if k.file != "" {
 			fmt.Fprintf(b, "    teasel repro %s\n", Quote(k.file))
 		}
@@ -113,6 +113,7 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 	b.WriteByte('\n')
 }
 
+// textFinding writes a finding.
 func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	fmt.Fprintf(b, "  %s  %s\n", Line(f.Rule), Line(f.Subject))
 	fmt.Fprintf(b, "    %s%s\n", Line(f.Message), r.inTest(f))
@@ -164,12 +165,12 @@ func excerpt(lines []string) (shown []string) {
 	return append(shown, rest...)
 }
 
-// exchanged reports whether a line tells of what was sent, received, or done with the connection.
+// exchanged reports whether a line is of a message that was sent or received, or of the connection.
 func exchanged(line string) bool {
 	return len(line) > 1 && (line[0] == '>' || line[0] == '<' || line[0] == '-') && line[1] == ' '
 }
 
-// inTest says which test a finding is of; "": that is not known.
+// inTest returns the test that a finding is of, in parentheses; "": there is none.
 func (r *Run) inTest(f *teasel.Finding) string {
 	if t := r.test(f); t != "" {
 		return " (" + Line(t) + ")"
@@ -177,7 +178,7 @@ func (r *Run) inTest(f *teasel.Finding) string {
 	return ""
 }
 
-// count says how many findings there are of each severity, how many unconfirmed, and how many known ones.
+// count says how many findings there are of each severity, and how many are unconfirmed, known and gone.
 func (r *Run) count(fs []teasel.Finding) string {
 	what, none := "finding", "Nothing found"
 	if r.Baseline != nil {
@@ -185,7 +186,7 @@ func (r *Run) count(fs []teasel.Finding) string {
 	}
 	pending := 0
 	for _, f := range r.Pending() {
-		if f.Tries == 0 { // which may fail the run
+		if f.Tries == 0 { // it may fail the run
 			pending++
 		}
 	}
@@ -208,6 +209,7 @@ func (r *Run) count(fs []teasel.Finding) string {
 	return s
 }
 
+// count says how many findings there are of each severity; none is returned if there are none.
 func count(fs []teasel.Finding, what, none string) string {
 	if len(fs) == 0 {
 		return none
