@@ -21,7 +21,7 @@ const module = "github.com/teaselfuzz/teasel"
 func layer(pkg string) int {
 	switch rel := strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/"); {
 	case strings.HasPrefix(rel, "internal/plantedtest"):
-		return 9 // a test of its own
+		return 10 // a test of its own
 	case strings.HasPrefix(rel, "internal/"):
 		return 0
 	case rel == "":
@@ -38,8 +38,16 @@ func layer(pkg string) int {
 		return 4
 	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
 		return 4
-	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+	case rel == "cmd/teasel/internal/exit":
 		return 5
+	case rel == "cmd/teasel/internal/flags", rel == "cmd/teasel/internal/replay":
+		return 6
+	case rel == "cmd/teasel/internal/campaign":
+		return 7
+	case strings.HasPrefix(rel, "cmd/teasel/internal/"):
+		return 8
+	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+		return 9
 	}
 	return -1
 }
@@ -116,6 +124,14 @@ func TestArchTestSees(t *testing.T) {
 		{"/mcp", `import "github.com/teaselfuzz/teasel/internal/proc"`, false},
 		{"/mcp", `import "github.com/teaselfuzz/teasel/report"`, true},
 		{"/cmd/teasel", `import "github.com/teaselfuzz/teasel/mcp"`, false},
+		{"/cmd/teasel", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"`, false},
+		{"/cmd/teasel/internal/gotest", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"`, false},
+		{"/cmd/teasel/internal/campaign", `import "github.com/teaselfuzz/teasel/gofunc/session"`, false},
+		{"/cmd/teasel/internal/flags", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"`, true},
+		{"/cmd/teasel/internal/campaign", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"`, true},
+		{"/cmd/teasel/internal/gotest", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/cov"`, true},
+		{"/cmd/teasel/internal/gotest", `import "github.com/teaselfuzz/teasel/cmd/teasel"`, true},
+		{"/mcp", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"`, true},
 		{"/util", `import "fmt"`, true},
 		{"/mcp", `import "C"`, true},
 		{"/mcp", `func init() {}`, true},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
@@ -47,32 +48,33 @@ Environment: TEASEL_CC names another clang, which links; TEASEL_NO_HOOKS=1 leave
 	return cmd
 }
 
+// cargo runs cargo, which replaces our process unless it builds.
 func cargo(ctx context.Context, args []string, stderr io.Writer) error {
 	tool, err := exec.LookPath("cargo")
 	if err != nil {
-		return usage("on Debian: apt-get install cargo; newer ones: https://rustup.rs", "looking for cargo: %w", err)
+		return exit.Usage("on Debian: apt-get install cargo; newer ones: https://rustup.rs", "looking for cargo: %w", err)
 	}
 	c := clang.Cargo{Compiler: cCompiler.compiler(), Triple: triple(args)}
 	env, err := c.Environment(ctx, os.Environ())
 	if errors.Is(err, exec.ErrNotFound) {
-		return usage("on Debian: apt-get install cargo rustc clang; "+cCompiler.variable+" names a clang that is elsewhere", "%w", err)
+		return exit.Usage("on Debian: apt-get install cargo rustc clang; "+cCompiler.variable+" names a clang that is elsewhere", "%w", err)
 	}
 	if err != nil {
-		return failure(err)
+		return exit.Failure(err)
 	}
 	verb := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "+") && !strings.HasPrefix(a, "-") })
 	builds := verb >= 0 && (args[verb] == "build" || args[verb] == "b") &&
 		!slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--message-format") || a == "-h" || a == "--help" })
 	if !builds {
 		if err := syscall.Exec(tool, append([]string{"cargo"}, args...), env); err != nil {
-			return failure(fmt.Errorf("running %s: %w", tool, err))
+			return exit.Failure(fmt.Errorf("running %s: %w", tool, err))
 		}
 	}
 	args = slices.Insert(slices.Clone(args), verb+1, "--message-format=json-render-diagnostics")
 	return cargoBuild(ctx, exec.CommandContext(ctx, tool, args...), env, stderr)
 }
 
-// cargoBuild runs cargo and tells what it has built.
+// cargoBuild runs cargo and prints which programs it has built.
 func cargoBuild(ctx context.Context, cmd *exec.Cmd, env []string, stderr io.Writer) error {
 	cmd.Env, cmd.Stdin, cmd.Stderr = env, os.Stdin, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -81,18 +83,18 @@ func cargoBuild(ctx context.Context, cmd *exec.Cmd, env []string, stderr io.Writ
 		err = cmd.Start()
 	}
 	if err != nil {
-		return failure(fmt.Errorf("running cargo: %w", err))
+		return exit.Failure(fmt.Errorf("running cargo: %w", err))
 	}
-	programs := built(out)
+	programs := readPrograms(out)
 	err = cmd.Wait()
 	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return &exit{status: exitInterrupted}
+		return &exit.Error{Status: exit.StatusInterrupted}
 	case errors.As(err, &ended):
-		return &exit{status: ended.ExitCode()} // cargo has said why
+		return &exit.Error{Status: ended.ExitCode()} // cargo has said why
 	case err != nil:
-		return failure(fmt.Errorf("running cargo: %w", err))
+		return exit.Failure(fmt.Errorf("running cargo: %w", err))
 	}
 	for _, p := range programs {
 		fmt.Fprintf(stderr, "teasel: to fuzz it: teasel native -- %s\n", p)
@@ -100,8 +102,8 @@ func cargoBuild(ctx context.Context, cmd *exec.Cmd, env []string, stderr io.Writ
 	return nil
 }
 
-// built reads the programs that cargo has built from what it writes, to the end.
-func built(r io.Reader) (programs []string) {
+// readPrograms returns the programs that cargo has built, from the messages that it writes.
+func readPrograms(r io.Reader) (programs []string) {
 	here, _ := os.Getwd()
 	lines := bufio.NewReader(r)
 	for {
@@ -123,7 +125,7 @@ func built(r io.Reader) (programs []string) {
 	}
 }
 
-// triple returns what the arguments of cargo say to build for, "" if they do not.
+// triple returns the value of --target in the arguments of cargo; "": there is none.
 func triple(args []string) (out string) {
 	for i, a := range args {
 		if a == "--" {

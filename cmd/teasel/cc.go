@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
-// compilerVerb is one of the verbs that stand in for a compiler.
+// compilerVerb is one of the verbs that take the place of a compiler.
 type compilerVerb struct {
 	name, language, file string
 	variable             string // names another clang
@@ -26,8 +27,8 @@ var (
 	cxxCompiler = compilerVerb{"c++", "C++", "harness.cc", "TEASEL_CXX", true}
 )
 
-// invoked returns the arguments behind our name. Under the name teasel-cc or teasel-c++, as of a symbolic link, we are
-// that compiler: some builds take a path only.
+// invoked returns the arguments without our name. Under the name teasel-cc or teasel-c++, for example of a symbolic link, the verb is
+// put before them: some builds take only the path of a compiler.
 func invoked(args []string) []string {
 	if len(args) == 0 {
 		return nil
@@ -71,7 +72,7 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 	return cmd
 }
 
-// compiler returns what the environment makes of the compiler.
+// compiler returns the compiler with the settings of the environment.
 func (v compilerVerb) compiler() clang.Compiler {
 	on := func(variable string) bool {
 		value := os.Getenv(variable)
@@ -84,17 +85,17 @@ func (v compilerVerb) compiler() clang.Compiler {
 	return c
 }
 
-// compile becomes the compiler, so that its exit status, and a signal for it, are its own.
+// compile replaces our process by the compiler, which thus gets our signals and has its own exit status.
 func (v compilerVerb) compile(cmd *cobra.Command, args []string) error {
 	command, err := v.compiler().Command(cmd.Context(), args)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return usage("on Debian: apt-get install clang llvm libclang-rt-dev; "+v.variable+" names a clang that is elsewhere", "%w", err)
+		return exit.Usage("on Debian: apt-get install clang llvm libclang-rt-dev; "+v.variable+" names a clang that is elsewhere", "%w", err)
 	}
 	if err != nil {
-		return failure(err)
+		return exit.Failure(err)
 	}
 	if err := syscall.Exec(command[0], command, os.Environ()); err != nil {
-		return failure(fmt.Errorf("running %s: %w", strings.Join(command[:1], " "), err))
+		return exit.Failure(fmt.Errorf("running %s: %w", strings.Join(command[:1], " "), err))
 	}
 	return nil
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
@@ -29,7 +32,7 @@ testdata/fuzz, or testdata/fuzz/FuzzX, each file is run to see what it reaches; 
   teasel cmin testdata/fuzz -o smaller`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("for example: teasel cmin teasel-out -o corpus", "cmin takes one or more campaigns' directories")
+				return exit.Usage("for example: teasel cmin teasel-out -o corpus", "cmin takes one or more campaigns' directories")
 			}
 			return nil
 		},
@@ -47,11 +50,11 @@ testdata/fuzz, or testdata/fuzz/FuzzX, each file is run to see what it reaches; 
 	return cmd
 }
 
-// merger collects the corpora of campaigns: those that are at the same place below what the user has named belong together.
+// merger collects the corpora of campaigns. Those with the same path below the arguments belong together.
 type merger struct {
 	stderr    io.Writer
 	kind      string // of all campaigns; "": not known yet
-	first     string // the campaign that it is of
+	first     string // path of the first campaign
 	extension string
 	places    []string // in order
 	corpora   map[string][][]teasel.Entry
@@ -59,44 +62,64 @@ type merger struct {
 
 // add takes a campaign, a directory of campaigns, or a directory of Go's corpus files.
 func (m *merger) add(ctx context.Context, path string) error {
-	if tests, err := corpusTests(path); err != nil {
+	if tests, err := gotest.CorpusDirs(path); err != nil {
 		return err
 	} else if len(tests) > 0 {
 		return m.addTests(ctx, path, tests)
 	}
-	dirs, err := campaigns(path)
+	dirs, err := campaign.Find(path)
 	if err != nil {
 		return err
 	}
 	for _, at := range dirs {
-		dir, err := openCampaign(at)
+		dir, err := campaign.OpenReadOnly(at)
 		if err != nil {
 			return err
 		}
-		if err := m.same(at, dir.Meta().Kind, dir.Meta().Extension); err != nil {
+		if err := m.checkKind(at, dir.Meta().Kind, dir.Meta().Extension); err != nil {
 			return err
 		}
 		s, problems, err := dir.Snapshot(nil)
 		if err != nil {
-			return failure(err)
+			return exit.Failure(err)
 		}
-		warn(m.stderr, problems)
+		campaign.Warn(m.stderr, problems)
 		m.take(path, at, s.Entries)
 	}
 	return nil
 }
 
-// same refuses a campaign of another kind than the others.
-func (m *merger) same(path, kind, extension string) error {
-	if m.kind == "" {
-		m.kind, m.first, m.extension = kind, path, extension
+// addTests takes the files of the directories testdata/fuzz/FuzzX below a path, each of which is run.
+func (m *merger) addTests(ctx context.Context, path string, dirs []string) error {
+	top, err := filepath.Abs(path)
+	if err != nil {
+		return exit.Failure(err)
 	}
-	if kind != m.kind {
-		return usage("", "%s is a campaign of kind %s, %s of kind %s: they cannot be merged", m.first, m.kind, path, kind)
+	for _, dir := range dirs {
+		if err := m.checkKind(path, "go", ""); err != nil {
+			return err
+		}
+		entries, err := gotest.RunCorpusDir(ctx, m.stderr, dir)
+		if err != nil {
+			return err
+		}
+		m.take(top, dir, entries)
 	}
 	return nil
 }
 
+// checkKind refuses a campaign of another kind than the others.
+func (m *merger) checkKind(path, kind, extension string) error {
+	if m.kind == "" {
+		m.kind, m.first, m.extension = kind, path, extension
+	}
+	if kind != m.kind {
+		return exit.Usage("", "%s is a campaign of kind %s, %s of kind %s: they cannot be merged", m.first, m.kind, path, kind)
+	}
+	return nil
+}
+
+// take adds a corpus, at a path below the argument top.
 func (m *merger) take(top, at string, entries []teasel.Entry) {
 	place, err := filepath.Rel(top, at)
 	if err != nil {
@@ -111,10 +134,10 @@ func (m *merger) take(top, at string, entries []teasel.Entry) {
 	m.corpora[place] = append(m.corpora[place], entries)
 }
 
-// write writes what is left of each corpus.
+// write writes the minimal part of each corpus.
 func (m *merger) write(w io.Writer, out string) error {
 	if old, err := os.ReadDir(out); err == nil && len(old) > 0 {
-		return usage("choose another directory with --out", "%s is not empty", out)
+		return exit.Usage("choose another directory with --out", "%s is not empty", out)
 	}
 	for _, place := range m.places {
 		total := 0
@@ -131,9 +154,10 @@ func (m *merger) write(w io.Writer, out string) error {
 	return nil
 }
 
+// writeEntries writes testcases to a directory.
 func writeEntries(out, extension string, entries []teasel.Entry) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
-		return usage("choose another directory with --out", "writing corpus: %w", err)
+		return exit.Usage("choose another directory with --out", "writing corpus: %w", err)
 	}
 	names := map[string]bool{}
 	for _, e := range entries {
@@ -143,7 +167,7 @@ func writeEntries(out, extension string, entries []teasel.Entry) error {
 		}
 		names[name] = true
 		if err := os.WriteFile(filepath.Join(out, name), slices.Clone(e.Data), 0o644); err != nil {
-			return usage("choose another directory with --out", "writing corpus: %w", err)
+			return exit.Usage("choose another directory with --out", "writing corpus: %w", err)
 		}
 	}
 	return nil

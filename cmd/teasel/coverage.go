@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/report"
 )
 
-// coverageOf returns what the testcases in a campaign's directory reach. What is broken there is left out: whoever opened the
-// directory was told of it.
+// coverageOf returns what the testcases in a campaign's directory reach. Broken files are left out: they were reported when the
+// directory was opened.
 func coverageOf(dir *corpus.Dir) (c report.Coverage) {
 	m := dir.Meta()
 	k, err := kindOf(m.Kind, "a campaign")
@@ -31,11 +32,11 @@ func nativeCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) 
 	if m.Edges == 0 {
 		return c
 	}
-	var r reach
+	edges := corpus.EdgeSet{}
 	for i := range entries {
-		r.add(entries[i].Features)
+		edges.Add(entries[i].Features)
 	}
-	c.Edges = report.Reach{Reached: len(r.edges), Total: m.Edges}
+	c.Edges = report.Reach{Reached: len(edges), Total: m.Edges}
 	return c
 }
 
@@ -47,7 +48,7 @@ func netCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
 	}
 	c.Edges.Reached = netproto.Edges(reached)
 	var nt netTarget
-	if err := described(m.Target, &nt); err != nil || nt.Model == "" {
+	if err := campaign.ReadTarget(m.Target, &nt); err != nil || nt.Model == "" {
 		return c
 	}
 	target, err := nt.target()
@@ -65,7 +66,7 @@ func netCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
 	return c
 }
 
-// count counts one thing.
+// count counts one thing, which was reached or not.
 func count(r *report.Reach, reached bool) {
 	r.Total++
 	if reached {
@@ -101,30 +102,5 @@ func mcpCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
 	}
 	c.Tools = report.Reach{Reached: len(tools), Total: len(session.Tools)}
 	c.Methods.Reached = len(methods)
-	return c
-}
-
-// goCoverage counts the counters that the testcases of fuzz tests reach, each test's for itself: every test has those of its whole
-// test binary.
-func goCoverage(tests []*goTest) (c report.Coverage) {
-	for _, t := range tests {
-		if t.dir == nil || t.target.Counters == 0 {
-			continue
-		}
-		s, _, err := t.dir.Snapshot(nil)
-		if err != nil {
-			continue
-		}
-		var r reach
-		for i := range s.Entries {
-			r.add(s.Entries[i].Features)
-		}
-		for counter := range r.edges {
-			if counter < teasel.Feature(t.target.Counters) { // behind them there are the states that a test observes
-				c.Counters.Reached++
-			}
-		}
-		c.Counters.Total += t.target.Counters
-	}
 	return c
 }

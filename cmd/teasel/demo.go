@@ -8,23 +8,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/internal/demo"
 )
 
-// demoServer is the hidden verb that is the buggy server.
+// demoServer is the hidden verb that runs the buggy server.
 const demoServer = "demo-server"
 
-// demoCommand is what the demo's findings say of their target: this program, wherever it is.
+// demoCommand is the command of the target in the findings of the demo, wherever our program is.
 var demoCommand = []string{"teasel", demoServer}
 
-// program returns a command with our own program in the place of the demo's.
-func program(command []string) ([]string, error) {
+// resolveDemo returns a command as it is, or the one that starts our own program for the command of the demo.
+func resolveDemo(command []string) ([]string, error) {
 	if !slices.Equal(command, demoCommand) {
 		return command, nil
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, failure(fmt.Errorf("finding our own program: %w", err))
+		return nil, exit.Failure(fmt.Errorf("finding our own program: %w", err))
 	}
 	return []string{self, demoServer}, nil
 }
@@ -43,14 +45,14 @@ the findings are in teasel-demo afterwards.`,
 			return runMCP(cmd, o)
 		},
 	}
-	addOptions(cmd, &o.options)
+	flags.AddOptions(cmd, &o.Options)
 	f := cmd.Flags()
 	for name, value := range map[string]string{"out": "teasel-demo", "duration": "15s", "profile": "quick"} {
 		flag := f.Lookup(name)
 		flag.DefValue = value
-		flag.Usage, _, _ = strings.Cut(flag.Usage, " (default") // which is another one here
-		_ = flag.Value.Set(value)                               // they are of the right type
-		flag.Changed = true                                     // more than what the profile says
+		flag.Usage, _, _ = strings.Cut(flag.Usage, " (default") // it has another default here
+		_ = flag.Value.Set(value)                               // the values are valid
+		flag.Changed = true                                     // so that it takes precedence over the profile
 	}
 	return cmd
 }
@@ -62,7 +64,7 @@ func newDemoServer() *cobra.Command {
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return failure(demo.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
+			return exit.Failure(demo.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},
 	}
 }

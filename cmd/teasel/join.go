@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
@@ -16,25 +18,25 @@ func addJoin(f *pflag.FlagSet, into *string) {
 	f.StringVar(into, "join", "", "SYNCDIR[:NAME]: fuzz as one more instance of the AFL++ campaign whose afl-fuzz has -o SYNCDIR; NAME is ours (default teasel), and SYNCDIR/NAME takes the place of --out")
 }
 
-// joined is an AFL++ campaign of which we are one more instance. Its directory of ours is a campaign's directory, which
-// has all that the other instances look for.
-type joined struct{ sync, name string }
+// aflInstance is an instance of an AFL++ campaign: the output directory of afl-fuzz, and the name of ours in it. The directory of
+// that name is a campaign's directory, which has all the files that other instances read.
+type aflInstance struct{ sync, name string }
 
 // parseJoin reads the value of --join.
-func parseJoin(text string) (joined, error) {
-	j := joined{text, "teasel"}
+func parseJoin(text string) (aflInstance, error) {
+	j := aflInstance{text, "teasel"}
 	if dir, name, ok := cutLast(text, ":"); ok {
-		j = joined{dir, name}
+		j = aflInstance{dir, name}
 	}
 	const hint = "for example: --join afl-out, or --join afl-out:teasel2, where afl-fuzz was started with -o afl-out and -M or -S"
 	if j.name == "" || strings.Trim(j.name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.") != "" || j.name[0] == '.' {
-		return j, usage(hint, "--join %s: our name %q: expected letters, digits, dots, _ and -", text, j.name)
+		return j, exit.Usage(hint, "--join %s: our name %q: expected letters, digits, dots, _ and -", text, j.name)
 	}
 	if info, err := os.Stat(j.sync); err != nil || !info.IsDir() {
-		return j, usage(hint, "--join %s: %s is no directory: expected the output directory of afl-fuzz", text, j.sync)
+		return j, exit.Usage(hint, "--join %s: %s is no directory: expected the output directory of afl-fuzz", text, j.sync)
 	}
 	if _, err := os.Stat(filepath.Join(j.sync, corpus.Queue)); err == nil {
-		return j, usage(fmt.Sprintf("the directory above is what is wanted: --join %s", filepath.Dir(filepath.Clean(j.sync))),
+		return j, exit.Usage(fmt.Sprintf("the directory above is what is wanted: --join %s", filepath.Dir(filepath.Clean(j.sync))),
 			"--join %s: %s is the directory of one instance", text, j.sync)
 	}
 	return j, nil
@@ -47,18 +49,18 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// out is the directory of our campaign.
-func (j joined) out() string { return filepath.Join(j.sync, j.name) }
+// out returns the directory of our campaign.
+func (i aflInstance) out() string { return filepath.Join(i.sync, i.name) }
 
-// apply makes a plan one of an instance: what it keeps goes where the others look, and theirs comes to it.
-func (j joined) apply(p *plan[[]byte]) {
-	p.options.Out = j.out()
-	p.meta.AFL = true
-	p.campaign.Source = corpus.NewInstances(j.sync, j.name)
+// apply has a plan write its testcases where the other instances read them, and read theirs.
+func (i aflInstance) apply(p *campaign.Plan[[]byte]) {
+	p.Options.Out = i.out()
+	p.Meta.AFL = true
+	p.Campaign.Source = corpus.NewInstances(i.sync, i.name)
 }
 
-// rejoin returns what --join has to say for the campaign in dir to go on: it may have been moved aside since.
-func rejoin(dir string) string {
+// joinValue returns the value of --join for the campaign in dir, which may have been renamed.
+func joinValue(dir string) string {
 	if full, err := filepath.Abs(dir); err == nil { // "." has no name
 		dir = full
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/clang"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -84,8 +87,8 @@ func fnv(s string) string {
 	return fmt.Sprintf("%#x", h)
 }
 
-// held returns the name of the file in an instance's queue that has this content.
-func held(t *testing.T, instance, content string) string {
+// queueFile returns the name of the file in an instance's queue that has this content.
+func queueFile(t *testing.T, instance, content string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(instance, corpus.Queue, "id:*"))
 	if err != nil {
@@ -107,9 +110,9 @@ func TestJoin(t *testing.T) {
 	const theirs, ours = "known to afl-fuzz", "known to teasel"
 	dir := t.TempDir()
 	out, bin, aflBin := filepath.Join(dir, "sync"), filepath.Join(dir, "harness"), filepath.Join(dir, "harness-afl")
-	flags := []string{"-fsanitize=fuzzer", "-DHASH_AFL=" + fnv(theirs), "-DHASH_US=" + fnv(ours), put(t, filepath.Join(dir, "h.c"), passwords)}
-	teaselCC(t, clang.Compiler{}, append(flags, "-o", bin)...)
-	command(t, "afl-clang-fast", append(flags, "-o", aflBin)...)
+	buildFlags := []string{"-fsanitize=fuzzer", "-DHASH_AFL=" + fnv(theirs), "-DHASH_US=" + fnv(ours), put(t, filepath.Join(dir, "h.c"), passwords)}
+	teaselCC(t, clang.Compiler{}, append(buildFlags, "-o", bin)...)
+	command(t, "afl-clang-fast", append(buildFlags, "-o", aflBin)...)
 	put(t, filepath.Join(dir, "in", "a"), "a")
 	put(t, filepath.Join(dir, "in", "b"), theirs)
 
@@ -130,16 +133,16 @@ func TestJoin(t *testing.T) {
 		}
 	})
 	other, us := filepath.Join(out, "other"), filepath.Join(out, "teasel")
-	until(t, "afl-fuzz to begin", func() bool { return held(t, other, theirs) != "" })
+	until(t, "afl-fuzz to begin", func() bool { return queueFile(t, other, theirs) != "" })
 
 	j, err := parseJoin(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &plan[[]byte]{campaign: native.Campaign(native.Target{Command: []string{bin}}, &mutate.Bytes{}),
-		options: &options{Workers: 1, Seed: 1, NoUI: true, Format: "text"}}
-	p.meta = corpus.Meta{Kind: "native", Name: bin, Crashes: native.CrashRules(), Hangs: native.HangRules(), Edges: 100}
-	p.seeds = []seed[[]byte]{{in: []byte("b")}, {in: []byte(ours)}}
+	p := &campaign.Plan[[]byte]{Campaign: native.Campaign(native.Target{Command: []string{bin}}, &mutate.Bytes{}),
+		Options: &flags.Options{Workers: 1, Seed: 1, NoUI: true, Format: "text"}, NewReport: reportRun}
+	p.Meta = corpus.Meta{Kind: "native", Name: bin, Crashes: native.CrashRules(), Hangs: native.HangRules(), Edges: 100}
+	p.Seeds = []campaign.Seed[[]byte]{{Input: []byte("b")}, {Input: []byte(ours)}}
 	j.apply(p)
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := &cobra.Command{}
@@ -147,13 +150,13 @@ func TestJoin(t *testing.T) {
 	var said bytes.Buffer
 	cmd.SetOut(&said)
 	cmd.SetErr(&said)
-	var campaign sync.WaitGroup
+	var running sync.WaitGroup
 	var ran error
-	campaign.Go(func() { ran = p.begin(cmd) })
-	defer campaign.Wait() // before it, cancel: a failure leaves early
+	running.Go(func() { ran = p.Begin(cmd) })
+	defer running.Wait() // before it, cancel: a failure leaves early
 	defer cancel()
-	until(t, "both to have what the other had", func() bool { return held(t, us, theirs) != "" && held(t, other, ours) != "" })
-	if name := held(t, other, ours); !strings.Contains(name, "sync:teasel") {
+	until(t, "both to have what the other had", func() bool { return queueFile(t, us, theirs) != "" && queueFile(t, other, ours) != "" })
+	if name := queueFile(t, other, ours); !strings.Contains(name, "sync:teasel") {
 		t.Errorf("afl-fuzz has ours as %s", name)
 	}
 	status := command(t, "afl-whatsup", out)
@@ -165,8 +168,8 @@ func TestJoin(t *testing.T) {
 		return err == nil && len(data) == 4
 	})
 	cancel()
-	campaign.Wait()
-	if !errors.As(ran, new(*exit)) {
+	running.Wait()
+	if !errors.As(ran, new(*exit.Error)) {
 		t.Errorf("the campaign ended with %v: %s", ran, said.Bytes())
 	}
 	if _, err := exec.LookPath("gnuplot"); err != nil {
@@ -197,7 +200,7 @@ func TestParseJoin(t *testing.T) {
 	for _, test := range []struct{ text, name, wrong string }{
 		{dir, "teasel", ""},
 		{dir + ":b_1-x", "b_1-x", ""},
-		{rejoin(filepath.Join(dir, "teasel.1")), "teasel.1", ""},
+		{joinValue(filepath.Join(dir, "teasel.1")), "teasel.1", ""},
 		{dir + ":..", "", "our name"},
 		{dir + ":", "", "our name"},
 		{dir + ":a/b", "", "our name"},
@@ -222,7 +225,7 @@ func TestParseJoin(t *testing.T) {
 		}
 	}
 	t.Chdir(filepath.Join(dir, "main"))
-	if got, want := rejoin("."), dir+":main"; got != want {
+	if got, want := joinValue("."), dir+":main"; got != want {
 		t.Errorf("in the campaign's own directory: %s, want %s", got, want)
 	}
 }

@@ -49,7 +49,7 @@ func (k *killed) command(t *testing.T, args []string) *exec.Cmd {
 const (
 	started   = iota
 	begun     // it has said something
-	announced // it has announced a finding, or come to none in patience
+	announced // it has announced a finding, or none in the time patience
 )
 
 const patience = 20 * time.Second

@@ -4,13 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/mcp"
@@ -19,34 +20,36 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
-// kind is what the verbs that take any campaign or finding need to know of a kind of target.
+// kind is what verbs that take any campaign or finding need of a kind of target.
 type kind struct {
 	name  string
 	rules func() []teasel.Rule
-	bench func(ctx context.Context, target json.RawMessage) (replayer, error)
-	// prepares says what bench does first that takes long; nil: nothing does.
-	prepares func(target json.RawMessage) string
-	resume   func(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error
+	// newReplayer returns what runs the inputs of findings of a target.
+	newReplayer func(ctx context.Context, target json.RawMessage) (replayer, error)
+	// preparation says what newReplayer does that takes long, such as building; nil: nothing takes long.
+	preparation func(target json.RawMessage) string
+	// resume runs the campaign in a directory again. change sets its options to those of this run.
+	resume func(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Options)) error
 	// byHand returns the command that shows a finding without teasel, given the file with its input; nil: there is none.
 	byHand func(target json.RawMessage, f *teasel.Finding, input string) string
 	// script returns a program that shows a finding without teasel; nil: there is none.
 	script func(target json.RawMessage, f *corpus.FindingFile) (string, error)
-	// states draws what of the target's states was reached; nil: the kind has none.
+	// states prints which of the target's states were reached; nil: the kind has none.
 	states func(w io.Writer, target json.RawMessage, entries []teasel.Entry) error
-	// coverage counts what testcases reach; nil: their campaign alone does not tell.
+	// coverage counts what testcases reach; nil: it cannot be known from a campaign's directory alone.
 	coverage func(m *corpus.Meta, entries []teasel.Entry) report.Coverage
 }
 
 func kinds() []kind {
 	return []kind{
-		{"mcp", mcp.Rules, mcpBench, nil, resumeMCP, nil, nil, nil, mcpCoverage},
-		{"net", netproto.Rules, netBench, nil, resumeNet, nil, netScript, netStates, netCoverage},
-		{"native", native.Rules, nativeBench, nil, resumeNative, nativeByHand, nil, nil, nativeCoverage},
-		{"go", judge.Rules, goBench, goBuilds, resumeGo, goByHand, nil, nil, nil},
+		{name: "mcp", rules: mcp.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage},
+		{name: "net", rules: netproto.Rules, newReplayer: newNetReplayer, resume: resumeNet, coverage: netCoverage, script: netScript, states: netStates},
+		{name: "native", rules: native.Rules, newReplayer: newNativeReplayer, resume: resumeNative, coverage: nativeCoverage, byHand: nativeByHand},
+		{name: "go", rules: judge.Rules, newReplayer: newGoReplayer, resume: gotest.Resume, preparation: gotest.Preparation, byHand: gotest.ByHand},
 	}
 }
 
-// kindOf finds a kind; what names it, for the error, is a finding or a campaign.
+// kindOf returns the kind with a name. what, a finding or a campaign, is what an error says to be of that kind.
 func kindOf(name, what string) (kind, error) {
 	var names []string
 	for _, k := range kinds() {
@@ -55,10 +58,10 @@ func kindOf(name, what string) (kind, error) {
 		}
 		names = append(names, k.name)
 	}
-	return kind{}, usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(names, ", "))
+	return kind{}, exit.Usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(names, ", "))
 }
 
-// allRules returns what the detectors of all kinds look for.
+// allRules returns the rules of all kinds.
 func allRules() (all []teasel.Rule) {
 	for _, k := range kinds() {
 		all = append(all, k.rules()...)
@@ -76,32 +79,17 @@ func byHand(kindName string, target json.RawMessage, f *teasel.Finding, path str
 	return k.byHand(target, f, input)
 }
 
-// stored reads the options that a campaign was begun with.
-func stored(dir *corpus.Dir, into any) error {
-	if err := json.Unmarshal(dir.Meta().Options, into); err != nil {
-		return usage("", "%s: reading the campaign's options: %w", dir.Path(), err)
-	}
-	return nil
+// replayer runs the input of a finding, whatever the type of input.
+type replayer interface {
+	Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error
+	Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error)
 }
 
-// described reads what a finding's file says of its target.
-func described(raw json.RawMessage, into any) error {
-	if err := json.Unmarshal(raw, into); err != nil {
-		return usage("", "reading the finding's target: %w", err)
+// newGoReplayer builds the fuzz test of a finding.
+func newGoReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
+	r, err := gotest.NewReplayer(ctx, raw)
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// checkSeverities looks for rules that nobody knows.
-func checkSeverities(severity map[string]string) error {
-	known := map[string]bool{}
-	for _, r := range allRules() {
-		known[r.ID] = true
-	}
-	for _, rule := range slices.Sorted(maps.Keys(severity)) {
-		if !known[rule] {
-			return usage("docs/rules.md has the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
-		}
-	}
-	return nil
+	return r, nil
 }

@@ -1,7 +1,8 @@
-// The teasel command fuzzes MCP servers and native programs; network protocols and Go functions are to follow.
+// The teasel command fuzzes MCP servers, network servers, native programs and Go functions.
 //
-// It only reads what the user typed and shows what came of it: the engine is package teasel, each kind of target has
-// a package of its own.
+// It reads flags and configuration, and shows what a campaign finds: the engine is package teasel, and each kind of target has a
+// package of its own. There is a file for each verb here; what several verbs share, or what is more than a verb, is in the packages
+// below internal.
 package main
 
 import (
@@ -17,29 +18,19 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 )
 
-// version is what --version and reports say.
-const version = "0.1.0"
-
-// The exit statuses are part of the surface.
-const (
-	exitOK          = 0
-	exitFindings    = 1 // at or above --fail-on
-	exitUsage       = 2 // usage or configuration
-	exitTarget      = 3 // the target could not be started
-	exitFailure     = 4 // our own
-	exitInterrupted = 130
-	exitUnread      = 141 // nobody reads our standard output: what a shell says of those that die of it
-)
-
-// softMemory is where the garbage collector begins to work harder: a fuzzer makes much garbage and keeps little, and
-// the memory of the machine belongs to the target.
+// softMemory is the memory limit of the Go runtime, from which on it collects garbage more often: a fuzzer makes much garbage and keeps
+// little, and the memory of the machine is for the target.
 const softMemory = 192 << 20
 
-// waiting is how many goroutines may hold a processor of the Go runtime for each that the machine has. A worker that waits for
-// its target in a system call holds one too, and without more of them has to look for it when the target has answered.
-const waiting = 2
+// procsFactor is the ratio of GOMAXPROCS to the number of processors. A worker that waits for its target in a system call keeps its P,
+// the right to run Go code; with more of them than processors it does not lose it meanwhile, and goes on at once when the target answers.
+const procsFactor = 2
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -47,12 +38,12 @@ func main() {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(waiting * runtime.GOMAXPROCS(0))
+		runtime.GOMAXPROCS(procsFactor * runtime.GOMAXPROCS(0))
 	}
 	os.Exit(run(context.Background(), invoked(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole command with nothing of the process in it but signals.
+// run is main without the process: arguments and streams are passed in, and the exit status is returned.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible(ctx, stderr)
 	defer stop()
@@ -63,32 +54,32 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitOK
+		return exit.StatusOK
 	}
-	if unread(err) {
-		return exitUnread
+	if isBrokenPipe(err) {
+		return exit.StatusUnread
 	}
-	var e *exit
+	var e *exit.Error
 	if !errors.As(err, &e) { // cobra's own
-		e = &exit{status: exitUsage, err: err, hint: seeHelp(cmd)}
+		e = &exit.Error{Status: exit.StatusUsage, Err: err, Hint: seeHelp(cmd)}
 	}
-	if e.err != nil {
-		fmt.Fprintf(stderr, "teasel: %v\n", e.err)
+	if e.Err != nil {
+		fmt.Fprintf(stderr, "teasel: %v\n", e.Err)
 	}
-	if e.hint != "" {
-		fmt.Fprintf(stderr, "hint: %s\n", e.hint)
+	if e.Hint != "" {
+		fmt.Fprintf(stderr, "hint: %s\n", e.Hint)
 	}
-	return e.status
+	return e.Status
 }
 
-// unread reports whether an error is that nobody reads our standard output any more, as behind head.
-func unread(err error) bool {
+// isBrokenPipe reports whether an error says that nobody reads our standard output any more, as behind head.
+func isBrokenPipe(err error) bool {
 	p, ok := errors.AsType[*fs.PathError](err)
 	return ok && p.Path == os.Stdout.Name() && errors.Is(p.Err, syscall.EPIPE)
 }
 
-// interruptible returns a context that ends at the first interrupt, also that of a terminal that is closed. The second
-// one ends the process: what was announced is on disk by then, and targets die with us.
+// interruptible returns a context that is done at the first interrupt, or when the terminal is closed. The second interrupt ends the
+// process: findings that were announced are on disk, and targets end with us.
 func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ch, done := make(chan os.Signal, 2), make(chan struct{})
@@ -96,8 +87,8 @@ func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(ch, syscall.SIGHUP)
 	}
-	// Whoever reads what we say may end before us, by the same Ctrl-C for one. That must not cost what was found: a write
-	// fails then, and does not kill. Ignoring the signal would hand that on to the target.
+	// The program that reads our output may end before us, for example by the same Ctrl-C. Then a write has to fail, and not to kill us,
+	// or findings would be lost. A signal that is ignored would be ignored by the target too.
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	go func() {
@@ -109,7 +100,7 @@ func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func
 		cancel()
 		for s := range ch {
 			if s != syscall.SIGHUP { // which comes from the shell and from the kernel when a terminal is closed
-				os.Exit(exitInterrupted)
+				os.Exit(exit.StatusInterrupted)
 			}
 		}
 	}()
@@ -120,37 +111,6 @@ func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func
 		<-done
 		cancel()
 	}
-}
-
-// exit is an error that says how the command ends.
-type exit struct {
-	status int
-	err    error // nil: everything was said already
-	hint   string
-}
-
-func (e *exit) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.status)
-	}
-	return e.err.Error()
-}
-
-func (e *exit) Unwrap() error { return e.err }
-
-func usage(hint, format string, args ...any) error {
-	return &exit{status: exitUsage, err: fmt.Errorf(format, args...), hint: hint}
-}
-
-func failure(err error) error {
-	var e *exit
-	if err == nil || errors.As(err, &e) {
-		return err
-	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &exit{status: exitFailure, err: err, hint: "there is no room: free some, or name another folder with --out, and with TMPDIR for temporary files"}
-	}
-	return &exit{status: exitFailure, err: err, hint: "this is a fault of teasel or of the machine, not of the target; please report it with the command that you typed"}
 }
 
 func newRoot() *cobra.Command {
@@ -178,7 +138,7 @@ or at a program in C, C++ or Rust, built with teasel:
 
 Exit status: 0 nothing found, 1 findings at or above --fail-on, 2 usage or configuration, 3 the target could not be
 started, 4 our own failure, 130 interrupted.`,
-		Version:       version,
+		Version:       campaign.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownVerb,
@@ -186,7 +146,7 @@ started, 4 our own failure, 130 interrupted.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newMCP(), newNet(), newNative(), newGo(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
+	root.AddCommand(newMCP(), newNet(), newNative(), gotest.NewCommand(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
 		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
 	addCompletion(root)
 	return root

@@ -16,6 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
@@ -24,11 +28,11 @@ import (
 
 // nativeOptions are the flags of teasel native. They are stored with the campaign.
 type nativeOptions struct {
-	options
-	launch
+	flags.Options
+	flags.Launch
 	Operands    string        `json:"operands,omitempty"`
-	MemoryLimit size          `json:"memory_limit,omitempty"`
-	MallocLimit size          `json:"malloc_limit,omitempty"`
+	MemoryLimit flags.Size    `json:"memory_limit,omitempty"`
+	MallocLimit flags.Size    `json:"malloc_limit,omitempty"`
 	Start       time.Duration `json:"start_timeout,omitempty"`
 	Batch       int           `json:"batch,omitempty"`
 	Exits       []int         `json:"crash_exit,omitempty"`
@@ -38,19 +42,19 @@ type nativeOptions struct {
 	NoAffinity  bool          `json:"no_affinity,omitempty"`
 }
 
-// nativeTarget is what a finding's file says of its program: all that it takes to start it again.
+// nativeTarget describes a program in a finding's file, with all that it takes to start it again.
 type nativeTarget struct {
 	Command []string      `json:"command"`
 	Env     []string      `json:"env,omitempty"`
 	Dir     string        `json:"dir,omitempty"`
 	Timeout time.Duration `json:"timeout"`
 	Start   time.Duration `json:"start_timeout,omitempty"`
-	Memory  size          `json:"memory_limit,omitempty"`
-	Malloc  size          `json:"malloc_limit,omitempty"`
+	Memory  flags.Size    `json:"memory_limit,omitempty"`
+	Malloc  flags.Size    `json:"malloc_limit,omitempty"`
 	Exits   []int         `json:"crash_exit,omitempty"`
 	Mode    string        `json:"mode,omitempty"`
 	Tracer  []string      `json:"tracer,omitempty"`
-	Harness bool          `json:"harness,omitempty"` // by hand it takes the input's file as an argument
+	Harness bool          `json:"harness,omitempty"` // started by hand, it takes the file of the input as an argument
 }
 
 func newNative() *cobra.Command {
@@ -71,15 +75,15 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
   teasel native --dry-run -- ./harness
   teasel native --profile ci --format sarif -- ./harness > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			table := func(c *config) (any, []string) { return &c.Native, c.Native.Command }
-			if err := o.configure(cmd, args, table); err != nil {
+			table := func(c *flags.Config) (any, []string) { return &c.Native, c.Native.Command }
+			if err := o.Configure(cmd, args, table); err != nil {
 				return err
 			}
 			return runNative(cmd, o)
 		},
 	}
-	addOptions(cmd, &o.options)
-	addLaunch(cmd, &o.launch, "program")
+	flags.AddOptions(cmd, &o.Options)
+	flags.AddLaunch(cmd, &o.Launch, "program")
 	f := cmd.Flags()
 	addJoin(f, &o.Join)
 	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
@@ -88,7 +92,7 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
 	f.DurationVar(&o.Start, "start-timeout", 0, "how long the program may take to get ready for its first input; 0: 30s")
 	f.IntVar(&o.Batch, "batch", 0, "inputs that go to the program at a time at most; 0: 256 of a harness, 64 of others")
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
-	f.Var(choice{&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}}, "mode", "how the program is run (default: as it was built)")
+	f.Var(flags.Choice(&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}), "mode", "how the program is run (default: as it was built)")
 	f.StringVar(&o.Tracer, "tracer", "", "program, and its arguments, that runs the program and has AFL's fork server in it, such as afl-qemu-trace")
 	f.BoolVar(&o.NoAffinity, "no-affinity", false, "do not bind each worker's processes to a processor core of its own")
 	return cmd
@@ -98,17 +102,17 @@ func runNative(cmd *cobra.Command, o *nativeOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.recall("native", o.Accept); err != nil {
+	if err := o.LoadBaseline("native", o.Accept); err != nil {
 		return err
 	}
-	profile, err := native.ParseProfile(o.profileName())
+	profile, err := native.ParseProfile(o.ProfileName())
 	if err != nil {
-		return usage("", "%w", err)
+		return exit.Usage("", "%w", err)
 	}
-	o.settle(func(name string) bool { return isSet(cmd.Flags(), name) },
-		preset{profile.Duration, profile.Timeout, profile.Seed, profile.Memory})
+	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) },
+		flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
 	if !o.DryRun && o.Join == "" { // with --join it is another directory
-		if err := o.checkOut(); err != nil {
+		if err := o.CheckOut(); err != nil {
 			return err
 		}
 	}
@@ -120,58 +124,58 @@ func runNative(cmd *cobra.Command, o *nativeOptions) error {
 		return p.dryRun(cmd.OutOrStdout())
 	}
 	p.introduce(cmd.ErrOrStderr())
-	fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %s, %s\n", p.seedText(), plural(p.tokens, "dictionary entry", "dictionary entries"))
-	return p.begin(cmd)
+	fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %s, %s\n", p.seedText(), campaign.Plural(p.tokens, "dictionary entry", "dictionary entries"))
+	return p.Begin(cmd)
 }
 
-// check looks for what cannot be meant, before anything is started.
+// check refuses values that make no sense, before anything is started.
 func (o *nativeOptions) check() error {
 	if len(o.Command) == 0 {
-		return usage("for example: teasel native -- ./harness\nhint: to build one: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", "no program to fuzz: its command goes behind --")
+		return exit.Usage("for example: teasel native -- ./harness\nhint: to build one: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", "no program to fuzz: its command goes behind --")
 	}
 	if o.Start < 0 {
-		return usage("", "--start-timeout %v: expected 0 or more", o.Start)
+		return exit.Usage("", "--start-timeout %v: expected 0 or more", o.Start)
 	}
 	if o.Batch < 0 {
-		return usage("", "--batch %d: expected 0 or more", o.Batch)
+		return exit.Usage("", "--batch %d: expected 0 or more", o.Batch)
 	}
 	for _, n := range o.Exits {
 		if n < 1 || n > 255 {
-			return usage("", "--crash-exit %d: expected 1 to 255", n)
+			return exit.Usage("", "--crash-exit %d: expected 1 to 255", n)
 		}
 	}
-	return errors.Join(o.options.check(), o.launch.check())
+	return errors.Join(o.Options.Check(), o.Launch.Check(allRules()))
 }
 
-// nativePlan is a plan with what is particular to programs.
+// nativePlan is the plan of a campaign on a program.
 type nativePlan struct {
-	plan[[]byte]
+	campaign.Plan[[]byte]
 	program native.Program
 	command []string
 	tokens  int
-	given   bool // there are inputs of the user's
+	given   bool // the user has given inputs
 }
 
-// planNative looks at the program and makes a campaign of it.
+// planNative inspects the program and prepares its campaign.
 func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativePlan, error) {
 	p := &nativePlan{command: o.Command}
-	target := native.Target{Command: o.Command, Env: environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit), Malloc: uint64(o.MallocLimit), Start: o.Start,
+	target := native.Target{Command: o.Command, Env: flags.Environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit), Malloc: uint64(o.MallocLimit), Start: o.Start,
 		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer)}
 	target.Note = func(text string) { fmt.Fprintf(stderr, "teasel: warning: %s\n", text) }
-	dictionary, err := loadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
+	dictionary, err := campaign.LoadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
 	if err != nil {
 		return nil, err
 	}
-	if p.seeds, err = loadCorpus(o.Corpus, teasel.Codec[[]byte](native.Codec{}), stderr); err != nil {
+	if p.Seeds, err = campaign.LoadCorpus(o.Corpus, teasel.Codec[[]byte](native.Codec{}), stderr); err != nil {
 		return nil, err
 	}
-	if p.given = len(p.seeds) > 0; !p.given {
+	if p.given = len(p.Seeds) > 0; !p.given {
 		for _, s := range native.Seeds() {
-			p.seeds = append(p.seeds, seed[[]byte]{corpus.EdgeCases, s.Name, s.Input})
+			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.EdgeCases, Name: s.Name, Input: s.Input})
 		}
 	}
 	if p.program, err = target.Inspect(ctx); err != nil {
-		return nil, cutShort(ctx, err)
+		return nil, exit.InterruptedOr(ctx, err)
 	}
 	if !o.NoAffinity {
 		var warning string
@@ -182,35 +186,35 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 	runtime.GOMAXPROCS(native.Procs(o.Workers))
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
-	p.options, p.rules, p.severity = &o.options, native.Rules(), o.Severity
-	p.campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary})
-	profile, _ := native.ParseProfile(o.profileName()) // was tried when the campaign was begun
-	p.campaign.MinimizeRuns = profile.Minimize
-	p.idle = "nothing that was tried reaches anything new: does the program read its input from " + p.source() + ", and was the code under test built with 'teasel cc'?"
+	p.Options, p.NewReport, p.Severity = &o.Options, reportRun, o.Severity
+	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary})
+	profile, _ := native.ParseProfile(o.ProfileName()) // runNative has checked it
+	p.Campaign.MinimizeRuns = profile.Minimize
+	p.StuckNote = "nothing that was tried reaches anything new: does the program read its input from " + p.source() + ", and was the code under test built with 'teasel cc'?"
 	if err := p.describe(o); err != nil || o.Join == "" {
 		return p, err
 	}
 	j, err := parseJoin(o.Join)
 	if err == nil {
-		j.apply(&p.plan)
+		j.apply(&p.Plan)
 	}
 	return p, err
 }
 
-// describe fills in what the campaign's directory says of it.
+// describe fills in what is written to campaign.json.
 func (p *nativePlan) describe(o *nativeOptions) (err error) {
-	m := &p.meta
-	m.Version, m.Kind, m.Name, m.Seed = version, "native", strings.Join(o.Command, " "), o.Seed
+	m := &p.Meta
+	m.Version, m.Kind, m.Name, m.Seed = campaign.Version, "native", strings.Join(o.Command, " "), o.Seed
 	m.Crashes, m.Hangs, m.AFL, m.Build, m.Edges = native.CrashRules(), native.HangRules(), true, p.program.Build, p.program.Edges
-	if m.Options, err = rawJSON(o); err != nil {
+	if m.Options, err = campaign.RawJSON(o); err != nil {
 		return err
 	}
-	m.Target, err = rawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Start: o.Start, Memory: o.MemoryLimit, Malloc: o.MallocLimit,
+	m.Target, err = campaign.RawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Start: o.Start, Memory: o.MemoryLimit, Malloc: o.MallocLimit,
 		Exits: o.Exits, Mode: p.program.Mode, Tracer: strings.Fields(o.Tracer), Harness: p.program.Harness})
 	return err
 }
 
-// source says where inputs go in.
+// source says how the program reads an input.
 func (p *nativePlan) source() string {
 	if _, placed := native.Placed(p.command, ""); placed {
 		return "a file in the place of @@"
@@ -221,23 +225,16 @@ func (p *nativePlan) source() string {
 	return "standard input"
 }
 
-// seedText says what it begins with.
+// seedText says which seeds there are.
 func (p *nativePlan) seedText() string {
 	if p.given {
-		return plural(len(p.seeds), "seed", "seeds")
+		return campaign.Plural(len(p.Seeds), "seed", "seeds")
 	}
-	return fmt.Sprintf("%d seeds of teasel's own (--corpus DIR: yours)", len(p.seeds))
+	return fmt.Sprintf("%d seeds of teasel's own (--corpus DIR: yours)", len(p.Seeds))
 }
 
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
-// ignored says which arguments of a harness have no effect: users of libFuzzer give flags and a corpus there.
-func (p *nativePlan) ignored() (warnings []string) {
+// ignoredArguments warns of arguments of a harness that have no effect: users of libFuzzer give flags and a corpus there.
+func (p *nativePlan) ignoredArguments() (warnings []string) {
 	if _, placed := native.Placed(p.command, ""); placed || !p.program.Harness {
 		return nil
 	}
@@ -257,19 +254,19 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// few is a number of edges below which the code under test was hardly built with them.
-const few = 4
+// minEdges is the number of edges below which the code under test was most likely not built with coverage.
+const minEdges = 4
 
-// introduce says what is fuzzed.
+// introduce prints what is fuzzed, and warnings about it.
 func (p *nativePlan) introduce(w io.Writer) {
 	fmt.Fprintf(w, "teasel: %s is a %v; inputs go to %s\n", p.command[0], p.program, p.source())
-	for _, text := range p.ignored() {
+	for _, text := range p.ignoredArguments() {
 		fmt.Fprintf(w, "teasel: warning: %s\n", text)
 	}
 	for _, text := range p.program.Warnings {
 		fmt.Fprintf(w, "teasel: warning: %s\n", text)
 	}
-	if p.program.Edges > 0 && p.program.Edges < few {
+	if p.program.Edges > 0 && p.program.Edges < minEdges {
 		fmt.Fprintf(w, "teasel: warning: %d edges are next to nothing: was the code under test compiled with 'teasel cc' too?\n", p.program.Edges)
 	}
 }
@@ -281,35 +278,35 @@ func (p *nativePlan) dryRun(w io.Writer) error {
 	fmt.Fprintf(t, "with\t%s\n", p.program.Runner)
 	fmt.Fprintf(t, "inputs\tgo to %s\n", p.source())
 	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
-	fmt.Fprintf(t, "dictionary\t%s\n", plural(p.tokens, "entry", "entries"))
-	fmt.Fprintf(t, "time limit\t%v of a run\n", p.options.Timeout)
-	return failure(t.Flush())
+	fmt.Fprintf(t, "dictionary\t%s\n", campaign.Plural(p.tokens, "entry", "entries"))
+	fmt.Fprintf(t, "time limit\t%v of a run\n", p.Options.Timeout)
+	return exit.Failure(t.Flush())
 }
 
-// nativeBench makes ready what it takes to run single inputs on the program of a finding.
-func nativeBench(_ context.Context, raw json.RawMessage) (replayer, error) {
+// newNativeReplayer returns what runs inputs on the program of a finding.
+func newNativeReplayer(_ context.Context, raw json.RawMessage) (replayer, error) {
 	var t nativeTarget
-	if err := described(raw, &t); err != nil {
+	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err
 	}
-	if err := startable(t.Command, t.Env); err != nil {
+	if err := flags.CheckStart(t.Command, t.Env); err != nil {
 		return nil, err
 	}
-	return &bench[[]byte]{
-		target: native.Target{Command: t.Command, Env: environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Start: t.Start, Memory: uint64(t.Memory), Malloc: uint64(t.Malloc), Exits: t.Exits, Batch: 1,
+	return &replay.Runner[[]byte]{
+		Target: native.Target{Command: t.Command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Start: t.Start, Memory: uint64(t.Memory), Malloc: uint64(t.Malloc), Exits: t.Exits, Batch: 1,
 			Mode: t.Mode, Tracer: t.Tracer},
-		codec:   native.Codec{},
-		mutator: &mutate.Bytes{}, detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
+		Codec:   native.Codec{},
+		Mutator: &mutate.Bytes{}, Detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
 	}, nil
 }
 
 // nativeByHand returns the command that runs a program on a file.
 func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	var t nativeTarget
-	if described(raw, &t) != nil || len(t.Command) == 0 {
+	if campaign.ReadTarget(raw, &t) != nil || len(t.Command) == 0 {
 		return ""
 	}
-	if t.Dir != "" { // what was said from here is run from there
+	if t.Dir != "" { // the command runs there, and paths are relative to here
 		input = absolute(input)
 	}
 	args, placed := native.Placed(t.Command, input)
@@ -319,8 +316,8 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	for i := range args {
 		args[i] = report.Quote(args[i])
 	}
-	env := assignments(environment(t.Env))
-	if f.Rule == native.RuleUndefined { // which is told, and then run over, unless the user has said so already
+	env := assignments(flags.Environment(t.Env))
+	if f.Rule == native.RuleUndefined { // by default it is reported, but not fatal; options of the user's come last
 		env = append([]string{"UBSAN_OPTIONS=halt_on_error=1"}, env...)
 	}
 	line := strings.Join(append(env, args...), " ")
@@ -337,7 +334,7 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	return line
 }
 
-// assignments are variables as a shell takes them in front of a command.
+// assignments returns variables as a shell takes them before a command.
 func assignments(env []string) (out []string) {
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
@@ -346,7 +343,7 @@ func assignments(env []string) (out []string) {
 	return out
 }
 
-// absolute returns the path of what has one; a name that is looked up in PATH stays.
+// absolute returns an absolute path; a mere name, which is looked up in PATH, stays as it is.
 func absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil && strings.ContainsRune(path, filepath.Separator) {
 		return full
@@ -354,19 +351,19 @@ func absolute(path string) string {
 	return path
 }
 
-// resumeNative carries a campaign on.
-func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
+// resumeNative resumes a campaign.
+func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Options)) error {
 	var o nativeOptions
-	err := stored(dir, &o)
+	err := campaign.ReadOptions(dir, &o)
 	if err == nil {
-		err = inherited(o.Env)
+		err = flags.CheckInherited(o.Env)
 	}
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	change(&o.options)
+	change(&o.Options)
 	if o.Join != "" {
-		o.Join = rejoin(dir.Path())
+		o.Join = joinValue(dir.Path())
 	}
 	p, err := planNative(cmd.Context(), &o, cmd.ErrOrStderr())
 	if err != nil {
@@ -374,20 +371,20 @@ func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) er
 	}
 	p.introduce(cmd.ErrOrStderr())
 	if err := p.renew(dir, cmd.ErrOrStderr()); err != nil {
-		return errors.Join(failure(err), dir.Close())
+		return errors.Join(exit.Failure(err), dir.Close())
 	}
-	return p.resume(cmd, dir)
+	return p.Resume(cmd, dir)
 }
 
-// renew has all testcases run again if the program is not the one that they were found with: what they reach are numbers
-// that its build has given, and those of another build would pass for them.
+// renew has all testcases run again if the program was built anew: the features that they reach are numbers of edges, which another
+// build numbers in another way.
 func (p *nativePlan) renew(dir *corpus.Dir, w io.Writer) error {
 	m := dir.Meta()
 	if m.Build == p.program.Build && m.Edges == p.program.Edges {
 		return nil
 	}
 	fmt.Fprintf(w, "teasel: %s is not the same as before: all testcases and seeds run again\n", p.command[0])
-	p.again = true
+	p.RunAgain = true
 	m.Build, m.Edges = p.program.Build, p.program.Edges
 	return dir.Renew(m)
 }

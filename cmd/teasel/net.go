@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,7 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -24,8 +30,8 @@ import (
 
 // netOptions are the flags of teasel net. They are stored with the campaign.
 type netOptions struct {
-	options
-	launch
+	flags.Options
+	flags.Launch
 	netMutation
 	Model       string        `json:"model,omitempty"`
 	Connect     string        `json:"connect,omitempty"`
@@ -33,7 +39,7 @@ type netOptions struct {
 	Captures    []string      `json:"pcap,omitempty"`
 	User        string        `json:"user,omitempty"`
 	Start       time.Duration `json:"start_timeout,omitempty"`
-	MemoryLimit size          `json:"memory_limit,omitempty"`
+	MemoryLimit flags.Size    `json:"memory_limit,omitempty"`
 	Restart     uint64        `json:"restart_every,omitempty"`
 	Reset       string        `json:"reset,omitempty"`
 	Health      string        `json:"health,omitempty"`
@@ -42,7 +48,7 @@ type netOptions struct {
 	State       string        `json:"state,omitempty"`
 }
 
-// netTarget is what a finding's file says of its server: all that it takes to start it again.
+// netTarget describes a server in a finding's file, with all that it takes to start it again.
 type netTarget struct {
 	Command []string      `json:"command,omitempty"`
 	Env     []string      `json:"env,omitempty"`
@@ -53,7 +59,7 @@ type netTarget struct {
 	User    string        `json:"user,omitempty"`
 	Timeout time.Duration `json:"timeout"`
 	Start   time.Duration `json:"start_timeout,omitempty"`
-	Memory  size          `json:"memory_limit,omitempty"`
+	Memory  flags.Size    `json:"memory_limit,omitempty"`
 	Reset   string        `json:"reset,omitempty"`
 	Health  string        `json:"health,omitempty"`
 	Strict  bool          `json:"strict,omitempty"`
@@ -80,16 +86,16 @@ reaches in it. Of any other the states and the kinds of its responses guide what
   teasel net --model dns.yaml --connect udp://127.0.0.1:{port} -- dnsmasq -k -p {port}
   teasel net --pcap session.pcap --connect 127.0.0.1:2121 -- ./ftpd -p 2121`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			table := func(c *config) (any, []string) { return &c.Net, c.Net.Command }
-			if err := o.configure(cmd, args, table); err != nil {
+			table := func(c *flags.Config) (any, []string) { return &c.Net, c.Net.Command }
+			if err := o.Configure(cmd, args, table); err != nil {
 				return err
 			}
 			return runNet(cmd, o)
 		},
 	}
 	cmd.AddCommand(newNetCheck(), newNetNew(), newNetImport())
-	addOptions(cmd, &o.options)
-	addLaunch(cmd, &o.launch, "server")
+	flags.AddOptions(cmd, &o.Options)
+	flags.AddLaunch(cmd, &o.Launch, "server")
 	f := cmd.Flags()
 	f.StringVar(&o.Model, "model", "", "description of the protocol; 'teasel net new' writes one to begin with")
 	f.StringVar(&o.Connect, "connect", "", "where the server listens: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT, unix:PATH or stdio")
@@ -112,21 +118,21 @@ func runNet(cmd *cobra.Command, o *netOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.recall("net", o.Accept); err != nil {
+	if err := o.LoadBaseline("net", o.Accept); err != nil {
 		return err
 	}
-	profile, err := netproto.ParseProfile(o.profileName())
+	profile, err := netproto.ParseProfile(o.ProfileName())
 	if err != nil {
-		return usage("", "%w", err)
+		return exit.Usage("", "%w", err)
 	}
-	o.settle(func(name string) bool { return isSet(cmd.Flags(), name) },
-		preset{profile.Duration, profile.Timeout, profile.Seed, profile.Memory})
+	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) },
+		flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
 	if !o.DryRun {
-		if err := o.checkOut(); err != nil {
+		if err := o.CheckOut(); err != nil {
 			return err
 		}
 	}
-	p, err := planNet(cmd.Context(), o, isSet(cmd.Flags(), "keep"), cmd.ErrOrStderr())
+	p, err := planNet(cmd.Context(), o, flags.IsSet(cmd.Flags(), "keep"), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -134,64 +140,64 @@ func runNet(cmd *cobra.Command, o *netOptions) error {
 		return p.dryRun(cmd.OutOrStdout())
 	}
 	p.introduce(cmd.ErrOrStderr())
-	return p.begin(cmd)
+	return p.Begin(cmd)
 }
 
-// check looks for what cannot be meant, before anything is started.
+// check refuses values that make no sense, before anything is started.
 func (o *netOptions) check() error {
 	if o.Connect == "" && o.Model == "" {
-		return usage("for example: teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}", "where the server listens is missing: --connect says so")
+		return exit.Usage("for example: teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}", "where the server listens is missing: --connect says so")
 	}
 	if o.Connect != "" {
 		a, err := conn.ParseAddress(o.Connect)
 		if err != nil {
-			return usage("for example 127.0.0.1:1883, or 127.0.0.1:{port} with {port} in the command", "--connect: %w", err)
+			return exit.Usage("for example 127.0.0.1:1883, or 127.0.0.1:{port} with {port} in the command", "--connect: %w", err)
 		}
 		if len(o.Command) == 0 && a.Own() {
-			return usage("name the port of the server, or give its command behind --", "--connect %s: without a command nobody fills that in", o.Connect)
+			return exit.Usage("name the port of the server, or give its command behind --", "--connect %s: without a command nobody fills that in", o.Connect)
 		}
 	}
 	if o.User != "" {
 		if _, err := conn.LookUpUser(o.User); err != nil {
-			return usage("--user names a user of this machine, by name or number", "--user %s: there is no such user", o.User)
+			return exit.Usage("--user names a user of this machine, by name or number", "--user %s: there is no such user", o.User)
 		}
 	}
 	if o.Model == "" && o.Strict {
-		return usage("add --model FILE", "--strict: without a model no response can break it")
+		return exit.Usage("add --model FILE", "--strict: without a model no response can break it")
 	}
 	if o.Model == "" && o.State != "" {
-		return usage("add --model FILE", "--state %s: without a model there are no states", o.State)
+		return exit.Usage("add --model FILE", "--state %s: without a model there are no states", o.State)
 	}
-	return errors.Join(o.options.check(), o.launch.check(), o.netMutation.check())
+	return errors.Join(o.Options.Check(), o.Launch.Check(allRules()), o.netMutation.check())
 }
 
-// netPlan is a plan with what is particular to servers.
+// netPlan is the plan of a campaign on a server.
 type netPlan struct {
-	plan[*dialogue.Dialogue]
-	about netproto.Server
-	given bool // there are inputs of the user's
-	taken int  // seeds that are from captures
+	campaign.Plan[*dialogue.Dialogue]
+	about    netproto.Server
+	given    bool // the user has given inputs
+	captured int  // seeds that are from captures
 }
 
-// target makes a target of what is stored with a campaign or a finding.
+// target returns the target that is described.
 func (t *netTarget) target() (netproto.Target, error) {
-	out := netproto.Target{Address: t.Connect, Command: t.Command, Env: environment(t.Env), Dir: t.Dir, User: t.User, Keep: t.Keep, Timeout: t.Timeout,
+	out := netproto.Target{Address: t.Connect, Command: t.Command, Env: flags.Environment(t.Env), Dir: t.Dir, User: t.User, Keep: t.Keep, Timeout: t.Timeout,
 		Start: t.Start, Memory: uint64(t.Memory), Strict: t.Strict, Reset: shell(t.Reset), Health: shell(t.Health)}
 	if t.Model == "" {
 		return out, nil
 	}
 	m, err := model.Load(t.Model)
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, usage("'teasel net new' writes a model to begin with", "--model %s: there is no such file", t.Model)
+		return out, exit.Usage("'teasel net new' writes a model to begin with", "--model %s: there is no such file", t.Model)
 	}
 	if err != nil {
-		return out, usage("'teasel net check "+t.Model+"' says more", "%w", err)
+		return out, exit.Usage("'teasel net check "+t.Model+"' says more", "%w", err)
 	}
 	out.Model = m
 	return out, nil
 }
 
-// shell is a command line of the user's.
+// shell returns the command that runs a command line.
 func shell(line string) []string {
 	if line == "" {
 		return nil
@@ -199,7 +205,7 @@ func shell(line string) []string {
 	return []string{"sh", "-c", line}
 }
 
-// planNet looks at the server and makes a campaign of it.
+// planNet inspects the server and prepares its campaign.
 func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer) (*netPlan, error) {
 	p := &netPlan{}
 	nt := netTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Connect: o.Connect, Model: o.Model, Keep: o.Keep, User: o.User, Timeout: o.Timeout,
@@ -213,7 +219,7 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	}
 	if m := target.Model; m != nil && o.Connect == "" {
 		if m.Connection.Port == 0 {
-			return nil, usage("add --connect HOST:PORT", "where the server listens is missing: the model names no port")
+			return nil, exit.Usage("add --connect HOST:PORT", "where the server listens is missing: the model names no port")
 		}
 		o.Connect = fmt.Sprintf("%v://127.0.0.1:%d", m.Connection.Transport, m.Connection.Port)
 		nt.Connect, target.Address = o.Connect, o.Connect
@@ -227,7 +233,7 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	dictionary, err := loadDictionaries(newDictionary(), o.Dict, stderr)
+	dictionary, err := campaign.LoadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -241,27 +247,27 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	if err := p.inspect(ctx, o, &target); err != nil {
 		return nil, err
 	}
-	p.options, p.rules, p.severity = &o.options, netproto.Rules(), o.Severity
-	p.campaign = netproto.Campaign(target, mutator)
+	p.Options, p.NewReport, p.Severity = &o.Options, reportRun, o.Severity
+	p.Campaign = netproto.Campaign(target, mutator)
 	if schedulers != nil {
-		p.campaign.NewScheduler = schedulers
+		p.Campaign.NewScheduler = schedulers
 	}
-	profile, _ := netproto.ParseProfile(o.profileName()) // was tried when the campaign was begun
-	p.campaign.MinimizeRuns = profile.Minimize
-	p.idle = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
-	p.silent = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
+	profile, _ := netproto.ParseProfile(o.ProfileName()) // runNet has checked it
+	p.Campaign.MinimizeRuns = profile.Minimize
+	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
+	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
 	if target.Model != nil {
-		p.silent = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
 	}
-	p.answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
+	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
 	return p, p.describe(o, nt)
 }
 
-// inspect starts the server once, and settles how many workers there are and whether their servers need network namespaces.
+// inspect starts the server once, and finds out how many workers there can be and whether their servers need network namespaces.
 func (p *netPlan) inspect(ctx context.Context, o *netOptions, t *netproto.Target) (err error) {
 	t.Namespace = o.Workers > 1
 	if p.about, err = t.Inspect(ctx); err != nil {
-		return cutShort(ctx, err)
+		return exit.InterruptedOr(ctx, err)
 	}
 	t.Namespace = p.about.Namespace
 	if o.Workers > 1 && !p.about.Own {
@@ -271,7 +277,7 @@ func (p *netPlan) inspect(ctx context.Context, o *netOptions, t *netproto.Target
 	return nil
 }
 
-// schedulers returns what makes schedulers of the order that the user wants; nil: the user does not say.
+// schedulers returns what makes schedulers with the order of --order and --state; nil: neither is set.
 func (o *netOptions) schedulers(m *model.Model) (func() teasel.Scheduler, error) {
 	s := dialogue.Selection{Model: m, State: o.State}
 	switch {
@@ -282,35 +288,35 @@ func (o *netOptions) schedulers(m *model.Model) (func() teasel.Scheduler, error)
 	default:
 		i := slices.IndexFunc(dialogue.Orders(), func(d dialogue.Order) bool { return d.String() == o.Order })
 		if i < 0 {
-			return nil, usage("for example --order depth", "--order %s: expected rare, unvisited, breadth, depth or targeted", o.Order)
+			return nil, exit.Usage("for example --order depth", "--order %s: expected rare, unvisited, breadth, depth or targeted", o.Order)
 		}
 		s.Order = dialogue.Orders()[i]
 	}
 	if (s.Order == dialogue.Targeted) != (o.State != "") {
-		return nil, usage("for example --state connected", "--order targeted and --state go together")
+		return nil, exit.Usage("for example --state connected", "--order targeted and --state go together")
 	}
 	if o.State != "" && (m == nil || !slices.ContainsFunc(m.States, func(st *model.State) bool { return st.Name == o.State })) {
-		return nil, usage("'teasel net check MODEL' lists the states", "--state %s: the model has no such state", o.State)
+		return nil, exit.Usage("'teasel net check MODEL' lists the states", "--state %s: the model has no such state", o.State)
 	}
 	return s.NewScheduler, nil
 }
 
-// describe fills in what the campaign's directory says of it.
+// describe fills in what is written to campaign.json.
 func (p *netPlan) describe(o *netOptions, t netTarget) (err error) {
-	m := &p.meta
-	m.Version, m.Kind, m.Name, m.Seed = version, "net", strings.Join(o.Command, " "), o.Seed
+	m := &p.Meta
+	m.Version, m.Kind, m.Name, m.Seed = campaign.Version, "net", strings.Join(o.Command, " "), o.Seed
 	if m.Name == "" {
 		m.Name = o.Connect
 	}
 	m.Crashes, m.Hangs = netproto.CrashRules(), netproto.HangRules()
-	if m.Options, err = rawJSON(o); err != nil {
+	if m.Options, err = campaign.RawJSON(o); err != nil {
 		return err
 	}
-	m.Target, err = rawJSON(t)
+	m.Target, err = campaign.RawJSON(t)
 	return err
 }
 
-// introduce says what is fuzzed.
+// introduce prints what is fuzzed, and warnings about it.
 func (p *netPlan) introduce(w io.Writer) {
 	fmt.Fprintf(w, "teasel: %v; %s\n", p.about, p.seedText())
 	for _, text := range p.about.Warnings {
@@ -322,21 +328,21 @@ func (p *netPlan) dryRun(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "server\t%v\n", p.about)
 	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
-	fmt.Fprintf(t, "time limit\t%v of processor time for a message\n", p.options.Timeout)
+	fmt.Fprintf(t, "time limit\t%v of processor time for a message\n", p.Options.Timeout)
 	for _, text := range p.about.Warnings {
 		fmt.Fprintf(t, "warning\t%s\n", text)
 	}
-	return failure(t.Flush())
+	return exit.Failure(t.Flush())
 }
 
-// netBench makes ready what it takes to run single inputs on the server of a finding.
-func netBench(_ context.Context, raw json.RawMessage) (replayer, error) {
+// newNetReplayer returns what runs inputs on the server of a finding.
+func newNetReplayer(_ context.Context, raw json.RawMessage) (replayer, error) {
 	var nt netTarget
-	if err := described(raw, &nt); err != nil {
+	if err := campaign.ReadTarget(raw, &nt); err != nil {
 		return nil, err
 	}
 	if len(nt.Command) > 0 {
-		if err := startable(nt.Command, nt.Env); err != nil {
+		if err := flags.CheckStart(nt.Command, nt.Env); err != nil {
 			return nil, err
 		}
 	}
@@ -345,34 +351,34 @@ func netBench(_ context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, err
 	}
 	target.Thorough = true
-	return &bench[*dialogue.Dialogue]{
-		target: target, codec: dialogue.Codec{Model: target.Model}, mutator: netMutator(target.Model, newDictionary()), detectors: netproto.Detectors(),
+	return &replay.Runner[*dialogue.Dialogue]{
+		Target: target, Codec: dialogue.Codec{Model: target.Model}, Mutator: netMutator(target.Model, &mutate.Dictionary{}), Detectors: netproto.Detectors(),
 	}, nil
 }
 
-// resumeNet carries a campaign on.
-func resumeNet(cmd *cobra.Command, dir *corpus.Dir, change func(*options)) error {
-	o := netOptions{netMutation: usualMutation()}
-	err := stored(dir, &o)
+// resumeNet resumes a campaign.
+func resumeNet(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Options)) error {
+	o := netOptions{netMutation: defaultMutation()}
+	err := campaign.ReadOptions(dir, &o)
 	if err == nil {
-		err = inherited(o.Env)
+		err = flags.CheckInherited(o.Env)
 	}
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	change(&o.options)
+	change(&o.Options)
 	p, err := planNet(cmd.Context(), &o, true, cmd.ErrOrStderr())
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
 	p.introduce(cmd.ErrOrStderr())
-	return p.resume(cmd, dir)
+	return p.Resume(cmd, dir)
 }
 
-// netScript writes a program that shows a finding without teasel.
+// netScript returns a program that shows a finding without teasel.
 func netScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 	var nt netTarget
-	if err := described(raw, &nt); err != nil {
+	if err := campaign.ReadTarget(raw, &nt); err != nil {
 		return "", err
 	}
 	target, err := nt.target()
@@ -381,8 +387,16 @@ func netScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 	}
 	in, err := (dialogue.Codec{Model: target.Model}).Decode(f.Finding.Input)
 	if err != nil {
-		return "", usage("", "reading the finding's input: %w", err)
+		return "", exit.Usage("", "reading the finding's input: %w", err)
 	}
 	text, err := target.Script(in, fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), netproto.Repetitions(&f.Finding), f.Finding.Detail)
-	return text, failure(err)
+	return text, exit.Failure(err)
+}
+
+// absolutePath returns the absolute path of a file, since a finding may be reproduced from another directory.
+func absolutePath(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
 }

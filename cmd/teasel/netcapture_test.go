@@ -15,7 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/netproto"
 )
 
-// What a client has said to a server, as tcpdump has written it down, becomes seeds of a campaign on that server.
+// The messages from a client to a server in a capture of tcpdump become seeds of a campaign on that server.
 func TestCaptureBecomesSeeds(t *testing.T) {
 	redis := servertest.Find(t, "redis")
 	redis.Require(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -23,7 +24,7 @@ docs/model.md describes the format.`,
 		Example: `  teasel net check mqtt.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(seeHelp(cmd), "check takes the file of a model")
+				return exit.Usage(seeHelp(cmd), "check takes the file of a model")
 			}
 			return nil
 		},
@@ -44,7 +45,7 @@ docs/model.md describes the format.`,
 	}
 }
 
-// loadModel reads a model. All that is wrong with it is written to stderr, the last of it is the error.
+// loadModel reads a model. Its problems are written to stderr, but for the last one, which is the error.
 func loadModel(file string, stderr io.Writer) (*model.Model, error) {
 	m, err := model.Load(file)
 	if err == nil {
@@ -53,7 +54,7 @@ func loadModel(file string, stderr io.Writer) (*model.Model, error) {
 	if problems := model.Problems(err); len(problems) > 0 {
 		return nil, badModel(problems, stderr)
 	}
-	return nil, usage("'teasel net new NAME' writes a model to start from", "%w", err)
+	return nil, exit.Usage("'teasel net new NAME' writes a model to start from", "%w", err)
 }
 
 func badModel(problems []*model.Problem, stderr io.Writer) error {
@@ -64,7 +65,7 @@ func badModel(problems []*model.Problem, stderr io.Writer) error {
 			fmt.Fprintf(stderr, "hint: %s\n", p.Hint)
 		}
 	}
-	return usage(last.Hint, "%w", last)
+	return exit.Usage(last.Hint, "%w", last)
 }
 
 // describeModel shows what a model has.

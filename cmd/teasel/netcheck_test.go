@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 )
 
 // execute runs one command by itself.
@@ -54,7 +56,7 @@ func TestCheckSaysWhereTheMistakeIs(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), file+":6:9: m.text: size uses lenght, but no field before it has that name") {
 		t.Errorf("error %v", err)
 	}
-	if e, ok := err.(*exit); !ok || e.status != exitUsage || e.hint != "did you mean length?" {
+	if e, ok := err.(*exit.Error); !ok || e.Status != exit.StatusUsage || e.Hint != "did you mean length?" {
 		t.Errorf("error %#v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -24,14 +25,14 @@ cannot be becomes bytes. What that is, and why, is written to standard error. Re
 		RunE: func(cmd *cobra.Command, args []string) error {
 			src, err := os.ReadFile(args[0])
 			if err != nil {
-				return usage("", "reading the description: %w", err)
+				return exit.Usage("", "reading the description: %w", err)
 			}
 			content, report, err := model.ImportKSY(src, args[0])
 			if err != nil {
 				if problems := model.Problems(err); len(problems) > 0 {
 					return badModel(problems, cmd.ErrOrStderr())
 				}
-				return failure(err)
+				return exit.Failure(err)
 			}
 			for _, line := range report {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", line)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/model"
@@ -25,20 +27,20 @@ type netMutation struct {
 	Weights        map[string]int `json:"weights,omitempty"`
 }
 
-// usualMutation is what holds where the user says nothing.
-func usualMutation() netMutation { return netMutation{StructureShare: 70, OrderShare: 25} }
+// defaultMutation has the defaults of the flags.
+func defaultMutation() netMutation { return netMutation{StructureShare: 70, OrderShare: 25} }
 
 var netModes = []string{"bytes", "structure", "hybrid"}
 
-// mostMessageBytes is how long a message may be allowed to grow.
-const mostMessageBytes = 16 << 20
+// maxMessageBytes is the highest limit on the length of a message.
+const maxMessageBytes = 16 << 20
 
-// addNetMutation adds the flags. Those that only few want are hidden: they are for the file and the environment.
+// addNetMutation adds the flags. Those that are seldom used are hidden: they are for the file and the environment.
 func addNetMutation(f *pflag.FlagSet, o *netMutation) {
-	usual := usualMutation()
-	f.Var(choice{&o.Mode, netModes}, "mode", "what of messages is changed: their bytes, their fields, or both (default hybrid)")
-	f.IntVar(&o.StructureShare, "structure-share", usual.StructureShare, "in mode hybrid, how many of a hundred changes of messages are those of fields")
-	f.IntVar(&o.OrderShare, "order-share", usual.OrderShare, "how many of a hundred changes are those of the order of messages")
+	defaults := defaultMutation()
+	f.Var(flags.Choice(&o.Mode, netModes), "mode", "what of messages is changed: their bytes, their fields, or both (default hybrid)")
+	f.IntVar(&o.StructureShare, "structure-share", defaults.StructureShare, "in mode hybrid, how many of a hundred changes of messages are those of fields")
+	f.IntVar(&o.OrderShare, "order-share", defaults.OrderShare, "how many of a hundred changes are those of the order of messages")
 	f.StringArrayVar(&o.Fields, "field", nil, "field that may be changed, MESSAGE.FIELD, and no others; may be given several times (default all)")
 	f.Float64Var(&o.BitRatio, "bit-ratio", 0, "share of bits that the inversion of bits inverts; 0: 0.01")
 	f.IntVar(&o.MaxMessages, "max-messages", 0, "messages that a dialogue may have; 0: 64")
@@ -49,30 +51,30 @@ func addNetMutation(f *pflag.FlagSet, o *netMutation) {
 	}
 }
 
-// check looks for values that cannot be meant.
+// check refuses values that make no sense.
 func (o *netMutation) check() error {
 	for _, s := range []struct {
 		flag  string
 		value int
 	}{{"structure-share", o.StructureShare}, {"order-share", o.OrderShare}} {
 		if s.value < 0 || s.value > 100 {
-			return usage("", "--%s %d: expected a number from 0 to 100", s.flag, s.value)
+			return exit.Usage("", "--%s %d: expected a number from 0 to 100", s.flag, s.value)
 		}
 	}
 	if o.BitRatio < 0 || o.BitRatio > 1 {
-		return usage("", "bit-ratio %v: expected a share from 0 to 1", o.BitRatio)
+		return exit.Usage("", "bit-ratio %v: expected a share from 0 to 1", o.BitRatio)
 	}
 	if o.MaxMessages < 0 {
-		return usage("", "max-messages %d: expected a number of messages, 0 for 64", o.MaxMessages)
+		return exit.Usage("", "max-messages %d: expected a number of messages, 0 for 64", o.MaxMessages)
 	}
-	if o.MaxBytes < 0 || o.MaxBytes > mostMessageBytes {
-		return usage("", "max-bytes %d: expected a number of bytes up to %d, 0 for 131072", o.MaxBytes, mostMessageBytes)
+	if o.MaxBytes < 0 || o.MaxBytes > maxMessageBytes {
+		return exit.Usage("", "max-bytes %d: expected a number of bytes up to %d, 0 for 131072", o.MaxBytes, maxMessageBytes)
 	}
 	_, err := o.weights()
 	return err
 }
 
-// weights are the weights by operator.
+// weights returns the weights by operator.
 func (o *netMutation) weights() (map[dialogue.Operator]int, error) {
 	if len(o.Weights) == 0 {
 		return nil, nil
@@ -87,24 +89,24 @@ func (o *netMutation) weights() (map[dialogue.Operator]int, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Weights)) {
 		op, ok := byName[name]
 		if !ok {
-			return nil, usage("known are "+strings.Join(known, ", "), "weights: there is no mutation %q", name)
+			return nil, exit.Usage("known are "+strings.Join(known, ", "), "weights: there is no mutation %q", name)
 		}
 		if w := o.Weights[name]; w < 0 || w > 1000 {
-			return nil, usage("", "weights: %s = %d: expected a number from 0 to 1000", name, w)
+			return nil, exit.Usage("", "weights: %s = %d: expected a number from 0 to 1000", name, w)
 		}
 		out[op] = o.Weights[name]
 	}
 	return out, nil
 }
 
-// mutator returns what changes dialogues so.
+// mutator returns the mutator with these settings.
 func (o *netMutation) mutator(m *model.Model, d *mutate.Dictionary) (*dialogue.Mutator, error) {
 	if m == nil && (o.Mode == "structure" || len(o.Fields) > 0) {
 		what := "--mode structure"
 		if o.Mode != "structure" {
 			what = "--field " + o.Fields[0]
 		}
-		return nil, usage("'teasel net new NAME' writes a model to begin with", "%s: without --model messages have no fields", what)
+		return nil, exit.Usage("'teasel net new NAME' writes a model to begin with", "%s: without --model messages have no fields", what)
 	}
 	out := netMutator(m, d)
 	out.Fields, out.BitRatio, out.MaxMessages, out.MaxBytes = o.Fields, o.BitRatio, o.MaxMessages, o.MaxBytes
@@ -117,16 +119,21 @@ func (o *netMutation) mutator(m *model.Model, d *mutate.Dictionary) (*dialogue.M
 		return nil, err
 	}
 	if missing := out.Missing(); len(missing) > 0 {
-		return nil, usage(fmt.Sprintf("'teasel net check %s' lists the fields of the seeds; *.FIELD stands for those of all messages", m.File),
+		return nil, exit.Usage(fmt.Sprintf("'teasel net check %s' lists the fields of the seeds; *.FIELD stands for those of all messages", m.File),
 			"--field %s: no message has such a field", missing[0])
 	}
 	return out, nil
 }
 
-// shareOf is a share as the mutator has it, where 0 is the default.
+// shareOf returns a share as the mutator takes it: there 0 is the default, and -1 is none.
 func shareOf(percent int) int {
 	if percent == 0 {
 		return -1
 	}
 	return percent
+}
+
+// netMutator changes dialogues of a protocol.
+func netMutator(m *model.Model, d *mutate.Dictionary) *dialogue.Mutator {
+	return &dialogue.Mutator{Model: m, Dictionary: d}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
@@ -25,7 +27,7 @@ func mutationOf(t *testing.T, file string, args ...string) (*netMutation, error)
 	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := configure(fs, path, nil, func(c *config) (any, []string) { return &c.Net, nil })
+	_, _, err := flags.Configure(fs, path, nil, func(c *flags.Config) (any, []string) { return &c.Net, nil })
 	if err == nil {
 		err = o.check()
 	}
@@ -42,7 +44,7 @@ func TestMutationOfFlagsAndFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := o.mutator(m, newDictionary())
+	got, err := o.mutator(m, &mutate.Dictionary{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestMutationOfFlagsAndFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err = o.mutator(nil, newDictionary()); err != nil || got.Mode != dialogue.ModeInvalid || got.StructureShare != 70 || got.OrderShare != 25 {
+	if got, err = o.mutator(nil, &mutate.Dictionary{}); err != nil || got.Mode != dialogue.ModeInvalid || got.StructureShare != 70 || got.OrderShare != 25 {
 		t.Errorf("without any setting the mutator is %+v, %v", got, err)
 	}
 }
@@ -81,7 +83,7 @@ func TestMutationErrors(t *testing.T) {
 	} {
 		o, err := mutationOf(t, "[net]\n"+test.file+"\n")
 		if err == nil {
-			_, err = o.mutator(test.m, newDictionary())
+			_, err = o.mutator(test.m, &mutate.Dictionary{})
 		}
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, expected %q in it", test.file, err, test.want)

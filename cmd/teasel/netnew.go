@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 )
 
 var (
@@ -45,7 +47,7 @@ func writeModel(cmd *cobra.Command, arg string, text bool) error {
 	folder, file := filepath.Split(arg)
 	name := strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml")
 	if !modelName.MatchString(name) {
-		return usage("for example: teasel net new thermostat", "%q is not a valid name of a protocol: lower-case letters, digits, - and _, a letter first", name)
+		return exit.Usage("for example: teasel net new thermostat", "%q is not a valid name of a protocol: lower-case letters, digits, - and _, a letter first", name)
 	}
 	template := binaryTemplate
 	if text {
@@ -58,14 +60,14 @@ func writeModel(cmd *cobra.Command, arg string, text bool) error {
 func createModel(cmd *cobra.Command, path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usage("choose another name, or remove the file", "%s exists already", path)
+		return exit.Usage("choose another name, or remove the file", "%s exists already", path)
 	}
 	if err != nil {
-		return usage("", "writing the model: %w", err)
+		return exit.Usage("", "writing the model: %w", err)
 	}
 	_, err = f.Write(content)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return failure(fmt.Errorf("writing the model: %w", err))
+		return exit.Failure(fmt.Errorf("writing the model: %w", err))
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s is written; 'teasel net check %s' shows what it says\n", path, path)
 	return nil

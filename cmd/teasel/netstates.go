@@ -7,14 +7,16 @@ import (
 	"text/tabwriter"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/netproto"
 )
 
-// netStates says how many edges of the server were reached, and draws the states that the model of a campaign declares and what
-// of them was reached.
+// netStates prints how many edges of the server were reached, and the states and transitions of the model with how many testcases
+// reach them.
 func netStates(w io.Writer, raw json.RawMessage, entries []teasel.Entry) error {
 	var nt netTarget
-	if err := described(raw, &nt); err != nil {
+	if err := campaign.ReadTarget(raw, &nt); err != nil {
 		return err
 	}
 	var reached []teasel.FeatureSet
@@ -28,7 +30,7 @@ func netStates(w io.Writer, raw json.RawMessage, entries []teasel.Entry) error {
 		return nil
 	}
 	target, err := nt.target()
-	if err != nil || len(target.Model.States) == 0 { // the model is no longer there: the rest is still worth showing
+	if err != nil || len(target.Model.States) == 0 { // without the model, the rest of the campaign can still be shown
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -46,7 +48,7 @@ func netStates(w io.Writer, raw json.RawMessage, entries []teasel.Entry) error {
 			fmt.Fprintf(t, "  %s\t%s\t%s\n", step.Message, to, reachText(step.Times))
 		}
 	}
-	return failure(t.Flush())
+	return exit.Failure(t.Flush())
 }
 
 func reachText(times int) string {

@@ -6,21 +6,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/report"
 )
 
 func newReport() *cobra.Command {
-	format, out, o := "text", "", options{}
+	format, out, o := "text", "", flags.Options{}
 	cmd := &cobra.Command{
 		Use:     "report DIR",
 		Short:   "Write the report of a campaign again, in any format",
 		Example: "  teasel report --format sarif -o teasel.sarif teasel-out",
 		Args:    oneArg("a campaign's directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneCampaign(args[0]); err != nil {
+			if err := campaign.RequireOne(args[0]); err != nil {
 				return err
 			}
-			dir, err := openCampaign(args[0])
+			dir, err := campaign.OpenReadOnly(args[0])
 			if err != nil {
 				return err
 			}
@@ -28,40 +33,55 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			accepted, err := acceptedHere()
+			accepted, err := flags.AcceptedInConfig()
 			if err != nil {
 				return err
 			}
-			if err := o.recall(k.name, accepted); err != nil {
+			if err := o.LoadBaseline(k.name, accepted); err != nil {
 				return err
 			}
 			_, problems, err := dir.Snapshot(nil)
 			if err != nil {
-				return failure(err)
+				return exit.Failure(err)
 			}
-			warn(cmd.ErrOrStderr(), problems)
-			r := reportRun(dir, dir.Summary(), k.rules())
-			r.Baseline = o.known
+			campaign.Warn(cmd.ErrOrStderr(), problems)
+			r := reportRun(dir, dir.Summary())
+			r.Baseline = o.Known
 			w := cmd.OutOrStdout()
 			if out == "" {
-				return writeReport(w, format, r)
+				return campaign.WriteReport(w, format, r)
 			}
 			f, err := os.Create(out)
 			if err != nil {
-				return usage("name a file that can be written", "writing the report: %w", err)
+				return exit.Usage("name a file that can be written", "writing the report: %w", err)
 			}
-			if err := writeReport(f, format, r); err != nil {
+			if err := campaign.WriteReport(f, format, r); err != nil {
 				_ = f.Close()
 				return err
 			}
 			if err := f.Close(); err != nil {
-				return failure(fmt.Errorf("writing the report: %w", err))
+				return exit.Failure(fmt.Errorf("writing the report: %w", err))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().Var(choice{&format, report.Formats()}, "format", "format of the report")
-	addBaseline(cmd, &o.Baseline)
+	cmd.Flags().Var(flags.Choice(&format, report.Formats()), "format", "format of the report")
+	flags.AddBaseline(cmd, &o.Baseline)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	return cmd
+}
+
+// reportRun gathers what a report is about from the campaign's directory.
+func reportRun(dir *corpus.Dir, sum teasel.Summary) *report.Run {
+	m := dir.Meta()
+	r := &report.Run{Version: campaign.Version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum,
+		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir),
+		ByHand: func(f teasel.Finding) string { return byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())) }}
+	if k, err := kindOf(m.Kind, "a campaign"); err == nil {
+		r.Rules = k.rules()
+	}
+	if _, err := os.Stat(flags.DefaultConfig); err == nil {
+		r.Source = flags.DefaultConfig // code scanning can only show what is in the repository
+	}
+	return r
 }

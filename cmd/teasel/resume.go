@@ -10,12 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/report"
 )
 
 func newResume() *cobra.Command {
-	fresh := options{Format: "text", FailOn: teasel.Low}
+	fresh := flags.Options{Format: "text", FailOn: teasel.Low}
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
 		Short: "Carry on a campaign where it stopped, or was stopped",
@@ -24,20 +26,20 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 		Example: "  teasel resume teasel-out --duration 10m",
 		Args:    oneArg("a campaign's directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fresh.check(); err != nil {
+			if err := fresh.Check(); err != nil {
 				return err
 			}
-			if err := oneCampaign(args[0]); err != nil {
+			if err := campaign.RequireOne(args[0]); err != nil {
 				return err
 			}
 			dir, err := corpus.Open(args[0])
 			if err != nil {
-				return notOpened(err)
+				return campaign.OpenError(err)
 			}
-			set := func(name string) bool { return isSet(cmd.Flags(), name) }
-			change := func(o *options) {
-				o.Corpus = stillThere(o.Corpus, cmd.ErrOrStderr())
-				o.Out, o.Format, o.FailOn, o.NoUI, o.known = dir.Path(), fresh.Format, fresh.FailOn, fresh.NoUI, fresh.known
+			set := func(name string) bool { return flags.IsSet(cmd.Flags(), name) }
+			change := func(o *flags.Options) {
+				o.Corpus = existingDirs(o.Corpus, cmd.ErrOrStderr())
+				o.Out, o.Format, o.FailOn, o.NoUI, o.Known = dir.Path(), fresh.Format, fresh.FailOn, fresh.NoUI, fresh.Known
 				if set("duration") || set("runs") {
 					o.Duration, o.Runs = fresh.Duration, fresh.Runs
 				}
@@ -52,9 +54,9 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 			if err != nil {
 				return errors.Join(err, dir.Close())
 			}
-			accepted, err := acceptedHere()
+			accepted, err := flags.AcceptedInConfig()
 			if err == nil {
-				err = fresh.recall(k.name, accepted)
+				err = fresh.LoadBaseline(k.name, accepted)
 			}
 			if err != nil {
 				return errors.Join(err, dir.Close())
@@ -67,22 +69,22 @@ say or as the flags do. Findings that it has already are not looked for again.`,
 	f.Uint64Var(&fresh.Runs, "runs", 0, "executions of this time after which to stop; 0: no limit (default: as before)")
 	f.IntVar(&fresh.Workers, "workers", 1, "workers that fuzz side by side (default: as before)")
 	f.IntVar(&fresh.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit (default: as before)")
-	f.Var(choice{&fresh.Format, report.Formats()}, "format", "what is written to standard output at the end")
-	f.Var(severityFlag{&fresh.FailOn}, "fail-on", "exit with status 1 only for findings at least this bad")
-	addBaseline(cmd, &fresh.Baseline)
+	f.Var(flags.Choice(&fresh.Format, report.Formats()), "format", "what is written to standard output at the end")
+	f.Var(flags.Severity(&fresh.FailOn), "fail-on", "exit with status 1 only for findings at least this bad")
+	flags.AddBaseline(cmd, &fresh.Baseline)
 	f.BoolVar(&fresh.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	return cmd
 }
 
-// stillThere drops the directories of --corpus that are gone, with a warning: a campaign that goes on has most likely run
-// all that was in them.
-func stillThere(dirs []string, stderr io.Writer) (there []string) {
+// existingDirs drops the directories of --corpus that do not exist any more, with a warning: a campaign that is resumed has most likely
+// run all of their inputs.
+func existingDirs(dirs []string, stderr io.Writer) (existing []string) {
 	for _, dir := range dirs {
 		if _, err := os.Stat(dir); err != nil {
 			fmt.Fprintf(stderr, "teasel: warning: --corpus %s, which the campaign began with, is left out: %v\n", dir, err)
 			continue
 		}
-		there = append(there, dir)
+		existing = append(existing, dir)
 	}
-	return there
+	return existing
 }

@@ -3,14 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -18,6 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -32,13 +31,13 @@ func newShow() *cobra.Command {
   teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input`,
 		Args: oneArg("a campaign's directory or a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f, err := corpusFileFinding(args[0], goTarget{}); err != nil {
+			if f, err := gotest.CorpusFile(args[0], gotest.Target{}); err != nil {
 				return err
 			} else if f != nil && input {
 				_, err := cmd.OutOrStdout().Write(f.Finding.Input)
-				return failure(err)
+				return exit.Failure(err)
 			} else if f != nil {
-				return showCorpusFile(cmd.OutOrStdout(), f, args[0])
+				return gotest.ShowCorpusFile(cmd.OutOrStdout(), f, args[0])
 			}
 			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
 				f, err := readFinding(args[0])
@@ -47,15 +46,15 @@ func newShow() *cobra.Command {
 				}
 				if input {
 					_, err := cmd.OutOrStdout().Write(f.Finding.Input)
-					return failure(err)
+					return exit.Failure(err)
 				}
 				showFinding(cmd.OutOrStdout(), f, args[0])
 				return nil
 			}
 			if input {
-				return usage("'teasel show "+args[0]+"' lists the findings", "--input is for a finding's file")
+				return exit.Usage("'teasel show "+args[0]+"' lists the findings", "--input is for a finding's file")
 			}
-			dirs, err := campaigns(args[0])
+			dirs, err := campaign.Find(args[0])
 			if err != nil {
 				return err
 			}
@@ -63,7 +62,7 @@ func newShow() *cobra.Command {
 				if i > 0 {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				dir, err := openCampaign(path)
+				dir, err := campaign.OpenReadOnly(path)
 				if err != nil {
 					return err
 				}
@@ -78,83 +77,14 @@ func newShow() *cobra.Command {
 	return cmd
 }
 
-// campaigns returns the directories of the campaigns in a directory: itself, or all those below it, as teasel go has one for each
-// fuzz test. Those that were moved aside are left out. There is always one.
-func campaigns(path string) (dirs []string, err error) {
-	if corpus.IsCampaign(path) {
-		return []string{path}, nil
-	}
-	err = filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil || !e.IsDir():
-			return nil // the error of the directory itself is the one of opening it
-		case corpus.IsCampaign(at) && strings.HasSuffix(at, movedAside):
-			return fs.SkipDir
-		case corpus.IsCampaign(at):
-			dirs = append(dirs, at)
-			return fs.SkipDir
-		case strings.Count(strings.TrimPrefix(at, path), string(filepath.Separator)) > deepest:
-			return fs.SkipDir
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, failure(err)
-	}
-	if len(dirs) == 0 {
-		dirs = []string{path}
-	}
-	return dirs, nil
-}
-
-// oneCampaign refuses a directory that has campaigns below it and is none itself, for the verbs that take a single one.
-func oneCampaign(path string) error {
-	dirs, err := campaigns(path)
-	if err != nil || len(dirs) == 1 && dirs[0] == path {
-		return nil // opening it says what is wrong
-	}
-	const most = 5
-	list := strings.Join(dirs[:min(len(dirs), most)], "\n  ")
-	if len(dirs) > most {
-		list += fmt.Sprintf("\n  and %d more", len(dirs)-most)
-	}
-	return usage("name one of them:\n  "+list, "%s has the campaigns of %s of teasel go below it, and is none itself", path, plural(len(dirs), "fuzz test", "fuzz tests"))
-}
-
-// deepest is how far below a directory campaigns are looked for: the path of a package may have some elements.
-const deepest = 12
-
-// openCampaign opens a campaign's directory to look at it.
-func openCampaign(path string) (*corpus.Dir, error) {
-	dir, err := corpus.OpenReadOnly(path)
-	if err != nil {
-		return nil, notOpened(err)
-	}
-	return dir, nil
-}
-
-// notOpened says why a campaign's directory cannot be used, and what may help.
-func notOpened(err error) error {
-	hint := "name the directory that a campaign wrote, for example teasel-out"
-	var at *fs.PathError
-	switch {
-	case errors.Is(err, syscall.EISDIR) && errors.As(err, &at):
-		hint = at.Path + " has to be a file: move that folder away, and the campaign goes on without what was in it"
-	case errors.Is(err, corpus.ErrLocked):
-		hint = "its campaign is running: wait for it to end, or stop it; 'teasel show' looks at it meanwhile"
-	case errors.Is(err, corpus.ErrVersion):
-		hint = "it was written by a newer teasel than this one, " + version
-	}
-	return usage(hint, "%w", err)
-}
-
+// showFinding prints all that a finding's file contains.
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	x := &f.Finding
 	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, report.Line(x.Rule), report.Line(x.Subject), report.Line(x.Message))
 	if x.Tries == 0 {
 		fmt.Fprint(w, "seen, and there was no time to reproduce it")
 	} else {
-		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, plural(int(x.Occurrences), "time", "times"))
+		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, campaign.Plural(int(x.Occurrences), "time", "times"))
 	}
 	fmt.Fprintf(w, ", first at execution %d of worker %d with seed %d\n", x.Execution, x.Worker, f.Seed)
 	if x.Detail != "" {
@@ -167,21 +97,22 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	}
 }
 
-// readable is an input for a terminal: text as it is, anything else in hexadecimal.
+// readable returns an input for a terminal: text as it is, anything else in hexadecimal.
 func readable(in []byte) string {
-	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) }
-	if bytes.ContainsFunc(in, odd) {
+	unprintable := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) }
+	if bytes.ContainsFunc(in, unprintable) {
 		return hex.Dump(in)
 	}
 	return string(in)
 }
 
+// showCampaign prints the figures and findings of a campaign.
 func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	s, problems, err := dir.Snapshot(nil)
 	if err != nil {
-		return failure(err)
+		return exit.Failure(err)
 	}
-	warn(stderr, problems)
+	campaign.Warn(stderr, problems)
 	m := dir.Meta()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
@@ -200,7 +131,7 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	}
 	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
 	if err := t.Flush(); err != nil {
-		return failure(err)
+		return exit.Failure(err)
 	}
 	if k, err := kindOf(m.Kind, "a campaign"); err == nil && k.states != nil {
 		if err := k.states(w, m.Target, s.Entries); err != nil {

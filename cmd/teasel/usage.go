@@ -2,36 +2,38 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 )
 
 // seeHelp is the hint that says where a command's flags and arguments are listed.
 func seeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }
 
-// noArgs refuses arguments.
+// noArgs refuses any argument.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(seeHelp(cmd), "%s takes no arguments: unexpected %q", cmd.Name(), args[0])
+		return exit.Usage(seeHelp(cmd), "%s takes no arguments: unexpected %q", cmd.Name(), args[0])
 	}
 	return nil
 }
 
-// oneArg wants exactly one argument and says which.
+// oneArg requires exactly one argument, which errors call what.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage(seeHelp(cmd), "%s takes one argument: %s (%d given)", cmd.Name(), what, len(args))
+			return exit.Usage(seeHelp(cmd), "%s takes one argument: %s (%d given)", cmd.Name(), what, len(args))
 		}
 		return nil
 	}
 }
 
-// knownVerb refuses arguments of a command that has verbs: each is a verb that there is not.
+// knownVerb refuses arguments of a command that has verbs: they are unknown verbs.
 func knownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -46,10 +48,10 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 	if name := nearest(args[0], names); name != "" {
 		hint = "did you mean '" + cmd.CommandPath() + " " + name + "'?"
 	}
-	return usage(hint, "unknown command %q: expected one of %s", args[0], strings.Join(names, ", "))
+	return exit.Usage(hint, "unknown command %q: expected one of %s", args[0], strings.Join(names, ", "))
 }
 
-// newHelp takes the place of cobra's own, which shows the help of something else where it does not know a command.
+// newHelp replaces cobra's help command, which shows the help of another command where it does not know one.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -64,7 +66,7 @@ func newHelp() *cobra.Command {
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()
-			return failure(about.Help())
+			return exit.Failure(about.Help())
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			about, _, err := cmd.Root().Find(args)
@@ -81,7 +83,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// addCompletion gives cobra's verb completion an error for a shell that it does not know.
+// addCompletion makes an unknown shell an error of cobra's verb completion.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
@@ -104,7 +106,7 @@ var goTestFlags = map[string]string{
 	"fuzzcachedir": "--out",
 }
 
-// flagError says of a flag what was typed, and what was expected.
+// flagError returns an error about a flag that says what was expected.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := seeHelp(cmd)
 	var unknown *pflag.NotExistError
@@ -122,7 +124,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		name, _, _ = strings.Cut(name, "=")
 		if ours := goTestFlags[strings.TrimPrefix(name, "test.")]; ours != "" && cmd.CommandPath() == "teasel go" {
-			return usage("-"+name+" of go test is "+ours+" here; "+hint, "%w", err)
+			return exit.Usage("-"+name+" of go test is "+ours+" here; "+hint, "%w", err)
 		}
 		if len(name) > 1 {
 			if near := nearest(name, names); near != "" {
@@ -130,50 +132,30 @@ func flagError(cmd *cobra.Command, err error) error {
 			}
 		}
 	case errors.As(err, &invalid):
-		return usage(hint, "--%s %w", invalid.GetFlag().Name, badValue(err))
+		return exit.Usage(hint, "--%s %w", invalid.GetFlag().Name, flags.BadValue(err))
 	}
-	return usage(hint, "%w", err)
+	return exit.Usage(hint, "%w", err)
 }
 
-// badValue says of a flag's value what was expected, in place of how the library failed to read it.
-func badValue(err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	expected := map[string]string{
-		"duration": "a duration such as 30s or 5m",
-		"int":      "a whole number",
-		"intSlice": "a whole number",
-		"uint64":   "a whole number, 0 or more",
-		"float64":  "a number such as 0.5",
-		"bool":     "true or false",
-	}[invalid.GetFlag().Value.Type()]
-	if expected == "" { // it is one of ours, which says so itself
-		return fmt.Errorf("%q: %w", invalid.GetValue(), invalid.Unwrap())
-	}
-	return fmt.Errorf("%q: expected %s", invalid.GetValue(), expected)
-}
-
-// nearest returns the name that was probably meant: one that begins as typed does, has the same letters, or that at most
-// two typing errors turn into it; "": none is near.
+// nearest returns the name that was probably meant: one that begins with the typed text, has the same letters, or differs by at most
+// two letters; "": there is none.
 func nearest(typed string, names []string) string {
 	letters := func(s string) string { return string(slices.Sorted(slices.Values([]byte(s)))) }
 	best, least := "", 3
 	for _, name := range names {
-		d := typos(typed, name)
+		d := levenshtein(typed, name)
 		if len(typed) > 1 && strings.HasPrefix(name, typed) || letters(name) == letters(typed) {
 			d = min(d, 1)
 		}
-		if d < least && 2*d < len(typed) { // of a short word, two letters are all
+		if d < least && 2*d < len(typed) { // two letters may be all of a short word
 			best, least = name, d
 		}
 	}
 	return best
 }
 
-// typos is how many letters have to be put in, left out or replaced to make b of a: Levenshtein's distance.
-func typos(a, b string) int {
+// levenshtein returns how many letters have to be inserted, removed or replaced to turn a into b.
+func levenshtein(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

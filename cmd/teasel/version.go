@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 )
 
 func newVersion() *cobra.Command {
@@ -24,7 +27,7 @@ func newVersion() *cobra.Command {
 					}
 				}
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "teasel %s (%s), %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(cmd.OutOrStdout(), "teasel %s (%s), %s %s/%s\n", campaign.Version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}
@@ -40,12 +43,12 @@ func newMan() *cobra.Command {
 		Args: oneArg("a directory for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return usage("name a directory that can be written", "writing manual pages: %w", err)
+				return exit.Usage("name a directory that can be written", "writing manual pages: %w", err)
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // the same input, the same page
-			if err := doc.GenManTree(root, &doc.GenManHeader{Title: "TEASEL", Section: "1", Source: "teasel " + version}, args[0]); err != nil {
-				return usage("name a directory that can be written", "writing manual pages: %w", err)
+			if err := doc.GenManTree(root, &doc.GenManHeader{Title: "TEASEL", Section: "1", Source: "teasel " + campaign.Version}, args[0]); err != nil {
+				return exit.Usage("name a directory that can be written", "writing manual pages: %w", err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "manual pages written to %s\n", args[0])
 			return nil

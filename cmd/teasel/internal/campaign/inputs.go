@@ -1,0 +1,103 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// moveEarlier gives another name to the directory of an earlier campaign that is at out.
+func moveEarlier(out string, stderr io.Writer) error {
+	if !corpus.IsCampaign(out) {
+		return nil
+	}
+	d, err := corpus.Open(out)
+	if errors.Is(err, corpus.ErrLocked) {
+		return exit.Usage("choose another directory with --out, or wait for it to end", "%w", err)
+	}
+	if err == nil {
+		err = d.Close()
+	}
+	if err != nil {
+		return exit.Usage("choose another directory with --out", "%w", err)
+	}
+	for n := 1; ; n++ {
+		old := fmt.Sprintf("%s.%d", filepath.Clean(out), n)
+		if _, err := os.Lstat(old); err == nil {
+			continue
+		}
+		if err := os.Rename(out, old); err != nil {
+			return exit.Usage("choose another directory with --out", "moving an earlier campaign aside: %w", err)
+		}
+		fmt.Fprintf(stderr, "teasel: the earlier campaign in %s is now in %s ('teasel resume %s' carries it on)\n", out, old, old)
+		return nil
+	}
+}
+
+// Warn reports broken files that were left out.
+func Warn(w io.Writer, problems []*corpus.Problem) {
+	const most = 10
+	for i, p := range problems {
+		if i == most {
+			fmt.Fprintf(w, "teasel: warning: and %d more\n", len(problems)-most)
+			return
+		}
+		fmt.Fprintf(w, "teasel: warning: %v\n", p)
+	}
+}
+
+// CorpusError returns the error for a directory of --corpus that cannot be read.
+func CorpusError(err error) error {
+	return exit.Usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
+}
+
+// LoadCorpus reads the directories of --corpus. Broken files are reported and left out.
+func LoadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (out []Seed[T], err error) {
+	for _, dir := range dirs {
+		seeds, problems, err := corpus.Load(dir, func(data []byte) error {
+			_, err := codec.Decode(data)
+			return err
+		})
+		if err != nil {
+			return nil, CorpusError(err)
+		}
+		Warn(stderr, problems)
+		if len(seeds) == 0 {
+			fmt.Fprintf(stderr, "teasel: warning: there are no inputs in %s\n", dir)
+		}
+		for _, s := range seeds {
+			in, err := codec.Decode(s.Data)
+			if err != nil {
+				return nil, exit.Failure(err)
+			}
+			out = append(out, Seed[T]{Name: s.Name, Input: in})
+		}
+	}
+	return out, nil
+}
+
+// LoadDictionaries adds the dictionaries of --dict to d. Broken lines are reported and left out.
+func LoadDictionaries(d *mutate.Dictionary, paths []string, stderr io.Writer) (*mutate.Dictionary, error) {
+	for _, p := range paths {
+		before := d.Len()
+		err := d.LoadFile(p)
+		if err == nil {
+			continue
+		}
+		if d.Len() == before {
+			return nil, exit.Usage("a dictionary has lines such as name=\"value\", with \\xNN for odd bytes", "%w", err)
+		}
+		for _, line := range strings.Split(err.Error(), "\n") {
+			fmt.Fprintf(stderr, "teasel: warning: %s\n", line)
+		}
+	}
+	return d, nil
+}

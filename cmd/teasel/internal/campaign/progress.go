@@ -1,0 +1,95 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+)
+
+// untestedHints say how to look at a target that takes no input, by kind.
+var untestedHints = map[string]string{
+	"mcp":    "the server answered initialize and the lists, and nothing since: try it by hand, or give it longer with --timeout and --duration",
+	"net":    "does the server take a connection and answer? teasel net --dry-run shows what is known of it; --timeout and --duration give it longer",
+	"native": "look at one of them by hand: teasel native --dry-run shows how inputs are given",
+	"go":     "does go test run the fuzz tests? --timeout and --duration give them longer",
+}
+
+// NothingTested returns an error for a campaign in which no input was run and accepted: that is not a clean result. The summary
+// says so as well.
+func NothingTested(ctx context.Context, kind string, sum *teasel.Summary) error {
+	if ctx.Err() != nil || sum.Corpus > 0 || len(sum.Findings)+len(sum.Unconfirmed) > 0 {
+		return nil
+	}
+	sum.Stopped = "failed"
+	what := "no input was run before the campaign ended: the target was too slow, or takes none"
+	if sum.Executions > 0 {
+		what = fmt.Sprintf("%s, and no input was accepted: the target refused each, or was so slow that the campaign ended first", Plural(int(sum.Executions), "execution", "executions"))
+	}
+	return &exit.Error{Status: exit.StatusTarget, Err: errors.New(what), Hint: untestedHints[kind]}
+}
+
+// ProgressCheck is a reporter that notes, once each, that a campaign executes nothing, and what may be wrong when it reaches almost
+// nothing or its target never answers.
+type ProgressCheck struct {
+	To    teasel.Reporter // of the notes
+	stuck string          // note for a campaign that reaches nothing new; "": none
+	// answered reports whether the target has answered anything in a testcase with these features; nil: it is not known. silent is the
+	// note for a target that has never answered.
+	answered func(teasel.FeatureSet) bool
+	silent   string
+
+	earlierRuns uint64        // executions of the campaign before it was resumed
+	earlierTime time.Duration // its run time until then
+
+	notedNothing, notedStuck, hasAnswered bool
+}
+
+// The times and executions after which a campaign should have kept more than one testcase, its target should have answered, and
+// something should have been executed.
+const (
+	stuckAfter   = 3 * time.Second
+	stuckRuns    = 2000
+	silentRuns   = 200
+	nothingAfter = 5 * time.Second
+)
+
+// Report implements [teasel.Reporter].
+func (c *ProgressCheck) Report(e teasel.Event) error {
+	if e.Kind == teasel.EventAdded && c.answered != nil {
+		c.hasAnswered = c.hasAnswered || c.answered(e.Entry.Features)
+	}
+	if e.Kind != teasel.EventProgress {
+		return nil
+	}
+	s := &e.Stats
+	if !c.notedNothing && s.Executions == c.earlierRuns && s.Elapsed-c.earlierTime >= nothingAfter {
+		c.notedNothing = true
+		return c.note(fmt.Sprintf("nothing was executed in %v: the target is still starting, does not answer, or gets no processor", (s.Elapsed - c.earlierTime).Round(time.Second)))
+	}
+	if !c.notedStuck && c.stuck != "" && s.Elapsed >= stuckAfter && s.Executions >= stuckRuns && s.Corpus <= 1 && s.Findings == 0 {
+		c.notedStuck = true
+		return c.note(c.stuck)
+	}
+	ran := s.Executions - c.earlierRuns
+	if !c.notedStuck && c.answered != nil && !c.hasAnswered && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns && s.Corpus > 0 && s.Findings == 0 {
+		c.notedStuck = true
+		return c.note(c.silent)
+	}
+	return nil
+}
+
+func (c *ProgressCheck) note(text string) error {
+	return c.To.Report(teasel.Event{Kind: teasel.EventNote, Text: text})
+}
+
+// Plural returns a count of things.
+func Plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}

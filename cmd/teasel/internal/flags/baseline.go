@@ -1,0 +1,37 @@
+package flags
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// AddBaseline gives a command the flag that names an earlier run.
+func AddBaseline(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "baseline", "", "JSON report or campaign's directory of an earlier run: its findings are known and do not fail this one")
+}
+
+// LoadBaseline reads which findings are known before a run of a kind of target: those of --baseline, and those that the configuration
+// accepts.
+func (o *Options) LoadBaseline(kind string, accepted []report.Accepted) error {
+	if o.Baseline == "" && len(accepted) == 0 {
+		return nil
+	}
+	o.Known = &report.Baseline{Path: o.Baseline, Accepted: accepted}
+	if o.Baseline == "" {
+		return nil
+	}
+	var err error
+	if o.Known.Findings, err = corpus.ReadKnown(o.Baseline, kind); err != nil {
+		return exit.Usage("--baseline takes what --format json wrote, or a campaign's directory", "--baseline: %w", err)
+	}
+	return nil
+}
+
+// AcceptedInConfig returns the findings that the configuration accepts, for the verbs that take nothing else from it.
+func AcceptedInConfig() ([]report.Accepted, error) {
+	c, _, err := readConfig("")
+	return c.accepted, err
+}

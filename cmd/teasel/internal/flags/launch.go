@@ -1,0 +1,126 @@
+package flags
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// Launch is the command that is started, with the flags of the kinds that start one. It is stored with the campaign.
+type Launch struct {
+	Command  []string          `json:"command"`
+	Env      []string          `json:"env,omitempty"`
+	Dir      string            `json:"dir,omitempty"`
+	Severity map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	Accept   []report.Accepted `json:"-"`
+	DryRun   bool              `json:"-"`
+	Config   string            `json:"-"`
+}
+
+// AddLaunch gives a command these flags; what is "server" or "program". From its first word on, everything belongs to the
+// command to be started.
+func AddLaunch(cmd *cobra.Command, l *Launch, what string) {
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVar(&l.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
+	f.StringArrayVar(&l.Env, "env", nil, "NAME=VALUE for the "+what+"'s environment, or NAME to hand ours on by name; may be given several times")
+	f.StringVar(&l.Dir, "dir", "", "working directory of the "+what+" (default: this one)")
+	f.BoolVar(&l.DryRun, "dry-run", false, "show what would be fuzzed, and end")
+}
+
+// Configure takes the command and sets what the configuration says; table picks the table of the kind and the command in
+// it.
+func (l *Launch) Configure(cmd *cobra.Command, args []string, table func(*Config) (any, []string)) (err error) {
+	if cmd.ArgsLenAtDash() < 0 {
+		if err := checkDash(cmd, args); err != nil {
+			return err
+		}
+	}
+	var c *Config
+	l.Command, c, err = Configure(cmd.Flags(), l.Config, args, table)
+	l.Severity, l.Accept = c.Severity, c.AcceptedFindings()
+	return err
+}
+
+// checkDash refuses a command without -- before it that has flags: they may be the command's or ours.
+func checkDash(cmd *cobra.Command, args []string) error {
+	if slices.Contains(args, "--") {
+		return exit.Usage("the command to fuzz goes behind --, flags before it", "unexpected argument %q before --", args[0])
+	}
+	at := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' })
+	if at < 0 {
+		return nil
+	}
+	var words []string
+	for _, a := range args {
+		words = append(words, report.Quote(a))
+	}
+	return exit.Usage("if it is the command's: "+cmd.CommandPath()+" [flags] -- "+strings.Join(words, " ")+"\nhint: flags of teasel go before --",
+		"%q stands behind a command that has no -- before it: is it the command's, or teasel's?", args[at])
+}
+
+// Check refuses values that make no sense, and severities of rules that are not among these.
+func (l *Launch) Check(rules []teasel.Rule) error {
+	for _, e := range l.Env {
+		name, _, ok := strings.Cut(e, "=")
+		if _, set := os.LookupEnv(name); name == "" || !ok && !set {
+			return exit.Usage("what is in our own environment is inherited", "--env %q: expected NAME=VALUE, or the NAME of a variable that is set", e)
+		}
+	}
+	if l.Dir != "" {
+		if info, err := os.Stat(l.Dir); err != nil || !info.IsDir() {
+			return exit.Usage("", "--dir %s: expected a directory", l.Dir)
+		}
+	}
+	return checkSeverities(l.Severity, rules)
+}
+
+// CheckInherited refuses to go on without a variable of --env NAME, whose value is inherited and is in no file.
+func CheckInherited(vars []string) error {
+	for _, name := range vars {
+		if _, set := os.LookupEnv(name); !set && !strings.Contains(name, "=") {
+			return exit.Usage("--env "+name+" has handed it on, so that its value is in no file: set it as it was then",
+				"the target needs the environment variable %s, which is not set", name)
+		}
+	}
+	return nil
+}
+
+// CheckStart refuses the description of a target, in a finding's file, that cannot be started again.
+func CheckStart(command, vars []string) error {
+	if len(command) == 0 {
+		return exit.Usage("", "reading the finding's target: it has no command")
+	}
+	return CheckInherited(vars)
+}
+
+// Environment returns the variables of --env that have a value. The others are in our own environment, which is inherited.
+func Environment(vars []string) (out []string) {
+	for _, v := range vars {
+		if strings.Contains(v, "=") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// checkSeverities refuses rules that do not exist.
+func checkSeverities(severity map[string]string, rules []teasel.Rule) error {
+	known := map[string]bool{}
+	for _, r := range rules {
+		known[r.ID] = true
+	}
+	for _, rule := range slices.Sorted(maps.Keys(severity)) {
+		if !known[rule] {
+			return exit.Usage("docs/rules.md has the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+// Package flags has the flags that the verbs share, the values of flags, and the configuration file, which sets flags too.
+package flags
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// profiles are the names of the profiles, which all kinds share.
+var profiles = []string{"quick", "standard", "intensive", "ci"}
+
+// Options are the flags that mean the same for every kind of target. They are stored with the campaign, so that
+// resume runs it as it was run.
+type Options struct {
+	Duration  time.Duration   `json:"duration"`
+	Runs      uint64          `json:"runs"`
+	Workers   int             `json:"workers"`
+	Seed      uint64          `json:"seed"`
+	Timeout   time.Duration   `json:"timeout"`
+	Out       string          `json:"out"`
+	Corpus    []string        `json:"corpus,omitempty"`
+	Dict      []string        `json:"dict,omitempty"`
+	Profile   string          `json:"profile"`
+	Format    string          `json:"-"`
+	FailOn    teasel.Severity `json:"-"`
+	Baseline  string          `json:"-"`
+	NoUI      bool            `json:"-"`
+	StopAfter int             `json:"stop_after,omitempty"`
+	Memory    Size            `json:"memory"`
+
+	Known *report.Baseline `json:"-"` // what LoadBaseline has read; nil: nothing
+}
+
+// AddOptions gives a command the flags that all kinds share.
+func AddOptions(cmd *cobra.Command, o *Options) {
+	f := cmd.Flags()
+	o.FailOn, o.Format = teasel.Low, "text"
+	f.DurationVar(&o.Duration, "duration", 0, "how long to fuzz; 0: no limit (default: the profile's)")
+	f.Uint64Var(&o.Runs, "runs", 0, "executions after which to stop; 0: no limit")
+	f.IntVar(&o.Workers, "workers", 1, "workers that fuzz side by side, each with a target of its own")
+	f.Uint64Var(&o.Seed, "seed", 0, "seed of all randomness: with one worker the same seed gives the same run (default: drawn and printed)")
+	f.DurationVar(&o.Timeout, "timeout", 0, "time limit of one request or run (default: the profile's)")
+	f.StringVarP(&o.Out, "out", "o", "teasel-out", "directory of the campaign")
+	f.StringArrayVar(&o.Corpus, "corpus", nil, "directory of inputs to begin with; may be given several times")
+	f.StringArrayVar(&o.Dict, "dict", nil, "dictionary of tokens, in the format of AFL and libFuzzer; may be given several times")
+	f.Var(Choice(&o.Profile, profiles), "profile", "how hard to try (default standard)")
+	f.Var(Choice(&o.Format, report.Formats()), "format", "what is written to standard output at the end")
+	f.Var(Severity(&o.FailOn), "fail-on", "exit with status 1 only for findings at least this bad")
+	AddBaseline(cmd, &o.Baseline)
+	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
+	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
+	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
+}
+
+// CheckOut refuses a directory in which no campaign can be created, before a target is started.
+func (o *Options) CheckOut() error {
+	err := corpus.CheckCreate(o.Out)
+	switch {
+	case errors.Is(err, corpus.ErrLocked):
+		return exit.Usage("choose another directory with --out, or wait for it to end", "%w", err)
+	case err != nil:
+		return exit.Usage("choose another directory with --out", "%w", err)
+	}
+	return nil
+}
+
+// IsSet reports whether the user has set a flag: on the command line, in the environment or in the file.
+func IsSet(fs *pflag.FlagSet, name string) bool {
+	f := fs.Lookup(name)
+	return f != nil && f.Changed
+}
+
+// Check refuses values that make no sense.
+func (o *Options) Check() error {
+	switch {
+	case o.Workers < 1:
+		return exit.Usage("", "--workers %d: expected 1 or more", o.Workers)
+	case o.Duration < 0:
+		return exit.Usage("", "--duration %v: expected 0 or more", o.Duration)
+	case o.Timeout < 0:
+		return exit.Usage("", "--timeout %v: expected 0 or more", o.Timeout)
+	case o.StopAfter < 0:
+		return exit.Usage("", "--stop-after %d: expected 0 or more", o.StopAfter)
+	}
+	return nil
+}
+
+// Preset has what a profile sets these flags to.
+type Preset struct {
+	Duration, Timeout time.Duration
+	Seed, Memory      uint64
+}
+
+// SetDefaults sets the flags that the user has not set, as the profile says.
+func (o *Options) SetDefaults(set func(flag string) bool, p Preset) {
+	if !set("duration") && !set("runs") {
+		o.Duration = p.Duration
+	}
+	if !set("timeout") || o.Timeout == 0 {
+		o.Timeout = p.Timeout
+	}
+	if !set("max-memory") {
+		o.Memory = Size(p.Memory)
+	}
+	if !set("seed") {
+		if o.Seed = p.Seed; o.Seed == 0 {
+			o.Seed = DrawSeed()
+		}
+	}
+}
+
+// ProfileName returns the profile that was chosen, standard if none was.
+func (o *Options) ProfileName() string {
+	if o.Profile == "" {
+		o.Profile = "standard"
+	}
+	return o.Profile
+}
+
+// DrawSeed returns a seed for a campaign whose user named none: small enough to be typed.
+func DrawSeed() uint64 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return uint64(binary.LittleEndian.Uint32(b[:]))
+}

@@ -1,0 +1,344 @@
+package gotest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/gofunc/packages"
+	"github.com/teaselfuzz/teasel/gofunc/process"
+	"github.com/teaselfuzz/teasel/gofunc/session"
+	"github.com/teaselfuzz/teasel/monitor"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// testRun is one run of many fuzz tests.
+type testRun struct {
+	options  *options
+	builder  *overlay.Builder
+	dir      string // the working directory
+	packages []packages.Package
+	tests    []*fuzzTest
+	skipped  []report.Skip
+	broken   []string // skipped packages and tests that should have run
+	stopped  string   // why the run ended
+}
+
+// fuzzTest is one fuzz test with its campaign.
+type fuzzTest struct {
+	pkg      *packages.Package
+	target   *fuzztest.Target
+	typed    *process.Test // nil: its inputs are bytes
+	campaign teasel.Campaign[[]byte]
+	out      string // the campaign's directory
+	seeds    []campaign.Seed[[]byte]
+	dir      *corpus.Dir
+	saver    *session.Saver
+	summary  teasel.Summary
+	err      error
+}
+
+func (t *fuzzTest) String() string { return t.pkg.Path + " " + t.target.Name }
+
+func (s *testRun) skip(subject, reason string) {
+	s.skipped = append(s.skipped, report.Skip{Subject: subject, Reason: strings.TrimSpace(reason)})
+}
+
+// leaveOut warns that a package or a fuzz test does not run.
+func (s *testRun) leaveOut(w io.Writer, subject, reason, output, hint string) {
+	fmt.Fprintf(w, "teasel: warning: %s is left out: %s\n", subject, report.Plain(reason))
+	for line := range strings.Lines(output) {
+		fmt.Fprintf(w, "  %s\n", report.Plain(strings.TrimRight(line, "\n")))
+	}
+	if hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+	s.skip(subject, reason)
+}
+
+// narrow leaves packages without instrumentation that no test of the packages can reach. An error of the go command is left to the
+// build, which says in which package it is.
+func narrow(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flags, packages []string) error {
+	if err := b.Narrow(ctx, dir, f, packages); err != nil && ctx.Err() != nil {
+		return exit.InterruptedOr(ctx, err)
+	}
+	return nil
+}
+
+// prepare builds the packages and asks each fuzz test for its types and seeds.
+func (s *testRun) prepare(ctx context.Context, w io.Writer) error {
+	if s.builder.Mode != overlay.ModeFast {
+		fmt.Fprintf(w, "teasel: warning: tests run more slowly than they could, since %s is not as teasel expects it: %v\n", s.builder.Toolchain.Version, s.builder.Why)
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	if s.options.Out == "" {
+		s.options.Out = filepath.Join(cache, "corpus")
+	}
+	if err := corpus.Writable(s.options.Out); err != nil {
+		return exit.Usage("choose another directory with --out", "%w", err)
+	}
+	var paths []string
+	for _, p := range s.packages {
+		paths = append(paths, p.Path)
+	}
+	if err := narrow(ctx, s.builder, s.dir, s.options.flags(), paths); err != nil {
+		return err
+	}
+	for i := range s.packages {
+		p := &s.packages[i]
+		fmt.Fprintf(w, "teasel: building %s\n", p.Path)
+		binary, err := build(ctx, s.builder, p.Dir, s.options.flags(), cache)
+		if err != nil {
+			var g *overlay.GoError
+			if ctx.Err() != nil || !errors.As(err, &g) {
+				return commandError(ctx, err)
+			}
+			s.leaveOut(w, p.Path, "it does not build", g.Stderr, "")
+			s.broken = append(s.broken, p.Path)
+			continue
+		}
+		for _, t := range p.Tests {
+			if err := s.add(ctx, w, p, t.Name, binary); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.tests) == 0 {
+		return &exit.Error{Status: exit.StatusTarget, Err: errors.New("none of the fuzz tests can be run")}
+	}
+	return nil
+}
+
+// build builds the test binary of the package in dir and returns its path, which is the same for the same flags.
+func build(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flags, cache string) (string, error) {
+	sum := sha256.Sum256([]byte(strings.Join(append(f.Arguments(), dir, b.Toolchain.Root), "\x00")))
+	output := filepath.Join(cache, "bin", hex.EncodeToString(sum[:])[:16], filepath.Base(dir)+".test")
+	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
+		return "", err
+	}
+	return output, b.Build(ctx, dir, f, output)
+}
+
+// add prepares the campaign of a fuzz test.
+func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, name, binary string) error {
+	o := s.options
+	t := &fuzzTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Race: o.Race, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
+	own, err := t.target.Describe(ctx)
+	if err == nil && t.target.Typed != "" {
+		t.typed, own, err = typedTest(ctx, t.target)
+	}
+	if e, ok := errors.AsType[*fuzztest.StartError](err); ok {
+		s.leaveOut(w, t.String(), e.Reason, e.Output, e.Hint)
+		if !e.Skipped {
+			s.broken = append(s.broken, t.String())
+		}
+		return nil
+	}
+	if err != nil {
+		return exit.InterruptedOr(ctx, err)
+	}
+	dictionary, err := campaign.LoadDictionaries(&mutate.Dictionary{}, o.Dict, w)
+	if err != nil {
+		return err
+	}
+	dictionary.Add(mutate.Other, p.Constants...)
+	t.campaign = fuzztest.Campaign(t.target, dictionary)
+	t.out = filepath.Join(o.Out, filepath.FromSlash(p.Path), name)
+	t.saver = &session.Saver{Dir: p.Dir, Test: name}
+	for _, in := range own {
+		data, err := t.campaign.Codec.Encode(in)
+		if err != nil {
+			return exit.Failure(fmt.Errorf("encoding a seed of %s: %w", t, err))
+		}
+		t.saver.Seeds = append(t.saver.Seeds, data)
+	}
+	if err := t.loadSeeds(ctx, own, s.builder.Toolchain.Cache, o.Corpus, w); err != nil {
+		return exit.InterruptedOr(ctx, err)
+	}
+	s.tests = append(s.tests, t)
+	return nil
+}
+
+// open creates the campaign's directory.
+func (s *testRun) open(t *fuzzTest) (err error) {
+	o := s.options
+	m := corpus.Meta{Version: campaign.Version, Kind: "go", Name: t.String(), Seed: o.Seed, Crashes: judge.CrashRules(), Hangs: judge.HangRules()}
+	if m.Options, err = campaign.RawJSON(o); err != nil {
+		return err
+	}
+	if m.Target, err = campaign.RawJSON(s.target(t)); err != nil {
+		return err
+	}
+	if err := replaceCampaign(t.out); err != nil {
+		return err
+	}
+	if t.dir, err = corpus.Create(t.out, m); err != nil {
+		return exit.Usage("choose another directory with --out", "%w", err)
+	}
+	for _, sd := range t.seeds {
+		t.campaign.Seeds = append(t.campaign.Seeds, sd.Input)
+		data, err := t.campaign.Codec.Encode(sd.Input)
+		if err == nil {
+			err = t.dir.WriteSeed(sd.Folder, sd.Name, data)
+		}
+		if err != nil {
+			return exit.Failure(fmt.Errorf("writing seed %s: %w", sd.Name, err))
+		}
+	}
+	return nil
+}
+
+// replaceCampaign renames the directory of the last run, whose inputs are seeds of this one, and removes the one before.
+func replaceCampaign(out string) error {
+	if err := corpus.CheckCreate(out); err != nil {
+		hint := "choose another directory with --out"
+		if errors.Is(err, corpus.ErrLocked) {
+			hint += ", or wait for it to end"
+		}
+		return exit.Usage(hint, "%w", err)
+	}
+	if !corpus.IsCampaign(out) {
+		return nil
+	}
+	before := out + campaign.PreviousSuffix
+	if corpus.IsCampaign(before) {
+		if err := os.RemoveAll(before); err != nil {
+			return exit.Usage("choose another directory with --out", "removing the campaign before the last: %w", err)
+		}
+	}
+	if err := os.Rename(out, before); err != nil {
+		return exit.Usage("choose another directory with --out", "moving the last campaign aside: %w", err)
+	}
+	return nil
+}
+
+// run fuzzes all tests at once and reports.
+func (s *testRun) run(cmd *cobra.Command) (err error) {
+	o, w := s.options, cmd.ErrOrStderr()
+	defer func() {
+		for _, t := range s.tests {
+			if t.dir != nil {
+				if e := t.dir.Close(); e != nil && err == nil {
+					err = exit.Failure(e)
+				}
+			}
+		}
+	}()
+	for _, t := range s.tests {
+		if cmd.Context().Err() != nil { // writing many seeds takes time
+			return &exit.Error{Status: exit.StatusInterrupted}
+		}
+		if err := s.open(t); err != nil {
+			return err
+		}
+	}
+	campaign.Announce(w, &o.Options)
+	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI, Known: o.Known.Known})
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	all := &session.Combiner{To: reporters{live, &campaign.ProgressCheck{To: live}}}
+	s.stopped = "runs" // unless something else stops it
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
+	began := time.Now()
+	turns := session.NewTurns(o.Workers, 0)
+	defer context.AfterFunc(ctx, turns.End)()
+	if o.Duration > 0 {
+		timer := time.AfterFunc(o.Duration, turns.End)
+		defer timer.Stop()
+	}
+	var group sync.WaitGroup
+	for _, t := range s.tests {
+		share := turns.Share()
+		s.configure(&t.campaign, t.target, share)
+		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, all.Reporter()}
+		group.Go(func() { t.fuzz(ctx, share, o.Severity) })
+	}
+	group.Wait()
+	switch {
+	case cmd.Context().Err() != nil:
+		s.stopped = "interrupted"
+	case ctx.Err() != nil:
+		s.stopped = "findings"
+	case o.Duration > 0 && time.Since(began) >= o.Duration:
+		s.stopped = "duration"
+	}
+	_ = live.Close() // what it could not show is in the report
+	var uncovered error
+	if o.Cover != "" && cmd.Context().Err() == nil {
+		uncovered = s.cover(cmd.Context(), w)
+	}
+	err = s.report(cmd)
+	switch {
+	case err == nil:
+		return uncovered
+	case uncovered != nil: // the status is that of the findings, but this has to be seen
+		fmt.Fprintf(w, "teasel: %v\n", uncovered)
+	}
+	return err
+}
+
+// configure sets the limits and the target of a campaign, whose share of the run's turns is given.
+func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target, share *session.Share) {
+	o := s.options
+	c.Target = session.Target{Target: target, Share: share}
+	c.Seed, c.Duration, c.Memory = o.Seed, o.Duration, uint64(o.Memory)
+	c.Workers = max(1, (o.Workers+len(s.tests)-1)/len(s.tests))
+	if o.Runs > 0 {
+		c.Runs = max(1, o.Runs/uint64(len(s.tests)))
+	}
+	c.NewDetectors = campaign.WithSeverity(c.NewDetectors, o.Severity)
+}
+
+// fuzz runs the campaign of a fuzz test. It ends if its directory cannot be written to; its findings are reported.
+func (t *fuzzTest) fuzz(ctx context.Context, share *session.Share, severity map[string]string) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	kept := &session.Directory{To: &session.Settled{To: t.dir}, Stop: stop}
+	t.campaign.Reporters = append([]teasel.Reporter{kept}, t.campaign.Reporters...)
+	if t.typed != nil {
+		t.summary, t.err = t.fuzzTyped(ctx, share, severity)
+	} else {
+		t.summary, t.err = t.campaign.Run(ctx)
+	}
+	t.err = errors.Join(kept.Failed(), t.err)
+	if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
+		t.err = e
+	}
+}
+
+func (s *testRun) title() string {
+	return strings.Join(s.options.Packages, " ")
+}
+
+// reporters passes each event to all of them, in order.
+type reporters []teasel.Reporter
+
+func (rs reporters) Report(e teasel.Event) error {
+	for _, r := range rs {
+		if err := r.Report(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

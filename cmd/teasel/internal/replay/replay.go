@@ -1,0 +1,84 @@
+// Package replay runs the input of a finding again, to show the finding or to make the input simpler.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// Runner runs single inputs of one kind of target.
+type Runner[T any] struct {
+	Target    teasel.Target[T]
+	Codec     teasel.Codec[T]
+	Mutator   teasel.Mutator[T]
+	Detectors []teasel.Detector
+	Single    bool // an input shows one finding at most, so that another finding means that the input still fails
+}
+
+// Open decodes the input of a finding, which errors call what, and starts the target.
+func (r *Runner[T]) Open(ctx context.Context, f *corpus.FindingFile, what string) (in T, ex teasel.Executor[T], err error) {
+	if in, err = r.Codec.Decode(f.Finding.Input); err != nil {
+		return in, nil, exit.Usage("", "reading %s: %w", what, err)
+	}
+	if ex, err = r.Target.Open(ctx, teasel.Role{}); err != nil {
+		return in, nil, exit.InterruptedOr(ctx, err)
+	}
+	return in, ex, nil
+}
+
+// Repro runs the input of a finding until it shows the finding, tries times at most, and ends with the status of what was shown. A
+// finding that is flaky is tried ten times as often.
+func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
+	in, ex, err := r.Open(ctx, f, "the finding's input")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	if !f.Finding.Confirmed() {
+		tries *= 10
+	}
+	fmt.Fprintln(w, Heading(&f.Finding))
+	var others []string
+	for i := range tries {
+		fs, _, err := teasel.Replay(ctx, ex, r.Detectors, in)
+		if err != nil {
+			return exit.InterruptedOr(ctx, err)
+		}
+		for j := range fs {
+			if f.Finding.Matches(&fs[j]) {
+				return Shown(w, &fs[j], i+1, tries)
+			}
+			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
+		}
+	}
+	fmt.Fprintf(w, "not shown in %d tries\n", tries)
+	if len(others) > 0 {
+		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
+		if r.Single {
+			return &exit.Error{Status: exit.StatusFindings}
+		}
+	}
+	return nil
+}
+
+// Heading is a finding in one line.
+func Heading(f *teasel.Finding) string {
+	return fmt.Sprintf("%s  %s  %s", f.Severity, report.Line(f.Rule), report.Line(f.Subject))
+}
+
+// Shown prints that a try has shown a finding, and returns the error with the exit status for that.
+func Shown(w io.Writer, f *teasel.Finding, try, tries int) error {
+	fmt.Fprintf(w, "shown at try %d of %d: %s\n", try, tries, report.Line(f.Message))
+	if f.Detail != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(f.Detail), "\n"))
+	}
+	return &exit.Error{Status: exit.StatusFindings}
+}

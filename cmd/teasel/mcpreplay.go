@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp"
+)
+
+// mcpTarget describes a server in a finding's file, with all that it takes to start it again.
+type mcpTarget struct {
+	Command      []string      `json:"command"`
+	Env          []string      `json:"env,omitempty"`
+	Dir          string        `json:"dir,omitempty"`
+	Version      string        `json:"protocol_version,omitempty"`
+	Timeout      time.Duration `json:"timeout"`
+	StartTimeout time.Duration `json:"start_timeout,omitempty"`
+	Blocked      []string      `json:"blocked,omitempty"` // tools that are never called
+	Slow         time.Duration `json:"slow,omitempty"`    // from when an answer is reported as slow
+}
+
+// newMCPReplayer makes ready what it takes to run single scripts on the server of a finding.
+func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
+	var t mcpTarget
+	if err := campaign.ReadTarget(raw, &t); err != nil {
+		return nil, err
+	}
+	if err := flags.CheckStart(t.Command, t.Env); err != nil {
+		return nil, err
+	}
+	blocked := map[string]bool{}
+	for _, b := range t.Blocked {
+		blocked[b] = true
+	}
+	command, err := resolveDemo(t.Command)
+	if err != nil {
+		return nil, err
+	}
+	target := &mcp.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
+		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
+	b := &mcpReplayer{}
+	b.cleanup.guard(io.Discard)
+	b.cleanup.placeCanary(target, t.Env, io.Discard)
+	session, err := target.Discover(ctx)
+	if err != nil {
+		b.cleanup.close()
+		return nil, exit.InterruptedOr(ctx, err)
+	}
+	target.Session = session
+	b.Runner = replay.Runner[mcp.Script]{Target: target, Codec: mcp.Codec{}, Mutator: mcp.NewMutator(mcp.MutatorConfig{Session: session}),
+		Detectors: mcp.Detectors(mcp.DetectorConfig{Slow: t.Slow})}
+	return b, nil
+}
+
+// mcpReplayer cleans up when it is done.
+type mcpReplayer struct {
+	replay.Runner[mcp.Script]
+	cleanup cleanup
+}
+
+func (b *mcpReplayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
+	defer b.cleanup.close()
+	return b.Runner.Repro(ctx, w, f, tries)
+}
+
+func (b *mcpReplayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
+	defer b.cleanup.close()
+	return b.Runner.Minimize(ctx, w, f, runs)
+}
