@@ -16,8 +16,8 @@ const (
 
 var classNames = [classes]string{"calibrate", "bisect", "confirm", "minimize"}
 
-// shares say what part of a worker's work a class may take, at most one part in n; 0: no limit. Keeping comes before everything:
-// novelty dries up by itself. A worker with a background executor confirms and minimises there, and no share applies.
+// shares say what part of a worker's work a class may take, at most one part in n; 0: no limit. Keeping has no limit:
+// new features become rare by themselves. A worker with a background executor confirms and minimises there, and no share applies.
 var shares = [classes]uint64{
 	classKeep:     0,
 	classBisect:   2, // deaths may come without end

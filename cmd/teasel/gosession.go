@@ -309,16 +309,12 @@ func (s *goSession) run(cmd *cobra.Command) (err error) {
 
 // fuzz runs the campaign of one fuzz test. If its directory cannot be written to, it ends, and what it has found is reported.
 func (t *goTest) fuzz(ctx context.Context, share *session.Share, severity map[string]string) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	kept := &session.Directory{To: &session.Settled{To: t.dir}, Stop: stop}
-	t.campaign.Reporters = append([]teasel.Reporter{kept}, t.campaign.Reporters...)
+	t.campaign.Reporters = append([]teasel.Reporter{&session.Settled{To: t.dir}}, t.campaign.Reporters...)
 	if t.typed != nil {
 		t.summary, t.err = t.fuzzTyped(ctx, share, severity)
 	} else {
 		t.summary, t.err = t.campaign.Run(ctx)
 	}
-	t.err = errors.Join(kept.Failed(), t.err)
 	if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
 		t.err = e
 	}
