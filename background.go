@@ -71,7 +71,7 @@ func startBackground[T any](ctx context.Context, c *Campaign[T], number int) *ba
 	return b
 }
 
-// add hands over a job that has not been stepped. False: the background has ended, could not be opened, or has enough to do and
+// add hands over a job that has not been stepped. False: the background has ended, could not be opened, or has a backlog and
 // the job is not slow.
 func (b *background[T]) add(j *job[T], slow bool) bool {
 	b.mu.Lock()

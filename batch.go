@@ -122,7 +122,7 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	lost, err := w.execute(ctx, b.ins[:b.n], b.obs[:b.n], Ask{})
 	w.credit(b, before)
 	if lost { // also where a failure of ours came after it
-		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n]))
+		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (w *Worker[T]) judgeInFlight(ctx context.Context) error {
 	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
 	w.credit(b, before)
 	if lost {
-		err = errors.Join(err, w.bisect(b.ins[:b.ran], b.obs[:b.ran]))
+		err = errors.Join(err, w.bisect(b.ins[:b.ran], b.obs[:b.ran], w.originOf))
 	}
 	return err
 }
@@ -268,7 +268,7 @@ func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
 	}
 	w.credit(b, before)
 	if lost {
-		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n]))
+		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}
 	if err != nil {
 		return err

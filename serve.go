@@ -126,9 +126,7 @@ func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) (
 	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
 	w.meter.stop(q.class, watch, w.cost)
 	if q.class == classKeep && slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitLost }) {
-		w.request = q // whose jobs say where the inputs come from
-		err = errors.Join(err, w.bisect(q.ins, obs))
-		w.request = nil
+		err = errors.Join(err, w.bisect(q.ins, obs, w.servedOrigin))
 	}
 	return obs, err
 }

@@ -30,16 +30,24 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 // originOf returns the origin of input i of what is executed.
 func (w *Worker[T]) originOf(i int) origin[T] {
 	switch {
-	case w.request != nil && len(w.serving) > 0:
-		j := w.serving[i]
-		if j.froms != nil {
-			return j.froms[i]
-		}
-		return origin[T]{j.parent, j.stage}
-	case w.request == nil && w.judged != nil:
+	case w.request != nil:
+		return w.servedOrigin(i)
+	case w.judged != nil:
 		return w.judged.originOf(w.offset + i)
 	}
 	return w.from
+}
+
+// servedOrigin returns the origin of input i of the request that is served.
+func (w *Worker[T]) servedOrigin(i int) origin[T] {
+	if len(w.serving) == 0 {
+		return w.from
+	}
+	j := w.serving[i]
+	if j.froms != nil {
+		return j.froms[i]
+	}
+	return origin[T]{j.parent, j.stage}
 }
 
 // queueFinding starts a job for a finding, unless a job works on it already or it is done.
@@ -110,7 +118,7 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool
 }
 
 // begin queues a job. A background gets all jobs that are slow, or of which a worker has died, and the others while it has
-// few.
+// no backlog.
 func (w *Worker[T]) begin(j *job[T], slow bool) {
 	w.queue.number(j)
 	if w.background == nil || !w.background.add(j, slow) {
@@ -156,7 +164,7 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 }
 
 // bisect starts a job for the inputs that were in flight when the target died.
-func (w *Worker[T]) bisect(ins []T, obs []Observation) error {
+func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) error {
 	if w.queue.len(classBisect) >= maxBisects {
 		return nil
 	}
@@ -172,7 +180,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation) error {
 		if err != nil {
 			return err
 		}
-		lost, froms, f.Input, f.Original = append(lost, input), append(froms, w.originOf(i)), data, data
+		lost, froms, f.Input, f.Original = append(lost, input), append(froms, originOf(i)), data, data
 		if w.past != nil {
 			before = w.past.History(&obs[i])
 		}

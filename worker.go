@@ -298,7 +298,7 @@ func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a
 	if !survived {
 		return nil
 	}
-	return w.bisect(ins, before)
+	return w.bisect(ins, before, w.originOf)
 }
 
 // Probe executes inputs at once, without those that were committed, and returns an observation of each with all that a asks for.
@@ -322,7 +322,7 @@ func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, e
 	case lost && err == nil:
 		err = w.rerunLost(ctx, ins, obs, a)
 	case lost:
-		err = errors.Join(err, w.bisect(ins, obs))
+		err = errors.Join(err, w.bisect(ins, obs, w.originOf))
 	}
 	w.stages[w.from.stage].Executions += w.executions - before
 	if err != nil {
