@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// background reproduces and minimises findings on an executor of its own while its worker fuzzes. Among the jobs that wait it
-// steps the one that has taken the least time so far: a quick finding is confirmed at once, however many slow ones
+// background reproduces and minimises findings on an executor of its own while its worker fuzzes. Of the pending jobs it
+// steps the one that has taken the least time so far: a quick finding is confirmed immediately, however many slow ones
 // there are, and no finding waits for the minimising of another. Where runs are counted there is no background, because the clock
 // decides when its jobs end.
 type background[T any] struct {
@@ -23,18 +23,18 @@ type background[T any] struct {
 	timer   *time.Timer // that ends the time which finish has given
 	arrived *sync.Cond  // signals mu: there are jobs, or it is to end
 
-	mu      sync.Mutex
-	inbox   []*job[T]
-	open    int // jobs that have not ended
-	reports []report[T]
-	until   time.Time // when to end; zero: not yet
-	enough  bool      // no more findings are wanted: those that are published are made simpler
-	ended   bool
+	mu           sync.Mutex
+	inbox        []*job[T]
+	open         int // jobs that have not ended
+	reports      []report[T]
+	until        time.Time // when to end; zero: not yet
+	minimizeOnly bool      // no more findings are wanted: those that are published are minimised
+	ended        bool
 
 	jobs    []*job[T] // owned by its goroutine, as are all below
 	current *job[T]
-	extras  []extra[T]
-	seen    map[string]bool // findings that came up beside the one that was looked for
+	extras  []extra[T]      // of the job that is stepped
+	seen    map[string]bool // IDs of findings that were reported as extras
 }
 
 // report is what has become of a job since the last one.
@@ -50,7 +50,7 @@ type report[T any] struct {
 	failed     bool // the executor could not be opened: err says why, and the worker takes the job
 }
 
-// extra is a finding that came up beside the one that was looked for.
+// extra is a finding other than the one being confirmed.
 type extra[T any] struct {
 	in      T
 	history []T
@@ -71,7 +71,7 @@ func startBackground[T any](ctx context.Context, c *Campaign[T], number int) *ba
 	return b
 }
 
-// add hands over a job that has not been stepped. False: the background has ended, could not be opened, or has enough to do and
+// add hands over a job that has not been stepped. False: the background has ended, could not be opened, or has a backlog and
 // the job is not slow.
 func (b *background[T]) add(j *job[T], slow bool) bool {
 	b.mu.Lock()
@@ -97,11 +97,11 @@ func (b *background[T]) collect() []report[T] {
 	return rs
 }
 
-// finish lets the background go on for a time. enough says that no more findings are wanted: then it only makes simpler those that
-// are published.
-func (b *background[T]) finish(grace time.Duration, enough bool) {
+// finish lets the background go on for a time. minimizeOnly says that no more findings are wanted: then it only minimises those
+// that are published.
+func (b *background[T]) finish(grace time.Duration, minimizeOnly bool) {
 	b.mu.Lock()
-	b.until, b.enough = time.Now().Add(grace), enough
+	b.until, b.minimizeOnly = time.Now().Add(grace), minimizeOnly
 	b.arrived.Signal()
 	b.mu.Unlock()
 	b.timer = time.AfterFunc(grace, b.cancel)
@@ -125,8 +125,8 @@ func (b *background[T]) report(r report[T]) {
 	b.ready.Store(true)
 }
 
-// take waits for jobs and returns those that may be stepped. None: it is time to end.
-func (b *background[T]) take() []*job[T] {
+// runnable waits for jobs and returns those that may be stepped. None: it is time to end.
+func (b *background[T]) runnable() []*job[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.jobs)+len(b.inbox) == 0 && b.until.IsZero() {
@@ -137,7 +137,7 @@ func (b *background[T]) take() []*job[T] {
 	switch {
 	case !b.until.IsZero() && !time.Now().Before(b.until):
 		return nil
-	case b.enough:
+	case b.minimizeOnly:
 		return slices.DeleteFunc(slices.Clone(b.jobs), func(j *job[T]) bool { return j.request.class != classMinimize })
 	}
 	return b.jobs
@@ -145,7 +145,7 @@ func (b *background[T]) take() []*job[T] {
 
 func (b *background[T]) loop(ctx context.Context, c *Campaign[T], number int) {
 	err := error(nil)
-	for jobs := b.take(); len(jobs) > 0 && err == nil; jobs = b.take() {
+	for jobs := b.runnable(); len(jobs) > 0 && err == nil; jobs = b.runnable() {
 		if !b.opened {
 			ex, e := c.Target.Open(ctx, Role{Worker: number, Background: true})
 			if e != nil {
@@ -155,7 +155,7 @@ func (b *background[T]) loop(ctx context.Context, c *Campaign[T], number int) {
 			b.runner, b.opened = newRunner(c, ex), true
 			b.judge = b.observed
 		}
-		err = b.turn(ctx, jobs)
+		err = b.stepNext(ctx, jobs)
 	}
 	if ctx.Err() != nil {
 		err = nil // the time for it is over
@@ -175,8 +175,8 @@ func (b *background[T]) refuse(err error) {
 	b.ready.Store(true)
 }
 
-// turn executes one request of one of the jobs.
-func (b *background[T]) turn(ctx context.Context, jobs []*job[T]) (err error) {
+// stepNext executes one request of the job that has used the least time.
+func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error) {
 	j := slices.MinFunc(jobs, func(x, y *job[T]) int {
 		switch {
 		case x.spent != y.spent:
@@ -231,14 +231,14 @@ func (b *background[T]) end(err error) {
 	b.jobs = nil
 }
 
-// observed judges an observation: what is found beside the finding that is looked for goes to the worker.
+// observed judges an observation: findings other than the one being confirmed go to the worker.
 func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation) error {
 	o.findings = detect(b.dets, o)
 	for i := range o.findings {
 		f := &o.findings[i]
 		id := f.ID()
 		reproduced := b.request.reproduces(f, id)
-		if !reproduced && (o.hasty() || b.seen[id] || len(b.seen) >= maxKnown) {
+		if !reproduced && (o.cutShort() || b.seen[id] || len(b.seen) >= maxKnown) {
 			f.Describe = nil
 			continue
 		}
@@ -247,12 +247,12 @@ func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation)
 			continue
 		}
 		b.seen[id] = true
-		own, data, err := b.own(in)
+		input, data, err := b.clone(in)
 		if err != nil {
 			return err
 		}
 		f.Original = data
-		s := extra[T]{in: own, finding: *f, parent: b.current.parent, stage: b.current.stage}
+		s := extra[T]{in: input, finding: *f, parent: b.current.parent, stage: b.current.stage}
 		if b.past != nil {
 			s.history = b.past.History(o)
 		}

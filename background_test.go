@@ -12,9 +12,9 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// staller is a target that hangs on an eighth of all inputs. The worker's instance says so at once; on the background one a
+// hangingTarget is a target that hangs on an eighth of all inputs. The worker's instance says so at once; on the background one a
 // hang lasts until the worker's has gone on.
-type staller struct {
+type hangingTarget struct {
 	crash   bool // instead, an eighth of all inputs kills it at once
 	refuses bool // there is only one instance at a time
 	fails   bool // the background instance has a failure that is ours
@@ -26,25 +26,25 @@ type staller struct {
 	stopped        atomic.Bool
 }
 
-type stalled struct {
-	t          *staller
+type hangingExecutor struct {
+	t          *hangingTarget
 	background bool
 }
 
-func (t *staller) Open(_ context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
+func (t *hangingTarget) Open(_ context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
 	if role.Background && t.refuses {
 		return nil, errors.New("there is one already")
 	}
 	t.opened.Add(1)
-	return &stalled{t, role.Background}, nil
+	return &hangingExecutor{t, role.Background}, nil
 }
 
-func (s *stalled) Close() error {
+func (s *hangingExecutor) Close() error {
 	s.t.closed.Add(1)
 	return nil
 }
 
-func (s *stalled) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (s *hangingExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit = teasel.ExitOK
 	if !s.background {
 		s.t.executions.Add(1)
@@ -91,17 +91,17 @@ func hangs(o *teasel.Observation) (fs []teasel.Finding) {
 func TestBackground(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
-		target   *staller
+		target   *hangingTarget
 		runs     uint64
 		opened   int32
 		findings int
 		fails    bool
 	}{
-		{"hangs", &staller{}, 0, 2, 2, false},
-		{"crashes", &staller{crash: true}, 0, 2, 2, false},
-		{"no second instance", &staller{refuses: true}, 0, 1, 1, false},
-		{"our failure", &staller{fails: true}, 0, 2, 0, true},
-		{"runs are counted", &staller{}, 4000, 1, 1, false},
+		{"hangs", &hangingTarget{}, 0, 2, 2, false},
+		{"crashes", &hangingTarget{crash: true}, 0, 2, 2, false},
+		{"no second instance", &hangingTarget{refuses: true}, 0, 1, 1, false},
+		{"our failure", &hangingTarget{fails: true}, 0, 2, 0, true},
+		{"runs are counted", &hangingTarget{}, 4000, 1, 1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			leaks(t)
@@ -146,7 +146,7 @@ func TestBackgroundInterrupted(t *testing.T) {
 	leaks(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	target := &staller{stops: true, cancel: cancel}
+	target := &hangingTarget{stops: true, cancel: cancel}
 	c := bytesCampaign(target)
 	c.Background = true
 	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(hangs)} }
@@ -193,7 +193,7 @@ func (e *queuedExecutor) Exec(_ context.Context, in []byte, o *teasel.Observatio
 }
 
 // A finding that is quick to reproduce does not wait for those that are not, whichever came first.
-func TestBackgroundTakesQuickOnesFirst(t *testing.T) {
+func TestBackgroundConfirmsQuickFindingsFirst(t *testing.T) {
 	target := &queued{}
 	c := bytesCampaign(target)
 	c.Seeds = nil

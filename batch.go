@@ -15,12 +15,12 @@ type origin[T any] struct {
 // batch is a batch of inputs that stages have made, and what came of them. A worker has one batch or, with a [Pipeliner], three
 // batches: one runs, the one before it is judged, the next is filled.
 type batch[T any] struct {
-	ins     []T // whose memory is used again
+	ins     []T // their memory is reused by the next inputs
 	obs     []Observation
 	n       int // inputs
 	origins []mark[T]
 
-	ran int // observations that are there
+	ran int // observations that have been collected
 	err error
 }
 
@@ -45,7 +45,7 @@ func (b *batch[T]) originOf(i int) origin[T] {
 	return b.origins[at].origin
 }
 
-// complete reports whether nothing more has to run before the batch is judged.
+// complete reports whether every input of the batch has run, and none is to be bisected.
 func (b *batch[T]) complete() bool {
 	if b.ran < b.n {
 		return false
@@ -63,14 +63,15 @@ func (w *Worker[T]) setOrigin(parent *Testcase[T], stage int) {
 	w.from, w.marked = origin[T]{parent, stage}, false
 }
 
-// Slot returns where the next input goes and seeds the generator for it. It holds an older input whose memory may
-// be used.
+// Slot returns where to store the next input, and seeds the generator for it. The slot holds an older input whose memory may
+// be reused. The pointer is valid until the next call of Commit.
 func (w *Worker[T]) Slot() *T {
 	w.pcg.Seed(w.seed, w.drawn())
 	return &w.filling.ins[w.fill]
 }
 
-// Commit takes the input in the slot. It runs now or with the others of its batch.
+// Commit adds the input in the slot to the batch, and executes the batch when it is full. The error is [ErrStop] when the campaign is
+// over; a stage returns any error as it is.
 func (w *Worker[T]) Commit(ctx context.Context) error {
 	if !w.marked {
 		w.marked = true
@@ -82,7 +83,8 @@ func (w *Worker[T]) Commit(ctx context.Context) error {
 	return w.Flush(ctx)
 }
 
-// Flush runs what was committed.
+// Flush executes the inputs that were committed and have not run yet. With a [Pipeliner] it may return while they run. Its errors
+// are those of Commit.
 func (w *Worker[T]) Flush(ctx context.Context) error {
 	b := w.filling
 	if b.n = w.fill; b.n == 0 {
@@ -91,10 +93,10 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 	w.fill, w.marked = 0, false
 	w.state.Draws += uint64(b.n)
 	if w.pipe != nil && (w.limit == 0 || w.limit > w.made()+uint64(2*w.size)) {
-		return w.launch(ctx, b)
+		return w.submit(ctx, b)
 	}
 	if w.limit > 0 {
-		if err := w.land(ctx); err != nil { // the executions of the batch that runs count
+		if err := w.finishInFlight(ctx); err != nil { // the executions of the batch that runs count
 			return err
 		}
 		b.n = min(b.n, int(min(w.limit-min(w.limit, w.made()), 1<<30)))
@@ -104,13 +106,13 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 		b.origins = b.origins[:0]
 		return err
 	}
-	if err := w.launch(ctx, b); err != nil {
+	if err := w.submit(ctx, b); err != nil {
 		return err
 	}
-	return w.land(ctx)
+	return w.finishInFlight(ctx)
 }
 
-// run executes a batch, has it judged, and looks after the jobs.
+// run executes and judges a batch, and then serves the jobs.
 func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	if w.over || w.spent() {
 		return ErrStop
@@ -120,7 +122,7 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	lost, err := w.execute(ctx, b.ins[:b.n], b.obs[:b.n], Ask{})
 	w.credit(b, before)
 	if lost { // also where a failure of ours came after it
-		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n]))
+		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}
 	if err != nil {
 		return err
@@ -128,7 +130,7 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	return w.triage(ctx, true)
 }
 
-// credit counts the executions of a batch for the stages that made it.
+// credit adds the executions of a batch to the statistics of the stages that made it.
 func (w *Worker[T]) credit(b *batch[T], before uint64) {
 	made := w.executions - before
 	if len(b.origins) == 1 || made < uint64(b.n) {
@@ -157,27 +159,27 @@ func (w *Worker[T]) endStage(ctx context.Context) error {
 	return w.Flush(ctx)
 }
 
-// launch submits a batch and judges the one before it meanwhile.
-func (w *Worker[T]) launch(ctx context.Context, b *batch[T]) error {
+// submit starts a batch and judges the one before it meanwhile.
+func (w *Worker[T]) submit(ctx context.Context, b *batch[T]) error {
 	if w.over || w.spent() {
 		return ErrStop
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	before := w.flying
+	before := w.inFlight
 	if before != nil {
 		if err := w.await(ctx); err != nil {
 			return err
 		}
-		if err := w.late(ctx); err != nil {
+		if err := w.collectLate(ctx); err != nil {
 			return err
 		}
 		if w.queue.len(classKeep) > 0 {
 			w.waited++
 		}
 		if !before.complete() || w.pressing() {
-			if err := w.land(ctx); err != nil {
+			if err := w.finishInFlight(ctx); err != nil {
 				return err
 			}
 			before = nil
@@ -189,9 +191,9 @@ func (w *Worker[T]) launch(ctx context.Context, b *batch[T]) error {
 	w.clean, b.ran, b.err, w.collected = false, 0, nil, false
 	w.filling, w.idle = w.idle[0], append(w.idle[1:], b)
 	w.filling.origins = w.filling.origins[:0]
-	w.flying = b
+	w.inFlight = b
 	if err := w.pipe.Submit(ctx, b.ins[:b.n], b.obs[:b.n]); err != nil {
-		w.flying, w.collected = before, before != nil // which is judged at the end
+		w.inFlight, w.collected = before, before != nil // judgeInFlight judges it
 		return fmt.Errorf("executing: %w", err)
 	}
 	if before == nil {
@@ -200,9 +202,9 @@ func (w *Worker[T]) launch(ctx context.Context, b *batch[T]) error {
 	return w.receive(ctx, before)
 }
 
-// await waits for the batch that runs, and leaves it to be judged.
+// await waits for the batch in flight, and leaves it to be judged.
 func (w *Worker[T]) await(ctx context.Context) error {
-	b := w.flying
+	b := w.inFlight
 	if b == nil {
 		return nil
 	}
@@ -219,40 +221,42 @@ func (w *Worker[T]) await(ctx context.Context) error {
 	return nil
 }
 
-// land waits for the batch that runs, judges it and looks after the jobs. Whoever executes anything else lands first.
-func (w *Worker[T]) land(ctx context.Context) error {
-	if w.flying == nil {
+// finishInFlight waits for the batch in flight, judges it and serves the jobs. It must be called before anything else is
+// executed.
+func (w *Worker[T]) finishInFlight(ctx context.Context) error {
+	if w.inFlight == nil {
 		return nil
 	}
 	if err := w.await(ctx); err != nil {
 		return err
 	}
-	b := w.flying
-	w.flying = nil
-	if err := w.late(ctx); err != nil {
+	b := w.inFlight
+	w.inFlight = nil
+	if err := w.collectLate(ctx); err != nil {
 		return err
 	}
 	return w.receive(ctx, b)
 }
 
-// salvage waits for the batch that runs, when the worker ends without executing anything more, and judges what came back of it.
-func (w *Worker[T]) salvage(ctx context.Context) error {
-	b := w.flying
+// judgeInFlight waits for the batch in flight, when the worker ends without executing anything more, and judges the observations
+// that came back.
+func (w *Worker[T]) judgeInFlight(ctx context.Context) error {
+	b := w.inFlight
 	if b == nil {
 		return nil
 	}
 	_ = w.await(ctx) // a failure has ended the worker already, or ends it now
-	w.flying, w.judged = nil, b
+	w.inFlight, w.judged = nil, b
 	before := w.executions
 	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
 	w.credit(b, before)
 	if lost {
-		err = errors.Join(err, w.bisect(b.ins[:b.ran], b.obs[:b.ran]))
+		err = errors.Join(err, w.bisect(b.ins[:b.ran], b.obs[:b.ran], w.originOf))
 	}
 	return err
 }
 
-// receive judges a batch that is back. If no other runs, it also runs what is left of it and looks after the jobs.
+// receive judges a batch that was collected, executes the inputs that the executor did not take, and serves the jobs.
 func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
 	w.judged = b
 	before := w.executions
@@ -264,7 +268,7 @@ func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
 	}
 	w.credit(b, before)
 	if lost {
-		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n]))
+		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}
 	if err != nil {
 		return err
@@ -279,9 +283,9 @@ func (w *Worker[T]) executeRest(ctx context.Context, b *batch[T]) (lost bool, er
 	return w.execute(ctx, b.ins[b.ran:b.n], b.obs[b.ran:b.n], Ask{})
 }
 
-// late asks for inputs whose observation has come to an end since their batch.
-func (w *Worker[T]) late(ctx context.Context) error {
-	for w.pipe != nil && (w.flying == nil || w.collected) {
+// collectLate judges inputs whose observation was completed after their batch had been collected.
+func (w *Worker[T]) collectLate(ctx context.Context) error {
+	for w.pipe != nil && (w.inFlight == nil || w.collected) {
 		var o Observation
 		o.reset(Ask{Features: true})
 		in, ok := w.pipe.Late(&o)

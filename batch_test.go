@@ -13,11 +13,11 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// overlapping is a scribble that runs one batch while the one before is judged. Its evidence is good until the next call
+// pipelineTarget is a reusedMemoryTarget that runs one batch while the one before is judged. Its evidence is valid until the next call
 // but one; what an input begins with is a feature of it.
-type overlapping struct {
+type pipelineTarget struct {
 	pipeline[[]byte]
-	scribble
+	reusedMemoryTarget
 	other   [][1]byte // the notes of the call before
 	running atomic.Bool
 	looks   int    // observations that were judged
@@ -26,23 +26,23 @@ type overlapping struct {
 	cancel  func() // in the hundredth call; nil: not
 }
 
-func newOverlapping(deadly bool) *overlapping {
-	return &overlapping{scribble: scribble{notes: make([][1]byte, 32), deadly: deadly}, other: make([][1]byte, 32)}
+func newPipelineTarget(deadly bool) *pipelineTarget {
+	return &pipelineTarget{reusedMemoryTarget: reusedMemoryTarget{notes: make([][1]byte, 32), deadly: deadly}, other: make([][1]byte, 32)}
 }
 
-func (s *overlapping) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (s *pipelineTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	s.pipeline.run = s.ExecBatch
 	return s, nil
 }
 
-func (s *overlapping) Close() error {
+func (s *pipelineTarget) Close() error {
 	if s.running.Load() {
 		return fmt.Errorf("closed while a batch is running")
 	}
 	return nil
 }
 
-func (s *overlapping) call(run func()) {
+func (s *pipelineTarget) call(run func()) {
 	if s.running.Swap(true) {
 		panic("two calls at once")
 	}
@@ -54,13 +54,13 @@ func (s *overlapping) call(run func()) {
 	run()
 }
 
-func (s *overlapping) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (n int, err error) {
+func (s *pipelineTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (n int, err error) {
 	s.call(func() {
 		if s.most = len(s.notes); s.at%8 == 0 {
 			s.most = 8
 		}
 		time.Sleep(time.Microsecond) // which is a while, for Detect to see it
-		n, err = s.scribble.ExecBatch(ctx, ins, obs)
+		n, err = s.reusedMemoryTarget.ExecBatch(ctx, ins, obs)
 	})
 	for i := range obs[:n] {
 		s.reach(&obs[i])
@@ -68,19 +68,19 @@ func (s *overlapping) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.
 	return n, err
 }
 
-func (s *overlapping) Exec(ctx context.Context, in []byte, o *teasel.Observation) (err error) {
-	s.call(func() { err = s.scribble.Exec(ctx, in, o) })
+func (s *pipelineTarget) Exec(ctx context.Context, in []byte, o *teasel.Observation) (err error) {
+	s.call(func() { err = s.reusedMemoryTarget.Exec(ctx, in, o) })
 	s.reach(o)
 	return err
 }
 
-func (s *overlapping) reach(o *teasel.Observation) {
+func (s *pipelineTarget) reach(o *teasel.Observation) {
 	if note, ok := o.Evidence.(*[1]byte); ok {
 		o.Features = append(o.Features, teasel.Feature(1+note[0]&15))
 	}
 }
 
-func (s *overlapping) Detect(o *teasel.Observation) []teasel.Finding {
+func (s *pipelineTarget) Detect(o *teasel.Observation) []teasel.Finding {
 	if s.looks++; s.looks%512 == 0 {
 		wait := 10 * time.Millisecond
 		if s.beside == 0 { // on a busy machine the other goroutine may take long to begin
@@ -93,10 +93,10 @@ func (s *overlapping) Detect(o *teasel.Observation) []teasel.Finding {
 	if s.running.Load() {
 		s.beside++
 	}
-	return s.scribble.Detect(o)
+	return s.reusedMemoryTarget.Detect(o)
 }
 
-func overlappingCampaign(s *overlapping) *teasel.Campaign[[]byte] {
+func pipelineCampaign(s *pipelineTarget) *teasel.Campaign[[]byte] {
 	c := bytesCampaign(s)
 	c.Runs, c.MinimizeRuns = 20_000, 1
 	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{s} }
@@ -104,11 +104,11 @@ func overlappingCampaign(s *overlapping) *teasel.Campaign[[]byte] {
 }
 
 // A batch runs while the one before is judged, and each input has its own findings and features all the same.
-func TestOverlap(t *testing.T) {
+func TestPipeline(t *testing.T) {
 	for _, deadly := range []bool{false, true} {
 		run := func() (events []string, sum teasel.Summary) {
-			s := newOverlapping(deadly)
-			c := overlappingCampaign(s)
+			s := newPipelineTarget(deadly)
+			c := pipelineCampaign(s)
 			c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
 				if e.Kind == teasel.EventAdded {
 					if want := teasel.Feature(1 + e.Entry.Data[0]&15); !slices.Equal(e.Entry.Features.Append(nil), []teasel.Feature{want}) {
@@ -149,30 +149,30 @@ func TestOverlap(t *testing.T) {
 }
 
 // A campaign that ends while a batch flies waits for it.
-func TestOverlapCancelled(t *testing.T) {
+func TestPipelineCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := newOverlapping(false)
+	s := newPipelineTarget(false)
 	s.cancel = cancel
-	c := overlappingCampaign(s)
+	c := pipelineCampaign(s)
 	c.Runs = 0
 	if _, err := c.Run(ctx); err != nil {
 		t.Error(err)
 	}
 }
 
-// shy is a target of overlapping batches that shows nothing but what an input begins with, and that once only.
-type shy struct{ shown map[byte]bool }
+// firstByteTarget is a pipelined target whose only feature is the first byte of an input, reported once.
+type firstByteTarget struct{ shown map[byte]bool }
 
-func (s shy) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (s firstByteTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	return struct {
-		shy
+		firstByteTarget
 		*pipeline[[]byte]
 	}{s, &pipeline[[]byte]{run: s.ExecBatch}}, nil
 }
-func (s shy) Close() error   { return nil }
-func (s shy) BatchSize() int { return 4 }
+func (s firstByteTarget) Close() error   { return nil }
+func (s firstByteTarget) BatchSize() int { return 4 }
 
-func (s shy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (s firstByteTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit = teasel.ExitOK
 	if len(in) > 0 && !s.shown[in[0]] {
 		s.shown[in[0]] = true
@@ -181,7 +181,7 @@ func (s shy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	return nil
 }
 
-func (s shy) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (s firstByteTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	for i := range ins {
 		if err := s.Exec(ctx, ins[i], &obs[i]); err != nil {
 			return i, err
@@ -215,8 +215,8 @@ func (p probing) Run(ctx context.Context, w *teasel.Worker[[]byte], _ *teasel.Te
 }
 
 // An input that waits to be judged is not written over, whatever lands the batch behind it.
-func TestWaitingInputStays(t *testing.T) {
-	c := bytesCampaign(shy{map[byte]bool{}})
+func TestPendingInputIsNotOverwritten(t *testing.T) {
+	c := bytesCampaign(firstByteTarget{map[byte]bool{}})
 	c.Seeds, c.Runs = [][]byte{{0}}, 2000
 	c.Stages = []teasel.Stage[[]byte]{probing{new(byte)}}
 	kept := 0
@@ -234,29 +234,29 @@ func TestWaitingInputStays(t *testing.T) {
 	}
 }
 
-// frail is shy, and dies of what ends in '!', with what is in flight behind it.
-type frail struct {
-	shy
+// dyingPipeline is a firstByteTarget that dies of inputs that end in '!', with those in flight after them.
+type dyingPipeline struct {
+	firstByteTarget
 	sizes []int
 }
 
-func (f *frail) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (f *dyingPipeline) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	return struct {
-		*frail
+		*dyingPipeline
 		*pipeline[[]byte]
 	}{f, &pipeline[[]byte]{run: f.ExecBatch}}, nil
 }
-func (f *frail) BatchSize() int { return 8 }
+func (f *dyingPipeline) BatchSize() int { return 8 }
 
-func (f *frail) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (f *dyingPipeline) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	if bytes.HasSuffix(in, []byte("!")) {
 		o.Exit, o.Detail = teasel.ExitCrash, "!"
 		return nil
 	}
-	return f.shy.Exec(ctx, in, o)
+	return f.firstByteTarget.Exec(ctx, in, o)
 }
 
-func (f *frail) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (f *dyingPipeline) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	f.sizes = append(f.sizes, len(ins))
 	dead := slices.IndexFunc(ins, func(in []byte) bool { return bytes.HasSuffix(in, []byte("!")) })
 	for i := range ins {
@@ -296,9 +296,9 @@ func (s signing) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.T
 
 // Stages that make less than a batch share one, and each input is put down to the stage and the testcase that it is from,
 // also if the target has died and the batch was taken apart.
-func TestLegs(t *testing.T) {
+func TestBatchCreditsStages(t *testing.T) {
 	for _, deadly := range []bool{false, true} {
-		f := &frail{shy: shy{map[byte]bool{}}}
+		f := &dyingPipeline{firstByteTarget: firstByteTarget{map[byte]bool{}}}
 		c := bytesCampaign(f)
 		next := new(byte)
 		c.Seeds, c.Runs = [][]byte{{0}}, 2000

@@ -17,7 +17,7 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding) *job[T]
 			alone := len(ins) == 1
 			for _, o := range q.do(request[T]{ins: ins, ask: Ask{Quick: true}, class: classBisect, fresh: true, alone: alone}) {
 				lost = lost || o.Exit == ExitLost
-				if o.Exit != ExitLost && o.failed() && !o.hasty() { // the fault has a job of its own
+				if o.Exit != ExitLost && o.failed() && !o.cutShort() { // the fault has a job of its own
 					blamed, r.outcome = true, outcomeDropped
 				}
 			}

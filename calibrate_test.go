@@ -8,24 +8,24 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// recalled is a target whose features are the first bytes of its inputs. A seven kills it the second time, and a nine shows
+// prefixTarget is a target whose features are the first bytes of its inputs. A seven kills it the second time, and a nine shows
 // something else each time.
-type recalled struct {
+type prefixTarget struct {
 	pipeline[[]byte]
 	seen  map[byte]int
 	small int // calls with no more inputs than one needs to be calibrated
 }
 
-var _ teasel.Pipeliner[[]byte] = (*recalled)(nil)
+var _ teasel.Pipeliner[[]byte] = (*prefixTarget)(nil)
 
-func (r *recalled) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (r *prefixTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	r.run = r.ExecBatch
 	return r, nil
 }
-func (r *recalled) Close() error   { return nil }
-func (r *recalled) BatchSize() int { return 32 }
+func (r *prefixTarget) Close() error   { return nil }
+func (r *prefixTarget) BatchSize() int { return 32 }
 
-func (r *recalled) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (r *prefixTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	first := byte(0)
 	if len(in) > 0 {
 		first = in[0]
@@ -41,7 +41,7 @@ func (r *recalled) Exec(_ context.Context, in []byte, o *teasel.Observation) err
 	return nil
 }
 
-func (r *recalled) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (r *prefixTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	if len(ins) <= 2 {
 		r.small++
 	}
@@ -56,7 +56,7 @@ func (r *recalled) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 // What is worth keeping waits for others of the kind and is calibrated with them: nothing gets lost by that, and nothing
 // of one gets to another.
 func TestCalibrateTogether(t *testing.T) {
-	target := &recalled{seen: map[byte]int{}}
+	target := &prefixTarget{seen: map[byte]int{}}
 	c := bytesCampaign(target)
 	c.Runs, c.Calibrate = 100_000, 2
 	kept := map[byte]bool{}
@@ -85,15 +85,15 @@ func TestCalibrateTogether(t *testing.T) {
 	}
 }
 
-// leisurely is a target that is over an input of seven bytes when the time for it is short.
-type leisurely struct{}
+// sevenTarget is a target that is over an input of seven bytes when the time for it is short.
+type sevenTarget struct{}
 
-func (leisurely) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
-	return leisurely{}, nil
+func (sevenTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return sevenTarget{}, nil
 }
-func (leisurely) Close() error { return nil }
+func (sevenTarget) Close() error { return nil }
 
-func (leisurely) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (sevenTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(len(in)+1))
 	if len(in) == 7 && o.Ask.Quick {
 		o.Exit, o.Features = teasel.ExitHang, o.Features[:0]
@@ -102,8 +102,8 @@ func (leisurely) Exec(_ context.Context, in []byte, o *teasel.Observation) error
 }
 
 // What is slow is kept all the same, and is no hang.
-func TestSlowIsKept(t *testing.T) {
-	c := bytesCampaign(leisurely{})
+func TestSlowInputIsKept(t *testing.T) {
+	c := bytesCampaign(sevenTarget{})
 	c.Seeds, c.Calibrate, c.TrimRuns, c.Runs = [][]byte{[]byte("seven b")}, 2, -1, 20
 	kept := false
 	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
@@ -119,19 +119,21 @@ func TestSlowIsKept(t *testing.T) {
 	}
 }
 
-// wobbling is a target that judges what is new by itself, with a feature that is there in every second calibration of each seed
+// unstableTarget is a target that judges what is new by itself, with a feature that is there in every second calibration of each seed
 // but the last, and always in that of the last one.
-type wobbling struct{ runs map[string]int }
+type unstableTarget struct{ runs map[string]int }
 
-var _ teasel.Learner = (*wobbling)(nil)
+var _ teasel.Learner = (*unstableTarget)(nil)
 
 const wobble = teasel.Feature(7)
 
-func (w *wobbling) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return w, nil }
-func (w *wobbling) Learn([]teasel.Feature, float64)                                    {}
-func (w *wobbling) Close() error                                                       { return nil }
+func (w *unstableTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return w, nil
+}
+func (w *unstableTarget) Learn([]teasel.Feature, float64) {}
+func (w *unstableTarget) Close() error                    { return nil }
 
-func (w *wobbling) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (w *unstableTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Runs = teasel.ExitOK, 1
 	n := w.runs[string(in)]
 	w.runs[string(in)]++
@@ -150,8 +152,8 @@ func (w *wobbling) Exec(_ context.Context, in []byte, o *teasel.Observation) err
 }
 
 // A feature that is ignored since it does not recur is no reason to keep what has it.
-func TestIgnoredIsNotKept(t *testing.T) {
-	c := bytesCampaign(&wobbling{map[string]int{}})
+func TestUnstableFeatureIsNotKept(t *testing.T) {
+	c := bytesCampaign(&unstableTarget{map[string]int{}})
 	c.Calibrate, c.TrimRuns, c.Runs = 2, -1, 500
 	for _, s := range []string{"A", "B", "C", "D", "X"} {
 		c.Seeds = append(c.Seeds, []byte(s))

@@ -11,7 +11,7 @@ import (
 )
 
 // Campaign is one run. Target, Codec and one of Mutator and NewMutator must be set; the zero value of everything else is a
-// sensible default. It is read only while it runs.
+// sensible default. It must not be modified while it runs.
 type Campaign[T any] struct {
 	Target       Target[T]
 	Mutator      Mutator[T]        // shared by all workers
@@ -38,7 +38,7 @@ type Campaign[T any] struct {
 	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
 	Background   bool          // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
 	Errands      bool          // workers confirm what other workers have died of, on the background executor if there is one; see [Errand]
-	Tries        int           // times a finding is reproduced; 0: 3
+	Tries        int           // times a finding is reproduced; 0: 3; it must not be negative
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }
 
@@ -116,7 +116,7 @@ func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
 		h.Stop("interrupted")
 	}
 	h.Stop("runs") // nothing else has stopped it
-	err = errors.Join(err, h.Progress(held()))
+	err = errors.Join(err, h.Progress(memoryUsed()))
 	return h.Summary(), err
 }
 
@@ -137,7 +137,7 @@ func (c *Campaign[T]) hub() (*Hub, error) {
 	return h, nil
 }
 
-// run starts the workers and the clock and waits for all of them.
+// run starts the workers and the ticker, and waits for all of them.
 func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 	n := max(1, c.Workers)
 	errs := make([]error, n+1)
@@ -165,10 +165,11 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 	return errors.Join(errs...)
 }
 
-// memoryLooks is how many seconds in a row we may hold too much: one large input can be more than the collector had thought of.
-const memoryLooks = 3
+// memoryChecks is how many checks in a row, a second apart, must exceed the limit: one large input may exceed it until the next
+// garbage collection.
+const memoryChecks = 3
 
-// tick reports where the campaign stands, watches our memory and asks for inputs from outside.
+// tick reports progress about once a second, checks our memory, and pulls inputs from the source.
 func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -178,10 +179,10 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 			return nil
 		case <-t.C:
 		}
-		m := held()
+		m := memoryUsed()
 		if c.Memory == 0 || m <= c.Memory {
 			over = 0
-		} else if over++; over == memoryLooks {
+		} else if over++; over == memoryChecks {
 			h.Stop("memory")
 		} else { // most of it may be garbage
 			debug.FreeOSMemory()
@@ -189,7 +190,7 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 		if err := h.Progress(m); err != nil {
 			return err
 		}
-		if c.Source == nil || !h.hungry() {
+		if c.Source == nil || !h.needsSeeds() {
 			continue
 		}
 		ins, err := c.Source.Pull(ctx)
@@ -198,7 +199,7 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 				return nil
 			}
 			h.Stop("failed")
-			return fmt.Errorf("pulling from outside: %w", err)
+			return fmt.Errorf("pulling inputs from the source: %w", err)
 		}
 		for _, data := range ins {
 			h.Seed(data)
@@ -206,15 +207,15 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
 	}
 }
 
-// held returns the bytes that we hold from the operating system.
-func held() uint64 {
+// memoryUsed returns the bytes that we hold from the operating system.
+func memoryUsed() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
-// Work is one worker of a campaign that somebody else's hub owns, at the other end of x. number tells workers apart.
-// It returns when the hub says stop, ctx ends, or Runs is reached.
+// Work runs one worker of a campaign whose hub is at the other end of x. number, from 0 on, tells workers apart. It returns when
+// the hub returns [ErrStop], ctx ends, or Runs is reached; none of these is an error.
 func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
 	if err := c.check(); err != nil {
 		return err
@@ -242,7 +243,7 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 		}
 	}
 	if c.Background && limit == 0 {
-		w.behind = startBackground(ctx, c, number)
+		w.background = startBackground(ctx, c, number)
 	}
 	err = w.end(ctx, w.loop(ctx))
 	// What was found last must not be lost, even when ctx has ended.

@@ -31,19 +31,19 @@ func leaks(t *testing.T) {
 	})
 }
 
-// trouble is a target whose n-th Open or m-th execution fails.
-type trouble struct {
+// failingTarget is a target whose n-th Open or m-th execution fails.
+type failingTarget struct {
 	mu          *sync.Mutex
 	open, exec  int
 	opened, ran *int
 	closed      *int
 }
 
-func newTrouble(open, exec int) trouble {
-	return trouble{new(sync.Mutex), open, exec, new(int), new(int), new(int)}
+func newTrouble(open, exec int) failingTarget {
+	return failingTarget{new(sync.Mutex), open, exec, new(int), new(int), new(int)}
 }
 
-func (f trouble) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (f failingTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if *f.opened++; *f.opened == f.open {
@@ -52,7 +52,7 @@ func (f trouble) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], er
 	return f, nil
 }
 
-func (f trouble) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (f failingTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if *f.ran++; *f.ran == f.exec {
@@ -62,7 +62,7 @@ func (f trouble) Exec(_ context.Context, in []byte, o *teasel.Observation) error
 	return nil
 }
 
-func (f trouble) Close() error {
+func (f failingTarget) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	*f.closed++
@@ -117,7 +117,7 @@ func TestOpenAndCloseOnOneThread(t *testing.T) {
 	}
 }
 
-func TestOurFailuresEndIt(t *testing.T) {
+func TestOurFailuresEndTheCampaign(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		open, exec int
@@ -146,7 +146,7 @@ func TestOurFailuresEndIt(t *testing.T) {
 	}
 }
 
-func TestReporterFailureEndsIt(t *testing.T) {
+func TestReporterFailureEndsTheCampaign(t *testing.T) {
 	leaks(t)
 	c := bytesCampaign(newTrouble(0, 0))
 	full := errors.New("disk full")
@@ -347,7 +347,7 @@ func TestSeedsAreSharedOut(t *testing.T) {
 	a, b := h.Join(), h.Join()
 	got := map[string]int{}
 	for i := range 20 {
-		reply, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{Hungry: true})
+		reply, err := []teasel.Exchange{a, b}[i%2].Sync(context.Background(), teasel.News{WantsSeeds: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +383,7 @@ func TestSeedsAreAskedFor(t *testing.T) {
 	for _, test := range []struct {
 		news           teasel.News
 		seeds, waiting int
-	}{{teasel.News{}, 0, 1}, {teasel.News{Hungry: true}, 1, 1}, {teasel.News{Pending: true}, 0, 1}, {teasel.News{}, 0, 0}} {
+	}{{teasel.News{}, 0, 1}, {teasel.News{WantsSeeds: true}, 1, 1}, {teasel.News{Pending: true}, 0, 1}, {teasel.News{}, 0, 0}} {
 		got, err := x.Sync(t.Context(), test.news)
 		es := got.Entries
 		if waiting := h.Snapshot().Waiting; err != nil || len(es) != test.seeds || waiting != test.waiting {

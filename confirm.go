@@ -18,13 +18,13 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			r.finding.Tries = tries
 			return
 		}
-		if r.finding.Stable < r.finding.Tries { // it is not minimised: of a candidate, failing to reproduce proves nothing
+		if r.finding.Stable < r.finding.Tries { // a flaky finding is not minimised: that a candidate does not reproduce it proves nothing
 			budget = min(budget, maskedCost)
 			p.slice(in, &budget, false)
 			p.publish(in)
 			return
 		}
-		if _, ok := q.mut.(Joiner[T]); !ok { // nothing can mask it
+		if _, ok := q.mut.(Joiner[T]); !ok { // no part of the input can trigger another finding
 			p.publish(in)
 			p.class = classMinimize
 		}
@@ -43,21 +43,21 @@ type reproducer[T any] struct {
 	class class
 	names []string // further IDs of the finding on this executor, if its group is uncertain
 
-	last     Finding     // as it was reproduced last
-	obs      Observation // of the last input
-	afresh   bool        // it was reproduced on a fresh target
-	original bool        // the input is the one that the finding was seen with
-	joined   bool        // the input is a long sequence: a part of the time limit will do for each of its messages
-	masked   bool        // the target died of the last input, and another finding is reported for that
-	fewest   int         // parts of the shortest input that was masked; 0: none was
-	operands []Operand
-	at       uint64 // the simplification to go on with
+	last         Finding     // as it was reproduced last
+	obs          Observation // of the last input
+	onFresh      bool        // it was reproduced on a fresh target
+	original     bool        // the input is the one that the finding was seen with
+	sequence     bool        // the input was joined from several, which run with a part of the time limit each
+	masked       bool        // the last input triggered another finding of the same rule
+	fewestMasked int         // parts of the shortest input that was masked; 0: none was
+	operands     []Operand
+	next         uint64 // the proposal of the mutator's Simplify to go on with
 }
 
-// shows runs an input and reports whether it reproduces the finding.
-func (p *reproducer[T]) shows(in T, fresh, quick bool) bool {
+// attempt runs an input and reports whether it reproduces the finding.
+func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 	_, repairs := p.q.mut.(Repairer[T])
-	a := Ask{Operands: repairs, Quick: quick || p.joined, Quiet: p.joined}
+	a := Ask{Operands: repairs, Quick: quick || p.sequence, Quiet: p.sequence}
 	p.obs = p.q.do(request[T]{ins: []T{in}, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id, finding: &p.r.finding})[0]
 	p.operands = append(p.operands[:0], p.obs.Operands...)
 	shown := false
@@ -71,7 +71,7 @@ func (p *reproducer[T]) shows(in T, fresh, quick bool) bool {
 			p.last, shown = *f, true
 		}
 	}
-	p.afresh = p.afresh || shown && fresh
+	p.onFresh = p.onFresh || shown && fresh
 	return shown
 }
 
@@ -89,8 +89,8 @@ func (p *reproducer[T]) same(f *Finding) bool {
 	return true
 }
 
-// confirm reproduces the finding with its input alone or, if that does not do, with what the target had run before it, and
-// returns the input that does.
+// confirm reproduces the finding with its input alone or, if that fails, together with the inputs that the target had run before it.
+// It returns the input that reproduces the finding.
 func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	join, _ := p.q.mut.(Joiner[T])
 	if join == nil || p.r.finding.Alone {
@@ -101,7 +101,7 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	if p.reproduce(in, len(history) > 0) {
 		return in, true
 	}
-	p.joined = true
+	p.sequence = true
 	used := 0
 	for _, n := range historyLengths {
 		if used == len(history) {
@@ -109,7 +109,7 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 		}
 		used = min(n, len(history))
 		past := history[len(history)-used:]
-		long, _, err := own(p.q.codec, join.Join(append(past[:used:used], in)))
+		long, _, err := cloneInput(p.q.codec, join.Join(append(past[:used:used], in)))
 		if err != nil {
 			break
 		}
@@ -128,55 +128,55 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 // counted anew then, each on a fresh target. If the finding has not been reproduced on a fresh target, it needs what the target
 // had run before. another says that there is another input to try then.
 func (p *reproducer[T]) reproduce(in T, another bool) bool {
-	p.afresh = false
+	p.onFresh = false
 	stable := 0
 	for i, fresh := 0, false; i < p.tries; i++ {
 		last := i == p.tries-1
 		switch ok := p.try(in, fresh || last, stable > 0 && p.obs.Exit == ExitHang); {
 		case ok:
 			stable++
-		case !fresh && !last && !(p.joined && p.q.timed && p.obs.Elapsed > slowHistory):
+		case !fresh && !last && !(p.sequence && p.q.timed && p.obs.Elapsed > slowHistory):
 			i, fresh, stable = -1, true, 0
-		case another && (i == 0 || last && !p.afresh):
+		case another && (i == 0 || last && !p.onFresh):
 			return false
 		}
 	}
-	for i := 0; i < p.tries && stable > 0 && !p.afresh; i++ {
-		p.shows(in, true, false)
+	for i := 0; i < p.tries && stable > 0 && !p.onFresh; i++ {
+		p.attempt(in, true, false)
 	}
-	if !p.afresh {
+	if !p.onFresh {
 		stable = 0
 	}
-	if stable == 0 { // it is not known yet whether another input does it
+	if stable == 0 { // Tries stays unset: another input may reproduce it
 		return false
 	}
 	p.r.finding.Stable, p.r.finding.Tries = stable, p.tries
 	p.r.outcome = outcomeFound
-	p.keep(in)
+	p.setInput(in)
 	return true
 }
 
 // try runs an input once, or again with all the time that there is if it was cut short. Only hangs are tried quickly, and not
-// before one has taken all of its time: what is only slow looks like a hang otherwise, but a time limit is seldom reached by
-// chance.
+// before one was confirmed with the full time limit: otherwise a slow input would be taken for a hang. Few inputs reach the full limit
+// by chance.
 func (p *reproducer[T]) try(in T, fresh, quick bool) bool {
-	return p.shows(in, fresh, quick) || p.obs.hasty() && p.shows(in, fresh, false)
+	return p.attempt(in, fresh, quick) || p.obs.cutShort() && p.attempt(in, fresh, false)
 }
 
-// keep makes in the input of the finding.
-func (p *reproducer[T]) keep(in T) {
+// setInput stores in as the reproducer of the finding.
+func (p *reproducer[T]) setInput(in T) {
 	if p.last.Rule != "" {
 		f := &p.r.finding
 		f.Subject, f.Message, f.Detail, f.Severity = p.last.Subject, p.last.Message, p.last.Detail, p.last.Severity
 	}
-	if _, data, err := own(p.q.codec, in); err == nil {
+	if _, data, err := cloneInput(p.q.codec, in); err == nil {
 		p.r.finding.Input, p.r.finding.Complexity = data, p.q.mut.Complexity(in)
 	}
 }
 
-// publish lets the worker report the finding as it is now, unless another finding is to blame for it.
+// publish makes the worker report the finding as it is now, unless a shorter part of its input triggers another finding.
 func (p *reproducer[T]) publish(in T) {
-	if join, ok := p.q.mut.(Joiner[T]); ok && p.fewest > 0 && p.fewest < join.Parts(in) {
+	if join, ok := p.q.mut.(Joiner[T]); ok && p.fewestMasked > 0 && p.fewestMasked < join.Parts(in) {
 		p.r.outcome = outcomeDropped
 		return
 	}
@@ -192,16 +192,16 @@ func (p *reproducer[T]) simplify(in T, budget int) {
 		simple, done := p.slice(in, &slice, always)
 		budget -= min(budget, minimizeSlice) - slice
 		simpler := p.q.mut.Complexity(simple) < p.q.mut.Complexity(in)
-		if simpler && !p.shows(simple, true, false) {
+		if simpler && !p.attempt(simple, true, false) {
 			if !always {
-				always, p.at = true, 0
+				always, p.next = true, 0
 				continue
 			}
 			simpler = false
 		}
 		if simpler {
 			in = simple
-			p.keep(in)
+			p.setInput(in)
 		}
 		if simpler || !published {
 			p.publish(in)
@@ -216,18 +216,18 @@ func (p *reproducer[T]) simplify(in T, budget int) {
 
 // slice minimises an input until the budget, of the price of executions, is spent. done is false if it could go on.
 func (p *reproducer[T]) slice(in T, budget *int, always bool) (out T, done bool) {
-	return descend(p.q.mut, in, 1, &p.at, func(ins []T) (int, T, bool) {
+	return descend(p.q.mut, in, 1, &p.next, func(ins []T) (int, T, bool) {
 		if *budget <= 0 {
 			return -1, in, false
 		}
 		c := ins[0]
-		ok := p.shows(c, always, true)
+		ok := p.attempt(c, always, true)
 		*budget -= p.price(always)
 		if m, repairs := p.q.mut.(Repairer[T]); !ok && repairs {
 			var zero T
 			if repaired, changed := m.Repair(zero, c, p.operands); changed {
 				c = repaired
-				ok = p.shows(c, always, true)
+				ok = p.attempt(c, always, true)
 				*budget -= p.price(always)
 			}
 		}
@@ -235,8 +235,8 @@ func (p *reproducer[T]) slice(in T, budget *int, always bool) (out T, done bool)
 			return 0, c, true
 		}
 		if join, _ := p.q.mut.(Joiner[T]); join != nil && p.masked {
-			if n := join.Parts(c); p.fewest == 0 || n < p.fewest {
-				p.fewest = n
+			if n := join.Parts(c); p.fewestMasked == 0 || n < p.fewestMasked {
+				p.fewestMasked = n
 			}
 		}
 		return -1, c, true

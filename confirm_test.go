@@ -80,7 +80,7 @@ func (h *hangTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) e
 
 // A hang is waited for to the end when it is seen, when it is tried first, and when it was made simple: among the quick
 // tries for that, what is only slow looks like one.
-func TestHangIsWaitedFor(t *testing.T) {
+func TestHangHasTheFullTimeLimit(t *testing.T) {
 	for _, test := range []struct {
 		seed string
 		long int
@@ -99,7 +99,7 @@ func TestHangIsWaitedFor(t *testing.T) {
 }
 
 // What is only slow is not shown in the place of a hang.
-func TestSlowIsNoHang(t *testing.T) {
+func TestSlowInputIsNoHang(t *testing.T) {
 	h := &hangTarget{least: 6}
 	c := bytesCampaign(h)
 	c.Seeds, c.StopAfter = [][]byte{[]byte("\a234567890")}, 1
@@ -199,7 +199,7 @@ func (t deepTarget) Open(ctx context.Context, role teasel.Role) (teasel.Executor
 }
 
 // What a target ran before is shown beside the campaign where that can be: scripts of one call are all that it runs itself.
-func TestHistoryBeside(t *testing.T) {
+func TestHistoryOnBackground(t *testing.T) {
 	longest, beside := 0, 0
 	s := runWindow(t, []string{"arm", "fire", "list", "read"}, false, func(c *teasel.Campaign[script]) {
 		c.Target = deepTarget{chainTarget{&longest}, chainTarget{&beside}}
@@ -227,28 +227,30 @@ func (lettersMutator) Simplify(k uint64, _, src []byte) ([]byte, bool) {
 var _ teasel.Joiner[[]byte] = lettersMutator{}
 
 // mortal ends as exit says with an input that has a k in it, or an a and a b, and its last letter is blamed.
-type mortal struct{ exit teasel.Exit }
+type letterTarget struct{ exit teasel.Exit }
 
-func (m mortal) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return m, nil }
-func (mortal) Close() error                                                         { return nil }
-func (mortal) Reset(context.Context) error                                          { return nil }
+func (m letterTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return m, nil
+}
+func (letterTarget) Close() error                { return nil }
+func (letterTarget) Reset(context.Context) error { return nil }
 
-func (m mortal) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (m letterTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit = teasel.ExitOK; bytes.ContainsRune(in, 'k') || bytes.Contains(in, []byte("ab")) {
 		o.Exit, o.Evidence = m.exit, string(in[len(in)-1:])
 	}
 	return nil
 }
 
-// TestBystander: who is blamed for a death that happens without him is no finding; who needs others for it is one.
-func TestBystander(t *testing.T) {
+// TestOtherFindingMasks: who is blamed for a death that happens without him is no finding; who needs others for it is one.
+func TestOtherFindingMasks(t *testing.T) {
 	for _, exit := range []teasel.Exit{teasel.ExitCrash, teasel.ExitHang} {
 		t.Run(exit.String(), func(t *testing.T) { testBystander(t, exit) })
 	}
 }
 
 func testBystander(t *testing.T, exit teasel.Exit) {
-	c := bytesCampaign(mortal{exit})
+	c := bytesCampaign(letterTarget{exit})
 	c.Mutator, c.Runs = lettersMutator{}, 300
 	c.Seeds = [][]byte{[]byte("kx"), []byte("ky"), []byte("xkz"), []byte("xaby"), []byte("ab")}
 	blame := teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
@@ -272,18 +274,20 @@ func testBystander(t *testing.T, exit teasel.Exit) {
 	}
 }
 
-// moody shows a fault only when its process has run more than a few inputs, and not every time.
-type moody struct{ runs int }
+// flakyOldProcess shows a fault only when its process has run more than a few inputs, and not every time.
+type flakyOldProcess struct{ runs int }
 
-func (m *moody) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return m, nil }
-func (m *moody) Close() error                                                       { return nil }
+func (m *flakyOldProcess) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return m, nil
+}
+func (m *flakyOldProcess) Close() error { return nil }
 
-func (m *moody) Reset(context.Context) error {
+func (m *flakyOldProcess) Reset(context.Context) error {
 	m.runs = 0
 	return nil
 }
 
-func (m *moody) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (m *flakyOldProcess) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Runs = teasel.ExitOK, 1
 	if m.runs++; m.runs > 50 && m.runs%3 > 0 {
 		o.Exit = teasel.ExitCrash
@@ -293,7 +297,7 @@ func (m *moody) Exec(_ context.Context, in []byte, o *teasel.Observation) error 
 
 // What is flaky on a target that has run much, and is never seen on a fresh one, is no finding about the input.
 func TestFlakyNeedsAFreshTarget(t *testing.T) {
-	c := bytesCampaign(&moody{})
+	c := bytesCampaign(&flakyOldProcess{})
 	c.Runs = 2000
 	s, err := c.Run(context.Background())
 	if err != nil || len(s.Findings) > 0 {
@@ -301,10 +305,10 @@ func TestFlakyNeedsAFreshTarget(t *testing.T) {
 	}
 }
 
-// wordy is a detector that is to write the details of what is told, and of nothing else.
-type wordy struct{ detected, detailed *int }
+// describing is a detector that is to write the details of what is told, and of nothing else.
+type describing struct{ detected, detailed *int }
 
-func (d wordy) Detect(o *teasel.Observation) []teasel.Finding {
+func (d describing) Detect(o *teasel.Observation) []teasel.Finding {
 	*d.detected++
 	fs := teasel.Crashes(o)
 	for i := range fs {
@@ -316,11 +320,11 @@ func (d wordy) Detect(o *teasel.Observation) []teasel.Finding {
 	return fs
 }
 
-func TestDetailIsAskedFor(t *testing.T) {
+func TestDetailIsWrittenWhenPublished(t *testing.T) {
 	var detected, detailed int
-	c := bytesCampaign(&staller{crash: true})
+	c := bytesCampaign(&hangingTarget{crash: true})
 	c.Runs = 4000
-	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{wordy{&detected, &detailed}} }
+	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{describing{&detected, &detailed}} }
 	s, err := c.Run(t.Context())
 	if err != nil || len(s.Findings) != 1 || s.Findings[0].Detail != "three in detail" {
 		t.Fatalf("findings %+v, %v", s.Findings, err)
@@ -330,16 +334,18 @@ func TestDetailIsAskedFor(t *testing.T) {
 	}
 }
 
-// wavering is a target that crashes every second time it runs a seed.
-type wavering struct{ runs int }
+// alternatingTarget is a target that crashes every second time it runs a seed.
+type alternatingTarget struct{ runs int }
 
-var _ teasel.Resetter = (*wavering)(nil)
+var _ teasel.Resetter = (*alternatingTarget)(nil)
 
-func (w *wavering) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return w, nil }
-func (w *wavering) Reset(context.Context) error                                        { return nil }
-func (w *wavering) Close() error                                                       { return nil }
+func (w *alternatingTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return w, nil
+}
+func (w *alternatingTarget) Reset(context.Context) error { return nil }
+func (w *alternatingTarget) Close() error                { return nil }
 
-func (w *wavering) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (w *alternatingTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	o.Exit, o.Runs = teasel.ExitOK, 1
 	if string(in) == "seed" {
 		if w.runs++; w.runs%2 == 1 {
@@ -350,8 +356,8 @@ func (w *wavering) Exec(_ context.Context, in []byte, o *teasel.Observation) err
 }
 
 // A try that fails is not hidden by another one.
-func TestFlakyIsSaid(t *testing.T) {
-	c := bytesCampaign(&wavering{})
+func TestFlakyFindingCountsEveryTry(t *testing.T) {
+	c := bytesCampaign(&alternatingTarget{})
 	c.Runs = 500
 	s, err := c.Run(context.Background())
 	if err != nil || len(s.Findings) != 1 || s.Findings[0].Stable != 2 || s.Findings[0].Tries != 3 {

@@ -79,7 +79,7 @@ type Finding struct {
 	Execution   uint64   `json:"execution"` // of that worker, when it was first seen
 
 	// Describe returns Detail; nil: Detail is set. Nearly all that a detector finds is known already, and nobody reads it, so that a
-	// detector need not write the detail of each. The worker calls it at most once, while the observation is good.
+	// detector need not write the detail of each. The worker calls it at most once, while the observation is valid.
 	Describe func() string `json:"-"`
 }
 
@@ -94,7 +94,7 @@ func (f *Finding) ID() string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Matches reports whether g, which an input of f has shown, is f: it has the same ID or, where Group is uncertain, the same rule,
+// Matches reports whether g, found with an input of f, is the same finding: it has the same ID or, where Group is uncertain, the same rule,
 // subject and signal.
 func (f *Finding) Matches(g *Finding) bool { return f.resembles(g) || f.ID() == g.ID() }
 
@@ -109,7 +109,7 @@ func (f *Finding) Compare(g *Finding) int {
 		cmp.Compare(f.Group, g.Group), cmp.Compare(f.ID(), g.ID()))
 }
 
-// improves reports whether f is worth telling after g, the same finding: it is better confirmed, or as well and simpler.
+// improves reports whether f is worth reporting in place of g, the same finding: it is better confirmed, or as well and simpler.
 func (f *Finding) improves(g *Finding) bool {
 	switch {
 	case f.Confirmed() != g.Confirmed():
@@ -128,11 +128,11 @@ func (f *Finding) covers(g *Finding) bool {
 	return f.Place != "" && f.Place == g.Place && f.Severity >= g.Severity && (f.Confirmed() || !g.Confirmed())
 }
 
-// Confirmed reports whether every try showed it.
+// Confirmed reports whether every try reproduced the finding.
 func (f *Finding) Confirmed() bool { return f.Tries > 0 && f.Stable == f.Tries }
 
-// A Detector judges an observation. It belongs to one worker, sees observations that did not end well or that carry
-// evidence, and keeps nothing of obs. The same input must be judged the same on a fresh target, or its findings are
+// A Detector judges an observation. It belongs to one worker, is called for observations of a crash or a hang and for those that
+// carry evidence, and retains nothing of obs. The same input must be judged the same on a fresh target, or its findings are
 // never confirmed.
 type Detector interface {
 	Detect(obs *Observation) []Finding
@@ -165,7 +165,7 @@ func detect(ds []Detector, o *Observation) (fs []Finding) {
 	return fs
 }
 
-// describe fills in the detail of a finding while the evidence for it is good.
+// describe fills in the detail of a finding while its evidence is valid.
 func (f *Finding) describe() {
 	if f.Describe != nil {
 		f.Detail, f.Describe = f.Describe(), nil

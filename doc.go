@@ -1,9 +1,9 @@
 // Package teasel is one fuzzing engine for many kinds of target.
 //
 // A [Worker] is the whole fuzzer: its [Scheduler] picks a [Testcase], each [Stage] makes inputs from it with the
-// [Mutator], its [Executor] runs them, and what comes back is an [Observation]. Most are boring: nothing new, nothing
-// wrong, and that test is all they cost. When something is wrong, a [Detector] makes a [Finding] of it, which is
-// reproduced, also on a fresh target, made as simple as it gets, and published. When something is new and the [Pool] wants
+// [Mutator], its [Executor] runs them, and what comes back is an [Observation]. Most are uninteresting: nothing new, nothing
+// wrong, and that check is all they cost. When something is wrong, a [Detector] makes a [Finding] of it, which is
+// reproduced, also on a fresh target, minimised, and published. When something is new and the [Pool] wants
 // it, the input is calibrated, trimmed, kept and published. Both are jobs: functions that ask for executions, which the worker
 // makes when they are due.
 //
@@ -19,5 +19,6 @@
 // [Learner], [Historian]; for mutators [Undoer], [Stepper], [Simplifier], [Crosser], [Joiner], [Indexer], [Repairer].
 //
 // With one worker and a limit on [Campaign].Runs the same seed gives the same run, as long as the target answers the same:
-// execution n draws from a generator that is seeded by the campaign's seed and n, and no decision depends on the clock.
+// execution n draws from a generator that is seeded by the campaign's seed and n, and one decision alone depends on the clock: how
+// many candidates that take a second or longer are run to minimise a finding.
 package teasel

@@ -5,38 +5,38 @@ import (
 	"errors"
 )
 
-// end finishes all jobs when the loop has ended with why: what there is time for by executing, the others by stopping them. It
-// returns our failures.
+// end finishes all jobs when the loop has ended with error why: it executes their requests while there is time, and stops the
+// others. It returns our failures.
 func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	if !errors.Is(why, ErrStop) && ctx.Err() == nil {
 		err = why
 	}
-	grace, enough := endTime, w.cause == stoppedFindings
+	grace, minimizeOnly := endTime, w.cause == stoppedFindings
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if w.limit > 0 && ctx.Err() == nil { // runs are counted, and not time
 		last = ctx
 	}
 	if err == nil {
-		if e := w.land(last); e != nil && !errors.Is(e, ErrStop) && !endedBy(ctx, e) && !endedBy(last, e) {
+		if e := w.finishInFlight(last); e != nil && !errors.Is(e, ErrStop) && !endedBy(ctx, e) && !endedBy(last, e) {
 			err = e
 		}
 	}
-	err = errors.Join(err, w.salvage(context.WithoutCancel(ctx)))
-	behind := w.behind
-	w.behind = nil // what comes up from now on is the worker's
-	if behind != nil {
+	err = errors.Join(err, w.judgeInFlight(context.WithoutCancel(ctx)))
+	bg := w.background
+	w.background = nil // jobs that start from now on are the worker's
+	if bg != nil {
 		if err != nil {
 			grace = 0
 		}
-		behind.finish(grace, enough)
+		bg.finish(grace, minimizeOnly)
 	}
 	if err == nil {
-		err = w.drain(last, enough)
+		err = w.drain(last, minimizeOnly)
 	}
-	if behind != nil {
+	if bg != nil {
 		w.draining = true
-		err = errors.Join(err, w.take(behind.wait()))
+		err = errors.Join(err, w.apply(bg.wait()))
 	}
 	for c := range classes {
 		for w.queue.len(c) > 0 {
@@ -53,12 +53,12 @@ func endedBy(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
-// drain executes the requests of the jobs that are left, the most severe findings first. enough says that no more findings are
-// wanted: then it only makes simpler those that there are.
-func (w *Worker[T]) drain(ctx context.Context, enough bool) error {
+// drain executes the requests of the jobs that are left, the most severe findings first. minimizeOnly says that no more
+// findings are wanted: then it only minimises those that are published.
+func (w *Worker[T]) drain(ctx context.Context, minimizeOnly bool) error {
 	w.draining = true
 	for {
-		c, ok := w.left(enough)
+		c, ok := w.nextDrained(minimizeOnly)
 		if !ok {
 			return nil
 		}
@@ -78,10 +78,10 @@ func (w *Worker[T]) drain(ctx context.Context, enough bool) error {
 	}
 }
 
-// left returns the class of the next job to be drained. enough says that only the minimising of findings is left.
-func (w *Worker[T]) left(enough bool) (class, bool) {
+// nextDrained returns the class of the next job to drain; false: there is none.
+func (w *Worker[T]) nextDrained(minimizeOnly bool) (class, bool) {
 	for _, c := range [...]class{classConfirm, classBisect, classMinimize, classKeep} {
-		if w.queue.len(c) > 0 && (!enough || c == classMinimize) {
+		if w.queue.len(c) > 0 && (!minimizeOnly || c == classMinimize) {
 			return c, true
 		}
 	}

@@ -12,8 +12,7 @@ type Errand struct {
 	Deaths  int      // workers that have died with this errand
 }
 
-// errandDeaths is how often workers may die with an errand, with nobody saying what that proves, before its finding
-// is reported as unconfirmed.
+// errandDeaths is how many workers may die with an errand before its finding is reported as unconfirmed.
 const errandDeaths = 3
 
 // errandQueue holds the errands that no worker has.
@@ -37,7 +36,7 @@ func (h *Hub) Errand(e Errand) error {
 	id := e.Finding.ID()
 	e.Finding.Occurrences = max(e.Finding.Occurrences, 1)
 	if known := h.findings.get(id); known != nil && known.Confirmed() {
-		h.findings.again(id, e.Finding.Occurrences)
+		h.findings.addOccurrences(id, e.Finding.Occurrences)
 		return nil
 	}
 	for i := range h.errands.waiting {
@@ -52,7 +51,7 @@ func (h *Hub) Errand(e Errand) error {
 	return nil
 }
 
-// take returns the next errand for a worker, nil if there is none. The worker that died gets it only when it has been
+// take returns the next errand for a worker, nil if there is none. The worker that died of it gets it only after it was
 // started again.
 func (q *errandQueue) take(l *link) *Errand {
 	i := slices.IndexFunc(q.waiting, func(e queuedErrand) bool { return e.Worker != l.worker || l.number > e.joined })
@@ -65,27 +64,24 @@ func (q *errandQueue) take(l *link) *Errand {
 }
 
 // abandon takes the errand of a worker that has left.
-func (h *Hub) abandon(e Errand, died bool) error {
+func (h *Hub) abandon(e Errand, died bool) {
 	if died {
 		e.Deaths++
 	}
 	if e.Deaths >= errandDeaths {
-		return h.unconfirmed(&e.Finding)
+		h.unconfirmed(&e.Finding)
+		return
 	}
 	h.errands.waiting = append(h.errands.waiting, queuedErrand{e, h.joined})
-	return nil
 }
 
-// dropErrands reports the findings of waiting errands as unconfirmed when the campaign is over and nobody takes them any more.
-func (h *Hub) dropErrands() error {
+// dropErrands reports the findings of waiting errands as unconfirmed once the campaign is over.
+func (h *Hub) dropErrands() {
 	if h.stopped == "" {
-		return nil
+		return
 	}
 	for _, e := range h.errands.waiting {
-		if err := h.unconfirmed(&e.Finding); err != nil {
-			return err
-		}
+		h.unconfirmed(&e.Finding)
 	}
 	h.errands.waiting = nil
-	return nil
 }

@@ -10,7 +10,7 @@ const (
 	EventAdded                 // Entry was kept
 	EventEvicted               // Entry (its Key is all that is set) is no longer kept
 	EventFound                 // Finding is new, or better confirmed than before
-	EventUnconfirmed           // Finding was seen and could not be reproduced, or with Tries 0 was not tried again; it is no finding
+	EventUnconfirmed           // Finding was seen and could not be reproduced or, with Tries 0, was not tried again; it does not count as a finding
 	EventProgress              // Stats, about once a second and once at the end
 	EventNote                  // Text: something a person may want to know
 )
@@ -52,9 +52,9 @@ type Stats struct {
 	Corpus     int // testcases kept now
 	Evicted    int // testcases that were kept once
 	Features   int // distinct stable ones that any testcase has reached
-	Waiting    int // seeds that may not have been run yet, the last ones
+	Waiting    int // how many of the last seeds may not have been run yet
 	Findings   int
-	Workers    int           // most that were at work at the same time
+	Workers    int           // most that ran at the same time
 	LastKept   time.Duration // when, on the same clock as Elapsed
 	LastFound  time.Duration
 	Stages     []StageStats // by name
@@ -62,8 +62,8 @@ type Stats struct {
 	Stability  float64      // share of the features reached that recur, from 0 to 1; 0: nothing was calibrated
 }
 
-// A Reporter receives events, one at a time. When it returns from [EventFound] the finding is safe; an error ends
-// the campaign. It must not call the [Hub], which waits for it.
+// A Reporter receives events, one at a time. When it returns from [EventFound] the finding is safe. An error ends the campaign; the
+// reporters after it are still called. It must not call the [Hub], which waits for it.
 type Reporter interface {
 	Report(Event) error
 }

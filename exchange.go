@@ -51,16 +51,16 @@ type News struct {
 	Sightings   []Sighting
 	Advances    []Advance
 	Unstable    []Feature // did not recur when a testcase was calibrated; each is reported once
-	Finished    []uint64  // errands that the worker is done with; what came of them is in Findings or Unconfirmed
+	Finished    []uint64  // IDs of errands that the worker has finished; their results are in Findings or Unconfirmed
 	Stages      []StageStats
 	Worker      WorkerState
 	Executions  uint64   // since the last call
-	Hungry      bool     // the worker takes seeds
+	WantsSeeds  bool     // the worker takes seeds
 	Pending     bool     // the worker has not yet run all the seeds that it was given
-	Notes       []string // what a person may want to know
+	Notes       []string // messages for the user
 	Errands     bool     // the worker takes errands
 	Leaving     bool     // the worker ends: this is its last call
-	Died        bool     // the worker has died; somebody else reports that, and it is the last call
+	Died        bool     // the worker has died: another goroutine or process makes this last call in its place
 }
 
 // Reply is what a worker gets for its news.

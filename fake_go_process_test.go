@@ -100,7 +100,7 @@ type processes struct{ record record }
 
 func (p *processes) Open(_ context.Context, role teasel.Role) (teasel.Executor[order], error) {
 	if role.Background {
-		return &victims{}, nil
+		return &processExecutor{}, nil
 	}
 	return &goExecutor{p.record.write, map[teasel.Feature]float64{}}, nil
 }
@@ -118,8 +118,8 @@ func victim() error {
 	return nil
 }
 
-// victims runs each value in a process that may die of it.
-type victims struct {
+// processExecutor runs each value in a process that may die of it.
+type processExecutor struct {
 	cmd    *exec.Cmd // nil: there is none
 	in     *json.Encoder
 	end    func() error
@@ -127,7 +127,7 @@ type victims struct {
 	stderr bytes.Buffer
 }
 
-func (v *victims) Exec(ctx context.Context, in order, o *teasel.Observation) error {
+func (v *processExecutor) Exec(ctx context.Context, in order, o *teasel.Observation) error {
 	if v.cmd == nil {
 		if err := v.start(ctx); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (v *victims) Exec(ctx context.Context, in order, o *teasel.Observation) err
 	return nil
 }
 
-func (v *victims) start(ctx context.Context) error {
+func (v *processExecutor) start(ctx context.Context) error {
 	v.stderr.Reset()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), victimEnv+"=1"), &v.stderr
@@ -169,7 +169,7 @@ func (v *victims) start(ctx context.Context) error {
 }
 
 // Close ends the process. The error is how it has ended.
-func (v *victims) Close() error {
+func (v *processExecutor) Close() error {
 	if v.cmd == nil {
 		return nil
 	}

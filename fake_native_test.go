@@ -283,7 +283,7 @@ func (lengthTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) er
 
 // What trimming tries on its way is not calibrated and trimmed in turn, or a seed would cost as many times the budget as
 // it has shorter neighbours.
-func TestTrimmingIsNoSearch(t *testing.T) {
+func TestTrimmingKeepsNoCandidates(t *testing.T) {
 	c := nativeCampaign(1)
 	c.Target, c.Seeds, c.TrimRuns, c.Runs, c.StopAfter = lengthTarget{}, [][]byte{make([]byte, 400)}, 100, 5000, 0
 	s, err := c.Run(context.Background())
@@ -301,12 +301,14 @@ func TestTrimmingIsNoSearch(t *testing.T) {
 }
 
 // toiling does a tenth of a second's work for each input, and something else for each length.
-type toiling struct{ trimmed *int }
+type workTarget struct{ trimmed *int }
 
-func (t toiling) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return t, nil }
-func (toiling) Close() error                                                         { return nil }
+func (t workTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return t, nil
+}
+func (workTarget) Close() error { return nil }
 
-func (t toiling) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (t workTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit, o.Trace, o.Features = teasel.ExitOK, uint64(1+len(in)), append(o.Features, 1); o.Ask.Trace {
 		o.Work = 1 << 26
 	}
@@ -320,7 +322,7 @@ func (t toiling) Exec(_ context.Context, in []byte, o *teasel.Observation) error
 func TestSlowSeedIsTrimmedLittle(t *testing.T) {
 	trimmed := 0
 	c := nativeCampaign(1)
-	c.Target, c.Seeds, c.Runs, c.StopAfter = toiling{&trimmed}, [][]byte{make([]byte, 400)}, 2000, 0
+	c.Target, c.Seeds, c.Runs, c.StopAfter = workTarget{&trimmed}, [][]byte{make([]byte, 400)}, 2000, 0
 	if _, err := c.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -16,18 +16,18 @@ func tooManyFindings(s Severity) string {
 
 // findingSet holds the distinct findings of a campaign.
 type findingSet struct {
-	byID    map[string]*Finding
-	byPlace map[string][]*Finding
-	covered map[string]string  // id of a finding that was not recorded, to that of the one that covers it
-	missing map[string]Finding // that were reported as unconfirmed, by id
-	moved   map[string]bool    // ids of findings that have occurred since the last call of occurrences
-	count   [len(severityNames)]int
-	full    [len(severityNames)]bool // that there are too many was said
+	byID         map[string]*Finding
+	byPlace      map[string][]*Finding
+	covered      map[string]string  // id of a finding that was not recorded, to that of the one that covers it
+	notConfirmed map[string]Finding // that were reported as unconfirmed, by id
+	changed      map[string]bool    // ids of findings that have occurred since the last call of occurrences
+	count        [len(severityNames)]int
+	full         [len(severityNames)]bool // the limit was reached, and a note was reported
 }
 
 func newFindingSet() findingSet {
 	return findingSet{byID: map[string]*Finding{}, byPlace: map[string][]*Finding{}, covered: map[string]string{},
-		missing: map[string]Finding{}, moved: map[string]bool{}}
+		notConfirmed: map[string]Finding{}, changed: map[string]bool{}}
 }
 
 func (s *findingSet) get(id string) *Finding { return s.byID[id] }
@@ -44,11 +44,11 @@ const (
 	findingRefused // new, and there is still no room
 )
 
-// judge compares a finding with the known ones and counts its occurrences. What is worth recording is left to put.
+// judge compares a finding with the known ones and counts its occurrences. It does not record the finding; put does.
 func (s *findingSet) judge(f *Finding) findingVerdict {
 	id := f.ID()
 	if known := s.byID[id]; known != nil {
-		s.again(id, f.Occurrences)
+		s.addOccurrences(id, f.Occurrences)
 		if !f.improves(known) {
 			return findingKnown
 		}
@@ -56,7 +56,7 @@ func (s *findingSet) judge(f *Finding) findingVerdict {
 		return findingBetter
 	}
 	if by := s.coverOf(f); by != nil {
-		if s.again(by.ID(), f.Occurrences); len(s.covered) < severityFindings {
+		if s.addOccurrences(by.ID(), f.Occurrences); len(s.covered) < severityFindings {
 			s.covered[id] = by.ID()
 		}
 		return findingKnown
@@ -91,41 +91,41 @@ func (s *findingSet) put(f Finding) {
 		}
 	}
 	s.byID[id] = &f
-	delete(s.missing, id)
+	delete(s.notConfirmed, id)
 	s.count[f.Severity]++
 	if f.Place != "" {
 		s.byPlace[f.Place] = append(s.byPlace[f.Place], &f)
 	}
 }
 
-// again counts occurrences of a known finding.
-func (s *findingSet) again(id string, times uint64) {
+// addOccurrences counts occurrences of a known finding.
+func (s *findingSet) addOccurrences(id string, times uint64) {
 	if by, ok := s.covered[id]; ok {
 		id = by
 	}
 	if f := s.byID[id]; f != nil && times > 0 {
 		f.Occurrences += times
-		s.moved[id] = true
+		s.changed[id] = true
 	}
 }
 
-// missed notes that a finding was not confirmed, and reports whether that is news: that it was not reproduced, or that there was
-// no time to try.
-func (s *findingSet) missed(f *Finding) bool {
+// addUnconfirmed records that a finding was not confirmed, and reports whether that is to be reported: once if it was not
+// reproduced, and once more if there was no time to try.
+func (s *findingSet) addUnconfirmed(f *Finding) bool {
 	id := f.ID()
-	old, known := s.missing[id]
-	if s.byID[id] != nil || !known && len(s.missing) >= severityFindings {
+	old, known := s.notConfirmed[id]
+	if s.byID[id] != nil || !known && len(s.notConfirmed) >= severityFindings {
 		return false
 	}
 	if f.Tries == 0 || !known {
-		s.missing[id] = *f
+		s.notConfirmed[id] = *f
 	}
 	return !known || f.Tries == 0 && old.Tries > 0
 }
 
 // unconfirmed returns the findings that were not confirmed, the most severe first.
 func (s *findingSet) unconfirmed() (out []Finding) {
-	for _, f := range s.missing {
+	for _, f := range s.notConfirmed {
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return a.Compare(&b) })
@@ -134,10 +134,10 @@ func (s *findingSet) unconfirmed() (out []Finding) {
 
 // occurrences returns how often findings have occurred in all, those that have done so since the last call.
 func (s *findingSet) occurrences() (out []Sighting) {
-	for _, id := range slices.Sorted(maps.Keys(s.moved)) {
+	for _, id := range slices.Sorted(maps.Keys(s.changed)) {
 		out = append(out, Sighting{id, s.byID[id].Occurrences})
 	}
-	clear(s.moved)
+	clear(s.changed)
 	return out
 }
 

@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ type Snapshot struct {
 	Elapsed    time.Duration
 	Executions uint64
 	Workers    []WorkerState // by number
-	Waiting    int           // seeds that may not have been run: the last ones
+	Waiting    int           // how many of the last seeds may not have been run
 	Entries    []Entry       // in order of arrival; those that were never run are seeds
 	Evicted    int
 	Findings   []Finding
@@ -24,7 +25,7 @@ type Snapshot struct {
 }
 
 // Hub is the single owner of a campaign's corpus and findings. It knows nothing of the type of input. Its fields are
-// set before the first call; its methods may be called at once.
+// set before the first call; its methods may be called concurrently.
 type Hub struct {
 	Pool      Pool       // nil: NewPool
 	Reporters []Reporter // called in this order
@@ -46,9 +47,10 @@ type Hub struct {
 	errands  errandQueue
 	stages   map[string]*StageStats
 	workers  []WorkerState
-	moved    map[string]Advance // since the last progress
+	advanced map[string]Advance // by key, since the last progress event
 	stats    Stats
 	stopped  string // why it ends; "": it goes on
+	failure  error  // of reporters, since the last call of takeFailure
 }
 
 // begin must be called with the lock held.
@@ -60,7 +62,7 @@ func (h *Hub) begin() {
 	if h.Pool == nil {
 		h.Pool = NewPool()
 	}
-	h.features, h.moved, h.stages = map[Feature]struct{}{}, map[string]Advance{}, map[string]*StageStats{}
+	h.features, h.advanced, h.stages = map[Feature]struct{}{}, map[string]Advance{}, map[string]*StageStats{}
 	h.kept, h.unstable, h.findings = newEntryLog(), newUnstableSet(), newFindingSet()
 }
 
@@ -72,8 +74,8 @@ func (h *Hub) Seed(data []byte) {
 	h.seeds.add(Entry{Key: Key(data), Data: data})
 }
 
-// hungry reports whether workers have run all seeds.
-func (h *Hub) hungry() bool {
+// needsSeeds reports whether workers have run all seeds.
+func (h *Hub) needsSeeds() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.waiting() == 0
@@ -86,13 +88,13 @@ func (h *Hub) Resume(s *Snapshot) error {
 	h.begin()
 	h.before, h.workers = s.Elapsed, slices.Clone(s.Workers)
 	h.stats.Executions, h.stats.Evicted, h.stats.LastKept, h.stats.LastFound = s.Executions, s.Evicted, s.LastKept, s.LastFound
-	h.unstable.add(s.Unstable, nobody)
+	h.unstable.add(s.Unstable, noWorker)
 	h.unstable.reported = len(h.unstable.order)
 	for _, e := range s.Entries {
 		if e.Runs == 0 {
 			h.seeds.add(e)
-		} else if err := h.offer(nobody, e); err != nil {
-			return err
+		} else {
+			h.offer(noWorker, e)
 		}
 	}
 	for _, f := range s.Findings {
@@ -101,7 +103,7 @@ func (h *Hub) Resume(s *Snapshot) error {
 	for _, st := range s.Stages {
 		h.stages[st.Name] = &st
 	}
-	return nil
+	return h.takeFailure()
 }
 
 // Join returns an exchange for one more worker.
@@ -116,7 +118,8 @@ func (h *Hub) Join() Exchange {
 	return l
 }
 
-// Stop ends the campaign: each worker learns of it at its next Sync. Of several causes the first one is kept.
+// Stop ends the campaign: each worker gets [ErrStop] from its next Sync. Of several causes the first is kept. For the causes that
+// teasel itself gives see [Summary].
 func (h *Hub) Stop(cause string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -187,34 +190,40 @@ func (h *Hub) Progress(memory uint64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin()
-	if err := h.dropErrands(); err != nil {
-		return err
-	}
+	h.dropErrands()
 	h.stats.Memory = memory
 	e := Event{Kind: EventProgress, Stats: h.now(), Workers: slices.Clone(h.workers), Unstable: h.unstable.news(),
 		Sightings: h.findings.occurrences()}
-	for _, key := range slices.Sorted(maps.Keys(h.moved)) {
-		e.Advances = append(e.Advances, h.moved[key])
+	for _, key := range slices.Sorted(maps.Keys(h.advanced)) {
+		e.Advances = append(e.Advances, h.advanced[key])
 	}
-	clear(h.moved)
-	return h.report(e)
+	clear(h.advanced)
+	h.report(e)
+	return h.takeFailure()
 }
 
-func (h *Hub) report(e Event) error {
+// report hands an event to all reporters. If one fails, the campaign ends, and the others still learn of what was found.
+func (h *Hub) report(e Event) {
 	for _, r := range h.Reporters {
 		if err := r.Report(e); err != nil {
 			h.stop("failed")
-			return fmt.Errorf("reporting %v: %w", e.Kind, err)
+			h.failure = cmp.Or(h.failure, fmt.Errorf("reporting %v: %w", e.Kind, err))
 		}
 	}
-	return nil
 }
 
-// account adds up what needs no judgement.
+// takeFailure returns the first error of a reporter since the last call.
+func (h *Hub) takeFailure() error {
+	err := h.failure
+	h.failure = nil
+	return err
+}
+
+// account adds up the counts in news.
 func (h *Hub) account(n *News) {
 	h.stats.Executions += n.Executions
 	for _, s := range n.Sightings {
-		h.findings.again(s.ID, s.Times)
+		h.findings.addOccurrences(s.ID, s.Times)
 	}
 	for _, s := range n.Stages {
 		t := h.stages[s.Name]
@@ -233,17 +242,17 @@ func (h *Hub) account(n *News) {
 	}
 }
 
-// advance notes how far work on testcases has gone.
+// advance records how far work on testcases has gone.
 func (h *Hub) advance(as []Advance) {
 	for _, a := range as {
 		if r := h.kept.byKey(a.Key); r != nil {
 			r.Step, r.Picked, r.LastPicked = max(r.Step, a.Step), max(r.Picked, a.Picked), h.elapsed()
-			h.moved[a.Key] = Advance{a.Key, r.Step, r.Picked, r.LastPicked}
+			h.advanced[a.Key] = Advance{a.Key, r.Step, r.Picked, r.LastPicked}
 		}
 	}
 }
 
-// mask takes features out of the campaign that have turned out not to recur. Testcases that reach them stay.
+// mask removes features that do not recur from the campaign. Testcases that reach them stay.
 func (h *Hub) mask(fs []Feature, from int) {
 	for _, f := range h.unstable.add(fs, from) {
 		delete(h.features, f)
@@ -251,22 +260,21 @@ func (h *Hub) mask(fs []Feature, from int) {
 }
 
 // finding keeps the better confirmed of two sightings of the same, and then the simpler.
-func (h *Hub) finding(f *Finding) error {
+func (h *Hub) finding(f *Finding) {
 	fresh := false
 	switch h.findings.judge(f) {
 	case findingKnown:
-		return nil
+		return
 	case findingTooMany:
-		return h.report(Event{Kind: EventNote, Text: tooManyFindings(f.Severity)})
+		h.report(Event{Kind: EventNote, Text: tooManyFindings(f.Severity)})
+		return
 	case findingRefused:
-		return nil
+		return
 	case findingNew:
 		fresh = true
 	case findingBetter:
 	}
-	if err := h.report(Event{Kind: EventFound, Finding: *f}); err != nil {
-		return err
-	}
+	h.report(Event{Kind: EventFound, Finding: *f})
 	h.findings.put(*f)
 	if fresh {
 		h.stats.LastFound = h.elapsed()
@@ -274,53 +282,46 @@ func (h *Hub) finding(f *Finding) error {
 	if h.StopAfter > 0 && h.findings.serious() >= h.StopAfter {
 		h.stop(stoppedFindings)
 	}
-	return nil
 }
 
 // unconfirmed reports a finding that could not be confirmed, once.
-func (h *Hub) unconfirmed(f *Finding) error {
-	if !h.findings.missed(f) {
-		return nil
+func (h *Hub) unconfirmed(f *Finding) {
+	if h.findings.addUnconfirmed(f) {
+		h.report(Event{Kind: EventUnconfirmed, Finding: *f})
 	}
-	return h.report(Event{Kind: EventUnconfirmed, Finding: *f})
 }
 
-// offer keeps an entry if the hub's own pool wants it. What nobody brings comes from an earlier run, which reported it.
-func (h *Hub) offer(from int, e Entry) error {
+// offer keeps an entry if the hub's own pool wants it. An entry of an earlier run (from is noWorker) was reported by that run.
+func (h *Hub) offer(from int, e Entry) {
 	if h.kept.byKey(e.Key) != nil {
-		return nil
+		return
 	}
 	e.Features = h.unstable.without(e.Features)
 	h.unstable.calibrated = h.unstable.calibrated || e.Runs > 1
 	h.scratch = e.Features.Append(h.scratch[:0])
 	d := h.Pool.Offer(h.kept.next, &Observation{Exit: ExitOK, Features: h.scratch, Measures: e.Measures}, e.Complexity)
 	if !d.Added {
-		return nil
+		return
 	}
 	for _, f := range h.scratch {
 		h.features[f] = struct{}{}
 	}
-	if from != nobody {
+	if from != noWorker {
 		e.Found = h.elapsed()
 		h.stats.LastKept = e.Found
 	}
 	h.kept.add(from, e)
-	if from != nobody {
-		if err := h.report(Event{Kind: EventAdded, Entry: e}); err != nil {
-			return err
-		}
+	if from != noWorker {
+		h.report(Event{Kind: EventAdded, Entry: e})
 	}
 	for _, old := range d.Evicted {
-		if err := h.evict(old); err != nil {
-			return err
-		}
+		h.evict(old)
 	}
-	return nil
 }
 
-func (h *Hub) evict(id ID) error {
+func (h *Hub) evict(id ID) {
 	key := h.kept.remove(id)
-	delete(h.moved, key)
+	delete(h.advanced, key)
 	h.stats.Evicted++
-	return h.report(Event{Kind: EventEvicted, Entry: Entry{Key: key}})
+	h.report(Event{Kind: EventEvicted, Entry: Entry{Key: key}})
 }

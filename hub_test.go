@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func TestBetterFindingIsKept(t *testing.T) {
 }
 
 // A hub that resumes a campaign knows when it last kept and found something.
-func TestTimesSurvive(t *testing.T) {
+func TestTimestampsAfterResume(t *testing.T) {
 	h := &teasel.Hub{}
 	if err := h.Resume(&teasel.Snapshot{Elapsed: time.Hour, LastKept: time.Minute, LastFound: 2 * time.Minute}); err != nil {
 		t.Fatal(err)
@@ -49,7 +50,7 @@ func TestTimesSurvive(t *testing.T) {
 }
 
 // A reporter that fails ends the campaign, and nothing is counted twice.
-func TestFiguresAfterAFailure(t *testing.T) {
+func TestCountsAfterReporterFailure(t *testing.T) {
 	f := newTrouble(0, 0)
 	c := bytesCampaign(f)
 	full := errors.New("the disk is full")
@@ -72,6 +73,38 @@ func TestFiguresAfterAFailure(t *testing.T) {
 	}
 	if made != s.Executions {
 		t.Errorf("stages have made %d executions of %d", made, s.Executions)
+	}
+}
+
+// What was found when a reporter fails reaches the other reporters and the summary, and the campaign ends.
+func TestFindingsAfterReporterFailure(t *testing.T) {
+	full := errors.New("no space left on device")
+	var reported []string
+	h := &teasel.Hub{Reporters: []teasel.Reporter{
+		reportFunc(func(e teasel.Event) error {
+			if e.Kind == teasel.EventFound {
+				return full
+			}
+			return nil
+		}),
+		reportFunc(func(e teasel.Event) error {
+			reported = append(reported, e.Finding.Group)
+			return nil
+		}),
+	}}
+	x := h.Join()
+	var fs []teasel.Finding
+	for _, group := range []string{"a", "b"} {
+		fs = append(fs, teasel.Finding{Rule: "crash", Severity: teasel.High, Subject: "target", Group: group, Stable: 3, Tries: 3})
+	}
+	if _, err := x.Sync(t.Context(), teasel.News{Findings: fs}); !errors.Is(err, full) {
+		t.Errorf("error %v, want %v", err, full)
+	}
+	if s := h.Summary(); len(s.Findings) != 2 || s.Stopped != "failed" || !slices.Equal(reported, []string{"a", "b"}) {
+		t.Errorf("stopped by %q with findings %v, reported %v", s.Stopped, s.Findings, reported)
+	}
+	if _, err := x.Sync(t.Context(), teasel.News{Findings: fs}); !errors.Is(err, teasel.ErrStop) {
+		t.Errorf("second call: error %v, want %v", err, teasel.ErrStop)
 	}
 }
 
@@ -113,7 +146,7 @@ func (s *stopping) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error
 }
 
 // What was seen is confirmed when something else than the number of findings ends the campaign.
-func TestSeenIsNotDropped(t *testing.T) {
+func TestFindingAtAnotherLimitIsConfirmed(t *testing.T) {
 	h := &teasel.Hub{}
 	for _, seed := range []string{"\x00", "\x01"} {
 		h.Seed([]byte(seed))

@@ -11,7 +11,7 @@ type ID int
 
 // A Codec turns inputs into bytes and back. What it writes is what the corpus on disk, other processes and other
 // machines see, so it has to be stable over versions. Encode followed by Decode must give an equal input that shares
-// no memory with the first. Both may be called by several workers at once.
+// no memory with the first. Several workers may call both concurrently.
 type Codec[T any] interface {
 	Encode(in T) ([]byte, error)
 	Decode(data []byte) (T, error)
@@ -19,7 +19,7 @@ type Codec[T any] interface {
 
 // A NoteCodec encodes the notes of a kind ([Testcase].Note). They are stored with their testcases, so that a resumed campaign
 // and other workers need not run a testcase to learn its note. One that cannot be decoded any more counts as missing. Both
-// methods may be called by several workers at once.
+// methods may be called concurrently.
 type NoteCodec interface {
 	EncodeNote(note any) ([]byte, error)
 	DecodeNote(data []byte) (any, error)

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// Triage is what happens to an input that is not boring: a keep job calibrates and trims it, a find job reproduces and
+// Triage is what happens to an input that is not uninteresting: a keep job calibrates and trims it, a find job reproduces and
 // minimises the finding, a bisect job finds out of which input a target died. A job is a straight-line function that yields
 // requests and never executes them, so that the worker decides when there is time for it. It is a coroutine and not a goroutine,
 // so that a campaign stays deterministic, and because a step costs 80 ns instead of 32 us on a thread that is bound.
@@ -40,13 +40,13 @@ type outcome uint8
 
 const (
 	outcomeInvalid     outcome = iota
-	outcomeDropped             // there is nothing in it
+	outcomeDropped             // nothing to keep or report
 	outcomeKept                // a testcase
 	outcomeUnconfirmed         // a finding that was seen, and not reproduced
 	outcomeFound               // a finding
 )
 
-// result is what a job has come to so far. It is valid whenever the job waits: if the job is stopped there, this is its end.
+// result is the result of a job so far. It is valid whenever the job waits for a request: a job that is stopped there ends with it.
 type result[T any] struct {
 	outcome  outcome
 	finding  Finding // of unconfirmed and found
@@ -63,7 +63,7 @@ type requester[T any] struct {
 	mut   Mutator[T]
 	codec Codec[T]
 	width int  // inputs of a batch
-	timed bool // the clock may decide what is worth trying
+	timed bool // decisions may depend on the clock, because runs are not counted
 }
 
 // job is a coroutine. It stays with the goroutine that stepped it first: the runtime does not let a coroutine move if a
@@ -75,14 +75,14 @@ type job[T any] struct {
 	stage  int          // that made them
 	froms  []origin[T]  // a bisection's, by input of its requests; nil: all are of parent and stage
 
-	promised []Feature // that a keep job promises
-	weight   float64   // complexity of the input that does
+	reserved   []Feature // by a keep job, see Worker.reserve
+	complexity float64   // of its input
 
 	run       func(q *requester[T], r *result[T])
 	request   request[T] // that it waits for
 	urgency   int        // among requests of a class the highest comes first
 	seq       uint64     // order of creation
-	spent     uint64     // by its requests so far, in the unit of whoever executes them
+	spent     uint64     // nanoseconds that the background has spent on it
 	published int        // version of the finding
 	errand    uint64     // that it does for another worker; 0: none
 
@@ -138,13 +138,13 @@ func (j *job[T]) cancel() {
 	j.ended = true
 }
 
-// queue holds the jobs that wait, by the class of their requests.
+// queue holds the pending jobs, by the class of their requests.
 type queue[T any] struct {
 	heaps [classes]jobHeap[T]
 	seq   uint64
 }
 
-// add puts a job in line. It keeps its place among those of equal urgency, so that one that has begun ends before the next begins.
+// add queues a job. A job keeps its place among those of equal urgency, so that it ends before the next one begins.
 func (q *queue[T]) add(j *job[T]) {
 	q.number(j)
 	heap.Push(&q.heaps[j.request.class], j)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// wants reports whether the pool would keep an input that shows o, and no job that waits promises the same features from an
-// input as simple.
+// wants reports whether the pool would keep an input with observation o, and no queued keep job has reserved the same features for
+// an input that is as simple.
 func (w *Worker[T]) wants(o *Observation, in T) bool {
 	if len(o.Features)+len(o.Measures) == 0 {
 		return false
@@ -17,45 +17,45 @@ func (w *Worker[T]) wants(o *Observation, in T) bool {
 	if !w.pool.Wants(o, c) {
 		return false
 	}
-	if len(w.promised) == 0 || len(o.Measures) > 0 {
+	if len(w.reserved) == 0 || len(o.Measures) > 0 {
 		return true
 	}
 	for _, f := range o.Features {
-		if have, ok := w.promised[f]; !ok || c < have {
+		if have, ok := w.reserved[f]; !ok || c < have {
 			return true
 		}
 	}
 	return false
 }
 
-// mask leaves out the features that are ignored in the whole campaign.
+// mask removes the features that the whole campaign ignores as unstable.
 func (w *Worker[T]) mask(o *Observation) {
 	if len(w.unstable) > 0 {
 		o.Features = slices.DeleteFunc(o.Features, func(f Feature) bool { return w.unstable[f] >= unstableTimes })
 	}
 }
 
-// promise notes the features of a job that waits.
-func (w *Worker[T]) promise(fs []Feature, complexity float64) {
+// reserve records the features of a queued keep job, with the complexity of its input.
+func (w *Worker[T]) reserve(fs []Feature, complexity float64) {
 	for _, f := range fs {
-		if have, ok := w.promised[f]; !ok || complexity < have {
-			w.promised[f] = complexity
+		if have, ok := w.reserved[f]; !ok || complexity < have {
+			w.reserved[f] = complexity
 		}
 	}
 }
 
-// release takes back what promise noted.
+// release undoes reserve.
 func (w *Worker[T]) release(fs []Feature, complexity float64) {
 	for _, f := range fs {
-		if w.promised[f] == complexity {
-			delete(w.promised, f)
+		if w.reserved[f] == complexity {
+			delete(w.reserved, f)
 		}
 	}
 }
 
 // propose starts a job for an input that the pool wants.
 func (w *Worker[T]) propose(in T, o *Observation, from origin[T]) error {
-	own, data, err := w.own(in)
+	input, data, err := w.clone(in)
 	if err != nil {
 		return err
 	}
@@ -66,10 +66,10 @@ func (w *Worker[T]) propose(in T, o *Observation, from origin[T]) error {
 	seen.Evidence, seen.findings = nil, nil
 	seen.Features, seen.Measures = slices.Clone(o.Features), slices.Clone(o.Measures)
 	j := &job[T]{name: "keep", parent: from.parent, stage: from.stage}
-	j.result = result[T]{outcome: outcomeDropped, in: own, data: data, obs: seen}
-	j.promised, j.weight = seen.Features, w.mut.Complexity(own)
+	j.result = result[T]{outcome: outcomeDropped, in: input, data: data, obs: seen}
+	j.reserved, j.complexity = seen.Features, w.mut.Complexity(input)
 	j.request.class = classKeep
-	w.promise(j.promised, j.weight)
+	w.reserve(j.reserved, j.complexity)
 	j.run = func(q *requester[T], r *result[T]) { w.keepJob(q, r, from.parent == nil) }
 	w.queue.add(j)
 	return nil
@@ -103,7 +103,7 @@ func (w *Worker[T]) keepJob(q *requester[T], r *result[T], seed bool) {
 	}
 }
 
-// calibrate runs an input again and leaves out what does not recur. False: it does not end well every time, and is not kept.
+// calibrate runs an input again and removes the features that do not recur. False: a run failed, and the input is not kept.
 func (w *Worker[T]) calibrate(q *requester[T], r *result[T]) bool {
 	seen, runs := r.obs, w.c.Calibrate
 	if seen.Expensive {
@@ -113,7 +113,7 @@ func (w *Worker[T]) calibrate(q *requester[T], r *result[T]) bool {
 		return q.do(request[T]{ins: slices.Repeat([]T{r.in}, runs), ask: Ask{Features: true, Trace: true, Quick: quick}, class: classKeep})
 	}
 	obs := rerun(true)
-	if slices.ContainsFunc(obs, func(o Observation) bool { return o.hasty() }) { // perhaps it is only slow
+	if slices.ContainsFunc(obs, func(o Observation) bool { return o.cutShort() }) { // perhaps it is only slow
 		obs = rerun(false)
 	}
 	if slices.ContainsFunc(obs, func(o Observation) bool { return o.failed() }) {
@@ -141,7 +141,7 @@ func (w *Worker[T]) calibrate(q *requester[T], r *result[T]) bool {
 
 // recurring returns the features that are in both, and notes the others as unstable.
 func (r *result[T]) recurring(fs, again []Feature) []Feature {
-	if slices.Equal(fs, again) { // mostly
+	if slices.Equal(fs, again) { // the usual case
 		return fs
 	}
 	first, second := setOf(fs), setOf(again)
@@ -166,8 +166,8 @@ func setOf(fs []Feature) map[Feature]bool {
 	return s
 }
 
-// leastMeasures returns the measures that were taken both times, with the smaller value: one that depends on chance too, such as
-// time, must not count for what it was once.
+// leastMeasures returns the measures that were taken both times, with the smaller value: a measure that varies, such as
+// time, must not be credited with its highest value.
 func leastMeasures(ms, again []Measure) []Measure {
 	least := ms[:0]
 	for _, m := range ms {
@@ -188,14 +188,14 @@ func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
 		budget = defaultTrim
 	}
 	work, width := uint64(0), q.width
-	if n := trimWork / max(r.obs.Work, 1); n < uint64(width) { // so many at once would be too much
+	if n := trimWork / max(r.obs.Work, 1); n < uint64(width) { // a whole batch would exceed trimWork
 		width = max(int(n), 1)
 	}
 	in, _ := descend(q.mut, r.in, width, new(uint64), func(ins []T) (int, T, bool) {
 		if budget -= len(ins); budget < 0 || work > trimWork || w.spent() {
 			return -1, r.in, false
 		}
-		// What else the candidates reach is no news: each would be calibrated and trimmed in turn.
+		// Other features that the candidates reach are ignored: each candidate would be calibrated and trimmed in turn.
 		obs := q.do(request[T]{ins: ins, ask: Ask{Trace: true, Quiet: true}, class: classKeep})
 		for i := range obs {
 			work += obs[i].Work
@@ -208,14 +208,14 @@ func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
 	if q.mut.Complexity(in) >= q.mut.Complexity(r.in) {
 		return
 	}
-	if own, data, err := own(q.codec, in); err == nil {
-		r.in, r.data = own, data
+	if input, data, err := cloneInput(q.codec, in); err == nil {
+		r.in, r.data = input, data
 	}
 }
 
 // finishKeep adds the testcase of a job that has ended.
 func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
-	w.release(j.promised, j.weight)
+	w.release(j.reserved, j.complexity)
 	slices.Sort(j.unstable)
 	for _, f := range slices.Compact(j.unstable) { // once for each calibration
 		if w.unstable[f]++; w.unstable[f] == unstableTimes {
@@ -225,7 +225,7 @@ func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
 	o := &j.obs
 	w.mask(o)
 	e := Entry{Key: Key(j.data), Data: j.data, Features: NewFeatureSet(o.Features...), Measures: o.Measures, Complexity: w.mut.Complexity(j.in),
-		Work: o.Work, Execution: w.first + w.made(), Runs: 1}
+		Work: o.Work, Execution: w.previousExecutions + w.made(), Runs: 1}
 	if j.outcome != outcomeKept || w.holds(j.data) {
 		return nil
 	}

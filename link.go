@@ -1,12 +1,13 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
 
-// nobody is the number of no worker: what it brings comes from an earlier run.
-const nobody = 0
+// noWorker marks entries that were restored from an earlier run.
+const noWorker = 0
 
 // What one reply carries is bounded, so that a worker that joins a large campaign takes it in piece by piece.
 const (
@@ -21,7 +22,7 @@ type link struct {
 	h        *Hub
 	number   int         // in order of joining, from 1
 	worker   int         // its own number; -1: not yet reported
-	next     ID          // the first testcase that it may not have
+	next     ID          // the first testcase that it may not have received
 	unstable int         // how many unstable features it knows of
 	dealt    []dealtSeed // seeds that it has not reported to have run
 	errand   *Errand     // that it has not finished
@@ -29,20 +30,21 @@ type link struct {
 }
 
 // Sync implements [Exchange].
-func (l *link) Sync(_ context.Context, n News) (r Reply, err error) {
+func (l *link) Sync(_ context.Context, n News) (Reply, error) {
+	l.h.mu.Lock()
+	defer l.h.mu.Unlock()
+	r, err := l.sync(&n)
+	return r, cmp.Or(l.h.takeFailure(), err)
+}
+
+func (l *link) sync(n *News) (r Reply, err error) {
 	h := l.h
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	l.worker = n.Worker.Number
-	h.account(&n)
+	h.account(n)
 	h.mask(n.Unstable, l.number)
-	if err := l.judge(&n); err != nil {
-		return r, err
-	}
+	l.judge(n)
 	for _, text := range n.Notes {
-		if err := h.report(Event{Kind: EventNote, Text: text}); err != nil {
-			return r, err
-		}
+		h.report(Event{Kind: EventNote, Text: text})
 	}
 	if h.Runs > 0 && h.stats.Executions >= h.Runs {
 		h.stop("runs")
@@ -66,31 +68,24 @@ func (l *link) Sync(_ context.Context, n News) (r Reply, err error) {
 			r.Errands = []Errand{*l.errand}
 		}
 	}
-	if n.Hungry && h.kept.next == l.next {
+	if n.WantsSeeds && h.kept.next == l.next {
 		l.dealt = h.seeds.deal(l.dealt, &r)
 	}
 	return r, nil
 }
 
-// judge takes in what has to be compared with what is known.
-func (l *link) judge(n *News) error {
+// judge compares findings and entries with the known ones and keeps those that are new.
+func (l *link) judge(n *News) {
 	for i := range n.Findings {
-		if err := l.h.finding(&n.Findings[i]); err != nil {
-			return err
-		}
+		l.h.finding(&n.Findings[i])
 	}
 	for i := range n.Unconfirmed {
-		if err := l.h.unconfirmed(&n.Unconfirmed[i]); err != nil {
-			return err
-		}
+		l.h.unconfirmed(&n.Unconfirmed[i])
 	}
 	for _, e := range n.Entries {
-		if err := l.h.offer(l.number, e); err != nil {
-			return err
-		}
+		l.h.offer(l.number, e)
 	}
 	l.h.advance(n.Advances) // of testcases in the same news as well
-	return nil
 }
 
 // catchUp returns the next testcases of others.
@@ -116,7 +111,7 @@ func (l *link) over() error {
 	return nil
 }
 
-// leave makes others do what the worker has left undone.
+// leave gives the worker's unfinished seeds and errand to others.
 func (l *link) leave(died bool) error {
 	h := l.h
 	if l.left {
@@ -128,14 +123,13 @@ func (l *link) leave(died bool) error {
 	l.dealt = nil
 	if e := l.errand; e != nil {
 		l.errand = nil
-		if err := h.abandon(*e, died); err != nil {
-			return err
-		}
+		h.abandon(*e, died)
 	}
-	return h.dropErrands()
+	h.dropErrands()
+	return nil
 }
 
-// finish notes that errands have come to an end.
+// finish removes the worker's errand if it is among ids.
 func (l *link) finish(ids []uint64) {
 	if l.errand != nil && slices.Contains(ids, l.errand.ID) {
 		l.errand = nil

@@ -46,18 +46,18 @@ func (l *events) of(k teasel.EventKind) (out []teasel.Event) {
 }
 
 // The seeds of a worker that has died go to its successor, and the seed that it died of goes there alone.
-func TestSeedsOfTheDeadAreDealtAgain(t *testing.T) {
+func TestSeedsOfADeadWorker(t *testing.T) {
 	h := &teasel.Hub{}
 	for i := range 20 {
 		h.Seed([]byte(fmt.Sprintf("%02d", i)))
 	}
 	x := h.Join()
-	first := dataOf(publish(t, x, teasel.News{Hungry: true}).Entries)
+	first := dataOf(publish(t, x, teasel.News{WantsSeeds: true}).Entries)
 	publish(t, x, teasel.News{Died: true})
 	y := h.Join()
 	var got []string
 	for range 40 {
-		es := dataOf(publish(t, y, teasel.News{Hungry: true}).Entries)
+		es := dataOf(publish(t, y, teasel.News{WantsSeeds: true}).Entries)
 		if len(es) > 1 && slices.Contains(first, es[0]) {
 			t.Fatalf("seeds of the worker that died are dealt together: %q", es)
 		}
@@ -72,7 +72,7 @@ func TestSeedsOfTheDeadAreDealtAgain(t *testing.T) {
 }
 
 // A seed that every worker dies of is given up, and no other is lost with it.
-func TestDeadlySeedIsGivenUp(t *testing.T) {
+func TestDeadlySeedIsDropped(t *testing.T) {
 	h := &teasel.Hub{}
 	for i := range 40 {
 		h.Seed([]byte(fmt.Sprintf("%02d", i)))
@@ -80,7 +80,7 @@ func TestDeadlySeedIsGivenUp(t *testing.T) {
 	ran, deaths := map[string]bool{}, 0
 	x := h.Join()
 	for range 100 {
-		es := dataOf(publish(t, x, teasel.News{Hungry: true}).Entries)
+		es := dataOf(publish(t, x, teasel.News{WantsSeeds: true}).Entries)
 		if slices.Contains(es, "07") {
 			deaths++
 			publish(t, x, teasel.News{Died: true})
@@ -103,12 +103,12 @@ func TestSeedsOfALeavingWorker(t *testing.T) {
 		h.Seed([]byte{byte(i)})
 	}
 	x, y := h.Join(), h.Join()
-	publish(t, x, teasel.News{Hungry: true})
+	publish(t, x, teasel.News{WantsSeeds: true})
 	publish(t, x, teasel.News{Pending: true, Leaving: true})
-	if got := publish(t, x, teasel.News{Hungry: true}).Entries; len(got) != 0 {
+	if got := publish(t, x, teasel.News{WantsSeeds: true}).Entries; len(got) != 0 {
 		t.Errorf("a worker that has left gets %v", got)
 	}
-	if got := publish(t, y, teasel.News{Hungry: true}).Entries; len(got) != 10 {
+	if got := publish(t, y, teasel.News{WantsSeeds: true}).Entries; len(got) != 10 {
 		t.Errorf("the other worker gets %d of 10 seeds", len(got))
 	}
 }
@@ -118,7 +118,7 @@ func TestSeedsThatWereRun(t *testing.T) {
 	h := &teasel.Hub{}
 	h.Seed([]byte("seed"))
 	x := h.Join()
-	publish(t, x, teasel.News{Hungry: true})
+	publish(t, x, teasel.News{WantsSeeds: true})
 	publish(t, x, teasel.News{Leaving: true})
 	if w := h.Summary().Waiting; w != 0 {
 		t.Errorf("%d seeds are waiting", w)
@@ -144,7 +144,7 @@ func TestMeasuresSurviveResume(t *testing.T) {
 }
 
 // A worker that joins a large campaign gets it piece by piece, and all of it.
-func TestTestcasesComeInPieces(t *testing.T) {
+func TestRepliesAreBounded(t *testing.T) {
 	h := &teasel.Hub{}
 	const n = 5000
 	x := h.Join()
@@ -160,7 +160,7 @@ func TestTestcasesComeInPieces(t *testing.T) {
 	y, calls := h.Join(), 0
 	var got []string
 	for {
-		es := publish(t, y, teasel.News{Hungry: true}).Entries
+		es := publish(t, y, teasel.News{WantsSeeds: true}).Entries
 		if calls++; len(es) == 0 {
 			break
 		}

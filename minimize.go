@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// descend goes down from in by what the mutator's Simplify proposes, up to width candidates at a time: one after a
-// success, twice as many after each failure, so that little is run in vain. try returns the index of the first that will do
-// and the input that it became, or -1, and false when it has had enough. descend ends where no proposal will do, so the answer is a
-// local minimum: none of the single steps that the mutator knows makes it simpler. at is the proposal to begin with; when
-// try has had enough, it becomes the one to go on with, and done is false.
+// descend minimises in with the candidates that the mutator's Simplify proposes, up to width of them at a time: one after a
+// success, twice as many after each failure, so that few are run in vain. try returns the index of the first candidate that is
+// accepted and the input that it became, or -1, and false to stop. descend ends where no candidate is accepted, so the result is
+// a local minimum: no single step that the mutator knows makes it simpler. at is the candidate to begin with; when
+// try stops, it becomes the one to go on with, and done is false.
 func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T) (int, T, bool)) (out T, done bool) {
 	s, ok := m.(Simplifier[T])
 	for changed := ok; changed; *at = 0 {
@@ -22,7 +22,7 @@ func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T)
 			for len(ins) < n && more {
 				var zero, out T
 				if out, more = s.Simplify(k, zero, in); more {
-					if m.Complexity(out) < limit { // an equal one would go round for ever
+					if m.Complexity(out) < limit { // an equal one would be tried for ever
 						ins, ks = append(ins, out), append(ks, k)
 					}
 					k++
@@ -46,9 +46,9 @@ func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T)
 	return in, true
 }
 
-// Minimize goes down from in while same holds, one candidate at a time. Single inputs and sequences differ only in
-// what the mutator proposes: m must be a [Simplifier], or in is the answer. same says whether a candidate will do and
-// may return it repaired, as long as it is still simpler. An error of same ends it.
+// Minimize makes in simpler while same accepts the candidates, one at a time. Single inputs and sequences differ only in
+// what the mutator proposes: if m is no [Simplifier], it returns in. same says whether a candidate is accepted and
+// may return it repaired, as long as it is still simpler. Minimize returns an error of same, with the simplest input so far.
 func Minimize[T any](ctx context.Context, m Mutator[T], in T, same func(context.Context, T) (T, bool, error)) (T, error) {
 	var err error
 	out, _ := descend(m, in, 1, new(uint64), func(ins []T) (int, T, bool) {

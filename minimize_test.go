@@ -42,7 +42,7 @@ func (l *sizes) Report(e teasel.Event) error {
 
 // A finding that takes long to be made simple is told before it is, and made simple in the end: also when the campaign has
 // reached a limit of its own by then.
-func TestFindingIsMadeSimpleInSlices(t *testing.T) {
+func TestFindingIsMinimizedInSlices(t *testing.T) {
 	for _, runs := range []uint64{1, 60_000} {
 		var told sizes
 		c := bytesCampaign(stairsTarget{})
@@ -103,7 +103,7 @@ type harmless struct{ byteMutator }
 func (harmless) Mutate(_ *teasel.Rand, dst, _ []byte) []byte { return append(dst[:0], 0) }
 
 // A campaign goes on while there is a finding that takes long to be made simple.
-func TestWhatIsSlowToSimplifyWaits(t *testing.T) {
+func TestSlowMinimizingIsDeferred(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	quick, slow := 0, 0

@@ -7,7 +7,7 @@ import "math/rand/v2"
 type Rand = rand.Rand
 
 // A Mutator makes inputs and changes them. If [Campaign.NewMutator] is set, each worker and each background executor has a
-// mutator of its own, used by one goroutine; otherwise all share one, whose methods may be called at once.
+// mutator of its own, used by one goroutine; otherwise all share one, whose methods may be called concurrently.
 type Mutator[T any] interface {
 	// Generate makes an input from nothing.
 	Generate(r *Rand) T

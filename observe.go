@@ -6,7 +6,7 @@ import "time"
 type Exit uint8
 
 const (
-	ExitInvalid  Exit = iota // nobody has said
+	ExitInvalid  Exit = iota // not set
 	ExitOK                   // the target took the input
 	ExitRejected             // the target refused it, as it may
 	ExitCrash                // the target died or reported a fault
@@ -41,12 +41,12 @@ type Ask struct {
 	Features bool     // all features, not only those that are news to a judging executor
 	Trace    bool     // the hash of everything reached
 	Operands bool     // what was compared
-	Quiet    bool     // faults alone matter: nothing that is reached is news, or becomes known
-	Watch    []uint32 // sites whose operands are asked for, perhaps with a few others; nil: all
-	Quick    bool     // a small part of the time limit will do: another execution has the last word
+	Quiet    bool     // only faults matter: features are neither reported as new nor recorded as known
+	Watch    []uint32 // sites whose operands are wanted; those of other sites may be reported too; nil: all sites
+	Quick    bool     // the executor may end the execution after a small part of the time limit; a hang is then verified with the full limit
 }
 
-// Operand is one comparison that the target made and that did not hold.
+// Operand is the two sides of one comparison in the target that did not hold.
 type Operand struct {
 	Site  uint32 // where; stable within a campaign
 	Size  uint8  // bytes of each operand: 1, 2, 4, 8
@@ -61,14 +61,14 @@ type Measure struct {
 }
 
 // Observation holds the facts of one execution. The worker owns it and hands it out reset, with Ask set and Runs 1;
-// the executor fills it in and appends to the slices. Evidence is the executor's and good until its next execution, a
-// Pipeliner's until the next but one.
+// the executor fills it in and appends to the slices. Evidence belongs to the executor and is valid until its next execution,
+// that of a Pipeliner until the next but one.
 type Observation struct {
 	Ask       Ask
 	Exit      Exit
 	Runs      uint32    // how many executions it counts for; an executor may say 0
-	Expensive bool      // it took a start of the target or a time limit: it is calibrated with one execution and never trimmed
-	Work      uint64    // what it cost the target, in a unit that repeats: no time, unless in coarse steps; 0: unknown
+	Expensive bool      // the target had to be started, or a time limit passed: the input is calibrated with one execution and never trimmed
+	Work      uint64    // how much the target did, in a unit that is the same in each run, such as instructions or edges; 0: unknown
 	Features  []Feature // in the order in which they were reached, as far as that is known
 	Measures  []Measure
 	Operands  []Operand
@@ -76,12 +76,12 @@ type Observation struct {
 	Elapsed   time.Duration
 	Detail    string // a sentence on how it ended, when it did not end well
 	Evidence  any    // what the kind's detectors look at
-	Note      any    // what the kind's stages want to find on the testcase; only looked at with Ask.Features
+	Note      any    // the kind's annotation of the testcase ([Testcase].Note); only used with Ask.Features
 
 	findings []Finding // that the detectors returned, for the job that asked for the execution
 }
 
-// reset makes o as it is handed out, whosever it is. Pointers are written only where there are some: a write barrier for each of
+// reset prepares o for an execution with the given Ask. Pointers are written only where there are some: a write barrier for each of
 // them would cost more than the rest of the loop.
 func (o *Observation) reset(a Ask) {
 	if o.Ask.Watch != nil || a.Watch != nil {
@@ -99,8 +99,8 @@ func (o *Observation) reset(a Ask) {
 	}
 }
 
-// hasty reports whether an execution was ended before its time limit: whether it hangs is not known.
-func (o *Observation) hasty() bool { return o.Exit == ExitHang && o.Ask.Quick }
+// cutShort reports whether an execution was ended before the full time limit, so that it may be slow and not a hang.
+func (o *Observation) cutShort() bool { return o.Exit == ExitHang && o.Ask.Quick }
 
 // failed reports whether the target did not take or refuse the input as it may.
 func (o *Observation) failed() bool { return o.Exit > ExitRejected }
@@ -120,7 +120,7 @@ func (o *Observation) trace() uint64 {
 	return max(sum, 1)
 }
 
-// boring reports whether there is nothing to judge.
-func (o *Observation) boring() bool {
+// uninteresting reports whether there is nothing to judge.
+func (o *Observation) uninteresting() bool {
 	return o.Exit <= ExitRejected && len(o.Features) == 0 && o.Evidence == nil && len(o.Measures) == 0
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// contextRuns is how many executions without a batch pass between two looks at the context. A quick execution takes less
-// time than the look.
+// contextRuns is how many executions without a batch pass between two checks of the context. A quick execution takes less
+// time than the check.
 const contextRuns = 64
 
-// slowRun is how long an execution takes after which the context and the clock are looked at.
+// slowRun is how long an execution takes after which the context and the clock are checked every time.
 const slowRun = time.Millisecond
 
 // runner executes inputs on one executor. A worker has one, and so has its background.
@@ -25,15 +25,15 @@ type runner[T any] struct {
 	dets  []Detector
 	size  int // inputs of a batch
 
-	// judge looks at an observation that is not boring, while its evidence is good. It never executes anything.
+	// judge handles an observation that is not uninteresting, while its evidence is valid. It never executes anything.
 	judge   func(ctx context.Context, i int, in T, o *Observation) error
 	request *request[T] // that is executed; nil: what a stage has made
 
 	calls      uint64 // of Exec
 	executions uint64
-	cost       uint64 // of these, see price
+	cost       uint64 // of these executions, see price
 	clean      bool   // nothing has run since the last reset
-	slow       bool   // the last execution was
+	slow       bool   // the last execution took slowRun or longer
 }
 
 func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
@@ -99,13 +99,13 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 	return nil
 }
 
-// observe counts executions and has those judged that are not boring. The first of them is number at of its batch.
+// observe counts executions and judges those that are not uninteresting. The first of them is number at of its batch.
 func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observation) (lost bool, err error) {
 	for i := range obs {
 		o := &obs[i]
 		r.executions += uint64(o.Runs)
 		r.cost += uint64(o.Runs)
-		if o.boring() {
+		if o.uninteresting() {
 			continue
 		}
 		r.cost += price(o)
@@ -129,14 +129,14 @@ func (r *runner[T]) alone(ctx context.Context, i int, in []T, obs []Observation,
 	if err := r.ex.Exec(ctx, in[0], o); err != nil {
 		return fmt.Errorf("executing: %w", err)
 	}
-	if o.Exit == ExitLost { // no other input can have done it
+	if o.Exit == ExitLost { // no other input was in flight
 		o.Exit = ExitCrash
 	}
 	_, err := r.observe(ctx, i, in, obs)
 	return err
 }
 
-// fresh makes the target as it was in the beginning.
+// fresh resets the target, unless nothing has run since the last reset.
 func (r *runner[T]) fresh(ctx context.Context) error {
 	if r.reset == nil || r.clean {
 		return nil
@@ -149,7 +149,7 @@ func (r *runner[T]) fresh(ctx context.Context) error {
 	return nil
 }
 
-// perform executes what a job has asked for. The observations are the job's.
+// perform executes a request of a job. The observations belong to the job.
 func (r *runner[T]) perform(ctx context.Context, q *request[T]) (obs []Observation, err error) {
 	if q.fresh {
 		if err := r.fresh(ctx); err != nil {
@@ -176,10 +176,10 @@ func (r *runner[T]) perform(ctx context.Context, q *request[T]) (obs []Observati
 	return obs, err
 }
 
-// own returns a copy of an input that shares no memory with it, and its encoding.
-func (r *runner[T]) own(in T) (T, []byte, error) { return own(r.codec, in) }
+// clone returns a copy of an input that shares no memory with it, and its encoding.
+func (r *runner[T]) clone(in T) (T, []byte, error) { return cloneInput(r.codec, in) }
 
-func own[T any](c Codec[T], in T) (out T, data []byte, err error) {
+func cloneInput[T any](c Codec[T], in T) (out T, data []byte, err error) {
 	if data, err = c.Encode(in); err != nil {
 		return out, nil, fmt.Errorf("encoding an input: %w", err)
 	}

@@ -21,17 +21,17 @@ func heap() uint64 {
 }
 
 // crowd makes testcases of many features, each with one that no other reaches: all of them are kept.
-type crowd struct {
+type uniqueFeatures struct {
 	r   *rand.Rand
 	fs  []teasel.Feature
 	all int // different features that testcases share
 }
 
-func newCrowd(features int) *crowd {
-	return &crowd{rand.New(rand.NewPCG(1, 2)), make([]teasel.Feature, features), features * 50}
+func newCrowd(features int) *uniqueFeatures {
+	return &uniqueFeatures{rand.New(rand.NewPCG(1, 2)), make([]teasel.Feature, features), features * 50}
 }
 
-func (c *crowd) entry(i int) teasel.Entry {
+func (c *uniqueFeatures) entry(i int) teasel.Entry {
 	for j := range c.fs {
 		c.fs[j] = teasel.Feature(c.r.IntN(c.all) + 1)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Rating is what a scheduler may know of a testcase: all but its input. Time is not among it, unless in the
-// coarse steps that an executor may count as work, or the same seed would not give the same run.
+// coarse steps that an executor may count as work: otherwise the same seed would not give the same run.
 type Rating struct {
 	ID         ID
 	Parent     ID // the testcase it was made from; Orphan: none that is still in its pool
@@ -48,7 +48,7 @@ const (
 	largeFactor     = 16 // times the mean complexity, above which energy falls
 	expensiveFactor = 64 // times the typical work, the same
 	leastEnergy     = 1.0 / 64
-	reweighed       = 20 // testcases weighed anew for each one added: all of them while the corpus grows by a twentieth
+	reweighPerAdd   = 20 // testcases weighed anew for each one added, so that all are while the corpus grows by 5 %
 )
 
 // weighted is the default scheduler. The weight of a testcase is a product of rare features, little work, low complexity and
@@ -57,15 +57,15 @@ const (
 // by the frequency of a path; Entropic (FSE 2020) prefers testcases with rare features, by their frequency in executions.
 // Here rarity is counted in testcases: an executor that judges novelty itself does not say what other executions reached.
 type weighted struct {
-	weights fenwick.Weights // by place in rated
-	rated   []rated         // removed ones are used again
-	at      map[ID]int      // place in rated
-	free    []int           // places of removed ones
-	next    int             // place to weigh anew next
-	hits    map[Feature]int // testcases that reach it
-	work    float64         // sums over all testcases: of work,
-	orders  float64         // of its logarithm,
-	complex float64         // and of complexity
+	weights    fenwick.Weights // by place in rated
+	rated      []rated         // removed ones are used again
+	at         map[ID]int      // place in rated
+	free       []int           // places of removed ones
+	next       int             // place to weigh anew next
+	hits       map[Feature]int // testcases that reach it
+	work       float64         // sums over all testcases: of work,
+	logWork    float64         // of its logarithm,
+	complexity float64         // and of complexity
 }
 
 // rated is what is kept of a rating, with what is expensive to compute.
@@ -99,7 +99,7 @@ func (s *weighted) Add(r Rating) {
 		s.hits[f]++
 	}
 	s.reweigh(i)
-	for range min(reweighed, len(s.rated)) {
+	for range min(reweighPerAdd, len(s.rated)) {
 		s.next = (s.next + 1) % len(s.rated)
 		s.reweigh(s.next)
 	}
@@ -126,8 +126,8 @@ func (s *weighted) Remove(id ID) {
 
 func (s *weighted) count(t *rated, sign float64) {
 	s.work += sign * float64(t.work)
-	s.orders += sign * math.Log2(float64(t.work)+1)
-	s.complex += sign * t.complexity
+	s.logWork += sign * math.Log2(float64(t.work)+1)
+	s.complexity += sign * t.complexity
 }
 
 // reweigh brings a weight up to date with what has become common or rare since it was computed.
@@ -153,7 +153,7 @@ func (s *weighted) weigh(t *rated) uint64 {
 	if t.favoured {
 		w *= 2
 	}
-	w *= within(s.mean(s.complex)/max(t.complexity, 1), 0.3, 2)
+	w *= within(s.mean(s.complexity)/max(t.complexity, 1), 0.3, 2)
 	if t.work > 0 {
 		w *= within(s.mean(s.work)/float64(t.work), 0.15, 3)
 	}
@@ -161,8 +161,9 @@ func (s *weighted) weigh(t *rated) uint64 {
 	return max(uint64(w), 1)
 }
 
-// share is the part of its energy that is left to a testcase which has much of something, or one turn could take minutes.
-func share(has, much float64) float64 {
+// damping returns the factor by which energy is reduced for a testcase that has more than much of something: otherwise one turn
+// could take minutes.
+func damping(has, much float64) float64 {
 	if has > much {
 		return within(much/has, leastEnergy, 1)
 	}
@@ -185,8 +186,8 @@ func (s *weighted) Next(r *Rand) (Pick, bool) {
 func (s *weighted) pick(i int) Pick {
 	t := &s.rated[i]
 	energy := within(float64(t.picked)/2, 1, 4)
-	energy *= share(t.complexity, s.mean(s.complex)*largeFactor)
-	energy *= share(float64(t.work), math.Exp2(s.mean(s.orders))*expensiveFactor) // a plain mean would be that of the few expensive ones
+	energy *= damping(t.complexity, s.mean(s.complexity)*largeFactor)
+	energy *= damping(float64(t.work), math.Exp2(s.mean(s.logWork))*expensiveFactor) // a plain mean would be that of the few expensive ones
 	t.picked++
 	s.weights.Set(i, s.weigh(t))
 	return Pick{ID: t.id, Energy: energy}

@@ -11,7 +11,7 @@ import (
 )
 
 // Seeds get as many executions as what is made between them: a slow target has time for little else.
-func TestSeedsComeSoon(t *testing.T) {
+func TestSeedsGetTheirShare(t *testing.T) {
 	c := bytesCampaign(newTrouble(0, 0))
 	c.Runs, c.Seeds = 4000, nil
 	for i := range 1000 {
@@ -26,29 +26,31 @@ func TestSeedsComeSoon(t *testing.T) {
 	}
 }
 
-// eager is a target that ends the campaign in its execution number end, and notes what it runs.
-type eager struct {
-	trouble
+// endingTarget is a target that ends the campaign in its execution number end, and notes what it runs.
+type endingTarget struct {
+	failingTarget
 	end    int
 	cancel context.CancelFunc
 	inputs *[]string
 }
 
-func (e eager) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return e, nil }
+func (e endingTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return e, nil
+}
 
-func (e eager) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (e endingTarget) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	*e.inputs = append(*e.inputs, string(in))
 	if len(*e.inputs) == e.end {
 		e.cancel()
 	}
-	return e.trouble.Exec(ctx, in, o)
+	return e.failingTarget.Exec(ctx, in, o)
 }
 
 // Seeds that were not run when a campaign ends are still waiting.
 func TestSeedsAreNotLost(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	c := bytesCampaign(eager{newTrouble(0, 0), 5, cancel, new([]string)})
+	c := bytesCampaign(endingTarget{newTrouble(0, 0), 5, cancel, new([]string)})
 	c.Seeds = nil
 	for i := range 100 {
 		c.Seeds = append(c.Seeds, fmt.Appendf(nil, "%0*d", i+1, 0))
@@ -62,12 +64,12 @@ func TestSeedsAreNotLost(t *testing.T) {
 	}
 }
 
-// dawdle is a stage that lets the time pass after which a worker looks at the hub, once.
-type dawdle struct{ done *bool }
+// waitOnce is a stage that lets the time pass after which a worker looks at the hub, once.
+type waitOnce struct{ done *bool }
 
-func (dawdle) Name() string { return "dawdle" }
+func (waitOnce) Name() string { return "dawdle" }
 
-func (d dawdle) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+func (d waitOnce) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
 	for i := range 200 {
 		if i == 100 && !*d.done {
 			*d.done = true
@@ -85,9 +87,9 @@ func (d dawdle) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 func TestSeedsComeByCount(t *testing.T) {
 	run := func(quick bool) []string {
 		inputs := new([]string)
-		c := bytesCampaign(eager{newTrouble(0, 0), 0, nil, inputs})
+		c := bytesCampaign(endingTarget{newTrouble(0, 0), 0, nil, inputs})
 		c.Runs, c.Seeds, c.Calibrate = 6000, nil, 4
-		c.Stages = []teasel.Stage[[]byte]{dawdle{&quick}}
+		c.Stages = []teasel.Stage[[]byte]{waitOnce{&quick}}
 		for i := range 200 {
 			c.Seeds = append(c.Seeds, fmt.Appendf(nil, "%0*d", i+1, 0))
 		}
@@ -101,12 +103,12 @@ func TestSeedsComeByCount(t *testing.T) {
 	}
 }
 
-// slowly is a stage whose rounds take longer than a worker waits before it looks at the hub, which it does on its way.
-type slowly struct{}
+// slowStage is a stage whose rounds take longer than a worker waits before it looks at the hub, which it does on its way.
+type slowStage struct{}
 
-func (slowly) Name() string { return "slowly" }
+func (slowStage) Name() string { return "slowly" }
 
-func (slowly) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+func (slowStage) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
 	for i := range 4 {
 		time.Sleep(300 * time.Millisecond)
 		*w.Slot() = append([]byte(nil), tc.Input[:min(i, len(tc.Input))]...)
@@ -126,7 +128,7 @@ func TestSourceBetweenLongRounds(t *testing.T) {
 	defer cancel()
 	foreign := []byte("what another fuzzer has found")
 	c := bytesCampaign(reaching{})
-	c.Stages, c.Duration = []teasel.Stage[[]byte]{slowly{}}, time.Minute
+	c.Stages, c.Duration = []teasel.Stage[[]byte]{slowStage{}}, time.Minute
 	c.Source = sourceFunc(func(context.Context) ([][]byte, error) { return [][]byte{foreign}, nil })
 	came := false
 	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// pressing reports whether jobs are due that are worth taking the target from the batches.
+// pressing reports whether jobs are due that are worth interrupting the pipeline for.
 func (w *Worker[T]) pressing() bool {
 	for c := classBisect; c < classes; c++ {
 		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
@@ -17,9 +17,9 @@ func (w *Worker[T]) pressing() bool {
 	return n >= keepBatch || n > 0 && w.waited >= keepBatches
 }
 
-// triage executes requests of jobs as far as they are due and now says that they are not to wait for others, and publishes news.
+// triage executes requests of jobs that are due, unless now is false and they may wait, and publishes news.
 func (w *Worker[T]) triage(ctx context.Context, now bool) error {
-	if w.behind != nil {
+	if w.background != nil {
 		if err := w.collect(); err != nil {
 			return err
 		}
@@ -37,12 +37,12 @@ func (w *Worker[T]) triage(ctx context.Context, now bool) error {
 
 // serve executes requests until none is due.
 func (w *Worker[T]) serve(ctx context.Context) error {
-	if w.inside { // a batch that has landed is judged on the way
+	if w.executing { // called while finishInFlight judges a batch
 		return nil
 	}
-	w.inside = true
-	defer func() { w.inside = false }()
-	if err := w.land(ctx); err != nil {
+	w.executing = true
+	defer func() { w.executing = false }()
+	if err := w.finishInFlight(ctx); err != nil {
 		return err
 	}
 	w.waited = 0
@@ -93,7 +93,7 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 	}
 	obs, err := w.answer(ctx, &q, serving)
 	if err != nil {
-		for _, j := range jobs { // they wait on, until the worker ends
+		for _, j := range jobs { // end finishes them
 			w.queue.add(j)
 		}
 		return err
@@ -103,7 +103,7 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 		answer := obs[:n:n]
 		obs = obs[n:]
 		if c == classKeep && slices.ContainsFunc(answer, func(o Observation) bool { return o.Exit == ExitLost }) {
-			j.request.alone = true // again, and then it is known which input the target dies of
+			j.request.alone = true // so that it is known of which input the target dies
 			w.queue.add(j)
 			continue
 		}
@@ -117,7 +117,7 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 	return nil
 }
 
-// answer executes a request for some jobs, one of which each input is of.
+// answer executes a request. jobs holds the job that asked for each input; nil: none did.
 func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) ([]Observation, error) {
 	w.serving = jobs
 	watch := w.meter.start(w.cost)
@@ -126,9 +126,7 @@ func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) (
 	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
 	w.meter.stop(q.class, watch, w.cost)
 	if q.class == classKeep && slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitLost }) {
-		w.request = q // whose jobs say where the inputs come from
-		err = errors.Join(err, w.bisect(q.ins, obs))
-		w.request = nil
+		err = errors.Join(err, w.bisect(q.ins, obs, w.servedOrigin))
 	}
 	return obs, err
 }
@@ -161,7 +159,7 @@ func (w *Worker[T]) pack(c class) (jobs []*job[T], err error) {
 	return jobs, nil
 }
 
-// resume steps a job and puts it back in line, or finishes it.
+// resume steps a job and queues it again, or finishes it.
 func (w *Worker[T]) resume(j *job[T], obs []Observation) error {
 	j.step(requester[T]{mut: w.mut, codec: w.codec, width: w.size, timed: !w.meter.counts}, obs)
 	if j.version != j.published {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// publish reports the news. What comes back waits in the inbox until no testcase is being worked on.
+// publish reports the news. Entries of the reply stay in the inbox until no testcase is being worked on.
 func (w *Worker[T]) publish(ctx context.Context) error {
-	for _, id := range w.again {
+	for _, id := range w.repeated {
 		k := w.known[id]
-		w.news.Sightings = append(w.news.Sightings, Sighting{id, k.again})
-		k.again, k.dirty = 0, false
+		w.news.Sightings = append(w.news.Sightings, Sighting{id, k.unreported})
+		k.unreported, k.listed = 0, false
 	}
-	w.again = w.again[:0]
+	w.repeated = w.repeated[:0]
 	for i := range w.stages {
 		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 {
 			w.news.Stages = append(w.news.Stages, *s)
 			*s = StageStats{Name: s.Name}
 		}
 	}
-	w.state.Executions = w.first + w.made()
+	w.state.Executions = w.previousExecutions + w.made()
 	w.news.Executions, w.news.Worker, w.news.Pending = w.state.Executions-w.reported, w.state, w.pending
 	w.news.Errands = w.c.Errands
 	got, err := w.x.Sync(ctx, w.news)
@@ -42,9 +42,9 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 	return err
 }
 
-// due reports whether it is time to look at the hub, by count or, for slow targets, by the clock.
+// due reports whether Sync is due, by count or, for slow targets, by the clock.
 func (w *Worker[T]) due() bool {
-	if w.first+w.made()-w.reported >= syncRuns {
+	if w.previousExecutions+w.made()-w.reported >= syncRuns {
 		return true
 	}
 	if w.batch == nil && w.state.Draws%clockEvery != 0 && !w.slow {
@@ -53,7 +53,7 @@ func (w *Worker[T]) due() bool {
 	return time.Since(w.synced) >= syncTime
 }
 
-// accept starts jobs for errands: findings of a worker that has died of them.
+// accept starts jobs for errands: findings of which another worker has died.
 func (w *Worker[T]) accept() error {
 	for _, e := range w.errands {
 		in, err := w.codec.Decode(e.Finding.Input)
@@ -72,7 +72,7 @@ func (w *Worker[T]) accept() error {
 			w.known[e.Finding.ID()] = k
 		}
 		k.open, k.done = true, false
-		k.again += e.Finding.Occurrences
+		k.unreported += e.Finding.Occurrences
 		j := w.findJob(in, history, e.Finding)
 		j.errand, j.stage = e.ID, w.row(rowSeeds)
 		w.begin(j, true)
@@ -93,7 +93,7 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 	enough := began + (began - w.fed)
 	defer func() { w.fed = w.made() }()
 	for {
-		w.news.Hungry, w.asked = true, time.Now()
+		w.news.WantsSeeds, w.asked = true, time.Now()
 		if err := w.publish(ctx); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 			return err
 		}
 		w.pending = false
-		if w.more = len(w.live) > 0; w.more && w.made() >= enough { // look again after the next round
+		if w.more = len(w.live) > 0; w.more && w.made() >= enough { // the next call continues after one round of fuzzing
 			return nil
 		}
 	}
@@ -118,7 +118,7 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 
 // takeIn runs seeds and keeps what others have found and judged.
 func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
-	if err := w.land(ctx); err != nil {
+	if err := w.finishInFlight(ctx); err != nil {
 		return err
 	}
 	var seeds []T
@@ -136,7 +136,7 @@ func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
 	}
 	room := maxFallback - min(len(w.fallback), maxFallback)
 	if w.fallback = append(w.fallback, seeds[:min(len(seeds), room)]...); len(w.live) > 0 {
-		w.fallback = nil // they are of no more use, and some are large
+		w.fallback = nil // not needed once there is a testcase, and some are large
 	}
 	for len(seeds) > 0 {
 		n := min(len(seeds), w.size)

@@ -2,7 +2,7 @@ package teasel
 
 import "context"
 
-// A Target describes what is fuzzed. It is inert: Open starts a live instance. Several workers may call Open at once, each of
+// A Target describes what is fuzzed. It is inert: Open starts a live instance. Several workers may call Open concurrently, each of
 // which owns the executor that it gets. The goroutine that opens an executor is the one that closes it, so that Open may bind
 // its thread to a processor and Close may release it.
 type Target[T any] interface {

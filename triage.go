@@ -6,14 +6,15 @@ import (
 	"fmt"
 )
 
-// judge looks at an observation while its evidence is good, and starts jobs for what is in it. It never executes anything.
+// judge handles an observation while its evidence is valid: it starts a job for each new finding, and for an input that the pool
+// wants. It never executes anything.
 func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) error {
 	from, quiet := w.originOf(i), o.Ask.Quiet
 	q := w.request
 	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about
 	o.findings = detect(w.dets, o)
 	for k := range o.findings {
-		if o.hasty() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with all the time that it may take, it ends perhaps
+		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with the full time limit it may end
 			continue
 		}
 		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
@@ -29,19 +30,27 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 // originOf returns the origin of input i of what is executed.
 func (w *Worker[T]) originOf(i int) origin[T] {
 	switch {
-	case w.request != nil && len(w.serving) > 0:
-		j := w.serving[i]
-		if j.froms != nil {
-			return j.froms[i]
-		}
-		return origin[T]{j.parent, j.stage}
-	case w.request == nil && w.judged != nil:
+	case w.request != nil:
+		return w.servedOrigin(i)
+	case w.judged != nil:
 		return w.judged.originOf(w.offset + i)
 	}
 	return w.from
 }
 
-// queueFinding starts a job for a finding, unless one is at it or nothing more is to be learnt of it.
+// servedOrigin returns the origin of input i of the request that is served.
+func (w *Worker[T]) servedOrigin(i int) origin[T] {
+	if len(w.serving) == 0 {
+		return w.from
+	}
+	j := w.serving[i]
+	if j.froms != nil {
+		return j.froms[i]
+	}
+	return origin[T]{j.parent, j.stage}
+}
+
+// queueFinding starts a job for a finding, unless a job works on it already or it is done.
 func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
 	id := f.ID()
 	if w.request != nil && w.request.reproduces(f, id) { // a job reproduces it
@@ -54,18 +63,18 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		return nil
 	}
 	f.describe()
-	own, data, err := w.own(in)
+	input, data, err := w.clone(in)
 	if err != nil {
 		return err
 	}
 	var history []T
 	if w.past != nil {
-		if w.await(ctx) == nil { // the executor is asked between two batches; who lands the batch learns of an error
+		if w.await(ctx) == nil { // the executor is asked between two batches; finishInFlight returns the error
 			history = w.past.History(o)
 		}
 	}
 	f.Original = data
-	w.find(own, history, *f, from, o.Expensive || o.Exit == ExitHang || o.Elapsed >= slowFind)
+	w.find(input, history, *f, from, o.Expensive || o.Exit == ExitHang || o.Elapsed >= slowFind)
 	return nil
 }
 
@@ -83,16 +92,16 @@ func (w *Worker[T]) sighted(id string) *sighting {
 		k = &sighting{}
 		w.known[id] = k
 	}
-	k.again++
+	k.unreported++
 	w.sightings(id, k)
 	return k
 }
 
-// sightings has those of a finding that is published reported.
+// sightings lists a published finding, so that its new occurrences are reported.
 func (w *Worker[T]) sightings(id string, k *sighting) {
-	if k.published && k.again > 0 && !k.dirty {
-		k.dirty = true
-		w.again = append(w.again, id)
+	if k.published && k.unreported > 0 && !k.listed {
+		k.listed = true
+		w.repeated = append(w.repeated, id)
 	}
 }
 
@@ -108,11 +117,11 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool
 	w.begin(j, slow)
 }
 
-// begin puts a job in line. If there is a background, it gets all that are slow to reproduce, or that a worker has died of, and the
-// others while it has little to do.
+// begin queues a job. A background gets all jobs that are slow, or of which a worker has died, and the others while it has
+// no backlog.
 func (w *Worker[T]) begin(j *job[T], slow bool) {
 	w.queue.number(j)
-	if w.behind == nil || !w.behind.add(j, slow) {
+	if w.background == nil || !w.background.add(j, slow) {
 		w.queue.add(j)
 	}
 }
@@ -122,7 +131,7 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 	if f.Original == nil { // another worker has seen it
 		f.Original = f.Input
 	}
-	f.Worker, f.Execution, f.Input, f.Complexity = w.state.Number, w.first+w.made(), f.Original, w.mut.Complexity(in)
+	f.Worker, f.Execution, f.Input, f.Complexity = w.state.Number, w.previousExecutions+w.made(), f.Original, w.mut.Complexity(in)
 	tries, budget := w.c.Tries, w.c.MinimizeRuns
 	if tries == 0 {
 		tries = defaultTries
@@ -133,7 +142,7 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 	return findJob(in, history, f, tries, max(budget, 0))
 }
 
-// judgeLate looks at an observation that came late. Nobody has kept a note of what its input was made from.
+// judgeLate judges an observation that came late. What its input was made from is no longer known.
 func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	from := origin[T]{nil, w.row(rowLate)}
 	for _, f := range detect(w.dets, o) {
@@ -144,54 +153,54 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	if !o.Expensive || o.failed() || !w.wants(o, in) {
 		return nil
 	}
-	own, data, err := w.own(in)
+	input, data, err := w.clone(in)
 	if err != nil {
 		return err
 	}
 	j := &job[T]{name: "keep", stage: from.stage, ended: true}
-	j.result = result[T]{outcome: outcomeKept, in: own, data: data, obs: *o}
+	j.result = result[T]{outcome: outcomeKept, in: input, data: data, obs: *o}
 	j.obs.Evidence = nil
 	return w.finish(j)
 }
 
 // bisect starts a job for the inputs that were in flight when the target died.
-func (w *Worker[T]) bisect(ins []T, obs []Observation) error {
+func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) error {
 	if w.queue.len(classBisect) >= maxBisects {
 		return nil
 	}
 	var lost, before []T
 	var froms []origin[T]
-	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.first + w.made(),
+	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made(),
 		Message: "the target died, and there was no time to find out of which input"}
 	for i := range obs {
 		if obs[i].Exit != ExitLost {
 			continue
 		}
-		own, data, err := w.own(ins[i])
+		input, data, err := w.clone(ins[i])
 		if err != nil {
 			return err
 		}
-		lost, froms, f.Input, f.Original = append(lost, own), append(froms, w.originOf(i)), data, data
+		lost, froms, f.Input, f.Original = append(lost, input), append(froms, originOf(i)), data, data
 		if w.past != nil {
 			before = w.past.History(&obs[i])
 		}
 	}
-	if w.past == nil { // the others in flight are all that is known of what it had run
+	if w.past == nil { // only the others in flight are known to have run before
 		before = lost[:len(lost)-1]
 	}
 	w.queue.add(bisectJob(lost, froms, before, f))
 	return nil
 }
 
-// found puts a finding, or a simpler input of one that was published, into the news.
+// found adds a finding, or a simpler input of one that was published, to the news.
 func (w *Worker[T]) found(f Finding) {
 	k := w.known[f.ID()]
-	f.Occurrences = k.again
-	k.again, k.published = 0, true
+	f.Occurrences = k.unreported
+	k.unreported, k.published = 0, true
 	w.news.Findings = append(w.news.Findings, f)
 }
 
-// finish takes over the result of a job that has ended. Each job comes through here once.
+// finish handles the result of a job that has ended. It is called once for each job.
 func (w *Worker[T]) finish(j *job[T]) error {
 	switch {
 	case j.request.class == classKeep:
@@ -217,24 +226,24 @@ func (w *Worker[T]) finish(j *job[T]) error {
 	return j.err
 }
 
-// collect takes over what has become of the jobs in the background.
+// collect applies the reports of the background.
 func (w *Worker[T]) collect() error {
-	return w.take(w.behind.collect())
+	return w.apply(w.background.collect())
 }
 
-func (w *Worker[T]) take(reports []report[T]) (err error) {
+func (w *Worker[T]) apply(reports []report[T]) (err error) {
 	for i := range reports {
 		r := &reports[i]
-		if r.failed { // it confirms by itself
-			if w.behind != nil {
-				w.behind = nil
+		if r.failed { // the worker confirms by itself
+			if w.background != nil {
+				w.background = nil
 				w.news.Notes = append(w.news.Notes, r.err.Error())
 			}
 			w.queue.add(r.job)
 			continue
 		}
 		err = errors.Join(err, r.err)
-		w.aside += r.executions
+		w.backgroundExecutions += r.executions
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
 			if k := w.sighted(s.finding.ID()); k != nil && !k.open && !k.done {

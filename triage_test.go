@@ -16,7 +16,7 @@ import (
 
 // fragile crashes at random, in one of several ways, and fails or ends the campaign at random. It notes every crash that an
 // executor has returned.
-type fragile struct {
+type randomCrashTarget struct {
 	mu    sync.Mutex
 	r     *rand.Rand
 	ran   int
@@ -26,25 +26,25 @@ type fragile struct {
 	batch int
 }
 
-type fragileExecutor struct{ t *fragile }
+type randomCrashExecutor struct{ t *randomCrashTarget }
 
-type fragileBatches struct {
-	fragileExecutor
+type randomCrashBatches struct {
+	randomCrashExecutor
 	pipeline[[]byte]
 }
 
-func (f *fragile) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (f *randomCrashTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	if f.batch == 0 {
-		return fragileExecutor{f}, nil
+		return randomCrashExecutor{f}, nil
 	}
-	e := &fragileBatches{fragileExecutor: fragileExecutor{f}}
+	e := &randomCrashBatches{randomCrashExecutor: randomCrashExecutor{f}}
 	e.run = e.ExecBatch
 	return e, nil
 }
 
-func (e fragileExecutor) Close() error { return nil }
+func (e randomCrashExecutor) Close() error { return nil }
 
-func (e fragileExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (e randomCrashExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	f := e.t
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,9 +62,9 @@ func (e fragileExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observat
 	return nil
 }
 
-func (e *fragileBatches) BatchSize() int { return e.t.batch }
+func (e *randomCrashBatches) BatchSize() int { return e.t.batch }
 
-func (e *fragileBatches) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (e *randomCrashBatches) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	for i := range ins {
 		if err := e.Exec(ctx, ins[i], &obs[i]); err != nil {
 			return i, err
@@ -79,7 +79,7 @@ func TestNoFindingIsLost(t *testing.T) {
 	gone := errors.New("the disk is full")
 	for n := range uint64(200) {
 		r := rand.New(rand.NewPCG(n, 7))
-		target := &fragile{r: r, seen: map[string]bool{}, end: 20 + r.IntN(4000), batch: []int{0, 0, 4, 16}[r.IntN(4)]}
+		target := &randomCrashTarget{r: r, seen: map[string]bool{}, end: 20 + r.IntN(4000), batch: []int{0, 0, 4, 16}[r.IntN(4)]}
 		c := bytesCampaign(target)
 		ctx, cancel := context.WithCancel(t.Context())
 		ways := []string{"runs", "findings", "cancel", "failure", "hub", "stage"}
@@ -163,7 +163,7 @@ func (p prober) Run(ctx context.Context, w *teasel.Worker[[]byte], _ *teasel.Tes
 func TestProbesNoticeTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	inputs, probes := new([]string), 0
-	c := bytesCampaign(eager{newTrouble(0, 0), 1000, cancel, inputs})
+	c := bytesCampaign(endingTarget{newTrouble(0, 0), 1000, cancel, inputs})
 	c.Stages = []teasel.Stage[[]byte]{prober{&probes}}
 	if _, err := c.Run(ctx); err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ func TestPendingAtTheEnd(t *testing.T) {
 	for _, first := range "abcdefgh" {
 		h.Seed([]byte(string(first)))
 	}
-	c := bytesCampaign(sortOf{})
+	c := bytesCampaign(kindTarget{})
 	c.StopAfter, c.MinimizeRuns = 1, -1
 	if err := c.Work(t.Context(), h.Join(), 0); err != nil {
 		t.Fatal(err)
@@ -320,22 +320,22 @@ func TestPendingAtTheEnd(t *testing.T) {
 	}
 }
 
-// sortOf is a target of batches that crashes of every input in a way of its own.
-type sortOf struct{}
+// kindTarget is a target of batches that crashes of every input in a way of its own.
+type kindTarget struct{}
 
-func (sortOf) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
-	return sortOf{}, nil
+func (kindTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return kindTarget{}, nil
 }
-func (sortOf) Close() error   { return nil }
-func (sortOf) BatchSize() int { return 8 }
-func (sortOf) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (kindTarget) Close() error   { return nil }
+func (kindTarget) BatchSize() int { return 8 }
+func (kindTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit = teasel.ExitOK; len(in) > 0 {
 		o.Exit, o.Detail = teasel.ExitCrash, string(in[:1])
 	}
 	return nil
 }
 
-func (s sortOf) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (s kindTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	for i := range ins {
 		if err := s.Exec(ctx, ins[i], &obs[i]); err != nil {
 			return i, err
@@ -344,12 +344,14 @@ func (s sortOf) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observ
 	return len(ins), nil
 }
 
-// hurried is a target that seems to hang of nearly everything when an execution has little time, and once when it has all.
-type hurried struct{ hung bool }
+// hastyTarget is a target that seems to hang of nearly everything when an execution has little time, and once when it has all.
+type hastyTarget struct{ hung bool }
 
-func (h *hurried) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return h, nil }
-func (h *hurried) Close() error                                                       { return nil }
-func (h *hurried) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (h *hastyTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return h, nil
+}
+func (h *hastyTarget) Close() error { return nil }
+func (h *hastyTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit = teasel.ExitOK; len(in) > 0 && (o.Ask.Quick || !h.hung) {
 		h.hung = true
 		o.Exit, o.Detail = teasel.ExitHang, "no end"
@@ -359,30 +361,30 @@ func (h *hurried) Exec(_ context.Context, in []byte, o *teasel.Observation) erro
 
 // Tries that had little time do not make a finding of what no try with all the time has reproduced.
 func TestQuickTriesProveNothing(t *testing.T) {
-	c := bytesCampaign(&hurried{})
+	c := bytesCampaign(&hastyTarget{})
 	c.Runs = 200
 	if s, err := c.Run(t.Context()); err != nil || len(s.Findings) > 0 {
 		t.Errorf("findings %+v, %v", s.Findings, err)
 	}
 }
 
-// touchy is a target of batches that dies when one has run an a and then a b, and shows the same alone only for both in one input.
-type touchy struct{}
+// pairTarget is a target of batches that dies when one has run an a and then a b, and shows the same alone only for both in one input.
+type pairTarget struct{}
 
-func (touchy) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
-	return touchy{}, nil
+func (pairTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return pairTarget{}, nil
 }
-func (touchy) Close() error                { return nil }
-func (touchy) Reset(context.Context) error { return nil }
-func (touchy) BatchSize() int              { return 4 }
-func (touchy) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+func (pairTarget) Close() error                { return nil }
+func (pairTarget) Reset(context.Context) error { return nil }
+func (pairTarget) BatchSize() int              { return 4 }
+func (pairTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	if o.Exit = teasel.ExitOK; bytes.Contains(in, []byte("ab")) {
 		o.Exit, o.Detail = teasel.ExitCrash, "ab"
 	}
 	return nil
 }
 
-func (t touchy) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (t pairTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	all := bytes.Join(ins, nil)
 	for i := range ins {
 		if err := t.Exec(ctx, ins[i], &obs[i]); err != nil {
@@ -397,7 +399,7 @@ func (t touchy) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observ
 
 // What several inputs of a probe do together is found, and is not lost because each of them does nothing alone.
 func TestProbeOfASequence(t *testing.T) {
-	c := bytesCampaign(touchy{})
+	c := bytesCampaign(pairTarget{})
 	c.NewMutator = func() teasel.Mutator[[]byte] { return lettersMutator{} }
 	c.Seeds, c.Runs = [][]byte{[]byte("a"), []byte("b")}, 40
 	s, err := c.Run(t.Context())
@@ -406,19 +408,21 @@ func TestProbeOfASequence(t *testing.T) {
 	}
 }
 
-// elusive is a target that crashes once, after which it crashes no more. It ends the campaign while what ran before is tried.
-type elusive struct {
+// crashOnceTarget is a target that crashes once, after which it crashes no more. It ends the campaign while what ran before is tried.
+type crashOnceTarget struct {
 	cancel  context.CancelFunc
 	crashed bool
 }
 
-func (e *elusive) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return e, nil }
-func (e *elusive) Close() error                                                       { return nil }
-func (e *elusive) Reset(context.Context) error                                        { return nil }
-func (e *elusive) History(*teasel.Observation) [][]byte {
+func (e *crashOnceTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return e, nil
+}
+func (e *crashOnceTarget) Close() error                { return nil }
+func (e *crashOnceTarget) Reset(context.Context) error { return nil }
+func (e *crashOnceTarget) History(*teasel.Observation) [][]byte {
 	return [][]byte{[]byte("one"), []byte("two")}
 }
-func (e *elusive) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+func (e *crashOnceTarget) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	if bytes.HasPrefix(in, []byte("onetwo")) {
 		e.cancel()
 		<-ctx.Done() // the time that is left at the end is not enough either
@@ -435,7 +439,7 @@ func (e *elusive) Exec(ctx context.Context, in []byte, o *teasel.Observation) er
 func TestInterruptedConfirmation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	c := bytesCampaign(&elusive{cancel: cancel})
+	c := bytesCampaign(&crashOnceTarget{cancel: cancel})
 	c.NewMutator = func() teasel.Mutator[[]byte] { return lettersMutator{} }
 	c.Duration = time.Minute
 	s, err := c.Run(ctx)
@@ -444,20 +448,20 @@ func TestInterruptedConfirmation(t *testing.T) {
 	}
 }
 
-// lasting is a target of batches, one of which lasts longer than the time at the end of a campaign that is interrupted meanwhile.
-type lasting struct {
-	sortOf
+// slowBatchTarget is a target of batches, one of which lasts longer than the time at the end of a campaign that is interrupted meanwhile.
+type slowBatchTarget struct {
+	kindTarget
 	pipeline[[]byte]
 	cancel context.CancelFunc
 	calls  int // of Submit
 }
 
-func (l *lasting) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+func (l *slowBatchTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
 	l.run = l.ExecBatch
 	return l, nil
 }
 
-func (l *lasting) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (l *slowBatchTarget) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	for i := range obs {
 		obs[i].Exit = teasel.ExitOK
 	}
@@ -467,14 +471,14 @@ func (l *lasting) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observ
 	return len(ins), nil
 }
 
-func (l *lasting) Submit(ctx context.Context, ins [][]byte, obs []teasel.Observation) error {
+func (l *slowBatchTarget) Submit(ctx context.Context, ins [][]byte, obs []teasel.Observation) error {
 	if l.calls++; l.calls == 3 {
 		l.cancel()
 	}
 	return l.pipeline.Submit(ctx, ins, obs)
 }
 
-func (l *lasting) Collect(ctx context.Context) (int, error) {
+func (l *slowBatchTarget) Collect(ctx context.Context) (int, error) {
 	n, err := l.pipeline.Collect(ctx)
 	if l.calls == 3 {
 		<-time.After(2100 * time.Millisecond)
@@ -486,22 +490,24 @@ func (l *lasting) Collect(ctx context.Context) (int, error) {
 func TestEndWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	c := bytesCampaign(&lasting{cancel: cancel})
+	c := bytesCampaign(&slowBatchTarget{cancel: cancel})
 	if s, err := c.Run(ctx); err != nil || s.Stopped != "interrupted" {
 		t.Errorf("stopped by %q, %v", s.Stopped, err)
 	}
 }
 
-// breaking is a target of batches that dies of the first half of one, of whichever of them, and whose executor fails with the
+// dyingThenFailing is a target of batches that dies of the first half of one, of whichever of them, and whose executor fails with the
 // second.
-type breaking struct{ lost bool }
+type dyingThenFailing struct{ lost bool }
 
 var errBroken = errors.New("broken")
 
-func (b *breaking) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return b, nil }
-func (b *breaking) Close() error                                                       { return nil }
-func (b *breaking) BatchSize() int                                                     { return 4 }
-func (b *breaking) Exec(_ context.Context, _ []byte, o *teasel.Observation) error {
+func (b *dyingThenFailing) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return b, nil
+}
+func (b *dyingThenFailing) Close() error   { return nil }
+func (b *dyingThenFailing) BatchSize() int { return 4 }
+func (b *dyingThenFailing) Exec(_ context.Context, _ []byte, o *teasel.Observation) error {
 	if b.lost {
 		return errBroken
 	}
@@ -509,7 +515,7 @@ func (b *breaking) Exec(_ context.Context, _ []byte, o *teasel.Observation) erro
 	return nil
 }
 
-func (b *breaking) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+func (b *dyingThenFailing) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	switch {
 	case b.lost:
 		return 0, errBroken
@@ -528,7 +534,7 @@ func (b *breaking) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 
 // A death of one of several inputs is reported, also if a failure of ours ends the campaign at once.
 func TestDeathBeforeFailure(t *testing.T) {
-	c := bytesCampaign(&breaking{})
+	c := bytesCampaign(&dyingThenFailing{})
 	c.Runs = 500
 	s, err := c.Run(t.Context())
 	if !errors.Is(err, errBroken) || len(s.Unconfirmed) != 1 || s.Unconfirmed[0].Rule != "lost" {

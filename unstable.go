@@ -2,8 +2,8 @@ package teasel
 
 import "slices"
 
-// unstableSet holds the features that did not recur when a testcase was calibrated. They are nobody's news any more, as the
-// variable edges of AFL++ are not (calibrate_case marks them as discovered).
+// unstableSet holds the features that did not recur when a testcase was calibrated. They no longer count as new, like the
+// variable edges of AFL++ (calibrate_case marks them as discovered).
 type unstableSet struct {
 	known      map[Feature]struct{}
 	order      []unstableFeature

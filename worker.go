@@ -25,86 +25,86 @@ type Worker[T any] struct {
 	live     []*Testcase[T]      // in no order that means anything
 	at       map[ID]int          // in live
 	keys     map[string]ID       // of those that are kept, by content name
-	promised map[Feature]float64 // by keep jobs that wait, with the complexity of the input
+	reserved map[Feature]float64 // by queued keep jobs, with the complexity of the input
 	unstable map[Feature]int     // calibrations in which a feature did not recur
 	fallback []T                 // some of the seeds, which are mutated while no input shows a feature
 
-	known    map[string]*sighting // by finding id
-	again    []string             // ids of those that were seen again since the last report
-	queue    queue[T]
-	meter    meter
-	behind   *background[T] // nil: there is none
-	errands  []Errand       // for which there is no job yet
-	inside   bool           // requests are being executed
-	draining bool           // the campaign is over: no more findings are confirmed than there are jobs for
-	full     bool           // of known findings, which was reported
+	known      map[string]*sighting // by finding id
+	repeated   []string             // IDs of published findings that have occurred since the last report
+	queue      queue[T]
+	meter      meter
+	background *background[T] // nil: there is none
+	errands    []Errand       // for which there is no job yet
+	executing  bool           // requests of jobs are being executed
+	draining   bool           // the campaign is over: no job is started for a new finding
+	full       bool           // known is full, and that was reported
 
 	x       Exchange
 	news    News
 	inbox   []Entry
-	over    bool   // the hub has said stop
-	cause   string // why
-	more    bool   // there may be more seeds to be had
-	pending bool   // some that it was given may not have been run yet
-	fed     uint64 // executions when seeds were last taken
-	synced  time.Time
-	asked   time.Time // for seeds
+	over    bool      // the hub has returned ErrStop
+	cause   string    // why the campaign is over
+	more    bool      // the hub may have more seeds
+	pending bool      // some seeds of the last replies may not have been run yet
+	fed     uint64    // executions when seeds were last received
+	synced  time.Time // last call of Sync
+	asked   time.Time // last call of Sync that asked for seeds
 
 	plan   []Stage[T]
 	stages []StageStats // by index in plan, then the rows below
 	from   origin[T]    // of the next input
-	marked bool         // the batch that is filled has a mark for it
+	marked bool         // the batch being filled has a mark for it
 	energy float64
 
-	pcg      rand.PCG
-	rnd      *Rand
-	seed     uint64
-	state    WorkerState
-	reported uint64 // executions that the hub knows of
-	limit    uint64 // executions of this run; 0: none
-	first    uint64 // executions made before this run
-	aside    uint64 // executions that the background has made
+	pcg                  rand.PCG
+	rnd                  *Rand
+	seed                 uint64
+	state                WorkerState
+	reported             uint64 // executions that the hub knows of
+	limit                uint64 // executions of this run; 0: none
+	previousExecutions   uint64 // made before this run
+	backgroundExecutions uint64 // made by the background
 
 	filling   *batch[T]
 	fill      int         // inputs in it
-	flying    *batch[T]   // that the pipeline runs, or has run and is not judged; nil: none
-	collected bool        // it is back
+	inFlight  *batch[T]   // submitted and not judged yet; nil: none
+	collected bool        // its results have been collected
 	waited    int         // batches since there are keep jobs
 	idle      []*batch[T] // the oldest first
-	judged    *batch[T]   // whose observations are judged; nil: those of a probe
+	judged    *batch[T]   // the batch being judged; nil: a probe is
 	offset    int         // of the observations in it, see executeRest
-	serving   []*job[T]   // whose requests are executed, one for each input; nil: none
+	serving   []*job[T]   // the jobs whose requests are being executed, one for each input; nil: none
 }
 
 // sighting is what a worker knows of a finding.
 type sighting struct {
-	open      bool // a job is at it
-	done      bool // nothing more is to be learnt of it
-	attempts  int  // jobs that have ended without reproducing it every time
-	published bool
-	again     uint64 // sightings that were not reported yet
-	dirty     bool   // it is in the list of those
+	open       bool // a job works on it
+	done       bool // it was confirmed, or enough jobs have failed to reproduce it
+	attempts   int  // jobs that have ended without reproducing it every time
+	published  bool
+	unreported uint64 // occurrences that were not reported yet
+	listed     bool   // its ID is in Worker.repeated
 }
 
-// Rows of Worker.stages behind those of the plan.
+// Rows of Worker.stages after those of the plan.
 const (
 	rowSeeds    = iota
 	rowGenerate // made from nothing
-	rowLate     // whose observation came late, see [Pipeliner]
+	rowLate     // observations that came late, see [Pipeliner]
 	rowClasses  // the first of the classes of jobs
 )
 
 const (
-	syncRuns    = 8192 // executions between two looks at the hub, if no news makes it look earlier
+	syncRuns    = 8192 // executions between two calls of Sync, if no news makes one due earlier
 	syncTime    = time.Second
-	clockEvery  = 64 // draws between two looks at the clock, where there are no batches
+	clockEvery  = 64 // draws between two checks of the clock, where there are no batches
 	generateRun = 16 // inputs that are generated at a time
 )
 
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
 	w := &Worker[T]{runner: newRunner(c, ex), c: c, x: x, limit: limit, state: start, energy: 1,
-		first: start.Executions, reported: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
-		promised: map[Feature]float64{}, unstable: map[Feature]int{}, known: map[string]*sighting{}}
+		previousExecutions: start.Executions, reported: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
+		reserved: map[Feature]float64{}, unstable: map[Feature]int{}, known: map[string]*sighting{}}
 	w.runner.judge = w.judge
 	w.meter = meter{counts: c.Runs > 0, began: time.Now()}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
@@ -171,7 +171,7 @@ func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
 		if err := w.endStage(ctx); err != nil {
 			return err
 		}
-		if !w.Holds(tc) { // nobody wants what is made from it
+		if !w.Holds(tc) { // the scheduler no longer knows it
 			break
 		}
 	}
@@ -219,11 +219,11 @@ func (w *Worker[T]) generate(ctx context.Context) error {
 	return w.endStage(ctx)
 }
 
-// drawn returns how many inputs were made.
+// drawn returns how many inputs were made, those in the batch being filled included.
 func (w *Worker[T]) drawn() uint64 { return w.state.Draws + uint64(w.fill) }
 
-// Energy returns how much work the present testcase deserves, given what an ordinary one gets: n, or usual if n is 0.
-// It is at least 1.
+// Energy returns how many inputs to make from the current testcase: n, or usual if n is 0, times the energy of its [Pick]. It is
+// at least 1.
 func (w *Worker[T]) Energy(n, usual int) int {
 	if n == 0 {
 		n = usual
@@ -243,7 +243,7 @@ func (w *Worker[T]) Rand() *Rand { return w.rnd }
 // BatchSize is how many inputs [Worker.Probe] runs at little more cost than one.
 func (w *Worker[T]) BatchSize() int { return w.size }
 
-// Other returns a testcase other than tc, nil if there is none. It draws from the worker's generator.
+// Other returns a random testcase other than tc, drawn from the worker's generator; nil: there is none.
 func (w *Worker[T]) Other(tc *Testcase[T]) *Testcase[T] {
 	n := len(w.live)
 	if n == 0 || n == 1 && w.live[0] == tc {
@@ -257,7 +257,7 @@ func (w *Worker[T]) Other(tc *Testcase[T]) *Testcase[T] {
 }
 
 // made returns the executions of this run.
-func (w *Worker[T]) made() uint64 { return w.executions + w.aside }
+func (w *Worker[T]) made() uint64 { return w.executions + w.backgroundExecutions }
 
 // spent reports whether there are no more executions to be made.
 func (w *Worker[T]) spent() bool { return w.limit > 0 && w.made() >= w.limit }
@@ -277,12 +277,12 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 		w.undo.Undo(&tc.Input)
 	}
 	var zero T
-	b.ins[0] = zero // the next slot must not be the testcase's memory
+	b.ins[0] = zero // the next slot must not share the testcase's memory
 	return err
 }
 
-// rerunLost runs each input of a probe alone that was in flight when the target died: the stage wants to know of each. If the target
-// survives all of them, it was several that it died of.
+// rerunLost runs alone each input of a probe that was in flight when the target died, since the stage needs an observation of each.
+// If the target survives all of them, it takes several to kill it, and they are bisected.
 func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a Ask) error {
 	before := slices.Clone(obs)
 	survived := true
@@ -298,12 +298,14 @@ func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a
 	if !survived {
 		return nil
 	}
-	return w.bisect(ins, before)
+	return w.bisect(ins, before, w.originOf)
 }
 
-// Probe runs inputs now and returns everything asked for. What it shows that is new is kept as usual.
+// Probe executes inputs at once, without those that were committed, and returns an observation of each with all that a asks for.
+// Inputs that show something new are kept, and findings reported, as with [Worker.Commit]. The error is [ErrStop] when the campaign is
+// over. The observations belong to the caller; their Evidence is valid until the next execution.
 func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
-	if err := w.land(ctx); err != nil {
+	if err := w.finishInFlight(ctx); err != nil {
 		return nil, err
 	}
 	if w.over || w.spent() {
@@ -320,7 +322,7 @@ func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, e
 	case lost && err == nil:
 		err = w.rerunLost(ctx, ins, obs, a)
 	case lost:
-		err = errors.Join(err, w.bisect(ins, obs))
+		err = errors.Join(err, w.bisect(ins, obs, w.originOf))
 	}
 	w.stages[w.from.stage].Executions += w.executions - before
 	if err != nil {

@@ -176,7 +176,8 @@ func checkLarge(b *repertoire, r *teasel.Rand, emit emitter) {
 	}
 }
 
-// checkHuge sends a line that is longer than the buffers of servers are, a few times. It comes last.
+// checkHuge sends a line that is longer than the buffers of servers, which may take a server seconds to read. Its scripts are the last
+// of all seeds.
 func checkHuge(b *repertoire, _ *teasel.Rand, emit emitter) {
 	huge := func(name string, line []byte) { emit("huge "+name, shared(CheckLarge, send(line), sendText(pingLine))) }
 	huge("params", requestLine("ping", object("a", hugeText)))

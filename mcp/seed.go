@@ -249,6 +249,7 @@ func (s *seeds) echoes(ctx context.Context) {
 // is the context's.
 func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 	var dear [][]Seed
+	var largest []Seed // they take a server seconds each, and the others are not to wait for them
 	for i := range checks {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -261,7 +262,11 @@ func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 		c.make(s.b, fixedRand(uint64(100+i)), func(name string, in Script) {
 			made = append(made, Seed{Name: c.label + " " + name, Script: in})
 		})
-		if c.dear {
+		switch {
+		case i == len(checks)-1:
+			largest = made
+			continue
+		case c.dear:
 			dear = append(dear, made)
 			continue
 		}
@@ -288,6 +293,9 @@ func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 				more = true
 			}
 		}
+	}
+	for _, m := range largest {
+		s.add(m.Name, false, m.Script)
 	}
 	return nil
 }

@@ -79,6 +79,11 @@ func TestSeedsPutDearOnesLast(t *testing.T) {
 			}
 		}
 	}
+	everything := NewMutator(MutatorConfig{Session: recordedSession(t, "everything")}).Seeds()
+	first := slices.IndexFunc(everything, func(s Seed) bool { return strings.HasPrefix(s.Name, "large_huge_") })
+	if after := len(everything) - first; first < 0 || after > 3 {
+		t.Errorf("the first line that takes seconds to read is seed %d of %d, want one of the last three", first, len(everything))
+	}
 	quick := NewMutator(MutatorConfig{Session: recordedSession(t, "everything"), Profile: CI})
 	for _, seed := range quick.Seeds() {
 		if seed.Script.Check == CheckGrowthMemory || measuresTime(seed.Script.Check) {

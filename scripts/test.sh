@@ -9,13 +9,8 @@ scripts/setup-test.sh
 # A server that is not installed is a failure here, not a skipped test.
 export TEASEL_REQUIRE_SERVERS=1
 
-# The packages that take longest begin, and the others run beside them: twice
-# as many at a time as there are processors, since those of mcp wait for their
-# servers for much of the time. The limit is for what hangs: no test
-# is judged by how fast the machine is.
+# The packages that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
 readonly packages=(./mcp ./cmd/teasel ./netproto ./native ./...) limit=45m
-side_by_side=$((2 * $(nproc)))
-readonly side_by_side
 
 printf '\n== go test ./...\n'
 go test -timeout "$limit" "${packages[@]}"

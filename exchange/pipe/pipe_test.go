@@ -41,7 +41,7 @@ func work() error {
 	if err != nil {
 		return err
 	}
-	got, err := x.Sync(context.Background(), teasel.News{Hungry: true})
+	got, err := x.Sync(context.Background(), teasel.News{WantsSeeds: true})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func TestPipe(t *testing.T) {
 	if err != nil || len(got.Entries) != 1 || got.Entries[0].Features != teasel.NewFeatureSet(1, 1<<63) || len(got.Unstable) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	if got, err = x.Sync(t.Context(), teasel.News{Hungry: true}); err != nil || len(got.Entries) != 1 || string(got.Entries[0].Data) != "seed" {
+	if got, err = x.Sync(t.Context(), teasel.News{WantsSeeds: true}); err != nil || len(got.Entries) != 1 || string(got.Entries[0].Data) != "seed" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	h.Stop("stopped")

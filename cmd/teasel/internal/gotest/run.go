@@ -312,16 +312,12 @@ func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target,
 
 // fuzz runs the campaign of a fuzz test. It ends if its directory cannot be written to; its findings are reported.
 func (t *fuzzTest) fuzz(ctx context.Context, share *session.Share, severity map[string]string) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	kept := &session.Directory{To: &session.Settled{To: t.dir}, Stop: stop}
-	t.campaign.Reporters = append([]teasel.Reporter{kept}, t.campaign.Reporters...)
+	t.campaign.Reporters = append([]teasel.Reporter{&session.Settled{To: t.dir}}, t.campaign.Reporters...)
 	if t.typed != nil {
 		t.summary, t.err = t.fuzzTyped(ctx, share, severity)
 	} else {
 		t.summary, t.err = t.campaign.Run(ctx)
 	}
-	t.err = errors.Join(kept.Failed(), t.err)
 	if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
 		t.err = e
 	}
