@@ -43,7 +43,8 @@ type Run struct {
 	// Test returns the test that a finding is of, for example "example.com/m FuzzParse", "" if it is of none; nil: there are none. It
 	// is one of Subjects.
 	Test func(teasel.Finding) string
-	// Line returns the line of source where a finding shows, 0 if it is not known; nil: that is not known of any. SARIF points there.
+	// Line returns the line of source where a finding shows, 0 if it is not known; nil: it is the innermost call in the finding's
+	// detail that is in a file below Root. SARIF points there.
 	Line func(teasel.Finding) (file string, line int)
 	// Repro returns the command that shows a finding again; nil: teasel repro and the finding's file.
 	Repro func(teasel.Finding) string

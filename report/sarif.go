@@ -202,14 +202,24 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 // location returns the path, relative to the root of the repository, of the file that a finding is shown at, and the line. A file
 // outside the repository gets a path in it: GitHub refuses the whole report otherwise.
 func (r *Run) location(f *teasel.Finding) (path string, line int) {
+	file, line := "", 0
 	if r.Line != nil {
-		file, line := r.Line(*f)
-		root, err := filepath.Abs(r.Root)
-		if rel, e := filepath.Rel(resolve(root), resolve(file)); err == nil && e == nil && line > 0 && filepath.IsLocal(rel) {
-			return uri(rel), line
-		}
+		file, line = r.Line(*f)
+	} else {
+		file, line = r.sourceLine(f)
 	}
-	return r.fileOf(f), 1
+	root, err := filepath.Abs(r.Root)
+	if err != nil || line < 1 {
+		return r.fileOf(f), 1
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(root, file)
+	}
+	rel, err := filepath.Rel(resolve(root), resolve(file))
+	if err != nil || !filepath.IsLocal(rel) {
+		return r.fileOf(f), 1
+	}
+	return uri(rel), line
 }
 
 // fileOf is the location of a finding whose line is not known.
