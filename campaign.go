@@ -46,6 +46,9 @@ func (c *Campaign[T]) check() error {
 	if c.Target == nil || c.Mutator == nil && c.NewMutator == nil || c.Codec == nil {
 		return errors.New("checking campaign: Target, Codec, and Mutator or NewMutator must be set")
 	}
+	if c.Tries < 0 {
+		return fmt.Errorf("checking campaign: Tries is %d, expected 1 or more, or 0 for %d", c.Tries, defaultTries)
+	}
 	_, undoes := c.Mutator.(Undoer[T])
 	_, indexes := c.Mutator.(Indexer[T])
 	if (undoes || indexes) && c.NewMutator == nil && (c.Workers > 1 || c.Background && c.Runs == 0) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -143,6 +144,22 @@ func TestOurFailuresEndTheCampaign(t *testing.T) {
 	}
 	if _, err := (&teasel.Campaign[[]byte]{}).Run(context.Background()); err == nil {
 		t.Error("an empty campaign ran")
+	}
+	c := bytesCampaign(newTrouble(0, 0))
+	c.Tries = -1
+	if _, err := c.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "Tries is -1") {
+		t.Errorf("a negative number of tries: error %v", err)
+	}
+}
+
+// The number of a worker comes from another process: what it cannot be is refused, and nothing is counted.
+func TestWorkerNumberIsChecked(t *testing.T) {
+	for _, number := range []int{-1, 1 << 40} {
+		h := &teasel.Hub{}
+		_, err := h.Join().Sync(t.Context(), teasel.News{Executions: 1, Worker: teasel.WorkerState{Number: number, Draws: 1}})
+		if err == nil || h.Summary().Executions != 0 {
+			t.Errorf("worker %d: error %v, %d executions", number, err, h.Summary().Executions)
+		}
 	}
 }
 

@@ -88,9 +88,12 @@ type Source interface {
 	Pull(ctx context.Context) ([][]byte, error)
 }
 
+// maxWorkers bounds the numbers of workers, for which the hub has a table.
+const maxWorkers = 1 << 16
+
 // WorkerState is what a worker needs to carry on where it was.
 type WorkerState struct {
-	Number     int
+	Number     int    // of the worker, from 0 on
 	Draws      uint64 // inputs made; the generator is seeded by their number
 	Executions uint64
 }

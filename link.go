@@ -3,6 +3,7 @@ package teasel
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -39,7 +40,9 @@ func (l *link) Sync(_ context.Context, n News) (Reply, error) {
 
 func (l *link) sync(n *News) (r Reply, err error) {
 	h := l.h
-	l.worker = n.Worker.Number
+	if l.worker = n.Worker.Number; l.worker < 0 || l.worker >= maxWorkers {
+		return r, fmt.Errorf("taking news: the number of the worker is %d, expected 0 to %d", l.worker, maxWorkers-1)
+	}
 	h.account(n)
 	h.mask(n.Unstable, l.number)
 	l.judge(n)

@@ -19,26 +19,27 @@ type Mutator[T any] interface {
 }
 
 // An Undoer is a [Mutator] that changes an input in place. Changes stack: Undo takes back the last one that was not
-// yet taken back. A worker with an undoer and an executor without batches copies no input at all.
+// yet taken back, after which the input is equal to what it was before, in the same memory or other. A worker with an undoer and an executor without batches copies no input at all.
 type Undoer[T any] interface {
 	Change(r *Rand, in *T)
 	Undo(in *T)
 }
 
 // A Stepper is a [Mutator] with ordered mutations that are worth trying once each. Step k of an input is a pure
-// function of both, so that a number is all the state there is; false means that k is past the last step.
+// function of both, so that a number is all the state there is; false means that k is past the last step. As with Mutate, src is not
+// written to, and the memory of dst may be used.
 type Stepper[T any] interface {
 	Step(k uint64, dst, src T) (T, bool)
 }
 
 // A Simplifier is a [Mutator] that can propose simpler inputs: big removals first, then small ones, then plainer
 // values. Candidate k is a pure function of k and src; false means that k is past the last. Candidates that are not
-// of strictly lower complexity are passed over.
+// of strictly lower complexity are passed over. As with Mutate, src is not written to, and the memory of dst may be used.
 type Simplifier[T any] interface {
 	Simplify(k uint64, dst, src T) (T, bool)
 }
 
-// A Crosser is a [Mutator] that makes one input from two.
+// A Crosser is a [Mutator] that makes one input from two, neither of which it writes to. It may use the memory of dst.
 type Crosser[T any] interface {
 	Cross(r *Rand, dst, a, b T) T
 }

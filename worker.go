@@ -95,7 +95,7 @@ const (
 )
 
 const (
-	syncRuns    = 8192 // executions between two calls of Sync, if no news makes one due earlier
+	syncRuns    = 8192 // executions between two calls of Sync, if no news makes one due earlier: some microseconds in some milliseconds
 	syncTime    = time.Second
 	clockEvery  = 64 // draws between two checks of the clock, where there are no batches
 	generateRun = 16 // inputs that are generated at a time
