@@ -12,10 +12,6 @@ import (
 const (
 	growFrom = 1 << 10
 	growTo   = 1 << 16
-
-	// All lines are there before the campaign begins: of a server that takes many texts, these many are tried at the full sizes,
-	// the others at one eighth of them.
-	fullGrowths = 128
 )
 
 // growths are texts that cost a careless reader more than their length: regular expressions that backtrack, loops over
@@ -113,16 +109,12 @@ const maxGrown = 48
 
 func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 	order := r.Perm(len(growths) - seededGrowths)
-	grown, scripts := b.someTexts(r, maxGrown), 0
+	grown := b.someTexts(r, maxGrown)
 	eachOf(grown, func(name string, line func(string) []byte) {
 		names := suggestedGrowths(name)
 		for i, g := range growths {
 			if i < seededGrowths || i == seededGrowths+order[0] || slices.Contains(names, g.name) {
-				from, to := growFrom, growTo
-				if scripts++; scripts > fullGrowths {
-					from, to = from/8, to/8
-				}
-				emit(name+" "+g.name, grow(from, to, func(n int) []byte { return line(g.text(n)) }))
+				emit(name+" "+g.name, grow(growFrom, growTo, func(n int) []byte { return line(g.text(n)) }))
 			}
 		}
 	})
