@@ -91,7 +91,7 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 		if !held(leash) {
 			break
 		}
-		proc.KillStrays(pid, p.marker)
+		proc.KillOrphans(pid, p.marker)
 		time.Sleep(leashPause)
 	}
 	var ws syscall.WaitStatus

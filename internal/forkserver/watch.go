@@ -29,7 +29,7 @@ var _ proc.Watched = (*watch)(nil)
 // start begins to watch. root is the server, 0 if there is none.
 func (w *watch) start(memory uint64, root int, marker string) {
 	w.root, w.marker = root, marker
-	w.dog.Memory, w.dog.Server, w.dog.Look = memory, root, w.look
+	w.dog.Memory, w.dog.Server, w.dog.OnCheck = memory, root, w.look
 	w.dog.Start(w)
 }
 
@@ -51,7 +51,7 @@ func (w *watch) Kill(_ proc.Reason, run uint64) bool {
 	if pid <= 1 || w.run.Load() != run {
 		return false
 	}
-	seen, alive := proc.Look(pid)
+	seen, alive := proc.StatusOf(pid)
 	if !alive || w.root != 0 && seen.Parent != w.root && seen.Session != w.root {
 		return false
 	}
@@ -80,7 +80,7 @@ func (w *watch) look(now time.Time, moved bool) {
 		return
 	}
 	w.swept, w.pause = now, sweepEvery
-	if proc.KillStrays(w.root, w.marker) > 0 {
+	if proc.KillOrphans(w.root, w.marker) > 0 {
 		w.pause = sweepAgain
 	}
 }

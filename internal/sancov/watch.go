@@ -23,7 +23,7 @@ var _ proc.Watched = (*watch)(nil)
 func (w *watch) start(s *Server) {
 	w.s = s
 	w.dog.Memory, w.dog.Server = s.cmd.Memory, s.pid
-	w.dog.Look = func(time.Time, bool) {
+	w.dog.OnCheck = func(time.Time, bool) {
 		trim(s.stderr)
 		if proc.ChildCount(s.pid)+proc.ChildCount(int(atomic.LoadInt32(&s.mem.r.pid))) > mostLeftBehind {
 			w.crowded.Store(true)
@@ -67,7 +67,7 @@ func (w *watch) Kill(why proc.Reason, run uint64) bool {
 }
 
 func (w *watch) isChild(pid int) bool {
-	seen, alive := proc.Look(pid)
+	seen, alive := proc.StatusOf(pid)
 	return pid > 1 && alive && seen.Parent == w.s.pid
 }
 
@@ -121,6 +121,6 @@ func (w *watch) sample(pid int, at uint64) (over bool) {
 
 // ready reports whether a process runs, or would if there were a processor for it.
 func ready(pid int) bool {
-	seen, _ := proc.Look(pid)
+	seen, _ := proc.StatusOf(pid)
 	return seen.Ready
 }
