@@ -168,7 +168,7 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation,
 	if err := e.revive(ctx); err != nil {
 		return false, err
 	}
-	if len(in) > e.server.Room() {
+	if len(in) > e.server.MaxLength() {
 		o.Exit, o.Runs, o.Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(in))
 		return false, nil
 	}

@@ -38,12 +38,12 @@ var selfFuzzing = [...]struct{ text, fuzzer string }{
 
 // image is what the file of a program says of it.
 type image struct {
-	path     string
-	script   bool
-	runtime  bool
-	afl      bool
-	loops    bool
-	deferred bool
+	path       string
+	script     bool
+	runtime    bool
+	afl        bool
+	persistent bool
+	deferred   bool
 }
 
 // recognise looks the program up and into its file, whose text it returns as well.
@@ -69,7 +69,7 @@ func (t Target) recognise() (b image, text []byte, err error) {
 			return b, nil, t.refused(name+" fuzzes by itself, with "+f.fuzzer, fmt.Sprintf(rebuildHint, name), nil)
 		}
 	}
-	b.loops, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
+	b.persistent, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
 	return b, text, t.examine(&b, text)
 }
 
@@ -145,7 +145,7 @@ func (t Target) memory() uint64 {
 
 // prepare returns what the forkserver package has to know.
 func (t Target) prepare(p image) (c forkserver.Command, err error) {
-	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Loops: p.loops, Defers: p.deferred}
+	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Persistent: p.persistent, Deferred: p.deferred}
 	if c.Args, err = t.command(p); err != nil {
 		return c, err
 	}

@@ -96,10 +96,10 @@ func (e *aflExecutor) describe() Program {
 	h := e.server.Hello
 	dialect := [...]string{"AFL's fork server", "AFL++'s fork server (up to 4.10c)", "AFL++'s fork server (4.20c or later)"}[h.Dialect]
 	how := "forked for every input"
-	if h.Loops {
+	if h.Persistent {
 		how = "persistent"
 	}
-	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Loops, Shared: h.Shared, Tokens: h.Tokens,
+	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Persistent, Shared: h.Shared, Tokens: h.Tokens,
 		Runner: fmt.Sprintf("%s, %s, a map of %d bytes", dialect, how, h.MapSize)}
 	if h.Shared {
 		p.Runner += ", inputs in shared memory"
