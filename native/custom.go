@@ -78,13 +78,13 @@ func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 		ms := make([]sancov.Mutation, min(size, left))
 		for i := range ms {
 			r := w.Rand()
-			x := sancov.Mutation{Input: tc.Input, Most: most, Times: 1 + min(bits.TrailingZeros64(r.Uint64()), 4), Seed: r.Uint32()}
+			x := sancov.Mutation{Input: tc.Input, MaxLength: most, Times: 1 + min(bits.TrailingZeros64(r.Uint64()), 4), Seed: r.Uint32()}
 			if other := w.Other(tc); crosses && other != nil && (!mutates || r.IntN(4) == 0) {
-				x.Cross, x.With = true, other.Input
+				x.CrossOver, x.Other = true, other.Input
 			} else if !mutates {
 				return nil
 			} else if len(tokens) > 0 {
-				x.With = []byte(tokens[r.IntN(len(tokens))])
+				x.Other = []byte(tokens[r.IntN(len(tokens))])
 			}
 			ms[i] = x
 		}
@@ -121,7 +121,7 @@ func (e *MutatorError) Error() string {
 
 func (e *executor) custom() (mutates, crosses bool) {
 	f := e.plain.Hello.Flags
-	return f&sancov.Mutator != 0, f&sancov.Crosser != 0
+	return f&sancov.Mutator != 0, f&sancov.CrossOver != 0
 }
 
 // mutate returns what the program's own mutator makes of inputs, those left out of which it makes nothing. One that dies is
@@ -158,7 +158,7 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 		for i := range done {
 			in, ok := e.memory.Mutated(i)
 			if !ok {
-				return nil, e.mutatorError(ms[from+i], fmt.Sprintf("it has made more than the %d bytes that it may", max(ms[from+i].Most, len(ms[from+i].Input))), nil)
+				return nil, e.mutatorError(ms[from+i], fmt.Sprintf("it has made more than the %d bytes that it may", max(ms[from+i].MaxLength, len(ms[from+i].Input))), nil)
 			}
 			if len(in) > 0 {
 				made = append(made, slices.Clone(in))
@@ -179,5 +179,5 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 }
 
 func (e *executor) mutatorError(m sancov.Mutation, what string, stack []Frame) error {
-	return &MutatorError{Command: e.target.Command, What: what, Cross: m.Cross, Stack: stack}
+	return &MutatorError{Command: e.target.Command, What: what, Cross: m.CrossOver, Stack: stack}
 }

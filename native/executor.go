@@ -220,7 +220,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	if death != nil && death.Killed == proc.Cancelled {
 		return 0, ctx.Err()
 	}
-	if s.Late() > 0 && !e.warned && e.target.Note != nil {
+	if s.Uncounted() > 0 && !e.warned && e.target.Note != nil {
 		e.warned = true
 		e.target.Note(fmt.Sprintf("%s loads libraries while it runs that have more edges than there is room for: some are not counted. Link them with the program, or load them in LLVMFuzzerInitialize", e.target.Command[0]))
 	}
@@ -266,7 +266,7 @@ func (e *executor) damaged(ctx context.Context, ins [][]byte, obs []teasel.Obser
 func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 	outcome := e.memory.Outcome(i)
 	o.Exit = teasel.ExitOK
-	if outcome.Refused != 0 || outcome.Status != 0 {
+	if outcome.Rejected != 0 || outcome.Status != 0 {
 		o.Exit = teasel.ExitRejected
 	}
 	if status := syscall.WaitStatus(outcome.Status); outcome.Status != 0 && slices.Contains(e.target.Exits, status.ExitStatus()) {
@@ -280,7 +280,7 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 	if o.Ask.Operands {
 		e.record(o, outcome)
 	}
-	if outcome.FeatureCount() == 0 || outcome.Refused != 0 {
+	if outcome.FeatureCount() == 0 || outcome.Rejected != 0 {
 		return
 	}
 	fs := e.memory.Features(outcome)

@@ -75,7 +75,7 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 func (e *executor) describe() Program {
 	h := e.plain.Hello
 	p := Program{Mode: ModeRuntime, Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Shared: true, Edges: int(h.Edges), Modules: int(h.Modules)}
-	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.Crosser) != 0
+	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.CrossOver) != 0
 	flags := h.Flags
 	if flags&(sancov.ASan|sancov.MSan|sancov.TSan) != 0 {
 		flags &^= sancov.UBSan // their libraries have it in them, used or not
