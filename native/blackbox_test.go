@@ -158,7 +158,7 @@ func runningPrograms(t testing.TB, path string) (found []string) {
 	return found
 }
 
-// segments returns how many System V segments a process has made.
+// segments returns the number of System V segments that a process has made.
 func segments(t testing.TB, pid int) (n int) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/sysvipc/shm")
@@ -225,7 +225,7 @@ func TestKilledWithoutRuntime(t *testing.T) {
 	}
 }
 
-// inputFolder returns where the input of a process is, by its command line; "": nowhere.
+// inputFolder returns the folder of the input of a process, from its command line; "": there is none.
 func inputFolder(t testing.TB, exe string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline"))
@@ -251,7 +251,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	t.Errorf("timed out before %s", what)
 }
 
-// What cannot be run is said, with the reason.
+// TestBadPrograms: programs that cannot be run are reported, with the reason.
 func TestBadPrograms(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
@@ -290,7 +290,7 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// A tracer such as afl-qemu-trace has the server in it, and speaks as AFL's own does.
+// TestTracer: a tracer such as afl-qemu-trace contains the fork server, with AFL's original protocol.
 func TestTracer(t *testing.T) {
 	bin := plainBuild(t, "talker.c")
 	ex := start(t, native.Target{Command: []string{bin}, Tracer: []string{plainBuild(t, "tracer.c"), "-x", "--"}})
@@ -302,7 +302,7 @@ func TestTracer(t *testing.T) {
 	}
 }
 
-// A script is run as what it starts: here once by AFL's server, and once blind.
+// TestScripts: a script is run in the mode of the program that it starts: here by AFL's fork server, and as a black box.
 func TestScripts(t *testing.T) {
 	dir := t.TempDir()
 	for mode, bin := range map[string]string{

@@ -94,7 +94,7 @@ func TestTurns(t *testing.T) {
 		turn        uint64 // executions of a turn, without those that confirm new features
 	}{
 		{"quick", "", 1, 100, 256},
-		{"dear", loops, 1000, 1e6, 64},
+		{"expensive", loops, 1000, 1e6, 64},
 	} {
 		var work uint64
 		c := campaign(build(t, "static volatile int sum;\nint LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) {\n"+test.body+"return sum & 0; }"), 1)

@@ -52,7 +52,7 @@ func TestStackGap(t *testing.T) {
 	const smashed = "stack smashing detected"
 	bin := build(t, above, "-fsanitize=fuzzer", "-fno-stack-protector")
 	ex := open(t, native.Target{Command: []string{bin}})
-	told, ids := 0, map[string]bool{}
+	reported, ids := 0, map[string]bool{}
 	for i := range 256 {
 		o := run(t, ex, teasel.Ask{}, string([]byte{byte(i)}))
 		c, _ := o.Evidence.(*native.Crash)
@@ -62,7 +62,7 @@ func TestStackGap(t *testing.T) {
 				t.Errorf("word %d: %v", i, c)
 			}
 		case c != nil && c.Rule == "native/stack-buffer-overflow" && strings.Contains(c.Message, smashed):
-			told++
+			reported++
 			ids[native.Detect(&o)[0].ID()] = true
 		case i > 40: // beyond the part of the gap that is checked
 			if c != nil {
@@ -72,8 +72,8 @@ func TestStackGap(t *testing.T) {
 			t.Errorf("word %d: %v, %v", i, o.Exit, c)
 		}
 	}
-	if runtime.GOARCH == "amd64" && told < 32 || len(ids) != 1 {
-		t.Errorf("%d words above the frame were reported, as %d findings", told, len(ids))
+	if runtime.GOARCH == "amd64" && reported < 32 || len(ids) != 1 {
+		t.Errorf("%d words above the frame were reported, as %d findings", reported, len(ids))
 	}
 	files := wordFiles(t)
 	if status, said := byHand(t, nil, bin, files[1]); status == 0 || !strings.Contains(said, smashed) {

@@ -97,8 +97,8 @@ func TestHostile(t *testing.T) {
 			if s.Executions < c.Runs && c.StopAfter == 0 {
 				t.Errorf("%d executions of %d", s.Executions, c.Runs)
 			}
-			if told := strings.Join(notes, "\n"); test.note != "?" && ((test.note == "") != (told == "") || !strings.Contains(told, test.note)) {
-				t.Errorf("notes %q, want %q", told, test.note)
+			if text := strings.Join(notes, "\n"); test.note != "?" && ((test.note == "") != (text == "") || !strings.Contains(text, test.note)) {
+				t.Errorf("notes %q, want %q", text, test.note)
 			}
 		})
 	}

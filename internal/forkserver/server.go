@@ -44,7 +44,7 @@ type Server struct {
 	stderr        *proc.Capture
 	gone          bool
 	stopped       int  // number of the child that has stopped itself and waits for an input; 0: none
-	killedStopped bool // the stopped child was killed, which the server is told with the next run
+	killedStopped bool // the stopped child was killed, which the next run reports to the server
 
 	watch watch
 	wire  wire
@@ -112,7 +112,7 @@ func (s *Server) readableSoon() bool {
 	return errno == 0 && n == 1
 }
 
-// receive reads the two words of a run: the process number of the child, which the watchdog gets at once, and the wait status.
+// receive reads the two words of a run: the process number of the child, which the watchdog gets immediately, and the wait status.
 func (s *Server) receive() (status uint32, err error) {
 	w := &s.wire
 	for got := uintptr(0); got < uintptr(len(w.in)); {

@@ -60,7 +60,7 @@ type SkipError struct {
 	Reason  string // for users
 }
 
-// Error returns keyword, position and reason on one line.
+// Error returns reason, keyword and position on one line.
 func (e *SkipError) Error() string {
 	switch {
 	case e.Keyword != "":
