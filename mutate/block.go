@@ -7,8 +7,8 @@ import (
 
 var blockLens = [4][2]int{{1, 32}, {1, 32}, {32, 128}, {128, 1500}}
 
-// blockLen draws the length of a block of at most limit bytes, which must be positive: half of all are up to 32 long, a
-// quarter up to 128, a quarter up to 1,500.
+// blockLen draws the length of a block of at most limit bytes, which must be positive: half of the blocks have up to 32 bytes,
+// a quarter up to 128, a quarter up to 1,500.
 func blockLen(r *rand.Rand, limit int) int {
 	bits := r.Uint64()
 	lo, hi := blockLens[bits&3][0], blockLens[bits&3][1]
@@ -43,14 +43,14 @@ func fixedOverwrite(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bo
 	return buf, true
 }
 
-// shuffle keeps to 16 bytes, for which one draw is enough.
+// shuffle shuffles at most 16 bytes, for which one random number is enough.
 func shuffle(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	if len(buf) < 2 {
 		return buf, false
 	}
 	n := min(2+small(x, 15), len(buf))
 	from := where(x, len(buf)-n+1)
-	bits := r.Uint64() // 4 for each byte
+	bits := r.Uint64() // 4 bits for each byte
 	for i := n - 1; i > 0; i-- {
 		j := int(bits&15) * (i + 1) >> 4
 		buf[from+i], buf[from+j] = buf[from+j], buf[from+i]
@@ -72,7 +72,7 @@ func swap(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	return buf, true
 }
 
-// fixedByte draws what a block is filled with: a byte of the input, any byte, 0, 0xff, a space or an A.
+// fixedByte draws the byte with which a block is filled: a byte of the input, any byte, 0, 0xff, a space or an A.
 func fixedByte(r *rand.Rand, buf []byte) byte {
 	switch bits := r.Uint32(); bits & 3 {
 	case 0:
@@ -83,7 +83,7 @@ func fixedByte(r *rand.Rand, buf []byte) byte {
 	return pick(r, buf)
 }
 
-// fill writes c all over a block of at least one byte.
+// fill fills a block of at least one byte with c.
 func fill(block []byte, c byte) {
 	block[0] = c
 	for n := 1; n < len(block); n *= 2 {
@@ -91,7 +91,7 @@ func fill(block []byte, c byte) {
 	}
 }
 
-// open makes a gap of n bytes, whose content is not defined.
+// open inserts a gap of n bytes, whose content is undefined.
 func open(buf []byte, at, n int) []byte {
 	old := len(buf)
 	buf = slices.Grow(buf, n)[:old+n]
@@ -99,7 +99,7 @@ func open(buf []byte, at, n int) []byte {
 	return buf
 }
 
-// replace puts text where from:to was.
+// replace replaces buf[from:to] by text.
 func replace(buf []byte, from, to int, text []byte) []byte {
 	if n := len(text) - (to - from); n > 0 {
 		buf = open(buf, to, n)
@@ -142,15 +142,15 @@ func fixedInsert(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool)
 }
 
 func copyInsert(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
-	return m.again(r, x, buf, below(r, len(buf)+1))
+	return m.insertCopy(r, x, buf, below(r, len(buf)+1))
 }
 
 func duplicate(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
-	return m.again(r, x, buf, -1)
+	return m.insertCopy(r, x, buf, -1)
 }
 
-// again inserts a copy of a block; -1 for behind itself.
-func (m *Bytes) again(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool) {
+// insertCopy inserts a copy of a random block at a position; -1 means after the block itself.
+func (m *Bytes) insertCopy(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool) {
 	room := m.most() - len(buf)
 	if room <= 0 || len(buf) == 0 {
 		return buf, false
@@ -162,14 +162,14 @@ func (m *Bytes) again(r *rand.Rand, x uint64, buf []byte, at int) ([]byte, bool)
 		at = to
 	}
 	buf = open(buf, at, n)
-	// The block now lies on either side of the gap, or on both.
+	// The block now lies before the gap, after it, or on both sides.
 	head := min(max(at-from, 0), n)
 	copy(buf[at:], buf[from:from+head])
 	copy(buf[at+head:at+n], buf[from+head+n:to+n])
 	return buf, true
 }
 
-// repeat mostly writes a few more copies: what many of them cost, every execution of their mutants does.
+// repeat inserts copies of a block, mostly few: many copies would make every execution of later mutants slow.
 func repeat(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	room := m.most() - len(buf)
 	if room <= 0 || len(buf) == 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Blocks reach the last byte: it can be deleted, written over, and copied.
+// TestBlocksReachTheEnd: the last byte can be deleted, overwritten and copied.
 func TestBlocksReachTheEnd(t *testing.T) {
 	src := make([]byte, 64)
 	for i := range src {
@@ -14,7 +14,7 @@ func TestBlocksReachTheEnd(t *testing.T) {
 	last := src[63]
 	for _, test := range []struct {
 		op   Operator
-		ends int // how often the last byte is there afterwards
+		ends int // how often the last byte occurs in the result
 	}{{OpDelete, 0}, {OpFixedOverwrite, 0}, {OpCopyOverwrite, 2}} {
 		found := false
 		for seed := range uint64(1000) {

@@ -5,46 +5,46 @@ import (
 	"math/rand/v2"
 )
 
-// Bytes is the mutator of plain bytes: operators drawn by weight and stacked on one another (AFL++'s havoc), and the same
-// changes one by one at each place as steps. The zero value is ready; fields must not be changed once it was used.
-// What it does is a pure function of its fields and the arguments. One goroutine at a time may use it.
+// Bytes is the mutator of plain bytes. Mutate draws operators by weight and stacks them (AFL++'s havoc stage); Step makes the same
+// changes one by one at each position. The zero value is ready to use; fields must not be changed after the first call. The
+// results are a pure function of the fields and the arguments. It is for one goroutine at a time.
 type Bytes struct {
-	// MaxLen is the length of the longest mutant; longer inputs are cut. 0: 1 MiB.
+	// MaxLen is the length of the longest mutant, in bytes; longer inputs are truncated. 0: 1 MiB.
 	MaxLen int
-	// MaxOps is how many operators are stacked at most. 0: 16.
+	// MaxOps is the maximum number of stacked operators. 0: 16.
 	MaxOps int
-	// BitRatio is the share of bits that OpBitFlips inverts, at least one. 0: 1 %.
+	// BitRatio is the share of bits that OpBitFlips inverts; it inverts at least one. 0: 1 %.
 	BitRatio float64
-	// ByteRatio is the share of bytes that OpByteFlips replaces, at least one. 0: 5 %.
+	// ByteRatio is the share of bytes that OpByteFlips replaces; it replaces at least one. 0: 5 %.
 	ByteRatio float64
-	// Dictionary is where tokens come from. nil: none.
+	// Dictionary holds the tokens to insert. nil: none.
 	Dictionary *Dictionary
-	// Weights overrides how likely operators are; 0 switches one off, 255 is the most. An operator that is not named
-	// keeps its own weight, 1 to 5.
+	// Weights overrides the weights of operators; 0 switches an operator off, 255 is the maximum. Operators that are not in
+	// the map keep their default weights, 1 to 5.
 	Weights map[Operator]int
 
-	wheel wheel
-	grown int // length that the mutant under way may have; 0: Limit
+	wheel      wheel
+	allowedLen int // maximum length of the current mutant; 0: Limit
 }
 
-// Most mutants are at most usualLen long, or usualGrowth times as long as what they are made from: some programs take a time
-// that grows with the square of the length, and would do little else than run the longest ones. One in rareGrowth may be as
-// long as any, as it takes to exhaust a stack.
+// Most mutants have at most usualLen bytes, or usualGrowth times the length of their source: programs that take quadratic time would
+// otherwise spend nearly all of it on the longest inputs. One mutant in rareGrowth may have any length up to Limit, which may be
+// needed to exhaust a stack.
 const (
 	usualLen    = 1 << 10
 	usualGrowth = 2
 	rareGrowth  = 64
 )
 
-// most returns the length that an operator may make an input.
+// most returns the maximum length of the result of an operator.
 func (m *Bytes) most() int {
-	if m.grown > 0 {
-		return m.grown
+	if m.allowedLen > 0 {
+		return m.allowedLen
 	}
 	return m.Limit()
 }
 
-// Limit returns the length of the longest mutant: MaxLen, or 1 MiB.
+// Limit returns the length of the longest mutant, in bytes: MaxLen, or 1 MiB.
 func (m *Bytes) Limit() int {
 	if m.MaxLen <= 0 {
 		return 1 << 20
@@ -66,7 +66,7 @@ func ratio(configured, usual float64) float64 {
 	return min(configured, 1)
 }
 
-func (m *Bytes) weigh() wheel {
+func (m *Bytes) buildWheel() wheel {
 	var w wheel
 	for op := OpInvalid + 1; op < OpSpliceOverwrite; op++ {
 		if needsToken := op == OpTokenOverwrite || op == OpTokenInsert; needsToken && m.Dictionary.Len() == 0 {
@@ -84,7 +84,7 @@ func (m *Bytes) weigh() wheel {
 	return w
 }
 
-// Generate makes an input of up to 1 KiB: drawn bytes, drawn characters or tokens.
+// Generate makes an input of up to 1 KiB from random bytes, random characters or tokens.
 func (m *Bytes) Generate(r *rand.Rand) []byte {
 	n := min(below(r, 2<<below(r, 10)), m.Limit())
 	in := make([]byte, 0, n)
@@ -106,16 +106,16 @@ func (m *Bytes) Generate(r *rand.Rand) []byte {
 	return in
 }
 
-// Mutate returns src after one operator or several on one another. The mutant differs from src, and lies in the memory
-// of dst where that is large enough.
+// Mutate returns src after one operator or several stacked ones. The mutant differs from src, and uses the memory of dst if that is
+// large enough.
 func (m *Bytes) Mutate(r *rand.Rand, dst, src []byte) []byte {
 	if m.wheel == nil {
-		m.wheel = m.weigh()
+		m.wheel = m.buildWheel()
 	}
 	buf := append(dst[:0], src[:min(len(src), m.Limit())]...)
 	want := stack(r, m.maxOps())
 	if below(r, rareGrowth) > 0 {
-		m.grown = min(m.Limit(), max(usualLen, usualGrowth*len(buf)))
+		m.allowedLen = min(m.Limit(), max(usualLen, usualGrowth*len(buf)))
 	}
 	for tries := 3 * want; want > 0 && tries > 0; tries-- {
 		x := r.Uint64()
@@ -125,12 +125,12 @@ func (m *Bytes) Mutate(r *rand.Rand, dst, src []byte) []byte {
 			want--
 		}
 	}
-	m.grown = 0
-	return m.differ(r, buf, src)
+	m.allowedLen = 0
+	return m.ensureDifferent(r, buf, src)
 }
 
-// differ changes buf once more if all that was done to it left it as it was.
-func (m *Bytes) differ(r *rand.Rand, buf, src []byte) []byte {
+// ensureDifferent changes buf once more if it still equals src.
+func (m *Bytes) ensureDifferent(r *rand.Rand, buf, src []byte) []byte {
 	if !bytes.Equal(buf, src) {
 		return buf
 	}
@@ -142,9 +142,8 @@ func (m *Bytes) differ(r *rand.Rand, buf, src []byte) []byte {
 	return buf
 }
 
-// Apply returns src after one operator; false if it cannot change this input: a number where there are no digits, four
-// bytes where there are three. Only the splice operators look at other. It is for tests and for those who want one
-// certain change; Mutate draws and stacks them.
+// Apply returns src after one operator, and false if the operator cannot be applied: OpNumber needs digits, OpArith32 four bytes.
+// Only the splice operators use other. Apply is for tests and for callers that need a particular operator.
 func (m *Bytes) Apply(r *rand.Rand, op Operator, dst, src, other []byte) ([]byte, bool) {
 	buf := append(dst[:0], src...)
 	if op == OpInvalid || op >= operatorCount {
@@ -154,8 +153,8 @@ func (m *Bytes) Apply(r *rand.Rand, op Operator, dst, src, other []byte) ([]byte
 	return buf, ok && !bytes.Equal(buf, src)
 }
 
-// Cross puts a part of b into a copy of a: the head of a and the tail of b, cut at a place between the first and the
-// last byte in which the two differ, a block of b over or between the bytes of a, or all of b before or behind it.
+// Cross returns a combination of a and b: the head of a and the tail of b, cut between the first and the last byte in which they
+// differ; a with a block of b written over, or inserted between, its bytes; or a and b concatenated in either order.
 func (m *Bytes) Cross(r *rand.Rand, dst, a, b []byte) []byte {
 	a, b = a[:min(len(a), m.Limit())], b[:min(len(b), m.Limit())]
 	buf, ok := append(dst[:0], a...), false
@@ -166,7 +165,7 @@ func (m *Bytes) Cross(r *rand.Rand, dst, a, b []byte) []byte {
 		buf, ok = spliceInsert(m, r, r.Uint64(), buf, b)
 	case 2:
 		if len(a)+len(b) <= maxJoined {
-			return m.differ(r, m.concatenate(r, buf, a, b), a)
+			return m.ensureDifferent(r, m.concatenate(r, buf, a, b), a)
 		}
 	}
 	if first, last := difference(a, b); !ok && last-first >= 2 {
@@ -175,14 +174,13 @@ func (m *Bytes) Cross(r *rand.Rand, dst, a, b []byte) []byte {
 	} else if !ok {
 		buf, _ = spliceInsert(m, r, r.Uint64(), buf, b)
 	}
-	return m.differ(r, buf, a)
+	return m.ensureDifferent(r, buf, a)
 }
 
-// maxJoined is how long what is put together whole is at most: what long inputs cost, every execution of their mutants does.
+// maxJoined is the maximum length of a concatenation: a longer input would make every execution of its mutants slow.
 const maxJoined = 256
 
-// concatenate puts a before b or behind it, every other time with something between them that stands between things in
-// one of them, or else a new line.
+// concatenate joins a and b in either order, every other time with a separator that occurs in one of them, or a newline.
 func (m *Bytes) concatenate(r *rand.Rand, dst, a, b []byte) []byte {
 	if below(r, 2) == 0 {
 		a, b = b, a
@@ -195,7 +193,7 @@ func (m *Bytes) concatenate(r *rand.Rand, dst, a, b []byte) []byte {
 	return dst[:min(len(dst), m.Limit())]
 }
 
-// separator draws a byte of one of two inputs; if it is of a word, it is a new line.
+// separator draws a byte of one of the inputs, and returns a newline if the byte belongs to a word.
 func separator(r *rand.Rand, a, b []byte) byte {
 	if len(a) == 0 || len(b) > 0 && below(r, 2) == 0 {
 		a = b
@@ -209,7 +207,7 @@ func separator(r *rand.Rand, a, b []byte) byte {
 	return '\n'
 }
 
-// difference returns the first and the last place below the end of both at which they differ.
+// difference returns the first and the last index, below the length of both, at which a and b differ.
 func difference(a, b []byte) (first, last int) {
 	n := min(len(a), len(b))
 	for first < n && a[first] == b[first] {
@@ -221,7 +219,8 @@ func difference(a, b []byte) (first, last int) {
 	return first, last
 }
 
-// Complexity is the length in bytes; of inputs of one length, those with more '0' are a little simpler.
+// Complexity returns the length in bytes, reduced slightly for each '0', so that of inputs with the same length those with more '0'
+// are simpler.
 func (m *Bytes) Complexity(in []byte) float64 {
 	return float64(len(in)) + float64(len(in)-bytes.Count(in, zero))/float64(len(in)+1)
 }

@@ -22,7 +22,7 @@ func someTokens() *Dictionary {
 	return d
 }
 
-// edits returns how many bytes lie between the common head and the common tail of the two.
+// edits returns how many bytes lie between the common prefix and the common suffix of the two.
 func edits(a, b []byte) (before, after int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -47,7 +47,7 @@ func differentBits(a, b []byte) int {
 	return n
 }
 
-// TestOperators checks of each operator, a thousand times, that it did what its name says and nothing else.
+// TestOperators checks a thousand results of each operator.
 func TestOperators(t *testing.T) {
 	src := []byte("GET /index.html?id=4711&x=\x01\x02\x03\x04\x05\x06\x07\x08 end of\nthe first\ninput; abcdefghijklmnopqrstuvwxyz")
 	other := bytes.ToUpper([]byte("zyxwvutsrqponmlkjihgfedcba second"))
@@ -95,7 +95,7 @@ func TestOperators(t *testing.T) {
 	has := func(ok func([]byte) bool) func([]byte) error {
 		return func(got []byte) error {
 			if !ok(got) {
-				return fmt.Errorf("what was to be put in is not there")
+				return fmt.Errorf("the inserted text is missing")
 			}
 			return nil
 		}
@@ -179,7 +179,7 @@ func isDuplicate(src, got []byte) bool {
 	return false
 }
 
-// isRepeat reports whether the bytes before what was inserted are 1 to 16 that go on there, up to 4,096 times in all.
+// isRepeat reports whether the inserted bytes repeat the 1 to 16 bytes before them, up to 4,096 times in all.
 func isRepeat(src, got []byte) bool {
 	more := len(got) - len(src)
 	for at := 1; at <= len(src); at++ {
@@ -196,7 +196,7 @@ func isRepeat(src, got []byte) bool {
 	return false
 }
 
-// isLineEdit reports whether a line is missing, or one stands somewhere once more.
+// isLineEdit reports whether a line is missing, or occurs once more.
 func isLineEdit(src, got []byte) bool {
 	lines := bytes.SplitAfter(src, []byte("\n"))
 	if len(lines[len(lines)-1]) == 0 {
@@ -280,7 +280,7 @@ func TestMutateChangesAndKeepsToItsLimits(t *testing.T) {
 	}
 }
 
-// TestMutateIsPure checks that a mutant depends on the generator and the source, and not on what happened before.
+// TestMutateIsPure checks that a mutant depends on the generator and the source only, and not on earlier calls.
 func TestMutateIsPure(t *testing.T) {
 	used, fresh := &Bytes{}, &Bytes{}
 	src := []byte("a source of some length 123")
@@ -459,7 +459,7 @@ func TestSimplifyGoesDownAndEnds(t *testing.T) {
 	}
 }
 
-// TestMinimize goes down to what a target needs, as the engine does.
+// TestMinimize minimises an input by Simplify, as the engine does.
 func TestMinimize(t *testing.T) {
 	m := &Bytes{}
 	in := []byte("some noise before MAGIC and 12345 after it, and a lot more of it at the end")
@@ -487,11 +487,11 @@ func TestRepair(t *testing.T) {
 		{"one byte", "abc", "axc", []teasel.Operand{{Size: 1, Const: true, A: 'x', B: 'b'}}},
 		{"digits", "len: 4711;", "len: 99;", []teasel.Operand{{Size: 4, Const: true, A: 99, B: 4711}}},
 		{"longer digits", "len: 99;", "len: 100000;", []teasel.Operand{{Size: 4, Const: true, A: 100000, B: 99}}},
-		{"two, one mended already", "\x11\x22-\x11\x22", "\x33\x44-\x55\x66", []teasel.Operand{
+		{"two, one repaired already", "\x11\x22-\x11\x22", "\x33\x44-\x55\x66", []teasel.Operand{
 			{Size: 2, Const: true, A: 0x3344, B: 0x1122}, {Size: 2, Const: true, A: 0x5566, B: 0x1122}}},
-		{"mended is not touched again", "\x11\x22", "\x33\x44", []teasel.Operand{
+		{"repaired is not touched again", "\x11\x22", "\x33\x44", []teasel.Operand{
 			{Size: 2, Const: true, A: 0x3344, B: 0x1122}, {Size: 2, Const: true, A: 0x5566, B: 0x3344}}},
-		{"digits move what was mended", "44 11\x11\x22", "5 900\x33\x44", []teasel.Operand{
+		{"digits move what was repaired", "44 11\x11\x22", "5 900\x33\x44", []teasel.Operand{
 			{Size: 2, Const: true, A: 0x3344, B: 0x1122}, {Size: 4, Const: true, A: 900, B: 11}, {Size: 4, Const: true, A: 5, B: 44}}},
 		{"equal operands", "\x11\x22", "", []teasel.Operand{{Size: 2, A: 0x1122, B: 0x1122}}},
 		{"not there", "abcd", "", []teasel.Operand{{Size: 4, Const: true, A: 1, B: 77777777}}},
@@ -513,8 +513,8 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairMendsChecksums plants a sum behind the data: after any mutation of the data, one repair makes it right.
-func TestRepairMendsChecksums(t *testing.T) {
+// TestRepairChecksums appends a checksum to the data: after any mutation of the data, one repair corrects the checksum.
+func TestRepairChecksums(t *testing.T) {
 	m := &Bytes{}
 	sum := func(data []byte) (s uint32) {
 		for _, c := range data {
@@ -536,7 +536,7 @@ func TestRepairMendsChecksums(t *testing.T) {
 		}
 		got, ok := m.Repair(nil, c, []teasel.Operand{{Size: 4, A: uint64(sum(body)), B: stored}})
 		if !ok || load(got[len(got)-4:], false) != uint64(sum(got[:len(got)-4])) {
-			t.Fatalf("%q was not mended: %q", c, got)
+			t.Fatalf("%q was not repaired: %q", c, got)
 		}
 	}
 }
@@ -574,7 +574,7 @@ func TestInterestingNumbersFitTheirWidth(t *testing.T) {
 	}
 	for _, v := range interesting {
 		if seen[v] {
-			t.Errorf("%d stands twice", v)
+			t.Errorf("%d occurs twice", v)
 		}
 		seen[v] = true
 	}
@@ -610,8 +610,7 @@ func TestLineAround(t *testing.T) {
 	}
 }
 
-// Few mutants are much longer than their input, which programs that take quadratic time would do little else than run, but
-// some are.
+// TestMutantLengths: few mutants, but some, are much longer than their input: programs that take quadratic time would spend most of it on long inputs.
 func TestMutantLengths(t *testing.T) {
 	m, r := &Bytes{}, rand.New(rand.NewPCG(1, 2))
 	const mutants = 20_000

@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// Category is what a token is for.
+// Category is the purpose of a token.
 type Category uint8
 
-// The categories of tokens. What a file names no category for is Other.
+// The categories of tokens. Tokens of a file that have no category are Other.
 const (
 	_         Category = iota
-	Field              // names of members
-	Injection          // text that means something to a shell, a database, a template, a path, a model
-	Unicode            // characters that are hard to see, to compare or to decode
+	Field              // names of members of objects
+	Injection          // text with a special meaning for a shell, a database, a template, a path, a language model
+	Unicode            // characters that are hard to display, to compare or to decode
 	Other
 )
 
 var categoryNames = [...]string{"invalid", "field", "injection", "unicode", "other"}
 
-// String returns the category's name, which is also what a dictionary file's entries may be named after.
+// String returns the name of the category, which may also be the prefix of the names of entries in a dictionary file.
 func (c Category) String() string {
 	if int(c) < len(categoryNames) {
 		return categoryNames[c]
@@ -34,19 +34,19 @@ func (c Category) String() string {
 	return "category(" + strconv.Itoa(int(c)) + ")"
 }
 
-// MaxToken is the length of the longest token in bytes, the same as in AFL++.
+// MaxToken is the length of the longest token, in bytes, as in AFL++.
 const MaxToken = 128
 
-// Dictionary is a set of tokens that are put into inputs. Order is the order of adding, so that the same generator
-// draws the same tokens. The zero value is empty. Drawing may be done by many at once, adding not.
+// Dictionary is a set of tokens to insert into inputs, in the order in which they were added, so that the same generator state
+// draws the same token. The zero value is empty. The methods that read it may be called concurrently, the others may not.
 type Dictionary struct {
 	tokens  []string
 	sorted  [len(categoryNames)][]string
 	present map[string]bool
 }
 
-// Add adds tokens and returns how many were new. Empty tokens, those longer than [MaxToken] and those that are
-// already there, in whatever category, are dropped.
+// Add adds tokens and returns how many were new. It ignores empty tokens, tokens longer than [MaxToken], and tokens that the
+// dictionary contains already, in any category.
 func (d *Dictionary) Add(c Category, tokens ...string) int {
 	if c == 0 || int(c) >= len(categoryNames) {
 		c = Other
@@ -74,7 +74,7 @@ func (d *Dictionary) Len() int {
 	return len(d.tokens)
 }
 
-// Tokens returns the tokens of a category in the order in which they were added. The caller must not change them.
+// Tokens returns the tokens of a category in the order in which they were added. The caller must not modify the slice.
 func (d *Dictionary) Tokens(c Category) []string {
 	if d == nil || int(c) >= len(d.sorted) {
 		return nil
@@ -82,7 +82,7 @@ func (d *Dictionary) Tokens(c Category) []string {
 	return d.sorted[c]
 }
 
-// Token draws one of all tokens, "" if there are none.
+// Token returns a random token, "" if there is none.
 func (d *Dictionary) Token(r *rand.Rand) string {
 	if d.Len() == 0 {
 		return ""
@@ -90,7 +90,7 @@ func (d *Dictionary) Token(r *rand.Rand) string {
 	return d.tokens[below(r, len(d.tokens))]
 }
 
-// TokenOf draws one of a category's tokens, "" if there are none.
+// TokenOf returns a random token of a category, "" if there is none.
 func (d *Dictionary) TokenOf(r *rand.Rand, c Category) string {
 	tokens := d.Tokens(c)
 	if len(tokens) == 0 {
@@ -99,8 +99,8 @@ func (d *Dictionary) TokenOf(r *rand.Rand, c Category) string {
 	return tokens[below(r, len(tokens))]
 }
 
-// LoadFile loads a dictionary file, or each file of a directory as one token. As with AFL++, FILE@2 takes the entries
-// up to level 2; without it only those of level 0.
+// LoadFile loads a dictionary file, or each file of a directory as one token. As with AFL++, FILE@2 loads the entries up to level 2;
+// without a level only those of level 0 are loaded.
 func (d *Dictionary) LoadFile(path string) error {
 	level := 0
 	info, err := os.Stat(path)
@@ -118,7 +118,7 @@ func (d *Dictionary) LoadFile(path string) error {
 	if info.IsDir() {
 		return d.loadDir(path)
 	}
-	if !info.Mode().IsRegular() { // to open a pipe might take for ever
+	if !info.Mode().IsRegular() { // opening a pipe could block for ever
 		return fmt.Errorf("loading dictionary: %s: expected a file or a directory of tokens, not a %v", path, info.Mode().Type())
 	}
 	f, err := os.Open(path)
@@ -158,11 +158,10 @@ func (d *Dictionary) loadDir(dir string) error {
 	return errors.Join(errs...)
 }
 
-// Load adds the tokens of a file in the syntax of AFL++ and libFuzzer: lines of name@level="value" in which name and
-// level are optional and value escapes \\, \" and \xNN; empty lines and those that begin with # are passed over. Entries
-// above the level are left out. An entry whose name begins with a category's name, as in unicode_bom="...", is of that
-// category. A broken line is an error that says where and what was expected; all the other lines are loaded
-// nevertheless, and the errors are joined.
+// Load adds the tokens of a file in the syntax of AFL++ and libFuzzer: lines of the form name@level="value", in which name and level
+// are optional and value has the escapes \\, \" and \xNN. Empty lines and lines that begin with # are ignored, and so are entries above
+// the given level. An entry whose name begins with the name of a category, as in unicode_bom="...", belongs to that category. The error
+// for a malformed line tells its position and what was expected; all other lines are loaded nevertheless, and the errors are joined.
 func (d *Dictionary) Load(r io.Reader, name string, level int) error {
 	var errs []error
 	in := bufio.NewReader(r)

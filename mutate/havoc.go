@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// interesting are numbers at which programs break: limits of the widths and one beyond, powers of two, popular sizes.
-// Those of a width are a prefix.
+// interesting are numbers that often trigger bugs: limits of integer types and their neighbours, powers of two, common sizes. The
+// numbers that fit a width are a prefix.
 var interesting = [...]int64{
 	0, 1, -1, 2, 7, 8, 10, 16, 32, 64, 100, 126, 127, -127, -128,
 	128, -129, 255, 256, 257, 512, 1000, 1024, 4095, 4096, 8192, 10000, 16384, 32766, 32767, -32768,
@@ -17,23 +17,23 @@ var interesting = [...]int64{
 	0x7ff0000000000000, math.MaxInt64 - 1, math.MaxInt64, math.MinInt64, math.MinInt64 + 1,
 }
 
-// interestingBelow is how many of them fit a number of 1 << i bytes.
+// interestingBelow is how many of them fit an integer of 1 << i bytes.
 var interestingBelow = [4]int{15, 31, 47, len(interesting)}
 
-const maxArith = 35 // the largest that arithmetic adds, as in AFL++
+const maxArith = 35 // the largest number that the arithmetic operators add, as in AFL++
 
-// An edit changes buf in place, growing it as append does; false if it does not fit this input. It may still happen to
-// leave buf as it was. One draw of 64 bits is enough for most: the upper half of x says where, the low 12 bits are
-// small choices. (Those between have chosen the operator.)
+// An edit changes buf in place, growing it as append does, and returns false if it cannot be applied to this input. The result may
+// equal the input. x holds 64 random bits, which suffice for most edits: the upper half determines the position, the low 12 bits
+// small choices. (The bits between have selected the operator.)
 type edit func(m *Bytes, r *rand.Rand, x uint64, buf, other []byte) ([]byte, bool)
 
-// where is a place below n out of x.
+// where returns a position below n, derived from x.
 func where(x uint64, n int) int { return int(x >> 32 * uint64(n) >> 32) }
 
-// small is a number below n out of x; n must be far below 2,048.
+// small returns a number below n, derived from x; n must be far below 2,048.
 func small(x uint64, n int) int { return int(x & 0x7ff * uint64(n) >> 11) }
 
-// coin is a bit of x that small does not look at.
+// coin returns a bit of x that small does not use.
 func coin(x uint64) bool { return x&0x800 != 0 }
 
 func bitFlip(_ *Bytes, _ *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
@@ -87,14 +87,14 @@ func xor(_ *Bytes, _ *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	return buf, true
 }
 
-// arith adds to a number of 1 << size bytes.
+// arith adds a small number to an integer of 1 << size bytes.
 func arith(size int) edit {
 	return func(_ *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 		if len(buf) < 1<<size {
 			return buf, false
 		}
 		at := buf[where(x, places(len(buf), 1<<size)):][:1<<size]
-		delta := small(x, 2*maxArith) - maxArith // -35 to -1 and 1 to 35: 0 moves up, and so does all above it
+		delta := small(x, 2*maxArith) - maxArith // -35 to 34; the next line makes 0 to 34 into 1 to 35
 		delta += 1 + delta>>63
 		store(at, coin(x), load(at, coin(x))+uint64(delta))
 		return buf, true
@@ -113,7 +113,7 @@ func limit(size int) edit {
 	}
 }
 
-// number changes a run of digits: the next one after a drawn place.
+// number changes the next run of digits after a random position.
 func number(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	from, to, ok := digitsAfter(buf, where(x, len(buf)+1))
 	if !ok {
@@ -145,8 +145,8 @@ func number(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	return replace(buf, from, to, digits), true
 }
 
-// digitsAfter finds up to 18 digits at or after at, or from the beginning if there are none; it looks at no more than
-// 512 bytes either way, so that long inputs do not cost more.
+// digitsAfter finds up to 18 digits at or after at, or after the beginning of buf if there are none. It searches at most 512 bytes
+// each time, so that the time does not grow with the length of the input.
 func digitsAfter(buf []byte, at int) (from, to int, ok bool) {
 	for _, start := range [2]int{at, 0} {
 		for from = start; from < min(len(buf), start+512); from++ {

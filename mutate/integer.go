@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// load reads a number of 1, 2, 4 or 8 bytes.
+// load reads an integer of 1, 2, 4 or 8 bytes.
 func load(at []byte, big bool) uint64 {
 	var n uint64
 	switch len(at) {
@@ -21,7 +21,7 @@ func load(at []byte, big bool) uint64 {
 	return ordered(n, len(at), big)
 }
 
-// store writes the low bytes of a number, as many as there is room for: 1, 2, 4 or 8.
+// store writes the low bytes of an integer into at, which has 1, 2, 4 or 8 bytes.
 func store(at []byte, big bool, n uint64) {
 	n = ordered(n, len(at), big)
 	switch len(at) {
@@ -36,7 +36,7 @@ func store(at []byte, big bool, n uint64) {
 	}
 }
 
-// ordered turns the low bytes of a number round if they are to be big endian.
+// ordered reverses the low bytes of an integer if big is set.
 func ordered(n uint64, size int, big bool) uint64 {
 	if big {
 		n = bits.ReverseBytes64(n) >> (uint(64-8*size) & 63)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Kind says what a [JSON] node is.
+// Kind is the kind of a [JSON] node.
 type Kind uint8
 
-// The kinds of nodes. Raw is text which is written as it stands, JSON or not.
+// The kinds of nodes. A Raw is text that is written unchanged, whether it is JSON or not.
 const (
 	Invalid Kind = iota
 	Null
@@ -25,7 +25,7 @@ const (
 
 var kindNames = [...]string{"invalid", "null", "bool", "number", "string", "array", "object", "raw"}
 
-// String returns the kind's name in JSON Schema's words where it has one.
+// String returns the name of the kind, as in JSON Schema if that has one.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -33,32 +33,32 @@ func (k Kind) String() string {
 	return "kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// JSON is one node of a JSON text. It keeps what decoders throw away: the text of numbers, the escapes of strings, the
-// order of members and duplicate names. A tree has one owner, and none of its nodes may stand in it twice: no method
-// may be called while another one changes the tree. The zero value is invalid and is written as null.
+// JSON is a node of a JSON tree. It preserves what decoders discard: the text of numbers, the escapes of strings, the order of
+// members and duplicate names. A tree must not contain a node twice. Methods may be called concurrently only while no method
+// changes the tree. The zero value is invalid and is written as null.
 type JSON struct {
 	Kind Kind
-	// Text is "true" or "false" of a Bool, the digits of a Number as they stand, the decoded characters of a String and
-	// the bytes of a Raw. A String's text need not be valid UTF-8: stray bytes stay, and a lone surrogate that was
-	// escaped is the three bytes that UTF-8 would give it (WTF-8), which are written as an escape again.
+	// Text is "true" or "false" for a Bool, the digits as written for a Number, the decoded characters for a String, and the
+	// bytes for a Raw. The text of a String need not be valid UTF-8: invalid bytes are preserved, and an escaped lone surrogate
+	// is represented by three bytes as in WTF-8, which are written as an escape again.
 	Text    string
-	Items   []*JSON  // of an Array, of no account elsewhere; nil items are written as null
-	Members []Member // of an Object, of no account elsewhere; in order, duplicates kept
+	Items   []*JSON  // of an Array, ignored in other kinds; nil items are written as null
+	Members []Member // of an Object, ignored in other kinds; in order, with duplicates
 	read    *verbatim
 }
 
-// Member is one name and value of an object. A nil value is written as null.
+// Member is a name and a value of an object. A nil value is written as null.
 type Member struct {
 	Name  string // decoded like the text of a String
 	Value *JSON
 	read  *verbatim
 }
 
-// verbatim remembers how a string was spelt; nil: as we would. It holds for as long as the string still is the one that
-// was read, which is checked when it is written: everybody may assign to Text and Name. It is never changed.
+// verbatim records the original token of a string that Append would write differently; nil: there is none. It applies while the
+// string is unchanged, which is checked when the string is written, since callers may assign to Text and Name. It is immutable.
 type verbatim struct{ token, text string }
 
-// spelling returns how text was spelt, "" if it was not read or was spelt as we would.
+// spelling returns the original token of text, "" if there is none.
 func (r *verbatim) spelling(text string) string {
 	if r == nil || r.text != text {
 		return ""
@@ -78,16 +78,16 @@ func NewNumber(text string) *JSON { return &JSON{Kind: Number, Text: text} }
 // NewInt returns an integer.
 func NewInt(n int64) *JSON { return NewNumber(strconv.FormatInt(n, 10)) }
 
-// NewString returns a string of the given characters.
+// NewString returns a string with the given characters.
 func NewString(s string) *JSON { return &JSON{Kind: String, Text: s} }
 
-// NewArray returns an array, which takes over the items.
+// NewArray returns an array, which takes ownership of the items.
 func NewArray(items ...*JSON) *JSON { return &JSON{Kind: Array, Items: items} }
 
-// NewObject returns an object, which takes over the members.
+// NewObject returns an object, which takes ownership of the members.
 func NewObject(members ...Member) *JSON { return &JSON{Kind: Object, Members: members} }
 
-// NewRaw returns text that is written as it stands.
+// NewRaw returns text that is written unchanged.
 func NewRaw(text string) *JSON { return &JSON{Kind: Raw, Text: text} }
 
 // Clone returns a deep copy; nil of nil.
@@ -100,7 +100,7 @@ func (v *JSON) Clone() *JSON {
 	return w
 }
 
-// copyFrom makes v a deep copy of src out of the memory that v already has. The two must not share nodes.
+// copyFrom makes v a deep copy of src and reuses the memory of v. The two must not share nodes.
 func (v *JSON) copyFrom(src *JSON) {
 	v.Kind, v.Text, v.read = src.Kind, src.Text, src.read
 	have := v.Items[:cap(v.Items)]
@@ -134,7 +134,7 @@ func copyOnto(old, src *JSON) *JSON {
 	return old
 }
 
-// Get returns the value of the first member of that name, nil if v is no object or has none. v may be nil.
+// Get returns the value of the first member with that name, nil if there is none or v is not an object. v may be nil.
 func (v *JSON) Get(name string) *JSON {
 	if i := v.index(name); i >= 0 {
 		return v.Members[i].Value
@@ -146,7 +146,7 @@ func (v *JSON) index(name string) int {
 	if v == nil || v.Kind != Object {
 		return -1
 	}
-	for i := range v.Members { // without copying them
+	for i := range v.Members { // by index, to avoid a copy
 		if v.Members[i].Name == name {
 			return i
 		}
@@ -154,7 +154,7 @@ func (v *JSON) index(name string) int {
 	return -1
 }
 
-// Set gives the first member of that name the value, or appends one. It does nothing to what is no object.
+// Set sets the value of the first member with that name, or appends a member. It does nothing if v is not an object.
 func (v *JSON) Set(name string, value *JSON) {
 	if v == nil || v.Kind != Object {
 		return
@@ -166,7 +166,7 @@ func (v *JSON) Set(name string, value *JSON) {
 	v.Members = append(v.Members, Member{Name: name, Value: value})
 }
 
-// Delete removes every member of that name.
+// Delete removes all members with that name.
 func (v *JSON) Delete(name string) {
 	if v == nil || v.Kind != Object {
 		return
@@ -181,7 +181,7 @@ func (v *JSON) Len() int {
 	return n
 }
 
-// each visits v and all below it in document order.
+// each visits v and all nodes below it in document order.
 func (v *JSON) each(visit func(*JSON)) {
 	if v == nil {
 		return
@@ -199,7 +199,7 @@ func (v *JSON) each(visit func(*JSON)) {
 	}
 }
 
-// Str returns the characters of a string.
+// Str returns the characters of a String, and false for other kinds.
 func (v *JSON) Str() (string, bool) {
 	if v == nil || v.Kind != String {
 		return "", false
@@ -207,7 +207,8 @@ func (v *JSON) Str() (string, bool) {
 	return v.Text, true
 }
 
-// Int returns the value of a number that is an integer in the range of int64, however it is spelt: 1.0 and 10e-1 are 1.
+// Int returns the value of a Number that is an integer in the range of int64, whatever its notation: 1.0 and 10e-1 are 1. It returns
+// false for all other nodes.
 func (v *JSON) Int() (int64, bool) {
 	if v == nil || v.Kind != Number {
 		return 0, false
@@ -223,9 +224,9 @@ func (v *JSON) Int() (int64, bool) {
 	return n, err == nil
 }
 
-// Equal reports whether the two mean the same: members in any order, the last one of a name counting; numbers by their
-// exact decimal value; strings by their characters. Numbers whose exponents have more than 18 digits, and what is no
-// JSON number, are equal when their texts are. A Raw equals a Raw of the same text.
+// Equal reports whether two nodes have the same meaning: the order of members is ignored, and of duplicate names the last counts;
+// numbers are compared by their exact decimal value, strings by their characters. Numbers with exponents of more than 18 digits, and
+// texts that are not JSON numbers, are compared by their text, as is a Raw.
 func (v *JSON) Equal(w *JSON) bool {
 	if v == nil || w == nil {
 		return v == w
@@ -269,8 +270,8 @@ func lastMembers(members []Member) map[string]*JSON {
 	return last
 }
 
-// identical reports whether the two are written as the same bytes. Raw text that spells more than one node of the other
-// tree is not seen through.
+// identical reports whether two nodes are written as the same bytes. It may return false if the text of a Raw equals several nodes
+// of the other tree.
 func (v *JSON) identical(w *JSON) bool {
 	if v == nil || w == nil {
 		return v == w
@@ -293,12 +294,12 @@ func (v *JSON) identical(w *JSON) bool {
 	return true
 }
 
-// decimal is a number's exact value: (-)digits * 10^exp, where digits has no zero at either end; zero has none.
+// decimal is the exact value of a number: (-)digits * 10^exp. digits has no zero at either end; for zero it is empty.
 type decimal struct {
 	negative bool
 	digits   string
 	exp      int64
-	huge     string // the whole text, where the exponent is out of our range
+	huge     string // the whole text, if the exponent is out of range
 }
 
 func (d decimal) sign() string {
@@ -320,7 +321,7 @@ func equalNumbers(a, b string) bool {
 	return ok && x == y
 }
 
-// parseDecimal reads a number of JSON's grammar; false if the text is not one.
+// parseDecimal parses a JSON number. It returns false if the text is not one.
 func parseDecimal(text string) (decimal, bool) {
 	var d decimal
 	mantissa, exponent, hasExp := strings.Cut(text, "e")
@@ -365,7 +366,7 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// integer returns the value of an integer that has no more than 400 digits.
+// integer returns the value of an integer with at most 400 digits, and false for other numbers.
 func (d decimal) integer() (*big.Int, bool) {
 	if d.huge != "" || d.exp < 0 || d.exp+int64(len(d.digits)) > 400 {
 		return nil, false
@@ -374,7 +375,7 @@ func (d decimal) integer() (*big.Int, bool) {
 	return n, ok
 }
 
-// float returns the nearest double, infinite where there is none.
+// float returns the nearest float64, which may be infinite.
 func (d decimal) float() float64 {
 	if d.huge != "" {
 		return math.Inf(1)

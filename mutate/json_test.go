@@ -15,7 +15,7 @@ func parse(t testing.TB, text string) *JSON {
 	return v
 }
 
-// ugly are compact texts that a decoder into Go values would change.
+// ugly are compact texts that decoding into Go values and encoding would change.
 var ugly = []string{
 	`null`, `true`, `false`, `0`, `-0`, `1.0`, `1E+2`, `0e-00`, `1e400`, `123456789012345678901234567890`,
 	`""`, `"\u0041"`, `"\/"`, `"/"`, `"\ud800"`, `"\udc00\ud800"`, `"\uD83D\uDE00"`, `"😀"`, `"\u0000"`, `"\b\f\n\r\t"`,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// boundaryNumbers are numbers of JSON's grammar at which readers and their programs break.
+// boundaryNumbers are valid JSON numbers that often trigger bugs in parsers and programs.
 var boundaryNumbers = append(powersOfTwo(7, 8, 15, 16, 24, 31, 32, 52, 53, 62, 63, 64, 127, 128),
 	"0", "-0", "1", "-1", "2", "-2", "10", "100", "1000", "0.0", "-0.0", "0.1", "-0.1", "0.5", "1.5", "1e-7", "1E5", "0e0", "0E+0", "1e0",
 	"1e20", "1e21", "1e22", "1e308", "-1e308", "1.7976931348623157e308", "1.7976931348623159e308", "5e-324", "2e-324", "1e-308",
@@ -30,26 +30,27 @@ func powersOfTwo(exponents ...uint) []string {
 	return texts
 }
 
-// boundaryRaws are what people write for numbers, and JSON does not allow.
+// boundaryRaws are notations of numbers that JSON does not allow.
 var boundaryRaws = [...]string{
 	"NaN", "nan", "Infinity", "-Infinity", "inf", "undefined", "None", "nil", "True", "0x7fffffff", "0b1", "0o7", "01", "-01", "00", "+1", "++1", "--1", "-",
 	"+", ".5", "5.", "1.e1", "1e", "1e+", "1e1.5", "1_000", "1,5", "1n", "1f", "1L", "1 000", "\uff11", "\u0661", "-\u221e", "1.2.3", "1e1e1", "",
 }
 
-// boundaryStrings are strings that are empty in one way or another, or that a reader may take for their end.
+// boundaryStrings are strings that look empty, or that a parser may take for the end of the string.
 var boundaryStrings = [...]string{
 	"", " ", "\x00", "\t", "\n", "\r", "\r\n", "\n\r\t", "  ", "a", "0", "-1", "null", "true", "false", "[]", "{}", "\"", "\\", "/", "\u00a0", "\ufeff", "\u200b", "\x7f", "\x1b",
 	"\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x1f", "a\x00b", "\x00a", "a\x00", "\u2028", "\xff", "\xed\xa0\x80", "NaN", "undefined", "\x1a", "-", ".", "..", "%00",
 	"\U0010ffff", "\uffff",
 }
 
-// lengths are those of long strings and arrays. A prefix of them is drawn from, so that the dear ones come seldom.
+// lengths are the lengths of long strings and arrays, in ascending order. Mostly a prefix is drawn from, so that expensive ones are
+// rare.
 var lengths = [...]int{
 	15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 1000, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8191, 8192, 8193, 10000, 16384,
 	32767, 32768, 65535, 65536, 65537, 100000, 1 << 17, 1 << 18, 1 << 19, 1<<20 - 64, 1 << 20,
 }
 
-// drawLength draws one of the lengths up to most; those above 8 KiB come once in eight times.
+// drawLength returns one of the lengths up to most; lengths above 8 KiB are drawn once in eight times.
 func (e *editor) drawLength(most int) int {
 	n := 0
 	for n < len(lengths) && lengths[n] <= most {
@@ -64,7 +65,7 @@ func (e *editor) drawLength(most int) int {
 	return lengths[below(e.r, n)]
 }
 
-// setBoundary puts a limit of the value's own type in its place.
+// setBoundary replaces a value by a boundary value of the same type.
 func setBoundary(e *editor, at *slot) bool {
 	v := at.node
 	switch v.Kind {
@@ -94,7 +95,7 @@ func setBoundary(e *editor, at *slot) bool {
 	return false
 }
 
-// longText is text of a drawn length: one character, what was there, or something wide, over and over.
+// longText returns a text of random length that repeats one character, the old text, or a multi-byte character.
 func (e *editor) longText(text string) string {
 	unit := pick(e.r, []string{"A", "A", "0", " ", "a,", "/", "\u20ac", "\U0001f600", "(", "\\", text, text})
 	if unit == "" {
@@ -113,7 +114,7 @@ func (e *editor) manyItems(v *JSON) *JSON {
 	return a
 }
 
-// manyMembers adds members of new names.
+// manyMembers adds members with new names.
 func (e *editor) manyMembers(v *JSON) *JSON {
 	o := v.Clone()
 	value := v.Members[0].Value
@@ -123,10 +124,10 @@ func (e *editor) manyMembers(v *JSON) *JSON {
 	return o
 }
 
-// depths are those at which parsers and recursive programs are known to give up, and what is near.
+// depths are the nesting depths at which parsers and recursive programs are known to fail, and their neighbours.
 var depths = [...]int{2, 3, 5, 10, 20, 32, 33, 64, 65, 100, 101, 128, 129, 200, 256, 257, 500, 512, 513, 1000, 1001, 1024, 2000, 4096, 5000, 9990, 10000}
 
-// nest puts a value into a drawn number of arrays, objects or both in turn.
+// nest wraps a value in a random number of arrays, objects or both in turn.
 func nest(e *editor, at *slot) bool {
 	v := at.moved()
 	room := min(e.maxDepth-int(at.depth)-v.depth(), e.room/len(`{"nested":}`))
@@ -157,10 +158,10 @@ func nested(v *JSON, depth, style int) *JSON {
 	return v
 }
 
-// nestsInArray reports whether the i-th value around one that is nested is an array.
+// nestsInArray reports whether the i-th value around a nested one is an array.
 func nestsInArray(style, i int) bool { return style == 0 || style == 2 && i%2 == 0 }
 
-// nestedText is what nested makes, as raw text: a tree of it takes fifty times as much memory.
+// nestedText returns the result of nested as raw text, which takes a fiftieth of the memory of a tree.
 func nestedText(v *JSON, depth, style int) *JSON {
 	each := len(`{"nested":}`)
 	if style == 0 {

@@ -2,9 +2,9 @@ package mutate
 
 import "strings"
 
-// Complexity weighs the nodes of a tree and the bytes of its texts and names: a null least, then false and true,
-// numbers and strings by their length, arrays and objects by what is in them, raw text above the JSON that it could be.
-// Of texts of one length, those with more '0' are a little simpler; escapes that need not be count a little.
+// Complexity returns a weighted sum of the nodes of a tree and the bytes of its texts and names. A null is simplest, followed by false
+// and true; numbers and strings count by their length, arrays and objects by their contents, raw text more than the JSON that it may
+// contain. Of texts with the same length, those with more '0' are slightly simpler; unnecessary escapes add a little.
 func (t *JSONTree) Complexity(v *JSON) float64 {
 	const node = 4
 	if v == nil {
@@ -42,7 +42,7 @@ func textComplexity(text string) float64 {
 	return float64(len(text)) + float64(len(text)-strings.Count(text, "0"))/float64(len(text)+1)
 }
 
-// complexity is above zero where a text is not spelt as we would.
+// complexity is above zero if text has an original token that differs from the one that Append would write.
 func (r *verbatim) complexity(text string) float64 {
 	token := r.spelling(text)
 	if token == "" {

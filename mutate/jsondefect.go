@@ -2,8 +2,8 @@ package mutate
 
 import "strings"
 
-// defects are texts that begin as JSON and are none, but for a few: 12 cut off is 1. Each returns "" where it does not
-// fit. None has an end of line in it, so that a protocol of lines still sees one message.
+// defects make malformed JSON out of JSON. A few results may still be valid: 12 truncated is 1. Each function returns "" if it cannot
+// be applied. No result contains a newline, so that in line-based protocols it is still one message.
 var defects = [...]func(e *editor, text string) string{
 	without(','),
 	without(':'),
@@ -11,7 +11,7 @@ var defects = [...]func(e *editor, text string) string{
 	without('}'),
 	without(']'),
 	trailingComma,
-	func(e *editor, text string) string { // cut off
+	func(e *editor, text string) string { // truncated
 		if len(text) < 2 {
 			return ""
 		}
@@ -46,14 +46,14 @@ var defects = [...]func(e *editor, text string) string{
 	wrongLiteral,
 }
 
-// breakText makes text of a value and breaks it.
+// breakText replaces a value by malformed text.
 func breakText(e *editor, at *slot) bool {
 	text := defects[below(e.r, len(defects))](e, at.node.String())
-	return text != "" && !e.reads(at, text) && e.put(at, NewRaw(text))
+	return text != "" && !e.isStillJSON(at, text) && e.put(at, NewRaw(text))
 }
 
-// reads reports whether a text is still JSON where it would stand; in an array it may be several items.
-func (e *editor) reads(at *slot, text string) bool {
+// isStillJSON reports whether a text is valid JSON at its position; in an array it may be several items.
+func (e *editor) isStillJSON(at *slot, text string) bool {
 	if p := e.parent(at); p != nil && p.node.Kind == Array {
 		text = "[" + text + "]"
 	}
@@ -61,7 +61,7 @@ func (e *editor) reads(at *slot, text string) bool {
 	return err == nil
 }
 
-// positions returns where a byte of JSON's grammar stands, outside of strings unless it is a quote.
+// positions returns the positions of a byte outside of strings, or, if c is a quote, of the delimiters of strings.
 func positions(text string, c byte) []int {
 	var found []int
 	inString := false
@@ -82,7 +82,7 @@ func positions(text string, c byte) []int {
 	return found
 }
 
-// replaceAt puts other where single bytes were.
+// replaceAt replaces the bytes at some positions by other.
 func replaceAt(text string, at []int, other string) string {
 	var b strings.Builder
 	from := 0
@@ -95,7 +95,7 @@ func replaceAt(text string, at []int, other string) string {
 	return b.String()
 }
 
-// without leaves out one of the bytes.
+// without returns a defect that removes one of the bytes c.
 func without(c byte) func(*editor, string) string {
 	return func(e *editor, text string) string {
 		at := positions(text, c)
@@ -115,7 +115,7 @@ func trailingComma(e *editor, text string) string {
 	return text[:i] + "," + text[i:]
 }
 
-// unquotedName takes the quotes off a name.
+// unquotedName removes the quotes of a name.
 func unquotedName(e *editor, text string) string {
 	quotes := positions(text, '"')
 	var names [][]int
@@ -130,7 +130,7 @@ func unquotedName(e *editor, text string) string {
 	return replaceAt(text, pick(e.r, names), "")
 }
 
-// insideString puts one of the texts behind the first quote of a string.
+// insideString returns a defect that inserts one of the texts at the beginning of a string.
 func insideString(texts ...string) func(*editor, string) string {
 	return func(e *editor, text string) string {
 		quotes := positions(text, '"')
@@ -142,7 +142,7 @@ func insideString(texts ...string) func(*editor, string) string {
 	}
 }
 
-// wrongLiteral writes a literal as other languages do.
+// wrongLiteral replaces a literal by that of another language.
 func wrongLiteral(e *editor, text string) string {
 	switch text {
 	case "true":

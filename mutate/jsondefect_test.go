@@ -2,7 +2,7 @@ package mutate
 
 import "testing"
 
-// What was broken is no JSON, wherever it stands.
+// TestDefectsAreNoJSON: the results of defects are not valid JSON, at any position.
 func TestDefectsAreNoJSON(t *testing.T) {
 	tree := &JSONTree{}
 	for _, text := range []string{

@@ -5,29 +5,29 @@ import (
 	"strconv"
 )
 
-// slot is a place in a tree.
+// slot is the position of a value in a tree.
 type slot struct {
 	node   *JSON
 	parent int32 // slot of the parent, -1 at the root
 	index  int32 // in the parent's items or members
 	depth  int32 // arrays and objects around it
-	pinned bool  // it is protected, or lies in what is
-	holds  bool  // something below it is protected
-	height int32 // arrays and objects in one another from here on; see measure
+	pinned bool  // the value is protected, or lies within a protected one
+	holds  bool  // a value below it is protected
+	height int32 // nesting depth of the value itself; see measure
 }
 
-// editor changes one tree. Its slots are those of the tree before the last change.
+// editor changes a tree. Its slots are those before the last change.
 type editor struct {
 	tree     *JSONTree
 	r        *rand.Rand
 	root     *JSON
-	donor    *JSON // the other tree of a cross
-	room     int   // bytes by which the text may still grow
+	donor    *JSON // the second tree of Cross
+	room     int   // number of bytes by which the text may still grow
 	maxDepth int
 	slots    []slot
 }
 
-// scan lists the places of the tree.
+// scan lists the slots of the tree.
 func (e *editor) scan() {
 	clear(e.slots)
 	e.slots = e.slots[:0]
@@ -56,7 +56,7 @@ func (e *editor) list(v *JSON, parent, index, depth int32) {
 	}
 }
 
-// listGuarded is list with what is protected; it reports whether anything is, at v or below.
+// listGuarded is list for trees with protected values. It reports whether v or a value below it is protected.
 func (e *editor) listGuarded(v *JSON, s slot, p path) bool {
 	if v == nil {
 		return false
@@ -82,7 +82,7 @@ func (e *editor) listGuarded(v *JSON, s slot, p path) bool {
 	return holds || s.pinned
 }
 
-// free reports whether the value may be replaced as a whole.
+// free reports whether the value, with everything below it, may be replaced.
 func (s *slot) free() bool { return !s.pinned && !s.holds }
 
 func (e *editor) parent(s *slot) *slot {
@@ -92,10 +92,10 @@ func (e *editor) parent(s *slot) *slot {
 	return &e.slots[s.parent]
 }
 
-// fits reports whether an operator may be tried at a place.
+// fits reports whether an operator that requires f can be applied to a slot.
 func (e *editor) fits(f fit, s *slot) bool {
 	switch f {
-	case atObject: // its protected members keep their pointers
+	case atObject: // protected members keep their pointers
 		return s.node.Kind == Object && !s.pinned
 	case atNumber:
 		return s.node.Kind == Number && s.free()
@@ -113,7 +113,7 @@ func (e *editor) fits(f fit, s *slot) bool {
 	return s.free()
 }
 
-// draw returns one of the places that fit, nil if there are none.
+// draw returns a random slot that fits, nil if there is none.
 func (e *editor) draw(f fit) *slot {
 	n := 0
 	for i := range e.slots {
@@ -137,7 +137,7 @@ func (e *editor) draw(f fit) *slot {
 	return nil
 }
 
-// apply tries an operator at some of the places that fit.
+// apply tries an operator at some of the slots that fit.
 func (e *editor) apply(op JSONOperator) bool {
 	o := &jsonOperators[op]
 	for range 4 {
@@ -152,8 +152,8 @@ func (e *editor) apply(op JSONOperator) bool {
 	return false
 }
 
-// put makes v what stands at a place; false if it is already what stands there, or too long or too deep. v becomes
-// part of the tree.
+// put replaces the value of a slot by v, which becomes part of the tree. It returns false if the two are identical, or if the result
+// would be too long or too deep.
 func (e *editor) put(s *slot, v *JSON) bool {
 	grow := v.size() - s.node.size()
 	if grow > e.room || int(s.depth)+v.depth() > e.maxDepth || v.identical(s.node) {
@@ -164,21 +164,21 @@ func (e *editor) put(s *slot, v *JSON) bool {
 	return true
 }
 
-// setText gives a string or raw text other characters.
+// setText sets the text of a String or Raw.
 func (e *editor) setText(s *slot, text string) bool {
 	return e.put(s, &JSON{Kind: s.node.Kind, Text: text})
 }
 
-// moved returns the value of a place as a node of its own, to be put into what takes its place.
+// moved returns the value of a slot as a node of its own, which may become part of the value that replaces it.
 func (s *slot) moved() *JSON {
 	v := *s.node
 	return &v
 }
 
-// member returns the member whose value stands at a place that is one.
+// member returns the member whose value is in a slot.
 func (e *editor) member(s *slot) *Member { return &e.parent(s).node.Members[s.index] }
 
-// guarded reports whether an object has a protected member of that name: one more could take its place.
+// guarded reports whether an object has a protected member with that name: a duplicate could override it.
 func (e *editor) guarded(object *slot, name string) bool {
 	if !object.holds {
 		return false

@@ -12,7 +12,7 @@ func removeMember(e *editor, at *slot) bool {
 	return true
 }
 
-// renameMember changes a name so that a reader which folds case, trims or cuts still takes it for the old one.
+// renameMember changes a name such that a parser which folds case, trims or truncates names may take it for the old one.
 func renameMember(e *editor, at *slot) bool {
 	m := e.member(at)
 	name := m.Name
@@ -32,7 +32,7 @@ func renameMember(e *editor, at *slot) bool {
 	case 6:
 		name += string(rune(between(e.r, 1, 0x1f)))
 	case 7:
-		name = e.respell(name, homoglyph)
+		name = e.mapRunes(name, homoglyph)
 	case 8:
 		name += e.tree.words.TokenOf(e.r, Unicode)
 	case 9:
@@ -52,7 +52,7 @@ func renameMember(e *editor, at *slot) bool {
 	return true
 }
 
-// duplicateMember writes a name a second time, before or behind the first, with a value that differs.
+// duplicateMember inserts a second member with the same name and another value, before or after the first.
 func duplicateMember(e *editor, at *slot) bool {
 	p, m := e.parent(at), *e.member(at)
 	value := confuse(m.Value, below(e.r, confusionsOf(m.Value.Kind)))
@@ -66,7 +66,8 @@ func duplicateMember(e *editor, at *slot) bool {
 	return e.insertMember(p, where, Member{Name: m.Name, Value: value, read: m.read})
 }
 
-// insertMember puts a member into an object; false if that would be too long or too deep, or hide a protected one.
+// insertMember inserts a member into an object. It returns false if the result would be too long or too deep, or if the member would
+// override a protected one.
 func (e *editor) insertMember(object *slot, where int, m Member) bool {
 	grow := m.read.size(m.Name) + m.Value.size() + len(":,")
 	if grow > e.room || int(object.depth)+1+m.Value.depth() > e.maxDepth || e.guarded(object, m.Name) {
@@ -77,7 +78,7 @@ func (e *editor) insertMember(object *slot, where int, m Member) bool {
 	return true
 }
 
-// strangeNames are names that languages give a meaning of their own.
+// strangeNames are names with a special meaning in programming languages.
 var strangeNames = [...]string{
 	"__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__class__", "length", "then", "toJSON", "$ref", "$schema", "@type", "",
 	"unknown", "extra", "x-unknown", "0", "-1", "null", "\x00", " ", ".", "a.b", "a[0]", "_meta", "additionalProperties",
@@ -106,7 +107,7 @@ func addMember(e *editor, at *slot) bool {
 	return e.insertMember(at, len(at.node.Members), Member{Name: name, Value: value})
 }
 
-// permuted draws another order of n things, two or more; it may be the old one.
+// permuted returns a random permutation of n elements, at least two. It may be the identity.
 func (e *editor) permuted(n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -175,7 +176,7 @@ func dropItem(e *editor, at *slot) bool {
 	return true
 }
 
-// inside reports whether a place lies in the value of another one, or is it.
+// inside reports whether a slot is outer or lies within its value.
 func (e *editor) inside(s, outer *slot) bool {
 	for s != nil && s != outer {
 		s = e.parent(s)
@@ -193,12 +194,12 @@ func swapValues(e *editor, at *slot) bool {
 	return true
 }
 
-// copyValue takes its value from anywhere, also from what is protected: only the place must be free.
+// copyValue replaces a value by a copy of another one, which may be protected.
 func copyValue(e *editor, at *slot) bool {
 	return e.put(at, pick(e.r, e.slots).node.Clone())
 }
 
-// spliceValue puts a value of the other tree in the place of one: half the time one of the same kind, if there is one.
+// spliceValue replaces a value by one of the other tree: half the time one of the same kind, if there is one.
 func spliceValue(e *editor, at *slot) bool {
 	if e.donor == nil {
 		return false

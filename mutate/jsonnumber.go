@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// calculate changes an integer exactly, and what is none as a double.
+// calculate changes an integer exactly, and any other number as a float64.
 func (e *editor) calculate(at *slot, whole func(n *big.Int), real func(f float64) float64) bool {
 	d, ok := parseDecimal(at.node.Text)
 	if !ok {
@@ -17,7 +17,7 @@ func (e *editor) calculate(at *slot, whole func(n *big.Int), real func(f float64
 		return e.put(at, NewNumber(n.String()))
 	}
 	text := strconv.FormatFloat(real(d.float()), 'g', -1, 64)
-	return isNumber(text) && e.put(at, NewNumber(text)) // an infinity is none
+	return isNumber(text) && e.put(at, NewNumber(text)) // an infinity is not a JSON number
 }
 
 func addNumber(e *editor, at *slot) bool {
@@ -51,8 +51,8 @@ func negateNumber(e *editor, at *slot) bool {
 	return e.put(at, NewNumber("-"+at.node.Text))
 }
 
-// respellNumber writes the same number otherwise, half the time in a way that is no JSON.
-func respellNumber(e *editor, at *slot) bool {
+// reformatNumber writes the same number in another notation, half the time one that JSON does not allow.
+func reformatNumber(e *editor, at *slot) bool {
 	text := at.node.Text
 	if !isNumber(text) {
 		return false
@@ -65,14 +65,14 @@ func respellNumber(e *editor, at *slot) bool {
 	var same []string
 	if whole := !strings.ContainsAny(text, ".eE"); whole {
 		same = append(same, text+".0", text+".000000000000000000000000000000")
-		if strings.Trim(text, "-0") != "" { // two zeros in a row are no number
+		if strings.Trim(text, "-0") != "" { // two leading zeros are not allowed
 			same = append(same, text+"0e-1", text+"0000000000e-10")
 		}
 	}
 	if !strings.ContainsAny(text, "eE") {
 		same = append(same, text+"e0", text+"E+00", text+"e-0")
 	}
-	if len(same) == 0 { // an exponent can only be spelt in more digits
+	if len(same) == 0 { // only the exponent can have another notation, with more digits
 		i := strings.LastIndexAny(text, "eE+-")
 		same = append(same, text[:i+1]+"0"+text[i+1:])
 	}

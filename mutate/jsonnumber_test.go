@@ -2,7 +2,7 @@ package mutate
 
 import "testing"
 
-// Whatever is said to be a number is one, and the same one.
+// TestNumberForms: a Number in another notation is valid JSON and has the same value.
 func TestNumberForms(t *testing.T) {
 	tree := &JSONTree{}
 	for _, text := range []string{"0", "-0", "0.0", "7", "-10", "1e5"} {

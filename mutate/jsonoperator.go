@@ -2,46 +2,46 @@ package mutate
 
 import "strconv"
 
-// JSONOperator is one way in which [JSONTree] changes a tree.
+// JSONOperator is a kind of change that [JSONTree] makes to a tree.
 type JSONOperator uint8
 
-// The operators on trees. What they make of strings and numbers is JSON unless it says otherwise.
+// The operators on trees. Changed strings and numbers are valid JSON unless stated otherwise.
 const (
 	JSONInvalid         JSONOperator = iota
 	JSONTypeConfusion                // any value to one of another type: "1", [v], {"value":v}, its own text as a string, ...
-	JSONBoundary                     // limits of numbers, strings, arrays and objects; also what is no JSON, such as NaN
+	JSONBoundary                     // boundary values of numbers, strings, arrays and objects; also invalid JSON, such as NaN
 	JSONNesting                      // put a value inside up to MaxDepth arrays or objects
-	JSONUnicode                      // put characters into a string that are hard to see, compare or decode
+	JSONUnicode                      // insert characters into a string that are hard to display, compare or decode
 	JSONStringFlip                   // invert a bit of a string
-	JSONStringInsert                 // insert drawn characters into a string
+	JSONStringInsert                 // insert random characters into a string
 	JSONStringDelete                 // delete a part of a string
 	JSONStringDuplicate              // repeat a part of a string, or all of it
-	JSONStringToken                  // put a token of the dictionary into a string or in its place
+	JSONStringToken                  // insert a token of the dictionary into a string, or replace the string by it
 	JSONStringCase                   // change the case of a string
-	JSONStringSpace                  // put white space before, behind or into a string
+	JSONStringSpace                  // insert white space before, after or into a string
 	JSONNumberAdd                    // add or subtract 1 to 35
-	JSONNumberScale                  // times or by 2, 10, 1000
-	JSONNumberNegate                 // the other sign
-	JSONNumberForm                   // the same number in another spelling: 1.0, 1e0; also such as are no JSON: +1, 01
+	JSONNumberScale                  // multiply or divide by 2, 10, 1000
+	JSONNumberNegate                 // change the sign
+	JSONNumberForm                   // the same number in another notation: 1.0, 1e0; also invalid ones: +1, 01
 	JSONMemberRemove                 // remove a member
 	JSONMemberRename                 // change a member's name: case, affix, control byte, ...
-	JSONMemberDuplicate              // the same name once more, with another value
-	JSONMemberAdd                    // add a member that nobody asked for
+	JSONMemberDuplicate              // insert a member with the same name and another value
+	JSONMemberAdd                    // add a member with another name
 	JSONMemberShuffle                // the same members in another order
 	JSONItemDuplicate                // repeat an item of an array
 	JSONItemDrop                     // drop an item of an array
 	JSONItemReorder                  // the same items in another order
 	JSONSwap                         // swap two values
-	JSONCopy                         // put a copy of one value in the place of another
-	JSONDefect                       // break the text: commas, quotes, comments, cut off, escapes, byte order mark, two values
-	JSONSplice                       // put a value of another tree in the place of one: only in Cross
+	JSONCopy                         // replace a value by a copy of another one
+	JSONDefect                       // malformed text: commas, quotes, comments, truncation, escapes, byte order mark, two values
+	JSONSplice                       // replace a value by one of another tree: only in Cross
 	jsonOperatorCount
 )
 
-// treeEdit changes the tree at one place; false if it does not fit there or would change nothing.
+// treeEdit changes the tree at a slot. It returns false if it cannot be applied there or would change nothing.
 type treeEdit func(e *editor, at *slot) bool
 
-// fit says at which places an operator is tried.
+// fit tells to which slots an operator can be applied.
 type fit uint8
 
 const (
@@ -75,7 +75,7 @@ var jsonOperators = [jsonOperatorCount]struct {
 	JSONNumberAdd:       {"number-add", 4, atNumber, addNumber},
 	JSONNumberScale:     {"number-scale", 2, atNumber, scaleNumber},
 	JSONNumberNegate:    {"number-negate", 2, atNumber, negateNumber},
-	JSONNumberForm:      {"number-form", 2, atNumber, respellNumber},
+	JSONNumberForm:      {"number-form", 2, atNumber, reformatNumber},
 	JSONMemberRemove:    {"member-remove", 3, atMember, removeMember},
 	JSONMemberRename:    {"member-rename", 3, atMember, renameMember},
 	JSONMemberDuplicate: {"member-duplicate", 2, atMember, duplicateMember},

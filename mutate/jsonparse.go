@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// ParseJSON reads one JSON value. It takes what strict decoders refuse but peers send: duplicate names, lone surrogates
-// and invalid UTF-8. Values may be nested 10,000 deep. An error names the byte at which the text stopped being JSON.
+// ParseJSON parses one JSON value. It accepts duplicate names, lone surrogates and invalid UTF-8, which strict decoders reject but
+// peers send. Values may be nested 10,000 deep. An error tells the byte at which the text is not valid. It may be called concurrently.
 func ParseJSON(data []byte) (*JSON, error) { return new(JSONParser).Parse(data) }
 
-// JSONParser reads texts into memory that it uses again. Who reads few texts, or keeps the trees, takes [ParseJSON]. The
-// zero value is ready. One goroutine at a time may use it.
+// JSONParser parses texts into memory that it reuses. For few texts, or to keep the trees, use [ParseJSON]. The zero value is ready to
+// use. It is for one goroutine at a time.
 type JSONParser struct {
-	text    string // one copy of the input, which the texts of the tree are cut out of
+	text    string // a copy of the input, of which the texts of the tree are substrings
 	at      int
 	depth   int
-	err     error // of the text at hand
+	err     error // of the current text
 	nodes   slab[JSON]
 	items   slab[*JSON]
 	members slab[Member]
-	// Parts of the arrays and objects that are not closed yet, in one another.
+	// Stacks of the items and members of the arrays and objects that are still open.
 	openItems   []*JSON
 	openMembers []Member
 }
 
-// Parse is [ParseJSON]. The tree is good until the next Reset; its strings are good for ever. It may be changed like
-// any other, but must have left every other tree by then.
+// Parse is [ParseJSON], but the nodes of the tree are valid only until the next Reset; its strings stay valid. The tree may be changed,
+// and parts of it may be moved into other trees, which must not contain them after Reset.
 func (p *JSONParser) Parse(data []byte) (*JSON, error) {
 	p.text, p.at, p.depth, p.err = string(data), 0, 0, nil
 	p.openItems, p.openMembers = p.openItems[:0], p.openMembers[:0]
@@ -46,7 +46,7 @@ func (p *JSONParser) Parse(data []byte) (*JSON, error) {
 	return v, nil
 }
 
-// Copy returns a copy of a tree that is good until the next Reset; nil of nil.
+// Copy returns a copy of a tree that is valid until the next Reset; nil if v is nil.
 func (p *JSONParser) Copy(v *JSON) *JSON {
 	if v == nil {
 		return nil
@@ -68,7 +68,7 @@ func (p *JSONParser) Copy(v *JSON) *JSON {
 	return w
 }
 
-// Reset ends the life of all trees since the last one and takes their memory for the next.
+// Reset invalidates all trees made since the last Reset and reuses their memory.
 func (p *JSONParser) Reset() {
 	p.nodes.reset()
 	p.items.reset()
@@ -78,16 +78,16 @@ func (p *JSONParser) Reset() {
 	}
 }
 
-// maxJSONDepth is how deep a text may be nested.
+// maxJSONDepth is the maximum nesting depth of a text.
 const maxJSONDepth = 10000
 
-// fail notes what is wrong and where; the nil it returns is for the caller to hand on.
+// fail sets the error. It returns nil, for the caller to return.
 func (p *JSONParser) fail(at int, err error) *JSON {
 	p.err = fmt.Errorf("parsing JSON: %w at byte %d", err, at)
 	return nil
 }
 
-// wrong is fail for the character that is next.
+// wrong is fail for an invalid next character.
 func (p *JSONParser) wrong(where string) *JSON {
 	if p.at == len(p.text) {
 		return p.fail(p.at, io.ErrUnexpectedEOF)
@@ -127,7 +127,7 @@ func (p *JSONParser) node(k Kind) *JSON {
 	return v
 }
 
-// value reads a value; nil: there is none, and err says why.
+// value parses a value. It returns nil, and sets err, if there is none.
 func (p *JSONParser) value() *JSON {
 	switch c := p.next(); c {
 	case '"':
@@ -202,7 +202,7 @@ func (p *JSONParser) number() *JSON {
 	return v
 }
 
-// digits reads one digit or more of the number that begins at start.
+// digits parses one or more digits of the number that begins at start.
 func (p *JSONParser) digits(start int) bool {
 	from := p.at
 	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
@@ -219,7 +219,7 @@ func (p *JSONParser) digits(start int) bool {
 	return false
 }
 
-// enter goes into an array or object, whose bracket is next.
+// enter parses the bracket of an array or object.
 func (p *JSONParser) enter() bool {
 	if p.depth == maxJSONDepth {
 		p.fail(p.at, errors.New("exceeded max depth"))
@@ -291,7 +291,7 @@ func (p *JSONParser) object() *JSON {
 	return v
 }
 
-// comma reads a comma, behind which something has to follow.
+// comma parses a comma, which must be followed by an element.
 func (p *JSONParser) comma(where string) bool {
 	if p.next() != ',' {
 		p.wrong(where)
@@ -307,7 +307,7 @@ func (p *JSONParser) comma(where string) bool {
 	return true
 }
 
-// name reads the name of a member and the colon behind it.
+// name parses the name of a member and the colon that follows.
 func (p *JSONParser) name(m *Member) bool {
 	switch c := p.next(); c {
 	case '"':
@@ -329,7 +329,7 @@ func (p *JSONParser) name(m *Member) bool {
 	return true
 }
 
-// str reads a string, whose quote is next: its characters, and how they were spelt if we would spell them otherwise.
+// str parses a string. It returns the characters, and the original token if Append would write it differently.
 func (p *JSONParser) str(text *string, read **verbatim) bool {
 	start := p.at
 	s := p.text
@@ -369,7 +369,7 @@ func (p *JSONParser) str(text *string, read **verbatim) bool {
 	}
 }
 
-// stringBytes marks the bytes of a string that are not just taken as they are; a surrogate of WTF-8 begins with 0xed.
+// stringBytes marks the bytes of a string that need processing; surrogates of WTF-8 begin with 0xed.
 var stringBytes = func() (t [256]uint8) {
 	for c := range ' ' {
 		t[c] = 1
@@ -378,8 +378,8 @@ var stringBytes = func() (t [256]uint8) {
 	return t
 }()
 
-// escapeLength returns the length of the escape at the beginning of s; 0: s ends before it does; below 0: so many
-// bytes are no escape.
+// escapeLength returns the length of the escape at the beginning of s. 0 means that s ends within the escape, a negative number that
+// so many bytes are not a valid escape.
 func escapeLength(s string) int {
 	switch {
 	case len(s) < 2:
@@ -414,7 +414,7 @@ func (p *JSONParser) badEscape(n int) {
 	p.fail(p.at, errors.New("invalid escape sequence "+what+" in string"))
 }
 
-// decodeString returns the characters of a string token, and the token if we would spell it otherwise.
+// decodeString returns the characters of a string token, and the token itself if Append would write it differently.
 func decodeString(token string) (string, *verbatim) {
 	inner := token[1 : len(token)-1]
 	if strings.IndexByte(inner, '\\') < 0 && nextSurrogate(inner) < 0 {

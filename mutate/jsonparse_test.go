@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// odd are texts that readers of JSON disagree on.
+// odd are texts on which JSON parsers disagree.
 var odd = []string{
 	"\xef\xbb\xbf{}", "\x00", "{}\x00", "\x0c1", "\u00a01", "1\x00", "\"\x00\"", "\"\x1f\"", "\"\x7f\"", "\"a\nb\"", "'a'", "//1\n1", "/**/1",
 	"", " \t\r\n", "1 2", "1,", ",1", "[1,]", "[,1]", "[1,,2]", "[1 2]", "[1", "[", "[1,", "[1}", "[}", "]", "{]", "{", "{,", "{,}", "}",
@@ -26,7 +26,7 @@ var odd = []string{
 	"[" + strings.Repeat(`{"k":"v","w":[1,2]},`, 700) + "{}]",
 }
 
-// checkParsed compares with encoding/json what is JSON and how it reads without white space.
+// checkParsed compares the parser with encoding/json: whether the text is valid, and its form without white space.
 func checkParsed(t *testing.T, p *JSONParser, data []byte) {
 	t.Helper()
 	defer p.Reset()
@@ -61,7 +61,7 @@ func TestParserAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// FuzzJSON reads what two parsers of the same grammar could disagree on, and what was written again.
+// FuzzJSON compares the parser with encoding/json, and parses again what was written.
 func FuzzJSON(f *testing.F) {
 	for _, text := range append(odd, ugly...) {
 		if len(text) < 1000 {
@@ -85,10 +85,10 @@ func TestParserKeepsTreesUntilReset(t *testing.T) {
 			trees = append(trees, v)
 		}
 		if _, err := p.Parse([]byte(`[{"half":[1,{"a":`)); err == nil {
-			t.Fatal("half a text was read")
+			t.Fatal("half a text was accepted")
 		}
 	}
-	trees[0].Set("new", NewInt(1)) // a part that grows must not grow into others
+	trees[0].Set("new", NewInt(1)) // growing a node must not overwrite others
 	trees[0].Get("a").Items = append(trees[0].Get("a").Items, NewInt(2))
 	if got, want := trees[0].String(), `{"a":[1,{"b":"c"},2],"d":{},"new":1}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -117,7 +117,7 @@ func TestParserCopies(t *testing.T) {
 			w.Members = append(w.Members[:0], Member{Name: "other"})
 		}
 		if v.String() != parse(t, text).String() {
-			t.Errorf("%q shares with its copy", text)
+			t.Errorf("%q shares memory with its copy", text)
 		}
 	}
 	if p.Copy(nil) != nil {
@@ -152,7 +152,7 @@ func TestParserUsesMemoryAgain(t *testing.T) {
 	}
 }
 
-// TestSpeltAsOurs: how a string is spelt matters where we would spell it otherwise, and there only.
+// TestSpeltAsOurs: the original token of a string is kept only if Append would write it differently.
 func TestSpeltAsOurs(t *testing.T) {
 	parts := []string{`a`, `é`, `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0000`, `\u001f`, `\u000a`, `\u0008`, `\u007f`, `\u0041`,
 		`\u00e9`, `\u2028`, `\ud83d`, `\ude00`, `\uD83D`, `\ud83c`, `\u001F`, "\xed\xa0\xbd", "\xed\xb8\x80", "\xed", "\xff", "\x7f"}

@@ -10,8 +10,8 @@ var (
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// At returns the node that an RFC 6901 pointer names, nil if nothing is there. The empty pointer is v itself. Of
-// members of the same name it is the first.
+// At returns the node to which a JSON pointer (RFC 6901) refers, nil if there is none. The empty pointer refers to v itself. Of several
+// members with the same name the first counts.
 func (v *JSON) At(pointer string) *JSON {
 	if pointer == "" {
 		return v
@@ -39,8 +39,8 @@ func (v *JSON) At(pointer string) *JSON {
 	return v
 }
 
-// Walk visits v and all below it, parents first and in document order, with the pointer from v to each. False stops
-// the descent below a node. visit may change the node it is given, but no other.
+// Walk calls visit for v and all nodes below it, parents first and in document order, with the pointer from v to each node. If visit
+// returns false, the nodes below are skipped. visit may change only the node that it is given.
 func (v *JSON) Walk(visit func(pointer string, v *JSON) bool) {
 	walk(v, path{}, visit)
 }
@@ -61,20 +61,20 @@ func walk(v *JSON, at path, visit func(string, *JSON) bool) {
 	}
 }
 
-// path is a pointer that grows on the way down. A first child's pointer continues the memory of its parent's, which
-// keeps those of ten thousand nested arrays from taking a quarter of a gigabyte.
+// path is a JSON pointer that grows on the way down. The pointer of a first child shares the memory of its parent's: otherwise the
+// pointers of ten thousand nested arrays would take a quarter of a gigabyte.
 type path struct {
 	pointer string
 	memory  *strings.Builder
 }
 
-// step returns the path to the child of that name.
+// step returns the path to a child.
 func (p *path) step(name string) path {
 	if p.memory == nil || p.memory.Len() != len(p.pointer) {
 		p.memory = new(strings.Builder)
 		p.memory.WriteString(p.pointer)
 	}
 	p.memory.WriteByte('/')
-	pointerEscaper.WriteString(p.memory, name) // a strings.Builder does not fail
+	pointerEscaper.WriteString(p.memory, name) // writing to a strings.Builder does not fail
 	return path{p.memory.String(), p.memory}
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// descent is one kind of simpler candidates at a place: how many there are, and the i-th made of a copy.
+// descent is a kind of simpler candidates at a slot: how many there are, and a function that makes the i-th from a copy.
 type descent struct {
 	count func(e *editor, s *slot) uint64
 	apply func(e *editor, s *slot, i uint64)
@@ -47,10 +47,10 @@ func once(ok bool) uint64 {
 	return 0
 }
 
-// Simplify returns the k-th simpler candidate of src, made out of the nodes of dst: members and items dropped, all of an
-// array or object first, then halves and so on; names and scalars of whole runs made plain; a value replaced by one
-// inside it; null in its place; then shorter strings and numbers, false for true, shorter names. Where there is nothing
-// to change the candidate is src itself, which is of the same complexity and to be passed over.
+// Simplify returns the k-th simpler candidate of src and reuses the nodes of dst; false if there are no more. Candidates remove members
+// and items, first all of an array or object, then halves and so on; make the names and scalars of runs of values plain; replace a
+// value by one inside it, or by null; then shorten strings, numbers and names, and replace true by false. If a candidate would change
+// nothing it is src itself, which has the same complexity and is to be skipped.
 func (t *JSONTree) Simplify(k uint64, dst, src *JSON) (*JSON, bool) {
 	v := copyOnto(dst, src)
 	if v == nil {
@@ -77,20 +77,20 @@ func (t *JSONTree) Simplify(k uint64, dst, src *JSON) (*JSON, bool) {
 	return v, false
 }
 
-// children returns how many values an array or object has of which some may be dropped.
+// children returns the number of values in an array or object, 0 if none of them may be removed.
 func (s *slot) children() int {
 	switch {
 	case s.pinned:
 	case s.node.Kind == Object:
 		return len(s.node.Members)
-	case s.node.Kind == Array && !s.holds: // what is behind a dropped item gets another pointer
+	case s.node.Kind == Array && !s.holds: // removing an item changes the pointers of the following ones
 		return len(s.node.Items)
 	}
 	return 0
 }
 
-// dropChildren makes the k-th removal, or takes their number off k. All arrays and objects lose all they have, one
-// after the other, then each loses halves of it, then quarters: coarse to fine over the whole tree.
+// dropChildren makes the k-th removal of children, or subtracts the number of removals from k. First each array and object in turn
+// loses all children, then halves of them, then quarters, and so on: from coarse to fine over the whole tree.
 func (e *editor) dropChildren(k *uint64) bool {
 	for level := 0; ; level++ {
 		more := false
@@ -116,8 +116,8 @@ func (e *editor) dropChildren(k *uint64) bool {
 	}
 }
 
-// plainAll makes the names, or all scalars, of a run of values the plainest there are: all values first, then halves,
-// quarters and so on down to runs of more than one. What does not matter goes in a few candidates this way.
+// plainAll makes the names, or all scalars, of a run of values plain: first of all values, then of halves, quarters and so on down to
+// runs of two. Irrelevant values are thus simplified by few candidates.
 func (e *editor) plainAll(k *uint64) bool {
 	n := len(e.slots)
 	for _, plain := range [2]func(*editor, *slot){plainName, plainScalar} {
@@ -158,7 +158,7 @@ func plainScalar(_ *editor, s *slot) {
 	}
 }
 
-// drop removes the children from:to of slot i that are free.
+// drop removes those of the children from:to of slot i that are free.
 func (e *editor) drop(i, from, to int) {
 	s := &e.slots[i]
 	if s.node.Kind == Array {
@@ -180,7 +180,7 @@ func (e *editor) drop(i, from, to int) {
 	s.node.Members = members
 }
 
-// countHoists counts the values inside one that may take its place: one for each halving of its height, then each child.
+// countHoists counts the values inside a value that may replace it: one for each halving of its height, then each child.
 func countHoists(_ *editor, s *slot) uint64 {
 	if !s.free() {
 		return 0
@@ -209,7 +209,7 @@ func hoist(e *editor, s *slot, i uint64) {
 	*s.node = *inner
 }
 
-// highest returns the value with the most below it of those at a depth inside another one.
+// highest returns the deepest of the values at a given depth inside another one.
 func (e *editor) highest(outer *slot, depth int32) *JSON {
 	var best *slot
 	within := false
@@ -227,7 +227,7 @@ func (e *editor) highest(outer *slot, depth int32) *JSON {
 	return best.node
 }
 
-// measure finds the heights of all slots.
+// measure computes the heights of all slots.
 func (e *editor) measure() {
 	for i := len(e.slots) - 1; i >= 0; i-- {
 		s := &e.slots[i]
@@ -277,7 +277,7 @@ func simplifyScalar(_ *editor, s *slot, i uint64) {
 		v.Text = "false"
 	case i == 0 && v.Kind == Number:
 		v.Text = "0"
-	case i == 0 && v.Kind == Raw: // what the text means, if it is JSON after all
+	case i == 0 && v.Kind == Raw: // the value of the text, if it is valid JSON
 		if w, err := ParseJSON([]byte(v.Text)); err == nil && w.childCount() == 0 {
 			*v = *w
 		}
@@ -291,7 +291,7 @@ func simplifyScalar(_ *editor, s *slot, i uint64) {
 	}
 }
 
-// simplerText takes characters out of a text or makes them '0'.
+// simplerText removes characters of a text or replaces them by '0'.
 func simplerText(text string, k uint64) string {
 	starts := make([]int, 0, len(text)+1)
 	for i := range text {

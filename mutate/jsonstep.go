@@ -2,13 +2,13 @@ package mutate
 
 import "strings"
 
-// treePhase is one kind of ordered change: how many there are at a place, and the i-th made there.
+// treePhase is a kind of ordered change: how many there are at a slot, and a function that makes the i-th.
 type treePhase struct {
 	count func(t *JSONTree, e *editor, s *slot) int
 	apply func(t *JSONTree, e *editor, s *slot, i int) bool
 }
 
-// treePhases are in the order in which they are tried: those with the fewest steps for what they find come first.
+// treePhases are in the order in which they are tried: the most productive per step come first.
 var treePhases = [...]treePhase{
 	{
 		func(_ *JSONTree, e *editor, s *slot) int { return int(once(e.fits(atMember, s) || e.fits(atItem, s))) },
@@ -55,7 +55,7 @@ var treePhases = [...]treePhase{
 	},
 }
 
-// whereFree is a phase that puts values in the place of others.
+// whereFree returns a phase that replaces values.
 func whereFree(count func(v *JSON) int, value func(v *JSON, i int) *JSON) treePhase {
 	return treePhase{
 		func(_ *JSONTree, _ *editor, s *slot) int {
@@ -68,7 +68,7 @@ func whereFree(count func(v *JSON) int, value func(v *JSON, i int) *JSON) treePh
 	}
 }
 
-// whereToken is a phase that puts each token of a category in the place of each string, and behind it.
+// whereToken returns a phase that replaces each string by each token of a category, and appends the token to it.
 func whereToken(c Category) treePhase {
 	return treePhase{
 		func(t *JSONTree, _ *editor, s *slot) int {
@@ -115,10 +115,10 @@ func boundaryOf(v *JSON, i int) *JSON {
 	return &JSON{Kind: v.Kind}
 }
 
-// Step returns the k-th ordered change of src, made out of the nodes of dst. At each value: it is removed; put as another
-// type; at the limits of its own; its name given twice; each strange name added; each injection and each odd character
-// in the place of each string and behind it; long strings; nested 100, 1,000 and 9,000 deep. A step that would leave
-// src as it is, or go over a limit, puts null or 0 there.
+// Step returns the k-th ordered change of src and reuses the nodes of dst; false if there are no more. For each value: it is removed;
+// converted to another type; set to boundary values; its member is duplicated; members with strange names are added; injections and
+// unusual characters replace, and are appended to, each string; strings are made long; the value is nested 100, 1,000 and 9,000 deep. A
+// step that would leave src unchanged, or exceed a limit, inserts null or 0 instead.
 func (t *JSONTree) Step(k uint64, dst, src *JSON) (*JSON, bool) {
 	v := copyOnto(dst, src)
 	if v == nil {

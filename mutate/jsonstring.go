@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// boundary draws a place between two characters of a text.
+// boundary returns a random position between two characters of a text.
 func (e *editor) boundary(text string) int {
 	i := below(e.r, len(text)+1)
 	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
@@ -15,7 +15,7 @@ func (e *editor) boundary(text string) int {
 	return i
 }
 
-// stretch draws a part of a text between two characters, not empty unless the text is.
+// stretch returns a random part of a text that does not split characters. It is empty only if the text is.
 func (e *editor) stretch(text string) (from, to int) {
 	if text == "" {
 		return 0, 0
@@ -57,7 +57,7 @@ func insertText(e *editor, at *slot) bool {
 	return e.setText(at, b.String())
 }
 
-// drawRune draws a character: most are ASCII, some are of Latin 1, some of all planes.
+// drawRune returns a random character: most are ASCII, some Latin-1, some from all planes.
 func (e *editor) drawRune() rune {
 	switch below(e.r, 8) {
 	case 0:
@@ -73,7 +73,7 @@ func (e *editor) drawRune() rune {
 func deleteText(e *editor, at *slot) bool {
 	text := at.node.Text
 	from, to := e.stretch(text)
-	if chance(e.r, 1, 2) && to > from { // one character as often as any part
+	if chance(e.r, 1, 2) && to > from { // half the time one character, otherwise any part
 		_, n := utf8.DecodeRuneInString(text[from:])
 		to = from + n
 	}
@@ -97,7 +97,7 @@ func duplicateText(e *editor, at *slot) bool {
 	return e.setText(at, text[:to]+strings.Repeat(text[from:to], times)+text[to:])
 }
 
-// putToken draws from injections twice as often as from all tokens: they are what strings are for.
+// putToken draws injections twice as often as other tokens, since most injections need a string.
 func putToken(e *editor, at *slot) bool {
 	token := e.tree.words.Token(e.r)
 	if chance(e.r, 2, 3) {
@@ -118,10 +118,10 @@ func putToken(e *editor, at *slot) bool {
 	return e.setText(at, token)
 }
 
-// foldTraps replaces letters by others that some case mapping takes back to them.
+// foldTraps replaces letters by others that some case mappings convert back.
 var foldTraps = strings.NewReplacer("ss", "\u00df", "i", "\u0131", "I", "\u0130", "s", "\u017f", "K", "\u212a", "k", "\u212a")
 
-// changeCase maps all of a text or one character of it to another case, also to one that is longer.
+// changeCase maps a text, or one character of it, to another case, which may be longer.
 func changeCase(e *editor, at *slot) bool {
 	text := at.node.Text
 	switch below(e.r, 5) {

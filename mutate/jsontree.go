@@ -14,33 +14,33 @@ var (
 	_ teasel.Crosser[*JSON]    = (*JSONTree)(nil)
 )
 
-// JSONTree is the mutator of JSON trees: operators drawn by weight, each at a drawn place where it fits, and stacked.
-// The zero value is ready; fields must not be changed once it was used. What it does is a pure function of its fields
-// and the arguments. One goroutine at a time may use it.
+// JSONTree is the mutator of JSON trees. Mutate draws operators by weight, applies each at a random slot that fits, and stacks them.
+// The zero value is ready to use; fields must not be changed after the first call. The results are a pure function of the fields and
+// the arguments. It is for one goroutine at a time.
 type JSONTree struct {
-	// MaxBytes is the length of the longest text that a mutant is written as, if its source is not longer. 0: 1 MiB.
+	// MaxBytes is the maximum length of the text of a mutant, in bytes, or that of its source if that is longer. 0: 1 MiB.
 	MaxBytes int
-	// MaxDepth is how deep a mutant is nested at most, if its source is not deeper. 0: 10,000, which is also the most
-	// that ParseJSON reads.
+	// MaxDepth is the maximum nesting depth of a mutant, or that of its source if that is deeper. 0: 10,000, which is also the
+	// limit of ParseJSON.
 	MaxDepth int
-	// MaxOps is how many operators are stacked at most; half of all mutants have one, a quarter two and so on. 0: 4.
+	// MaxOps is the maximum number of stacked operators; half of the mutants have one, a quarter two and so on. 0: 4.
 	MaxOps int
-	// Dictionary is where tokens and names come from. nil: the default one.
+	// Dictionary holds tokens and names to insert. nil: DefaultDictionary.
 	Dictionary *Dictionary
-	// Weights overrides how likely operators are; 0 switches one off, 255 is the most. An operator that is not named
-	// keeps its own weight, 1 to 8.
+	// Weights overrides the weights of operators; 0 switches an operator off, 255 is the maximum. Operators that are not in
+	// the map keep their default weights, 1 to 8.
 	Weights map[JSONOperator]int
-	// Protect says which values must stay as they are with all that is in them, and keep their pointers, the member
-	// names in it included. nil: none.
+	// Protect reports whether a value must not be changed, nor anything in it, nor its pointer and the names of members in that.
+	// nil: no value is protected.
 	Protect func(pointer string) bool
 
 	wheel wheel
 	words *Dictionary
 	slots []slot
-	last  editor // used again
+	last  editor // reused
 }
 
-// Clone returns a mutator of the same settings for another worker. They share the dictionary.
+// Clone returns a mutator with the same settings for another worker. The two share the dictionary.
 func (t *JSONTree) Clone() *JSONTree {
 	c := *t
 	c.slots, c.last = nil, editor{}
@@ -61,7 +61,7 @@ func (t *JSONTree) maxDepth() int {
 	return t.MaxDepth
 }
 
-// prepare makes what is made once.
+// prepare initialises the mutator on first use.
 func (t *JSONTree) prepare() {
 	if t.words == nil {
 		if t.words = t.Dictionary; t.words == nil {
@@ -83,7 +83,7 @@ func (t *JSONTree) prepare() {
 	}
 }
 
-// edit returns an editor of v, whose text and depth may grow to the limits.
+// edit returns an editor of v, which may grow up to the limits.
 func (t *JSONTree) edit(r *rand.Rand, v *JSON) *editor {
 	t.prepare()
 	t.last = editor{
@@ -94,7 +94,7 @@ func (t *JSONTree) edit(r *rand.Rand, v *JSON) *editor {
 	return &t.last
 }
 
-// release lets go of the tree that was edited and keeps the memory that was needed for it, unless that is much.
+// release drops the references to the edited tree. It keeps the memory of the editor unless it is large.
 func (t *JSONTree) release(e *editor) {
 	clear(e.slots)
 	if t.slots = e.slots[:0]; cap(t.slots) > maxSlots {
@@ -103,11 +103,11 @@ func (t *JSONTree) release(e *editor) {
 	t.last = editor{}
 }
 
-// maxSlots bounds the memory that is kept for the places of the next tree.
+// maxSlots limits the memory that is kept for the slots of the next tree.
 const maxSlots = 4096
 
-// Mutate returns a copy of src after one operator or several on one another, made out of the nodes of dst. It differs
-// from src, unless all of src is protected.
+// Mutate returns a copy of src after one operator or several stacked ones, and reuses the nodes of dst. The copy differs from src
+// unless all of src is protected.
 func (t *JSONTree) Mutate(r *rand.Rand, dst, src *JSON) *JSON {
 	v := copyOnto(dst, src)
 	if v == nil {
@@ -115,7 +115,7 @@ func (t *JSONTree) Mutate(r *rand.Rand, dst, src *JSON) *JSON {
 	}
 	e := t.edit(r, v)
 	e.change(min(1+bits.TrailingZeros32(r.Uint32()), t.maxOps()))
-	if v.identical(src) { // one operator took back what another had done
+	if v.identical(src) { // one operator has undone another
 		e.change(1)
 	}
 	t.release(e)
@@ -129,8 +129,8 @@ func (t *JSONTree) maxOps() int {
 	return t.MaxOps
 }
 
-// change applies n operators that the wheel draws. Where none of many fits, each is tried once in order, and those that
-// were switched off come last.
+// change applies n operators drawn by weight. If many in a row cannot be applied, each operator is tried once in order, those that are
+// switched off last.
 func (e *editor) change(n int) {
 	for range n {
 		e.scan()
@@ -148,8 +148,8 @@ func (e *editor) change(n int) {
 	}
 }
 
-// Apply changes v by one operator at one place; false if it fits nowhere. Only JSONSplice looks at other. It is for
-// tests and for those who want one certain change; Mutate draws and stacks them.
+// Apply changes v by one operator at a random slot. It returns false if the operator cannot be applied anywhere. Only JSONSplice uses
+// other. Apply is for tests and for callers that need a particular operator.
 func (t *JSONTree) Apply(r *rand.Rand, op JSONOperator, v, other *JSON) bool {
 	if op == JSONInvalid || op >= jsonOperatorCount {
 		return false
@@ -161,7 +161,7 @@ func (t *JSONTree) Apply(r *rand.Rand, op JSONOperator, v, other *JSON) bool {
 	return e.apply(op)
 }
 
-// Cross puts values of b into a copy of a, made out of the nodes of dst.
+// Cross returns a copy of a in which values of b replace others, and reuses the nodes of dst.
 func (t *JSONTree) Cross(r *rand.Rand, dst, a, b *JSON) *JSON {
 	v := copyOnto(dst, a)
 	if v == nil {
@@ -182,7 +182,7 @@ func (t *JSONTree) Cross(r *rand.Rand, dst, a, b *JSON) *JSON {
 	return v
 }
 
-// Generate makes a tree of a few dozen nodes at most, out of drawn values and tokens.
+// Generate makes a tree of at most a few dozen nodes from random values and tokens.
 func (t *JSONTree) Generate(r *rand.Rand) *JSON {
 	t.prepare()
 	return t.generate(r, min(4, t.maxDepth()))

@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// treeSeeds are texts of all kinds of nodes.
+// treeSeeds are texts with all kinds of nodes.
 var treeSeeds = []string{
 	`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"Hi there, caf\u00e9","count":3,"loud":true}}}`,
 	`{"jsonrpc":"2.0","id":"x-1","method":"resources/read","params":{"uri":"file:///a/b.txt","_meta":{"progressToken":null}}}`,
@@ -22,15 +22,14 @@ var treeSeeds = []string{
 
 func strict(text string) bool { return json.Valid([]byte(text)) }
 
-// TestTreeOperators checks of each operator that it changes what it says, keeps within its bounds, and is found to fit
-// where it must.
+// TestTreeOperators checks the results of each operator: the kind of change, the limits, and that it can be applied where it must.
 func TestTreeOperators(t *testing.T) {
 	type mutant struct {
 		src, got *JSON
 		text     string
 	}
 	any := func(mutant) bool { return true }
-	valid := func(m mutant) bool { // lenient as our parser is, and not raw anywhere
+	valid := func(m mutant) bool { // valid for our parser, and without Raw nodes
 		w, err := ParseJSON([]byte(m.text))
 		return err == nil && w.Equal(m.got)
 	}
@@ -127,7 +126,7 @@ func kindsOf(v *JSON) (c kindCount) {
 	return c
 }
 
-// leaves writes all scalars in order.
+// leaves returns all scalars in order.
 func leaves(v *JSON) string {
 	var b strings.Builder
 	v.each(func(w *JSON) {
@@ -148,7 +147,7 @@ func lastMembersLen(v *JSON) (n int) {
 	return n
 }
 
-// TestTreeMutants checks what holds of all mutants: they differ, keep to the limits, and are pure.
+// TestTreeMutants checks that all mutants differ from their source, respect the limits, and are a pure function of the arguments.
 func TestTreeMutants(t *testing.T) {
 	tree := &JSONTree{MaxBytes: 4000, MaxDepth: 100}
 	fresh := &JSONTree{MaxBytes: 4000, MaxDepth: 100}
@@ -170,7 +169,7 @@ func TestTreeMutants(t *testing.T) {
 		}
 		if i%10 == 0 {
 			if again := fresh.Clone().Mutate(random(uint64(i)), nil, src).String(); again != got {
-				t.Fatalf("mutant %d depends on the past:\n%s\n%s", i, got, again)
+				t.Fatalf("mutant %d depends on earlier calls:\n%s\n%s", i, got, again)
 			}
 		}
 		distinct(t, dst)
@@ -182,19 +181,19 @@ func TestTreeMutants(t *testing.T) {
 	}
 }
 
-// distinct checks that no node stands in a tree twice.
+// distinct checks that a tree does not contain a node twice.
 func distinct(t *testing.T, v *JSON) {
 	t.Helper()
 	seen := map[*JSON]bool{}
 	v.each(func(w *JSON) {
 		if seen[w] {
-			t.Fatalf("a node stands twice in %s", v)
+			t.Fatalf("a node occurs twice in %s", v)
 		}
 		seen[w] = true
 	})
 }
 
-// TestTreeMutantsOfMutants goes on from what was made, as a pool does, over raw nodes and all.
+// TestTreeMutantsOfMutants mutates mutants again, as a campaign does, including those with Raw nodes.
 func TestTreeMutantsOfMutants(t *testing.T) {
 	tree := &JSONTree{MaxBytes: 2000, MaxDepth: 30, MaxOps: 8}
 	r := random(1)
@@ -264,7 +263,7 @@ func TestProtect(t *testing.T) {
 				}
 			}
 			if n != 1 {
-				t.Fatalf("%s stands %d times in %s", name, n, v)
+				t.Fatalf("%s occurs %d times in %s", name, n, v)
 			}
 		}
 	}
@@ -379,7 +378,7 @@ func TestTreeSteps(t *testing.T) {
 				break
 			}
 			got := dst.String()
-			if len(got) > 5000 { // long strings and deep nests are not worth reading twice
+			if len(got) > 5000 { // long strings and deep nesting make the check slow
 				continue
 			}
 			if got == text || src.String() != text {
@@ -472,7 +471,7 @@ func TestTreeSimplify(t *testing.T) {
 	}
 }
 
-// TestTreeMinimize goes down from a big input to the least that still shows a planted fault.
+// TestTreeMinimize minimises a large input while a planted fault still shows.
 func TestTreeMinimize(t *testing.T) {
 	has := func(part string) func(string) bool {
 		return func(text string) bool { return strings.Contains(text, part) }
@@ -557,8 +556,8 @@ func BenchmarkTree(b *testing.B) {
 	})
 }
 
-// TestJSONTreeLetsGo: a mutator that is not used for a while holds on to nothing that it has made.
-func TestJSONTreeLetsGo(t *testing.T) {
+// TestJSONTreeReleases: a mutator that is not in use keeps no reference to the trees that it has made.
+func TestJSONTreeReleases(t *testing.T) {
 	src, other := NewArray(), NewObject(Member{Name: "a", Value: NewString("b")})
 	for i := range 1000 {
 		src.Items = append(src.Items, NewInt(int64(i)))

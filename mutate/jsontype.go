@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// confusion makes a value of one kind into one of another. It never returns one of the kind it was given, nor what it
-// was given itself: parts are copied.
+// confusion converts a value to another kind. The result never has the same kind, and never shares nodes with the argument.
 type confusion struct {
 	from kinds
 	make func(v *JSON) *JSON
@@ -56,7 +55,7 @@ var confusions = [...]confusion{
 	{setOf(Array, Object), func(v *JSON) *JSON { return NewInt(int64(len(v.Items) + len(v.Members))) }},
 }
 
-// confusionsOf returns how many confusions there are of a kind.
+// confusionsOf returns the number of confusions that can be applied to a kind.
 func confusionsOf(k Kind) int {
 	n := 0
 	for i := range confusions {
@@ -67,7 +66,7 @@ func confusionsOf(k Kind) int {
 	return n
 }
 
-// confuse makes the i-th confusion of v.
+// confuse returns the result of the i-th confusion of v.
 func confuse(v *JSON, i int) *JSON {
 	for _, c := range &confusions {
 		if !c.from.has(v.Kind) {
@@ -85,7 +84,7 @@ func confuseType(e *editor, at *slot) bool {
 	return e.put(at, confuse(at.node, below(e.r, confusionsOf(at.node.Kind))))
 }
 
-// firstLeaf returns the first value below v that is no array or object with anything in it.
+// firstLeaf returns the first value below v that has no values below it.
 func firstLeaf(v *JSON) *JSON {
 	for {
 		switch {
@@ -108,7 +107,7 @@ func otherThan(k Kind, v *JSON) *JSON {
 	return v
 }
 
-// stringToNumber reads the digits of a string, its length if it is no number.
+// stringToNumber returns the number in a string, or the length of the string if it is not a number.
 func stringToNumber(v *JSON) *JSON {
 	if text := strings.TrimSpace(v.Text); isNumber(text) {
 		return NewNumber(text)

@@ -9,7 +9,7 @@ import (
 
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unescape decodes the inside of a valid string token. A lone surrogate becomes its three bytes of WTF-8.
+// unescape decodes the inside of a valid string token. A lone surrogate becomes three bytes, as in WTF-8.
 func unescape(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -43,8 +43,8 @@ func unescape(s string) string {
 	}
 }
 
-// speltAsOurs reports whether the inside of a valid string token is what appendString would write for its characters. It
-// is asked of every text with an escape, errors of many a server among them, which are long.
+// speltAsOurs reports whether the inside of a valid string token equals what appendString writes for its characters. It must be fast:
+// it is called for every text with an escape, including the long error messages of some servers.
 func speltAsOurs(s string) bool {
 	if nextSurrogate(s) >= 0 {
 		return false
@@ -65,7 +65,7 @@ func speltAsOurs(s string) bool {
 		switch {
 		case strings.ContainsAny(digits, "ABCDEF"):
 			return false
-		case utf16.IsSurrogate(r): // a pair is written as the character that it is
+		case utf16.IsSurrogate(r): // appendString writes the character instead of a pair
 			if strings.HasPrefix(rest, `\u`) && utf16.DecodeRune(r, hex4(rest[2:6])) != utf8.RuneError {
 				return false
 			}
@@ -84,7 +84,7 @@ func hex4(s string) rune {
 	return rune(n)
 }
 
-// nextSurrogate returns where the first WTF-8 surrogate of s begins, -1 if there is none.
+// nextSurrogate returns the index of the first WTF-8 surrogate in s, -1 if there is none.
 func nextSurrogate(s string) int {
 	for from := 0; ; {
 		i := strings.IndexByte(s[from:], 0xed)
@@ -109,7 +109,7 @@ func surrogateAt(s string) rune {
 	return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f)
 }
 
-// joinSurrogates writes pairs of WTF-8 surrogates as the character that a reader of the escaped pair would see.
+// joinSurrogates replaces pairs of WTF-8 surrogates by the characters that they encode.
 func joinSurrogates(s string) string {
 	i := nextSurrogate(s)
 	if i < 0 {

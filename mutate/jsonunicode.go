@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// injectUnicode puts a token of category Unicode into a string, or spells its characters in ways that readers compare,
-// normalise and show differently.
+// injectUnicode inserts a token of category Unicode into a string, or replaces characters by others that programs compare, normalise or
+// display differently.
 func injectUnicode(e *editor, at *slot) bool {
 	text := at.node.Text
 	token := e.tree.words.TokenOf(e.r, Unicode)
@@ -19,15 +19,15 @@ func injectUnicode(e *editor, at *slot) bool {
 	case 2:
 		return e.setText(at, token)
 	case 3:
-		return e.setText(at, "\u202e"+text+"\u202c") // shown right to left
+		return e.setText(at, "\u202e"+text+"\u202c") // displayed right to left
 	case 4:
-		return e.setText(at, e.respell(text, fullWidth))
+		return e.setText(at, e.mapRunes(text, fullWidth))
 	case 5:
-		return e.setText(at, e.respell(text, homoglyph))
+		return e.setText(at, e.mapRunes(text, homoglyph))
 	case 6:
-		return e.setText(at, e.respell(text, accented))
+		return e.setText(at, e.mapRunes(text, accented))
 	case 7:
-		return e.setText(at, e.respell(text, overlong))
+		return e.setText(at, e.mapRunes(text, overlong))
 	case 8:
 		return e.escape(at, everyEscape(text))
 	case 9:
@@ -38,8 +38,8 @@ func injectUnicode(e *editor, at *slot) bool {
 	return e.setText(at, text[:i]+token+text[i:])
 }
 
-// respell maps one character of a text or all of them.
-func (e *editor) respell(text string, spell func(rune) string) string {
+// mapRunes maps one character of a text, or all of them.
+func (e *editor) mapRunes(text string, spell func(rune) string) string {
 	from, to := 0, len(text)
 	if chance(e.r, 1, 2) && text != "" {
 		from, to = e.stretch(text)
@@ -59,7 +59,7 @@ func (e *editor) respell(text string, spell func(rune) string) string {
 	return b.String()
 }
 
-// fullWidth is a character that NFKC makes c of.
+// fullWidth returns a character that NFKC maps to c.
 func fullWidth(c rune) string {
 	if c > ' ' && c <= '~' {
 		return string(c + 0xfee0)
@@ -74,13 +74,13 @@ var homoglyphs = map[rune]string{
 	'0': "\u041e", '1': "\u04cf", '3': "\u0417",
 }
 
-// homoglyph is a character that looks like c.
+// homoglyph returns a character that looks like c.
 func homoglyph(c rune) string { return homoglyphs[c] }
 
-// accented is c and a combining accent, which NFC makes one character of where there is one.
+// accented returns c and a combining accent, which NFC may combine into one character.
 func accented(c rune) string { return string(c) + "\u0301" }
 
-// overlong is c in one byte more than UTF-8 allows.
+// overlong returns c encoded with one byte more than UTF-8 allows.
 func overlong(c rune) string {
 	switch {
 	case c < 0x80:
@@ -91,7 +91,7 @@ func overlong(c rune) string {
 	return ""
 }
 
-// escape puts a string that is spelt in a way of its own, as token, which must be one that ParseJSON reads.
+// escape replaces a string by one with its own token, which must be valid for ParseJSON.
 func (e *editor) escape(at *slot, token string) bool {
 	if at.node.Kind != String {
 		return false
@@ -114,7 +114,7 @@ func everyEscape(text string) string {
 	return string(append(b, '"'))
 }
 
-// rawSurrogate puts a surrogate as three plain bytes in front, where an escape would be right.
+// rawSurrogate prepends a surrogate as three unescaped bytes, which is not valid UTF-8.
 func rawSurrogate(text string) string {
 	return string(append(appendEscaped([]byte("\"\xed\xa0\x80"), text), '"'))
 }

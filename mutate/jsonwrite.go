@@ -3,8 +3,7 @@ package mutate
 // String returns the JSON text.
 func (v *JSON) String() string { return string(v.Append(nil)) }
 
-// Append appends the JSON text without white space. What was read from text without white space is written as the
-// same bytes.
+// Append appends the JSON text without white space. A tree that was parsed from text without white space is written as the same bytes.
 func (v *JSON) Append(dst []byte) []byte {
 	if v == nil {
 		return append(dst, "null"...)
@@ -38,7 +37,7 @@ func (v *JSON) Append(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// append writes text as it was read if it still is what was read.
+// append writes the original token of text if there is one.
 func (r *verbatim) append(dst []byte, text string) []byte {
 	if token := r.spelling(text); token != "" {
 		return append(dst, token...)
@@ -48,8 +47,8 @@ func (r *verbatim) append(dst []byte, text string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString quotes text with the fewest escapes. Bytes that are no UTF-8 stay as they are, but for surrogates, which
-// can be written in a way that a strict reader of bytes takes.
+// appendString quotes text with as few escapes as possible. Bytes that are not valid UTF-8 are written unchanged, except WTF-8
+// surrogates, which are written as escapes, so that a strict parser accepts them.
 func appendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for {
@@ -94,7 +93,7 @@ func appendEscaped(dst []byte, text string) []byte {
 	return append(dst, text[start:]...)
 }
 
-// size returns the length of what Append would write.
+// size returns the length of the text that Append writes.
 func (v *JSON) size() int {
 	if v == nil {
 		return len("null")
@@ -141,7 +140,7 @@ func (r *verbatim) size(text string) int {
 	return n
 }
 
-// depth returns how many arrays and objects lie in one another at most; 0 of a scalar.
+// depth returns the maximum nesting depth of arrays and objects, 0 for a scalar.
 func (v *JSON) depth() int {
 	if v == nil || v.Kind != Array && v.Kind != Object {
 		return 0

@@ -15,41 +15,41 @@ var (
 	_ teasel.Repairer[[]byte]   = (*Bytes)(nil)
 )
 
-// Clone returns a mutator of the same settings for another worker. They share the dictionary.
+// Clone returns a mutator with the same settings for another worker. The two share the dictionary.
 func (m *Bytes) Clone() *Bytes {
 	c := *m
 	return &c
 }
 
-// Repair returns src with what was wanted in the place of what was found, for each operand pair whose one side stands in
-// src: in either byte order, in fewer bytes if both sides fit (a length that was read as 16 bits and compared as 64), or
-// in digits. A constant is always what was wanted; of two that are none the second is taken for the found one if it
-// stands in src, else the first. Where the found one stands more than once its first place is taken, and what was
-// mended is not touched again. This is input-to-state correspondence (RedQueen, NDSS 2019) without its encodings.
+// Repair returns src with values replaced by those with which the target has compared them. Of each pair of operands it searches one
+// side, the found value, in src: in either byte order, in fewer bytes if both sides fit (a length that was read as 16 bits and
+// compared as 64), or in decimal digits; the other side, the wanted value, replaces the first occurrence. A constant is always the
+// wanted value. If neither is a constant, the second operand is the found value if it occurs in src, otherwise the first. Replaced bytes
+// are not changed again. This is input-to-state correspondence (RedQueen, NDSS 2019) without its encodings.
 func (m *Bytes) Repair(dst, src []byte, ops []teasel.Operand) ([]byte, bool) {
-	x := mending{buf: append(dst[:0], src...), most: max(m.Limit(), len(src))}
+	x := repairer{buf: append(dst[:0], src...), maxLen: max(m.Limit(), len(src))}
 	for _, op := range ops {
 		if op.A == op.B {
 			continue
 		}
-		if !x.mend(op.B, op.A, int(op.Size)) && !op.Const {
-			x.mend(op.A, op.B, int(op.Size))
+		if !x.repair(op.B, op.A, int(op.Size)) && !op.Const {
+			x.repair(op.A, op.B, int(op.Size))
 		}
 	}
 	return x.buf, len(x.done) > 0 && !bytes.Equal(x.buf, src)
 }
 
-// span is a run of bytes that was mended.
+// span is a run of replaced bytes.
 type span struct{ from, to int }
 
-type mending struct {
-	buf  []byte
-	most int // bytes that buf may grow to
-	done []span
+type repairer struct {
+	buf    []byte
+	maxLen int // maximum length of buf
+	done   []span
 }
 
-// mend puts wanted where found stands.
-func (x *mending) mend(found, wanted uint64, size int) bool {
+// repair replaces found by wanted, and returns false if found does not occur.
+func (x *repairer) repair(found, wanted uint64, size int) bool {
 	if size != 1 && size != 2 && size != 4 && size != 8 {
 		return false
 	}
@@ -68,10 +68,10 @@ func (x *mending) mend(found, wanted uint64, size int) bool {
 			}
 		}
 	}
-	return x.mendDigits(found, wanted)
+	return x.repairDigits(found, wanted)
 }
 
-// fits reports whether a number of size bytes is the extension of its low n bytes, by zeros or by its sign.
+// fits reports whether an integer of size bytes is the zero or sign extension of its low n bytes.
 func fits(v uint64, n, size int) bool {
 	if size < 8 {
 		v = uint64(int64(v<<(64-8*size)) >> (64 - 8*size))
@@ -80,14 +80,14 @@ func fits(v uint64, n, size int) bool {
 	return high == 0 || high == -1 && int8(v>>(8*n-8)) < 0
 }
 
-// mendDigits does the same with numbers written in decimal; one digit alone stands for too much.
-func (x *mending) mendDigits(found, wanted uint64) bool {
+// repairDigits does the same with numbers in decimal notation. Single digits are ignored, since they occur too often.
+func (x *repairer) repairDigits(found, wanted uint64) bool {
 	if found < 10 {
 		return false
 	}
 	f, w := strconv.AppendUint(nil, found, 10), strconv.AppendUint(nil, wanted, 10)
 	at := x.find(f)
-	if grow := len(w) - len(f); at < 0 || len(x.buf)+grow > x.most {
+	if grow := len(w) - len(f); at < 0 || len(x.buf)+grow > x.maxLen {
 		return false
 	}
 	x.buf = replace(x.buf, at, at+len(f), w)
@@ -101,8 +101,8 @@ func (x *mending) mendDigits(found, wanted uint64) bool {
 	return true
 }
 
-// find returns where text first stands outside of what was mended, -1 if nowhere.
-func (x *mending) find(text []byte) int {
+// find returns the index of the first occurrence of text outside of replaced bytes, -1 if there is none.
+func (x *repairer) find(text []byte) int {
 	for at := 0; ; at++ {
 		i := bytes.Index(x.buf[at:], text)
 		if i < 0 {
@@ -114,7 +114,7 @@ func (x *mending) find(text []byte) int {
 	}
 }
 
-func (x *mending) touches(from, to int) bool {
+func (x *repairer) touches(from, to int) bool {
 	for _, s := range x.done {
 		if from < s.to && s.from < to {
 			return true

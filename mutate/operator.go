@@ -2,40 +2,40 @@ package mutate
 
 import "strconv"
 
-// Operator is one way in which [Bytes] changes an input.
+// Operator is a kind of change that [Bytes] makes to an input.
 type Operator uint8
 
-// The operators on bytes. A block is a run of bytes of up to 1,500, short ones being likelier.
+// The operators on bytes. A block is a run of up to 1,500 bytes; short blocks are more likely.
 const (
 	OpInvalid         Operator = iota
 	OpBitFlip                  // invert one bit
 	OpBitFlips                 // invert a share of all bits: Bytes.BitRatio
 	OpByteFlip                 // invert all bits of one byte
 	OpByteFlips                // replace a share of all bytes: Bytes.ByteRatio
-	OpXor                      // xor a byte with a drawn one
+	OpXor                      // xor a byte with a random one
 	OpArith8                   // add or subtract 1 to 35
-	OpArith16                  // the same of two bytes, in either byte order
-	OpArith32                  // of four
-	OpArith64                  // of eight
-	OpInteresting8             // write a limit of a number's width, a power of two or a popular size
-	OpInteresting16            // the same of two bytes, in either byte order
-	OpInteresting32            // of four
-	OpInteresting64            // of eight
-	OpCopyInsert               // insert a copy of a block elsewhere
-	OpFixedInsert              // insert a block of one byte repeated
-	OpCopyOverwrite            // write a block over another place
+	OpArith16                  // the same for integers of two bytes, in either byte order
+	OpArith32                  // the same for four bytes
+	OpArith64                  // the same for eight bytes
+	OpInteresting8             // write a boundary value, a power of two or a common size
+	OpInteresting16            // the same for integers of two bytes, in either byte order
+	OpInteresting32            // the same for four bytes
+	OpInteresting64            // the same for eight bytes
+	OpCopyInsert               // insert a copy of a block at another position
+	OpFixedInsert              // insert a block of one repeated byte
+	OpCopyOverwrite            // write a copy of a block over other bytes
 	OpFixedOverwrite           // write one byte over a block
 	OpDelete                   // delete a block
-	OpInsert                   // insert drawn bytes
-	OpDuplicate                // write a block twice
-	OpRepeat                   // write up to 16 bytes up to 4,096 times in a row, as for what may be nested too deeply
-	OpLine                     // take a line of text out, write it twice, or write it before another one too
+	OpInsert                   // insert random bytes
+	OpDuplicate                // insert a copy of a block after the block
+	OpRepeat                   // repeat up to 16 bytes up to 4,096 times, for example to nest too deeply
+	OpLine                     // delete a line of text, duplicate it, or copy it before another line
 	OpShuffle                  // shuffle the bytes of a block
 	OpSwap                     // swap two blocks
 	OpNumber                   // change a number that is written in digits
-	OpTokenOverwrite           // write a token of the dictionary
+	OpTokenOverwrite           // write a token of the dictionary over other bytes
 	OpTokenInsert              // insert a token of the dictionary
-	OpSpliceOverwrite          // write a block of another input: only in Cross
+	OpSpliceOverwrite          // write a block of another input over other bytes: only in Cross
 	OpSpliceInsert             // insert a block of another input: only in Cross
 	operatorCount
 )

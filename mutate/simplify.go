@@ -1,8 +1,8 @@
 package mutate
 
-// Simplify returns the k-th simpler candidate of src: the empty input, then src without one of its halves, quarters and
-// so on down to single bytes, from the end on, then the same blocks filled with '0'. A block that already is all '0'
-// gives src itself, which is of the same complexity and to be passed over.
+// Simplify returns the k-th simpler candidate of src, and false if there are no more: the empty input, then src without one of its
+// halves, quarters and so on down to single bytes, from the end on, then the same blocks filled with '0'. For a block that consists of
+// '0' the candidate is src itself, which has the same complexity and is to be skipped.
 func (m *Bytes) Simplify(k uint64, dst, src []byte) ([]byte, bool) {
 	c, ok := chunk(k, len(src))
 	if !ok {
@@ -16,13 +16,13 @@ func (m *Bytes) Simplify(k uint64, dst, src []byte) ([]byte, bool) {
 	return append(append(dst[:0], src[:c.from]...), src[c.to:]...), true
 }
 
-// cut is a way to make n things simpler: to take some out, or to make them the plainest there is.
+// cut is a way to simplify n elements: to remove some of them, or to make them plain.
 type cut struct {
 	from, to int
 	fill     bool
 }
 
-// chunk returns the k-th way: all out, then halves out, quarters and so on, from the end on, then the same filled.
+// chunk returns the k-th cut: all elements removed, then halves, quarters and so on, from the end on, then the same elements made plain.
 func chunk(k uint64, n int) (cut, bool) {
 	if n == 0 {
 		return cut{}, false
@@ -47,10 +47,10 @@ func chunk(k uint64, n int) (cut, bool) {
 	return cut{}, false
 }
 
-// Candidates returns how many candidates [Bytes.Simplify] has for an input of n bytes.
+// Candidates returns the number of candidates of [Bytes.Simplify] for an input of n bytes.
 func (m *Bytes) Candidates(n int) uint64 { return chunks(n) }
 
-// chunks returns how many ways there are.
+// chunks returns the number of cuts.
 func chunks(n int) uint64 {
 	if n == 0 {
 		return 0

@@ -1,17 +1,17 @@
 package mutate
 
 const (
-	maxSlab  = 512 // elements: bounds the memory that is kept for later
-	maxGuess = 32  // of the first chunk, however long a text is: it may be one long string, and each chunk doubles the last
+	maxSlab  = 512 // elements of a chunk that is kept after reset
+	maxGuess = 32  // elements of the first chunk, however long the text is: it may be one long string. Each chunk is twice as large as the last
 )
 
-// slab cuts slices out of a bigger one, which it keeps for when all of them are done with.
+// slab allocates slices from a larger one, which it reuses when all of them are no longer used.
 type slab[T any] struct {
 	chunk []T
 	used  int
 }
 
-// cut returns n elements. The first chunk is made for about so many as are expected.
+// cut returns n elements. expected is about how many elements all calls together will need.
 func (s *slab[T]) cut(n, expected int) []T {
 	if n > len(s.chunk)-s.used {
 		s.chunk, s.used = make([]T, max(n, min(max(2*len(s.chunk), min(expected, maxGuess)), maxSlab))), 0
@@ -21,7 +21,7 @@ func (s *slab[T]) cut(n, expected int) []T {
 	return s.chunk[from:s.used:s.used]
 }
 
-// reset takes back all that was cut.
+// reset makes the memory of all slices available again.
 func (s *slab[T]) reset() {
 	if len(s.chunk) > maxSlab {
 		s.chunk = nil

@@ -1,12 +1,12 @@
 package mutate
 
-// phase is one kind of ordered change: count of them for an input, and the i-th applied to a copy of it.
+// phase is a kind of ordered change: the number of changes for an input, and a function that applies the i-th to a copy.
 type phase struct {
 	count func(m *Bytes, n int) int
 	apply func(m *Bytes, buf []byte, i int) []byte
 }
 
-// phases are in the order in which they are tried: those with the fewest steps for what they find come first.
+// phases are in the order in which they are tried: the most productive per step come first.
 var phases = [...]phase{
 	walkBits(1), walkBits(2), walkBits(4),
 	walkBytes(1), walkBytes(2), walkBytes(4),
@@ -42,12 +42,13 @@ var phases = [...]phase{
 	walkArith(0), walkArith(1), walkArith(2), walkArith(3),
 }
 
-// shortInput is how many bytes an input has at most of which each is given every value.
+// shortInput is the maximum length of an input in which all values of each byte are tried.
 const shortInput = 16
 
-// Step returns the k-th ordered change of src: 1, 2 and 4 neighbouring bits inverted; 1, 2 and 4 bytes inverted;
-// every other value of each byte, if there are few of them; interesting numbers of each width and byte order; each of the first 256 tokens over and between the bytes; numbers of each width and
-// byte order 1 to 35 up and down; each at each place. A step that would leave src as it is inverts a bit there.
+// Step returns the k-th ordered change of src, and false if there are no more. At each position: 1, 2 and 4 adjacent bits are inverted;
+// 1, 2 and 4 bytes are inverted; a byte gets each other value, in short inputs; interesting numbers of each width and byte order are
+// written; each of the first 256 tokens is written and inserted; 1 to 35 is added to, and subtracted from, integers of each width and
+// byte order. A step that would leave src unchanged inverts a bit instead.
 func (m *Bytes) Step(k uint64, dst, src []byte) ([]byte, bool) {
 	src = src[:min(len(src), m.Limit())]
 	for _, p := range &phases {
@@ -60,7 +61,7 @@ func (m *Bytes) Step(k uint64, dst, src []byte) ([]byte, bool) {
 	return dst[:0], false
 }
 
-// stepTokens is how many tokens are tried at each place: the first 256, as in AFL++. The others are drawn.
+// stepTokens is the number of tokens that are tried at each position: the first 256, as in AFL++. Others are only drawn by Mutate.
 func (m *Bytes) stepTokens() int { return min(m.Dictionary.Len(), 256) }
 
 func places(n, width int) int { return max(0, n-width+1) }
@@ -89,7 +90,7 @@ func walkBytes(width int) phase {
 	}
 }
 
-// orders is the number of byte orders that a number of 1 << size bytes has.
+// orders returns the number of byte orders of an integer of 1 << size bytes.
 func orders(size int) int { return min(size+1, 2) }
 
 func walkInteresting(size int) phase {
@@ -127,7 +128,7 @@ func walkArith(size int) phase {
 	}
 }
 
-// overwrite writes the token, cut where at ends, and inverts a bit if that is what was there.
+// overwrite writes the token over at, truncated if it is longer, and inverts a bit if that changes nothing.
 func overwrite(at []byte, token string) {
 	n := min(len(at), len(token))
 	if string(at[:n]) == token[:n] {

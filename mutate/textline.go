@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// maxTextLine is how far from a place the ends of its line are looked for.
+// maxTextLine is how many bytes from a position the ends of its line are searched.
 const maxTextLine = 512
 
-// textLine takes a line out, writes it twice, or writes it before another one too: what stands twice, is missing or stands
-// in the wrong place is a case of its own in most formats that people write.
+// textLine deletes a line, duplicates it, or copies it before another line: most text formats treat duplicate, missing and misplaced
+// lines specially.
 func textLine(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 	from, to, ok := lineAround(buf, where(x, len(buf)))
 	if !ok {
@@ -33,15 +33,14 @@ func textLine(m *Bytes, r *rand.Rand, x uint64, buf, _ []byte) ([]byte, bool) {
 		return buf, false
 	}
 	buf = open(buf, at, n)
-	if at <= from { // the gap has moved it
+	if at <= from { // the inserted gap has moved the line
 		from += n
 	}
 	copy(buf[at:at+n], buf[from:from+n])
 	return buf, true
 }
 
-// lineAround returns the line, with its newline, that a byte is in. False: the line is long or no text, or there is no
-// newline.
+// lineAround returns the line that contains a byte, with its newline. It returns false if the line is long, not text, or has no newline.
 func lineAround(buf []byte, at int) (from, to int, ok bool) {
 	if len(buf) == 0 {
 		return 0, 0, false

@@ -51,8 +51,8 @@ func exec1(t testing.TB, ex teasel.Executor[[]byte], a teasel.Ask, in string) te
 	return o
 }
 
-// ways are how AFL++ builds programs, and how they are run.
-var ways = []struct {
+// aflBuilds are the ways in which AFL++ builds programs, and how the programs are run.
+var aflBuilds = []struct {
 	name, compiler string
 	flags          []string
 	args           []string
@@ -65,9 +65,9 @@ var ways = []struct {
 	{"AddressSanitizer", "afl-clang-fast", []string{"-fsanitize=address"}, nil, native.Program{Persistent: true, Shared: true}},
 }
 
-// A campaign finds each planted bug once through every kind of server, and nothing in the twin without bugs.
+// TestAFL: a campaign finds each planted bug once through every kind of fork server, and nothing in the clean twin.
 func TestAFL(t *testing.T) {
-	for _, w := range ways {
+	for _, w := range aflBuilds {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			bin := aflBuild(t, w.compiler, "harness.c", w.flags...)
@@ -78,11 +78,11 @@ func TestAFL(t *testing.T) {
 			}
 			if i.Mode != native.ModeAFL || i.Persistent != w.want.Persistent || i.Shared != w.want.Shared ||
 				w.want.Map > 0 && i.Map != w.want.Map || len(i.Warnings) != 1 {
-				t.Errorf("it is %+v", i)
+				t.Errorf("Inspect returns %+v", i)
 			}
 			c := campaign(bin, 1)
 			c.Target, c.Seeds, c.StopAfter = target, [][]byte{[]byte("bax"), []byte("nux"), []byte("oxx")}, 2
-			c.Runs, c.Duration = 400_000, 15*time.Minute // which chance alone seldom does in; a busy machine may take its time
+			c.Runs, c.Duration = 400_000, 15*time.Minute // enough even with bad luck, and on a busy machine
 			c.MinimizeRuns = 500
 			want := map[string]string{"ba": "native/abort", "nu": "native/invalid-access"} // by the first two of three bytes
 			if slices.Contains(w.flags, "-fsanitize=address") {
@@ -106,20 +106,20 @@ func TestAFL(t *testing.T) {
 			c.Target = native.Target{Command: append([]string{aflBuild(t, w.compiler, "harness.c", append(w.flags, "-DCLEAN")...)}, w.args...)}
 			c.StopAfter, c.Runs = 0, 500
 			if s, err = c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
-				t.Errorf("the twin without bugs: %+v, %v", s.Findings, err)
+				t.Errorf("the clean twin: %+v, %v", s.Findings, err)
 			}
 		})
 	}
 }
 
-// A program with AddressSanitizer that is forked for every input, which takes milliseconds each.
+// TestAFLForkedSanitizer runs a program with AddressSanitizer that is forked for every input, which takes milliseconds each.
 func TestAFLForkedSanitizer(t *testing.T) {
 	t.Parallel()
 	flags := []string{"-DSTDIN", "-fsanitize=address"}
 	target := native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c", flags...), "@@"}}
 	p, err := target.Inspect(context.Background())
 	if err != nil || p.Mode != native.ModeAFL || p.Persistent {
-		t.Fatalf("it is %+v, %v", p, err)
+		t.Fatalf("Inspect returns %+v, %v", p, err)
 	}
 	ex := start(t, target)
 	rules := map[string]string{"ovx": "native/heap-buffer-overflow", "nul": "native/null-dereference", "bad": "native/abort", "oxx": ""}
@@ -146,11 +146,11 @@ func TestAFLForkedSanitizer(t *testing.T) {
 	c.Target = native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c", append(flags, "-DCLEAN")...), "@@"}}
 	c.Seeds, c.StopAfter, c.Runs = [][]byte{[]byte("ovx"), []byte("nul"), []byte("bad")}, 0, 200
 	if s, err = c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
-		t.Errorf("the twin without bugs: %+v, %v", s.Findings, err)
+		t.Errorf("the clean twin: %+v, %v", s.Findings, err)
 	}
 }
 
-// The dialect of AFL++ 4.20c and later: its parameters, and a map that is larger than what we begin with.
+// TestNewDialect tests the dialect of AFL++ 4.20c and later: its parameters, and a map that is larger than the initial one.
 func TestNewDialect(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -170,7 +170,7 @@ func TestNewDialect(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i.Mode != native.ModeAFL || !i.Shared || i.Persistent != (test.name == "persistent") || i.Map != (test.want+7)&^7 || !slices.Equal(i.Tokens, []string{"abc", "xy"}) {
-				t.Errorf("it is %+v", i)
+				t.Errorf("Inspect returns %+v", i)
 			}
 			ex := start(t, target)
 			for _, run := range []struct {
@@ -197,7 +197,7 @@ func TestNewDialect(t *testing.T) {
 	}
 }
 
-// A quiet run brings no news, leaves none known, and is no more than one run.
+// TestAFLQuiet: a quiet run reports no new features, marks none as known, and counts as one run.
 func TestAFLQuiet(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
 	if o := exec1(t, ex, teasel.Ask{Trace: true, Quiet: true}, "ba"); o.Exit != teasel.ExitOK || len(o.Features) > 0 || o.Trace == 0 || o.Runs != 1 {
@@ -207,16 +207,16 @@ func TestAFLQuiet(t *testing.T) {
 		t.Errorf("all features: %v", o.Features)
 	}
 	if o := exec1(t, ex, teasel.Ask{}, "ba"); len(o.Features) != 4 || o.Runs != 2 {
-		t.Errorf("what ran quietly is no news any more: %v, %d runs", o.Features, o.Runs)
+		t.Errorf("after a quiet run: features %v, %d runs, want 4 features", o.Features, o.Runs)
 	}
 }
 
-// A feature that does not recur may be news a few times, and is known after that, however often it is reached.
+// TestAFLUnstable: a feature that is not reproduced may be new a few times, and is known after that.
 func TestAFLUnstable(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
-	exec1(t, ex, teasel.Ask{}, "fx") // what recurs
+	exec1(t, ex, teasel.Ask{}, "fx") // reaches the stable features
 	long := "f" + strings.Repeat("x", 800)
-	for i := range 300 { // each input is the shortest so far, and the one after it is not
+	for i := range 300 { // the first input of each round is the shortest so far, the second is not
 		n := 800 - 2*i
 		first, second := exec1(t, ex, teasel.Ask{}, long[:n]), exec1(t, ex, teasel.Ask{}, long[:n+1])
 		if i >= 5 && (first.Runs != 2 || second.Runs != 1) {
@@ -225,7 +225,8 @@ func TestAFLUnstable(t *testing.T) {
 	}
 }
 
-// All runs count: one that seemed to be news, the one that was to confirm it and died, and those that tell what varies.
+// TestAFLRuns: all runs are counted: the first, the one that should confirm its new features and crashed, and those that find
+// variable edges.
 func TestAFLRuns(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
 	if o := exec1(t, ex, teasel.Ask{}, "m"); o.Exit != teasel.ExitCrash || o.Runs != 9 {
@@ -233,13 +234,13 @@ func TestAFLRuns(t *testing.T) {
 	}
 }
 
-// A run that shows nothing new allocates nothing.
+// TestAFLAllocations: a run without new features does not allocate memory.
 func TestAFLAllocations(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "harness.c")}})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	in, o := []byte("abc"), teasel.Observation{Runs: 1}
-	least := 1e9 // of several times, for once a second the watchdog looks at all processes
+	least := 1e9 // of several measurements, since once a second the watchdog lists all processes
 	for range 8 {
 		least = min(least, testing.AllocsPerRun(200, func() {
 			o.Exit, o.Runs, o.Features = teasel.ExitInvalid, 1, o.Features[:0]
@@ -253,7 +254,7 @@ func TestAFLAllocations(t *testing.T) {
 	}
 }
 
-// Nobody waits for an input that cannot end when the campaign is over, and one worker's program is not another's.
+// TestAFLCancelled: a cancelled context ends a run that cannot end by itself, and does not affect the program of another worker.
 func TestAFLCancelled(t *testing.T) {
 	target := native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c", "-DLOOPS")}, Timeout: time.Hour}
 	ex, other := start(t, target), start(t, target)
@@ -270,7 +271,7 @@ func TestAFLCancelled(t *testing.T) {
 	}
 }
 
-// An input that is longer than shared memory is refused, and the next one is run.
+// TestAFLRoom: an input that does not fit into shared memory is rejected, and the next one is run.
 func TestAFLRoom(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}})
 	if o := exec1(t, ex, teasel.Ask{}, strings.Repeat("x", 1<<20+1)); o.Exit != teasel.ExitRejected || o.Runs != 0 {
@@ -281,7 +282,7 @@ func TestAFLRoom(t *testing.T) {
 	}
 }
 
-// A program whose server dies is started again, and a fresh process is one that has run nothing.
+// TestAFLRevived: a program whose fork server dies is started again, and Reset gives a process that has not run any input.
 func TestAFLRevived(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c", "-DLOOPS")}})
 	for _, in := range []string{"x", "k", "x", "k", "x"} {
@@ -295,19 +296,19 @@ func TestAFLRevived(t *testing.T) {
 	}
 	stopped := start(t, native.Target{Command: []string{aflBuild(t, "gcc", "speaker.c")}, Timeout: 20 * time.Millisecond})
 	if o := exec1(t, stopped, teasel.Ask{}, "s"); o.Exit != teasel.ExitHang {
-		t.Errorf("a server that was stopped: %v, %s", o.Exit, o.Detail)
+		t.Errorf("a stopped server: %v, %s", o.Exit, o.Detail)
 	}
 	if o := exec1(t, stopped, teasel.Ask{}, "x"); o.Exit != teasel.ExitOK {
 		t.Errorf("after that: %v, %s", o.Exit, o.Detail)
 	}
-	again := func() bool { return len(exec1(t, ex, teasel.Ask{Features: true}, "c").Features) == 3 } // its second time
+	again := func() bool { return len(exec1(t, ex, teasel.Ask{Features: true}, "c").Features) == 3 } // the process runs it the second time
 	if again() || !again() {
-		t.Error("a process does not run many inputs")
+		t.Error("the process does not run several inputs")
 	}
 	if err := ex.(teasel.Resetter).Reset(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if again() {
-		t.Error("the process is not a fresh one")
+		t.Error("the process is not fresh after Reset")
 	}
 }

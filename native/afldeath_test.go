@@ -10,15 +10,15 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// A crash that comes each time is confirmed and named once, whatever else the program does by chance, with and without a
-// background, and is shown again by an executor that knows nothing. Two places are two findings.
+// TestAFLWavering: a deterministic crash in a program with random branches is confirmed and reported once, with and without a
+// background worker, and is reproduced by a new executor. Two crashes in different places are two findings.
 func TestAFLWavering(t *testing.T) {
 	t.Parallel()
 	target := native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "wavering.c", "-O0")}}
 	detectors := []teasel.Detector{teasel.DetectorFunc(native.Detect)}
 	for _, test := range []struct {
 		seeds   []string
-		counted bool // the runs are, so that there is no background
+		counted bool // the number of runs is limited, so that there is no background worker
 	}{
 		{[]string{"ABCD"}, true}, {[]string{"ABCD"}, false}, {[]string{"ABCD", "wxyz"}, true}, {[]string{"wxyz", "ABCD"}, false},
 	} {
@@ -56,8 +56,8 @@ func TestAFLWavering(t *testing.T) {
 	}
 }
 
-// While fuzzing, a crash on a path that other crashes have taken is left out. Whoever runs an input to confirm a finding is told
-// of it, and that makes it no finding of its own.
+// TestAFLDeathReported: while fuzzing, a crash that reaches only edges of earlier crashes is not reported. A run to confirm a
+// finding reports it, which does not make it a finding while fuzzing.
 func TestAFLDeathReported(t *testing.T) {
 	t.Parallel()
 	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "wavering.c", "-O0", "-DSTEADY")}})
@@ -91,6 +91,6 @@ func TestAFLDeathReported(t *testing.T) {
 		}
 	}
 	if names["ABCD"] == names["AB!D"] || names["ABCD"] == names["wxyz"] || names["wxyz"] == names["AB!D"] {
-		t.Errorf("three places are called %v", names)
+		t.Errorf("three places have the groups %v", names)
 	}
 }

@@ -24,17 +24,17 @@ var (
 	_ teasel.Resetter              = (*aflExecutor)(nil)
 )
 
-// aflExecutor runs a program that AFL or AFL++ has built, through the server in it.
+// aflExecutor runs a program that AFL or AFL++ has built, through its fork server.
 type aflExecutor struct {
 	target     Target
 	command    forkserver.Command
 	server     *forkserver.Server
 	novelty    *virgin.Novelty
-	unstable   map[uint32]uint8 // features that did not recur, and how often they did not
+	unstable   map[uint32]uint8 // features that were not reproduced, and how often
 	features   []uint32
 	exits      []int
 	classifier classifier
-	confirms   bool // the run in flight confirms a finding: its death is reported, whatever is known
+	confirms   bool // the run in flight confirms a finding: a crash is reported even if it is known
 }
 
 func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
@@ -45,7 +45,7 @@ func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], 
 		e.server, err = forkserver.Start(ctx, e.command)
 	}
 	if err != nil {
-		return nil, t.giveUp(ctx, err, e.Close())
+		return nil, t.openError(ctx, err, e.Close())
 	}
 	e.novelty = virgin.New(e.server.Hello.MapSize)
 	return e, nil
@@ -61,7 +61,7 @@ func (t Target) variable(name string) (value string) {
 	return value
 }
 
-// exits returns the exit statuses that are crashes. The user of AFL names one in the environment.
+// exits returns the exit statuses that count as crashes. One may be set by AFL's variable of the environment.
 func (t Target) exits() []int {
 	if n, err := strconv.Atoi(t.variable("AFL_CRASH_EXITCODE")); err == nil && n != 0 {
 		return append(slices.Clone(t.Exits), n&0xff)
@@ -69,7 +69,7 @@ func (t Target) exits() []int {
 	return t.Exits
 }
 
-// mapSize returns the size that the user has given; 0: none, or less than there is anyway.
+// mapSize returns the size of the coverage map that the user has set, 0 if there is none or it is below the default.
 func (t Target) mapSize() int {
 	if n, err := strconv.Atoi(t.variable("AFL_MAP_SIZE")); err == nil && n > 8<<20 && n <= 1<<30 {
 		return n
@@ -77,7 +77,7 @@ func (t Target) mapSize() int {
 	return 0
 }
 
-// Close ends the program and what it has started.
+// Close kills the program and the processes it has started.
 func (e *aflExecutor) Close() (err error) {
 	defer e.target.release()
 	if e.server != nil {
@@ -90,7 +90,7 @@ func (e *aflExecutor) Close() (err error) {
 	return err
 }
 
-// Reset gives the next run a fresh process.
+// Reset makes the next run start in a fresh process.
 func (e *aflExecutor) Reset(context.Context) error {
 	if e.server != nil && !e.server.Gone() {
 		e.server.Renew()
@@ -98,7 +98,7 @@ func (e *aflExecutor) Reset(context.Context) error {
 	return nil
 }
 
-// Learn notes what the worker holds.
+// Learn records features that the worker has already.
 func (e *aflExecutor) Learn(fs []teasel.Feature, complexity float64) {
 	for _, f := range fs {
 		if f > 0 && f <= 1<<32 {
@@ -126,15 +126,17 @@ func (e *aflExecutor) revive(ctx context.Context) error {
 	return nil
 }
 
-// BatchSize is one: the server takes inputs one by one. That there are batches at all tells fuzzing from confirming.
+// BatchSize is one, since the fork server takes one input at a time. The executor supports batches nevertheless, so that fuzzing,
+// which calls ExecBatch, can be distinguished from confirming, which calls Exec.
 func (e *aflExecutor) BatchSize() int { return 1 }
 
-// ExecBatch runs the first input, of which only news is wanted.
+// ExecBatch runs the first input. Of crashes it reports only new ones.
 func (e *aflExecutor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
-	return 1, e.exec(ctx, ins[0], &obs[0], e.target.patience(obs[0].Ask))
+	return 1, e.exec(ctx, ins[0], &obs[0], e.target.runLimit(obs[0].Ask))
 }
 
-// Exec runs one input to see how it ends, for more than its limit, unless less will do: what it reports as a hang is one.
+// Exec runs one input to confirm how it ends. Unless the run is to be quick, its time limit is higher than in a batch, so that a
+// slow input is not reported as a hang.
 func (e *aflExecutor) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	e.confirms = true
 	defer func() { e.confirms = false }()
@@ -168,8 +170,8 @@ func (e *aflExecutor) run(ctx context.Context, in []byte, o *teasel.Observation,
 	if err := e.revive(ctx); err != nil {
 		return false, err
 	}
-	if len(in) > e.server.Room() {
-		o.Exit, o.Runs, o.Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(in))
+	if len(in) > e.server.MaxLength() {
+		o.Exit, o.Runs, o.Detail = teasel.ExitRejected, 0, fmt.Sprintf("the input has %d bytes, expected at most %d", len(in), e.server.MaxLength())
 		return false, nil
 	}
 	r, err := e.server.Run(ctx, in, limit)
@@ -194,8 +196,8 @@ func (e *aflExecutor) fatal(status int) bool {
 	return slices.Contains(e.exits, status) || sanitizerExit(status) && triage.Reported(e.server.Stderr())
 }
 
-// confirm runs an input that seems to reach something new once more. Features that do not recur depend on state that earlier
-// inputs have left behind, or on chance; they may be new again for another input, but not without end.
+// confirm runs an input that seems to reach new features once more. Features that are not reproduced depend on state that earlier
+// inputs have left behind, or are random; they stay new for other inputs, but only maxUnstable times.
 func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observation, limit time.Duration) error {
 	e.features = e.novelty.New(e.novelty.Features(e.features[:0], e.server.Trace()), len(in))
 	again := teasel.Observation{Ask: o.Ask, Runs: 1}
@@ -221,9 +223,9 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	return nil
 }
 
-// died fills in how a run ended that the program did not survive. Without a report or a stack, the edges that it reached tell
-// it from others. While fuzzing, one on a path that others have taken is left out; whoever confirms a finding is told of all,
-// but for runs that another has the last word on.
+// died fills in the observation of a run that ended in a crash or a hang. A crash without a stack is identified by the edges that it
+// has reached. While fuzzing, a crash that reaches no new edges is not reported. While confirming a finding every crash is
+// reported, except that a quick run, which another run verifies, reports only known crashes.
 func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result, limit time.Duration) error {
 	c := e.classifier.classify(o, r, e.server.Stderr(), e.target.limit())
 	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 || c.Rule == ruleExit {

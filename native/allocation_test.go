@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// One allocation that is too large is named by the program's own functions, however much of the stack was kept.
+// TestLargeAllocation: an excessive allocation has the program's own functions as its group, however many frames were kept.
 func TestLargeAllocation(t *testing.T) {
 	const allocating = `#include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// What the allocator cannot give is the same finding when it is seen first, with no stacks kept, as when it is confirmed.
+// TestAllocatorOutOfMemory: an allocation that fails is the same finding in a quick run, without stacks of allocations, and in a
+// run that confirms it.
 func TestAllocatorOutOfMemory(t *testing.T) {
 	const allocating = `#include <stdint.h>
 #include <stdlib.h>

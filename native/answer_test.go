@@ -9,8 +9,8 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// A process that dies between two batches, and one that was forked by the target and comes back, leave no answer behind that
-// would be taken for another one's.
+// TestAnswers: neither a child that dies between two batches, nor a process that the target has forked and in which the harness
+// returns, leaves an answer that is taken for the answer to a later command.
 func TestAnswers(t *testing.T) {
 	note := filepath.Join(t.TempDir(), "pid")
 	bin := build(t, `#include <pthread.h>

@@ -23,7 +23,7 @@ var (
 	_ teasel.BatchExecutor[[]byte] = (*blackBox)(nil)
 )
 
-// blackBox runs a program without instrumentation. Its features are the exit status and what it writes.
+// blackBox runs a program without instrumentation. Its features are derived from the exit status and the output.
 type blackBox struct {
 	target     Target
 	command    forkserver.Command
@@ -31,15 +31,15 @@ type blackBox struct {
 	exits      []int
 	known      map[teasel.Feature]bool
 	first      map[teasel.Feature]bool
-	lines      map[uint64]bool // of one run
+	lines      map[uint64]bool // hashes of the lines of the current run
 	classifier classifier
 }
 
 const (
-	maxKnown  = 1 << 14 // features, so that a program which writes something else each time does not fill the memory
-	maxFirst  = 64      // inputs, the first ones, that are a feature each: or seeds would be evicted by shorter inputs with the same outcome
-	maxLines  = 256     // of a run that count
-	lineShape = 96      // bytes of a line that count
+	maxKnown  = 1 << 14 // features, so that a program with random output does not exhaust the memory
+	maxFirst  = 64      // the first inputs, each of which is a feature: otherwise shorter inputs with the same result would replace seeds
+	maxLines  = 256     // lines of a run that are considered
+	lineShape = 96      // bytes of a line that are considered
 )
 
 func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
@@ -52,18 +52,18 @@ func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]by
 		err = e.try(ctx)
 	}
 	if err != nil {
-		return nil, t.giveUp(ctx, err, e.Close())
+		return nil, t.openError(ctx, err, e.Close())
 	}
 	return e, nil
 }
 
-// The exit statuses of a shell or the dynamic linker that cannot run the program.
+// The exit statuses of a shell or the dynamic linker that cannot execute the program.
 const (
 	notExecutable = 126
 	notFound      = 127
 )
 
-// try runs the program with an empty input, to see whether it can be started.
+// try runs the program with an empty input, to find out whether it can be started.
 func (e *blackBox) try(ctx context.Context) error {
 	r, err := e.program.Run(ctx, nil, e.target.limit())
 	switch {
@@ -77,7 +77,7 @@ func (e *blackBox) try(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the program and removes its files.
+// Close removes the program's files.
 func (e *blackBox) Close() (err error) {
 	defer e.target.release()
 	if e.program != nil {
@@ -90,15 +90,17 @@ func (e *blackBox) Close() (err error) {
 	return err
 }
 
-// BatchSize is one: the program is started for each input. That there are batches at all tells fuzzing from confirming.
+// BatchSize is one, since the program is started for each input. The executor supports batches nevertheless, so that fuzzing, which
+// calls ExecBatch, can be distinguished from confirming, which calls Exec.
 func (e *blackBox) BatchSize() int { return 1 }
 
-// ExecBatch runs the first input within its limit.
+// ExecBatch runs the first input.
 func (e *blackBox) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
-	return 1, e.exec(ctx, ins[0], &obs[0], e.target.patience(obs[0].Ask))
+	return 1, e.exec(ctx, ins[0], &obs[0], e.target.runLimit(obs[0].Ask))
 }
 
-// Exec runs one input, for more than its limit, unless less will do: what it reports as a hang is one.
+// Exec runs one input to confirm how it ends. Unless the run is to be quick, its time limit is higher than in a batch, so that a
+// slow input is not reported as a hang.
 func (e *blackBox) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	return e.exec(ctx, in, o, e.target.confirmLimit(o.Ask))
 }
@@ -125,7 +127,7 @@ func (e *blackBox) exec(ctx context.Context, in []byte, o *teasel.Observation, l
 	return nil
 }
 
-// The kinds of features.
+// The kinds of features. For the size of an output, its kind is added to ofSize.
 const (
 	ofStatus = iota + 1
 	ofStdout
@@ -134,7 +136,7 @@ const (
 	ofSize
 )
 
-// features describes a run: its status, the shapes of the lines that it wrote, and how much that was.
+// features adds the features of a run: its exit status, the shapes of the lines that it has written, and the size of its output.
 func (e *blackBox) features(o *teasel.Observation, in []byte, status int) {
 	e.add(o, feature(ofStatus, uint64(status)))
 	h := fnv.New64a()
@@ -143,7 +145,7 @@ func (e *blackBox) features(o *teasel.Observation, in []byte, status int) {
 		e.first[f] = true
 		o.Features = append(o.Features, f)
 	}
-	echoes := echoes(in)
+	inputWords := inputWords(in)
 	for kind, text := range [...][]byte{ofStdout: e.program.Stdout(), ofStderr: e.program.Stderr()} {
 		if len(text) == 0 {
 			continue
@@ -154,7 +156,7 @@ func (e *blackBox) features(o *teasel.Observation, in []byte, status int) {
 			if len(e.lines) == maxLines {
 				break
 			}
-			if h := shape(line, echoes); !e.lines[h] {
+			if h := shape(line, inputWords); !e.lines[h] {
 				e.lines[h] = true
 				e.add(o, feature(kind, h))
 			}
@@ -163,11 +165,11 @@ func (e *blackBox) features(o *teasel.Observation, in []byte, status int) {
 }
 
 func feature(kind int, value uint64) teasel.Feature {
-	const own = 1<<63 - 1 // what is above is for states
-	return teasel.Feature((uint64(kind)+1)*0x9e3779b97f4a7c15^value*0xbf58476d1ce4e5b9)&own | 1
+	const kindBits = 1<<63 - 1 // the highest bit is set in features of states
+	return teasel.Feature((uint64(kind)+1)*0x9e3779b97f4a7c15^value*0xbf58476d1ce4e5b9)&kindBits | 1
 }
 
-// add adds a feature, but no new one when there are maxKnown.
+// add adds a feature to an observation, unless the feature is new and there are maxKnown already.
 func (e *blackBox) add(o *teasel.Observation, f teasel.Feature) {
 	if !e.known[f] {
 		if len(e.known) == maxKnown {
@@ -178,8 +180,8 @@ func (e *blackBox) add(o *teasel.Observation, f teasel.Feature) {
 	o.Features = append(o.Features, f)
 }
 
-// echoes returns the words of an input: where they come back in the output, they tell nothing of the program.
-func echoes(in []byte) map[string]bool {
+// inputWords returns the words of an input: in the output they are echoed input and are ignored.
+func inputWords(in []byte) map[string]bool {
 	words := map[string]bool{}
 	for w := range bytes.FieldsFuncSeq(in[:min(len(in), 4096)], func(r rune) bool { return !wordRune(r) }) {
 		words[string(w)] = true
@@ -191,8 +193,9 @@ func wordRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
 }
 
-// shape returns a hash of a line without what varies: numbers, words of the input, and bytes that are no text.
-func shape(line []byte, echoes map[string]bool) uint64 {
+// shape returns a hash of a line that does not depend on its variable parts: numbers, words of the input, and bytes that are not
+// printable ASCII.
+func shape(line []byte, inputWords map[string]bool) uint64 {
 	line = line[:min(len(line), lineShape)]
 	h := fnv.New64a()
 	for i := 0; i < len(line); {
@@ -208,7 +211,7 @@ func shape(line []byte, echoes map[string]bool) uint64 {
 			}
 		case bytes.ContainsAny(word, "0123456789"):
 			h.Write([]byte{1})
-		case echoes[string(word)]:
+		case inputWords[string(word)]:
 			h.Write([]byte{2})
 		default:
 			h.Write(word)

@@ -22,7 +22,7 @@ func plainBuild(t testing.TB, file string, flags ...string) string {
 	return aflBuild(t, "gcc", file, flags...)
 }
 
-// A program that nobody has instrumented is known by how it ends and by what it writes.
+// TestBlackBox: runs of a program without instrumentation are judged by their exit status and output.
 func TestBlackBox(t *testing.T) {
 	t.Parallel() // it waits for hangs
 	bin := plainBuild(t, "talker.c")
@@ -33,7 +33,7 @@ func TestBlackBox(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i.Mode != native.ModeBlackBox || len(i.Warnings) != 1 || !strings.Contains(i.Warnings[0], "teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness") {
-			t.Errorf("it is %+v", i)
+			t.Errorf("Inspect returns %+v", i)
 		}
 		ex := start(t, target)
 		for _, test := range []struct {
@@ -64,16 +64,16 @@ func TestBlackBox(t *testing.T) {
 				t.Errorf("%v %q: %v with features %v", args, test.in, o.Exit, o.Features)
 			}
 		}
-		if left := strangers(t, bin); len(left) > 0 {
-			t.Errorf("%v: left: %v", args, left)
+		if left := runningPrograms(t, bin); len(left) > 0 {
+			t.Errorf("%v: still running: %v", args, left)
 		}
 	}
 }
 
-// What varies in an output makes no feature, and what does not makes one.
+// TestOutputShape: variable parts of the output are not features, and constant parts are.
 func TestOutputShape(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{plainBuild(t, "talker.c")}})
-	for i := range 64 { // which are kept as they are, for want of anything better
+	for i := range 64 { // the first inputs are a feature each
 		exec1(t, ex, teasel.Ask{}, strings.Repeat("x", i))
 	}
 	base := exec1(t, ex, teasel.Ask{}, "echo one").Features
@@ -84,12 +84,12 @@ func TestOutputShape(t *testing.T) {
 		{"echo two", true}, {"echo 12", false}, {"echo 77", false}, {"error", false}, {"echo one", true},
 	} {
 		if fs := exec1(t, ex, teasel.Ask{}, test.in).Features; sameFeatures(fs, base) != test.same {
-			t.Errorf("%q: %v, the first: %v, want the same: %v", test.in, fs, base, test.same)
+			t.Errorf("%q: %v, the first: %v, want the same features: %v", test.in, fs, base, test.same)
 		}
 	}
 	a, b := exec1(t, ex, teasel.Ask{}, "echo 12").Features, exec1(t, ex, teasel.Ask{}, "echo 77").Features
 	if !sameFeatures(a, b) {
-		t.Errorf("two numbers differ: %v, %v", a, b)
+		t.Errorf("two numbers have different features: %v, %v", a, b)
 	}
 }
 
@@ -105,13 +105,13 @@ func sameFeatures(a, b []teasel.Feature) bool {
 	return true
 }
 
-// Output that is no text counts as any other, and does not add up from one run to the next until there is no room for it.
+// TestBinaryOutput: binary output has features, and the output of earlier runs does not fill up the capture.
 func TestBinaryOutput(t *testing.T) {
 	ex := start(t, native.Target{Command: []string{plainBuild(t, "talker.c")}})
 	silent := exec1(t, ex, teasel.Ask{}, "hello").Features
 	first := exec1(t, ex, teasel.Ask{}, "binary").Features
 	if len(first) <= len(silent) {
-		t.Errorf("features %v, and of no output %v", first, silent)
+		t.Errorf("features %v, and without output %v", first, silent)
 	}
 	for i := range 400 {
 		if o := exec1(t, ex, teasel.Ask{}, "binary"); o.Exit != teasel.ExitOK || !sameFeatures(o.Features, first) {
@@ -120,7 +120,7 @@ func TestBinaryOutput(t *testing.T) {
 	}
 }
 
-// A campaign gets to a bug by what the program says on the way there, and finds nothing in the twin without it.
+// TestBlackBoxCampaign: a campaign reaches a bug guided by the output of the program, and finds nothing in the clean twin.
 func TestBlackBoxCampaign(t *testing.T) {
 	for _, args := range [][]string{nil, {"@@"}} {
 		c := campaign("", 1)
@@ -136,13 +136,13 @@ func TestBlackBoxCampaign(t *testing.T) {
 		c.Target = native.Target{Command: append([]string{plainBuild(t, "talker.c", "-DCLEAN")}, args...)}
 		c.Runs = 300
 		if s, err := c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
-			t.Errorf("%v: the twin without bugs: %+v, %v", args, s.Findings, err)
+			t.Errorf("%v: the clean twin: %+v, %v", args, s.Findings, err)
 		}
 	}
 }
 
-// strangers returns the living processes that run a program.
-func strangers(t testing.TB, path string) (found []string) {
+// runningPrograms returns the living processes that run a program.
+func runningPrograms(t testing.TB, path string) (found []string) {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -158,7 +158,7 @@ func strangers(t testing.TB, path string) (found []string) {
 	return found
 }
 
-// segments returns how many System V segments a process has made.
+// segments returns the number of System V segments that a process has made.
 func segments(t testing.TB, pid int) (n int) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/sysvipc/shm")
@@ -173,7 +173,7 @@ func segments(t testing.TB, pid int) (n int) {
 	return n
 }
 
-// Whatever a program does, nothing of it is left when teasel is killed in the middle of a run that does not end.
+// TestKilledWithoutRuntime: no process, segment or file of a program is left when teasel is killed during a run that does not end.
 func TestKilledWithoutRuntime(t *testing.T) {
 	if path := os.Getenv("NATIVE_TEST_FOREIGN"); path != "" {
 		command := strings.Fields(path)
@@ -183,7 +183,7 @@ func TestKilledWithoutRuntime(t *testing.T) {
 		}
 		os.Stdout.WriteString("ready\n")
 		if strings.Contains(path, "loop") {
-			select {} // its child has stopped itself, and waits
+			select {} // the child has stopped itself
 		}
 		exec1(t, ex, teasel.Ask{}, "ignore")
 		return
@@ -208,15 +208,15 @@ func TestKilledWithoutRuntime(t *testing.T) {
 			if line != "ready\n" {
 				t.Fatalf("the victim said %q, %v", line, err)
 			}
-			eventually(t, "the target runs", func() bool { return len(strangers(t, command[0])) > 0 })
+			eventually(t, "the target runs", func() bool { return len(runningPrograms(t, command[0])) > 0 })
 			time.Sleep(100 * time.Millisecond) // into the run
 			if name != "black box" && segments(t, victim.Process.Pid) == 0 {
 				t.Error("no segment is in use: nothing would be tested")
 			}
-			folder := inputFolder(t, strangers(t, command[0])[0])
+			folder := inputFolder(t, runningPrograms(t, command[0])[0])
 			victim.Process.Kill()
 			victim.Wait()
-			eventually(t, "nothing is left", func() bool { return len(strangers(t, command[0])) == 0 })
+			eventually(t, "nothing is left", func() bool { return len(runningPrograms(t, command[0])) == 0 })
 			eventually(t, "the segments are gone", func() bool { return segments(t, victim.Process.Pid) == 0 })
 			if folder != "" {
 				eventually(t, "the folder of the input is gone", func() bool { _, err := os.Stat(folder); return errors.Is(err, os.ErrNotExist) })
@@ -225,7 +225,7 @@ func TestKilledWithoutRuntime(t *testing.T) {
 	}
 }
 
-// inputFolder returns where the input of a process is, by its command line; "": nowhere.
+// inputFolder returns the folder of the input of a process, from its command line; "": there is none.
 func inputFolder(t testing.TB, exe string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(exe), "cmdline"))
@@ -248,10 +248,10 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("it never came to be that %s", what)
+	t.Errorf("timed out before %s", what)
 }
 
-// What cannot be run is said, with the reason.
+// TestBadPrograms: programs that cannot be run are reported, with the reason.
 func TestBadPrograms(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
@@ -290,7 +290,7 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// A tracer such as afl-qemu-trace has the server in it, and speaks as AFL's own does.
+// TestTracer: a tracer such as afl-qemu-trace contains the fork server, with AFL's original protocol.
 func TestTracer(t *testing.T) {
 	bin := plainBuild(t, "talker.c")
 	ex := start(t, native.Target{Command: []string{bin}, Tracer: []string{plainBuild(t, "tracer.c"), "-x", "--"}})
@@ -302,7 +302,7 @@ func TestTracer(t *testing.T) {
 	}
 }
 
-// A script is run as what it starts: here once by AFL's server, and once blind.
+// TestScripts: a script is run in the mode of the program that it starts: here by AFL's fork server, and as a black box.
 func TestScripts(t *testing.T) {
 	dir := t.TempDir()
 	for mode, bin := range map[string]string{

@@ -19,13 +19,13 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// builds is the environment variable that names the folder with the programs that have been compiled so far.
+// builds is the environment variable that names the folder with the programs that were compiled so far.
 const builds = "NATIVE_TEST_BUILDS"
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	if os.Getenv(builds) != "" { // a test has started this process
+	if os.Getenv(builds) != "" { // this process was started by a test
 		return m.Run()
 	}
 	dir, err := os.MkdirTemp("", "native-builds-")
@@ -40,8 +40,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// compiled returns the program that a function compiles, which is called once for each recipe: what the program is made of.
-// Each test has its file under another name, since some look for all processes of theirs.
+// compiled returns the program that compile makes, which is called once for each recipe: the inputs of the build. Each test gets the
+// program under another name, since some tests search for the processes of a program.
 func compiled(t testing.TB, compile func(bin string), recipe ...string) string {
 	t.Helper()
 	hash := sha256.Sum256([]byte(strings.Join(recipe, "\x00")))
@@ -51,13 +51,13 @@ func compiled(t testing.TB, compile func(bin string), recipe ...string) string {
 		compile(bin)
 		err = os.Link(bin, kept)
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a test that runs in parallel has compiled it meanwhile
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a parallel test has compiled it meanwhile
 		t.Fatal(err)
 	}
 	return bin
 }
 
-// needTool returns the path of a program and skips a test where it is missing, unless all have to be there.
+// needTool returns the path of a program. If it is missing, the test is skipped, or fails if TEASEL_REQUIRE_SERVERS is set.
 func needTool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -71,7 +71,7 @@ func needTool(t testing.TB, name string) string {
 	return ""
 }
 
-// compile runs teasel's compiler as a build would.
+// compile runs teasel's compiler as a build does.
 func compile(t testing.TB, c clang.Compiler, args ...string) {
 	t.Helper()
 	needTool(t, "clang")
@@ -118,7 +118,7 @@ func open(t testing.TB, target native.Target) opened {
 	return ex.(opened)
 }
 
-// run runs inputs one by one.
+// run runs one input.
 func run(t testing.TB, ex opened, a teasel.Ask, in string) teasel.Observation {
 	t.Helper()
 	o := teasel.Observation{Ask: a, Runs: 1}
@@ -128,7 +128,8 @@ func run(t testing.TB, ex opened, a teasel.Ask, in string) teasel.Observation {
 	return o
 }
 
-// Conditions that are joined have an edge each, which optimisation would make one of: an input that fulfils one more is kept.
+// TestJoinedConditions: conditions joined by && have an edge each, which the optimiser would merge: an input that satisfies one
+// condition more is kept.
 func TestJoinedConditions(t *testing.T) {
 	bin := build(t, `#include <stddef.h>
 #include <stdint.h>
@@ -148,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if least := 12; p.Edges < least { // ten conditions, the loop, and the ends
+	if least := 12; p.Edges < least { // ten conditions, the loop, and the exits
 		t.Errorf("%d edges, want at least %d", p.Edges, least)
 	}
 }

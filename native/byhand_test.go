@@ -11,12 +11,12 @@ import (
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
-// byHand runs a program as a shell does and returns its exit status and what it said.
+// byHand runs a program as a shell does and returns its exit status and its output.
 func byHand(t *testing.T, env []string, bin string, args ...string) (status int, said string) {
 	t.Helper()
 	cmd := exec.Command(bin, args...)
 	cmd.Dir = t.TempDir()
-	out, err := os.Create(filepath.Join(t.TempDir(), "said")) // of a pipe we would wait for the end of what it leaves running
+	out, err := os.Create(filepath.Join(t.TempDir(), "said")) // a file: with a pipe, the test would wait for processes that the program leaves running
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,8 @@ func byHand(t *testing.T, env []string, bin string, args ...string) (status int,
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// A harness by hand answers as one of libFuzzer's: it runs files itself, and says how an input ended by its exit status.
+// TestByHand: a harness that is run by hand behaves like one of libFuzzer: it runs files itself, and its exit status tells how an
+// input ended.
 func TestByHand(t *testing.T) {
 	const harness = `#include <stdint.h>
 #include <stddef.h>
@@ -95,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// What fuzzes becomes teasel: the one that the environment names, the one that built it, or the one in PATH.
+// TestBecomesTeasel: a harness that is asked to fuzz executes teasel: the one that the environment names, the one that has built
+// the harness, or the one in PATH.
 func TestBecomesTeasel(t *testing.T) {
 	dir := t.TempDir()
 	fake := func(name string) string {

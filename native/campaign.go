@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Codec writes inputs as they are, so that a file of the campaign can be given to the program.
+// Codec stores inputs unchanged, so that a file of the campaign can be passed to the program.
 type Codec struct{}
 
 var _ teasel.Codec[[]byte] = Codec{}
@@ -15,11 +15,11 @@ var _ teasel.Codec[[]byte] = Codec{}
 // Encode returns the input itself.
 func (Codec) Encode(in []byte) ([]byte, error) { return in, nil }
 
-// Decode returns a copy of data. Everything is an input.
+// Decode returns a copy of data. It never fails.
 func (Codec) Decode(data []byte) ([]byte, error) { return slices.Clone(data), nil }
 
-// Campaign returns a campaign against a program, with the stages, the calibration and the detectors of this kind. The caller
-// sets limits, seeds, reporters and the seed of the generator.
+// Campaign returns a campaign for a target, with the stages, the calibration and the detectors of this kind. m is cloned for each
+// worker. The caller sets limits, seeds, reporters and the seed of the generator.
 func Campaign(t Target, m *mutate.Bytes) teasel.Campaign[[]byte] {
 	return teasel.Campaign[[]byte]{
 		Target:       t,
@@ -27,18 +27,18 @@ func Campaign(t Target, m *mutate.Bytes) teasel.Campaign[[]byte] {
 		Codec:        Codec{},
 		Stages:       Stages(),
 		NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(Detect)} },
-		Calibrate:    2, // an input that left something behind for the next one shows
+		Calibrate:    2, // the second run differs if the first has left state behind
 	}
 }
 
-// Seed is an input to begin with and what to call it.
+// Seed is an initial input and its name.
 type Seed struct {
 	Name  string
 	Input []byte
 }
 
-// Seeds returns the seeds of a campaign whose user has none: an empty input, an empty line, and zeros, which the operand
-// stages turn into values that the program compares them with.
+// Seeds returns the default seeds: an empty input, an empty line, and zeros, which the operand stages replace by values with which
+// the program compares them.
 func Seeds() []Seed {
 	return []Seed{{"empty", nil}, {"newline", []byte("\n")}, {"zeros", make([]byte, 64)}}
 }

@@ -22,15 +22,15 @@ func campaign(bin string, seed uint64) *teasel.Campaign[[]byte] {
 	}
 }
 
-// Magic numbers, texts and checksums are no obstacle, whatever the seed.
+// TestPuzzles: campaigns solve magic numbers, strings and checksums with any seed.
 func TestPuzzles(t *testing.T) {
 	for _, name := range []string{"magic", "nested", "string", "checksum", "folded", "switched", "adler", "summed", "long"} {
 		puzzle(t, name, build(t, source(t, name+".c")), 0)
 	}
 }
 
-// Nor are numbers that the program computes from its input, with most seeds: out of ranges, scaled, added up, packed into bits,
-// in digits.
+// TestComputed: campaigns solve, with most seeds, comparisons of numbers that the program computes from its input: in ranges,
+// scaled, added, packed into bits, in digits.
 func TestComputed(t *testing.T) {
 	for _, file := range []string{"ranges.cc", "linear.c", "packed.c", "digits.c", "length.c", "computed.cc"} {
 		bin := filepath.Join(t.TempDir(), "target")
@@ -39,14 +39,14 @@ func TestComputed(t *testing.T) {
 	}
 }
 
-// Nor is what the program keeps of an earlier part of the input and compares later, with nine seeds of ten.
+// TestState: campaigns solve, with nine seeds of ten, comparisons with an earlier part of the input.
 func TestState(t *testing.T) {
 	for _, name := range []string{"sections", "login"} {
 		puzzle(t, name, build(t, source(t, name+".c")), 1)
 	}
 }
 
-// puzzle runs campaigns until they find the one bug. Of ten seeds so many may not find it in time.
+// puzzle runs campaigns with ten seeds, which must find the only bug of the program. unlucky is how many of them may fail.
 func puzzle(t *testing.T, name, bin string, unlucky int) {
 	t.Helper()
 	seeds := uint64(10)
@@ -70,12 +70,12 @@ func puzzle(t *testing.T, name, bin string, unlucky int) {
 		} else if len(s.Findings) != 1 {
 			t.Errorf("%s, seed %d: unsolved after %d executions", name, seed, s.Executions)
 		} else if f := s.Findings[0]; !f.Confirmed() || f.Rule != "native/trap" {
-			t.Errorf("%s, seed %d: %s, shown %d of %d times", name, seed, f.Rule, f.Stable, f.Tries)
+			t.Errorf("%s, seed %d: %s, reproduced %d of %d times", name, seed, f.Rule, f.Stable, f.Tries)
 		}
 	}
 }
 
-// once is a stage that ends the campaign with the first turn, when those before it had theirs.
+// once is the last stage, which ends the campaign after the first turn of the others.
 type once struct{ work *uint64 }
 
 func (once) Name() string { return "once" }
@@ -85,16 +85,16 @@ func (o once) Run(_ context.Context, _ *teasel.Worker[[]byte], tc *teasel.Testca
 	return teasel.ErrStop
 }
 
-// Havoc makes more inputs of what is quick than of what is not.
+// TestTurns: havoc makes more inputs from fast testcases than from slow ones.
 func TestTurns(t *testing.T) {
 	loops := strings.Repeat("for (int i = 0; i < 200; i++) sum += i;\n", 40)
 	for _, test := range []struct {
 		name, body  string
 		least, most uint64 // work
-		turn        uint64 // executions of it, but for those that are made again
+		turn        uint64 // executions of a turn, without those that confirm new features
 	}{
 		{"quick", "", 1, 100, 256},
-		{"dear", loops, 1000, 1e6, 64},
+		{"expensive", loops, 1000, 1e6, 64},
 	} {
 		var work uint64
 		c := campaign(build(t, "static volatile int sum;\nint LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) {\n"+test.body+"return sum & 0; }"), 1)
@@ -118,10 +118,10 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A campaign finds each planted bug once and makes its input as short as it can be, and finds nothing in the twin.
+// TestPlanted: a campaign finds each planted bug once and minimises its input, and finds nothing in the clean twin.
 func TestPlanted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a whole campaign takes too long for -short")
+		t.Skip("skipped: a complete campaign takes too long for -short")
 	}
 	flags := []string{"-fsanitize=address", "-DSANITIZED", "-O1"}
 	want := map[string]bool{}
@@ -153,6 +153,6 @@ func TestPlanted(t *testing.T) {
 	c = campaign(build(t, source(t, "planted.c"), append(flags, "-DCLEAN")...), 1)
 	c.Runs = 200_000
 	if s, err = c.Run(context.Background()); err != nil || len(s.Findings) > 0 {
-		t.Errorf("the twin without bugs: %v, %v", s.Findings, err)
+		t.Errorf("the clean twin: %v, %v", s.Findings, err)
 	}
 }

@@ -11,25 +11,24 @@ import (
 	"github.com/teaselfuzz/teasel/internal/virgin"
 )
 
-// classifier says what went wrong in a run of a program without our signal handlers, by its wait status and by what it has
-// written to standard error.
+// classifier determines why a run of a program without our runtime has failed, by its wait status and its standard error.
 type classifier struct {
 	limit   uint64 // bytes that a run may hold
 	symbols triage.Symbols
-	reached map[string]*virgin.Deaths // what crashes have reached, by rule
+	crashes map[string]*virgin.Deaths // crashes without a stack, by rule
 }
 
 func (w *classifier) deaths(rule string) *virgin.Deaths {
-	if w.reached == nil {
-		w.reached = map[string]*virgin.Deaths{}
+	if w.crashes == nil {
+		w.crashes = map[string]*virgin.Deaths{}
 	}
-	if w.reached[rule] == nil {
-		w.reached[rule] = &virgin.Deaths{}
+	if w.crashes[rule] == nil {
+		w.crashes[rule] = &virgin.Deaths{}
 	}
-	return w.reached[rule]
+	return w.crashes[rule]
 }
 
-// classify fills in how a run ended and returns its evidence.
+// classify fills in the observation of a failed run and returns its evidence.
 func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, stderr []byte, limit time.Duration) *Crash {
 	c, r := &Crash{Report: strings.TrimSpace(strings.ToValidUTF8(string(stderr), "?"))}, &triage.Report{}
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
@@ -40,11 +39,11 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 			r.Message = signalName(c.Signal)
 		}
 		if c.Signal == syscall.SIGKILL && result.Gone {
-			r.Message += ": the process that it was forked from is gone as well"
+			r.Message += ": the fork server has died as well"
 		}
 	}
 	if !r.RustPanic(c.Report) && (r.Fault == triage.Exit || r.Fault == triage.Abort) && strings.Contains(c.Report, "goroutine ") && r.GoCrash(c.Report) {
-		if rule(kind+string(r.Fault)) == nil { // of Go only
+		if rule(kind+string(r.Fault)) == nil { // a fault that only Go programs have
 			r.Fault = triage.Panic
 		}
 	}
@@ -54,7 +53,7 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 	return c
 }
 
-// Exit statuses of sanitizers that do not abort: those that we set, which are AFL's, and what they have of their own.
+// sanitizerExit reports whether status is an exit status of a sanitizer: one of those that we set, which are AFL's, or a default.
 func sanitizerExit(status int) bool {
 	return status == 86 || status == 66 || status == 23 || status == 1 || status == 77
 }

@@ -17,36 +17,36 @@ import (
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
-// Crash is the evidence of a run that did not end by itself.
+// Crash is the evidence of a run that crashed or timed out.
 type Crash struct {
 	Rule    string         // id of the rule it breaks
-	Signal  syscall.Signal // 0: it exited
-	Status  int            // exit status, if it exited
+	Signal  syscall.Signal // 0: the program exited
+	Status  int            // exit status, if the program exited
 	Access  string         // "read", "write", "execute", "": unknown
-	Address uint64         // that was accessed; 0: unknown, or 0
-	PC      uint64         // address of the instruction
-	Stack   []Frame        // innermost first
-	Message string         // one line, of the sanitizer or the C library; "": none
-	Report  string         // all that a sanitizer or the program has written
-	Trace   uint64         // hash of the edges that it reached, where there is no stack; 0: unknown
-	Varies  bool           // the edges differ from one run of the input to the next, and so may Trace
+	Address uint64         // address that was accessed; 0: unknown, or 0
+	PC      uint64         // address of the instruction; 0: unknown
+	Stack   []Frame        // innermost first; nil: unknown
+	Message string         // one line of the sanitizer or the C library; "": none
+	Report  string         // the report of a sanitizer, or the program's standard error
+	Trace   uint64         // hash of the edges reached, if there is no stack; 0: unknown
+	Varies  bool           // the edges differ between runs of the input, so that Trace may differ too
 }
 
-// Frame is one function of a stack, inlined ones included.
+// Frame is one function on a stack; inlined functions have frames of their own.
 type Frame struct {
 	Function    string // "": unknown
 	File        string // "": unknown
 	Line        int    // 0: unknown
-	Column      int    // as a report says it; 0: unknown
-	Module      string // program or library
-	Offset      uint64 // address in it
-	DebugColumn int    // of the debug information, which tells calls on one line apart; 0: unknown
+	Column      int    // from a report; 0: unknown
+	Module      string // path of the program or library; "": unknown
+	Offset      uint64 // address in the module, as assigned by the linker
+	DebugColumn int    // from the debug information, which distinguishes calls on one line; 0: unknown
 }
 
 // String returns the frame on one line.
 func (f Frame) String() string { return triage.Frame(f).String() }
 
-// set takes over what the stack triage has found out.
+// set copies the results of package triage.
 func (c *Crash) set(r *triage.Report) {
 	c.Rule, c.Message, c.Access, c.Address, c.PC = kind+string(r.Fault), r.Message, r.Access, r.Address, r.PC
 	c.Stack = frames(r.Stack)
@@ -59,7 +59,7 @@ func frames(stack triage.Stack) (fs []Frame) {
 	return fs
 }
 
-// triage returns what names the crash.
+// triage returns the crash as a report of package triage.
 func (c *Crash) triage() *triage.Report {
 	r := &triage.Report{Message: c.Message, Access: c.Access, Address: c.Address, PC: c.PC}
 	fault, _ := strings.CutPrefix(c.Rule, kind)
@@ -72,19 +72,19 @@ func (c *Crash) triage() *triage.Report {
 
 // ending is how the process of a run ended.
 type ending struct {
-	killed proc.Reason // by us
-	waited bool        // it was killed because it waited, and had used less processor time than its limit
+	killed proc.Reason // why the process was killed by us, if it was
+	waited bool        // the run timed out while it waited, and had used less processor time than the limit
 	status syscall.WaitStatus
 }
 
-// explain fills in what such an ending means where a run may take so much time and hold so many bytes. False: a signal has
-// ended it that we did not send, of which the caller knows more.
+// explain fills in the exit and the fault of an ending, given the limits of time and memory. It returns false if a signal that we did
+// not send has ended the process: the caller knows more about that.
 func (e ending) explain(o *teasel.Observation, c *Crash, r *triage.Report, limit time.Duration, memory uint64) bool {
 	switch {
 	case e.killed == proc.Timeout:
 		o.Exit, r.Fault, r.Message = teasel.ExitHang, triage.Hang, fmt.Sprintf("no end within %v of processor time", limit)
 		if e.waited {
-			r.Message = fmt.Sprintf("no end, and it waits instead of working, far beyond the limit of %v", limit)
+			r.Message = fmt.Sprintf("no end far beyond the limit of %v, while it waits without using the processor", limit)
 		}
 	case e.killed == proc.MemoryLimit:
 		r.Fault, r.Message = triage.OutOfMemory, fmt.Sprintf("more than %d MiB held", memory>>20)
@@ -97,7 +97,7 @@ func (e ending) explain(o *teasel.Observation, c *Crash, r *triage.Report, limit
 	return true
 }
 
-// died fills in what is known of a death.
+// died fills in the observation of a run in which the child died.
 func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server) {
 	o.Features, o.Exit = o.Features[:0], teasel.ExitCrash
 	text := d.Report
@@ -105,7 +105,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		text = d.Stderr
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
-	// A sanitizer that dies of the fault that it reports, as when the stack cannot be read after a wild jump, exits.
+	// A sanitizer exits if reporting the fault faults itself, for example if it cannot unwind the stack after a wild jump.
 	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || triage.Reported([]byte(text)))
 	if end := (ending{d.Killed, d.Waited, d.Status}); !noted && end.explain(o, c, r, e.target.limit(), e.command.Memory) {
 		if o.Exit == teasel.ExitHang {
@@ -115,7 +115,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	} else {
 		c.Signal = d.Status.Signal()
 		if d.Fault.Signal != 0 {
-			c.Signal = d.Fault.Signal // a sanitizer makes another of it
+			c.Signal = d.Fault.Signal // a sanitizer may have ended the process with another signal
 		}
 		e.fault(r, c, d.Fault, s)
 	}
@@ -127,12 +127,12 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	o.Detail, o.Evidence = c.sentence(r), c
 }
 
-// reader reads sanitizers' reports of a program with our runtime.
+// reader returns a reader of sanitizers' reports that removes the frames of our runtime.
 func reader(s *triage.Symbols) triage.Reader {
 	return triage.Reader{Frames: s.Frames, Trim: withoutRuntime}
 }
 
-// fault explains the signal that has ended a run.
+// fault fills in r for a run that a signal has ended.
 func (e *executor) fault(r *triage.Report, c *Crash, f sancov.Fault, s *sancov.Server) {
 	r.Address, r.PC = f.Address, f.PC
 	r.Access = [...]string{"", "read", "write", "execute"}[f.Access]
@@ -142,7 +142,7 @@ func (e *executor) fault(r *triage.Report, c *Crash, f sancov.Fault, s *sancov.S
 		r.Message = signalName(c.Signal)
 	}
 	r.RustPanic(c.Report)
-	if r.Stack.Top() == nil && triage.AbortFault(c.Report) == triage.StackOverflow { // it has returned to what was written there
+	if r.Stack.Top() == nil && triage.AbortFault(c.Report) == triage.StackOverflow { // the function has returned to an overwritten address
 		r.Fault, r.Access = triage.StackOverflow, ""
 	}
 }
@@ -156,8 +156,8 @@ func (e *executor) stack(addresses []uint64, s *sancov.Server) (stack triage.Sta
 	return withoutRuntime(stack).CutSmashed()
 }
 
-// loop returns the stack of a run that did not end: the innermost function that it was in at each sample, inlined or not,
-// and the functions that had called it.
+// loop returns the stack of a run that timed out: the innermost function, inlined or not, that is common to all samples, and its
+// callers.
 func (e *executor) loop(f sancov.Fault, s *sancov.Server) triage.Stack {
 	if f.Samples == 0 {
 		return nil
@@ -173,23 +173,23 @@ func (e *executor) loop(f sancov.Fault, s *sancov.Server) triage.Stack {
 	return withoutRuntime(append(at, e.stack(f.Frames[f.Samples:], s)...))
 }
 
-// signalName returns the name of a signal, as SIGTERM.
+// signalName returns the name of a signal, such as SIGTERM.
 func signalName(s syscall.Signal) string {
-	const first = 34 // of those for real time that the C library leaves to programs
+	const first = 34 // the first real-time signal that the C library does not use itself
 	if s >= first {
 		return fmt.Sprintf("SIGRTMIN+%d", s-first)
 	}
 	return cmp.Or(unix.SignalName(s), fmt.Sprintf("signal %d", int(s)))
 }
 
-// signalFault says what a signal means, given what its handler has seen; f is zero if there was no handler.
+// signalFault returns the fault of a signal. f is what the signal handler has recorded, zero if there was no handler.
 func signalFault(r *triage.Report, signal syscall.Signal, stderr string, f sancov.Fault) triage.Fault {
 	fault := triage.OfSignal(signal, stderr)
 	if fault != triage.InvalidAccess || f.Signal == 0 {
 		return fault
 	}
-	const near = 1 << 16                           // a frame may be large
-	noCanonical := f.Code == 128 && f.Address == 0 // SI_KERNEL: the address was none at all
+	const near = 1 << 16                           // distance from the stack pointer, since a frame may be large
+	noCanonical := f.Code == 128 && f.Address == 0 // SI_KERNEL: the address is not canonical and unknown
 	switch {
 	case f.Access == sancov.AccessExecute && f.Address == f.PC && !noCanonical:
 		r.Access = "execute"
@@ -205,10 +205,10 @@ func signalFault(r *triage.Report, signal syscall.Signal, stderr string, f sanco
 	return triage.InvalidAccess
 }
 
-// deep reports whether the stack is as deep as we keep, as it is when a recursion has no end.
+// deep reports whether the stack is so deep that an endless recursion is likely.
 func deep(f sancov.Fault) bool { return len(f.Frames) >= 32 }
 
-// sentence says what has happened.
+// sentence describes the crash in one sentence.
 func (c *Crash) sentence(r *triage.Report) string {
 	var b strings.Builder
 	b.WriteString(ruleTitle(c.Rule))
@@ -227,10 +227,10 @@ func (c *Crash) sentence(r *triage.Report) string {
 	return b.String()
 }
 
-// String returns one sentence.
+// String describes the crash in one sentence.
 func (c *Crash) String() string { return c.sentence(c.triage()) }
 
-// group tells crashes of one rule apart, by the place in the program where that is known.
+// group returns a text that distinguishes crashes of the same rule: the place in the program, if that is known.
 func (c *Crash) group(r *triage.Report) string {
 	if key := r.Key(); key != "" {
 		return key
@@ -241,7 +241,7 @@ func (c *Crash) group(r *triage.Report) string {
 		return c.Message
 	case c.Rule == ruleSignal && c.Signal != 0:
 		place = signalName(c.Signal)
-	case !r.Late() && (c.Signal == syscall.SIGABRT || triage.AbortMessage(c.Report) != ""): // other messages differ from one run to the next
+	case !r.Late() && (c.Signal == syscall.SIGABRT || triage.AbortMessage(c.Report) != ""): // other messages differ from run to run
 		place, sure = triage.AbortPlace(c.Report)
 	}
 	if c.Trace == 0 || sure {
@@ -250,7 +250,8 @@ func (c *Crash) group(r *triage.Report) string {
 	return strings.TrimSpace(fmt.Sprintf("%s trace %016x", place, c.Trace))
 }
 
-// withoutRuntime cuts our runtime off the outer end of a stack, and leaves out what stands in for the C library's comparisons.
+// withoutRuntime removes the frames of our runtime from the outer end of a stack, and those of the wrappers of the C library's
+// comparison functions.
 func withoutRuntime(stack triage.Stack) (theirs triage.Stack) {
 	for _, f := range stack {
 		switch name, wrapper := strings.CutPrefix(f.Function, "__wrap_"); {

@@ -22,14 +22,14 @@ func source(t testing.TB, name string) string {
 	return string(b)
 }
 
-// planted are the bugs of planted.c by the byte that leads there.
+// planted are the bugs of planted.c by the byte that triggers them.
 var planted = []struct {
 	byte      string
 	rule      string
 	severity  teasel.Severity
 	function  string
-	undefined string // its rule under UndefinedBehaviorSanitizer, if that sees it
-	onlyUnder string // sanitizer that it takes
+	undefined string // its rule under UndefinedBehaviorSanitizer; "": the same as without
+	onlyUnder string // sanitizer without which it is not detected; "": none
 }{
 	{"n", "native/null-dereference", teasel.Medium, "null_read", "", ""},
 	{"w", "native/invalid-access", teasel.Critical, "wild_write", "", ""},
@@ -50,7 +50,8 @@ var planted = []struct {
 	{"O", "native/undefined-behaviour", teasel.Medium, "overflow", "", "undefined"},
 }
 
-// A crash in a comparison of the C library has the frames of the program, not those of what stands in for the comparison.
+// TestComparisonCrashes: the stack of a crash in a comparison function of the C library has the frames of the program, and none of
+// the function's wrapper.
 func TestComparisonCrashes(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": {"-g"}, "address": {"-g", "-fsanitize=address"}} {
 		ex := open(t, native.Target{Command: []string{build(t, `#include <stddef.h>
@@ -74,8 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return look(n ? 0 : "x"
 	}
 }
 
-// Every class of crash gets its rule, its severity and the function it is in, in every build; its twin without bugs gets
-// none.
+// TestCrashes: every class of crash is reported with its rule, severity and function, in every build, and nothing in the clean twin.
 func TestCrashes(t *testing.T) {
 	for _, b := range []struct {
 		name  string
@@ -129,7 +129,7 @@ func check(t *testing.T, o teasel.Observation, in, rule, function string, severi
 	}
 }
 
-// A path may have spaces and brackets in it, as that of a home, a copy or a mounted drive.
+// TestPathWithSpaces: the path of a source file may contain spaces and parentheses.
 func TestPathWithSpaces(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-fsanitize=address", "-DSANITIZED"}} {
 		dir := filepath.Join(t.TempDir(), "my code (copy)")
@@ -147,7 +147,7 @@ func TestPathWithSpaces(t *testing.T) {
 	}
 }
 
-// What names a bug is where the target's own functions are, whatever those of libraries are called.
+// TestGroups: the group of a finding consists of the target's own functions, without those of libraries.
 func TestGroups(t *testing.T) {
 	lib := func(module, function string) native.Frame { return native.Frame{Module: module, Function: function} }
 	bare := func(function string) native.Frame { return lib("/tmp/target", function) }
@@ -183,7 +183,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A leak is told by the run that has it, with the whole stack of its allocation, and what stays in use is none.
+// TestLeak: a leak is reported for the run that causes it, with the full stack of the allocation; memory that stays in use is not
+// reported.
 func TestLeak(t *testing.T) {
 	const text = `#include <stdint.h>
 #include <stdlib.h>
@@ -207,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 			fs := native.Detect(&o)
 			if test.function == "" {
 				if o.Exit != teasel.ExitOK {
-					t.Errorf("%s: %s leaks nothing and ended with %v: %s", sanitizer, test.in, o.Exit, o.Detail)
+					t.Errorf("%s: %s, without a leak, ended with %v: %s", sanitizer, test.in, o.Exit, o.Detail)
 				}
 				continue
 			}
@@ -219,11 +220,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	t.Setenv("ASAN_OPTIONS", "detect_leaks=0")
 	ex := open(t, native.Target{Command: []string{build(t, text, "-fsanitize=fuzzer,address")}})
 	if o := run(t, ex, teasel.Ask{}, "l"); o.Exit != teasel.ExitOK {
-		t.Errorf("leaks are to be left alone: %v, %s", o.Exit, o.Detail)
+		t.Errorf("with detection of leaks switched off: %v, %s", o.Exit, o.Detail)
 	}
 }
 
-// To look for a leak takes the run a second time, which is no part of its own.
+// TestLeakTime: the time of the second run that a check for leaks makes does not count towards the limit.
 func TestLeakTime(t *testing.T) {
 	ex := open(t, native.Target{Timeout: time.Second, Command: []string{build(t, `#include <stdint.h>
 #include <stdlib.h>
@@ -241,7 +242,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// A frame says as much as is known of it.
+// TestFrameString: the text of a frame has everything that is known.
 func TestFrameString(t *testing.T) {
 	for want, f := range map[string]native.Frame{
 		"f a.c:3":      {Function: "f", File: "a.c", Line: 3},

@@ -20,22 +20,23 @@ var (
 	_ teasel.Stage[[]byte] = Plain{}
 )
 
-// Custom has a harness's own LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver make inputs. Without either it does
-// nothing. What they draw from is the seed that they are handed, so that a run repeats if they do.
+// Custom is a stage that makes inputs with the harness's own LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver. Without either
+// it does nothing. Both get their seed from the campaign's generator, so that a campaign is reproducible if they are
+// deterministic.
 type Custom struct {
-	Energy int // inputs made from a testcase of ordinary energy; 0: 192
+	Energy int // number of inputs made from a testcase of average energy; 0: 192
 }
 
 // Name implements [teasel.Stage].
 func (Custom) Name() string { return "custom" }
 
-// Plain is a stage that a harness with a mutator of its own goes without: as under libFuzzer all that is random is left to
-// that, for other changes mostly end where the format is read.
+// Plain is a stage that is skipped for a harness with a mutator of its own. As with libFuzzer, random mutation is left to that
+// mutator, since the parser of the format rejects most other mutants.
 type Plain struct{ teasel.Stage[[]byte] }
 
 // Run implements [teasel.Stage].
 func (p Plain) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	if h, ok := w.Executor().(customised); ok {
+	if h, ok := w.Executor().(customMutator); ok {
 		if mutates, _ := h.custom(); mutates {
 			return nil
 		}
@@ -43,16 +44,16 @@ func (p Plain) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Tes
 	return p.Stage.Run(ctx, w, tc)
 }
 
-// customised is an executor whose program may change inputs by itself.
-type customised interface {
+// customMutator is an executor whose program may have a mutator of its own.
+type customMutator interface {
 	custom() (mutates, crosses bool)
 	mutate(ctx context.Context, ms []sancov.Mutation) ([][]byte, error)
 }
 
-// customRoom is how long what a mutator makes may be at least, as under libFuzzer.
-const customRoom = 4096
+// minCustomLength is the lower bound of the maximum length of a mutant, as with libFuzzer.
+const minCustomLength = 4096
 
-// limit returns how long an input may become.
+// limit returns the length of the longest input, in bytes.
 func limit(w *teasel.Worker[[]byte]) int {
 	if m, ok := w.Mutator().(*mutate.Bytes); ok {
 		return m.Limit()
@@ -62,7 +63,7 @@ func limit(w *teasel.Worker[[]byte]) int {
 
 // Run implements [teasel.Stage].
 func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	h, ok := w.Executor().(customised)
+	h, ok := w.Executor().(customMutator)
 	if !ok {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	if !mutates && !crosses {
 		return nil
 	}
-	most := min(max(customRoom, 2*len(tc.Input)), limit(w))
+	maxLength := min(max(minCustomLength, 2*len(tc.Input)), limit(w))
 	size := w.BatchSize()
 	for left := w.Energy(c.Energy, 192); left > 0; left -= size {
 		w.Slot() // seeds the generator
@@ -78,13 +79,13 @@ func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 		ms := make([]sancov.Mutation, min(size, left))
 		for i := range ms {
 			r := w.Rand()
-			x := sancov.Mutation{Input: tc.Input, Most: most, Times: 1 + min(bits.TrailingZeros64(r.Uint64()), 4), Seed: r.Uint32()}
+			x := sancov.Mutation{Input: tc.Input, MaxLength: maxLength, Times: 1 + min(bits.TrailingZeros64(r.Uint64()), 4), Seed: r.Uint32()}
 			if other := w.Other(tc); crosses && other != nil && (!mutates || r.IntN(4) == 0) {
-				x.Cross, x.With = true, other.Input
+				x.CrossOver, x.Other = true, other.Input
 			} else if !mutates {
 				return nil
 			} else if len(tokens) > 0 {
-				x.With = []byte(tokens[r.IntN(len(tokens))])
+				x.Other = []byte(tokens[r.IntN(len(tokens))])
 			}
 			ms[i] = x
 		}
@@ -103,11 +104,11 @@ func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	return nil
 }
 
-// MutatorError says what is wrong with a harness's own mutator. It is no finding: no input of the program shows it.
+// MutatorError is the error of a harness's own mutator that fails. It is not a finding, since no input of the program triggers it.
 type MutatorError struct {
 	Command []string
-	What    string  // what it did: "no end after 1s"
-	Cross   bool    // it was LLVMFuzzerCustomCrossOver
+	What    string  // what is wrong: "no end within 1s of processor time"
+	Cross   bool    // the function is LLVMFuzzerCustomCrossOver
 	Stack   []Frame // innermost first; nil: unknown
 }
 
@@ -120,14 +121,14 @@ func (e *MutatorError) Error() string {
 }
 
 func (e *executor) custom() (mutates, crosses bool) {
-	f := e.plain.Hello.Flags
-	return f&sancov.Mutator != 0, f&sancov.Crosser != 0
+	f := e.main.Hello.Flags
+	return f&sancov.Mutator != 0, f&sancov.CrossOver != 0
 }
 
-// mutate returns what the program's own mutator makes of inputs, those left out of which it makes nothing. One that dies is
-// tried once more in a fresh process: what inputs had left behind may have been to blame.
+// mutate returns the mutants that the program's own mutator makes, empty ones left out. A mutation that crashes is tried once more
+// in a fresh process, since state that inputs have left behind may be the cause.
 func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]byte, err error) {
-	again := -1 // the mutation that has died
+	again := -1 // the mutation that has crashed once
 	for from := 0; from < len(ms); {
 		s, err := e.server(ctx, teasel.Ask{})
 		if err != nil {
@@ -138,7 +139,7 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 		for from+n < len(ms) && e.memory.Ask(ms[from+n]) {
 			n++
 		}
-		if n == 0 { // there is no room for the first
+		if n == 0 { // the first mutation is too large
 			from++
 			continue
 		}
@@ -158,7 +159,7 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 		for i := range done {
 			in, ok := e.memory.Mutated(i)
 			if !ok {
-				return nil, e.mutatorError(ms[from+i], fmt.Sprintf("it has made more than the %d bytes that it may", max(ms[from+i].Most, len(ms[from+i].Input))), nil)
+				return nil, e.mutatorError(ms[from+i], fmt.Sprintf("it has made a mutant that is longer than the permitted %d bytes", max(ms[from+i].MaxLength, len(ms[from+i].Input))), nil)
 			}
 			if len(in) > 0 {
 				made = append(made, slices.Clone(in))
@@ -179,5 +180,5 @@ func (e *executor) mutate(ctx context.Context, ms []sancov.Mutation) (made [][]b
 }
 
 func (e *executor) mutatorError(m sancov.Mutation, what string, stack []Frame) error {
-	return &MutatorError{Command: e.target.Command, What: what, Cross: m.Cross, Stack: stack}
+	return &MutatorError{Command: e.target.Command, What: what, Cross: m.CrossOver, Stack: stack}
 }

@@ -17,21 +17,22 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// zipped builds the harness for compressed input.
+// zipped builds the harness for compressed inputs.
 func zipped(t *testing.T, mutator int, flags ...string) string {
 	t.Helper()
 	if _, err := os.Stat("/usr/include/zlib.h"); err != nil {
-		t.Skip("zlib is not installed (Debian: apt-get install zlib1g-dev): ", err)
+		t.Skip("skipped: zlib is not installed (Debian: apt-get install zlib1g-dev): ", err)
 	}
 	bin := filepath.Join(t.TempDir(), "zipped")
 	compile(t, clang.Compiler{}, append([]string{filepath.Join("testdata", "zipped.c"), fmt.Sprintf("-DMUTATOR=%d", mutator), "-lz", "-o", bin}, flags...)...)
 	return bin
 }
 
-// What only a harness's own mutator reaches is found with it, and not without; the same seed gives the same run.
+// TestCustomMutator: a bug that only a harness's own mutator reaches is found with it, and not without it; campaigns with the same
+// seed are identical.
 func TestCustomMutator(t *testing.T) {
 	if testing.Short() {
-		t.Skip("campaigns against four builds take too long for -short; TestCustomCrossOver and TestOfferedMutation mutate there as well")
+		t.Skip("skipped: campaigns against four builds take too long for -short; TestCustomCrossOver and TestOfferedMutation use custom mutators too")
 	}
 	for _, test := range []struct {
 		mutator int
@@ -69,7 +70,7 @@ func TestCustomMutator(t *testing.T) {
 	}
 }
 
-// A mutator that fails is the harness's fault, told as such, and never a finding.
+// TestBadCustomMutator: a mutator that fails is an error of the harness, reported as such, and never a finding.
 func TestBadCustomMutator(t *testing.T) {
 	for _, test := range []struct {
 		mutator int
@@ -92,7 +93,7 @@ func TestBadCustomMutator(t *testing.T) {
 	}
 }
 
-// What the runtime offers to mutators changes every input, within the room there is, as its seed says.
+// TestOfferedMutation: LLVMFuzzerMutate changes every input, within the permitted size, and depends on its seed only.
 func TestOfferedMutation(t *testing.T) {
 	bin := build(t, `#include <stddef.h>
 #include <stdint.h>
@@ -123,7 +124,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *d, size_t n, size_t most, unsigned seed)
 	}
 }
 
-// A harness that only crosses has teasel's own mutation beside that.
+// TestCustomCrossOver: for a harness that has only a crossover, teasel's own mutations are used too.
 func TestCustomCrossOver(t *testing.T) {
 	bin := build(t, `#include <stddef.h>
 #include <stdint.h>
@@ -160,7 +161,7 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t an, const uint8_t *b, 
 	}
 }
 
-// The longest input that the user allows is the longest that a mutator may make.
+// TestCustomRoom: a mutator may make inputs up to the maximum length that the user has set.
 func TestCustomRoom(t *testing.T) {
 	bin := build(t, `#include <stddef.h>
 #include <stdint.h>

@@ -9,8 +9,9 @@ import (
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
-// Detect is the detector of this package: it makes a finding of a [Crash]. Two crashes are the same bug if they have the same rule
-// and the same innermost functions. Crashes by one memory access have the same Place, whatever rule it breaks.
+// Detect is the detector of this package: it turns a [Crash] into a finding. Two crashes are the same bug if they have the same rule
+// and the same innermost functions. Crashes by the same memory access have the same Place, whatever their rules. Detect may be
+// called concurrently.
 func Detect(o *teasel.Observation) []teasel.Finding {
 	c, ok := o.Evidence.(*Crash)
 	if !ok {
@@ -23,8 +24,9 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 
 var _ teasel.DetectorFunc = Detect
 
-// severity returns the severity of the rule; critical for a write, which often leads to more; of undefined behaviour high if it is
-// a fault of memory, which UndefinedBehaviorSanitizer has reported before AddressSanitizer could.
+// severity returns the severity of the rule, with two exceptions: critical for a write of high severity, which is often exploitable,
+// and high for undefined behaviour that is an invalid memory access, which UndefinedBehaviorSanitizer reports before
+// AddressSanitizer can.
 func (c *Crash) severity() teasel.Severity {
 	s := rule(c.Rule).Severity
 	if c.Rule == RuleUndefined && triage.UndefinedAccess(c.Message, c.Report) {
@@ -44,7 +46,7 @@ func (c *Crash) detail() string {
 	}
 	for i, f := range c.Stack {
 		if i > 1 && f == c.Stack[i-1] && f == c.Stack[i-2] {
-			continue // a recursion: twice shows it
+			continue // a recursion is shown by two frames
 		}
 		fmt.Fprintf(&b, "#%d %v\n", i, f)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// Ends without a stack are different findings where what the program says, or the signal, is different.
+// TestEndingsWithoutStack: crashes without a stack are different findings if the program's message, or the signal, differs.
 func TestEndingsWithoutStack(t *testing.T) {
 	black := start(t, native.Target{Command: []string{plainBuild(t, "ending.c")}, Mode: native.ModeBlackBox, Exits: []int{2, 101}})
 	ours := open(t, native.Target{Command: []string{build(t, source(t, "ending.c"), "-g")}})

@@ -23,47 +23,47 @@ var (
 	_ teasel.Resetter              = (*executor)(nil)
 )
 
-// executor runs a program in one process, and in a second one of the same program, or of another build, when somebody
-// wants to know what it compares. Both judge by the same maps.
+// executor runs a program with teasel's runtime: in a main process, and in a second one, of the same program or of another build,
+// when comparisons are to be recorded. Both processes share the maps of known features.
 type executor struct {
-	target  Target
-	command sancov.Command
-	memory  *sancov.Memory
-	plain   *sancov.Server
-	hooked  *sancov.Server // nil: not needed so far
-	folder  string         // of the input's file; "": none
-	symbols triage.Symbols
+	target   Target
+	command  sancov.Command
+	memory   *sancov.Memory
+	main     *sancov.Server
+	recorder *sancov.Server // records comparisons; nil: not started yet
+	folder   string         // contains the input file; "": none
+	symbols  triage.Symbols
 
 	history operands.History
 
-	finds    []find
-	unstable map[uint32]uint8 // features that did not recur, and how often they did not
-	loops    map[string]bool  // groups of runs that had all their time and did not end
+	candidates []candidate
+	unstable   map[uint32]uint8 // features that were not reproduced, and how often
+	loops      map[string]bool  // groups of hangs that have used their full time limit
 
-	overwrites int  // inputs that have overwritten shared memory
-	warned     bool // that edges are not counted
-	confirms   bool // the run in flight confirms a finding: it has more time, and its report is to be complete
+	overwrites int  // number of inputs that have overwritten shared memory
+	warned     bool // the user was told that some edges are not counted
+	confirms   bool // the run in flight confirms a finding: its report must be complete
 }
 
-// find is an input that seemed to be news.
-type find struct {
-	index    int
+// candidate is an input that seems to reach new features.
+type candidate struct {
+	index    int // in the batch
 	features []uint32
 }
 
-// maxUnstable is how often a feature that does not recur may count as new again.
+// maxUnstable is how often a feature that was not reproduced may count as new again.
 const maxUnstable = 4
 
 func (e *executor) start(ctx context.Context) (err error) {
-	e.plain, err = e.launch(ctx, e.command)
+	e.main, err = e.launch(ctx, e.command)
 	return err
 }
 
-// server returns a live process for what is asked.
+// server returns the process that answers an Ask, which it starts if necessary.
 func (e *executor) server(ctx context.Context, a teasel.Ask) (s *sancov.Server, err error) {
-	at, c := &e.plain, e.command
-	if a.Operands && (e.target.Operands != "" || e.plain != nil && e.plain.Unhooked() > 0) {
-		at, c.Hooks = &e.hooked, nil
+	at, c := &e.main, e.command
+	if a.Operands && (e.target.Operands != "" || e.main != nil && e.main.Unhooked() > 0) {
+		at, c.Hooks = &e.recorder, nil
 		if e.target.Operands != "" {
 			c.Args = append([]string{e.target.Operands}, c.Args[1:]...)
 		}
@@ -81,15 +81,15 @@ func (e *executor) server(ctx context.Context, a teasel.Ask) (s *sancov.Server, 
 	return *at, err
 }
 
-// Close ends the program and what it has started.
+// Close kills the program and the processes it has started.
 func (e *executor) Close() (err error) {
 	defer e.target.release()
-	for _, s := range [...]*sancov.Server{e.plain, e.hooked} {
+	for _, s := range [...]*sancov.Server{e.main, e.recorder} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
-	e.plain, e.hooked = nil, nil
+	e.main, e.recorder = nil, nil
 	if e.memory != nil {
 		err = errors.Join(err, e.memory.Close())
 		e.memory = nil
@@ -100,17 +100,17 @@ func (e *executor) Close() (err error) {
 	return err
 }
 
-// Reset gives the next run a fresh process.
+// Reset makes the next run start in a fresh process.
 func (e *executor) Reset(context.Context) error {
-	for _, s := range [...]*sancov.Server{e.plain, e.hooked} {
+	for _, s := range [...]*sancov.Server{e.main, e.recorder} {
 		if s != nil && !s.Gone() {
-			s.Renew() // one that is gone is replaced by the next run
+			s.Renew() // a server that is gone is replaced by the next run
 		}
 	}
 	return nil
 }
 
-// Learn notes what the worker holds.
+// Learn records features that the worker has already.
 func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 	for _, f := range fs {
 		if n, ok := numberOf(f); ok {
@@ -119,13 +119,14 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 	}
 }
 
-// BatchSize is how many inputs make one round trip at most. A stage that makes fewer has fewer.
-func (e *executor) BatchSize() int { return e.target.batch(e.plain.Hello.Flags&sancov.Harness != 0) }
+// BatchSize returns the largest number of inputs of one round trip.
+func (e *executor) BatchSize() int { return e.target.batch(e.main.Hello.Flags&sancov.Harness != 0) }
 
-// confirmLimits is how many times the limit a run gets that confirms a hang: one that is merely slow ends by then.
+// confirmLimits is the factor by which the time limit is raised to confirm a hang: a run that is only slow ends by then.
 const confirmLimits = 3
 
-// Exec runs one input, for more than its limit, unless less will do: what it reports as a hang is one.
+// Exec runs one input to confirm how it ends. Unless the run is to be quick, its time limit is higher than in a batch, so that a
+// slow input is not reported as a hang.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
 	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
 	e.confirms = !obs.Ask.Quick
@@ -151,30 +152,30 @@ func ask(a teasel.Ask) (bits uint32) {
 	return bits
 }
 
-// patience is the processor time that a run may take.
-func (t Target) patience(a teasel.Ask) time.Duration {
+// runLimit returns the processor time that a run may use.
+func (t Target) runLimit(a teasel.Ask) time.Duration {
 	if a.Quick {
 		return t.limit() / 5
 	}
 	return t.limit()
 }
 
-// confirmLimit is the processor time that a run may take which confirms a finding: more than its limit, unless less will do.
+// confirmLimit returns the processor time that a run may use to confirm a finding: more than runLimit, unless the run is quick.
 func (t Target) confirmLimit(a teasel.Ask) time.Duration {
 	if a.Quick {
-		return t.patience(a)
+		return t.runLimit(a)
 	}
 	return confirmLimits * t.limit()
 }
 
-// earlyHangDivisor is by what the limit of a run is divided once a hang is known: a run that takes so long is sampled, and ended
-// if it is in the same loop.
+// earlyHangDivisor divides the time limit of runs once a hang is known: a run that exceeds the reduced limit is sampled, and ended if
+// it is in the same loop.
 const earlyHangDivisor = 5
 
-// ExecBatch runs inputs, all of which have the same Ask, up to the first that the program does not survive. Where there is one
-// endless loop, many inputs reach it: a run in a known one does not get its full limit again.
+// ExecBatch runs inputs, all of which must have the same Ask, up to the first that crashes or times out. If the program has an
+// endless loop, many inputs usually reach it: a run in a known loop does not get the full time limit again.
 func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
-	full := e.target.patience(obs[0].Ask)
+	full := e.target.runLimit(obs[0].Ask)
 	limit := full
 	if len(e.loops) > 0 {
 		limit = min(full, e.target.limit()/earlyHangDivisor)
@@ -191,7 +192,7 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 	return done, err
 }
 
-// batch runs inputs, each for no longer than the limit.
+// batch runs inputs, each for no more processor time than limit.
 func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observation, limit time.Duration) (int, error) {
 	a := obs[0].Ask
 	s, err := e.server(ctx, a)
@@ -207,7 +208,7 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	for ; n < len(ins) && e.memory.Add(ins[n], bits); n++ {
 	}
 	if n == 0 {
-		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("%d bytes are more than there is room for", len(ins[0]))
+		obs[0].Exit, obs[0].Runs, obs[0].Detail = teasel.ExitRejected, 0, fmt.Sprintf("the input has %d bytes, which do not fit into the shared memory", len(ins[0]))
 		return 1, nil
 	}
 	done, death, err := s.Run(ctx, 0, limit)
@@ -220,11 +221,11 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	if death != nil && death.Killed == proc.Cancelled {
 		return 0, ctx.Err()
 	}
-	if s.Late() > 0 && !e.warned && e.target.Note != nil {
+	if s.Uncounted() > 0 && !e.warned && e.target.Note != nil {
 		e.warned = true
-		e.target.Note(fmt.Sprintf("%s loads libraries while it runs that have more edges than there is room for: some are not counted. Link them with the program, or load them in LLVMFuzzerInitialize", e.target.Command[0]))
+		e.target.Note(fmt.Sprintf("%s loads libraries while it runs whose edges do not fit into the shared memory: some edges are not counted. Link the libraries with the program, or load them in LLVMFuzzerInitialize", e.target.Command[0]))
 	}
-	e.finds = e.finds[:0]
+	e.candidates = e.candidates[:0]
 	e.history.Ran(done)
 	for i := range done {
 		if death != nil && i == done-1 {
@@ -240,8 +241,8 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	return done, e.confirm(ctx, s, ins, obs, limit)
 }
 
-// damaged runs a batch again, one input at a time, in which the program has written over the memory that it shares with
-// teasel. The input that makes it do so is rejected: it shows no fault without teasel, and nothing it seems to reach is sure.
+// damaged runs a batch again, one input at a time, after the program has overwritten the memory that it shares with teasel. The
+// input that causes that is rejected: without teasel it triggers no fault, and the features that it reports are not reliable.
 func (e *executor) damaged(ctx context.Context, ins [][]byte, obs []teasel.Observation, limit time.Duration) (int, error) {
 	if len(ins) == 1 {
 		o := &obs[0]
@@ -262,11 +263,11 @@ func (e *executor) damaged(ctx context.Context, ins [][]byte, obs []teasel.Obser
 	return len(ins), nil
 }
 
-// observe fills in what a slot says of a run that ended by itself.
+// observe fills in the observation of the i-th run of a batch, in which the process did not die.
 func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 	outcome := e.memory.Outcome(i)
 	o.Exit = teasel.ExitOK
-	if outcome.Refused != 0 || outcome.Status != 0 {
+	if outcome.Rejected != 0 || outcome.Status != 0 {
 		o.Exit = teasel.ExitRejected
 	}
 	if status := syscall.WaitStatus(outcome.Status); outcome.Status != 0 && slices.Contains(e.target.Exits, status.ExitStatus()) {
@@ -275,17 +276,17 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 		return
 	}
 	if o.Ask.Trace {
-		o.Trace, o.Work = max(outcome.Trace, 1), outcome.Work+lasting(outcome.CPU)
+		o.Trace, o.Work = max(outcome.Trace, 1), outcome.Work+timeWork(outcome.CPU)
 	}
 	if o.Ask.Operands {
 		e.record(o, outcome)
 	}
-	if outcome.FeatureCount() == 0 || outcome.Refused != 0 {
+	if outcome.FeatureCount() == 0 || outcome.Rejected != 0 {
 		return
 	}
 	fs := e.memory.Features(outcome)
 	if !o.Ask.Features {
-		e.finds = append(e.finds, find{i, slices.Clone(fs)})
+		e.candidates = append(e.candidates, candidate{i, slices.Clone(fs)})
 		return
 	}
 	for _, f := range fs {
@@ -293,10 +294,10 @@ func (e *executor) observe(o *teasel.Observation, i int, s *sancov.Server) {
 	}
 }
 
-// confirm runs what seemed to be news once more. What does not recur came of something that earlier inputs had left
-// behind, and may still be news another time.
+// confirm runs the candidates once more. Features that are not reproduced depend on state that earlier inputs have left behind, and
+// stay new for other inputs.
 func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, obs []teasel.Observation, limit time.Duration) error {
-	for left := e.finds; len(left) > 0; {
+	for left := e.candidates; len(left) > 0; {
 		if s.Gone() {
 			for _, f := range left {
 				e.forget(obs[f.index].Ask, f.features)
@@ -308,7 +309,7 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 			e.memory.Add(ins[f.index], sancov.AskFeatures|sancov.AskQuiet)
 		}
 		done, death, err := s.Run(ctx, 0, max(limit, e.target.limit()))
-		if errors.Is(err, sancov.ErrDamaged) { // nothing of it is certain, and all of it may be news another time
+		if errors.Is(err, sancov.ErrDamaged) { // none of the features is reliable, and all of them stay new
 			for _, f := range left {
 				e.forget(obs[f.index].Ask, f.features)
 			}
@@ -335,8 +336,8 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 	return nil
 }
 
-// forget makes news again what a run has reached that is not told of, since it ended badly: an input that does not may reach
-// it as well. With all features asked for there is no telling what was news.
+// forget marks the features of a crashed run as unknown: they must stay new for inputs that do not crash. It does nothing if all
+// features were asked for, since then it is not known which of them were new.
 func (e *executor) forget(a teasel.Ask, fs []uint32) {
 	if a.Features || a.Quiet {
 		return
@@ -346,7 +347,8 @@ func (e *executor) forget(a teasel.Ask, fs []uint32) {
 	}
 }
 
-// keep puts into o what is in both lists, each of which rises.
+// keep adds to o the features that are in both lists, which are sorted. Features that were not reproduced become new again, at most
+// maxUnstable times.
 func (e *executor) keep(o *teasel.Observation, seen, again []uint32) {
 	for _, f := range seen {
 		if _, ok := slices.BinarySearch(again, f); ok {

@@ -52,7 +52,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// A harness is given more at a time than a program that is forked for each input.
+// TestBatchSize: a batch for a harness is larger than one for a program that is forked for each input.
 func TestBatchSize(t *testing.T) {
 	harness, program := build(t, trivial), build(t, "int main(void) { return 0; }")
 	for _, test := range []struct {
@@ -76,25 +76,25 @@ func TestBatchSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			if ins, obs = ins[n:], obs[n:]; len(ins) > 0 {
-				t.Errorf("%+v: %d of a batch were left", test.target, len(ins))
+				t.Errorf("%+v: %d inputs of a batch were not run", test.target, len(ins))
 			}
 		}
 	}
 }
 
-// A quiet run brings no news and leaves none known.
+// TestQuiet: a quiet run reports no new features and marks none as known.
 func TestQuiet(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
 	if o := run(t, ex, teasel.Ask{Trace: true, Quiet: true}, "baaa"); len(o.Features) > 0 || o.Trace == 0 {
 		t.Errorf("features %v, trace %d", o.Features, o.Trace)
 	}
 	if o := run(t, ex, teasel.Ask{}, "baaa"); len(o.Features) == 0 {
-		t.Error("what ran quietly is no news any more")
+		t.Error("a quiet run has marked features as known")
 	}
 }
 
-// What a comparison of texts comes to is news by itself, whether it reaches another edge or not: two texts that differ, and two
-// that are equal, each with each text of the program's own.
+// TestTexts: the result of a string comparison is a feature, whether it leads to another edge or not: one for different and one for
+// equal strings, for each string constant of the program.
 func TestTexts(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, `#include <stddef.h>
 #include <stdint.h>
@@ -123,12 +123,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// An input that is shorter than all that reached a feature before is news, and one that is not is none.
+// TestSimpler: an input that reaches a feature is new if it is shorter than all earlier ones, and otherwise not.
 func TestSimpler(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
 	first := run(t, ex, teasel.Ask{}, "bbbbbbbb")
 	if len(first.Features) == 0 {
-		t.Fatal("the first input is no news")
+		t.Fatal("the first input is not new")
 	}
 	for _, test := range []struct {
 		in   string
@@ -138,7 +138,7 @@ func TestSimpler(t *testing.T) {
 			t.Errorf("%d bytes: features %v, news %v", len(test.in), o.Features, test.news)
 		}
 	}
-	ex.Learn(first.Features, 5.5) // the worker has imported one of 5 bytes
+	ex.Learn(first.Features, 5.5) // the worker has imported an input of 5 bytes
 	if o := run(t, ex, teasel.Ask{}, "bbbbb"); len(o.Features) > 0 {
 		t.Errorf("5 bytes: %v, which the worker holds", o.Features)
 	}
@@ -147,7 +147,7 @@ func TestSimpler(t *testing.T) {
 	}
 }
 
-// What earlier inputs have left behind in the process makes no find of an input, and does not hide a later one.
+// TestLeftovers: state that earlier inputs have left in the process neither makes an input new nor hides a later one.
 func TestLeftovers(t *testing.T) {
 	bin := build(t, `#include <stdint.h>
 #include <stddef.h>
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	static int count;
 	volatile int x = 0;
 	if (n == 0) return 0;
-	if (count++ == 1) x = 1; // in the second run alone
+	if (count++ == 1) x = 1; // in the second run only
 	if (d[0] == 'z') x = 2;
 	return x - x;
 }`)
@@ -173,11 +173,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	one := run(t, ex, teasel.Ask{Features: true, Trace: true}, "a")
 	two := run(t, ex, teasel.Ask{Features: true, Trace: true}, "a")
 	if three := run(t, ex, teasel.Ask{Features: true, Trace: true}, "a"); one.Trace == two.Trace || three.Trace != one.Trace {
-		t.Errorf("a fresh process does not count from the beginning: %v, %v, %v", one.Features, two.Features, three.Features)
+		t.Errorf("a fresh process does not start from the initial state: %v, %v, %v", one.Features, two.Features, three.Features)
 	}
 }
 
-// A second build may do the recording, if its counters are the same.
+// TestTwoBuilds: a second build may record the comparisons, if its counters are the same.
 func TestTwoBuilds(t *testing.T) {
 	dir := t.TempDir()
 	src, other := filepath.Join(dir, "a.c"), filepath.Join(dir, "b.c")
@@ -202,13 +202,13 @@ func TestTwoBuilds(t *testing.T) {
 	}
 	if bad, err := (native.Target{Command: []string{plain}, Operands: wrong}).Open(context.Background(), teasel.Role{}); err == nil {
 		bad.Close()
-		t.Error("a build with other counters was taken")
+		t.Error("a build with other counters was accepted")
 	} else if !strings.Contains(err.Error(), "other build") {
 		t.Error(err)
 	}
 }
 
-// Long inputs, empty ones and more of them than the memory holds are all run.
+// TestSizes: long and empty inputs are run, and so are batches that exceed the shared memory.
 func TestSizes(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, trivial)}})
 	big := make([]byte, 3<<20)
@@ -230,16 +230,16 @@ func TestSizes(t *testing.T) {
 		at += n
 	}
 	if o := run(t, ex, teasel.Ask{}, string(make([]byte, 65<<20))); o.Exit != teasel.ExitRejected || o.Runs != 0 {
-		t.Errorf("an input without room: %v", o.Exit)
+		t.Errorf("an input that does not fit: %v", o.Exit)
 	}
 }
 
-// What a run has reached whose input is not kept is still news when another input reaches it.
+// TestDroppedStaysNews: features of a run whose input is not kept are still new when another input reaches them.
 func TestDroppedStaysNews(t *testing.T) {
 	for _, test := range []struct {
 		name, source string
 		flags        []string
-		known        string // has reached all but one branch
+		known        string // input that reaches all but one branch
 		dropped      string
 		exit         teasel.Exit
 		kept         string
@@ -281,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// A target that kills the process it was forked from is started anew.
+// TestServerKilled: a target that kills the process it was forked from is started again.
 func TestServerKilled(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, `#include <signal.h>
 #include <stdint.h>
@@ -301,7 +301,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// An input that cannot end is given up when nobody waits any more.
+// TestCancelled: a cancelled context ends a run that cannot end by itself.
 func TestCancelled(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, source(t, "planted.c"))}, Timeout: time.Hour})
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -315,7 +315,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// MemorySanitizer sees what the others do not.
+// TestUninitialised: MemorySanitizer reports the use of uninitialised values.
 func TestUninitialised(t *testing.T) {
 	bin := build(t, `#include <stdint.h>
 #include <stddef.h>
@@ -330,13 +330,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 }`, "-fsanitize=memory")
 	ex := open(t, native.Target{Command: []string{bin}})
 	if o := run(t, ex, teasel.Ask{}, "ab"); o.Exit != teasel.ExitOK {
-		t.Errorf("a good input: %v, %s", o.Exit, o.Detail)
+		t.Errorf("a harmless input: %v, %s", o.Exit, o.Detail)
 	}
 	check(t, run(t, ex, teasel.Ask{}, "xb"), "xb", "native/uninitialised-value", "LLVMFuzzerTestOneInput", teasel.Medium)
 }
 
-// ThreadSanitizer sees what two threads do at once, in a harness and in a program, and nothing where there is a lock. The other
-// faults are told as ever, but for the stack of a hang.
+// TestDataRace: ThreadSanitizer reports a data race of two threads, in a harness and in a program, and nothing if they use a lock.
+// Other faults are reported as without it, except that a hang has no stack.
 func TestDataRace(t *testing.T) {
 	const racing = `#include <assert.h>
 #include <pthread.h>
@@ -384,7 +384,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return parse(d, n); }
 			}
 		}
 		var groups []string
-		for _, bad := range []string{"x0", "x1", "x0"} { // whoever is first
+		for _, bad := range []string{"x0", "x1", "x0"} { // whichever thread is first
 			o := run(t, ex, teasel.Ask{}, bad)
 			check(t, o, bad, "native/data-race", "put", teasel.Medium)
 			if fs := native.Detect(&o); len(fs) > 0 {
@@ -392,19 +392,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return parse(d, n); }
 			}
 		}
 		if slices.Sort(groups); groups[0] != groups[len(groups)-1] {
-			t.Errorf("%v: one race has %q for names", flags, groups)
+			t.Errorf("%v: one race has the groups %q", flags, groups)
 		}
 		check(t, run(t, ex, teasel.Ask{}, "h0"), "h0", "native/hang", "", teasel.Medium)
 		check(t, run(t, ex, teasel.Ask{}, "n0"), "n0", "native/null-dereference", "parse", teasel.Medium)
 		o := run(t, ex, teasel.Ask{}, "a0")
 		check(t, o, "a0", "native/abort", "parse", teasel.Medium)
 		if !strings.Contains(o.Detail, "Assertion `d[0] != 'a'") {
-			t.Errorf("%v: an assertion is told as %q", flags, o.Detail)
+			t.Errorf("%v: an assertion is reported as %q", flags, o.Detail)
 		}
 	}
 }
 
-// There is room for all that a whole batch reaches.
+// TestManyFeatures: the table of features has room for all features of a batch.
 func TestManyFeatures(t *testing.T) {
 	var src strings.Builder
 	src.WriteString("#include <stddef.h>\n#include <stdint.h>\nstatic volatile int zero, sink;\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {\n")

@@ -5,13 +5,13 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// textFeatures is the first feature that is an outcome of a comparison of texts; those below are edges.
+// textFeatures is the first feature that stands for the result of a string comparison; features below it are edges.
 const textFeatures = 1 << 33
 
-// buckets is how many features a counter has, one for each range of hits.
+// buckets is the number of features of a counter, one for each range of hits.
 const buckets = 8
 
-// featureOf returns the feature with a number of the runtime's, which begins with comparisons of texts.
+// featureOf returns the feature for a number of the runtime, in which string comparisons come first.
 func featureOf(n uint32) teasel.Feature {
 	if n < sancov.Texts*buckets {
 		return textFeatures + teasel.Feature(n)
@@ -19,7 +19,7 @@ func featureOf(n uint32) teasel.Feature {
 	return teasel.Feature(n-sancov.Texts*buckets) + 1
 }
 
-// numberOf returns the runtime's number of a feature. False: it is no feature of the runtime.
+// numberOf returns the runtime's number of a feature, and false if the feature is not one of the runtime.
 func numberOf(f teasel.Feature) (uint32, bool) {
 	switch {
 	case f >= textFeatures && f < textFeatures+sancov.Texts*buckets:

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// Features of edges begin with 1, and those of texts are told from them.
+// TestFeatures: features of edges begin with 1, and features of string comparisons are distinct from them.
 func TestFeatures(t *testing.T) {
 	const first = sancov.Texts * buckets
 	for n, want := range map[uint32]teasel.Feature{
@@ -20,7 +20,7 @@ func TestFeatures(t *testing.T) {
 	}
 	for _, f := range []teasel.Feature{0, 1<<32 - first + 1, 1 << 32, textFeatures - 1, textFeatures + first} {
 		if n, ok := numberOf(f); ok {
-			t.Errorf("%d is taken for %d", f, n)
+			t.Errorf("feature %d is taken for number %d", f, n)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// above writes as many words above its array as its input says, and keeps all registers that are its caller's.
+// above is a harness that writes as many words above its array as its input says, and saves all registers of its caller.
 const above = `#include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ const above = `#include <stddef.h>
 #include <string.h>
 static void put(volatile uintptr_t *a, unsigned i) { a[i] = 1; } // line 6
 static jmp_buf back;
-__attribute__((no_sanitize("address"))) static void at_end(void) { // as in a library that was built without
+__attribute__((no_sanitize("address"))) static void at_end(void) { // as in a library without AddressSanitizer
 	char a[1 << 15];
 	memset(a, 1, sizeof a);
 	__asm__ volatile("" ::"r"(a) : "memory");
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 }
 `
 
-// wordFiles are an input that writes to the array and one that writes above the frame.
+// wordFiles returns files with an input that writes to the array and one that writes above the frame.
 func wordFiles(t *testing.T) [2]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,24 +47,24 @@ func wordFiles(t *testing.T) [2]string {
 	return files
 }
 
-// A harness that writes above its frame is told of what it did, and does not have its caller do something else.
+// TestStackGap: a harness that writes above its frame is reported for that write, and does not make its caller misbehave.
 func TestStackGap(t *testing.T) {
 	const smashed = "stack smashing detected"
 	bin := build(t, above, "-fsanitize=fuzzer", "-fno-stack-protector")
 	ex := open(t, native.Target{Command: []string{bin}})
-	told, ids := 0, map[string]bool{}
+	reported, ids := 0, map[string]bool{}
 	for i := range 256 {
 		o := run(t, ex, teasel.Ask{}, string([]byte{byte(i)}))
 		c, _ := o.Evidence.(*native.Crash)
 		switch {
-		case i < 4 || i < 16 && c == nil: // its own, or between two things
+		case i < 4 || i < 16 && c == nil: // the array itself, or unused bytes of the frame
 			if c != nil {
 				t.Errorf("word %d: %v", i, c)
 			}
 		case c != nil && c.Rule == "native/stack-buffer-overflow" && strings.Contains(c.Message, smashed):
-			told++
+			reported++
 			ids[native.Detect(&o)[0].ID()] = true
-		case i > 40: // so far above nobody looks, and nothing is there
+		case i > 40: // beyond the part of the gap that is checked
 			if c != nil {
 				t.Errorf("word %d: %v", i, c)
 			}
@@ -72,8 +72,8 @@ func TestStackGap(t *testing.T) {
 			t.Errorf("word %d: %v, %v", i, o.Exit, c)
 		}
 	}
-	if runtime.GOARCH == "amd64" && told < 32 || len(ids) != 1 {
-		t.Errorf("%d words above the frame were told, as %d findings", told, len(ids))
+	if runtime.GOARCH == "amd64" && reported < 32 || len(ids) != 1 {
+		t.Errorf("%d words above the frame were reported, as %d findings", reported, len(ids))
 	}
 	files := wordFiles(t)
 	if status, said := byHand(t, nil, bin, files[1]); status == 0 || !strings.Contains(said, smashed) {
@@ -84,12 +84,12 @@ func TestStackGap(t *testing.T) {
 	}
 }
 
-// Under AddressSanitizer the write itself is told, wherever it goes.
+// TestStackGapAddress: AddressSanitizer reports the write itself, whatever its address is.
 func TestStackGapAddress(t *testing.T) {
 	bin := build(t, above, "-fsanitize=fuzzer,address")
 	ex := open(t, native.Target{Command: []string{bin}})
 	for i := range 256 {
-		if o := run(t, ex, teasel.Ask{}, "jj"); o.Exit != teasel.ExitOK { // opens the stack
+		if o := run(t, ex, teasel.Ask{}, "jj"); o.Exit != teasel.ExitOK { // unpoisons the whole stack
 			t.Fatal(o.Evidence)
 		}
 		o := run(t, ex, teasel.Ask{}, string([]byte{byte(i)}))
@@ -99,7 +99,7 @@ func TestStackGapAddress(t *testing.T) {
 			if ok {
 				t.Errorf("word %d: %v", i, c)
 			}
-		case i < 24: // there are redzones, what is saved, and what lies between
+		case i < 24: // redzones, saved registers, and unused bytes of the frame
 			if ok && c.Rule != "native/stack-buffer-overflow" {
 				t.Errorf("word %d: %v", i, c)
 			}
@@ -111,12 +111,13 @@ func TestStackGapAddress(t *testing.T) {
 	if status, said := byHand(t, nil, bin, files[1]); status == 0 || !strings.Contains(said, "stack-buffer-overflow") {
 		t.Errorf("by hand: %d\n%s", status, said)
 	}
-	if status, said := byHand(t, nil, bin, files[0]); status != 0 { // the stack is open again where it is used after the run
+	if status, said := byHand(t, nil, bin, files[0]); status != 0 { // the gap is no longer poisoned after the run
 		t.Errorf("by hand: %d\n%s", status, said)
 	}
 }
 
-// What overflows an array of a function is told of that function, unless the build wants no canaries.
+// TestStackProtector: an overflow of an array on the stack is reported in the function that owns the array, unless the build
+// switches stack protection off.
 func TestStackProtector(t *testing.T) {
 	const copying = `#include <stddef.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// A breakpoint ends a program as it does by hand, and the finding is where it stands, not behind it.
+// TestBreakpoint: a breakpoint instruction ends a program as it does by hand, and the finding has its line, not the next one.
 func TestBreakpoint(t *testing.T) {
 	ex := open(t, native.Target{Command: []string{build(t, `#include <unistd.h>
 int main(void) {
@@ -27,7 +27,7 @@ int main(void) {
 	}
 }
 
-// A target that faults on purpose, and has a handler for it, goes on.
+// TestOwnHandler: a target that faults on purpose, and handles the signal, continues.
 func TestOwnHandler(t *testing.T) {
 	const handler = `#include <setjmp.h>
 #include <signal.h>

@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// working has a function that takes so many milliseconds of processor time.
+// working is the source of a function that uses a number of milliseconds of processor time.
 const working = `#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -26,8 +26,8 @@ __attribute__((noinline)) static void work(int ms) {
 }
 `
 
-// A run that only waits for a processor is no hang; one that spins or sleeps is, however busy the machine. What the host
-// of a virtual machine takes from it counts as the run's own time, so there is much room below the limit.
+// TestBusyMachine: a run that only waits for a processor is not a hang; one that spins or sleeps is, however busy the machine is. The
+// time that the host of a virtual machine steals counts as the run's own, so that the limit is much higher than needed.
 func TestBusyMachine(t *testing.T) {
 	bin := build(t, working+`#include <unistd.h>
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	busy.Wait()
 }
 
-// An input that takes somewhat longer than the limit is suspected of a hang, and cleared when it is run to confirm that.
+// TestSlowIsNoHang: an input that takes a little longer than the limit is a pending finding, and is not confirmed as a hang.
 func TestSlowIsNoHang(t *testing.T) {
 	bin := build(t, working+`int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { if (n == 1) work(300); return 0; }`)
 	ex := open(t, native.Target{Command: []string{bin}, Timeout: 200 * time.Millisecond})
@@ -74,7 +74,7 @@ func TestSlowIsNoHang(t *testing.T) {
 	}
 }
 
-// So it is where there is no runtime of ours: through AFL's fork server and without any instrumentation.
+// TestSlowProgramIsNoHang tests the same without our runtime: through AFL's fork server and without instrumentation.
 func TestSlowProgramIsNoHang(t *testing.T) {
 	for mode, compiler := range map[string]string{native.ModeAFL: "afl-clang-fast", native.ModeBlackBox: "gcc"} {
 		t.Run(mode, func(t *testing.T) {
@@ -100,14 +100,13 @@ int main(void) { char c = 0; if (read(0, &c, 1) == 1 && c == 's') work(300); ret
 				t.Errorf("to confirm it: %v: %s", o.Exit, o.Detail)
 			}
 			if o := exec1(t, ex, teasel.Ask{Quick: true}, "s"); o.Exit != teasel.ExitHang || o.Evidence.(*native.Crash).Message != "no end within 200ms of processor time" {
-				t.Errorf("in a part of the limit: %v, %s", o.Exit, o.Detail)
+				t.Errorf("a quick run, with a part of the limit: %v, %s", o.Exit, o.Detail)
 			}
 		})
 	}
 }
 
-// Runs that do not end are told apart by the function in which they go round, however often they are seen, and at
-// whatever depth of a recursion.
+// TestHangsApart: hangs are distinguished by the function with the loop, with any number of samples and at any depth of a recursion.
 func TestHangsApart(t *testing.T) {
 	bin := build(t, `#include <stdint.h>
 #include <stddef.h>
@@ -146,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// In a batch, a run in a loop that is known is given up early; one that only begins like it, or is elsewhere, is not.
+// TestKnownLoop: in a batch, a run in a known loop is ended early; a run that only begins like it, or is in another loop, is not.
 func TestKnownLoop(t *testing.T) {
 	bin := build(t, working+`int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (n == 1) for (volatile int i = 0;; i++);

@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// Where an allocator finds its heap damaged is chance: for one function that is one finding.
+// TestHeapDamage: it is random where the allocator detects a damaged heap; damage by one function is one finding.
 func TestHeapDamage(t *testing.T) {
 	const damaging = `#include <malloc.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// What a sanitizer says is a sentence without what differs from run to run or belongs to another rule.
+// TestSentences: the message of a sanitizer's report is a sentence without parts that differ from run to run.
 func TestSentences(t *testing.T) {
 	const freeing = `#include <stdint.h>
 #include <stdlib.h>

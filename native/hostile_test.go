@@ -18,16 +18,16 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// hostile are programs that overwrite what teasel shares with them, take its descriptors away, or are unusual in ways that
-// are no fault. Each is fuzzed from inputs that make it misbehave at once, and has the findings that are true of it.
+// hostile are programs that overwrite the memory that they share with teasel, close its descriptors, or are unusual without being
+// at fault. Each is fuzzed from inputs that make it misbehave immediately, and must have exactly its real findings.
 var hostile = []struct {
 	name   string
 	source string
 	flags  []string
 	seeds  []string
 	runs   uint64
-	want   []string // rules of its findings
-	note   string   // that the user is told, a part of it; "": nothing; "?": something or nothing, as the threads run
+	want   []string // rules of the findings
+	note   string   // part of the only note; "": no note; "?": depends on the scheduling of threads
 }{
 	{"a heap overflow reaches beyond the heap", "overflow.c", []string{"-O1"}, []string{"I\xf0\xf0", "I\x01\x01"}, 5_000, []string{"native/invalid-access"}, ""},
 	{"standard error is far beyond its end", "seek.c", nil, []string{"Q!", "a"}, 5_000, []string{"native/abort"}, ""},
@@ -74,7 +74,7 @@ func TestHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "all processes have gone", func() bool { return len(running(bin)) == 0 })
-			t.Cleanup(func() { endAll(bin) }) // by hand nothing ends them
+			t.Cleanup(func() { endAll(bin) }) // run by hand, its processes are not killed
 			var got []string
 			for _, f := range s.Findings {
 				got = append(got, f.Rule)
@@ -97,14 +97,14 @@ func TestHostile(t *testing.T) {
 			if s.Executions < c.Runs && c.StopAfter == 0 {
 				t.Errorf("%d executions of %d", s.Executions, c.Runs)
 			}
-			if told := strings.Join(notes, "\n"); test.note != "?" && ((test.note == "") != (told == "") || !strings.Contains(told, test.note)) {
-				t.Errorf("notes %q, want %q", told, test.note)
+			if text := strings.Join(notes, "\n"); test.note != "?" && ((test.note == "") != (text == "") || !strings.Contains(text, test.note)) {
+				t.Errorf("notes %q, want %q", text, test.note)
 			}
 		})
 	}
 }
 
-// Processes that runs leave behind are ended long before a machine has no room for more.
+// TestLeftoverProcesses: processes that runs leave behind are killed long before they exhaust the machine.
 func TestLeftoverProcesses(t *testing.T) {
 	bin := build(t, source(t, "hostile/forks.c"))
 	ex := open(t, native.Target{Command: []string{bin}})
@@ -120,11 +120,11 @@ func TestLeftoverProcesses(t *testing.T) {
 		}
 	}
 	if most > runs/2 {
-		t.Errorf("%d processes at once, of %d runs with one each", most, runs)
+		t.Errorf("up to %d processes existed, after %d runs with one each", most, runs)
 	}
 }
 
-// Edges that come later and find no room are mentioned.
+// TestLateEdges: the user is told if edges of modules that are loaded later are not counted.
 func TestLateEdges(t *testing.T) {
 	dir := t.TempDir()
 	src, lib := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
@@ -146,12 +146,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n && !dlopen(LIB
 			t.Errorf("%q: %v: %s", in, o.Exit, o.Detail)
 		}
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "more edges than there is room for") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "edges do not fit into the shared memory") {
 		t.Errorf("notes %q", notes)
 	}
 }
 
-// running returns the processes of a program.
+// running returns the process numbers of a program.
 func running(bin string) (pids []int) {
 	exes, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, exe := range exes {
@@ -163,14 +163,14 @@ func running(bin string) (pids []int) {
 	return pids
 }
 
-// endAll ends the processes of a program.
+// endAll kills the processes of a program.
 func endAll(bin string) {
 	for _, pid := range running(bin) {
 		syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
 	}
 }
 
-// The report of a finding has the functions that allocated and freed, not only the allocator.
+// TestAllocationStacks: the report of a finding has the stacks of the allocation and of the free.
 func TestAllocationStacks(t *testing.T) {
 	const text = `#include <stddef.h>
 #include <stdint.h>

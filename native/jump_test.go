@@ -8,8 +8,8 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// Jumps to where there is no code are distinguished by the functions that jump, also where the sanitizer dies when it tries to
-// print the stack.
+// TestJumpsUnderSanitizers: jumps to invalid addresses are distinguished by the functions that jump, also if the sanitizer faults
+// while it prints the stack.
 func TestJumpsUnderSanitizers(t *testing.T) {
 	const jumping = `#include <stdint.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		for in, want := range map[string][2]string{"1": {"native/wild-jump", "one:5 < LLVMFuzzerTestOneInput"}, "2": {"native/wild-jump", "two:6 < LLVMFuzzerTestOneInput"},
 			"r": {"native/invalid-access", "look:7 < LLVMFuzzerTestOneInput"}} {
 			if sanitizer == "undefined" && in == "r" {
-				continue // which it reports as misaligned
+				continue // this sanitizer reports it as misaligned
 			}
 			o := run(t, ex, teasel.Ask{}, in)
 			fs := native.Detect(&o)

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
-// What C++'s library compares is recorded too, with a sanitizer and without.
+// TestComparisonsInLibraries: comparisons in C++'s library are recorded, with and without a sanitizer.
 func TestComparisonsInLibraries(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-fsanitize=address"}} {
 		bin := filepath.Join(t.TempDir(), "target")

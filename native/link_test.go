@@ -12,17 +12,17 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// A build that strips what it links gets a program all the same, and one whose functions have names.
+// TestStripped: a build with options to strip still makes a program whose functions have names.
 func TestStripped(t *testing.T) {
 	for _, flag := range []string{"-s", "-Wl,-s", "-Wl,--as-needed,--strip-all"} {
 		bin := build(t, "int main(void) { return 0; }", flag)
 		if out, err := exec.Command("nm", bin).Output(); err != nil || !strings.Contains(string(out), " main\n") {
-			t.Errorf("%s: no names are left: %v", flag, err)
+			t.Errorf("%s: there are no names: %v", flag, err)
 		}
 	}
 }
 
-// A harness is found in an archive, and a C++ one works as well.
+// TestLinking: a harness may be in an archive, and may be written in C++.
 func TestLinking(t *testing.T) {
 	dir := t.TempDir()
 	src, object, lib, bin := filepath.Join(dir, "h.cc"), filepath.Join(dir, "h.o"), filepath.Join(dir, "libh.a"), filepath.Join(dir, "h")
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	}
 }
 
-// Whatever linker a build uses, comparisons are seen, and a crash is told with its line and what was inlined around it.
+// TestLinkers: with every linker, comparisons are recorded, and a crash is reported with its line and the inlined functions.
 func TestLinkers(t *testing.T) {
 	const crashing = `#include <stddef.h>
 #include <stdint.h>
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n == 2 && d[0] =
 			for _, kind := range []string{"-pie", "-no-pie"} {
 				ex := open(t, native.Target{Command: []string{build(t, crashing, "-fsanitize=fuzzer", "-fuse-ld="+linker, kind)}})
 				if o := run(t, ex, teasel.Ask{Operands: true}, "y"); len(o.Operands) == 0 {
-					t.Errorf("%s: no comparison was seen", kind)
+					t.Errorf("%s: no comparison was recorded", kind)
 				}
 				o := run(t, ex, teasel.Ask{}, "x\x10")
 				c, ok := o.Evidence.(*native.Crash)
@@ -78,7 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n == 2 && d[0] =
 	}
 }
 
-// A harness with a mutator of its own, which calls libFuzzer's, links, also where the libraries are given one by one, as rustc does.
+// TestLinkingLeftovers: a harness with a mutator of its own that calls LLVMFuzzerMutate links, also if the libraries are named one
+// by one, as rustc does.
 func TestLinkingLeftovers(t *testing.T) {
 	const mutator = `#include <stddef.h>
 #include <stdint.h>

@@ -17,39 +17,39 @@ import (
 
 // How a program is run: the values of [Target.Mode].
 const (
-	ModeAuto     = ""         // by what the program turns out to be
-	ModeRuntime  = "runtime"  // by teasel's own runtime, which a [Compiler] has linked into it
-	ModeAFL      = "afl"      // by the fork server that AFL or AFL++ has built into it, or that its tracer has
-	ModeBlackBox = "blackbox" // it is started for every input, and judged by its exit status and output
+	ModeAuto     = ""         // the mode that fits the program
+	ModeRuntime  = "runtime"  // by teasel's own runtime, which 'teasel cc' or 'teasel cargo' has linked into it
+	ModeAFL      = "afl"      // by the fork server that AFL or AFL++ has built into it, or that of its tracer
+	ModeBlackBox = "blackbox" // the program is started for every input, and judged by its exit status and output
 )
 
-// What is in every program that AFL or AFL++ has built, and in those that say something of themselves.
+// Texts in programs that AFL or AFL++ has built: in all of them, with persistent mode, and with a deferred fork server.
 const (
 	aflSignature  = "__AFL_SHM_ID"
 	aflPersistent = "##SIG_AFL_PERSISTENT##"
 	aflDeferred   = "##SIG_AFL_DEFER_FORKSRV##"
 )
 
-// selfFuzzing are texts in programs that fuzz by themselves, and never run the input that they are given as other programs do.
+// selfFuzzing are texts in programs that contain a fuzzer, and do not run a single input as other programs do.
 var selfFuzzing = [...]struct{ text, fuzzer string }{
 	{"INFO: seed corpus: files: ", "libFuzzer"},
 	{"_LIBHFUZZ_PERSISTENT_BINARY_SIGNATURE_", "honggfuzz"},
 }
 
-// image is what the file of a program says of it.
+// image describes a program by its file.
 type image struct {
-	path     string
-	script   bool
-	runtime  bool
-	afl      bool
-	loops    bool
-	deferred bool
+	path       string
+	script     bool
+	runtime    bool
+	afl        bool
+	persistent bool
+	deferred   bool
 }
 
-// recognise looks the program up and into its file, whose text it returns as well.
-func (t Target) recognise() (b image, text []byte, err error) {
+// readImage looks up the program and examines its file, whose contents it returns too.
+func (t Target) readImage() (b image, text []byte, err error) {
 	if len(t.Command) == 0 || t.Command[0] == "" {
-		return b, nil, t.refused("the command is empty", "", nil)
+		return b, nil, t.commandError("the command is empty", "", nil)
 	}
 	if b.path, err = exec.LookPath(t.Command[0]); err != nil {
 		return b, nil, t.lookupError(err)
@@ -58,7 +58,7 @@ func (t Target) recognise() (b image, text []byte, err error) {
 		return b, nil, err
 	}
 	if text, err = os.ReadFile(b.path); err != nil {
-		return b, nil, t.refused(err.Error(), "teasel has to read the program to see how it was built", err)
+		return b, nil, t.commandError(err.Error(), "teasel has to read the program to see how it was built", err)
 	}
 	b.script = bytes.HasPrefix(text, []byte("#!"))
 	b.runtime = !b.script && bytes.Contains(text, []byte(signature))
@@ -66,27 +66,28 @@ func (t Target) recognise() (b image, text []byte, err error) {
 	for _, f := range selfFuzzing {
 		if !b.script && !b.runtime && !b.afl && t.Mode != ModeBlackBox && bytes.Contains(text, []byte(f.text)) {
 			name := filepath.Base(b.path)
-			return b, nil, t.refused(name+" fuzzes by itself, with "+f.fuzzer, fmt.Sprintf(rebuildHint, name), nil)
+			return b, nil, t.commandError(name+" fuzzes by itself, with "+f.fuzzer, fmt.Sprintf(rebuildHint, name), nil)
 		}
 	}
-	b.loops, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
+	b.persistent, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
 	return b, text, t.examine(&b, text)
 }
 
-// linked is an error unless the program may be one for our own runtime.
-func (t Target) linked(b image) error {
+// checkRuntime returns an error unless the program contains our runtime, or is a script, which may start such a program.
+func (t Target) checkRuntime(b image) error {
 	if b.runtime || b.script {
 		return nil
 	}
-	return t.refused(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
+	return t.commandError(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
 }
 
-// Open starts the program, in the way that the mode says, or that fits it: what a script starts, or a library that a
-// program uses, shows only when it runs. What it returns gives [Crash] as evidence. It is also a [teasel.BatchExecutor];
-// with teasel's runtime it gives [Recording] as note, and with any instrumentation it is a [teasel.Learner] and a
-// [teasel.Resetter]. What is wrong with the program is a [StartError].
+// Open starts the program in the given mode. With ModeAuto it tries the modes that the program's file permits: the programs that a
+// script starts, and the libraries that a program uses, are only known when it runs. The evidence of an observation is a [*Crash].
+// The executor is also a [teasel.BatchExecutor]; with instrumentation it is a [teasel.Learner] and a [teasel.Resetter], and with
+// teasel's runtime it records comparisons for package mutate/operands. The executor must be used, and closed, by the goroutine that
+// has called Open if the target has Cores. If the program is at fault, the error is a [*StartError].
 func (t Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
-	b, _, err := t.recognise()
+	b, _, err := t.readImage()
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +100,8 @@ func (t Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[[]b
 }
 
 func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], error) {
-	var deaf *sancov.NotInstrumented
-	var silent *forkserver.NoHandshake
+	var notInstrumented *sancov.NotInstrumented
+	var noHandshake *forkserver.NoHandshake
 	switch {
 	case t.Mode == ModeRuntime, t.Mode == ModeAuto && b.runtime && !b.afl:
 		return t.openRuntime(ctx, b)
@@ -109,21 +110,21 @@ func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], err
 	case t.Mode == ModeBlackBox:
 		return t.openBlackBox(ctx, b)
 	case t.Mode != ModeAuto:
-		return nil, t.refused(fmt.Sprintf("mode %q: expected %s, %s or %s", t.Mode, ModeRuntime, ModeAFL, ModeBlackBox), "", nil)
+		return nil, t.commandError(fmt.Sprintf("mode %q: expected %s, %s or %s", t.Mode, ModeRuntime, ModeAFL, ModeBlackBox), "", nil)
 	case b.script:
 		ex, err := t.openRuntime(ctx, b)
-		if err == nil || !errors.As(err, &deaf) {
+		if err == nil || !errors.As(err, &notInstrumented) {
 			return ex, err
 		}
 	}
 	ex, err := t.openAFL(ctx, b)
-	if err == nil || !errors.As(err, &silent) {
+	if err == nil || !errors.As(err, &noHandshake) {
 		return ex, err
 	}
 	return t.openBlackBox(ctx, b)
 }
 
-// command returns what is to be started, before the input's file is placed.
+// command returns the command to start, with placeholders for the input file.
 func (t Target) command(p image) ([]string, error) {
 	args := slices.Concat([]string{p.path}, t.Command[1:])
 	if len(t.Tracer) == 0 {
@@ -143,9 +144,9 @@ func (t Target) memory() uint64 {
 	return t.Memory
 }
 
-// prepare returns what the forkserver package has to know.
+// prepare returns the command for package forkserver.
 func (t Target) prepare(p image) (c forkserver.Command, err error) {
-	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Loops: p.loops, Defers: p.deferred}
+	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Persistent: p.persistent, Deferred: p.deferred}
 	if c.Args, err = t.command(p); err != nil {
 		return c, err
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// The arguments that the runtime passes to a harness's functions are initialised for MemorySanitizer, whatever the call before
-// has passed.
+// TestInitialisedArguments: the arguments that the runtime passes to a harness's functions count as initialised for MemorySanitizer,
+// whatever the previous call has passed.
 func TestInitialisedArguments(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		flags  []string
-		custom bool // the harness makes inputs by itself
+		custom bool // the harness has a custom mutator
 	}{
 		{"of the harness", nil, false},
 		{"of its preparation", []string{"-DINITIALIZE"}, false},
@@ -42,7 +42,7 @@ func TestInitialisedArguments(t *testing.T) {
 				t.Errorf("%s: %s\n%s", f.Rule, f.Message, f.Detail)
 			}
 			if !slices.ContainsFunc(s.Stats.Stages, func(st teasel.StageStats) bool { return st.Name == "custom" && st.Executions > 0 }) {
-				t.Errorf("the harness has made no input: %v", s.Stats.Stages)
+				t.Errorf("the harness's mutator has made no input: %v", s.Stats.Stages)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// However much a program writes, no write fails, and of a crash the last of what was written is there.
+// TestNoisyOutput: no write fails, however much a program writes, and a crash has the end of the output.
 func TestNoisyOutput(t *testing.T) {
 	for mode, compiler := range map[string]string{native.ModeBlackBox: "gcc", native.ModeAFL: "afl-clang-fast"} {
 		t.Run(mode, func(t *testing.T) {

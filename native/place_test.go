@@ -7,7 +7,8 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// One access is one place wherever it goes; another in the same line, or the same one called from elsewhere, is another.
+// TestPlace: a memory access has the same place whatever its address is; another access in the same line, or the same access with
+// another caller, has another place.
 func TestPlace(t *testing.T) {
 	const accesses = `#include <stddef.h>
 #include <stdint.h>

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// placeholder is what stands for the input's file in a command, as in AFL++.
+// placeholder stands for the input file in a command, as in AFL++.
 const placeholder = "@@"
 
-// Placed returns a copy of a command with a file in the place of every @@ in its arguments, which may be part of one, as in
-// --file=@@. False: there is none, and inputs go to standard input, or to a harness.
+// Placed returns a copy of a command in which file replaces every @@ in the arguments, also as part of an argument, as in
+// --file=@@. It returns false if there is no @@: then the program reads inputs from standard input, or is a harness.
 func Placed(command []string, file string) (placed []string, ok bool) {
 	placed = slices.Clone(command)
 	for i := 1; i < len(placed); i++ {
@@ -24,7 +24,7 @@ func Placed(command []string, file string) (placed []string, ok bool) {
 	return placed, ok
 }
 
-// placeFile is Placed with a file of a folder that it makes; "": nothing is placed.
+// placeFile is Placed with a file in a new folder; input and folder are "" if there is no @@.
 func placeFile(command []string) (args []string, input, folder string, err error) {
 	if _, ok := Placed(command, ""); !ok {
 		return slices.Clone(command), "", "", nil
@@ -37,7 +37,7 @@ func placeFile(command []string) (args []string, input, folder string, err error
 	return args, input, folder, nil
 }
 
-// scratch is a folder in memory where there is one.
+// scratch returns a folder for temporary files, in memory if possible.
 func scratch() string {
 	const shm = "/dev/shm"
 	if i, err := os.Stat(shm); err == nil && i.IsDir() && syscall.Access(shm, 2) == nil {

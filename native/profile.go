@@ -8,11 +8,11 @@ import (
 // Profile is a set of limits for a campaign. The named ones are [Quick], [Standard], [Intensive] and [CI].
 type Profile struct {
 	Name     string
-	Duration time.Duration // of the campaign; 0: no end
+	Duration time.Duration // of the campaign; 0: unlimited
 	Timeout  time.Duration // of a run
-	Seed     uint64        // of the campaign; 0: drawn
-	Memory   uint64        // bytes of our own at which a campaign stops
-	Minimize int           // executions to minimise one finding; 0: the engine's
+	Seed     uint64        // of the campaign; 0: random
+	Memory   uint64        // memory of teasel, in bytes, at which the campaign stops
+	Minimize int           // executions to minimise a finding; 0: the engine's default
 }
 
 // The profiles.
@@ -23,7 +23,7 @@ var (
 	CI        = Profile{Name: "ci", Duration: 30 * time.Second, Timeout: time.Second, Seed: 42, Memory: 512 << 20, Minimize: 512}
 )
 
-// Profiles returns the named profiles, the quickest first.
+// Profiles returns the named profiles.
 func Profiles() []Profile { return []Profile{Quick, Standard, Intensive, CI} }
 
 // ParseProfile returns the profile of that name.

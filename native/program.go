@@ -13,21 +13,21 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// Program describes a target, as [Target.Inspect] has found it when it started it.
+// Program describes a target, as [Target.Inspect] finds it.
 type Program struct {
 	Mode       string   // how it is run: [ModeRuntime], [ModeAFL] or [ModeBlackBox]
-	Runner     string   // the same for people, a few words
-	Harness    bool     // it has no main of its own: by hand it takes its inputs' files as arguments
-	Edges      int      // instrumented places; 0: unknown, or none
-	Modules    int      // that hold them: the program and its shared libraries; 0: unknown
-	Mutator    bool     // it has one of its own, or a crossing
+	Runner     string   // a short description of the mode for users
+	Harness    bool     // it is a libFuzzer harness: run by hand it takes input files as arguments
+	Edges      int      // number of edge counters; 0: unknown, or none
+	Modules    int      // number of instrumented modules, the program and its shared libraries; 0: unknown
+	Mutator    bool     // it has a mutator or a crossover of its own
 	Sanitizers []string // for example AddressSanitizer; nil: unknown, or none
-	Map        int      // bytes of AFL's map; 0: there is none
+	Map        int      // size of AFL's coverage map, in bytes; 0: there is none
 	Persistent bool     // one process runs many inputs
-	Shared     bool     // inputs come through shared memory
-	Tokens     []string // a dictionary that the program brings with it; nil: none
-	Build      string   // digest of its file, hexadecimal: another one, another program
-	Warnings   []string // what its user should know, a sentence each; nil: all is well
+	Shared     bool     // inputs are passed in shared memory
+	Tokens     []string // the dictionary in the program; nil: none
+	Build      string   // SHA-256 of its file, hexadecimal
+	Warnings   []string // sentences for the user; nil: none
 }
 
 // String describes the program on one line: "harness with AddressSanitizer, 1234 edges".
@@ -52,10 +52,9 @@ func (p Program) String() string {
 	return what
 }
 
-// Inspect starts the program, finds out how it was built, and ends it again. If the program is at fault, the error is a
-// [StartError].
+// Inspect starts the program, determines how it was built, and ends it. If the program is at fault, the error is a [*StartError].
 func (t Target) Inspect(ctx context.Context) (p Program, err error) {
-	b, text, err := t.recognise()
+	b, text, err := t.readImage()
 	if err != nil {
 		return p, err
 	}
@@ -73,12 +72,12 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 }
 
 func (e *executor) describe() Program {
-	h := e.plain.Hello
+	h := e.main.Hello
 	p := Program{Mode: ModeRuntime, Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Shared: true, Edges: int(h.Edges), Modules: int(h.Modules)}
-	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.Crosser) != 0
+	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.CrossOver) != 0
 	flags := h.Flags
 	if flags&(sancov.ASan|sancov.MSan|sancov.TSan) != 0 {
-		flags &^= sancov.UBSan // their libraries have it in them, used or not
+		flags &^= sancov.UBSan // the libraries of these sanitizers always include it
 	}
 	for _, s := range [...]struct {
 		flag uint32
@@ -96,21 +95,21 @@ func (e *aflExecutor) describe() Program {
 	h := e.server.Hello
 	dialect := [...]string{"AFL's fork server", "AFL++'s fork server (up to 4.10c)", "AFL++'s fork server (4.20c or later)"}[h.Dialect]
 	how := "forked for every input"
-	if h.Loops {
+	if h.Persistent {
 		how = "persistent"
 	}
-	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Loops, Shared: h.Shared, Tokens: h.Tokens,
+	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Persistent, Shared: h.Shared, Tokens: h.Tokens,
 		Runner: fmt.Sprintf("%s, %s, a map of %d bytes", dialect, how, h.MapSize)}
 	if h.Shared {
 		p.Runner += ", inputs in shared memory"
 	}
 	if len(e.target.Tracer) == 0 {
-		p.Warnings = []string{"the program does not say what it compares, and every run costs a round trip: built with 'teasel cc' it is fuzzed faster, and more is found"}
+		p.Warnings = []string{"the program does not record its comparisons, and every run costs a round trip: built with 'teasel cc' it is fuzzed faster, and more is found"}
 	}
 	return p
 }
 
 func (e *blackBox) describe() Program {
 	return Program{Mode: ModeBlackBox, Runner: "no instrumentation: started for every input, judged by exit status and output",
-		Warnings: []string{"the program was not built for coverage, so this is blind fuzzing, which finds little; " + buildHint}}
+		Warnings: []string{"the program was not built with coverage, so this is black-box fuzzing, which finds little; " + buildHint}}
 }

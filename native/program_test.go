@@ -19,7 +19,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// A program with a main is forked for every input, which it gets on standard input or in a file.
+// TestProgram: a program with a main is forked for every input, which it reads from standard input or from a file.
 func TestProgram(t *testing.T) {
 	t.Parallel() // it waits for hangs
 	bin := build(t, source(t, "program.c"))
@@ -58,7 +58,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Of a library that is linked or loaded later, counters and comparisons are seen as those of the program are.
+// TestSharedLibrary: the counters and comparisons of a library, linked or loaded later, are used like those of the program.
 func TestSharedLibrary(t *testing.T) {
 	dir := t.TempDir()
 	lib, main := filepath.Join(dir, "lib.c"), filepath.Join(dir, "main.c")
@@ -103,14 +103,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy
 			t.Errorf("%s: %s; %s", name, a.Detail, b.Detail)
 		}
 		if len(a.Features) == 0 || len(b.Features) == 0 {
-			t.Errorf("%s: the library's branches are no news: %v %v", name, a.Features, b.Features)
+			t.Errorf("%s: the library's branches are not new: %v %v", name, a.Features, b.Features)
 		}
 		o := run(t, ex, teasel.Ask{Operands: true}, "bxx")
 		if rec, _ := o.Note.(*operands.Recording); rec == nil || !slices.ContainsFunc(rec.Texts, func(x operands.Text) bool { return x.A == "bxx" && x.B == "bcd" }) {
 			t.Errorf("%s: recorded %+v", name, o.Note)
 		}
 	}
-	// A program that teasel has not built can use the library all the same.
+	// A program that teasel has not built can use the library too.
 	user, plain := filepath.Join(dir, "user.c"), filepath.Join(dir, "user")
 	write(t, user, `int check(const char *s); int main(void) { return check("bcd"); }`)
 	if out, err := exec.Command("clang", user, so, "-Wl,-rpath,"+dir, "-o", plain).CombinedOutput(); err != nil {
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { char s[8] = {0}; memcpy
 	}
 }
 
-// What libraries compare that were not compiled for fuzzing is seen where a sanitizer intercepts it.
+// TestIntercepted: comparisons in libraries that were not compiled for fuzzing are recorded if a sanitizer intercepts them.
 func TestIntercepted(t *testing.T) {
 	dir := t.TempDir()
 	src, bin := filepath.Join(dir, "h.cc"), filepath.Join(dir, "h")
@@ -142,7 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { std::string 
 			return
 		}
 	}
-	t.Errorf("recorded %+v, want the two texts once", o.Note)
+	t.Errorf("recorded %+v, want the two strings once", o.Note)
 }
 
 func write(t testing.TB, name, text string) {
@@ -152,7 +152,7 @@ func write(t testing.TB, name, text string) {
 	}
 }
 
-// processes returns the running ones whose command line has the text.
+// processes returns the running processes whose command line contains text.
 func processes(t testing.TB, text string) (found []string) {
 	t.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -167,7 +167,7 @@ func processes(t testing.TB, text string) (found []string) {
 	return found
 }
 
-// Closing leaves nothing, whatever the program has started.
+// TestNothingIsLeft: Close kills all processes that the program has started.
 func TestNothingIsLeft(t *testing.T) {
 	bin := build(t, source(t, "program.c"))
 	ex, err := native.Target{Command: []string{bin, "@@"}, Timeout: 300 * time.Millisecond}.Open(context.Background(), teasel.Role{})
@@ -184,16 +184,16 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := processes(t, bin); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("still running: %v", left)
 	}
 }
 
-// Nor does it leave anything when teasel is killed, in the middle of a run that does not end.
+// TestKilled: no process and no file is left when teasel is killed during a run that does not end.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv("NATIVE_TEST_VICTIM"); path != "" {
 		ex := open(t, native.Target{Command: []string{path, "@@"}, Timeout: time.Hour})
 		run(t, ex, teasel.Ask{}, "daemon")
-		run(t, ex, teasel.Ask{}, "move") // leaves a second file in the folder
+		run(t, ex, teasel.Ask{}, "move") // leaves a second file in the folder of the input
 		fmt.Println("ready")
 		run(t, ex, teasel.Ask{}, "i")
 		return
@@ -235,10 +235,10 @@ func TestKilled(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if left := processes(t, bin); len(left) > 0 {
-		t.Errorf("processes were left: %v", left)
+		t.Errorf("still running: %v", left)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder %s was left: %v", folder, err)
+		t.Errorf("the folder %s still exists: %v", folder, err)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestBadTargets(t *testing.T) {
 	}
 	notes := filepath.Join(dir, "notes")
 	write(t, notes, "hello")
-	header := func(name string, class, kind, machine byte) string { // of an ELF file, with nothing behind it
+	header := func(name string, class, kind, machine byte) string { // only the header of an ELF file
 		b := make([]byte, 64)
 		copy(b, "\x7fELF")
 		b[4], b[5], b[6], b[16], b[18], b[20], b[52] = class, 1, 1, kind, machine, 1, 64
@@ -304,7 +304,7 @@ int main(void) { return 0; }`)
 	}
 }
 
-// What a program is shows when it is started.
+// TestInspect: Inspect describes a program by starting it.
 func TestInspect(t *testing.T) {
 	const harness = "#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return n > 2 && d[0] == 'x'; }"
 	for _, test := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
-// record hands what a run has compared to the stages that use it. When only some comparisons are watched, those of texts
-// are left out.
+// record attaches the recorded comparisons of a run to its observation, for the stages that use them. String comparisons are left
+// out if only some sites are watched.
 func (e *executor) record(o *teasel.Observation, s *sancov.Outcome) {
 	all := e.memory.Operands(s)
 	if len(all) == 0 {

@@ -14,7 +14,8 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// A program that takes its inputs from a file goes on when its server was killed, and whatever has become of the file.
+// TestFileServerKilled: a program that reads its inputs from a file can be run again after its server was killed, whatever has
+// happened to the file.
 func TestFileServerKilled(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	write(t, victim, "precious")
@@ -50,19 +51,19 @@ int main(int argc, char **argv) {
 		if o := run(t, ex, teasel.Ask{}, in); o.Exit != want {
 			t.Errorf("%q: %v, want %v: %s", in, o.Exit, want, o.Detail)
 		}
-		for _, a := range []teasel.Ask{{}, {Operands: true}, {}} { // the second is another process, which shares the file
+		for _, a := range []teasel.Ask{{}, {Operands: true}, {}} { // the second run is in another process, which shares the file
 			if o := run(t, ex, a, "a"); o.Exit != teasel.ExitOK {
 				t.Errorf("after %q: %v: %s", in, o.Exit, o.Detail)
 			}
 		}
 	}
 	if b, err := os.ReadFile(victim); string(b) != "precious" {
-		t.Errorf("the file that a link led to holds %q, %v", b, err)
+		t.Errorf("the file that a link referred to contains %q, %v", b, err)
 	}
 }
 
-// A run that comes to its end just when it is given up is a hang or none. What runs after it is not touched.
-func TestAboutTheLimit(t *testing.T) {
+// TestRunsNearTimeLimit: a run that ends just when its time limit expires may or may not be a hang. Later runs are not affected.
+func TestRunsNearTimeLimit(t *testing.T) {
 	bin := build(t, `#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -80,7 +81,7 @@ int main(int argc, char **argv) {
 	return 0;
 }`)
 	for ms := 96; ms < 132; ms += 2 {
-		t.Run(fmt.Sprint(ms), func(t *testing.T) { // for a hang that is known is given less time
+		t.Run(fmt.Sprint(ms), func(t *testing.T) { // in subtests, since a known hang has a lower limit
 			ex := open(t, native.Target{Command: []string{bin, "@@"}, Timeout: 100 * time.Millisecond})
 			obs := []teasel.Observation{{Runs: 1}, {Runs: 1}}
 			n, err := ex.ExecBatch(context.Background(), [][]byte{[]byte(fmt.Sprint(ms)), []byte("t")}, obs)
@@ -97,9 +98,9 @@ int main(int argc, char **argv) {
 	}
 }
 
-// A server that was stopped is given up, and so is the batch, also when nobody waits for it any more.
+// TestServerStopped: a stopped server, and its batch, are given up after the time limit, and also when the context is cancelled.
 func TestServerStopped(t *testing.T) {
-	t.Parallel() // it waits for what does not answer
+	t.Parallel() // it waits for timeouts
 	bin := build(t, `#include <signal.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -122,9 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		}
 	}
 	run(t, ex, teasel.Ask{}, "q")
-	run(t, ex, teasel.Ask{}, "t") // nobody tells of its death
+	run(t, ex, teasel.Ask{}, "t") // its death is not reported
 	if o := run(t, ex, teasel.Ask{}, "a"); o.Exit != teasel.ExitOK {
-		t.Errorf("after a death that was not told: %v: %s", o.Exit, o.Detail)
+		t.Errorf("after a death that was not reported: %v: %s", o.Exit, o.Detail)
 	}
 	run(t, ex, teasel.Ask{}, "q")
 	for range 2 { // the second time there is no child
@@ -133,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		}
 	}
 	if o := run(t, ex, teasel.Ask{}, "a"); o.Exit != teasel.ExitOK {
-		t.Errorf("after two in vain: %v: %s", o.Exit, o.Detail)
+		t.Errorf("after two calls of Reset: %v: %s", o.Exit, o.Detail)
 	}
 
 	ex = open(t, native.Target{Command: []string{bin}, Timeout: time.Hour})

@@ -12,11 +12,11 @@ var (
 	_ teasel.Stage[[]byte] = Havoc{}
 )
 
-// The havoc stage makes few inputs of a testcase at a time, so that new testcases get their turn soon: as many as run in a
-// quarter of a millisecond, which is about ten times the round trip of their batch, but at least leastTurn.
+// The havoc stage makes few inputs from a testcase at a time, so that new testcases are picked soon: as many as run in a quarter of a
+// millisecond, which is about ten times the round trip of their batch, but at least minTurn.
 const (
-	leastTurn = 64
-	turnWork  = 1 << 15 // in the unit of [teasel.Observation.Work], with our own share of an execution
+	minTurn  = 64
+	turnWork = 1 << 15 // in the unit of [teasel.Observation.Work], including teasel's share of an execution
 )
 
 // Havoc is [teasel.Havoc] with an energy that depends on how fast the testcase runs.
@@ -30,12 +30,12 @@ func (Havoc) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testc
 	return teasel.Havoc[[]byte]{Energy: turn(tc.Work, w.BatchSize())}.Run(ctx, w, tc)
 }
 
-// turn returns how many inputs are made of a testcase at a time, one batch at most.
+// turn returns how many inputs are made from a testcase at a time, at most one batch.
 func turn(work uint64, batch int) int {
 	if work == 0 { // unknown
-		return leastTurn
+		return minTurn
 	}
-	return max(min(int(turnWork/work), batch), leastTurn)
+	return max(min(int(turnWork/work), batch), minTurn)
 }
 
 // Stages returns the stages for native targets, in order.
@@ -43,14 +43,15 @@ func Stages() []teasel.Stage[[]byte] {
 	return append(operands.Stages(), Custom{}, Walk{}, Plain{operands.Tokens{}}, Plain{Havoc{}}, Plain{teasel.Splice[[]byte]{}})
 }
 
-// maxWalk is the length of the longest input that the steps are tried on: of longer ones, havoc finds more in the same time.
+// maxWalk is the length of the longest input to which the steps are applied: for longer ones, havoc finds more in the same time.
 const maxWalk = 16
 
-// walkAfter is how often a testcase was picked before the steps are tried on it: until then, havoc finds more.
+// walkAfter is how often a testcase must have been picked before the steps are applied to it: until then, havoc finds more.
 const walkAfter = 16
 
-// Walk runs the ordered steps, which are AFL's deterministic stage, on short inputs of programs that do not say what they
-// compare: AFL++'s builds and programs without instrumentation. The operand stages find the same in far fewer executions.
+// Walk applies the ordered steps, which are AFL's deterministic stage, to short inputs of programs that do not record their
+// comparisons: builds of AFL++ and programs without instrumentation. Where comparisons are recorded, the operand stages reach the
+// same in far fewer executions.
 type Walk struct{ teasel.Steps[[]byte] }
 
 // Run implements [teasel.Stage].

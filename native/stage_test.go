@@ -2,7 +2,7 @@ package native
 
 import "testing"
 
-// A turn is shorter for what is slower, within what a batch holds and what is worth a turn.
+// TestTurn: a turn has fewer inputs for slower testcases, between minTurn and the size of a batch.
 func TestTurn(t *testing.T) {
 	for _, test := range []struct {
 		work  uint64

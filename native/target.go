@@ -15,25 +15,26 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
-// Target is a program: one that a [Compiler] has built, or any other. Its methods may be called by several goroutines at once.
+// Target describes a program to fuzz, built with 'teasel cc' or in any other way. Command must be set; the zero value of each other
+// field is its default. Its methods may be called concurrently.
 type Target struct {
 	Command  []string      // program, looked up in PATH, and its arguments; "@@", also as a part of one, stands for a file with the input
 	Env      []string      // added to our own, NAME=value; sanitizers' options are added to teasel's
 	Dir      string        // working directory; "": ours
-	Timeout  time.Duration // of one run, in processor time; one that only waits has several times as long by the clock; 0: 1 s
+	Timeout  time.Duration // of one run, in processor time; a run that waits is stopped after several times as long by the clock; 0: 1 s
 	Memory   uint64        // bytes that a run may hold; 0: 2 GiB
 	Operands string        // another build of the same program, with comparison hooks; "": the program itself
-	Batch    int           // inputs of one round trip at most; 0: 256 of a harness, 64 of a program that is forked for each
-	Runs     int           // of a harness, before it gets a fresh process; 0: 50,000
-	Exits    []int         // exit statuses that are crashes
+	Batch    int           // maximum number of inputs of one round trip; 0: 256 for a harness, 64 for a program with a main
+	Runs     int           // of a harness, after which it gets a fresh process; 0: 50,000
+	Exits    []int         // exit statuses that count as crashes
 	Mode     string        // how it is run, one of the Mode constants
-	Tracer   []string      // program, looked up in PATH, and arguments that run the command and have AFL's fork server in them, as afl-qemu-trace; nil: none
-	Start    time.Duration // for the program to get ready for its first input; 0: 30 s
-	Malloc   uint64        // bytes of one allocation that is reported as out of memory, under a sanitizer; 0: as many as a run may hold
-	Note     func(string)  // called, by any worker, with a sentence that the user should see; nil: nobody is told
-	Cores    *Cores        // that workers and their processes are bound to, one each; nil: they run anywhere
+	Tracer   []string      // program, looked up in PATH, and arguments that run the command under AFL's fork server, such as afl-qemu-trace; nil: none
+	Start    time.Duration // time limit until the program is ready for its first input; 0: 30 s
+	Malloc   uint64        // size of a single allocation, in bytes, above which a sanitizer build reports out of memory; 0: Memory
+	Note     func(string)  // called with a sentence for the user, concurrently by several workers; nil: such sentences are dropped
+	Cores    *Cores        // cores to which workers and their processes are bound, one each; nil: workers are not bound
 
-	release func() // what Open has bound the thread to; set on the executor's copy
+	release func() // ends the binding of the thread to a core; set in the executor's copy
 }
 
 var _ teasel.Target[[]byte] = Target{}
@@ -46,11 +47,11 @@ func (t Target) limit() time.Duration {
 }
 
 const (
-	harnessBatch = 256 // which take the quickest ten times as long as the round trip
+	harnessBatch = 256 // runs of the fastest harness take ten times as long as the round trip
 	programBatch = 64
 )
 
-// batch is how many inputs make one round trip at most.
+// batch returns the maximum number of inputs of one round trip.
 func (t Target) batch(harness bool) int {
 	switch {
 	case t.Batch > 0:
@@ -62,14 +63,15 @@ func (t Target) batch(harness bool) int {
 }
 
 const (
-	inputsRoom   = 64 << 20 // bytes of the inputs of a batch
-	operandsRoom = 1 << 15
-	// signature is in every program that carries the runtime.
+	inputsSize    = 64 << 20 // bytes of all inputs of a batch
+	operandsCount = 1 << 15  // recorded comparisons of a batch
+	// signature is a text in every program that contains the runtime.
 	signature = "TEASEL_FD"
 )
 
-// sanitizers are options under which a fault ends the process at once, with a report that we can read. What the user
-// sets comes later and wins. Those of AddressSanitizer and ThreadSanitizer read UBSAN_OPTIONS as well, so what is there holds for them too.
+// sanitizers are the options with which a fault ends the process immediately, with a report that package triage can read. The user's
+// options are appended and take precedence. AddressSanitizer and ThreadSanitizer read UBSAN_OPTIONS too, so that its options also
+// apply to them.
 var sanitizers = [...]struct{ name, options string }{
 	{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0:leak_check_at_exit=0:allocator_may_return_null=1:malloc_context_size=0:fast_unwind_on_malloc=0:handle_abort=0:detect_odr_violation=0"},
 	{"MSAN_OPTIONS", "abort_on_error=1:exitcode=86:symbolize=0:allocator_may_return_null=1:handle_abort=0"},
@@ -90,20 +92,20 @@ func (t Target) environment() []string {
 		env = append(env, s.name+"="+value)
 	}
 	if !slices.ContainsFunc(t.Env, func(e string) bool { return strings.HasPrefix(e, "RUST_BACKTRACE=") }) {
-		env = append(env, "RUST_BACKTRACE=0") // to print it takes a hundred times as long as to crash, and we have the stack
+		env = append(env, "RUST_BACKTRACE=0") // printing a backtrace takes a hundred times as long as crashing, and we have the stack
 	}
-	return append(env, "LD_BIND_NOW=1") // or every child resolves the same names again
+	return append(env, "LD_BIND_NOW=1") // otherwise every child resolves the same symbols again
 }
 
 func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byte], error) {
-	if err := t.linked(b); err != nil {
+	if err := t.checkRuntime(b); err != nil {
 		return nil, err
 	}
 	if t.Operands != "" {
 		other := Target{Command: []string{t.Operands}}
-		o, _, err := other.recognise()
+		o, _, err := other.readImage()
 		if err == nil {
-			err = other.linked(o)
+			err = other.checkRuntime(o)
 		}
 		if err != nil {
 			return nil, err
@@ -111,8 +113,8 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 		t.Operands = o.path
 	}
 	var err error
-	e := &executor{target: t, history: operands.History{Room: operandsRoom}, unstable: map[uint32]uint8{}, loops: map[string]bool{}}
-	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsRoom, Operands: operandsRoom, Malloc: cmp.Or(t.Malloc, t.memory())}); err != nil {
+	e := &executor{target: t, history: operands.History{Room: operandsCount}, unstable: map[uint32]uint8{}, loops: map[string]bool{}}
+	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsSize, Operands: operandsCount, Malloc: cmp.Or(t.Malloc, t.memory())}); err != nil {
 		return nil, err
 	}
 	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Start: t.Start, Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
@@ -123,7 +125,7 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	if err == nil {
 		err = e.start(ctx)
 	}
-	if err == nil && t.Operands != "" { // for a build that does not fit to show now
+	if err == nil && t.Operands != "" { // start it now, to detect a build that does not fit
 		_, err = e.server(ctx, teasel.Ask{Operands: true})
 	}
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// UndefinedBehaviorSanitizer sees some faults of memory before AddressSanitizer does: they are as severe as that finds them.
+// TestUndefinedSeverity: invalid memory accesses that UndefinedBehaviorSanitizer reports first have the severity that they would
+// have with AddressSanitizer.
 func TestUndefinedSeverity(t *testing.T) {
 	const faults = `#include <stdint.h>
 #include <stddef.h>

@@ -159,7 +159,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 }
 
 // commandMarker is a variable that the user's commands and what they start have. Our guardians know its value too.
-func commandMarker() string { return proc.Kin() + "command" }
+func commandMarker() string { return proc.MarkerPrefix() + "command" }
 
 // endCommand kills what a command has left running in its process group. 0: there is none. The number of the group may be another's by now,
 // which the environment tells.

@@ -58,7 +58,7 @@ func nothingLeft(t *testing.T) {
 	}
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environs {
-		if text, err := os.ReadFile(file); err == nil && bytes.Contains(text, []byte(proc.Kin())) {
+		if text, err := os.ReadFile(file); err == nil && bytes.Contains(text, []byte(proc.MarkerPrefix())) {
 			t.Errorf("a process is left: %s", file)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/policy"
 )
 
-// offer is one offer to a pool and what must come of it.
+// offer is an offer to a pool, and the expected result.
 type offer struct {
 	features   []teasel.Feature
 	measures   []teasel.Measure
@@ -33,7 +33,7 @@ func TestPools(t *testing.T) {
 		{"simplest", teasel.NewPool(), []offer{
 			{F{1, 2}, nil, 10, true, nil},
 			{F{1}, nil, 10, false, nil}, // equal is not simpler
-			{F{1}, nil, 9, true, nil},   // the first still holds 2
+			{F{1}, nil, 9, true, nil},   // the first is still the simplest for 2
 			{F{2, 3}, nil, 5, true, []teasel.ID{0}},
 			{F{1, 2, 3}, nil, 1, true, []teasel.ID{2, 3}},
 			{nil, nil, 0, false, nil},
@@ -49,10 +49,10 @@ func TestPools(t *testing.T) {
 		}},
 		{"diverse", policy.NewDiverse(2), []offer{
 			{F{1}, nil, 1, true, nil},
-			{F{1}, nil, 1, false, nil}, // adds nothing
+			{F{1}, nil, 1, false, nil}, // reaches no new feature
 			{F{2, 3}, nil, 1, true, nil},
 			{F{1, 4, 5}, nil, 1, true, []teasel.ID{0}},
-			{F{6}, nil, 1, false, nil}, // adds less than any that is there
+			{F{6}, nil, 1, false, nil}, // reaches fewer new features than any kept testcase
 		}},
 		{"diverse, of none", policy.NewDiverse(0), []offer{{F{1}, nil, 1, false, nil}, {nil, nil, 1, false, nil}}},
 		{"diverse, of fewer", policy.NewDiverse(-1), []offer{{F{1}, nil, 1, false, nil}}},
@@ -61,7 +61,7 @@ func TestPools(t *testing.T) {
 			{nil, M{m(1, 4)}, 1, false, nil},
 			{nil, M{m(1, 5)}, 9, true, []teasel.ID{0}},
 			{nil, M{m(1, 6), m(2, 1)}, 99, true, []teasel.ID{2}},
-			{nil, M{m(1, 7)}, 99, true, nil}, // the last still holds 2
+			{nil, M{m(1, 7)}, 99, true, nil}, // the last is still the greatest for 2
 		}},
 		{"composed", policy.Compose(teasel.NewPool(), policy.NewMaximal()), []offer{
 			{F{1}, M{m(1, 5)}, 10, true, nil},
@@ -163,7 +163,7 @@ func TestStateScheduler(t *testing.T) {
 	}
 }
 
-// Every testcase of a state has its turn before any has its third, and a new one has one soon.
+// TestTurnsWithinState: each testcase of a state is picked before any is picked a third time, and a new one is picked soon.
 func TestTurnsWithinState(t *testing.T) {
 	s := policy.NewStateScheduler()
 	for i := range 50 {
@@ -178,7 +178,7 @@ func TestTurnsWithinState(t *testing.T) {
 	}
 }
 
-// Testcases without a state have their turn beside any number of states, and are as good as gone when they are removed.
+// TestStatelessTestcases: testcases without a state are picked too, besides any number of states, and not after they were removed.
 func TestStatelessTestcases(t *testing.T) {
 	s := policy.NewStateScheduler()
 	for i := range 3 {
@@ -205,7 +205,7 @@ func TestStatelessTestcases(t *testing.T) {
 		s.Remove(teasel.ID(i))
 	}
 	if got := draws(s, 100); len(got) != 2 {
-		t.Errorf("without those that had none: %v", got)
+		t.Errorf("after removing those without a state: %v", got)
 	}
 	s.Remove(3)
 	s.Remove(4)
@@ -214,13 +214,13 @@ func TestStatelessTestcases(t *testing.T) {
 	}
 }
 
-// A resumed campaign goes on with the states that had few picks.
+// TestStatesOfResumed: a resumed campaign prefers the states with few picks.
 func TestStatesOfResumed(t *testing.T) {
 	s := policy.NewStateScheduler()
 	s.Add(teasel.Rating{ID: 0, Features: teasel.NewFeatureSet(teasel.State(1), teasel.State(2)), Picked: 2000})
 	s.Add(teasel.Rating{ID: 1, Features: teasel.NewFeatureSet(teasel.State(3))})
 	if got := draws(s, 100); got[1] < 80 {
-		t.Errorf("the one that was picked 2000 times, and the new one: %v", got)
+		t.Errorf("a testcase that was picked 2000 times, and a new one: %v", got)
 	}
 }
 

@@ -12,7 +12,7 @@ var (
 	_ teasel.Pool = (*composed)(nil)
 )
 
-// release takes one reference of id back and reports whether it was the last.
+// release removes one reference to id and reports whether it was the last.
 func release(refs map[teasel.ID]int, id teasel.ID) bool {
 	if refs[id]--; refs[id] > 0 {
 		return false
@@ -28,12 +28,12 @@ type peak struct {
 	complexity float64
 }
 
-// ranking keeps, for every key that measures have, the testcase with the greatest value, the simplest of several.
+// ranking keeps, for each key derived from measures, the testcase with the greatest value, or the simplest of several such testcases.
 type ranking[K comparable] struct {
 	measures func(o *teasel.Observation) []teasel.Measure
 	key      func(teasel.Measure) K
 	best     map[K]peak
-	held     map[teasel.ID]int // for how many keys
+	held     map[teasel.ID]int // number of keys for which a testcase is kept
 }
 
 func newRanking[K comparable](measures func(*teasel.Observation) []teasel.Measure, key func(teasel.Measure) K) *ranking[K] {
@@ -42,20 +42,19 @@ func newRanking[K comparable](measures func(*teasel.Observation) []teasel.Measur
 
 func measures(o *teasel.Observation) []teasel.Measure { return o.Measures }
 
-// NewUnique returns a pool that keeps the simplest testcase of every distinct value of every measure: fuzzcheck's
-// UniqueValuesPool.
+// NewUnique returns a pool that keeps the simplest testcase for each distinct value of each measure, like fuzzcheck's UniqueValuesPool.
 func NewUnique() teasel.Pool {
 	return newRanking(measures, func(m teasel.Measure) teasel.Measure { return m })
 }
 
-// NewMaximal returns a pool that keeps, for every measure, the testcase with the greatest value, the simplest of
-// several: fuzzcheck's MaximiseEachCounter.
+// NewMaximal returns a pool that keeps, for each measure, the testcase with the greatest value, or the simplest of several such
+// testcases, like fuzzcheck's MaximiseEachCounter.
 func NewMaximal() teasel.Pool {
 	return newRanking(measures, func(m teasel.Measure) uint32 { return m.ID })
 }
 
-// NewTotal returns a pool that keeps the one testcase for which the sum of the measures is greatest: fuzzcheck's
-// MaximiseObservation over an aggregate.
+// NewTotal returns a pool that keeps the testcase with the greatest sum of measures, like fuzzcheck's MaximiseObservation of an
+// aggregate.
 func NewTotal() teasel.Pool {
 	return newRanking(func(o *teasel.Observation) []teasel.Measure {
 		if len(o.Measures) == 0 {
@@ -69,7 +68,7 @@ func NewTotal() teasel.Pool {
 	}, func(teasel.Measure) struct{} { return struct{}{} })
 }
 
-// NewBroadest returns a pool that keeps the one testcase that reaches the most features.
+// NewBroadest returns a pool that keeps the testcase that reaches the most features.
 func NewBroadest() teasel.Pool {
 	return newRanking(func(o *teasel.Observation) []teasel.Measure {
 		seen := map[teasel.Feature]struct{}{}
@@ -83,8 +82,8 @@ func NewBroadest() teasel.Pool {
 	}, func(teasel.Measure) struct{} { return struct{}{} })
 }
 
-// Score implements Scorer: the sum of the best values. Sums of many values depend on their order, so it is that of the
-// values.
+// Score implements [Scorer]. It returns the sum of the greatest values. They are added in sorted order, since the rounding of the sum
+// depends on the order.
 func (p *ranking[K]) Score() (sum float64) {
 	values := make([]float64, 0, len(p.best))
 	for _, b := range p.best {
@@ -99,7 +98,7 @@ func (p *ranking[K]) Score() (sum float64) {
 
 func (p *ranking[K]) better(m teasel.Measure, c float64) bool {
 	b, ok := p.best[p.key(m)]
-	return m.Value == m.Value && (!ok || m.Value > b.value || m.Value == b.value && c < b.complexity) // a NaN would be new for ever
+	return m.Value == m.Value && (!ok || m.Value > b.value || m.Value == b.value && c < b.complexity) // a NaN would always be new
 }
 
 func (p *ranking[K]) Wants(o *teasel.Observation, c float64) bool {
@@ -127,21 +126,21 @@ func (p *ranking[K]) Offer(id teasel.ID, o *teasel.Observation, c float64) (d te
 	return d
 }
 
-// diverse is fuzzcheck's MostNDiverse.
+// diverse is fuzzcheck's MostNDiverse pool.
 type diverse struct {
 	n    int
 	sets map[teasel.ID]map[teasel.Feature]struct{}
-	hits map[teasel.Feature]int // how many kept testcases reach it
-	ids  []teasel.ID            // oldest first
+	hits map[teasel.Feature]int // number of kept testcases that reach a feature
+	ids  []teasel.ID            // of the kept testcases, oldest first
 }
 
-// NewDiverse returns a pool of at most n testcases which together reach as many features as it can manage: a new
-// one takes the place of the one that adds least to the others. If n <= 0, it keeps nothing.
+// NewDiverse returns a pool of at most n testcases that together reach many features: a new testcase replaces the one that reaches the
+// fewest features that no other reaches. If n <= 0, the pool keeps nothing.
 func NewDiverse(n int) teasel.Pool {
 	return &diverse{n: n, sets: map[teasel.ID]map[teasel.Feature]struct{}{}, hits: map[teasel.Feature]int{}}
 }
 
-// Score implements Scorer: the features that the testcases reach together.
+// Score implements [Scorer]. It returns the number of features that the testcases reach together.
 func (p *diverse) Score() float64 {
 	n := 0
 	for _, hits := range p.hits {
@@ -152,7 +151,7 @@ func (p *diverse) Score() float64 {
 	return float64(n)
 }
 
-// least returns the kept testcase that alone reaches the fewest features, the youngest of several.
+// least returns the kept testcase that reaches the fewest features which no other reaches, the youngest of several such testcases.
 func (p *diverse) least() (at, alone int) {
 	alone = -1
 	for i, id := range p.ids {
@@ -222,7 +221,7 @@ type composed struct {
 	refs  map[teasel.ID]int
 }
 
-// Compose returns a pool that keeps what any of the pools keeps.
+// Compose returns a pool that keeps a testcase as long as any of the given pools keeps it.
 func Compose(pools ...teasel.Pool) teasel.Pool {
 	return &composed{pools: pools, refs: map[teasel.ID]int{}}
 }
@@ -254,13 +253,13 @@ func (p *composed) Offer(id teasel.ID, o *teasel.Observation, c float64) (d teas
 	return d
 }
 
-// limited is a pool that sees some measures only.
+// limited is a pool that is given only some of the measures.
 type limited struct {
 	teasel.Pool
 	ids []uint32
 }
 
-// Limit returns a pool to which all measures are unknown but those with these ids.
+// Limit returns a pool that passes only the measures with these ids to p.
 func Limit(p teasel.Pool, ids ...uint32) teasel.Pool { return &limited{p, ids} }
 
 func (p *limited) seen(o *teasel.Observation) *teasel.Observation {
@@ -279,7 +278,7 @@ func (p *limited) Offer(id teasel.ID, o *teasel.Observation, c float64) teasel.D
 	return p.Pool.Offer(id, p.seen(o), c)
 }
 
-// Score implements Scorer; it is 0 if the pool has no score.
+// Score implements [Scorer]. It returns 0 if the pool is not a Scorer.
 func (p *limited) Score() float64 {
 	if s, ok := p.Pool.(Scorer); ok {
 		return s.Score()

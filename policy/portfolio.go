@@ -8,18 +8,17 @@ import (
 	"github.com/teaselfuzz/teasel/internal/fenwick"
 )
 
-// Portfolio combines pools: a testcase is kept while any of them wants it, and the next one to work on is picked by
-// drawing a pool by its weight and then a testcase that it holds (fuzzcheck's AndPool). NewPool goes into a
-// teasel.Campaign, whose workers pick from such a pool by the scheduler that it has, unless the campaign has another one.
-// The zero value has no pools and keeps nothing.
+// Portfolio combines pools, like fuzzcheck's AndPool. A testcase is kept as long as any of the pools keeps it. To pick a testcase, a
+// pool is drawn by weight, and then one of the testcases that it holds. Set NewPool of a teasel.Campaign to the method [Portfolio.NewPool]:
+// its workers use the scheduler of the pool, unless the campaign has another one. The zero value has no pools and keeps nothing.
 type Portfolio []Part
 
 // Part is one pool of a portfolio.
 type Part struct {
-	Name         string                  // in statistics; unique
-	Weight       float64                 // how often testcases are picked from it, relative to the others; 0: 1; negative: never
+	Name         string                  // unique name for statistics
+	Weight       float64                 // how often the pool is drawn, relative to the others; 0: 1; negative: never
 	New          func() teasel.Pool      // makes the pool; nil: teasel.NewPool
-	NewScheduler func() teasel.Scheduler // picks within the pool; nil: teasel.NewScheduler
+	NewScheduler func() teasel.Scheduler // makes the scheduler that picks within the pool; nil: teasel.NewScheduler
 }
 
 func (p *Part) pool() teasel.Pool {
@@ -36,14 +35,14 @@ func (p *Part) scheduler() teasel.Scheduler {
 	return p.NewScheduler()
 }
 
-// Combined is the pool of a portfolio. It has one owner.
+// Combined is the pool of a portfolio. It is for one goroutine at a time.
 type Combined struct {
-	teasel.Pool // of the parts, composed
+	teasel.Pool // the composed pools of the parts
 	parts       []*member
-	sched       *combinedScheduler // nil: nobody picks
+	sched       *combinedScheduler // nil: Scheduler was not called
 }
 
-// member is a pool of a portfolio at work.
+// member is a part of a Combined.
 type member struct {
 	Part
 	pool  teasel.Pool
@@ -51,7 +50,7 @@ type member struct {
 	stats PoolStats
 
 	sched  teasel.Scheduler
-	listed map[teasel.ID]struct{} // known to sched
+	listed map[teasel.ID]struct{} // testcases that were added to sched
 }
 
 var (
@@ -60,22 +59,22 @@ var (
 	_ teasel.Scheduler = (*combinedScheduler)(nil)
 )
 
-// PoolStats is what one pool has come to.
+// PoolStats are the statistics of one pool.
 type PoolStats struct {
 	Name    string
-	Size    int     // testcases that it holds
-	Score   float64 // what the pool itself counts as good, such as features or a total; its size if it does not say
-	Added   uint64  // testcases that it has taken
-	Evicted uint64  // and dropped
+	Size    int     // number of testcases in the pool
+	Score   float64 // score of a [Scorer], such as a number of features or a total; Size for other pools
+	Added   uint64  // number of testcases added so far
+	Evicted uint64  // number of testcases evicted so far
 }
 
-// Scorer is a pool that has a measure of how good its testcases are together.
+// Scorer is a pool with a score of its testcases together, the higher the better.
 type Scorer interface{ Score() float64 }
 
-// NewPool returns the pool.
+// NewPool returns a new pool of the portfolio.
 func (p Portfolio) NewPool() teasel.Pool { return p.Pool() }
 
-// Pool returns the pool, for those who want its statistics.
+// Pool returns a new pool of the portfolio, with access to its statistics.
 func (p Portfolio) Pool() *Combined {
 	c := &Combined{}
 	var pools []teasel.Pool
@@ -87,12 +86,12 @@ func (p Portfolio) Pool() *Combined {
 	return c
 }
 
-// Wants implements teasel.Pool.
+// Wants implements [teasel.Pool].
 func (m *member) Wants(o *teasel.Observation, complexity float64) bool {
 	return m.pool.Wants(o, complexity)
 }
 
-// Offer implements teasel.Pool.
+// Offer implements [teasel.Pool].
 func (m *member) Offer(id teasel.ID, o *teasel.Observation, complexity float64) teasel.Delta {
 	d := m.pool.Offer(id, o, complexity)
 	if d.Added {
@@ -121,15 +120,15 @@ func (c *Combined) Stats() (out []PoolStats) {
 	return out
 }
 
-// combinedScheduler picks from the pools of the worker. A testcase is known to the scheduler of each pool that holds it.
+// combinedScheduler picks from the pools of a Combined. A testcase is added to the scheduler of each pool that holds it.
 type combinedScheduler struct {
 	parts  []*member
-	weight fenwick.Weights // of the parts that hold something
+	weight fenwick.Weights // of the parts that hold a testcase
 	last   int             // the part of the last pick
 }
 
-// Scheduler returns the scheduler of the pool, always the same one. It picks testcases that were offered to the pool
-// before they were added to it, as a worker does.
+// Scheduler returns the scheduler of the pool; further calls return the same one. A testcase must be offered to the pool before it is
+// added to the scheduler, as workers do.
 func (c *Combined) Scheduler() teasel.Scheduler {
 	if c.sched == nil {
 		c.sched = &combinedScheduler{parts: c.parts}
@@ -140,7 +139,7 @@ func (c *Combined) Scheduler() teasel.Scheduler {
 	return c.sched
 }
 
-// Add implements teasel.Scheduler.
+// Add implements [teasel.Scheduler].
 func (s *combinedScheduler) Add(r teasel.Rating) {
 	for _, m := range s.parts {
 		if _, ok := m.held[r.ID]; ok {
@@ -157,14 +156,14 @@ func (m *member) drop(id teasel.ID) {
 	}
 }
 
-// Remove implements teasel.Scheduler.
+// Remove implements [teasel.Scheduler].
 func (s *combinedScheduler) Remove(id teasel.ID) {
 	for _, m := range s.parts {
 		m.drop(id)
 	}
 }
 
-// weigh makes parts that hold nothing weigh nothing.
+// weigh sets the weights of parts: 0 for those that hold no testcase.
 func (s *combinedScheduler) weigh() {
 	for i, m := range s.parts {
 		w := uint64(0)
@@ -175,11 +174,11 @@ func (s *combinedScheduler) weigh() {
 	}
 }
 
-// Next implements teasel.Scheduler.
+// Next implements [teasel.Scheduler].
 func (s *combinedScheduler) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	s.weigh()
 	at, ok := s.weight.Draw(r)
-	if !ok { // those that are never picked from hold all that there is
+	if !ok { // only parts with a negative weight hold testcases
 		at = slices.IndexFunc(s.parts, func(m *member) bool { return len(m.listed) > 0 })
 		if at < 0 {
 			return teasel.Pick{}, false
@@ -189,7 +188,7 @@ func (s *combinedScheduler) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	return s.parts[at].sched.Next(r)
 }
 
-// Done implements teasel.Scheduler.
+// Done implements [teasel.Scheduler].
 func (s *combinedScheduler) Done(p teasel.Pick, executions uint64, kept int) {
 	s.parts[s.last].sched.Done(p, executions, kept)
 }

@@ -47,7 +47,7 @@ func TestPortfolio(t *testing.T) {
 	}
 }
 
-// forgetful is a pool that takes the first testcase, and drops it at the next offer without taking that.
+// forgetful is a pool that keeps the first testcase, and evicts it at the next offer without keeping the new one.
 type forgetful struct{ offers int }
 
 func (p *forgetful) Wants(*teasel.Observation, float64) bool { return p.offers == 0 }
@@ -59,7 +59,7 @@ func (p *forgetful) Offer(teasel.ID, *teasel.Observation, float64) teasel.Delta 
 	return teasel.Delta{Added: p.offers == 1}
 }
 
-// A pool may drop a testcase when it is offered another that it does not take.
+// TestPortfolioEvictsWithoutAdding: a pool may evict a testcase when it rejects another one.
 func TestPortfolioEvictsWithoutAdding(t *testing.T) {
 	p := policy.Portfolio{{Name: "forgetful", New: func() teasel.Pool { return &forgetful{} }}}.Pool()
 	if d := p.Offer(0, &teasel.Observation{}, 1); !d.Added {
@@ -70,7 +70,7 @@ func TestPortfolioEvictsWithoutAdding(t *testing.T) {
 	}
 }
 
-// keep offers a testcase to the pool and tells the scheduler, as a worker does.
+// keep offers a testcase to the pool and adds it to the scheduler, as a worker does.
 func keep(p *policy.Combined, r teasel.Rating) {
 	d := p.Offer(r.ID, &teasel.Observation{Features: r.Features.Append(nil), Measures: r.Measures}, r.Complexity)
 	if d.Added {
@@ -81,14 +81,14 @@ func keep(p *policy.Combined, r teasel.Rating) {
 	}
 }
 
-// Picks are shared by weight, and a part that is never picked from has its turn when there is nothing else.
+// TestPortfolioScheduler: picks are distributed by weight, and parts with a negative weight are used only if no other holds a testcase.
 func TestPortfolioScheduler(t *testing.T) {
 	p := portfolio().Pool()
 	s := p.Scheduler()
 	if _, ok := s.Next(rand.New(rand.NewPCG(1, 2))); ok {
 		t.Error("something is picked of nothing")
 	}
-	for i := range 10 { // each reaches something of its own
+	for i := range 10 { // each reaches a feature of its own
 		keep(p, teasel.Rating{ID: teasel.ID(i), Complexity: 1, Features: teasel.NewFeatureSet(teasel.Feature(i + 1))})
 	}
 	keep(p, teasel.Rating{ID: 10, Complexity: 1, Measures: []teasel.Measure{m(1, 7)}})
@@ -97,7 +97,7 @@ func TestPortfolioScheduler(t *testing.T) {
 	if share := got[10]; share < 850 || share > 1150 || got[11] != 0 || len(got) != 11 {
 		t.Errorf("one of eleven with a quarter of the weight, and one of none: %v", got)
 	}
-	keep(p, teasel.Rating{ID: 12, Complexity: 1, Measures: []teasel.Measure{m(1, 8)}}) // takes the place of 10
+	keep(p, teasel.Rating{ID: 12, Complexity: 1, Measures: []teasel.Measure{m(1, 8)}}) // replaces 10
 	if got := draws(s, 400); got[10] != 0 || got[12] == 0 {
 		t.Errorf("after something greater: %v", got)
 	}
@@ -116,7 +116,7 @@ func TestPortfolioScheduler(t *testing.T) {
 	}
 }
 
-// The weight of a state falls with each of its picks, however many there are.
+// TestStateWeightsDoNotSaturate: the weight of a state falls with each pick, even after millions of picks.
 func TestStateWeightsDoNotSaturate(t *testing.T) {
 	s := policy.NewStateScheduler()
 	s.Add(teasel.Rating{ID: 0, Features: teasel.NewFeatureSet(teasel.State(1)), Picked: 4_000_000})
@@ -136,7 +136,7 @@ func TestStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s = policy.NewStatistics(&out, p) // another process carries on
+	s = policy.NewStatistics(&out, p) // another process continues the file
 	s.Headed = true
 	if err := s.Write(4*time.Second, 10); err != nil {
 		t.Fatal(err)

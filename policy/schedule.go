@@ -1,5 +1,5 @@
-// Package policy has the pools and schedulers beyond the engine's own: which testcases are worth keeping and which
-// one is next, for targets where the simplest input of every feature is not all that matters.
+// Package policy has pools and schedulers in addition to the engine's own, for targets for which keeping the simplest input of each
+// feature is not enough.
 package policy
 
 import (
@@ -9,13 +9,13 @@ import (
 
 const (
 	weightUnit = 1 << 16
-	stateUnit  = 1 << 40 // of a state that was never picked; the weight falls with each pick and reaches 1 after as many
+	stateUnit  = 1 << 40 // weight of a state that was never picked; it falls with each pick, and reaches 1 after that many picks
 )
 
 var _ teasel.Scheduler = (*byState)(nil)
 
-// byState picks a state first, as AFLNet does: the rarely picked ones first. Of the testcases that reach it those have their turn
-// that had the fewest, so that each new one has its first soon: one of them that is drawn, or the newest.
+// byState draws a state first, as AFLNet does: rarely picked states are more likely. It then picks one of the testcases of the state that
+// were picked least often, at random or the newest, so that new testcases are picked soon.
 type byState struct {
 	all    teasel.Scheduler // for testcases without a state
 	states []teasel.Feature // in order of discovery; the first is no state
@@ -27,13 +27,13 @@ type byState struct {
 	had    map[teasel.ID]uint64
 }
 
-// stateless is the place in states of what reaches none.
+// stateless is the index in states of the testcases that reach no state.
 const stateless = 0
 
-// NewStateScheduler returns a scheduler that draws a [teasel.State] feature first, rarely picked ones more often, and
-// then a testcase that reaches it; Focus names the state. Testcases that reach none have their turn as those of one more
-// state do, without a Focus and by [teasel.NewScheduler], which does it alone while there are no states. A pick, and adding or
-// removing a testcase, take time proportional to the states that it reaches and to the logarithm of the testcases in them.
+// NewStateScheduler returns a scheduler that draws a [teasel.State] feature, rarely picked ones more often, and then picks a testcase
+// that reaches it; Focus of the pick is the state. Testcases that reach no state are treated like those of one more state, without a
+// Focus; among them, [teasel.NewScheduler] picks. Picking, adding and removing a testcase take time proportional to the number of states
+// that it reaches and to the logarithm of the number of testcases in these states.
 func NewStateScheduler() teasel.Scheduler {
 	return &byState{all: teasel.NewScheduler(), states: []teasel.Feature{0}, picked: []uint64{0}, member: make([]turns, 1),
 		at: map[teasel.Feature]int{}, of: map[teasel.ID][]int{}, had: map[teasel.ID]uint64{}}
@@ -50,7 +50,7 @@ func (s *byState) Add(r teasel.Rating) {
 			s.at[f] = at
 			s.states, s.picked, s.member = append(s.states, f), append(s.picked, 0), append(s.member, turns{})
 		}
-		if !s.member[at].has(r.ID) { // or it is reached twice
+		if !s.member[at].has(r.ID) { // the testcase may list a state twice
 			s.join(r.ID, at)
 		}
 	}
@@ -58,7 +58,7 @@ func (s *byState) Add(r teasel.Rating) {
 		s.all.Add(r)
 		s.join(r.ID, stateless)
 	}
-	for _, at := range s.of[r.ID] { // for which of them a resumed campaign had picked it is not known
+	for _, at := range s.of[r.ID] { // a resumed campaign does not know for which of the states it was picked
 		s.picked[at] += r.Picked / uint64(len(s.of[r.ID]))
 		s.member[at].set(r.ID, s.had[r.ID])
 		s.weigh(at)
@@ -67,7 +67,7 @@ func (s *byState) Add(r teasel.Rating) {
 
 func (s *byState) join(id teasel.ID, at int) {
 	fewest, _ := s.member[at].fewest()
-	s.had[id] = max(s.had[id], fewest) // it need not catch up with the others
+	s.had[id] = max(s.had[id], fewest) // the testcase need not catch up with the others
 	s.member[at].add(id, s.had[id])
 	s.of[id] = append(s.of[id], at)
 }
@@ -120,7 +120,7 @@ func (s *byState) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	return teasel.Pick{ID: id, Focus: s.states[at], Energy: 1}, true
 }
 
-// turn returns which testcase of a state is next.
+// turn returns the testcase of a state to pick next.
 func (s *byState) turn(r *teasel.Rand, at int) teasel.ID {
 	m := &s.member[at]
 	_, due := m.fewest()

@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// linearByState is the rule of [byState] put plainly.
+// linearByState is a simple implementation of the rule of [byState].
 type linearByState struct {
 	byState
 	members [][]teasel.ID
@@ -80,7 +80,7 @@ func (s *linearByState) next(r *teasel.Rand) (teasel.Pick, bool) {
 	return teasel.Pick{ID: id, Focus: s.states[at], Energy: 1}, true
 }
 
-// The scheduler picks what the plain rule picks, whatever testcases come and go.
+// TestPicksOfLinearRule: the scheduler makes the same picks as the simple implementation, while testcases are added and removed.
 func TestPicksOfLinearRule(t *testing.T) {
 	for seed := range uint64(20) {
 		r, s := rand.New(rand.NewPCG(seed, 2)), NewStateScheduler()
@@ -114,7 +114,7 @@ func TestPicksOfLinearRule(t *testing.T) {
 	}
 }
 
-// Ten thousand testcases reach one state.
+// BenchmarkStateScheduler picks among ten thousand testcases of one state.
 func BenchmarkStateScheduler(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		s, r := NewStateScheduler(), rand.New(rand.NewPCG(1, 2))

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Statistics writes what the pools of a portfolio have come to as CSV: a row for each call of Write.
+// Statistics writes the statistics of the pools of a portfolio as CSV: a row for each call of Write.
 type Statistics struct {
-	Headed bool // the headers were written already, in the file that is carried on
+	Headed bool // the headers are in the file already, which is continued
 
 	w    *csv.Writer
 	pool *Combined
 }
 
-// NewStatistics returns statistics that are written to w.
+// NewStatistics returns a Statistics that writes to w.
 func NewStatistics(w io.Writer, pool *Combined) *Statistics {
 	return &Statistics{w: csv.NewWriter(w), pool: pool}
 }
@@ -30,7 +30,7 @@ func (s *Statistics) Headers() []string {
 	return row
 }
 
-// Record returns a row, in the order of the headers.
+// Record returns a row with the current statistics, in the order of the headers.
 func (s *Statistics) Record(elapsed time.Duration, executions uint64) []string {
 	row := []string{strconv.FormatFloat(elapsed.Seconds(), 'f', 1, 64), strconv.FormatUint(executions, 10)}
 	for _, p := range s.pool.Stats() {
@@ -39,7 +39,7 @@ func (s *Statistics) Record(elapsed time.Duration, executions uint64) []string {
 	return row
 }
 
-// Write writes a row, and the headers before the first.
+// Write writes a row with the current statistics, and the headers before the first row.
 func (s *Statistics) Write(elapsed time.Duration, executions uint64) error {
 	rows := [][]string{s.Record(elapsed, executions)}
 	if !s.Headed {

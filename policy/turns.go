@@ -2,17 +2,17 @@ package policy
 
 import "github.com/teaselfuzz/teasel"
 
-// turns has the testcases of one state, in the order in which they came, with the number of turns that each has had. Adding,
-// removing, counting and choosing take O(log n). The zero value is empty.
+// turns holds the testcases of one state, in the order in which they were added, with the number of turns of each. Adding, removing,
+// counting and choosing take O(log n). The zero value is empty.
 type turns struct {
-	// nodes is a binary tree, the root at 1, the children of i at 2i and 2i+1. The latter half are leaves, one for each place.
+	// nodes is a binary tree: the root is node 1, the children of i are 2i and 2i+1. The second half are leaves, one for each
+	// position.
 	nodes []node
-	ids   []teasel.ID       // by place, those that were removed included
-	place map[teasel.ID]int // of those that were not
+	ids   []teasel.ID       // by position, including removed ones
+	place map[teasel.ID]int // positions of the testcases that were not removed
 }
 
-// node says which number of turns is the fewest among the testcases below it, and how many of them have had just so few; 0:
-// none is below it.
+// node holds the smallest number of turns of the testcases below it, and how many testcases have that number; 0 if there are none.
 type node struct {
 	fewest uint64
 	due    int
@@ -35,7 +35,7 @@ func (t *turns) has(id teasel.ID) bool {
 	return ok
 }
 
-// fewest returns the fewest turns that a testcase has had, and how many have had just so few.
+// fewest returns the smallest number of turns, and how many testcases have that number.
 func (t *turns) fewest() (turns uint64, due int) {
 	if len(t.nodes) == 0 {
 		return 0, 0
@@ -43,7 +43,7 @@ func (t *turns) fewest() (turns uint64, due int) {
 	return t.nodes[1].fewest, t.nodes[1].due
 }
 
-// due returns the testcase number i, from 0 on, of those that have had the fewest turns.
+// due returns the i-th of the testcases with the smallest number of turns.
 func (t *turns) due(i int) teasel.ID {
 	fewest, _ := t.fewest()
 	at, leaves := 1, len(t.nodes)/2
@@ -59,7 +59,7 @@ func (t *turns) due(i int) teasel.ID {
 	return t.ids[at-leaves]
 }
 
-// add adds a testcase that is not there.
+// add adds a testcase, which must be new.
 func (t *turns) add(id teasel.ID, turns uint64) {
 	if len(t.ids) == len(t.nodes)/2 {
 		t.grow()
@@ -69,10 +69,10 @@ func (t *turns) add(id teasel.ID, turns uint64) {
 	t.set(id, turns)
 }
 
-// set says how many turns a testcase has had.
+// set sets the number of turns of a testcase.
 func (t *turns) set(id teasel.ID, turns uint64) { t.update(t.place[id], node{turns, 1}) }
 
-// remove removes a testcase that is there.
+// remove removes a testcase, which must have been added.
 func (t *turns) remove(id teasel.ID) {
 	t.update(t.place[id], node{})
 	delete(t.place, id)
@@ -86,7 +86,7 @@ func (t *turns) update(place int, n node) {
 	}
 }
 
-// grow makes room for as many testcases again as there are, and gives the places of those that were removed away.
+// grow doubles the room for testcases and reuses the positions of removed ones.
 func (t *turns) grow() {
 	leaves := 1
 	for leaves < 2*t.len() {

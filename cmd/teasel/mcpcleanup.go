@@ -20,7 +20,7 @@ type cleanup struct {
 
 // guard starts the guardian.
 func (c *cleanup) guard(stderr io.Writer) {
-	g, err := proc.Guard(proc.Kin(), "")
+	g, err := proc.Guard(proc.MarkerPrefix(), "")
 	if err != nil {
 		fmt.Fprintf(stderr, "teasel: warning: %v: what servers start may be left behind if teasel is killed\n", err)
 		return

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// Cargo is the build tool of Rust with teasel's coverage and runtime: programs are built for a [Target], and so are the targets
-// of cargo-fuzz. Any stable compiler will do. The zero value builds for this machine.
+// Cargo is Rust's build tool with teasel's coverage and runtime. It builds programs, and the fuzz targets of cargo-fuzz, that the
+// native kind can run. Any stable compiler will do. The zero value builds for this machine.
 type Cargo struct {
-	Compiler Compiler // links, and compiles the C in crates; CXX is not looked at
-	Triple   string   // what to build for, as "x86_64-unknown-linux-gnu"; "": CARGO_BUILD_TARGET, or this machine
+	Compiler Compiler // links the program and compiles the C code in crates; CXX is ignored
+	Triple   string   // target triple, such as "x86_64-unknown-linux-gnu"; "": CARGO_BUILD_TARGET, or this machine
 }
 
-// emptyArchive takes the place of libFuzzer in crate libfuzzer-sys: the linker adds ours.
+// emptyArchive replaces libFuzzer in crate libfuzzer-sys: the linker adds teasel's runtime.
 const emptyArchive = "libteasel_nofuzzer.a"
 
-// rustFlags are for rustc. A panic ends the process where it is, for its stack to be seen, as it does under cargo-fuzz;
-// unless that is switched off, comparisons of short strings become loads that no hook sees.
+// rustFlags are the flags for rustc. A panic aborts the process, as under cargo-fuzz, so that its stack can be read. With the default
+// of max-loads-per-memcmp, comparisons of short strings would become loads, which have no hook.
 var rustFlags = [...]string{
 	"-Cpasses=sancov-module",
 	"-Cllvm-args=-sanitizer-coverage-level=3",
 	"-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
 	"-Cllvm-args=-sanitizer-coverage-pc-table",
-	"-Cllvm-args=-simplifycfg-branch-fold-threshold=0", // or conditions that are joined by && become one
+	"-Cllvm-args=-simplifycfg-branch-fold-threshold=0", // otherwise conditions that are joined by && become one edge
 	"-Cllvm-args=-max-loads-per-memcmp=0",
 	"-Ccodegen-units=1",
 	"-Cdebuginfo=1",
@@ -37,13 +37,13 @@ var rustFlags = [...]string{
 	"-Coverflow-checks=on",
 	"-Cpanic=abort",
 	"-Cforce-unwind-tables=yes",
-	"-Clink-arg=-Wl,-u,LLVMFuzzerTestOneInput", // it is in an archive, in which nothing else may be looked for
+	"-Clink-arg=-Wl,-u,LLVMFuzzerTestOneInput", // the symbol may be in an archive from which nothing else is linked
 	"--cfg=fuzzing",
 }
 
-// Environment returns the environment in which an ordinary cargo builds for teasel: env, and what is added to it. Flags for rustc that
-// are in env hold; those in files of cargo's configuration are not looked at. That the target is named keeps macros and
-// build scripts as they are, and moves what is built to target/TRIPLE.
+// Environment returns env with the variables added that make an ordinary cargo build for teasel. Flags for rustc in env are kept;
+// those in cargo's configuration files are ignored. The target triple is set, so that macros and build scripts are not
+// instrumented; cargo then builds in target/TRIPLE. The methods of a Cargo may be called concurrently.
 func (c Cargo) Environment(ctx context.Context, env []string) ([]string, error) {
 	clang, err := c.Compiler.find()
 	if err != nil {
@@ -77,7 +77,7 @@ func (c Cargo) Environment(ctx context.Context, env []string) ([]string, error) 
 	if !c.Compiler.NoHooks {
 		flags = append(flags, "-Cllvm-args=-sanitizer-coverage-trace-compares")
 	}
-	const separator = "\x1f" // of CARGO_ENCODED_RUSTFLAGS, which RUSTFLAGS gives way to
+	const separator = "\x1f" // of CARGO_ENCODED_RUSTFLAGS, which takes precedence over RUSTFLAGS
 	if own := e.value("CARGO_ENCODED_RUSTFLAGS"); own != "" {
 		flags = append(flags, own)
 	} else {
@@ -89,10 +89,10 @@ func (c Cargo) Environment(ctx context.Context, env []string) ([]string, error) 
 	e.set("CUSTOM_LIBFUZZER_STD_CXX", "none")
 	e.add("CARGO_INCREMENTAL", "0")
 	e.add("CARGO_PROFILE_DEV_OPT_LEVEL", "2")
-	e.add("CARGO_PROFILE_DEV_LTO", "off") // it would come after the counters
+	e.add("CARGO_PROFILE_DEV_LTO", "off") // link-time optimisation would run after the counters were added
 	e.add("CARGO_PROFILE_RELEASE_LTO", "off")
 	suffix := strings.ReplaceAll(triple, "-", "_")
-	for _, v := range [...]struct{ name, file string }{{"CC", "teasel-cc"}, {"CXX", "teasel-c++"}} { // of crate cc
+	for _, v := range [...]struct{ name, file string }{{"CC", "teasel-cc"}, {"CXX", "teasel-c++"}} { // read by crate cc
 		if e.value(v.name) == "" && e.value("TARGET_"+v.name) == "" && e.value(v.name+"_"+triple) == "" {
 			e.add(v.name+"_"+suffix, rt.file(v.file))
 		}
@@ -100,7 +100,7 @@ func (c Cargo) Environment(ctx context.Context, env []string) ([]string, error) 
 	return e.list, nil
 }
 
-// host returns the machine that rustc builds for.
+// host returns the target triple for which rustc builds by default.
 func host(ctx context.Context, e environment) (string, error) {
 	rustc := e.value("RUSTC")
 	if rustc == "" {
@@ -120,7 +120,7 @@ func host(ctx context.Context, e environment) (string, error) {
 	return "", fmt.Errorf("asking %s for its version: it names no host", filepath.Base(rustc))
 }
 
-// environment is a list of NAME=value, of which the last holds.
+// environment is a list of NAME=value; the last value of a name counts.
 type environment struct{ list []string }
 
 func (e *environment) value(name string) string {
@@ -134,7 +134,7 @@ func (e *environment) value(name string) string {
 
 func (e *environment) set(name, value string) { e.list = append(e.list, name+"="+value) }
 
-// add sets what is not set yet.
+// add sets a variable that is not set yet.
 func (e *environment) add(name, value string) {
 	if e.value(name) == "" {
 		e.set(name, value)

@@ -18,26 +18,25 @@ import (
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
-// Compiler is clang with teasel's coverage and runtime. It takes the place of a build's C or C++ compiler. The zero value
-// is a C compiler. Its methods may be called by several goroutines, and processes, at once.
+// Compiler is clang with teasel's coverage and runtime. It replaces the C or C++ compiler of a build. The zero value is a C
+// compiler. Its methods may be called concurrently, also by several processes that share a cache.
 type Compiler struct {
 	Clang   string // "": clang, or clang++, in PATH
 	CXX     bool   // C++
 	Cache   string // folder for the compiled runtime; "": teasel in the user's cache folder
-	NoHooks bool   // leave comparison hooks out: no operands, and a faster program where hooks cannot be switched off
-	Source  bool   // build in clang's source coverage too: which lines are reached, for teasel cov
-	Teasel  string // path of the command that a harness becomes when it is to fuzz by itself; "": teasel in PATH
+	NoHooks bool   // omit comparison hooks: no operands, and a faster program where hooks cannot be switched off
+	Source  bool   // add clang's source coverage, which teasel cov needs
+	Teasel  string // path of the teasel command, which a harness executes when it is asked to fuzz; "": teasel in PATH
 }
 
-// Compared are the functions of the C library whose operands are recorded. Calls of NAME are linked to __wrap_NAME of the
-// runtime, and the compiler must not replace them by code of its own.
+// Compared are the functions of the C library whose operands are recorded. Calls of NAME are linked to __wrap_NAME of the runtime,
+// and the compiler must not inline them.
 var Compared = [...]string{"memcmp", "bcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "memmem", "strstr"}
 
 const coverage = "-fsanitize-coverage=inline-8bit-counters,pc-table"
 
-// Command returns the command to run instead of the compiler with these arguments, the compiler's own name left out. All
-// that clang understands is passed on. It compiles the runtime when it is needed for the first time, for which it runs
-// clang itself.
+// Command returns the command to run in place of the compiler with these arguments, which do not include the compiler's name. All
+// arguments that clang supports are passed on. If the runtime is needed and not in the cache, Command runs clang to compile it.
 func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) {
 	clang, err := c.find()
 	if err != nil {
@@ -62,36 +61,36 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 	}
 	first := []string{rt.file("teasel_pad.o")}
 	if call.shared {
-		out = append(out, "-Wl,-z,nodelete") // what a run has counted is looked at when it is over, and may have closed the library
-		return append(slices.Insert(out, 1, first...), last(call, rt.file("teasel_so.o"))...), nil
+		out = append(out, "-Wl,-z,nodelete") // the counters are read after the run, which may have closed the library
+		return append(slices.Insert(out, 1, first...), objectArgs(call, rt.file("teasel_so.o"))...), nil
 	}
 	for _, f := range [...]string{"main", "_exit", "_Exit"} {
 		out = append(out, "-Wl,--wrap="+f)
 	}
 	if !c.NoHooks {
-		out = append(out, "-Wl,--emit-relocs") // they say where the hooks are called
+		out = append(out, "-Wl,--emit-relocs") // the relocations tell where the hooks are called
 	}
 	if !call.sanitized {
-		out = append(out, "-fno-sanitize-link-runtime") // clang's own for coverage: ours takes its place
+		out = append(out, "-fno-sanitize-link-runtime") // clang's own coverage runtime, which teasel's replaces
 	}
 	out = append(out, "-Wl,--dynamic-list="+rt.file("exports"))
 	if !call.sanitized && !call.static && !c.NoHooks {
 		first = append(first, rt.file("teasel_compare.o"))
 	}
-	if call.fuzzer { // the harness may be in an archive, which is only looked into for what is already missing
+	if call.fuzzer { // the harness may be in an archive, from which the linker takes only symbols that are already undefined
 		out = slices.Insert(out, 1, append(first, rt.file("teasel_main.o"))...)
-		return append(out, last(call, rt.file("teasel_rt.o"))...), nil
+		return append(out, objectArgs(call, rt.file("teasel_rt.o"))...), nil
 	}
-	return append(slices.Insert(out, 1, first...), last(call, rt.file("teasel_rt.o"), rt.file("libteasel_main.a"))...), nil
+	return append(slices.Insert(out, 1, first...), objectArgs(call, rt.file("teasel_rt.o"), rt.file("libteasel_main.a"))...), nil
 }
 
-// last returns files as arguments that are objects whatever -x has said before.
-func last(c call, files ...string) []string {
+// objectArgs returns arguments for object files, which are effective even after an option -x.
+func objectArgs(c call, files ...string) []string {
 	if c.language {
 		files = append([]string{"-x", "none"}, files...)
 	}
-	if c.bare {
-		files = append(files, "-lc") // what they need of it is looked for behind them
+	if c.noDefaultLibraries {
+		files = append(files, "-lc") // libraries must follow the objects that need them
 	}
 	return files
 }
@@ -112,8 +111,8 @@ func (c Compiler) find() (string, error) {
 }
 
 func (c Compiler) coverage(call call) []string {
-	// The second leaves conditions that are joined by && apart, as libFuzzer's builds do: otherwise they often become one, with
-	// one edge. It goes to clang's inner command because from the outer one it would choose other coverage as well.
+	// The flag fuzzer-no-link keeps conditions that are joined by && apart, as in libFuzzer's builds: otherwise the optimiser often
+	// merges them, with one edge. It is passed to cc1 by -Xclang, since the driver would select other coverage for it as well.
 	flags := []string{coverage, "-Xclang", "-fsanitize=fuzzer-no-link", "-D__TEASEL__=1", "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"}
 	if !c.NoHooks {
 		flags[0] += ",trace-cmp"
@@ -131,34 +130,34 @@ func (c Compiler) coverage(call call) []string {
 		flags = append(flags, "-O2")
 	}
 	if !call.sanitized && !call.protected {
-		flags = append(flags, "-fstack-protector-strong") // an overflow of an array on the stack is reported in the function that has the array
+		flags = append(flags, "-fstack-protector-strong") // an overflow of an array on the stack is then reported in the function that owns the array
 	}
-	return append(flags, "-Wno-unused-command-line-argument") // linking does not look at most of them
+	return append(flags, "-Wno-unused-command-line-argument") // linking ignores most of them
 }
 
 type step uint8
 
 const (
-	stepOther   step = iota // nothing for us in it
-	stepCompile             // ends with objects
-	stepLink                // ends with a program or a shared library
+	stepOther   step = iota // nothing to instrument
+	stepCompile             // makes objects
+	stepLink                // makes a program or a shared library
 )
 
-// call is what the arguments of a compiler ask for.
+// call is a parsed command line of a compiler.
 type call struct {
-	args      []string // without what contradicts us
-	step      step
-	shared    bool
-	fuzzer    bool // libFuzzer's main was asked for
-	sanitized bool // by anything else
-	debug     bool
-	optimised bool
-	protected bool // with canaries, or expressly without
-	language  bool // -x was used
-	static    bool
-	alone     bool     // without any library, so without our runtime too
-	bare      bool     // the libraries that are always linked are given one by one, as rustc does
-	machine   []string // flags that say what for
+	args               []string // without arguments that conflict with ours
+	step               step
+	shared             bool
+	fuzzer             bool // -fsanitize=fuzzer was used
+	sanitized          bool // another sanitizer was used
+	debug              bool
+	optimised          bool
+	protected          bool // stack protection was chosen, or declined
+	language           bool // -x was used
+	static             bool
+	noLibraries        bool     // -nostdlib: no library is linked, so that our runtime cannot be either
+	noDefaultLibraries bool     // -nodefaultlibs: the C library is named explicitly, as by rustc
+	machine            []string // flags that select the target machine
 }
 
 // withValue are clang's common options whose value is the next argument.
@@ -173,7 +172,7 @@ func parseCall(args []string) call {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		value := withValue[a] && i+1 < len(args)
-		if a == "-Xlinker" && value && unstripped("-Wl,"+args[i+1]) == "" {
+		if a == "-Xlinker" && value && withoutStrip("-Wl,"+args[i+1]) == "" {
 			i++
 			continue
 		}
@@ -192,13 +191,13 @@ func parseCall(args []string) call {
 			inputs++
 		}
 	}
-	if inputs == 0 || c.alone && c.step == stepLink {
+	if inputs == 0 || c.noLibraries && c.step == stepLink {
 		c.step = stepOther
 	}
 	return c
 }
 
-// note takes one argument in and returns what is to be passed on of it.
+// note records one argument and returns the argument to pass on, "" for none.
 func (c *call) note(a string) string {
 	lower := func(s step) { c.step = min(c.step, s) }
 	switch {
@@ -208,13 +207,13 @@ func (c *call) note(a string) string {
 		a == "--version" || strings.HasPrefix(a, "-print-") || strings.HasPrefix(a, "-dump"):
 		lower(stepOther)
 	case a == "-nostdlib":
-		c.alone = true
+		c.noLibraries = true
 	case a == "-shared" || a == "--shared":
 		c.shared = true
 	case a == "-static" || a == "--static" || a == "-static-pie":
 		c.static = true
 	case a == "-nodefaultlibs":
-		c.bare = true
+		c.noDefaultLibraries = true
 	case a == "-x":
 		c.language = true
 	case a == "-g0", strings.HasPrefix(a, "-gz"):
@@ -229,15 +228,16 @@ func (c *call) note(a string) string {
 	case strings.HasPrefix(a, "-fsanitize-coverage="), a == "-s":
 		return ""
 	case strings.HasPrefix(a, "-Wl,"):
-		return unstripped(a)
+		return withoutStrip(a)
 	case strings.HasPrefix(a, "-fsanitize="):
 		return c.sanitizers(a)
 	}
 	return a
 }
 
-// unstripped leaves out that the linker is to strip: findings need names, and the linker refuses to keep relocations then.
-func unstripped(a string) string {
+// withoutStrip removes the options to strip from an argument -Wl: findings need names, and the linker cannot keep relocations in a
+// stripped program.
+func withoutStrip(a string) string {
 	kept := slices.DeleteFunc(strings.Split(a, ","), func(s string) bool { return s == "-s" || s == "--strip-all" })
 	if len(kept) == 1 {
 		return ""
@@ -245,7 +245,7 @@ func unstripped(a string) string {
 	return strings.Join(kept, ",")
 }
 
-// sanitizers leaves out libFuzzer, whose place we take.
+// sanitizers removes libFuzzer, which teasel replaces, from an argument -fsanitize.
 func (c *call) sanitizers(a string) string {
 	var kept []string
 	for s := range strings.SplitSeq(strings.TrimPrefix(a, "-fsanitize="), ",") {
@@ -269,11 +269,11 @@ type object struct{ dir string }
 
 func (r object) file(name string) string { return filepath.Join(r.dir, name) }
 
-// exports are the runtime's names that shared libraries of the target are to find.
+// exports are the symbols of the runtime that the program exports to its shared libraries.
 const exports = "{ __sanitizer_cov_*; __wrap_*; memcmp; };\n"
 
-// cache returns the folder for compiled runtimes. Packages are often built with a home that is not there, and then it is
-// among the temporary files, where nobody else may have made it.
+// cache returns the folder for compiled runtimes. Distributions often build packages without a home directory: then the folder is
+// in the directory for temporary files, and must belong to the current user.
 func (c Compiler) cache() (string, error) {
 	if c.Cache != "" {
 		return c.Cache, nil
@@ -293,12 +293,12 @@ func (c Compiler) cache() (string, error) {
 		return "", err
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || int(owner.Uid) != os.Getuid() {
-		return "", fmt.Errorf("%s is not ours alone: set XDG_CACHE_HOME to a folder that is", dir)
+		return "", fmt.Errorf("%s must belong to the current user and must not be accessible to others; hint: set XDG_CACHE_HOME to another folder", dir)
 	}
 	return dir, nil
 }
 
-// runtime returns the compiled runtime, and compiles it if nobody has yet.
+// runtime returns the compiled runtime, and compiles it if it is not in the cache.
 func (c Compiler) runtime(ctx context.Context, clang string, machine []string) (object, error) {
 	cache, err := c.cache()
 	if err != nil {
@@ -321,20 +321,20 @@ func (c Compiler) runtime(ctx context.Context, clang string, machine []string) (
 	o := object{filepath.Join(cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:8]))}
 	if _, err := os.Stat(o.file("exports")); err == nil {
 		now := time.Now()
-		os.Chtimes(o.dir, now, now) // if it may not be touched, it is made again one day
+		os.Chtimes(o.dir, now, now) // if that fails, the runtime may be pruned and compiled again
 		return o, nil
 	}
 	if err := o.make(ctx, clang, machine); err != nil {
 		return object{}, fmt.Errorf("compiling the runtime: %w", err)
 	}
-	prune(cache, time.Now().Add(-unused))
+	prune(cache, time.Now().Add(-unusedTime))
 	return o, nil
 }
 
-// unused is how long a runtime is kept in the cache that no build has used.
-const unused = 30 * 24 * time.Hour
+// unusedTime is how long an unused runtime is kept in the cache.
+const unusedTime = 30 * 24 * time.Hour
 
-// prune removes the runtimes, complete or not, that were used last before a time. One that cannot be removed only takes room.
+// prune removes the runtimes, complete or not, that were not used since a time. Errors are ignored: they only cost disk space.
 func prune(cache string, before time.Time) {
 	for _, kind := range [...]string{"runtime-*", "making-*"} {
 		dirs, _ := filepath.Glob(filepath.Join(cache, kind))
@@ -346,7 +346,7 @@ func prune(cache string, before time.Time) {
 	}
 }
 
-// make compiles the runtime beside its place and moves it there when it is complete.
+// make compiles the runtime in a temporary folder and renames that when it is complete.
 func (o object) make(ctx context.Context, clang string, machine []string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(o.dir), 0o755); err != nil {
 		return err
@@ -376,7 +376,7 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 		return err
 	}
 	if err := os.Rename(tmp, o.dir); err != nil {
-		if _, there := os.Stat(o.dir); there != nil { // somebody else was faster
+		if _, there := os.Stat(o.dir); there != nil { // another process was faster
 			return err
 		}
 	}
@@ -385,7 +385,7 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 
 const archiveMagic = "!<arch>\n"
 
-// archive writes an archive of one object with an index of its one symbol that matters, so that no ar is needed.
+// archive writes an archive of one object with an index of the symbol main, so that the program ar is not needed.
 func archive(name, object string) error {
 	body, err := os.ReadFile(object)
 	if err != nil {

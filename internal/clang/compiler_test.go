@@ -13,7 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
-// needClang skips a test where there is no clang, unless everything has to be there.
+// needClang skips a test if clang is not installed, or fails it if TEASEL_REQUIRE_SERVERS is set.
 func needClang(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("clang"); err == nil {
@@ -32,7 +32,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// What a build asks of its compiler decides what is added: nothing, coverage, or coverage and the runtime.
+// TestCompilerCommand: the arguments of the compiler decide whether nothing, coverage, or coverage and the runtime are added.
 func TestCompilerCommand(t *testing.T) {
 	needClang(t)
 	c := clang.Compiler{Cache: t.TempDir()}
@@ -78,7 +78,7 @@ func TestCompilerCommand(t *testing.T) {
 	}
 }
 
-// The linker is not told to strip, however it would be said.
+// TestUnstripped: options to strip are removed in all their forms.
 func TestUnstripped(t *testing.T) {
 	needClang(t)
 	c := clang.Compiler{Cache: t.TempDir()}
@@ -95,7 +95,7 @@ func TestUnstripped(t *testing.T) {
 	}
 }
 
-// What a response file says counts as if it stood in the command.
+// TestResponseFile: the arguments in a response file have the same effect as on the command line.
 func TestResponseFile(t *testing.T) {
 	needClang(t)
 	dir := t.TempDir()
@@ -112,11 +112,11 @@ func TestResponseFile(t *testing.T) {
 		}
 	}
 	if all := strings.Join(got, " "); strings.Contains(all, "teasel_rt") {
-		t.Errorf("linked, though the file says -c: %s", all)
+		t.Errorf("the runtime is linked in spite of -c in the file: %s", all)
 	}
 }
 
-// The runtime is compiled once.
+// TestCache: the runtime is compiled only once.
 func TestCache(t *testing.T) {
 	needClang(t)
 	c := clang.Compiler{Cache: t.TempDir()}
@@ -131,7 +131,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Without a home the runtime goes among the temporary files, if nobody else could have put another there.
+// TestNoHome: without a home directory the runtime is cached in the directory for temporary files, but not in a folder that other
+// users can write to.
 func TestNoHome(t *testing.T) {
 	needClang(t)
 	t.Setenv("XDG_CACHE_HOME", "/dev/null/cache")
@@ -146,17 +147,17 @@ func TestNoHome(t *testing.T) {
 	}
 	made, err := filepath.Glob(filepath.Join(tmp, "teasel-cache-*", "runtime-*"))
 	if err != nil || len(made) != 1 {
-		t.Fatalf("runtimes among the temporary files: %v, %v", made, err)
+		t.Fatalf("runtimes in the directory for temporary files: %v, %v", made, err)
 	}
 	if err := os.Chmod(filepath.Dir(made[0]), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := link(); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
-		t.Errorf("a folder that anybody can write to: %v", err)
+		t.Errorf("a folder that all users can write to: %v", err)
 	}
 }
 
-// A runtime that no build has used for a month is removed when another one is made; what else is there stays.
+// TestCachePruned: a runtime that was not used for a month is removed when another one is compiled; other files are kept.
 func TestCachePruned(t *testing.T) {
 	needClang(t)
 	c := clang.Compiler{Cache: t.TempDir()}
@@ -177,7 +178,7 @@ func TestCachePruned(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"runtime-old": false, "making-old": false, "runtime-new": true, "other": true} {
 		if _, err := os.Stat(filepath.Join(c.Cache, name)); (err == nil) != want {
-			t.Errorf("%s: there: %v, want %v", name, err == nil, want)
+			t.Errorf("%s: exists: %v, want %v", name, err == nil, want)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/teaselfuzz/teasel/internal/clang"
 )
 
-// The command that compiles a file for fuzzing is clang's, with flags added.
+// The command that compiles a file for fuzzing runs clang with additional flags.
 func ExampleCompiler_Command() {
-	clangPath, err := exec.LookPath("true") // stands for clang: this command compiles only, and runs nothing
+	clangPath, err := exec.LookPath("true") // in place of clang, which Command does not run here
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// HookCalls returns the addresses in a program's file at which it calls the comparison hooks, as the linker has left them in
-// relocations. nil: it has left none, or the program is for a machine whose calls are not known here.
+// HookCalls returns the addresses, as assigned by the linker, of the operands of a program's calls of the comparison hooks. It reads
+// them from the relocations that the linker has kept. It returns nil if there are none, or if the program is not for x86-64.
 func HookCalls(path string) (calls []uint64) {
 	f, err := elf.Open(path)
 	if err != nil {

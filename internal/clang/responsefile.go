@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxNested is how deep response files may name further ones.
+// maxNested is the maximum nesting depth of response files.
 const maxNested = 16
 
-// expand puts the arguments that stand in response files, "@FILE", in the place of their names, since what they ask for
-// decides what is added. A name that is no file's stays, as clang has it.
+// expand replaces each argument @FILE by the arguments in that response file, since these decide which flags are added. Like clang,
+// it keeps the argument if the file cannot be read.
 func expand(args []string, depth int) (out []string) {
 	for _, a := range args {
 		name, ok := strings.CutPrefix(a, "@")
@@ -24,7 +24,7 @@ func expand(args []string, depth int) (out []string) {
 	return out
 }
 
-// words splits a response file as clang does: at white space, which quotes and backslashes keep.
+// words splits the text of a response file as clang does: at white space that is neither quoted nor escaped by a backslash.
 func words(text string) (out []string) {
 	var word strings.Builder
 	begun, quote := false, byte(0)

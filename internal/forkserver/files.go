@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inputFile is where a program finds its input: one file that stays open, so that a run costs no open and close, and is
-// made anew if the program has removed or renamed it.
+// inputFile is the file from which a program reads its input. It stays open, so that a run costs no open and close, and is
+// created again if the program has removed or renamed it.
 type inputFile struct {
-	path string // "": it has no name, for standard input
+	path string // "": a file without a name, for standard input
 	file *os.File
 	fd   int
 	node uint64
@@ -52,12 +52,12 @@ func (f *inputFile) write(in []byte) error {
 	if f.path != "" {
 		var st syscall.Stat_t
 		if err := syscall.Lstat(f.path, &st); err != nil || st.Ino != f.node {
-			os.RemoveAll(f.path) // it may be anything by now
+			os.RemoveAll(f.path) // the program may have put anything there
 			if err := f.create(); err != nil {
 				return err
 			}
 		} else {
-			f.size = int(st.Size) // which the program may have changed
+			f.size = int(st.Size) // the program may have changed the size
 		}
 	}
 	for done := 0; done < len(in); {
@@ -67,7 +67,7 @@ func (f *inputFile) write(in []byte) error {
 		}
 		done += max(n, 0)
 	}
-	if len(in) < f.size || f.path == "" { // standard input may be written to by who reads it
+	if len(in) < f.size || f.path == "" { // a program may write to its standard input
 		if err := syscall.Ftruncate(f.fd, int64(len(in))); err != nil {
 			return fmt.Errorf("writing the input: %w", err)
 		}

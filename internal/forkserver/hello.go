@@ -6,28 +6,28 @@ import (
 	"strconv"
 )
 
-// Hello is what a server says of itself.
+// Hello describes a fork server, as it does itself in the handshake.
 type Hello struct {
-	Dialect  int      // 0: it gave no facts, as AFL's own and afl-gcc's do; 1: that up to 4.10c; 2: that since 4.20c
-	MapSize  int      // bytes of its map that count
-	Shared   bool     // it takes inputs from shared memory
-	Tokens   []string // its dictionary
-	Deferred bool     // it starts its server where the program says so
-	Loops    bool     // a child runs many inputs
+	Dialect    int      // 0: no options are sent, as by AFL's own and afl-gcc's; 1: of AFL++ up to 4.10c; 2: since 4.20c
+	MapSize    int      // size of the coverage map, in bytes
+	Shared     bool     // inputs are passed in shared memory
+	Tokens     []string // dictionary of the program; nil: none
+	Deferred   bool     // the program starts the fork server itself
+	Persistent bool     // a child runs many inputs
 }
 
-// The old dialect's one word: see FS_OPT_* in AFL++'s include/types.h.
+// Bits of the only word of the old dialect: see FS_OPT_* in AFL++'s include/types.h.
 const (
 	oldEnabled    = 0x80000001
 	oldMapSize    = 0x40000000
 	oldDictionary = 0x10000000
 	oldShared     = 0x01000000
 	oldError      = 0xf800008f
-	oldNibble     = 0x0f000000 // all of it set: a build that is older than what the bits mean
+	oldNibble     = 0x0f000000 // all bits set: the build predates the meaning of these bits
 	plainMapSize  = 1 << 16
 )
 
-// The new one's: see FS_NEW_*.
+// Words and bits of the new dialect: see FS_NEW_*.
 const (
 	newHello      = 0x41464c00
 	newVersion    = 1
@@ -37,10 +37,10 @@ const (
 	newDictionary = 0x800
 )
 
-// maxDictionary bounds what is believed of a dictionary's length.
+// maxDictionary is the longest dictionary that is accepted, in bytes.
 const maxDictionary = 16 << 20
 
-// ServerError is what a server says when it cannot start. See FS_ERROR_*.
+// ServerError is the error that a fork server reports when it cannot start. See FS_ERROR_*.
 type ServerError struct{ Code int }
 
 const errorMapSize = 1
@@ -48,26 +48,26 @@ const errorMapSize = 1
 func (e *ServerError) Error() string {
 	switch e.Code {
 	case errorMapSize:
-		return "it wants more coverage map than it was given"
+		return "its coverage map is larger than the shared memory"
 	case 2, 8, 16:
 		return "it could not attach to the coverage map"
 	case 4:
 		return "it could not open the shared memory"
 	case 32, 64:
-		return "it is a cmplog build of an old version: build it without cmplog"
+		return "it is a cmplog build of an old version of AFL++: build it without cmplog"
 	}
-	return fmt.Sprintf("its server reports error %d", e.Code)
+	return fmt.Sprintf("its fork server reports error %d", e.Code)
 }
 
-// hello hears the server out and answers. word and data read from it, say writes to it.
-func hello(word func() (uint32, error), data func(n int) ([]byte, error), say func(uint32) error) (Hello, error) {
-	w, err := word()
+// hello performs the handshake. readWord and readBytes read from the server, writeWord writes to it.
+func hello(readWord func() (uint32, error), readBytes func(n int) ([]byte, error), writeWord func(uint32) error) (Hello, error) {
+	w, err := readWord()
 	if err != nil {
 		return Hello{}, err
 	}
 	switch {
 	case w&0xffffff00 == newHello:
-		return hearNew(w, word, data, say)
+		return helloNew(w, readWord, readBytes, writeWord)
 	case w&0xffff0000 == newError:
 		return Hello{}, &ServerError{int(w & 0xffff)}
 	case w&oldError == oldError:
@@ -75,10 +75,10 @@ func hello(word func() (uint32, error), data func(n int) ([]byte, error), say fu
 	case w&oldEnabled != oldEnabled:
 		return Hello{MapSize: plainMapSize}, nil
 	}
-	return hearOld(w, word, data, say)
+	return helloOld(w, readWord, readBytes, writeWord)
 }
 
-func hearOld(w uint32, word func() (uint32, error), data func(n int) ([]byte, error), say func(uint32) error) (h Hello, err error) {
+func helloOld(w uint32, readWord func() (uint32, error), readBytes func(n int) ([]byte, error), writeWord func(uint32) error) (h Hello, err error) {
 	h = Hello{Dialect: 1, MapSize: plainMapSize}
 	if w&oldNibble == oldNibble {
 		w &^= oldNibble
@@ -88,36 +88,36 @@ func hearOld(w uint32, word func() (uint32, error), data func(n int) ([]byte, er
 	}
 	accepted := w & (oldShared | oldDictionary)
 	if accepted == 0 {
-		return h, nil // it does not wait for an answer
+		return h, nil // the server does not wait for an answer
 	}
 	h.Shared = w&oldShared != 0
-	if err := say(oldEnabled | accepted); err != nil {
+	if err := writeWord(oldEnabled | accepted); err != nil {
 		return h, err
 	}
 	if w&oldDictionary != 0 {
-		h.Tokens, err = hearTokens(word, data)
+		h.Tokens, err = readTokens(readWord, readBytes)
 	}
 	return h, err
 }
 
-func hearNew(w uint32, word func() (uint32, error), data func(n int) ([]byte, error), say func(uint32) error) (Hello, error) {
+func helloNew(w uint32, readWord func() (uint32, error), readBytes func(n int) ([]byte, error), writeWord func(uint32) error) (Hello, error) {
 	h := Hello{Dialect: 2, MapSize: plainMapSize}
 	if v := w & 0xff; v != newVersion {
-		return h, fmt.Errorf("its server speaks version %d of the protocol, and only %d is known here: teasel is older than it", v, newVersion)
+		return h, fmt.Errorf("its fork server uses version %d of the protocol, expected %d: it was built with a later AFL++ than this teasel supports", v, newVersion)
 	}
-	if err := say(^w); err != nil {
+	if err := writeWord(^w); err != nil {
 		return h, err
 	}
-	options, err := word()
+	options, err := readWord()
 	if err != nil {
 		return h, err
 	}
 	if options&0xffff0000 == newError {
 		return h, &ServerError{int(options & 0xffff)}
 	}
-	// Parameters come in the order of their bits.
+	// Parameters follow in the order of their bits.
 	if options&newMapSize != 0 {
-		size, err := word()
+		size, err := readWord()
 		if err != nil {
 			return h, err
 		}
@@ -125,42 +125,42 @@ func hearNew(w uint32, word func() (uint32, error), data func(n int) ([]byte, er
 	}
 	h.Shared = options&newShared != 0
 	if options&newDictionary != 0 {
-		if h.Tokens, err = hearTokens(word, data); err != nil {
+		if h.Tokens, err = readTokens(readWord, readBytes); err != nil {
 			return h, err
 		}
 	}
-	last, err := word()
+	last, err := readWord()
 	if err == nil && last != w {
-		err = fmt.Errorf("its server ended the greeting with %#x, expected %#x", last, w)
+		err = fmt.Errorf("its fork server ended the handshake with %#x, expected %#x", last, w)
 	}
 	return h, err
 }
 
-// hearTokens reads a dictionary: the length of a token in a byte, and the token.
-func hearTokens(word func() (uint32, error), data func(n int) ([]byte, error)) (tokens []string, err error) {
-	n, err := word()
+// readTokens reads a dictionary: for each token its length in one byte, and its bytes.
+func readTokens(readWord func() (uint32, error), readBytes func(n int) ([]byte, error)) (tokens []string, err error) {
+	n, err := readWord()
 	if err != nil {
 		return nil, err
 	}
 	if n > maxDictionary {
 		return nil, fmt.Errorf("its dictionary has %d bytes, expected at most %d", n, maxDictionary)
 	}
-	b, err := data(int(n))
+	b, err := readBytes(int(n))
 	for err == nil && len(b) > 0 {
 		size := int(b[0])
 		if b = b[1:]; size > len(b) {
-			break // the rest was cut off
+			break // the last token is truncated
 		}
 		tokens, b = append(tokens, string(b[:size])), b[size:]
 	}
 	return tokens, err
 }
 
-var sizeWanted = regexp.MustCompile(`AFL_MAP_SIZE(?: to |=)(\d+)`)
+var mapSizeRequest = regexp.MustCompile(`AFL_MAP_SIZE(?: to |=)(\d+)`)
 
-// wanted returns the size of map that a program asks for on standard error, 0 if it does not.
-func wanted(stderr []byte) int {
-	m := sizeWanted.FindSubmatch(stderr)
+// requestedMapSize returns the map size, in bytes, that a program asks for on standard error, 0 if it asks for none.
+func requestedMapSize(stderr []byte) int {
+	m := mapSizeRequest.FindSubmatch(stderr)
 	if m == nil {
 		return 0
 	}

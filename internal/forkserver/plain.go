@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leashFD is a pipe that everything a run starts holds, so that one look shows whether anything is left. It is beyond
-// what programs count on.
-const leashFD = 100
+// lifelineFD is the descriptor of a pipe that every process of a run inherits: the pipe is closed when all of them have ended.
+// The number is higher than those that programs use.
+const lifelineFD = 100
 
-// How often, and with what pause, it is looked for what holds the leash. A program may have handed it to somebody who
-// is none of ours.
+// How often, and with which pause, the lifeline is checked after a run. It may stay open: a program may have passed it to a
+// process that does not belong to the run.
 const (
-	leashLooks = 50
-	leashPause = time.Millisecond
+	lifelineChecks = 50
+	lifelinePause  = time.Millisecond
 )
 
-// Plain runs a program that has no server in it: it is started for every input. One goroutine at a time uses it.
+// Plain runs a program that has no fork server, by starting it for every input. It is for one goroutine at a time.
 type Plain struct {
 	cmd      Command
 	marker   string
@@ -37,7 +37,7 @@ type Plain struct {
 	watch    watch
 }
 
-// NewPlain makes ready to run a program.
+// NewPlain prepares to run a program. The caller must call Close.
 func NewPlain(c Command) (_ *Plain, err error) {
 	p := &Plain{cmd: c, marker: proc.NewMarker()}
 	defer func() {
@@ -66,33 +66,34 @@ func NewPlain(c Command) (_ *Plain, err error) {
 	return p, nil
 }
 
-// Run runs one input. An error is a failure of ours, or says that the program cannot be started.
+// Run runs one input, for no more processor time than limit. An error is a failure of ours, or means that the program cannot be
+// started; how the program ended is in the Result.
 func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result, error) {
 	if err := p.input.write(in); err != nil {
 		return Result{}, err
 	}
 	p.stdout.Rewind()
 	p.stderr.Rewind()
-	// The kernel ends the program when the thread ends that has started it, which must not be before us.
+	// The kernel kills the program when the thread that started it ends: the thread must outlive the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p.watch.begin(ctx, 0, limit)
-	pid, leash, err := p.spawn()
+	pid, lifeline, err := p.spawn()
 	if err != nil {
 		p.watch.dog.End()
 		return Result{}, err
 	}
-	defer syscall.Close(leash)
+	defer syscall.Close(lifeline)
 	p.watch.pid.Store(int64(pid))
 	proc.AwaitEnd(pid)
 	reason := p.watch.dog.End()
-	syscall.Kill(-pid, syscall.SIGKILL) // what it has left in its group; while it is not reaped, the number is its own
-	for range leashLooks {              // one that is killed may have forked just before, and takes a moment to die
-		if !held(leash) {
+	syscall.Kill(-pid, syscall.SIGKILL) // processes left in its group; the number is not reused before the program is reaped
+	for range lifelineChecks {          // a killed process may have forked just before, and takes a moment to end
+		if !isOpen(lifeline) {
 			break
 		}
-		proc.KillStrays(pid, p.marker)
-		time.Sleep(leashPause)
+		proc.KillOrphans(pid, p.marker)
+		time.Sleep(lifelinePause)
 	}
 	var ws syscall.WaitStatus
 	for {
@@ -106,17 +107,17 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	return Result{Status: ws, Killed: reason, Waited: p.watch.dog.Waited()}, nil
 }
 
-func (p *Plain) spawn() (pid, leash int, err error) {
+func (p *Plain) spawn() (pid, lifeline int, err error) {
 	var pipe [2]int
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return 0, 0, err
 	}
 	defer syscall.Close(pipe[1])
-	var files [leashFD + 1]uintptr
+	var files [lifelineFD + 1]uintptr
 	for i := range files {
 		files[i] = ^uintptr(0)
 	}
-	files[0], files[1], files[2], files[leashFD] = p.null.Fd(), p.stdout.File().Fd(), p.stderr.File().Fd(), uintptr(pipe[1])
+	files[0], files[1], files[2], files[lifelineFD] = p.null.Fd(), p.stdout.File().Fd(), p.stderr.File().Fd(), uintptr(pipe[1])
 	if p.cmd.Input == "" {
 		files[0] = p.input.file.Fd()
 	}
@@ -133,8 +134,8 @@ func (p *Plain) spawn() (pid, leash int, err error) {
 	return pid, pipe[0], nil
 }
 
-// held reports whether the other end of a pipe is still open somewhere.
-func held(fd int) bool {
+// isOpen reports whether some process has the other end of the pipe open.
+func isOpen(fd int) bool {
 	for {
 		fds := [1]unix.PollFd{{Fd: int32(fd)}}
 		_, err := unix.Poll(fds[:], 0)
@@ -144,13 +145,13 @@ func held(fd int) bool {
 	}
 }
 
-// Stdout returns what the last run has written to standard output. It is valid until the next run.
+// Stdout returns the end of the last run's standard output, at most [proc.CaptureSize] bytes. It is valid until the next run.
 func (p *Plain) Stdout() []byte { return p.stdout.Bytes() }
 
-// Stderr returns what the last run has written to standard error. It is valid until the next run.
+// Stderr returns the end of the last run's standard error, at most [proc.CaptureSize] bytes. It is valid until the next run.
 func (p *Plain) Stderr() []byte { return p.stderr.Bytes() }
 
-// Close gives everything back. Nothing runs between two calls of Run.
+// Close releases files and memory. No process of the program runs between two calls of Run.
 func (p *Plain) Close() error {
 	p.watch.dog.Stop()
 	var errs []error

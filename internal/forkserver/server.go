@@ -15,68 +15,68 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Command says what to start.
+// Command describes a program to start.
 type Command struct {
-	Args   []string // Args[0] is a path
-	Env    []string // all of it
-	Dir    string   // "": ours
-	Input  string   // file that gets the input; "": standard input
-	Memory uint64   // bytes that a run may hold; 0: no limit
-	Map    int      // bytes of the map to begin with; 0: 8 MiB. A server that wants more is started again with more
-	Folder string   // removed if we die; "": none
-	Loops  bool     // the program says that its children run many inputs
-	Defers bool     // and that it starts its server by itself
+	Args       []string // program and arguments; Args[0] is a path
+	Env        []string // the complete environment
+	Dir        string   // "": ours
+	Input      string   // file from which the program reads its input; "": standard input
+	Memory     uint64   // bytes that a run may hold; 0: no limit
+	Map        int      // initial size of the coverage map, in bytes; 0: 8 MiB. Start enlarges it if the server asks for more
+	Folder     string   // removed if this process dies; "": none
+	Persistent bool     // the program has AFL++'s signature of persistent mode
+	Deferred   bool     // the program has AFL++'s signature of a deferred fork server
 }
 
-// Server is a running program. One goroutine at a time uses it.
+// Server is a running program with a fork server. It is for one goroutine at a time.
 type Server struct {
 	Hello Hello
 
-	cmd      Command
-	marker   string
-	process  *exec.Cmd
-	guardian *proc.Guardian
-	control  int // our ends of the pipes
-	status   int
-	trace    *shm.Segment
-	shared   *shm.Segment // of the input
-	input    *inputFile
-	stderr   *proc.Capture
-	gone     bool
-	asleep   int  // child that has stopped itself and waits for an input; 0: none
-	stale    bool // a child that had stopped itself was killed
+	cmd           Command
+	marker        string
+	process       *exec.Cmd
+	guardian      *proc.Guardian
+	control       int // our ends of the pipes
+	status        int
+	trace         *shm.Segment
+	shared        *shm.Segment // of the input
+	input         *inputFile
+	stderr        *proc.Capture
+	gone          bool
+	stopped       int  // number of the child that has stopped itself and waits for an input; 0: none
+	killedStopped bool // the stopped child was killed, which the next run reports to the server
 
 	watch watch
 	wire  wire
 }
 
-// MaxInput is how long an input may be that goes through shared memory: what AFL++ calls MAX_FILE.
+// MaxInput is the length of the longest input, in bytes, that is passed in shared memory: MAX_FILE of AFL++.
 const MaxInput = 1 << 20
 
 // Result is how a run ended.
 type Result struct {
-	Status syscall.WaitStatus // of a child that loops and is ready for more: stopped
-	Killed proc.Reason        // by us
-	Waited bool               // it was killed because it waited, and had used little processor time
-	Gone   bool               // the server is gone as well, and has to be started anew
+	Status syscall.WaitStatus // stopped: a persistent child that is ready for the next input
+	Killed proc.Reason        // why the run was killed by us, if it was
+	Waited bool               // the run timed out while it waited, and had used less processor time than the limit
+	Gone   bool               // the fork server has died too and has to be started again
 }
 
-// Trace returns the counters of the last run. They are valid until the next run.
+// Trace returns the coverage map of the last run. It is valid until the next run.
 func (s *Server) Trace() []byte { return s.trace.Bytes[:s.Hello.MapSize] }
 
-// Gone reports whether the server has died, so that it is of no more use but to be closed.
+// Gone reports whether the server has died: then it can only be closed.
 func (s *Server) Gone() bool { return s.gone }
 
-// Stderr returns what the last run has written to standard error. It is valid until the next run.
+// Stderr returns the end of the last run's standard error, at most [proc.CaptureSize] bytes. It is valid until the next run.
 func (s *Server) Stderr() []byte { return s.stderr.Bytes() }
 
-// errGone is how it shows that the server itself is dead.
+// errGone is the error of a pipe whose other end the server, which has died, had open.
 var errGone = errors.New("target is gone")
 
 func (s *Server) send(word uint32) error {
 	s.wire.out = word
 	for {
-		// A pipe has room for a word, so that this does not block.
+		// The pipe has room for a word, so that this does not block.
 		_, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(s.control), uintptr(unsafe.Pointer(&s.wire.out)), wordSize)
 		if errno == 0 {
 			return nil
@@ -87,7 +87,7 @@ func (s *Server) send(word uint32) error {
 	}
 }
 
-// wire is what the kernel reads and writes in the hot path.
+// wire holds the memory that system calls in the hot path read and write, so that it is not allocated for each run.
 type wire struct {
 	out  uint32
 	in   [2 * wordSize]byte
@@ -97,32 +97,32 @@ type wire struct {
 
 const (
 	wordSize = 4
-	// shortWait is how long the kernel is asked to wait for a word behind the scheduler's back. Telling the scheduler of
-	// every wait costs a third of a short run; not to tell it of a long one would hold up all that it runs. Less than a tick
-	// of the kernel's clock would cost more than the run, for the timer would have to be set each time.
+	// shortWait is how long readableSoon blocks without notifying Go's scheduler. A notification for every wait costs a third
+	// of a short run; without one, a long wait would block other goroutines. A timeout shorter than a tick of the kernel's
+	// clock would cost more than the run, since the kernel would program its timer each time.
 	shortWait = 20 * time.Millisecond
 )
 
-// soon reports whether there is a word within a moment.
-func (s *Server) soon() bool {
+// readableSoon waits for data from the server, at most shortWait, and reports whether there is some.
+func (s *Server) readableSoon() bool {
 	w := &s.wire
 	w.poll = unix.PollFd{Fd: int32(s.status), Events: unix.POLLIN}
-	w.wait = unix.Timespec{Nsec: int64(shortWait)} // the kernel writes there what is left of it
+	w.wait = unix.Timespec{Nsec: int64(shortWait)} // the kernel writes the remaining time there
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1, uintptr(unsafe.Pointer(&w.wait)), 0, 0, 0)
 	return errno == 0 && n == 1
 }
 
-// receive reads both words of a run: the child's number, which is passed on as soon as it is there, and how it ended.
+// receive reads the two words of a run: the process number of the child, which the watchdog gets immediately, and the wait status.
 func (s *Server) receive() (status uint32, err error) {
 	w := &s.wire
 	for got := uintptr(0); got < uintptr(len(w.in)); {
 		var n uintptr
 		var errno syscall.Errno
-		at, room := uintptr(unsafe.Pointer(&w.in[got])), uintptr(len(w.in))-got
-		if s.soon() {
-			n, _, errno = syscall.RawSyscall(syscall.SYS_READ, uintptr(s.status), at, room)
+		at, space := uintptr(unsafe.Pointer(&w.in[got])), uintptr(len(w.in))-got
+		if s.readableSoon() {
+			n, _, errno = syscall.RawSyscall(syscall.SYS_READ, uintptr(s.status), at, space)
 		} else {
-			n, _, errno = syscall.Syscall(syscall.SYS_READ, uintptr(s.status), at, room)
+			n, _, errno = syscall.Syscall(syscall.SYS_READ, uintptr(s.status), at, space)
 		}
 		if errno == syscall.EINTR {
 			continue
@@ -138,35 +138,36 @@ func (s *Server) receive() (status uint32, err error) {
 	return binary.NativeEndian.Uint32(w.in[wordSize:]), nil
 }
 
-// Run runs one input. An error is a failure of ours.
+// Run runs one input, for no more processor time than limit. An error is a failure of ours; how the child ended is in the
+// Result.
 func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Result, error) {
-	if err := s.place(in); err != nil {
+	if err := s.placeInput(in); err != nil {
 		return Result{}, err
 	}
 	s.stderr.RewindText()
 	clear(s.Trace())
 	var killed uint32
-	if s.stale {
-		killed, s.stale = 1, false
+	if s.killedStopped {
+		killed, s.killedStopped = 1, false
 	}
-	s.watch.begin(ctx, s.asleep, limit)
+	s.watch.begin(ctx, s.stopped, limit)
 	status, err := s.exchange(killed)
 	reason := s.watch.dog.End()
 	if err != nil {
-		s.asleep = 0
+		s.stopped = 0
 		return Result{Status: syscall.WaitStatus(syscall.SIGKILL), Killed: reason, Waited: s.watch.dog.Waited(), Gone: true}, nil
 	}
 	ws := syscall.WaitStatus(status)
-	s.asleep = 0
+	s.stopped = 0
 	if ws.Stopped() {
-		if s.asleep = int(s.watch.pid.Load()); reason != proc.NotKilled { // it was ready just before it was hit
-			s.asleep, s.stale = 0, true
+		if s.stopped = int(s.watch.pid.Load()); reason != proc.NotKilled { // the child had stopped itself just before it was killed
+			s.stopped, s.killedStopped = 0, true
 		}
 	}
 	return Result{Status: ws, Killed: reason, Waited: s.watch.dog.Waited()}, nil
 }
 
-// exchange is the hot path: one word there, two back.
+// exchange is the hot path: it sends one word and receives two.
 func (s *Server) exchange(killed uint32) (status uint32, err error) {
 	if s.send(killed) != nil {
 		s.gone = true
@@ -175,7 +176,7 @@ func (s *Server) exchange(killed uint32) (status uint32, err error) {
 	return s.receive()
 }
 
-func (s *Server) place(in []byte) error {
+func (s *Server) placeInput(in []byte) error {
 	if s.shared == nil {
 		return s.input.write(in)
 	}
@@ -184,24 +185,24 @@ func (s *Server) place(in []byte) error {
 	return nil
 }
 
-// Room is how long an input may be.
-func (s *Server) Room() int {
+// MaxLength returns the length of the longest input, in bytes.
+func (s *Server) MaxLength() int {
 	if s.shared != nil {
 		return MaxInput
 	}
 	return 1 << 30
 }
 
-// Renew has the next run begin in a fresh child.
+// Renew makes the next run start in a fresh child. It does nothing if no child is stopped.
 func (s *Server) Renew() {
-	if s.asleep == 0 {
+	if s.stopped == 0 {
 		return
 	}
-	syscall.Kill(s.asleep, syscall.SIGKILL) // it is the server's, which has not waited for it
-	s.asleep, s.stale = 0, true
+	syscall.Kill(s.stopped, syscall.SIGKILL) // the server has not waited for it, so that the number is still its own
+	s.stopped, s.killedStopped = 0, true
 }
 
-// PID is the number of the process that forks.
+// PID returns the process number of the fork server, 0 if it does not run.
 func (s *Server) PID() int {
 	if s.process == nil {
 		return 0
@@ -209,16 +210,16 @@ func (s *Server) PID() int {
 	return s.process.Process.Pid
 }
 
-// Marker is what everything that the program starts has in its environment.
+// Marker returns the entry of the environment, NAME=value, that all processes of the program inherit.
 func (s *Server) Marker() string { return s.marker }
 
-// Close ends the program and everything it has started, and returns when all of it is gone.
+// Close kills the program and all processes that it has started, and returns when they are gone.
 func (s *Server) Close() error {
 	s.watch.dog.Stop()
 	var errs []error
 	if s.process != nil {
 		errs = append(errs, proc.KillAll(s.process.Process.Pid, s.marker))
-		s.process.Wait() // we have killed it
+		s.process.Wait() // the error says that it was killed
 		s.process = nil
 	}
 	if s.guardian != nil {
@@ -235,7 +236,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// closeFiles closes what is not nil.
+// closeFiles closes the files that are not nil.
 func closeFiles(fs ...*os.File) {
 	for _, f := range fs {
 		if f != nil {

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	controlFD    = 198 // and 199: where AFL's servers read and write
+	controlFD    = 198 // AFL's fork servers read from this descriptor and write to the next
 	firstMapSize = 8 << 20
-	mostMapSize  = 1 << 30
-	startTime    = 30 * time.Second // for a server to say hello
-	roundTo      = 64
+	maxMapSize   = 1 << 30
+	startTime    = 30 * time.Second // for the handshake
+	mapAlignment = 64
 )
 
-// NoHandshake is the error of a program that ends, or runs on, without the handshake of a fork server.
+// NoHandshake is the error of a program that has not performed the handshake of a fork server.
 type NoHandshake struct {
-	How    string // it ended, or did not
-	Stderr string
+	How    string // why there is none: "it ended with status 1 at its start"
+	Stderr string // what the program wrote there; "": nothing
 }
 
 func (e *NoHandshake) Error() string {
@@ -41,15 +41,15 @@ func (e *NoHandshake) Error() string {
 	return s
 }
 
-// Start starts a program and waits for the handshake of its fork server. A program that needs a larger map is started again
-// with one.
+// Start starts a program and waits for the handshake of its fork server. If the server asks for a larger map, the program is
+// started again with one. The error wraps a [NoHandshake] or a [ServerError] if the program is at fault.
 func Start(ctx context.Context, c Command) (*Server, error) {
 	if c.Map == 0 {
 		c.Map = firstMapSize
 	}
 	for {
 		s, more, err := start(ctx, c)
-		if err == nil || more <= c.Map || more > mostMapSize {
+		if err == nil || more <= c.Map || more > maxMapSize {
 			if err != nil {
 				err = fmt.Errorf("starting %s: %w", c.Args[0], err)
 			}
@@ -59,12 +59,12 @@ func Start(ctx context.Context, c Command) (*Server, error) {
 	}
 }
 
-// start returns how much map the program wants, with an error that came of that.
+// start returns, with an error that a larger map may prevent, the size of that map.
 func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
-	c.Map = (c.Map + roundTo - 1) &^ (roundTo - 1)
+	c.Map = (c.Map + mapAlignment - 1) &^ (mapAlignment - 1)
 	s := &Server{cmd: c, control: -1, status: -1, marker: proc.NewMarker()}
 	if err = s.spawn(); err == nil {
-		err = s.greet(ctx)
+		err = s.handshake(ctx)
 	}
 	if err == nil {
 		s.watch.stderr = s.stderr
@@ -75,8 +75,8 @@ func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
 	switch {
 	case s.Hello.MapSize > c.Map:
 		more = s.Hello.MapSize
-	case s.stderr != nil && wanted(s.Stderr()) > 0:
-		more = wanted(s.Stderr())
+	case s.stderr != nil && requestedMapSize(s.Stderr()) > 0:
+		more = requestedMapSize(s.Stderr())
 	case errors.As(err, &refused) && refused.Code == errorMapSize:
 		more = 8 * c.Map
 	}
@@ -116,12 +116,12 @@ func (s *Server) spawn() (err error) {
 		return err
 	}
 	s.process = p
-	// A core of every crash would take longer than the crash. If it has ended already, that shows soon.
+	// Writing a core would take longer than the crash. If the program has ended already, the handshake fails.
 	unix.Prlimit(p.Process.Pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
 	return s.guardian.Watch(p.Process.Pid)
 }
 
-// pipes makes both pipes, of which it returns their ends. Ours block: a netpoller would cost more than the run.
+// pipes makes both pipes and returns the program's ends. Our ends block: Go's netpoller would cost more than a run.
 func (s *Server) pipes() (control, status *os.File, err error) {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
@@ -140,29 +140,29 @@ func (s *Server) environment() []string {
 	env := slices.DeleteFunc(slices.Clone(s.cmd.Env), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
 		switch name {
-		case "AFL_OLD_FORKSERVER", "AFL_MAP_SIZE", "__AFL_CMPLOG_SHM_ID": // with the first, a server says nothing at all
+		case "AFL_OLD_FORKSERVER", "AFL_MAP_SIZE", "__AFL_CMPLOG_SHM_ID": // with the first, a server sends no options
 			return true
 		}
 		return false
 	})
 	env = append(env, s.marker, "__AFL_SHM_ID="+strconv.Itoa(s.trace.ID), "__AFL_SHM_FUZZ_ID="+strconv.Itoa(s.shared.ID),
 		"__AFL_SHM_FUZZ_MAP_SIZE="+strconv.Itoa(len(s.shared.Bytes)), "AFL_MAP_SIZE="+strconv.Itoa(s.cmd.Map))
-	if s.cmd.Loops {
+	if s.cmd.Persistent {
 		env = append(env, "__AFL_PERSISTENT=1")
 	}
-	if s.cmd.Defers {
+	if s.cmd.Deferred {
 		env = append(env, "__AFL_DEFER_FORKSRV=1")
 	}
 	return env
 }
 
-// greet waits for the server's hello and answers it.
-func (s *Server) greet(ctx context.Context) error {
+// handshake performs the handshake and sets s.Hello.
+func (s *Server) handshake(ctx context.Context) error {
 	deadline := time.Now().Add(startTime)
 	data := func(n int) ([]byte, error) {
 		b := make([]byte, n)
 		for got := 0; got < n; {
-			if err := s.await(ctx, deadline); err != nil {
+			if err := s.awaitReadable(ctx, deadline); err != nil {
 				return nil, err
 			}
 			m, err := syscall.Read(s.status, b[got:])
@@ -173,7 +173,7 @@ func (s *Server) greet(ctx context.Context) error {
 				err = io.EOF
 			}
 			if err != nil {
-				return nil, s.silent("it ended" + s.end())
+				return nil, s.noHandshake("it ended" + s.end())
 			}
 			got += m
 		}
@@ -187,7 +187,7 @@ func (s *Server) greet(ctx context.Context) error {
 		return binary.NativeEndian.Uint32(b), nil
 	}
 	h, err := hello(word, data, s.send)
-	h.Loops, h.Deferred = s.cmd.Loops, s.cmd.Defers
+	h.Persistent, h.Deferred = s.cmd.Persistent, s.cmd.Deferred
 	s.Hello = h
 	if err == nil && h.MapSize > s.cmd.Map {
 		err = &ServerError{errorMapSize}
@@ -205,14 +205,14 @@ func (s *Server) greet(ctx context.Context) error {
 	return err
 }
 
-// await returns when there is something to read.
-func (s *Server) await(ctx context.Context, deadline time.Time) error {
+// awaitReadable returns when the server has sent data, or has closed its end.
+func (s *Server) awaitReadable(ctx context.Context, deadline time.Time) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return s.silent(fmt.Sprintf("it said nothing in %v", startTime))
+			return s.noHandshake(fmt.Sprintf("it sent nothing in %v", startTime))
 		}
 		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.status), Events: unix.POLLIN}}, 100)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
@@ -224,9 +224,11 @@ func (s *Server) await(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-func (s *Server) silent(how string) error { return &NoHandshake{How: how, Stderr: string(s.Stderr())} }
+func (s *Server) noHandshake(how string) error {
+	return &NoHandshake{How: how, Stderr: string(s.Stderr())}
+}
 
-// end says how the program ended that has closed its end of the pipe.
+// end describes how the program ended, which has closed its end of the pipe: " with status 1 at its start".
 func (s *Server) end() string {
 	for range 100 {
 		var ws syscall.WaitStatus

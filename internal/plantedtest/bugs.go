@@ -9,11 +9,11 @@ import (
 type Bug struct {
 	Name    string   // as the server's flag -bugs takes it
 	Rules   []string // the ids of the rules under which a fuzzer may report it; one of them is enough
-	Subject string   // stands in the subject of its findings; "": it may be any
+	Subject string   // part of the subject of its findings; "": any subject
 	About   string   // one line
 }
 
-// Bugs are all bugs of the planted server, in the order of its -list.
+// Bugs are all bugs of the planted server, in the order of its flag -list. It must not be modified.
 var Bugs = []Bug{
 	{"crash-at-int32-max", []string{"mcp/server-crash"}, "reserve_stock", "an int32 overflows and a slice gets a negative length"},
 	{"crash-at-length-256", []string{"mcp/server-crash"}, "set_title", "a frame of 256 bytes has no room for the closing zero"},
@@ -81,7 +81,7 @@ var Bugs = []Bug{
 	{"stack-trace-in-error", []string{"mcp/stack-trace"}, "parse_date", "an error shows a stack trace"},
 }
 
-// Shows reports whether a finding of a rule about a subject may be this bug.
+// Shows reports whether a finding with a rule and a subject may be this bug.
 func (b *Bug) Shows(rule, subject string) bool {
 	return slices.Contains(b.Rules, rule) && strings.Contains(subject, b.Subject)
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// TestConformance holds every reply of the clean twin against the one that the specification asks for.
+// TestConformance compares every reply of the clean twin with the one that the specification requires.
 func TestConformance(t *testing.T) {
 	pairs := 0
 	for _, sc := range readScripts(t, "testdata/conformance.txt") {
@@ -40,6 +40,6 @@ func TestConformance(t *testing.T) {
 		})
 	}
 	if pairs < 80 {
-		t.Errorf("only %d messages are sent, want at least 80", pairs)
+		t.Errorf("the scripts send %d messages, want at least 80", pairs)
 	}
 }

@@ -1,4 +1,4 @@
-// Package plantedtest proves that the planted MCP server in mcp/testdata is what it says: conforming without its bugs,
-// and with each of them wrong in the one way that its table gives. It also says which rules a fuzzer may report for
-// which bug, and builds the servers, for tests that run a fuzzer on them.
+// Package plantedtest tests the planted MCP server in mcp/testdata: without its bugs it conforms to the specification, and each bug
+// has exactly the effect that its table describes. For tests that run a fuzzer on the servers, the package lists the rules that a
+// fuzzer may report for each bug, and builds the servers.
 package plantedtest

@@ -6,7 +6,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
 )
 
-// A test that runs a fuzzer on the planted server finds out under which rules it may report a bug.
+// A test that runs a fuzzer on the planted server looks up the rules that the fuzzer may report for a bug.
 func ExampleBug() {
 	for _, b := range plantedtest.Bugs {
 		if b.Name == "use-after-close" {

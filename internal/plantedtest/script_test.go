@@ -20,20 +20,20 @@ import (
 	"time"
 )
 
-// A script is a dialogue with the server, from a text file:
+// script is a dialogue with the server, read from a text file:
 //
 //	# name        a new dialogue with a new process
-//	@ 2025-06-18  the version that is initialized, or raw for no initialize; 2025-11-25 without this line
-//	> line        is sent
-//	< line        is the next line that the server must write; between slashes it is a regular expression
+//	@ 2025-06-18  the version to initialize, or raw for no initialize; 2025-11-25 without this line
+//	> line        a line to send
+//	< line        the next line that the server must write; between slashes a regular expression
 //	exit 2        the server must end with this status before its stdin does
 //	signal NAME   the server must die by this signal
-//	stderr REGEXP what the server must say on stderr; without it nothing
-//	silent        the server must go on running and answer nothing any more
+//	stderr REGEXP the server must write a match to stderr; without this line it must write nothing there
+//	silent        the server must keep running and must not answer any more
 //
-// Unless one of the last four says otherwise the server must answer a ping in the end, with nothing before the reply,
-// and end with status 0 when its stdin does. A line that starts with + holds only for the server with the bug that is
-// the dialogue's name, one with - only for the server without. «text*5» is the text five times, «hex:ff» a byte.
+// In a dialogue without the last four kinds of line, the server must finally answer a ping, write nothing before that reply, and
+// exit with status 0 when its stdin is closed. A line that starts with + applies only to the server with the bug that has the name
+// of the dialogue, a line with - only to the server without it. «text*5» stands for five times the text, «hex:ff» for a byte.
 type script struct {
 	name    string
 	version string
@@ -76,7 +76,7 @@ func readScripts(t *testing.T, file string) []script {
 			continue
 		case ">", "<", "exit", "signal", "stderr", "silent":
 		default:
-			t.Fatalf("%s:%d: no step: %s", file, number+1, line)
+			t.Fatalf("%s:%d: unknown step: %s", file, number+1, line)
 		}
 		s.steps = append(s.steps, st)
 	}
@@ -85,7 +85,7 @@ func readScripts(t *testing.T, file string) []script {
 
 var macro = regexp.MustCompile(`«[^»]*»`)
 
-// expand puts in what the macros of a line stand for.
+// expand replaces the macros of a line.
 func expand(t *testing.T, line string) string {
 	t.Helper()
 	return macro.ReplaceAllStringFunc(line, func(m string) string {
@@ -106,8 +106,8 @@ func expand(t *testing.T, line string) string {
 	})
 }
 
-// patience is how long a server may take to answer on the slowest machine; nothing is judged by it but a hang.
-const patience = 30 * time.Second
+// answerTimeout is how long a server may take to answer on the slowest machine; only a hang exceeds it.
+const answerTimeout = 30 * time.Second
 
 // server is a running server.
 type server struct {
@@ -118,7 +118,7 @@ type server struct {
 	stderr words
 }
 
-// words keeps the first MB of what a server says on stderr.
+// words keeps the first MiB of a server's stderr.
 type words struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -182,7 +182,7 @@ func start(t *testing.T, program string, arguments ...string) *server {
 		for range s.lines {
 		}
 		<-read
-		_ = s.cmd.Wait() // a second time if the test has waited already, which does no harm
+		_ = s.cmd.Wait() // the test may have called it already; the error does not matter
 	})
 	return s
 }
@@ -202,13 +202,13 @@ func (s *server) next() (string, bool) {
 	select {
 	case line, ok := <-s.lines:
 		return line, ok
-	case <-time.After(patience):
+	case <-time.After(answerTimeout):
 		s.t.Fatal("the server does not answer")
 		return "", false
 	}
 }
 
-// expect takes the next line and compares it.
+// expect reads the next line and compares it.
 func (s *server) expect(want string) {
 	s.t.Helper()
 	got, ok := s.next()
@@ -246,14 +246,14 @@ func (s *server) initialize(version string) {
 	s.send(initialized)
 }
 
-// finish ends the server's stdin and waits: it must end with status 0, with nothing more said.
+// finish closes the server's stdin and waits: the server must exit with status 0 and write nothing more.
 func (s *server) finish() {
 	s.t.Helper()
 	if err := s.in.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		s.t.Fatalf("closing: %v", err)
 	}
 	if line, ok := s.next(); ok {
-		s.t.Fatalf("after the end of stdin there is still\n  %s", brief(line))
+		s.t.Fatalf("after the end of stdin the server wrote\n  %s", brief(line))
 	}
 	if err := s.cmd.Wait(); err != nil {
 		s.t.Errorf("the server ended with %v, want status 0", err)
@@ -263,7 +263,7 @@ func (s *server) finish() {
 	}
 }
 
-// run has a script's dialogue, with or without the bug.
+// run performs the dialogue of a script. planted tells whether the server has the bug.
 func (sc script) run(t *testing.T, s *server, planted bool) {
 	t.Helper()
 	if sc.version != "raw" {
@@ -294,7 +294,7 @@ func (sc script) run(t *testing.T, s *server, planted bool) {
 	s.end(ending)
 }
 
-// end judges how a server ends that does not end well.
+// end checks how a server ends that is expected to fail.
 func (s *server) end(ending []step) {
 	s.t.Helper()
 	if ending[0].verb == "silent" {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSurvival throws broken messages at the clean twin: it must write nothing but messages, and live.
+// TestSurvival sends malformed messages to the clean twin: it must write only valid messages, and must not end.
 func TestSurvival(t *testing.T) {
 	var seeds []string
 	for _, sc := range readScripts(t, "testdata/conformance.txt") {
@@ -57,14 +57,14 @@ func TestSurvival(t *testing.T) {
 		t.Errorf("%d replies to %d messages", replies, messages)
 	}
 	s.in.Close()
-	// Reports may still be on their way; what comes must be whole.
+	// The server may still be writing progress of reports, which must be valid messages too.
 	for line, ok := s.next(); ok; line, ok = s.next() {
 		checkMessage(t, line)
 	}
 	s.finish()
 }
 
-// mutated changes one place of a line, never into two lines.
+// mutated returns a line with one change, which never splits it into two lines.
 func mutated(rng *rand.Rand, line []byte) []byte {
 	tokens := []string{`"`, `{`, `}`, `[`, `]`, `,`, `:`, `\`, `\u0000`, `\ud800`, `null`, `true`, `-1`, `1e999`, `{}`, `[]`, `""`, "\x00", "\xff", `"id":`, `"method":`}
 	out := append([]byte(nil), line...)
@@ -90,7 +90,7 @@ func mutated(rng *rand.Rand, line []byte) []byte {
 	return out
 }
 
-// checkMessage holds a line against the form of a message.
+// checkMessage checks that a line is a valid message.
 func checkMessage(t *testing.T, line string) {
 	t.Helper()
 	var m struct {
@@ -103,7 +103,7 @@ func checkMessage(t *testing.T, line string) {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal([]byte(line), &m); err != nil || m.Version != "2.0" {
-		t.Errorf("no message: %s (%v)", brief(line), err)
+		t.Errorf("not a message: %s (%v)", brief(line), err)
 		return
 	}
 	kinds := 0
@@ -117,7 +117,7 @@ func checkMessage(t *testing.T, line string) {
 	}
 }
 
-// TestTools pages through the tools: none twice, all safe but two that say so, and those leave their marker.
+// TestTools lists all pages of tools: none is listed twice, all but two are annotated as safe, and those two leave their marker.
 func TestTools(t *testing.T) {
 	s := start(t, planted, "-bugs", "none")
 	s.initialize("2025-11-25")
@@ -146,7 +146,7 @@ func TestTools(t *testing.T) {
 			seen[tool.Name] = true
 			safe := tool.Annotations != nil && tool.Annotations.DestructiveHint != nil && !*tool.Annotations.DestructiveHint
 			if want := tool.Name != "delete_everything" && tool.Name != "wipe_cache"; safe != want {
-				t.Errorf("%s: said to be safe: %t, want %t", tool.Name, safe, want)
+				t.Errorf("%s: annotated as safe: %t, want %t", tool.Name, safe, want)
 			}
 		}
 		params = ""
@@ -168,7 +168,7 @@ func TestTools(t *testing.T) {
 	s.finish()
 }
 
-// TestEnd closes stdin at odd places; the server must end with status 0 at each.
+// TestEnd closes stdin in unusual situations; the server must exit with status 0 in each.
 func TestEnd(t *testing.T) {
 	t.Run("at once", func(t *testing.T) { start(t, planted, "-bugs", "none").finish() })
 	t.Run("in a line", func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestEnd(t *testing.T) {
 	})
 }
 
-// TestTooManyReports starts more reports than the server runs at once: each call is answered all the same.
+// TestTooManyReports starts more reports than the server runs concurrently: each call must be answered.
 func TestTooManyReports(t *testing.T) {
 	s := start(t, planted, "-bugs", "none")
 	s.initialize("2025-11-25")
@@ -227,7 +227,7 @@ func TestTooManyReports(t *testing.T) {
 	s.finish()
 }
 
-// TestBatchOfReports has a batch answered as one array, when its slowest call is done.
+// TestBatchOfReports: a batch is answered by one array, when its slowest call is done.
 func TestBatchOfReports(t *testing.T) {
 	s := start(t, planted, "-bugs", "none")
 	s.initialize("2025-03-26")

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// measured are the bugs that no reply shows; each has a test of its own.
+// measured are the bugs that do not show in a reply; each has a test of its own.
 var measured = []string{"quadratic-time", "exponential-time", "memory-leak"}
 
-// TestTriggers shows each bug with its trigger, and that it is absent without its name.
+// TestTriggers: the trigger of each bug shows it on the server with that bug, and not on the server without.
 func TestTriggers(t *testing.T) {
 	shown := map[string]bool{}
 	for _, name := range measured {
@@ -33,12 +33,12 @@ func TestTriggers(t *testing.T) {
 	}
 	for _, b := range Bugs {
 		if !shown[b.Name] {
-			t.Errorf("nothing shows the bug %s", b.Name)
+			t.Errorf("no test shows the bug %s", b.Name)
 		}
 	}
 }
 
-// TestList holds the server's own list against Bugs.
+// TestList compares the server's own list with Bugs.
 func TestList(t *testing.T) {
 	out, err := exec.Command(planted, "-list").Output()
 	if err != nil {
@@ -58,11 +58,11 @@ func TestList(t *testing.T) {
 			t.Errorf("listed %q, Bugs has %q: %q", line, b.Name, b.About)
 		}
 		if len(b.Rules) == 0 {
-			t.Errorf("no rule is named for %s", b.Name)
+			t.Errorf("%s has no rules", b.Name)
 		}
 		for _, r := range b.Rules {
 			if !strings.HasPrefix(r, "mcp/") {
-				t.Errorf("%s: rule %q is not of this kind", b.Name, r)
+				t.Errorf("%s: rule %q, want the prefix mcp/", b.Name, r)
 			}
 		}
 	}
@@ -72,8 +72,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTime shows that two matchers need far more work than their clean twins. Work is the processor time that the
-// operating system has counted for the server, so a busy machine does not matter.
+// TestTime: two matchers need far more processor time than their clean twins. The processor time is measured by the operating
+// system, so that the result does not depend on the load of the machine.
 func TestTime(t *testing.T) {
 	for _, tc := range []struct{ bug, tool, argument, text string }{
 		{"quadratic-time", "check_filter", "filter", strings.Repeat("a", 1<<16)},
@@ -97,7 +97,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestMemory shows the leak, and that the clean twin has none.
+// TestMemory: the server with the leak grows, and the clean twin does not.
 func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the size of another process is read from /proc, which only Linux has")

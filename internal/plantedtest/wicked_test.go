@@ -22,12 +22,12 @@ const (
 	said  = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"m"}]}}`
 	tools = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 
-	bySignal = -1 // instead of an exit status: it dies by a signal
-	stays    = -2 // it does not end by itself
+	bySignal = -1 // in place of an exit status: a signal ends the server
+	stays    = -2 // in place of an exit status: the server does not end by itself
 )
 
-// TestWicked has a few words with each wicked server that can be talked with. What follows a + is written to it,
-// what follows a - is expected: a whole line, or a regular expression between slashes. A dot ends its stdin.
+// TestWicked has a short dialogue with each wicked server. The text after a + is sent, the text after a - is expected: a whole line,
+// or a regular expression between slashes. A dot closes the server's stdin.
 func TestWicked(t *testing.T) {
 	program, err := Build(t.Context(), t.TempDir(), Wicked)
 	if err != nil {
@@ -108,10 +108,10 @@ func TestWicked(t *testing.T) {
 				endChild(t, s, tc.mode == "fork-session")
 			}
 			if tc.status == stays {
-				return // the test's end kills it
+				return // the cleanup of the test kills it
 			}
 			s.in.Close()
-			for range s.lines { // what it still has to say was not asked for
+			for range s.lines { // further output is not checked
 			}
 			_ = s.cmd.Wait() // judged by the status
 			if got := s.cmd.ProcessState.ExitCode(); got != tc.status {
@@ -124,7 +124,7 @@ func TestWicked(t *testing.T) {
 	}
 }
 
-// listedModes returns the ways to misbehave that the server lists, and sees that it refuses others.
+// listedModes returns the modes that the server lists, and checks that it rejects others.
 func listedModes(t *testing.T, program string) map[string]bool {
 	t.Helper()
 	out, err := exec.Command(program).Output()
@@ -138,7 +138,7 @@ func listedModes(t *testing.T, program string) map[string]bool {
 	}
 	err = exec.Command(program, "nothing").Run()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 {
-		t.Errorf("an unknown way ends with %v, want status 2", err)
+		t.Errorf("an unknown mode ends with %v, want status 2", err)
 	}
 	return all
 }
@@ -151,13 +151,13 @@ func repeat(n int, steps ...string) []string {
 	return all
 }
 
-// endChild finds the child that a server has started, sees that it outlives its parent, and kills it.
+// endChild finds the child that a server has started, checks that it outlives its parent, and kills it.
 func endChild(t *testing.T, s *server, session bool) {
 	t.Helper()
 	s.send(echo)
 	s.expect(said)
 	announced := regexp.MustCompile(`^child ([0-9]+)\n`)
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(answerTimeout)
 	for !announced.MatchString(s.stderr.String()) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no child is announced on stderr: %q", s.stderr.String())
@@ -183,14 +183,14 @@ func endChild(t *testing.T, s *server, session bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Behind the name in brackets: state, parent, group, session.
+	// The fields after the name in parentheses: state, parent, group, session.
 	_, rest, _ := strings.Cut(string(data), ") ")
 	if own := strings.Fields(rest)[3] == strconv.Itoa(pid); own != session {
 		t.Errorf("the child leads a session of its own: %t, want %t", own, session)
 	}
 }
 
-// TestWickedLines reads of the two lines that never end.
+// TestWickedLines reads the beginning of two endless lines.
 func TestWickedLines(t *testing.T) {
 	program, err := Build(t.Context(), t.TempDir(), Wicked)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUs returns the numbers of the processors that we may use, rising: those of our own affinity, which the processors of
-// a container narrow.
+// CPUs returns, in ascending order, the numbers of the processors that this process may use: those of its affinity mask,
+// which a container restricts.
 func CPUs() ([]int, error) {
 	cpus, err := affinity(0)
 	if err != nil {
-		return nil, fmt.Errorf("asking which processors are ours: %w", err)
+		return nil, fmt.Errorf("reading the processor affinity: %w", err)
 	}
 	return cpus, nil
 }
 
-// affinity returns the numbers of the processors that a process, or with 0 this thread, may use, rising.
+// affinity returns, in ascending order, the numbers of the processors that a process may use; 0 stands for this thread.
 func affinity(pid int) (cpus []int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(pid, &set); err != nil {
@@ -36,12 +36,12 @@ func affinity(pid int) (cpus []int, err error) {
 	return cpus, nil
 }
 
-// BoundCPUs returns the processors that some process is bound to, and to no other. The kernel's own threads, which have
-// no memory, do not count. So does AFL++ (bind_to_free_cpu in src/afl-fuzz-init.c).
+// BoundCPUs returns the set of processors to each of which some process is bound exclusively. Kernel threads, which have
+// no memory, do not count. It is what AFL++ does in bind_to_free_cpu (src/afl-fuzz-init.c).
 func BoundCPUs() (map[int]bool, error) {
-	all, err := census(nil)
+	all, err := listProcesses(nil)
 	if err != nil {
-		return nil, fmt.Errorf("looking for what others are bound to: %w", err)
+		return nil, fmt.Errorf("listing the processors that other processes are bound to: %w", err)
 	}
 	bound, buf := map[int]bool{}, make([]byte, 4096)
 	for i := range all {
@@ -52,16 +52,17 @@ func BoundCPUs() (map[int]bool, error) {
 		status := string(b)
 		_, list, _ := strings.Cut(status, "\nCpus_allowed_list:\t")
 		list, _, _ = strings.Cut(list, "\n")
-		if n, err := strconv.Atoi(list); err == nil && strings.Contains(status, "\nVmSize:") { // neither a list nor a range
+		if n, err := strconv.Atoi(list); err == nil && strings.Contains(status, "\nVmSize:") { // one number, neither a list nor a range
 			bound[n] = true
 		}
 	}
 	return bound, nil
 }
 
-// Bind binds the calling goroutine, and all that it will start, to a processor, until it calls release. They share it as
-// batch processes, which do not interrupt each other when one is woken: of those that take turns, who wakes another is
-// about to wait, and to be interrupted for that costs a switch there and back. A processor that cannot be had is an error.
+// Bind binds the calling goroutine, and the processes that it starts, to a processor until release is called, which the same
+// goroutine must do. Their scheduling policy becomes SCHED_BATCH, so that they do not preempt each other on a wake-up: when two
+// processes take turns, the one that wakes the other is about to wait, and a preemption would cost two more context switches.
+// Bind returns an error if the processor is not available.
 func Bind(cpu int) (release func(), err error) {
 	runtime.LockOSThread()
 	var before, only unix.CPUSet
@@ -73,34 +74,34 @@ func Bind(cpu int) (release func(), err error) {
 		runtime.UnlockOSThread()
 		return nil, fmt.Errorf("binding to processor %d: %w", cpu, err)
 	}
-	patient, _ := setPolicy(unix.SCHED_NORMAL, unix.SCHED_BATCH) // what has another policy has its reasons
+	changedPolicy, _ := setPolicy(unix.SCHED_NORMAL, unix.SCHED_BATCH) // any other policy was set on purpose and stays
 	return func() {
 		err := unix.SchedSetaffinity(0, &before)
-		if patient && err == nil {
+		if changedPolicy && err == nil {
 			_, err = setPolicy(unix.SCHED_BATCH, unix.SCHED_NORMAL)
 		}
 		if err == nil {
-			runtime.UnlockOSThread() // or else the thread ends with the goroutine
+			runtime.UnlockOSThread() // otherwise the thread stays locked and ends with the goroutine
 		}
 	}, nil
 }
 
-// giveWay adds to the niceness of a group that has just been started, and so of all that it will start, and returns what it
-// is then. Its first thread takes longer to start another one than this does.
-func giveWay(group, nice int) int {
+// addNiceness adds to the niceness of a process group that has just been started, which the processes it starts inherit, and
+// returns the new value. The call takes less time than the group's first thread needs to start another thread.
+func addNiceness(group, nice int) int {
 	p, err := unix.Getpriority(unix.PRIO_PROCESS, group)
 	if err != nil {
 		return nice
 	}
-	nice = min(20-p+nice, 19) // the system call counts from 20 down
+	nice = min(20-p+nice, 19) // the system call returns 20 minus the niceness
 	_ = unix.Setpriority(unix.PRIO_PGRP, group, nice)
 	return nice
 }
 
-// halve keeps the calling thread, and all that it will start, to the latter half of our processors, until it calls restore,
-// where that can be had. A program that gives way still holds up for a few milliseconds whoever is woken on the processor
-// that it has got, and the threads of one that is loading are on all of them.
-func halve() (restore func() error) {
+// restrictToHalf restricts the calling thread, and the processes that it starts, to the second half of our processors until
+// restore is called. It does nothing where there is one processor. Niceness alone does not suffice: a nice program still
+// delays, by some milliseconds, a process that wakes up on its processor, and while it loads its threads occupy all of them.
+func restrictToHalf() (restore func() error) {
 	cpus, err := CPUs()
 	if err != nil || len(cpus) < 2 {
 		return func() error { return nil }
@@ -116,12 +117,12 @@ func halve() (restore func() error) {
 	return func() error { return unix.SchedSetaffinity(0, &all) }
 }
 
-// sessionPause is how long a kernel lets nobody but root set the niceness of another session.
+// sessionPause is the time for which the kernel refuses a process without root to set the niceness of another session.
 const sessionPause = 100 * time.Millisecond
 
-// yield sets the niceness of the program's session. A kernel that shares processors out among sessions first takes no
-// heed of a program's own niceness beyond its session, and each program has one of its own.
-func (p *Process) yield(nice int) {
+// setSessionNiceness sets the niceness of the program's session. A kernel with autogroups distributes processor time among
+// sessions first, so that a program's own niceness has no effect outside its session, and each program has its own session.
+func (p *Process) setSessionNiceness(nice int) {
 	file, text := fmt.Sprintf("/proc/%d/autogroup", p.pid), strconv.Itoa(nice)
 	for errors.Is(os.WriteFile(file, []byte(text), 0), unix.EAGAIN) {
 		select {
@@ -132,7 +133,7 @@ func (p *Process) yield(nice int) {
 	}
 }
 
-// setPolicy gives this thread another policy of scheduling if it has the one that is expected.
+// setPolicy changes the scheduling policy of this thread if the current one is from.
 func setPolicy(from, to uint32) (changed bool, err error) {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil || attr.Policy != from {

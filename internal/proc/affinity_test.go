@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func policy(t *testing.T, pid int) uint32 {
+func schedulingPolicy(t *testing.T, pid int) uint32 {
 	t.Helper()
 	attr, err := unix.SchedGetAttr(pid, 0)
 	if err != nil {
@@ -20,11 +20,12 @@ func policy(t *testing.T, pid int) uint32 {
 	return attr.Policy
 }
 
-// What is started in between runs on the processor alone, as a batch process, and nothing after.
+// TestBind: a program that is started between Bind and release runs on that processor only, with SCHED_BATCH; one that is
+// started later does not.
 func TestBind(t *testing.T) {
-	runtime.LockOSThread() // whose policy is looked at
+	runtime.LockOSThread() // the test reads the scheduling policy of this thread
 	defer runtime.UnlockOSThread()
-	usual := policy(t, 0)
+	usual := schedulingPolicy(t, 0)
 	before, err := CPUs()
 	if err != nil || len(before) == 0 || !slices.IsSorted(before) {
 		t.Fatal(before, err)
@@ -42,46 +43,46 @@ func TestBind(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait() // it was killed
+	defer cmd.Wait() // the error says that the program was killed
 	defer cmd.Process.Kill()
 	during, err := CPUs()
 	if err != nil || !slices.Equal(during, []int{last}) {
-		t.Errorf("bound to %d we have %v, %v", last, during, err)
+		t.Errorf("bound to processor %d: CPUs is %v, %v", last, during, err)
 	}
 	want := "Cpus_allowed_list:\t" + strconv.Itoa(last) + "\n"
 	text := make([]byte, 100)
 	if n, err := out.Read(text); err != nil || string(text[:n]) != want {
-		t.Errorf("what was started has %q, %v, want %q", text[:n], err, want)
+		t.Errorf("the program reports %q, %v, want %q", text[:n], err, want)
 	}
 	if bound, err := BoundCPUs(); err != nil || !bound[last] {
-		t.Errorf("processors that somebody is bound to: %v, %v; want %d among them", bound, err, last)
+		t.Errorf("BoundCPUs is %v, %v; want %d among them", bound, err, last)
 	}
-	if p := policy(t, cmd.Process.Pid); usual == unix.SCHED_NORMAL && p != unix.SCHED_BATCH {
-		t.Errorf("what was started has policy %d, want %d", p, unix.SCHED_BATCH)
+	if p := schedulingPolicy(t, cmd.Process.Pid); usual == unix.SCHED_NORMAL && p != unix.SCHED_BATCH {
+		t.Errorf("the program has policy %d, want %d", p, unix.SCHED_BATCH)
 	}
 	release()
-	if p := policy(t, 0); p != usual {
-		t.Errorf("released we have policy %d, want %d", p, usual)
+	if p := schedulingPolicy(t, 0); p != usual {
+		t.Errorf("after release the policy is %d, want %d", p, usual)
 	}
 	if after, err := CPUs(); err != nil || !slices.Equal(after, before) {
-		t.Errorf("released we have %v, %v, want %v", after, err, before)
+		t.Errorf("after release CPUs is %v, %v, want %v", after, err, before)
 	}
 	if _, err := Bind(1023); err == nil {
-		t.Error("bound to a processor that there is not")
+		t.Error("bound to a processor that does not exist")
 	}
 	if after, err := CPUs(); err != nil || !slices.Equal(after, before) {
-		t.Errorf("after an error we have %v, %v, want %v", after, err, before)
+		t.Errorf("after an error CPUs is %v, %v, want %v", after, err, before)
 	}
 }
 
-// What keeps to half of the processors does so with all that it starts, and nothing else does.
-func TestHalf(t *testing.T) {
+// TestRestrictToHalf: Command.Half restricts a program and its children to half of the processors, and no other program.
+func TestRestrictToHalf(t *testing.T) {
 	all, err := CPUs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(all) < 2 {
-		t.Skip("skipped: there is one processor only")
+		t.Skip("skipped: there is only one processor")
 	}
 	for range 20 {
 		for _, half := range []bool{true, false} {

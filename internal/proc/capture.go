@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// CaptureSize is how many bytes of what a run writes are kept, the last ones.
-	CaptureSize = 64 << 10
-	captureMost = 16 << 20 // that the file may take before Trim gives memory back
+	// CaptureSize is the number of bytes kept of a run's output, the last ones.
+	CaptureSize    = 64 << 10
+	maxCaptureFile = 16 << 20 // bytes that the file may occupy before Trim gives memory back
 )
 
-// Capture takes what programs write to a descriptor. It is a file without a name: a write never fails and never waits for
-// somebody to read, however much is written, and looking at it costs no system call where nothing was written. Trim has to
-// be called now and then while a program runs. One goroutine at a time uses the other methods.
+// Capture captures the output that programs write to a descriptor. It is a memory file without a name: a write neither fails
+// nor blocks, however much is written, and where nothing was written RewindText needs no system call. Trim must be called
+// periodically while a program runs and may be called concurrently; the other methods are for one goroutine at a time.
 type Capture struct {
-	file   *os.File
-	fd     int
-	start  []byte // the first bytes of the file
-	last   []byte // the last ones, if more was written
-	silent int    // calls of RewindText since the last rewind
+	file    *os.File
+	fd      int
+	start   []byte // the first bytes of the file
+	last    []byte // the last bytes, if the output is longer than start
+	skipped int    // calls of RewindText since the last rewind
 }
 
-// NewCapture returns an empty capture. The name is for the error.
+// NewCapture returns an empty capture. The name appears in /proc and in errors.
 func NewCapture(name string) (*Capture, error) {
 	fd, err := unix.MemfdCreate("teasel-"+name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
 		return nil, fmt.Errorf("making a file for %s: %w", name, err)
 	}
 	c := &Capture{file: os.NewFile(uintptr(fd), name), fd: fd}
-	if err = c.file.Truncate(CaptureSize); err == nil { // to write beyond makes it longer
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK) // or a program could take the mapping away
+	if err = c.file.Truncate(CaptureSize); err == nil { // writing beyond that makes the file longer
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK) // or a program could shrink the file under the mapping
 	}
 	if err == nil {
 		c.start, err = syscall.Mmap(fd, 0, CaptureSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
@@ -49,28 +49,28 @@ func NewCapture(name string) (*Capture, error) {
 // File returns the file that programs are to write to.
 func (c *Capture) File() *os.File { return c.file }
 
-// Rewind forgets what was written.
+// Rewind discards the output captured so far.
 func (c *Capture) Rewind() {
 	syscall.Seek(c.fd, 0, io.SeekStart)
 	c.start[0] = 0
 }
 
-// rewindAfter is how many runs may pass that have written nothing, or text that begins with a NUL.
+// rewindAfter is the number of consecutive runs whose output is empty, or begins with a NUL, after which RewindText rewinds.
 const rewindAfter = 64
 
-// RewindText is Rewind where a system call would show in the time of a run: it makes none where nothing was written. Text
-// that begins with a NUL, as little does, is forgotten after a while.
+// RewindText is Rewind for a hot path: it makes no system call if nothing was written. It detects output by its first byte,
+// so that output which begins with a NUL, which is rare, is discarded only after rewindAfter runs.
 func (c *Capture) RewindText() {
-	if c.silent++; c.start[0] == 0 && c.silent < rewindAfter {
+	if c.skipped++; c.start[0] == 0 && c.skipped < rewindAfter {
 		return
 	}
-	c.silent = 0
+	c.skipped = 0
 	c.Rewind()
 }
 
-// Bytes returns what was written since the last rewind, at most the last CaptureSize of it. It is valid until then.
+// Bytes returns the output since the last rewind, at most its last CaptureSize bytes. The slice is valid until the next rewind.
 func (c *Capture) Bytes() []byte {
-	end, err := syscall.Seek(c.fd, 0, io.SeekCurrent) // which the program may have set to anything
+	end, err := syscall.Seek(c.fd, 0, io.SeekCurrent) // the program shares the offset and may have set it to anything
 	if err != nil || end <= 0 {
 		return nil
 	}
@@ -84,11 +84,11 @@ func (c *Capture) Bytes() []byte {
 	return c.last[:n]
 }
 
-// Trim gives back the memory of what is no longer kept, if that is much. It may be called from another goroutine than the
-// rest.
+// Trim gives back the memory of output that is no longer kept, if the file occupies more than 16 MiB. It may be called
+// concurrently with the other methods.
 func (c *Capture) Trim() {
 	var st unix.Stat_t
-	if unix.Fstat(c.fd, &st) != nil || st.Blocks*512 < captureMost {
+	if unix.Fstat(c.fd, &st) != nil || st.Blocks*512 < maxCaptureFile {
 		return
 	}
 	end, err := syscall.Seek(c.fd, 0, io.SeekCurrent)
@@ -100,13 +100,13 @@ func (c *Capture) Trim() {
 	if keep > CaptureSize {
 		unix.Fallocate(c.fd, holes, CaptureSize, keep-CaptureSize)
 	}
-	if end < st.Size && st.Size > keep { // beyond the end, of an earlier run
+	if end < st.Size && st.Size > keep { // output of an earlier run beyond the end
 		from := max(end, CaptureSize)
 		unix.Fallocate(c.fd, holes, from, st.Size-from)
 	}
 }
 
-// Close gives the file back. A nil capture is closed already.
+// Close releases the file and its memory. Closing a nil capture does nothing.
 func (c *Capture) Close() error {
 	if c == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
-// Programs write as much as they like, and seek where they like: the last bytes are kept, and no write fails.
+// TestCapture: programs write any amount and seek anywhere; the last bytes are kept, and no write fails.
 func TestCapture(t *testing.T) {
 	c, err := proc.NewCapture("stderr")
 	if err != nil {
@@ -43,16 +43,16 @@ func TestCapture(t *testing.T) {
 	}
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(c.File().Fd()), &st); err != nil || st.Blocks*512 > 16<<20 {
-		t.Errorf("%d bytes are taken, %v", st.Blocks*512, err)
+		t.Errorf("the file occupies %d bytes, %v", st.Blocks*512, err)
 	}
 	for _, at := range []int64{1 << 46, 1<<63 - 1} {
 		if _, err := syscall.Seek(int(c.File().Fd()), at, io.SeekStart); err == nil && len(c.Bytes()) != 0 {
-			t.Errorf("at %d there are %d bytes", at, len(c.Bytes()))
+			t.Errorf("at offset %d: %d bytes", at, len(c.Bytes()))
 		}
 		c.Trim()
 	}
 	if err := syscall.Ftruncate(int(c.File().Fd()), 10); err == nil {
-		t.Error("what is mapped was cut off")
+		t.Error("the file was shrunk below the mapping")
 	}
 	c.Rewind()
 	if _, err := c.File().WriteString("x"); err != nil || string(c.Bytes()) != "x" {

@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// vigil is what the guardian runs. It reads which group and folders are ours until the pipe ends, which it does when we are
-// gone, however we went. The marker finds what has left the group: it is an argument here, and in nobody's environment but
-// of those it is to find.
-const vigil = `trap '' HUP INT QUIT TERM
+// guardianScript is the shell script of a guardian. It reads the process group to kill and the folders to remove from a pipe,
+// until the pipe is closed, which the kernel does when this process ends for whatever reason. Processes that have left the
+// group are found by the marker in their environment. The script gets the marker as an argument, so that it does not find
+// itself.
+const guardianScript = `trap '' HUP INT QUIT TERM
 marker=$1 group=
-if [ -n "$2" ]; then shift; else shift 2; fi # what is left are folders
+if [ -n "$2" ]; then shift; else shift 2; fi # the remaining arguments are folders
 while read -r word value; do
 	case $word in
 	group) group=$value ;;
@@ -35,24 +36,24 @@ done
 if [ $# -gt 0 ]; then rm -rf -- "$@"; fi
 `
 
-// Guardian is a small shell that does nothing until this process has ended without closing it. Then it kills what we have
-// left behind. One goroutine at a time uses it.
+// Guardian is a shell process that cleans up if this process ends without calling Close: it kills the processes and removes
+// the folders that this process has left behind. It is for one goroutine at a time.
 type Guardian struct {
 	life *os.File
 	cmd  *exec.Cmd
 }
 
-// Guard starts a guardian of the processes whose environment has the marker, or one that begins like it, and of a folder
-// that is to be removed with them, "" for none.
+// Guard starts a guardian for the processes whose environment contains marker, which may be the prefix of their markers, and
+// for a folder to remove after they were killed; "": none. The caller must call Close.
 func Guard(marker, folder string) (*Guardian, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting a guardian: %w", err)
 	}
 	defer theirs.Close()
-	g := &Guardian{life: ours, cmd: exec.Command("/bin/sh", "-c", vigil, "teasel-guardian", marker, folder)}
+	g := &Guardian{life: ours, cmd: exec.Command("/bin/sh", "-c", guardianScript, "teasel-guardian", marker, folder)}
 	g.cmd.Stdin = theirs
-	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what is sent to our group is not meant for it
+	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals to our process group must not reach it
 	if err := g.cmd.Start(); err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("starting a guardian: %w", err)
@@ -60,7 +61,7 @@ func Guard(marker, folder string) (*Guardian, error) {
 	return g, nil
 }
 
-// Watch says which process group is to be killed; 0: none.
+// Watch sets the process group to kill, in place of an earlier one; 0: none.
 func (g *Guardian) Watch(group int) error {
 	word := "group\n"
 	if group > 0 {
@@ -70,50 +71,52 @@ func (g *Guardian) Watch(group int) error {
 	return err
 }
 
-// Remove says that a folder, a file or a link is to be removed, too.
+// Remove adds a folder, a file or a link to what the guardian removes. The name must not contain a newline.
 func (g *Guardian) Remove(folder string) error {
 	_, err := g.life.WriteString("folder " + folder + "\n")
 	return err
 }
 
-// Close ends the guardian, which then kills nothing.
+// Close ends the guardian, which then kills and removes nothing.
 func (g *Guardian) Close() error {
 	_, err := g.life.WriteString("quit\n")
 	err = errors.Join(err, g.life.Close())
-	g.cmd.Wait() // how it ends says nothing
+	g.cmd.Wait() // the exit status says nothing
 	return err
 }
 
-// NewMarker returns a value for the environment, NAME=value, that no other process on this machine has.
+// NewMarker returns a string for the environment, NAME=value, that no other process on this machine has. It may be called
+// concurrently.
 func NewMarker() string { return newMarker() }
 
-// Kin returns how the markers of everything begin that this process starts. A guardian of it is one of all.
-func Kin() string { return kin }
+// MarkerPrefix returns the common prefix of the markers of all processes that this process starts. A guardian for the prefix
+// covers all of them.
+func MarkerPrefix() string { return markerPrefix }
 
-// KillAll kills the session and the descendants of a process that has not been waited for, and whatever has the marker
-// in its environment. It returns when all of it is gone; an error says what would not go.
+// KillAll kills the session and the descendants of a process that has not been waited for, and every process with the marker
+// in its environment. It returns when all of them are gone, or an error with those that could not be killed.
 func KillAll(pid int, marker string) error { return (&Process{pid: pid, marker: marker}).killAll() }
 
-// KillStrays kills what belongs to the session of a process, or has the marker, and no longer descends from it: what a
-// run has left behind. It returns how many there were.
-func KillStrays(pid int, marker string) (count int) {
-	all, err := census(nil)
+// KillOrphans kills the processes that belong to the session of a process, or have the marker, and no longer descend from it:
+// those that a run has left behind. It returns their number.
+func KillOrphans(pid int, marker string) (count int) {
+	all, err := listProcesses(nil)
 	if err != nil {
 		return 0
 	}
-	family := map[int]bool{pid: true}
+	descendants := map[int]bool{pid: true}
 	for grown := true; grown; {
 		grown = false
 		for i := range all {
-			if r := &all[i]; !family[r.pid] && family[r.ppid] {
-				family[r.pid], grown = true, true
+			if r := &all[i]; !descendants[r.pid] && descendants[r.ppid] {
+				descendants[r.pid], grown = true, true
 			}
 		}
 	}
 	p, self := Process{pid: pid, marker: marker}, os.Getpid()
 	for i := range all {
 		r := &all[i]
-		if r.dead() || r.pid == self || family[r.pid] || r.session != pid && p.mark(r.pid) != marked {
+		if r.dead() || r.pid == self || descendants[r.pid] || r.session != pid && p.mark(r.pid) != marked {
 			continue
 		}
 		if syscall.Kill(r.pid, syscall.SIGKILL) == nil {
@@ -123,31 +126,32 @@ func KillStrays(pid int, marker string) (count int) {
 	return count
 }
 
-// Sight is what the kernel says of a process.
-type Sight struct {
+// Status is the state of a process as the kernel reports it.
+type Status struct {
 	Parent  int
 	Session int
-	Ready   bool          // it runs, or would if there were a processor for it
-	RSS     uint64        // bytes
-	CPU     time.Duration // it has used
+	Ready   bool          // the process runs or waits for a processor
+	RSS     uint64        // resident memory, in bytes
+	CPU     time.Duration // processor time used
 }
 
-// Look returns what the kernel says of a process; false: it is gone, or as good as gone.
-func Look(pid int) (Sight, bool) {
+// StatusOf returns the status of a process, and false if there is no such process or it is a zombie. It may be called
+// concurrently.
+func StatusOf(pid int) (Status, bool) {
 	var buf [1024]byte
-	r, ok := look(pid, buf[:])
+	r, ok := readStat(pid, buf[:])
 	if !ok || r.dead() {
-		return Sight{}, false
+		return Status{}, false
 	}
-	s := Sight{Parent: r.ppid, Session: r.session, Ready: r.state == 'R', RSS: r.rss}
+	s := Status{Parent: r.ppid, Session: r.session, Ready: r.state == 'R', RSS: r.rss}
 	s.CPU, _ = processorTime(pid)
 	return s, true
 }
 
 const addrNoRandomize = 0x40000
 
-// AtFixedAddresses calls start with addresses of the programs it starts that do not change from one start to the next,
-// where the kernel lets us: what a target does may depend on them.
+// AtFixedAddresses calls start with address space layout randomisation switched off for the programs that it starts, where the
+// kernel allows that: the behaviour of a target may depend on its addresses.
 func AtFixedAddresses(start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Image returns what it takes to start a running process again, and the absolute path of its program: see
-// proc_pid_cmdline(5) and its neighbours. A process may have written over its arguments.
+// Image returns the command with which a running process can be started again, and the absolute path of its program: see
+// proc_pid_cmdline(5), proc_pid_environ(5) and proc_pid_exe(5). A process may have overwritten its arguments.
 func Image(pid int) (c Command, program string, err error) {
 	dir := fmt.Sprintf("/proc/%d/", pid)
 	args, err := os.ReadFile(dir + "cmdline")
@@ -26,7 +26,7 @@ func Image(pid int) (c Command, program string, err error) {
 	if len(c.Args) == 0 {
 		return c, "", fmt.Errorf("process %d has no command", pid)
 	}
-	// Under the name of a symbolic link a program may be another one: a Python's modules are found by it.
+	// A program may behave differently under the name of a symbolic link: Python finds its modules by that name.
 	if _, err := os.Stat(c.Args[0]); err == nil && filepath.IsAbs(c.Args[0]) {
 		return c, c.Args[0], nil
 	}
@@ -34,7 +34,7 @@ func Image(pid int) (c Command, program string, err error) {
 	return c, program, err
 }
 
-// texts takes apart what the kernel ends with a NUL each.
+// texts splits a list of strings that the kernel terminates with a NUL each.
 func texts(b []byte) []string {
 	if len(b) == 0 {
 		return nil
@@ -42,9 +42,9 @@ func texts(b []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
-// Children returns the processes that a process has started, dead ones left out.
+// Children returns the child processes of a process, zombies left out.
 func Children(pid int) ([]int, error) {
-	all, err := census(nil)
+	all, err := listProcesses(nil)
 	if err != nil {
 		return nil, err
 	}

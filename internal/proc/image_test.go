@@ -25,7 +25,7 @@ func TestImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		var child int
-		for child == 0 { // the shell takes its time to start it
+		for child == 0 { // the shell may not have started it yet
 			pids, err := proc.Children(p.PID())
 			if err != nil {
 				t.Fatal(err)
@@ -38,13 +38,13 @@ func TestImage(t *testing.T) {
 		}
 		c, program, err := proc.Image(child)
 		if err != nil || program != tt.program || !slices.Equal(c.Args, []string{tt.name, "60"}) || c.Dir != dir || !slices.Contains(c.Env, "A=b=c") {
-			t.Errorf("%s is %s %q in %s, %v", tt.name, program, c.Args, c.Dir, err)
+			t.Errorf("image of %s: %s %q in %s, %v", tt.name, program, c.Args, c.Dir, err)
 		}
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, _, err := proc.Image(1 << 30); err == nil {
-		t.Error("a process that is none has an image")
+		t.Error("a process that does not exist has an image")
 	}
 }

@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// killTime is how long killed processes may take to be gone. One takes long that has gigabytes to give back while others want
-// the processor, or that is stuck in the kernel.
+// killTime is how long killed processes may take to disappear. A process takes long if it has gigabytes to release on a busy
+// machine, or if it is stuck in the kernel.
 const killTime = 30 * time.Second
 
-// loadTime is how long the kernel may take to load a program, while the environment of the process cannot be read.
+// loadTime is how long the kernel may take to load a program; meanwhile the environment of the process cannot be read.
 const loadTime = time.Second
 
-// killAll kills the group, the session, the descendants and whatever carries the marker, until nothing is left.
+// killAll kills the group, the session, the descendants and all processes with the marker, until none is left.
 func (p *Process) killAll() error {
-	// Descendants are looked for while they still have their parents.
+	// Descendants can only be recognised while they still have their parents.
 	known := map[int]uint64{}
-	for _, r := range p.relatives() {
+	for _, r := range p.processTree() {
 		known[r.pid] = r.began
 	}
 	syscall.Kill(-p.pid, syscall.SIGKILL)
 	began := time.Now()
 	p.awaitEnd(killTime)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		left, loading, err := p.left(known)
+		left, loading, err := p.remaining(known)
 		if err != nil {
-			return fmt.Errorf("looking for what the program has started: %w", err)
+			return fmt.Errorf("listing the processes that the program has started: %w", err)
 		}
 		if len(left) == 0 && (!loading || time.Since(began) > loadTime) {
 			return nil
@@ -37,22 +37,22 @@ func (p *Process) killAll() error {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 		if time.Since(began) > killTime {
-			return fmt.Errorf("processes %v do not die", left)
+			return fmt.Errorf("processes %v cannot be killed", left)
 		}
 		time.Sleep(pause)
 		syscall.Kill(-p.pid, syscall.SIGKILL)
 	}
 }
 
-// Living returns the numbers of the processes that killing the program ends: itself, and what it has started, that live.
+// Living returns the numbers of the living processes that Close would kill: the program and the processes it has started.
 func (p *Process) Living() []int {
 	known := map[int]uint64{}
-	for _, r := range p.relatives() {
+	for _, r := range p.processTree() {
 		known[r.pid] = r.began
 	}
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		pids, loading, err := p.left(known)
+		pids, loading, err := p.remaining(known)
 		if err != nil || !loading || time.Since(began) > loadTime {
 			return pids
 		}
@@ -60,9 +60,9 @@ func (p *Process) Living() []int {
 	}
 }
 
-// awaitEnd waits until the program that was killed has ended, but no longer than limit.
+// awaitEnd waits until the killed program has ended, but no longer than limit.
 func (p *Process) awaitEnd(limit time.Duration) {
-	if p.ended == nil { // somebody else waits for it
+	if p.ended == nil { // the caller of KillAll waits for it
 		return
 	}
 	timer := time.NewTimer(limit)
@@ -73,10 +73,10 @@ func (p *Process) awaitEnd(limit time.Duration) {
 	}
 }
 
-// left returns the numbers of the processes that are there of those to be killed. loading says that another one may come to be of them: its
-// environment cannot be read yet.
-func (p *Process) left(known map[int]uint64) (pids []int, loading bool, err error) {
-	all, err := census(p.older)
+// remaining returns the numbers of the processes that are still to be killed. loading reports that there is a process whose
+// environment cannot be read yet and which may turn out to be one of them.
+func (p *Process) remaining(known map[int]uint64) (pids []int, loading bool, err error) {
+	all, err := listProcesses(p.older)
 	if err != nil {
 		return nil, false, err
 	}
@@ -100,13 +100,13 @@ func (p *Process) left(known map[int]uint64) (pids []int, loading bool, err erro
 	return pids, loading, nil
 }
 
-// mark says whether a process has our marker in its environment.
+// mark tells whether a process has our marker in its environment.
 type mark uint8
 
 const (
 	unmarked mark = iota
 	marked
-	unreadable // gone, or somebody else's, whom we could not kill either
+	unreadable // the process is gone, or belongs to another user, so that we could not kill it either
 )
 
 func (p *Process) mark(pid int) mark {

@@ -1,5 +1,5 @@
-// Package proc runs one program together with everything that it starts, and sees to it that nothing of it is left.
-// It needs Linux: it asks the kernel to end the program when we die, and finds what it has started in /proc.
+// Package proc runs a program and kills it together with all processes that it has started. It needs Linux: it has the kernel
+// kill the program when this process ends, and finds the processes that the program has started in /proc.
 package proc
 
 import (
@@ -15,30 +15,30 @@ import (
 	"unsafe"
 )
 
-// Marker is the name of an environment variable that every process started here inherits. Its value is different for
-// each start, so that children which leave the process group are found as well.
+// Marker is the name of an environment variable that a program and its descendants inherit. Its value differs for each start,
+// so that descendants which have left the process group can be found.
 const Marker = "TEASEL_SESSION"
 
-// Command says what to run.
+// Command describes a program to start.
 type Command struct {
-	Args []string // Args[0] is looked up in PATH
-	Env  []string // added to our own environment, NAME=value; a later one wins
+	Args []string // program and arguments; Args[0] is looked up in PATH
+	Env  []string // added to our own environment, NAME=value; the last value of a name counts
 	Dir  string   // working directory; "": ours
-	Nice int      // added to our own niceness, where that can be had
-	Half bool     // it keeps to the latter half of our processors, where that can be had
+	Nice int      // added to our own niceness, where that is possible
+	Half bool     // restricts the program to the second half of our processors, where that is possible
 	// Files are open in the program as file descriptors 3 and up. The caller closes its own.
 	Files []*os.File
-	// Credential is the user that the program runs as; nil: ours. Only root can have another.
+	// Credential is the user that the program runs as; nil: ours. Only root can choose another.
 	Credential *syscall.Credential
-	// Merge sends the standard output where standard error goes. Process.Stdout is nil then.
+	// Merge sends standard output to the same pipe as standard error. Process.Stdout is nil then.
 	Merge bool
-	// On calls start on the thread that is to start the program, which inherits what is particular to that thread, such as its network
-	// namespace. The program is killed when the thread ends. Half is disregarded then. nil: a thread is made.
+	// On calls start on the thread that is to start the program, which inherits the attributes of that thread, such as the network
+	// namespace. The program is killed when the thread ends, and Half is ignored. nil: a new thread is used.
 	On func(start func() error) error
 }
 
-// Process is a running program. Stdin and Stdout are our ends of its pipes and take deadlines; the caller may close
-// them. Stdout is nil with Command.Merge. All methods may be called by several goroutines at once.
+// Process is a running program. Stdin and Stdout are our ends of its pipes and support deadlines; the caller may close
+// them. Stdout is nil with Command.Merge. All methods may be called concurrently.
 type Process struct {
 	Stdin  *os.File
 	Stdout *os.File
@@ -46,13 +46,13 @@ type Process struct {
 	cmd     *exec.Cmd
 	pid     int
 	marker  string
-	older   roster // what was there before it was started, and is nothing of its own; nil: unknown
+	older   processSet // processes that existed before the program was started; nil: unknown
 	tail    *tail
 	stderr  *os.File
-	ended   chan struct{} // the program has ended; it is not reaped, so that its number is still its own
-	drained chan struct{} // nothing more will come on standard error
+	ended   chan struct{} // closed when the program has ended; it is not reaped yet, so that its number is not reused
+	drained chan struct{} // closed when standard error was read to its end
 
-	yielding sync.WaitGroup // until its session has its niceness
+	settingNiceness sync.WaitGroup // a goroutine that sets the niceness of the session
 
 	once  sync.Once
 	state State
@@ -62,22 +62,23 @@ type Process struct {
 // State is how a program ended.
 type State struct {
 	Code    int            // exit status; -1: ended by Signal
-	Signal  syscall.Signal // 0: it exited
+	Signal  syscall.Signal // 0: the program exited
 	CPU     time.Duration  // of the program and the children it has waited for
 	MaxRSS  uint64         // bytes, of the program itself
-	Aborted bool           // it was still running when Close was called, so that the rest says little
+	Aborted bool           // the program was still running when Close was called: Code and Signal are those of the kill
 }
 
 var starts atomic.Uint64
 
-// kin is how the markers of all that this process starts begin, and of nothing else on this machine.
-var kin = fmt.Sprintf("%s=%010d%020d", Marker, os.Getpid(), time.Now().UnixNano())
+// markerPrefix is the common prefix of the markers of the processes that this process starts, and of no others on this machine.
+var markerPrefix = fmt.Sprintf("%s=%010d%020d", Marker, os.Getpid(), time.Now().UnixNano())
 
-// newMarker returns a value that no other process on this machine has. Its length is always the same, so that programs
-// which print their environment answer the same each time but for digits.
-func newMarker() string { return fmt.Sprintf("%s%010d", kin, starts.Add(1)) }
+// newMarker returns a value that no other process on this machine has. Its length is always the same, so that the output of
+// programs that print their environment differs in digits only.
+func newMarker() string { return fmt.Sprintf("%s%010d", markerPrefix, starts.Add(1)) }
 
-// Start runs a command in a session of its own. It dies with us. The caller has to call Close.
+// Start starts a program in a session of its own. The kernel kills the program when this process ends. The caller must call
+// Close. Start may be called concurrently.
 func Start(c Command) (*Process, error) {
 	if len(c.Args) == 0 {
 		return nil, errors.New("starting a program: the command is empty")
@@ -87,7 +88,7 @@ func Start(c Command) (*Process, error) {
 		ended:   make(chan struct{}),
 		drained: make(chan struct{}),
 	}
-	p.older, _ = newRoster() // without it, all processes are looked at
+	p.older, _ = newProcessSet() // without it, all processes are examined
 	var theirs []*os.File
 	fail := func(err error) (*Process, error) {
 		for _, f := range append(theirs, p.Stdin, p.Stdout, p.stderr) {
@@ -130,8 +131,8 @@ func Start(c Command) (*Process, error) {
 		return fail(err)
 	}
 	if c.Nice != 0 {
-		nice := giveWay(p.pid, c.Nice)
-		p.yielding.Go(func() { p.yield(nice) })
+		nice := addNiceness(p.pid, c.Nice)
+		p.settingNiceness.Go(func() { p.setSessionNiceness(nice) })
 	}
 	for _, f := range theirs {
 		f.Close()
@@ -143,8 +144,8 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// spawn starts the program and watches it from one thread: the kernel sends the death signal when the thread that
-// forked ends, not when the process does. The thread is ours alone until the program has ended.
+// spawn starts the program and waits for its end on one thread: the kernel sends the parent-death signal when the thread that
+// forked ends, not when the process does. The thread stays locked to the goroutine until the program has ended.
 func (p *Process) spawn(c *Command) error {
 	if c.On != nil {
 		if err := c.On(p.cmd.Start); err != nil {
@@ -158,12 +159,12 @@ func (p *Process) spawn(c *Command) error {
 	go func() {
 		runtime.LockOSThread()
 		restore := func() error { return nil }
-		if c.Half { // now, or what the program starts first had all
-			restore = halve()
+		if c.Half { // before the start, or the program's first threads would have all processors
+			restore = restrictToHalf()
 		}
 		err := p.cmd.Start()
 		if restore() == nil {
-			defer runtime.UnlockOSThread() // or else the thread ends with the goroutine
+			defer runtime.UnlockOSThread() // otherwise the thread stays locked and ends with the goroutine
 		}
 		if err != nil {
 			started <- err
@@ -176,7 +177,7 @@ func (p *Process) spawn(c *Command) error {
 	return <-started
 }
 
-// await watches the program until it has ended.
+// await waits for the end of the program and closes ended.
 func (p *Process) await() {
 	AwaitEnd(p.pid)
 	close(p.ended)
@@ -189,8 +190,8 @@ const (
 	wNoWait = 0x01000000
 )
 
-// AwaitEnd returns when a child of ours has ended, and leaves it to be reaped: so long, neither its number nor that of its
-// group is given to anybody else, and a signal cannot hit a stranger.
+// AwaitEnd returns when a child of this process has ended, and does not reap it: until the child is reaped, the kernel gives
+// neither its number nor that of its group to another process, so that a signal cannot hit an unrelated one.
 func AwaitEnd(pid int) {
 	var info [128]byte
 	for {
@@ -202,10 +203,10 @@ func AwaitEnd(pid int) {
 	}
 }
 
-// PID returns the number of the program, which is also that of its session and group.
+// PID returns the process number of the program, which is also the number of its session and of its group.
 func (p *Process) PID() int { return p.pid }
 
-// Ended returns a channel that is closed when the program has ended. What it started may go on.
+// Ended returns a channel that is closed when the program has ended. Processes that it has started may still run.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // Running reports whether the program has not ended.
@@ -218,20 +219,20 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Written returns how many bytes have come on standard error.
+// Written returns the number of bytes read from the program's standard error so far.
 func (p *Process) Written() int64 { return p.tail.written.Load() }
 
-// Stderr returns a copy of what came on standard error after the first from bytes, at most [TailSize] of it, and what
-// [Process.Written] is now. It looks into the pipe, so that nothing is left out that was written before the call.
+// Stderr returns a copy of the standard error after the first from bytes, at most the last [TailSize] bytes, and the current
+// value of [Process.Written]. It reads the pipe first, so that the result includes everything written before the call.
 func (p *Process) Stderr(from int64) ([]byte, int64) {
 	p.tail.poll()
 	return p.tail.since(from)
 }
 
-// Stop asks the program to end by closing its standard input and waits for that, but no longer than patience.
-func (p *Process) Stop(patience time.Duration) {
+// Stop closes the program's standard input and waits for its end, but no longer than timeout. The caller must still call Close.
+func (p *Process) Stop(timeout time.Duration) {
 	p.Stdin.Close()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-p.ended:
@@ -239,25 +240,25 @@ func (p *Process) Stop(patience time.Duration) {
 	}
 }
 
-// Close kills the program and everything that it started, and returns when all of that is gone. An error says what
-// would not go. Calling it again returns the same.
+// Close kills the program and all processes that it has started, and returns when they are gone. The error names those that
+// could not be killed. Further calls return the same error.
 func (p *Process) Close() error {
 	p.once.Do(func() {
 		running := p.Running()
 		p.Stdin.Close()
-		if p.err = p.killAll(); p.err != nil && p.Running() { // it may never end
+		if p.err = p.killAll(); p.err != nil && p.Running() { // the program may never end
 			p.state.Aborted = true
 			p.Stdout.Close()
 			return
 		}
 		<-p.ended
-		p.yielding.Wait() // its number is given to nobody else until then
+		p.settingNiceness.Wait() // before the program is reaped and its number may be reused
 		p.reap()
 		p.state.Aborted = running
 		if p.Stdout != nil {
 			p.Stdout.Close()
 		}
-		// Everything that could write to it is gone, or cannot be killed: do not wait for the latter.
+		// All processes that could write to the pipe are gone or cannot be killed: do not wait for the latter.
 		p.tail.poll()
 		p.stderr.Close()
 		<-p.drained
@@ -265,11 +266,11 @@ func (p *Process) Close() error {
 	return p.err
 }
 
-// State says how the program ended. It may be called after Close.
+// State returns how the program ended. It must not be called before Close has returned.
 func (p *Process) State() State { return p.state }
 
 func (p *Process) reap() {
-	p.cmd.Wait() // its error says how the program ended, which is in the state as well
+	p.cmd.Wait() // the error tells how the program ended, which the state does too
 	ps := p.cmd.ProcessState
 	if ps == nil {
 		return

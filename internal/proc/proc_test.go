@@ -36,7 +36,7 @@ func Example() {
 	// status 3
 }
 
-// start runs a shell script and checks, when the test is over, that nothing is left of it.
+// start runs a shell script and checks, when the test is over, that no process and no goroutine is left.
 func start(t *testing.T, script string) *Process {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -48,16 +48,16 @@ func start(t *testing.T, script string) *Process {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		if left := carriers(p.marker); len(left) > 0 {
-			t.Errorf("processes %v are left", left)
+		if left := processesWithMarker(p.marker); len(left) > 0 {
+			t.Errorf("processes %v are still alive", left)
 		}
-		eventually(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
+		eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
 	})
 	return p
 }
 
-// carriers finds living processes by their environment, in a way of its own.
-func carriers(marker string) (pids []string) {
+// processesWithMarker finds living processes by their environment, independently of the package's code.
+func processesWithMarker(marker string) (pids []string) {
 	out, _ := exec.Command("sh", "-c", "grep -la "+marker+" /proc/[0-9]*/environ 2>/dev/null").Output()
 	for _, name := range strings.Fields(string(out)) {
 		pids = append(pids, strings.Split(name, "/")[2])
@@ -69,14 +69,14 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came to be that %s", what)
+			t.Fatalf("timed out before %s", what)
 		}
 	}
 }
 
 func alive(pid int) bool {
 	var buf [1024]byte
-	r, ok := look(pid, buf[:])
+	r, ok := readStat(pid, buf[:])
 	return ok && !r.dead()
 }
 
@@ -109,7 +109,7 @@ func TestState(t *testing.T) {
 		p.Close()
 		got := p.State()
 		if got.MaxRSS == 0 {
-			t.Errorf("%q: no memory was counted", tt.script)
+			t.Errorf("%q: MaxRSS is 0", tt.script)
 		}
 		got.CPU, got.MaxRSS = 0, 0
 		if got != tt.want {
@@ -125,7 +125,7 @@ func TestAborted(t *testing.T) {
 	p := start(t, "sleep 1000")
 	p.Close()
 	if s := p.State(); !s.Aborted || s.Signal != syscall.SIGKILL {
-		t.Errorf("state is %+v, want killed by us", s)
+		t.Errorf("state is %+v, want Aborted and SIGKILL", s)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestStartFails(t *testing.T) {
 		eventually(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
 	}
 	if _, err := Start(Command{}); err == nil {
-		t.Error("an empty command has started")
+		t.Error("an empty command was started")
 	}
 }
 
@@ -168,7 +168,6 @@ func TestEnvironmentAndDirectory(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft starts what gets away from a simple kill. Each script prints the number of what must die.
 func TestFiles(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -186,7 +185,9 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeft(t *testing.T) {
+// TestCloseKillsEverything starts processes that survive a simple kill. Each script prints the number of the process that must
+// be killed.
+func TestCloseKillsEverything(t *testing.T) {
 	for name, script := range map[string]string{
 		"ignores everything":    `trap "" TERM INT HUP; echo $$; while :; do sleep 1000; done`,
 		"child":                 `sleep 1000 & echo $!; wait`,
@@ -205,7 +206,7 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			if alive(pid) {
-				t.Errorf("process %d lives", pid)
+				t.Errorf("process %d is still alive", pid)
 			}
 		})
 	}
@@ -221,11 +222,12 @@ func TestStop(t *testing.T) {
 	p = start(t, "sleep 1000")
 	p.Stop(time.Millisecond)
 	if !p.Running() {
-		t.Error("it ended, though it does not look at its input")
+		t.Error("the program has ended, though it does not read its input")
 	}
 }
 
-// TestThreadEnds: the death signal comes with the end of a thread, so that must not be the starter's.
+// TestThreadEnds: the kernel sends the parent-death signal when the thread that started the program ends, which therefore must
+// not be the caller's thread.
 func TestThreadEnds(t *testing.T) {
 	var p *Process
 	done := make(chan struct{})
@@ -244,8 +246,8 @@ func TestThreadEnds(t *testing.T) {
 	}
 }
 
-// TestWeDie kills a process that has started others and looks whether those go with it.
-func TestWeDie(t *testing.T) {
+// TestParentKilled kills a process that has started others and checks that those end too.
+func TestParentKilled(t *testing.T) {
 	const role = "TEASEL_TEST_PARENT"
 	if os.Getenv(role) != "" {
 		p, err := Start(Command{Args: []string{"sh", "-c", `trap "" TERM HUP; sh -c 'echo $$; cat; :'; sleep 1000`}})
@@ -256,7 +258,7 @@ func TestWeDie(t *testing.T) {
 		fmt.Fprintf(os.Stderr, "%d\n%s", p.PID(), line)
 		select {}
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestWeDie$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestParentKilled$")
 	cmd.Env = append(os.Environ(), role+"=1")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -268,11 +270,11 @@ func TestWeDie(t *testing.T) {
 	r := bufio.NewReader(stderr)
 	child, grandchild := number(t, r), number(t, r)
 	if !alive(child) {
-		t.Fatal("the child has not lived")
+		t.Fatal("the child is not running")
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	eventually(t, "the child is gone", func() bool { return !alive(child) })
+	eventually(t, "the child was killed", func() bool { return !alive(child) })
 	eventually(t, "the grandchild has read the end of its input", func() bool { return !alive(grandchild) })
 }
 
@@ -286,46 +288,46 @@ func TestStderrTail(t *testing.T) {
 		t.Errorf("the tail has %d bytes and ends in %q", len(b), b[max(0, len(b)-60):])
 	}
 	if mark != p.Written() || mark <= TailSize {
-		t.Errorf("%d bytes were written, %d by the counter", mark, p.Written())
+		t.Errorf("Stderr counts %d bytes, Written %d", mark, p.Written())
 	}
 	if b, _ := p.Stderr(mark - 5); string(b) != "rror\n" {
 		t.Errorf("the last five bytes are %q", b)
 	}
 	if b, _ := p.Stderr(mark); b != nil {
-		t.Errorf("after all there is still %q", b)
+		t.Errorf("after the last byte: %q", b)
 	}
 }
 
-// TestStderrFlood: a program that never stops writing there is neither held up nor does it keep us.
+// TestStderrFlood: a program that never stops writing to standard error neither blocks nor blocks us.
 func TestStderrFlood(t *testing.T) {
 	p := start(t, "yes >&2")
-	eventually(t, "a megabyte was written", func() bool { return p.Written() > 1<<20 })
+	eventually(t, "a megabyte was read", func() bool { return p.Written() > 1<<20 })
 	if b, _ := p.Stderr(0); len(b) != TailSize {
 		t.Errorf("the tail has %d bytes", len(b))
 	}
 }
 
-func TestFigures(t *testing.T) {
+func TestUsage(t *testing.T) {
 	busy := start(t, "while :; do :; done")
 	eventually(t, "processor time was used", func() bool {
 		return busy.CPU() > 20*time.Millisecond && busy.OwnCPU() > 20*time.Millisecond
 	})
-	eventually(t, "a thread was seen running", func() bool { running, all := busy.Threads(); return running == 1 && all == 1 })
+	eventually(t, "one running thread was reported", func() bool { running, all := busy.Threads(); return running == 1 && all == 1 })
 	if rss := busy.RSS(); rss < 100<<10 || rss > 1<<30 {
-		t.Errorf("it holds %d bytes", rss)
+		t.Errorf("the RSS is %d bytes", rss)
 	}
 	idle := start(t, "sleep 1000 & sleep 1000 & echo up; wait")
 	if _, err := bufio.NewReader(idle.Stdout).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "three threads were seen asleep", func() bool { running, all := idle.Threads(); return running == 0 && all == 3 })
+	eventually(t, "three sleeping threads were reported", func() bool { running, all := idle.Threads(); return running == 0 && all == 3 })
 	one := start(t, "exec sleep 1000")
 	if idle.RSS() <= one.RSS() {
-		t.Errorf("three processes hold %d bytes, one holds %d", idle.RSS(), one.RSS())
+		t.Errorf("the RSS of three processes is %d bytes, that of one %d", idle.RSS(), one.RSS())
 	}
 }
 
-// TestDeadlines: a program that does not read must not keep a writer.
+// TestDeadlines: a write to a program that does not read ends at the deadline.
 func TestDeadlines(t *testing.T) {
 	p := start(t, "sleep 1000")
 	p.Stdin.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
@@ -335,9 +337,9 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// What gives way does so with all that it starts, and nothing else does.
+// TestNice: Command.Nice holds for the program and its children, and for no other program.
 func TestNice(t *testing.T) {
-	say := func(nice int) int {
+	niceness := func(nice int) int {
 		t.Helper()
 		p, err := Start(Command{Args: []string{"sh", "-c", "read line; nice"}, Nice: nice})
 		if err != nil {
@@ -349,22 +351,22 @@ func TestNice(t *testing.T) {
 		}
 		return number(t, bufio.NewReader(p.Stdout))
 	}
-	usual := say(0)
+	usual := niceness(0)
 	for range 20 {
-		if got, want := say(7), min(usual+7, 19); got != want {
-			t.Errorf("told to give way by 7, a program's niceness is %d, want %d", got, want)
+		if got, want := niceness(7), min(usual+7, 19); got != want {
+			t.Errorf("with Nice 7 the niceness is %d, want %d", got, want)
 		}
-		if got := say(0); got != usual {
-			t.Fatalf("another program's niceness is %d, want %d", got, usual)
+		if got := niceness(0); got != usual {
+			t.Fatalf("without Nice the niceness is %d, want %d", got, usual)
 		}
 	}
 }
 
-// Where sessions have a niceness, that of the program's session is what counts.
+// TestSessionNice: where sessions have a niceness of their own, Command.Nice sets that of the program's session.
 func TestSessionNice(t *testing.T) {
 	const file = "/proc/%d/autogroup"
 	if _, err := os.Stat(fmt.Sprintf(file, os.Getpid())); err != nil {
-		t.Skip("skipped: this kernel shares processors out among processes alone")
+		t.Skip("skipped: this kernel has no autogroups")
 	}
 	p, err := Start(Command{Args: []string{"cat"}, Nice: 7})
 	if err != nil {
@@ -390,7 +392,7 @@ func TestSessionNice(t *testing.T) {
 	}
 }
 
-// A clock counts those that lived when it was made.
+// TestClock: a Clock counts the descendants that were alive when it was made.
 func TestClock(t *testing.T) {
 	p := start(t, `sh -c 'echo 1; while :; do :; done' & read line`)
 	number(t, bufio.NewReader(p.Stdout))
@@ -404,7 +406,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestGuardianRemoves: everything that a guardian was told of goes when we are gone without a word, and nothing else.
+// TestGuardianRemoves: when the process ends without closing the guardian, everything passed to Remove is removed, and nothing
+// else.
 func TestGuardianRemoves(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -425,7 +428,7 @@ func TestGuardianRemoves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := g.life.Close(); err != nil { // as it is when we die
+	if err := g.life.Close(); err != nil { // as the kernel does when the process dies
 		t.Fatal(err)
 	}
 	if err := g.cmd.Wait(); err != nil {
@@ -433,7 +436,7 @@ func TestGuardianRemoves(t *testing.T) {
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 || left[0].Name() != "kept" {
-		t.Errorf("left are %v, %v", left, err)
+		t.Errorf("the folder contains %v, %v", left, err)
 	}
 }
 
@@ -467,6 +470,6 @@ func TestCredential(t *testing.T) {
 		t.Error(err)
 	}
 	if text, _ := p.Stderr(0); string(text) != "65534\n" {
-		t.Errorf("it runs as %q", text)
+		t.Errorf("the program runs as user %q", text)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// TailSize is how many bytes of standard error are kept, the last ones.
+// TailSize is the number of bytes of standard error that are kept, the last ones.
 const TailSize = 64 << 10
 
 // tail reads a pipe to its end and keeps the last bytes.
@@ -16,7 +16,7 @@ type tail struct {
 	conn    syscall.RawConn
 	written atomic.Int64
 
-	mu    sync.Mutex // held while the pipe is read, so that who has it knows that nothing is on its way
+	mu    sync.Mutex // held while the pipe is read, so that its holder sees all bytes that were taken out of the pipe
 	ring  []byte
 	chunk []byte
 }
@@ -41,10 +41,10 @@ func (t *tail) drain() {
 	})
 }
 
-// pollReads bounds how long poll can be kept by a program that never stops writing.
+// pollReads limits the reads of one poll, for programs that never stop writing.
 const pollReads = 2 * TailSize / (16 << 10)
 
-// poll takes what is in the pipe now.
+// poll reads the bytes that are in the pipe now.
 func (t *tail) poll() {
 	t.conn.Control(func(fd uintptr) {
 		for range pollReads {
@@ -55,7 +55,7 @@ func (t *tail) poll() {
 	})
 }
 
-// read takes one chunk out of the pipe, which does not block. more says that there may be another one.
+// read reads one chunk from the pipe without blocking. more reports that there may be another chunk.
 func (t *tail) read(fd uintptr) (more, open bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *tail) read(fd uintptr) (more, open bool) {
 	return false, false
 }
 
-// keep appends to the ring, in which byte i of all that was written stands at i modulo TailSize.
+// keep appends to the ring, which holds byte i of the output at index i modulo TailSize.
 func (t *tail) keep(b []byte) {
 	if t.ring == nil {
 		t.ring = make([]byte, TailSize)

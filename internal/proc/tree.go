@@ -13,42 +13,42 @@ import (
 	"unsafe"
 )
 
-// A relative is a process that belongs to the program or descends from it.
-type relative struct {
+// processInfo describes a process.
+type processInfo struct {
 	pid, ppid, session int
 	state              byte
-	loading            bool   // it has no environment yet: the kernel is loading a program into it, or we may not know
-	began              uint64 // in clock ticks since the machine started: tells a number's holders apart
+	loading            bool   // it has no environment yet: the kernel is loading a program, or does not let us see it
+	began              uint64 // start time in clock ticks since boot, which tells processes with the same number apart
 	rss                uint64 // bytes
 }
 
-// dead reports whether there is nothing left but an entry which its parent has not looked at.
-func (r *relative) dead() bool { return r.state == 'Z' || r.state == 'X' }
+// dead reports whether the process is a zombie, which its parent has not reaped yet.
+func (r *processInfo) dead() bool { return r.state == 'Z' || r.state == 'X' }
 
-// census returns all processes there are, by number, but for those that are in the roster already; nil: none is.
-func census(older roster) ([]relative, error) {
-	now, err := newRoster()
+// listProcesses returns all processes, sorted by number, except those in older, which may be nil.
+func listProcesses(older processSet) ([]processInfo, error) {
+	now, err := newProcessSet()
 	if err != nil {
 		return nil, err
 	}
 	maps.DeleteFunc(now, func(pid int, inode uint64) bool { return older[pid] == inode })
-	var all []relative
+	var all []processInfo
 	var buf [1024]byte
 	for _, pid := range slices.Sorted(maps.Keys(now)) {
-		if r, ok := look(pid, buf[:]); ok {
+		if r, ok := readStat(pid, buf[:]); ok {
 			all = append(all, r)
 		}
 	}
 	return all, nil
 }
 
-// look reads /proc/PID/stat: see proc_pid_stat(5).
-func look(pid int, buf []byte) (r relative, ok bool) {
+// readStat reads /proc/PID/stat: see proc_pid_stat(5).
+func readStat(pid int, buf []byte) (r processInfo, ok bool) {
 	b, ok := readInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
 	if !ok {
 		return r, false
 	}
-	// The name is in brackets and may have brackets and spaces in it.
+	// The name is in parentheses and may contain parentheses and spaces.
 	i := bytes.LastIndexByte(b, ')')
 	if i < 0 {
 		return r, false
@@ -62,18 +62,18 @@ func look(pid int, buf []byte) (r relative, ok bool) {
 		return n
 	}
 	const (
-		kernelThread = 0x00200000 // among the flags
-		flags, end   = 6, 48      // where they are, and the end of the environment
+		kernelThread = 0x00200000 // a bit of the flags
+		flags, end   = 6, 48      // indexes of the flags and of the end address of the environment
 	)
-	return relative{
+	return processInfo{
 		loading: len(f) > end && number(end) == 0 && number(flags)&kernelThread == 0,
 		pid:     pid, state: f[0][0], ppid: int(number(1)), session: int(number(3)),
 		began: number(19), rss: number(21) * uint64(os.Getpagesize()),
 	}, true
 }
 
-// ChildCount returns how many processes a process with one thread has started that are still there, dead ones included: see
-// proc_pid_task(5). It looks at 4 KiB of their list.
+// ChildCount returns the number of children of a process with one thread, zombies included: see proc_pid_task(5). It reads the
+// first 4 KiB of the list of children.
 func ChildCount(pid int) int {
 	var buf [4096]byte
 	id := strconv.Itoa(pid)
@@ -94,9 +94,9 @@ func readInto(name string, buf []byte) ([]byte, bool) {
 	return buf[:n], true
 }
 
-// relatives returns the members of the program's session and its descendants, the program included.
-func (p *Process) relatives() []relative {
-	all, err := census(p.older)
+// processTree returns the program, the members of its session, and its descendants.
+func (p *Process) processTree() []processInfo {
+	all, err := listProcesses(p.older)
 	if err != nil {
 		return nil
 	}
@@ -110,33 +110,33 @@ func (p *Process) relatives() []relative {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(r relative) bool { return !ours[r.pid] })
+	return slices.DeleteFunc(all, func(r processInfo) bool { return !ours[r.pid] })
 }
 
-// RSS returns how much memory the program and its descendants hold, in bytes. What they share counts for each.
+// RSS returns the resident memory of the program and its descendants, in bytes. Shared memory counts once per process.
 func (p *Process) RSS() (sum uint64) {
-	for _, r := range p.relatives() {
+	for _, r := range p.processTree() {
 		sum += r.rss
 	}
 	return sum
 }
 
-// CPU returns how much processor time the program and its living descendants have used.
+// CPU returns the processor time that the program and its living descendants have used.
 func (p *Process) CPU() time.Duration { return p.Clock().Read() }
 
-// Clock is the processor time of a program and the descendants that lived when it was asked for.
+// Clock measures the processor time of a program and of the descendants that were alive when the Clock was made.
 type Clock struct{ pids []int }
 
-// Clock looks for the descendants.
+// Clock returns a Clock of the program and its current descendants.
 func (p *Process) Clock() Clock {
 	var c Clock
-	for _, r := range p.relatives() {
+	for _, r := range p.processTree() {
 		c.pids = append(c.pids, r.pid)
 	}
 	return c
 }
 
-// Read returns how much of it those have used that still live. It is one system call for each.
+// Read returns the processor time used by those of the processes that are still alive. It makes one system call per process.
 func (c Clock) Read() (sum time.Duration) {
 	for _, pid := range c.pids {
 		if d, ok := processorTime(pid); ok {
@@ -146,14 +146,14 @@ func (c Clock) Read() (sum time.Duration) {
 	return sum
 }
 
-// OwnCPU returns how much processor time the program itself has used. It is one system call.
+// OwnCPU returns the processor time that the program itself has used. It makes one system call.
 func (p *Process) OwnCPU() time.Duration {
 	d, _ := processorTime(p.pid)
 	return d
 }
 
-// processorTime asks the clock of another process, which has nanoseconds where /proc has hundredths of a second: see
-// clock_getcpuclockid(3) for the number.
+// processorTime reads the CPU clock of another process, which has a resolution of nanoseconds, whereas /proc has hundredths of
+// a second. For the number of the clock see clock_getcpuclockid(3).
 func processorTime(pid int) (time.Duration, bool) {
 	const schedulerClock = 2
 	clock := uintptr(^pid)<<3 | schedulerClock
@@ -162,10 +162,10 @@ func processorTime(pid int) (time.Duration, bool) {
 	return time.Duration(ts.Nano()), errno == 0
 }
 
-// Threads returns how many threads the program and its descendants have, and how many of them are running, wait for a disk
-// or would run if there were a processor for them: a hang with none is a silent one.
+// Threads returns the number of threads of the program and its descendants, and how many of them run, wait for a processor or
+// wait for a disk. A hang in which none does is a deadlock or an endless wait, not an endless loop.
 func (p *Process) Threads() (running, all int) {
-	for _, r := range p.relatives() {
+	for _, r := range p.processTree() {
 		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", r.pid))
 		if err != nil {
 			continue

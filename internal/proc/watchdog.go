@@ -17,33 +17,34 @@ const (
 	Cancelled          // the caller's context ended
 )
 
-// Watched is what runs under a watchdog: one run after another, each in a process. The watchdog calls it from a goroutine of
-// its own.
+// Watched executes the runs that a watchdog limits: one run after another, each in a process. The watchdog calls the methods
+// from a goroutine of its own.
 type Watched interface {
-	// Current returns a number that is another one for each run, and the process of the run, 0 if that is not known yet.
-	// exempt says that what happens now is no part of the run: it has ten times the limit by the clock.
+	// Current returns a number that differs from run to run, and the process of the run, 0 if that is not known yet. exempt
+	// reports that the process is busy with work that does not count as the run's: it has ten times the limit by the clock.
 	Current() (run uint64, pid int, exempt bool)
 	// Kill kills the process of a run, unless another run has begun since, and reports whether it did.
 	Kill(why Reason, run uint64) bool
-	// KillServer ends what starts the processes, because it does not report that one has ended. A run that was not
-	// killed itself counts as timed out.
+	// KillServer ends the process that starts the others, because it does not report that one has ended. A run that was
+	// not killed itself counts as timed out.
 	KillServer(why Reason)
 }
 
-// Watchdog kills the process of a run that takes too long or holds too much memory. It looks from time to time, so that no
-// run has to ask the clock or the kernel for anything. The limit is processor time: on a busy machine a run is not taken for
-// a hang. A run that waits for something else uses none, and is killed when it has done so for three limits in a row.
+// Watchdog kills the process of a run that takes too long or holds too much memory. It checks the run periodically, so that
+// the run itself makes no system call for it. The limit is processor time, so that a run on a busy machine is not mistaken
+// for a hang. A run that waits uses no processor time: it is killed when it has waited for three limits in a row.
 //
-// Begin, End and Cancel are for the goroutine that has the runs; Cancel may be called by any.
+// Begin and End are called by the goroutine that executes the runs; Cancel may be called concurrently by any goroutine.
 type Watchdog struct {
 	// Memory is how many bytes a process may hold. 0: there is no limit.
 	Memory uint64
 	// Server is the process that starts those of the runs. 0: there is none.
 	Server int
-	// Look is called at each look, with whether another run is in flight than at the last one. nil: nothing is called.
-	Look func(now time.Time, moved bool)
+	// OnCheck is called at each check. moved reports whether another run is in flight than at the previous check. nil: nothing is
+	// called.
+	OnCheck func(now time.Time, moved bool)
 
-	of        Watched
+	watched   Watched
 	quit      chan struct{}
 	done      sync.WaitGroup
 	limit     atomic.Int64 // nanoseconds of the run in flight; 0: none is
@@ -51,17 +52,17 @@ type Watchdog struct {
 	waiting   atomic.Bool // a run that timed out had used less processor time than the limit
 	cancelled atomic.Bool
 
-	mu     sync.Mutex // held while a process is killed, and by End, so that no later run is hit
+	mu     sync.Mutex // held while a process is killed, and by End, so that no later run is killed instead
 	cancel <-chan struct{}
 }
 
-// Start begins to watch.
-func (w *Watchdog) Start(of Watched) {
-	w.of, w.quit = of, make(chan struct{})
+// Start starts the watchdog. Stop must be called in the end.
+func (w *Watchdog) Start(watched Watched) {
+	w.watched, w.quit = watched, make(chan struct{})
 	w.done.Go(w.watch)
 }
 
-// Stop ends the watch. One that was not started is left alone.
+// Stop stops the watchdog. It does nothing if the watchdog was not started.
 func (w *Watchdog) Stop() {
 	if w.quit == nil {
 		return
@@ -71,8 +72,8 @@ func (w *Watchdog) Stop() {
 	w.quit = nil
 }
 
-// Begin says that a run is about to begin, or a batch of runs with one limit each. When cancel is closed, what runs then is
-// killed at the next look.
+// Begin announces a run, or a batch of runs each of which has the limit. When cancel is closed, the run in flight is killed at
+// the next check.
 func (w *Watchdog) Begin(limit time.Duration, cancel <-chan struct{}) {
 	if cancel != w.cancel { // only Begin writes it
 		w.mu.Lock()
@@ -85,7 +86,7 @@ func (w *Watchdog) Begin(limit time.Duration, cancel <-chan struct{}) {
 	w.limit.Store(int64(limit))
 }
 
-// End says that the run is over and returns why its process was killed, if it was.
+// End announces the end of the run and returns why the process was killed, if it was.
 func (w *Watchdog) End() Reason {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,20 +94,20 @@ func (w *Watchdog) End() Reason {
 	return Reason(w.killed.Load())
 }
 
-// Waited reports whether the run that timed out last was waiting: it had used less processor time than its limit.
+// Waited reports whether the run that timed out last was waiting: it had used less processor time than the limit.
 func (w *Watchdog) Waited() bool { return w.waiting.Load() }
 
-// Cancel kills what runs, now or as soon as there is a process.
+// Cancel kills the process of the run, now or as soon as there is one.
 func (w *Watchdog) Cancel() {
 	w.cancelled.Store(true)
-	run, _, _ := w.of.Current()
+	run, _, _ := w.watched.Current()
 	w.kill(Cancelled, run)
 }
 
 func (w *Watchdog) kill(why Reason, run uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.limit.Load() != 0 && w.of.Kill(why, run) {
+	if w.limit.Load() != 0 && w.watched.Kill(why, run) {
 		w.killed.Store(uint32(why))
 	}
 }
@@ -122,22 +123,22 @@ func (w *Watchdog) killServer() {
 		why = Cancelled
 	}
 	w.killed.CompareAndSwap(uint32(NotKilled), uint32(why))
-	w.of.KillServer(why)
+	w.watched.KillServer(why)
 }
 
 const (
-	looksPerLimit = 10
-	fastestLook   = 5 * time.Millisecond
-	slowestLook   = 50 * time.Millisecond
+	checksPerLimit   = 10
+	shortestInterval = 5 * time.Millisecond
+	longestInterval  = 50 * time.Millisecond
 )
 
-// watch looks at the run in flight until Stop.
+// watch checks the run in flight until Stop is called.
 func (w *Watchdog) watch() {
-	var s sighting
+	var s runHistory
 	var last uint64
-	t := time.NewTicker(slowestLook)
+	t := time.NewTicker(longestInterval)
 	defer t.Stop()
-	pause := slowestLook
+	pause := longestInterval
 	for {
 		var now time.Time
 		select {
@@ -146,16 +147,16 @@ func (w *Watchdog) watch() {
 		case now = <-t.C:
 		}
 		limit := time.Duration(w.limit.Load())
-		if w.Look != nil {
-			run, _, _ := w.of.Current()
-			w.Look(now, run != last)
+		if w.OnCheck != nil {
+			run, _, _ := w.watched.Current()
+			w.OnCheck(now, run != last)
 			last = run
 		}
 		if limit == 0 {
-			s = sighting{}
+			s = runHistory{}
 			continue
 		}
-		if want := min(max(limit/looksPerLimit, fastestLook), slowestLook); want != pause {
+		if want := min(max(limit/checksPerLimit, shortestInterval), longestInterval); want != pause {
 			pause = want
 			t.Reset(pause)
 		}
@@ -163,12 +164,12 @@ func (w *Watchdog) watch() {
 	}
 }
 
-// check looks at the run in flight and does what the looks at it so far ask for.
-func (w *Watchdog) check(s *sighting, now time.Time, limit time.Duration) {
-	run, pid, exempt := w.of.Current()
-	seen, alive := Look(pid)
+// check samples the run in flight and kills its process, or the server, if the samples so far demand it.
+func (w *Watchdog) check(s *runHistory, now time.Time, limit time.Duration) {
+	run, pid, exempt := w.watched.Current()
+	seen, alive := StatusOf(pid)
 	if !alive {
-		seen = Sight{}
+		seen = Status{}
 	}
 	w.mu.Lock()
 	select {
@@ -178,13 +179,13 @@ func (w *Watchdog) check(s *sighting, now time.Time, limit time.Duration) {
 	}
 	w.mu.Unlock()
 	cancelled := w.cancelled.Load()
-	l := glance{now: now, run: run, cpu: seen.CPU, ready: seen.Ready, exempt: exempt,
-		memory: w.Memory > 0 && seen.RSS > w.Memory, cancelled: cancelled, doomed: cancelled || w.killed.Load() != uint32(NotKilled)}
-	if l.doomed && !l.ready && w.Server != 0 {
-		server, _ := Look(w.Server)
-		l.ready = server.Ready // which may not have got round to reporting the end
+	latest := sample{now: now, run: run, cpu: seen.CPU, ready: seen.Ready, exempt: exempt,
+		memory: w.Memory > 0 && seen.RSS > w.Memory, cancelled: cancelled, killPending: cancelled || w.killed.Load() != uint32(NotKilled)}
+	if latest.killPending && !latest.ready && w.Server != 0 {
+		server, _ := StatusOf(w.Server)
+		latest.ready = server.Ready // the server may not have reported the end yet
 	}
-	switch why, server := s.judge(l, limit); {
+	switch why, server := s.judge(latest, limit); {
 	case server:
 		w.killServer()
 	case why != NotKilled:
@@ -195,61 +196,61 @@ func (w *Watchdog) check(s *sighting, now time.Time, limit time.Duration) {
 	}
 }
 
-// glance is what is seen at one look at the run in flight.
-type glance struct {
-	now       time.Time
-	run       uint64
-	cpu       time.Duration // that the process has used
-	ready     bool          // it runs, or would if there were a processor for it
-	exempt    bool
-	memory    bool // it holds too much
-	cancelled bool
-	doomed    bool // it was killed already, or cancelled
+// sample holds one observation of the run in flight.
+type sample struct {
+	now         time.Time
+	run         uint64
+	cpu         time.Duration // processor time that the process has used
+	ready       bool          // the process runs or waits for a processor
+	exempt      bool
+	memory      bool // the process holds more memory than the limit
+	cancelled   bool
+	killPending bool // the run was killed already, or cancelled
 }
 
-// sighting is what the looks at one run have shown.
-type sighting struct {
-	run    uint64
-	first  time.Time     // when it was seen first; zero: none was
-	used   time.Duration // processor time of the process then
-	queued time.Duration // how long it has waited for a processor
-	retry  time.Time     // before which it is not tried again to kill it
-	doomed time.Time     // when it was first seen to be doomed; zero: it is not
+// runHistory summarises the samples of one run.
+type runHistory struct {
+	run         uint64
+	first       time.Time     // when the run was sampled first; zero: not yet
+	used        time.Duration // processor time of the process at that time
+	queued      time.Duration // how long the run has waited for a processor
+	retry       time.Time     // the run is not killed again before
+	killPending time.Time     // since when the run has been killed or cancelled; zero: it is neither
 
-	window     time.Time     // when the present window began, which is as long as the limit
-	windowUsed time.Duration // processor time then
+	window     time.Time     // when the current window began; a window is as long as the limit
+	windowUsed time.Duration // processor time at that time
 	idle       int           // windows in a row in which the run waited and used next to no processor time
 
-	last     time.Time     // the look before this one
-	lastUsed time.Duration // processor time then
+	last     time.Time     // of the previous sample
+	lastUsed time.Duration // processor time at that time
 }
 
 const (
-	// wallLimits is how many limits a run may take by the clock, whatever it waits for but a processor.
+	// wallLimits is how many limits a run may take by the clock, time spent waiting for a processor not counted.
 	wallLimits = 10
-	// queueLimits is how many limits a run may take by the clock if it waits for a processor.
+	// queueLimits is how many limits a run may take by the clock, time spent waiting for a processor included.
 	queueLimits = 100
-	// idleWindows is for how many limits in a row, by the clock, a run may wait without using a processor.
+	// idleWindows is for how many limits in a row, by the clock, a run may wait for something other than a processor.
 	idleWindows = 3
-	// idleShare is the part of a processor below which a waiting run counts as idle: one that polls uses a little.
+	// idleShare divides the limit: a run that waits is idle if it uses less processor time than that, since polling uses some.
 	idleShare = 10
 	// serverTime is how long a server may take to report that a run has ended.
 	serverTime = time.Second
 )
 
-// judge takes one more look in and says whether the process of the run has to be killed, or its server.
-func (s *sighting) judge(l glance, limit time.Duration) (why Reason, server bool) {
+// judge adds a sample and decides whether the process of the run has to be killed, or the server.
+func (s *runHistory) judge(l sample, limit time.Duration) (why Reason, server bool) {
 	if l.run != s.run || s.first.IsZero() {
-		*s = sighting{run: l.run, first: l.now, used: l.cpu, window: l.now, windowUsed: l.cpu, last: l.now, lastUsed: l.cpu}
+		*s = runHistory{run: l.run, first: l.now, used: l.cpu, window: l.now, windowUsed: l.cpu, last: l.now, lastUsed: l.cpu}
 	}
 	if l.ready {
 		s.queued += max(l.now.Sub(s.last)-(l.cpu-s.lastUsed), 0)
 	}
 	s.last, s.lastUsed = l.now, l.cpu
-	if !l.doomed {
-		s.doomed = time.Time{}
-	} else if s.doomed.IsZero() {
-		s.doomed = l.now
+	if !l.killPending {
+		s.killPending = time.Time{}
+	} else if s.killPending.IsZero() {
+		s.killPending = l.now
 	}
 	if l.now.Sub(s.window) >= limit {
 		if s.idle++; l.cpu-s.windowUsed >= limit/idleShare || l.ready {
@@ -257,21 +258,21 @@ func (s *sighting) judge(l glance, limit time.Duration) (why Reason, server bool
 		}
 		s.window, s.windowUsed = l.now, l.cpu
 	}
-	wall, doomed := l.now.Sub(s.first), time.Duration(0)
-	if !s.doomed.IsZero() {
-		doomed = l.now.Sub(s.doomed)
+	wall, killPending := l.now.Sub(s.first), time.Duration(0)
+	if !s.killPending.IsZero() {
+		killPending = l.now.Sub(s.killPending)
 	}
-	over := max(wall-s.queued-wallLimits*limit, wall-queueLimits*limit) // beyond the limit by the clock, if positive
+	beyond := max(wall-s.queued-wallLimits*limit, wall-queueLimits*limit) // the limit by the clock, if positive
 	switch {
-	case over >= serverTime, doomed >= wallLimits*serverTime, doomed >= serverTime && !l.ready:
+	case beyond >= serverTime, killPending >= wallLimits*serverTime, killPending >= serverTime && !l.ready:
 		return NotKilled, true
 	case l.cancelled:
 		return Cancelled, false
 	case l.memory:
 		return MemoryLimit, false
-	case l.now.Before(s.retry), l.exempt && over < 0:
-	case l.cpu-s.used >= limit, s.idle >= idleWindows, over >= 0:
-		s.retry = l.now.Add(limit) // it may be in the kernel, or not be there yet
+	case l.now.Before(s.retry), l.exempt && beyond < 0:
+	case l.cpu-s.used >= limit, s.idle >= idleWindows, beyond >= 0:
+		s.retry = l.now.Add(limit) // the process may be in the kernel, or may not exist yet
 		return Timeout, false
 	}
 	return NotKilled, false

@@ -4,23 +4,23 @@ import (
 	"unsafe"
 )
 
-// These are the constants of runtime/layout.h.
+// The constants of runtime/layout.h.
 const (
-	version    = 8
-	magic      = 0x6c65736165740a01
-	line       = 64
-	maxFrames  = 64
-	maxSamples = 5
-	maxText    = 32
-	siteCount  = 1 << 16
-	pageSize   = 4096
-	fdCount    = 7
-	askSample  = 50
-	lastSample = 51
-	sampleOver = 1 << 30
+	version       = 8
+	magic         = 0x6c65736165740a01
+	line          = 64
+	maxFrames     = 64
+	maxSamples    = 5
+	maxTextLength = 32
+	siteCount     = 1 << 16
+	pageSize      = 4096
+	fdCount       = 7
+	askSample     = 50
+	lastSample    = 51
+	sampleOver    = 1 << 30
 )
 
-// A segment, in pages.
+// The layout of a segment, in pages.
 const (
 	segmentRecording = 1
 	segmentSites     = 2
@@ -32,16 +32,16 @@ const (
 	maxModules       = 64
 )
 
-// Texts is how many counters, the first ones, are of comparisons of texts and of no edge.
+// Texts is the number of counters, the first ones, that count results of string comparisons instead of edges.
 const Texts = 64 * line
 
-// What a run is asked for.
+// What teasel asks of a run.
 const (
 	AskFeatures = 1 << iota // all features, not only new ones
-	AskTrace                // the hash and the work
+	AskTrace                // the hash of the trace, the work and the processor time
 	AskOperands
-	AskQuiet  // leave the maps of known features as they are
-	AskStacks // have a sanitizer keep the stacks of allocations, for its report
+	AskQuiet  // do not change the maps of known features
+	AskStacks // make a sanitizer keep the stacks of allocations, for its report
 )
 
 const (
@@ -53,18 +53,18 @@ const (
 	statusRenewed = 3
 )
 
-// What a target is, in [Hello.Flags].
+// Properties of a target, in [Hello.Flags].
 const (
 	Harness = 1 << iota
 	ASan
 	MSan
 	UBSan
-	Mutator // it can change an input by itself
-	Crosser // and make one of two
+	Mutator   // the harness has LLVMFuzzerCustomMutator
+	CrossOver // the harness has LLVMFuzzerCustomCrossOver
 	TSan
 )
 
-// What an operand is.
+// Properties of an operand, in [Operand.Flags].
 const (
 	OperandEqual = 1 << iota
 	OperandConst
@@ -72,19 +72,19 @@ const (
 	OperandSwitch
 )
 
-// Hello is what a target says of itself when it starts.
+// Hello describes a target, as it does itself when it starts.
 type Hello struct {
 	magic    uint64
 	version  uint32
 	Counters uint32
 	Modules  uint32
 	Flags    uint32
-	PID      uint32 // of the process that forks
-	Edges    uint32 // counters without the gaps between modules
-	Shape    uint64 // of its counters: two builds with the same shape and number may share a memory
+	PID      uint32 // process number of the server, which forks the children
+	Edges    uint32 // number of counters, without the gaps between modules
+	Shape    uint64 // hash of the order of the counters: two builds with equal Shape and Counters may share a memory
 }
 
-// segmentHead is the beginning of a segment, and module a part of its counters.
+// segmentHead is the beginning of a segment; module describes the counters of one program or library in it.
 type (
 	segmentHead struct {
 		magic          uint64
@@ -99,32 +99,32 @@ type (
 	}
 )
 
-// control is the beginning of the memory that the target may only read.
+// control is the beginning of the memory that the target can only read.
 type control struct {
-	nonce                        uint64
-	mallocLimit                  uint64
-	capacity, slotCount          uint32
-	featureCount, operandCount   uint32
-	controlSize, slots, watched  uint64
-	mutations, inputs            uint64
-	resultsSize, outcomes        uint64
-	virgin, maxLen, shortest     uint64
-	features, operands, outputs  uint64
-	from, count, mostRuns, watch uint32
-	round, sent                  uint32
-	asked                        uint64
+	nonce                       uint64
+	mallocLimit                 uint64
+	capacity, slotCount         uint32
+	featureCount, operandCount  uint32
+	controlSize, slots, watched uint64
+	mutations, inputs           uint64
+	resultsSize, outcomes       uint64
+	virgin, maxLen, shortest    uint64
+	features, operands, outputs uint64
+	from, count, maxRuns, watch uint32
+	round, sent                 uint32
+	asked                       uint64
 }
 
-// results is the beginning of the memory that the target writes, so that anything may be in it.
+// results is the beginning of the memory that the target can write, so that it may contain anything.
 type results struct {
-	cur                              uint32
-	pid                              int32
-	featuresUsed, operandsUsed       uint32
-	late, unhooked, samples, looking uint32
-	signal, code, access             uint32
-	frameCount                       uint32
-	address, pc, sp                  uint64
-	frames                           [maxFrames]uint64
+	cur                                     uint32
+	pid                                     int32
+	featuresUsed, operandsUsed              uint32
+	uncounted, unhooked, samples, leakCheck uint32
+	signal, code, access                    uint32
+	frameCount                              uint32
+	address, pc, sp                         uint64
+	frames                                  [maxFrames]uint64
 }
 
 // slot is one input of a batch.
@@ -133,7 +133,7 @@ type slot struct {
 	length, ask uint32
 }
 
-// command and answer are what goes over the pipes.
+// command and answer are the messages on the pipes.
 type (
 	command struct{ round, word uint32 }
 	answer  struct {
@@ -143,40 +143,40 @@ type (
 	}
 )
 
-// Outcome is what came of one input of a batch. The target writes it, so it may be anything.
+// Outcome is the result of one input of a batch. The target writes it, so that it may contain anything.
 type Outcome struct {
 	featureFirst uint32
 	featureCount uint32
 	operandFirst uint32
 	operandCount uint32
-	Trace        uint64
-	Work         uint64
-	CPU          uint64 // nanoseconds, if the trace was asked for
-	Status       uint32 // of a forked program, as wait gives it
-	Refused      uint32
+	Trace        uint64 // hash of the counters, if AskTrace was set
+	Work         uint64 // sum of the counters, if AskTrace was set
+	CPU          uint64 // processor time in nanoseconds, if AskTrace was set
+	Status       uint32 // wait status of a forked program
+	Rejected     uint32 // not 0: the harness returned -1
 	length       uint32
 	_            uint32
 }
 
-// FeatureCount is how many features the run has.
+// FeatureCount returns how many features the run has reported.
 func (o *Outcome) FeatureCount() int { return int(o.featureCount) }
 
-// Operand is one comparison.
+// Operand is a recorded comparison.
 type Operand struct {
 	Site    uint32
 	Flags   uint8
 	Size    uint8
 	ALength uint8
 	BLength uint8
-	A, B    [maxText]byte
+	A, B    [maxTextLength]byte
 }
 
-// Number returns the operands as numbers.
+// Number returns the operands of a comparison of numbers.
 func (o *Operand) Number() (a, b uint64) {
 	return *(*uint64)(unsafe.Pointer(&o.A)), *(*uint64)(unsafe.Pointer(&o.B))
 }
 
-// Text returns the operands as text.
+// Text returns the operands of a comparison of strings, at most their first 32 bytes.
 func (o *Operand) Text() (a, b []byte) {
-	return o.A[:min(o.ALength, maxText)], o.B[:min(o.BLength, maxText)]
+	return o.A[:min(o.ALength, maxTextLength)], o.B[:min(o.BLength, maxTextLength)]
 }

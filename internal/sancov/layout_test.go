@@ -10,11 +10,11 @@ import (
 	"unsafe"
 )
 
-// What both sides think of the memory's layout has to be the same.
+// TestLayout compares the layouts in C and in Go.
 func TestLayout(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler to ask: ", err)
+		t.Skip("skipped: there is no C compiler: ", err)
 	}
 	want := map[string]uintptr{
 		"sizeof(struct hello)": unsafe.Sizeof(Hello{}), "offsetof(struct hello, pid)": unsafe.Offsetof(Hello{}.PID), "offsetof(struct hello, shape)": unsafe.Offsetof(Hello{}.Shape),
@@ -26,17 +26,17 @@ func TestLayout(t *testing.T) {
 		"offsetof(struct results, signal)": unsafe.Offsetof(results{}.signal), "offsetof(struct results, frames)": unsafe.Offsetof(results{}.frames),
 		"sizeof(struct slot)": unsafe.Sizeof(slot{}), "offsetof(struct slot, ask)": unsafe.Offsetof(slot{}.ask),
 		"sizeof(struct outcome)": unsafe.Sizeof(Outcome{}), "offsetof(struct outcome, trace)": unsafe.Offsetof(Outcome{}.Trace), "offsetof(struct outcome, length)": unsafe.Offsetof(Outcome{}.length),
-		"sizeof(struct mutation)": unsafe.Sizeof(mutation{}), "offsetof(struct mutation, output)": unsafe.Offsetof(mutation{}.output), "offsetof(struct mutation, crosses)": unsafe.Offsetof(mutation{}.crosses),
+		"sizeof(struct mutation)": unsafe.Sizeof(mutation{}), "offsetof(struct mutation, output)": unsafe.Offsetof(mutation{}.output), "offsetof(struct mutation, cross_over)": unsafe.Offsetof(mutation{}.crossOver),
 		"sizeof(struct segment)": unsafe.Sizeof(segmentHead{}), "offsetof(struct segment, used)": unsafe.Offsetof(segmentHead{}.used), "offsetof(struct segment, modules)": unsafe.Offsetof(segmentHead{}.modules),
 		"sizeof(struct module)": unsafe.Sizeof(module{}), "TEASEL_PAGE": pageSize, "TEASEL_MODULES": maxModules, "SEGMENT_RECORDING": segmentRecording, "SEGMENT_SITES": segmentSites,
 		"SEGMENT_CONTROL": segmentControl, "SEGMENT_RESULTS": segmentResults, "SEGMENT_OPERANDS": segmentOperands, "SEGMENT_COUNTERS": segmentCounters,
 		"SEGMENT_OPERAND_COUNT":  segmentRecords,
 		"sizeof(struct operand)": unsafe.Sizeof(Operand{}), "offsetof(struct operand, a)": unsafe.Offsetof(Operand{}.A),
 		"sizeof(struct command)": unsafe.Sizeof(command{}), "sizeof(struct answer)": unsafe.Sizeof(answer{}), "offsetof(struct answer, round)": unsafe.Offsetof(answer{}.round),
-		"TEASEL_SITES": siteCount, "TEASEL_VERSION": version, "TEASEL_LINE": line, "TEASEL_TEXTS": Texts, "TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxText,
-		"TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": askSample, "TEASEL_LAST_SAMPLE": lastSample, "TEASEL_OVER": sampleOver, "FD_COUNT": fdCount,
+		"TEASEL_SITES": siteCount, "TEASEL_VERSION": version, "TEASEL_LINE": line, "TEASEL_TEXTS": Texts, "TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxTextLength,
+		"TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": askSample, "TEASEL_LAST_SAMPLE": lastSample, "TEASEL_RUN_OVER": sampleOver, "FD_COUNT": fdCount,
 		"ASK_QUIET": AskQuiet, "ASK_STACKS": AskStacks, "COMMAND_RENEW": commandRenew, "COMMAND_MUTATE": commandMutate, "STATUS_RENEWED": statusRenewed,
-		"HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "HELLO_CROSSER": Crosser, "OPERAND_SWITCH": OperandSwitch,
+		"HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "HELLO_CROSSOVER": CrossOver, "OPERAND_SWITCH": OperandSwitch,
 	}
 	var src strings.Builder
 	src.WriteString("#include <stddef.h>\n#include <stdio.h>\n#include \"layout.h\"\nint main(void) {\n")
@@ -64,6 +64,6 @@ func TestLayout(t *testing.T) {
 		delete(want, expr)
 	}
 	if len(want) > 0 {
-		t.Errorf("C has not said: %v", want)
+		t.Errorf("missing in the output of the C program: %v", want)
 	}
 }

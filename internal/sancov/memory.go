@@ -15,20 +15,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits says how much room there is in a memory.
+// Limits sets the sizes of a memory.
 type Limits struct {
 	Slots    int    // inputs of a batch
 	Inputs   int    // bytes of all inputs of a batch
-	Operands int    // records of a batch
-	Malloc   uint64 // bytes of one allocation that is reported as out of memory; 0: none is
+	Operands int    // recorded comparisons of a batch
+	Malloc   uint64 // size of a single allocation, in bytes, above which out of memory is reported; 0: no limit
 }
 
-// Memory is what teasel and its targets share: one file that the target may only read and one that it writes. Neither has
-// a name in any file system, so the kernel frees it when the last process that has it is gone, however that ends. Several
-// targets of one shape may share a memory, as long as one runs at a time.
+// Memory is the memory that teasel and its targets share: one file that the target can only read and one that it can write.
+// Neither has a name in any file system, so that the kernel frees it when the last process that has it open has ended. Several
+// targets with the same Shape may share a memory, as long as only one of them runs at a time. A Memory is for one goroutine at
+// a time.
 //
-// Nothing is believed of what the target writes. All counts and places are kept here, as is a copy of what is known of
-// features, which follows from what the target has reported and with which its own is compared after every batch.
+// Data that the target writes is not trusted. All counts and offsets are kept here, as is a copy of the maps of known features,
+// which is computed from the features that the target reports and compared with the target's maps after every batch.
 type Memory struct {
 	limits Limits
 	files  [2]*os.File // control, results
@@ -43,26 +44,27 @@ type Memory struct {
 
 	r        *results
 	outcomes []Outcome
-	theirs   knowledge // the target's
-	ours     knowledge
+	reported knownFeatures // the target's maps
+	verified knownFeatures // our copy
 	features []uint32
 	operands []Operand
 	outputs  []byte
 
-	fresh []uint32 // features that were new in the batch under audit
-	count int      // inputs of the batch
-	used  int      // bytes of them
-	spans []span
+	newInBatch []uint32 // features that were new in the batch under audit
+	count      int      // inputs in the batch
+	used       int      // bytes that these occupy
+	spans      []span
 }
 
-// knowledge is what is known of features: see runtime/counters.h.
-type knowledge struct {
+// knownFeatures are the maps of known features: see runtime/counters.h.
+type knownFeatures struct {
 	virgin   []byte
 	maxLen   []uint16
 	shortest []uint16
 }
 
-// NewMemory makes a memory that gets its size when the first target has said how many counters it has.
+// NewMemory makes a memory. It gets its size from the number of counters of the first target that [Start] starts with it. The
+// caller must call Close.
 func NewMemory(l Limits) (*Memory, error) {
 	m := &Memory{limits: l}
 	for i, name := range [...]string{"control", "results"} {
@@ -75,10 +77,10 @@ func NewMemory(l Limits) (*Memory, error) {
 	return m, nil
 }
 
-// errShape is what lay returns when a second target does not fit the first.
-var errShape = errors.New("its counters are not those of the other build")
+// errShape is the error of a second target whose counters differ from those of the first.
+var errShape = errors.New("its counters differ from those of the other build")
 
-// area lays out one memory.
+// area allocates parts of a file from its beginning on, in whole pages.
 type area struct{ size uint64 }
 
 func (a *area) take(n uint64) (from uint64) {
@@ -87,8 +89,8 @@ func (a *area) take(n uint64) (from uint64) {
 	return from
 }
 
-// lay makes the layout for the first target, and checks that further ones fit it.
-func (m *Memory) lay(h Hello) error {
+// layOut lays out the files for the first target, and checks that the counters of further targets are the same.
+func (m *Memory) layOut(h Hello) error {
 	if m.c != nil {
 		if h.Counters != m.shape.Counters || h.Shape != m.shape.Shape || h.Modules != m.shape.Modules {
 			return errShape
@@ -96,13 +98,13 @@ func (m *Memory) lay(h Hello) error {
 		return nil
 	}
 	if h.Counters > 1<<26 {
-		return fmt.Errorf("%d counters are more than there is room for", h.Counters)
+		return fmt.Errorf("it has %d counters, expected at most %d", h.Counters, 1<<26)
 	}
 	slack := h.Counters/4 + 1<<14 // for libraries that are loaded later
 	capacity := uint64(h.Counters+slack+line-1) &^ (line - 1)
 	slots, operands := uint64(m.limits.Slots), uint64(m.limits.Operands)
 	x := control{mallocLimit: m.limits.Malloc, capacity: uint32(capacity), slotCount: uint32(slots),
-		featureCount: uint32(featureRoom(capacity, m.limits.Slots)), operandCount: uint32(operands)}
+		featureCount: uint32(featureCapacity(capacity, m.limits.Slots)), operandCount: uint32(operands)}
 	var nonce [8]byte
 	crand.Read(nonce[:]) // never fails
 	x.nonce = binary.NativeEndian.Uint64(nonce[:])
@@ -139,40 +141,40 @@ func (m *Memory) lay(h Hello) error {
 	m.inputs = view[byte](c, x.inputs, uint64(m.limits.Inputs))
 	m.r = (*results)(unsafe.Pointer(&r[0]))
 	m.outcomes = view[Outcome](r, x.outcomes, slots)
-	m.theirs = knowledge{view[byte](r, x.virgin, capacity), view[uint16](r, x.maxLen, capacity/8), view[uint16](r, x.shortest, capacity*8)}
-	m.ours = knowledge{make([]byte, capacity), make([]uint16, capacity/8), make([]uint16, capacity*8)}
+	m.reported = knownFeatures{view[byte](r, x.virgin, capacity), view[uint16](r, x.maxLen, capacity/8), view[uint16](r, x.shortest, capacity*8)}
+	m.verified = knownFeatures{make([]byte, capacity), make([]uint16, capacity/8), make([]uint16, capacity*8)}
 	m.features = view[uint32](r, x.features, uint64(x.featureCount))
 	m.operands = view[Operand](r, x.operands, operands)
 	m.outputs = view[byte](r, x.outputs, uint64(m.limits.Inputs))
-	for i := range m.ours.virgin {
-		m.ours.virgin[i] = 0xff
+	for i := range m.verified.virgin {
+		m.verified.virgin[i] = 0xff
 	}
-	copy(m.theirs.virgin, m.ours.virgin)
+	copy(m.reported.virgin, m.verified.virgin)
 	return nil
 }
 
-// view is a part of a memory as entries.
+// view returns n entries of type E at an offset of a file.
 func view[E any](b []byte, from, n uint64) []E {
 	return unsafe.Slice((*E)(unsafe.Pointer(&b[from])), n)
 }
 
-// mostFeatures bounds the table of features, of a program with millions of counters.
-const mostFeatures = 1 << 26
+// maxFeatures is the largest size of the table of features, for programs with millions of counters.
+const maxFeatures = 1 << 26
 
-// featureRoom returns how many features a batch may have: each input may have asked for all of its own, one of each counter
-// at most. Of that the kernel gives memory only to what is written.
-func featureRoom(capacity uint64, slots int) uint64 {
-	return min(max(2*capacity+1<<16, uint64(slots)*capacity), mostFeatures)
+// featureCapacity returns the size of the table of features: every input of a batch may report all features that it reaches,
+// at most one per counter. The kernel allocates only those pages of the table that are written.
+func featureCapacity(capacity uint64, slots int) uint64 {
+	return min(max(2*capacity+1<<16, uint64(slots)*capacity), maxFeatures)
 }
 
-// offer leaves the addresses of calls to be switched off where the inputs will be.
-func (m *Memory) offer(hooks []uint64) {
+// offerHooks passes the addresses of hook calls to be switched off, in the place of the inputs.
+func (m *Memory) offerHooks(hooks []uint64) {
 	room := unsafe.Slice((*uint64)(unsafe.Pointer(&m.inputs[0])), len(m.inputs)/8)
 	m.c.count = uint32(copy(room, hooks))
 	m.r.unhooked = 0
 }
 
-// Close gives the memory back.
+// Close unmaps the memory and closes the files. It may be called more than once.
 func (m *Memory) Close() (err error) {
 	for i := range m.files {
 		if m.files[i] != nil {
@@ -186,10 +188,11 @@ func (m *Memory) Close() (err error) {
 	return err
 }
 
-// Clear begins a new batch.
+// Clear starts a new, empty batch.
 func (m *Memory) Clear() { m.count, m.used = 0, 0 }
 
-// Add puts an input into the batch. False: there is no room left for it.
+// Add copies an input into the batch, with what is asked of its run: a sum of Ask constants. It returns false if there is no
+// room for the input.
 func (m *Memory) Add(in []byte, ask uint32) bool {
 	if m.count == len(m.slots) || len(in) > len(m.inputs)-m.used {
 		return false
@@ -201,7 +204,8 @@ func (m *Memory) Add(in []byte, ask uint32) bool {
 	return true
 }
 
-// Watch has the next runs record these comparisons only, perhaps a few more; none: all.
+// Watch makes the next runs record the comparisons at these sites only; no sites: all comparisons. Sites are matched by a hash
+// of 16 bits, so that a few others may be recorded too.
 func (m *Memory) Watch(sites []uint32) {
 	if m.c.watch > 0 {
 		clear(m.watched)
@@ -213,108 +217,110 @@ func (m *Memory) Watch(sites []uint32) {
 	}
 }
 
-// Outcome returns what came of the i-th input of the batch.
+// Outcome returns the result of the i-th input of the batch. It is valid until the next batch.
 func (m *Memory) Outcome(i int) *Outcome { return &m.outcomes[i] }
 
-// Features returns what a run has reached: numbers of counters times 8 plus the bucket. They are lent until the next batch.
+// Features returns the features that a run has reported: 8 times the index of a counter plus the bucket of its hits. The slice is
+// valid until the next batch.
 func (m *Memory) Features(o *Outcome) []uint32 {
-	return part(m.features, o.featureFirst, o.featureCount)
+	return subslice(m.features, o.featureFirst, o.featureCount)
 }
 
-// Operands returns what was compared in a run, lent until the next batch.
+// Operands returns the comparisons that a run has recorded. The slice is valid until the next batch.
 func (m *Memory) Operands(o *Outcome) []Operand {
-	return part(m.operands, o.operandFirst, o.operandCount)
+	return subslice(m.operands, o.operandFirst, o.operandCount)
 }
 
-// part does not trust its numbers: they come from the target.
-func part[E any](all []E, first, count uint32) []E {
+// subslice returns a part of all. It checks the bounds, which come from the target and may have any value.
+func subslice[E any](all []E, first, count uint32) []E {
 	from := min(int(first), len(all))
 	return all[from:min(from+int(count), len(all))]
 }
 
-// Learn notes that a feature is known from an input of that length.
+// Learn marks a feature as known from an input of that length, in bytes.
 func (m *Memory) Learn(f uint32, length int) {
-	if int(f) >= len(m.ours.shortest) {
+	if int(f) >= len(m.verified.shortest) {
 		return
 	}
 	n := uint16(min(length, 1<<16-1))
-	m.ours.learn(f, n)
-	m.theirs.learn(f, n)
+	m.verified.learn(f, n)
+	m.reported.learn(f, n)
 }
 
-func (k *knowledge) learn(f uint32, n uint16) {
+func (k *knownFeatures) learn(f uint32, n uint16) {
 	if bit := byte(1) << (f % 8); k.virgin[f/8]&bit != 0 {
 		k.virgin[f/8] &^= bit
 		k.shortest[f] = n
 		k.maxLen[f/64] = max(k.maxLen[f/64], n)
 	} else {
-		k.shortest[f] = min(k.shortest[f], n) // maxLen may stay too high: that only costs time
+		k.shortest[f] = min(k.shortest[f], n) // maxLen may stay too high, which only costs time
 	}
 }
 
-// Forget makes a feature new again.
+// Forget marks a feature as unknown, so that it is new when it is reached again.
 func (m *Memory) Forget(f uint32) {
-	if int(f) < len(m.ours.shortest) {
-		for _, k := range [...]*knowledge{&m.ours, &m.theirs} {
+	if int(f) < len(m.verified.shortest) {
+		for _, k := range [...]*knownFeatures{&m.verified, &m.reported} {
 			k.virgin[f/8] |= 1 << (f % 8)
 			k.shortest[f] = 0
 		}
 	}
 }
 
-// audit takes in what the inputs of a batch have reported as known from now on, and reports whether the target has written
-// over its memory: its map of new features differs from what follows from its reports. Then the maps are put right, and
-// nothing that the batch has reported is to be believed. A child that dies while it reports a feature leaves one that it has
-// not told.
+// audit marks the features that the inputs of a batch have reported as known, and returns true if the target has overwritten
+// its memory: then the target's map of unknown features differs from the one that follows from its reports. In that case audit
+// restores the maps, and the reports of the batch must not be used. A child that dies while it reports a feature may have
+// marked one feature as known without reporting it.
 func (m *Memory) audit(from, n int, died bool) (damaged bool) {
-	m.fresh = m.fresh[:0]
+	m.newInBatch = m.newInBatch[:0]
 	for i := from; i < n && !damaged; i++ {
-		if s := m.slots[i]; s.ask&AskQuiet == 0 && m.outcomes[i].Refused == 0 {
-			damaged = !m.believe(m.Features(&m.outcomes[i]), uint16(min(s.length, 1<<16-1)))
+		if s := m.slots[i]; s.ask&AskQuiet == 0 && m.outcomes[i].Rejected == 0 {
+			damaged = !m.acceptReported(m.Features(&m.outcomes[i]), uint16(min(s.length, 1<<16-1)))
 		}
 	}
-	if !damaged && bytes.Equal(m.theirs.virgin, m.ours.virgin) {
+	if !damaged && bytes.Equal(m.reported.virgin, m.verified.virgin) {
 		return false
 	}
-	damaged = damaged || !died || m.differing() > 1
-	for _, f := range m.fresh {
+	damaged = damaged || !died || m.countDifferences() > 1
+	for _, f := range m.newInBatch {
 		if damaged {
 			m.Forget(f)
 		}
 	}
-	copy(m.theirs.virgin, m.ours.virgin)
-	copy(m.theirs.shortest, m.ours.shortest)
-	copy(m.theirs.maxLen, m.ours.maxLen)
+	copy(m.reported.virgin, m.verified.virgin)
+	copy(m.reported.shortest, m.verified.shortest)
+	copy(m.reported.maxLen, m.verified.maxLen)
 	return damaged
 }
 
-// believe notes the features of a run, as long as each of them has become known in the target's map as well.
-func (m *Memory) believe(fs []uint32, length uint16) bool {
+// acceptReported marks the reported features of a run as known, and returns false if one of them is not marked in the target's
+// map.
+func (m *Memory) acceptReported(fs []uint32, length uint16) bool {
 	for _, f := range fs {
 		bit := byte(1) << (f % 8)
-		if int(f) >= len(m.ours.shortest) || m.theirs.virgin[f/8]&bit != 0 {
+		if int(f) >= len(m.verified.shortest) || m.reported.virgin[f/8]&bit != 0 {
 			return false
 		}
-		if m.ours.virgin[f/8]&bit != 0 {
-			m.fresh = append(m.fresh, f)
+		if m.verified.virgin[f/8]&bit != 0 {
+			m.newInBatch = append(m.newInBatch, f)
 		}
-		m.ours.learn(f, length)
+		m.verified.learn(f, length)
 	}
 	return true
 }
 
-// differing counts the features that only one side takes for new.
-func (m *Memory) differing() (n int) {
-	for i, b := range m.ours.virgin {
-		n += bits.OnesCount8(b ^ m.theirs.virgin[i])
+// countDifferences returns the number of features that are unknown in one of the two maps only.
+func (m *Memory) countDifferences() (n int) {
+	for i, b := range m.verified.virgin {
+		n += bits.OnesCount8(b ^ m.reported.virgin[i])
 	}
 	return n
 }
 
-// Counters returns how many counters there are, those of padding included.
+// Counters returns the number of counters, padding between modules included.
 func (m *Memory) Counters() int { return int(m.shape.Counters) }
 
-// position says which input runs: it grows with each of a batch.
-func (m *Memory) position() uint64 {
+// currentRun returns the number of the run in flight: it increases with every input of a batch and with every batch.
+func (m *Memory) currentRun() uint64 {
 	return uint64(atomic.LoadUint32(&m.c.round))<<32 | uint64(atomic.LoadUint32(&m.r.cur))
 }

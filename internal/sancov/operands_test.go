@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Threads that compare at once have a record each, and none lies behind the table.
+// TestOperandTable: threads that compare concurrently get a record each, and no record lies beyond the end of the table.
 func TestOperandTable(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/teaselfuzz/teasel/internal/shm"
 )
 
-// Segment is where a program with our runtime counts that is not forked for inputs but runs as whatever it is, a server for
-// example. Everything that it starts counts there too. A counter keeps its place when its program is started again. One
-// goroutine at a time uses a segment.
+// Segment is shared memory with the counters of a program with our runtime that is not forked for inputs but runs as it is, a
+// server for example. The processes that it starts count there too. A counter keeps its index when the program is started
+// again. A segment is for one goroutine at a time.
 type Segment struct {
 	memory *shm.Segment
 	head   *segmentHead
@@ -19,30 +19,30 @@ type Segment struct {
 
 const (
 	segmentRoom  = 1024 // pages of counters
-	segmentSlack = 64   // of them for modules that are loaded later
+	segmentSlack = 64   // pages reserved for modules that are loaded later
 )
 
-// NewSegment makes a segment that programs may attach to as mode says, such as 0o600.
+// NewSegment makes a segment that programs may attach to with permissions mode, such as 0o600. The caller must call Close.
 func NewSegment(mode int) (*Segment, error) {
 	m, err := shm.New((segmentCounters+segmentRoom)*pageSize, mode)
 	if err != nil {
 		return nil, err
 	}
 	s := &Segment{memory: m, head: (*segmentHead)(unsafe.Pointer(unsafe.SliceData(m.Bytes))), pages: segmentRoom}
-	*s.head = segmentHead{magic: magic, version: version, capacity: segmentRoom, used: 1} // the first page is of comparisons of texts
+	*s.head = segmentHead{magic: magic, version: version, capacity: segmentRoom, used: 1} // the first page is for string comparisons
 	return s, nil
 }
 
-// Env is what a program has to find in its environment, NAME=value.
+// Env returns the entry of the environment, NAME=value, by which a program finds the segment.
 func (s *Segment) Env() string { return "TEASEL_SEGMENT=" + strconv.Itoa(s.memory.ID) }
 
-// Attached reports whether a program counts here.
+// Attached reports whether a program has attached to the segment.
 func (s *Segment) Attached() bool { return s.used() > 1 }
 
-// used is how many pages of counters there are. The program may have written anything.
+// used returns the number of pages of counters in use, limited to pages: the program may have written anything.
 func (s *Segment) used() uint32 { return min(atomic.LoadUint32(&s.head.used), s.pages) }
 
-// Limit returns how many counters there can be from now on: those that there are, and some for what is loaded later.
+// Limit fixes and returns the largest number of counters: those in use now and some for modules that are loaded later.
 func (s *Segment) Limit() int {
 	s.pages = min(s.used()+segmentSlack, segmentRoom)
 	atomic.StoreUint32(&s.head.capacity, s.pages)
@@ -60,7 +60,8 @@ func (s *Segment) Clear() {
 	s.results().signal = 0
 }
 
-// Fault returns what the first process has noted that a fatal signal ended since the counters were cleared; no signal: none.
+// Fault returns the fault of the first process that a fatal signal has ended since Clear was called. If Signal is 0, there was
+// none.
 func (s *Segment) Fault() (f Fault) {
 	r := s.results()
 	if atomic.LoadUint32(&r.signal) == 0 {
@@ -71,7 +72,7 @@ func (s *Segment) Fault() (f Fault) {
 	return f
 }
 
-// Record has the program say what it compares, from now on, or no longer.
+// Record starts, or stops, the recording of comparisons.
 func (s *Segment) Record(on bool) {
 	recording := (*uint32)(unsafe.Pointer(&s.memory.Bytes[segmentRecording*pageSize]))
 	if !on {
@@ -83,7 +84,7 @@ func (s *Segment) Record(on bool) {
 	atomic.StoreUint32(recording, 1)
 }
 
-// Operands returns what was compared since recording began, in memory that the next recording uses.
+// Operands returns the comparisons since the recording started. The slice is valid until the next recording starts.
 func (s *Segment) Operands() []Operand {
 	n := min(atomic.LoadUint32(&s.results().operandsUsed), segmentRecords)
 	return unsafe.Slice((*Operand)(unsafe.Pointer(&s.memory.Bytes[segmentOperands*pageSize])), n)
@@ -93,7 +94,7 @@ func (s *Segment) results() *results {
 	return (*results)(unsafe.Pointer(&s.memory.Bytes[segmentResults*pageSize]))
 }
 
-// Close gives the memory back. A nil segment is closed already.
+// Close detaches from the memory. Closing a nil segment does nothing.
 func (s *Segment) Close() error {
 	if s == nil {
 		return nil

@@ -19,58 +19,58 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstFD is the first of the descriptors that a target is started with. They are high, for some programs close or
-// count on the low ones.
+// firstFD is the first of the descriptors that a target inherits. The numbers are high because some programs close low
+// descriptors or rely on them.
 const firstFD = 200
 
 const (
-	reportRoom = 256 << 10
-	closeTime  = 10 * time.Second // for a guardian to clear up
-	renewTime  = time.Second      // for a child to make room
+	reportSize = 256 << 10
+	closeTime  = 10 * time.Second // for a guardian to clean up
+	renewTime  = time.Second      // for a child to end
 )
 
-// Command says what to start.
+// Command describes a target to start.
 type Command struct {
-	Args   []string      // Args[0] is a path
-	Env    []string      // all of it
-	Dir    string        // "": ours
-	Input  string        // file that gets the input; "": standard input, or none for a harness
+	Args   []string      // program and arguments; Args[0] is a path
+	Env    []string      // the complete environment
+	Dir    string        // working directory; "": oursKnown
+	Input  string        // file from which the program reads its input; "": standard input, or none for a harness
 	Hooks  []uint64      // file addresses of calls of comparison hooks that are to be switched off
 	Memory uint64        // bytes that a run may hold; 0: no limit
-	Start  time.Duration // for the target to get ready for its first input; 0: 30 s
-	Runs   uint32        // after which a child makes room for a fresh one; 0: never
+	Start  time.Duration // time limit until the target is ready for its first input; 0: 30 s
+	Runs   uint32        // after which a child is replaced by a fresh one; 0: never
 }
 
-// Server is a running target. One goroutine at a time uses it.
+// Server is a running target. It is for one goroutine at a time.
 type Server struct {
 	Hello Hello
 
-	mem     *Memory
-	cmd     Command
-	process *exec.Cmd
-	command int // our ends of the pipes
-	status  int
-	life    *os.File
-	stderr  *os.File
-	report  *os.File
-	ended   chan struct{}
-	gone    bool
-	nonce   uint64 // that its answers begin with
-	pid     int    // of the process that forks, which has the same mappings as its children
+	mem      *Memory
+	cmd      Command
+	process  *exec.Cmd
+	command  int // our ends of the pipes
+	status   int
+	lifeline *os.File
+	stderr   *os.File
+	report   *os.File
+	ended    chan struct{}
+	gone     bool
+	nonce    uint64 // with which its answers begin
+	pid      int    // process number of the server, which has the same mappings as its children
 
-	heard []byte // from the target, and not yet read as an answer
+	received []byte // bytes from the target that were not parsed yet
 
 	unhooked int
 
 	watch watch
 }
 
-// left ends the guardian's wait and returns what is closed when it has cleared up.
-func (s *Server) left() <-chan struct{} {
-	if s.life != nil {
-		s.life.Write([]byte{0}) // without a word it takes us for dead, and removes the input that our next server needs
-		s.life.Close()
-		s.life = nil
+// release makes the guardian clean up and end, and returns a channel that is closed when it has.
+func (s *Server) release() <-chan struct{} {
+	if s.lifeline != nil {
+		s.lifeline.Write([]byte{0}) // without this byte the guardian assumes that we died, and removes the input file that our next server needs
+		s.lifeline.Close()
+		s.lifeline = nil
 	}
 	return s.ended
 }
@@ -84,7 +84,7 @@ func read(fd int, b []byte) (int, error) {
 	}
 }
 
-// send begins a round.
+// send sends a command, which starts a new round.
 func (s *Server) send(word uint32) error {
 	c := command{atomic.AddUint32(&s.mem.c.round, 1), word}
 	b := (*[unsafe.Sizeof(c)]byte)(unsafe.Pointer(&c))
@@ -97,42 +97,43 @@ func (s *Server) send(word uint32) error {
 	}
 }
 
-// errGone is how it shows that the server itself is dead.
+// errGone is the error of a pipe whose other end the server, which has died, had open.
 var errGone = errors.New("target is gone")
 
-// answer waits for the answer to the last command. The target may write to any of its descriptors, so anything else may come
-// before it, or belong to an earlier round.
+// answer waits for the answer to the last command. The target may write to any of its descriptors, so that the answer may be
+// preceded by other bytes and by answers to earlier rounds, which are skipped.
 func (s *Server) answer() (answer, error) {
 	for {
 		if a, ok := s.parse(); ok {
 			return a, nil
 		}
-		room := slices.Grow(s.heard, 256)
+		room := slices.Grow(s.received, 256)
 		n, err := read(s.status, room[len(room):cap(room)])
 		if err != nil || n <= 0 {
 			s.gone = true
 			return answer{}, errGone
 		}
-		s.heard = room[:len(room)+n]
+		s.received = room[:len(room)+n]
 	}
 }
 
-// parse takes an answer out of what was heard.
+// parse removes the answer to the last command, and everything before it, from the received bytes. ok is false if it is not
+// complete.
 func (s *Server) parse() (a answer, ok bool) {
 	const size = int(unsafe.Sizeof(answer{}))
 	var nonce [8]byte
 	binary.NativeEndian.PutUint64(nonce[:], s.nonce)
 	for {
-		i := bytes.Index(s.heard, nonce[:])
+		i := bytes.Index(s.received, nonce[:])
 		if i < 0 {
-			i = max(len(s.heard)-len(nonce)+1, 0) // of which the last bytes may begin one
+			i = max(len(s.received)-len(nonce)+1, 0) // the last bytes may be the beginning of a nonce
 		}
-		s.heard = slices.Delete(s.heard, 0, i)
-		if len(s.heard) < size {
+		s.received = slices.Delete(s.received, 0, i)
+		if len(s.received) < size {
 			return a, false
 		}
-		copy((*[size]byte)(unsafe.Pointer(&a))[:], s.heard)
-		s.heard = slices.Delete(s.heard, 0, size)
+		copy((*[size]byte)(unsafe.Pointer(&a))[:], s.received)
+		s.received = slices.Delete(s.received, 0, size)
 		if a.round == s.mem.c.round {
 			return a, true
 		}
@@ -142,16 +143,16 @@ func (s *Server) parse() (a answer, ok bool) {
 // Death is how a child ended.
 type Death struct {
 	Status syscall.WaitStatus
-	Killed proc.Reason // by us
-	Server bool        // the server is gone as well, and has to be started anew
-	Fault  Fault
-	Stderr string
-	Report string // of a sanitizer
-	Waited bool   // it was killed because it waited, and had used less processor time than the limit
+	Killed proc.Reason // why the child was killed by us, if it was
+	Server bool        // the server has died too and has to be started again
+	Fault  Fault       // zero: no fatal signal was handled
+	Stderr string      // the end of standard error, at most 64 KiB
+	Report string      // of a sanitizer; "": none
+	Waited bool        // the run timed out while it waited, and had used less processor time than the limit
 }
 
-// Fault is what the handler of a fatal signal has seen. It is zero if there was none. Of a run that was killed for its
-// time it has the frames that it was in when it was looked at.
+// Fault is what the handler of a fatal signal has recorded. It is zero if there was none. For a run that timed out, Frames and
+// Samples tell where its time was spent.
 type Fault struct {
 	Signal      syscall.Signal
 	Code        int32
@@ -159,15 +160,15 @@ type Fault struct {
 	Address, PC uint64
 	SP          uint64
 	Frames      []uint64
-	Samples     int // so many of the frames are of one function, which the run was in each time; the rest led there
+	Samples     int // the first Samples frames are positions, in successive samples, in the innermost common function; the rest are its callers
 }
 
-// fault returns what the handler has written down, the frames left out.
+// fault returns what the handler has recorded, without the frames.
 func (r *results) fault() Fault {
 	return Fault{Signal: syscall.Signal(r.signal), Code: int32(r.code), Access: Access(min(r.access, 3)), Address: r.address, PC: r.pc, SP: r.sp}
 }
 
-// Access is what a faulting instruction did.
+// Access is the kind of access of a faulting instruction.
 type Access uint8
 
 // The accesses.
@@ -178,26 +179,27 @@ const (
 	AccessExecute
 )
 
-// ErrDamaged is returned for a batch in which the target has written over the memory that it shares with us. That memory has
-// been put right, and nothing is known of the batch.
+// ErrDamaged is the error of a batch in which the target has overwritten the memory that it shares with teasel. The memory was
+// restored, and the results of the batch are unknown.
 var ErrDamaged = errors.New("the target has overwritten memory that it shares with teasel")
 
-// Run has the target run the batch from slot from on. It returns how many slots have been run, counted from the first
-// of all; with a death, the last of them is the culprit. After [ErrDamaged] the server goes on with a fresh child.
+// Run runs the inputs of the batch from index from on, each for no more processor time than limit. done is the index after the
+// last input that was run; if death is not nil, that input caused it. After [ErrDamaged] the server continues with a fresh
+// child.
 func (s *Server) Run(ctx context.Context, from int, limit time.Duration) (done int, death *Death, err error) {
 	return s.batch(ctx, commandRun, from, limit)
 }
 
-// batch has the target do one thing with the batch.
+// batch sends a command for the batch and waits for its end.
 func (s *Server) batch(ctx context.Context, command uint32, from int, limit time.Duration) (done int, death *Death, err error) {
 	n, r := s.mem.count, s.mem.r
 	c := s.mem.c
-	c.from, c.count, c.mostRuns = uint32(from), uint32(n), s.cmd.Runs
+	c.from, c.count, c.maxRuns = uint32(from), uint32(n), s.cmd.Runs
 	atomic.StoreUint32(&r.cur, uint32(from))
 	s.watch.begin(limit)
-	given := make(chan struct{})
+	cancelled := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		defer close(given)
+		defer close(cancelled)
 		s.watch.dog.Cancel()
 	})
 	err = s.send(command)
@@ -208,14 +210,14 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		s.gone, err = true, errGone
 	}
 	if !stop() {
-		<-given // or it would give up the next batch
+		<-cancelled // otherwise the next batch could be cancelled
 	}
 	reason := s.watch.dog.End()
-	s.gone = s.gone || s.life == nil // given up, though it may have answered at last
+	s.gone = s.gone || s.lifeline == nil // the watchdog has ended the server, though it may have answered before
 	if err == nil && a.word == statusDone {
-		s.gone = s.gone || reason != proc.NotKilled // it was killed when it had answered, and what it says next would be of that
+		s.gone = s.gone || reason != proc.NotKilled // the child was killed after its answer: the next answer would report that
 		damaged := s.mem.audit(from, n, false)
-		if (s.watch.crowded.Swap(false) || damaged) && !s.gone {
+		if (s.watch.tooManyLeftovers.Swap(false) || damaged) && !s.gone {
 			s.Renew()
 		}
 		if damaged {
@@ -224,7 +226,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: text(s.report, reportRoom)}
+	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: readTail(s.report, reportSize)}
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
 	} else if sig := syscall.Signal(r.signal); sig != 0 && (d.Status.Signaled() || d.Status.ExitStatus() > 0) { // a sanitizer that reports the signal may exit
@@ -242,7 +244,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	return at + 1, d, nil
 }
 
-// Renew has the next run begin in a fresh child.
+// Renew makes the next run start in a fresh child.
 func (s *Server) Renew() error {
 	s.watch.begin(renewTime)
 	err := s.send(commandRenew)
@@ -251,48 +253,50 @@ func (s *Server) Renew() error {
 	} else {
 		s.gone, err = true, errGone
 	}
-	if s.watch.dog.End() != proc.NotKilled || s.life == nil {
+	if s.watch.dog.End() != proc.NotKilled || s.lifeline == nil {
 		s.gone = true
 	}
 	return err
 }
 
-// Gone reports whether the server itself has died, so that it is of no more use but to be closed.
+// Gone reports whether the server itself has died: then it can only be closed.
 func (s *Server) Gone() bool { return s.gone }
 
-// PID returns the number of the process that forks the children, which has the same mappings.
+// PID returns the process number of the server, which has the same mappings as its children.
 func (s *Server) PID() int { return s.pid }
 
-// Late returns how many counters the target has loaded after its start for which there was no room, of all its processes together.
-func (s *Server) Late() int { return int(s.mem.r.late) }
+// Uncounted returns the number of counters in modules that the target has loaded after its start and for which there was no
+// room, summed over all its processes.
+func (s *Server) Uncounted() int { return int(s.mem.r.uncounted) }
 
-// Unhooked returns how many calls of comparison hooks were switched off.
+// Unhooked returns the number of calls of comparison hooks that were switched off.
 func (s *Server) Unhooked() int { return s.unhooked }
 
-// Stderr returns what the target has written to standard error since the batch began, the end of it if that is long.
-func (s *Server) Stderr() string { return text(s.stderr, stderrKept) }
+// Stderr returns what the target has written to standard error since the batch began, at most the last 64 KiB.
+func (s *Server) Stderr() string { return readTail(s.stderr, stderrKept) }
 
 const (
-	stderrKept = 64 << 10 // bytes of standard error that are looked at
-	stderrMost = 16 << 20 // that it may take, about
+	stderrKept    = 64 << 10 // bytes of standard error that are kept, the last ones
+	maxStderrFile = 16 << 20 // bytes that the file may occupy before trim gives memory back
 )
 
-// text returns the last bytes of what was written to a file that the target shares with us, its place included, which may
-// therefore be anywhere.
-func text(f *os.File, most int64) string {
+// readTail returns the last bytes before the offset of a file, at most limit of them. The target shares the file and its offset,
+// which may therefore have any value.
+func readTail(f *os.File, limit int64) string {
 	end, err := f.Seek(0, io.SeekCurrent)
 	if err != nil || end <= 0 {
 		return ""
 	}
-	b := make([]byte, min(end, most))
+	b := make([]byte, min(end, limit))
 	n, _ := f.ReadAt(b, end-int64(len(b)))
 	return string(b[:n])
 }
 
-// trim gives back what a file takes beyond its end: a target that writes without end is not refused, and takes no more memory.
+// trim gives back the memory of output that is no longer kept: writes of the target do not fail, however much it writes, and do
+// not use up memory.
 func trim(f *os.File) {
 	var st unix.Stat_t
-	if unix.Fstat(int(f.Fd()), &st) != nil || st.Blocks*512 < stderrMost {
+	if unix.Fstat(int(f.Fd()), &st) != nil || st.Blocks*512 < maxStderrFile {
 		return
 	}
 	end, err := f.Seek(0, io.SeekCurrent)
@@ -301,20 +305,20 @@ func trim(f *os.File) {
 	}
 }
 
-// Close ends the target and everything it has started, and returns when all of it is gone.
+// Close kills the target and all processes that it has started, and returns when they are gone.
 func (s *Server) Close() error {
 	var err error
 	s.watch.dog.Stop()
 	if s.process != nil {
-		if s.pid == 0 { // there is no guardian
+		if s.pid == 0 { // the target is not known to have started a guardian
 			syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
 		}
 		select {
-		case <-s.left():
+		case <-s.release():
 		case <-time.After(closeTime):
 			syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
 			<-s.ended
-			err = fmt.Errorf("closing %s: processes were left after %v", s.cmd.Args[0], closeTime)
+			err = fmt.Errorf("closing %s: processes were still alive after %v", s.cmd.Args[0], closeTime)
 		}
 		s.process = nil
 	}
@@ -324,7 +328,7 @@ func (s *Server) Close() error {
 			*fd = -1
 		}
 	}
-	for _, f := range [3]**os.File{&s.life, &s.stderr, &s.report} {
+	for _, f := range [3]**os.File{&s.lifeline, &s.stderr, &s.report} {
 		if *f != nil {
 			(*f).Close()
 			*f = nil

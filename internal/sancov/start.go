@@ -18,12 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NotInstrumented is the error of a program that ends, or runs on, without saying hello.
+// NotInstrumented is the error of a program that has not sent a [Hello].
 type NotInstrumented struct {
 	Program string
-	How     string // it ended, or did not
-	Stderr  string
-	Slow    bool // it may only have needed more time
+	How     string // why there is none: "it exited before it was ready for an input"
+	Stderr  string // what the program wrote there; "": nothing
+	Slow    bool   // the time limit has expired: the program may only be slow
 }
 
 func (e *NotInstrumented) Error() string {
@@ -34,12 +34,13 @@ func (e *NotInstrumented) Error() string {
 	return s
 }
 
-// Start starts a target that uses m.
+// Start starts a target that uses m and waits until it is ready for its first input. The error wraps a [NotInstrumented] if the
+// program does not contain the runtime, or fails before it is ready.
 func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 	s = &Server{mem: m, cmd: c, command: -1, status: -1, ended: make(chan struct{})}
-	var theirs []*os.File
+	var targetEnds []*os.File
 	defer func() {
-		for _, f := range theirs {
+		for _, f := range targetEnds {
 			f.Close()
 		}
 		if err != nil {
@@ -47,7 +48,7 @@ func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 			s = nil
 		}
 	}()
-	if theirs, err = s.open(); err != nil {
+	if targetEnds, err = s.open(); err != nil {
 		return s, err
 	}
 	extra := make([]*os.File, firstFD-3, firstFD-3+fdCount)
@@ -58,20 +59,20 @@ func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 		s.process.Env = append(s.process.Env, "TEASEL_INPUT="+c.Input)
 	}
 	s.process.Stderr = s.stderr
-	s.process.ExtraFiles = append(extra, theirs[0], theirs[1], m.files[0], m.files[1], s.report, theirs[2], theirs[3])
+	s.process.ExtraFiles = append(extra, targetEnds[0], targetEnds[1], m.files[0], m.files[1], s.report, targetEnds[2], targetEnds[3])
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := proc.AtFixedAddresses(s.process.Start); err != nil {
 		s.process = nil
 		return s, err
 	}
 	go func() {
-		s.process.Wait() // how the guardian ends says nothing
+		s.process.Wait() // the exit status of the guardian says nothing
 		close(s.ended)
 	}()
-	for _, f := range theirs { // for their end to be an end
+	for _, f := range targetEnds { // so that only the target has these ends open
 		f.Close()
 	}
-	theirs = nil
+	targetEnds = nil
 	if err := s.hello(ctx); err != nil {
 		return s, err
 	}
@@ -79,45 +80,45 @@ func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 	return s, nil
 }
 
-// open makes the pipes and files. It returns the target's command, status, life and input.
-func (s *Server) open() (theirs []*os.File, err error) {
+// open makes the pipes and files. It returns the target's ends: command, status, lifeline and input.
+func (s *Server) open() (targetEnds []*os.File, err error) {
 	var command, status [2]int
 	if err := syscall.Pipe2(command[:], syscall.O_CLOEXEC); err != nil {
 		return nil, err
 	}
 	s.command = command[1]
-	theirs = append(theirs, os.NewFile(uintptr(command[0]), "command"))
+	targetEnds = append(targetEnds, os.NewFile(uintptr(command[0]), "command"))
 	if err := syscall.Pipe2(status[:], syscall.O_CLOEXEC); err != nil {
-		return theirs, err
+		return targetEnds, err
 	}
 	s.status = status[0]
-	theirs = append(theirs, os.NewFile(uintptr(status[1]), "status"))
-	life, ours, err := os.Pipe()
+	targetEnds = append(targetEnds, os.NewFile(uintptr(status[1]), "status"))
+	lifeline, ownEnd, err := os.Pipe()
 	if err != nil {
-		return theirs, err
+		return targetEnds, err
 	}
-	s.life, theirs = ours, append(theirs, life)
+	s.lifeline, targetEnds = ownEnd, append(targetEnds, lifeline)
 	var input *os.File
 	if s.cmd.Input != "" {
 		if i, err := os.Lstat(s.cmd.Input); err == nil && !i.Mode().IsRegular() {
-			os.RemoveAll(s.cmd.Input) // a run has put a folder there, or a link to somebody's file
+			os.RemoveAll(s.cmd.Input) // a run has put a folder there, or a link to another file
 		}
 		input, err = os.OpenFile(s.cmd.Input, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	} else {
 		input, err = memoryFile("input", 0)
 	}
 	if err != nil {
-		return theirs, err
+		return targetEnds, err
 	}
-	theirs = append(theirs, input)
+	targetEnds = append(targetEnds, input)
 	if s.stderr, err = memoryFile("stderr", 0); err != nil {
-		return theirs, err
+		return targetEnds, err
 	}
-	s.report, err = memoryFile("report", reportRoom)
-	return theirs, err
+	s.report, err = memoryFile("report", reportSize)
+	return targetEnds, err
 }
 
-// memoryFile makes a file without a name; if size is not 0, one that keeps its size: what is written beyond is refused.
+// memoryFile makes a memory file without a name. If size is not 0, the size is fixed and writes beyond it fail.
 func memoryFile(name string, size int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate("teasel-"+name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -138,10 +139,10 @@ func memoryFile(name string, size int64) (*os.File, error) {
 	return f, nil
 }
 
-// startTime is how long a target may take to get ready for its first input, unless the command says otherwise.
+// startTime is the default of Command.Start.
 const startTime = 30 * time.Second
 
-// ready waits until the target has something to say.
+// ready waits until the target has sent data or closed its end.
 func (s *Server) ready(ctx context.Context, deadline time.Time) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -158,7 +159,7 @@ func (s *Server) ready(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-// hello waits for the target to say what it is, and answers.
+// hello receives the target's Hello, lays out the memory, and waits until the target has mapped it.
 func (s *Server) hello(ctx context.Context) error {
 	var b [unsafe.Sizeof(Hello{})]byte
 	deadline := time.Now().Add(cmp.Or(s.cmd.Start, startTime))
@@ -179,12 +180,12 @@ func (s *Server) hello(ctx context.Context) error {
 	if s.Hello.magic != magic || s.Hello.version != version {
 		return fmt.Errorf("it was built with another version of teasel: build it again")
 	}
-	if err := s.mem.lay(s.Hello); err != nil {
+	if err := s.mem.layOut(s.Hello); err != nil {
 		return err
 	}
 	s.pid = int(s.Hello.PID)
 	s.nonce = s.mem.c.nonce
-	s.mem.offer(s.cmd.Hooks)
+	s.mem.offerHooks(s.cmd.Hooks)
 	if err := s.send(commandRun); err != nil {
 		return err
 	}

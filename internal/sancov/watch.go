@@ -8,14 +8,15 @@ import (
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
-// watch has the runs of a server's children watched, and looks where a child is before it is killed for its time.
+// watch limits the time and the memory of the runs of a server's children, and samples the stack of a run before it is killed
+// by a timeout.
 type watch struct {
-	dog     proc.Watchdog
-	s       *Server
-	limit   time.Duration // of a run of the batch
-	seen    atomic.Uint64 // the newest position of the batches
-	sampled atomic.Bool   // where the child is has been asked since the batch began
-	crowded atomic.Bool   // runs have left more processes behind than they may
+	dog              proc.Watchdog
+	s                *Server
+	limit            time.Duration // of a run of the batch
+	seen             atomic.Uint64 // the highest run number so far
+	sampled          atomic.Bool   // the stack of the child was sampled since the batch began
+	tooManyLeftovers atomic.Bool   // runs have left behind more than maxLeftovers processes
 }
 
 var _ proc.Watched = (*watch)(nil)
@@ -23,43 +24,43 @@ var _ proc.Watched = (*watch)(nil)
 func (w *watch) start(s *Server) {
 	w.s = s
 	w.dog.Memory, w.dog.Server = s.cmd.Memory, s.pid
-	w.dog.Look = func(time.Time, bool) {
+	w.dog.OnCheck = func(time.Time, bool) {
 		trim(s.stderr)
-		if proc.ChildCount(s.pid)+proc.ChildCount(int(atomic.LoadInt32(&s.mem.r.pid))) > mostLeftBehind {
-			w.crowded.Store(true)
+		if proc.ChildCount(s.pid)+proc.ChildCount(int(atomic.LoadInt32(&s.mem.r.pid))) > maxLeftovers {
+			w.tooManyLeftovers.Store(true)
 		}
 	}
 	w.dog.Start(w)
 }
 
-// mostLeftBehind is how many processes runs may leave behind before all are ended, together with the child.
-const mostLeftBehind = 64
+// maxLeftovers is the number of processes that runs may leave behind before these are killed, together with the child.
+const maxLeftovers = 64
 
-// begin says that a batch begins, each run of which has the limit.
+// begin announces a batch, each run of which has the limit.
 func (w *watch) begin(limit time.Duration) {
 	w.limit = limit
 	w.sampled.Store(false)
 	w.dog.Begin(limit, nil)
 }
 
-// Current implements [proc.Watched]. The number of a run is its position in the batches.
+// Current implements [proc.Watched].
 func (w *watch) Current() (run uint64, pid int, exempt bool) {
-	at := w.s.mem.position()
+	at := w.s.mem.currentRun()
 	if seen := w.seen.Load(); at>>32 == seen>>32 && at < seen {
-		at = seen // a target that has written over its position does not get the time of another run
+		at = seen // the target has overwritten the index: that must not give it the time limit of another run
 	}
 	w.seen.Store(at)
-	return at, int(atomic.LoadInt32(&w.s.mem.r.pid)), atomic.LoadUint32(&w.s.mem.r.looking) != 0 // for leaks
+	return at, int(atomic.LoadInt32(&w.s.mem.r.pid)), atomic.LoadUint32(&w.s.mem.r.leakCheck) != 0
 }
 
-// Kill implements [proc.Watched]. The child's number comes from the target, and could be anybody's.
+// Kill implements [proc.Watched]. The number of the child comes from the target and may be that of an unrelated process.
 func (w *watch) Kill(why proc.Reason, run uint64) bool {
 	pid := int(atomic.LoadInt32(&w.s.mem.r.pid))
 	if !w.isChild(pid) {
 		return false
 	}
 	if why == proc.Timeout && w.sampled.CompareAndSwap(false, true) &&
-		(w.sample(pid, run) || !w.isChild(pid) || w.s.mem.position() != run) {
+		(w.sample(pid, run) || !w.isChild(pid) || w.s.mem.currentRun() != run) {
 		w.sampled.Store(false)
 		return false
 	}
@@ -67,35 +68,35 @@ func (w *watch) Kill(why proc.Reason, run uint64) bool {
 }
 
 func (w *watch) isChild(pid int) bool {
-	seen, alive := proc.Look(pid)
+	seen, alive := proc.StatusOf(pid)
 	return pid > 1 && alive && seen.Parent == w.s.pid
 }
 
-// KillServer implements [proc.Watched]. The guardian ends every other process that may have the server's end of the pipe.
+// KillServer implements [proc.Watched]. The guardian kills all processes that may have the target's end of the status pipe open.
 func (w *watch) KillServer(proc.Reason) {
 	if !w.sampled.Load() {
-		atomic.StoreUint32(&w.s.mem.r.samples, 0) // they are of an earlier batch
+		atomic.StoreUint32(&w.s.mem.r.samples, 0) // the samples belong to an earlier batch
 	}
-	w.s.left()
+	w.s.release()
 }
 
 const (
-	samplePart    = 50 // of a limit, from one sample to the next
-	fastestSample = 2 * time.Millisecond
-	slowestSample = 20 * time.Millisecond
-	answerPauses  = 20 // for an answer, if it does not wait for a processor
-	longestAnswer = 10 * answerPauses
+	samplePart    = 50 // the limit divided by this is the pause between samples
+	shortestPause = 2 * time.Millisecond
+	longestPause  = 20 * time.Millisecond
+	answerPauses  = 20                // pauses to wait for a sample
+	longestAnswer = 10 * answerPauses // the same for a child that waits for a processor
 )
 
-// sample asks a child some times where it is, and one that sleeps only once, since the question wakes it. One that does not
-// answer is in the kernel, or has blocked the signal. It reports whether the run has come to its end meanwhile.
+// sample has the child record its stack several times. A child that sleeps is sampled only once, since the signal wakes it. A
+// child that does not react is in the kernel, or has blocked the signal. over reports that the run has ended meanwhile.
 func (w *watch) sample(pid int, at uint64) (over bool) {
-	if w.s.Hello.Flags&TSan != 0 { // which keeps signals back until the program calls the system
+	if w.s.Hello.Flags&TSan != 0 { // ThreadSanitizer delays signals until the next system call
 		return false
 	}
-	atomic.StoreUint32(&w.s.mem.r.samples, 0) // it may still say that another run of the batch was over
+	atomic.StoreUint32(&w.s.mem.r.samples, 0) // it may still tell that an earlier run of the batch has ended
 	atomic.StoreUint64(&w.s.mem.c.asked, at)
-	pause := min(max(w.limit/samplePart, fastestSample), slowestSample)
+	pause := min(max(w.limit/samplePart, shortestPause), longestPause)
 	for n := range uint32(maxSamples) {
 		with := askSample
 		if n == maxSamples-1 || !ready(pid) {
@@ -119,8 +120,8 @@ func (w *watch) sample(pid int, at uint64) (over bool) {
 	return false
 }
 
-// ready reports whether a process runs, or would if there were a processor for it.
+// ready reports whether a process runs or waits for a processor.
 func ready(pid int) bool {
-	seen, _ := proc.Look(pid)
+	seen, _ := proc.StatusOf(pid)
 	return seen.Ready
 }

@@ -1,4 +1,4 @@
-// Package shm makes the shared memory in which a target counts what it reaches.
+// Package shm makes the System V shared memory for the coverage counters of a target.
 package shm
 
 import (
@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Segment is System V shared memory. It is marked for removal from the start: the kernel frees it when the last process
-// that has it is gone, however that goes. Linux lets others attach to such a segment all the same: see shmctl(2). One
-// goroutine at a time may close it.
+// Segment is a System V shared memory segment. It is marked for removal from the start, so that the kernel frees it when the last
+// attached process has ended, for whatever reason. On Linux other processes can still attach to such a segment: see shmctl(2).
+// Close must not be called concurrently.
 type Segment struct {
 	ID    int
-	Bytes []byte // zero at first; nil when it is closed
+	Bytes []byte // initially zero; nil after Close
 }
 
-// New makes a segment of size bytes that processes may attach to as mode says, such as 0o600.
+// New makes a segment of size bytes that processes may attach to with permissions mode, such as 0o600. The caller must call Close.
 func New(size int, mode int) (*Segment, error) {
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, size, unix.IPC_CREAT|unix.IPC_EXCL|mode)
 	if err != nil {
@@ -32,7 +32,7 @@ func New(size int, mode int) (*Segment, error) {
 	return &Segment{id, b}, nil
 }
 
-// Close gives our end of the memory back. A nil segment is closed already.
+// Close detaches this process from the segment. Closing a nil or closed segment does nothing.
 func (s *Segment) Close() error {
 	if s == nil || s.Bytes == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A segment is marked for removal at once, and others can attach to it all the same.
+// TestSegment: a segment is marked for removal from the start, and other processes can still attach to it.
 func TestSegment(t *testing.T) {
 	s, err := New(1<<20, 0o600)
 	if err != nil {
@@ -19,13 +19,13 @@ func TestSegment(t *testing.T) {
 	}
 	other[1<<20-1] = 1
 	if s.Bytes[1<<20-1] != 1 {
-		t.Error("what another process writes is not seen")
+		t.Error("a write through another attachment is not visible")
 	}
 	if err := errors.Join(unix.SysvShmDetach(other), s.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
 	if _, err := unix.SysvShmAttach(s.ID, 0, 0); err == nil {
-		t.Error("the segment is still there after everybody has closed it")
+		t.Error("the segment still exists after the last process has detached")
 	}
 	if err := (*Segment)(nil).Close(); err != nil {
 		t.Error(err)

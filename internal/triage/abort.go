@@ -6,15 +6,15 @@ import (
 )
 
 var (
-	// The C library's assertion, and C++'s end of a program.
+	// A failed assertion of the C library, and the message of C++'s std::terminate.
 	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^terminate called .*$`)
-	// An assertion behind the name of the program: file, line, function and expression.
+	// An assertion without the leading name of the program: file, line, function and expression.
 	assertionPlace = regexp.MustCompile(`(?m)^(?:.*?: )?([^:\n]+:\d+: .*Assertion .* failed\b.*)$`)
 	starredWords   = regexp.MustCompile(`(?m)^\*\*\* .* \*\*\*`)
 	uncaught       = regexp.MustCompile(`(?m)^(terminate called .*)(?:\n  what\(\):  (.*))?`)
-	// The beginning of an exception's text, before what may come from the input.
+	// The beginning of an exception's text, up to the first character that may come from the input.
 	fixedWords = regexp.MustCompile("^[^\"'`0-9([{<]*")
-	// What glibc and libstdc++ write before they abort.
+	// Messages that glibc and libstdc++ write before they abort.
 	abortTexts = [...]struct {
 		text  string
 		fault Fault
@@ -24,12 +24,12 @@ var (
 		{"stack smashing detected", StackOverflow}, {"buffer overflow detected", StackOverflow},
 		{"malloc(): ", HeapOverflow}, {"free(): ", HeapOverflow}, {"realloc(): ", HeapOverflow}, {"corrupted size", HeapOverflow},
 		{"malloc_consolidate()", HeapOverflow}, {"corrupted double-linked", HeapOverflow}, {"std::bad_alloc", OutOfMemory},
-		// What Rust's library writes.
+		// Messages of Rust's library.
 		{"memory allocation of ", OutOfMemory}, {"has overflowed its stack", Recursion},
 	}
 )
 
-// AbortFault returns the reason of a program that has called abort, by what it has written.
+// AbortFault returns the reason why a program has called abort, according to its standard error; Abort if that gives none.
 func AbortFault(stderr string) Fault {
 	for _, k := range abortTexts {
 		if strings.Contains(stderr, k.text) {
@@ -39,7 +39,7 @@ func AbortFault(stderr string) Fault {
 	return Abort
 }
 
-// AbortMessage returns the line that says why a program has called abort, "" if none does.
+// AbortMessage returns the line of standard error that tells why a program has called abort, "" if there is none.
 func AbortMessage(stderr string) string {
 	if m := findWith(assertion, stderr, "Assertion ", "terminate called "); m != nil {
 		return stderr[m[0]:m[1]]
@@ -54,12 +54,12 @@ func AbortMessage(stderr string) string {
 	return ""
 }
 
-// AbortPlace returns what tells the reason of a program that has called abort from others, by what it has written: the place of an
-// assertion, or what the language's library says without what may differ from one input to the next. sure: no two bugs have
-// the same. "": it says nothing of the kind.
+// AbortPlace returns, from the standard error of a program that has called abort, a text that distinguishes the reason from other
+// reasons: the place of an assertion, or the message of the language's library without the parts that may depend on the input.
+// It returns "" if there is neither. sure reports that no two bugs have the same text.
 func AbortPlace(stderr string) (place string, sure bool) {
 	if m := assertionPlace.FindStringSubmatch(stderr); m != nil {
-		return m[1], !strings.Contains(m[1], "/include/") // where all calls of a template have one place
+		return m[1], !strings.Contains(m[1], "/include/") // in a header, all uses of a template have the same place
 	}
 	if m := starredWords.FindString(stderr); m != "" {
 		return m, false

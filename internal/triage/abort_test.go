@@ -2,7 +2,7 @@ package triage
 
 import "testing"
 
-// What names an abort is the same each time, whatever the program is called and whatever its input was.
+// TestAbortPlace: the text does not depend on the name of the program or on its input.
 func TestAbortPlace(t *testing.T) {
 	for text, want := range map[string]struct {
 		place string

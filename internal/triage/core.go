@@ -11,30 +11,29 @@ import (
 	"syscall"
 )
 
-// core is the memory image of a process: see core(5) and elf(5).
+// core is a core dump: see core(5) and elf(5).
 type core struct {
 	file     *elf.File
-	signal   syscall.Signal // that has ended it
+	signal   syscall.Signal // the signal that ended the process
 	mappings []mapping
 	programs map[string]*elf.File
 }
 
 const (
-	mostFrames = 6
-	mostStack  = 16 << 10 // bytes of it that are looked at
-	// ofStatus is where registers begin in the kernel's struct elf_prstatus.
-	ofStatus = 112
+	maxFrames = 6
+	maxStack  = 16 << 10 // bytes of the stack that are searched
+	// registerOffset is the offset of the registers in the kernel's struct elf_prstatus.
+	registerOffset = 112
 )
 
-var errNoCore = errors.New("it is no image of a process of this kind of machine")
+var errNoCore = errors.New("it is not a core dump of a supported machine, expected x86-64 or ARM64")
 
-// Core reads the image of a process's memory that the kernel has written to a file when a signal ended it, see core(5): which
-// signal that was, and the functions in which the process was, innermost first. What the stack holds is guessed: whatever looks
-// like an address behind a call counts, each function once.
+// Core reads a core dump, see core(5). It returns the signal that ended the process, and the functions that were active,
+// innermost first. The stack is a guess: every word on it that looks like a return address counts, each function once.
 func (s *Symbols) Core(path string) (syscall.Signal, Stack, error) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return 0, nil, fmt.Errorf("reading a memory image: %w", err)
+		return 0, nil, fmt.Errorf("reading a core dump: %w", err)
 	}
 	defer f.Close()
 	c := core{file: f, programs: map[string]*elf.File{}}
@@ -47,19 +46,19 @@ func (s *Symbols) Core(path string) (syscall.Signal, Stack, error) {
 	}()
 	pc, sp, err := c.notes()
 	if err != nil {
-		return 0, nil, fmt.Errorf("reading a memory image: %w", err)
+		return 0, nil, fmt.Errorf("reading a core dump: %w", err)
 	}
 	return c.signal, c.stack(s, pc, sp), nil
 }
 
-// notes reads the registers of the thread that died, which is the first, and what was mapped.
+// notes reads the registers of the first thread, which is the one that got the signal, and the mapped files.
 func (c *core) notes() (pc, sp uint64, err error) {
 	pcAt, spAt := 0, 0
 	switch c.file.Machine {
 	case elf.EM_X86_64:
-		pcAt, spAt = ofStatus+16*8, ofStatus+19*8
+		pcAt, spAt = registerOffset+16*8, registerOffset+19*8
 	case elf.EM_AARCH64:
-		pcAt, spAt = ofStatus+32*8, ofStatus+31*8
+		pcAt, spAt = registerOffset+32*8, registerOffset+31*8
 	default:
 		return 0, 0, errNoCore
 	}
@@ -95,7 +94,7 @@ func (c *core) notes() (pc, sp uint64, err error) {
 	return pc, sp, nil
 }
 
-// mapped reads which files were mapped where.
+// mapped reads a note with the mapped files.
 func (c *core) mapped(body []byte) {
 	order := c.file.ByteOrder
 	if len(body) < 16 {
@@ -114,8 +113,8 @@ func (c *core) mapped(body []byte) {
 	}
 }
 
-// stack returns the functions of the program counter and of those that have called it. Functions of libraries are left out
-// where there are some of the program.
+// stack returns the function at the program counter and its callers. Functions of libraries are left out if there are any of
+// the program.
 func (c *core) stack(s *Symbols, pc, sp uint64) Stack {
 	var own, others []address
 	add := func(at uint64, call bool) {
@@ -130,7 +129,7 @@ func (c *core) stack(s *Symbols, pc, sp uint64) Stack {
 		if p.Type != elf.PT_LOAD || sp < p.Vaddr || sp >= p.Vaddr+p.Filesz {
 			continue
 		}
-		memory := make([]byte, min(mostStack, p.Vaddr+p.Filesz-sp))
+		memory := make([]byte, min(maxStack, p.Vaddr+p.Filesz-sp))
 		n, _ := p.ReadAt(memory, int64(sp-p.Vaddr))
 		for at := 0; at+8 <= n; at += 8 {
 			add(c.file.ByteOrder.Uint64(memory[at:]), true)
@@ -142,7 +141,7 @@ func (c *core) stack(s *Symbols, pc, sp uint64) Stack {
 	return s.functions(others)
 }
 
-// functions returns the functions of addresses, each once, and no more than are of use.
+// functions returns the functions of addresses, each once, and about maxFrames of them.
 func (s *Symbols) functions(addresses []address) (stack Stack) {
 	for _, a := range addresses {
 		for _, f := range s.Frames(a.module, a.offset) {
@@ -151,15 +150,16 @@ func (s *Symbols) functions(addresses []address) (stack Stack) {
 				stack = append(stack, f)
 			}
 		}
-		if len(stack) >= mostFrames {
+		if len(stack) >= maxFrames {
 			break
 		}
 	}
 	return stack
 }
 
-// unloaded returns the address that the linker gave to one in the process, if that is of code. The address of a return has to
-// have a call in front of it, and becomes that of the call: a function that ends with one does not have what is behind it.
+// unloaded converts an address in the process to the address that the linker has assigned, if it is an address of code. If call
+// is set, at must be a return address, preceded by a call instruction, and the result is an address within that instruction: the
+// return address may belong to the next function.
 func (c *core) unloaded(at uint64, call bool) (a address, ok bool) {
 	for _, m := range c.mappings {
 		if at < m.from || at >= m.to {
@@ -197,7 +197,7 @@ func (c *core) open(path string) *elf.File {
 	return f
 }
 
-// called reports whether the instruction before an address is a call.
+// called reports whether the instruction before an address is a call instruction.
 func called(f *elf.File, p *elf.Prog, at uint64) bool {
 	var b [8]byte
 	if at-p.Vaddr < uint64(len(b)) {

@@ -9,10 +9,11 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// oldRust is a name of Rust's older mangling, which ends with a hash. LLVM may put something behind it.
+// oldRust matches a name of Rust's older mangling, which ends with a hash and possibly a suffix of LLVM's.
 var oldRust = regexp.MustCompile(`^_ZN(.+)17h[0-9a-f]{16}E(\.|$)`)
 
-// demangled returns the name that people know a function of C++ or Rust by, without parameters and hashes; others stay.
+// demangled returns the source name of a function of C++ or Rust, without parameters and hashes. Other names are returned as
+// they are.
 func demangled(name string) string {
 	if m := oldRust.FindStringSubmatchIndex(name); m != nil {
 		name = "_ZN" + underscored(name[m[2]:m[3]]) + name[m[3]:]
@@ -20,15 +21,15 @@ func demangled(name string) string {
 	return demangle.Filter(name, demangle.NoParams)
 }
 
-// underscored doubles the underscore with which a part of the path begins, as in 2__7__start: package demangle takes one
-// away, which only Rust's newer mangling has there. Without it, "a::_::__start" becomes "a::::_start".
+// underscored doubles the underscore at the beginning of a part of the path, as in 2__7__start: package demangle removes one
+// underscore, which only Rust's newer mangling adds. Without that, "a::_::__start" would become "a::::_start".
 func underscored(path string) string {
 	var b strings.Builder
 	for path != "" {
 		digits := len(path) - len(strings.TrimLeft(path, "0123456789"))
 		n, err := strconv.Atoi(path[:digits])
 		if err != nil || n > len(path)-digits {
-			return b.String() + path // not ours to understand
+			return b.String() + path // not a mangled path
 		}
 		part := path[digits : digits+n]
 		if strings.HasPrefix(part, "_") {

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
-// A server under test was ended by SIGABRT. Its standard error says why.
+// SIGABRT has ended a server under test. Its standard error tells why.
 func ExampleReader_Refine() {
 	const stderr = `==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000018 at pc 0x4f3b bp 0x7ffe sp 0x7ffd
 WRITE of size 4 at 0x602000000018 thread T0

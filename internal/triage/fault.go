@@ -1,13 +1,13 @@
 package triage
 
-// Fault says what went wrong. Its text is the same for every kind of target, so that the id of a rule is the name of a kind,
-// a slash and a fault. "" is unknown.
+// Fault is the reason why a program has failed. Its text is the same for every kind of target: the id of a rule is the name of a
+// kind, a slash and a fault. "" is unknown.
 type Fault string
 
 // The faults.
 const (
 	HeapOverflow   Fault = "heap-buffer-overflow"
-	StackOverflow  Fault = "stack-buffer-overflow" // beyond a variable; not Recursion
+	StackOverflow  Fault = "stack-buffer-overflow" // access beyond a variable; not Recursion
 	GlobalOverflow Fault = "global-buffer-overflow"
 	UseAfterFree   Fault = "use-after-free"
 	UseAfterScope  Fault = "use-after-scope"
@@ -23,7 +23,7 @@ const (
 	Trap           Fault = "trap"
 	Abort          Fault = "abort"
 	Panic          Fault = "panic"
-	Exception      Fault = "exception" // of Python's
+	Exception      Fault = "exception" // an uncaught exception of Python
 	OutOfMemory    Fault = "out-of-memory"
 	DataRace       Fault = "data-race"
 	LockOrder      Fault = "lock-order-inversion"
@@ -32,9 +32,9 @@ const (
 	Hang           Fault = "hang"
 	Exit           Fault = "exit"
 	Signal         Fault = "signal"
-	Sanitizer      Fault = "sanitizer" // reported something that is none of the others
+	Sanitizer      Fault = "sanitizer" // a sanitizer's report of any other kind
 )
 
-// ofMemory are the faults of which one access is this one or that, by where it goes.
+// ofMemory are the faults that the same memory access can have, depending on its address.
 var ofMemory = [...]Fault{HeapOverflow, StackOverflow, GlobalOverflow, UseAfterFree, UseAfterScope, DoubleFree, BadFree, WildJump,
 	InvalidAccess, NullAccess, Sanitizer}

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// What Go 1.26 and its race detector write, read for the fault, its message, and the place in the program's own code. The
-// texts are those of small programs.
+// TestGoCrash reads the output of small programs that Go 1.26 and its race detector have ended.
 func TestGoCrash(t *testing.T) {
 	for _, test := range []struct {
 		file         string
@@ -20,7 +19,7 @@ func TestGoCrash(t *testing.T) {
 		{"overflow", Recursion, "stack overflow", "main.a < main.b"},
 		{"map", DataRace, "concurrent map writes", "main.write:5"},
 		{"race", DataRace, "read against write in main.inc /src/rc/main.go:7", "main.inc:7"},
-		{"library", Panic, "strings.Builder.Grow: negative count", "main.main:39"}, // a panic that was recovered comes before it
+		{"library", Panic, "strings.Builder.Grow: negative count", "main.main:39"}, // preceded by a panic that was recovered
 		{"quit", Hang, "SIGQUIT: quit", "main.spin < main.main"},
 	} {
 		text, err := os.ReadFile("testdata/go/" + test.file + ".txt")

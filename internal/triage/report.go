@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Report is what is known of the end of a program. Its zero value knows nothing. [Reader.Refine], [Report.RustPanic],
-// [Report.GoCrash] and [Report.Traceback] add what the program has written.
+// Report describes how a program has failed. In the zero value everything is unknown. [Reader.Refine], [Report.RustPanic],
+// [Report.GoCrash] and [Report.Traceback] add information from the program's output.
 type Report struct {
 	Fault   Fault
 	Message string // one line of the sanitizer or the language's library; "": none
@@ -20,15 +20,15 @@ type Report struct {
 	Stack   Stack
 }
 
-// Late reports whether the C library's allocator has noticed the damage, some time after it was done: the stack is of
-// somebody else.
+// Late reports whether the C library's allocator has detected damage of the heap some time after it was done: then the stack is
+// not that of the bug.
 func (r *Report) Late() bool { return r.Fault == HeapOverflow && AbortFault(r.Message) == HeapOverflow }
 
-// keyFrames is how many of the program's own functions name a bug.
+// keyFrames is the number of functions in a key.
 const keyFrames = 3
 
-// Key names the bug by where the innermost three of the program's own functions are, the first with its line. "": nothing
-// is known of the place.
+// Key returns a name of the bug: the innermost three functions of the program itself, the first with its line. It returns "" if
+// none is known.
 func (r *Report) Key() string {
 	if r.Fault == Recursion {
 		if cycle := r.Stack.cycle(); len(cycle) > 0 {
@@ -43,7 +43,7 @@ func (r *Report) Key() string {
 		name := f.name()
 		switch {
 		case f.Function == "" && f.File == "":
-		case r.Fault == Hang: // the line, and how deep a recursion was, are chance
+		case r.Fault == Hang: // the line, and the depth of a recursion, are random
 			if len(parts) > 0 && parts[len(parts)-1] == name {
 				continue
 			}
@@ -57,7 +57,7 @@ func (r *Report) Key() string {
 	return strings.Join(parts, " < ")
 }
 
-// Function returns the function to blame: the innermost of the program's own. "": unknown.
+// Function returns the innermost function of the program itself, "" if it is unknown.
 func (r *Report) Function() string {
 	if cycle := r.Stack.cycle(); r.Fault == Recursion && len(cycle) > 0 {
 		return cycle[0]
@@ -68,8 +68,9 @@ func (r *Report) Function() string {
 	return ""
 }
 
-// Place names the access by all of the program's own calls that led to it, each with its line and column. Faults of one
-// place are one bug, though a sanitizer calls them by different names. "": it is no fault of memory, or not known so well.
+// Place returns a hash of all frames of the program itself, each with its line and column, which identifies a memory access. Faults
+// with the same place are one bug, even if a sanitizer reports them as different faults. It returns "" for other faults, and if
+// the line of the access is unknown.
 func (r *Report) Place() string {
 	top := r.Stack.Top()
 	if top == nil || top.Line == 0 || r.Late() || !slices.Contains(ofMemory[:], r.Fault) {
@@ -84,7 +85,7 @@ func (r *Report) Place() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// OfSignal returns the fault behind a signal that has ended a program, which has written stderr.
+// OfSignal returns the fault of a program that was ended by a signal; stderr is its standard error.
 func OfSignal(signal syscall.Signal, stderr string) Fault {
 	switch signal {
 	case syscall.SIGFPE:

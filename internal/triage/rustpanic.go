@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What Rust's library writes when a thread panics: since 1.73 the message is on the lines that follow.
+// The message of Rust's library when a thread panics, in the form since Rust 1.73 and in the older form:
 //
 //	thread 'main' (7) panicked at src/lib.rs:3:5:
 //	index out of bounds: the len is 3 but the index is 5
@@ -18,19 +18,20 @@ var (
 	panicLineOld = regexp.MustCompile(`(?ms)^thread [^\n]* panicked at '(.*?)', ([^\n']+):(\d+):(\d+)$`)
 )
 
-// RustPanic reads what a thread of Rust wrote when it panicked into r, if that may be why the program has called abort or
-// exit, or if it is not known to have ended. False: there is no panic, and r keeps its fault. The place that the panic names is more exact than the stack: compilers join the calls that panic at the end of a function.
-// The frames of Rust's library, which are the same for all panics, are cut off, as they are of an allocation that failed.
+// RustPanic sets r by the message of a Rust panic in the text, if the panic may be the reason why the program has called abort or
+// exit, or if r.Fault is unknown. It returns false, and leaves the fault unchanged, if there is no panic. The position in the
+// message is more exact than the stack: compilers merge the calls that panic at the end of a function. The innermost frames that
+// belong to Rust's library, which are the same for all panics, are removed, also those of a failed allocation.
 func (r *Report) RustPanic(text string) bool {
 	if r.Fault == OutOfMemory {
 		r.Stack.cutLibrary()
 	}
-	if r.Fault != Abort && r.Fault != Exit && r.Fault != "" || !strings.Contains(text, " panicked at ") { // the patterns take longer to say so
+	if r.Fault != Abort && r.Fault != Exit && r.Fault != "" || !strings.Contains(text, " panicked at ") { // cheaper than the patterns
 		return false
 	}
 	var message, file, line, column string
 	if all := panicLine.FindAllStringSubmatch(text, -1); all != nil {
-		m := all[len(all)-1] // the panics before it were caught
+		m := all[len(all)-1] // earlier panics were caught
 		file, line, column, message = m[1], m[2], m[3], m[4]
 	} else if all := panicLineOld.FindAllStringSubmatch(text, -1); all != nil {
 		m := all[len(all)-1]
@@ -52,8 +53,8 @@ func (r *Report) RustPanic(text string) bool {
 	return true
 }
 
-// cutLibrary cuts the innermost frames off that are a library's and returns the frame that called it. nil: all frames are,
-// and the stack stays as it is.
+// cutLibrary removes the innermost frames that belong to libraries and returns the innermost remaining one. If all frames belong to
+// libraries, it returns nil and leaves the stack unchanged.
 func (s *Stack) cutLibrary() *Frame {
 	i := slices.IndexFunc(*s, func(f Frame) bool { return !f.InLibrary() })
 	if i < 0 {

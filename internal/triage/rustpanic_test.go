@@ -2,7 +2,7 @@ package triage
 
 import "testing"
 
-// A panic of any version of Rust becomes a finding at the place that it names; an abort that is none stays one.
+// TestRustPanic: panics of all versions of Rust are recognised, with the position that they name; other aborts stay aborts.
 func TestRustPanic(t *testing.T) {
 	user := Frame{Function: "a::parse", File: "/w/src/lib.rs", Line: 1}
 	machinery := []Frame{{Function: "raise", Module: "/lib/libc.so.6"}, {Function: "std::process::abort"},
@@ -18,7 +18,7 @@ func TestRustPanic(t *testing.T) {
 		{"new", "noise\nthread 'main' (12) panicked at src/lib.rs:3:5:\nindex out of bounds: the len is 3 but the index is 5\nnote: run\n",
 			append(machinery, user), Panic, "index out of bounds: the len is 3 but the index is 5", "a::parse:3:5"},
 		{"old", "thread '<unnamed>' panicked at 'it's\nmore', src/lib.rs:3:5\nnote: run\n", append(machinery, user), Panic, "it's", "a::parse:3:5"},
-		{"elsewhere", "thread 'a b' panicked at other/src/main.rs:3:5:\nboom\n", append(machinery, user), Panic, "boom", "a::parse:1"},
+		{"other file", "thread 'a b' panicked at other/src/main.rs:3:5:\nboom\n", append(machinery, user), Panic, "boom", "a::parse:1"},
 		{"caught before", "thread 'x' panicked at src/lib.rs:9:9:\none\nthread 'y' panicked at src/lib.rs:3:5:\ntwo\n", append(machinery, user), Panic, "two", "a::parse:3:5"},
 		{"no stack", "thread 'main' panicked at src/lib.rs:3:5:\nboom\n", machinery, Panic, "boom", "src/lib.rs:3:5"},
 		{"allocation", "memory allocation of 77 bytes failed\n", append(machinery, user), OutOfMemory, "memory allocation of 77 bytes failed", "a::parse:1"},
@@ -31,12 +31,12 @@ func TestRustPanic(t *testing.T) {
 			t.Errorf("%s: %s %q in %q, want %s %q in %q", test.name, r.Fault, r.Message, r.Key(), test.fault, test.message, test.want)
 		}
 		if r.Fault != Abort && test.stack != nil && len(r.Stack) != 1 {
-			t.Errorf("%s: %d frames, want that of the program only", test.name, len(r.Stack))
+			t.Errorf("%s: %d frames, want only that of the program", test.name, len(r.Stack))
 		}
 	}
 }
 
-// The three manglings that there are, and what is none.
+// TestDemangled: names in the three manglings, and names that are not mangled.
 func TestDemangled(t *testing.T) {
 	for _, test := range [][2]string{
 		{"_ZN7planted1_19__libfuzzer_sys_run17h0123456789abcdefE", "planted::_::__libfuzzer_sys_run"},

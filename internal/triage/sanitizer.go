@@ -22,15 +22,15 @@ var (
 	programCounter = regexp.MustCompile(`\(pc 0x([0-9a-f]+)`)
 	// "  Previous write of size 4 at 0x56438a0e24a0 by thread T1:"
 	racingLine = regexp.MustCompile(`(?m)^  (?:Previous )?((?i:atomic )?(?i:read|write)) of size \d+ at 0x[0-9a-f]+ by .*:$`)
-	// At the end of "attempting double-free on 0x602000000010 in thread T0:"
+	// The end of "attempting double-free on 0x602000000010 in thread T0:"
 	messageTail = regexp.MustCompile(`(?:(?: on|:) 0x[0-9a-f]+)?(?: in thread T\d+:?| \(thread T\d+\))$| on 0x[0-9a-f]+$`)
-	// libFuzzer's of one allocation that is larger than the limit
+	// libFuzzer's message of a single allocation that is larger than the limit
 	largeAllocation = regexp.MustCompile(`^out-of-memory \(malloc\((\d+)\)\)$`)
 	processText     = regexp.MustCompile(` \(pid=\d+\)$`)
 	addressText     = regexp.MustCompile(`address 0x([0-9a-f]+)`)
 )
 
-// headlines are the words with which a sanitizer's headline begins, and what they mean.
+// headlines are the beginnings of sanitizers' headlines, and their faults.
 var headlines = [...]struct {
 	words string
 	fault Fault
@@ -45,26 +45,27 @@ var headlines = [...]struct {
 	{"requested allocation size", OutOfMemory}, {"out of memory", OutOfMemory}, {"allocator is out of memory", OutOfMemory},
 	{"calloc parameters overflow", OutOfMemory}, {"reallocarray parameters overflow", OutOfMemory}, {"pvalloc parameters overflow", OutOfMemory}, {"hard rss limit", OutOfMemory}, {"allocation-size-too-big", OutOfMemory}, {"FPE", Arithmetic}, {"ILL", Trap}, {"TRAP", Trap},
 	{"detected memory leaks", Leak}, {"data race", DataRace}, {"lock-order-inversion", LockOrder}, {"negative-size-param", Sanitizer}, {"ABRT", Abort},
-	// Whether an access that goes too far is reported as one or as an overlap is chance: it depends on what lies behind.
+	// Whether an out-of-bounds access is reported as such or as an overlap depends on the memory behind it.
 	{"memcpy-param-overlap", Sanitizer}, {"strcpy-param-overlap", Sanitizer}, {"strncpy-param-overlap", Sanitizer},
 	{"strcat-param-overlap", Sanitizer}, {"strncat-param-overlap", Sanitizer},
-	{"deadly signal", Signal}, {"out-of-memory", OutOfMemory}, {"fuzz target exited", Exit}, // libFuzzer's own words
+	{"deadly signal", Signal}, {"out-of-memory", OutOfMemory}, {"fuzz target exited", Exit}, // libFuzzer's headlines
 }
 
-// Reader reads the reports of sanitizers. The zero value is ready.
+// Reader reads the reports of sanitizers. The zero value is ready to use. Its methods may be called concurrently if its functions
+// may.
 type Reader struct {
-	// Frames returns the frames of an address that a report gives by module and offset only. nil: the stack has the address.
+	// Frames returns the frames of an address that a report gives as module and offset. nil: addresses are not resolved.
 	Frames func(module string, offset uint64) []Frame
-	// Trim removes from a stack what belongs to the fuzzer. nil: nothing.
+	// Trim removes the frames of the fuzzer from a stack. nil: nothing is removed.
 	Trim func(Stack) Stack
 }
 
-// NullPage is how far from address 0 a pointer to a structure is taken for null.
+// NullPage is the address below which an access counts as one through a null pointer, with the offset of a member.
 const NullPage = 1 << 16
 
-// Refine reads the report of AddressSanitizer, UndefinedBehaviorSanitizer, MemorySanitizer, LeakSanitizer, ThreadSanitizer
-// or libFuzzer into r, where it knows better than what r says already. stderr is what the program wrote besides, which may
-// be the same. False: there is no such report in the text, and r stays as it is.
+// Refine reads a report of AddressSanitizer, UndefinedBehaviorSanitizer, MemorySanitizer, LeakSanitizer, ThreadSanitizer or
+// libFuzzer in text, and updates r where the report is more exact. stderr is the program's standard error, which may be the same
+// as text. Refine returns false, and leaves r unchanged, if text contains no such report.
 func (x Reader) Refine(r *Report, text, stderr string) bool {
 	if m := findWith(runtimeError, text, ": runtime error: "); m != nil && !r.later(text[m[1]:]) {
 		r.Fault, r.Message, r.Access = Undefined, text[m[6]:m[7]], ""
@@ -81,7 +82,7 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 	}
 	r.Message = processText.ReplaceAllString(text[m[4]:m[5]], "")
 	if stack := x.stack(text[m[1]:]); stack.Top() != nil || r.Stack.Top() == nil && len(stack) > 0 {
-		r.Stack = stack // and else it was lost, as after a jump to where there is no code
+		r.Stack = stack // otherwise the sanitizer has lost the stack, as after a jump to an invalid address
 	}
 	if a := accessLine.FindString(text[m[1]:]); strings.Contains(a, "WRITE") {
 		r.Access = "write"
@@ -94,38 +95,38 @@ func (x Reader) Refine(r *Report, text, stderr string) bool {
 	switch r.Fault = r.sanitizerFault(text); r.Fault {
 	case DataRace:
 		x.race(r, text[m[1]:])
-	case OutOfMemory: // what is above the program's frames depends on how much of the stack the sanitizer has kept
+	case OutOfMemory: // the frames above those of the program depend on how much of the stack the sanitizer has kept
 		r.Stack.cutLibrary()
 		r.Message = largeAllocation.ReplaceAllString(strings.TrimPrefix(r.Message, "out of memory: "), "one allocation of $1 bytes")
-	case Abort: // the reason stands in what the C library has written
+	case Abort: // the reason is in the message of the C library
 		r.Fault, r.Message = AbortFault(text+stderr), AbortMessage(text+stderr)
 	}
-	for _, s := range [...]string{" (pc ", " at pc ", ": memory ranges ["} { // registers and addresses differ each time
+	for _, s := range [...]string{" (pc ", " at pc ", ": memory ranges ["} { // registers and addresses differ from run to run
 		r.Message, _, _ = strings.Cut(r.Message, s)
 	}
-	if r.Address == 0 && strings.Contains(text[m[1]:], "high value address") { // the processor does not say which one, or how it was used
+	if r.Address == 0 && strings.Contains(text[m[1]:], "high value address") { // the processor reports neither the address nor the kind of access
 		r.Access, r.Message = "", strings.TrimSuffix(r.Message, " 0x000000000000")
 	}
 	r.Message = strings.TrimPrefix(messageTail.ReplaceAllString(r.Message, ""), "attempting ")
 	return true
 }
 
-// later reports whether a text, which is behind a report of undefined behaviour, says what has ended the program: after that
-// report it may have gone on.
+// later reports whether the text after a report of undefined behaviour tells the reason for the end of the program, which may have
+// continued after that report.
 func (r *Report) later(text string) bool {
 	if m := headline.FindStringSubmatch(text); m != nil {
-		return !strings.HasPrefix(m[2], "ABRT") && !strings.HasPrefix(m[2], "deadly signal") // which may come of the report
+		return !strings.HasPrefix(m[2], "ABRT") && !strings.HasPrefix(m[2], "deadly signal") // these may be the consequence of the report
 	}
 	return r.Message != "" && strings.Contains(text, r.Message)
 }
 
-// Reported reports whether there is a report that [Reader.Refine] reads.
+// Reported reports whether text contains a report that [Reader.Refine] recognises.
 func Reported(text []byte) bool {
 	return bytes.Contains(text, []byte("Sanitizer")) && headline.Match(text) || bytes.Contains(text, []byte("runtime error:")) && runtimeError.Match(text)
 }
 
-// findWith is p.FindStringSubmatchIndex for a pattern that cannot match without one of the words: that none is in a report
-// is seen much sooner than that the pattern does not match.
+// findWith is p.FindStringSubmatchIndex for a pattern that matches only texts with one of the words: searching for the words is
+// much faster than finding that the pattern does not match.
 func findWith(p *regexp.Regexp, text string, words ...string) []int {
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
 		return nil
@@ -133,8 +134,8 @@ func findWith(p *regexp.Regexp, text string, words ...string) []int {
 	return p.FindStringSubmatchIndex(text)
 }
 
-// race reads what two threads did. Which of them was first, and so is reported second, is chance: the race is named after
-// the one whose key comes first in order.
+// race reads the two accesses of a data race. Which access is reported first is random: the race is named after the one whose key
+// comes first in alphabetical order.
 func (x Reader) race(r *Report, text string) {
 	type access struct {
 		kind string
@@ -163,7 +164,7 @@ func (x Reader) race(r *Report, text string) {
 	}
 }
 
-// sanitizerFault says what a headline means.
+// sanitizerFault returns the fault of the headline in r.Message, and may set r.PC and r.Access.
 func (r *Report) sanitizerFault(text string) Fault {
 	for _, k := range headlines {
 		if strings.HasPrefix(r.Message, k.words) {
@@ -202,7 +203,7 @@ func (x Reader) stack(text string) (stack Stack) {
 		f.Line, _ = strconv.Atoi(m[7])
 		if m[3] == "" && m[4] != "" && x.Frames != nil {
 			if m[1] != "0" {
-				f.Offset-- // of the call, not of the instruction to which it returns
+				f.Offset-- // the address of the call, not the return address
 			}
 			stack = append(stack, x.Frames(m[4], f.Offset)...)
 			continue
@@ -215,8 +216,8 @@ func (x Reader) stack(text string) (stack Stack) {
 	return stack
 }
 
-// beforeParameters is all of a C++ function's name but its parameters, in front of which brackets may be part of it.
+// beforeParameters matches a C++ function's name without its parameters. The name itself may contain parentheses.
 var beforeParameters = regexp.MustCompile(`^(?:\(anonymous namespace\)|operator\(\)?|[^(])+`)
 
-// withoutParameters leaves the parameters out of a C++ function's name.
+// withoutParameters removes the parameters from a C++ function's name.
 func withoutParameters(name string) string { return cmp.Or(beforeParameters.FindString(name), name) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What sanitizers say is read with symbols and without, in the forms of several versions.
+// TestReports reads reports with and without symbols, in the formats of several versions of the sanitizers.
 func TestReports(t *testing.T) {
 	place := func(module string, offset uint64) []Frame {
 		return []Frame{{Function: "at", Module: module, Offset: offset}}
@@ -52,7 +52,7 @@ func TestReports(t *testing.T) {
 		{"malloc(): corrupted top size\n==7==ERROR: ThreadSanitizer: ABRT on unknown address 0x6afc (pc 0x7f)\n    #0 0x4 in abort (/lib/libc.so.6+0x4)\n    #1 0x4 in put a.c:9:1\n", HeapOverflow, "", "put"},
 		{"==7== ERROR: libFuzzer: deadly signal\n    #0 0x1 in raise (/tmp/a+0x1)\n    #1 0x2 in put a.c:9:1\n", Signal, "", "put:9"},
 		{"a.c:3:5: runtime error: division by zero\n    #0 0x1 in get /src/a.c:3:5\n\n==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60 at pc 0x1\nREAD of size 1\n    #0 0x2 in put /src/a.c:9:1\n",
-			HeapOverflow, "read", "put:9"}, // it went on in between
+			HeapOverflow, "read", "put:9"}, // the program has continued after the first report
 		{"a.c:3:5: runtime error: division by zero\n    #0 0x1 in get /src/a.c:3:5\n\n==7==ERROR: AddressSanitizer: ABRT on unknown address 0x60 (pc 0x1)\n    #0 0x2 in abort /src/a.c:9:1\n",
 			Undefined, "", "get:3"},
 		{"==7==ERROR: AddressSanitizer: unknown-crash on address 0x1\n    #0 0x1 in main /src/a.c:9:1\n    #1 0x2 in _start (/tmp/a+0x2)\n", InvalidAccess, "", "main:9"},
@@ -78,7 +78,7 @@ func TestFunctionNames(t *testing.T) {
 	}
 }
 
-// A failed assertion ends a program that has gone on after a report of undefined behaviour, and not the other way round.
+// TestUndefinedThenAssertion: of a report of undefined behaviour and a failed assertion, the later one is the reason for the end.
 func TestUndefinedThenAssertion(t *testing.T) {
 	const undefined, assertion = "a.c:3:5: runtime error: division by zero\n    #0 0x1 in get /src/a.c:3:5\n", "a: a.c:9: put: Assertion `n' failed.\n"
 	for text, want := range map[string]Fault{undefined + assertion: Abort, assertion + undefined: Undefined, undefined: Undefined} {
@@ -90,7 +90,7 @@ func TestUndefinedThenAssertion(t *testing.T) {
 	}
 }
 
-// An access that goes too far is one place, also where AddressSanitizer happens to see an overlap first.
+// TestOverlapIsOfMemory: an out-of-bounds access has the same place if AddressSanitizer reports it as an overlap.
 func TestOverlapIsOfMemory(t *testing.T) {
 	const stack = "    #0 0x1 in __asan_memcpy (/tmp/a+0x1)\n    #1 0x2 in main /src/a.c:24:2\n"
 	var places []string

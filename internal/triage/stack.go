@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Frame is one function of a stack, inlined ones included.
+// Frame is one function on a stack; inlined functions have frames of their own.
 type Frame struct {
 	Function    string // "": unknown
 	File        string // "": unknown
 	Line        int    // 0: unknown
-	Column      int    // as a report says it; 0: unknown
-	Module      string // program or library; "": unknown
-	Offset      uint64 // address in the module
-	DebugColumn int    // of the debug information, which tells calls on one line apart; 0: unknown
+	Column      int    // from a report; 0: unknown
+	Module      string // path of the program or library; "": unknown
+	Offset      uint64 // address in the module, as assigned by the linker
+	DebugColumn int    // from the debug information, which distinguishes calls on one line; 0: unknown
 }
 
 // String returns the frame on one line.
@@ -29,7 +29,7 @@ func (f Frame) String() string {
 		return name
 	case f.Function == "":
 		return name + ":" + f.position()
-	case f.Line == 0: // as where the compiler has merged calls of several lines
+	case f.Line == 0: // the compiler may have merged calls on several lines
 		return name + " " + f.File
 	}
 	return fmt.Sprintf("%s %s:%s", name, f.File, f.position())
@@ -54,14 +54,14 @@ func (f Frame) position() string {
 	return strconv.Itoa(f.Line)
 }
 
-// Libraries of the languages, the sanitizers and the fuzzers' runtimes: a bug shows in their frames, but is not in them.
+// Libraries of languages, sanitizers and fuzzers' runtimes: a bug may be detected in their frames, but is not in them.
 var (
 	libraryModules  = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libc++", "libunwind", "libpthread", "libasan", "libubsan"}
 	libraryPrefixes = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
 		"__lsan", "__tsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
 		"std::", "<std::", "__gnu_cxx::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
 		"__assert", "__libc_", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "pthread_", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
-	// rustCrates are crates of Rust's library. A namespace of the program's may have the same name, but then has a source file.
+	// rustCrates are crates of Rust's library. A namespace of the program may have the same name, but then has a source file.
 	rustCrates       = [...]string{"core::", "<core::", "alloc::", "<alloc::"}
 	rustSource       = regexp.MustCompile(`/(rustc|rustlib|rustc-[0-9.]+)/(\w+/)*library/\w+/src/`)
 	libraryFunctions = map[string]bool{"memcpy": true, "memmove": true, "memset": true, "memcmp": true, "strlen": true, "strcpy": true,
@@ -69,11 +69,11 @@ var (
 		"operator new": true, "operator delete[]": true, "operator new[]": true, "abort": true, "raise": true, "gsignal": true,
 		"malloc_printerr": true, "malloc_consolidate": true, "munmap_chunk": true, "unlink_chunk": true,
 		"_start": true, "start_thread": true, "clone": true, "clone3": true,
-		"sleep": true, "usleep": true, "nanosleep": true, "clock_nanosleep": true} // which our runtime has too
+		"sleep": true, "usleep": true, "nanosleep": true, "clock_nanosleep": true} // our runtime defines these too
 )
 
-// InLibrary reports whether the function belongs to a language's library, a sanitizer or a fuzzer's runtime, or nothing is
-// known of it, so that it does not say where the bug is.
+// InLibrary reports whether the function belongs to a language's library, a sanitizer or a fuzzer's runtime, or is entirely
+// unknown: such a frame does not tell where the bug is.
 func (f Frame) InLibrary() bool {
 	switch path.Ext(f.File) {
 	case ".go":
@@ -96,7 +96,7 @@ func (f Frame) InLibrary() bool {
 			return true
 		}
 	}
-	if strings.HasPrefix(f.File, "<frozen ") { // of Python's
+	if strings.HasPrefix(f.File, "<frozen ") { // a module of Python's library
 		return true
 	}
 	for _, s := range rustCrates {
@@ -107,10 +107,10 @@ func (f Frame) InLibrary() bool {
 	return libraryFunctions[f.Function] || rustSource.MatchString(f.File) || f.Module == "" && f.Function == "" && f.File == ""
 }
 
-// Stack is the functions that were active, the innermost first.
+// Stack is a call stack, innermost frame first.
 type Stack []Frame
 
-// Top returns the innermost frame of the program's own, nil if there is none.
+// Top returns the innermost frame that is not in a library, nil if there is none. It points into s.
 func (s Stack) Top() *Frame {
 	for i := range s {
 		if !s[i].InLibrary() {
@@ -120,20 +120,21 @@ func (s Stack) Top() *Frame {
 	return nil
 }
 
-// CutSmashed cuts the stack behind the function that found its canary changed: the return addresses beyond are overwritten.
+// CutSmashed removes the frames beyond the function whose stack canary was changed: their return addresses are overwritten. It
+// returns s unchanged if there is no such function.
 func (s Stack) CutSmashed() Stack {
 	i := slices.IndexFunc(s, func(f Frame) bool { return f.Function == "__stack_chk_fail" }) + 1
 	if i == 0 || i == len(s) {
 		return s
 	}
 	end := i + 1
-	for end < len(s) && s[end].Module == s[i].Module && s[end].Offset == s[i].Offset { // inlined there
+	for end < len(s) && s[end].Module == s[i].Module && s[end].Offset == s[i].Offset { // inlined into the same function
 		end++
 	}
 	return s[:end]
 }
 
-// cycle returns the functions that call each other without end, sorted: in which of them the stack ends is chance.
+// cycle returns the functions of an endless recursion, sorted: which of them is innermost is random.
 func (s Stack) cycle() (names []string) {
 	count := map[string]int{}
 	for _, f := range s {

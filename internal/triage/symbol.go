@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Symbols turns addresses into functions, files and lines, by ELF's symbol tables and DWARF. The zero value is ready. One
-// goroutine at a time uses it.
+// Symbols resolves addresses to functions, files and lines, by ELF symbol tables and DWARF. The zero value is ready to use. It is
+// for one goroutine at a time.
 type Symbols struct {
 	pid      int
 	mappings []mapping
@@ -27,7 +27,7 @@ type mapping struct {
 	path             string
 }
 
-// address is one as the linker gave it.
+// address is an address in a file, as assigned by the linker.
 type address struct {
 	module string
 	offset uint64
@@ -39,8 +39,8 @@ type module struct {
 	debug     *dwarf.Data  // nil: none
 }
 
-// Of says of which process the addresses are that [Symbols.Address] gets: it reads the mappings of that, see
-// proc_pid_maps(5). Those of the process before stay where they cannot be read.
+// Of sets the process to which the addresses given to [Symbols.Address] belong, and reads its mappings, see proc_pid_maps(5). If
+// they cannot be read, the mappings of the previous process stay.
 func (s *Symbols) Of(pid int) {
 	if pid == s.pid {
 		return
@@ -51,7 +51,7 @@ func (s *Symbols) Of(pid int) {
 	}
 	s.pid, s.mappings = pid, nil
 	for l := range strings.Lines(string(b)) {
-		numbers, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), " /") // a name may have spaces in it
+		numbers, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), " /") // a name may contain spaces
 		f := strings.Fields(numbers)
 		if !ok || len(f) < 5 {
 			continue
@@ -65,7 +65,7 @@ func (s *Symbols) Of(pid int) {
 	}
 }
 
-// Address returns the frames of an address in the process, the innermost inlined function first.
+// Address returns the frames of an address in the process, the innermost inlined function first. There is always one at least.
 func (s *Symbols) Address(pc uint64) []Frame {
 	for _, m := range s.mappings {
 		if m.from <= pc && pc < m.to {
@@ -75,7 +75,7 @@ func (s *Symbols) Address(pc uint64) []Frame {
 	return []Frame{{Offset: pc}}
 }
 
-// unloaded returns the address that the linker gave to a place in a file.
+// unloaded converts an offset in a file to the address that the linker has assigned.
 func (s *Symbols) unloaded(path string, offset uint64) uint64 {
 	m := s.module(path)
 	if m.file == nil {
@@ -104,7 +104,7 @@ func (s *Symbols) module(path string) *module {
 	}
 	defer f.Close() // all that is needed is read here
 	m.file = f
-	f.Type = elf.ET_EXEC // of others package elf applies relocations, here a second time: those that mold keeps are the objects'
+	f.Type = elf.ET_EXEC // for other types package elf would apply relocations, which the linker mold keeps, a second time
 	m.debug, _ = f.DWARF()
 	all, _ := f.Symbols()
 	dynamic, _ := f.DynamicSymbols()
@@ -117,8 +117,8 @@ func (s *Symbols) module(path string) *module {
 	return m
 }
 
-// Frames returns the frames of an address as the linker gave it, the innermost inlined function first. It fits
-// [Reader.Frames]. The caller must not change them.
+// Frames returns the frames of an address as assigned by the linker, the innermost inlined function first. It can be used as
+// [Reader.Frames]. The caller must not modify the result.
 func (s *Symbols) Frames(path string, at uint64) []Frame {
 	m := s.module(path)
 	key := address{path, at}
@@ -148,7 +148,7 @@ func (m *module) lookup(at uint64) []Frame {
 	return []Frame{{Function: name}}
 }
 
-// lines reads DWARF: the line table for where the address is, the tree for what was inlined there.
+// lines reads DWARF: the position of the address from the line table, and the inlined functions from the tree of entries.
 func (m *module) lines(at uint64, name string) []Frame {
 	r := m.debug.Reader()
 	unit, err := r.SeekPC(at)
@@ -177,7 +177,7 @@ func (m *module) lines(at uint64, name string) []Frame {
 	return append(out, here)
 }
 
-// source returns a file's name. DWARF 5 names the main file by its whole path, which package dwarf puts behind the folder.
+// source returns the name of a file. DWARF 5 has the full path of the main file, to which package dwarf prepends the folder.
 func source(unit *dwarf.Entry, f *dwarf.LineFile) string {
 	if f == nil {
 		return ""
@@ -247,7 +247,8 @@ func (m *module) covers(e *dwarf.Entry, at uint64) bool {
 	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= at && at < r[1] })
 }
 
-// name follows an inlined function to where its name is: the linker's, which says what it is a member of, if it has one.
+// name returns the name of an inlined function, which may be in the entry to which this one refers. The linkage name, which
+// includes the class, is preferred.
 func (m *module) name(e *dwarf.Entry) string {
 	for range 4 {
 		if n, ok := e.Val(dwarf.AttrLinkageName).(string); ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Symbolise returns a sanitizer's report with functions and lines in all of its stacks, instead of modules and offsets.
+// Symbolise returns a sanitizer's report in which functions and lines replace modules and offsets in all stacks.
 func (x Reader) Symbolise(text string) string {
 	if x.Frames == nil {
 		return text
@@ -24,7 +24,7 @@ func (x Reader) Symbolise(text string) string {
 		}
 		offset, _ := strconv.ParseUint(m[5], 16, 64)
 		if m[1] != "0" && offset > 0 {
-			offset-- // of a call, not of what it returns to
+			offset-- // the address of the call, not the return address
 		}
 		var frames []Frame
 		if m[3] == "" && m[4] != "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What Python writes of an exception that nothing in the program has caught, or that the program logs, the innermost call last.
+// The format in which Python writes an exception that was not caught, or that the program logs. The innermost call is last.
 //
 //	Traceback (most recent call last):
 //	  File "/srv/app.py", line 9, in handle
@@ -16,15 +16,15 @@ const tracebackLine = "Traceback (most recent call last):\n"
 
 var (
 	tracebackFrame = regexp.MustCompile(`^  File "(.+)", line (\d+), in (.+)$`)
-	// Between the tracebacks of an exception and of another that it led to, and the latter.
+	// The text between the tracebacks of two chained exceptions.
 	exceptionChain = regexp.MustCompile(`\n\n(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):\n\n$`)
-	// The standard library of Python, and not what was installed beside it.
+	// Files of Python's standard library, and of packages that are installed beside it.
 	pythonLibrary = regexp.MustCompile(`/lib/python[0-9.]+/`)
 	pythonPackage = regexp.MustCompile(`/(site|dist)-packages/`)
 )
 
-// Traceback reads the last exception of Python's in a text into r. If that is of a chain, it is the first exception of the
-// chain, to which the others are due. False: there is none, and r stays as it is.
+// Traceback sets r by the last Python exception in the text; of a chain of exceptions, by the first, which has caused the others.
+// It returns false, and leaves r unchanged, if there is none.
 func (r *Report) Traceback(text string) bool {
 	first := strings.LastIndex(text, tracebackLine)
 	if first < 0 {
@@ -48,5 +48,5 @@ func (r *Report) Traceback(text string) bool {
 			return true
 		}
 	}
-	return false // it is cut off
+	return false // the traceback is truncated
 }

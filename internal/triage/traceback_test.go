@@ -2,7 +2,7 @@ package triage
 
 import "testing"
 
-// What CPython 3.11 writes, and what it leaves unfinished.
+// TestTraceback reads the tracebacks of CPython 3.11, and incomplete ones.
 func TestTraceback(t *testing.T) {
 	const (
 		plain = "Traceback (most recent call last):\n  File \"/srv/run.py\", line 3, in <module>\n    main()\n  File \"/srv/app.py\", line 9, in handle\n    x[1]\n    ~^^^\nKeyError: 1\n"

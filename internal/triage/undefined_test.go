@@ -2,7 +2,7 @@ package triage
 
 import "testing"
 
-// Undefined behaviour is a fault of memory where it is an access beyond an object, or to another one than is meant.
+// TestUndefinedAccess: undefined behaviour is a fault of memory if it is an access beyond an object or to a wrong object.
 func TestUndefinedAccess(t *testing.T) {
 	const unreadable = "0x4141: note: pointer points here\n<memory cannot be printed>\n"
 	for _, test := range []struct {

@@ -1,40 +1,43 @@
 package virgin
 
-// Deaths tells crashes apart by the counters that they have reached, hits left out, as AFL does with its virgin_crash.
-// Counters that differ from one run of an input to the next do not count. The zero value knows none.
+// Deaths distinguishes crashes by the set of counters that they have reached, regardless of the number of hits, as AFL does with
+// virgin_crash. Counters that differ between runs of the same input are ignored. In the zero value no crash is known. It is for
+// one goroutine at a time.
 type Deaths struct {
-	seen     map[uint32]bool // counters that crashes which were news have reached
-	variable map[uint32]bool // counters that differ from one run of an input to the next
-	known    map[uint64]*path
-	paths    []*path // the same, the oldest first
+	seen     map[uint32]bool // counters that new crashes have reached
+	variable map[uint32]bool // counters that differ between runs of the same input
+	known    map[uint64]*crashPath
+	paths    []*crashPath // all paths in known, the oldest first
 }
 
-// path is what a crash has reached.
-type path struct {
+// crashPath is the set of counters that a crash has reached.
+type crashPath struct {
 	death   Death
 	reached []uint32
-	news    bool // it has reached something that no earlier one had
+	news    bool // the crash has reached a counter that no earlier one had reached
 }
 
-// Death is how a crash is known.
+// Death identifies a crash.
 type Death struct {
 	Name  uint64
-	Exact bool // all runs of the input have reached the same, so that whoever judges it comes to this name
+	Exact bool // all runs of the input have reached the same counters, so that another Deaths gives the crash the same Name
 }
 
-// Again runs an input once more. False: it has not ended as before. The trace is valid until the next run.
-type Again func() (trace []byte, same bool, err error)
+// Rerun runs an input once more and returns the counters, which are valid until the next run. same is false if the run has not
+// ended as the first one did.
+type Rerun func() (trace []byte, same bool, err error)
 
-// How often an input is run again to see what differs, and how often if something does: together with the first run these
+// How often an input is run again to find variable counters, and how often if there are any: together with the first run, these
 // are AFL's CAL_CYCLES and CAL_CYCLES_LONG.
 const (
-	calibration     = 7
-	calibrationLong = 39
+	calibrationRuns     = 7
+	calibrationRunsLong = 39
 )
 
-// Judge judges a crash. False: it has reached nothing that earlier ones had not, and is none of them, so that it is taken for
-// one of them. again is called for what seems to be news.
-func (d *Deaths) Judge(trace []byte, again Again) (Death, bool, error) {
+// Judge identifies a crash found while fuzzing. It returns false if the crash has reached only counters that earlier crashes had
+// reached, but not the same set as any crash that Judge has accepted: such a crash is treated as a duplicate. rerun is called if
+// the crash seems to be new.
+func (d *Deaths) Judge(trace []byte, rerun Rerun) (Death, bool, error) {
 	first := counters(trace)
 	if p := d.find(first); p != nil && p.news {
 		return p.death, true, nil
@@ -42,7 +45,7 @@ func (d *Deaths) Judge(trace []byte, again Again) (Death, bool, error) {
 	if !d.unseen(first) {
 		return Death{}, false, nil
 	}
-	exact, err := d.calibrate(first, again, func() bool {
+	exact, err := d.calibrate(first, rerun, func() bool {
 		p := d.find(first)
 		return p != nil && p.news || !d.unseen(first)
 	})
@@ -65,13 +68,13 @@ func (d *Deaths) Judge(trace []byte, again Again) (Death, bool, error) {
 	return p.death, true, nil
 }
 
-// Name names a crash, whether it is news or not. again is called if it is not known.
-func (d *Deaths) Name(trace []byte, again Again) (Death, error) {
+// Name identifies a crash whether it is new or not. rerun is called if the crash is not known.
+func (d *Deaths) Name(trace []byte, rerun Rerun) (Death, error) {
 	first := counters(trace)
 	if p := d.find(first); p != nil {
 		return p.death, nil
 	}
-	exact, err := d.calibrate(first, again, func() bool { return d.find(first) != nil })
+	exact, err := d.calibrate(first, rerun, func() bool { return d.find(first) != nil })
 	if err != nil {
 		return Death{}, err
 	}
@@ -82,7 +85,7 @@ func (d *Deaths) Name(trace []byte, again Again) (Death, error) {
 	return p.death, nil
 }
 
-// Known returns how a crash is known, and false if it is not.
+// Known identifies a crash that Judge or Name has seen before, and returns false otherwise.
 func (d *Deaths) Known(trace []byte) (Death, bool) {
 	p := d.find(counters(trace))
 	if p == nil {
@@ -91,13 +94,14 @@ func (d *Deaths) Known(trace []byte) (Death, bool) {
 	return p.death, true
 }
 
-// calibrate runs an input again to see what differs, until it knows or the caller has enough. exact says that nothing does. The
-// first run may differ from all others: it may have begun in a process that had run other inputs.
-func (d *Deaths) calibrate(first []uint32, again Again, enough func() bool) (exact bool, err error) {
+// calibrate runs an input repeatedly to find variable counters, until enough returns true or there were enough runs. exact reports
+// that there are none. The first run may differ from all others, since it may have been made in a process that had run other
+// inputs: it is not considered for exact.
+func (d *Deaths) calibrate(first []uint32, rerun Rerun, enough func() bool) (exact bool, err error) {
 	var other []uint32
-	runs, compared, varies := calibration, 0, false
+	runs, compared, varies := calibrationRuns, 0, false
 	for i := 0; i < runs && !enough(); i++ {
-		trace, same, err := again()
+		trace, same, err := rerun()
 		if err != nil {
 			return false, err
 		}
@@ -109,13 +113,13 @@ func (d *Deaths) calibrate(first []uint32, again Again, enough func() bool) (exa
 		if compared++; compared == 1 {
 			other = c
 		} else if d.compare(other, c) {
-			varies, runs = true, calibrationLong
+			varies, runs = true, calibrationRunsLong
 		}
 	}
-	return compared >= calibration && !varies, nil
+	return compared >= calibrationRuns && !varies, nil
 }
 
-// compare notes what differs between two runs of one input, and reports whether anything does.
+// compare records the counters that differ between two runs of the same input, and reports whether there are any.
 func (d *Deaths) compare(a, b []uint32) (differ bool) {
 	before := len(d.variable)
 	differs := func(c uint32) {
@@ -142,7 +146,7 @@ func (d *Deaths) compare(a, b []uint32) (differ bool) {
 	for _, c := range b {
 		differs(c)
 	}
-	if len(d.variable) > before { // two paths may be one without them
+	if len(d.variable) > before { // without these, two paths may have become equal
 		clear(d.known)
 		for _, p := range d.paths {
 			d.index(p)
@@ -151,39 +155,39 @@ func (d *Deaths) compare(a, b []uint32) (differ bool) {
 	return differ
 }
 
-// add makes a path known.
-func (d *Deaths) add(reached []uint32, exact bool) *path {
+// add adds a path to the known ones.
+func (d *Deaths) add(reached []uint32, exact bool) *crashPath {
 	if d.known == nil {
-		d.known, d.seen = map[uint64]*path{}, map[uint32]bool{}
+		d.known, d.seen = map[uint64]*crashPath{}, map[uint32]bool{}
 	}
-	p := &path{death: Death{Name: max(d.hash(reached), 1), Exact: exact}, reached: reached}
+	p := &crashPath{death: Death{Name: max(d.hash(reached), 1), Exact: exact}, reached: reached}
 	d.paths = append(d.paths, p)
 	d.index(p)
 	return p
 }
 
-// index puts a path where find looks for it. Of two that are the same the one that was news, or the older one, stays.
-func (d *Deaths) index(p *path) {
+// index adds a path to the index. Of two equal paths the one that was new, or else the older one, is kept.
+func (d *Deaths) index(p *crashPath) {
 	h := d.hash(p.reached)
 	if old := d.known[h]; old == nil || p.news && !old.news {
 		d.known[h] = p
 	}
 }
 
-func (d *Deaths) find(reached []uint32) *path { return d.known[d.hash(reached)] }
+func (d *Deaths) find(reached []uint32) *crashPath { return d.known[d.hash(reached)] }
 
-// hash returns a number that stands for what was reached, without what varies.
+// hash returns a hash of the counters that are not variable.
 func (d *Deaths) hash(reached []uint32) uint64 {
 	h := uint64(1)
 	for _, c := range reached {
 		if !d.variable[c] {
-			h = stir(h, uint64(c))
+			h = mix(h, uint64(c))
 		}
 	}
 	return h
 }
 
-// unseen reports whether something was reached for the first time that does not vary.
+// unseen reports whether a counter that is not variable was reached for the first time.
 func (d *Deaths) unseen(reached []uint32) bool {
 	for _, c := range reached {
 		if !d.variable[c] && !d.seen[c] {
@@ -193,7 +197,7 @@ func (d *Deaths) unseen(reached []uint32) bool {
 	return false
 }
 
-// counters returns the counters that were hit, rising.
+// counters returns the indexes of the counters that are not 0, in ascending order.
 func counters(trace []byte) (reached []uint32) {
 	for i, hits := range trace {
 		if hits != 0 {

@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// always runs an input that reaches the same each time.
-func always(counts map[int]byte) Again {
+// always returns a Rerun that reaches the same counters each time.
+func always(counts map[int]byte) Rerun {
 	return func() ([]byte, bool, error) { return trace(counts), true, nil }
 }
 
-func never(t *testing.T) Again {
+// never returns a Rerun that must not be called.
+func never(t *testing.T) Rerun {
 	return func() ([]byte, bool, error) {
 		t.Helper()
 		t.Error("the input is run again")
@@ -20,17 +21,17 @@ func never(t *testing.T) Again {
 	}
 }
 
-func judge(t *testing.T, d *Deaths, first map[int]byte, again Again) (Death, bool) {
+func judge(t *testing.T, d *Deaths, first map[int]byte, rerun Rerun) (Death, bool) {
 	t.Helper()
-	death, news, err := d.Judge(trace(first), again)
+	death, news, err := d.Judge(trace(first), rerun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return death, news
 }
 
-// A crash is news when it gets to where no other did; one that was news is known again; what differs from run to run does
-// not count.
+// TestDeaths: a crash is new if it reaches a counter that no other has reached; a crash that was new is recognised; variable
+// counters are ignored.
 func TestDeaths(t *testing.T) {
 	var d Deaths
 	one := map[int]byte{1: 1, 2: 1, 50: 3}
@@ -39,20 +40,20 @@ func TestDeaths(t *testing.T) {
 		t.Errorf("the first: news %v, %+v", news, a)
 	}
 	if b, news := judge(t, &d, map[int]byte{1: 7, 2: 9, 50: 1}, never(t)); !news || a != b {
-		t.Error("the same counters, hit more often, are another crash")
+		t.Error("a crash that hits the same counters more often is another crash")
 	}
 	if _, news := judge(t, &d, map[int]byte{1: 1, 2: 1}, never(t)); news {
-		t.Error("a part of it is news")
+		t.Error("a subset of the counters is new")
 	}
 	c, news := judge(t, &d, map[int]byte{1: 1, 2: 1, 60: 3, 70: 1}, always(map[int]byte{1: 1, 2: 1, 60: 3})) // 70 is left over from before
 	if !news || c.Name == a.Name || !c.Exact {
-		t.Errorf("another path: news %v, %+v", news, c)
+		t.Errorf("another crashPath: news %v, %+v", news, c)
 	}
 	if e, news := judge(t, &d, map[int]byte{1: 1, 2: 1, 60: 3}, never(t)); !news || e != c {
-		t.Error("it is not known without what varies")
+		t.Error("the crash is not recognised without the variable counter")
 	}
 	if _, news := judge(t, &d, map[int]byte{1: 1, 70: 1}, never(t)); news {
-		t.Error("what varies is news")
+		t.Error("a variable counter is new")
 	}
 	wrong := errors.New("wrong")
 	if _, _, err := d.Judge(trace(map[int]byte{90: 1}), func() ([]byte, bool, error) { return nil, false, wrong }); err != wrong {
@@ -60,26 +61,26 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// Whoever confirms a crash is given a name, which does not make it news to who fuzzes.
+// TestDeathNames: Name gives a crash a name, and does not make it new for Judge.
 func TestDeathNames(t *testing.T) {
 	var d Deaths
 	all, part := map[int]byte{1: 1, 2: 1, 50: 3}, map[int]byte{1: 1, 2: 1}
 	if _, ok := d.Known(trace(part)); ok {
-		t.Error("it is known before it was seen")
+		t.Error("the crash is known before it was seen")
 	}
 	first, _ := judge(t, &d, all, always(all))
 	named, err := d.Name(trace(part), always(part))
 	if err != nil || named.Name == first.Name || named.Name == 0 || !named.Exact {
 		t.Errorf("named %+v, %v; the other is %+v", named, err, first)
 	}
-	if again, err := d.Name(trace(part), never(t)); err != nil || again != named {
-		t.Errorf("named %+v, then %+v, %v", named, again, err)
+	if second, err := d.Name(trace(part), never(t)); err != nil || second != named {
+		t.Errorf("named %+v, then %+v, %v", named, second, err)
 	}
-	if again, ok := d.Known(trace(part)); !ok || again != named {
-		t.Errorf("named %+v, known as %+v", named, again)
+	if second, ok := d.Known(trace(part)); !ok || second != named {
+		t.Errorf("named %+v, known as %+v", named, second)
 	}
 	if _, news := judge(t, &d, part, never(t)); news {
-		t.Error("having a name makes it news")
+		t.Error("naming a crash makes it new")
 	}
 	next := map[int]byte{80: 1}
 	named, err = d.Name(trace(next), always(next))
@@ -88,7 +89,8 @@ func TestDeathNames(t *testing.T) {
 	}
 }
 
-// A run that did not end as before tells nothing of what varies, and a name that rests on one run is not exact.
+// TestDeathFlaky: a run that did not end as the first one is not used to find variable counters, and the name of a crash that was
+// run only once is not exact.
 func TestDeathFlaky(t *testing.T) {
 	var d Deaths
 	one := map[int]byte{1: 1, 2: 1}
@@ -98,8 +100,8 @@ func TestDeathFlaky(t *testing.T) {
 	}
 }
 
-// A crash on whose way there are branches by chance has one name and is news once, and another place has another name; nearly
-// always whoever sees them first gives them the same names.
+// TestDeathsVary: a crash whose path has random branches has one name, and another crash has another name. Independent Deaths nearly
+// always choose the same names.
 func TestDeathsVary(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const judges = 200
@@ -141,6 +143,6 @@ func TestDeathsVary(t *testing.T) {
 		most = max(most, n)
 	}
 	if most < judges*9/10 {
-		t.Errorf("of %d judges %d at most agree on a name", judges, most)
+		t.Errorf("of %d Deaths at most %d agree on a name", judges, most)
 	}
 }

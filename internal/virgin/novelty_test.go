@@ -40,12 +40,12 @@ func TestNews(t *testing.T) {
 		{map[int]byte{3: 1}, 11, false},
 		{map[int]byte{100: 12}, 10, false}, // the same bucket
 		{map[int]byte{100: 17}, 10, true},
-		{map[int]byte{3: 1}, 9, true}, // from less
+		{map[int]byte{3: 1}, 9, true}, // a shorter input
 		{map[int]byte{3: 1}, 9, false},
 		{map[int]byte{100: 9}, 9, true},
 		{map[int]byte{100: 17}, 9, true},
 		{map[int]byte{4: 1}, 1 << 20, true},
-		{map[int]byte{4: 1}, 1 << 19, false}, // both are as long as can be told
+		{map[int]byte{4: 1}, 1 << 19, false}, // lengths above 65535 count as 65535
 		{map[int]byte{4: 1}, 100, true},
 		{nil, 0, false},
 	} {
@@ -61,10 +61,10 @@ func TestNews(t *testing.T) {
 			n.Learn(f, step.length)
 		}
 	}
-	n.Learn(1<<30, 1) // there is no such feature
+	n.Learn(1<<30, 1) // beyond the map
 }
 
-// What the quick look says is what the list says, whatever the trace.
+// TestNewsAgree: News is true exactly if New returns a feature, for random traces.
 func TestNewsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := New(256)
@@ -77,7 +77,7 @@ func TestNewsAgree(t *testing.T) {
 		length := r.IntN(50)
 		fs := n.New(n.Features(nil, b), length)
 		if n.News(b, length) != (len(fs) > 0) {
-			t.Fatalf("%v of %d bytes: the list is %v", b, length, fs)
+			t.Fatalf("%v of %d bytes: New returns %v", b, length, fs)
 		}
 		if len(fs) > 0 && r.IntN(2) == 0 {
 			n.Learn(fs[r.IntN(len(fs))], length)
@@ -104,14 +104,14 @@ func BenchmarkNews(b *testing.B) {
 	t := make([]byte, 49344)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
-		t[r.IntN(len(t))] = byte(1 + r.IntN(3)) // most places are reached a few times
+		t[r.IntN(len(t))] = byte(1 + r.IntN(3)) // most counters are small
 	}
 	for _, f := range n.Features(nil, t) {
 		n.Learn(f, 100)
 	}
 	for b.Loop() {
 		if n.News(t, 200) {
-			b.Fatal("it is news")
+			b.Fatal("a known trace is new")
 		}
 	}
 }

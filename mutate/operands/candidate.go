@@ -10,45 +10,45 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// study is what is known of a testcase from one execution in which its comparisons were recorded. It is the testcase's note.
-type study struct {
+// analysis holds the results of one execution of a testcase in which its comparisons were recorded. It is the testcase's note.
+type analysis struct {
 	swaps    []Swap
-	next     int      // the first swap that was not tried as it is
-	repaired int      // the first that was not tried with checksums made right
-	tokens   []string // what the program compared with and the testcase does not hold, sorted
-	sites    []uint32 // where numbers of the testcase are compared with computed ones, and are equal: checksums
+	next     int      // index of the first swap that was not tried yet
+	repaired int      // index of the first swap that was not tried with corrected checksums
+	tokens   []string // values that the program compares and the testcase does not contain, sorted
+	sites    []uint32 // sites at which numbers in the testcase equal computed numbers: checksums
 	history  *History // nil: nothing was recorded
-	searched bool     // by the gradient stage
+	searched bool     // the gradient stage has worked on the testcase
 }
 
-// A Swap is a candidate: an input with a text in the place of so many of its bytes from some place on.
+// A Swap is a candidate: the replacement of some bytes of an input by a text.
 type Swap struct {
 	At, Length int
 	Text       string
 }
 
-// apply returns src with the swap made, in the memory of dst where that is large enough.
+// apply returns src after the swap, and uses the memory of dst if that is large enough.
 func (s Swap) apply(m teasel.Mutator[[]byte], dst, src []byte) []byte {
 	return splice(m, dst, src, s.At, s.Length, s.Text)
 }
 
 const (
-	maxSwaps  = 4096 // of one testcase
-	maxSeen   = 6    // testcases on which the same pair is tried
-	maxPlaces = 6    // at which the same text is replaced
-	maxTokens = 64   // of one testcase
+	maxSwaps  = 4096 // swaps of a testcase
+	maxSeen   = 6    // testcases for which the same pair is tried
+	maxPlaces = 6    // occurrences at which the same text is replaced
+	maxTokens = 64   // tokens of a testcase
 )
 
-// studyOf returns the study of a testcase and makes it, with one execution, if there is none.
-func studyOf(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) (*study, error) {
-	if s, ok := tc.Note.(*study); ok {
+// analysisOf returns the analysis of a testcase. If there is none, it makes one, which costs an execution.
+func analysisOf(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) (*analysis, error) {
+	if s, ok := tc.Note.(*analysis); ok {
 		return s, nil
 	}
 	obs, err := w.Probe(ctx, [][]byte{tc.Input}, teasel.Ask{Operands: true})
 	if err != nil {
 		return nil, err
 	}
-	s := &study{}
+	s := &analysis{}
 	if rec := recordingOf(&obs[0]); rec != nil {
 		s.history = rec.History
 		s.history.add(rec)
@@ -58,24 +58,24 @@ func studyOf(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[
 	return s, nil
 }
 
-// Recorded reports whether anything is recorded of a testcase: whether its target says what it compares. It costs an
-// execution the first time that it, or a stage of this package, is called for the testcase.
+// Recorded reports whether comparisons were recorded for a testcase, that is whether its target records them. The first call of it, or
+// of a stage of this package, for a testcase costs an execution.
 func Recorded(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) (bool, error) {
-	s, err := studyOf(ctx, w, tc)
+	s, err := analysisOf(ctx, w, tc)
 	return err == nil && s.history != nil, err
 }
 
-// Swaps returns what [InputToState] would try on an input of which rec was recorded, for kinds whose inputs are more than bytes:
-// in is all the bytes of one. Pairs that were rarely seen come first.
+// Swaps returns the candidates that [InputToState] would try for an input with the recording rec. It is for kinds whose inputs are more
+// than bytes; in is the concatenation of all bytes of an input. Candidates of rarely seen pairs come first.
 func Swaps(in []byte, rec *Recording) []Swap {
-	s := &study{history: rec.History}
+	s := &analysis{history: rec.History}
 	s.learn(in, rec)
 	return s.swaps
 }
 
-// learn makes candidates of what was compared: input-to-state correspondence, as in RedQueen (NDSS 2019). Pairs that were
-// rarely seen come first.
-func (s *study) learn(in []byte, rec *Recording) {
+// learn derives candidates from a recording: input-to-state correspondence, as in RedQueen (NDSS 2019). Candidates of rarely seen pairs
+// come first.
+func (s *analysis) learn(in []byte, rec *Recording) {
 	b := builder{in: in, known: map[Swap]bool{}, tokens: map[string]bool{}}
 	texts, numbers := make([]uint8, len(rec.Texts)), make([]uint8, len(rec.Numbers))
 	for i, t := range rec.Texts {
@@ -109,7 +109,7 @@ func (s *study) learn(in []byte, rec *Recording) {
 	}
 }
 
-// holds reports whether a number stands in the input, in either byte order. Small numbers do not count: they stand everywhere.
+// holds reports whether a number occurs in the input, in either byte order. It returns false for small numbers, which occur too often.
 func holds(in []byte, n uint64, size int) bool {
 	if n < 1<<16 && size != 2 || n < 1<<5 || size == 1 {
 		return false
@@ -136,7 +136,7 @@ type builder struct {
 	tokens map[string]bool
 }
 
-// swap adds a swap, unless it is known or there are enough.
+// swap adds a swap, unless it is known or there are maxSwaps already.
 func (b *builder) swap(s Swap) {
 	if !b.known[s] && len(b.swaps) < maxSwaps {
 		b.known[s] = true
@@ -144,7 +144,7 @@ func (b *builder) swap(s Swap) {
 	}
 }
 
-// replace adds swaps that put wanted in the places where found stands.
+// replace adds swaps of the occurrences of found for wanted.
 func (b *builder) replace(found []byte, wanted string) {
 	if len(found) == 0 || string(found) == wanted {
 		return
@@ -168,7 +168,7 @@ func (b *builder) token(t string) {
 	b.found = append(b.found, t)
 }
 
-// smallNumber reports whether a token has one byte at most that is neither 0x00 nor 0xff.
+// smallNumber reports whether at most one byte of a token is neither 0x00 nor 0xff.
 func smallNumber(t string) bool {
 	n := 0
 	for i := range len(t) {
@@ -179,8 +179,8 @@ func smallNumber(t string) bool {
 	return n < 2
 }
 
-// text adds swaps for wanted where found, or the beginning of it, stands: in its place, and over as many bytes as wanted has. What
-// is empty stands at the end.
+// text adds swaps for the occurrences of found, or of its beginning: wanted replaces found, and overwrites as many bytes as it has itself.
+// An empty text occurs at the end of the input.
 func (b *builder) text(found, wanted string) {
 	b.token(wanted)
 	if found == "" {
@@ -208,7 +208,7 @@ func (b *builder) overwrite(found []byte, wanted string) {
 	}
 }
 
-// number adds swaps for each side in the place of the other, in either byte order, in fewer bytes if both fit, and in digits.
+// number adds swaps of each operand for the other: in either byte order, in fewer bytes if both fit, and in decimal digits.
 func (b *builder) number(op teasel.Operand) {
 	size := int(op.Size)
 	if size != 1 && size != 2 && size != 4 && size != 8 {
@@ -243,7 +243,7 @@ func (b *builder) numbers(found, wanted uint64, size int) {
 	}
 }
 
-// fits reports whether a number of size bytes is the extension of its low n bytes, by zeros or by its sign.
+// fits reports whether an integer of size bytes is the zero or sign extension of its low n bytes.
 func fits(v uint64, n, size int) bool {
 	shift := 64 - 8*size
 	return v<<shift>>shift>>(8*n) == 0 || int64(v<<shift)>>shift == int64(v<<(64-8*n))>>(64-8*n)

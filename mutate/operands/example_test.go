@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
-// recorder is a program that compares the first four bytes of its input with a constant, and an executor that says so.
+// recorder is an executor of a program that compares the first four bytes of its input with a constant. It records that comparison.
 type recorder struct{ history operands.History }
 
 func (r *recorder) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
@@ -41,7 +41,7 @@ func Example() {
 	c := teasel.Campaign[[]byte]{
 		Target:    new(recorder),
 		Mutator:   new(mutate.Bytes),
-		Codec:     codec{}, // writes inputs as they are
+		Codec:     codec{}, // stores inputs unchanged
 		Stages:    append(operands.Stages(), teasel.Havoc[[]byte]{}),
 		Seeds:     [][]byte{[]byte("12345678")},
 		StopAfter: 1,

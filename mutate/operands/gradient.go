@@ -11,12 +11,12 @@ import (
 
 var _ teasel.Stage[[]byte] = Gradient{}
 
-// Gradient makes comparisons come out differently whose operands are computed from a few bytes of a testcase, such as
-// numbers that are scaled, added up, packed into bits or written in digits. It finds the bytes on which the difference of the
-// operands depends, measures by how much each of their bits changes it, and combines bits so that the operands become equal,
-// or one of them greater or less. It works on a testcase once, after [InputToState] has tried all candidates, and only on
-// comparisons that have come out one way in every recording so far. Then it goes on with the comparisons that the solved ones
-// have led to, since what is kept of the solution is trimmed, perhaps to less than the program reads for them.
+// Gradient changes the results of comparisons whose operands are computed from a few bytes of a testcase, such as numbers that are
+// scaled, added, packed into bits or written in digits. It finds the bytes on which the difference of the operands depends, measures by
+// how much each of their bits changes it, and combines bits so that the operands become equal, or one of them greater or less. It works
+// on a testcase once, after [InputToState] has tried all candidates, and only on comparisons that have had the same result in every
+// recording so far. It then continues with the comparisons to which the solved ones lead: the testcase that is kept of a solution is
+// trimmed, perhaps to fewer bytes than these comparisons need.
 type Gradient struct{}
 
 // Name implements [teasel.Stage].
@@ -24,37 +24,37 @@ func (Gradient) Name() string { return "gradient" }
 
 // Limits of the work on one testcase.
 const (
-	maxTargets = 128  // comparisons that are worked on
+	maxTargets = 128  // comparisons to solve
 	maxNth     = 4    // occurrences of one comparison in an execution
-	maxBlocks  = 64   // parts of the testcase that are changed to find those that matter
-	maxBytes   = 16   // that an operand depends on; if it depends on more, it is a checksum
-	maxUnion   = 32   // of all targets together whose bits are measured
-	maxSteps   = 4    // towards a solution that is not found in one
+	maxBlocks  = 64   // parts of the testcase that are changed to find those on which operands depend
+	maxBytes   = 16   // bytes on which an operand depends; an operand that depends on more is probably a checksum
+	maxUnion   = 32   // bytes of all targets together whose bits are measured
+	maxSteps   = 4    // iterations towards a solution
 	maxSweeps  = 4    // bytes of which all 256 values are tried
-	maxRounds  = 4    // of which each goes on from what the last one has solved
-	maxGrowth  = 1024 // bytes by which a testcase is made longer, where an operand depends on its length
+	maxRounds  = 4    // rounds, each of which starts from the solution of the previous one
+	maxGrowth  = 1024 // bytes that are added to a testcase if an operand depends on its length
 )
 
-// A comparison gets one more try each time that the number of testcases worked on has doubled. A try in which no byte
-// mattered counts as a third.
+// A comparison gets one more try each time that the number of testcases on which the stage has worked doubles. A try in which no byte had
+// an effect counts as a third.
 const fullTry = 3
 
-// The stage may make searchAllowance executions at first, and then one of searchShare of the executor's. recordsPerRun recorded
-// comparisons cost as much as an execution.
+// The stage may make searchAllowance executions initially, and then one of every searchShare executions. Recording recordsPerRun
+// comparisons costs as much as an execution.
 const (
 	searchAllowance = 2048
 	searchShare     = 512
 	recordsPerRun   = 128
-	usualEnergy     = 16 // a testcase gets 1 of it when it has less than an eighth of the usual energy
+	usualEnergy     = 16 // a testcase with less than an eighth of the average energy gets 1
 )
 
 // Run implements [teasel.Stage].
 func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	s, err := studyOf(ctx, w, tc)
+	s, err := analysisOf(ctx, w, tc)
 	if err != nil || s.history == nil || s.searched || s.next < len(s.swaps) || s.history.spent > searchAllowance+s.history.runs/searchShare {
 		return err
 	}
-	if w.Energy(usualEnergy, usualEnergy) == 1 { // it is so slow that the stage would take minutes
+	if w.Energy(usualEnergy, usualEnergy) == 1 { // the testcase is so slow that the stage would take minutes
 		return nil
 	}
 	s.searched = true
@@ -85,38 +85,38 @@ func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 type search struct {
 	w          *teasel.Worker[[]byte]
 	in         []byte
-	maxLen     int    // bytes of a candidate
-	latest     []byte // the testcase with all that was solved so far: a branch may depend on several comparisons
-	solved     bool   // at least one target has come out differently in latest
+	maxLen     int    // length of the longest candidate
+	latest     []byte // the testcase with all solutions so far: a branch may depend on several comparisons
+	solved     bool   // latest changes the result of at least one target
 	history    *History
-	records    int   // that an execution makes when all targets are watched
+	records    int   // comparisons that an execution records if all targets are watched
 	enumerated []int // bytes of which all values were tried
 	targets    []*target
-	at         map[comparison][]*target // by how often the execution had made the comparison before
+	at         map[comparison][]*target // by the number of earlier occurrences of the comparison in the execution
 }
 
-// target is one comparison that is to come out differently.
+// target is a comparison whose result is to be changed.
 type target struct {
 	comparison
 	size     int
-	from     int64 // difference of the operands on the testcase
+	from     int64 // difference of the operands for the testcase
 	seen     outcome
 	blocks   []int // parts of the testcase on which the difference depends
 	bytes    []int
 	bits     []effect
-	additive []effect // those of bits that come from bytes whose bits add up
-	digits   []effect // of a byte that is replaced by the digit 1
-	length   int64    // what one more byte at the end adds
+	additive []effect // effects of the bits of bytes in which the effects of bits add up
+	digits   []effect // effects of replacing a byte by the digit 1
+	length   int64    // effect of one more byte at the end
 }
 
-// effect is what the change of a byte adds to a difference.
+// effect is the amount that a change of a byte adds to a difference.
 type effect struct {
 	at   int
-	flip byte // bits of the byte that are inverted
+	flip byte // mask of the bits that are inverted
 	adds int64
 }
 
-// limit returns how long an input may become.
+// limit returns the length of the longest input, in bytes.
 func limit(w *teasel.Worker[[]byte]) int {
 	if m, ok := w.Mutator().(interface{ Limit() int }); ok {
 		return m.Limit()
@@ -124,11 +124,10 @@ func limit(w *teasel.Worker[[]byte]) int {
 	return 1 << 20
 }
 
-// padding is how many bytes are put behind or before a testcase that is too short for what the program reads there.
+// padding is the number of bytes that are added after, or before, a testcase that is shorter than the program reads.
 const padding = 16
 
-// newSearch finds the targets of a testcase. The testcase is padded with zeros if these change no comparison but other bytes
-// in their place would.
+// newSearch finds the targets of a testcase. The testcase is padded with zeros if zeros change no comparison but other bytes would.
 func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*search, error) {
 	x := &search{w: w, at: map[comparison][]*target{}, maxLen: max(limit(w), len(in))}
 	ins := [][]byte{in}
@@ -160,8 +159,8 @@ func newSearch(ctx context.Context, w *teasel.Worker[[]byte], in []byte) (*searc
 	return x, nil
 }
 
-// countVaried counts the comparisons that depend on the padding: among those that come out on the padded testcase as on the
-// plain one, or are made only when it is padded. It is 0 if padding keeps the program from a comparison that it made before.
+// countVaried returns the number of comparisons that depend on the padding, among those that have the same result with and without
+// padding or are only made with it. It returns 0 if a comparison is no longer made with padding.
 func countVaried(plain, zeros, ones *Recording) (n int) {
 	if zeros == nil || ones == nil {
 		return 0
@@ -188,7 +187,7 @@ func countVaried(plain, zeros, ones *Recording) (n int) {
 	return n
 }
 
-// selectTargets makes targets of the comparisons that came out one way only.
+// selectTargets makes targets of the comparisons that have had only one result.
 func (x *search) selectTargets(rec *Recording) {
 	most := fullTry * bits.Len(uint(x.history.searches+1))
 	for _, op := range rec.Numbers {
@@ -216,7 +215,7 @@ type reading struct {
 	ok    bool // the comparison was made
 }
 
-// measure runs inputs and returns, for each of them, the readings of the targets.
+// measure runs inputs and returns, for each input, the readings of the targets.
 func (x *search) measure(ctx context.Context, ins [][]byte, targets ...*target) (readings [][]reading, err error) {
 	index := make(map[*target]int, len(targets))
 	ask := teasel.Ask{Operands: true}
@@ -227,7 +226,7 @@ func (x *search) measure(ctx context.Context, ins [][]byte, targets ...*target) 
 		}
 	}
 	size := x.w.BatchSize()
-	if room := x.history.Room; room > 0 { // which the executions of a batch share
+	if room := x.history.Room; room > 0 { // all executions of a batch share the room
 		size = min(size, max(room/(2*x.records+64), 1))
 	}
 	for part := range slices.Chunk(ins, size) {
@@ -272,7 +271,7 @@ func replaced(in []byte, from, to int, change func(byte) byte) []byte {
 	return out
 }
 
-// changes are tried on a byte to see whether it matters: a small change, after which a digit is still a digit, a large one,
+// changes are tried on a byte to find out whether it has an effect: a small change, after which a digit is still a digit, a large one,
 // and the digit 1, for numbers in text.
 var changes = [...]func(byte) byte{
 	func(b byte) byte { return b ^ 1 },
@@ -289,7 +288,7 @@ func one(b byte) byte {
 
 func digit(b byte, base int) bool { return b-'0' <= 9 || base == 16 && b|0x20-'a' <= 5 }
 
-// locate finds the bytes on which each target depends: block by block, then byte by byte within the blocks that matter.
+// locate finds the bytes on which each target depends: first blocks, then bytes within those blocks.
 func (x *search) locate(ctx context.Context) error {
 	step := (len(x.in) + maxBlocks - 1) / maxBlocks
 	var blocks [][2]int
@@ -340,10 +339,10 @@ func (x *search) locate(ctx context.Context) error {
 	return nil
 }
 
-// added returns how much greater a reading is than on the testcase.
+// added returns by how much a reading exceeds that of the testcase.
 func (t *target) added(r reading) int64 { return signed(uint64(r.value)-uint64(t.from), t.size) }
 
-// perturb changes each of the blocks and notes which targets that changes.
+// perturb changes each block and records which targets the change affects.
 func (x *search) perturb(ctx context.Context, blocks [][2]int) error {
 	var ins [][]byte
 	for _, b := range blocks {
@@ -372,7 +371,7 @@ func (x *search) perturb(ctx context.Context, blocks [][2]int) error {
 	return nil
 }
 
-// solvable returns the targets that depend on few bytes, or on the length, and counts the try.
+// solvable returns the targets that depend on few bytes, or on the length, and counts a try for each target.
 func (x *search) solvable() (ts []*target) {
 	x.history.searches++
 	union, tried := map[int]bool{}, map[comparison]uint8{}

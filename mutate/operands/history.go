@@ -2,34 +2,33 @@ package operands
 
 import "github.com/teaselfuzz/teasel"
 
-// History is what one executor has recorded so far. The stages use it to try first what was seen rarely, and to leave
-// comparisons alone that have come out both ways. An executor that records has one; it belongs to the worker that has the
-// executor. The zero value is empty.
+// History summarises the recordings of one executor. The stages use it to prefer rarely seen pairs, and to skip comparisons that have
+// had both results. Each executor that records has one. The zero value is empty. It is for one goroutine at a time.
 type History struct {
-	// Room is how many comparisons one batch has room to record. 0: as many as there are.
+	// Room is the number of comparisons that one batch can record. 0: unlimited.
 	Room int
 
-	pairs    map[pair]uint8 // compared so far, and how often
+	pairs    map[pair]uint8 // how often each pair was compared so far
 	outcomes map[comparison]outcomes
 	runs     int // executions of the executor
-	spent    int // of those, the gradient stage's
+	spent    int // executions of the gradient stage
 	searches int // testcases on which the gradient stage has worked
 }
 
-// Ran counts executions of the executor, recorded or not: the gradient stage gets a share of them.
+// Ran adds n executions of the executor, recorded or not: the gradient stage gets a share of them.
 func (h *History) Ran(n int) { h.runs += n }
 
-// pair is a comparison and what was compared: texts or numbers.
+// pair is a comparison site and the two operands: texts or numbers.
 type pair struct {
 	site uint32
 	a, b string
 	x, y uint64
 }
 
-// maxPairs is how many pairs, or comparisons, are remembered; then all of them are forgotten.
+// maxPairs is the maximum number of pairs, or of comparisons, in a History; when it is reached, all of them are dropped.
 const maxPairs = 1 << 18
 
-// count counts a pair and returns how often it was recorded before, 255 at most.
+// count counts a pair and returns how often it was recorded before, at most 255.
 func (h *History) count(x pair) uint8 {
 	if h.pairs == nil || len(h.pairs) >= maxPairs {
 		h.pairs = map[pair]uint8{}
@@ -41,7 +40,7 @@ func (h *History) count(x pair) uint8 {
 	return n
 }
 
-// comparison is one place in the program where numbers are compared; each case of a switch is one.
+// comparison is a site at which the program compares numbers; each case of a switch is one.
 type comparison struct {
 	site     uint32
 	constant uint64 // 0: neither side is a constant, or the constant is 0
@@ -54,13 +53,13 @@ func comparisonOf(op teasel.Operand) comparison {
 	return comparison{site: op.Site}
 }
 
-// outcomes is how a comparison has come out so far.
+// outcomes are the results that a comparison has had so far.
 type outcomes struct {
 	seen  outcome
-	tried uint8 // how often the gradient stage has tried to make it come out differently
+	tried uint8 // how often the gradient stage has tried to change the result
 }
 
-// outcome is a set of the three ways in which two numbers compare.
+// outcome is a set of the three possible results of a comparison: less, equal, greater.
 type outcome uint8
 
 const (
@@ -89,11 +88,11 @@ func signed(n uint64, size int) int64 {
 	return int64(n<<shift) >> shift
 }
 
-// oneSided reports whether the branch behind the comparison may have gone one way only, whether it asks for equality or
-// for less.
+// oneSided reports whether the branch that depends on the comparison may have been taken in one direction only, whether it tests for
+// equality or for less.
 func (v outcomes) oneSided() bool { return v.seen&equal == 0 || v.seen == equal }
 
-// add takes the outcomes of a recording in.
+// add adds the results of a recording.
 func (h *History) add(rec *Recording) {
 	if h.outcomes == nil || len(h.outcomes) >= maxPairs {
 		h.outcomes = map[comparison]outcomes{}

@@ -8,10 +8,10 @@ import (
 
 var _ teasel.Stage[[]byte] = InputToState{}
 
-// InputToState replaces values of a testcase that the program compared by those that it compared them with, as RedQueen and
-// CmpLog do. Each candidate is run once.
+// InputToState replaces values of a testcase by those with which the program compares them, as RedQueen and CmpLog do. Each candidate is
+// run once.
 type InputToState struct {
-	Energy int // candidates of a testcase of ordinary energy at a time; 0: 512
+	Energy int // number of candidates of a testcase of average energy per turn; 0: 512
 }
 
 // Name implements [teasel.Stage].
@@ -19,7 +19,7 @@ func (InputToState) Name() string { return "operands" }
 
 // Run implements [teasel.Stage].
 func (o InputToState) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	s, err := studyOf(ctx, w, tc)
+	s, err := analysisOf(ctx, w, tc)
 	if err != nil {
 		return err
 	}

@@ -2,21 +2,21 @@ package operands
 
 import "github.com/teaselfuzz/teasel"
 
-// Recording is what one execution compared.
+// Recording holds the comparisons of one execution.
 type Recording struct {
-	Numbers []teasel.Operand // every comparison of two numbers, in the order in which they were made, equal or not
-	Texts   []Text           // comparisons of two texts that differ
-	History *History         // of the executor; [History.Attach] sets it
+	Numbers []teasel.Operand // all comparisons of numbers, equal or not, in the order of execution
+	Texts   []Text           // comparisons of different texts
+	History *History         // of the executor; set by [History.Attach]
 }
 
 // Text is a comparison of two texts. An executor may keep only their first bytes.
 type Text struct {
-	Site uint32 // where; stable within a campaign
+	Site uint32 // position in the program, stable within a campaign
 	A, B string
 }
 
-// Attach hands a recording to the stages of this package. It appends the numbers that differ to o.Operands, for
-// mutators that repair, and puts rec into o.Note. An executor whose target does not say what it compares never calls it.
+// Attach attaches a recording to an observation, for the stages of this package: it sets o.Note to rec, and appends the comparisons of
+// different numbers to o.Operands, for mutators that implement [teasel.Repairer]. An executor without recordings never calls it.
 func (h *History) Attach(o *teasel.Observation, rec *Recording) {
 	for _, op := range rec.Numbers {
 		if op.A != op.B {

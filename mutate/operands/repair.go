@@ -10,20 +10,19 @@ import (
 
 var _ teasel.Stage[[]byte] = Repair{}
 
-// Repair changes a testcase that holds checksums, first with the candidates that [InputToState] has tried without success,
-// then at random, and corrects the checksums: the value that the program computed replaces the one in the input. The mutator
-// has to be a [teasel.Repairer].
+// Repair changes a testcase that contains checksums, first by the candidates that [InputToState] has tried, then at random, and corrects
+// the checksums: the value that the program has computed replaces the one in the input. The mutator must be a [teasel.Repairer].
 type Repair struct {
-	Energy int // inputs made from a testcase of ordinary energy; 0: 256
+	Energy int // number of inputs made from a testcase of average energy; 0: 256
 }
 
 // Name implements [teasel.Stage].
 func (Repair) Name() string { return "repair" }
 
-// maxRepairs is how many checksums of an input are corrected at most, one after another.
+// maxRepairs is the maximum number of checksums in an input, which are corrected one after another.
 const maxRepairs = 4
 
-// maxCopies is at how many places the same checksum is looked for.
+// maxCopies is the maximum number of occurrences of the same checksum that are tried.
 const maxCopies = 3
 
 // Run implements [teasel.Stage].
@@ -32,7 +31,7 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	if !ok {
 		return nil
 	}
-	s, err := studyOf(ctx, w, tc)
+	s, err := analysisOf(ctx, w, tc)
 	if err != nil || len(s.sites) == 0 {
 		return err
 	}
@@ -67,7 +66,7 @@ func (p Repair) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	return nil
 }
 
-// repair runs inputs, watching one comparison, and returns those in which it could correct a value.
+// repair runs inputs with one comparison recorded, and returns the inputs with the value corrected, where that was possible.
 func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]byte], ins [][]byte, site uint32) ([][]byte, error) {
 	if len(ins) == 0 {
 		return nil, nil
@@ -83,15 +82,15 @@ func repair(ctx context.Context, w *teasel.Worker[[]byte], m teasel.Repairer[[]b
 			continue
 		}
 		if repaired, ok := m.Repair(nil, ins[i], obs[i].Operands[at:at+1]); ok {
-			out = append(out, elsewhere(ins[i], repaired)...)
+			out = append(out, otherCopies(ins[i], repaired)...)
 		}
 	}
 	return out, nil
 }
 
-// elsewhere returns the repaired input, and inputs in which a later copy of the same bytes is repaired instead: two parts of
-// an input may have the same checksum.
-func elsewhere(in, repaired []byte) [][]byte {
+// otherCopies returns the repaired input, and inputs in which a later occurrence of the same bytes is corrected instead: two parts of an
+// input may have the same checksum.
+func otherCopies(in, repaired []byte) [][]byte {
 	out := [][]byte{repaired}
 	if len(repaired) != len(in) {
 		return out

@@ -10,7 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// solve runs candidates that should make a target come out differently, and goes on from the one that came nearest.
+// solve runs candidates that should change the result of a target, and continues from the one that came closest.
 func (x *search) solve(ctx context.Context, t *target) error {
 	in, nearest, err := x.startingPoint(ctx, t)
 	if err != nil {
@@ -48,7 +48,7 @@ func (x *search) solve(ctx context.Context, t *target) error {
 	return x.enumerateByte(ctx, in, t.bytes[0])
 }
 
-// enumerateByte tries all values of a byte, for operands that are no sum of its bits.
+// enumerateByte tries all values of a byte, for operands that are not a sum of effects of its bits.
 func (x *search) enumerateByte(ctx context.Context, in []byte, at int) error {
 	if len(x.enumerated) == maxSweeps || slices.Contains(x.enumerated, at) {
 		return nil
@@ -65,8 +65,8 @@ func (x *search) enumerateByte(ctx context.Context, in []byte, at int) error {
 	return x.w.Flush(ctx)
 }
 
-// startingPoint returns the input from which a target is sought: the one with all that was solved before, unless that makes
-// the comparison no more.
+// startingPoint returns the input from which to solve a target: the one with all solutions so far, unless the comparison is no longer
+// made with it.
 func (x *search) startingPoint(ctx context.Context, t *target) ([]byte, int64, error) {
 	rows, err := x.measure(ctx, [][]byte{x.latest}, t)
 	if err != nil || !rows[0][0].ok {
@@ -82,9 +82,8 @@ func distance(difference int64) uint64 {
 	return uint64(difference)
 }
 
-// measureBitEffects measures what inverting each bit of a target's bytes adds to the difference, beginning with in. If the
-// byte is part of a number, inverting all bits at once adds the sum of what each adds; if it selects what the program does
-// next, it seldom does.
+// measureBitEffects measures, for the input in, the amount that inverting each bit of a target's bytes adds to the difference. If a byte
+// is part of a number, inverting all its bits adds the sum of these amounts; if the byte selects a branch of the program, it rarely does.
 func (x *search) measureBitEffects(ctx context.Context, in []byte, from int64, t *target) error {
 	flips := [...]byte{1, 2, 4, 8, 16, 32, 64, 128, 255}
 	var ins [][]byte
@@ -117,7 +116,7 @@ func (x *search) measureBitEffects(ctx context.Context, in []byte, from int64, t
 	return nil
 }
 
-// candidates returns inputs that should bring about the outcomes that were not seen yet.
+// candidates returns inputs that should lead to the results that the target has not had yet.
 func (t *target) candidates(m teasel.Mutator[[]byte], in []byte, from int64) (ins [][]byte) {
 	known := map[string]bool{string(in): true}
 	add := func(out []byte) {
@@ -150,17 +149,17 @@ func (t *target) candidates(m teasel.Mutator[[]byte], in []byte, from int64) (in
 	return ins
 }
 
-// greedy chooses effects that add up to a sum, the greatest first. If none do, those it chooses come just below the sum, or,
-// with over, one smallest effect further. It is exact for numbers in any byte order, for bit fields, for numbers that were
+// greedy chooses effects that add up to a sum, the largest first. If no choice does, the total of the chosen effects is just below the
+// sum, or, with over, larger by one smallest effect. It is exact for numbers in any byte order, for bit fields, for numbers that were
 // multiplied, inverted or offset, and for sums and differences of these.
 func greedy(effects []effect, sum int64, over bool) (chosen []effect) {
-	const most = 1 << 55 // so that no sum of them overflows
+	const most = 1 << 55 // so that no sum of effects overflows
 	usable := slices.DeleteFunc(slices.Clone(effects), func(e effect) bool { return distance(e.adds) > most })
 	if distance(sum) > most {
 		return nil
 	}
 	slices.SortStableFunc(usable, func(a, b effect) int { return cmp.Compare(distance(b.adds), distance(a.adds)) })
-	left := sum // beginning with all negative effects, each of which can be left out again
+	left := sum // starting with all negative effects, each of which can be removed again
 	for _, e := range usable {
 		left -= min(e.adds, 0)
 	}
@@ -198,8 +197,8 @@ func modular(effects []effect, sum int64, size int) (chosen []effect) {
 	return chosen
 }
 
-// numbers returns inputs in which a number in decimal or hexadecimal digits is changed, or inserted, so that the difference
-// grows by missing.
+// numbers returns inputs in which a number in decimal or hexadecimal digits is changed, or inserted, so that the difference grows by
+// missing.
 func (t *target) numbers(m teasel.Mutator[[]byte], in []byte, missing int64) (ins [][]byte) {
 	for _, base := range [...]int{10, 16} {
 		for _, e := range t.bits {
@@ -223,11 +222,11 @@ func (t *target) numbers(m teasel.Mutator[[]byte], in []byte, missing int64) (in
 	return ins
 }
 
-// maxDigits is the length of the longest number in text that is read.
+// maxDigits is the maximum number of digits of a number in text.
 const maxDigits = 15
 
-// number returns the input with the number changed to which the digit belongs whose lowest bit was measured. nil: it is no
-// number.
+// number returns the input with a new value of the number that contains the digit whose lowest bit was measured. It returns nil if the
+// byte is not part of a number.
 func (e effect) number(m teasel.Mutator[[]byte], in []byte, missing int64, base int) []byte {
 	from, to, unit := e.at, e.at+1, int64(1)
 	for from > 0 && digit(in[from-1], base) {
@@ -240,7 +239,7 @@ func (e effect) number(m teasel.Mutator[[]byte], in []byte, missing int64, base 
 	if err != nil || to-from > maxDigits {
 		return nil
 	}
-	if in[e.at]&1 == 1 { // it had become the digit below
+	if in[e.at]&1 == 1 { // inverting the bit has decremented the digit
 		unit = -unit
 	}
 	if e.adds%unit != 0 || missing%(e.adds/unit) != 0 {
@@ -249,7 +248,7 @@ func (e effect) number(m teasel.Mutator[[]byte], in []byte, missing int64, base 
 	return splice(m, nil, in, from, to-from, strconv.FormatInt(n+missing/(e.adds/unit), base))
 }
 
-// resized returns the input with as many bytes added or removed at its end as make the difference grow by missing.
+// resized returns the input with bytes added or removed at its end, as many as are needed for the difference to grow by missing.
 func (t *target) resized(in []byte, missing int64) []byte {
 	if t.length == 0 {
 		return nil

@@ -2,7 +2,7 @@ package operands
 
 import "testing"
 
-// What is chosen adds up to what was asked for, or to what comes nearest on the side that was asked for.
+// TestEffects: the chosen effects add up to the given sum, or to the nearest total on the requested side.
 func TestEffects(t *testing.T) {
 	effects := func(adds ...int64) (es []effect) {
 		for i, n := range adds {
@@ -16,7 +16,7 @@ func TestEffects(t *testing.T) {
 		effects         []effect
 		sum             int64
 		size            int
-		below, above    int64 // what greedy comes to
+		below, above    int64 // totals that greedy reaches
 		modular, solved bool
 	}{
 		{"binary", binary, 77, 1, 77, 77, true, true},

@@ -2,14 +2,15 @@ package operands
 
 import "github.com/teaselfuzz/teasel"
 
-// A Splicer is a [teasel.Mutator] of inputs that have structure, such as lengths of their parts. Splice returns src with
-// text in the place of n bytes from at on, and with all that depends on the length of that set right. The result may lie in
-// the memory of dst, which is not that of src.
+// A Splicer is a [teasel.Mutator] of structured inputs, for example with lengths of their parts. Splice returns src with the n bytes
+// from at on replaced by text, and with all fields corrected that depend on the length of the replaced part. The result may use the
+// memory of dst, which must not overlap that of src.
 type Splicer interface {
 	Splice(dst, src []byte, at, n int, text string) []byte
 }
 
-// splice returns src with text in the place of n bytes from at on, cut to the longest that m makes. dst is not the memory of src.
+// splice returns src with the n bytes from at on replaced by text, truncated to the maximum length of m. The memory of dst must not
+// overlap that of src.
 func splice(m teasel.Mutator[[]byte], dst, src []byte, at, n int, text string) []byte {
 	if s, ok := m.(Splicer); ok && n != len(text) {
 		return s.Splice(dst, src, at, n, text)

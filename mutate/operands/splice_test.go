@@ -6,7 +6,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// What is put into an input does not make it longer than the mutator would.
+// TestSpliceKeepsLimit: a splice does not make an input longer than the limit of the mutator.
 func TestSpliceKeepsLimit(t *testing.T) {
 	for _, test := range []struct {
 		most      int
@@ -14,7 +14,7 @@ func TestSpliceKeepsLimit(t *testing.T) {
 	}{
 		{0, "ab12cd", "abvaluecd"},
 		{8, "ab12cd", "abvaluec"},
-		{4, "ab12cd", "abvalu"}, // no shorter than it was
+		{4, "ab12cd", "abvalu"}, // not shorter than the source
 	} {
 		if got := string(splice(&mutate.Bytes{MaxLen: test.most}, nil, []byte(test.src), 2, 2, "value")); got != test.want {
 			t.Errorf("at most %d bytes: %q, expected %q", test.most, got, test.want)

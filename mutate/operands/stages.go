@@ -2,8 +2,8 @@ package operands
 
 import "github.com/teaselfuzz/teasel"
 
-// Stages returns the stages that use what a testcase itself was compared with, in their order. They come before havoc;
-// [Tokens], which is random mutation, comes beside it.
+// Stages returns the stages that use the comparisons of the testcase itself, in order. They are to be run before havoc. [Tokens], which
+// mutates at random, is not among them.
 func Stages() []teasel.Stage[[]byte] {
 	return []teasel.Stage[[]byte]{InputToState{}, Gradient{}, Repair{}}
 }

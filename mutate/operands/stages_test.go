@@ -13,10 +13,10 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
 
-// program is a function under test: it returns how far it has come and records with compare and text what it compares.
+// program is a function under test. It returns how deep the input has led, and records its comparisons with compare and text.
 type program func(in []byte, p *probe) (depth int)
 
-// probe is what a program calls in the place of an operator.
+// probe has the functions that a program calls to compare values.
 type probe struct{ rec operands.Recording }
 
 func (p *probe) equal(site uint32, size uint8, constant bool, a, b uint64) bool {
@@ -34,7 +34,7 @@ func (p *probe) text(site uint32, a, b string) bool {
 // goal is the depth that counts as a crash.
 const goal = 9
 
-// target runs a program in this process. Without records it does not say what is compared.
+// target runs a program in this process. Without records it does not record comparisons.
 type target struct {
 	run     program
 	records bool
@@ -61,7 +61,7 @@ func (t *target) Exec(_ context.Context, in []byte, o *teasel.Observation) error
 	return nil
 }
 
-// codec keeps bytes as they are.
+// codec stores bytes unchanged.
 type codec struct{}
 
 func (codec) Encode(in []byte) ([]byte, error)   { return in, nil }
@@ -114,19 +114,19 @@ var programs = []struct {
 	}, string(binary.LittleEndian.AppendUint32(nil, uint32(sum([]byte("abcdefgh"))))) + "abcdefgh", operands.Repair{}},
 }
 
-// campaign looks for the goal with the stages of this package alone.
+// campaign searches for the goal with the stages of this package only.
 func campaign(run program, seed string, records bool, stages ...teasel.Stage[[]byte]) (teasel.Summary, error) {
 	c := teasel.Campaign[[]byte]{Target: target{run: run, records: records}, Mutator: &mutate.Bytes{}, Codec: codec{},
 		Stages: stages, Seeds: [][]byte{[]byte(seed)}, Seed: 1, StopAfter: 1, Runs: 20_000}
 	return c.Run(context.Background())
 }
 
-// Each stage solves what it is for in few executions, and nothing is found of a program that does not say what it compares.
+// TestStages: each stage solves its kind of puzzle in few executions, and finds nothing in a program that does not record comparisons.
 func TestStages(t *testing.T) {
 	for _, test := range programs {
 		t.Run(test.name, func(t *testing.T) {
 			stages := []teasel.Stage[[]byte]{test.stage}
-			if _, first := test.stage.(operands.InputToState); !first { // which the others come after
+			if _, first := test.stage.(operands.InputToState); !first { // the other stages come after it
 				stages = []teasel.Stage[[]byte]{operands.InputToState{}, test.stage}
 			}
 			s, err := campaign(test.run, test.seed, true, stages...)
@@ -140,7 +140,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// Tokens puts a word that only another testcase was compared with where it is asked for.
+// TestTokens: the stage inserts a word with which only another testcase was compared.
 func TestTokens(t *testing.T) {
 	run := func(in []byte, p *probe) int {
 		switch {
@@ -148,7 +148,7 @@ func TestTokens(t *testing.T) {
 			p.text(1, string(in[1:]), "configuration")
 			return 2
 		case bytes.Contains(in, []byte("configuration")) && bytes.HasPrefix(in, []byte("B")):
-			return goal // and nothing was compared here
+			return goal // reached without a comparison
 		}
 		return 1
 	}
@@ -160,7 +160,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// prefixed is a mutator of inputs whose first byte is the length of what follows, up to a last byte.
+// prefixed is a mutator of inputs whose first byte is the length of the bytes between it and the last byte.
 type prefixed struct{ mutate.Bytes }
 
 func (m *prefixed) Clone() teasel.Mutator[[]byte] { return &prefixed{m.Bytes} }
@@ -171,7 +171,7 @@ func (m *prefixed) Splice(dst, src []byte, at, n int, text string) []byte {
 	return dst
 }
 
-// A mutator that knows the structure of its inputs keeps lengths right when a stage makes a text longer.
+// TestSplicer: a mutator that is a Splicer keeps lengths correct when a stage makes a text longer.
 func TestSplicer(t *testing.T) {
 	run := func(in []byte, p *probe) int {
 		if len(in) < 2 || int(in[0]) != len(in)-2 {

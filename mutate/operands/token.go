@@ -10,10 +10,9 @@ import (
 
 var _ teasel.Stage[[]byte] = Tokens{}
 
-// Tokens mutates a testcase at random and then puts one of the values into it that this testcase or another one was compared
-// with.
+// Tokens mutates a testcase at random and then inserts a value with which this testcase, or another one, was compared.
 type Tokens struct {
-	Energy int // inputs made from a testcase of ordinary energy; 0: 64
+	Energy int // number of inputs made from a testcase of average energy; 0: 64
 }
 
 // Name implements [teasel.Stage].
@@ -21,7 +20,7 @@ func (Tokens) Name() string { return "tokens" }
 
 // Run implements [teasel.Stage].
 func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
-	w.Slot() // seeds the generator that choosing another testcase draws from
+	w.Slot() // seeds the generator, which is used to choose another testcase
 	tokens := TokensOf(w, tc)
 	if len(tokens) == 0 {
 		return nil
@@ -36,13 +35,13 @@ func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	return nil
 }
 
-// mutant returns a mutated testcase with a token inserted or written over it.
+// mutant returns a mutated testcase into which, or over which, a token was written.
 func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], tokens []string) []byte {
 	r := w.Rand()
 	switch n := r.IntN(8); {
 	case n < 2:
 		dst = append(dst[:0], tc.Input...)
-	case n < 4: // another testcase may have set what this one compares
+	case n < 4: // another testcase may have set state that this one compares
 		dst = crossed(w, dst, tc)
 	default:
 		dst = w.Mutator().Mutate(r, dst, tc.Input)
@@ -68,7 +67,7 @@ func mutant(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte], t
 	return slices.Insert(dst, at, []byte(t)...)
 }
 
-// separators stand between words, between keys and values, and between lines of text.
+// separators separate words, keys and values, and lines of text.
 const separators = " \n\t,;:=/&"
 
 // crossed returns a testcase crossed with another one, or mutated if it cannot be crossed.
@@ -80,15 +79,15 @@ func crossed(w *teasel.Worker[[]byte], dst []byte, tc *teasel.Testcase[[]byte]) 
 	return w.Mutator().Mutate(w.Rand(), dst, tc.Input)
 }
 
-// TokensOf returns the tokens of a testcase and those of another one, sorted, each once: common ones would crowd out the
-// rest. It draws from the worker's generator, which [teasel.Worker.Slot] has to have seeded.
+// TokensOf returns the tokens of a testcase and of another, random one, sorted and without duplicates, which would make common tokens too
+// likely. It uses the worker's generator, which [teasel.Worker.Slot] must have seeded.
 func TokensOf(w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) []string {
 	var lists [2][]string
 	for i, x := range [2]*teasel.Testcase[[]byte]{tc, w.Other(tc)} {
 		if x == nil {
 			continue
 		}
-		if s, ok := x.Note.(*study); ok {
+		if s, ok := x.Note.(*analysis); ok {
 			lists[i] = s.tokens
 		}
 	}

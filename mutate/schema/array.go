@@ -10,14 +10,14 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// array is the arrays that one variant allows.
+// array describes the arrays that a variant allows.
 type array struct {
 	min, max int // max is -1 if there is no limit
-	least    int // how many items there must be for contains to have a place
-	most     int // how many there can be, as far as items that can be met go; -1 if there is no limit
+	least    int // number of items that contains needs at least
+	most     int // maximum number of items, given which of them can be satisfied; -1 if there is no limit
 	unique   bool
 	prefix   []*goal
-	rest     *goal // of what follows the prefix, where max allows it
+	rest     *goal // of the items after the prefix, if max allows any
 	contains []contained
 	check    bool
 }
@@ -26,7 +26,7 @@ type array struct {
 type contained struct {
 	schema   *jsonschema.Schema
 	min, max int
-	prefix   []*goal // of an item that also matches, by position
+	prefix   []*goal // goals of an item that also matches contains, by position
 	rest     *goal
 }
 
@@ -83,7 +83,7 @@ func (b *builder) mergeArray(v *variant) {
 	}
 }
 
-// mergeContains makes the goals of items that are there for the sake of contains.
+// mergeContains makes the goals of items that satisfy contains.
 func (b *builder) mergeContains(v *variant, a *array) {
 	for _, s := range v.way.atoms {
 		if s.Contains == nil {
@@ -120,7 +120,7 @@ func (a *array) limit(n int) {
 	}
 }
 
-// asked returns how many items there are for the sake of contains, none of them for two.
+// asked returns how many items are needed for all contains keywords, if no item satisfies two of them.
 func (a *array) asked() int {
 	n := 0
 	for i := range a.contains {
@@ -129,7 +129,7 @@ func (a *array) asked() int {
 	return n
 }
 
-// itemSources returns what the atoms ask of the i-th item, false if there can be none.
+// itemSources returns the schemas of the atoms that apply to the i-th item, and false if no i-th item is allowed.
 func itemSources(v *variant, i int) (sources []*jsonschema.Schema, possible bool) {
 	for _, s := range v.way.atoms {
 		if sub, evaluated := itemSchema(s, i); evaluated && sub == nil {
@@ -163,7 +163,7 @@ func itemSources(v *variant, i int) (sources []*jsonschema.Schema, possible bool
 	return sources, true
 }
 
-// itemSchema returns what s itself asks of the i-th item; nil where it is evaluated means that there must be none.
+// itemSchema returns the schema that s itself applies to the i-th item; nil with evaluated set means that the item is not allowed.
 func itemSchema(s *jsonschema.Schema, i int) (sub *jsonschema.Schema, evaluated bool) {
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
@@ -194,7 +194,7 @@ var (
 	trueSchema = &jsonschema.Schema{Bool: &yes}
 )
 
-// draw returns an array that is allowed, as far as drawing sees to it.
+// draw returns an array that satisfies the keywords that drawing takes into account.
 func (a *array) draw(d *draw) *mutate.JSON { return a.drawOf(d, a.size(d)) }
 
 func (a *array) size(d *draw) int {
@@ -219,13 +219,13 @@ func (a *array) size(d *draw) int {
 	return a.least + d.r.IntN(min(span, 4)+1)
 }
 
-// cheap reports whether a thousand items would be all right: they are not nested.
+// cheap reports whether items are not nested, so that an array may have a thousand of them.
 func (a *array) cheap() bool {
 	return !a.unique && a.rest != nil && len(a.rest.sources) == 1 && a.most < 0
 }
 
-// assign decides which of n items, the last ones if they can, are there for the sake of contains. It returns the goal of
-// every item, and false if there is no place for all that contains asks for.
+// assign decides which of n items, the last ones if possible, are to satisfy contains. It returns the goal of every item, and false if
+// there are not enough items.
 func (a *array) assign(n int) ([]*goal, bool) {
 	goals, taken, all := make([]*goal, n), make([]bool, n), true
 	for i := range goals {
@@ -244,10 +244,10 @@ func (a *array) assign(n int) ([]*goal, bool) {
 	return goals, all
 }
 
-// possible reports whether there is such a goal and a value meets it.
+// possible reports whether the goal is not nil and can be satisfied.
 func (g *goal) possible() bool { return g != nil && g.height < unreachable }
 
-// drawOf returns an array of n items, or of fewer if no more that are allowed were found.
+// drawOf returns an array of n items, or of fewer if not enough allowed items were found.
 func (a *array) drawOf(d *draw, n int) *mutate.JSON {
 	v := &mutate.JSON{Kind: mutate.Array, Items: make([]*mutate.JSON, 0, n)}
 	d.depth++
@@ -274,7 +274,7 @@ func (a *array) drawOf(d *draw, n int) *mutate.JSON {
 	return v
 }
 
-// distinct draws an item that equals none of those before if it must not, nil if it found none.
+// distinct draws an item that, if items must be unique, differs from all previous ones; nil if it found none.
 func (a *array) distinct(d *draw, g *goal, before *peers) *mutate.JSON {
 	if !a.unique {
 		return g.draw(d)
@@ -303,14 +303,14 @@ func (a *array) distinct(d *draw, g *goal, before *peers) *mutate.JSON {
 	return g.draw(d)
 }
 
-// peers are the items of an array that must differ.
+// peers are the items of an array that must be unique.
 type peers struct {
 	items   []*mutate.JSON
-	keys    map[string]bool // of the items, once there are many
-	counted int             // integers tried in order, for want of others
+	keys    map[string]bool // of the items, if there are many
+	counted int             // number of integers tried in ascending order, when random ones were not unique
 }
 
-// add takes in an item unless it equals another one.
+// add adds an item, and returns false if it equals another one.
 func (p *peers) add(v *mutate.JSON) bool {
 	const many = 32
 	if len(p.items) < many {
@@ -337,7 +337,7 @@ func (p *peers) add(v *mutate.JSON) bool {
 	return true
 }
 
-// keyOf spells a value so that equal ones are written alike: members sorted, numbers in full.
+// keyOf returns a text that is the same for equal values: with members sorted and numbers in full.
 func keyOf(v *mutate.JSON) *mutate.JSON {
 	w := &mutate.JSON{Kind: v.Kind, Text: v.Text}
 	if v.Kind == mutate.Number && (v.Text == "-0" || strings.ContainsAny(v.Text, ".eE")) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// tool has five properties, as many as a tool usually has.
+// tool has five properties, as a typical tool.
 const tool = `{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":100},"mode":{"type":"string","enum":["read","write"]},"tags":{"type":"array","items":{"type":"string"},"maxItems":5},"dryRun":{"type":"boolean"}},"required":["path"],"additionalProperties":false}`
 
 func BenchmarkGenerate(b *testing.B) {

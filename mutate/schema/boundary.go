@@ -7,31 +7,30 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Boundary is a value that conforms and stands, at one place, on the edge of what is allowed.
+// Boundary is a conforming value that is a boundary case of one keyword.
 type Boundary struct {
-	At      string // JSON pointer into the value, to where the edge is
-	Keyword string // whose edge it is; "presence" of optional members
+	At      string // JSON pointer into the value, to the part that is the boundary case
+	Keyword string // the keyword; "presence" for optional members
 	Value   *mutate.JSON
 }
 
 // String returns the keyword and the pointer, as in "maximum at /n".
 func (b Boundary) String() string { return b.Keyword + " at " + pointerOrRoot(b.At) }
 
-// Longer strings and arrays are not made only to stand on an edge.
+// The lengths of the longest strings and arrays that are made as boundary cases.
 const (
 	maxEdgeLength = 64 << 10
 	maxEdgeItems  = 1 << 10
 )
 
-// edge is one way to stand on an edge of a variant.
+// edge is a boundary case of a variant.
 type edge struct {
 	keyword string
 	draw    func(d *draw) *mutate.JSON
 }
 
-// Boundaries returns values on every edge that was found: the least and the greatest numbers, lengths and counts, each
-// value of enum, each type, each branch, no optional member, all of them and each alone. What surrounds the edge is
-// drawn from r. All of them validate.
+// Boundaries returns values for all boundary cases that were found: the smallest and the largest numbers, lengths and counts, each value of
+// enum, each type, each branch, no optional member, all of them and each alone. The rest of each value is drawn from r. All values validate.
 func (s *Schema) Boundaries(r *rand.Rand) []Boundary {
 	const attempts = 4
 	var all []Boundary
@@ -40,7 +39,7 @@ func (s *Schema) Boundaries(r *rand.Rand) []Boundary {
 			for try := range attempts {
 				d := newDraw(r)
 				if try == 0 {
-					d.left = 0 // the smallest surroundings show the edge best
+					d.left = 0 // the rest of the value is to be as small as possible
 				}
 				value := at.wrap(d, e.draw(newDraw(r)))
 				if s.Validate(value) == nil {
@@ -53,7 +52,7 @@ func (s *Schema) Boundaries(r *rand.Rand) []Boundary {
 	return all
 }
 
-// edges lists the edges of a variant.
+// edges lists the boundary cases of a variant.
 func (v *variant) edges() []edge {
 	var all []edge
 	add := func(keyword string, draw func(d *draw) *mutate.JSON) { all = append(all, edge{keyword, draw}) }
@@ -96,7 +95,7 @@ func (v *variant) edges() []edge {
 	return all
 }
 
-// edges lists the ends of a grid and what is next to them.
+// edges lists the ends of a grid and their neighbours.
 func (g *grid) edges() []edge {
 	if g == nil {
 		return nil
@@ -121,7 +120,7 @@ func (g *grid) edges() []edge {
 	return all
 }
 
-// edges lists the shortest and the longest strings, and the extreme ones of a format.
+// edges lists the shortest and the longest strings, and the boundary cases of a format.
 func (t *text) edges() []edge {
 	if t.content != nil {
 		return []edge{{"type", func(d *draw) *mutate.JSON { return mutate.NewString(t.draw(d)) }}}
@@ -140,7 +139,7 @@ func (t *text) edges() []edge {
 	return all
 }
 
-// edgeOf appends a string of exactly n code points, if there is one.
+// edgeOf appends a string of exactly n code points, if one is allowed.
 func (t *text) edgeOf(all []edge, keyword string, n int) []edge {
 	exactly := *t
 	exactly.min, exactly.max = n, n
@@ -150,7 +149,7 @@ func (t *text) edgeOf(all []edge, keyword string, n int) []edge {
 	return append(all, edge{keyword, func(d *draw) *mutate.JSON { return mutate.NewString(exactly.draw(d)) }})
 }
 
-// edges lists the shortest and the longest arrays, and those with one more and one less.
+// edges lists the shortest and the longest arrays, and those with one item more and one less.
 func (a *array) edges() []edge {
 	var all []edge
 	add := func(keyword string, n int) {
@@ -167,7 +166,7 @@ func (a *array) edges() []edge {
 	return all
 }
 
-// edges lists objects without optional members, with all of them, with each alone, and with as many as there may be.
+// edges lists objects without optional members, with all of them, with each alone, and with as many as are allowed.
 func (o *object) edges() []edge {
 	all := []edge{{"presence", func(d *draw) *mutate.JSON { return o.drawOnly(d) }}}
 	if len(o.fill) > 1 {
@@ -190,7 +189,7 @@ func (o *object) edges() []edge {
 	return all
 }
 
-// drawOnly returns an object that has, of the optional members, those given and no more than it must.
+// drawOnly returns an object with the given optional members, and otherwise only those members that it needs.
 func (o *object) drawOnly(d *draw, members ...int) *mutate.JSON {
 	c := o.choose(nil, -1)
 	for _, i := range members {

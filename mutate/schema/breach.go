@@ -9,15 +9,14 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// breach is a way to break one keyword in values that otherwise follow a variant. What it makes is not certain to do so:
-// that is for the validator to say.
+// breach is a way to violate a keyword in values that otherwise satisfy a variant. Whether a value does is decided by the validator.
 type breach struct {
 	keyword, how string
-	location     string // the validator's URL of the subschema in its report
-	report       string // the keyword in its report
-	several      bool   // of oneOf: more than one branch was met
+	location     string // the URL of the subschema in the validator's report
+	report       string // the keyword in the validator's report
+	several      bool   // of oneOf: more than one branch is satisfied
 	make         func(d *draw) *mutate.JSON
-	confirm      func(plain any) bool // in place of looking into the report
+	confirm      func(plain any) bool // decides instead of the report; nil: the report decides
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
@@ -25,7 +24,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 // breaching collects the breaches of a variant.
 type breaching struct {
 	v    *variant
-	atom *jsonschema.Schema // whose keywords are looked at
+	atom *jsonschema.Schema // the subschema whose keywords are violated
 	all  []*breach
 }
 
@@ -35,7 +34,7 @@ func (c *breaching) add(keyword, how string, make func(d *draw) *mutate.JSON) *b
 	return b
 }
 
-// findBreaches lists the ways to break the keywords of the variant's atoms.
+// findBreaches lists the ways to violate the keywords of the variant's atoms.
 func (v *variant) findBreaches() {
 	c := &breaching{v: v, all: []*breach{}}
 	for _, a := range v.way.atoms {
@@ -63,7 +62,7 @@ func (v *variant) findBreaches() {
 	v.breaches = c.all
 }
 
-// types breaks type with a value of each type that is not allowed.
+// types violates type with a value of each type that is not allowed.
 func (c *breaching) types() {
 	v, allowed := c.v, typesOf(c.atom)
 	for _, t := range typeNames {
@@ -75,13 +74,13 @@ func (c *breaching) types() {
 			how = "fraction"
 		}
 		if t.set == numberTypes && allowed&numberTypes == 0 {
-			continue // the integer will do
+			continue // the integer suffices
 		}
 		c.add("type", how, func(d *draw) *mutate.JSON { return v.mistype(d, how) })
 	}
 }
 
-// mistype returns what a careless peer might send in place of a value: the same in another type, or an empty one.
+// mistype returns a value of another type that a careless peer might send: a converted or an empty one.
 func (v *variant) mistype(d *draw, how string) *mutate.JSON {
 	switch how {
 	case "null":
@@ -122,7 +121,7 @@ func (v *variant) mistype(d *draw, how string) *mutate.JSON {
 	return mutate.NewNull()
 }
 
-// drawConformValue draws one level deeper, without mixing.
+// drawConformValue draws a conforming value one level deeper.
 func (v *variant) drawConformValue(d *draw) *mutate.JSON {
 	if len(v.dice) == 0 && !v.closed {
 		return mutate.NewNull()
@@ -130,7 +129,7 @@ func (v *variant) drawConformValue(d *draw) *mutate.JSON {
 	return v.draw(d)
 }
 
-// values breaks enum and const with what looks like one of the values.
+// values violates enum and const by values that resemble an allowed one.
 func (c *breaching) values() {
 	if len(c.v.values) == 0 {
 		return
@@ -146,7 +145,7 @@ func (c *breaching) values() {
 	}
 }
 
-// misspell returns something that resembles value but is not equal to it, nil if there is no such thing.
+// misspell returns a value that resembles value but is not equal to it, nil if there is none.
 func misspell(d *draw, value *mutate.JSON, how string) *mutate.JSON {
 	pick := func(list ...string) *mutate.JSON { return mutate.NewString(list[d.r.IntN(len(list))]) }
 	switch how {
@@ -170,7 +169,7 @@ func misspell(d *draw, value *mutate.JSON, how string) *mutate.JSON {
 	return nil
 }
 
-// beside returns a value that is a little more or less.
+// beside returns a slightly larger or smaller value.
 func beside(d *draw, value *mutate.JSON) *mutate.JSON {
 	w := value.Clone()
 	switch value.Kind {
@@ -197,7 +196,7 @@ func beside(d *draw, value *mutate.JSON) *mutate.JSON {
 	return nil
 }
 
-// retype returns the value as another type.
+// retype returns the value converted to another type.
 func retype(d *draw, value *mutate.JSON) *mutate.JSON {
 	switch value.Kind {
 	case mutate.String:

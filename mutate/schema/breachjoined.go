@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// arrays breaks counts by one, repeats items, and puts items where there must be none.
+// arrays violates limits of lengths by one, uniqueness by equal items, and inserts items that are not allowed.
 func (c *breaching) arrays() {
 	s, a := c.atom, c.v.array
 	if s.MinItems != nil && *s.MinItems > 0 {
@@ -31,7 +31,7 @@ func (c *breaching) arrays() {
 	if s.Contains != nil {
 		c.containing(s, a)
 	}
-	past := -1 // the first item that must not be
+	past := -1 // index of the first item that is not allowed
 	for i := range len(a.prefix) + 1 {
 		if sub, evaluated := itemSchema(s, i); evaluated && (sub == nil || sub.Bool != nil && !*sub.Bool) && past < 0 {
 			past = i
@@ -45,7 +45,7 @@ func (c *breaching) arrays() {
 	}
 }
 
-// drawLong returns an array of n items, with anything after the last that is allowed.
+// drawLong returns an array of n items; those beyond the last allowed one are arbitrary.
 func (a *array) drawLong(d *draw, n int) *mutate.JSON {
 	v := a.drawOf(d, n)
 	for len(v.Items) < n {
@@ -54,7 +54,7 @@ func (a *array) drawLong(d *draw, n int) *mutate.JSON {
 	return v
 }
 
-// repeat returns an array in which two items are equal.
+// repeat returns an array with two equal items.
 func (a *array) repeat(d *draw, how string) *mutate.JSON {
 	v := a.drawOf(d, max(a.size(d), min(2, max(a.max, 2*(1+a.max)))))
 	i := slices.IndexFunc(v.Items, func(item *mutate.JSON) bool {
@@ -86,7 +86,7 @@ func (a *array) repeat(d *draw, how string) *mutate.JSON {
 	return v
 }
 
-// containing breaks contains by too few or too many items that match.
+// containing violates contains by too few or too many matching items.
 func (c *breaching) containing(s *jsonschema.Schema, a *array) {
 	i := slices.IndexFunc(a.contains, func(k contained) bool { return k.schema == s.Contains })
 	if i < 0 {
@@ -108,7 +108,7 @@ func (c *breaching) containing(s *jsonschema.Schema, a *array) {
 	}
 }
 
-// drawMatching returns an array in which n items match contains, as far as items that do not were found.
+// drawMatching returns an array in which n items match contains, if items that do not match were found.
 func (a *array) drawMatching(d *draw, k *contained, n int) *mutate.JSON {
 	v := mutate.NewArray()
 	d.depth++
@@ -142,7 +142,7 @@ func matches(s *jsonschema.Schema, v *mutate.JSON) bool {
 	return err == nil && s.Validate(plain) == nil
 }
 
-// objects breaks what the keywords say about which members there are.
+// objects violates the keywords on the presence of members.
 func (c *breaching) objects() {
 	s, o := c.atom, c.v.object
 	for _, name := range s.Required {
@@ -194,7 +194,7 @@ func with(v *mutate.JSON, name string) *mutate.JSON {
 	return v
 }
 
-// dependent breaks a dependency: the member is there, and one that it needs is not.
+// dependent violates a dependency: the member is present, and one that it requires is missing.
 func (c *breaching) dependent(keyword, name string, others []string) {
 	o := c.v.object
 	i, ok := o.index[name]
@@ -206,7 +206,7 @@ func (c *breaching) dependent(keyword, name string, others []string) {
 	}
 }
 
-// counts breaks minProperties and maxProperties by one.
+// counts violates minProperties and maxProperties by one.
 func (c *breaching) counts() {
 	s, o := c.atom, c.v.object
 	if s.MinProperties != nil && *s.MinProperties > 0 {
@@ -241,7 +241,7 @@ func (c *breaching) counts() {
 	}
 }
 
-// badNames breaks propertyNames with a member whose name is refused.
+// badNames violates propertyNames by a member with a name that is not allowed.
 func (c *breaching) badNames(names *jsonschema.Schema) {
 	var bad []string
 	for _, name := range slices.Concat(hostileNames, []string{"a", "A", "a b", "1", "é", "aA1_-", "verylongnameverylongnameverylongname"}) {
@@ -250,7 +250,7 @@ func (c *breaching) badNames(names *jsonschema.Schema) {
 		}
 	}
 	o := c.v.object
-	for i := range o.members { // such as differ from a good one by little
+	for i := range o.members { // names that resemble allowed ones
 		if name := respell(rand.New(rand.NewPCG(11, 12)), mutate.NewString(o.members[i].name)); name != nil && names.Validate(name.Text) != nil {
 			bad = append(bad, name.Text)
 		}
@@ -262,7 +262,7 @@ func (c *breaching) badNames(names *jsonschema.Schema) {
 	b.location = names.Location
 }
 
-// strangers breaks additionalProperties or unevaluatedProperties by a member that the schema does not know.
+// strangers violates additionalProperties or unevaluatedProperties by a member that the schema does not describe.
 func (c *breaching) strangers(keyword, location, report string) {
 	o := c.v.object
 	add := func(how string, names []string) {
@@ -286,7 +286,7 @@ func (c *breaching) strangers(keyword, location, report string) {
 	add("resembles another", near)
 }
 
-// closers breaks unevaluatedProperties and unevaluatedItems where they are false.
+// closers violates unevaluatedProperties and unevaluatedItems if they are false.
 func (c *breaching) closers() {
 	v := c.v
 	isFalse := func(s *jsonschema.Schema) bool { return s != nil && s.Bool != nil && !*s.Bool }

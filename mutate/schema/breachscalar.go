@@ -11,14 +11,14 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// numbers breaks the bounds by the least that breaks them, and by a lot.
+// numbers violates the bounds by as little as possible, and by a large amount.
 func (c *breaching) numbers() {
 	a := c.atom
 	for _, bound := range []struct {
 		keyword string
 		limit   *big.Rat
-		below   bool // what breaks it is below the limit
-		open    bool // the limit itself does not break it
+		below   bool // values below the limit violate it
+		open    bool // the limit itself is allowed
 	}{
 		{"minimum", a.Minimum, true, true}, {"exclusiveMinimum", a.ExclusiveMinimum, true, false},
 		{"maximum", a.Maximum, false, true}, {"exclusiveMaximum", a.ExclusiveMaximum, false, false},
@@ -32,7 +32,7 @@ func (c *breaching) numbers() {
 	}
 }
 
-// beyond adds breaches of a bound. They keep to the multiples and to integers if they can.
+// beyond adds breaches of a bound. If possible, they satisfy multipleOf and are integers if required.
 func (c *breaching) beyond(keyword string, limit *big.Rat, below, open bool) {
 	outside := numbers{step: c.v.numbers.step}
 	if below {
@@ -69,7 +69,7 @@ func (c *breaching) beyond(keyword string, limit *big.Rat, below, open bool) {
 	})
 }
 
-// offGrid adds a breach of multipleOf: a number that is allowed, moved by a part of the step.
+// offGrid adds a breach of multipleOf: an allowed number, changed by a fraction of the step.
 func (c *breaching) offGrid(step *big.Rat) {
 	v := c.v
 	whole := v.types&fractionType == 0
@@ -98,7 +98,7 @@ func withinBounds(n *numbers, x *big.Rat) bool {
 	return bounds.allows(x)
 }
 
-// strings breaks lengths by one, and pattern, format and content by little.
+// strings violates limits of lengths by one, and pattern, format and content by small changes.
 func (c *breaching) strings() {
 	a, t := c.atom, c.v.text
 	if a.MinLength != nil && *a.MinLength > 0 {
@@ -141,7 +141,7 @@ func (c *breaching) strings() {
 	}
 }
 
-// length adds a breach by a string of n code points, which follows the other keywords if it can.
+// length adds a breach by a string of n code points, which satisfies the other keywords if possible.
 func (c *breaching) length(keyword, how string, n int) {
 	strict := *c.v.text
 	strict.min, strict.max = n, n
@@ -152,7 +152,7 @@ func (c *breaching) length(keyword, how string, n int) {
 	c.add(keyword, how, func(d *draw) *mutate.JSON { return mutate.NewString(strict.draw(d)) })
 }
 
-// nearMiss changes a string that is allowed until it is not valid any more.
+// nearMiss changes an allowed string until it is no longer valid.
 func nearMiss(d *draw, t *text, valid func(string) bool) *mutate.JSON {
 	for range 24 {
 		s := smudge(d.r, t.draw(d))
@@ -168,7 +168,7 @@ func nearMiss(d *draw, t *text, valid func(string) bool) *mutate.JSON {
 	return nil
 }
 
-// smudge makes one small change to a string.
+// smudge makes a small change to a string.
 func smudge(r *rand.Rand, s string) string {
 	runes := []rune(s)
 	if len(runes) == 0 {
@@ -201,7 +201,7 @@ func smudge(r *rand.Rand, s string) string {
 	}
 }
 
-// respell changes the case of a string; nil if that changes nothing.
+// respell changes the case of a string. It returns nil if that has no effect.
 func respell(r *rand.Rand, value *mutate.JSON) *mutate.JSON {
 	s := value.Text
 	if value.Kind != mutate.String {

@@ -6,21 +6,21 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// twist makes one keyword of one subschema come out broken while everything else holds.
+// twist describes how to violate one keyword of a subschema while all others are satisfied.
 type twist struct {
 	at      *jsonschema.Schema
 	keyword string
-	i, j    int // branches; the number of a dependent schema's name
+	i, j    int // indexes of branches, or of the name of a dependent schema
 }
 
-// defect is a keyword that joins subschemas, and the ways to break it.
+// defect is a keyword that combines subschemas, and the ways to violate it.
 type defect struct {
 	twist
-	label, how string // the keyword as people know it, and what is done to it
+	label, how string // the keyword, and how it is violated, for users
 	variants   []*variant
 }
 
-// defectsOf lists what could be broken in the keywords of the atoms that join subschemas.
+// defectsOf lists the possible defects of those keywords of the atoms that combine subschemas.
 func (b *builder) defectsOf(ways []partial) []*defect {
 	const maxPairs = 16
 	var atoms []*jsonschema.Schema
@@ -61,7 +61,7 @@ func (b *builder) defectsOf(ways []partial) []*defect {
 	return all
 }
 
-// twisted returns the ways to break the keyword while its operands are still met or not met as the twist says.
+// twisted returns the ways to violate the keyword, with its operands satisfied or not as the twist says.
 func (b *builder) twisted(s *jsonschema.Schema, chain []*jsonschema.Schema, t *twist) []partial {
 	switch t.keyword {
 	case "not":
@@ -85,7 +85,7 @@ func (b *builder) twisted(s *jsonschema.Schema, chain []*jsonschema.Schema, t *t
 	return nil
 }
 
-// defects returns the breaches of the keywords that join subschemas.
+// defects returns the breaches of the keywords that combine subschemas.
 func (at *site) defects() []*breach {
 	var all []*breach
 	for _, d := range at.goal.defects {
@@ -107,7 +107,7 @@ func (at *site) defects() []*breach {
 	return all
 }
 
-// draw returns a value of one of the variants that break the keyword.
+// draw returns a value of one of the variants that violate the keyword.
 func (x *defect) draw(d *draw) *mutate.JSON {
 	for range maxAttempts / 4 {
 		v := x.variants[d.r.IntN(len(x.variants))]

@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Where a schema may hold others, by keyword.
+// The keywords that contain subschemas.
 var (
 	schemaMembers = map[string]bool{"properties": true, "patternProperties": true, "$defs": true, "definitions": true,
 		"dependentSchemas": true, "dependencies": true}
@@ -21,7 +21,7 @@ var (
 
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// eachSchema visits every subschema that is an object, parents first, until a visit returns an error.
+// eachSchema calls visit for every subschema that is an object, parents first, until visit returns an error.
 func eachSchema(v *mutate.JSON, pointer string, visit func(pointer string, v *mutate.JSON) *SkipError) *SkipError {
 	if v == nil || v.Kind != mutate.Object {
 		return nil
@@ -54,8 +54,8 @@ func eachSchema(v *mutate.JSON, pointer string, visit func(pointer string, v *mu
 	return nil
 }
 
-// readDocument parses a schema and brings the spellings of other drafts and dialects into one that the validator takes,
-// without moving any subschema, so that pointers into the document stay good.
+// readDocument parses a schema and converts the syntax of other drafts and dialects to one that the validator accepts. It does not move
+// subschemas, so that pointers into the document stay valid.
 func readDocument(raw []byte) (*mutate.JSON, *jsonschema.Draft, *SkipError) {
 	doc, err := mutate.ParseJSON(raw)
 	if err != nil {
@@ -83,7 +83,7 @@ func readDocument(raw []byte) (*mutate.JSON, *jsonschema.Draft, *SkipError) {
 	return doc, draft, skip
 }
 
-// dropDuplicates keeps the last member of each name, as every decoder does.
+// dropDuplicates keeps only the last member of each name, as decoders do.
 func dropDuplicates(v *mutate.JSON) {
 	for _, item := range v.Items {
 		dropDuplicates(item)
@@ -111,8 +111,8 @@ var drafts = map[string]*jsonschema.Draft{
 	"json-schema.org/draft-04/schema":      jsonschema.Draft4,
 }
 
-// chooseDraft returns the draft that $schema names, and otherwise the newest that has the document's form of items. A
-// $schema that is no draft of JSON Schema is taken off, since it would have to be fetched.
+// chooseDraft returns the draft that $schema names, or else the newest one with the document's form of items. A $schema that is not a draft
+// of JSON Schema is removed, since it would have to be fetched.
 func chooseDraft(doc *mutate.JSON) (*jsonschema.Draft, *SkipError) {
 	lists, prefixes, anchors := "", false, false
 	_ = eachSchema(doc, "", func(pointer string, v *mutate.JSON) *SkipError {
@@ -132,7 +132,7 @@ func chooseDraft(doc *mutate.JSON) (*jsonschema.Draft, *SkipError) {
 	}
 	switch {
 	case anchors && draft == nil:
-		return jsonschema.Draft7, nil // the last one that has anchors in $id
+		return jsonschema.Draft7, nil // the last draft with anchors in $id
 	case lists == "" && draft == nil:
 		return jsonschema.Draft2020, nil
 	case lists != "" && prefixes:
@@ -143,7 +143,7 @@ func chooseDraft(doc *mutate.JSON) (*jsonschema.Draft, *SkipError) {
 	return draft, nil
 }
 
-// numericExclusive turns draft 4's {exclusive: true, bound: n} into {exclusive: n}.
+// numericExclusive converts draft 4's {exclusive: true, bound: n} to {exclusive: n}.
 func numericExclusive(v *mutate.JSON, exclusive, bound string) {
 	flag := v.Get(exclusive)
 	if flag == nil || flag.Kind != mutate.Bool {
@@ -157,7 +157,7 @@ func numericExclusive(v *mutate.JSON, exclusive, bound string) {
 	}
 }
 
-// allowNull spells OpenAPI's nullable as JSON Schema does.
+// allowNull converts OpenAPI's nullable to JSON Schema.
 func allowNull(v *mutate.JSON) {
 	if flag := v.Get("nullable"); flag == nil || flag.Kind != mutate.Bool || flag.Text != "true" {
 		return
@@ -165,7 +165,7 @@ func allowNull(v *mutate.JSON) {
 	null := mutate.NewString("null")
 	switch types := v.Get("type"); {
 	case types == nil:
-		return // without a type, nullable says nothing
+		return // without a type, nullable has no meaning
 	case types.Kind == mutate.String && types.Text != "null":
 		v.Set("type", mutate.NewArray(types, null))
 	case types.Kind == mutate.Array:
@@ -186,7 +186,7 @@ func allowNull(v *mutate.JSON) {
 	}
 }
 
-// checkMembers finds what would fail later in the validator, or in us, with a less helpful reason.
+// checkMembers finds errors that would otherwise fail later with a less helpful reason.
 func checkMembers(doc *mutate.JSON, pointer string, v *mutate.JSON) *SkipError {
 	skip := func(keyword, reason string) *SkipError {
 		return &SkipError{Keyword: keyword, Where: pointer, Reason: reason}
@@ -225,14 +225,14 @@ func checkMembers(doc *mutate.JSON, pointer string, v *mutate.JSON) *SkipError {
 	return nil
 }
 
-// The largest value that we are ready to make in order to meet a minimum.
+// The size of the largest value that is made to satisfy a minimum.
 const (
 	maxForcedLength = 1 << 17 // code points
 	maxForcedCount  = 1 << 12 // items or members
-	maxForcedSize   = 1 << 17 // nodes, and sixteen code points counted as one
+	maxForcedSize   = 1 << 17 // nodes; sixteen code points count as one
 )
 
-// checkCount refuses minima that would take too much memory, and takes off maxima that are out of the validator's range.
+// checkCount rejects minima that would need too much memory, and removes maxima that exceed the validator's range.
 func checkCount(keyword string, v, value *mutate.JSON) string {
 	if value.Kind != mutate.Number {
 		return ""
@@ -256,7 +256,7 @@ func isHugeInteger(text string) bool {
 	return ok && n.IsInt() && n.Sign() > 0
 }
 
-// checkReference returns why a reference cannot be followed, as far as can be told without the validator.
+// checkReference returns why a reference cannot be resolved, if that is known without the validator.
 func checkReference(doc, ref *mutate.JSON) string {
 	text, ok := ref.Str()
 	if !ok {
@@ -282,7 +282,7 @@ func checkReference(doc, ref *mutate.JSON) string {
 	return ""
 }
 
-// hasAnchor reports whether anything in the document may be an anchor of that name, in the spelling of any draft.
+// hasAnchor reports whether the document may contain an anchor with that name, in the syntax of any draft.
 func hasAnchor(doc *mutate.JSON, name string) bool {
 	found := false
 	doc.Walk(func(_ string, v *mutate.JSON) bool {

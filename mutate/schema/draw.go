@@ -7,18 +7,18 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// draw is the state of drawing one value.
+// draw is the state of drawing a value.
 type draw struct {
 	r       *rand.Rand
 	depth   int
-	left    int  // nodes that may still be drawn without need
-	hostile bool // values that conform are to be hard to handle
+	left    int  // number of optional nodes that may still be drawn
+	hostile bool // conforming values are to be hostile
 	mixed   bool // some nodes are to be adversarial
-	broke   int  // how many nodes were broken on purpose
+	broke   int  // number of nodes that were made to violate a keyword
 	words   []string
 }
 
-// Beyond these, only what must be there is drawn, and the flattest of it.
+// Beyond these limits, only required nodes are drawn, with as little nesting as possible.
 const (
 	maxDepth    = 6
 	maxNodes    = 256
@@ -29,7 +29,7 @@ func newDraw(r *rand.Rand) *draw { return &draw{r: r, left: maxNodes} }
 
 func (d *draw) hurried() bool { return d.depth >= maxDepth || d.left <= 0 }
 
-// draw returns a value that meets the goal, or what mixed mode wants in its place.
+// draw returns a value that satisfies the goal, or, in mixed mode, possibly an adversarial one.
 func (g *goal) draw(d *draw) *mutate.JSON {
 	d.left--
 	if d.mixed && d.r.IntN(5) == 0 {
@@ -49,13 +49,13 @@ func (g *goal) drawConform(d *draw) *mutate.JSON {
 			return value
 		}
 	}
-	if g.witness == nil { // only while the witnesses are being looked for
+	if g.witness == nil { // only while the witnesses are searched
 		return mutate.NewNull()
 	}
 	return g.witness.Clone()
 }
 
-// drawAdversarial returns a value that is hostile or breaks one of the goal's own keywords.
+// drawAdversarial returns a value that is hostile or violates one of the goal's own keywords.
 func (g *goal) drawAdversarial(d *draw) *mutate.JSON {
 	if v := g.pick(d); v != nil && len(v.breaches) > 0 && d.r.IntN(2) == 0 {
 		if value := v.breaches[d.r.IntN(len(v.breaches))].make(d); value != nil {
@@ -70,7 +70,7 @@ func (g *goal) drawAdversarial(d *draw) *mutate.JSON {
 	return value
 }
 
-// pick chooses one of the ways to meet the goal.
+// pick returns a random variant of the goal.
 func (g *goal) pick(d *draw) *variant {
 	ways := g.variants
 	if len(ways) > 1 && d.hurried() {
@@ -85,7 +85,7 @@ func (g *goal) pick(d *draw) *variant {
 	return ways[d.r.IntN(len(ways))]
 }
 
-// draw returns a value of the variant, which has to be checked if the variant says so.
+// draw returns a value of the variant, which must be checked if the variant's check is set.
 func (v *variant) draw(d *draw) *mutate.JSON {
 	if v.closed {
 		return v.values[d.r.IntN(len(v.values))].Clone()
@@ -128,8 +128,7 @@ func (v *variant) drawType(d *draw, t types) *mutate.JSON {
 	}
 }
 
-// roll sets up the dice of a variant: the types that its keywords are about come up more often than those that they
-// merely do not forbid.
+// roll sets up the weights of a variant's types: types to which its keywords apply are more likely than types that are only not forbidden.
 func (v *variant) roll(heights map[types]int) {
 	v.dice, v.flat = nil, nil
 	for t := nullType; t <= objectType; t <<= 1 {
@@ -152,7 +151,7 @@ func (v *variant) roll(heights map[types]int) {
 	}
 }
 
-// shift returns the decimal text of x moved by a little.
+// shift returns the decimal text of x changed by a small amount.
 func shift(x *big.Rat, num, den int64) string {
 	y := new(big.Rat).Add(x, big.NewRat(num, den))
 	return ratText(y)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// checkDraws draws n values in each mode, and a hundredth of that and one of each violation, and asks the validator about
-// all of them. Where the validator is slow, and with -short, some violations have to stand for the others.
+// checkDraws draws n values in each mode, and n/100 + 1 of each violation, and validates all of them. If the validator is slow, and with
+// -short, it checks only some of the violations.
 func checkDraws(t *testing.T, name string, s *Schema, r *rand.Rand, n int) {
 	t.Helper()
 	for range n {

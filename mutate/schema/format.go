@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// format is what we know of one value of the format keyword.
+// format describes a value of the format keyword.
 type format struct {
 	draw    func(r *rand.Rand) string
-	hostile []string        // conform, and hard to handle
-	near    []string        // almost conform
-	check   func(any) error // ours, where the validator has none
-	bits    int             // of a format of integers
+	hostile []string        // hostile strings that conform
+	near    []string        // strings that almost conform
+	check   func(any) error // our own check, if the validator has none
+	bits    int             // size, for a format of integers
 }
 
-// ownFormatNames are the formats that the validator learns from us.
+// ownFormatNames are the formats that are added to the validator.
 var ownFormatNames = []string{"idn-email", "idn-hostname", "byte", "base64", "int32", "int64"}
 
-// formats by name. What is not here is an annotation: strings of it are as good as any.
+// formats are the known formats by name. All others are treated as annotations, which allow any string.
 var formats = map[string]format{
 	"date-time": {
 		draw: func(r *rand.Rand) string { return drawDate(r) + "T" + drawTime(r) },

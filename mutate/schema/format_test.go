@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// The tables are true: what is said to be hostile conforms, what is said to be near does not, and what is drawn does.
+// TestFormats: hostile strings conform to their format, near ones do not, and drawn strings do.
 func TestFormats(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, name := range sortedKeys(formats) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzCompile gives the compiler what a peer might send in place of a schema. Whatever compiles keeps its promises.
+// FuzzCompile compiles arbitrary text as a schema. If it compiles, generated values must be as declared.
 func FuzzCompile(f *testing.F) {
 	for _, test := range schemas {
 		f.Add([]byte(test.schema), uint64(1))

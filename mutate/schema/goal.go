@@ -10,22 +10,22 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// goal is a set of subschemas that one value must meet together.
+// goal is a set of subschemas that one value must satisfy together.
 type goal struct {
 	sources  []*jsonschema.Schema
-	variants []*variant // the ways to meet them
-	flat     []*variant // those that the flattest values have
-	defects  []*defect  // the ways to break a keyword that joins subschemas
+	variants []*variant // the ways to satisfy them
+	flat     []*variant // the variants with the least nested values
+	defects  []*defect  // the ways to violate a keyword that combines subschemas
 	height   int        // how deep the flattest value that meets it is nested; unreachable if none does
-	size     int        // how large about the flattest value is
+	size     int        // approximate size of the least nested value
 	witness  *mutate.JSON
-	why      *SkipError // what makes it hard or impossible to meet
+	why      *SkipError // what makes it hard or impossible to satisfy
 }
 
-// unreachable is the height of what no finite value meets.
+// unreachable is the height of a goal that no finite value satisfies.
 const unreachable = 1 << 20
 
-// Bounds on what a schema may unfold to. Beyond them some ways to meet it are left out, which costs variety only.
+// Limits of the expansion of a schema. Beyond them some variants are left out, which only reduces variety.
 const (
 	maxVariants = 128
 	maxGoals    = 6000
@@ -35,18 +35,18 @@ const (
 type builder struct {
 	doc       *mutate.JSON
 	root      *jsonschema.Schema
-	dynamic   map[string]*jsonschema.Schema // the root resource's, by dynamic anchor
-	uncertain bool                          // a reference may lead elsewhere than we think
+	dynamic   map[string]*jsonschema.Schema // subschemas of the root resource, by dynamic anchor
+	uncertain bool                          // a reference may resolve to another subschema than assumed
 	goals     map[string]*goal
 	order     []*goal
 	weight    int          // see Schema
-	room      int          // what may still be spent on witnesses, by charge
-	lost      []*SkipError // optional parts that nothing meets
+	room      int          // remaining budget for witnesses, in units of charge
+	lost      []*SkipError // optional parts that no value satisfies
 }
 
 func newBuilder(doc *mutate.JSON, root *jsonschema.Schema, c *jsonschema.Compiler) *builder {
 	b := &builder{doc: doc, root: root, room: maxWitnessNodes, goals: map[string]*goal{}, dynamic: map[string]*jsonschema.Schema{}}
-	var embedded []string // the resources within the document
+	var embedded []string // the resources embedded in the document
 	_ = eachSchema(doc, "", func(pointer string, v *mutate.JSON) *SkipError {
 		if pointer != "" && v.Get("$id") != nil {
 			embedded = append(embedded, pointer+"/")
@@ -62,10 +62,10 @@ func newBuilder(doc *mutate.JSON, root *jsonschema.Schema, c *jsonschema.Compile
 	return b
 }
 
-// build makes the goal of the whole document, and every goal that it leads to, and finds out which of them can be met.
+// build makes the goal of the document and all goals that it needs, and determines which of them can be satisfied.
 func (b *builder) build() (*goal, *SkipError) {
 	root := b.goal(b.root)
-	for i := 0; i < len(b.order); i++ { // grows as variants name goals of their members
+	for i := 0; i < len(b.order); i++ { // grows, since variants add the goals of their members
 		if i == maxGoals {
 			return nil, &SkipError{Reason: "the schema unfolds to more than we are ready to hold"}
 		}
@@ -91,7 +91,7 @@ func (b *builder) build() (*goal, *SkipError) {
 	return root, nil
 }
 
-// goal returns the goal of meeting all the sources, which may not have been unfolded yet.
+// goal returns the goal to satisfy all the sources. Its variants may not have been made yet.
 func (b *builder) goal(sources ...*jsonschema.Schema) *goal {
 	var kept []*jsonschema.Schema
 	for _, s := range sources {
@@ -114,17 +114,17 @@ func (b *builder) goal(sources ...*jsonschema.Schema) *goal {
 	return g
 }
 
-// partial is one way through the keywords that join subschemas: what must hold, what must not, and what that says
-// about members.
+// partial is one combination of branches of the keywords that combine subschemas: the subschemas that must and must not be satisfied, and
+// the consequences for members.
 type partial struct {
-	atoms   []*jsonschema.Schema // whose own keywords must hold
-	nots    []*jsonschema.Schema // which must not hold as a whole
+	atoms   []*jsonschema.Schema // subschemas whose own keywords must be satisfied
+	nots    []*jsonschema.Schema // subschemas that must not be satisfied
 	present []string
 	absent  []string
 	closers []closer
 }
 
-// closer is unevaluatedProperties or unevaluatedItems, with the atoms that evaluate what it does not apply to.
+// closer is an unevaluatedProperties or unevaluatedItems, with the atoms whose evaluated parts it does not apply to.
 type closer struct {
 	owner   *jsonschema.Schema
 	atoms   []*jsonschema.Schema
@@ -142,7 +142,7 @@ func (p partial) and(q partial) partial {
 	}
 }
 
-// unite appends what is new to a, leaving a as it is.
+// unite returns a with the new elements of b appended. It does not modify a.
 func unite[T comparable](a, b []T) []T {
 	out := slices.Clip(a)
 	for _, x := range b {
@@ -153,7 +153,7 @@ func unite[T comparable](a, b []T) []T {
 	return out
 }
 
-// cross joins every way through one keyword with every way through another, a spread-out choice if they are too many.
+// cross combines every way through one keyword with every way through another, or an evenly distributed selection if there are too many.
 func cross(a, b []partial) []partial {
 	total := len(a) * len(b)
 	n := min(total, maxVariants)
@@ -165,8 +165,8 @@ func cross(a, b []partial) []partial {
 	return out
 }
 
-// expand returns the ways to meet s. chain has the subschemas that are being expanded for the same value: one of them
-// again is a circle, which the validator refuses.
+// expand returns the ways to satisfy s. chain has the subschemas that are being expanded for the same value: if s is among them, references
+// form a cycle, which the validator rejects.
 func (b *builder) expand(s *jsonschema.Schema, chain []*jsonschema.Schema, t *twist) []partial {
 	if s.Bool != nil {
 		if *s.Bool {
@@ -184,7 +184,7 @@ func (b *builder) expand(s *jsonschema.Schema, chain []*jsonschema.Schema, t *tw
 	return b.expandKeywords(s, chain, t, "")
 }
 
-// expandKeywords crosses the ways through each keyword of s, with those given in place of the keyword that is replaced.
+// expandKeywords combines the ways through all keywords of s, with the given ways for the keyword that is replaced.
 func (b *builder) expandKeywords(s *jsonschema.Schema, chain []*jsonschema.Schema, t *twist, replaced string, instead ...partial) []partial {
 	ways := []partial{{atoms: []*jsonschema.Schema{s}}}
 	with := func(keyword string, more []partial) {
@@ -225,7 +225,7 @@ func (b *builder) expandKeywords(s *jsonschema.Schema, chain []*jsonschema.Schem
 	return b.close(s, ways)
 }
 
-// close attaches unevaluatedProperties and unevaluatedItems, which see what everything beside them has evaluated.
+// close adds unevaluatedProperties and unevaluatedItems, which depend on the parts that all adjacent keywords evaluate.
 func (b *builder) close(s *jsonschema.Schema, ways []partial) []partial {
 	if s.UnevaluatedProperties == nil && s.UnevaluatedItems == nil {
 		return ways
@@ -237,7 +237,7 @@ func (b *builder) close(s *jsonschema.Schema, ways []partial) []partial {
 	return ways
 }
 
-// either returns the ways through anyOf, or through oneOf, where the other branches must not hold.
+// either returns the ways through anyOf, or through oneOf, in which the other branches must not be satisfied.
 func (b *builder) either(branches []*jsonschema.Schema, alone bool, chain []*jsonschema.Schema, t *twist) []partial {
 	var ways []partial
 	for i, branch := range branches {
@@ -283,7 +283,7 @@ func (b *builder) dependents(s *jsonschema.Schema) []dependent {
 	return all
 }
 
-// recursiveTarget returns the root in place of a $recursiveRef's target that says it may be replaced.
+// recursiveTarget returns the root if the target of a $recursiveRef has $recursiveAnchor, otherwise the target.
 func (b *builder) recursiveTarget(s, next *jsonschema.Schema) *jsonschema.Schema {
 	if next == s.RecursiveRef && next.RecursiveAnchor {
 		if b.root.RecursiveAnchor {
@@ -294,8 +294,8 @@ func (b *builder) recursiveTarget(s, next *jsonschema.Schema) *jsonschema.Schema
 	return next
 }
 
-// dynamicTarget returns where a $dynamicRef leads when the document is entered at its root: into the root's resource if
-// that has the anchor, since it is the outermost. What is between the root and the reference is not looked at.
+// dynamicTarget returns the target of a $dynamicRef if validation starts at the root of the document: in the root's resource if that has the
+// anchor, since it is the outermost. Resources between the root and the reference are ignored.
 func (b *builder) dynamicTarget(s *jsonschema.Schema) *jsonschema.Schema {
 	ref := s.DynamicRef
 	if ref == nil {
@@ -311,7 +311,7 @@ func (b *builder) dynamicTarget(s *jsonschema.Schema) *jsonschema.Schema {
 	return ref.Ref
 }
 
-// raw returns the document's text of a keyword of s, nil if s is of another document.
+// raw returns the JSON of a keyword of s in the document, nil if s belongs to another document.
 func (b *builder) raw(s *jsonschema.Schema, keyword string) *mutate.JSON {
 	if !strings.HasPrefix(s.Location, documentURL+"#") {
 		return nil
@@ -319,7 +319,7 @@ func (b *builder) raw(s *jsonschema.Schema, keyword string) *mutate.JSON {
 	return b.doc.At(schemaPointer(s.Location)).Get(keyword)
 }
 
-// names returns the members of a keyword in the order of the document, or as given if s is of another document.
+// names returns the members of a keyword in the order of the document, or as given if s belongs to another document.
 func (b *builder) names(s *jsonschema.Schema, keyword string, sorted []string) []string {
 	if len(sorted) == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// meet finds out which goals can be met, by a witness for each, and how flat the values can be.
+// meet determines which goals can be satisfied, by finding a witness for each, and the minimum nesting depth of their values.
 func (b *builder) meet() {
 	b.measure()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -32,8 +32,8 @@ func (b *builder) meet() {
 	}
 }
 
-// dropLarge works out sizes from the flattest goals up, and drops the variants that are too large to be drawn by the
-// thousand. It reports whether it dropped any.
+// dropLarge computes sizes, beginning with the least nested goals, and removes variants whose values are too large to be drawn by the
+// thousand. It reports whether it removed any.
 func dropLarge(byHeight []*goal) bool {
 	dropped := false
 	for _, g := range byHeight {
@@ -56,7 +56,7 @@ func dropLarge(byHeight []*goal) bool {
 	return dropped
 }
 
-// size returns about how many nodes the flattest value of the variant has.
+// size returns approximately how many nodes the least nested value of the variant has.
 func (v *variant) size() int {
 	if v.closed {
 		return 1
@@ -100,14 +100,14 @@ func (o *object) size() int {
 	return n
 }
 
-// measure works out the heights from below: a goal is as high as the flattest of its variants.
+// measure computes the heights bottom-up: the height of a goal is the smallest height of its variants.
 func (b *builder) measure() {
 	for _, g := range b.order {
 		g.height = unreachable
 	}
 	for changed := true; changed; {
 		changed = false
-		for _, g := range slices.Backward(b.order) { // members come behind what has them
+		for _, g := range slices.Backward(b.order) { // goals of members come after those of their objects
 			for _, v := range g.variants {
 				if v.measure(); v.height < g.height {
 					g.height, changed = v.height, true
@@ -128,7 +128,7 @@ func (b *builder) measure() {
 	}
 }
 
-// measure works out the height of each type of the variant, and of the variant.
+// measure computes the height of each type of the variant, and of the variant.
 func (v *variant) measure() {
 	if v.height = unreachable; v.closed {
 		if len(v.values) > 0 && !v.dead {
@@ -157,7 +157,7 @@ func (v *variant) measure() {
 	v.roll(heights)
 }
 
-// measure finds the least and the greatest number of items, and the height of the least array.
+// measure computes the minimum and the maximum number of items, and the height of the least nested array.
 func (a *array) measure() int {
 	a.most = a.max
 	for i := range len(a.prefix) + 1 {
@@ -168,7 +168,7 @@ func (a *array) measure() int {
 	}
 	asked := a.asked()
 	a.least = max(a.min, asked)
-	enough := max(a.min, asked+len(a.prefix)) // behind the prefix one place is as good as another
+	enough := max(a.min, asked+len(a.prefix)) // after the prefix all positions are equivalent
 	if a.most >= 0 {
 		enough = min(enough, a.most)
 	}
@@ -227,7 +227,7 @@ func (o *object) measure() int {
 	return min(height, unreachable)
 }
 
-// reach returns the height of the i-th member and what it needs.
+// reach returns the height of the i-th member together with the members that it needs.
 func (o *object) reach(i int) int {
 	height := 0
 	for _, j := range o.members[i].needs {
@@ -236,8 +236,8 @@ func (o *object) reach(i int) int {
 	return height
 }
 
-// findWitness looks for a value of every variant that the validator accepts, and drops the variants without one. It
-// returns false if it dropped any.
+// findWitness searches, for every variant, a value that the validator accepts, and removes variants without one. It returns false if it
+// removed any.
 func (b *builder) findWitness(r *rand.Rand, g *goal, tried map[*variant]bool) bool {
 	all := true
 	for _, v := range g.variants {
@@ -278,7 +278,7 @@ func (b *builder) witness(r *rand.Rand, v *variant) *mutate.JSON {
 	return nil
 }
 
-// settle drops the variants that cannot be met.
+// settle removes the variants that cannot be satisfied.
 func (g *goal) settle() {
 	dropped := func(v *variant) bool { return v.height >= unreachable }
 	g.variants = slices.DeleteFunc(g.variants, dropped)
@@ -292,7 +292,7 @@ func (g *goal) settle() {
 	}
 }
 
-// explain returns why a goal cannot be met: its own reason, or that of something that it must have.
+// explain returns why a goal cannot be satisfied: its own reason, or that of a required part.
 func (b *builder) explain(g *goal) *SkipError {
 	seen := map[*goal]bool{}
 	var search func(g *goal) *SkipError
@@ -344,7 +344,7 @@ func (g *goal) where() string {
 	return schemaPointer(g.sources[0].Location)
 }
 
-// unmet explains the optional members that nothing meets, unless that is what their schema says in so many words.
+// unmet explains which optional members no value satisfies, except members whose schema is false.
 func (b *builder) unmet() []*SkipError {
 	var all []*SkipError
 	seen := map[string]bool{}

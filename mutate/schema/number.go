@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// numbers are the numbers that one variant allows.
+// numbers describes the numbers that a variant allows.
 type numbers struct {
 	low, high         *big.Rat // nil if there is no bound
 	openLow, openHigh bool     // the bound itself is not allowed
-	step              *big.Rat // what values are multiples of, nil if any
+	step              *big.Rat // values must be multiples of it; nil: all values are allowed
 	ints              *grid    // the integers among them, nil if there are none
-	hostile           []string // hostile numbers, and those at the edges, that are allowed
+	hostile           []string // allowed numbers that are hostile or boundary values
 	hostileInts       []string // the integers among them
-	fractions         []*grid  // all of them, or of a dense set samples of growing precision; empty if only integers are allowed
+	fractions         []*grid  // the non-integers, or, of a dense set, samples of increasing precision; empty if only integers are allowed
 }
 
-// grid is the numbers k*mul/10^scale for low <= k <= high, where nil is no bound.
+// grid is the set of numbers k*mul/10^scale for low <= k <= high; a nil bound is infinite.
 type grid struct {
 	mul       *big.Int
 	scale     int
 	low, high *big.Int
-	// The same when everything, and a window next to the bounds where there is none, fits into an int64.
+	// The same as int64, if all values fit; instead of an infinite bound, a window near the other one.
 	small              bool
 	first, last, times int64
 }
@@ -53,7 +53,7 @@ func (n *numbers) lower(limit *big.Rat, open bool) {
 	}
 }
 
-// divide makes values multiples of step too.
+// divide additionally requires values to be multiples of step.
 func (n *numbers) divide(step *big.Rat) {
 	if step == nil || step.Sign() <= 0 {
 		return
@@ -72,7 +72,7 @@ func commonMultiple(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(x.Div(x.Mul(x, y), gcd), new(big.Int).Mul(a.Denom(), b.Denom()))
 }
 
-// settle works out the grids. integers says that fractions are not allowed, fractions that integers are not wanted.
+// settle computes the grids. integers means that only integers are allowed, fractions that only other numbers are wanted.
 func (n *numbers) settle(integers, fractions bool) {
 	if integers {
 		step := big.NewRat(1, 1)
@@ -95,7 +95,7 @@ func (n *numbers) settle(integers, fractions bool) {
 			return
 		}
 	}
-	// Between two bounds there is always room, if the steps are fine enough.
+	// Between two bounds there is always a number, if the steps are small enough.
 	one := big.NewInt(1)
 	for scale := 1; scale <= 2*maxExponent; scale += 1 + scale/4 {
 		if g := n.gridAt(one, scale); g != nil {
@@ -109,7 +109,7 @@ func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.Ne
 
 // gridOf returns the multiples of step within the bounds, nil if there are none.
 func (n *numbers) gridOf(step *big.Rat) *grid {
-	// A decimal's denominator has no other prime factors than 2 and 5, and as many digits as it has of either.
+	// The denominator of a decimal has no prime factors except 2 and 5; the larger exponent is the number of digits.
 	twos, fives := 0, 0
 	rest, q, m := new(big.Int).Set(step.Denom()), new(big.Int), new(big.Int)
 	for _, factor := range []struct {
@@ -159,7 +159,7 @@ func ceil(x *big.Rat) *big.Int {
 	return q.Neg(q)
 }
 
-// narrow finds out whether machine integers will do.
+// narrow determines whether 64-bit integers suffice.
 func (g *grid) narrow() {
 	const window = 1000
 	limit := big.NewInt(1 << 53)
@@ -210,8 +210,7 @@ func (g *grid) text(k int64) string {
 	return decimalText(strconv.FormatInt(k*g.times, 10), g.scale)
 }
 
-// nth returns the text of the n-th number, counted from an end, or from 0 if there is none. Beyond the other end it is
-// that one.
+// nth returns the text of the n-th number, counted from a bound, or from 0 if there is none. Beyond the other bound, it returns that bound.
 func (g *grid) nth(n int) string {
 	k := big.NewInt(int64(n))
 	switch {
@@ -257,7 +256,7 @@ func (g *grid) drawBig(r *rand.Rand) string {
 	return g.at(k.Add(k, low))
 }
 
-// decimalText puts a point before the last scale digits and takes off the zeros at the end.
+// decimalText inserts a decimal point before the last scale digits and removes trailing zeros.
 func decimalText(digits string, scale int) string {
 	if scale == 0 {
 		return digits
@@ -276,7 +275,7 @@ func decimalText(digits string, scale int) string {
 	return whole
 }
 
-// draw returns the text of a number that is allowed, an integer if wanted and possible.
+// draw returns the text of an allowed number, an integer if wanted and possible.
 func (n *numbers) draw(r *rand.Rand, integer bool) string {
 	if integer && n.ints != nil || len(n.fractions) == 0 {
 		return n.ints.draw(r)
@@ -285,13 +284,13 @@ func (n *numbers) draw(r *rand.Rand, integer bool) string {
 	for range 16 {
 		text = n.fractions[r.IntN(len(n.fractions))].draw(r)
 		if n.ints != nil || strings.Contains(text, ".") {
-			break // where integers are not allowed, the fractions that are none are not either
+			break // if integers are not allowed, neither are integers in the notation of fractions
 		}
 	}
 	return text
 }
 
-// allows reports whether x is within the bounds and a multiple, whatever the type.
+// allows reports whether x is within the bounds and a multiple of step, whether it is an integer or not.
 func (n *numbers) allows(x *big.Rat) bool {
 	if n.low != nil {
 		if c := x.Cmp(n.low); c < 0 || c == 0 && n.openLow {
@@ -306,7 +305,7 @@ func (n *numbers) allows(x *big.Rat) bool {
 	return n.step == nil || new(big.Rat).Quo(x, n.step).IsInt()
 }
 
-// findHostile lists the hostile numbers that are allowed, and those at the edges.
+// findHostile lists the hostile numbers that are allowed, and the boundary values.
 func (n *numbers) findHostile() {
 	for _, text := range slices.Concat(hostileNumbers, n.edges()) {
 		x, ok := parseNumber(text)
@@ -322,7 +321,7 @@ func (n *numbers) findHostile() {
 	}
 }
 
-// edges returns the texts of the least and the greatest numbers that are allowed, and of those next to them.
+// edges returns the texts of the smallest and the largest allowed numbers, and of their neighbours.
 func (n *numbers) edges() []string {
 	var texts []string
 	for _, g := range append([]*grid{n.ints}, n.fractions...) {

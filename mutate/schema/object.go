@@ -8,25 +8,25 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// object is the objects that one variant allows.
+// object describes the objects that a variant allows.
 type object struct {
 	min, max int // max is -1 if there is no limit
 	members  []member
 	index    map[string]int
 	extras   []member // further members that are allowed
-	hostile  []member // such with hostile names
-	free     *goal    // of members with any other name, nil if those are not allowed or depend on the name
+	hostile  []member // further allowed members with hostile names
+	free     *goal    // of members with any other name; nil if these are not allowed or depend on the name
 	fill     []int    // members in the order of their height
 	check    bool
 }
 
-// member is a property that the schema names, or one that it allows.
+// member is a property that the schema names or allows.
 type member struct {
 	name     string
 	goal     *goal
 	required bool
-	usable   bool  // it can be met, and so can what it needs
-	needs    []int // members that must be there with it, itself among them, once the object is complete
+	usable   bool  // the member, and all that it needs, can be satisfied
+	needs    []int // members that must be present with it, including itself, once the object is complete
 	words    []string
 }
 
@@ -63,7 +63,7 @@ func (b *builder) mergeObject(v *variant) {
 			}
 		}
 	}
-	// Members that come only with others may leave too few that fit.
+	// If members need others, there may be no combination with as few members as max.
 	o.check = o.max >= 0 && o.min > 0 && slices.ContainsFunc(o.members, func(m member) bool { return len(m.needs) > 1 })
 	if o.max >= 0 && (o.min > o.max || o.required() > o.max) {
 		v.types &^= objectType
@@ -132,7 +132,7 @@ func (b *builder) nameMembers(v *variant, o *object) {
 	}
 }
 
-// closure appends i and all that it needs, directly or not.
+// closure appends i and all members that it needs, directly or indirectly.
 func (o *object) closure(known []int, i int) []int {
 	if slices.Contains(known, i) {
 		return known
@@ -163,7 +163,7 @@ func (b *builder) needs(s *jsonschema.Schema) []need {
 	return all
 }
 
-// forbids reports whether one of what must not hold says nothing but that the member is required.
+// forbids reports whether one of the negated subschemas consists only of a required with that member.
 func forbids(nots []*jsonschema.Schema, name string) bool {
 	return slices.ContainsFunc(nots, func(n *jsonschema.Schema) bool {
 		return len(n.Required) == 1 && n.Required[0] == name && n.Properties == nil && n.PatternProperties == nil && n.AdditionalProperties == nil &&
@@ -173,7 +173,7 @@ func forbids(nots []*jsonschema.Schema, name string) bool {
 	})
 }
 
-// memberSources returns what the atoms ask of the member, false if it is not allowed.
+// memberSources returns the schemas of the atoms that apply to the member, and false if the member is not allowed.
 func memberSources(v *variant, name string) (sources []*jsonschema.Schema, possible bool) {
 	for _, s := range v.way.atoms {
 		if s.PropertyNames != nil && s.PropertyNames.Validate(name) != nil {
@@ -205,7 +205,7 @@ func memberSources(v *variant, name string) (sources []*jsonschema.Schema, possi
 	return sources, true
 }
 
-// memberSchemas returns what s itself asks of the member; none where it is evaluated means that it must be absent.
+// memberSchemas returns the schemas that s itself applies to the member; none with evaluated set means that it must be absent.
 func memberSchemas(s *jsonschema.Schema, name string) (subs []*jsonschema.Schema, evaluated bool) {
 	if sub := s.Properties[name]; sub != nil {
 		subs = append(subs, sub)
@@ -245,7 +245,7 @@ func patternsOf(s *jsonschema.Schema) []*pattern {
 	return all
 }
 
-// findExtras tries names that the schema does not list, some of which patterns and propertyNames may ask for.
+// findExtras tries names that the schema does not list, including names that satisfy patterns and propertyNames.
 func (b *builder) findExtras(v *variant, o *object) {
 	r := rand.New(rand.NewPCG(3, 4))
 	names := []string{"extra", "x", "a1", "Other Key", "foo.bar", "名前"}
@@ -292,7 +292,7 @@ func samples(r *rand.Rand, p *pattern, low, high, n int) []string {
 	return all
 }
 
-// namesFor returns about n strings that are likely to meet a schema of propertyNames. depth bounds the search.
+// namesFor returns about n strings that are likely to satisfy a schema of propertyNames. depth limits the search.
 func (b *builder) namesFor(r *rand.Rand, s *jsonschema.Schema, n, depth int) []string {
 	var names []string
 	if s.Const != nil || s.Enum != nil {
@@ -328,7 +328,7 @@ func (b *builder) namesFor(r *rand.Rand, s *jsonschema.Schema, n, depth int) []s
 	return names
 }
 
-// excludes reports whether it is certain that no object of the variant meets s.
+// excludes reports whether it is certain that no object of the variant satisfies s.
 func (o *object) excludes(s *jsonschema.Schema, depth int) bool {
 	if o == nil {
 		return false

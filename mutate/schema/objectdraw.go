@@ -6,15 +6,15 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// draw returns an object that is allowed, as far as drawing sees to it.
+// draw returns an object that satisfies the keywords that drawing takes into account.
 func (o *object) draw(d *draw) *mutate.JSON { return o.drawWith(d, -1) }
 
-// drawWith returns an object that has the i-th member in it, if i is one.
+// drawWith returns an object that contains the i-th member, if i is the index of one.
 func (o *object) drawWith(d *draw, i int) *mutate.JSON {
 	var room [32]bool
 	c := o.choose(room[:0], i)
 	if !d.hurried() && len(o.members) > c.n {
-		coin := d.r.IntN(4) // none, all, or each by itself
+		coin := d.r.IntN(4) // no optional member, all, or each at random
 		bits, start := d.r.Uint64(), d.r.IntN(len(o.members))
 		for k := range o.members {
 			if coin > 1 && k%64 == 63 {
@@ -35,14 +35,14 @@ func (o *object) drawWith(d *draw, i int) *mutate.JSON {
 	return v
 }
 
-// choice is which members an object is to have.
+// choice is the set of members of an object to draw.
 type choice struct {
 	o      *object
 	chosen []bool
 	n      int
 }
 
-// choose begins with the members that are required, and the forced one, if it is one. room saves an allocation.
+// choose starts with the required members, and the forced one, if that is the index of a member. room is memory to use.
 func (o *object) choose(room []bool, forced int) choice {
 	c := choice{o: o, chosen: slices.Grow(room, len(o.members))[:len(o.members)]}
 	for i := range o.members {
@@ -53,7 +53,7 @@ func (o *object) choose(room []bool, forced int) choice {
 	return c
 }
 
-// add takes in a member and all that it needs.
+// add adds a member and all members that it needs.
 func (c *choice) add(i int) {
 	for _, j := range c.o.members[i].needs {
 		if !c.chosen[j] && c.o.members[j].goal != nil {
@@ -63,7 +63,7 @@ func (c *choice) add(i int) {
 	}
 }
 
-// try takes in a member if it can be there and there is room for it.
+// try adds a member if it is usable and does not exceed max.
 func (c *choice) try(i int) {
 	if c.chosen[i] || !c.o.members[i].usable {
 		return
@@ -82,14 +82,14 @@ func (c *choice) try(i int) {
 	c.add(i)
 }
 
-// fill takes in the flattest members until there are enough.
+// fill adds the least nested members until there are enough.
 func (c *choice) fill() {
 	for k := 0; k < len(c.o.fill) && c.n < c.o.min; k++ {
 		c.try(c.o.fill[k])
 	}
 }
 
-// draw returns an object of the members that were chosen.
+// draw returns an object with the chosen members.
 func (c *choice) draw(d *draw) *mutate.JSON {
 	v := &mutate.JSON{Kind: mutate.Object, Members: make([]mutate.Member, 0, c.n+1)}
 	words := d.words
@@ -105,8 +105,8 @@ func (c *choice) draw(d *draw) *mutate.JSON {
 	return v
 }
 
-// drawExtras adds members that the schema does not name: as many as are missing, and now and then one or two more. Where
-// the schema describes them they are as good as any; where it only does not forbid them they are rare.
+// drawExtras adds members that the schema does not name: as many as are missing, and sometimes one or two more. They are common if the
+// schema describes them, and rare if it only does not forbid them.
 func (o *object) drawExtras(d *draw, v *mutate.JSON) {
 	more := 0
 	if !d.hurried() {
@@ -122,7 +122,7 @@ func (o *object) drawExtras(d *draw, v *mutate.JSON) {
 	o.addExtras(d, v, o.extras, max(more, o.min-len(v.Members)))
 }
 
-// addExtras adds up to want members from the list and returns how many it did not come to.
+// addExtras adds up to want members from the list and returns how many are still missing.
 func (o *object) addExtras(d *draw, v *mutate.JSON, list []member, want int) int {
 	if o.max >= 0 {
 		want = min(want, o.max-len(v.Members))
@@ -130,7 +130,7 @@ func (o *object) addExtras(d *draw, v *mutate.JSON, list []member, want int) int
 	if want <= 0 || len(list) == 0 {
 		return max(want, 0)
 	}
-	start := 0 // the flattest
+	start := 0 // the least nested
 	if !d.hurried() {
 		start = d.r.IntN(len(list))
 	}

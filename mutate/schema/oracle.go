@@ -18,18 +18,18 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// documentURL is hierarchical, so that a relative reference leads to another document and not back to this one.
+// documentURL is hierarchical, so that a relative reference resolves to another document and not to this one.
 const documentURL = "mem:///schema.json"
 
-// refuseAll is a loader: nothing outside of the document is ever read.
+// refuseAll is a loader that never reads anything outside of the document.
 type refuseAll struct{}
 
 var _ jsonschema.URLLoader = refuseAll{}
 
 func (refuseAll) Load(string) (any, error) { return nil, errors.New("nothing is fetched") }
 
-// compileOracle compiles the document with the validator, our patterns and our formats. The compiler knows the
-// document's subschemas.
+// compileOracle compiles the document with the validator, our patterns and our formats. The returned compiler has the document's
+// subschemas.
 func compileOracle(doc *mutate.JSON, draft *jsonschema.Draft) (*jsonschema.Schema, *jsonschema.Compiler, *SkipError) {
 	plain, err := plainValue(doc)
 	if err != nil {
@@ -54,7 +54,7 @@ func compileOracle(doc *mutate.JSON, draft *jsonschema.Draft) (*jsonschema.Schem
 	return sch, c, nil
 }
 
-// explainCompile turns the validator's error into ours.
+// explainCompile converts an error of the validator to a SkipError.
 func explainCompile(err error, doc *mutate.JSON) *SkipError {
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if report, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
@@ -86,8 +86,7 @@ type leaf struct {
 	text     string
 }
 
-// leaves lists what a report on v blames, sorted: the validator walks maps, so that the order of its report is not the
-// same every time.
+// leaves lists the failed keywords of a report on v, sorted: the validator iterates over maps, so that the order of its report varies.
 func leaves(report *jsonschema.ValidationError, v *mutate.JSON) []leaf {
 	var all []leaf
 	eachReport(report, func(e *jsonschema.ValidationError) bool {
@@ -104,9 +103,9 @@ func leaves(report *jsonschema.ValidationError, v *mutate.JSON) []leaf {
 	return all
 }
 
-// placeOf returns the pointer to what an entry is about. The validator hands out its own memory as the place of a bad
-// name, and of a string that holds what it must not, so that all that holds of it is its length: the first object as
-// deep that has such a member must do, or the first string of JSON.
+// placeOf returns the pointer to the subject of an entry. For a bad name, and for a string with bad content, the validator reuses the memory
+// of the pointer, so that only its length is reliable: placeOf returns the first object at that depth that has such a member, or the first
+// string that contains JSON.
 func placeOf(e *jsonschema.ValidationError, v *mutate.JSON) string {
 	var fits func(v *mutate.JSON) bool
 	switch about := e.ErrorKind.(type) {
@@ -129,7 +128,7 @@ func placeOf(e *jsonschema.ValidationError, v *mutate.JSON) string {
 	return place
 }
 
-// holdsJSON reports whether a string is JSON, or base64 of such.
+// holdsJSON reports whether a string is JSON, or base64 of JSON.
 func holdsJSON(text string) bool {
 	_, err := mutate.ParseJSON([]byte(text))
 	if plain, wrong := base64.StdEncoding.DecodeString(text); err != nil && wrong == nil {
@@ -138,7 +137,7 @@ func holdsJSON(text string) bool {
 	return err == nil
 }
 
-// opaque reports whether the causes of an entry are about something else than the value: a name, or what a string holds.
+// opaque reports whether the causes of an entry are not about the value itself, but about a name or the content of a string.
 func opaque(e *jsonschema.ValidationError) bool {
 	switch e.ErrorKind.(type) {
 	case *kind.PropertyNames, *kind.ContentSchema:
@@ -147,7 +146,7 @@ func opaque(e *jsonschema.ValidationError) bool {
 	return false
 }
 
-// eachReport visits an entry and, if visit says so, its causes.
+// eachReport calls visit for an entry and, if that returns true, for its causes.
 func eachReport(e *jsonschema.ValidationError, visit func(*jsonschema.ValidationError) bool) {
 	if !visit(e) || opaque(e) {
 		return
@@ -157,8 +156,8 @@ func eachReport(e *jsonschema.ValidationError, visit func(*jsonschema.Validation
 	}
 }
 
-// blamed returns the subschema and the keyword that an entry of a report is about. A false subschema is its parent's
-// keyword's doing.
+// blamed returns the subschema and the keyword that an entry of a report names. A false subschema counts as a failure of the parent's
+// keyword.
 func blamed(e *jsonschema.ValidationError) (location, keyword string) {
 	switch e.ErrorKind.(type) {
 	case *kind.Not:
@@ -198,10 +197,10 @@ func schemaPointer(location string) string {
 	return fragment
 }
 
-// maxExponent bounds the numbers that are calculated with. Exact arithmetic on 1e1000000 would take seconds.
+// maxExponent limits the numbers with which we calculate: exact arithmetic with 1e1000000 would take seconds.
 const maxExponent = 5000
 
-// parseNumber returns the exact value of a JSON number, false if its exponent is too large to calculate with.
+// parseNumber returns the exact value of a JSON number, and false if its exponent exceeds maxExponent.
 func parseNumber(text string) (*big.Rat, bool) {
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		exp, err := strconv.Atoi(text[i+1:])
@@ -212,7 +211,7 @@ func parseNumber(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// plainValue converts a tree to what the validator reads, numbers keeping their text.
+// plainValue converts a tree to the validator's representation, in which numbers keep their text.
 func plainValue(v *mutate.JSON) (any, error) {
 	switch v.Kind {
 	case mutate.Null:
@@ -252,7 +251,7 @@ func plainValue(v *mutate.JSON) (any, error) {
 	return nil, fmt.Errorf("a %v node has no value", v.Kind)
 }
 
-// treeOf converts a value of the validator's to a tree, members sorted by name.
+// treeOf converts a value of the validator to a tree, with members sorted by name.
 func treeOf(plain any) *mutate.JSON {
 	switch plain := plain.(type) {
 	case bool:

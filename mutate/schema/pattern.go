@@ -10,14 +10,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// pattern is a regular expression of ECMA-262, as far as Go's engine can be made to match it: everything but lookbehind,
-// backreferences and a lookahead in the middle. Lookaheads that directly follow a leading ^ are conditions on the whole
-// string and become expressions of their own.
+// pattern is a regular expression of ECMA-262, translated to Go's syntax. Lookbehind, backreferences and lookahead in the middle are not
+// supported. Lookaheads that directly follow a leading ^ are conditions on the whole string and become expressions of their own.
 type pattern struct {
 	source string
 	re     *regexp.Regexp
 	tree   *piece
-	exact  bool // whatever the tree gives matches
+	exact  bool // every text that the tree generates matches
 	ahead  []lookahead
 }
 
@@ -29,7 +28,7 @@ type lookahead struct {
 
 var _ jsonschema.Regexp = (*pattern)(nil)
 
-// String returns the expression as the schema has it.
+// String returns the expression as written in the schema.
 func (p *pattern) String() string { return p.source }
 
 // MatchString reports whether the expression matches somewhere in s.
@@ -83,8 +82,8 @@ func compileExpression(ecma string) (*regexp.Regexp, *piece, bool, error) {
 	return re, shape, exact, nil
 }
 
-// outside returns the index of the first byte of text that stands outside of its character classes and escapes and is
-// wanted, given how many groups are open behind it; -1 if none is.
+// outside returns the index of the first byte of text that is outside of character classes and escapes and for which wanted, which gets the
+// number of open groups, returns true; -1 if there is none.
 func outside(text string, wanted func(c byte, depth int) bool) int {
 	depth, class := 0, false
 	for i := 0; i < len(text); i++ {
@@ -110,7 +109,7 @@ func outside(text string, wanted func(c byte, depth int) bool) int {
 	return -1
 }
 
-// groupEnd returns the index after the parenthesis that closes the one text begins with, 0 if there is none.
+// groupEnd returns the index after the parenthesis that closes the one at the beginning of text, 0 if there is none.
 func groupEnd(text string) int {
 	return outside(text, func(c byte, depth int) bool { return c == ')' && depth == 0 }) + 1
 }
@@ -120,7 +119,7 @@ func hasAlternatives(text string) bool {
 	return outside(text, func(c byte, depth int) bool { return c == '|' && depth == 0 }) >= 0
 }
 
-// sample draws a string that matches and has between low and high code points, false if it did not come to one.
+// sample draws a string that matches and has between low and high code points. It returns false if it did not find one.
 func (p *pattern) sample(r *rand.Rand, low, high int) (string, bool) {
 	for try := range 64 {
 		want := p.tree.aim(r, low, high)
@@ -139,7 +138,7 @@ func (p *pattern) sample(r *rand.Rand, low, high int) (string, bool) {
 	return "", false
 }
 
-// plant writes into a sample, somewhere, what its lookaheads ask for.
+// plant writes texts that satisfy the lookaheads to random positions of a sample.
 func (p *pattern) plant(r *rand.Rand, buf []rune) []rune {
 	for i := range p.ahead {
 		if p.ahead[i].negated || p.ahead[i].re.MatchString(string(buf)) {

@@ -6,23 +6,23 @@ import (
 	"unicode"
 )
 
-// piece is a node of a regular expression, ready to be drawn from. Each knows how many code points it can give, so that
-// a length can be handed down and divided instead of being hoped for.
+// piece is a node of a regular expression from which text is generated. It knows the possible numbers of code points, so that a wanted
+// length can be divided among its parts.
 type piece struct {
 	op        syntax.Op
 	runes     []rune // of a literal; of a class, pairs of first and last
-	printable []rune // of a class, those in printable ASCII
-	count     int    // of a class, how many runes it has
+	printable []rune // of a class, its runes in printable ASCII
+	count     int    // of a class, the number of its runes
 	fold      bool   // a literal matches in either case
 	subs      []*piece
 	least     int // repetitions
 	most      int
-	low, high int // code points, high is endless if there is no limit
+	low, high int // numbers of code points; high is endless if there is no limit
 }
 
 const endless = 1 << 30
 
-// shapeOf converts a parsed expression. exact is false if it has an assertion that drawing does not see to.
+// shapeOf converts a parsed expression. exact is false if it has an assertion that generated text may violate.
 func shapeOf(re *syntax.Regexp) (p *piece, exact bool) {
 	begins, ends := anchors(re)
 	inner, exact := pieceOf(re, true, true)
@@ -45,7 +45,7 @@ func loose() *piece {
 	return &piece{op: syntax.OpRepeat, subs: []*piece{any}, least: 0, most: endless, low: 0, high: endless}
 }
 
-// anchors reports whether the expression is tied to the beginning and the end of the text on every way through it.
+// anchors reports whether all alternatives of the expression are anchored at the beginning and at the end of the text.
 func anchors(re *syntax.Regexp) (begins, ends bool) {
 	switch re.Op {
 	case syntax.OpBeginText:
@@ -69,7 +69,7 @@ func anchors(re *syntax.Regexp) (begins, ends bool) {
 	return begins, ends
 }
 
-// pieceOf converts a node. first and last say whether it stands at the edges of the expression, where anchors are met.
+// pieceOf converts a node. first and last tell whether it is at the beginning and the end of the expression, where anchors match.
 func pieceOf(re *syntax.Regexp, first, last bool) (*piece, bool) {
 	p, exact := &piece{op: re.Op}, true
 	switch re.Op {
@@ -102,7 +102,7 @@ func pieceOf(re *syntax.Regexp, first, last bool) (*piece, bool) {
 			p.subs = append(p.subs, child)
 			exact = exact && ok
 		}
-		if re.Op == syntax.OpAlternate { // an anchor in one way only would have text put around it
+		if re.Op == syntax.OpAlternate { // if only some alternatives have an anchor, text would be added around them
 			b, e := anchors(re)
 			for _, sub := range re.Sub {
 				sb, se := anchors(sub)
@@ -121,7 +121,7 @@ func pieceOf(re *syntax.Regexp, first, last bool) (*piece, bool) {
 	return p, exact
 }
 
-// measure fills in how many code points the piece can give.
+// measure computes the possible numbers of code points.
 func (p *piece) measure() {
 	switch p.op {
 	case syntax.OpLiteral:
@@ -155,7 +155,7 @@ func times(a, b int) int {
 	return a * b
 }
 
-// aim chooses a length between low and high that the piece can give, mostly a short one.
+// aim returns a possible length between low and high, mostly a short one.
 func (p *piece) aim(r *rand.Rand, low, high int) int {
 	low, high = max(low, p.low), min(high, p.high)
 	if high <= low {
@@ -196,7 +196,7 @@ func (p *piece) emit(r *rand.Rand, buf []rune, want int) []rune {
 	return buf
 }
 
-// emitAll divides want among the parts, each in its range, so that what later parts cannot take is spent before them.
+// emitAll divides want among the parts, each within its range, so that earlier parts get what later parts cannot take.
 func (p *piece) emitAll(r *rand.Rand, buf []rune, want int) []rune {
 	spare, room := max(0, want-p.low), 0
 	for _, sub := range p.subs {
@@ -222,7 +222,7 @@ func (p *piece) emitAll(r *rand.Rand, buf []rune, want int) []rune {
 	return buf
 }
 
-// choose picks one of the ways that can give want code points, or the nearest.
+// choose returns a random alternative that can have want code points, or the one that comes closest.
 func (p *piece) choose(r *rand.Rand, want int) *piece {
 	fitting, nearest, off := 0, p.subs[0], endless
 	for _, sub := range p.subs {
@@ -269,7 +269,7 @@ func (p *piece) emitRepeated(r *rand.Rand, buf []rune, want int) []rune {
 	return buf
 }
 
-// draw returns a rune of a class, seven times of eight a printable one of ASCII.
+// draw returns a random rune of a class, seven times of eight printable ASCII if possible.
 func (p *piece) draw(r *rand.Rand) rune {
 	if n := len(p.printable); n > 0 && (n == p.count || r.IntN(8) > 0) {
 		return p.printable[r.IntN(n)]
@@ -278,7 +278,7 @@ func (p *piece) draw(r *rand.Rand) rune {
 		at := 0
 		if p.count > 0 {
 			at = r.IntN(p.count)
-			if r.IntN(2) == 0 { // the low planes, where the text of people is
+			if r.IntN(2) == 0 { // the low planes, which contain most scripts
 				at = r.IntN(min(p.count, 0x3000))
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// What is said of a schema that cannot be used is the same every time, however many reasons there are.
+// The error for a schema that cannot be used is deterministic, however many reasons there are.
 func TestSkippedAlike(t *testing.T) {
 	heavy := twice(8, `{"allOf":[NEXT,NEXT,NEXT,NEXT]}`)
 	for _, test := range []struct{ name, schema string }{
@@ -31,7 +31,7 @@ func TestSkippedAlike(t *testing.T) {
 	}
 }
 
-// Anchors are found in the spelling of each draft.
+// Anchors are found in the syntax of each draft.
 func TestAnchors(t *testing.T) {
 	for _, text := range []string{
 		`{"$ref":"#a","$defs":{"x":{"$anchor":"a"}}}`,
@@ -44,7 +44,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// The validator's report does not say where a string is that holds what it must not; that is found all the same.
+// The position of a string with bad content, which the validator's report lacks, is found.
 func TestPlaceOfContent(t *testing.T) {
 	s := mustCompile(t, `{"type":"object","additionalProperties":{"contentMediaType":"application/json","contentSchema":{"type":"object"}}}`)
 	v, err := mutate.ParseJSON([]byte(`{"q":7,"a":"17","r":[],"x":null,"y":"{}"}`))
@@ -53,7 +53,7 @@ func TestPlaceOfContent(t *testing.T) {
 	}
 	for range 100 {
 		if got := s.firstBroken(v); got != "contentSchema at /a" {
-			t.Fatalf("%v is said to break %q", v, got)
+			t.Fatalf("%v is reported to violate %q", v, got)
 		}
 	}
 }

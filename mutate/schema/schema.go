@@ -9,11 +9,11 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Mode says what [Schema.Generate] makes.
+// Mode selects which values [Schema.Generate] makes.
 type Mode uint8
 
-// The modes. Conform values meet the schema. Adversarial ones break one keyword, or conform and are hostile. In Mixed
-// ones each node is adversarial with a probability of one in five.
+// The modes. Conform values satisfy the schema. Adversarial values violate one keyword, or conform and are hostile. In Mixed values each node
+// is adversarial with a probability of one in five.
 const (
 	Invalid Mode = iota
 	Conform
@@ -31,36 +31,36 @@ func (m Mode) String() string {
 	return fmt.Sprintf("mode(%d)", uint8(m))
 }
 
-// ParseMode reads what [Mode.String] wrote; "invalid" is not taken.
+// ParseMode returns the mode with a name, as [Mode.String] returns it; "invalid" is not accepted.
 func ParseMode(name string) (Mode, error) {
 	for m := Conform; m <= Mixed; m++ {
 		if modeNames[m] == name {
 			return m, nil
 		}
 	}
-	return Invalid, fmt.Errorf("no such mode %q: want conform, adversarial or mixed", name)
+	return Invalid, fmt.Errorf("no such mode %q, expected conform, adversarial or mixed", name)
 }
 
-// Schema is a compiled schema that can be met. It does not change: any number of goroutines may use it at once, each
-// with a generator of its own. The zero value is not usable; [Compile] makes one.
+// Schema is a compiled schema that can be satisfied. It is immutable: any number of goroutines may use it concurrently, each with a generator
+// of its own. It is made by [Compile]; the zero value is not usable.
 type Schema struct {
 	oracle     *jsonschema.Schema
 	root       *goal
-	weight     int // the most subschemas that one value is validated against
-	work       int // how many it is at least with all that is in it
+	weight     int // maximum number of subschemas against which one value is validated
+	work       int // minimum number of validations of a value with everything in it
 	sites      []*site
 	violations []Violation
 	unmet      []*SkipError
 }
 
-// SkipError says why a schema, or a part of one, cannot be used: it cannot be met, or it is not understood.
+// SkipError tells why a schema, or a part of one, cannot be used: it cannot be satisfied, or it is not supported.
 type SkipError struct {
-	Keyword string // what stands in the way, "" if no single keyword does
-	Where   string // JSON pointer to the subschema that has the keyword
-	Reason  string // for people
+	Keyword string // the keyword that is the reason; "": there is no single one
+	Where   string // JSON pointer to the subschema with the keyword
+	Reason  string // for users
 }
 
-// Error returns reason, keyword and place on one line.
+// Error returns reason, keyword and position on one line.
 func (e *SkipError) Error() string {
 	switch {
 	case e.Keyword != "":
@@ -78,9 +78,8 @@ func pointerOrRoot(pointer string) string {
 	return pointer
 }
 
-// Compile reads a schema and proves that it can be met by finding a value that validates. The error is a [*SkipError]:
-// the text is no schema, refers to another document, has a pattern that cannot be sampled, never ends, or no value for
-// it was found.
+// Compile compiles a schema, and verifies that it can be satisfied by finding a value that validates. The error is a [*SkipError]: the text is
+// not a schema, refers to another document, has a pattern that cannot be sampled, allows only infinite values, or no value was found.
 func Compile(raw []byte) (*Schema, error) {
 	doc, draft, skip := readDocument(raw)
 	if skip != nil {
@@ -106,12 +105,11 @@ func Compile(raw []byte) (*Schema, error) {
 	return s, nil
 }
 
-// Unmet returns the parts of the schema that no value was found for. They are optional: what is generated goes without.
+// Unmet returns the optional parts of the schema for which no value was found. Generated values do not contain them.
 func (s *Schema) Unmet() []*SkipError { return s.unmet }
 
-// Generate draws a value. broken is "" if it conforms, else the keyword that it breaks and the JSON pointer in v to
-// where, as in "maximum at /n"; a Mixed value may break more than the one that is named. Conform, and Invalid, which
-// counts as Conform, break nothing.
+// Generate returns a random value. broken is "" if the value conforms, otherwise the violated keyword and the JSON pointer into v, as in
+// "maximum at /n"; a Mixed value may violate further keywords. Values of mode Conform conform, and Invalid counts as Conform.
 func (s *Schema) Generate(r *rand.Rand, m Mode) (v *mutate.JSON, broken string) {
 	switch m {
 	case Adversarial:
@@ -135,9 +133,9 @@ func (s *Schema) Generate(r *rand.Rand, m Mode) (v *mutate.JSON, broken string) 
 	}
 }
 
-// Validate asks the validator whether v conforms. Numbers are compared by their exact value. The error is the
-// validator's [*jsonschema.ValidationError], or says that v cannot be judged: it holds a Raw or a number whose exponent
-// is beyond what is reasonable to calculate with.
+// Validate reports whether v conforms: it returns nil if it does. Numbers are compared by their exact value. The error is the validator's
+// [*jsonschema.ValidationError], or tells that v cannot be validated: it contains a Raw, or a number with an exponent that is too large for
+// exact arithmetic.
 func (s *Schema) Validate(v *mutate.JSON) error {
 	plain, err := plainValue(v)
 	if err != nil {

@@ -20,14 +20,14 @@ func mustCompile(t testing.TB, text string) *Schema {
 	return s
 }
 
-// Everything that is drawn to conform validates, whatever is said to be broken does not, and nothing is said otherwise.
+// Values that are drawn to conform validate, and values with a reported violation do not.
 func TestDraws(t *testing.T) {
 	for _, test := range schemas {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := mustCompile(t, test.schema)
 			n := 300
-			if s.weight > 100 { // the validator takes a thousand times as long
+			if s.weight > 100 { // the validator would be a thousand times slower
 				n = 10
 			} else if testing.Short() {
 				n = 30
@@ -38,7 +38,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// Every keyword of the table is broken in the ways that are asked for, at a place where the validator agrees.
+// Every keyword of the table is violated in the expected ways, at a position that the validator confirms.
 func TestViolations(t *testing.T) {
 	for _, test := range schemas {
 		s := mustCompile(t, test.schema)
@@ -54,7 +54,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// Breaking one keyword leaves the others whole where that is possible.
+// A violation of one keyword satisfies the others if possible.
 func TestBreaksOnlyOne(t *testing.T) {
 	s := mustCompile(t, `{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":9},"s":{"type":"string","minLength":2,"pattern":"^[a-z]*$"}},"required":["n","s"],"additionalProperties":false}`)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -96,7 +96,7 @@ func TestUnmet(t *testing.T) {
 	}
 }
 
-// The same state of the generator gives the same values, also from schemas compiled apart.
+// The same generator state gives the same values, also from schemas that were compiled separately.
 func TestDeterministic(t *testing.T) {
 	for _, test := range schemas {
 		a, b := mustCompile(t, test.schema), mustCompile(t, test.schema)
@@ -164,11 +164,11 @@ func TestBoundaries(t *testing.T) {
 		}
 	}
 	if n := len(at["presence at the root"]); n != 5 { // none, all, each of three
-		t.Errorf("%d objects stand on the edges of presence: %q", n, at["presence at the root"])
+		t.Errorf("%d objects are boundary cases of presence: %q", n, at["presence at the root"])
 	}
 }
 
-// Conform explores: every optional member comes and goes, every branch is taken, and the edges are reached.
+// Conform values have all optional members sometimes but not always, use all branches, and reach the boundary values.
 func TestConformExplores(t *testing.T) {
 	s := mustCompile(t, `{"type":"object","properties":{"a":{"type":"integer","minimum":0,"maximum":1000},"b":{"type":"string","maxLength":20},"c":{"oneOf":[{"type":"string"},{"type":"integer"},{"type":"null"}]},"path":{"type":"string"}},"additionalProperties":false}`)
 	r := rand.New(rand.NewPCG(6, 6))
@@ -197,12 +197,12 @@ func TestConformExplores(t *testing.T) {
 	}
 	for _, want := range []string{"a", "no a", "b", "no b", "c", "no c", "edge 0", "edge 1000", "length 0", "length 20", "c string", "c number", "c null", "a path"} {
 		if seen[want] < 20 {
-			t.Errorf("%q came up %d times in 3000", want, seen[want])
+			t.Errorf("%q occurs %d times in 3000", want, seen[want])
 		}
 	}
 }
 
-// Recursion ends, and values stay of a size that a server can be sent by the thousand.
+// Recursion ends, and values stay so small that a server can be sent thousands of them.
 func TestRecursionIsBounded(t *testing.T) {
 	s := mustCompile(t, `{"$defs":{"t":{"type":"object","properties":{"a":{"$ref":"#/$defs/t"},"b":{"$ref":"#/$defs/t"},"c":{"type":"array","items":{"$ref":"#/$defs/t"},"minItems":0}}}},"$ref":"#/$defs/t"}`)
 	r := rand.New(rand.NewPCG(7, 7))

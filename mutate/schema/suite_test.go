@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestSuite runs over the schemas of the official JSON-Schema-Test-Suite, if TEASEL_JSON_SCHEMA_SUITE names the tests
-// folder of one of its drafts. Whatever has a valid example there must compile, and all that is drawn from it must
-// validate or break what it says.
+// TestSuite tests the schemas of the official JSON-Schema-Test-Suite, if TEASEL_JSON_SCHEMA_SUITE names the folder with the tests of a draft.
+// Schemas with a valid example must compile, and values drawn from them must validate, or violate the reported keyword.
 func TestSuite(t *testing.T) {
 	dir := os.Getenv("TEASEL_JSON_SCHEMA_SUITE")
 	if dir == "" {

@@ -2,8 +2,8 @@ package schema
 
 import "strings"
 
-// schemas has every keyword, alone and together with others. breaks lists, as "keyword how", violations that must be
-// among those found; "keyword" alone stands for any way.
+// schemas has every keyword, alone and in combinations. breaks lists, as "keyword how", violations that must be among those found; "keyword"
+// alone stands for any violation of it.
 var schemas = []struct {
 	name, schema string
 	breaks       []string
@@ -156,7 +156,7 @@ var schemas = []struct {
 	{"browser", `{"type":"object","properties":{"action":{"type":"string","enum":["click","type","scroll"]},"coordinate":{"type":"array","items":{"type":"integer","minimum":0},"minItems":2,"maxItems":2},"text":{"type":"string","maxLength":100}},"required":["action"],"allOf":[{"if":{"properties":{"action":{"const":"click"}},"required":["action"]},"then":{"required":["coordinate"]}},{"if":{"properties":{"action":{"const":"type"}},"required":["action"]},"then":{"required":["text"]}}],"additionalProperties":false}`, []string{"then meets if only", "maxItems max+1", "enum case"}},
 }
 
-// skipped are schemas that cannot be used, and why.
+// skipped are schemas that cannot be used, and the reasons.
 var skipped = []struct{ name, schema, keyword, where, reason string }{
 	{"no JSON", `{"type":`, "", "", "not JSON"},
 	{"no schema", `[]`, "", "", "an object or a boolean"},
@@ -207,7 +207,7 @@ var skipped = []struct{ name, schema, keyword, where, reason string }{
 	{"items of two drafts", `{"prefixItems":[true],"items":[true]}`, "items", "", "no draft has"},
 }
 
-// twice returns a schema of so many levels, in each of which NEXT stands for the next one.
+// twice returns a schema with a number of levels; in each of them NEXT is replaced by the next level.
 func twice(levels int, level string) string {
 	defs := make([]string, levels+1)
 	for i := range levels {

@@ -9,19 +9,19 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// text is the strings that one variant allows.
+// text describes the strings that a variant allows.
 type text struct {
 	min, max int // code points; max is -1 if there is no limit
 	patterns []*pattern
 	formats  []*jsonschema.Format
 	base64   bool
 	media    *jsonschema.MediaType
-	content  *goal // what the text is JSON of
+	content  *goal // of the JSON in the text; nil: none
 	sure     string
 	check    bool
 }
 
-// Lengths that are drawn without need stay below these.
+// The maximum lengths of strings that need not be longer.
 const (
 	longText     = 4 << 10
 	longHostile  = 64 << 10
@@ -76,7 +76,7 @@ func (b *builder) mergeText(v *variant) {
 	}
 }
 
-// settle finds one string that is allowed, for when drawing fails. The content is not drawn from yet.
+// settle finds an allowed string, which is used if drawing fails. It does not draw from content yet.
 func (t *text) settle() bool {
 	if t.max >= 0 && t.min > t.max {
 		return false
@@ -97,7 +97,7 @@ func (t *text) settle() bool {
 	return false
 }
 
-// allows reports whether s meets every keyword but those of the content.
+// allows reports whether s satisfies all keywords except those of the content.
 func (t *text) allows(s string) bool {
 	if t.min > 0 || t.max >= 0 {
 		if n := utf8.RuneCountInString(s); n < t.min || t.max >= 0 && n > t.max {
@@ -122,10 +122,10 @@ func (t *text) allows(s string) bool {
 	return true
 }
 
-// plain reports whether only the length matters.
+// plain reports whether there are no constraints but those of the length.
 func (t *text) plain() bool { return len(t.patterns) == 0 && len(t.formats) == 0 && !t.base64 }
 
-// draw returns a string that is allowed.
+// draw returns an allowed string.
 func (t *text) draw(d *draw) string {
 	if t.content != nil {
 		return t.drawContent(d)
@@ -153,7 +153,7 @@ func (t *text) drawContent(d *draw) string {
 	return s
 }
 
-// candidate returns a string that meets the first of the keywords and the length, and with luck the rest.
+// candidate returns a string that satisfies the first of the keywords and the length, and possibly the others.
 func (t *text) candidate(r *rand.Rand, words []string, hostile bool) string {
 	high := t.max
 	if high < 0 {
@@ -164,7 +164,7 @@ func (t *text) candidate(r *rand.Rand, words []string, hostile bool) string {
 	}
 	switch {
 	case len(t.patterns) > 0 && (len(t.formats) == 0 || r.IntN(2) == 0):
-		if hostile && r.IntN(4) == 0 { // as long as it may be
+		if hostile && r.IntN(4) == 0 { // the maximum length
 			s, _ := t.patterns[0].sample(r, max(t.min, min(high, longText)), high)
 			return s
 		}
@@ -203,7 +203,7 @@ func (t *text) ofFormat(r *rand.Rand, hostile bool) string {
 	return s
 }
 
-// length draws one between the limits: mostly short, often at an edge.
+// length returns a random length between the limits: mostly short, often a boundary value.
 func (t *text) length(r *rand.Rand, high int) int {
 	if high <= t.min {
 		return t.min
@@ -253,7 +253,7 @@ func randomText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// hostileText returns one of the hostile strings, now and then a very long one.
+// hostileText returns one of the hostile strings, sometimes a very long one.
 func hostileText(r *rand.Rand) string {
 	s := hostileStrings[r.IntN(len(hostileStrings))]
 	switch n := r.IntN(4096); {
@@ -272,7 +272,7 @@ func repeatTo(s string, n int) string {
 	return strings.Repeat(s, n/len(s)+1)
 }
 
-// fit cuts s to at most high code points, high < 0 being no limit, and repeats it to at least low.
+// fit truncates s to high code points, unless high < 0, and repeats it to at least low.
 func fit(s string, low, high int) string {
 	n := utf8.RuneCountInString(s)
 	if n < low {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// ECMA-262's white space, which is more than Go's.
+// The white space of ECMA-262, which is more than Go's.
 const ecmaSpace = `\t\n\v\f\r \x{A0}\x{FEFF}\x{2028}\x{2029}\p{Zs}`
 
 // translator rewrites an ECMA-262 expression in Go's syntax.
@@ -17,16 +17,16 @@ type translator struct {
 	in     string
 	out    strings.Builder
 	class  bool
-	atom   int // where in out the last atom begins, -1 if none does
-	times  int // how often its inmost part may stand in it, by the counts in one another
+	atom   int // index in out of the last atom, -1 if there is none
+	times  int // product of the nested repetition counts in the last atom
 	groups []group
-	copied int // bytes that were written for counts that Go does not take
+	copied int // bytes that were written for counts above Go's limit
 }
 
-// group is one that is open.
+// group is an open group.
 type group struct {
-	atom  int // where in out it begins
-	times int // the most that its atoms have had so far
+	atom  int // index in out of its beginning
+	times int // maximum of times of its atoms so far
 }
 
 func translate(ecma string) (string, error) {
@@ -117,26 +117,26 @@ func (t *translator) open() error {
 	}
 	out := t.in[:n]
 	if strings.HasPrefix(out, "(?<") && strings.HasSuffix(out, ">") {
-		out = "(" // nothing refers to the name, and copies of the group must not share it
+		out = "(" // the name is not used, and copies of the group must not share it
 	}
 	t.take(n, out)
 	return nil
 }
 
-// note tells the group around the last atom how often its inmost part may stand there.
+// note updates times of the group around the last atom.
 func (t *translator) note() {
 	if n := len(t.groups); n > 0 {
 		t.groups[n-1].times = max(t.groups[n-1].times, t.times)
 	}
 }
 
-// What counts in one another come to, and what is written for those that Go does not take, each of one expression.
+// Limits, for one expression, of the product of nested counts, and of the text that is written for counts above Go's limit.
 const (
 	maxTimes  = 1 << 14
 	maxCopied = 64 << 10
 )
 
-// repeat writes counts beyond Go's limit, a product of 1,000 with those in one another, as several counts in a row.
+// repeat writes a count above Go's limit, which is a product of 1,000 with nested counts, as several consecutive counts.
 func (t *translator) repeat() error {
 	limit := max(1000/t.times, 1)
 	end := strings.IndexByte(t.in, '}')
@@ -191,7 +191,7 @@ func (t *translator) repeat() error {
 	return nil
 }
 
-// escape translates what follows a backslash.
+// escape translates an escape, after its backslash.
 func (t *translator) escape() error {
 	if len(t.in) < 2 {
 		return errors.New("it ends in a backslash")
@@ -221,7 +221,7 @@ func (t *translator) escape() error {
 	case strings.IndexByte("dDwWSbBtnvfr", c) >= 0:
 		t.take(2, t.in[:2])
 	case isLetter(c) || c >= '1' && c <= '9':
-		t.take(2, string(c)) // ECMA-262's identity escape
+		t.take(2, string(c)) // an identity escape of ECMA-262
 	default:
 		_, size := utf8.DecodeRuneInString(t.in[1:])
 		out := regexp.QuoteMeta(t.in[1 : 1+size])
@@ -262,7 +262,7 @@ func (t *translator) unicodeEscape(rest string) error {
 	return nil
 }
 
-// longProperties are the names that ECMA-262 has for what Go calls by its short name.
+// longProperties are the long names in ECMA-262 of Unicode properties that have short names in Go.
 var longProperties = map[string]string{"Letter": "L", "Lowercase_Letter": "Ll", "Uppercase_Letter": "Lu", "Mark": "M",
 	"Number": "N", "Decimal_Number": "Nd", "digit": "Nd", "Punctuation": "P", "punct": "P", "Symbol": "S", "Separator": "Z",
 	"Space_Separator": "Zs", "Other": "C", "Alphabetic": "L", "Lowercase": "Ll", "Uppercase": "Lu"}

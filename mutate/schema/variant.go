@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// types is a set of the types of JSON Schema, integers and other numbers apart.
+// types is a set of JSON Schema types, in which integers and other numbers are distinct.
 type types uint8
 
 const (
@@ -47,30 +47,30 @@ func typesOf(s *jsonschema.Schema) types {
 	return set
 }
 
-// variant is one way to meet a goal, all of its keywords merged.
+// variant is one way to satisfy a goal, with all its keywords merged.
 type variant struct {
 	goal     *goal
 	way      partial
-	types    types // that are allowed and can be met
-	hinted   types // that the keywords talk about
+	types    types // allowed types that can be satisfied
+	hinted   types // types to which the keywords apply
 	values   []*mutate.JSON
-	closed   bool // values are all there is: enum or const
+	closed   bool // only the given values are allowed: enum or const
 	samples  []*mutate.JSON
 	numbers  numbers
 	text     *text
 	array    *array
 	object   *object
-	check    bool // a draw has to be validated
-	twisted  bool // it breaks a keyword of the goal on purpose
+	check    bool // drawn values must be checked
+	twisted  bool // the variant violates a keyword of the goal on purpose
 	dead     bool // no witness was found
-	whole    bool // checking means to validate all of it
+	whole    bool // to check a value means to validate all of it
 	breaches []*breach
-	height   int // of the flattest value
+	height   int // nesting depth of the least nested value
 	dice     []types
-	flat     []types // those that the flattest values have
+	flat     []types // the types of the least nested values
 }
 
-// unfold makes the variants of a goal, which makes the goals of their members.
+// unfold makes the variants of a goal, and thereby the goals of their members.
 func (b *builder) unfold(g *goal) {
 	ways := b.ways(g, nil)
 	if len(ways) == 0 {
@@ -93,7 +93,7 @@ func (b *builder) unfold(g *goal) {
 	}
 }
 
-// ways crosses the ways through all the sources of a goal.
+// ways combines the ways through all the sources of a goal.
 func (b *builder) ways(g *goal, t *twist) []partial {
 	ways := []partial{{}}
 	for _, s := range g.sources {
@@ -102,7 +102,7 @@ func (b *builder) ways(g *goal, t *twist) []partial {
 	return ways
 }
 
-// noWay explains a goal without a way to meet it.
+// noWay explains why there is no way to satisfy a goal.
 func (b *builder) noWay(g *goal) *SkipError {
 	for _, s := range g.sources {
 		if s.Bool != nil {
@@ -115,7 +115,7 @@ func (b *builder) noWay(g *goal) *SkipError {
 	return nil
 }
 
-// variant merges the keywords of a way. It returns nil, and leaves the reason with the goal, if they contradict.
+// variant merges the keywords of a way. If they contradict each other, it returns nil and sets the reason of the goal.
 func (b *builder) variant(g *goal, way partial, twisted bool) *variant {
 	v := &variant{goal: g, way: way, types: allTypes, twisted: twisted}
 	blame := func(s *jsonschema.Schema, keyword, reason string) *variant {
@@ -164,7 +164,7 @@ func (b *builder) variant(g *goal, way partial, twisted bool) *variant {
 	return v
 }
 
-// holder returns the subschema and the keyword that hold the subschema at the pointer.
+// holder returns the subschema and the keyword that contain the subschema at the pointer.
 func holder(pointer string) (where, keyword string) {
 	for {
 		i := strings.LastIndexByte(pointer, '/')
@@ -178,7 +178,7 @@ func holder(pointer string) (where, keyword string) {
 	}
 }
 
-// hintedBy returns the types that the keywords of s are about.
+// hintedBy returns the types to which the keywords of s apply.
 func hintedBy(s *jsonschema.Schema) types {
 	var hinted types
 	if s.Properties != nil || s.Required != nil || s.PatternProperties != nil || s.AdditionalProperties != nil || s.PropertyNames != nil ||
@@ -197,7 +197,7 @@ func hintedBy(s *jsonschema.Schema) types {
 	return hinted
 }
 
-// typesOnly returns the types that a schema is about if it has no keyword but type.
+// typesOnly returns the types of a schema whose only keyword is type.
 func typesOnly(s *jsonschema.Schema) types {
 	if s.Types == nil || hintedBy(s) != 0 || s.Const != nil || s.Enum != nil || s.Not != nil || s.If != nil || s.Ref != nil || s.DynamicRef != nil ||
 		s.RecursiveRef != nil || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 {
@@ -213,7 +213,7 @@ func contradiction(v *variant) *jsonschema.Schema {
 	return v.goal.sources[0]
 }
 
-// contradicted names the first pair of bounds that leaves nothing between them, "" if it is nothing as simple.
+// contradicted names the first pair of bounds with no value between them, "" if there is none.
 func contradicted(v *variant) string {
 	n := &v.numbers
 	switch {
@@ -231,7 +231,7 @@ func contradicted(v *variant) string {
 	return ""
 }
 
-// literals returns the values of enum or const as the document has them.
+// literals returns the values of enum or const as written in the document.
 func (b *builder) literals(s *jsonschema.Schema) []*mutate.JSON {
 	if s.Const != nil {
 		if raw := b.raw(s, "const"); raw != nil {
@@ -245,7 +245,7 @@ func (b *builder) literals(s *jsonschema.Schema) []*mutate.JSON {
 	return treeOf(s.Enum.Values).Items
 }
 
-// enumerate takes over the values of a that meet the whole goal, and the variant itself.
+// enumerate sets the values of the variant: those of a that satisfy the whole goal and the variant.
 func (b *builder) enumerate(v *variant, a *jsonschema.Schema) bool {
 	v.closed = true
 	for _, value := range b.literals(a) {
@@ -256,7 +256,7 @@ func (b *builder) enumerate(v *variant, a *jsonschema.Schema) bool {
 	return len(v.values) > 0
 }
 
-// admits reports whether value meets every keyword of the variant.
+// admits reports whether value satisfies all keywords of the variant.
 func (v *variant) admits(value *mutate.JSON) bool {
 	plain, err := plainValue(value)
 	if err != nil {
@@ -270,7 +270,7 @@ func (v *variant) admits(value *mutate.JSON) bool {
 	return v.refuses(plain)
 }
 
-// refuses reports whether what must not hold does not.
+// refuses reports whether value satisfies none of the negated subschemas.
 func (v *variant) refuses(plain any) bool {
 	for _, n := range v.way.nots {
 		if n.Validate(plain) == nil {
@@ -280,7 +280,7 @@ func (v *variant) refuses(plain any) bool {
 	return true
 }
 
-// accepts reports whether a value that was drawn meets what drawing does not see to.
+// accepts reports whether a drawn value satisfies the keywords that drawing does not take into account.
 func (v *variant) accepts(value *mutate.JSON) bool {
 	whole := v.whole
 	switch value.Kind {
@@ -314,7 +314,7 @@ func (g *goal) valid(plain any) bool {
 	return true
 }
 
-// gatherSamples takes over default and examples, as far as they conform.
+// gatherSamples collects the values of default and examples that conform.
 func (b *builder) gatherSamples(v *variant, a *jsonschema.Schema) {
 	if v.closed {
 		return
@@ -357,7 +357,7 @@ func (b *builder) mergeNumbers(v *variant) {
 	}
 }
 
-// settleRivals takes off what must not hold where that is plain to see, so that it need not be validated.
+// settleRivals removes negated subschemas that no value of the variant can satisfy, so that they need not be validated.
 func (v *variant) settleRivals() {
 	v.way.nots = slices.DeleteFunc(slices.Clone(v.way.nots), func(n *jsonschema.Schema) bool { return v.excludes(n, 0) })
 	if len(v.way.nots) == 0 && !v.mustCheck() {
@@ -369,7 +369,7 @@ func (v *variant) mustCheck() bool {
 	return v.text != nil && v.text.check || v.array != nil && v.array.check || v.object != nil && v.object.check
 }
 
-// excludes reports whether it is certain that no value of the variant meets s. depth bounds the search.
+// excludes reports whether it is certain that no value of the variant satisfies s. depth limits the search.
 func (v *variant) excludes(s *jsonschema.Schema, depth int) bool {
 	if s.Bool != nil {
 		return !*s.Bool

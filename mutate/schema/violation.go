@@ -11,14 +11,14 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Violation is one way to break one keyword of a schema, proven at compile time: the validator refused a value that was
-// made so, and named the keyword.
+// Violation is a way to violate a keyword of a schema. It was verified at compile time: the validator rejected a value that was made this
+// way, and named the keyword.
 type Violation struct {
-	At      string // JSON pointer into the value, to where the keyword applies
-	Keyword string // "then", "else" and the like stand for the part of if that is broken
-	How     string // what is done, for people: "min-1", "case", "without name"
-	Where   string // JSON pointer into the schema, to the subschema that has the keyword
-	Only    bool   // the keyword can be broken without breaking another one
+	At      string // JSON pointer into the value, to the part to which the keyword applies
+	Keyword string // the violated keyword; for if, the violated part, such as "then"
+	How     string // the kind of violation, for users: "min-1", "case", "without name"
+	Where   string // JSON pointer into the schema, to the subschema with the keyword
+	Only    bool   // the keyword can be violated without violating another one
 	site    *site
 	breach  *breach
 	example *mutate.JSON
@@ -27,19 +27,18 @@ type Violation struct {
 // String returns the keyword and the pointer, as in "maximum at /n".
 func (v Violation) String() string { return v.Keyword + " at " + pointerOrRoot(v.At) }
 
-// Violations returns every way that was found to break the schema, in the order of the document. The caller must not
-// change the slice.
+// Violations returns all ways to violate the schema that were found, in the order of the document. The caller must not modify the slice.
 func (s *Schema) Violations() []Violation { return s.violations }
 
-// Break draws a value that breaks the keyword as v says, and, if v.Only is set and it came to that soon enough, nothing
-// else. v must be one of the schema's own Violations.
+// Break returns a random value that violates the keyword as v says. If v.Only is set, it tries to violate no other keyword, which may fail. v
+// must be one of the schema's Violations.
 func (s *Schema) Break(r *rand.Rand, v Violation) *mutate.JSON {
 	const attempts = 12
 	var fallback *mutate.JSON
 	for try := range attempts {
 		around := newDraw(r)
 		if try >= attempts/2 {
-			around.left = 0 // what surrounds the breach may be what is in the way
+			around.left = 0 // the rest of the value may be the obstacle
 		}
 		value, broken, only := s.tryBreak(newDraw(r), around, &v)
 		if broken && (only || !v.Only) {
@@ -55,8 +54,8 @@ func (s *Schema) Break(r *rand.Rand, v Violation) *mutate.JSON {
 	return v.example.Clone()
 }
 
-// tryBreak draws what breaks the keyword, and what surrounds it. It returns what it drew, nil if it did not come to
-// anything, whether the validator refuses that for the violation's keyword, and whether it has nothing else against it.
+// tryBreak draws a value that violates the keyword, and the value that contains it. It returns the value, nil if it found none, whether the
+// validator rejects it for the violation's keyword, and whether it rejects it for nothing else.
 func (s *Schema) tryBreak(d, around *draw, v *Violation) (value *mutate.JSON, broken, only bool) {
 	inner := v.breach.make(d)
 	if inner == nil {
@@ -88,7 +87,7 @@ func (s *Schema) tryBreak(d, around *draw, v *Violation) (value *mutate.JSON, br
 	return value, broken, broken && only
 }
 
-// reported reports whether an entry of a validation report is the breach, at the place of the pointer.
+// reported reports whether an entry of a validation report is the breach at the pointer.
 func (b *breach) reported(e *jsonschema.ValidationError, pointer string) bool {
 	location, keyword := blamed(e)
 	if location != b.location || keyword != b.report {
@@ -98,7 +97,7 @@ func (b *breach) reported(e *jsonschema.ValidationError, pointer string) bool {
 		return false
 	}
 	switch keyword {
-	case "propertyNames": // whose place the validator does not report reliably
+	case "propertyNames": // the validator does not report its position reliably
 		return true
 	case "false":
 		return strings.HasPrefix(pointerOf(e.InstanceLocation), pointer)
@@ -106,7 +105,7 @@ func (b *breach) reported(e *jsonschema.ValidationError, pointer string) bool {
 	return pointerOf(e.InstanceLocation) == pointer
 }
 
-// firstBroken returns what the validator blames first, "" if v conforms.
+// firstBroken returns the first keyword in the validator's report, "" if v conforms.
 func (s *Schema) firstBroken(v *mutate.JSON) string {
 	plain, err := plainValue(v)
 	if err != nil {
@@ -125,7 +124,7 @@ func (s *Schema) firstBroken(v *mutate.JSON) string {
 	return keyword + " at " + pointerOrRoot(pointer)
 }
 
-// findViolations tries every breach at every site and keeps what the validator confirms.
+// findViolations tries every breach at every site and keeps those that the validator confirms.
 func (s *Schema) findViolations() {
 	const attempts, more = 10, 3
 	budget := maxTrialNodes
@@ -163,19 +162,19 @@ func (s *Schema) findViolations() {
 	}
 }
 
-// Bounds on how many places and ways are looked at, and on the size of all the values that are validated in order to
-// find out. A schema beyond them is tested in part.
+// Limits of the number of sites and breaches, and of the total size of the values that are validated. For a schema beyond them, not all
+// violations are found.
 const (
-	maxTrialNodes   = 200_000 // by charge
+	maxTrialNodes   = 200_000 // in units of charge
 	maxWitnessNodes = 2_000_000
 	maxSites        = 1500
 	maxViolations   = 4096
 )
 
-// charge returns what drawing and validating n nodes counts, whatever came of it.
+// charge returns the cost of drawing and validating n nodes.
 func charge(n, weight int) int { return (1 + n) * (1 + weight/10) }
 
-// sizeOf returns the number of nodes, sixteen bytes of text counted as one more.
+// sizeOf returns the number of nodes; sixteen bytes of text count as one more.
 func sizeOf(v *mutate.JSON) int {
 	n := 0
 	v.Walk(func(_ string, v *mutate.JSON) bool {
@@ -185,17 +184,17 @@ func sizeOf(v *mutate.JSON) int {
 	return n
 }
 
-// site is a place in a value, and the way to it.
+// site is a position in a value, and the path to it.
 type site struct {
 	up      *site
 	goal    *goal
 	variant *variant
-	name    string // of the member that leads here
-	index   int    // or of the item; -1 if it is a member
+	name    string // name of the member, if it is one
+	index   int    // index of the item; -1 for a member
 	pointer string
 }
 
-// findSites walks the goals from the root, each of them once.
+// findSites visits the goals from the root, each of them once.
 func (s *Schema) findSites() {
 	seen := map[*goal]bool{}
 	queue := []*site{{goal: s.root, index: -1}}
@@ -218,7 +217,7 @@ func (s *Schema) findSites() {
 	}
 }
 
-// below returns the places of the members and items of a site.
+// below returns the sites of the members and items of a site.
 func (at *site) below() []*site {
 	var all []*site
 	v := at.variant
@@ -244,7 +243,7 @@ func (o *object) unlisted(name string) bool {
 	return !listed
 }
 
-// wrap puts a value at the site into values that conform, up to the root.
+// wrap returns a value that contains the given value at the site, and conforms otherwise.
 func (at *site) wrap(d *draw, value *mutate.JSON) *mutate.JSON {
 	for ; at.up != nil; at = at.up {
 		d.depth = 0
@@ -268,7 +267,7 @@ func (a *array) drawHolding(d *draw, i int, value *mutate.JSON) *mutate.JSON {
 	return v
 }
 
-// drawHolding returns an object that has value as the member of that name.
+// drawHolding returns an object with value as the member of that name.
 func (o *object) drawHolding(d *draw, name string, value *mutate.JSON) *mutate.JSON {
 	i, listed := o.index[name]
 	if !listed {

@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Trials that come to nothing count as much as others, so that looking for violations of what is large ends.
+// Failed trials count like successful ones, so that the search for violations of a large schema ends.
 func TestTrialsAreCharged(t *testing.T) {
 	var branches []string
 	for i := range 100 {

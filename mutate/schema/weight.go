@@ -7,23 +7,22 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxWeight bounds how many subschemas one value may have to be validated against. A schema of a few lines in which each
-// definition names the next one twice has more than can ever be worked through.
+// maxWeight limits the number of subschemas against which one value is validated. It grows exponentially in a small schema in which each
+// definition refers to the next one twice.
 const maxWeight = 2000
 
-// maxWork bounds how many it may be with all that the value must have in it: where two keywords apply the same schema to
-// a member, and so on in it, the twentieth level is validated a million times.
+// maxWork limits the number of validations of a value with everything that it must contain: if two keywords apply the same schema to a
+// member, and so on within it, the twentieth level is validated a million times.
 const maxWork = 200_000
 
-// scale weighs subschemas: how many of them apply to a value that one of them applies to.
+// scale computes the weights of subschemas: how many of them apply to a value to which one of them applies.
 type scale struct {
-	weights map[*jsonschema.Schema]int // 0 while it is being weighed
-	works   map[*jsonschema.Schema]int // with what must be in the value; 0 while it is being worked out
-	next    []*jsonschema.Schema       // that apply to members and items
+	weights map[*jsonschema.Schema]int // 0 while the weight is being computed
+	works   map[*jsonschema.Schema]int // numbers of validations with required parts; 0 while being computed
+	next    []*jsonschema.Schema       // subschemas that apply to members and items
 }
 
-// weigh returns the heaviest weight and the work of the root, and refuses a schema that would take too long to validate
-// with.
+// weigh returns the greatest weight and the work of the root. It rejects a schema whose validation would take too long.
 func weigh(root *jsonschema.Schema) (heaviest, work int, skip *SkipError) {
 	s := scale{weights: map[*jsonschema.Schema]int{}, works: map[*jsonschema.Schema]int{}, next: []*jsonschema.Schema{root}}
 	var places []*jsonschema.Schema
@@ -57,7 +56,7 @@ func (s *scale) weight(sch *jsonschema.Schema) int {
 	return total
 }
 
-// together returns the subschemas that apply to the same value as sch, in an order that is always the same.
+// together returns the subschemas that apply to the same value as sch, in a deterministic order.
 func together(sch *jsonschema.Schema) []*jsonschema.Schema {
 	all := slices.Concat([]*jsonschema.Schema{sch.Ref, sch.RecursiveRef, sch.Not, sch.If, sch.Then, sch.Else}, sch.AllOf, sch.AnyOf, sch.OneOf)
 	if sch.DynamicRef != nil {
@@ -74,7 +73,7 @@ func together(sch *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(all, func(sub *jsonschema.Schema) bool { return sub == nil })
 }
 
-// queue remembers what applies to members and items, to be weighed apart.
+// queue adds the subschemas that apply to members and items to next.
 func (s *scale) queue(sch *jsonschema.Schema) {
 	add := func(sub *jsonschema.Schema) {
 		if _, known := s.weights[sub]; sub != nil && !known {

@@ -2,8 +2,8 @@ package schema
 
 import "strings"
 
-// wordsByName are values that a parameter of a name is likely to take. A name fits if it ends in one of the keys, its
-// words joined in lower case; the first that fits counts.
+// wordsByName are likely values of parameters, by name. A name matches if it ends in one of the keys, after its words were joined in lower
+// case; the first match counts.
 var wordsByName = []struct {
 	suffix string
 	words  []string
@@ -45,7 +45,7 @@ var (
 	texts    = []string{"hello", "Hello, world!", "The quick brown fox", "a\nb", "# Title\n\ntext", ""}
 )
 
-// wordsFor returns values that suit a property's name, nil if none is known.
+// wordsFor returns likely values for a property's name, nil if none are known.
 func wordsFor(name string) []string {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(name))
 	for _, entry := range wordsByName {
@@ -56,8 +56,8 @@ func wordsFor(name string) []string {
 	return nil
 }
 
-// hostileStrings are hard on whoever parses, prints, joins or executes them. Those that look like attacks would, where
-// they succeed, read what everybody may read or print a word.
+// hostileStrings are likely to break programs that parse, print, join or execute them. Those that resemble attacks are harmless if they
+// succeed: they read files that are readable by all, or print a word.
 var hostileStrings = []string{
 	"", " ", "\t", "\n", "\x00", "a\x00b", "\u007f", "\x1b[31m", "\r\nX-Teasel: 1", "null", "undefined", "NaN", "Infinity", "true", "0", "-1", "1e999", "[]", "{}",
 	"[object Object]", "__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "../../../../../../proc/version", "..\\..\\..\\..\\teasel", "/proc/self/status",
@@ -69,11 +69,11 @@ var hostileStrings = []string{
 	strings.Repeat("a", 255), strings.Repeat("a", 256), strings.Repeat("a", 4097), strings.Repeat("[", 1000), strings.Repeat("é", 300), strings.Repeat("a/", 600), strings.Repeat("\"", 500),
 }
 
-// hostileNames are member names that collide with what languages put into objects, or look like another name.
+// hostileNames are names of members that collide with built-in names of languages, or resemble other names.
 var hostileNames = []string{"__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "__class__", "__init__", "valueOf", "length", "",
 	" ", "\x00", "$where", "$ref", "a.b", "a[0]", "0", "-1", "\u202ea", "id", "Id", "@type", "_meta", strings.Repeat("k", 300)}
 
-// hostileNumbers are written in forms, and stand at edges, where readers go wrong.
+// hostileNumbers have notations and boundary values that parsers often get wrong.
 var hostileNumbers = []string{"0", "-0", "1", "-1", "1.0", "-0.0", "1e2", "1E+2", "100e-2", "127", "128", "-129", "255", "256", "32767", "32768", "65535", "65536",
 	"2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296", "9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993",
 	"9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616",

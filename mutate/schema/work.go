@@ -6,8 +6,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// work returns how many subschemas are validated with for a value of sch that has what it must have in it. What may be
-// left out does not count: drawing stops at it sooner or later.
+// work returns the number of subschema validations for a value of sch with all its required parts. Optional parts do not count, since drawing
+// omits them beyond some depth.
 func (s *scale) work(sch *jsonschema.Schema) int {
 	if w, known := s.works[sch]; known {
 		return w
@@ -16,7 +16,7 @@ func (s *scale) work(sch *jsonschema.Schema) int {
 	d := demand{times: map[*jsonschema.Schema]int{}}
 	d.apply(sch, nil)
 	total := d.weight
-	if total > maxWeight { // references in a circle
+	if total > maxWeight { // references form a cycle
 		total = maxWork + 1
 	}
 	each := func(by, sub *jsonschema.Schema) {
@@ -48,14 +48,14 @@ func (s *scale) work(sch *jsonschema.Schema) int {
 	return total
 }
 
-// demand is all that applies to one value.
+// demand is the set of subschemas that apply to one value.
 type demand struct {
 	weight  int
-	applied []*jsonschema.Schema       // each once
-	times   map[*jsonschema.Schema]int // how often each does
+	applied []*jsonschema.Schema       // without duplicates
+	times   map[*jsonschema.Schema]int // how often each of them applies
 }
 
-// apply adds a subschema and what applies with it. chain has those that it is a part of.
+// apply adds a subschema and those that apply with it. chain has the subschemas that contain it.
 func (d *demand) apply(sch *jsonschema.Schema, chain []*jsonschema.Schema) {
 	if d.weight > maxWeight || slices.Contains(chain, sch) {
 		return
@@ -70,7 +70,7 @@ func (d *demand) apply(sch *jsonschema.Schema, chain []*jsonschema.Schema) {
 	}
 }
 
-// names returns the members that there must be, sorted. Where any will do it is all that have a name.
+// names returns the required members, sorted. If any members satisfy a minimum, it returns all named members.
 func (d *demand) names() []string {
 	set := map[string]bool{}
 	add := func(names []string) {
@@ -100,7 +100,7 @@ func (d *demand) names() []string {
 	return sortedKeys(set)
 }
 
-// items returns how many items there must be, all that are described alike counted as one.
+// items returns the number of required items, in which items with the same description count as one.
 func (d *demand) items() int {
 	least, prefix := 0, 0
 	for _, sch := range d.applied {

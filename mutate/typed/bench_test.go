@@ -30,7 +30,7 @@ var sink int
 
 func use(b basket) int { return len(b.Items) + len(b.Customer) }
 
-// One input changed in place and handed to a function, as the engine does it.
+// Changes an input in place and passes it to a function, as the engine does.
 func BenchmarkTyped(b *testing.B) {
 	p, err := typed.Of[basket]().Plan()
 	if err != nil {
@@ -56,7 +56,7 @@ func BenchmarkTyped(b *testing.B) {
 	}
 }
 
-// The same value as JSON, whose bytes are changed: what a fuzz test over bytes has to do.
+// Mutates the same value as the bytes of its JSON, as a fuzz test over bytes must.
 func BenchmarkBytes(b *testing.B) {
 	m := &mutate.Bytes{MaxOps: 3}
 	pcg := rand.NewPCG(1, 2)
@@ -74,7 +74,7 @@ func BenchmarkBytes(b *testing.B) {
 	}
 }
 
-// The same tree of JSON changed as a tree, so that all of it is valid.
+// Mutates the same value as a tree of JSON, so that the result is valid.
 func BenchmarkJSON(b *testing.B) {
 	b.ReportAllocs()
 	src := []byte(basketJSON)

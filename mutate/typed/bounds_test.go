@@ -19,7 +19,7 @@ func editor[T any](t testing.TB, m typed.Mutator[T]) *typed.Editor {
 	return typed.NewEditor(p)
 }
 
-// everyWay calls check with values that are made and changed in every way that there is.
+// everyWay calls check with values that were generated and changed by all methods of the editor.
 func everyWay(e *typed.Editor, check func(v *typed.Value)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	last, _ := e.First(0)
@@ -52,7 +52,7 @@ func everyWay(e *typed.Editor, check func(v *typed.Value)) {
 	}
 }
 
-// What a field with bounds may hold is written so that it can be read back, also where the type cannot hold the bounds exactly.
+// Values of a field with bounds can be encoded and decoded, also if the type cannot represent the bounds exactly.
 func TestBoundsOfFloat32(t *testing.T) {
 	type in struct {
 		Ratio float32 `fuzz:"min=0.7,max=0.9"`
@@ -61,7 +61,7 @@ func TestBoundsOfFloat32(t *testing.T) {
 	everyWay(e, func(v *typed.Value) {
 		data := text(t, e, v)
 		if _, err := e.Decode([]byte(data)); err != nil {
-			t.Fatalf("%s was written and is not read: %v", data, err)
+			t.Fatalf("%s was encoded and cannot be decoded: %v", data, err)
 		}
 		if x := as[in](v).Ratio; x < 0.7 || x > 0.9 {
 			t.Fatalf("%v is not between the bounds", x)
@@ -74,7 +74,7 @@ func TestBoundsOfFloat32(t *testing.T) {
 	}
 }
 
-// A text that is cut to its greatest length is not cut within a character.
+// A text that is truncated to its maximum length is not cut within a character.
 func TestTextOfUTF8AndLength(t *testing.T) {
 	type in struct {
 		Name string `fuzz:"utf8,len=2..3"`

@@ -8,27 +8,27 @@ import (
 	"unsafe"
 )
 
-// choice is an interface that holds a value of one of several types, or nil.
+// choice is the node of an interface that holds a value of one of several types, or nil.
 type choice struct {
 	info
 	options  []option
 	required bool
 }
 
-// option is a type that an interface may hold.
+// option is a type that the interface may hold.
 type option struct {
 	name   string
 	node   node
-	direct bool // the interface holds the value itself and not a pointer to it: a pointer or a map
+	direct bool // the interface holds the value itself, which is a pointer or a map, and not a pointer to it
 }
 
 func newChoice(t reflect.Type) *choice { return &choice{info: newInfo(t)} }
 
-// inside returns which option an interface holds and where the value is. at is -1 for nil and -2 for any other type.
+// inside returns the index of the option that an interface holds, and a pointer to the value. The index is -1 for nil and -2 for a type
+// that is not an option.
 //
-// The value is changed in place. Go's compiler takes the memory behind an interface for constant, which holds between
-// two calls of the target: what the editor changes is memory that copy, generate or decode has allocated, and the target
-// gets a copy.
+// The value is changed in place. Go's compiler assumes that the memory behind an interface does not change. That is true during a call
+// of the target: the editor changes only memory that copy, generate or decode has allocated, and the target gets a copy.
 func (n *choice) inside(p unsafe.Pointer) (at int, to unsafe.Pointer) {
 	w := (*words)(p)
 	if w.typ == nil {
@@ -46,7 +46,7 @@ func (n *choice) inside(p unsafe.Pointer) (at int, to unsafe.Pointer) {
 	return -2, nil
 }
 
-// wrap returns the interface that holds what is at from.
+// wrap returns the interface with option at that holds the value at from.
 func (n *choice) wrap(at int, from unsafe.Pointer) (w words) {
 	v := reflect.New(n.typ).Elem()
 	v.Set(n.options[at].node.about().at(from)) // reflect allocates a copy, as from is addressable
@@ -81,7 +81,7 @@ func (n *choice) bounds(b *bounding) limits {
 	return l
 }
 
-// pick draws an option whose simplest value fits into a budget; without one it is the simplest option.
+// pick returns a random option whose simplest value fits into a budget, or the simplest option if none does.
 func (n *choice) pick(e *Editor, budget float64) int {
 	best := 0
 	for i := range n.options {
@@ -211,7 +211,7 @@ func (n *choice) decode(v any, p unsafe.Pointer) error {
 		*(*words)(p) = n.wrap(i, to)
 		return nil
 	}
-	for name := range m { // the only one
+	for name := range m { // the only member
 		return fmt.Errorf("%q is none of the types that were named for %v", name, n.typ)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/typed"
 )
 
-// No change makes a value more complex than the limit, whatever it puts in.
+// No change makes a value more complex than the limit.
 func TestMaxComplexityHolds(t *testing.T) {
 	type in struct{ A, B, C, D string }
 	e := editor(t, typed.Of[in]())
@@ -25,12 +25,12 @@ func TestMaxComplexityHolds(t *testing.T) {
 	e.MaxComplexity = 100
 	everyWay(e, func(v *typed.Value) {
 		if c := e.Complexity(v); c > 100 {
-			t.Fatalf("the complexity of what a mutator of the user's makes is %v of at most 100", c)
+			t.Fatalf("a custom mutator makes a value of complexity %v, want at most 100", c)
 		}
 	})
 }
 
-// A seed that is more complex than the limit can be changed, and become simpler, but not more complex.
+// A seed that is more complex than the limit can be changed and simplified, but not made more complex.
 func TestValueAboveMaxComplexity(t *testing.T) {
 	e := editor(t, typed.Of[[]string]())
 	e.MaxComplexity = 50
@@ -56,7 +56,7 @@ func TestValueAboveMaxComplexity(t *testing.T) {
 	}
 }
 
-// doubling is a mutator that does not know of limits.
+// doubling is a mutator that ignores limits.
 type doubling struct{}
 
 func (doubling) Generate(*teasel.Rand) string                    { return "x" }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// parser finds out how a grammar derives a text. It remembers where each symbol can end, so that it takes time polynomial
-// in the length of the text whatever the grammar is. Grammars with left recursion are refused before.
+// parser finds a derivation of a text by a grammar. It remembers where each symbol can end, so that it takes time polynomial in the
+// length of the text for all grammars. Grammars with left recursion are rejected before.
 type parser struct {
 	text string
 	memo map[spot][]int
@@ -18,7 +18,7 @@ type spot struct {
 	at int
 }
 
-// ends returns where a text of s that begins at a place can end, sorted.
+// ends returns the positions, sorted, at which a text of s that begins at a position can end.
 func (p *parser) ends(s *symbol, at int) []int {
 	switch s.op {
 	case literal:
@@ -75,7 +75,7 @@ func (p *parser) compound(s *symbol, at int) (out []int) {
 	return out
 }
 
-// after returns where s can end if it begins at any of some places.
+// after returns the positions at which s can end if it begins at any of the given positions.
 func (p *parser) after(s *symbol, starts []int) (out []int) {
 	for _, at := range starts {
 		out = append(out, p.ends(s, at)...)
@@ -84,7 +84,7 @@ func (p *parser) after(s *symbol, starts []int) (out []int) {
 	return slices.Compact(out)
 }
 
-// derive returns a derivation of a text, nil if there is none. Of several it is always the same.
+// derive returns a derivation of a text, nil if there is none. If there are several, it always returns the same.
 func derive(g *Grammar, text string) *derivation {
 	p := parser{text: text}
 	if !slices.Contains(p.ends(g.start, 0), len(text)) {
@@ -93,7 +93,7 @@ func derive(g *Grammar, text string) *derivation {
 	return p.build(g.start, 0, len(text))
 }
 
-// build returns the derivation of what lies between two places, which is known to exist.
+// build returns the derivation of the text between two positions, which must exist.
 func (p *parser) build(s *symbol, at, end int) *derivation {
 	d := &derivation{of: s}
 	switch s.op {
@@ -114,7 +114,7 @@ func (p *parser) build(s *symbol, at, end int) *derivation {
 	return d
 }
 
-// chain returns the derivations of parts that follow one another, nil if they cannot lie between these places.
+// chain returns the derivations of consecutive parts, nil if they cannot fill the text between the positions.
 func (p *parser) chain(parts []*symbol, at, end int) []*derivation {
 	if len(parts) == 0 {
 		if at == end {
@@ -141,7 +141,7 @@ func (p *parser) reach(parts []*symbol, at int) []int {
 	return out
 }
 
-// repeat returns the derivations of a repetition of which n parts lie before at.
+// repeat returns the derivations of the rest of a repetition, n parts of which lie before at.
 func (p *parser) repeat(s *symbol, at, end, n int) []*derivation {
 	if at == end && n >= s.least {
 		return []*derivation{}

@@ -1,20 +1,19 @@
-// Package typed makes and changes values of any Go type: structs, slices, arrays, maps, pointers, strings, numbers,
-// times, interfaces whose concrete types are named, and recursive types.
+// Package typed generates and mutates values of any Go type: structs, slices, arrays, maps, pointers, strings, numbers, times,
+// interfaces with named concrete types, and recursive types.
 //
-// [Of] compiles a type into a plan once, by reflection; struct tags and [Rule] values say what reflection cannot see, such
-// as ranges, the constants of an enumeration, or the types behind an interface. An [Editor] then works on a [Value], a
-// value without its static type, so that no engine code has to be compiled for the type of the input. It implements what
-// the engine asks of a mutator: changes in place that can be undone, ordered changes, replacement of a part by the part of
-// another value of the corpus, simplification, and complexity.
+// [Of] compiles a type into a plan once, by reflection. Struct tags and [Rule] values add what reflection cannot know, such as ranges,
+// the constants of an enumeration, or the types behind an interface. An [Editor] then works on a [Value], which has no static type, so
+// that the engine is not compiled for each type of input. The editor implements the engine's interfaces for mutators: changes in place
+// with undo, ordered changes, replacement of a part by a part of another testcase, simplification, and complexity.
 //
-// The design follows fuzzcheck (github.com/loiclec/fuzzcheck-rs): changes in place with undo, complexity as the one
-// measure of size, a cache per value, sub-values of the corpus as crossover, and mutators that combine. What it calls
-// a Mutator's cache is the list of places that a Value carries; its mutation step is a number; its unmutate token is the
-// editor's undo log; its arbitrary steps are the first values of [Editor.First].
+// The design follows fuzzcheck (github.com/loiclec/fuzzcheck-rs): changes in place with undo, complexity as the only measure of size, a
+// cache per value, crossover by sub-values of the corpus, and composable mutators. Fuzzcheck's cache of a Mutator corresponds to the
+// list of places in a Value, its mutation step to a number, its unmutate token to the editor's undo log, and its arbitrary steps to the
+// values of [Editor.First].
 //
 // The struct tag fuzz has settings separated by commas; fuzz-each applies to the elements of a slice, an array or a map.
 //
-//	fuzz:"-"             leave the field alone
+//	fuzz:"-"             ignore the field
 //	fuzz:"min=1,max=10"  the range of a number
 //	fuzz:"oneof=a|b|c"   the values of a string or an integer
 //	fuzz:"len=1..5"      the length of a string, a slice or a map; either end may be left out

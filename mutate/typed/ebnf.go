@@ -11,13 +11,13 @@ import (
 	"unicode"
 )
 
-// NewGrammar reads a grammar in the notation of the Go specification; the first production is the start. Nothing is
-// left out between tokens: what is to have spaces says so.
+// NewGrammar parses a grammar in the notation of the Go specification; the first production is the start symbol. White space between
+// tokens of a text must be part of the grammar.
 //
 //	Sum    = Number { ( "+" | "-" ) Number } .
 //	Number = "1" … "9" { "0" … "9" } .
 //
-// A production must not begin with itself.
+// A production must not be left recursive. The error tells the position and what was expected.
 func NewGrammar(productions string) (*Grammar, error) {
 	r := reader{names: map[string]*symbol{}}
 	r.s.Init(strings.NewReader(productions))
@@ -33,12 +33,12 @@ func NewGrammar(productions string) (*Grammar, error) {
 	return r.finish()
 }
 
-// reader reads productions by recursive descent.
+// reader parses productions by recursive descent.
 type reader struct {
 	s       scanner.Scanner
 	tok     rune
 	names   map[string]*symbol
-	order   []string // of first mention
+	order   []string // names in the order of their first use
 	start   *symbol
 	symbols []*symbol
 	err     error
@@ -142,7 +142,7 @@ func (r *reader) term() *symbol {
 	return nil
 }
 
-// token reads a text, or a range of runes.
+// token parses a literal text, or a range of runes.
 func (r *reader) token() *symbol {
 	first := r.unquote()
 	if r.tok != '…' {
@@ -183,10 +183,10 @@ func (r *reader) finish() (*Grammar, error) {
 	for _, name := range r.order {
 		s := r.names[name]
 		if s.short == math.MaxInt32 {
-			return nil, fmt.Errorf("reading a grammar: %s has no end", name)
+			return nil, fmt.Errorf("reading a grammar: %s derives no finite text", name)
 		}
 		if begins(s, s, map[*symbol]bool{}) {
-			return nil, fmt.Errorf("reading a grammar: %s begins with itself", name)
+			return nil, fmt.Errorf("reading a grammar: %s is left recursive: it begins with itself", name)
 		}
 	}
 	return &Grammar{r.start}, nil
@@ -209,8 +209,8 @@ func begins(s, what *symbol, seen map[*symbol]bool) bool {
 	return false
 }
 
-// Pattern returns the grammar of the texts that a regular expression matches as a whole. Word boundaries and empty line
-// anchors in the middle mean nothing to it and are an error.
+// Pattern returns the grammar of the texts that a regular expression matches entirely. Word boundaries, and anchors in the middle of the
+// expression, are not supported and are an error.
 func Pattern(expression string) (*Grammar, error) {
 	re, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {

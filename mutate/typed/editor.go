@@ -19,30 +19,30 @@ var (
 	_ teasel.Codec[*Value]      = (*Editor)(nil)
 )
 
-// Editor makes and changes the values of one plan. It is what a campaign over [*Value] has for a mutator and a codec. The
-// methods of the codec may be called at once; all others belong to one worker.
+// Editor generates and mutates the values of a plan. It is the mutator and the codec of a campaign over [*Value]. The methods of the
+// codec may be called concurrently; all others are for one goroutine at a time.
 type Editor struct {
 	*Plan // Encode and Decode are the codec
 
-	// MaxComplexity is the most complex that a value may become. 0: 4096, which is fuzzcheck's.
+	// MaxComplexity is the maximum complexity of a value. 0: 4096, as in fuzzcheck.
 	MaxComplexity float64
-	// Words and Texts are values that the target knows: constants of its source, for example.
+	// Words and Texts are numbers and texts that the target may compare with, for example constants in its source.
 	Words []uint64
 	Texts []string
-	// Accepted are values that all filters accept. Generate changes one of them if it finds no value that they do.
+	// Accepted are values that all filters accept. Generate changes one of them if it does not find an accepted value.
 	Accepted []*Value
 
-	r        *teasel.Rand // of the present call
+	r        *teasel.Rand // generator of the current call
 	log      []write
 	marks    []mark
-	moved    int // writes in the log after which places are not where they were
+	moved    int // number of writes in the log that have moved places
 	work     walk
 	after    walk
-	around   *walk   // the places of what is changed now
-	at       int     // the place among them that is changed
-	room     float64 // by how much the value may become more complex; negative: it is more complex than the limit already
-	growth   growth  // what is known of the present change
-	rejected bool    // something was made that a filter does not accept
+	around   *walk   // the places of the value that is being changed
+	at       int     // index of the place that is being changed
+	room     float64 // by how much the complexity may grow; negative: it exceeds the limit already
+	growth   growth  // upper bound of the growth by the current change
+	rejected bool    // a value was made that a filter does not accept
 	bytes    mutate.Bytes
 	scratch  []byte
 	words    []uint64
@@ -50,10 +50,10 @@ type Editor struct {
 	corpus   index
 }
 
-// mark is where a stacked change begins in the log.
+// mark is the position in the log at which a stacked change begins.
 type mark struct{ log, moved int }
 
-// NewEditor returns an editor for values of the plan.
+// NewEditor returns an editor for values of the plan p.
 func NewEditor(p *Plan) *Editor {
 	return &Editor{Plan: p, bytes: mutate.Bytes{MaxOps: 3, MaxLen: 1 << 16}}
 }
@@ -71,14 +71,14 @@ func (e *Editor) begin(r *teasel.Rand) {
 
 // Complexity returns the complexity of a value.
 func (e *Editor) Complexity(v *Value) float64 {
-	if len(e.log) == 0 { // nothing is changed at present
+	if len(e.log) == 0 { // no change is in effect
 		return v.prepare(e.root).places[0].complexity
 	}
 	return e.Plan.Complexity(v)
 }
 
-// Generate makes a value from nothing. Simple ones are as likely as complex ones. If filters accept none of those that it makes,
-// the value is a change of one of Accepted, and without those the first one.
+// Generate makes a random value. Simple values are as likely as complex ones. If filters reject all values that it makes, it changes one of
+// Accepted, or, if there are none, returns the first value.
 func (e *Editor) Generate(r *teasel.Rand) *Value {
 	e.begin(r)
 	budget := min(e.Min()+math.Exp2(float64(r.IntN(9))), e.limit())
@@ -91,7 +91,7 @@ func (e *Editor) Generate(r *teasel.Rand) *Value {
 		if !e.rejected && v.prepare(e.root).places[0].complexity <= e.limit() {
 			return v
 		}
-		budget = max(budget/2, e.Min()) // words of the dictionary have made it larger than its budget
+		budget = max(budget/2, e.Min()) // words of the dictionary have made the value exceed its budget
 	}
 	if n := len(e.Accepted); n > 0 {
 		v = &Value{p: e.root.about().alloc(1)}
@@ -102,8 +102,8 @@ func (e *Editor) Generate(r *teasel.Rand) *Value {
 	return v
 }
 
-// First returns the values that are worth trying first: the simplest one and then those that differ from it by one ordered
-// change. False means that k is past the last.
+// First returns the k-th of the values to try first: the simplest value, followed by those that differ from it by one ordered change. It
+// returns false if there are no more.
 func (e *Editor) First(k uint64) (*Value, bool) {
 	e.begin(fixed())
 	p := e.root.about().alloc(1)
@@ -117,7 +117,7 @@ func (e *Editor) First(k uint64) (*Value, bool) {
 	return e.Step(k-1, nil, v)
 }
 
-// places returns the places of a value, which may have been changed already.
+// places returns the places of a value, which may have been changed.
 func (e *Editor) places(v *Value) *walk {
 	if e.moved == 0 {
 		return v.prepare(e.root)
@@ -127,7 +127,7 @@ func (e *Editor) places(v *Value) *walk {
 	return &e.work
 }
 
-// Change makes one random change in place.
+// Change makes a random change of v in place, which Undo reverts.
 func (e *Editor) Change(r *teasel.Rand, in **Value) {
 	v := *in
 	e.begin(r)
@@ -141,11 +141,11 @@ func (e *Editor) Change(r *teasel.Rand, in **Value) {
 }
 
 const (
-	roomy        = 1024 // more than one change adds, unless its growth is large
-	largeText    = 64   // bytes that are added to one text, from which its growth is large
+	roomy        = 1024 // more than a change adds, unless its growth is growthLarge
+	largeText    = 64   // bytes added to a text, from which on its growth is growthLarge
 	numberGrowth = 16   // more than a change of a number adds
-	changeTries  = 8    // before a value is left as it is
-	donorShare   = 12   // one change in so many puts a part of the corpus, or of the same value, in the place of another
+	changeTries  = 8    // tries before a value is left unchanged
+	donorShare   = 12   // one change in donorShare replaces a part by a part of the corpus or of the same value
 )
 
 func (e *Editor) mutateAt(pl *place) {
@@ -155,7 +155,7 @@ func (e *Editor) mutateAt(pl *place) {
 	pl.n.change(e, pl.p)
 }
 
-// apply makes a change at one place and reports whether there was one. What the rules do not allow is taken back.
+// apply makes a change at a place and reports whether it has changed the value. A change that the rules do not allow is undone.
 func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	start := mark{len(e.log), e.moved}
 	e.around, e.at = w, at
@@ -172,16 +172,16 @@ func (e *Editor) apply(v *Value, w *walk, at int, change func(*place)) bool {
 	return true
 }
 
-// growth is by how much the present change may have made the value more complex.
+// growth is an upper bound of the complexity that the current change has added.
 type growth uint8
 
 const (
-	growthSmall growth = iota // as numbers do, or as writes show that have moved something
-	growthText                // a text is longer
-	growthLarge               // by more than what room is usually left
+	growthSmall growth = iota // as by a change of a number, or as the log shows
+	growthText                // a text has become longer
+	growthLarge               // possibly more than the usual room
 )
 
-// settle repairs what is to be repaired and reports whether the value is one that is allowed.
+// settle calls the repair functions and reports whether the value is allowed.
 func (e *Editor) settle(v *Value, w *walk, moved int) bool {
 	tight := e.growth == growthLarge || e.room <= roomy+e.Min()
 	if len(w.guards) == 0 && !tight {
@@ -199,13 +199,13 @@ func (e *Editor) settle(v *Value, w *walk, moved int) bool {
 			return false
 		}
 	}
-	return len(w.guards) == 0 || !tight || !e.grown(complexity(e.root, v.p)) // a repair may add to it
+	return len(w.guards) == 0 || !tight || !e.grown(complexity(e.root, v.p)) // a repair may have increased it
 }
 
-// grown reports whether a complexity is above the limit, and was not there before the present change.
+// grown reports whether a complexity exceeds the limit and has grown by the current change.
 func (e *Editor) grown(c float64) bool { return c > e.limit() && c > e.limit()-e.room }
 
-// Undo takes back the last change that was not yet taken back.
+// Undo reverts the last change that was not reverted yet.
 func (e *Editor) Undo(*(*Value)) {
 	m := e.marks[len(e.marks)-1]
 	e.marks = e.marks[:len(e.marks)-1]
@@ -222,7 +222,7 @@ func (e *Editor) Mutate(r *teasel.Rand, _, src *Value) *Value {
 	})
 }
 
-// copied returns a copy of src as it is after some changes, which are taken back in src.
+// copied returns a copy of src with some changes, which are reverted in src.
 func (e *Editor) copied(src *Value, change func()) *Value {
 	marks := len(e.marks)
 	m := mark{len(e.log), e.moved}
@@ -234,7 +234,7 @@ func (e *Editor) copied(src *Value, change func()) *Value {
 	return &Value{p: to}
 }
 
-// Step makes the ordered change number k: one place after another, each change at most once.
+// Step makes the k-th ordered change: one place after another, each change once.
 func (e *Editor) Step(k uint64, _, src *Value) (*Value, bool) {
 	e.begin(e.r)
 	w, left := e.places(src), k
@@ -252,7 +252,7 @@ func (e *Editor) Step(k uint64, _, src *Value) (*Value, bool) {
 	return nil, false
 }
 
-// Simplify proposes simpler values: large parts first, since the places of a value come before those of its parts.
+// Simplify returns the k-th candidate for a simpler value: large parts first, since the place of a value precedes those of its parts.
 func (e *Editor) Simplify(k uint64, _, src *Value) (*Value, bool) {
 	e.begin(e.r)
 	w := e.places(src)
@@ -284,7 +284,7 @@ func (e *Editor) simplifyAt(v *Value, w *walk, k int) {
 	}
 }
 
-// Cross puts a part of b into a.
+// Cross returns a copy of a with a part of b in it.
 func (e *Editor) Cross(r *teasel.Rand, _, a, b *Value) *Value {
 	e.begin(r)
 	w, donors := e.places(a), b.prepare(e.root)
@@ -301,7 +301,7 @@ func (e *Editor) Cross(r *teasel.Rand, _, a, b *Value) *Value {
 	})
 }
 
-// draw returns a random place of a node, looking from a random one on.
+// draw returns the first place of a node after a random one.
 func draw(r *teasel.Rand, from []place, id *info) (unsafe.Pointer, bool) {
 	start := r.IntN(len(from))
 	for i := range from {
@@ -312,7 +312,7 @@ func draw(r *teasel.Rand, from []place, id *info) (unsafe.Pointer, bool) {
 	return nil, false
 }
 
-// replaceBy overwrites a place by a copy of a value of the same node; to a slice it may add some of the other's elements.
+// replaceBy overwrites a place by a copy of a value of the same node, or inserts some elements of that value, if it is a slice.
 func (e *Editor) replaceBy(pl *place, from unsafe.Pointer) {
 	if s, ok := pl.n.(*slice); ok && e.r.IntN(2) == 0 && s.splice(e, pl.p, from) {
 		return
@@ -327,7 +327,7 @@ func (e *Editor) replaceBy(pl *place, from unsafe.Pointer) {
 	i.move(pl.p, to, 1)
 }
 
-// splice inserts some elements of another slice and reports whether it did.
+// splice inserts some elements of another slice, and reports whether it did.
 func (n *slice) splice(e *Editor, p, other unsafe.Pointer) bool {
 	h, o := *(*header)(p), *(*header)(other)
 	if o.len == 0 || h.len >= n.max {

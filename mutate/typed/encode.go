@@ -13,14 +13,14 @@ import (
 	"unsafe"
 )
 
-const maxDepth = 10_000 // of values that refer to values
+const maxDepth = 10_000 // nesting depth of values
 
 var (
-	errDeep   = fmt.Errorf("it refers to itself, or goes more than %d levels deep", maxDepth)
+	errDeep   = fmt.Errorf("it refers to itself, or is nested more than %d levels deep", maxDepth)
 	errPacked = errors.New("the packed value is damaged")
 )
 
-// exact makes a complexity a multiple of the unit.
+// exact rounds a complexity to a multiple of unit.
 func exact(c float64) float64 {
 	if !(c >= 0) {
 		return 0
@@ -43,7 +43,7 @@ func number(v any) (string, error) {
 	return "", mismatch("a number", v)
 }
 
-// parse reads one JSON value. Numbers keep their text.
+// parse parses one JSON value. Numbers keep their text.
 func parse(data []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -51,7 +51,7 @@ func parse(data []byte) (v any, err error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something after the value")
+		return nil, errors.New("expected the end of the text after the value")
 	}
 	return v, nil
 }
@@ -98,7 +98,7 @@ func parseText(v any) (string, error) {
 	return "", mismatch("a string", v)
 }
 
-// The packed form is the quickest to write; only the plan that wrote it can read it.
+// The packed form is optimised for fast writing. Only the plan that has written it can read it.
 
 func packBits(b []byte, p unsafe.Pointer, size uintptr) []byte {
 	return append(b, unsafe.Slice((*byte)(p), size)...)

@@ -7,11 +7,11 @@ import (
 	"unsafe"
 )
 
-// enum is one of a few values, the simplest first. Their type has no pointers but strings.
+// enum is the node of a type with a few values, the simplest first. The type contains no pointers except those of strings.
 type enum struct {
 	info
 	values []unsafe.Pointer
-	base   node // of the type, for the ways to write it
+	base   node // of the type, which encodes and decodes the values
 	index  func(p unsafe.Pointer) int
 }
 

@@ -31,7 +31,7 @@ func ExampleEditor() {
 	e.Change(r, &v)
 	e.Undo(&v)
 	e.Undo(&v)
-	show() // as before
+	show() // the value before the change
 	// Output:
 	// {"Owner":"alice","Balance":0,"History":null}
 	// {"Owner":"alice","Balance":0,"History":null}

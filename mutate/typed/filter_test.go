@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/typed"
 )
 
-// A filter hands out what it accepts and nothing else, also if that is little, wherever in a value it is.
+// A value with a filter, at any depth, is always an accepted one, also if the filter accepts few values.
 func TestFilterThatAcceptsLittle(t *testing.T) {
 	accept := func(x uint32) bool { return x%100 == 77 }
 	m := typed.Filter(typed.Of[uint32](), accept)
@@ -37,12 +37,12 @@ func TestFilterThatAcceptsLittle(t *testing.T) {
 	})
 }
 
-// Of a filter that accepts next to nothing, values come from those that are known; without any the editor says so.
+// With a filter that accepts almost nothing, values are made from known ones; without those, the value is marked as rejected.
 func TestFilterThatAcceptsAlmostNothing(t *testing.T) {
 	accept := func(x uint64) bool { return x == 1_234_567_890_123 || x == 0xfeed_face_cafe }
 	e := editor(t, typed.Filter(typed.Of[uint64](), accept))
 	if v, ok := e.First(0); !ok || !v.Rejected() {
-		t.Errorf("the first value is %d, which is not accepted, and does not say so", as[uint64](v))
+		t.Errorf("the first value is %d, which is not accepted, and Rejected is false", as[uint64](v))
 	}
 	v, err := e.Decode([]byte("1234567890123"))
 	if err != nil {

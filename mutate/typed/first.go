@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// first fills zeroed memory with the simplest value, or one that is nearly so where a function of the user's decides.
+// first fills zeroed memory with the simplest value, or, if a function of the user decides, a nearly simplest one.
 func (e *Editor) first(n node, p unsafe.Pointer) {
 	switch n := n.(type) {
 	case *integer:
@@ -63,7 +63,7 @@ func (e *Editor) first(n node, p unsafe.Pointer) {
 
 const firstTries = 10
 
-// search makes values until there is one that filters accept, always the same one.
+// search generates values until filters accept one. The result is deterministic.
 func (e *Editor) search(n node, p unsafe.Pointer) {
 	f := &Editor{r: fixed()}
 	for range firstTries {
@@ -88,5 +88,5 @@ func (e *Editor) firstText(n *text, p unsafe.Pointer) {
 	e.log = e.log[:mark]
 }
 
-// fixed returns a generator for what must always come out the same.
+// fixed returns a generator with a constant seed.
 func fixed() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }

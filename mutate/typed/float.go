@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// float is a floating-point number between two bounds; without bounds it may be infinite or no number.
+// float is the node of a floating-point number between two bounds; without bounds it may be infinite or NaN.
 type float struct {
 	info
 	low, high float64
@@ -48,7 +48,7 @@ func (n *float) base() float64 { return min(max(0, n.low), n.high) }
 
 func (n *float) set(e *Editor, p unsafe.Pointer, x float64) { e.setBits(p, n.size, n.bits(n.fit(x))) }
 
-// complexity is that of an integer for whole numbers, and more for others.
+// complexity returns that of an integer for whole numbers, and more for others.
 func (n *float) complexity(x float64) float64 {
 	if x == n.base() && !math.Signbit(x) {
 		return 1

@@ -8,34 +8,34 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// Grammar describes texts. It is made by [NewGrammar] or [Pattern], is never changed, and may be used by several
-// goroutines at once. Mutations keep to it: they replace a part of the derivation by another one for the same rule, which
-// is what Nautilus (NDSS 2019) does.
+// Grammar describes a set of texts. It is made by [NewGrammar] or [Pattern] and is immutable, so that it may be used concurrently. Mutants
+// of a text match the grammar too: a mutation replaces a part of the derivation by another derivation of the same symbol, as in
+// Nautilus (NDSS 2019).
 type Grammar struct{ start *symbol }
 
-// operator says what a symbol of a grammar stands for.
+// operator is the kind of a symbol of a grammar.
 type operator uint8
 
 const (
 	operatorInvalid operator = iota
-	literal                  // its text
-	class                    // one rune out of its ranges
-	sequence                 // its parts, one after another
-	alternative              // one of its parts
-	repetition               // its part, from least to most times
-	reference                // its part, which has a name
+	literal                  // a fixed text
+	class                    // one rune in ranges
+	sequence                 // all parts, one after another
+	alternative              // one of the parts
+	repetition               // the part, from least to most times
+	reference                // the part, which has a name
 )
 
 type symbol struct {
 	op          operator
 	text        string
-	ranges      []rune // pairs of first and last
+	ranges      []rune // pairs of the first and the last rune
 	parts       []*symbol
 	least, most int
-	short       int // bytes of the shortest text; math.MaxInt32: there is none
+	short       int // length of the shortest text, in bytes; math.MaxInt32: there is none
 }
 
-// derivation is how a symbol came to its text.
+// derivation is a node of a derivation tree.
 type derivation struct {
 	of    *symbol
 	text  string // of literals and classes
@@ -50,7 +50,7 @@ func (d *derivation) render(b []byte) []byte {
 	return b
 }
 
-// all appends the derivation and those below it, in order.
+// all appends the derivation and all derivations below it, in order.
 func (d *derivation) all(out []*derivation) []*derivation {
 	out = append(out, d)
 	for _, p := range d.parts {
@@ -59,7 +59,7 @@ func (d *derivation) all(out []*derivation) []*derivation {
 	return out
 }
 
-// measure computes the lengths of the shortest texts: those of the parts first, until nothing changes.
+// measure computes the lengths of the shortest texts, by iteration to a fixed point.
 func measure(symbols []*symbol) {
 	for _, s := range symbols {
 		s.short = math.MaxInt32
@@ -98,7 +98,7 @@ func (s *symbol) shortest() int {
 	return min(n, math.MaxInt32)
 }
 
-// derive makes a random text of a symbol, of at most about budget bytes.
+// derive makes a random text of a symbol with at most about budget bytes.
 func (s *symbol) derive(r *teasel.Rand, budget int) *derivation {
 	d := &derivation{of: s}
 	switch s.op {
@@ -131,7 +131,7 @@ func (s *symbol) derive(r *teasel.Rand, budget int) *derivation {
 	return d
 }
 
-// pick draws an alternative that fits; if none does it is the shortest.
+// pick returns a random alternative that fits into the budget, or the shortest if none does.
 func (s *symbol) pick(r *teasel.Rand, budget int) *symbol {
 	start := r.IntN(len(s.parts))
 	best := s.parts[start]
@@ -147,7 +147,7 @@ func (s *symbol) pick(r *teasel.Rand, budget int) *symbol {
 	return best
 }
 
-// draw returns a rune of a class, mostly one that can be printed, since many classes have a million others.
+// draw returns a random rune of a class, mostly a printable one, since many classes contain a million others.
 func (s *symbol) draw(r *teasel.Rand) rune {
 	for range 4 {
 		if c := rune(' ' + r.IntN(95)); s.has(c) {
@@ -156,7 +156,7 @@ func (s *symbol) draw(r *teasel.Rand) rune {
 	}
 	i := 2 * r.IntN(len(s.ranges)/2)
 	c := s.ranges[i] + r.Int32N(s.ranges[i+1]-s.ranges[i]+1)
-	if c >= 0xd800 && c <= 0xdfff { // no text has halves of surrogates
+	if c >= 0xd800 && c <= 0xdfff { // surrogates are not valid in UTF-8
 		return s.ranges[0]
 	}
 	return c
@@ -223,12 +223,12 @@ func (g *Grammar) mutate(r *teasel.Rand, text string, budget int) []byte {
 		at := r.IntN(len(d.parts))
 		d.parts = slices.Delete(d.parts, at, at+1)
 	case d.of.op == repetition && op < 3 && len(d.parts) < d.of.most:
-		at := len(d.parts) // sequences are mostly continued
+		at := len(d.parts) // mostly appended to
 		if r.IntN(2) == 0 {
 			at = r.IntN(len(d.parts) + 1)
 		}
 		d.parts = slices.Insert(d.parts, at, d.of.parts[0].derive(r, max(budget/4, d.of.parts[0].short)))
-	case op == 1: // another part that the same symbol has made
+	case op == 1: // another part that was derived from the same symbol
 		if other := all[r.IntN(len(all))]; other.of == d.of {
 			*d = *other.of.copied(other)
 		}
@@ -246,8 +246,8 @@ func (s *symbol) copied(d *derivation) *derivation {
 	return c
 }
 
-// simplifications returns texts with a part of the derivation replaced by its shortest one, by a part of itself for the
-// same symbol, or left out.
+// simplifications returns texts with a part of the derivation replaced by the shortest one, replaced by a part of itself for the same
+// symbol, or removed.
 func (g *Grammar) simplifications(text string) (out []string) {
 	root := derive(g, text)
 	if root == nil {

@@ -15,7 +15,7 @@ Number = Digit { Digit } | "(" Sum ")" .
 Digit  = "0" … "9" .
 `
 
-// Everything that comes of a grammar matches it, and simplification ends at the shortest text.
+// All generated and changed texts match the grammar, and simplification ends at the shortest text.
 func TestGrammar(t *testing.T) {
 	g, err := typed.NewGrammar(sums)
 	if err != nil {
@@ -84,9 +84,9 @@ func TestPattern(t *testing.T) {
 func TestGrammarMistakes(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{`A = B .`, "B has no production"},
-		{`A = A "x" | "y" .`, "A begins with itself"},
-		{`A = ["-"] A .`, "A has no end"},
-		{`A = "x" A . B = "y" .`, "A has no end"},
+		{`A = A "x" | "y" .`, "A is left recursive"},
+		{`A = ["-"] A .`, "A derives no finite text"},
+		{`A = "x" A . B = "y" .`, "A derives no finite text"},
 		{`A = ( "x" .`, "expected ')'"},
 		{`A = "z" … "a" .`, "a range goes from"},
 		{`A = "x"`, "expected '.'"},
@@ -99,7 +99,7 @@ func TestGrammarMistakes(t *testing.T) {
 	}
 	for _, pattern := range []string{`a[`, `\bx`, `[^\x00-\x{10FFFF}]`} {
 		if _, err := typed.Pattern(pattern); err == nil {
-			t.Errorf("%s is taken", pattern)
+			t.Errorf("%s is accepted", pattern)
 		}
 	}
 }

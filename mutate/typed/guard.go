@@ -8,11 +8,11 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// guarded is a node whose values must be accepted by a function, or are repaired by one, after every change below.
+// guarded is a node with values that a function must accept, or that a function repairs, after every change below them.
 type guarded struct {
 	inner  node
-	accept func(p unsafe.Pointer) bool // nil: everything
-	repair func(p unsafe.Pointer)      // nil: nothing to do
+	accept func(p unsafe.Pointer) bool // nil: all values are accepted
+	repair func(p unsafe.Pointer)      // nil: values are not repaired
 }
 
 var errRejected = errors.New("the filter does not accept the value")
@@ -34,7 +34,7 @@ func (n *guarded) settle(e *Editor, p unsafe.Pointer) bool {
 	if n.repair != nil {
 		i := n.about()
 		to := i.alloc(1)
-		n.inner.copy(to, p) // the function may write anywhere
+		n.inner.copy(to, p) // the function may write to any part
 		n.repair(to)
 		e.saveBlock(i, p)
 		i.move(p, to, 1)
@@ -42,8 +42,7 @@ func (n *guarded) settle(e *Editor, p unsafe.Pointer) bool {
 	return n.accept == nil || n.accept(p)
 }
 
-// generate gives up after some tries. A part of the corpus takes the place of what was not found, and the editor notes if
-// there is none.
+// generate gives up after some tries. It then uses a part of the corpus, or, if there is none, marks the value as rejected.
 func (n *guarded) generate(e *Editor, p unsafe.Pointer, budget float64) {
 	rejected := e.rejected
 	for range filterTries {
@@ -89,14 +88,14 @@ func (n *guarded) check(p unsafe.Pointer, depth int) error {
 	return nil
 }
 
-// custom is a value that a mutator of the user's works on.
+// custom is the node of a value that is changed by a mutator of the user.
 type custom struct {
 	info
-	base       node // of the type, which copies and writes values
+	base       node // of the type, which copies and encodes values
 	make       func(r *teasel.Rand, p unsafe.Pointer)
 	mutate     func(r *teasel.Rand, dst, src unsafe.Pointer)
 	complexity func(p unsafe.Pointer) float64
-	down       func(k uint64, dst, src unsafe.Pointer) bool // nil: it cannot simplify
+	down       func(k uint64, dst, src unsafe.Pointer) bool // nil: the mutator cannot simplify
 }
 
 func (n *custom) walk(w *walk, p unsafe.Pointer) float64 {
@@ -112,12 +111,12 @@ func (n *custom) bounds(b *bounding) limits {
 }
 
 func (n *custom) generate(e *Editor, p unsafe.Pointer, _ float64) {
-	e.growth = growthLarge // nobody knows
+	e.growth = growthLarge // unknown
 	n.make(e.r, p)
 }
 
 func (n *custom) put(e *Editor, p, from unsafe.Pointer) {
-	e.growth = growthLarge // nobody knows
+	e.growth = growthLarge // unknown
 	e.saveBlock(&n.info, p)
 	n.move(p, from, 1)
 }

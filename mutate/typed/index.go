@@ -12,21 +12,20 @@ type donor struct {
 	from *kept
 }
 
-// kept is a testcase; its parts are forgotten one by one, when they are drawn next.
+// kept is a testcase. When it is dropped, its parts are removed lazily, when they are drawn.
 type kept struct{ dropped bool }
 
-// index has the parts of the corpus by what they are, so that each may take the place of one of its kind: what crossover
-// and a dictionary are for bytes (fuzzcheck's sub-values).
+// index holds the parts of the corpus by node, so that each may replace a part of the same node. It corresponds to crossover and a
+// dictionary for bytes (fuzzcheck's sub-values).
 type index struct {
 	parts map[*info][]donor
 	by    map[teasel.ID]*kept
 }
 
-// donorLimit bounds how many parts of a kind are remembered. Of more than that a new one overwrites an old one.
+// donorLimit is the maximum number of parts of a node in the index. A further part overwrites an old one.
 const donorLimit = 1 << 12
 
-// Kept tells the editor of a testcase, whose parts it may use from now on. The value must stay as it is, but for changes
-// that are undone.
+// Kept adds the parts of a testcase to the index. The value must not change afterwards, except for changes that are undone.
 func (e *Editor) Kept(id teasel.ID, v *Value) {
 	x := &e.corpus
 	if x.parts == nil {
@@ -34,7 +33,7 @@ func (e *Editor) Kept(id teasel.ID, v *Value) {
 	}
 	k := &kept{}
 	x.by[id] = k
-	for i, pl := range v.prepare(e.root).places[1:] { // the value itself is for the scheduler to pick
+	for i, pl := range v.prepare(e.root).places[1:] { // not the value itself, which the scheduler picks
 		n := pl.n.about()
 		if s := x.parts[n]; len(s) < donorLimit {
 			x.parts[n] = append(s, donor{pl.p, k})
@@ -44,7 +43,7 @@ func (e *Editor) Kept(id teasel.ID, v *Value) {
 	}
 }
 
-// Dropped tells the editor that a testcase is no longer kept.
+// Dropped removes the parts of a testcase, which is no longer kept, from the index.
 func (e *Editor) Dropped(id teasel.ID) {
 	if k := e.corpus.by[id]; k != nil {
 		k.dropped = true

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// instant is a time.Time, in UTC and without a monotonic clock. The simplest is 1 January 1970.
+// instant is the node of a time.Time, in UTC and without a monotonic clock. The simplest is 1 January 1970.
 type instant struct{ info }
 
 func newInstant() *instant {
@@ -44,11 +44,11 @@ func (n *instant) random(e *Editor) time.Time {
 }
 
 func (n *instant) set(e *Editor, p unsafe.Pointer, t time.Time) {
-	if y := t.Year(); y < 0 || y > 9999 { // RFC 3339 has no others
+	if y := t.Year(); y < 0 || y > 9999 { // RFC 3339 allows no other years
 		return
 	}
 	e.saveBlock(&n.info, p)
-	e.moved-- // nothing below it has moved
+	e.moved-- // no place below it has moved
 	*(*time.Time)(p) = t
 }
 

@@ -10,13 +10,13 @@ import (
 	"unsafe"
 )
 
-// integer is a whole number between two bounds, or a time.Duration.
+// integer is the node of an integer between two bounds, or of a time.Duration.
 type integer struct {
 	info
 	signed   bool
-	low      uint64 // the least value, extended to 64 bits
-	span     uint64 // the greatest value minus the least
-	base     uint64 // the simplest value: 0, or the bound next to it
+	low      uint64 // the smallest value, extended to 64 bits
+	span     uint64 // the largest value minus the smallest
+	base     uint64 // the simplest value: 0, or the bound closest to it
 	duration bool
 }
 
@@ -41,7 +41,7 @@ func (n *integer) within(low, high uint64) error {
 	}
 	n.low, n.span, n.base = low, high-low, 0
 	switch {
-	case 0-low <= n.span: // the range has 0
+	case 0-low <= n.span: // the range contains 0
 	case n.less(0, low):
 		n.base = low
 	default:
@@ -74,7 +74,7 @@ func (n *integer) extend(x uint64) uint64 {
 	return x
 }
 
-// set stores x, brought into the range.
+// set stores x, clamped to the range.
 func (n *integer) set(e *Editor, p unsafe.Pointer, x uint64) { e.setBits(p, n.size, n.fit(x)) }
 
 func (n *integer) fit(x uint64) uint64 {
@@ -84,7 +84,7 @@ func (n *integer) fit(x uint64) uint64 {
 	return n.extend(x)
 }
 
-// distance is how far x is from the simplest value.
+// distance returns the absolute difference of x and the simplest value.
 func (n *integer) distance(x uint64) uint64 {
 	if n.less(x, n.base) {
 		return n.base - x
@@ -101,8 +101,7 @@ func (n *integer) bounds(*bounding) limits {
 	return limits{1, 1 + float64(bits.Len64(far))/8, math.Log2(float64(n.span) + 1)}
 }
 
-// random returns a value whose distance from the simplest has a random number of bits: small ones are as likely as large
-// ones.
+// random returns a value whose distance from the simplest has a random number of bits: small distances are as likely as large ones.
 func (n *integer) random(e *Editor) uint64 {
 	if n.span < 256 {
 		return n.low + e.r.Uint64N(n.span+1)
@@ -147,7 +146,7 @@ func (n *integer) change(e *Editor, p unsafe.Pointer) {
 	n.set(e, p, x)
 }
 
-// special returns values at which programs tend to change their mind.
+// special returns boundary values of programs.
 func (n *integer) special(k int) uint64 {
 	switch k {
 	case 0:

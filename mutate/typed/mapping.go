@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// mapping is a map. Its entries are no places of their own, since they have no address: a change makes a new map, which
-// shares with the old one what it does not change.
+// mapping is the node of a map. Entries have no places of their own, since they have no address: a change makes a new map, which shares the
+// unchanged parts with the old one.
 type mapping struct {
 	info
 	key, elem node
@@ -19,13 +19,13 @@ type mapping struct {
 
 func newMapping(t reflect.Type) *mapping { return &mapping{info: newInfo(t), max: math.MaxInt} }
 
-// entry is one entry of a map, in memory where it can be changed.
+// entry is an entry of a map, copied to memory in which it can be changed.
 type entry struct {
 	key, elem unsafe.Pointer
-	name      []byte // the encoded key, which is what entries are sorted by
+	name      []byte // the encoded key, by which entries are sorted
 }
 
-// compare orders entries by what they hold: keys that are pointers may refer to equal values, and the elements differ.
+// compare orders entries by their encoded keys and then by their elements: keys that are pointers may refer to equal values.
 func (n *mapping) compare(a, b entry) int {
 	if c := bytes.Compare(a.name, b.name); c != 0 {
 		return c
@@ -35,7 +35,7 @@ func (n *mapping) compare(a, b entry) int {
 
 func (n *mapping) value(p unsafe.Pointer) reflect.Value { return n.at(p) }
 
-// entries returns the entries, sorted. Their memory is new, but what it refers to is the map's.
+// entries returns the entries, sorted. They are shallow copies.
 func (n *mapping) entries(p unsafe.Pointer) (out []entry) {
 	for it := n.value(p).MapRange(); it.Next(); {
 		e := entry{n.key.about().alloc(1), n.elem.about().alloc(1), nil}
@@ -48,7 +48,7 @@ func (n *mapping) entries(p unsafe.Pointer) (out []entry) {
 	return out
 }
 
-// build returns a map of entries; of those with equal keys the last one stays.
+// build returns a map of entries; of entries with equal keys the last is kept.
 func (n *mapping) build(es []entry) unsafe.Pointer {
 	m := reflect.MakeMapWithSize(n.typ, len(es))
 	for _, e := range es {
@@ -62,7 +62,7 @@ func (n *mapping) walk(w *walk, p unsafe.Pointer) float64 {
 	if *(*unsafe.Pointer)(p) != nil {
 		c += unit
 		k, v := n.key.about().alloc(1), n.elem.about().alloc(1)
-		for it := n.value(p).MapRange(); it.Next(); { // in any order: sums of complexities are exact
+		for it := n.value(p).MapRange(); it.Next(); { // in any order, since sums of complexities are exact
 			n.key.about().at(k).SetIterKey(it)
 			n.elem.about().at(v).SetIterValue(it)
 			c += complexity(n.key, k) + complexity(n.elem, v)
@@ -108,7 +108,7 @@ func (n *mapping) generate(e *Editor, p unsafe.Pointer, budget float64) {
 	n.top(e, p, budget)
 }
 
-// top adds entries until there are enough, as generated keys may be equal.
+// top adds entries until there are min, since generated keys may be equal.
 func (n *mapping) top(e *Editor, p unsafe.Pointer, budget float64) {
 	for range 64 * n.min {
 		if n.value(p).Len() >= n.min {
@@ -136,7 +136,7 @@ func (n *mapping) change(e *Editor, p unsafe.Pointer) {
 			at := r.IntN(len(es))
 			es = slices.Delete(es, at, at+1)
 		}
-	case op == 4: // a key for another
+	case op == 4: // another key
 		x := &es[r.IntN(len(es))]
 		x.key = e.changed(n.key, x.key)
 	default:
@@ -149,7 +149,7 @@ func (n *mapping) change(e *Editor, p unsafe.Pointer) {
 	}
 }
 
-// The ordered changes of a map take away entries and add a simple one.
+// The ordered changes of a map remove entries and add a simple one.
 
 func (n *mapping) steps(_ *Editor, p unsafe.Pointer) int {
 	return 1 + min(n.value(p).Len(), sliceSteps)
@@ -168,7 +168,7 @@ func (n *mapping) step(e *Editor, p unsafe.Pointer, k int) {
 	}
 }
 
-// Simplification takes away entries, halves first, and then simplifies each key and each element.
+// Simplification removes entries, halves first, and then simplifies each key and each element.
 
 func (n *mapping) simpler(e *Editor, p unsafe.Pointer) int {
 	if *(*unsafe.Pointer)(p) == nil {
@@ -256,7 +256,7 @@ func (n *mapping) check(p unsafe.Pointer, depth int) error {
 	return nil
 }
 
-// A map whose keys are written as strings is an object, any other an array of pairs.
+// A map is encoded as an object if its keys are encoded as strings, otherwise as an array of pairs.
 func (n *mapping) encode(b []byte, p unsafe.Pointer) []byte {
 	if *(*unsafe.Pointer)(p) == nil {
 		return append(b, "null"...)
@@ -330,7 +330,7 @@ func (n *mapping) pack(b []byte, p unsafe.Pointer) []byte {
 		return b
 	}
 	k, v := n.key.about().alloc(1), n.elem.about().alloc(1)
-	for it := m.MapRange(); it.Next(); { // in any order: nobody compares what is packed
+	for it := m.MapRange(); it.Next(); { // in any order, since packed values are never compared
 		n.key.about().at(k).SetIterKey(it)
 		n.elem.about().at(v).SetIterValue(it)
 		b = n.elem.pack(n.key.pack(b, k), v)

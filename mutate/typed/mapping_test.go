@@ -7,7 +7,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/typed"
 )
 
-// The same generator state gives the same values, also of maps in which several keys refer to equal values.
+// The same generator state gives the same values, also for maps in which several keys refer to equal values.
 func TestMapWithEqualKeysIsReproducible(t *testing.T) {
 	run := func() (out []string) {
 		e := editor(t, typed.Of[map[*uint8]int16]())

@@ -11,9 +11,9 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// Mutator says how values of a type are made and changed. It is made by [Of], or by one of the functions that make
-// mutators for special cases, and handed to [Use], [Field], [Slice] and others, which put it into a larger one. A
-// mistake in one shows as the error of [Mutator.Plan]. The zero value is no mutator.
+// Mutator describes how values of a type are generated and mutated. It is made by [Of], or by one of the functions that make mutators for
+// special cases, and passed to [Use], [Field], [Slice] and others, which make it part of a larger one. Mistakes are reported by
+// [Mutator.Plan]. The zero value is not a valid mutator. A Mutator is immutable and may be used concurrently.
 type Mutator[T any] struct {
 	n   node
 	err error
@@ -29,10 +29,10 @@ func (m Mutator[T]) part() (node, error) {
 	return m.n, m.err
 }
 
-// IsZero reports whether m was made by none of the functions of this package.
+// IsZero reports whether m is the zero value, which was not made by a function of this package.
 func (m Mutator[T]) IsZero() bool { return m.n == nil && m.err == nil }
 
-// Plan returns the compiled type, or why there is none, with the path of the field that is to blame.
+// Plan compiles the type. The error names the path of the field that is at fault.
 func (m Mutator[T]) Plan() (*Plan, error) {
 	n, err := m.part()
 	if err == nil {
@@ -48,12 +48,12 @@ func failed[T any](format string, args ...any) Mutator[T] {
 	return Mutator[T]{err: fmt.Errorf(format, args...)}
 }
 
-// Rule says something of a type that its mutator could not know. It holds wherever the type occurs.
+// Rule adds information on a type that reflection cannot provide. It applies wherever the type occurs.
 type Rule struct {
 	set func(c *compiler) error
 }
 
-// Use makes m the mutator of all values of its type.
+// Use makes m the mutator for all values of type T.
 func Use(m Part) Rule {
 	return Rule{func(c *compiler) error {
 		n, err := m.part()
@@ -64,7 +64,7 @@ func Use(m Part) Rule {
 	}}
 }
 
-// Field makes m the mutator of one field of the structure T.
+// Field makes m the mutator for the field name of the struct T.
 func Field[T any](name string, m Part) Rule {
 	return Rule{func(c *compiler) error {
 		t := reflect.TypeFor[T]()
@@ -82,8 +82,8 @@ func Field[T any](name string, m Part) Rule {
 	}}
 }
 
-// Choices names the types that values of the interface I may have: those of the values given, which count for nothing
-// else. The first one is the simplest.
+// Choices names the concrete types of values of the interface I: those of the given values, which are not used otherwise. The first type
+// is the simplest.
 func Choices[I any](values ...I) Rule {
 	return Rule{func(c *compiler) error {
 		t := reflect.TypeFor[I]()
@@ -101,8 +101,8 @@ func Choices[I any](values ...I) Rule {
 	}}
 }
 
-// Of returns the mutator of a type as reflection, struct tags and rules describe it. Only exported fields are made. Others
-// are zero, or what a value given to [Plan.Take] has in them; [Plan.Encode] leaves them out.
+// Of returns the mutator of a type as described by reflection, struct tags and rules. Only exported fields are generated. Other fields are
+// zero, or have the values that they have in a value given to [Plan.Take]; [Plan.Encode] omits them.
 func Of[T any](rules ...Rule) Mutator[T] {
 	n, err := compile(reflect.TypeFor[T](), rules)
 	return Mutator[T]{n, err}
@@ -122,7 +122,7 @@ func compile(t reflect.Type, rules []Rule) (node, error) {
 	return n, finish(n)
 }
 
-// OneOf returns a mutator of a few values, the simplest first. Their type must have no pointers but strings.
+// OneOf returns a mutator that chooses one of a few values, the simplest first. Their type must contain no pointers except strings.
 func OneOf[T comparable](values ...T) Mutator[T] {
 	if len(values) == 0 {
 		return failed[T]("OneOf has no values")
@@ -157,7 +157,7 @@ type Number interface {
 	cmp.Ordered
 }
 
-// Range returns a mutator of the numbers from low to high, both included.
+// Range returns a mutator of the numbers from low to high, inclusive.
 func Range[T Number](low, high T) Mutator[T] {
 	n, err := compile(reflect.TypeFor[T](), nil)
 	if err != nil {
@@ -174,7 +174,7 @@ func Range[T Number](low, high T) Mutator[T] {
 	return Mutator[T]{n, err}
 }
 
-// Slice returns a mutator of slices of from least to most elements; most 0: any number.
+// Slice returns a mutator of slices with least to most elements; most 0: unlimited.
 func Slice[T any](elem Mutator[T], least, most int) Mutator[[]T] {
 	e, err := elem.part()
 	if err != nil {
@@ -191,7 +191,7 @@ func Slice[T any](elem Mutator[T], least, most int) Mutator[[]T] {
 	return Mutator[[]T]{n: n}
 }
 
-// Map returns a mutator of maps of the type M with at most so many entries; most 0: any number.
+// Map returns a mutator of maps of type M with at most most entries; most 0: unlimited.
 func Map[M any](key, elem Part, most int) Mutator[M] {
 	t := reflect.TypeFor[M]()
 	k, err := key.part()
@@ -229,9 +229,9 @@ func pointerTo[T any](elem Mutator[T], required bool) Mutator[*T] {
 	return Mutator[*T]{n: n}
 }
 
-// Filter returns a mutator of those values of m that accept accepts, which must not change the value. It should accept most of
-// them: others are made in vain. Of one that accepts few, values are made by changing those that are known, such as seeds;
-// if there are none and a thousand tries find none, a fuzz test fails and asks for a seed, and [Value.Rejected] tells.
+// Filter returns a mutator of the values of m for which accept, which must not change the value, returns true. It should accept most
+// values, since rejected ones are made in vain. If it accepts few, values are made by changing known ones, such as seeds. If there are
+// none, and a thousand tries find none, [Value.Rejected] reports it: then a fuzz test fails and asks for a seed.
 func Filter[T any](m Mutator[T], accept func(T) bool) Mutator[T] {
 	n, err := m.part()
 	if err != nil {
@@ -240,8 +240,8 @@ func Filter[T any](m Mutator[T], accept func(T) bool) Mutator[T] {
 	return Mutator[T]{n: &guarded{inner: n, accept: func(p unsafe.Pointer) bool { return accept(*(*T)(p)) }}}
 }
 
-// Repair returns a mutator of values of m that have gone through a function: one that sets a checksum or a length, sorts, or
-// removes duplicates. It is called after every change below the value and must give the same for the same value.
+// Repair returns a mutator of values of m that are corrected by a function: for example one that sets a checksum or a length, sorts, or
+// removes duplicates. It is called after every change within the value and must be deterministic.
 func Repair[T any](m Mutator[T], repair func(T) T) Mutator[T] {
 	n, err := m.part()
 	if err != nil {
@@ -257,9 +257,8 @@ func Text[T ~string | ~[]byte](g *Grammar) Mutator[T] {
 	return Mutator[T]{n: n}
 }
 
-// Custom returns a mutator that leaves making and changing values to m, which must be deterministic: given the same
-// generator state it must do the same. If m is a [teasel.Simplifier], minimisation asks it. rules describe the type as
-// those of [Of] do, for copying and writing values.
+// Custom returns a mutator that generates and changes values by m. m must be deterministic: with the same generator state it must do the
+// same. If m is a [teasel.Simplifier], it is used for minimisation. The rules are as for [Of], and are used to copy and encode values.
 func Custom[T any](m teasel.Mutator[T], rules ...Rule) Mutator[T] {
 	base, err := compile(reflect.TypeFor[T](), rules)
 	if err != nil {

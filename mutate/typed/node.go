@@ -6,27 +6,27 @@ import (
 	"unsafe"
 )
 
-// node is a compiled type, or a part of one with rules of its own. Its methods work on the memory of a value at p. A node
-// is never changed once it was compiled, so any number of editors may use it at once.
+// node is a compiled type, or a part of one with rules of its own. Its methods work on the memory of a value at p. A compiled node is
+// immutable, so that any number of editors may use it concurrently.
 type node interface {
 	about() *info
 
 	// walk appends the places at p and below to w and returns the complexity of the value, a multiple of 1/64.
 	walk(w *walk, p unsafe.Pointer) float64
-	// generate fills zeroed memory with a random value, of a complexity of at most about budget where that is possible.
+	// generate fills zeroed memory with a random value, with a complexity of at most about budget if possible.
 	generate(e *Editor, p unsafe.Pointer, budget float64)
-	// change makes one random change to the value itself, not to what lies at places of its own below it. It may fail
-	// to find one and do nothing.
+	// change makes a random change of the value itself, not of parts that have places of their own. It may find no change and
+	// do nothing.
 	change(e *Editor, p unsafe.Pointer)
-	// steps returns how many ordered changes of the value itself there are.
+	// steps returns the number of ordered changes of the value itself.
 	steps(e *Editor, p unsafe.Pointer) int
 	step(e *Editor, p unsafe.Pointer, k int)
-	// simpler returns how many candidates simplify knows for the value itself.
+	// simpler returns the number of candidates of simplify for the value itself.
 	simpler(e *Editor, p unsafe.Pointer) int
 	simplify(e *Editor, p unsafe.Pointer, k int)
-	// copy makes a deep copy in zeroed memory. What a value shares within itself is not shared by the copy.
+	// copy makes a deep copy in zeroed memory. Parts that the value shares are duplicated.
 	copy(dst, src unsafe.Pointer)
-	// check returns why the value is not one that the node could make.
+	// check returns an error if the node could not have made the value.
 	check(p unsafe.Pointer, depth int) error
 
 	encode(b []byte, p unsafe.Pointer) []byte
@@ -42,13 +42,13 @@ type node interface {
 // values.
 type limits struct{ min, max, space float64 }
 
-// info is what every node has.
+// info has the fields common to all nodes.
 type info struct {
 	typ   reflect.Type
-	list  reflect.Type // of slices of it
+	list  reflect.Type // type of slices of it
 	size  uintptr
-	flat  bool // no pointers: its bytes are all there is
-	plain bool // nothing that a copy would share and somebody could change: a shallow copy is a deep one
+	flat  bool // the type contains no pointers
+	plain bool // the type contains no mutable memory that a copy would share: a shallow copy is a deep one
 	limits
 }
 
@@ -58,7 +58,7 @@ func newInfo(t reflect.Type) info {
 
 func (i *info) about() *info { return i }
 
-// move copies n values next to one another, not what they refer to.
+// move copies n adjacent values, but not the memory to which they refer.
 func (i *info) move(dst, src unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || i.size == 0:
@@ -66,7 +66,7 @@ func (i *info) move(dst, src unsafe.Pointer, n int) {
 		copy(unsafe.Slice((*byte)(dst), uintptr(n)*i.size), unsafe.Slice((*byte)(src), uintptr(n)*i.size))
 	case i.typ.Kind() == reflect.String:
 		copy(unsafe.Slice((*string)(dst), n), unsafe.Slice((*string)(src), n))
-	default: // with write barriers, which only reflect knows to place
+	default: // needs write barriers, which only reflect can add
 		for k := range n {
 			at := uintptr(k) * i.size
 			i.at(unsafe.Add(dst, at)).Set(i.at(unsafe.Add(src, at)))
@@ -85,15 +85,15 @@ func (i *info) alloc(n int) unsafe.Pointer {
 	return reflect.MakeSlice(i.list, n, n).UnsafePointer()
 }
 
-// place is where something of a value can be changed.
+// place is a part of a value that can be changed.
 type place struct {
 	n          node
 	p          unsafe.Pointer
 	complexity float64
-	end        int // the first place after those below
+	end        int // index of the first place after those below this one
 }
 
-// guard is a place whose value must be accepted, or repaired, after every change below it.
+// guard is a place with a filter or a repair function, which is called after every change below it.
 type guard struct {
 	n interface {
 		node
@@ -102,11 +102,11 @@ type guard struct {
 	p unsafe.Pointer
 }
 
-// walk collects the places of a value in an order that depends on nothing but the value. A guard comes after those below.
+// walk collects the places of a value in an order that depends only on the value. Guards follow the guards below them.
 type walk struct {
 	places []place
 	guards []guard
-	count  bool // only the complexity is wanted
+	count  bool // compute only the complexity
 }
 
 func (w *walk) add(n node, p unsafe.Pointer) int {
@@ -124,14 +124,14 @@ func (w *walk) end(at int, complexity float64) float64 {
 	return complexity
 }
 
-// leaf adds a place with nothing below it.
+// leaf adds a place without places below it.
 func (w *walk) leaf(n node, p unsafe.Pointer, complexity float64) float64 {
 	return w.end(w.add(n, p), complexity)
 }
 
 func (w *walk) reset() { w.places, w.guards = w.places[:0], w.guards[:0] }
 
-// bounding computes limits, taking those of a node that is being computed for its last ones.
+// bounding computes limits. For a node that is being computed it uses the previous limits.
 type bounding struct{ open map[node]bool }
 
 func (b *bounding) of(n node) limits {

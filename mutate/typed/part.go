@@ -6,7 +6,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// replaceFromCorpus overwrites a place by a value of the same node, of the corpus or elsewhere in the input.
+// replaceFromCorpus overwrites a place by a value of the same node, from the corpus or from elsewhere in the input.
 func (e *Editor) replaceFromCorpus(pl *place) bool {
 	id := pl.n.about()
 	if from, ok := e.corpus.draw(e.r, id); ok && e.r.IntN(4) > 0 {
@@ -21,8 +21,7 @@ func (e *Editor) replaceFromCorpus(pl *place) bool {
 	return true
 }
 
-// inside reports whether p is one of the places that contain pl, which cannot be put into itself without end but would
-// double the value.
+// inside reports whether p is one of the places that contain pl. Copying a value into itself would double it.
 func (e *Editor) inside(p unsafe.Pointer, pl *place) bool {
 	for i := range e.at {
 		if w := &e.around.places[i]; w.p == p && w.end > e.at {
@@ -32,7 +31,7 @@ func (e *Editor) inside(p unsafe.Pointer, pl *place) bool {
 	return false
 }
 
-// fill makes a new part: often one of the corpus, else from nothing.
+// fill makes a new part: often a copy of one in the corpus, otherwise a random one.
 func (e *Editor) fill(n node, p unsafe.Pointer, budget float64) {
 	if e.r.IntN(4) == 0 {
 		if from, ok := e.corpus.draw(e.r, n.about()); ok && complexity(n, from) <= budget {
@@ -43,14 +42,14 @@ func (e *Editor) fill(n node, p unsafe.Pointer, budget float64) {
 	n.generate(e, p, min(budget, partBudget(e.r)))
 }
 
-// partBudget draws how complex a new part may be.
+// partBudget returns a random limit of the complexity of a new part.
 func partBudget(r *teasel.Rand) float64 { return float64(int(4) << r.IntN(5)) }
 
-// replaceBlock makes a value anew.
+// replaceBlock replaces a value by a new one.
 func (e *Editor) replaceBlock(n node, p unsafe.Pointer) {
 	i := n.about()
 	to := i.alloc(1)
-	i.move(to, p, 1) // fields that are left alone stay as they are
+	i.move(to, p, 1) // ignored fields keep their values
 	if s, ok := n.(*structure); ok {
 		for k := range s.fields {
 			f := s.fields[k].node.about()
@@ -62,7 +61,7 @@ func (e *Editor) replaceBlock(n node, p unsafe.Pointer) {
 	i.move(p, to, 1)
 }
 
-// otherInteger returns the value of a number elsewhere in the input.
+// otherInteger returns the value of another number in the input.
 func (e *Editor) otherInteger(p unsafe.Pointer) (uint64, bool) {
 	for range 4 {
 		pl := &e.around.places[e.r.IntN(len(e.around.places))]
@@ -73,7 +72,7 @@ func (e *Editor) otherInteger(p unsafe.Pointer) (uint64, bool) {
 	return 0, false
 }
 
-// otherText returns a text elsewhere in the input.
+// otherText returns another text in the input.
 func (e *Editor) otherText(p unsafe.Pointer) ([]byte, bool) {
 	for range 4 {
 		pl := &e.around.places[e.r.IntN(len(e.around.places))]
@@ -84,7 +83,7 @@ func (e *Editor) otherText(p unsafe.Pointer) ([]byte, bool) {
 	return nil, false
 }
 
-// below returns the k-th place of the node inside the value at p, which is the one that is changed now.
+// below returns the k-th place of the node within the value at p, which is the one that is being changed.
 func (e *Editor) below(n node, p unsafe.Pointer, k int) unsafe.Pointer {
 	if e.at >= len(e.around.places) || e.around.places[e.at].p != p {
 		return nil
@@ -100,7 +99,7 @@ func (e *Editor) below(n node, p unsafe.Pointer, k int) unsafe.Pointer {
 	return nil
 }
 
-// within does something with the places of a value that is no part of the input: an entry of a map.
+// within calls f with the places of a value that is not part of the input: an entry of a map.
 func (e *Editor) within(n node, p unsafe.Pointer, do func(w *walk)) {
 	around, at, room, moved, log := e.around, e.at, e.room, e.moved, len(e.log)
 	w := new(walk)
@@ -109,7 +108,7 @@ func (e *Editor) within(n node, p unsafe.Pointer, do func(w *walk)) {
 		e.around, e.at = w, 0
 		do(w)
 	}
-	e.log = e.log[:log] // the memory is new: there is nothing to undo
+	e.log = e.log[:log] // the memory is new and need not be restored
 	e.around, e.at, e.room, e.moved = around, at, room, moved
 }
 
@@ -137,13 +136,13 @@ func settled(e *Editor, w *walk) bool {
 	return true
 }
 
-// candidates returns how many ways there are to simplify a part.
+// candidates returns the number of candidates for a simpler part.
 func (e *Editor) candidates(n node, p unsafe.Pointer) (count int) {
 	e.within(n, p, func(w *walk) { count = e.count(w) })
 	return count
 }
 
-// simplified returns candidate k for a simpler copy of a part.
+// simplified returns the k-th candidate for a simpler copy of a part.
 func (e *Editor) simplified(n node, p unsafe.Pointer, k int) unsafe.Pointer {
 	to := n.about().alloc(1)
 	n.copy(to, p)

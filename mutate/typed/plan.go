@@ -8,23 +8,23 @@ import (
 	"unsafe"
 )
 
-// Plan is a compiled type. It is never changed, and any number of editors may use it at once.
+// Plan is a compiled type. It is immutable: any number of editors may use it concurrently, and all methods may be called concurrently.
 type Plan struct{ root node }
 
 // Min returns the complexity of the simplest value.
 func (p *Plan) Min() float64 { return p.root.about().min }
 
-// Max returns the complexity of the most complex value; infinite for types without bounds.
+// Max returns the complexity of the most complex value, infinite for unbounded types.
 func (p *Plan) Max() float64 { return p.root.about().max }
 
-// Space returns about the base-2 logarithm of the number of values: 0 for a single one, infinite where there is no end.
+// Space returns approximately the base-2 logarithm of the number of values: 0 for a single value, infinite for unbounded types.
 func (p *Plan) Space() float64 { return p.root.about().space }
 
 // Type returns the type of the values.
 func (p *Plan) Type() reflect.Type { return p.root.about().typ }
 
-// Take returns a deep copy of the value that from points to, which must be of the plan's type, or why it is not a value
-// that the plan could make.
+// Take returns a deep copy of the value to which from points, which must be of the plan's type. It returns an error if the plan could not
+// have made the value.
 func (p *Plan) Take(from unsafe.Pointer) (*Value, error) {
 	if err := p.root.check(from, 0); err != nil {
 		return nil, fmt.Errorf("checking a %v: %w", p.Type(), err)
@@ -34,8 +34,8 @@ func (p *Plan) Take(from unsafe.Pointer) (*Value, error) {
 	return &Value{p: to}, nil
 }
 
-// Argument returns a pointer to a value of the plan's type that a function may be given, which may do with it as it likes
-// after it was copied from there: what the function can reach through it is not shared with v.
+// Argument returns a pointer to a copy of v to pass to a function. After the function's argument was copied from there, the function may
+// modify it: it shares no memory with v.
 func (p *Plan) Argument(v *Value) unsafe.Pointer {
 	i := p.root.about()
 	if i.plain {
@@ -46,11 +46,11 @@ func (p *Plan) Argument(v *Value) unsafe.Pointer {
 	return to
 }
 
-// Encode returns the value as JSON: fields in their order, the entries of maps sorted, an interface as an object whose one
-// member is named by the type.
+// Encode returns the value as JSON: fields in order, entries of maps sorted, an interface as an object with one member that has the name
+// of the concrete type.
 func (p *Plan) Encode(v *Value) ([]byte, error) { return p.root.encode(nil, v.p), nil }
 
-// Decode reads what Encode wrote, or a person. It is an error if the value is none that the plan could make.
+// Decode decodes JSON written by Encode or by hand. It returns an error if the plan could not have made the value.
 func (p *Plan) Decode(data []byte) (*Value, error) {
 	tree, err := parse(data)
 	if err != nil {
@@ -69,11 +69,11 @@ func (p *Plan) Decode(data []byte) (*Value, error) {
 // Complexity returns the complexity of a value.
 func (p *Plan) Complexity(v *Value) float64 { return max(complexity(p.root, v.p), unit) }
 
-// Pack appends the value in a compact form that only the same plan in the same program can read. It is quick enough to
-// be done before every execution.
+// Pack appends the value in a compact form that only the same plan in the same program can read. It is fast enough to be called before
+// every execution.
 func (p *Plan) Pack(b []byte, v *Value) []byte { return p.root.pack(b, v.p) }
 
-// Unpack reads what Pack wrote.
+// Unpack decodes a value written by Pack.
 func (p *Plan) Unpack(b []byte) (*Value, error) {
 	to := p.root.about().alloc(1)
 	rest, err := p.root.unpack(b, to)
@@ -86,7 +86,7 @@ func (p *Plan) Unpack(b []byte) (*Value, error) {
 	return &Value{p: to}, nil
 }
 
-// compiler turns types into nodes. A type that has no tag is compiled once, which is what ends recursion.
+// compiler compiles types to nodes. A type without a tag is compiled only once, which ends the recursion for recursive types.
 type compiler struct {
 	done    map[reflect.Type]node
 	uses    map[reflect.Type]node
@@ -99,7 +99,7 @@ type fieldName struct {
 	name string
 }
 
-// finish computes what a node needs to know of all nodes below it.
+// finish computes the limits, which depend on all nodes below the root.
 func finish(root node) error {
 	for last := math.NaN(); ; {
 		b := &bounding{open: map[node]bool{}}
@@ -127,7 +127,7 @@ func (c *compiler) compile(t reflect.Type, s settings) (node, error) {
 	return c.build(t, s)
 }
 
-// keep makes a node known before its parts are compiled.
+// keep registers a node before its parts are compiled.
 func (c *compiler) keep(t reflect.Type, s settings, n node) {
 	if s.empty() {
 		c.done[t] = n
@@ -209,10 +209,10 @@ func (c *compiler) composite(t reflect.Type, s settings) (node, error) {
 		n.arrayOf(newFloat(part), 2)
 		return n, s.unused(t)
 	}
-	return nil, fmt.Errorf("a %v cannot be made from data; the tag fuzz:\"-\" leaves a field alone", t)
+	return nil, fmt.Errorf("a %v cannot be made from data; hint: the tag fuzz:\"-\" excludes a field", t)
 }
 
-// part compiles what a value has inside.
+// part compiles a part of a type.
 func (c *compiler) part(to *node, t reflect.Type, tag, what string) (err error) {
 	s, err := parseTag(tag, "")
 	if err == nil {
@@ -253,7 +253,7 @@ func (c *compiler) structure(t reflect.Type, s settings) (node, error) {
 	return n, s.unused(t)
 }
 
-// anyTypes are what an any holds unless other types are named: those of decoded JSON.
+// anyTypes are the types that an any holds unless others are named: those of decoded JSON.
 func anyTypes() []reflect.Type {
 	return []reflect.Type{reflect.TypeFor[bool](), reflect.TypeFor[float64](), reflect.TypeFor[string](), reflect.TypeFor[[]any](), reflect.TypeFor[map[string]any]()}
 }

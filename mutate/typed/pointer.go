@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// pointer is a pointer to a value of its own. No two pointers of a value point to the same memory.
+// pointer is the node of a pointer. No two pointers in a value point to the same memory.
 type pointer struct {
 	info
 	elem     node
@@ -74,8 +74,8 @@ func (n *pointer) step(e *Editor, p unsafe.Pointer, _ int) {
 	e.setPointer(p, to)
 }
 
-// A pointer becomes nil, or what a value below it of the same type points to: a list loses its first element, a tree all
-// but one branch.
+// Simplification makes a pointer nil, or replaces it by a pointer of the same type below it: a list loses its first element, a tree all but
+// one branch.
 
 func (n *pointer) simpler(_ *Editor, p unsafe.Pointer) int {
 	if *(*unsafe.Pointer)(p) == nil {
@@ -84,7 +84,7 @@ func (n *pointer) simpler(_ *Editor, p unsafe.Pointer) int {
 	return 1 + promotedChildren
 }
 
-const promotedChildren = 8 // values below that may take the place of one
+const promotedChildren = 8 // pointers below that may replace a pointer
 
 func (n *pointer) simplify(e *Editor, p unsafe.Pointer, k int) {
 	if k == 0 {
@@ -119,7 +119,7 @@ func (n *pointer) check(p unsafe.Pointer, depth int) error {
 	return nil
 }
 
-// nullable reports whether null means something for what is pointed to.
+// nullable reports whether the encoding of the pointed-to value may be null.
 func nullable(n node) bool {
 	switch n := n.(type) {
 	case *pointer, *choice, *slice, *mapping:

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	largestFactor = 1 << 16 // that is looked for: a larger one is found as what is left
-	mostDivisors  = 16      // that are tried
+	largestFactor = 1 << 16 // largest factor that is searched; a larger one is found as the remaining cofactor
+	maxDivisors   = 16      // number of divisors that are tried
 )
 
-// product looks for values of two numbers, of which the difference of the operands is a product with something added, at which
-// the difference is 0: width times height is to be a size, say. Few of them are whole, and none is near another, so that
-// Newton's method does not lead there. Four executions say what the equation is, if it is one of that kind:
+// product searches values of two numbers for which the difference of the operands is 0, if the difference is a product of the two plus other
+// terms: for example, width times height must equal a size. Integer solutions are few and far apart, so that Newton's method does not
+// find them. Four executions determine the equation, if it has this form:
 //
 //	f(u, v) = k·u·v + p·u + q·v + r = 0   if and only if   (k·u + q)·(k·v + p) = p·q - k·r
 //
-// and what divides the right side says what u and v may be.
+// The divisors of the right side give the candidates for u and v.
 func (x *solver) product(ctx context.Context, op teasel.Operand) error {
 	r := x.w.Rand()
 	at := r.IntN(len(x.moving))
@@ -42,7 +42,7 @@ func (x *solver) product(ctx context.Context, op teasel.Operand) error {
 	for _, d := range ds {
 		for _, d := range [2]int64{int64(d), -int64(d)} {
 			u, v, ok := e.solution(d)
-			if !ok || tried == mostDivisors {
+			if !ok || tried == maxDivisors {
 				continue
 			}
 			tried++
@@ -57,7 +57,7 @@ func (x *solver) product(ctx context.Context, op teasel.Operand) error {
 // bilinear is the equation (k·u + q)·(k·v + p) = right.
 type bilinear struct{ k, p, q, right int64 }
 
-// equation is that of a function whose values at (u, v), (u+1, v), (u, v+1) and (u+1, v+1) are f.
+// equation returns the equation of a function with the values f at (u, v), (u+1, v), (u, v+1) and (u+1, v+1).
 func equation(u, v int64, f [4]int64) bilinear {
 	k := f[3] - f[2] - f[1] + f[0]
 	p, q := f[1]-f[0]-k*v, f[2]-f[0]-k*u
@@ -65,13 +65,13 @@ func equation(u, v int64, f [4]int64) bilinear {
 	return bilinear{k, p, q, p*q - k*rest}
 }
 
-// solution is the one with k·u + q = d; false: there is none in whole numbers.
+// solution returns the solution with k·u + q = d, and false if it is not an integer one.
 func (e bilinear) solution(d int64) (u, v int64, ok bool) {
 	u, v = d-e.q, e.right/d-e.p
 	return u / e.k, v / e.k, e.right%d == 0 && u%e.k == 0 && v%e.k == 0
 }
 
-// divisors returns those of n that are products of its factors up to largestFactor and of what is left of it then, at most some
+// divisors returns the divisors of n that are products of its prime factors up to largestFactor and of the remaining cofactor, at most some
 // hundreds.
 func divisors(n uint64) []uint64 {
 	ds := []uint64{1}

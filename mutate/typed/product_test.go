@@ -31,7 +31,7 @@ func TestDivisors(t *testing.T) {
 	}
 }
 
-// Of every product of two whole numbers with something added, the divisors lead to where it is zero.
+// The divisors lead to a zero of every product of two integers plus other terms.
 func TestBilinear(t *testing.T) {
 	for _, f := range []func(u, v int64) int64{
 		func(u, v int64) int64 { return u*v - 1234567 },

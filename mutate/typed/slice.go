@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// slice is a slice of anything but bytes, between two lengths.
+// slice is the node of a slice of any type but bytes, between two lengths.
 type slice struct {
 	info
 	elem     node
@@ -16,7 +16,7 @@ type slice struct {
 
 func newSlice(t reflect.Type) *slice { return &slice{info: newInfo(t), max: math.MaxInt} }
 
-// elems returns where element i is.
+// elems returns a pointer to element i.
 func (n *slice) elemAt(h header, i int) unsafe.Pointer {
 	return unsafe.Add(h.p, uintptr(i)*n.elem.about().size)
 }
@@ -47,7 +47,7 @@ func (n *slice) bounds(b *bounding) limits {
 	return l
 }
 
-// count draws a number of elements that fit into a budget.
+// count returns a random number of elements that fit into a budget.
 func (n *slice) count(e *Editor, budget float64) int {
 	fit := int(min((budget-1)/max(n.elem.about().min, 1), 16))
 	if fit > 0 {
@@ -100,12 +100,12 @@ func (n *slice) change(e *Editor, p unsafe.Pointer) {
 		}
 	case op == 6 && h.len > 1:
 		n.swap(e, p, r.IntN(h.len), r.IntN(h.len))
-	case op == 7 && h.len > 1: // an element to another place
+	case op == 7 && h.len > 1: // move an element
 		from, to := r.IntN(h.len), r.IntN(h.len)
 		if from != to {
 			n.shift(e, p, from, to)
 		}
-	case op == 8 && h.len < n.max: // an element twice
+	case op == 8 && h.len < n.max: // duplicate an element
 		at, src := r.IntN(h.len+1), r.IntN(h.len)
 		if c := complexity(n.elem, n.elemAt(h, src)); c > e.room {
 			return
@@ -128,7 +128,7 @@ func (n *slice) insert(e *Editor, p unsafe.Pointer, h header) {
 	}
 	at := e.r.IntN(h.len + 1)
 	if e.r.IntN(2) == 0 {
-		at = h.len // sequences are mostly continued
+		at = h.len // mostly appended
 	}
 	to := n.rebuild(e, p, at, at, count)
 	for i := range count {
@@ -170,7 +170,7 @@ func (n *slice) toggle(e *Editor, p unsafe.Pointer) {
 	e.setSlice(p, header{n.elem.about().alloc(0), 0, 0})
 }
 
-// The ordered changes put a simple element everywhere, then take away, repeat and swap each of the first elements.
+// The ordered changes insert a simple element at each position, and then remove, duplicate and swap each of the first elements.
 const sliceSteps = 8
 
 func (n *slice) steps(_ *Editor, p unsafe.Pointer) int {
@@ -302,7 +302,7 @@ func (n *slice) unpack(b []byte, p unsafe.Pointer) ([]byte, error) {
 	if err != nil || isNil {
 		return b, err
 	}
-	if size > 8*len(b)+64 { // no element takes less than a byte, but for empty structs
+	if size > 8*len(b)+64 { // each element takes at least a byte, except empty structs
 		return b, errPacked
 	}
 	h := header{n.elem.about().alloc(size), size, size}

@@ -9,13 +9,13 @@ import (
 
 var _ teasel.Stage[*Value] = Solve{}
 
-// Solve changes numbers so that what the target compares with them comes out equal. It puts what was wanted where what was
-// found stands in the input (input-to-state: Redqueen, NDSS 2019), and takes Newton's method for numbers that the target
-// has calculated with (gradients: Angora, S&P 2018). Now and then it makes another number random first, since an equation
-// of two unknowns has a solution for few values of one; of a product of two it tries the divisors. The worker's mutator must be an [Editor]. It needs operands in the
-// observations; without any it is over after one execution.
+// Solve changes numbers so that the operands of comparisons become equal. It replaces values of the input by those with which they are
+// compared (input-to-state correspondence: RedQueen, NDSS 2019), and uses Newton's method for operands that the target computes from
+// numbers (gradients: Angora, S&P 2018). Sometimes it first makes another number random, since an equation of two unknowns is solvable
+// for few values of one of them; for a product of two numbers it tries the divisors. The worker's mutator must be an [Editor]. Without
+// operands in the observations, the stage ends after one execution.
 type Solve struct {
-	Energy int // comparisons that are worked on for a testcase of ordinary energy; 0: 64
+	Energy int // number of comparisons to solve for a testcase of average energy; 0: 64
 }
 
 // Name implements [teasel.Stage].
@@ -26,10 +26,10 @@ const (
 	traced       = 64
 	copyTargets  = 8  // numbers of the input that are replaced for one comparison
 	matched      = 16 // comparisons for which numbers are replaced
-	few          = 8  // comparisons that are worth calculating with: more are those of all instrumented code
+	few          = 8  // with more comparisons, most come from instrumented library code and are not worth solving
 )
 
-// distinct returns the comparisons of numbers that differ, each once.
+// distinct returns the comparisons of different numbers, without duplicates.
 func distinct(all []teasel.Operand) (ops []teasel.Operand) {
 	seen := map[teasel.Operand]bool{}
 	for _, op := range all {
@@ -71,7 +71,7 @@ func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Tes
 			return err
 		}
 	}
-	op := x.ops[0] // one at a time: the testcase has its turn again
+	op := x.ops[0] // only one, since the testcase is picked again
 	energy := 64
 	if len(x.ops) > few { // most of them are of no interest
 		if energy /= 8; w.Rand().IntN(4) > 0 {
@@ -94,7 +94,7 @@ func (s Solve) Run(ctx context.Context, w *teasel.Worker[*Value], tc *teasel.Tes
 	return nil
 }
 
-// solver works on one testcase.
+// solver is the work on one testcase.
 type solver struct {
 	w       *teasel.Worker[*Value]
 	e       *Editor
@@ -102,11 +102,11 @@ type solver struct {
 	ops     []teasel.Operand
 	numbers []place
 	nodes   []*integer
-	moving  []int // the numbers on which the operands depend
+	moving  []int // indexes of the numbers on which the operands depend
 }
 
-// probe runs the input with numbers set, and returns how far the operands of a site are apart then; false: the target did
-// not come there.
+// probe runs the input with numbers set, and returns the difference of the operands at a site, and false if the target does not reach the
+// site.
 func (x *solver) probe(ctx context.Context, site uint32, set map[int]uint64) (int64, bool, error) {
 	x.e.begin(x.w.Rand())
 	in := x.e.copied(x.in, func() {
@@ -128,7 +128,7 @@ func (x *solver) probe(ctx context.Context, site uint32, set map[int]uint64) (in
 	return 0, false, nil
 }
 
-// trace finds the numbers on which the operands depend, among some that are drawn if there are many.
+// trace finds the numbers on which the operands depend; if there are many numbers, among a random selection.
 func (x *solver) trace(ctx context.Context, op teasel.Operand) error {
 	base := int64(op.A - op.B)
 	for k, i := range x.w.Rand().Perm(len(x.numbers)) {
@@ -146,7 +146,7 @@ func (x *solver) trace(ctx context.Context, op teasel.Operand) error {
 	return nil
 }
 
-// match puts one side of a comparison where the other one stands.
+// match replaces numbers that equal one operand of a comparison by the other operand.
 func (x *solver) match(ctx context.Context, op teasel.Operand) error {
 	mask := ^uint64(0) >> (64 - 8*min(uint(op.Size), 8))
 	tried := 0
@@ -171,7 +171,7 @@ func (x *solver) match(ctx context.Context, op teasel.Operand) error {
 	return nil
 }
 
-// newton looks for the value of one number at which the difference of the operands is 0.
+// newton searches the value of one number for which the difference of the operands is 0.
 func (x *solver) newton(ctx context.Context, op teasel.Operand) error {
 	r := x.w.Rand()
 	at := x.moving[r.IntN(len(x.moving))]
@@ -198,7 +198,7 @@ func (x *solver) newton(ctx context.Context, op teasel.Operand) error {
 			return nil
 		}
 		v -= uint64(step)
-		if bits.Len64(magnitude(f%slope)) > 0 { // no whole number solves it, if it is a line
+		if bits.Len64(magnitude(f%slope)) > 0 { // if the difference is linear, there is no integer solution
 			if r.IntN(4) > 0 {
 				return nil
 			}

@@ -8,20 +8,19 @@ import (
 	"unsafe"
 )
 
-// field is a part of a structure that always exists.
+// field is a part of a structure.
 type field struct {
 	name   string
 	offset uintptr
 	node   node
 }
 
-// structure is a struct, or an array, or a complex number: a fixed number of parts at fixed places. It is no place itself;
-// its parts are.
+// structure is the node of a struct, an array, or a complex number: a fixed number of parts at fixed offsets.
 type structure struct {
 	info
 	fields []field
 	named  bool // a struct
-	hidden bool // it has fields that are left alone
+	hidden bool // the struct has ignored fields
 }
 
 func newStructure(t reflect.Type) *structure {
@@ -29,7 +28,7 @@ func newStructure(t reflect.Type) *structure {
 }
 
 func (n *structure) walk(w *walk, p unsafe.Pointer) (c float64) {
-	at := w.add(n, p) // to be replaced as a whole, and moved
+	at := w.add(n, p) // a place, since it may be replaced as a whole
 	for i := range n.fields {
 		f := &n.fields[i]
 		c += f.node.walk(w, unsafe.Add(p, f.offset))
@@ -54,7 +53,7 @@ func (n *structure) generate(e *Editor, p unsafe.Pointer, budget float64) {
 	}
 }
 
-// change replaces the parts that lie next to one another and are alike by one another; for structs it makes a new one.
+// change makes a new value, or swaps two parts with the same node.
 func (n *structure) change(e *Editor, p unsafe.Pointer) {
 	if len(n.fields) < 2 || e.r.IntN(4) > 0 {
 		e.replaceBlock(n, p)
@@ -75,10 +74,10 @@ func (n *structure) steps(*Editor, unsafe.Pointer) int { return 0 }
 
 func (n *structure) step(*Editor, unsafe.Pointer, int) {}
 
-// A structure becomes the simplest one there is, or one that it contains.
+// Simplification replaces a structure by the simplest one, or by one that it contains.
 
 func (n *structure) simpler(*Editor, unsafe.Pointer) int {
-	if math.IsInf(n.max, 1) { // it may be recursive
+	if math.IsInf(n.max, 1) { // the type may be recursive
 		return 1 + promotedChildren
 	}
 	return 1
@@ -106,7 +105,7 @@ func (n *structure) copy(dst, src unsafe.Pointer) {
 	}
 	for i := range n.fields {
 		f := &n.fields[i]
-		if n.hidden && !f.node.about().plain { // of what was moved just now, nothing must stay shared
+		if n.hidden && !f.node.about().plain { // the moved memory must not stay shared
 			f.node.about().at(unsafe.Add(dst, f.offset)).SetZero()
 		}
 		f.node.copy(unsafe.Add(dst, f.offset), unsafe.Add(src, f.offset))
@@ -142,7 +141,7 @@ func (n *structure) encode(b []byte, p unsafe.Pointer) []byte {
 	return append(b, shut)
 }
 
-// decode leaves out fields that are not there at their simplest value, so that corpora survive new fields.
+// decode sets missing fields to their simplest values, so that a corpus can still be read after fields were added.
 func (n *structure) decode(v any, p unsafe.Pointer) error {
 	if !n.named {
 		items, ok := v.([]any)
@@ -179,7 +178,7 @@ func (n *structure) decode(v any, p unsafe.Pointer) error {
 	return nil
 }
 
-// unknown returns the first member in order that is no field.
+// unknown returns the first member, in sorted order, that is not a field.
 func (n *structure) unknown(members map[string]any) (first string) {
 	known := map[string]bool{}
 	for i := range n.fields {
@@ -209,7 +208,7 @@ func (n *structure) unpack(b []byte, p unsafe.Pointer) (_ []byte, err error) {
 	return b, nil
 }
 
-// arrayOf makes the parts of an array.
+// arrayOf returns the parts of an array.
 func (n *structure) arrayOf(elem node, count int) {
 	for i := range count {
 		n.fields = append(n.fields, field{strconv.Itoa(i), uintptr(i) * elem.about().size, elem})

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// settings are what a struct tag says of a field. Text is interpreted when the type is known.
+// settings are the settings of a struct tag. Texts are parsed when the type of the field is known.
 type settings struct {
 	low, high string
 	oneof     []string
@@ -18,7 +18,7 @@ type settings struct {
 	pattern   string
 	required  bool
 	utf8      bool
-	each      string // the tag of what is inside
+	each      string // the tag of elements
 }
 
 func (s settings) empty() bool { return reflect.ValueOf(s).IsZero() }
@@ -54,7 +54,7 @@ func parseTag(tag, each string) (s settings, err error) {
 	return s, nil
 }
 
-// span reads "3", "1..5", "1.." or "..5".
+// span parses "3", "1..5", "1.." or "..5".
 func span(text string) (low, high int, err error) {
 	a, b, ranged := strings.Cut(text, "..")
 	high = math.MaxInt
@@ -68,7 +68,7 @@ func span(text string) (low, high int, err error) {
 		high = low
 	}
 	if err != nil || low < 0 || high < low || text == "" || text == ".." {
-		return 0, 0, fmt.Errorf("len=%s is no range of lengths", text)
+		return 0, 0, fmt.Errorf("len=%s is not a range of lengths, expected a form such as 3, 1..5, 1.. or ..5", text)
 	}
 	return low, high, nil
 }
@@ -77,20 +77,20 @@ func (s settings) length() (low, high int) {
 	if s.len == "" {
 		return 0, math.MaxInt
 	}
-	low, high, _ = span(s.len) // parseTag has tried it
+	low, high, _ = span(s.len) // parseTag has checked it
 	return low, high
 }
 
-// unused returns an error if anything is set that a type has no use for.
+// unused returns an error if a setting does not apply to the type.
 func (s settings) unused(t reflect.Type) error {
 	s.each = ""
 	if !s.empty() {
-		return fmt.Errorf("the fuzz tag says something that means nothing for %v", t)
+		return fmt.Errorf("the fuzz tag has a setting that does not apply to %v", t)
 	}
 	return nil
 }
 
-// unusedBut is unused for types that may be required.
+// unusedBut is unused for types to which required applies.
 func (s settings) unusedBut(t reflect.Type) error {
 	s.required = false
 	return s.unused(t)
@@ -115,7 +115,7 @@ func (s settings) integer(n *integer) error {
 	return s.unused(n.typ)
 }
 
-// parse reads a value as the text of a tag has it.
+// parse parses a value in a tag.
 func (n *integer) parse(text string) (uint64, error) {
 	p := n.alloc(1)
 	v, err := parse([]byte(text))
@@ -128,7 +128,7 @@ func (n *integer) parse(text string) (uint64, error) {
 	return n.load(p), nil
 }
 
-// float reads the bounds as the type rounds them, or what is at one of them would be beyond it.
+// float parses the bounds, rounded to the type: otherwise a value at a bound could exceed it.
 func (s settings) float(n *float) (err error) {
 	if s.low != "" {
 		n.low, err = strconv.ParseFloat(s.low, int(n.size*8))
@@ -158,7 +158,7 @@ func (s settings) text(n *text) (err error) {
 	return s.unused(n.typ)
 }
 
-// enum reads the values of oneof.
+// enum parses the values of oneof.
 func (s settings) enum(t reflect.Type) (node, error) {
 	base, err := (&compiler{done: map[reflect.Type]node{}}).build(t, settings{})
 	if err != nil {
@@ -169,7 +169,7 @@ func (s settings) enum(t reflect.Type) (node, error) {
 	n.flat, n.plain = i.flat, i.plain
 	k := t.Kind()
 	if k != reflect.String && !(k >= reflect.Int && k <= reflect.Float64) {
-		return nil, fmt.Errorf("oneof means nothing for %v", t)
+		return nil, fmt.Errorf("oneof does not apply to %v", t)
 	}
 	for _, text := range s.oneof {
 		p := i.alloc(1)

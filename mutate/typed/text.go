@@ -9,13 +9,13 @@ import (
 	"unsafe"
 )
 
-// text is a string, or a slice of bytes, between two lengths.
+// text is the node of a string, or a slice of bytes, between two lengths.
 type text struct {
 	info
 	bytes    bool // a slice of bytes
 	utf8     bool
 	min, max int
-	grammar  *Grammar // what it must match; nil: anything
+	grammar  *Grammar // that the text must match; nil: any text
 }
 
 func newText(t reflect.Type) *text {
@@ -24,7 +24,7 @@ func newText(t reflect.Type) *text {
 	return n
 }
 
-// get returns the bytes, which must not be written to.
+// get returns the bytes, which must not be modified.
 func (n *text) get(p unsafe.Pointer) []byte {
 	if n.bytes {
 		return *(*[]byte)(p)
@@ -33,12 +33,12 @@ func (n *text) get(p unsafe.Pointer) []byte {
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-// set stores a copy of b if it is acceptable.
+// set stores a copy of b if it is allowed.
 func (n *text) set(e *Editor, p unsafe.Pointer, b []byte) {
 	if len(b) > n.max {
 		b = b[:n.max]
 	}
-	if n.utf8 && !utf8.Valid(b) { // which may be since it was cut; the replacement is no longer than what it replaces
+	if n.utf8 && !utf8.Valid(b) { // possibly because it was truncated; the replacement is not longer than the invalid bytes
 		b = []byte(strings.ToValidUTF8(string(b), "?"))
 	}
 	for len(b) < n.min {
@@ -60,7 +60,7 @@ func (n *text) set(e *Editor, p unsafe.Pointer, b []byte) {
 	e.setString(p, string(b))
 }
 
-// byteCost makes digits simplest, then letters, then what can be printed.
+// byteCost makes digits simplest, followed by letters and other printable characters.
 func byteCost(c byte) float64 {
 	switch {
 	case c == '0':
@@ -115,10 +115,10 @@ func (n *text) generate(e *Editor, p unsafe.Pointer, budget float64) {
 	}
 	mark := len(e.log)
 	n.set(e, p, b)
-	e.log = e.log[:mark] // new memory needs no undo
+	e.log = e.log[:mark] // the memory is new and need not be restored
 }
 
-// room is how long a text may become within a budget of complexity.
+// room returns the maximum length of a text within a budget of complexity.
 func (n *text) room(budget float64) int { return min(n.max, max(n.min, int(min(budget-1, 64)))) }
 
 func (n *text) change(e *Editor, p unsafe.Pointer) {
@@ -153,7 +153,7 @@ func (n *text) change(e *Editor, p unsafe.Pointer) {
 	n.set(e, p, e.scratch)
 }
 
-const textSteps = 64 // ordered changes of one text beside those with words of the dictionary
+const textSteps = 64 // ordered changes of a text, in addition to those with words of the dictionary
 
 func (n *text) steps(e *Editor, _ unsafe.Pointer) int {
 	if n.grammar != nil {
@@ -203,7 +203,7 @@ func (n *text) simplify(e *Editor, p unsafe.Pointer, k int) {
 	n.set(e, p, b)
 }
 
-// pieces returns how many pieces there are of a sequence: itself, its halves, quarters, and so on to single elements.
+// pieces returns the number of pieces of a sequence: itself, its halves, quarters, and so on down to single elements.
 func pieces(n int) (count int) {
 	for size := n; size > 0; size /= 2 {
 		count += (n + size - 1) / size

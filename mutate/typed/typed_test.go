@@ -35,7 +35,7 @@ func (g group) area() float64   { return 0 }
 type tree struct {
 	Left, Right *tree
 	Value       int32
-	hidden      int //lint:ignore U1000 it is there to be left alone
+	hidden      int //lint:ignore U1000 a field that is ignored
 }
 
 type order struct {
@@ -78,7 +78,7 @@ func text(t testing.TB, e *typed.Editor, v *typed.Value) string {
 	return string(data)
 }
 
-// What is generated is valid, and every way to write and copy a value brings it back.
+// Generated values are valid, and encoding, packing and copying them preserves them.
 func TestGenerated(t *testing.T) {
 	e := typed.NewEditor(orders(t))
 	r := rand.New(rand.NewPCG(1, 2))
@@ -111,7 +111,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// Stacked changes are undone exactly, keep to the rules, and are a function of the generator's state alone.
+// Stacked changes are undone exactly, obey the rules, and depend on the generator's state only.
 func TestChangeAndUndo(t *testing.T) {
 	e, twin := typed.NewEditor(orders(t)), typed.NewEditor(orders(t))
 	e.MaxComplexity = 300
@@ -204,7 +204,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Minimisation goes down to what a condition needs and no further.
+// Minimisation ends at the simplest value that satisfies a condition.
 func TestSimplify(t *testing.T) {
 	e := typed.NewEditor(orders(t))
 	r := rand.New(rand.NewPCG(5, 6))
@@ -241,7 +241,7 @@ func TestSimplify(t *testing.T) {
 	}
 }
 
-// A part of one testcase gets into another one, through Cross and through the corpus.
+// Parts of one testcase get into another by Cross and by the index of the corpus.
 func TestCrossover(t *testing.T) {
 	e := typed.NewEditor(orders(t))
 	a, _ := e.First(0)
@@ -339,7 +339,7 @@ func TestMistakes(t *testing.T) {
 		}](), "A: reading a number"},
 		{typed.Of[struct {
 			A int `fuzz:"len=3"`
-		}](), "means nothing for int"},
+		}](), "does not apply to int"},
 		{typed.Of[struct {
 			A string `fuzz:"pattern=a["`
 		}](), "A: reading a pattern"},
@@ -362,7 +362,7 @@ func TestRejected(t *testing.T) {
 		{`{"ID":-1}`, "ID: reading a number"},
 		{`{"ID":"x"}`, `ID: expected a number, got "x"`},
 		{`{"Shape":{"hexagon":{}}}`, `"hexagon" is none of the types`},
-		{`{} {}`, "something after the value"},
+		{`{} {}`, "expected the end of the text"},
 		{``, "EOF"},
 	} {
 		if _, err := p.Decode([]byte(test.data)); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -417,7 +417,7 @@ func TestCombinators(t *testing.T) {
 	}
 }
 
-// Every kind of type goes through everything that an editor does, with seeds that a user may have.
+// All methods of an editor work with every kind of type, and with seeds of a user.
 func TestKinds(t *testing.T) {
 	type all struct {
 		A int8

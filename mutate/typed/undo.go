@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// kind of memory that an undo entry restores.
+// kind is the kind of memory that an undo entry restores.
 type kind uint8
 
 const (
@@ -21,16 +21,16 @@ const (
 	kindBlock // a whole value, shallow
 )
 
-// header is a slice as it stands in memory.
+// header is the memory layout of a slice.
 type header struct {
 	p        unsafe.Pointer
 	len, cap int
 }
 
-// words is an interface as it stands in memory.
+// words is the memory layout of an interface.
 type words struct{ typ, data unsafe.Pointer }
 
-// write is one overwritten piece of memory.
+// write is an overwritten piece of memory.
 type write struct {
 	p     unsafe.Pointer
 	kind  kind
@@ -109,7 +109,7 @@ func (e *Editor) setInterface(p unsafe.Pointer, w words) {
 	e.moved++
 }
 
-// saveBlock remembers a whole value, but not what it refers to, before it is overwritten.
+// saveBlock saves a whole value, but not the memory to which it refers, before it is overwritten.
 func (e *Editor) saveBlock(i *info, p unsafe.Pointer) {
 	old := i.alloc(1)
 	i.move(old, p, 1)
@@ -137,14 +137,14 @@ func (e *Editor) rewind(n int) {
 			*(*unsafe.Pointer)(w.p) = w.slice.p
 		case kindSlice:
 			*(*header)(w.p) = w.slice
-		case kindInterface: // the type is in the entry above that of the data
+		case kindInterface: // the entry of the type follows that of the data
 			typ := w.slice.p
 			last--
 			*(*words)(e.log[last].p) = words{typ, e.log[last].slice.p}
 		case kindBlock:
 			reflect.NewAt(w.typ, w.p).Elem().Set(reflect.NewAt(w.typ, w.slice.p).Elem())
 		}
-		clear(e.log[last:]) // what was replaced is garbage now
+		clear(e.log[last:]) // for the garbage collector
 		e.log = e.log[:last]
 	}
 }

@@ -2,8 +2,8 @@ package typed
 
 import "unsafe"
 
-// Value is a value of a plan's type, without that type, with what an editor remembers of it: where it can be changed and how
-// complex it is. Like an editor it has one owner. It is made by a [Plan] or an [Editor].
+// Value is a value of a plan's type, without a static type, together with its places and its complexity, which editors cache. It is made by
+// a [Plan] or an [Editor]. It is for one goroutine at a time.
 type Value struct {
 	p      unsafe.Pointer
 	places walk
@@ -12,13 +12,13 @@ type Value struct {
 	rejected bool
 }
 
-// Rejected reports whether a [Filter] does not accept the value, which an [Editor] makes only if it does not find any other.
+// Rejected reports whether a [Filter] rejects the value. An [Editor] makes such a value only if it finds no accepted one.
 func (v *Value) Rejected() bool { return v.rejected }
 
-// Pointer returns where the value is: a pointer to the plan's type. What is there must not be written to.
+// Pointer returns a pointer to the value, which must not be modified.
 func (v *Value) Pointer() unsafe.Pointer { return v.p }
 
-// prepare finds the places of a value, once.
+// prepare computes the places of a value on first use.
 func (v *Value) prepare(n node) *walk {
 	if !v.ready {
 		v.places.reset()

@@ -1,4 +1,4 @@
-// A length, and at the end Adler's checksum of the part between them, big endian; in the part a number.
+// A length, data with a number in it, and the Adler-32 checksum of the data, all big endian.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// A checksum over all that follows, and behind it numbers of which each change breaks it.
+// A checksum of the rest of the input, followed by magic numbers: changing one of them invalidates the checksum.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

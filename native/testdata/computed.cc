@@ -1,4 +1,4 @@
-// A harness that draws what it does and with what numbers, computes with them, and looks at the result.
+// A harness that takes an operation and its operands from the input, computes, and compares the result.
 #include <fuzzer/FuzzedDataProvider.h>
 
 static int transfers;

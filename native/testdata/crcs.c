@@ -1,4 +1,4 @@
-// Chunks as in PNG: a length, a name and a CRC of both name and content, each big endian; the second chunk has to be another.
+// Chunks as in PNG: a length, a name, content, and a CRC of name and content, big endian; the second chunk must be of another kind.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

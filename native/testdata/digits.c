@@ -1,4 +1,4 @@
-// Numbers in text, which are computed with before they are compared.
+// Numbers in decimal text, which are used in computations before they are compared.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A program that ends before anything else.
+// A program that ends in a constructor, before main.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// Ends in several ways by the first byte of its input, without a stack that anybody could read.
+// Ends in several ways, selected by the first byte of the input, without a readable stack.
 #include <assert.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 static void first(int c) { assert(c != 'a'); }
 static void second(int c) { assert(c != 'b'); }
 
-// What the libraries of Rust and Go write.
+// Output of the libraries of Rust and Go.
 static void rust(int line) {
 	fprintf(stderr, "\nthread 'main' (7) panicked at src/main.rs:%d:5:\nindex out of bounds: the len is 3 but the index is 5\n", line);
 	exit(101);

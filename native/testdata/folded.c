@@ -1,4 +1,4 @@
-// A word in any case of letters, and behind it one of a fixed length.
+// A case-insensitive word, followed by a word of a fixed length.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Bugs for programs that AFL++ builds, in each way it can: -DSTDIN, which takes a file too, or a persistent loop with inputs in shared
-// memory. Each bug is behind three bytes. -DCLEAN: the same without bugs.
+// Bugs for programs built by AFL++: with -DSTDIN the input is read from standard input or a file, otherwise in a persistent loop from
+// shared memory. Each bug is triggered by three bytes. -DCLEAN: the same program without bugs.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

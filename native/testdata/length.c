@@ -1,4 +1,4 @@
-// What depends on how long the input is, and a record whose count has to fit it.
+// Branches that depend on the length of the input, and a record whose count must match it.
 #include <stddef.h>
 #include <stdint.h>
 

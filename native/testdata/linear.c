@@ -1,4 +1,4 @@
-// Numbers that are scaled, added up and subtracted before they are compared, one behind the other.
+// Numbers that are scaled, added and subtracted before they are compared, one after another.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// A command is let through if an earlier one has said who it is, and no branch tells that the name was right.
+// A command is accepted if an earlier one has set the right name, but no branch shows that the name was right.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Big endian magic numbers of eight bytes, the second of which depends on the first, and a text of 24 characters.
+// Big endian magic numbers of eight bytes, the second of which depends on the first, and a string of 24 characters.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// A command that is looked up in a map of strings, and an argument that is compared with a string: both comparisons are made
-// in C++'s library, which was not compiled for fuzzing.
+// A command that is looked up in a map of strings, and an argument that is compared with a string: both comparisons are in C++'s
+// library, which was not compiled for fuzzing.
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -1,4 +1,4 @@
-// Magic numbers of several widths and orders, one behind the other, and a text behind them.
+// Magic numbers of several widths and byte orders, one after another, followed by a string.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// A filter that writes far more to standard error and output than anybody reads, and aborts if it cannot.
+// A filter that writes much more to standard error and output than is read, and aborts if a write fails.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Fields of bits, across bytes and inverted, as headers have them.
+// Bit fields as in headers, some across bytes or inverted.
 #include <stddef.h>
 #include <stdint.h>
 

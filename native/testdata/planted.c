@@ -1,4 +1,4 @@
-// One bug of each class, chosen by the first byte; with -DCLEAN the same program without them.
+// One bug of each class, selected by the first byte; with -DCLEAN the same program without bugs.
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

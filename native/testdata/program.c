@@ -1,4 +1,4 @@
-// A program with a main: it reads standard input or the file it is given, and does as it says.
+// A program with a main: it reads standard input or a file, and behaves as the input says.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
 		}
 	}
 	if (text[0] == '_') _exit(4);
-	if (text[0] == 'i') { // deaf
+	if (text[0] == 'i') { // ignores SIGTERM
 		signal(SIGTERM, SIG_IGN);
 		for (;;) pause();
 	}

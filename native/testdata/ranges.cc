@@ -1,4 +1,4 @@
-// Numbers that a harness takes out of ranges, from the end of its input.
+// Numbers in ranges, which the harness takes from the end of its input.
 #include <fuzzer/FuzzedDataProvider.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

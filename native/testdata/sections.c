@@ -1,4 +1,4 @@
-// A section sets what a key in a later line is looked up with.
+// A section name determines how keys in later lines are looked up.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

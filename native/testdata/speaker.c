@@ -1,6 +1,6 @@
-// A target that speaks the fork server's dialect of AFL++ 4.20c and later by itself, for machines whose AFL++ is older:
-// it sends its map's size, takes inputs from shared memory, and brings a dictionary. With -DMAP=N its map has N bytes;
-// with -DREFUSE it says that its map does not fit, until it does; with -DLOOPS a child stops itself after each input.
+// A target that implements the fork server protocol of AFL++ 4.20c and later itself, for machines with an older AFL++: it sends the
+// size of its map, reads inputs from shared memory, and has a dictionary. With -DMAP=N the map has N bytes; with -DREFUSE it reports an
+// error until the map fits; with -DLOOPS a child stops itself after each input.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

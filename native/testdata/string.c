@@ -1,4 +1,4 @@
-// A text of twelve characters.
+// A string of twelve characters.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Checksums that are sums: of bytes, in 16 bits, over a header with a number in it.
+// Additive checksums: of bytes, with 16 bits, over a header with a number.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// A switch over a big endian number, in one of whose cases there is another over a small one.
+// A switch over a big endian number, one case of which contains a switch over a small number.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

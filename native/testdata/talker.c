@@ -1,4 +1,4 @@
-// A program that says what it does with its input: a word from standard input or from a file.
+// A program that prints what it does with its input, a word from standard input or from a file.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What afl-qemu-trace is to a fuzzer: a program that runs another one and has AFL's oldest server in it, whose hello is 0.
+// A tracer like afl-qemu-trace: it runs another program and contains AFL's original fork server, whose hello is 0.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

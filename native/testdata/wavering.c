@@ -1,5 +1,5 @@
-// A program that takes other branches in each run, as one does whose hash tables have a random seed, and that dies of
-// three inputs, each time at the same place. The third takes the path of the first to where it dies.
+// A program that takes random branches, like one with randomly seeded hash tables, and that crashes for three inputs, always at the
+// same place each. The third input reaches only edges that the first also reaches.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// A harness for compressed input with libFuzzer's own example of a mutator: it unpacks, has the plain bytes changed, and packs
-// again. What is behind the magic text is reached by nothing else. MUTATOR: 1 has it, 2 crosses too, 3 crashes now and then,
-// 4 hangs, 5 makes more than it may; 0 has none.
+// A harness for compressed inputs with libFuzzer's example of a custom mutator, which decompresses, mutates and compresses. Only that
+// mutator reaches the code after the magic string. MUTATOR: 1 has the mutator, 2 also a crossover, 3 crashes sometimes, 4 hangs,
+// 5 makes mutants that are too long; 0 has none.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

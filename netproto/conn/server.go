@@ -89,7 +89,7 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 		}
 	}
 	if s.place, err = newPlace(uid); err == nil {
-		s.guardian, err = proc.Guard(proc.Kin(), s.place.Dir)
+		s.guardian, err = proc.Guard(proc.MarkerPrefix(), s.place.Dir)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a place for the server: %w", err), s.Close())

@@ -45,8 +45,8 @@ func resident(pid int) uint64 {
 			}
 		}
 	}
-	sight, _ := proc.Look(pid)
-	return sight.RSS
+	status, _ := proc.StatusOf(pid)
+	return status.RSS
 }
 
 // Unreaped returns how many processes have ended that the server had forked and has not waited for.

@@ -1,5 +1,5 @@
-// A limit for one allocation, as libFuzzer's -malloc_limit_mb: a size that comes from the input is reported where it is asked
-// for, and not as a hang of the sanitizer that fills as much memory.
+// A limit for single allocations, like libFuzzer's -malloc_limit_mb: an excessive size that comes from the input is reported
+// with the stack of the allocation, and not as a hang of the sanitizer, which fills the memory.
 
 #include <stddef.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@ int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile v
 	__attribute__((weak));
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
-// teasel_allocation_report writes what libFuzzer would. It, and what calls it, are on the stack that it prints, and are known
-// for ours by the beginning of their names.
+// teasel_allocation_report writes libFuzzer's report. It and its callers are on the printed stack; teasel recognises them by the
+// prefix of their names.
 static void teasel_allocation_report(int fd, size_t size) {
 	static const char before[] = "==1== ERROR: libFuzzer: out-of-memory (malloc(", after[] = "))\n";
 	char digits[24];

@@ -1,12 +1,12 @@
-// Edge counters: clang's inline 8-bit counters of all modules, one after another, each from a multiple of 64 on, behind those
-// of comparisons of texts.
-// Hit counts are put into AFL's eight buckets. A feature is the number of a counter times 8 plus the bucket.
+// Edge counters: clang's inline 8-bit counters of all modules, one module after another, each starting at a multiple of 64. The
+// counters of string comparisons come first. Hit counts are classified into AFL's eight buckets. A feature is 8 times the index
+// of a counter plus the bucket.
 
 struct region {
 	uint8_t *begin, *end;
-	const uint8_t *outer, *outer_end; // with the bytes at either end that nobody counts in
+	const uint8_t *outer, *outer_end; // the same with the padding at either end
 	uint32_t at; // index of its first counter
-	const uintptr_t *places; // of each counter two words: its address, and whether a function begins there; 0: unknown
+	const uintptr_t *pc_table; // two words for each counter: its address, and whether a function begins there; 0: unknown
 };
 
 enum { REGIONS = 1024 };
@@ -32,7 +32,7 @@ static int is_pad(const uint8_t *p, const uint8_t *end) {
 static uint8_t *segment_base; // 0: there is none
 static void segment_region(struct region *r);
 
-// Modules announce themselves before main, or when they are loaded later.
+// The constructor of each module calls this function: before main, or when the module is loaded later.
 void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
 	const uint8_t *outer = begin, *outer_end = end;
 	for (uint32_t i = 0; i < region_count; i++)
@@ -41,8 +41,8 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
 	if (end - begin >= (ptrdiff_t)sizeof pad && is_pad(end - sizeof pad, end)) end -= sizeof pad;
 	if (begin >= end) return;
 	uint32_t need = ((uint32_t)(end - begin) + TEASEL_LINE - 1) & ~(uint32_t)(TEASEL_LINE - 1);
-	if (region_count == REGIONS || (AT.attached && counter_count + need > AT.capacity)) {
-		if (AT.attached) __atomic_add_fetch(&AT.results->late, need, __ATOMIC_RELAXED);
+	if (region_count == REGIONS || (SHARED.attached && counter_count + need > SHARED.capacity)) {
+		if (SHARED.attached) __atomic_add_fetch(&SHARED.results->uncounted, need, __ATOMIC_RELAXED);
 		return;
 	}
 	struct region *r = regions + region_count++;
@@ -53,7 +53,7 @@ void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
 	if (segment_base) segment_region(r);
 }
 
-// The flags of the table say which blocks begin a function. That, unlike the addresses, does not depend on hooks.
+// The flags in the table tell which blocks begin a function, which, unlike the addresses, does not depend on hooks.
 void __sanitizer_cov_pcs_init(const uintptr_t *begin, const uintptr_t *end) {
 	uint64_t bits = 0, n = 0;
 	for (const uintptr_t *p = begin; p + 1 < end; p += 2) {
@@ -62,13 +62,13 @@ void __sanitizer_cov_pcs_init(const uintptr_t *begin, const uintptr_t *end) {
 	}
 	shape = hash_mix(shape, bits ^ n << 32);
 	if (region_count && (uint64_t)(regions[region_count - 1].end - regions[region_count - 1].begin) == n)
-		regions[region_count - 1].places = begin; // a module announces its counters first
+		regions[region_count - 1].pc_table = begin; // a module announces its counters first
 }
 
-// entries returns how often a function was called, as far as a byte says, or -1 if it is not known.
-static int entries(uintptr_t function) {
+// call_count returns the 8-bit counter of a function's entry, or -1 if it is unknown.
+static int call_count(uintptr_t function) {
 	for (uint32_t k = 0; k < region_count; k++) {
-		const uintptr_t *p = regions[k].places;
+		const uintptr_t *p = regions[k].pc_table;
 		for (ptrdiff_t i = 0; p && i < regions[k].end - regions[k].begin; i++)
 			if (p[2 * i] == function && p[2 * i + 1] & 1) return regions[k].begin[i];
 	}
@@ -87,31 +87,32 @@ static void buckets_init(void) {
 }
 
 static inline uint64_t classify(uint64_t w) {
-	if (!(w & 0xfefefefefefefefeu)) return w; // most have run once
+	if (!(w & 0xfefefefefefefefeu)) return w; // the common case: no counter is above 1
 	return (uint64_t)buckets[w & 65535] | (uint64_t)buckets[w >> 16 & 65535] << 16 |
 	       (uint64_t)buckets[w >> 32 & 65535] << 32 | (uint64_t)buckets[w >> 48] << 48;
 }
 
-// Comparisons of texts count as well, for what they come to may reach no other edge: one place of the program's with one text
-// of its own has a counter for equal and one for two texts that differ, neither of them empty.
+// Results of string comparisons are counted as well, since they may not lead to different edges. Each call site, together with
+// each string constant that it compares, has one counter for equal strings and one for different strings, neither empty.
 static struct {
 	uint8_t counts[TEASEL_TEXTS];
-	uint64_t touched; // a bit for each line of them
+	uint64_t touched; // a bit for each line of counts with a counter that is not 0
 } texts __attribute__((aligned(TEASEL_PAGE)));
 
 extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
 extern const char _end[] __attribute__((weak, visibility("hidden")));
 
-// inside returns an address as it is in every process, 0 if it is none of the program's own.
-static inline uint64_t inside(const void *p) {
+// program_offset returns the offset of an address in the program, which is the same in every process, and 0 if the address lies
+// outside of the program.
+static inline uint64_t program_offset(const void *p) {
 	uintptr_t at = (uintptr_t)p - (uintptr_t)__executable_start;
 	return at < (uintptr_t)_end - (uintptr_t)__executable_start ? at : 0;
 }
 
 static inline void text_mark(const void *caller, const void *a, const void *b, int equal) {
-	uint64_t site = inside(caller);
+	uint64_t site = program_offset(caller);
 	if (!site) return;
-	uint32_t i = (uint32_t)(hash_mix(hash_mix(hash_mix(site, inside(a)), inside(b)), (uint64_t)equal) >> 32) % TEASEL_TEXTS;
+	uint32_t i = (uint32_t)(hash_mix(hash_mix(hash_mix(site, program_offset(a)), program_offset(b)), (uint64_t)equal) >> 32) % TEASEL_TEXTS;
 	uint64_t line = (uint64_t)1 << i / TEASEL_LINE;
 	texts.counts[i] = 1;
 	if (!(texts.touched & line)) __atomic_fetch_or(&texts.touched, line, __ATOMIC_RELAXED); // there may be threads
@@ -124,16 +125,16 @@ static void counters_clear(void) {
 		__builtin_memset(regions[i].begin, 0, (size_t)(regions[i].end - regions[i].begin));
 }
 
-// The maps of known features are in the results: a bit of virgin for each feature that is not known; for those that are, the
-// length of the shortest input; and for each eight counters max_len, the greatest of those lengths: an input that is at least
-// as long cannot be the shortest for any of their features. teasel keeps copies, which follow from the features that it is
-// told, so a feature becomes known only if there is room to tell it.
+// The maps of known features are in the results: virgin has a bit for each unknown feature; shortest has, for each known feature,
+// the length of the shortest input that reaches it; max_len has, for eight counters each, the maximum of those lengths: an
+// input that is at least as long is not the shortest for any of their features. teasel keeps copies, which it computes from the
+// reported features. A feature therefore becomes known only if the table has room to report it.
 
-static int feature_room(uint32_t n) { return AT.results->features_used <= AT.feature_count - n; }
+static int feature_room(uint32_t n) { return SHARED.results->features_used <= SHARED.feature_count - n; }
 
 static void feature_add(struct outcome *o, uint32_t f) {
 	if (!feature_room(1)) return;
-	AT.features[AT.results->features_used++] = f;
+	SHARED.features[SHARED.results->features_used++] = f;
 	o->feature_count++;
 }
 
@@ -141,22 +142,23 @@ struct tally {
 	uint64_t hash, work;
 };
 
-// What a run is judged by.
+// The arguments of judge_word.
 struct run {
 	struct outcome *outcome;
 	uint32_t length, ask;
 	struct tally tally;
 };
 
-enum { WORD_FEATURES = 64 }; // of eight counters
+enum { WORD_FEATURES = 64 }; // number of features of eight counters
 
-// news is for eight counters at least one of which is new, or known from longer inputs perhaps.
-static __attribute__((noinline, cold)) void news(struct run *r, uint64_t w, uint32_t at, int tell) {
-	uint8_t *virgin = AT.virgin;
-	uint16_t *shortest = AT.shortest;
+// mark_new marks, and reports, those features of eight counters that are new or were only known from longer inputs. There may be
+// none.
+static __attribute__((noinline, cold)) void mark_new(struct run *r, uint64_t w, uint32_t at, int report) {
+	uint8_t *virgin = SHARED.virgin;
+	uint16_t *shortest = SHARED.shortest;
 	uint16_t length = r->length < UINT16_MAX ? (uint16_t)r->length : UINT16_MAX;
 	int changed = 0;
-	if (!feature_room(tell ? WORD_FEATURES : 0)) return;
+	if (!feature_room(report ? WORD_FEATURES : 0)) return;
 	for (uint32_t i = at; w; i++, w >>= 8) {
 		uint8_t b = (uint8_t)w;
 		if (!b) continue;
@@ -167,16 +169,17 @@ static __attribute__((noinline, cold)) void news(struct run *r, uint64_t w, uint
 			continue;
 		shortest[f] = length;
 		changed = 1;
-		if (tell) feature_add(r->outcome, f);
+		if (report) feature_add(r->outcome, f);
 	}
-	if (!changed) return; // another of the eight, or another bucket, has set max_len
+	if (!changed) return; // max_len is the length of another feature of these counters
 	uint16_t most = 0;
 	for (uint32_t f = at * 8; f < at * 8 + WORD_FEATURES; f++)
 		if (!(virgin[f / 8] >> f % 8 & 1) && shortest[f] > most) most = shortest[f];
-	AT.max_len[at / 8] = most;
+	SHARED.max_len[at / 8] = most;
 }
 
-static inline void word(struct run *r, uint64_t raw, uint32_t at, uint32_t ask) {
+// judge_word judges eight counters.
+static inline void judge_word(struct run *r, uint64_t raw, uint32_t at, uint32_t ask) {
 	uint64_t w = classify(raw), known;
 	if (ask & ASK_TRACE) {
 		r->tally.hash = hash_mix(r->tally.hash ^ (uint64_t)at << 32, w);
@@ -188,18 +191,18 @@ static inline void word(struct run *r, uint64_t raw, uint32_t at, uint32_t ask) 
 			if (n & 255) feature_add(r->outcome, (uint32_t)(i * 8) + (uint32_t)__builtin_ctz((unsigned)(n & 255)));
 	}
 	if (ask & ASK_QUIET) return;
-	__builtin_memcpy(&known, AT.virgin + at, 8);
-	if (__builtin_expect((w & known) != 0 || r->length < AT.max_len[at / 8], 0)) news(r, w, at, !(ask & ASK_FEATURES));
+	__builtin_memcpy(&known, SHARED.virgin + at, 8);
+	if (__builtin_expect((w & known) != 0 || r->length < SHARED.max_len[at / 8], 0)) mark_new(r, w, at, !(ask & ASK_FEATURES));
 }
 
-// scan looks at all counters, in order, and leaves them zero. ask is a constant where it is inlined.
+// scan judges all counters, in order, and sets them to zero. ask is a constant where scan is inlined.
 static inline __attribute__((always_inline)) void scan(struct run *r, uint32_t ask) {
 	for (; texts.touched; texts.touched &= texts.touched - 1) {
 		uint32_t at = (uint32_t)__builtin_ctzll(texts.touched) * TEASEL_LINE;
 		for (uint32_t j = at; j < at + TEASEL_LINE; j += 8) {
 			uint64_t w;
 			__builtin_memcpy(&w, texts.counts + j, 8);
-			if (w) word(r, w, j, ask);
+			if (w) judge_word(r, w, j, ask);
 		}
 		__builtin_memset(texts.counts + at, 0, TEASEL_LINE);
 	}
@@ -212,7 +215,7 @@ static inline __attribute__((always_inline)) void scan(struct run *r, uint32_t a
 			if (!(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7])) continue;
 			__builtin_memset(p, 0, TEASEL_LINE);
 			for (uint32_t j = 0; j < TEASEL_LINE / 8; j++)
-				if (w[j]) word(r, w[j], at + j * 8, ask);
+				if (w[j]) judge_word(r, w[j], at + j * 8, ask);
 		}
 		for (; p < end; p += 8, at += 8) {
 			size_t n = end - p < 8 ? (size_t)(end - p) : 8;
@@ -221,23 +224,23 @@ static inline __attribute__((always_inline)) void scan(struct run *r, uint32_t a
 				w |= (uint64_t)p[j] << 8 * j;
 				p[j] = 0;
 			}
-			if (w) word(r, w, at, ask);
+			if (w) judge_word(r, w, at, ask);
 		}
 	}
 }
 
-static __attribute__((noinline)) void scan_news(struct run *r) { scan(r, 0); }
+static __attribute__((noinline)) void scan_new(struct run *r) { scan(r, 0); }
 static __attribute__((noinline)) void scan_quiet(struct run *r) { scan(r, ASK_QUIET); }
 static __attribute__((noinline)) void scan_all(struct run *r) { scan(r, r->ask); }
 
-// judge ends a run of slot i: what of it is new, and whatever else was asked for.
+// judge fills in the outcome of a run of slot i: its new features, and whatever else was asked for.
 static void judge(uint32_t i, uint32_t ask) {
-	struct outcome *o = AT.outcomes + i;
-	struct run r = {o, AT.slots[i].length, ask, {1, 0}};
-	o->feature_first = AT.results->features_used;
+	struct outcome *o = SHARED.outcomes + i;
+	struct run r = {o, SHARED.slots[i].length, ask, {1, 0}};
+	o->feature_first = SHARED.results->features_used;
 	switch (ask & (ASK_FEATURES | ASK_TRACE | ASK_QUIET)) {
 	case 0:
-		scan_news(&r);
+		scan_new(&r);
 		break;
 	case ASK_QUIET:
 		scan_quiet(&r);

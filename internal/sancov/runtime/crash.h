@@ -1,16 +1,17 @@
-// What a fatal signal tells: which, where, and the stack. A sanitizer's own handlers know better and stay.
+// The handler of fatal signals, which records the signal, the address and the stack. A sanitizer's own handlers, which record
+// more, are left in place.
 
 static uint8_t crash_stack[1 << 16];
 
-static uintptr_t crash_from; // where the stack begins
+static uintptr_t crash_from; // the innermost program counter of the stack
 
 static _Unwind_Reason_Code frame_add(struct _Unwind_Context *c, void *begun) {
 	int before = 0;
 	uintptr_t pc = _Unwind_GetIPInfo(c, &before);
 	*(int *)begun |= before && pc == crash_from;
-	if (!*(int *)begun) return _URC_NO_REASON; // the handler, and the C library
-	if (!pc || AT.results->frame_count == TEASEL_FRAMES) return _URC_END_OF_STACK;
-	AT.results->frames[AT.results->frame_count++] = before ? pc : pc - 1; // of a call, not of what it returns to
+	if (!*(int *)begun) return _URC_NO_REASON; // a frame of the handler or the C library
+	if (!pc || SHARED.results->frame_count == TEASEL_FRAMES) return _URC_END_OF_STACK;
+	SHARED.results->frames[SHARED.results->frame_count++] = before ? pc : pc - 1; // the address of the call, not the return address
 	return _URC_NO_REASON;
 }
 
@@ -18,38 +19,38 @@ static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SI
 
 enum { FATAL = sizeof fatal / sizeof *fatal };
 
-static struct sigaction before_us[FATAL];
+static struct sigaction previous_handlers[FATAL];
 
-// crash_note keeps what can be known of the first fatal signal of a batch.
+// crash_note records the first fatal signal of a batch.
 static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
-	if (segment_base && !AT.results->signal) AT.results->pid = getpid(); // the first of a server's processes
-	if (AT.results->signal || AT.results->pid != getpid()) return; // a sanitizer that has reported aborts; or a child of the target
-	AT.results->signal = (uint32_t)signal;
-	AT.results->code = (uint32_t)info->si_code;
-	AT.results->address = (uint64_t)(uintptr_t)info->si_addr;
-	AT.results->access = 0;
-	AT.results->frame_count = 0;
-	if (gap_jumped()) gap_say();
+	if (segment_base && !SHARED.results->signal) SHARED.results->pid = getpid(); // the first of a server's processes that gets a signal
+	if (SHARED.results->signal || SHARED.results->pid != getpid()) return; // the abort of a sanitizer after its report, or a child of the target
+	SHARED.results->signal = (uint32_t)signal;
+	SHARED.results->code = (uint32_t)info->si_code;
+	SHARED.results->address = (uint64_t)(uintptr_t)info->si_addr;
+	SHARED.results->access = 0;
+	SHARED.results->frame_count = 0;
+	if (gap_return_overwritten()) gap_report();
 	int begun = 0;
 #if defined(__x86_64__)
 	greg_t *r = u->uc_mcontext.gregs, ip = r[REG_RIP], sp = r[REG_RSP];
-	AT.results->pc = (uint64_t)ip;
-	AT.results->sp = (uint64_t)sp;
+	SHARED.results->pc = (uint64_t)ip;
+	SHARED.results->sp = (uint64_t)sp;
 	uint64_t fault = (uint64_t)r[REG_ERR];
-	if (signal == SIGSEGV || signal == SIGBUS) AT.results->access = fault & 16 ? 3 : fault & 2 ? 2 : 1;
+	if (signal == SIGSEGV || signal == SIGBUS) SHARED.results->access = fault & 16 ? 3 : fault & 2 ? 2 : 1;
 #elif defined(__aarch64__)
-	AT.results->pc = u->uc_mcontext.pc;
-	AT.results->sp = u->uc_mcontext.sp;
+	SHARED.results->pc = u->uc_mcontext.pc;
+	SHARED.results->sp = u->uc_mcontext.sp;
 #else
 	(void)u;
 #endif
-	if (AT.results->access && AT.results->address == AT.results->pc) AT.results->access = 3;
-	crash_from = (uintptr_t)AT.results->pc;
+	if (SHARED.results->access && SHARED.results->address == SHARED.results->pc) SHARED.results->access = 3;
+	crash_from = (uintptr_t)SHARED.results->pc;
 #if defined(__x86_64__)
-	if (signal == SIGTRAP && info->si_code == SI_KERNEL) // int3: the next instruction may be of another line
-		r[REG_RIP] = (greg_t)(crash_from = AT.results->pc = (uint64_t)ip - 1);
-	int jumped = AT.results->access == 3 && AT.results->address == AT.results->pc;
-	if (jumped) { // there is no code: the stack begins with the call that led there
+	if (signal == SIGTRAP && info->si_code == SI_KERNEL) // int3: the next instruction may belong to another line
+		r[REG_RIP] = (greg_t)(crash_from = SHARED.results->pc = (uint64_t)ip - 1);
+	int jumped = SHARED.results->access == 3 && SHARED.results->address == SHARED.results->pc;
+	if (jumped) { // there is no code at that address: the stack begins with the call that led there
 		crash_from = *(uintptr_t *)sp - 1;
 		r[REG_RIP] = (greg_t)crash_from;
 		r[REG_RSP] += 8;
@@ -62,7 +63,7 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 #endif
 }
 
-// A stack that was sampled, with the beginning of each frame's function, and how often that was called.
+// A sampled stack, with the start of the function of each frame and the count of its calls.
 enum { SAMPLE_FRAMES = 1024 };
 
 struct stack {
@@ -72,9 +73,9 @@ struct stack {
 };
 
 static struct stack stacks[TEASEL_SAMPLES];
-static uint64_t sampled; // which run they are of
+static uint64_t sampled; // the run to which the stacks belong
 static volatile sig_atomic_t sampling;
-static volatile sig_atomic_t running; // an input, which is what is asked about
+static volatile sig_atomic_t running; // the harness is running an input
 
 static _Unwind_Reason_Code sample_add(struct _Unwind_Context *c, void *into) {
 	struct stack *s = into;
@@ -82,7 +83,7 @@ static _Unwind_Reason_Code sample_add(struct _Unwind_Context *c, void *into) {
 	uintptr_t pc = _Unwind_GetIPInfo(c, &before);
 	if (before && pc == crash_from) s->count = 0;
 	if (!pc) return _URC_END_OF_STACK;
-	if (s->count == SAMPLE_FRAMES) { // the inner half of a recursion says no more than the outer one
+	if (s->count == SAMPLE_FRAMES) { // keep the outer half of a deep recursion
 		s->count /= 2;
 		__builtin_memcpy(s->pc, s->pc + s->count, sizeof s->pc / 2);
 		__builtin_memcpy(s->function, s->function + s->count, sizeof s->function / 2);
@@ -92,9 +93,9 @@ static _Unwind_Reason_Code sample_add(struct _Unwind_Context *c, void *into) {
 	return _URC_NO_REASON;
 }
 
-// common returns how many of the outer frames all stacks share; of the innermost only the function, since a loop is seen
-// at different places of it.
-static uint32_t common(uint32_t n) {
+// shared_frames returns the number of outer frames that all stacks share. For the innermost of them only the function has to be
+// the same, since samples of a loop have different addresses in it.
+static uint32_t shared_frames(uint32_t n) {
 	const struct stack *a = stacks;
 	uint32_t all = a->count;
 	for (uint32_t i = 1; i < n; i++) {
@@ -106,9 +107,9 @@ static uint32_t common(uint32_t n) {
 	return all;
 }
 
-// looping returns how many of the shared frames it takes to the function with the loop: the innermost one that was not
-// called again from one look to the next. If it calls a recursion, that is meant.
-static uint32_t looping(uint32_t n, uint32_t shared) {
+// loop_depth returns the number of shared frames down to the function with the loop: the innermost function that was not called
+// again between samples. If that function calls a recursive one, the frame of the latter is included.
+static uint32_t loop_depth(uint32_t n, uint32_t shared) {
 	const struct stack *a = stacks;
 	uint32_t outer = shared;
 	for (; outer > 1; outer--) {
@@ -122,22 +123,22 @@ static uint32_t looping(uint32_t n, uint32_t shared) {
 	return outer;
 }
 
-// samples_join tells where each sample is in that function, and what had called it.
+// samples_join stores the position of each sample in that function, followed by the callers of the function.
 static void samples_join(uint32_t n) {
-	uint32_t shared = common(n), outer = n > 1 && shared ? looping(n, shared) : shared;
-	AT.results->frame_count = 0;
-	for (uint32_t i = 0; i < n && outer; i++) AT.results->frames[AT.results->frame_count++] = stacks[i].pc[stacks[i].count - outer];
-	for (uint32_t i = stacks[0].count - outer + 1; i < stacks[0].count && AT.results->frame_count < TEASEL_FRAMES; i++)
-		AT.results->frames[AT.results->frame_count++] = stacks[0].pc[i];
+	uint32_t shared = shared_frames(n), outer = n > 1 && shared ? loop_depth(n, shared) : shared;
+	SHARED.results->frame_count = 0;
+	for (uint32_t i = 0; i < n && outer; i++) SHARED.results->frames[SHARED.results->frame_count++] = stacks[i].pc[stacks[i].count - outer];
+	for (uint32_t i = stacks[0].count - outer + 1; i < stacks[0].count && SHARED.results->frame_count < TEASEL_FRAMES; i++)
+		SHARED.results->frames[SHARED.results->frame_count++] = stacks[0].pc[i];
 }
 
 static void sample(int signal, siginfo_t *info, void *context) {
 	(void)info;
-	uint64_t run = (uint64_t)AT.control->round << 32 | AT.results->cur;
-	uint32_t n = sampled == run ? AT.results->samples : 0;
-	if (AT.results->pid != getpid() || n == TEASEL_SAMPLES) return;
-	if (!running || run != __atomic_load_n(&AT.control->asked, __ATOMIC_ACQUIRE)) {
-		__atomic_store_n(&AT.results->samples, TEASEL_OVER, __ATOMIC_RELEASE);
+	uint64_t run = (uint64_t)SHARED.control->round << 32 | SHARED.results->cur;
+	uint32_t n = sampled == run ? SHARED.results->samples : 0;
+	if (SHARED.results->pid != getpid() || n == TEASEL_SAMPLES) return;
+	if (!running || run != __atomic_load_n(&SHARED.control->asked, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&SHARED.results->samples, TEASEL_RUN_OVER, __ATOMIC_RELEASE);
 		return;
 	}
 #if defined(__x86_64__)
@@ -153,22 +154,22 @@ static void sample(int signal, siginfo_t *info, void *context) {
 	sampling = 0;
 	for (uint32_t i = 0; i < stacks[n].count; i++) {
 		uintptr_t f = stacks[n].function[i];
-		stacks[n].entries[i] = i && f == stacks[n].function[i - 1] ? stacks[n].entries[i - 1] : entries(f);
+		stacks[n].entries[i] = i && f == stacks[n].function[i - 1] ? stacks[n].entries[i - 1] : call_count(f);
 	}
 	sampled = run;
 	samples_join(n + 1);
-	__atomic_store_n(&AT.results->samples, n + 1, __ATOMIC_RELEASE);
-	while (signal == TEASEL_LAST_SAMPLE) pause(); // what slept would go on
+	__atomic_store_n(&SHARED.results->samples, n + 1, __ATOMIC_RELEASE);
+	while (signal == TEASEL_LAST_SAMPLE) pause(); // a run that slept would continue
 }
 
-// crash lets whoever was there before, a sanitizer or nobody, see the signal too. Should reading the stack fail, that is
-// already in place.
+// crash passes the signal on to the previous handler, which is a sanitizer's or the default. It restores that handler first, in
+// case that unwinding the stack faults.
 static void crash(int signal, siginfo_t *info, void *context) {
-	while (sampling) pause(); // it is our fault, and teasel is about to end this
+	while (sampling) pause(); // unwinding has faulted; teasel is about to kill this process
 	for (size_t i = 0; i < FATAL; i++)
-		if (fatal[i] == signal) sigaction(signal, &before_us[i], 0);
+		if (fatal[i] == signal) sigaction(signal, &previous_handlers[i], 0);
 	crash_note(signal, info, context);
-	if (info->si_code > 0 && signal != SIGTRAP && signal != SIGSYS) return; // the instruction is run again; of those two it is the next one
+	if (info->si_code > 0 && signal != SIGTRAP && signal != SIGSYS) return; // the instruction is executed again and faults again; after those two signals execution would continue
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, signal);
@@ -182,39 +183,39 @@ void __tsan_init(void) __attribute__((weak));
 void __ubsan_handle_builtin_unreachable(void *) __attribute__((weak));
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
-// A target may want a signal for what it does, as virtual machines and garbage collectors do. Handlers that it has installed
-// before it is given inputs stay. Those of a sanitizer are there before any of its code is run.
-static struct sigaction at_start[FATAL];
-static uint8_t kept[FATAL];
+// A target may handle such signals for its own purposes, as virtual machines and garbage collectors do. Handlers that it has
+// installed before its first input are left in place. Those of a sanitizer are installed before any code of the target runs.
+static struct sigaction handlers_at_start[FATAL];
+static uint8_t keep_handler[FATAL];
 
-static __attribute__((constructor(101))) void crash_begin(void) {
-	for (size_t i = 0; i < FATAL; i++) sigaction(fatal[i], 0, &at_start[i]);
+static __attribute__((constructor(101))) void handlers_record_at_start(void) {
+	for (size_t i = 0; i < FATAL; i++) sigaction(fatal[i], 0, &handlers_at_start[i]);
 }
 
-static void crash_look(void) {
+static void handlers_record(void) {
 	for (size_t i = 0; i < FATAL; i++) {
 		struct sigaction now = {.sa_handler = SIG_DFL};
 		if (sigaction(fatal[i], 0, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
-		kept[i] = !__sanitizer_set_report_fd || now.sa_handler != at_start[i].sa_handler;
+		keep_handler[i] = !__sanitizer_set_report_fd || now.sa_handler != handlers_at_start[i].sa_handler;
 	}
 }
 
-static void fatal_watch(void) {
+static void fatal_handlers_install(void) {
 	stack_t ours = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, theirs;
 	if (sigaltstack(0, &theirs) == 0 && theirs.ss_flags & SS_DISABLE) sigaltstack(&ours, 0);
-	if (__tsan_init) return; // its handlers see what ours would, and calls of the C library in ours may never come back
+	if (__tsan_init) return; // its handlers report the same, and calls of the C library in ours may deadlock
 	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
-		if (kept[i]) continue;
-		sigaction(fatal[i], &a, &before_us[i]);
-		// UndefinedBehaviorSanitizer's handlers see no more than ours, and trip over stacks.
-		if (!__asan_init && !__msan_init) before_us[i].sa_handler = SIG_DFL;
+		if (keep_handler[i]) continue;
+		sigaction(fatal[i], &a, &previous_handlers[i]);
+		// UndefinedBehaviorSanitizer's handlers report no more than ours, and may fault on a damaged stack.
+		if (!__asan_init && !__msan_init) previous_handlers[i].sa_handler = SIG_DFL;
 	}
 }
 
-static void crash_watch(void) {
+static void handlers_install(void) {
 	struct sigaction ask = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 	sigaction(TEASEL_SAMPLE, &ask, 0);
 	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
-	fatal_watch();
+	fatal_handlers_install();
 }

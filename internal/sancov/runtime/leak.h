@@ -1,25 +1,26 @@
-// Leaks of a harness, as libFuzzer looks for them: a run that has allocated more than it has freed is repeated, and then
-// LeakSanitizer is asked, which takes milliseconds. A program with a main may leave the freeing to its end.
+// Detection of leaks in a harness, as in libFuzzer: a run that has allocated more blocks than it has freed is repeated, followed
+// by a check of LeakSanitizer, which takes milliseconds. Programs with a main are not checked, since they may leave memory to be
+// freed by their exit.
 
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
-// Of AddressSanitizer's own, the same since LLVM 3.8: how much of the stack is kept with each block. That is nothing while we
-// fuzz, for it takes time, and of blocks without a stack leaks are not told.
+// An internal function of AddressSanitizer, unchanged since LLVM 3.8, that sets how many frames are kept with each block. No frames
+// are kept while fuzzing, since unwinding takes time; leaks of blocks without a stack are not reported.
 void _ZN6__asan20SetMallocContextSizeEj(unsigned n) __attribute__((weak));
 
 enum {
-	LEAK_LOOKS = 1000, // in vain, of a server and all its children, before it is left: the harness keeps what it allocates
+	MAX_LEAK_CHECKS = 1000, // checks without a leak, by all children of a server, after which no more are made: the harness keeps its memory in use
 	LEAK_FRAMES = 30,
-	EXIT_LEAK = 23, // as LSAN_OPTIONS has it
+	EXIT_LEAK = 23, // the exitcode in LSAN_OPTIONS
 };
 
-static int64_t blocks;  // allocated and not freed in the run under way
-static int leaks_wanted;
+static int64_t blocks; // allocated and not freed in the current run
+static int leaks_enabled;
 
 static void teasel_allocated(const volatile void *p, size_t n) {
 	(void)p;
-	if (n > AT.malloc_limit && AT.malloc_limit && running && !sampling) {
-		running = 0; // what is allocated while it is reported is not the target's
-		teasel_allocation_report(AT.first_fd + FD_REPORT, n);
+	if (n > SHARED.malloc_limit && SHARED.malloc_limit && running && !sampling) {
+		running = 0; // allocations during the report are not the target's
+		teasel_allocation_report(SHARED.first_fd + FD_REPORT, n);
 		abort();
 	}
 	__atomic_add_fetch(&blocks, 1, __ATOMIC_RELAXED);
@@ -35,38 +36,39 @@ static void allocations_watch(void) {
 	allocations_watched = __sanitizer_install_malloc_and_free_hooks && __sanitizer_install_malloc_and_free_hooks(teasel_allocated, freed);
 }
 
-static void leaks_stacks(unsigned frames) {
+static void allocation_stacks_set(unsigned frames) {
 	if (_ZN6__asan20SetMallocContextSizeEj) _ZN6__asan20SetMallocContextSizeEj(frames);
 }
 
-// A thread that still runs has its stack, and whatever only that points to.
-static int leaks_suspected(void) { return blocks > 0 && leaks_wanted && AT.state->leak_looks < LEAK_LOOKS && thread_count() == 1; }
+// leaks_suspected reports whether to check for leaks. A process with more threads is not checked, since blocks may be referenced
+// from their stacks only.
+static int leaks_suspected(void) { return blocks > 0 && leaks_enabled && SHARED.state->leak_checks < MAX_LEAK_CHECKS && thread_count() == 1; }
 
-// leaks_look repeats a run and ends the process if that leaks.
-static void leaks_look(const uint8_t *in, size_t n) {
-	__atomic_store_n(&AT.results->looking, 1, __ATOMIC_RELAXED);
-	leaks_stacks(LEAK_FRAMES);
+// leaks_check repeats a run and ends the process if the run leaks memory.
+static void leaks_check(const uint8_t *in, size_t n) {
+	__atomic_store_n(&SHARED.results->leak_check, 1, __ATOMIC_RELAXED);
+	allocation_stacks_set(LEAK_FRAMES);
 	teasel_harness(in, n);
 	exit_if_forked();
-	leaks_stacks(0);
+	allocation_stacks_set(0);
 	counters_clear();
 	if (__lsan_do_recoverable_leak_check()) _exit(EXIT_LEAK);
-	__atomic_store_n(&AT.results->looking, 0, __ATOMIC_RELAXED);
-	AT.state->leak_looks++;
+	__atomic_store_n(&SHARED.results->leak_check, 0, __ATOMIC_RELAXED);
+	SHARED.state->leak_checks++;
 }
 
-// leaks_begin tries in a child whether LeakSanitizer works: it stops the process to look at it, which not every container
-// allows, and ends it if it cannot.
+// leaks_begin tests in a child whether LeakSanitizer works: it uses ptrace, which some containers forbid, and ends the process if
+// that fails.
 static void leaks_begin(void) {
 	if (!__lsan_do_recoverable_leak_check || !allocations_watched) return;
 	pid_t p = fork();
 	if (p == 0) {
 		dup2(open("/dev/null", O_WRONLY), 2);
 		__lsan_do_recoverable_leak_check();
-		_exit(0); // what it has found is the start's
+		_exit(0); // leaks found here come from the start of the program
 	}
 	int status = 0;
 	while (p > 0 && waitpid(p, &status, 0) < 0 && errno == EINTR) {
 	}
-	leaks_wanted = p > 0 && status == 0;
+	leaks_enabled = p > 0 && status == 0;
 }

@@ -1,4 +1,5 @@
-// The runtime is not built with MemorySanitizer, which therefore does not see what it writes, nor that it passes arguments.
+// The runtime is not built with MemorySanitizer, which therefore sees neither the memory that the runtime initialises nor the
+// arguments that it passes.
 
 #include <stddef.h>
 
@@ -9,7 +10,7 @@ static inline void initialised(const void *data, size_t size) {
 	if (__msan_unpoison) __msan_unpoison(data, size);
 }
 
-// parameters_initialised is for the next call, which has n parameters.
+// parameters_initialised marks the n arguments of the next call as initialised.
 static inline void parameters_initialised(size_t n) {
 	if (__msan_unpoison_param) __msan_unpoison_param(n);
 }

@@ -1,8 +1,8 @@
-// What a harness's own mutator may call to have plain bytes changed, as libFuzzer offers it: one change at a time, drawn from
-// the seed that teasel gave for this input.
+// LLVMFuzzerMutate, which a harness's own mutator may call to mutate plain bytes, as with libFuzzer. Each call makes one change,
+// drawn from the seed that teasel has chosen for the input.
 
 static uint64_t mutate_state;
-static const uint8_t *mutate_token; // that the program has compared something with; 0: none
+static const uint8_t *mutate_token; // a token that the program has compared with part of an input; 0: none
 static size_t mutate_token_size;
 
 void teasel_mutate_begin(uint64_t seed, const uint8_t *token, size_t size) {
@@ -21,7 +21,7 @@ static size_t draw(size_t n) {
 
 static size_t at_most(size_t a, size_t b) { return a < b ? a : b; }
 
-// open_gap makes room for n bytes.
+// open_gap makes room for n bytes at a random position and returns it.
 static uint8_t *open_gap(uint8_t *data, size_t *size, size_t n) {
 	uint8_t *at = data + draw(*size + 1);
 	memmove(at + n, at, (size_t)(data + *size - at));
@@ -43,7 +43,7 @@ static void erase_bytes(uint8_t *data, size_t *size) {
 	*size -= n;
 }
 
-// copy_part puts a part of the bytes over or between others.
+// copy_part copies a random part of the bytes over, or between, other bytes.
 static void copy_part(uint8_t *data, size_t *size, size_t room) {
 	uint8_t part[64];
 	size_t n = 1 + draw(at_most(*size, sizeof part)), from = draw(*size - n + 1);
@@ -59,7 +59,7 @@ static void put_token(uint8_t *data, size_t *size, size_t room) {
 	else data[draw(*size)] ^= 1;
 }
 
-// change_number adds a little to a number of 1, 2, 4 or 8 bytes, or puts one at the border of a width there.
+// change_number adds a small number to an integer of 1, 2, 4 or 8 bytes, or replaces it by a boundary value of that width.
 static void change_number(uint8_t *data, size_t size) {
 	size_t width = (size_t)1 << draw(4);
 	while (width > size) width /= 2;
@@ -72,7 +72,7 @@ static void change_number(uint8_t *data, size_t size) {
 	for (size_t i = 0; i < width; i++) at[big ? width - 1 - i : i] = (uint8_t)(n >> 8 * i);
 }
 
-// change_digit changes a digit, or a byte if there is none behind a place.
+// change_digit replaces the first digit after a random position, or, if there is none, the byte at that position.
 static void change_digit(uint8_t *data, size_t size) {
 	size_t at = draw(size), i = at;
 	while (i < size && (data[i] < '0' || data[i] > '9')) i++;
@@ -119,7 +119,7 @@ static size_t change(uint8_t *data, size_t size, size_t most) {
 	return size;
 }
 
-// A harness that brings its own is left alone.
+// The function is weak: a harness may define its own.
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
 	size = change(data, size, most);
 	initialised(data, size);

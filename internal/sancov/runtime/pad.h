@@ -1,5 +1,5 @@
-// At either end of a module's counters there is a page's worth of bytes that nobody counts in, first and last in what is
-// linked, so that the pages of the counters have nothing else on them. They are known by how they begin.
+// Padding at either end of a module's counters, one page each, which the first and the last linked object provide. It ensures
+// that no other variables are on the pages of the counters. Padding is recognised by its first bytes.
 
 #define PAD_TEXT "teasel: no counters here"
 

@@ -1,19 +1,20 @@
-// A program may end in ways that run nothing of ours: the system call exit_group, _exit within a library, execve. So the child
-// of such a program keeps its counters in memory that it shares with the server, which judges the run if the child has not.
+// A program may end without running any code of the runtime: by the system call exit_group, by _exit in a library, by execve. The
+// child of such a program keeps its counters in memory that it shares with the server, which judges the run if the child has
+// not.
 //
-// Counters share pages with other variables. Those of the server are its own, since the shared memory replaces the pages in
-// the child alone; a process that the child forks gets pages of its own back, as it would have had them.
+// Counters share pages with other variables. The server's variables are not affected, since the shared memory replaces the pages
+// in the child only. A process that the child forks gets private pages again, as it would have without the runtime.
 
 struct shared_range {
 	uint8_t *begin, *end; // whole pages of the program
-	uint8_t *copy;        // where the server has the same memory that the child has at begin
+	uint8_t *copy;        // address, in the server, of the memory that the child has at begin
 };
 
 static struct shared_range shared_ranges[REGIONS + 1];
 static uint32_t shared_count;
 static int counters_shared; // in this process
 
-// bytes_copy is memcpy, of which sanitizers think that it may not touch what lies between variables.
+// bytes_copy is a memcpy that sanitizers do not intercept: they would report a copy of the redzones between variables.
 static void bytes_copy(uint8_t *to, const uint8_t *from, size_t n) {
 	typedef uint64_t __attribute__((may_alias, aligned(1))) word_t;
 	size_t i = 0;
@@ -40,7 +41,7 @@ static void shared_add(uint8_t *begin, uint8_t *end) {
 	shared_ranges[shared_count++] = (struct shared_range){begin, end, 0};
 }
 
-// counters_unshare gives this process pages of its own with the same content.
+// counters_unshare replaces the shared pages by private ones with the same content.
 static void counters_unshare(void) {
 	for (uint32_t k = 0; k < shared_count && counters_shared; k++) {
 		struct shared_range r = shared_ranges[k];
@@ -53,14 +54,14 @@ static void counters_unshare(void) {
 	counters_shared = 0;
 }
 
-// Where there are threads, the pages must not change under them, so it is the new process that leaves; what the others write
-// until it has is to be seen there.
+// In a process with several threads the pages must not be replaced while other threads use them. There the forked process
+// replaces its own pages, and sees writes of the parent until it has done so.
 static void fork_prepare(void) {
 	if (counters_shared && thread_count() == 1) counters_unshare();
 }
 
-// shared_begin has the children that the server forks from now on share their counters: it takes some time of each run, so it
-// waits until one has ended without judging itself. It returns 0 if it was called before.
+// shared_begin makes the children that the server forks from now on share their counters. Since that costs time in each run, it is
+// called when a child has ended without judging its run. It returns 0 if it was called before.
 static int shared_begin(void) {
 	static int begun;
 	if (begun) return 0;
@@ -76,12 +77,12 @@ static int shared_begin(void) {
 	return 1;
 }
 
-// counters_share is for the child, before the program runs. Its counters are zero.
+// counters_share is called in the child, before the program runs and while its counters are zero.
 static void counters_share(void) {
 	for (uint32_t k = 0; k < shared_count; k++) {
 		struct shared_range r = shared_ranges[k];
 		bytes_copy(r.copy, r.begin, (size_t)(r.end - r.begin));
-		mremap(r.copy, 0, (size_t)(r.end - r.begin), MREMAP_MAYMOVE | MREMAP_FIXED, r.begin); // of size 0: both stay
+		mremap(r.copy, 0, (size_t)(r.end - r.begin), MREMAP_MAYMOVE | MREMAP_FIXED, r.begin); // with size 0, the pages stay mapped at both addresses
 	}
 	counters_shared = 1;
 }
@@ -94,7 +95,7 @@ static void shared_fetch(void *to, size_t n) {
 	}
 }
 
-// counters_fetch is for the server: it takes over what the counters of a child were when that ended.
+// counters_fetch is called in the server: it copies the counters of a child that has ended.
 static void counters_fetch(void) {
 	for (uint32_t k = 0; k < region_count; k++) shared_fetch(regions[k].begin, (size_t)(regions[k].end - regions[k].begin));
 	shared_fetch(&texts, sizeof texts);

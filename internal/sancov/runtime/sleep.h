@@ -1,16 +1,16 @@
-// A server under test that lets time pass, for example before it says that a password was wrong, does nothing meanwhile. So these
-// functions of the C library cut what it sleeps. Waiting for a descriptor or a lock with a time limit stays as it is.
+// A server under test may sleep on purpose, for example before it rejects a password. The following replacements of C library
+// functions shorten such sleeps. Waiting for a descriptor or a lock with a timeout is not changed.
 
 enum {
-	SLEEP_PART = 64,                // of the time that was asked for, within these bounds
-	SLEEP_LEAST = 1 * 1000 * 1000,  // nanoseconds: a server that polls does not become a busy loop
+	SLEEP_PART = 64,                // sleeps are divided by this, within the following bounds
+	SLEEP_LEAST = 1 * 1000 * 1000,  // nanoseconds: a polling loop must not become a busy loop
 	SLEEP_MOST = 20 * 1000 * 1000,
-	SLEEP_CUTS = 16,                // so often in a thread beside others: one that only keeps the pace of something goes on as it was meant to
+	SLEEP_CUTS = 16,                // sleeps shortened per thread if there are several threads: a periodic thread then keeps its pace
 };
 
-static int sleep_cut_wanted; // this is a server, and the user has not asked for its own times
+static int sleep_cut_wanted; // not 0: the program is a server and TEASEL_KEEP_SLEEP is not set
 
-static __thread uint32_t sleep_cuts; // of this thread
+static __thread uint32_t sleep_cuts; // sleeps shortened in this thread
 
 static struct timespec sleep_cut(struct timespec t) {
 	if (!sleep_cut_wanted || t.tv_sec < 0 || (thread_count() > 1 && sleep_cuts >= SLEEP_CUTS)) return t;
@@ -26,7 +26,7 @@ static struct timespec sleep_cut(struct timespec t) {
 
 SLEEP int nanosleep(const struct timespec *t, struct timespec *left) {
 	struct timespec cut = t ? sleep_cut(*t) : (struct timespec){0};
-	int e = clock_nanosleep(CLOCK_REALTIME, 0, t ? &cut : 0, left); // which is what the library's does
+	int e = clock_nanosleep(CLOCK_REALTIME, 0, t ? &cut : 0, left); // as the C library's nanosleep does
 	if (!e) return 0;
 	errno = e;
 	return -1;

@@ -1,5 +1,6 @@
-// memcmp for the libraries of a program without a sanitizer: C++'s compares strings with it, out of sight of the compiler's
-// hooks and the linker's --wrap. The program's definition comes before the C library's, if the linker exports it.
+// memcmp for the libraries of a program without a sanitizer: C++'s library compares strings with memcmp, where neither the
+// compiler's hooks nor the linker's --wrap apply. The program's definition takes precedence over the C library's if the linker
+// exports it.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@ static void *const next = (void *)-1;                              // RTLD_NEXT
 
 void __sanitizer_weak_hook_memcmp(void *pc, const void *a, const void *b, size_t n, int r);
 
-// bytewise is for the time until constructors run, and where nobody knows the C library's.
+// bytewise is used until constructors have run, and where the C library's memcmp cannot be found.
 static int bytewise(const void *a, const void *b, size_t n) {
 	const uint8_t *p = a, *q = b;
 	for (size_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-// The main of a harness that has none. By hand it does what libFuzzer's does: it runs the files that it is given, which
-// needs nothing else; for whatever fuzzes it becomes teasel, which knows libFuzzer's flags.
+// The main of a harness that has none. Like libFuzzer's, it runs the files named by its arguments, without any other program. If
+// the arguments ask for fuzzing, it executes teasel, which supports libFuzzer's flags.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,9 +25,9 @@ int (*const teasel_harness)(const uint8_t *, size_t) = LLVMFuzzerTestOneInput;
 int (*const teasel_initialize)(int *, char ***) = LLVMFuzzerInitialize;
 
 extern size_t (*const teasel_mutator)(uint8_t *, size_t, size_t, unsigned);
-extern size_t (*const teasel_crosser)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned);
+extern size_t (*const teasel_crossover)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned);
 size_t (*const teasel_mutator)(uint8_t *, size_t, size_t, unsigned) = LLVMFuzzerCustomMutator;
-size_t (*const teasel_crosser)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned) = LLVMFuzzerCustomCrossOver;
+size_t (*const teasel_crossover)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned) = LLVMFuzzerCustomCrossOver;
 
 int __llvm_profile_write_file(void) __attribute__((weak)); // of a build with source coverage
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
@@ -46,10 +46,10 @@ enum { EXIT_CRASH = 77, EXIT_TIMEOUT = 70, EXIT_MEMORY = 71, EXIT_WRONG = 1 };
 
 struct flags {
 	long runs, timeout;
-	long rss, allocation; // MiB that may be held, and allocated at once; 0: any number, or as many as may be held
-	int fuzz; // something is asked for that only teasel can do
+	long rss, allocation; // limits of memory in use and of a single allocation, in MiB; 0: no limit, and the limit of rss
+	int fuzz; // not 0: the arguments ask for something that only teasel can do
 	int final_stats;
-	int inputs; // arguments that are no flags
+	int inputs; // number of arguments that are not flags
 	int error_status, timeout_status;
 };
 
@@ -77,7 +77,7 @@ static void flag_read(const char *arg) {
 	if (!strcmp(arg, "--help")) flags.fuzz = 1;
 }
 
-// files_only reports whether there are files to be run and nothing else.
+// files_only reports whether the arguments name files to run and ask for nothing else.
 static int files_only(int argc, char **argv) {
 	for (int i = 1; i < argc; i++) {
 		struct stat st;
@@ -94,12 +94,12 @@ static int files_only(int argc, char **argv) {
 
 static volatile sig_atomic_t running;
 
-static void say(const char *text) { (void)!write(2, text, strlen(text)); }
+static void write_error(const char *text) { (void)!write(2, text, strlen(text)); }
 
-static void say_error(const char *what) {
+static void report_error(const char *what) {
 	char line[160];
 	snprintf(line, sizeof line, "==%d== ERROR: libFuzzer: %s\n", (int)getpid(), what);
-	say(line);
+	write_error(line);
 }
 
 static void profile_save(void) {
@@ -110,7 +110,7 @@ static void on_signal(int signal) {
 	int status = signal == SIGALRM ? flags.timeout_status : flags.error_status;
 	char what[64];
 	snprintf(what, sizeof what, "timeout after %ld seconds", flags.timeout);
-	say_error(signal == SIGALRM ? what : "deadly signal");
+	report_error(signal == SIGALRM ? what : "deadly signal");
 	profile_save();
 	_exit(status);
 }
@@ -129,13 +129,13 @@ static void on_free(const volatile void *p) { (void)p; }
 
 static void on_exit_inside(void) {
 	if (!running) return;
-	say_error("fuzz target exited");
+	report_error("fuzz target exited");
 	profile_save();
 	_exit(flags.error_status);
 }
 
-// watch takes the signals that nobody else does: a sanitizer says more about them.
-static void watch(void) {
+// handlers_install handles the fatal signals that have no handler yet: a sanitizer's handlers report more.
+static void handlers_install(void) {
 	static uint8_t stack[1 << 16];
 	static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGALRM};
 	sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, 0);
@@ -187,7 +187,7 @@ static int run_file(const char *name, long times) {
 	gap_begin(gap);
 	long begun = milliseconds();
 	for (long i = 0; i < times; i++) {
-		uint8_t *in = malloc(size ? size : 1); // it may write to its input, and read beyond
+		uint8_t *in = malloc(size ? size : 1); // of the exact size, for a sanitizer to detect reads beyond; the harness may write to it
 		if (!in) abort();
 		memcpy(in, file, size);
 		initialised(in, size);
@@ -199,7 +199,7 @@ static int run_file(const char *name, long times) {
 		alarm(0);
 		free(in);
 	}
-	gap_shade(gap, __asan_set_shadow_00);
+	gap_set_shadow(gap, __asan_set_shadow_00);
 	free(file);
 	fprintf(stderr, "Executed %s in %ld ms\n", name, milliseconds() - begun);
 	return 1;
@@ -213,7 +213,7 @@ static int run_files(int argc, char **argv) {
 	for (int i = 1, n = 0; n < count; i++)
 		if (!is_flag(argv[i])) names[n++] = strdup(argv[i]);
 	if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
-	watch();
+	handlers_install();
 	fprintf(stderr, "%s: Running %d inputs %ld time(s) each.\n", argv[0], count, times);
 	for (int n = 0; n < count; n++) {
 		if (run_file(names[n], times)) done += times;
@@ -232,7 +232,7 @@ static int run_files(int argc, char **argv) {
 	return status;
 }
 
-// become_teasel runs teasel on this program with the same arguments.
+// become_teasel executes teasel with this program and its arguments.
 static int become_teasel(int argc, char **argv) {
 	static char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -252,7 +252,7 @@ static int become_teasel(int argc, char **argv) {
 	fprintf(stderr, "%s: fuzzing needs teasel, and %s cannot be run: %s\n"
 		"hint: put teasel into PATH, or set the environment variable TEASEL to its path; to run inputs without it: %s FILE...\n",
 		argv[0], teasel, strerror(errno), argv[0]);
-	free(args); // or a sanitizer would report the leak as if it were the harness's
+	free(args); // otherwise a sanitizer would report a leak
 	return EXIT_WRONG;
 }
 

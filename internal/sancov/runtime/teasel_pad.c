@@ -1,4 +1,4 @@
-// What is linked first.
+// The padding before the first counters. This object is linked first.
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
-// The runtime that teasel links into a target. Run by hand it does nothing but call main. Under teasel it starts three
-// processes: a guardian, which kills all that is left when teasel is gone; the server, which forks; and the child, which
-// runs a batch of inputs for every command and judges by itself which of them are news.
+// The runtime that teasel links into a target. In a program that is run by hand it only calls main. Under teasel it starts
+// three processes: a guardian, which kills all other processes when teasel is gone; the server, which forks; and the child,
+// which runs a batch of inputs for every command and decides which of them reach new features.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +48,7 @@ int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
 static volatile uint32_t *batch_process; // 1 in the child that runs batches, 0 in what the target forks from it
 
-// batch_process_begin makes a page that the kernel clears in a process that is forked. Before Linux 4.14 it does not.
+// batch_process_begin makes a page that the kernel clears in forked processes. Kernels before Linux 4.14 do not.
 static void batch_process_begin(void) {
 	void *p = mmap(0, sizeof *batch_process, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED) _exit(1);
@@ -57,13 +57,13 @@ static void batch_process_begin(void) {
 	*batch_process = 1;
 }
 
-// exit_if_forked ends a process that the harness has forked and that returns as well: it has no business with the rest of
-// the batch.
+// exit_if_forked ends a process that the harness has forked and in which the harness returns too: the process must not run the
+// rest of the batch.
 static inline void exit_if_forked(void) {
 	if (!*batch_process) _exit(0);
 }
 
-// thread_count returns how many threads this process has, 1 if the kernel does not say.
+// thread_count returns the number of threads of this process, 1 if the kernel does not tell.
 static int thread_count(void) {
 	struct stat st;
 	return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (int)st.st_nlink - 2 : 1;
@@ -74,32 +74,34 @@ static int thread_count(void) {
 #include "sharedcounters.h"
 #include "sleep.h"
 
-// command_read waits for a command of teasel's. There is none if teasel is gone, or the target has closed the descriptor, or
-// put another in its place.
+// command_read waits for a command from teasel. It returns 0 if teasel is gone, or if the target has closed or replaced the
+// descriptor.
 static int command_read(struct command *c) {
 	for (;;) {
-		ssize_t n = read(AT.first_fd + FD_COMMAND, c, sizeof *c);
-		if (n == sizeof *c && c->round == AT.control->round) return 1;
+		ssize_t n = read(SHARED.first_fd + FD_COMMAND, c, sizeof *c);
+		if (n == sizeof *c && c->round == SHARED.control->round) return 1;
 		if (n >= 0 || errno != EINTR) return 0;
 	}
 }
 
-static int all_write(int fd, const void *p, size_t n) {
+static int write_all(int fd, const void *p, size_t n) {
 	for (;;) {
-		ssize_t m = write(AT.first_fd + fd, p, n);
+		ssize_t m = write(SHARED.first_fd + fd, p, n);
 		if (m == (ssize_t)n) return 1;
 		if (m >= 0 || errno != EINTR) return 0;
 	}
 }
 
-static int tell_of(uint32_t round, uint32_t word, uint32_t status) {
-	struct answer a = {AT.nonce, round, word, status, 0};
-	return all_write(FD_STATUS, &a, sizeof a);
+// send_answer answers the command of a round.
+static int send_answer(uint32_t round, uint32_t word, uint32_t status) {
+	struct answer a = {SHARED.nonce, round, word, status, 0};
+	return write_all(FD_STATUS, &a, sizeof a);
 }
 
-static int tell(uint32_t word) { return tell_of(AT.control->round, word, 0); }
+// send_status answers the current command.
+static int send_status(uint32_t word) { return send_answer(SHARED.control->round, word, 0); }
 
-// orphans_kill ends every child we have, which includes those that have lost their parent.
+// orphans_kill kills all children of this process, which as a subreaper has adopted orphaned processes too.
 static void orphans_kill(void) {
 	for (;;) {
 		int status;
@@ -110,7 +112,7 @@ static void orphans_kill(void) {
 		int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
 		ssize_t n = fd < 0 ? 0 : read(fd, list, sizeof list);
 		if (fd >= 0) close(fd);
-		if (n <= 0) return; // without the kernel's list there is only the session, which teasel kills
+		if (n <= 0) return; // without the kernel's list, teasel kills the session only
 		pid_t pid = 0;
 		for (ssize_t i = 0; i < n; i++) {
 			if (list[i] >= '0' && list[i] <= '9') {
@@ -125,17 +127,17 @@ static void orphans_kill(void) {
 	}
 }
 
-// guard waits until teasel has no use for the server any more, of which it hears a word, or is gone without one. It leaves
-// nothing behind; the file of the input is teasel's as long as there is teasel.
-static _Noreturn void guard(pid_t server) {
+// guardian_run waits until teasel writes a byte or closes the pipe, which the kernel does if teasel dies. Then it kills all
+// processes of the target. It removes the input file only if teasel has died: otherwise teasel uses the file again.
+static _Noreturn void guardian_run(pid_t server) {
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
-		if (fd != FD_LIFE) close(AT.first_fd + fd);
+		if (fd != FD_LIFE) close(SHARED.first_fd + fd);
 	char word;
 	ssize_t n;
-	while ((n = read(AT.first_fd + FD_LIFE, &word, 1)) < 0 && errno == EINTR) {
+	while ((n = read(SHARED.first_fd + FD_LIFE, &word, 1)) < 0 && errno == EINTR) {
 	}
 	kill(-server, SIGKILL);
 	kill(server, SIGKILL);
@@ -144,17 +146,17 @@ static _Noreturn void guard(pid_t server) {
 	_exit(0);
 }
 
-// hello says what this program is.
+// hello sends the description of this program.
 static int hello(void) {
 	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(),
 	                  .edges = edge_count, .shape = shape};
 	h.flags = (&teasel_harness ? HELLO_HARNESS : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
 	          (__tsan_init ? HELLO_TSAN : 0) | (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0) | custom_flags();
-	return all_write(FD_STATUS, &h, sizeof h);
+	return write_all(FD_STATUS, &h, sizeof h);
 }
 
-// heap_keep has the allocator keep what a run has freed for the next one: to give it back to the kernel and to get it again,
-// page by page, takes longer than most runs.
+// heap_keep makes the allocator keep freed memory for the next run: returning it to the kernel and faulting it in again, page by
+// page, takes longer than most runs.
 static void heap_keep(void) {
 	enum { TRIM_THRESHOLD = -1, MMAP_THRESHOLD = -3 }; // as in malloc.h
 	if (!mallopt) return;
@@ -162,9 +164,9 @@ static void heap_keep(void) {
 	mallopt(TRIM_THRESHOLD, 16 << 20);
 }
 
-// prepare is for every process that has just mapped the memory, before the target gets its first input.
+// prepare is called in each process that has mapped the memory, before the target gets its first input.
 static void prepare(void) {
-	gap_return = &AT.state->return_address;
+	gap_return = &SHARED.state->return_address;
 	buckets_init();
 	counters_clear();
 	if (!&teasel_harness) return;
@@ -172,35 +174,36 @@ static void prepare(void) {
 	allocations_watch();
 }
 
-// guard_start makes this process the guardian, and returns in the server, or never.
-static void guard_start(void) {
+// guardian_start forks the server, in which it returns. The calling process becomes the guardian.
+static void guardian_start(void) {
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	pid_t guardian = getpid(), server = fork();
 	if (server < 0) _exit(1);
-	if (server > 0) guard(server);
+	if (server > 0) guardian_run(server);
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != guardian) _exit(1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	close(AT.first_fd + FD_LIFE);
+	close(SHARED.first_fd + FD_LIFE);
 }
 
-// running_here says whom to kill. Only who is running a batch may say so: another server's child may be starting.
-static void running_here(pid_t p) { __atomic_store_n(&AT.results->pid, p, __ATOMIC_RELAXED); }
+// set_running_pid sets the process that teasel kills when a run takes too long. Only a process that runs a batch may call it: the
+// child of another server, which shares the memory, may be starting at the same time.
+static void set_running_pid(pid_t p) { __atomic_store_n(&SHARED.results->pid, p, __ATOMIC_RELAXED); }
 
 static void child_begin(pid_t server) {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != server) _exit(0);
-	crash_watch();
-	// A sanitizer closes a file that another process has named, so each child names it.
-	if (__sanitizer_set_report_fd) __sanitizer_set_report_fd((void *)(intptr_t)(AT.first_fd + FD_REPORT));
+	handlers_install();
+	// A sanitizer closes the report file that another process has set, so that each child must set it again.
+	if (__sanitizer_set_report_fd) __sanitizer_set_report_fd((void *)(intptr_t)(SHARED.first_fd + FD_REPORT));
 }
 
 #include "respawn.h"
 
-// child forks a process that runs inputs. If the target has threads of its own by then, which fork does not copy, the process
-// begins anew instead, and comes to child_main.
+// child forks a process that runs inputs. If the target has threads of its own, which fork does not copy, the forked process
+// executes the program again instead and continues in child_main.
 static pid_t child(void) {
 	pid_t server = getpid(), p = fork();
 	if (p == 0 && respawning) respawn();
@@ -208,50 +211,51 @@ static pid_t child(void) {
 	return p;
 }
 
-// await returns how a child ended, and what it has used.
-static uint32_t await(pid_t p, struct rusage *used) {
+// child_wait waits for a child and returns its wait status and its resource usage.
+static uint32_t child_wait(pid_t p, struct rusage *used) {
 	int status = 0;
 	while (wait4(p, &status, 0, used) < 0 && errno == EINTR) {
 	}
-	__atomic_compare_exchange_n(&AT.results->pid, &(int32_t){p}, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&SHARED.results->pid, &(int32_t){p}, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	orphans_kill();
 	return (uint32_t)status;
 }
 
-// batch_begin returns the end of the batch that the command is about.
+// batch_begin resets the results and returns the end of the batch.
 static uint32_t batch_begin(void) {
-	struct results *r = AT.results;
+	struct results *r = SHARED.results;
 	lseek(2, 0, SEEK_SET);
-	lseek(AT.first_fd + FD_REPORT, 0, SEEK_SET);
-	r->features_used = r->operands_used = r->signal = r->frame_count = r->samples = r->looking = 0;
-	uint32_t n = AT.control->count < AT.slot_count ? AT.control->count : AT.slot_count;
-	for (uint32_t i = AT.control->from; i < n; i++) {
-		struct outcome *o = AT.outcomes + i;
-		o->feature_count = o->operand_count = o->status = o->refused = 0;
+	lseek(SHARED.first_fd + FD_REPORT, 0, SEEK_SET);
+	r->features_used = r->operands_used = r->signal = r->frame_count = r->samples = r->leak_check = 0;
+	uint32_t n = SHARED.control->count < SHARED.slot_count ? SHARED.control->count : SHARED.slot_count;
+	for (uint32_t i = SHARED.control->from; i < n; i++) {
+		struct outcome *o = SHARED.outcomes + i;
+		o->feature_count = o->operand_count = o->status = o->rejected = 0;
 	}
 	return n;
 }
 
-// A harness gets its input at the end of a page with nothing behind it, so that reading on is a crash; under a sanitizer,
-// which sees more, in memory of its own.
+// A harness gets its input at the end of a page that is followed by an unmapped page, so that reading beyond the input crashes.
+// Under a sanitizer, which detects more, the input is in allocated memory.
 enum { ALIGNED = 16 };
 
-static uint8_t *room;
-static size_t room_size;
+static uint8_t *input_buffer;
+static size_t input_buffer_size;
 
-static uint8_t *place(const struct slot *s) {
+// input_place copies an input there.
+static uint8_t *input_place(const struct slot *s) {
 	size_t need = (s->length + (size_t)ALIGNED - 1) & ~(size_t)(ALIGNED - 1);
-	if (need > room_size || !room) {
+	if (need > input_buffer_size || !input_buffer) {
 		size_t page = (size_t)sysconf(_SC_PAGESIZE);
-		if (room) munmap(room, room_size + page);
-		room_size = (need + (need >> 1) + page) & ~(page - 1);
-		room = mmap(0, room_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (room == MAP_FAILED) abort();
-		mprotect(room + room_size, page, PROT_NONE);
+		if (input_buffer) munmap(input_buffer, input_buffer_size + page);
+		input_buffer_size = (need + (need >> 1) + page) & ~(page - 1);
+		input_buffer = mmap(0, input_buffer_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (input_buffer == MAP_FAILED) abort();
+		mprotect(input_buffer + input_buffer_size, page, PROT_NONE);
 	}
-	uint8_t *at = room + room_size - need;
-	__builtin_memcpy(at, AT.inputs + s->offset, s->length);
-	for (uint8_t *p = at + s->length; p < at + need; p++) *p = 0; // what an earlier input has left there could be read
+	uint8_t *at = input_buffer + input_buffer_size - need;
+	__builtin_memcpy(at, SHARED.inputs + s->offset, s->length);
+	for (uint8_t *p = at + s->length; p < at + need; p++) *p = 0; // otherwise the harness could read bytes of an earlier input
 	return at;
 }
 
@@ -261,40 +265,41 @@ static uint64_t cpu_used(void) {
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-// teasel_run is in its caller, so that the gap is next to the harness.
+// teasel_run is inlined into its caller, so that the gap is next to the frame of the harness.
 static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int sanitized, const uint64_t *gap) {
-	const struct slot *s = AT.slots + i;
-	struct outcome *o = AT.outcomes + i;
+	const struct slot *s = SHARED.slots + i;
+	struct outcome *o = SHARED.outcomes + i;
 	uint32_t ask = s->ask;
 	uint8_t *in;
-	if (ask & ASK_STACKS) leaks_stacks(LEAK_FRAMES);
+	if (ask & ASK_STACKS) allocation_stacks_set(LEAK_FRAMES);
 	if (sanitized) {
 		in = malloc(s->length ? s->length : 1);
 		if (!in) abort();
-		__builtin_memcpy(in, AT.inputs + s->offset, s->length);
+		__builtin_memcpy(in, SHARED.inputs + s->offset, s->length);
 		initialised(in, s->length);
 		parameters_initialised(2);
 	} else {
-		in = place(s);
+		in = input_place(s);
 	}
 	if (ask & ASK_OPERANDS) record_begin(o);
 	running = 1;
 	blocks = 0;
 	uint64_t began = ask & ASK_TRACE ? cpu_used() : 0;
-	o->refused = gap_run(gap, teasel_harness, in, s->length) == -1;
+	o->rejected = gap_run(gap, teasel_harness, in, s->length) == -1;
 	exit_if_forked();
 	if (ask & ASK_TRACE) o->cpu = cpu_used() - began;
 	int suspected = leaks_suspected();
 	if (ask & ASK_OPERANDS) record_end(o);
-	if (o->refused) ask |= ASK_QUIET; // teasel does not keep it, and an input that it would keep may reach the same
+	if (o->rejected) ask |= ASK_QUIET; // teasel does not keep the input: its features must stay new for an input that it keeps
 	judge(i, ask);
-	if (suspected) leaks_look(in, s->length);
+	if (suspected) leaks_check(in, s->length);
 	running = 0;
 	if (sanitized) free(in);
-	if (ask & ASK_STACKS) leaks_stacks(0);
+	if (ask & ASK_STACKS) allocation_stacks_set(0);
 }
 
-// teasel_child runs batches until it has run enough. Counters are zero when it begins, and after every run.
+// teasel_child runs batches until it has made the number of runs after which a child is replaced. The counters are zero when it
+// begins, and after every run.
 static _Noreturn void teasel_child(void) {
 	int sanitized = __asan_init || __msan_init;
 	uint32_t runs = 0;
@@ -306,29 +311,29 @@ static _Noreturn void teasel_child(void) {
 	for (;;) {
 		if (!command_read(&command)) _exit(0);
 		if (command.word == COMMAND_RENEW) {
-			tell(STATUS_RENEWED);
+			send_status(STATUS_RENEWED);
 			_exit(0);
 		}
-		uint32_t from = AT.control->from, n = batch_begin();
-		running_here(pid);
+		uint32_t from = SHARED.control->from, n = batch_begin();
+		set_running_pid(pid);
 		if (command.word == COMMAND_MUTATE) mutate_batch(from, n);
 		else
 			for (uint32_t i = from; i < n; i++) {
-				__atomic_store_n(&AT.results->cur, i, __ATOMIC_RELAXED);
+				__atomic_store_n(&SHARED.results->cur, i, __ATOMIC_RELAXED);
 				teasel_run(i, sanitized, gap);
 			}
 		runs += n - from;
-		if (!tell(STATUS_DONE)) {
-			AT.state->leaving = LEFT_UNHEARD;
+		if (!send_status(STATUS_DONE)) {
+			SHARED.state->exit_reason = ANSWER_FAILED;
 			_exit(0);
 		}
-		if (AT.control->most_runs && runs >= AT.control->most_runs) _exit(0);
+		if (SHARED.control->max_runs && runs >= SHARED.control->max_runs) _exit(0);
 	}
 }
 
-// waiting reports whether a command is in the pipe that nobody has taken, and ends this process if teasel is gone.
-static int waiting(void) {
-	struct pollfd p = {.fd = AT.first_fd + FD_COMMAND, .events = POLLIN};
+// command_pending reports whether an unread command is pending, and ends this process if teasel is gone.
+static int command_pending(void) {
+	struct pollfd p = {.fd = SHARED.first_fd + FD_COMMAND, .events = POLLIN};
 	while (poll(&p, 1, 0) < 0 && errno == EINTR) {
 	}
 	if (p.revents & POLLIN) return 1;
@@ -336,57 +341,57 @@ static int waiting(void) {
 	return 0;
 }
 
-enum { SENDING = 10000 }; // looks at a command that is being sent
+enum { SEND_CHECKS = 10000 }; // how often to check whether a command has been sent completely
 
-// round_taken returns the round of the last command that was taken out of the pipe.
-static uint32_t round_taken(void) {
-	for (int i = 0; AT.control->sent != AT.control->round && i < SENDING && !waiting(); i++) usleep(100);
-	return AT.control->sent;
+// last_round_taken returns the round of the last command that was read from the pipe.
+static uint32_t last_round_taken(void) {
+	for (int i = 0; SHARED.control->sent != SHARED.control->round && i < SEND_CHECKS && !command_pending(); i++) usleep(100);
+	return SHARED.control->sent;
 }
 
-enum { IDLE_DEATHS = 16 }; // of children in a row that have not come to their first command
+enum { IDLE_DEATHS = 16 }; // consecutive children that died before they read a command, after which the server ends
 
-// teasel_serve forks children that run batches. Whatever ends one, teasel is told: what a child says of itself may have been
-// overwritten, and an answer to a round that has been answered is passed over.
+// teasel_serve forks children that run batches. It reports the end of each child to teasel, whatever the child has sent itself:
+// that may have been overwritten. teasel ignores a second answer to a round.
 static _Noreturn void teasel_serve(void) {
 	uint32_t idle = 0, last = 0;
 	for (;;) {
-		AT.state->leaving = 0;
-		if (gap_expected) AT.state->return_address = gap_expected;
+		SHARED.state->exit_reason = 0;
+		if (gap_expected) SHARED.state->return_address = gap_expected;
 		pid_t p = child();
 		if (p < 0) _exit(1);
 		if (p == 0) teasel_child();
 		struct rusage used;
-		uint32_t status = await(p, &used), round = round_taken();
-		if (!gap_expected && gap_plausible(AT.state->return_address)) gap_expected = AT.state->return_address;
+		uint32_t status = child_wait(p, &used), round = last_round_taken();
+		if (!gap_expected && gap_plausible(SHARED.state->return_address)) gap_expected = SHARED.state->return_address;
 		idle = round != last ? 0 : idle + 1;
 		last = round;
 		if (idle == IDLE_DEATHS) _exit(1);
-		if (waiting()) continue; // for the next child
-		if (!tell_of(round, AT.state->leaving == LEFT_UNHEARD ? STATUS_DONE : STATUS_DEAD, status)) _exit(0);
+		if (command_pending()) continue; // for the next child
+		if (!send_answer(round, SHARED.state->exit_reason == ANSWER_FAILED ? STATUS_DONE : STATUS_DEAD, status)) _exit(0);
 	}
 }
 
-// A program is forked for every input and judged when it exits.
+// A program with a main is forked for every input. Its counters are judged when it exits.
 
 static int program_runs;
 
 static void program_judge_used(uint32_t i, uint64_t cpu) {
-	uint32_t ask = AT.slots[i].ask;
-	struct outcome *o = AT.outcomes + i;
+	uint32_t ask = SHARED.slots[i].ask;
+	struct outcome *o = SHARED.outcomes + i;
 	if (ask & ASK_TRACE) o->cpu = cpu;
 	if (ask & ASK_OPERANDS) record_end(o);
 	judge(i, ask);
 }
 
 static void program_judge(void) {
-	if (!program_runs || AT.results->pid != getpid()) return; // a process of the program's own
+	if (!program_runs || SHARED.results->pid != getpid()) return; // another process that the program has forked
 	program_runs = 0;
-	program_judge_used(AT.results->cur < AT.slot_count ? AT.results->cur : 0, cpu_used());
-	AT.state->judged = 1;
+	program_judge_used(SHARED.results->cur < SHARED.slot_count ? SHARED.results->cur : 0, cpu_used());
+	SHARED.state->judged = 1;
 }
 
-// program_judge_ended is for a run that has ended without a word.
+// program_judge_ended judges, in the server, a run that has ended without a call of program_judge.
 static void program_judge_ended(uint32_t i, const struct rusage *used) {
 	counters_fetch();
 	program_judge_used(i, ((uint64_t)used->ru_utime.tv_sec + (uint64_t)used->ru_stime.tv_sec) * 1000000000 +
@@ -405,23 +410,23 @@ _Noreturn void __wrap__Exit(int code) {
 	__real__Exit(code);
 }
 
-// program_begin makes the process what a program expects to be.
+// program_begin sets up the descriptors, the counters and the exit handlers of a process in which main is to run.
 static void program_begin(void) {
-	uint32_t i = AT.results->cur;
-	running_here(getpid());
-	AT.results->signal = 0;
-	if (!input_path) dup2(AT.first_fd + FD_INPUT, 0);
+	uint32_t i = SHARED.results->cur;
+	set_running_pid(getpid());
+	SHARED.results->signal = 0;
+	if (!input_path) dup2(SHARED.first_fd + FD_INPUT, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
-		if (fd != FD_REPORT) close(AT.first_fd + fd);
+		if (fd != FD_REPORT) close(SHARED.first_fd + fd);
 	counters_share();
 	atexit(program_judge);
 	at_quick_exit(program_judge);
 	program_runs = running = 1;
-	if (AT.slots[i].ask & ASK_STACKS) leaks_stacks(LEAK_FRAMES);
-	if (AT.slots[i].ask & ASK_OPERANDS) record_begin(AT.outcomes + i);
+	if (SHARED.slots[i].ask & ASK_STACKS) allocation_stacks_set(LEAK_FRAMES);
+	if (SHARED.slots[i].ask & ASK_OPERANDS) record_begin(SHARED.outcomes + i);
 }
 
-// program_serve returns in a child, for main to be called.
+// program_serve forks a child for every input. It returns in the child, for main to be called.
 static void program_serve(void) {
 	struct command command;
 	while (command_read(&command)) {
@@ -429,11 +434,11 @@ static void program_serve(void) {
 		if (command.word == COMMAND_RUN) {
 			uint32_t n = batch_begin();
 			answer = STATUS_DONE;
-			for (uint32_t i = AT.control->from; i < n && answer == STATUS_DONE; i++) {
-				__atomic_store_n(&AT.results->cur, i, __ATOMIC_RELAXED);
+			for (uint32_t i = SHARED.control->from; i < n && answer == STATUS_DONE; i++) {
+				__atomic_store_n(&SHARED.results->cur, i, __ATOMIC_RELAXED);
 				lseek(2, 0, SEEK_SET);
-				if (!input_write(AT.slots + i)) _exit(1);
-				AT.state->judged = 0;
+				if (!input_write(SHARED.slots + i)) _exit(1);
+				SHARED.state->judged = 0;
 				pid_t p = child();
 				if (p < 0) _exit(1);
 				if (p == 0) {
@@ -441,47 +446,47 @@ static void program_serve(void) {
 					return;
 				}
 				struct rusage used = {0};
-				AT.outcomes[i].status = status = await(p, &used);
+				SHARED.outcomes[i].status = status = child_wait(p, &used);
 				if (WIFSIGNALED(status)) answer = STATUS_DEAD;
-				else if (AT.state->judged) continue;
-				else if (shared_begin()) i--; // once more
+				else if (SHARED.state->judged) continue;
+				else if (shared_begin()) i--; // run it again with shared counters
 				else program_judge_ended(i, &used);
 			}
 		}
-		if (!tell_of(AT.control->round, answer, status)) break;
+		if (!send_answer(SHARED.control->round, answer, status)) break;
 	}
 	_exit(0);
 }
 
-// initialize runs the harness's own preparation, and looks at what handlers of signals there are when that is done.
+// initialize calls the harness's LLVMFuzzerInitialize, and records which signal handlers are installed after that.
 static void initialize(int *argc, char ***argv) {
 	if (&teasel_harness && teasel_initialize) {
 		parameters_initialised(2);
 		teasel_initialize(argc, argv);
 	}
-	crash_look();
+	handlers_record();
 }
 
-// server_begin becomes the server and returns when teasel has laid out the memory.
+// server_begin starts the guardian and the server. It returns in the server, when teasel has laid out the memory.
 static int server_begin(int *argc, char ***argv) {
 	int threads = thread_count();
 	respawn_prepare(*argc, *argv, threads > 1);
-	guard_start();
+	guardian_start();
 	if (!respawning) {
 		initialize(argc, argv);
 		if (thread_count() > threads) respawning = 1;
 	}
 	struct command go;
-	if (!hello() || read(AT.first_fd + FD_COMMAND, &go, sizeof go) != sizeof go) return 0;
+	if (!hello() || read(SHARED.first_fd + FD_COMMAND, &go, sizeof go) != sizeof go) return 0;
 	if (!memory_map(respawn_state())) return 0;
-	// The target must not find its way to the memory through a descriptor. What begins anew needs them once more.
-	for (int fd = FD_CONTROL; fd <= FD_RESULTS && !respawning; fd++) close(AT.first_fd + fd);
-	if (&teasel_harness) close(AT.first_fd + FD_INPUT);
+	// The target must not reach the memory through a descriptor. A child that executes the program again needs the descriptors.
+	for (int fd = FD_CONTROL; fd <= FD_RESULTS && !respawning; fd++) close(SHARED.first_fd + fd);
+	if (&teasel_harness) close(SHARED.first_fd + FD_INPUT);
 	prepare();
-	AT.results->unhooked = unhook((const uint64_t *)(AT.inputs + AT.control->inputs), AT.control->count);
+	SHARED.results->unhooked = unhook((const uint64_t *)(SHARED.inputs + SHARED.control->inputs), SHARED.control->count);
 	if (&teasel_harness) leaks_begin();
 	memory_protect();
-	return tell(STATUS_RENEWED);
+	return send_status(STATUS_RENEWED);
 }
 
 int __wrap_main(int argc, char **argv, char **envp) {
@@ -492,10 +497,10 @@ int __wrap_main(int argc, char **argv, char **envp) {
 		sleep_cut_wanted = segment_base && !getenv("TEASEL_KEEP_SLEEP");
 		return __real_main(argc, argv, envp);
 	}
-	AT.first_fd = atoi(fd);
+	SHARED.first_fd = atoi(fd);
 	input_path = getenv("TEASEL_INPUT");
-	for (int i = FD_COMMAND; i <= FD_COUNT; i++) fcntl(AT.first_fd + i, F_SETFD, FD_CLOEXEC);
-	if (input_path) input_path = strdup(input_path); // the environment is the target's
+	for (int i = FD_COMMAND; i <= FD_COUNT; i++) fcntl(SHARED.first_fd + i, F_SETFD, FD_CLOEXEC);
+	if (input_path) input_path = strdup(input_path); // the target may change the environment
 	if (child) {
 		child_main(&argc, &argv, atoi(child));
 		return __real_main(argc, argv, envp);

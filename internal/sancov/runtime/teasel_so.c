@@ -1,5 +1,5 @@
-// What a shared library needs to be linked, and to be loaded by a program that teasel did not link. In one that it did,
-// the program's own definitions come first.
+// Definitions that a shared library needs to be linked, and to be loaded by a program that teasel has not linked. In a program
+// that teasel has linked, the program's own definitions take precedence.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// A program is built with comparison hooks once. Where nothing is recorded they only cost time, so the server whose
-// children do most of the work overwrites the calls with instructions that do nothing. teasel knows from the linker's
-// relocations where they are; that they are what it says is checked here.
+// A program is built once, with comparison hooks. Where nothing is recorded they only cost time, so that the server whose children
+// run most of the inputs overwrites the calls with no-op instructions. teasel finds the calls by the linker's relocations; unhook
+// verifies that each is a call of a hook.
 
 static int is_hook(uintptr_t p) {
 	static void *const hooks[] = {
@@ -15,13 +15,14 @@ static int is_hook(uintptr_t p) {
 	return 0;
 }
 
-// unhook takes addresses as the linker knew them, of the operand of each call. It returns how many calls are gone.
+// unhook overwrites calls. The addresses are those of the calls' operands, as assigned by the linker. It returns the number of
+// calls that were overwritten.
 static uint32_t unhook(const uint64_t *addresses, uint32_t count) {
 	uint32_t done = 0;
 #if defined(__x86_64__)
 	static const uint8_t nop[5] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = UINTPTR_MAX, last = 0;
-	// The addresses of a program that is loaded anywhere count from its beginning.
+	// In a position-independent program the addresses are relative to its beginning.
 	uintptr_t base = *(const uint16_t *)(__executable_start + 16) == 3 ? (uintptr_t)__executable_start : 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uintptr_t p = base + addresses[i];

@@ -1,4 +1,5 @@
-// Tests operand_add with a table that ends where memory ends. It prints what is wrong, and dies if a record lies behind the table.
+// Tests operand_add with a table that is followed by an unmapped page. It prints errors, and crashes if a record lies beyond the
+// table.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Whatever is loaded with __atomic_load_n, another thread may come before it is used.
-static void come_between(void);
+// After each __atomic_load_n another thread may run before the loaded value is used.
+static void other_thread_runs(void);
 static uint32_t load(const uint32_t *p) {
 	uint32_t v = __atomic_load_n(p, __ATOMIC_RELAXED);
-	come_between();
+	other_thread_runs();
 	return v;
 }
 #define __atomic_load_n(p, order) load(p)
@@ -31,27 +32,27 @@ enum { THREADS = 4, RECORDS = 20000, ROUNDS = 20, LIMIT = 1 << 20 };
 static void segment_region(struct region *r) { (void)r; }
 
 static int wrong;
-static int others; // threads that come between a load and its use
+static int others; // number of threads that run between a load and its use
 
-static void come_between(void) {
+static void other_thread_runs(void) {
 	if (!others) return;
 	others--;
 	if (!operand_add(1, LIMIT)) wrong |= printf("another thread found no room\n");
 }
 
-// table makes a table that has an unmapped page behind its last record.
+// table makes a table whose last record is followed by an unmapped page.
 static void table(uint32_t count) {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (count * sizeof(struct operand) + page - 1) / page * page;
 	uint8_t *p = mmap(0, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED || munmap(p + size, page)) exit(2);
-	AT.operands = (struct operand *)(p + size) - count;
-	AT.operand_count = count;
-	AT.results->operands_used = 0;
+	SHARED.operands = (struct operand *)(p + size) - count;
+	SHARED.operand_count = count;
+	SHARED.results->operands_used = 0;
 }
 
 static pthread_barrier_t start;
 
-// add adds records of one site, so that each thread's are told apart, and returns how many it had room for.
+// add adds records of one site, which differs for each thread, and returns how many were added.
 static void *add(void *site) {
 	uintptr_t n = 0;
 	pthread_barrier_wait(&start);
@@ -64,7 +65,7 @@ static void *add(void *site) {
 	return (void *)n;
 }
 
-// fill has threads add more records than there is room for, or as many.
+// fill makes threads add as many records as there is room for, or more.
 static void fill(uint32_t count) {
 	pthread_t threads[THREADS];
 	uintptr_t added[THREADS], all = 0;
@@ -77,22 +78,22 @@ static void fill(uint32_t count) {
 		all += added[i];
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (AT.operands[i].site - 1 < THREADS) found[AT.operands[i].site - 1]++;
+		if (SHARED.operands[i].site - 1 < THREADS) found[SHARED.operands[i].site - 1]++;
 	if (all != count || operands_used() != count)
 		wrong |= printf("threads added %lu records of %u, %u are counted\n", (unsigned long)all, count, operands_used());
 	for (int i = 0; i < THREADS; i++)
 		if (found[i] != added[i]) wrong |= printf("thread %d added %lu records, %u are there\n", i, (unsigned long)added[i], found[i]);
-	munmap(AT.operands, count * sizeof(struct operand));
+	munmap(SHARED.operands, count * sizeof(struct operand));
 }
 
 int main(void) {
 	static struct control control;
 	static struct results results;
-	AT.control = &control;
-	AT.results = &results;
-	for (int n = 0; n <= 3; n++) { // so many records are free, which other threads take
+	SHARED.control = &control;
+	SHARED.results = &results;
+	for (int n = 0; n <= 3; n++) { // n records are free, and other threads take them
 		table(4);
-		AT.results->operands_used = (uint32_t)(4 - n);
+		SHARED.results->operands_used = (uint32_t)(4 - n);
 		others = n;
 		if (operand_add(1, LIMIT)) wrong |= printf("%d threads have taken what was free, and there was room for one more\n", n);
 		others = 0;

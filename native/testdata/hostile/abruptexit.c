@@ -1,5 +1,5 @@
-// A program that ends without running what exit would run, in a way that is chosen when it is built. With FORK it has a
-// process of its own first, and expects, as any program may, that neither sees what the other writes to its variables.
+// A program that ends without running exit handlers, in a way that is selected at build time. With FORK it forks a process first,
+// and relies on neither process seeing what the other writes to its variables.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A size from the input is asked for, and hardly any of it used.
+// Allocates a size from the input and uses hardly any of it.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// MemorySanitizer keeps the state of arguments in memory of the thread. Callers that it has built write it; the runtime, which it
-// has not, leaves there what the call before had. Each function here ends with a call whose arguments are uninitialised, which is
-// no fault as nothing depends on them, and begins with branches on its own arguments.
+// MemorySanitizer keeps the state of arguments in thread-local memory. Instrumented callers write it; the runtime, which is not
+// instrumented, leaves the state of the previous call there. Each function here ends with a call with uninitialised arguments, which
+// is not a fault since nothing depends on them, and begins with branches on its own arguments.
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-// Threads compare so much at once that the table of comparisons is full. To be built with -O0: the optimiser takes minutes to
-// make a few switches of them, which have fewer records than there is room for.
+// Threads make so many comparisons concurrently that the table of comparisons is full. To be built with -O0: the optimiser needs
+// minutes to convert them to a few switches, which have too few records to fill the table.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

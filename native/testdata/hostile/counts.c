@@ -1,4 +1,4 @@
-// A thread writes over the counts at the beginning of each shared mapping for as long as the process lives.
+// A thread overwrites the counts at the beginning of each shared mapping as long as the process lives.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

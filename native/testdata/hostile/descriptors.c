@@ -1,4 +1,4 @@
-// Every descriptor is closed, or written to.
+// Closes, or writes to, all descriptors.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (n > 4 && !memcmp(d, "clos", 4))
 		for (int i = 0; i < 1024; i++) close(i);
 	if (n > 4 && !memcmp(d, "garb", 4))
-		for (int i = 190; i < 220; i++) // elsewhere, whoever starts it may have left pipes that nobody reads
+		for (int i = 190; i < 220; i++) // other descriptors may be inherited pipes that are never read
 			if (write(i, d, n)) continue;
 	if (n > 4 && !memcmp(d, "BUGS", 4)) abort();
 	return 0;

@@ -1,4 +1,4 @@
-// Threads that are never waited for have memory of their own.
+// Detached threads, which have memory of their own.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

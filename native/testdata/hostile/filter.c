@@ -1,4 +1,4 @@
-// A filter warns of each byte that it does not know, and takes a write that fails for fatal.
+// A filter that warns of each unknown byte, and aborts if a write fails.
 #include <stdio.h>
 #include <stdlib.h>
 

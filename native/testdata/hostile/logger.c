@@ -1,4 +1,4 @@
-// A careful logger writes much to standard error, and takes a write that fails for fatal.
+// A logger that writes much to standard error, and aborts if a write fails.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

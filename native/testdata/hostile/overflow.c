@@ -1,4 +1,4 @@
-// A width from the input is trusted when a large block is filled: the write runs on through whatever is mapped behind it.
+// Fills a large block with a width from the input, unchecked: the write continues into the mappings that follow the block.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

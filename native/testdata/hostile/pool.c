@@ -1,4 +1,4 @@
-// Work is done by a thread that was started before the first input: by a constructor, or when the harness is initialised.
+// The work is done by a thread that was started before the first input, by a constructor or by LLVMFuzzerInitialize.
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

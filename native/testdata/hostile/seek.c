@@ -1,4 +1,4 @@
-// Standard error is left at a place far beyond anything that was written.
+// Seeks standard error far beyond the written text.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

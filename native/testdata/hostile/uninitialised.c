@@ -1,4 +1,4 @@
-// Memory that nobody has written is handed on, but nothing depends on it; nor is what a mutator is given uninitialised.
+// Passes uninitialised memory on, but nothing depends on it; the arguments of the mutator are initialised.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

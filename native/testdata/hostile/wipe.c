@@ -1,4 +1,4 @@
-// Everything shared and writable is overwritten, in a pattern that the input chooses.
+// Overwrites all shared writable memory, in a pattern that the input selects.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// roster is which processes there are at one moment: by number, the inode of the folder in /proc. The kernel makes another inode
-// for another process of the same number, so that who is in a roster with the same inode as before is still the same. To know that
-// costs nothing beyond the list, where asking each process when it began takes three system calls.
-type roster map[int]uint64
+// processSet holds the processes that exist at one moment: for each process number the inode of the folder in /proc. A process
+// that reuses a number gets another inode, so that an equal inode in two sets means the same process. The inodes come with the
+// list of the folder, whereas reading the start time of each process would take three system calls per process.
+type processSet map[int]uint64
 
-func newRoster() (roster, error) {
+func newProcessSet() (processSet, error) {
 	fd, err := syscall.Open("/proc", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("open", err)
 	}
 	defer syscall.Close(fd)
-	all := roster{}
+	all := processSet{}
 	for buf := make([]byte, 16<<10); ; {
 		n, err := syscall.ReadDirent(fd, buf)
 		switch {
@@ -34,9 +34,9 @@ func newRoster() (roster, error) {
 	}
 }
 
-// add takes in entries of a folder as getdents64(2) gives them.
-func (all roster) add(entries []byte) {
-	const length, name = 16, 19 // where they are, behind the inode
+// add adds the processes among the entries of a folder, in the format of getdents64(2).
+func (all processSet) add(entries []byte) {
+	const length, name = 16, 19 // offsets in an entry, which begins with the inode
 	for order := binary.NativeEndian; len(entries) > name; {
 		size := int(order.Uint16(entries[length:]))
 		if size <= name || size > len(entries) {

@@ -22,13 +22,13 @@ func TestFreeCores(t *testing.T) {
 		want        []int
 	}{
 		{"all", []int{0, 1, 2}, 0, nil, nil, nil, []int{0, 1, 2}},
-		{"from another one on", []int{0, 1, 2}, 4, nil, nil, nil, []int{1, 2, 0}},
-		{"what others are bound to", []int{2, 3, 5}, 0, nil, []int{0, 3}, nil, []int{2, 5}},
-		{"what our workers have", []int{2, 3, 5}, 0, []int{5}, []int{2}, nil, []int{3}},
+		{"another first core", []int{0, 1, 2}, 4, nil, nil, nil, []int{1, 2, 0}},
+		{"cores of other processes", []int{2, 3, 5}, 0, nil, []int{0, 3}, nil, []int{2, 5}},
+		{"cores of our workers", []int{2, 3, 5}, 0, []int{5}, []int{2}, nil, []int{3}},
 		{"none", []int{0, 1}, 0, []int{0}, []int{1}, nil, nil},
-		{"nothing is known", []int{0, 1}, 0, nil, nil, errors.New("no /proc"), nil},
-		{"the only one", []int{3}, 1, nil, []int{3}, nil, []int{3}},
-		{"the only one, twice", []int{3}, 1, []int{3}, []int{3}, nil, nil},
+		{"unknown", []int{0, 1}, 0, nil, nil, errors.New("no /proc"), nil},
+		{"one core", []int{3}, 1, nil, []int{3}, nil, []int{3}},
+		{"one core, assigned", []int{3}, 1, []int{3}, []int{3}, nil, nil},
 	} {
 		set := func(ns []int) map[int]bool {
 			m := map[int]bool{}
@@ -44,8 +44,8 @@ func TestFreeCores(t *testing.T) {
 	}
 }
 
-// sleeper runs a program until the test ends, on what the calling goroutine is bound to.
-func sleeper(t *testing.T) {
+// startSleeper starts a program that runs until the test ends, on the core to which the calling goroutine is bound.
+func startSleeper(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {
@@ -57,8 +57,8 @@ func sleeper(t *testing.T) {
 	})
 }
 
-// list is what a program is bound to that is started now.
-func list(t *testing.T) string {
+// boundTo returns the list of cores to which a program is bound that this goroutine starts.
+func boundTo(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("grep", "Cpus_allowed_list", "/proc/self/status").Output()
 	if err != nil {
@@ -68,25 +68,25 @@ func list(t *testing.T) string {
 	return cpus
 }
 
-// Workers are told when they do not get a core each, and run wherever they like.
+// TestNoCores: if there are not enough free cores, there is a warning and workers are not bound.
 func TestNoCores(t *testing.T) {
 	cpus, err := proc.CPUs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := list(t)
+	before := boundTo(t)
 	if c, warning := NewCores(len(cpus) + 1); c != nil || !strings.Contains(warning, "more than the") {
 		t.Errorf("more workers than cores get %v, %q", c, warning)
 	}
 	if len(cpus) == 1 {
-		t.Skip("there is one core only, and it is always ours")
+		t.Skip("skipped: there is only one core, which always counts as free")
 	}
 	for _, n := range cpus {
 		release, err := proc.Bind(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sleeper(t)
+		startSleeper(t)
 		release()
 	}
 	c, warning := NewCores(1)
@@ -95,13 +95,13 @@ func TestNoCores(t *testing.T) {
 	}
 	bound := Target{Cores: c}.bound(teasel.Role{})
 	defer bound.release()
-	if now := list(t); now != before {
-		t.Errorf("it is bound to %s, was to %s", now, before)
+	if now := boundTo(t); now != before {
+		t.Errorf("bound to %s, want %s", now, before)
 	}
 	Target{}.bound(teasel.Role{}).release()
 }
 
-// One processor of Go's at least is idle while all workers wait, and what there is already is not taken away.
+// TestProcs: at least one P of Go's scheduler is idle while all workers wait, and GOMAXPROCS is not reduced.
 func TestProcs(t *testing.T) {
 	n := runtime.GOMAXPROCS(0)
 	for workers, want := range map[int]int{0: max(n, 2), 1: max(n, 2), n: n + 1, n + 3: n + 4} {
@@ -111,29 +111,29 @@ func TestProcs(t *testing.T) {
 	}
 }
 
-// A worker has the core until it releases it.
+// TestCores: a worker is bound to a core until it calls release.
 func TestCores(t *testing.T) {
 	cpus, err := proc.CPUs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := list(t)
-	c := &Cores{cpus: cpus[:1], held: map[int]bool{}} // which is free, whoever is bound to it
+	before := boundTo(t)
+	c := &Cores{cpus: cpus[:1], held: map[int]bool{}} // the only core counts as free, whichever processes are bound to it
 	release := c.bind()
-	if now := list(t); now == before && len(cpus) > 1 || strings.ContainsAny(now, ",-") {
-		t.Errorf("the first is bound to %s", now)
+	if now := boundTo(t); now == before && len(cpus) > 1 || strings.ContainsAny(now, ",-") {
+		t.Errorf("the first worker is bound to %s", now)
 	}
-	c.bind()() // there is no second one
-	if now := list(t); strings.ContainsAny(now, ",-") {
-		t.Errorf("after a second has asked: %s", now)
+	c.bind()() // no core is free
+	if now := boundTo(t); strings.ContainsAny(now, ",-") {
+		t.Errorf("after a second bind: %s", now)
 	}
 	release()
-	if now := list(t); now != before {
+	if now := boundTo(t); now != before {
 		t.Errorf("after release: %s, want %s", now, before)
 	}
 	release = c.bind()
 	defer release()
-	if now := list(t); strings.ContainsAny(now, ",-") {
-		t.Errorf("the next is bound to %s", now)
+	if now := boundTo(t); strings.ContainsAny(now, ",-") {
+		t.Errorf("the next worker is bound to %s", now)
 	}
 }
