@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"syscall"
@@ -9,7 +10,7 @@ import (
 )
 
 // killTime is how long killed processes may take to disappear. A process takes long if it has gigabytes to release on a busy
-// machine, or if it is stuck in the kernel.
+// machine, or if it is stuck in the kernel. One that another process traces may stay for as long as that wants.
 const killTime = 30 * time.Second
 
 // loadTime is how long the kernel may take to load a program; meanwhile the environment of the process cannot be read.
@@ -24,19 +25,23 @@ func (p *Process) killAll() error {
 	}
 	syscall.Kill(-p.pid, syscall.SIGKILL)
 	began := time.Now()
-	p.awaitEnd(killTime)
+	limit := cmp.Or(p.killTime, killTime)
+	p.awaitEnd(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		left, loading, err := p.remaining(known)
 		if err != nil {
 			return fmt.Errorf("listing the processes that the program has started: %w", err)
 		}
 		if len(left) == 0 && (!loading || time.Since(began) > loadTime) {
+			if p.ended != nil && p.Running() {
+				return fmt.Errorf("process %d was killed and has not ended", p.pid)
+			}
 			return nil
 		}
 		for _, pid := range left {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if time.Since(began) > killTime {
+		if time.Since(began) > limit {
 			return fmt.Errorf("processes %v cannot be killed", left)
 		}
 		time.Sleep(pause)

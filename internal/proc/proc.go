@@ -52,6 +52,7 @@ type Process struct {
 	ended   chan struct{} // closed when the program has ended; it is not reaped yet, so that its number is not reused
 	drained chan struct{} // closed when standard error was read to its end
 
+	killTime        time.Duration  // how long it may take to end once it was killed; 0: the constant
 	settingNiceness sync.WaitGroup // a goroutine that sets the niceness of the session
 
 	once  sync.Once
@@ -248,7 +249,9 @@ func (p *Process) Close() error {
 		p.Stdin.Close()
 		if p.err = p.killAll(); p.err != nil && p.Running() { // the program may never end
 			p.state.Aborted = true
-			p.Stdout.Close()
+			if p.Stdout != nil {
+				p.Stdout.Close()
+			}
 			return
 		}
 		<-p.ended
