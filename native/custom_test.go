@@ -78,7 +78,7 @@ func TestBadCustomMutator(t *testing.T) {
 	}{
 		{3, "null pointer dereference, write of 0x8 in LLVMFuzzerCustomMutator"},
 		{4, "hang in LLVMFuzzerCustomMutator"},
-		{5, "more than the 4096 bytes"},
+		{5, "longer than the permitted 4096 bytes"},
 	} {
 		c := campaign(zipped(t, test.mutator, "-g"), 1)
 		c.Target = native.Target{Command: c.Target.(native.Target).Command, Timeout: 200 * time.Millisecond}
