@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 )
@@ -52,19 +55,27 @@ func (w *watchdog) close() {
 // interval is how often the watchdog looks.
 const interval = 20 * time.Millisecond
 
+// pause is by how much the watchdog looks late if it has not run for a while: neither has the process then, perhaps.
+const pause = time.Second
+
 func (w *watchdog) loop() {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
-	last, since := uint64(0), time.Now()
+	last, since, looked := uint64(0), time.Now(), time.Now()
 	for {
 		select {
 		case <-w.stop:
 			return
 		case <-tick.C:
 		}
+		now := time.Now()
+		if late := now.Sub(looked); late > pause {
+			since = since.Add(late)
+		}
+		looked = now
 		limit, at := time.Duration(w.limit.Load()), w.m.position()
 		if limit == 0 || at != last {
-			last, since = at, time.Now()
+			last, since = at, now
 			if limit == 0 {
 				continue
 			}
@@ -75,7 +86,9 @@ func (w *watchdog) loop() {
 			w.cause.Store(uint32(judge.CauseMemory))
 			w.dump(held < w.memory+w.memory/2)
 			return
-		case time.Since(since) >= limit:
+		case now.Sub(since) >= limit && stopped(w.pid):
+			since = now
+		case now.Sub(since) >= limit:
 			w.cause.Store(uint32(judge.CauseTimeout))
 			w.dump(true)
 			return
@@ -83,10 +96,17 @@ func (w *watchdog) loop() {
 	}
 }
 
+// stopped reports whether a process was stopped by a signal and waits to be continued.
+func stopped(pid int) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // none: it is gone
+	i := bytes.LastIndexByte(text, ')')                       // of its name, which may hold anything
+	return i >= 0 && bytes.HasPrefix(text[i+1:], []byte(" T"))
+}
+
 // dump has the process print its stacks, if there is time for that, and kills it.
 func (w *watchdog) dump(ask bool) {
 	if ask {
-		syscall.Kill(w.pid, syscall.SIGQUIT)
+		w.quit()
 		select {
 		case <-w.stop:
 			return
@@ -94,6 +114,57 @@ func (w *watchdog) dump(ask bool) {
 		}
 	}
 	syscall.Kill(w.pid, syscall.SIGKILL)
+}
+
+// quit has the runtime print the stacks. The thread that the signal is sent to prints its own, while it often has none of a
+// goroutine that runs on another thread: it is sent to the one that is busy.
+func (w *watchdog) quit() {
+	if unix.Tgkill(w.pid, busiest(w.pid), syscall.SIGQUIT) != nil { // the thread has just ended
+		syscall.Kill(w.pid, syscall.SIGQUIT)
+	}
+}
+
+// A process of which no thread runs that long is looked at so often, since it may be waiting for a processor.
+const (
+	busyTime  = time.Millisecond
+	busyTries = 10
+)
+
+// busiest returns the thread of a process that runs most at the moment.
+func busiest(pid int) (thread int) {
+	thread = pid
+	before := runTimes(pid)
+	for range busyTries {
+		time.Sleep(interval)
+		most := time.Duration(0)
+		for t, n := range runTimes(pid) {
+			if ran := n - before[t]; ran > most {
+				thread, most = t, ran
+			}
+		}
+		if most >= busyTime {
+			break
+		}
+	}
+	return thread
+}
+
+// runTimes returns how long each thread of a process has run so far.
+func runTimes(pid int) map[int]time.Duration {
+	times := map[int]time.Duration{}
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	entries, _ := os.ReadDir(dir) // none: the process is gone
+	for _, e := range entries {
+		text, err := os.ReadFile(dir + "/" + e.Name() + "/schedstat")
+		thread, bad := strconv.Atoi(e.Name())
+		if err != nil || bad != nil {
+			continue
+		}
+		ran, _, _ := strings.Cut(string(text), " ")
+		n, _ := strconv.ParseInt(ran, 10, 64)
+		times[thread] = time.Duration(n)
+	}
+	return times
 }
 
 var pageSize = uint64(os.Getpagesize())
