@@ -32,6 +32,8 @@ type executor struct {
 	finds    []find
 	doubts   map[uint32]uint8 // features that did not recur: how often they were forgotten
 	pace     time.Duration    // of one execution, lately
+
+	suspicions int // batches that reserved much memory, and of which no input did so in one allocation
 }
 
 // find is an input that seems to have reached something new.
@@ -130,27 +132,36 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 
 // run has a live process run the batch in the memory.
 func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *death, err error) {
-	if e.process == nil || e.process.gone {
-		if err := e.stop(); err != nil {
-			return 0, nil, err
-		}
-		if e.process, err = startProcess(e.target, e.m); err != nil {
-			return 0, nil, err
-		}
-	}
-	if !e.process.ready {
-		began := time.Now()
-		died, err := e.process.begin(ctx)
-		e.starting += time.Since(began)
-		if died != nil || err != nil {
-			return 1, died, err // the first input is tried again in a fresh process
-		}
+	if died, err := e.start(ctx); died != nil || err != nil {
+		return 1, died, err // the first input is tried again in a fresh process
 	}
 	limit := limits{e.target.timeout()}
 	if ask.Quick {
 		limit.time /= 5
 	}
-	return e.process.run(ctx, limit)
+	if done, died, err = e.process.run(ctx, limit); err != nil {
+		return done, died, err
+	}
+	return e.checked(ctx, limit, done, died)
+}
+
+// start has a process ready to run inputs. A death is that of one that did not come to it.
+func (e *executor) start(ctx context.Context) (died *death, err error) {
+	if e.process == nil || e.process.gone {
+		if err := e.stop(); err != nil {
+			return nil, err
+		}
+		if e.process, err = startProcess(e.target, e.m); err != nil {
+			return nil, err
+		}
+	}
+	if e.process.ready {
+		return nil, nil
+	}
+	began := time.Now()
+	died, err = e.process.begin(ctx)
+	e.starting += time.Since(began)
+	return died, err
 }
 
 func bitsOf(a teasel.Ask) (bits uint32) {

@@ -27,10 +27,13 @@ type watchdog struct {
 	pid    int
 	m      *memory
 	memory uint64
-	limit  atomic.Int64 // nanoseconds for one input; 0: no batch runs
+	space  atomic.Uint64 // bytes of address space when the process had become ready; 0: it has not
+	limit  atomic.Int64  // nanoseconds for one input; 0: no batch runs
 	cause  atomic.Uint32
 	stop   chan struct{}
 	ended  sync.WaitGroup
+
+	confined bool // the loop has confined the process; to be read when it has ended
 }
 
 func newWatchdog(pid int, m *memory, memory uint64) *watchdog {
@@ -80,7 +83,7 @@ func (w *watchdog) loop() {
 				continue
 			}
 		}
-		held := resident(w.pid)
+		held := w.held()
 		switch {
 		case w.memory > 0 && held > w.memory:
 			w.cause.Store(uint32(judge.CauseMemory))
@@ -94,6 +97,15 @@ func (w *watchdog) loop() {
 			return
 		}
 	}
+}
+
+// held returns how many bytes of memory the process holds, and confines it when it has reserved half of what it may hold.
+func (w *watchdog) held() uint64 {
+	space, held := occupied(w.pid)
+	if ready := w.space.Load(); w.memory > 0 && !w.confined && ready > 0 && space > ready+w.memory/2 {
+		w.confined = confine(w.pid, ready, w.memory) == nil // it may be gone
+	}
+	return held
 }
 
 // stopped reports whether a process was stopped by a signal and waits to be continued.
@@ -169,16 +181,17 @@ func runTimes(pid int) map[int]time.Duration {
 
 var pageSize = uint64(os.Getpagesize())
 
-// resident is how many bytes of memory a process holds; 0: it is gone.
-func resident(pid int) uint64 {
+// occupied is how many bytes of address space a process has, and how many of memory it holds; 0: it is gone.
+func occupied(pid int) (space, resident uint64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	fields := bytes.Fields(text)
 	if len(fields) < 2 {
-		return 0
+		return 0, 0
 	}
-	pages, _ := strconv.ParseUint(string(fields[1]), 10, 64)
-	return pages * pageSize
+	space, _ = strconv.ParseUint(string(fields[0]), 10, 64)
+	resident, _ = strconv.ParseUint(string(fields[1]), 10, 64)
+	return space * pageSize, resident * pageSize
 }

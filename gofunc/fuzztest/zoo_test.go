@@ -130,8 +130,9 @@ func TestZoo(t *testing.T) {
 		{"2", "go/failed", "zoo_test.go:110"},
 		{"3", "go/exit", "test"},
 		{"4", "go/panic", "example.com/zoo.FuzzZoo"},
+		{"5", "go/out-of-memory", "example.com/zoo.Reserve"},
 		{"", "", ""}, {"a", "", ""}, {"b", "", ""}, {"c", "", ""}, {"d", "", ""}, {"e", "", ""}, {"f", "", ""}, {"g", "", ""},
-		{"h", "", ""}, {"i", "", ""}, {"j", "", ""}, {"l", "", ""},
+		{"h", "", ""}, {"i", "", ""}, {"j", "", ""}, {"k", "", ""}, {"l", "", ""},
 	} {
 		t.Run("case-"+c.in, func(t *testing.T) {
 			on := ex
@@ -145,22 +146,47 @@ func TestZoo(t *testing.T) {
 			case f != nil && (f.Rule != c.rule || c.subject != "" && f.Subject != c.subject):
 				t.Errorf("%s of %q in group %q, want %s of %q; %s\n%s", f.Rule, f.Subject, f.Group, c.rule, c.subject, f.Message, f.Detail)
 			}
-			if fails := plainFails(t, dir, plain, target.Name, []byte(c.in)); fails != (c.rule != "") && c.in != "S" && c.in != "l" {
+			if fails := plainFails(t, dir, plain, target.Name, []byte(c.in)); fails != (c.rule != "") && c.in != "S" && c.in != "5" && c.in != "l" {
 				t.Errorf("plain go test fails: %v", fails)
 			}
 		})
 	}
 	// The same process goes on after all that may go on, and knows which of a batch is to blame.
-	batch := [][]byte{[]byte("a"), []byte("c"), []byte("b"), []byte("A"), []byte("a")}
-	obs := make([]teasel.Observation, len(batch))
-	for done := 0; done < 4; {
-		n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), batch[done:], obs[done:])
-		if done += n; err != nil || done > 4 {
-			t.Fatalf("%d of a batch were run: %v", done, err)
+	for _, guilty := range []string{"A", "5"} {
+		batch := [][]byte{[]byte("a"), []byte("c"), []byte("b"), []byte(guilty), []byte("a")}
+		obs := make([]teasel.Observation, len(batch))
+		for done := 0; done < 4; {
+			n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), batch[done:], obs[done:])
+			if done += n; err != nil || done > 4 {
+				t.Fatalf("%d of a batch were run: %v", done, err)
+			}
+		}
+		if obs[3].Exit != teasel.ExitCrash || obs[2].Exit != teasel.ExitOK || obs[4].Exit != teasel.ExitInvalid {
+			t.Errorf("a batch of which the fourth is %s ended in %v, %v, %v", guilty, obs[2].Exit, obs[3].Exit, obs[4].Exit)
 		}
 	}
-	if obs[3].Exit != teasel.ExitCrash || obs[2].Exit != teasel.ExitOK || obs[4].Exit != teasel.ExitInvalid {
-		t.Errorf("a batch of which the fourth fails ended in %v, %v, %v", obs[2].Exit, obs[3].Exit, obs[4].Exit)
+}
+
+// What an input allocates counts, and not what earlier ones have left behind, though all of it together is over the limit.
+func TestMemoryOfEarlierInputs(t *testing.T) {
+	dir := unpack(t, "zoo.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzZoo", Timeout: time.Minute, Memory: 256 << 20}
+	ex := open(t, target)
+	for range 3 {
+		batch := [][]byte{[]byte("a"), []byte("m"), []byte("m"), []byte("m"), []byte("b")}
+		for done := 0; done < len(batch); {
+			obs := make([]teasel.Observation, len(batch)-done)
+			n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), batch[done:], obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range obs[:n] {
+				if obs[i].Exit != teasel.ExitOK {
+					t.Errorf("%s: %v", batch[done+i], obs[i].Exit)
+				}
+			}
+			done += n
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/gofunc/agent"
@@ -93,4 +94,28 @@ func testingSays(text, begins string) (found string, ok bool) {
 // unmarked returns what package testing would have printed without teasel.
 func unmarked(text string) string {
 	return strings.NewReplacer(agent.Mark+" ", "", agent.Mark, "").Replace(text)
+}
+
+// allocationLine is what the runtime prints before it ends a process to which the system gives no more memory.
+var allocationLine = regexp.MustCompile(`(?m)^runtime: out of memory: cannot allocate (\d+)-byte block`)
+
+// Allocation returns how many bytes a process asked for when the runtime ended it, since the system had none for it; 0: it did not.
+func Allocation(text string) uint64 {
+	all := allocationLine.FindAllStringSubmatch(text, -1)
+	if all == nil {
+		return 0
+	}
+	n, _ := strconv.ParseUint(all[len(all)-1][1], 10, 64)
+	return n
+}
+
+// Exhausted reports whether a process that may reserve only so much address space ended for want of it. The runtime has several
+// words for that, and where it does not look it runs into a nil pointer of its own.
+func Exhausted(text string) bool {
+	e, ok := ending(text)
+	if !ok {
+		return false
+	}
+	first, _, _ := strings.Cut(e.text, "\n")
+	return e.kind == "SIGSEGV" || e.kind == "fatal error" && (strings.Contains(first, "memory") || strings.Contains(first, "cannot map pages"))
 }

@@ -18,11 +18,12 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseInvalid Cause = iota
-	CauseTest          // the test failed, and the process lives
-	CauseProcess       // the process ended by itself
-	CauseTimeout       // it was killed, since an input did not end in time
-	CauseMemory        // it was killed, since it held more than it may
+	CauseInvalid    Cause = iota
+	CauseTest             // the test failed, and the process lives
+	CauseProcess          // the process ended by itself
+	CauseTimeout          // it was killed, since an input did not end in time
+	CauseMemory           // it was killed, since it held more than it may
+	CauseAllocation       // the runtime ended it, since it asked for more at once than it may hold
 )
 
 // Failure is the evidence of a failed execution, which [Detect] judges.
@@ -75,6 +76,10 @@ func (f *Failure) verdict() verdict {
 		frames := userFrames(g.Frames)
 		v := named(ruleMemory, "the test process held more memory than it may", frames[max(0, len(frames)-1):]) // where it was depends on the moment: what called it does not
 		v.frames = frames
+		return v
+	case CauseAllocation:
+		v := named(ruleMemory, fmt.Sprintf("out of memory: an allocation of %d bytes exceeds the memory limit", Allocation(f.Text)), inner(f.Text))
+		v.group += place(v.frames) // it is one call that asks for so much
 		return v
 	case CauseProcess:
 		return died(f.Text, f.Status, f.Race)

@@ -42,7 +42,7 @@ func TestDetect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	causes := map[string]judge.Cause{"test": judge.CauseTest, "process": judge.CauseProcess, "timeout": judge.CauseTimeout, "memory": judge.CauseMemory}
+	causes := map[string]judge.Cause{"test": judge.CauseTest, "process": judge.CauseProcess, "timeout": judge.CauseTimeout, "memory": judge.CauseMemory, "allocation": judge.CauseAllocation}
 	for _, f := range a.Files {
 		cause, _, _ := strings.Cut(f.Name, "-")
 		want, text, _ := strings.Cut(text(f), "\n")
