@@ -147,7 +147,13 @@ func panics(text string) verdict {
 	if strings.HasPrefix(first, "panic: unexpected call to os.Exit(") && len(frames) > 0 && frames[0].Function == "os.Exit" {
 		rule = ruleExit
 	}
-	return named(rule, first, frames)
+	v := named(rule, first, frames)
+	if strings.HasPrefix(first, "panic: runtime error: ") { // the line is at fault, whoever has called the function
+		if group := faulty(frames); group != "" {
+			v.group = group + place(frames)
+		}
+	}
+	return v
 }
 
 // died judges a process that ended by itself. What it has written to standard error counts where the runtime has written it,
@@ -205,6 +211,17 @@ func identity(frames []Frame) (subject, group string) {
 		subject = names[0]
 	}
 	return subject, strings.Join(names, " < ")
+}
+
+// faulty returns the function to blame together with those of the standard library that it called; "": it is not known.
+func faulty(frames []Frame) string {
+	for i, f := range frames {
+		if !standard(f) {
+			_, group := identity(frames[:i+1])
+			return group
+		}
+	}
+	return ""
 }
 
 // inner returns the frames of the user's at the panic or fatal error: of the first goroutine that was printed, those
