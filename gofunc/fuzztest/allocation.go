@@ -46,7 +46,7 @@ func (e *executor) checked(ctx context.Context, limit limits, done int, died *de
 	switch {
 	case e.target.Race:
 	case died != nil && (died.cause == judge.CauseMemory || judge.Allocation(died.stderr) > 0 || e.process.confined && judge.Exhausted(died.stderr)):
-		died, err := e.locate(ctx, limit, done-1, died)
+		died, err := e.locate(ctx, limit, done-1)
 		return done, died, err
 	case died == nil && e.suspicions < maxSuspicions && e.process.overdrawn(e.target.memory()):
 		return e.search(ctx, limit, done)
@@ -72,23 +72,17 @@ func (e *executor) search(ctx context.Context, limit limits, ran int) (done int,
 }
 
 // locate runs the input again, alone, of which a process has died that had too much memory. In a confined process it dies where it
-// asks for more than there is; otherwise, how far it gets depends on when the watchdog looks.
-func (e *executor) locate(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
+// asks for more than there is; otherwise, how far it gets depends on when the watchdog looks. nil: it does not die.
+func (e *executor) locate(ctx context.Context, limit limits, slot int) (*death, error) {
 	defer e.saved()()
 	e.m.From, e.m.Count = uint32(slot), uint32(slot+1)
-	confined := e.process.confined
 	_, again, err := e.runFresh(ctx, limit, true)
 	if err != nil {
 		return nil, err
 	}
-	if again == nil {
-		e.unlearn(slot, slot+1)
-		s := &e.m.Slot[slot]
-		s.FeatureCount, s.OperandCount = 0, 0            // their room is that of earlier slots
-		if confined && died.cause != judge.CauseMemory { // what earlier inputs had left was too much
-			return nil, nil
-		}
-		return died, nil
+	if again == nil { // what earlier inputs had left was too much
+		e.discard(slot)
+		return nil, nil
 	}
 	switch {
 	case judge.Allocation(again.stderr) >= e.target.memory()/largeShare:
@@ -97,6 +91,12 @@ func (e *executor) locate(ctx context.Context, limit limits, slot int, died *dea
 		again.cause = judge.CauseMemory
 	}
 	return again, nil
+}
+
+// discard forgets what a slot has reached that was run again while earlier ones keep their room.
+func (e *executor) discard(slot int) {
+	e.unlearn(slot, slot+1)
+	e.m.Slot[slot].FeatureCount, e.m.Slot[slot].OperandCount = 0, 0
 }
 
 // saved returns what puts back in place what is shared of the batch, when a part of it was run again.

@@ -142,7 +142,38 @@ func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *dea
 	if done, died, err = e.process.run(ctx, limit); err != nil {
 		return done, died, err
 	}
+	if died != nil && died.cause == judge.CauseTimeout && judge.Unavailable(died.stderr) {
+		died, err = e.trace(ctx, limit, done-1, died)
+		return done, died, err
+	}
 	return e.checked(ctx, limit, done, died)
+}
+
+// An input of which it is known that it does not end runs again for a part of the time limit until its stack is printed.
+const (
+	traceTries = 3
+	tracePart  = 5
+)
+
+// trace runs the input again, alone, that did not end, if the runtime did not say where it was.
+func (e *executor) trace(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
+	defer e.saved()()
+	e.m.From, e.m.Count = uint32(slot), uint32(slot+1)
+	for range traceTries {
+		_, again, err := e.runFresh(ctx, limits{limit.time / tracePart}, false)
+		switch {
+		case err != nil:
+			return nil, err
+		case again == nil: // it depends on what ran before
+			e.discard(slot)
+			return died, nil
+		case again.cause != judge.CauseTimeout:
+			return died, nil
+		case !judge.Unavailable(again.stderr):
+			return again, nil
+		}
+	}
+	return died, nil
 }
 
 // start has a process ready to run inputs. A death is that of one that did not come to it.

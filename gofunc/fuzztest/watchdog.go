@@ -136,25 +136,26 @@ func (w *watchdog) quit() {
 	}
 }
 
-// A process of which no thread runs that long is looked at so often, since it may be waiting for a processor.
+// A process is looked at for busyTime, since goroutines move from one thread to another; and so often if no thread runs, since it
+// may be waiting for a processor.
 const (
-	busyTime  = time.Millisecond
-	busyTries = 10
+	busyTime  = 2 * time.Millisecond
+	busyTries = 50
 )
 
 // busiest returns the thread of a process that runs most at the moment.
 func busiest(pid int) (thread int) {
 	thread = pid
-	before := runTimes(pid)
 	for range busyTries {
-		time.Sleep(interval)
+		before := runTimes(pid)
+		time.Sleep(busyTime)
 		most := time.Duration(0)
 		for t, n := range runTimes(pid) {
 			if ran := n - before[t]; ran > most {
 				thread, most = t, ran
 			}
 		}
-		if most >= busyTime {
+		if most >= busyTime/2 {
 			break
 		}
 	}

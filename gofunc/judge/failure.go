@@ -310,6 +310,13 @@ func testGoroutine(gs []Goroutine) (g Goroutine, ok bool) {
 	return g, ok
 }
 
+// Unavailable reports whether the stack of the goroutine that runs the fuzz target is missing in what the runtime has printed: it was
+// running on another thread than the one that printed.
+func Unavailable(text string) bool {
+	_, ok := testGoroutine(Goroutines(text))
+	return !ok && strings.Contains(text, "stack unavailable")
+}
+
 // runsFuzzTarget reports whether a goroutine runs the fuzz target.
 func runsFuzzTarget(g Goroutine) bool {
 	for _, f := range g.Frames {

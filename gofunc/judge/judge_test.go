@@ -205,3 +205,13 @@ func TestDetectOneLine(t *testing.T) {
 		}
 	}
 }
+
+func TestUnavailable(t *testing.T) {
+	running := "goroutine 45 gp=0x2a502a506f00 m=6 mp=0x2a502a4e6008 [running]:\n\tgoroutine running on other thread; stack unavailable\ncreated by testing.(*F).Fuzz.func1 in goroutine 20\n\t/usr/local/go/src/testing/fuzz.go:328 +0x6d5\n"
+	test := "goroutine 8 [runnable]:\nexample.com/m.Spin()\n\t/m/m.go:3 +0x1\ntesting.(*F).Fuzz.func1.1.1(...)\n\t/usr/local/go/src/testing/fuzz.go:340 +0x2d\ntesting.tRunner(...)\n\t/usr/local/go/src/testing/testing.go:2036 +0xea\n"
+	for text, want := range map[string]bool{"SIGQUIT: quit\n\n" + running: true, "SIGQUIT: quit\n\n" + running + "\n" + test: false, "": false} {
+		if got := judge.Unavailable(text); got != want {
+			t.Errorf("%v for %q", got, text)
+		}
+	}
+}
