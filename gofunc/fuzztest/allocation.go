@@ -46,12 +46,20 @@ func (e *executor) checked(ctx context.Context, limit limits, done int, died *de
 	switch {
 	case e.target.Race:
 	case died != nil && (died.cause == judge.CauseMemory || judge.Allocation(died.stderr) > 0 || e.process.confined && judge.Exhausted(died.stderr)):
+		if d := (&death{judge.CauseAllocation, died.status, died.stderr}); e.large(d) && e.known[e.identify(d)] {
+			return done, d, nil
+		}
 		died, err := e.locate(ctx, limit, done-1)
 		return done, died, err
 	case died == nil && e.suspicions < maxSuspicions && e.process.overdrawn(e.target.memory()):
 		return e.search(ctx, limit, done)
 	}
 	return done, died, nil
+}
+
+// large reports whether one large allocation has ended a process.
+func (e *executor) large(d *death) bool {
+	return judge.Allocation(d.stderr) >= e.target.memory()/largeShare
 }
 
 // search runs a batch again that took much address space. In a confined process, the input to blame dies of it. If it was no single
@@ -85,8 +93,9 @@ func (e *executor) locate(ctx context.Context, limit limits, slot int) (*death, 
 		return nil, nil
 	}
 	switch {
-	case judge.Allocation(again.stderr) >= e.target.memory()/largeShare:
+	case e.large(again):
 		again.cause = judge.CauseAllocation
+		e.known[e.identify(again)] = true
 	case judge.Exhausted(again.stderr):
 		again.cause = judge.CauseMemory
 	}

@@ -33,7 +33,9 @@ type executor struct {
 	doubts   map[uint32]uint8 // features that did not recur: how often they were forgotten
 	pace     time.Duration    // of one execution, lately
 
-	suspicions int // batches that reserved much memory, and of which no input did so in one allocation
+	known      map[string]bool // findings that need not be looked into again: hangs that had all of the time limit, and large allocations
+	slow       bool            // an input has hung
+	suspicions int             // batches that reserved much memory, and of which no input did so in one allocation
 }
 
 // find is an input that seems to have reached something new.
@@ -135,45 +137,15 @@ func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *dea
 	if died, err := e.start(ctx); died != nil || err != nil {
 		return 1, died, err // the first input is tried again in a fresh process
 	}
-	limit := limits{e.target.timeout()}
-	if ask.Quick {
-		limit.time /= 5
-	}
+	limit := e.limit(ask)
 	if done, died, err = e.process.run(ctx, limit); err != nil {
 		return done, died, err
 	}
-	if died != nil && died.cause == judge.CauseTimeout && judge.Unavailable(died.stderr) {
-		died, err = e.trace(ctx, limit, done-1, died)
+	if died != nil && died.cause == judge.CauseTimeout {
+		died, err = e.hung(ctx, ask, limit, done-1, died)
 		return done, died, err
 	}
 	return e.checked(ctx, limit, done, died)
-}
-
-// An input of which it is known that it does not end runs again for a part of the time limit until its stack is printed.
-const (
-	traceTries = 3
-	tracePart  = 5
-)
-
-// trace runs the input again, alone, that did not end, if the runtime did not say where it was.
-func (e *executor) trace(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
-	defer e.saved()()
-	e.m.From, e.m.Count = uint32(slot), uint32(slot+1)
-	for range traceTries {
-		_, again, err := e.runFresh(ctx, limits{limit.time / tracePart}, false)
-		switch {
-		case err != nil:
-			return nil, err
-		case again == nil: // it depends on what ran before
-			e.discard(slot)
-			return died, nil
-		case again.cause != judge.CauseTimeout:
-			return died, nil
-		case !judge.Unavailable(again.stderr):
-			return again, nil
-		}
-	}
-	return died, nil
 }
 
 // start has a process ready to run inputs. A death is that of one that did not come to it.
@@ -221,7 +193,11 @@ func (e *executor) died(o *teasel.Observation, s *agent.Slot, d *death) {
 	if d.cause == judge.CauseTimeout {
 		o.Exit = teasel.ExitHang
 	}
-	o.Evidence = &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity(), Race: e.target.Race}
+	o.Evidence = e.evidence(d)
+}
+
+func (e *executor) evidence(d *death) *judge.Failure {
+	return &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity(), Race: e.target.Race}
 }
 
 // observe fills in what a slot says of an execution that the process survived.

@@ -167,6 +167,22 @@ func TestZoo(t *testing.T) {
 	}
 }
 
+// When an input has hung, others get less time, but one that only takes longer is no hang.
+func TestSlowAfterHang(t *testing.T) {
+	dir := unpack(t, "zoo.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzZoo", Timeout: 5 * time.Second}
+	ex := open(t, target)
+	for _, c := range []struct {
+		in   string
+		exit teasel.Exit
+	}{{"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"Q", teasel.ExitHang}, {"A", teasel.ExitCrash}} {
+		obs := make([]teasel.Observation, 2)
+		if n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), [][]byte{[]byte(c.in), []byte("a")}, obs); err != nil || n < 1 || obs[0].Exit != c.exit {
+			t.Errorf("%s: %d of a batch, %v, %v, want %v", c.in, n, obs[0].Exit, err, c.exit)
+		}
+	}
+}
+
 // What an input allocates counts, and not what earlier ones have left behind, though all of it together is over the limit.
 func TestMemoryOfEarlierInputs(t *testing.T) {
 	dir := unpack(t, "zoo.txtar")
