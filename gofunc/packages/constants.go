@@ -59,25 +59,61 @@ const (
 	smallestNumber = 256
 )
 
-// constants collects the texts and numbers of a file.
+// constants collects the texts and numbers of a file that its code may compare something with: no messages, and no numbers of
+// tables, of which there may be thousands.
 func constants(f *ast.File, found map[string]bool) {
+	skipped := map[ast.Expr]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			return false
 		case *ast.Field:
 			n.Tag = nil
+		case *ast.CallExpr:
+			if speaks(n.Fun) {
+				for _, arg := range n.Args {
+					skipped[arg] = true
+				}
+			}
+		case *ast.CompositeLit:
+			for _, e := range n.Elts {
+				if pair, ok := e.(*ast.KeyValueExpr); ok {
+					e = pair.Value
+				}
+				if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.INT {
+					skipped[e] = true
+				}
+			}
 		case *ast.BasicLit:
-			literal(n, found)
+			if !skipped[n] {
+				literal(n, found)
+			}
 		}
 		return true
 	})
 }
 
+// speaks reports whether what a function takes is for people to read.
+func speaks(function ast.Expr) bool {
+	switch f := function.(type) {
+	case *ast.Ident:
+		return f.Name == "panic"
+	case *ast.SelectorExpr:
+		if pkg, ok := f.X.(*ast.Ident); ok && (pkg.Name == "errors" || pkg.Name == "log") {
+			return true
+		}
+		return strings.HasSuffix(f.Sel.Name, "rrorf") || strings.HasSuffix(f.Sel.Name, "rintf") || f.Sel.Name == "Fatalf" || f.Sel.Name == "Panicf"
+	}
+	return false
+}
+
+// words is how many words a text has at most that is no sentence.
+const words = 2
+
 func literal(lit *ast.BasicLit, found map[string]bool) {
 	switch lit.Kind {
 	case token.STRING:
-		if s, err := strconv.Unquote(lit.Value); err == nil && len(s) > 1 && len(s) <= longestText {
+		if s, err := strconv.Unquote(lit.Value); err == nil && len(s) > 1 && len(s) <= longestText && len(strings.Fields(s)) <= words {
 			found[s] = true
 		}
 	case token.INT:
