@@ -18,19 +18,24 @@ const largeShare = 8
 // arenas is how much address space a process may have more than memory: Go reserves 64 MiB at a time.
 const arenas = 128 << 20
 
-// maxSuspicions is how often a batch may reserve much address space without one large allocation, as C code may, until nobody
-// looks any more: each time costs two processes.
+// maxSuspicions is how often a batch may fail for want of address space in a way that is not the Go runtime's, until nobody looks
+// any more: each time costs two processes.
 const maxSuspicions = 3
 
-// confine lets a process that has so much address space when it is ready reserve no more than it may hold memory. The Go runtime
-// ends a process that wants more, and prints where it did. A child process would have the same limit, which is why processes are
-// not confined from the beginning.
-func confine(pid int, space, memory uint64) error {
-	limit := unix.Rlimit{Cur: space + memory + arenas, Max: unix.RLIM_INFINITY}
+// confine lets a process reserve only so much address space, and a little more. The Go runtime ends a process that wants more, and
+// prints where it did. A child process would have the same limit, which is why processes are not confined from the beginning.
+func confine(pid int, space uint64) error {
+	limit := unix.Rlimit{Cur: space + arenas, Max: unix.RLIM_INFINITY}
 	if err := unix.Prlimit(pid, unix.RLIMIT_AS, &limit, nil); err != nil {
 		return fmt.Errorf("limiting the memory of a test process: %w", err)
 	}
 	return nil
+}
+
+// confine lets a process that is ready reserve no more address space than it may hold memory.
+func (p *process) confine(memory uint64) error {
+	p.confined = true
+	return confine(p.running.PID(), p.space+memory)
 }
 
 // overdrawn reports whether the process has reserved more address space since it was ready than it may hold. Go never gives any
@@ -45,11 +50,8 @@ func (p *process) overdrawn(memory uint64) bool {
 func (e *executor) checked(ctx context.Context, limit limits, done int, died *death) (int, *death, error) {
 	switch {
 	case e.target.Race:
-	case died != nil && (died.cause == judge.CauseMemory || judge.Allocation(died.stderr) > 0 || e.process.confined && judge.Exhausted(died.stderr)):
-		if d := (&death{judge.CauseAllocation, died.status, died.stderr}); e.large(d) && e.known[e.identify(d)] {
-			return done, d, nil
-		}
-		died, err := e.locate(ctx, limit, done-1)
+	case died != nil && (died.cause == judge.CauseMemory || judge.Allocation(died.stderr) > 0 || e.process.confined && starved(died)):
+		died, err := e.exhausted(ctx, limit, done-1, died)
 		return done, died, err
 	case died == nil && e.suspicions < maxSuspicions && e.process.overdrawn(e.target.memory()):
 		return e.search(ctx, limit, done)
@@ -57,26 +59,37 @@ func (e *executor) checked(ctx context.Context, limit limits, done int, died *de
 	return done, died, nil
 }
 
+// starved reports whether a confined process may have died for want of memory.
+func starved(d *death) bool { return judge.Exhausted(d.stderr) || judge.Segmentation(d.stderr) }
+
 // large reports whether one large allocation has ended a process.
 func (e *executor) large(d *death) bool {
 	return judge.Allocation(d.stderr) >= e.target.memory()/largeShare
 }
 
-// search runs a batch again that took much address space. In a confined process, the input to blame dies of it. If it was no single
-// allocation, the batch runs as if nobody had looked.
+// search runs a batch again that took much address space. In a confined process, the input to blame dies of it. If that ends in any
+// other way, the batch runs as if nobody had looked.
 func (e *executor) search(ctx context.Context, limit limits, ran int) (done int, d *death, err error) {
 	e.unlearn(0, ran)
 	done, d, err = e.runFresh(ctx, limit, true)
 	if err != nil || d == nil {
 		return done, d, err
 	}
-	if judge.Allocation(d.stderr) > e.target.memory() {
-		d.cause = judge.CauseAllocation
-		return done, d, nil
+	if starved(d) {
+		d, err = e.exhausted(ctx, limit, done-1, d)
+		return done, d, err
 	}
-	e.suspicions++
+	e.suspicions++ // C code has other ways to fail
 	e.unlearn(0, done)
 	return e.runFresh(ctx, limit, false)
+}
+
+// exhausted returns how an input died of which a process died that had too much memory; nil: it does not.
+func (e *executor) exhausted(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
+	if d := (&death{judge.CauseAllocation, died.status, died.stderr}); e.large(d) && e.known[e.identify(d)] {
+		return d, nil
+	}
+	return e.locate(ctx, limit, slot)
 }
 
 // locate runs the input again, alone, of which a process has died that had too much memory. In a confined process it dies where it
@@ -95,11 +108,16 @@ func (e *executor) locate(ctx context.Context, limit limits, slot int) (*death, 
 	switch {
 	case e.large(again):
 		again.cause = judge.CauseAllocation
-		e.known[e.identify(again)] = true
+		e.known[e.identify(again)], e.hungry = true, true
 	case judge.Exhausted(again.stderr):
 		again.cause = judge.CauseMemory
+	case judge.Segmentation(again.stderr): // perhaps it has nothing to do with memory
+		e.hungry = false
+		if _, again, err = e.runFresh(ctx, limit, false); again == nil {
+			e.discard(slot)
+		}
 	}
-	return again, nil
+	return again, err
 }
 
 // discard forgets what a slot has reached that was run again while earlier ones keep their room.
@@ -129,7 +147,7 @@ func (e *executor) runFresh(ctx context.Context, limit limits, confined bool) (d
 		return int(e.m.From) + 1, d, err
 	}
 	if confined {
-		if err := confine(e.process.running.PID(), e.process.space, e.target.memory()); err != nil {
+		if err := e.process.confine(e.target.memory()); err != nil {
 			return 0, nil, err
 		}
 	}

@@ -35,7 +35,8 @@ type executor struct {
 
 	known      map[string]bool // findings that need not be looked into again: hangs that had all of the time limit, and large allocations
 	slow       bool            // an input has hung
-	suspicions int             // batches that reserved much memory, and of which no input did so in one allocation
+	hungry     bool            // an input has asked for too much memory at once: processes are confined from the beginning
+	suspicions int             // see maxSuspicions
 }
 
 // find is an input that seems to have reached something new.
@@ -164,6 +165,9 @@ func (e *executor) start(ctx context.Context) (died *death, err error) {
 	began := time.Now()
 	died, err = e.process.begin(ctx)
 	e.starting += time.Since(began)
+	if died == nil && err == nil && e.hungry {
+		err = e.process.confine(e.target.memory())
+	}
 	return died, err
 }
 

@@ -27,7 +27,7 @@ type process struct {
 	watch    *watchdog
 	ready    bool   // to run inputs
 	space    uint64 // bytes of address space when it had become so
-	confined bool   // it was ended with a limit of its address space; see watchdog
+	confined bool   // it has a limit of its address space, or had when it was ended; see watchdog
 	race     bool   // it maps several times the memory of the program
 	gone     bool
 	written  int64 // bytes of standard error before the batch
@@ -157,7 +157,7 @@ func (p *process) close() error {
 	p.gone = true
 	syscall.Close(p.request)
 	p.watch.close()
-	p.confined = p.watch.confined
+	p.confined = p.confined || p.watch.confined
 	p.watch = nil
 	err := p.running.Close()
 	syscall.Close(p.answer)

@@ -99,11 +99,12 @@ func (w *watchdog) loop() {
 	}
 }
 
-// held returns how many bytes of memory the process holds, and confines it when it has reserved half of what it may hold.
+// held returns how many bytes of memory the process holds, and confines it when it has reserved half of what it may hold. If it has
+// reserved more than all of that already, the runtime still needs a little for itself.
 func (w *watchdog) held() uint64 {
 	space, held := occupied(w.pid)
 	if ready := w.space.Load(); w.memory > 0 && !w.confined && ready > 0 && space > ready+w.memory/2 {
-		w.confined = confine(w.pid, ready, w.memory) == nil // it may be gone
+		w.confined = confine(w.pid, max(ready+w.memory, space)) == nil // it may be gone
 	}
 	return held
 }

@@ -215,3 +215,16 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 }
+
+func TestAllocation(t *testing.T) {
+	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uint64{"allocation": 3221225472, "allocation-without-a-size": 0x1880000000}
+	for _, f := range a.Files {
+		if got := judge.Allocation(text(f)); got != want[f.Name] {
+			t.Errorf("%s: %d bytes, want %d", f.Name, got, want[f.Name])
+		}
+	}
+}
