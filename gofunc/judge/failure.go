@@ -148,12 +148,20 @@ func panics(text string) verdict {
 		rule = ruleExit
 	}
 	v := named(rule, first, frames)
-	if strings.HasPrefix(first, "panic: runtime error: ") { // the line is at fault, whoever has called the function
+	if rule == rulePanic && (strings.HasPrefix(first, "panic: runtime error: ") || !raises(v.subject)) { // the line is at fault, whoever has called the function
 		if group := faulty(frames); group != "" {
 			v.group = group + place(frames)
 		}
 	}
 	return v
+}
+
+// raisers are in the names of functions that panic for whoever calls them, for one reason or another.
+var raisers = []string{"abort", "assert", "check", "error", "expect", "fail", "fatal", "must", "panic", "raise", "throw", "unreachable"}
+
+func raises(function string) bool {
+	name := strings.ToLower(function[strings.LastIndexByte(function, '.')+1:])
+	return slices.ContainsFunc(raisers, func(r string) bool { return strings.Contains(name, r) })
 }
 
 // died judges a process that ended by itself. What it has written to standard error counts where the runtime has written it,

@@ -191,17 +191,26 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A runtime error is known by its line: functions that parse call each other in many ways. A function that panics on purpose may be
-// called for many reasons.
+// A panic is known by its line: functions that parse call each other in many ways. A function that panics for its callers may do so
+// for many reasons.
 func TestDetectOneLine(t *testing.T) {
-	for message, want := range map[string]int{"panic: runtime error: index out of range [9] with length 1": 1, "panic: unexpected end": 2} {
+	for _, c := range []struct {
+		message, function string
+		want              int
+	}{
+		{"panic: runtime error: index out of range [9] with length 1", "parse", 1},
+		{"panic: unexpected end", "parse", 1},
+		{"panic: unexpected end", "(*parser).failf", 2},
+		{"panic: unexpected end", "MustParse", 2},
+		{"panic: runtime error: index out of range [9] with length 1", "check", 1},
+	} {
 		ids := map[string]bool{}
 		for _, caller := range []string{"list", "object"} {
-			text := message + "\n\ngoroutine 7 [running]:\nexample.com/m.parse(...)\n\t/m/m.go:3 +0x1\nexample.com/m." + caller + "(...)\n\t/m/m.go:9 +0x1\n"
+			text := c.message + "\n\ngoroutine 7 [running]:\nexample.com/m." + c.function + "(...)\n\t/m/m.go:3 +0x1\nexample.com/m." + caller + "(...)\n\t/m/m.go:9 +0x1\n"
 			ids[judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(2 << 8), Text: text}})[0].ID()] = true
 		}
-		if len(ids) != want {
-			t.Errorf("%s: %d findings of two callers, want %d", message, len(ids), want)
+		if len(ids) != c.want {
+			t.Errorf("%s in %s: %d findings of two callers, want %d", c.message, c.function, len(ids), c.want)
 		}
 	}
 }
