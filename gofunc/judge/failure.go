@@ -100,21 +100,19 @@ func failed(text string) verdict {
 	if v, ok := raised(text); ok {
 		return v
 	}
-	failure := markedLine.FindStringSubmatch(text)
-	text = unmarked(text)
-	if failure == nil { // nothing is marked: the first line may be one of t.Log
-		failure = errorLine.FindStringSubmatch(text)
+	at := markedLine.FindStringSubmatchIndex(text)
+	if at == nil { // nothing is marked: the first line may be one of t.Log
+		at = errorLine.FindStringSubmatchIndex(text)
 	}
 	v := verdict{rule: ruleFailed, message: "the test failed"}
-	if failure != nil && strings.HasPrefix(failure[1], "testing.go:") { // package testing itself has something to say
-		return named(ruleFailed, failure[2], inner(text))
+	if at == nil {
+		return v
 	}
-	if failure != nil {
-		v.group, v.line, v.message = failure[1], failure[1], strings.TrimSpace(failure[2])
-		if v.message == "" {
-			v.message = "the test failed at " + failure[1]
-		}
+	line, message := text[at[2]:at[3]], unmarked(text[at[4]:at[5]])
+	if strings.HasPrefix(line, "testing.go:") { // package testing itself has something to say
+		return named(ruleFailed, message, inner(unmarked(text)))
 	}
+	v.group, v.line, v.message = line, line, cmp.Or(strings.TrimSpace(message), below(unmarked(text[at[1]:])), "the test failed at "+line)
 	return v
 }
 

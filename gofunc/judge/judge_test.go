@@ -72,6 +72,8 @@ func TestDetectNamesTheLine(t *testing.T) {
 		"process-signal-in-c":                {"the process was ended by a signal: segmentation violation, at c.go:10", "example.com/m._Cfunc_boom\n\t_cgo_gotypes.go:50\n"},
 		"test-error":                         {"got 5, want 7", "--- FAIL"},
 		"test-error-after-log":               {"got 5, want 7", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: got 5, want 7\n"},
+		"test-assertion":                     {"Not equal: expected: 1 actual  : 2", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: \n        \tError Trace:"},
+		"test-below":                         {"got 5, want 7", "--- FAIL"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
 	} {
 		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
