@@ -32,6 +32,11 @@ type executor struct {
 	finds    []find
 	doubts   map[uint32]uint8 // features that did not recur: how often they were forgotten
 	pace     time.Duration    // of one execution, lately
+
+	known      map[string]bool // findings that need not be looked into again: hangs that had all of the time limit, and large allocations
+	slow       bool            // an input has hung
+	hungry     bool            // an input has asked for too much memory at once: processes are confined from the beginning
+	suspicions int             // see maxSuspicions
 }
 
 // find is an input that seems to have reached something new.
@@ -130,27 +135,40 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 
 // run has a live process run the batch in the memory.
 func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *death, err error) {
+	if died, err := e.start(ctx); died != nil || err != nil {
+		return 1, died, err // the first input is tried again in a fresh process
+	}
+	limit := e.limit(ask)
+	if done, died, err = e.process.run(ctx, limit); err != nil {
+		return done, died, err
+	}
+	if died != nil && died.cause == judge.CauseTimeout {
+		died, err = e.hung(ctx, ask, limit, done-1, died)
+		return done, died, err
+	}
+	return e.checked(ctx, limit, done, died)
+}
+
+// start has a process ready to run inputs. A death is that of one that did not come to it.
+func (e *executor) start(ctx context.Context) (died *death, err error) {
 	if e.process == nil || e.process.gone {
 		if err := e.stop(); err != nil {
-			return 0, nil, err
+			return nil, err
 		}
 		if e.process, err = startProcess(e.target, e.m); err != nil {
-			return 0, nil, err
+			return nil, err
 		}
 	}
-	if !e.process.ready {
-		began := time.Now()
-		died, err := e.process.begin(ctx)
-		e.starting += time.Since(began)
-		if died != nil || err != nil {
-			return 1, died, err // the first input is tried again in a fresh process
-		}
+	if e.process.ready {
+		return nil, nil
 	}
-	limit := limits{e.target.timeout()}
-	if ask.Quick {
-		limit.time /= 5
+	began := time.Now()
+	died, err = e.process.begin(ctx)
+	e.starting += time.Since(began)
+	if died == nil && err == nil && e.hungry {
+		err = e.process.confine(e.target.memory())
 	}
-	return e.process.run(ctx, limit)
+	return died, err
 }
 
 func bitsOf(a teasel.Ask) (bits uint32) {
@@ -179,7 +197,11 @@ func (e *executor) died(o *teasel.Observation, s *agent.Slot, d *death) {
 	if d.cause == judge.CauseTimeout {
 		o.Exit = teasel.ExitHang
 	}
-	o.Evidence = &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity(), Race: e.target.Race}
+	o.Evidence = e.evidence(d)
+}
+
+func (e *executor) evidence(d *death) *judge.Failure {
+	return &judge.Failure{Cause: d.cause, Text: d.stderr, Status: d.status, Test: e.target.identity(), Race: e.target.Race}
 }
 
 // observe fills in what a slot says of an execution that the process survived.

@@ -19,15 +19,18 @@ import (
 
 // process is a test binary that runs as a fuzz worker. One goroutine at a time uses it.
 type process struct {
-	m       *memory
-	running *proc.Process
-	request int // our ends of the pipes
-	answer  int
-	reading sync.WaitGroup // of its standard output
-	watch   *watchdog
-	ready   bool // to run inputs
-	gone    bool
-	written int64 // bytes of standard error before the batch
+	m        *memory
+	running  *proc.Process
+	request  int // our ends of the pipes
+	answer   int
+	reading  sync.WaitGroup // of its standard output
+	watch    *watchdog
+	ready    bool   // to run inputs
+	space    uint64 // bytes of address space when it had become so
+	confined bool   // it has a limit of its address space, or had when it was ended; see watchdog
+	race     bool   // it maps several times the memory of the program
+	gone     bool
+	written  int64 // bytes of standard error before the batch
 }
 
 // death is how a test process ended.
@@ -54,7 +57,7 @@ func startProcess(t *Target, m *memory) (*process, error) {
 	env := []string{agent.Environment + "=3,4,5", agent.TypesEnvironment + "=" + t.types()}
 	env = append(env, overlay.Collector(append(os.Environ(), t.Env...), t.memory())...)
 	files := []*os.File{os.NewFile(uintptr(theirs[0]), "request"), os.NewFile(uintptr(theirs[1]), "answer"), m.file}
-	p := &process{m: m, request: ours[0], answer: ours[1]}
+	p := &process{m: m, race: t.Race, request: ours[0], answer: ours[1]}
 	p.running, err = proc.Start(proc.Command{
 		Args:  append([]string{t.Binary}, t.arguments(true)...),
 		Env:   append(env, t.Env...),
@@ -81,7 +84,12 @@ func (p *process) begin(ctx context.Context) (*death, error) {
 	p.m.Count = p.m.From // an empty batch
 	_, died, err := p.run(ctx, limits{startTime})
 	p.m.Count = count
-	p.ready = died == nil && err == nil
+	if p.ready = died == nil && err == nil; p.ready {
+		p.space, _ = occupied(p.running.PID())
+		if !p.race {
+			p.watch.space.Store(p.space)
+		}
+	}
 	return died, err
 }
 
@@ -149,6 +157,7 @@ func (p *process) close() error {
 	p.gone = true
 	syscall.Close(p.request)
 	p.watch.close()
+	p.confined = p.confined || p.watch.confined
 	p.watch = nil
 	err := p.running.Close()
 	syscall.Close(p.answer)

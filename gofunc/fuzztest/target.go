@@ -186,7 +186,7 @@ func (t *Target) Open(_ context.Context, _ teasel.Role) (teasel.Executor[[]byte]
 	if err != nil {
 		return nil, err
 	}
-	e := &executor{target: t, m: m, doubts: map[uint32]uint8{}}
+	e := &executor{target: t, m: m, doubts: map[uint32]uint8{}, known: map[string]bool{}}
 	e.history.Room = operandRoom
 	if e.process, err = startProcess(t, m); err != nil {
 		return nil, e.failed(err)

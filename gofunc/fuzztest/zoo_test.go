@@ -100,14 +100,14 @@ func TestZoo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, c := range []struct{ in, rule, subject string }{
-		{"A", "go/failed", "zoo_test.go:21"},
-		{"B", "go/failed", "zoo_test.go:23"},
+		{"A", "go/failed", "zoo_test.go:22"},
+		{"B", "go/failed", "zoo_test.go:24"},
 		{"C", "go/failed", "test"},
 		{"D", "go/panic", "example.com/zoo.Parse"},
 		{"E", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"F", "go/panic", "example.com/zoo.Index"},
-		{"G", "go/failed", "zoo_test.go:34"},
-		{"H", "go/failed", "zoo_test.go:36"},
+		{"G", "go/failed", "zoo_test.go:35"},
+		{"H", "go/failed", "zoo_test.go:37"},
 		{"I", "go/exit", "example.com/zoo.FuzzZoo"},
 		{"J", "go/exit", "test"},
 		{"K", "go/exit", "test"},
@@ -126,16 +126,17 @@ func TestZoo(t *testing.T) {
 		{"X", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"Y", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"Z", "go/panic", "example.com/zoo.FuzzZoo"},
-		{"1", "go/failed", "zoo_test.go:105"}, // what the test itself says decides no rule
-		{"2", "go/failed", "zoo_test.go:109"},
+		{"1", "go/failed", "zoo_test.go:106"}, // what the test itself says decides no rule
+		{"2", "go/failed", "zoo_test.go:110"},
 		{"3", "go/exit", "test"},
 		{"4", "go/panic", "example.com/zoo.FuzzZoo"},
+		{"5", "go/out-of-memory", "example.com/zoo.Reserve"},
 		{"", "", ""}, {"a", "", ""}, {"b", "", ""}, {"c", "", ""}, {"d", "", ""}, {"e", "", ""}, {"f", "", ""}, {"g", "", ""},
-		{"h", "", ""}, {"i", "", ""}, {"j", "", ""},
+		{"h", "", ""}, {"i", "", ""}, {"j", "", ""}, {"k", "", ""}, {"l", "", ""},
 	} {
 		t.Run("case-"+c.in, func(t *testing.T) {
 			on := ex
-			if c.rule == "go/hang" || c.rule == "go/deadlock" {
+			if c.rule == "go/hang" || c.rule == "go/deadlock" || c.in == "l" {
 				on = hasty
 			}
 			f := judged(t, on, []byte(c.in))
@@ -145,22 +146,63 @@ func TestZoo(t *testing.T) {
 			case f != nil && (f.Rule != c.rule || c.subject != "" && f.Subject != c.subject):
 				t.Errorf("%s of %q in group %q, want %s of %q; %s\n%s", f.Rule, f.Subject, f.Group, c.rule, c.subject, f.Message, f.Detail)
 			}
-			if fails := plainFails(t, dir, plain, target.Name, []byte(c.in)); fails != (c.rule != "") && c.in != "S" {
+			if fails := plainFails(t, dir, plain, target.Name, []byte(c.in)); fails != (c.rule != "") && c.in != "S" && c.in != "5" && c.in != "l" {
 				t.Errorf("plain go test fails: %v", fails)
 			}
 		})
 	}
 	// The same process goes on after all that may go on, and knows which of a batch is to blame.
-	batch := [][]byte{[]byte("a"), []byte("c"), []byte("b"), []byte("A"), []byte("a")}
-	obs := make([]teasel.Observation, len(batch))
-	for done := 0; done < 4; {
-		n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), batch[done:], obs[done:])
-		if done += n; err != nil || done > 4 {
-			t.Fatalf("%d of a batch were run: %v", done, err)
+	for _, guilty := range []string{"A", "5"} {
+		batch := [][]byte{[]byte("a"), []byte("c"), []byte("b"), []byte(guilty), []byte("a")}
+		obs := make([]teasel.Observation, len(batch))
+		for done := 0; done < 4; {
+			n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), batch[done:], obs[done:])
+			if done += n; err != nil || done > 4 {
+				t.Fatalf("%d of a batch were run: %v", done, err)
+			}
+		}
+		if obs[3].Exit != teasel.ExitCrash || obs[2].Exit != teasel.ExitOK || obs[4].Exit != teasel.ExitInvalid {
+			t.Errorf("a batch of which the fourth is %s ended in %v, %v, %v", guilty, obs[2].Exit, obs[3].Exit, obs[4].Exit)
 		}
 	}
-	if obs[3].Exit != teasel.ExitCrash || obs[2].Exit != teasel.ExitOK || obs[4].Exit != teasel.ExitInvalid {
-		t.Errorf("a batch of which the fourth fails ended in %v, %v, %v", obs[2].Exit, obs[3].Exit, obs[4].Exit)
+}
+
+// When an input has hung, others get less time, but one that only takes longer is no hang.
+func TestSlowAfterHang(t *testing.T) {
+	dir := unpack(t, "zoo.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzZoo", Timeout: 5 * time.Second}
+	ex := open(t, target)
+	for _, c := range []struct {
+		in   string
+		exit teasel.Exit
+	}{{"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"Q", teasel.ExitHang}, {"A", teasel.ExitCrash}} {
+		obs := make([]teasel.Observation, 2)
+		if n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), [][]byte{[]byte(c.in), []byte("a")}, obs); err != nil || n < 1 || obs[0].Exit != c.exit {
+			t.Errorf("%s: %d of a batch, %v, %v, want %v", c.in, n, obs[0].Exit, err, c.exit)
+		}
+	}
+}
+
+// What an input allocates counts, and not what earlier ones have left behind, though all of it together is over the limit.
+func TestMemoryOfEarlierInputs(t *testing.T) {
+	dir := unpack(t, "zoo.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzZoo", Timeout: time.Minute, Memory: 256 << 20}
+	ex := open(t, target)
+	for range 3 {
+		batch := [][]byte{[]byte("a"), []byte("m"), []byte("m"), []byte("m"), []byte("b")}
+		for done := 0; done < len(batch); {
+			obs := make([]teasel.Observation, len(batch)-done)
+			n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), batch[done:], obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range obs[:n] {
+				if obs[i].Exit != teasel.ExitOK {
+					t.Errorf("%s: %v", batch[done+i], obs[i].Exit)
+				}
+			}
+			done += n
+		}
 	}
 }
 

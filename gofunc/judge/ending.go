@@ -2,6 +2,7 @@ package judge
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/gofunc/agent"
@@ -93,4 +94,46 @@ func testingSays(text, begins string) (found string, ok bool) {
 // unmarked returns what package testing would have printed without teasel.
 func unmarked(text string) string {
 	return strings.NewReplacer(agent.Mark+" ", "", agent.Mark, "").Replace(text)
+}
+
+// What the runtime prints before it ends a process to which the system gives no more memory: a line with the size of the allocation,
+// if there is no address space for it, or else the call that has failed, in the stack.
+var (
+	allocationLine = regexp.MustCompile(`(?m)^runtime: out of memory: cannot allocate (\d+)-byte block`)
+	allocationCall = regexp.MustCompile(`(?m)^runtime\.mallocgc\(0x([0-9a-f]+),`)
+)
+
+// Allocation returns how many bytes a process asked for when the runtime ended it, since the system had none for it; 0: it did not.
+func Allocation(text string) (size uint64) {
+	if all := allocationLine.FindAllStringSubmatch(text, -1); all != nil {
+		size, _ = strconv.ParseUint(all[len(all)-1][1], 10, 64)
+		return size
+	}
+	e, ok := ending(text)
+	if !ok || !e.exhausted() {
+		return 0
+	}
+	if call := allocationCall.FindStringSubmatch(e.text); call != nil {
+		size, _ = strconv.ParseUint(call[1], 16, 64)
+	}
+	return size
+}
+
+// Exhausted reports whether the runtime ended a process since it got no memory.
+func Exhausted(text string) bool {
+	e, ok := ending(text)
+	return ok && e.exhausted()
+}
+
+// Segmentation reports whether a segmentation violation ended a process, which the runtime also runs into where it does not look
+// whether it got memory.
+func Segmentation(text string) bool {
+	e, ok := ending(text)
+	return ok && e.kind == "SIGSEGV"
+}
+
+// exhausted reports whether the runtime says that it got no memory.
+func (e *end) exhausted() bool {
+	first, _, _ := strings.Cut(e.text, "\n")
+	return e.kind == "fatal error" && (strings.Contains(first, "memory") || strings.Contains(first, "cannot map pages"))
 }

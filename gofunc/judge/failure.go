@@ -18,11 +18,12 @@ type Cause uint8
 
 // The causes.
 const (
-	CauseInvalid Cause = iota
-	CauseTest          // the test failed, and the process lives
-	CauseProcess       // the process ended by itself
-	CauseTimeout       // it was killed, since an input did not end in time
-	CauseMemory        // it was killed, since it held more than it may
+	CauseInvalid    Cause = iota
+	CauseTest             // the test failed, and the process lives
+	CauseProcess          // the process ended by itself
+	CauseTimeout          // it was killed, since an input did not end in time
+	CauseMemory           // it was killed, since it held more than it may
+	CauseAllocation       // the runtime ended it, since it asked for more at once than it may hold
 )
 
 // Failure is the evidence of a failed execution, which [Detect] judges.
@@ -76,6 +77,10 @@ func (f *Failure) verdict() verdict {
 		v := named(ruleMemory, "the test process held more memory than it may", frames[max(0, len(frames)-1):]) // where it was depends on the moment: what called it does not
 		v.frames = frames
 		return v
+	case CauseAllocation:
+		v := named(ruleMemory, fmt.Sprintf("out of memory: an allocation of %d bytes exceeds the memory limit", Allocation(f.Text)), inner(f.Text))
+		v.group += place(v.frames) // it is one call that asks for so much
+		return v
 	case CauseProcess:
 		return died(f.Text, f.Status, f.Race)
 	}
@@ -95,21 +100,19 @@ func failed(text string) verdict {
 	if v, ok := raised(text); ok {
 		return v
 	}
-	failure := markedLine.FindStringSubmatch(text)
-	text = unmarked(text)
-	if failure == nil { // nothing is marked: the first line may be one of t.Log
-		failure = errorLine.FindStringSubmatch(text)
+	at := markedLine.FindStringSubmatchIndex(text)
+	if at == nil { // nothing is marked: the first line may be one of t.Log
+		at = errorLine.FindStringSubmatchIndex(text)
 	}
 	v := verdict{rule: ruleFailed, message: "the test failed"}
-	if failure != nil && strings.HasPrefix(failure[1], "testing.go:") { // package testing itself has something to say
-		return named(ruleFailed, failure[2], inner(text))
+	if at == nil {
+		return v
 	}
-	if failure != nil {
-		v.group, v.line, v.message = failure[1], failure[1], strings.TrimSpace(failure[2])
-		if v.message == "" {
-			v.message = "the test failed at " + failure[1]
-		}
+	line, message := text[at[2]:at[3]], unmarked(text[at[4]:at[5]])
+	if strings.HasPrefix(line, "testing.go:") { // package testing itself has something to say
+		return named(ruleFailed, message, inner(unmarked(text)))
 	}
+	v.group, v.line, v.message = line, line, cmp.Or(strings.TrimSpace(message), below(unmarked(text[at[1]:])), "the test failed at "+line)
 	return v
 }
 
@@ -142,7 +145,21 @@ func panics(text string) verdict {
 	if strings.HasPrefix(first, "panic: unexpected call to os.Exit(") && len(frames) > 0 && frames[0].Function == "os.Exit" {
 		rule = ruleExit
 	}
-	return named(rule, first, frames)
+	v := named(rule, first, frames)
+	if rule == rulePanic && (strings.HasPrefix(first, "panic: runtime error: ") || !raises(v.subject)) { // the line is at fault, whoever has called the function
+		if group := faulty(frames); group != "" {
+			v.group = group + place(frames)
+		}
+	}
+	return v
+}
+
+// raisers are in the names of functions that panic for whoever calls them, for one reason or another.
+var raisers = []string{"abort", "assert", "check", "error", "expect", "fail", "fatal", "must", "panic", "raise", "throw", "unreachable"}
+
+func raises(function string) bool {
+	name := strings.ToLower(function[strings.LastIndexByte(function, '.')+1:])
+	return slices.ContainsFunc(raisers, func(r string) bool { return strings.Contains(name, r) })
 }
 
 // died judges a process that ended by itself. What it has written to standard error counts where the runtime has written it,
@@ -200,6 +217,17 @@ func identity(frames []Frame) (subject, group string) {
 		subject = names[0]
 	}
 	return subject, strings.Join(names, " < ")
+}
+
+// faulty returns the function to blame together with those of the standard library that it called; "": it is not known.
+func faulty(frames []Frame) string {
+	for i, f := range frames {
+		if !standard(f) {
+			_, group := identity(frames[:i+1])
+			return group
+		}
+	}
+	return ""
 }
 
 // inner returns the frames of the user's at the panic or fatal error: of the first goroutine that was printed, those
@@ -286,6 +314,13 @@ func testGoroutine(gs []Goroutine) (g Goroutine, ok bool) {
 		}
 	}
 	return g, ok
+}
+
+// Unavailable reports whether the stack of the goroutine that runs the fuzz target is missing in what the runtime has printed: it was
+// running on another thread than the one that printed.
+func Unavailable(text string) bool {
+	_, ok := testGoroutine(Goroutines(text))
+	return !ok && strings.Contains(text, "stack unavailable")
 }
 
 // runsFuzzTarget reports whether a goroutine runs the fuzz target.

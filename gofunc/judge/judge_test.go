@@ -42,7 +42,7 @@ func TestDetect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	causes := map[string]judge.Cause{"test": judge.CauseTest, "process": judge.CauseProcess, "timeout": judge.CauseTimeout, "memory": judge.CauseMemory}
+	causes := map[string]judge.Cause{"test": judge.CauseTest, "process": judge.CauseProcess, "timeout": judge.CauseTimeout, "memory": judge.CauseMemory, "allocation": judge.CauseAllocation}
 	for _, f := range a.Files {
 		cause, _, _ := strings.Cut(f.Name, "-")
 		want, text, _ := strings.Cut(text(f), "\n")
@@ -72,6 +72,8 @@ func TestDetectNamesTheLine(t *testing.T) {
 		"process-signal-in-c":                {"the process was ended by a signal: segmentation violation, at c.go:10", "example.com/m._Cfunc_boom\n\t_cgo_gotypes.go:50\n"},
 		"test-error":                         {"got 5, want 7", "--- FAIL"},
 		"test-error-after-log":               {"got 5, want 7", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: got 5, want 7\n"},
+		"test-assertion":                     {"Not equal: expected: 1 actual  : 2", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: \n        \tError Trace:"},
+		"test-below":                         {"got 5, want 7", "--- FAIL"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
 	} {
 		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
@@ -187,6 +189,53 @@ func TestRules(t *testing.T) {
 	for _, r := range judge.Rules() {
 		if !ids[r.ID] || r.Help == "" || r.Title == "" || r.Severity == teasel.SeverityInvalid {
 			t.Errorf("%s is incomplete", r.ID)
+		}
+	}
+}
+
+// A panic is known by its line: functions that parse call each other in many ways. A function that panics for its callers may do so
+// for many reasons.
+func TestDetectOneLine(t *testing.T) {
+	for _, c := range []struct {
+		message, function string
+		want              int
+	}{
+		{"panic: runtime error: index out of range [9] with length 1", "parse", 1},
+		{"panic: unexpected end", "parse", 1},
+		{"panic: unexpected end", "(*parser).failf", 2},
+		{"panic: unexpected end", "MustParse", 2},
+		{"panic: runtime error: index out of range [9] with length 1", "check", 1},
+	} {
+		ids := map[string]bool{}
+		for _, caller := range []string{"list", "object"} {
+			text := c.message + "\n\ngoroutine 7 [running]:\nexample.com/m." + c.function + "(...)\n\t/m/m.go:3 +0x1\nexample.com/m." + caller + "(...)\n\t/m/m.go:9 +0x1\n"
+			ids[judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseProcess, Status: syscall.WaitStatus(2 << 8), Text: text}})[0].ID()] = true
+		}
+		if len(ids) != c.want {
+			t.Errorf("%s in %s: %d findings of two callers, want %d", c.message, c.function, len(ids), c.want)
+		}
+	}
+}
+
+func TestUnavailable(t *testing.T) {
+	running := "goroutine 45 gp=0x2a502a506f00 m=6 mp=0x2a502a4e6008 [running]:\n\tgoroutine running on other thread; stack unavailable\ncreated by testing.(*F).Fuzz.func1 in goroutine 20\n\t/usr/local/go/src/testing/fuzz.go:328 +0x6d5\n"
+	test := "goroutine 8 [runnable]:\nexample.com/m.Spin()\n\t/m/m.go:3 +0x1\ntesting.(*F).Fuzz.func1.1.1(...)\n\t/usr/local/go/src/testing/fuzz.go:340 +0x2d\ntesting.tRunner(...)\n\t/usr/local/go/src/testing/testing.go:2036 +0xea\n"
+	for text, want := range map[string]bool{"SIGQUIT: quit\n\n" + running: true, "SIGQUIT: quit\n\n" + running + "\n" + test: false, "": false} {
+		if got := judge.Unavailable(text); got != want {
+			t.Errorf("%v for %q", got, text)
+		}
+	}
+}
+
+func TestAllocation(t *testing.T) {
+	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uint64{"allocation": 3221225472, "allocation-without-a-size": 0x1880000000}
+	for _, f := range a.Files {
+		if got := judge.Allocation(text(f)); got != want[f.Name] {
+			t.Errorf("%s: %d bytes, want %d", f.Name, got, want[f.Name])
 		}
 	}
 }

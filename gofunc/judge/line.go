@@ -1,7 +1,9 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,4 +34,28 @@ func shortLines(text string) string {
 		b.WriteString(line[len(body):])
 	}
 	return b.String()
+}
+
+// labelled is a line of an assertion library such as testify: what it has to say is in columns.
+var labelled = regexp.MustCompile(`^\s*\t([A-Z][A-Za-z ]*):\s*\t(.*)`)
+
+// below returns what a failure says in the lines below its first one, which is empty: what is labelled as the error, or else the
+// first of them. text begins behind the first line.
+func below(text string) string {
+	var first, label string
+	var says []string
+	for line := range strings.Lines(text) {
+		if errorLine.MatchString(line) { // the next failure, or log
+			break
+		}
+		if m := labelled.FindStringSubmatch(line); m != nil {
+			label, line = m[1], m[2]
+		}
+		line = strings.TrimSpace(line)
+		first = cmp.Or(first, line)
+		if label == "Error" && line != "" {
+			says = append(says, line)
+		}
+	}
+	return cmp.Or(strings.Join(says, " "), first)
 }

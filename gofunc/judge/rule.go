@@ -27,7 +27,7 @@ var rules = [...]teasel.Rule{
 	{ID: ruleRace, Severity: teasel.High, Title: "data race",
 		Help: "Two goroutines used the same memory at once, one of them to write. Guard the memory with a mutex or a channel."},
 	{ID: ruleMemory, Severity: teasel.High, Title: "out of memory",
-		Help: "The code wanted more memory than there may be. Check sizes that come from the input before allocating. --memory-limit sets the limit."},
+		Help: "The code wanted more memory than there may be. Check sizes that come from the input before allocating. --memory-limit sets the limit, also of what is allocated and not written to."},
 	{ID: ruleStack, Severity: teasel.High, Title: "stack overflow",
 		Help: "The code called itself until the stack was used up, which no recover can stop. Limit the depth."},
 	{ID: ruleDeadlock, Severity: teasel.Medium, Title: "deadlock",

@@ -12,10 +12,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +31,8 @@ type Package struct {
 	Root      string   // the directory of its module; "": none
 	Tests     []Test   // by name
 	Constants []string // what its code may compare with: texts, and numbers in both byte orders
+
+	tested []string // the packages that its tests import, if it has nothing but tests
 }
 
 // Test is a fuzz test.
@@ -55,6 +57,8 @@ type listed struct {
 	GoFiles      []string
 	TestGoFiles  []string
 	XTestGoFiles []string
+	TestImports  []string
+	XTestImports []string
 	Error        *struct{ Err string }
 }
 
@@ -62,21 +66,11 @@ type listed struct {
 // matches; a nil run matches all. A package that cannot be read is a problem; the others are still returned. The error
 // is that of the go command, such as one about a missing go.mod.
 func Find(ctx context.Context, tc *overlay.Toolchain, dir string, flags overlay.Flags, run *regexp.Regexp, patterns []string) (ps []Package, bad []Problem, err error) {
-	args := []string{"list", "-e", "-json=ImportPath,Dir,Standard,Module,GoFiles,TestGoFiles,XTestGoFiles,Error"}
-	if flags.Tags != "" {
-		args = append(args, "-tags="+flags.Tags)
-	}
-	out, err := tc.Run(ctx, dir, append(append(args, "--"), patterns...)...)
+	ls, err := list(ctx, tc, dir, flags, patterns)
 	if err != nil {
 		return nil, nil, err
 	}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var l listed
-		if err := d.Decode(&l); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, nil, fmt.Errorf("reading go list: %w", err)
-		}
+	for _, l := range ls {
 		p, err := l.read(run)
 		switch {
 		case err != nil:
@@ -88,7 +82,28 @@ func Find(ctx context.Context, tc *overlay.Toolchain, dir string, flags overlay.
 		}
 	}
 	slices.SortFunc(ps, func(a, b Package) int { return cmp.Compare(a.Path, b.Path) })
-	return ps, bad, nil
+	return ps, bad, addTested(ctx, tc, dir, flags, ps)
+}
+
+// list returns what the go command says of packages.
+func list(ctx context.Context, tc *overlay.Toolchain, dir string, flags overlay.Flags, patterns []string) (ls []listed, err error) {
+	args := []string{"list", "-e", "-json=ImportPath,Dir,Standard,Module,GoFiles,TestGoFiles,XTestGoFiles,TestImports,XTestImports,Error"}
+	if flags.Tags != "" {
+		args = append(args, "-tags="+flags.Tags)
+	}
+	out, err := tc.Run(ctx, dir, append(append(args, "--"), patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var l listed
+		if err := d.Decode(&l); errors.Is(err, io.EOF) {
+			return ls, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("reading go list: %w", err)
+		}
+		ls = append(ls, l)
+	}
 }
 
 // read parses the files of a package.
@@ -113,19 +128,13 @@ func (l *listed) read(run *regexp.Regexp) (Package, error) {
 	if len(p.Tests) == 0 {
 		return p, nil
 	}
+	if len(l.GoFiles) == 0 {
+		p.tested = slices.Concat(l.TestImports, l.XTestImports)
+	}
 	found := map[string]bool{}
-	for _, name := range l.GoFiles {
-		f, err := parser.ParseFile(fset, filepath.Join(l.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			return p, err
-		}
-		constants(f, found)
-	}
-	for c := range found {
-		p.Constants = append(p.Constants, c)
-	}
-	slices.Sort(p.Constants)
-	return p, nil
+	err := l.constants(found)
+	p.Constants = slices.Sorted(maps.Keys(found))
+	return p, err
 }
 
 // isFuzzTest reports whether a function is one that go test takes for a fuzz test.
@@ -148,48 +157,4 @@ func isFuzzTest(fn *ast.FuncDecl) bool {
 		return t.Name == "F"
 	}
 	return false
-}
-
-// Limits of what is taken for a token.
-const (
-	longestText    = 64
-	smallestNumber = 256
-)
-
-// constants collects the texts and numbers of a file.
-func constants(f *ast.File, found map[string]bool) {
-	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ImportSpec:
-			return false
-		case *ast.Field:
-			n.Tag = nil
-		case *ast.BasicLit:
-			literal(n, found)
-		}
-		return true
-	})
-}
-
-func literal(lit *ast.BasicLit, found map[string]bool) {
-	switch lit.Kind {
-	case token.STRING:
-		if s, err := strconv.Unquote(lit.Value); err == nil && len(s) > 1 && len(s) <= longestText {
-			found[s] = true
-		}
-	case token.INT:
-		v, err := strconv.ParseUint(strings.ReplaceAll(lit.Value, "_", ""), 0, 64)
-		if err != nil || v < smallestNumber {
-			return
-		}
-		size := 8
-		for size > 2 && v < 1<<(4*size) {
-			size /= 2
-		}
-		big, little := make([]byte, size), make([]byte, size)
-		for i := range size {
-			little[i], big[size-1-i] = byte(v>>(8*i)), byte(v>>(8*i))
-		}
-		found[string(big)], found[string(little)] = true, true
-	}
 }

@@ -59,7 +59,7 @@ func find(t *testing.T, run string, patterns ...string) (found []packages.Packag
 
 func TestFind(t *testing.T) {
 	for _, c := range []struct{ run, pattern, want string }{
-		{"", "./...", "example.com/m: FuzzExternal FuzzInternal FuzzTagged; example.com/m/broken: FuzzBroken"},
+		{"", "./...", "example.com/m: FuzzExternal FuzzInternal FuzzTagged; example.com/m/apart: FuzzApart; example.com/m/broken: FuzzBroken"},
 		{"External|Internal", "./...", "example.com/m: FuzzExternal FuzzInternal"},
 		{"", ".", "example.com/m: FuzzExternal FuzzInternal FuzzTagged"},
 		{"", "./none", ""},
@@ -95,14 +95,25 @@ func TestConstants(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v, %v", found, err)
 	}
-	for _, want := range []string{"magic", "\x12\x34", "\x34\x12", "\xde\xad\xbe\xef"} {
+	for _, want := range []string{"magic", "\x12\x34", "\x34\x12", "\xde\xad\xbe\xef", "keyword", "two words"} {
 		if !slices.Contains(found[0].Constants, want) {
 			t.Errorf("%q is missing in %q", want, found[0].Constants)
 		}
 	}
-	for _, no := range []string{"fmt", `json:"tag"`, "x"} {
+	for _, no := range []string{"fmt", `json:"tag"`, "x", "\x47\x11", "message %q", "what is wrong here"} {
 		if slices.Contains(found[0].Constants, no) {
 			t.Errorf("%q is among %q", no, found[0].Constants)
 		}
+	}
+}
+
+// A package of tests only has the constants of what it imports, but not of the standard library.
+func TestConstantsOfTested(t *testing.T) {
+	found, _, err := find(t, "Apart", "./...")
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if c := found[0].Constants; !slices.Contains(c, "magic") || !slices.Contains(c, "\x12\x34") || len(c) > 12 {
+		t.Errorf("%d constants: %q", len(c), c)
 	}
 }

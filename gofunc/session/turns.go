@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,8 +21,12 @@ type Turns struct {
 	ledger  ledger
 	over    bool
 	waiting []*turn
+	holding []*turn
 	shares  []*Share
 }
+
+// longTurn is how many slices a turn may last, as one of an input that hangs, before others need not wait for its end.
+const longTurn = 10
 
 // NewTurns returns turns for so many executors at once. A slice of 0 is a tenth of a second.
 func NewTurns(executors int, slice time.Duration) *Turns {
@@ -84,6 +89,7 @@ type turn struct {
 	half    half
 	began   time.Time
 	waived  time.Duration // of it
+	lapsed  bool          // its place is another's
 	granted chan struct{} // closed when a waiting turn is granted
 }
 
@@ -91,7 +97,7 @@ type turn struct {
 func (w *turn) enter(ctx context.Context) error {
 	t := w.share.turns
 	t.mu.Lock()
-	if t.over || w.holds && (len(t.waiting) == 0 || t.now().Sub(w.began) < t.slice) {
+	if t.over || w.holds && !w.lapsed && (len(t.waiting) == 0 || t.now().Sub(w.began) < t.slice) {
 		t.mu.Unlock()
 		return nil
 	}
@@ -103,13 +109,32 @@ func (w *turn) enter(ctx context.Context) error {
 	t.grant()
 	granted := w.granted
 	t.mu.Unlock()
-	select {
-	case <-granted:
-		return nil
-	case <-ctx.Done():
-		w.leave()
-		return ctx.Err()
+	tick := time.NewTicker(longTurn * t.slice)
+	defer tick.Stop()
+	for {
+		select {
+		case <-granted:
+			return nil
+		case <-ctx.Done():
+			w.leave()
+			return ctx.Err()
+		case <-tick.C:
+			t.lapse()
+		}
 	}
+}
+
+// lapse gives the places of turns that last long to others. Theirs goes on beside them.
+func (t *Turns) lapse() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.holding {
+		if !w.lapsed && t.now().Sub(w.began) >= longTurn*t.slice {
+			w.lapsed = true
+			t.free++
+		}
+	}
+	t.grant()
 }
 
 // leave gives up a turn, or the wait for one.
@@ -139,7 +164,10 @@ func (w *turn) waive(d time.Duration) {
 // release ends a turn and charges it.
 func (t *Turns) release(w *turn) {
 	w.holds = false
-	t.free++
+	t.holding = slices.DeleteFunc(t.holding, func(h *turn) bool { return h == w })
+	if !w.lapsed {
+		t.free++
+	}
 	t.ledger.charge(&w.share.account, w.half, max(0, t.now().Sub(w.began)-w.waived))
 }
 
@@ -154,7 +182,8 @@ func (t *Turns) grant() {
 		w := t.waiting[next]
 		t.waiting = append(t.waiting[:next], t.waiting[next+1:]...)
 		t.free--
-		w.holds, w.half, w.began, w.waived = true, of, t.now(), 0
+		w.holds, w.half, w.began, w.waived, w.lapsed = true, of, t.now(), 0, false
+		t.holding = append(t.holding, w)
 		close(w.granted)
 	}
 }

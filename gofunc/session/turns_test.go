@@ -99,3 +99,25 @@ func TestLateShare(t *testing.T) {
 		t.Errorf("%d of 100 slices for the late one, want half", late)
 	}
 }
+
+// Nobody waits for a turn that lasts long, as that of an input that hangs, but there is one more turn for it only.
+func TestLongTurn(t *testing.T) {
+	all := NewTurns(1, time.Millisecond)
+	hangs, quick, third := &turn{share: all.Share()}, &turn{share: all.Share()}, &turn{share: all.Share()}
+	for _, w := range []*turn{hangs, quick} { // the first one does not come back
+		if err := w.enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all.free != 0 || !hangs.lapsed || quick.lapsed {
+		t.Errorf("%d places are free; lapsed: %v, %v", all.free, hangs.lapsed, quick.lapsed)
+	}
+	hangs.leave()
+	quick.leave()
+	if err := third.enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if third.leave(); all.free != 1 || len(all.holding) != 0 {
+		t.Errorf("%d places are free when nobody runs, and %d hold one", all.free, len(all.holding))
+	}
+}
