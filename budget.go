@@ -69,7 +69,7 @@ const (
 	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored
-	maxKnown      = 1 << 14 // distinct findings that a worker tells apart; a detector whose findings never repeat would fill the memory
+	maxExtras     = 1 << 14 // distinct findings that the background reports beside those that it confirms
 	maxBisects    = 8       // bisections in the queue, beyond which a death is not looked into: one that has a cause comes again
 	maxFallback   = 256     // seeds that are mutated while no input shows a feature
 	unstableTimes = 4       // calibrations in which a feature did not recur, after which it is ignored in the whole campaign

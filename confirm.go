@@ -66,7 +66,7 @@ func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 		f := &p.obs.findings[i]
 		switch {
 		case !p.same(f):
-			p.masked = p.masked || f.Rule == p.rule && p.obs.failed()
+			p.masked = p.masked || f.Rule == p.rule && p.obs.failed() // which nothing is reported for
 		case !shown:
 			p.last, shown = *f, true
 		}
@@ -236,8 +236,17 @@ func (p *reproducer[T]) slice(in T, budget *int, always bool) (out T, done bool)
 		}
 		if join, _ := p.q.mut.(Joiner[T]); join != nil && p.masked {
 			if n := join.Parts(c); p.fewestMasked == 0 || n < p.fewestMasked {
-				p.fewestMasked = n
+				if p.obs.cutShort() { // perhaps it is only slow
+					ok = p.attempt(c, always, false)
+					*budget -= p.price(always)
+				}
+				if p.masked {
+					p.fewestMasked = n
+				}
 			}
+		}
+		if ok {
+			return 0, c, true
 		}
 		return -1, c, true
 	})

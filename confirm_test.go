@@ -274,6 +274,52 @@ func testBystander(t *testing.T, exit teasel.Exit) {
 	}
 }
 
+// slowLetter is a letterTarget that is slow with an s: where little time will do, it seems to hang there.
+type slowLetter struct{ letterTarget }
+
+func (q slowLetter) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return q, nil
+}
+
+func (q slowLetter) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	if bytes.IndexByte(in, 's') >= 0 && o.Ask.Quick {
+		o.Exit, o.Evidence = teasel.ExitHang, "s"
+		return nil
+	}
+	return q.letterTarget.Exec(ctx, in, o)
+}
+
+// sameLetters is a lettersMutator whose mutants are the seeds.
+type sameLetters struct{ lettersMutator }
+
+func (sameLetters) Mutate(_ *teasel.Rand, dst, src []byte) []byte { return append(dst[:0], src...) }
+
+// A part of the input that is slow, and so seems to hang when it has little time, does not mask the hang of the whole.
+func TestSlowPartMasksNothing(t *testing.T) {
+	c := bytesCampaign(slowLetter{letterTarget{teasel.ExitHang}})
+	c.Mutator, c.Runs = sameLetters{}, 200
+	c.Seeds = [][]byte{[]byte("sasab")}
+	c.NewDetectors = func() []teasel.Detector {
+		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+			if last, ok := o.Evidence.(string); ok {
+				return []teasel.Finding{{Rule: "hang", Subject: last, Severity: teasel.High}}
+			}
+			return nil
+		})}
+	}
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, f := range s.Findings {
+		found[f.Subject] = true
+	}
+	if !found["b"] || found["s"] {
+		t.Errorf("findings %v, unconfirmed %v, want one of b and none of s", s.Findings, s.Unconfirmed)
+	}
+}
+
 // flakyOldProcess shows a fault only when its process has run more than a few inputs, and not every time.
 type flakyOldProcess struct{ runs int }
 

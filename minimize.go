@@ -5,6 +5,10 @@ import (
 	"fmt"
 )
 
+// maxSkipped is how many candidates in a row may be no simpler than the input before descend gives up: a Simplifier that never says
+// that there are no more would keep it for ever.
+const maxSkipped = 1 << 20
+
 // descend minimises in with the candidates that the mutator's Simplify proposes, up to width of them at a time: one after a
 // success, twice as many after each failure, so that few are run in vain. try returns the index of the first candidate that is
 // accepted and the input that it became, or -1, and false to stop. descend ends where no candidate is accepted, so the result is
@@ -14,7 +18,7 @@ func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T)
 	s, ok := m.(Simplifier[T])
 	for changed := ok; changed; *at = 0 {
 		changed = *at > 0 // then the proposals before it have to be tried again
-		n := 1
+		n, skipped := 1, 0
 		for k, more := *at, true; more; {
 			var ins []T
 			var ks []uint64
@@ -23,7 +27,9 @@ func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T)
 				var zero, out T
 				if out, more = s.Simplify(k, zero, in); more {
 					if m.Complexity(out) < limit { // an equal one would be tried for ever
-						ins, ks = append(ins, out), append(ks, k)
+						ins, ks, skipped = append(ins, out), append(ks, k), 0
+					} else if skipped++; skipped == maxSkipped {
+						more = false
 					}
 					k++
 				}

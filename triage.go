@@ -57,7 +57,7 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		f.describe()
 		return nil
 	}
-	k := w.sighted(id)
+	k := w.sighted(f, id)
 	if k == nil || k.open || k.done {
 		f.Describe = nil
 		return nil
@@ -78,17 +78,19 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 	return nil
 }
 
-// sighted counts a sighting of a finding. nil: too many different ones have been seen.
-func (w *Worker[T]) sighted(id string) *sighting {
+// sighted counts a sighting of a finding. nil: too many different ones of its severity have been seen.
+func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
 	k := w.known[id]
 	if k == nil {
-		if len(w.known) >= maxKnown {
-			if !w.full {
-				w.full = true
-				w.news.Notes = append(w.news.Notes, fmt.Sprintf("%d distinct findings have been seen; further ones are ignored", maxKnown))
+		if w.distinct[f.Severity] >= severityFindings {
+			if !w.full[f.Severity] {
+				w.full[f.Severity] = true
+				w.news.Notes = append(w.news.Notes, fmt.Sprintf("%d distinct findings of severity %v have been seen; further ones of that severity are ignored",
+					severityFindings, f.Severity))
 			}
 			return nil
 		}
+		w.distinct[f.Severity]++
 		k = &sighting{}
 		w.known[id] = k
 	}
@@ -165,7 +167,8 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 
 // bisect starts a job for the inputs that were in flight when the target died.
 func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) error {
-	if w.queue.len(classBisect) >= maxBisects {
+	many := w.queue.len(classBisect) >= maxBisects
+	if many && w.lostMany {
 		return nil
 	}
 	var lost, before []T
@@ -187,6 +190,12 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	}
 	if w.past == nil { // only the others in flight are known to have run before
 		before = lost[:len(lost)-1]
+	}
+	if many { // reported once for all of them
+		w.lostMany = true
+		f.Message = "the target died so often with several inputs in flight that there was no time to find out of which inputs"
+		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
+		return nil
 	}
 	w.queue.add(bisectJob(lost, froms, before, f))
 	return nil
@@ -246,7 +255,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 		w.backgroundExecutions += r.executions
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
-			if k := w.sighted(s.finding.ID()); k != nil && !k.open && !k.done {
+			if k := w.sighted(&s.finding, s.finding.ID()); k != nil && !k.open && !k.done {
 				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage}, false)
 			}
 		}

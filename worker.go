@@ -33,11 +33,13 @@ type Worker[T any] struct {
 	repeated   []string             // IDs of published findings that have occurred since the last report
 	queue      queue[T]
 	meter      meter
-	background *background[T] // nil: there is none
-	errands    []Errand       // for which there is no job yet
-	executing  bool           // requests of jobs are being executed
-	draining   bool           // the campaign is over: no job is started for a new finding
-	full       bool           // known is full, and that was reported
+	background *background[T]           // nil: there is none
+	errands    []Errand                 // for which there is no job yet
+	executing  bool                     // requests of jobs are being executed
+	draining   bool                     // the campaign is over: no job is started for a new finding
+	distinct   [len(severityNames)]int  // findings in known, by severity
+	full       [len(severityNames)]bool // there are too many of a severity, and that was reported
+	lostMany   bool                     // it was reported that not all deaths are bisected
 
 	x       Exchange
 	news    News
