@@ -1,6 +1,9 @@
 package teasel
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Errand asks a worker to confirm and minimise a finding on behalf of somebody who cannot decode its input: the parent
 // of a worker process that has died of it. The worker that takes it may die of it as well.
@@ -28,8 +31,12 @@ type queuedErrand struct {
 
 // Errand queues an errand for a worker that takes errands ([News].Errands), other than the one that died. It ends when
 // that worker lists its ID in [News].Finished. If its finding is confirmed already, or waits for a worker, this only counts
-// one more occurrence. The error is a reporter's.
+// one more occurrence. The error says that the severity of
+// the finding is not set.
 func (h *Hub) Errand(e Errand) error {
+	if err := e.Finding.check(); err != nil {
+		return fmt.Errorf("taking an errand: %w", err)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin()

@@ -48,6 +48,11 @@ func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
 
 var errNothing = errors.New("executing: executor ran nothing of a batch")
 
+// miscounted returns the error for an executor that says that it ran n inputs of a batch of size.
+func miscounted(n, size int) error {
+	return fmt.Errorf("executor ran %d of %d inputs, expected 1 to %d", n, size, size)
+}
+
 // execute runs inputs, in as many calls as the executor needs. Where the target died and it is not known of which input, lost
 // is true and the observations in question are [ExitLost].
 func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a Ask) (lost bool, err error) {
@@ -64,6 +69,9 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 		}
 		end := min(len(ins), at+r.size)
 		n, failure := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
+		if uint(n) > uint(end-at) {
+			return lost, fmt.Errorf("executing: %w", errors.Join(failure, miscounted(n, end-at)))
+		}
 		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n]) // what ran before a failure of ours has been seen
 		lost = lost || l
 		switch {
@@ -91,6 +99,7 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 		if err := r.ex.Exec(ctx, ins[i], o); err != nil {
 			return fmt.Errorf("executing: %w", err)
 		}
+		o.endAlone()
 		r.slow = o.Elapsed >= slowRun
 		if _, err := r.observe(ctx, i, ins[i:i+1], obs[i:i+1]); err != nil {
 			return err
@@ -103,6 +112,9 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observation) (lost bool, err error) {
 	for i := range obs {
 		o := &obs[i]
+		if o.unset() {
+			return lost, o.checkExit(ctx)
+		}
 		r.executions += uint64(o.Runs)
 		r.cost += uint64(o.Runs)
 		if o.uninteresting() {
@@ -129,9 +141,7 @@ func (r *runner[T]) alone(ctx context.Context, i int, in []T, obs []Observation,
 	if err := r.ex.Exec(ctx, in[0], o); err != nil {
 		return fmt.Errorf("executing: %w", err)
 	}
-	if o.Exit == ExitLost { // no other input was in flight
-		o.Exit = ExitCrash
-	}
+	o.endAlone()
 	_, err := r.observe(ctx, i, in, obs)
 	return err
 }

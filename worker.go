@@ -3,6 +3,7 @@ package teasel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -151,6 +152,9 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 				return err
 			}
 			continue
+		}
+		if p.ID < 0 || int(p.ID) >= len(w.cases) || w.cases[p.ID] == nil {
+			return fmt.Errorf("picking a testcase: scheduler picked testcase %d, which is not kept", p.ID)
 		}
 		if err := w.round(ctx, w.cases[p.ID], p); err != nil {
 			return err
