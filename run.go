@@ -14,6 +14,10 @@ const contextRuns = 64
 // slowRun is how long an execution takes after which the context and the clock are checked every time.
 const slowRun = time.Millisecond
 
+// slowInterval is the same for contextRuns executions and what is done between them, where the executor does not say how long each
+// takes. It is some thousand times what looking at the clock after each of them costs.
+const slowInterval = 10 * time.Millisecond
+
 // runner executes inputs on one executor. A worker has one, and so has its background.
 type runner[T any] struct {
 	ex    Executor[T]
@@ -31,13 +35,14 @@ type runner[T any] struct {
 
 	calls      uint64 // of Exec
 	executions uint64
-	cost       uint64 // of these executions, see price
-	clean      bool   // nothing has run since the last reset
-	slow       bool   // the last execution took slowRun or longer
+	cost       uint64    // of these executions, see price
+	clean      bool      // nothing has run since the last reset
+	slow       bool      // the last execution took slowRun or longer, or may have
+	looked     time.Time // last call of interval
 }
 
 func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
-	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true}
+	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true, slow: true, looked: time.Now()}
 	if b, ok := ex.(BatchExecutor[T]); ok {
 		r.batch, r.size = b, max(b.BatchSize(), 1)
 	}
@@ -100,12 +105,24 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 			return fmt.Errorf("executing: %w", err)
 		}
 		o.endAlone()
-		r.slow = o.Elapsed >= slowRun
+		if o.Elapsed != 0 {
+			r.slow = o.Elapsed >= slowRun
+		} else if r.calls%contextRuns == 0 {
+			r.slow = r.interval() >= slowInterval
+		}
 		if _, err := r.observe(ctx, i, ins[i:i+1], obs[i:i+1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// interval returns the time since it was called last.
+func (r *runner[T]) interval() time.Duration {
+	now := time.Now()
+	d := now.Sub(r.looked)
+	r.looked = now
+	return d
 }
 
 // observe counts executions and judges those that are not uninteresting. The first of them is number at of its batch.

@@ -115,7 +115,9 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
 	w.known[f.ID()].open = true
-	if w.draining {
+	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
+	// comes upon is not: it might go on without end.
+	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
 		return
 	}

@@ -37,8 +37,9 @@ type Worker[T any] struct {
 	background *background[T] // nil: there is none
 	errands    []Errand       // for which there is no job yet
 	executing  bool           // requests of jobs are being executed
-	draining   bool           // the campaign is over: no job is started for a new finding
+	draining   bool           // the campaign is over: jobs are started for few new findings, see find
 	full       bool           // known is full, and that was reported
+	skipped    uint64         // inputs that could not be decoded
 
 	x       Exchange
 	news    News
