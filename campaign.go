@@ -231,6 +231,11 @@ func memoryUsed() uint64 {
 
 // Work runs one worker of a campaign whose hub is at the other end of x. number, from 0 on, tells workers apart. It returns when
 // the hub returns [ErrStop], ctx ends, or Runs is reached; none of these is an error.
+//
+// Runs is the limit of this worker alone. Work ignores Seeds, Reporters, Source, Duration, StopAfter and Memory, which are the
+// hub's business, or that of whoever owns it, and Workers but for checking it. Of Resume it uses the state of the worker with its
+// number and the findings; testcases come from the hub. A worker that is started again needs Resume with its latest [WorkerState],
+// which the hub reports with [EventProgress], or it repeats the draws that it has made already.
 func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
 	if err := c.check(); err != nil {
 		return err

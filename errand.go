@@ -32,8 +32,8 @@ type queuedErrand struct {
 
 // Errand queues an errand for a worker that takes errands ([News].Errands), other than the one that died. It ends when
 // that worker lists its ID in [News].Finished. If its finding is confirmed already, or waits for a worker, this only counts
-// one more occurrence. The error says that the severity of
-// the finding is not set.
+// one more occurrence. A finding without a severity is
+// an error.
 func (h *Hub) Errand(e Errand) error {
 	if err := e.Finding.check(); err != nil {
 		return fmt.Errorf("taking an errand: %w", err)

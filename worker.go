@@ -308,7 +308,8 @@ func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a
 
 // Probe executes inputs at once, without those that were committed, and returns an observation of each with all that a asks for.
 // Inputs that show something new are kept, and findings reported, as with [Worker.Commit]. The error is [ErrStop] when the campaign is
-// over. The observations belong to the caller; their Evidence is valid until the next execution.
+// over. The observations belong to the caller, but their Evidence may be gone when Probe returns: the worker may have executed
+// something else since.
 func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
 	if err := w.finishInFlight(ctx); err != nil {
 		return nil, err
