@@ -215,6 +215,9 @@ func (w *Worker[T]) await(ctx context.Context) error {
 			b.err = errors.Join(b.err, miscounted(b.ran, b.n))
 			b.ran = 0
 		}
+		if b.err != nil {
+			b.ran = ended(b.obs[:b.ran])
+		}
 	}
 	switch {
 	case b.err != nil:

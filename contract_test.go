@@ -2,6 +2,7 @@ package teasel_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,32 @@ func TestBrokenContracts(t *testing.T) {
 				t.Errorf("error %v, stopped by %q; want %q", err, s.Stopped, test.want)
 			}
 		})
+	}
+}
+
+// brokenPipe is a target that fails in the middle of a batch.
+type brokenPipe struct{ execFunc }
+
+func (b brokenPipe) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return b, nil
+}
+func (brokenPipe) BatchSize() int { return 4 }
+
+func (b brokenPipe) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	if len(ins) < 2 {
+		b.execFunc(ins[0], &obs[0])
+		return 1, nil
+	}
+	b.execFunc(ins[0], &obs[0])
+	return 2, errors.New("lost the pipe")
+}
+
+// The failure of an executor is what is reported, and not that it has left the execution open in which it failed.
+func TestFailureInABatch(t *testing.T) {
+	c := bytesCampaign(brokenPipe{accept})
+	c.Runs = 100
+	if _, err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "lost the pipe") || strings.Contains(err.Error(), "unset") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -58,6 +58,17 @@ func miscounted(n, size int) error {
 	return fmt.Errorf("executor ran %d of %d inputs, expected 1 to %d", n, size, size)
 }
 
+// ended returns how many observations there are before the first whose end is unknown: a failure of ours may have come in the
+// middle of an execution.
+func ended(obs []Observation) int {
+	for i := range obs {
+		if obs[i].unset() {
+			return i
+		}
+	}
+	return len(obs)
+}
+
 // execute runs inputs, in as many calls as the executor needs. Where the target died and it is not known of which input, lost
 // is true and the observations in question are [ExitLost].
 func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a Ask) (lost bool, err error) {
@@ -76,6 +87,9 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 		n, failure := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
 		if uint(n) > uint(end-at) {
 			return lost, fmt.Errorf("executing: %w", errors.Join(failure, miscounted(n, end-at)))
+		}
+		if failure != nil {
+			n = ended(obs[at : at+n])
 		}
 		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n]) // what ran before a failure of ours has been seen
 		lost = lost || l
