@@ -233,7 +233,11 @@ func (b *background[T]) end(err error) {
 
 // observed judges an observation: findings other than the one being confirmed go to the worker.
 func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation) error {
-	o.findings = detect(b.dets, o)
+	findings, err := detect(b.dets, o)
+	if err != nil {
+		return err
+	}
+	o.findings = findings
 	for i := range o.findings {
 		f := &o.findings[i]
 		id := f.ID()

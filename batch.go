@@ -211,6 +211,13 @@ func (w *Worker[T]) await(ctx context.Context) error {
 	if !w.collected {
 		w.collected = true
 		b.ran, b.err = w.pipe.Collect(ctx)
+		if uint(b.ran) > uint(b.n) {
+			b.err = errors.Join(b.err, miscounted(b.ran, b.n))
+			b.ran = 0
+		}
+		if b.err != nil {
+			b.ran = ended(b.obs[:b.ran])
+		}
 	}
 	switch {
 	case b.err != nil:

@@ -11,27 +11,28 @@ import (
 )
 
 // Campaign is one run. Target, Codec and one of Mutator and NewMutator must be set; the zero value of everything else is a
-// sensible default. It must not be modified while it runs.
+// sensible default. It must not be modified while it runs. The functions NewMutator, NewPool, NewScheduler and NewDetectors may be
+// called concurrently. Numbers must not be negative, unless the field says what that means.
 type Campaign[T any] struct {
 	Target       Target[T]
-	Mutator      Mutator[T]        // shared by all workers
+	Mutator      Mutator[T]        // shared by all workers and background executors, so that it must be safe for concurrent use; NewMutator is for those that are not, such as mutate.Bytes and mutate.JSONTree
 	NewMutator   func() Mutator[T] // instead: each worker and each background executor calls it once
 	Codec        Codec[T]
 	Stages       []Stage[T]        // nil: Steps, Havoc, Splice
 	Seeds        []T               // inputs to begin with
 	NewPool      func() Pool       // each worker and the hub call it once; nil: NewPool
 	NewScheduler func() Scheduler  // each worker calls it once; nil: that of its pool, if that has a method Scheduler() Scheduler, else NewScheduler
-	NewDetectors func() []Detector // each worker calls it once; nil: Crashes
+	NewDetectors func() []Detector // each worker and each background executor calls it once; nil: Crashes
 	Reporters    []Reporter
 	Source       Source    // of inputs that come while it runs; nil: none
-	Resume       *Snapshot // nil: begin anew
+	Resume       *Snapshot // of [Hub.Snapshot], or of a corpus directory, to carry on; Seeds are run in addition; nil: begin anew
 
 	Seed         uint64        // of all randomness
 	Workers      int           // 0: 1
 	Duration     time.Duration // 0: no limit
-	Runs         uint64        // executions of all workers in this run; 0: no limit
-	StopAfter    int           // findings, those for information not counted; 0: no limit
-	Memory       uint64        // bytes of our own; 0: no limit
+	Runs         uint64        // executions of all workers in this run, exceeded by what confirming and minimising takes at the end; 0: no limit
+	StopAfter    int           // findings, those of resumed runs counted and those for information not; checked at each new one; 0: no limit
+	Memory       uint64        // bytes of our own, which three checks a second apart have to exceed; 0: no limit
 	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
 	Calibrate    int           // times a new testcase is run again before it is kept; 0: none, and seeds are not trimmed
 	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
@@ -48,6 +49,17 @@ func (c *Campaign[T]) check() error {
 	}
 	if c.Tries < 0 {
 		return fmt.Errorf("checking campaign: Tries is %d, expected 1 or more, or 0 for %d", c.Tries, defaultTries)
+	}
+	for _, n := range [...]struct {
+		name  string
+		value int
+	}{{"Workers", c.Workers}, {"StopAfter", c.StopAfter}, {"Calibrate", c.Calibrate}} {
+		if n.value < 0 {
+			return fmt.Errorf("checking campaign: %s is %d, expected 0 or more", n.name, n.value)
+		}
+	}
+	if c.Duration < 0 {
+		return fmt.Errorf("checking campaign: Duration is %d (%v), expected 0 or more", c.Duration, c.Duration)
 	}
 	_, undoes := c.Mutator.(Undoer[T])
 	_, indexes := c.Mutator.(Indexer[T])
@@ -219,6 +231,11 @@ func memoryUsed() uint64 {
 
 // Work runs one worker of a campaign whose hub is at the other end of x. number, from 0 on, tells workers apart. It returns when
 // the hub returns [ErrStop], ctx ends, or Runs is reached; none of these is an error.
+//
+// Runs is the limit of this worker alone. Work ignores Seeds, Reporters, Source, Duration, StopAfter and Memory, which are the
+// hub's business, or that of whoever owns it, and Workers but for checking it. Of Resume it uses the state of the worker with its
+// number and the findings; testcases come from the hub. A worker that is started again needs Resume with its latest [WorkerState],
+// which the hub reports with [EventProgress], or it repeats the draws that it has made already.
 func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
 	if err := c.check(); err != nil {
 		return err

@@ -327,8 +327,8 @@ func TestHub(t *testing.T) {
 	if got := sync(a, teasel.News{}); len(got) != 0 {
 		t.Errorf("a worker got its own %v", got)
 	}
-	flaky := teasel.Finding{Rule: "crash", Stable: 1, Tries: 3, Occurrences: 1}
-	sync(a, teasel.News{Findings: []teasel.Finding{flaky}, Unconfirmed: []teasel.Finding{{Rule: "ghost"}}})
+	flaky := teasel.Finding{Rule: "crash", Severity: teasel.High, Stable: 1, Tries: 3, Occurrences: 1}
+	sync(a, teasel.News{Findings: []teasel.Finding{flaky}, Unconfirmed: []teasel.Finding{{Rule: "ghost", Severity: teasel.Low}}})
 	stable := flaky
 	stable.Stable = 3
 	sync(b, teasel.News{Findings: []teasel.Finding{stable}})
@@ -348,10 +348,10 @@ func TestHub(t *testing.T) {
 	if _, err := a.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "habit", Severity: teasel.Info}}}); err != nil {
 		t.Errorf("after a finding and a piece of information: %v", err)
 	}
-	if _, err := a.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "hang"}}}); !errors.Is(err, teasel.ErrStop) {
+	if _, err := a.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "hang", Severity: teasel.High}}}); !errors.Is(err, teasel.ErrStop) {
 		t.Errorf("after two findings: %v", err)
 	}
-	if _, err := b.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "late"}}}); !errors.Is(err, teasel.ErrStop) || len(h.Summary().Findings) != 4 {
+	if _, err := b.Sync(context.Background(), teasel.News{Findings: []teasel.Finding{{Rule: "late", Severity: teasel.High}}}); !errors.Is(err, teasel.ErrStop) || len(h.Summary().Findings) != 4 {
 		t.Errorf("the last news of another worker: %v, %d findings", err, len(h.Summary().Findings))
 	}
 }

@@ -56,7 +56,10 @@ type Rule struct {
 	Source   string   // where the rule is written down: a specification's section; "": our own
 }
 
-// Finding is a broken rule, with what is needed to show it again.
+// Finding is a broken rule, with what is needed to show it again. A [Detector] must set Rule and Severity, and should set Subject
+// and Message. It may set Group, Fault, Place, Signal, Alone, Uncertain, and Detail or Describe. The engine overwrites the others:
+// Input, Original, Complexity, Stable, Tries, Occurrences, Worker and Execution. When a finding is reproduced, Severity, Subject,
+// Message and Detail become those that the detector has given then.
 type Finding struct {
 	Rule        string   `json:"rule"`
 	Severity    Severity `json:"severity"`
@@ -133,7 +136,7 @@ func (f *Finding) Confirmed() bool { return f.Tries > 0 && f.Stable == f.Tries }
 
 // A Detector judges an observation. It belongs to one worker, is called for observations of a crash or a hang and for those that
 // carry evidence, and retains nothing of obs. The same input must be judged the same on a fresh target, or its findings are
-// never confirmed.
+// never confirmed. A finding whose severity is not set ends the campaign with an error.
 type Detector interface {
 	Detect(obs *Observation) []Finding
 }
@@ -155,14 +158,29 @@ func Crashes(o *Observation) []Finding {
 	return nil
 }
 
-func detect(ds []Detector, o *Observation) (fs []Finding) {
+// detect returns what the detectors find. An error says that one of them has returned what is no finding.
+func detect(ds []Detector, o *Observation) (fs []Finding, err error) {
 	if o.Exit <= ExitRejected && o.Evidence == nil {
-		return nil
+		return nil, nil
 	}
 	for _, d := range ds {
 		fs = append(fs, d.Detect(o)...)
 	}
-	return fs
+	for i := range fs {
+		if err := fs[i].check(); err != nil {
+			return nil, fmt.Errorf("detecting: %w", err)
+		}
+	}
+	return fs, nil
+}
+
+// check returns an error for a finding that could not be counted, or not be read once it was written.
+func (f *Finding) check() error {
+	if f.Severity < Info || f.Severity > Critical {
+		return fmt.Errorf("finding of rule %q has severity %d, expected %d (%v) to %d (%v): its detector must set Finding.Severity",
+			f.Rule, f.Severity, Info, Info, Critical, Critical)
+	}
+	return nil
 }
 
 // describe fills in the detail of a finding while its evidence is valid.

@@ -1,9 +1,13 @@
 package teasel
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Errand asks a worker to confirm and minimise a finding on behalf of somebody who cannot decode its input: the parent
-// of a worker process that has died of it. The worker that takes it may die of it as well.
+// of a worker process that has died of it. The worker that takes it may die of it as well. The finding is confirmed if the worker's
+// detectors report one with the same [Finding.ID]. If its input or history cannot be decoded, it is reported as unconfirmed.
 type Errand struct {
 	ID      uint64   // of the errand, given by [Hub.Errand]
 	Finding Finding  // with the encoded input to confirm
@@ -28,8 +32,12 @@ type queuedErrand struct {
 
 // Errand queues an errand for a worker that takes errands ([News].Errands), other than the one that died. It ends when
 // that worker lists its ID in [News].Finished. If its finding is confirmed already, or waits for a worker, this only counts
-// one more occurrence. The error is a reporter's.
+// one more occurrence. A finding without a severity is
+// an error.
 func (h *Hub) Errand(e Errand) error {
+	if err := e.Finding.check(); err != nil {
+		return fmt.Errorf("taking an errand: %w", err)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin()

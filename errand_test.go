@@ -119,3 +119,24 @@ func TestErrandsAtTheEnd(t *testing.T) {
 		t.Errorf("unconfirmed: %q, want b, a and c once each", groups)
 	}
 }
+
+// An errand that cannot be decoded is answered: its finding is unconfirmed, and the worker gets the next one.
+func TestUndecodableErrand(t *testing.T) {
+	leaks(t)
+	h := &teasel.Hub{}
+	for _, e := range []struct{ group, input, history string }{{"a", "bad input", "good"}, {"b", "good", "bad history"}} {
+		if err := h.Errand(teasel.Errand{Worker: 1, History: [][]byte{[]byte(e.history)},
+			Finding: teasel.Finding{Rule: "exit", Severity: teasel.High, Group: e.group, Input: []byte(e.input)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Seed([]byte("seed"))
+	c := bytesCampaign(newTrouble(0, 0))
+	c.Codec, c.Errands, c.Runs = picky{}, true, 100_000
+	if err := c.Work(t.Context(), h.Join(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if u := h.Summary().Unconfirmed; len(u) != 2 || u[0].Tries != 0 {
+		t.Errorf("unconfirmed: %v", u)
+	}
+}

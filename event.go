@@ -9,9 +9,9 @@ const (
 	EventInvalid     EventKind = iota
 	EventAdded                 // Entry was kept
 	EventEvicted               // Entry (its Key is all that is set) is no longer kept
-	EventFound                 // Finding is new, or better confirmed than before
+	EventFound                 // Finding is new, better confirmed than before, or has a simpler input
 	EventUnconfirmed           // Finding was seen and could not be reproduced or, with Tries 0, was not tried again; it does not count as a finding
-	EventProgress              // Stats, about once a second and once at the end
+	EventProgress              // Stats, Workers, Advances, Sightings and Unstable, about once a second and once at the end
 	EventNote                  // Text: something a person may want to know
 )
 
@@ -63,7 +63,8 @@ type Stats struct {
 }
 
 // A Reporter receives events, one at a time. When it returns from [EventFound] the finding is safe. An error ends the campaign; the
-// reporters after it are still called. It must not call the [Hub], which waits for it.
+// reporters after it are still called. It must not call the [Hub], which waits for it. It may keep what an event holds, and must not
+// change it: the hub and the other reporters have the same slices.
 type Reporter interface {
 	Report(Event) error
 }

@@ -14,7 +14,7 @@ type Entry struct {
 	Key        string // content name
 	Data       []byte // the encoded input
 	Parent     string // key of the testcase it was made from; "": none
-	Stage      string // name of the stage that made it; "": a seed
+	Stage      string // name of the stage that made it; "": a seed, or made from nothing
 	Runs       uint32 // executions that Features and Measures come from, calibration included; 0: it was never run, it is a seed
 	Features   FeatureSet
 	Complexity float64
@@ -83,7 +83,7 @@ type Exchange interface {
 
 // A Source brings inputs from outside while a campaign runs, such as those that another fuzzer keeps. Pull returns the
 // next of them, encoded; none is no error. It is called about once a second, and only when workers have run all that it
-// brought before. An error ends the campaign.
+// brought before. One that cannot be decoded is skipped, with a note to the reporters. An error ends the campaign.
 type Source interface {
 	Pull(ctx context.Context) ([][]byte, error)
 }

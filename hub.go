@@ -83,6 +83,11 @@ func (h *Hub) needsSeeds() bool {
 
 // Resume takes over where another run stopped. Entries that were run are taken as they are, the others are seeds.
 func (h *Hub) Resume(s *Snapshot) error {
+	for i := range s.Findings {
+		if err := s.Findings[i].check(); err != nil {
+			return fmt.Errorf("resuming: %w", err)
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin()
@@ -299,7 +304,7 @@ func (h *Hub) offer(from int, e Entry) {
 	e.Features = h.unstable.without(e.Features)
 	h.unstable.calibrated = h.unstable.calibrated || e.Runs > 1
 	h.scratch = e.Features.Append(h.scratch[:0])
-	d := h.Pool.Offer(h.kept.next, &Observation{Exit: ExitOK, Features: h.scratch, Measures: e.Measures}, e.Complexity)
+	d := h.Pool.Offer(h.kept.next, &Observation{Exit: ExitOK, Features: h.scratch, Measures: e.Measures, Work: e.Work}, e.Complexity)
 	if !d.Added {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 // Of two sightings of one finding the better confirmed is kept, and then the simpler, whatever came first.
 func TestBetterFindingIsKept(t *testing.T) {
 	finding := func(stable, tries int, input string, complexity float64) teasel.Finding {
-		return teasel.Finding{Rule: "crash", Stable: stable, Tries: tries, Input: []byte(input), Complexity: complexity}
+		return teasel.Finding{Rule: "crash", Severity: teasel.High, Stable: stable, Tries: tries, Input: []byte(input), Complexity: complexity}
 	}
 	for _, test := range []struct {
 		name         string

@@ -34,8 +34,27 @@ type link struct {
 func (l *link) Sync(_ context.Context, n News) (Reply, error) {
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()
+	refused := n.refuse()
 	r, err := l.sync(&n)
-	return r, cmp.Or(l.h.takeFailure(), err)
+	return r, cmp.Or(l.h.takeFailure(), refused, err)
+}
+
+// refuse removes the findings that cannot be recorded, and returns what is wrong with the first of them. A worker of this
+// process has none, since it checks what detectors return, but news may come from another process.
+func (n *News) refuse() (err error) {
+	valid := func(fs []Finding) []Finding {
+		invalid := func(f Finding) bool { return f.check() != nil }
+		i := slices.IndexFunc(fs, invalid)
+		if i < 0 {
+			return fs
+		}
+		if err == nil {
+			err = fmt.Errorf("taking news of worker %d: %w", n.Worker.Number, fs[i].check())
+		}
+		return slices.DeleteFunc(slices.Clone(fs), invalid)
+	}
+	n.Findings, n.Unconfirmed = valid(n.Findings), valid(n.Unconfirmed)
+	return err
 }
 
 func (l *link) sync(n *News) (r Reply, err error) {

@@ -80,7 +80,14 @@ func Replay[T any](ctx context.Context, ex Executor[T], ds []Detector, in T) ([]
 	if err := ex.Exec(ctx, in, &o); err != nil {
 		return nil, o, fmt.Errorf("executing: %w", err)
 	}
-	fs := detect(ds, &o)
+	o.endAlone()
+	if err := o.checkExit(ctx); err != nil {
+		return nil, o, err
+	}
+	fs, err := detect(ds, &o)
+	if err != nil {
+		return nil, o, err
+	}
 	for i := range fs {
 		fs[i].describe()
 	}

@@ -7,11 +7,12 @@ import "math/rand/v2"
 type Rand = rand.Rand
 
 // A Mutator makes inputs and changes them. If [Campaign.NewMutator] is set, each worker and each background executor has a
-// mutator of its own, used by one goroutine; otherwise all share one, whose methods may be called concurrently.
+// mutator of its own, used by one goroutine; otherwise all share one, whose methods may be called concurrently. Wherever a method
+// may use the memory of dst, dst is an older input or the zero value.
 type Mutator[T any] interface {
 	// Generate makes an input from nothing.
 	Generate(r *Rand) T
-	// Mutate returns a changed src. It never writes to src and may use the memory of dst, an older input.
+	// Mutate returns a changed src. It never writes to src and may use the memory of dst.
 	Mutate(r *Rand, dst, src T) T
 	// Complexity is the one measure of "simpler": pools keep the simplest, the minimiser goes down. It is never
 	// negative, and equal inputs have equal complexity.

@@ -1,6 +1,11 @@
 package teasel
 
-import "time"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Exit says how an execution ended.
 type Exit uint8
@@ -24,7 +29,7 @@ func (e Exit) String() string {
 }
 
 // Feature is one bit of novelty: an edge with its hit bucket, a fingerprint of a response, a state. Numbers below
-// 1<<63 are the kind's own; [State] makes the others. 0 means no feature.
+// 1<<63 are the kind's own; [State] makes the others. 0 means no feature: an executor must not report it.
 type Feature uint64
 
 const stateBit Feature = 1 << 63
@@ -61,22 +66,22 @@ type Measure struct {
 }
 
 // Observation holds the facts of one execution. The worker owns it and hands it out reset, with Ask set and Runs 1;
-// the executor fills it in and appends to the slices. Evidence belongs to the executor and is valid until its next execution,
+// the executor fills in what it knows, Exit at least, and appends to the slices. Evidence belongs to the executor and is valid until its next execution,
 // that of a Pipeliner until the next but one.
 type Observation struct {
 	Ask       Ask
-	Exit      Exit
+	Exit      Exit      // must be set; an unset one ends the campaign with an error
 	Runs      uint32    // how many executions it counts for; an executor may say 0
 	Expensive bool      // the target had to be started, or a time limit passed: the input is calibrated with one execution and never trimmed
 	Work      uint64    // how much the target did, in a unit that is the same in each run, such as instructions or edges; 0: unknown
 	Features  []Feature // in the order in which they were reached, as far as that is known
 	Measures  []Measure
 	Operands  []Operand
-	Trace     uint64 // with Ask.Trace; 0: the worker hashes Features instead
-	Elapsed   time.Duration
-	Detail    string // a sentence on how it ended, when it did not end well
-	Evidence  any    // what the kind's detectors look at
-	Note      any    // the kind's annotation of the testcase ([Testcase].Note); only used with Ask.Features
+	Trace     uint64        // with Ask.Trace; 0: the worker hashes Features instead
+	Elapsed   time.Duration // how long the target took; 0: not measured, and the execution counts as quick wherever its time matters
+	Detail    string        // a sentence on how it ended, when it did not end well
+	Evidence  any           // what the kind's detectors look at
+	Note      any           // the kind's annotation of the testcase ([Testcase].Note); only used with Ask.Features
 
 	findings []Finding // that the detectors returned, for the job that asked for the execution
 }
@@ -97,6 +102,30 @@ func (o *Observation) reset(a Ask) {
 	if o.Evidence != nil || o.Note != nil || o.Detail != "" || o.findings != nil {
 		o.Evidence, o.Note, o.Detail, o.findings = nil, nil, "", nil
 	}
+}
+
+// endAlone notes that no other input was in flight: a target that was lost has died of this one.
+func (o *Observation) endAlone() {
+	if o.Exit == ExitLost {
+		o.Exit = ExitCrash
+	}
+}
+
+// unset reports whether an executor has left Exit unset, or set it to a number that means nothing. It is part of what each execution
+// pays for: 0 wraps around, so that one comparison will do.
+func (o *Observation) unset() bool { return o.Exit-1 >= ExitLost }
+
+// checkExit returns the error for an execution whose end is unknown: that of ctx, if that has ended it.
+func (o *Observation) checkExit(ctx context.Context) error {
+	switch {
+	case !o.unset():
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case o.Exit == ExitInvalid:
+		return errors.New("executing: executor left exit unset, expected ok, rejected, crash or hang")
+	}
+	return fmt.Errorf("executing: executor set exit to %d, expected %d (%v) to %d (%v)", o.Exit, ExitOK, ExitOK, ExitLost, ExitLost)
 }
 
 // cutShort reports whether an execution was ended before the full time limit, so that it may be slow and not a hang.

@@ -7,7 +7,8 @@ type Delta struct {
 }
 
 // A Pool decides which testcases are kept. It sees ids, features and numbers, never inputs, and has one owner.
-// Which testcases it keeps may depend on the order of offers, on nothing else.
+// Which testcases it keeps may depend on the order of offers, on nothing else. Of an observation it may use Features, Measures and
+// Work: the hub, and a worker that is given testcases of others, know no more of them. It must not retain the slices.
 type Pool interface {
 	// Wants reports whether Offer would add a testcase. It must be cheap and change nothing.
 	Wants(obs *Observation, complexity float64) bool

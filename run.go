@@ -14,6 +14,10 @@ const contextRuns = 64
 // slowRun is how long an execution takes after which the context and the clock are checked every time.
 const slowRun = time.Millisecond
 
+// slowInterval is the same for contextRuns executions and what is done between them, where the executor does not say how long each
+// takes. It is some thousand times what looking at the clock after each of them costs.
+const slowInterval = 10 * time.Millisecond
+
 // runner executes inputs on one executor. A worker has one, and so has its background.
 type runner[T any] struct {
 	ex    Executor[T]
@@ -31,13 +35,14 @@ type runner[T any] struct {
 
 	calls      uint64 // of Exec
 	executions uint64
-	cost       uint64 // of these executions, see price
-	clean      bool   // nothing has run since the last reset
-	slow       bool   // the last execution took slowRun or longer
+	cost       uint64    // of these executions, see price
+	clean      bool      // nothing has run since the last reset
+	slow       bool      // the last execution took slowRun or longer, or may have
+	looked     time.Time // last call of interval
 }
 
 func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
-	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true}
+	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true, slow: true, looked: time.Now()}
 	if b, ok := ex.(BatchExecutor[T]); ok {
 		r.batch, r.size = b, max(b.BatchSize(), 1)
 	}
@@ -47,6 +52,22 @@ func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
 }
 
 var errNothing = errors.New("executing: executor ran nothing of a batch")
+
+// miscounted returns the error for an executor that says that it ran n inputs of a batch of size.
+func miscounted(n, size int) error {
+	return fmt.Errorf("executor ran %d of %d inputs, expected 1 to %d", n, size, size)
+}
+
+// ended returns how many observations there are before the first whose end is unknown: a failure of ours may have come in the
+// middle of an execution.
+func ended(obs []Observation) int {
+	for i := range obs {
+		if obs[i].unset() {
+			return i
+		}
+	}
+	return len(obs)
+}
 
 // execute runs inputs, in as many calls as the executor needs. Where the target died and it is not known of which input, lost
 // is true and the observations in question are [ExitLost].
@@ -64,6 +85,12 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 		}
 		end := min(len(ins), at+r.size)
 		n, failure := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
+		if uint(n) > uint(end-at) {
+			return lost, fmt.Errorf("executing: %w", errors.Join(failure, miscounted(n, end-at)))
+		}
+		if failure != nil {
+			n = ended(obs[at : at+n])
+		}
 		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n]) // what ran before a failure of ours has been seen
 		lost = lost || l
 		switch {
@@ -91,7 +118,12 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 		if err := r.ex.Exec(ctx, ins[i], o); err != nil {
 			return fmt.Errorf("executing: %w", err)
 		}
-		r.slow = o.Elapsed >= slowRun
+		o.endAlone()
+		if o.Elapsed != 0 {
+			r.slow = o.Elapsed >= slowRun
+		} else if r.calls%contextRuns == 0 {
+			r.slow = r.interval() >= slowInterval
+		}
 		if _, err := r.observe(ctx, i, ins[i:i+1], obs[i:i+1]); err != nil {
 			return err
 		}
@@ -99,10 +131,21 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 	return nil
 }
 
+// interval returns the time since it was called last.
+func (r *runner[T]) interval() time.Duration {
+	now := time.Now()
+	d := now.Sub(r.looked)
+	r.looked = now
+	return d
+}
+
 // observe counts executions and judges those that are not uninteresting. The first of them is number at of its batch.
 func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observation) (lost bool, err error) {
 	for i := range obs {
 		o := &obs[i]
+		if o.unset() {
+			return lost, o.checkExit(ctx)
+		}
 		r.executions += uint64(o.Runs)
 		r.cost += uint64(o.Runs)
 		if o.uninteresting() {
@@ -129,9 +172,7 @@ func (r *runner[T]) alone(ctx context.Context, i int, in []T, obs []Observation,
 	if err := r.ex.Exec(ctx, in[0], o); err != nil {
 		return fmt.Errorf("executing: %w", err)
 	}
-	if o.Exit == ExitLost { // no other input was in flight
-		o.Exit = ExitCrash
-	}
+	o.endAlone()
 	_, err := r.observe(ctx, i, in, obs)
 	return err
 }

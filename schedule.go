@@ -26,7 +26,7 @@ const Orphan ID = -1
 type Pick struct {
 	ID     ID
 	Focus  Feature // what it was chosen for; 0: nothing special
-	Energy float64 // how much work it gets; 1: the usual
+	Energy float64 // how much work it gets; 1: the usual; 0: one input a stage
 }
 
 // A Scheduler decides which testcase is next and how much is done with it. It has one owner, which calls Next and Done in
@@ -34,7 +34,7 @@ type Pick struct {
 type Scheduler interface {
 	Add(r Rating)
 	Remove(id ID)
-	// Next counts as a pick. False: there is none.
+	// Next counts as a pick. False: there is none. An ID that is not kept ends the campaign with an error.
 	Next(r *Rand) (Pick, bool)
 	// Done reports the outcome of the last pick: how many executions were made for it and how many of them were kept as
 	// testcases. The testcase may have been removed meanwhile.

@@ -2,8 +2,10 @@ package teasel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,4 +156,40 @@ func (reaching) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observ
 		obs[i].Exit, obs[i].Features = teasel.ExitOK, append(obs[i].Features, teasel.Feature(len(ins[i])+1))
 	}
 	return len(ins), ctx.Err()
+}
+
+// picky is a codec that refuses inputs that begin with "bad".
+type picky struct{ raw }
+
+func (picky) Decode(data []byte) ([]byte, error) {
+	if strings.HasPrefix(string(data), "bad") {
+		return nil, errors.New("this is bad")
+	}
+	return raw{}.Decode(data)
+}
+
+// An input from outside that cannot be decoded is skipped and noted; if there are very many, not each of them is.
+func TestUndecodableSeedsAreSkipped(t *testing.T) {
+	leaks(t)
+	var l events
+	c := bytesCampaign(newTrouble(0, 0))
+	c.Codec, c.Reporters, c.Runs = picky{}, []teasel.Reporter{&l}, 2000
+	for i := range 500 {
+		c.Seeds = append(c.Seeds, fmt.Appendf(nil, "bad %d", i))
+	}
+	c.Seeds = append(c.Seeds, []byte("the last one"))
+	s, err := c.Run(t.Context())
+	if err != nil || s.Waiting != 0 || s.Executions < 2000 {
+		t.Fatalf("%v after %d executions, %d seeds are waiting", err, s.Executions, s.Waiting)
+	}
+	notes := l.of(teasel.EventNote)
+	if len(notes) < 8 || len(notes) > 20 {
+		t.Fatalf("%d notes: %v", len(notes), notes)
+	}
+	if text := notes[0].Text; !strings.Contains(text, teasel.Key([]byte("bad 0"))) || !strings.Contains(text, "this is bad") {
+		t.Errorf("note %q", text)
+	}
+	if !slices.ContainsFunc(l.of(teasel.EventAdded), func(e teasel.Event) bool { return string(e.Entry.Data) == "the last one" }) {
+		t.Error("the seed after them was not kept")
+	}
 }

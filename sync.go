@@ -42,6 +42,9 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 	return err
 }
 
+// skipNotes is how many inputs that cannot be decoded are noted before only some of them are.
+const skipNotes = 8
+
 // due reports whether Sync is due, by count or, for slow targets, by the clock.
 func (w *Worker[T]) due() bool {
 	if w.previousExecutions+w.made()-w.reported >= syncRuns {
@@ -54,17 +57,14 @@ func (w *Worker[T]) due() bool {
 }
 
 // accept starts jobs for errands: findings of which another worker has died.
-func (w *Worker[T]) accept() error {
+func (w *Worker[T]) accept() {
 	for _, e := range w.errands {
-		in, err := w.codec.Decode(e.Finding.Input)
+		in, history, err := w.decodeErrand(&e)
 		if err != nil {
-			return fmt.Errorf("decoding the input of an errand: %w", err)
-		}
-		history := make([]T, len(e.History))
-		for i := range history {
-			if history[i], err = w.codec.Decode(e.History[i]); err != nil {
-				return fmt.Errorf("decoding the history of an errand: %w", err)
-			}
+			w.news.Notes = append(w.news.Notes, fmt.Sprintf("errand of worker %d, finding %s: %v", e.Worker, e.Finding.ID(), err))
+			w.news.Unconfirmed = append(w.news.Unconfirmed, e.Finding)
+			w.news.Finished = append(w.news.Finished, e.ID)
+			continue
 		}
 		k := w.known[e.Finding.ID()]
 		if k == nil {
@@ -78,7 +78,28 @@ func (w *Worker[T]) accept() error {
 		w.begin(j, true)
 	}
 	w.errands = nil
-	return nil
+}
+
+func (w *Worker[T]) decodeErrand(e *Errand) (in T, history []T, err error) {
+	if in, err = w.codec.Decode(e.Finding.Input); err != nil {
+		return in, nil, fmt.Errorf("decoding its input: %w", err)
+	}
+	history = make([]T, len(e.History))
+	for i := range history {
+		if history[i], err = w.codec.Decode(e.History[i]); err != nil {
+			return in, nil, fmt.Errorf("decoding input %d of its history: %w", i, err)
+		}
+	}
+	return in, history, nil
+}
+
+// skip notes that an input from outside cannot be decoded. The first few are all noted, and then ever fewer: another fuzzer's corpus
+// may have thousands.
+func (w *Worker[T]) skip(key string, err error) {
+	w.skipped++
+	if n := w.skipped; n <= skipNotes || n&(n-1) == 0 {
+		w.news.Notes = append(w.news.Notes, fmt.Sprintf("skipping input %s, number %d that cannot be decoded: %v", key, n, err))
+	}
 }
 
 // sync reports the news and takes in what others have found and the next few seeds: all of them as long as there is no
@@ -97,9 +118,7 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 		if err := w.publish(ctx); err != nil {
 			return err
 		}
-		if err := w.accept(); err != nil {
-			return err
-		}
+		w.accept()
 		if len(w.inbox) == 0 {
 			w.more = false
 			return nil
@@ -126,7 +145,8 @@ func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
 	for _, e := range es {
 		in, err := w.c.Codec.Decode(e.Data)
 		if err != nil {
-			return fmt.Errorf("decoding entry %s: %w", e.Key, err)
+			w.skip(e.Key, err)
+			continue
 		}
 		if e.Runs == 0 {
 			seeds = append(seeds, in)

@@ -19,14 +19,15 @@ type Role struct {
 // an [Observation]. After a death the executor starts the target again by itself, at the latest in the next Exec.
 // Inputs are lent for the call. One goroutine at a time uses an executor.
 type Executor[T any] interface {
-	// Exec runs one input with nothing else in flight and gives it all the time that it may take.
+	// Exec runs one input with nothing else in flight and gives it all the time that it may take. When ctx ends it returns
+	// soon, with an error that wraps that of ctx; the observation is then ignored. ExitLost counts as ExitCrash.
 	Exec(ctx context.Context, in T, obs *Observation) error
 	// Close ends the target and everything it started, and returns when that is gone.
 	Close() error
 }
 
-// A BatchExecutor runs several inputs in one round trip. ExecBatch returns how many it ran, at least one; the rest is
-// handed in again. When the target dies and it is not known of which input, those in question get [ExitLost], and the
+// A BatchExecutor runs several inputs in one round trip. ExecBatch returns how many it ran, from the first on and at least one; the
+// rest is handed in again. When the target dies and it is not known of which input, those in question get [ExitLost], and the
 // worker bisects them.
 type BatchExecutor[T any] interface {
 	BatchSize() int
@@ -47,7 +48,8 @@ type Pipeliner[T any] interface {
 	Late(obs *Observation) (in T, ok bool)
 }
 
-// A Resetter is an [Executor] that can make its target as it was after Open.
+// A Resetter is an [Executor] that can make its target as it was after Open. Without it the target counts as fresh as it is: findings
+// are confirmed on the target that has run other inputs.
 type Resetter interface {
 	Reset(ctx context.Context) error
 }
@@ -61,5 +63,7 @@ type Learner interface {
 
 // A Historian is an [Executor] that remembers what its target has run. History returns copies of the inputs that the
 // instance which ran the observed one had run before it since its start, those of the same batch included, oldest first;
-// it may have forgotten the oldest. It is asked for faults that need more than one input, while the evidence is good.
+// it may have forgotten the oldest, and may include inputs that were in flight together with the observed one. It is asked at every
+// new finding and every death that has to be bisected, while the evidence is good, in case the input alone does not reproduce the
+// finding. The inputs are of use only with a mutator that is a [Joiner].
 type Historian[T any] interface{ History(obs *Observation) []T }

@@ -12,7 +12,11 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 	from, quiet := w.originOf(i), o.Ask.Quiet
 	q := w.request
 	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about
-	o.findings = detect(w.dets, o)
+	findings, err := detect(w.dets, o)
+	if err != nil {
+		return err
+	}
+	o.findings = findings
 	for k := range o.findings {
 		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with the full time limit it may end
 			continue
@@ -109,10 +113,13 @@ func (w *Worker[T]) sightings(id string, k *sighting) {
 
 // find starts a job for a finding that is not known yet.
 func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
+	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
 	w.known[f.ID()].open = true
-	if w.draining {
+	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
+	// comes upon is not: it might go on without end.
+	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
 		return
 	}
@@ -147,8 +154,12 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 // judgeLate judges an observation that came late. What its input was made from is no longer known.
 func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	from := origin[T]{nil, w.row(rowLate)}
-	for _, f := range detect(w.dets, o) {
-		if err := w.queueFinding(ctx, in, o, &f, from); err != nil {
+	findings, err := detect(w.dets, o)
+	if err != nil {
+		return err
+	}
+	for i := range findings {
+		if err := w.queueFinding(ctx, in, o, &findings[i], from); err != nil {
 			return err
 		}
 	}

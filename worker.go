@@ -3,6 +3,7 @@ package teasel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -36,10 +37,11 @@ type Worker[T any] struct {
 	background *background[T]           // nil: there is none
 	errands    []Errand                 // for which there is no job yet
 	executing  bool                     // requests of jobs are being executed
-	draining   bool                     // the campaign is over: no job is started for a new finding
+	draining   bool                     // the campaign is over: jobs are started for few new findings, see find
 	distinct   [len(severityNames)]int  // findings in known, by severity
 	full       [len(severityNames)]bool // there are too many of a severity, and that was reported
 	lostMany   bool                     // it was reported that not all deaths are bisected
+	skipped    uint64                   // inputs that could not be decoded
 
 	x       Exchange
 	news    News
@@ -153,6 +155,9 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 				return err
 			}
 			continue
+		}
+		if p.ID < 0 || int(p.ID) >= len(w.cases) || w.cases[p.ID] == nil {
+			return fmt.Errorf("picking a testcase: scheduler picked testcase %d, which is not kept", p.ID)
 		}
 		if err := w.round(ctx, w.cases[p.ID], p); err != nil {
 			return err
@@ -305,7 +310,8 @@ func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a
 
 // Probe executes inputs at once, without those that were committed, and returns an observation of each with all that a asks for.
 // Inputs that show something new are kept, and findings reported, as with [Worker.Commit]. The error is [ErrStop] when the campaign is
-// over. The observations belong to the caller; their Evidence is valid until the next execution.
+// over. The observations belong to the caller, but their Evidence may be gone when Probe returns: the worker may have executed
+// something else since.
 func (w *Worker[T]) Probe(ctx context.Context, ins []T, a Ask) ([]Observation, error) {
 	if err := w.finishInFlight(ctx); err != nil {
 		return nil, err

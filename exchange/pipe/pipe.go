@@ -17,9 +17,14 @@ import (
 
 // Config has the settings of one end of a connection. The zero value will do.
 type Config struct {
-	Version string             // of the module, which has to be the same at both ends; "": that of the program, if it is known
-	Silence time.Duration      // after which the other end counts as hung; a heartbeat comes four times as often; 0: 30 s
-	Died    func() teasel.News // called by Serve when the worker has died or is hung; returns what to report in its place, for example a finding for the crash, and the worker's unfinished errand; nil: nothing
+	Version string        // of the module, which has to be the same at both ends; "": that of the program, if it is known
+	Silence time.Duration // after which the other end counts as hung; a heartbeat comes four times as often; 0: 30 s
+
+	// Died is called by Serve when the worker has died or is hung, and returns its last news: Worker, of which Number must be the
+	// worker's, and what the parent has learned since the worker's last call, such as a finding for its death (in Findings if it
+	// was confirmed, else in Unconfirmed). Serve sets Leaving, Died and Pending. The worker's seeds and its errand go to others,
+	// unless Finished has the errand's ID. To have the death confirmed by another worker, call [teasel.Hub.Errand]. nil: nothing.
+	Died func() teasel.News
 }
 
 func (c *Config) silence() time.Duration { return cmp.Or(c.Silence, 30*time.Second) }
