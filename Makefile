@@ -18,7 +18,7 @@ test:
 # The long campaigns too, under the race detector.
 race:
 	scripts/setup-test.sh
-	TEASEL_REQUIRE_SERVERS=1 $(GO) test -race -timeout 20m ./...
+	GORACE=atexit_sleep_ms=0 TEASEL_REQUIRE_SERVERS=1 $(GO) test -race -timeout 20m ./...
 
 # gofmt, vet, staticcheck and tidy modules, over every module here.
 lint:

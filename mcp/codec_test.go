@@ -92,6 +92,7 @@ func TestCodecErrors(t *testing.T) {
 
 // Everything that a mutator makes can be written and read.
 func TestCodecTakesWhatMutatorsMake(t *testing.T) {
+	computes(t)
 	m := NewMutator(MutatorConfig{Session: recordedSession(t, "everything")})
 	check := func(in Script) {
 		t.Helper()

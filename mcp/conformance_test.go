@@ -13,6 +13,7 @@ var hexBytes = regexp.MustCompile(`«hex:([0-9A-Fa-f]+)»`)
 
 // TestConformantServer judges what a server that keeps to the specification answers: nothing may be found.
 func TestConformantServer(t *testing.T) {
+	computes(t)
 	const file = "../internal/plantedtest/testdata/conformance.txt"
 	data, err := os.ReadFile(file)
 	if err != nil {

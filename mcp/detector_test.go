@@ -356,6 +356,7 @@ func TestCursorSeverity(t *testing.T) {
 
 // TestHugeLinesTakeTime: the size of a line explains how long a server takes for it, unless it does nothing.
 func TestHugeLinesTakeTime(t *testing.T) {
+	computes(t)
 	const huge = `> {"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"«a*17825792»"}}` + "\n"
 	const answer = `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n"
 	for _, tt := range []struct {

@@ -9,6 +9,7 @@ import (
 )
 
 func TestGenerateSaysEverything(t *testing.T) {
+	computes(t)
 	s := recordedSession(t, "everything")
 	m := NewMutator(MutatorConfig{Session: s})
 	r := rand.New(rand.NewPCG(1, 2))

@@ -114,6 +114,7 @@ func TestEnough(t *testing.T) {
 // TestSeedsOfManyTools: what is sent before the campaign begins fits into the memory that a campaign may take, however many
 // texts the tools have.
 func TestSeedsOfManyTools(t *testing.T) {
+	computes(t)
 	var tools []string
 	for i := range 50 {
 		tools = append(tools, textTool(fmt.Sprintf("tool_%d", i), "", "", "a", "b", "c", "d", "e", "f"))

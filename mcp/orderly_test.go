@@ -22,16 +22,16 @@ func TestOrderlyServers(t *testing.T) {
 	if len(modes) < 30 {
 		t.Fatalf("%d modes, want 30 at least", len(modes))
 	}
-	duration := 6 * time.Second
+	duration, enough := 6*time.Second, uint64(8000)
 	if testing.Short() {
-		duration = 2 * time.Second
-		t.Logf("%v each instead of 6s with -short", duration)
+		duration, enough = 2*time.Second, 1000
+		t.Logf("%v or %d executions each instead of 6s or 8000 with -short", duration, enough)
 	}
 	for _, line := range modes {
 		name, about, _ := strings.Cut(line, "\t")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := &hunt{command: []string{program, name}, profile: mcp.CI, seed: 1, duration: duration, enough: 8000}
+			h := &hunt{command: []string{program, name}, profile: mcp.CI, seed: 1, duration: duration, enough: enough}
 			sum := h.run(t)
 			if sum.Executions == 0 { // others have had the processors
 				h.duration *= 10

@@ -19,6 +19,7 @@ func manyTools(t testing.TB, n int) *Session {
 
 // TestSeedsAreBounded: the scripts of many tools fit into memory, since those that are large are made for some of them only.
 func TestSeedsAreBounded(t *testing.T) {
+	computes(t)
 	sizes := make(map[string]int) // by check, bytes of lines
 	for _, seed := range NewMutator(MutatorConfig{Session: manyTools(t, 400)}).Seeds() {
 		for i := range seed.Script.Steps {
@@ -58,6 +59,7 @@ func TestPreparationStops(t *testing.T) {
 // TestTextsAreBounded: a schema of thousands of strings is validated in bounded time, so that not all of its strings are tried,
 // and one of ordinary size in full.
 func TestTextsAreBounded(t *testing.T) {
+	computes(t)
 	for _, tt := range []struct{ strings, least, most int }{{40, 40, 40}, {3000, 10, 200}} {
 		var properties, required []string
 		for i := range tt.strings {

@@ -1,7 +1,7 @@
 package netproto
 
 import (
-	"context"
+	"fmt"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
@@ -12,31 +12,39 @@ import (
 // A server that ends with each conversation is no finding, and every dialogue is answered; another exit status is one.
 func TestServerOfOneConversation(t *testing.T) {
 	bad, clean := plantedSource(t, "once.c", "clang"), plantedSource(t, "once.c", "clang", "-DCLEAN")
-	ctx := context.Background()
 	for _, keep := range []bool{false, true} {
-		for _, program := range []string{bad, clean} {
-			e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Keep: keep})
-			for round := range 3 {
-				for _, message := range []string{"hello", "bye", "again"} {
-					fs, _, err := teasel.Replay(ctx, e, Detectors(), dialogue.Raw([]byte("first"), []byte(message)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					if len(fs) > 0 {
-						t.Fatalf("keep %v, round %d, %q: %+v", keep, round, message, fs)
-					}
-					if got := answersOf(t, e, "hello"); string(got) != "ok\n" {
-						t.Fatalf("keep %v, round %d: after %q it answers %q", keep, round, message, got)
-					}
+		for program, group := range map[string]string{bad: "status 3", clean: ""} {
+			t.Run(fmt.Sprintf("keep %v, %q", keep, group), func(t *testing.T) {
+				t.Parallel()
+				e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Keep: keep})
+				for range 3 {
+					oneConversation(t, e, group)
 				}
-				fs, _, err := teasel.Replay(ctx, e, Detectors(), dialogue.Raw([]byte("exit")))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if program == clean && len(fs) > 0 || program == bad && (len(fs) != 1 || fs[0].Rule != judge.RuleExit || fs[0].Group != "status 3") {
-					t.Fatalf("keep %v, round %d: %+v", keep, round, fs)
-				}
-			}
+			})
 		}
+	}
+}
+
+// oneConversation ends a server's conversation in each of its ways. The last one is a finding of the group; "": of none.
+func oneConversation(t *testing.T, e *executor, group string) {
+	t.Helper()
+	for _, message := range []string{"hello", "bye", "again"} {
+		fs, _, err := teasel.Replay(t.Context(), e, Detectors(), dialogue.Raw([]byte("first"), []byte(message)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(fs) > 0 {
+			t.Fatalf("%q: %+v", message, fs)
+		}
+		if got := answersOf(t, e, "hello"); string(got) != "ok\n" {
+			t.Fatalf("after %q it answers %q", message, got)
+		}
+	}
+	fs, _, err := teasel.Replay(t.Context(), e, Detectors(), dialogue.Raw([]byte("exit")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if group == "" && len(fs) > 0 || group != "" && (len(fs) != 1 || fs[0].Rule != judge.RuleExit || fs[0].Group != group) {
+		t.Fatalf("after exit: %+v", fs)
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,9 +32,19 @@ const ours = "teasel cc"
 // builds is the environment variable that names the folder with the servers that have been compiled so far.
 const builds = "NETPROTO_TEST_BUILDS"
 
+// campaigns is how many of the tests that may run side by side do so at least: they wait for their servers for most of the time.
+const campaigns = 4
+
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has asked for another number
+		if err := flag.Set("test.parallel", strconv.Itoa(max(campaigns, runtime.GOMAXPROCS(0)))); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	dir, err := os.MkdirTemp("", "netproto-builds-")
 	if err == nil {
 		defer os.RemoveAll(dir)

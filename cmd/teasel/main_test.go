@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("GORACE", os.Getenv("GORACE")) // scripts have no environment of ours, and scripts/test.sh sets it
 			free, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				return err

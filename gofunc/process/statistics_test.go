@@ -11,6 +11,9 @@ import (
 
 // What the pools of a test have come to is in a file for each worker, which several processes may write one after another.
 func TestStatisticsOfPools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts hundreds of processes, each of which writes in one goroutine: not with -short")
+	}
 	p := target(t, "FuzzPools")
 	p.Runs, p.Statistics, p.MinimizeRuns = 20_000, t.TempDir(), -1
 	s := campaign(t, p, 0)
