@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,9 +45,23 @@ func (d *Dir) load() error {
 		d.note(&Problem{File: filepath.Join(d.path, campaignName), Text: err.Error(), Err: err})
 		d.meta.Extension = ""
 	}
-	slices.SortStableFunc(d.state.workers, func(a, b teasel.WorkerState) int { return cmp.Compare(a.Number, b.Number) })
+	d.state.workers = byNumber(d.state.workers)
 	d.loadFindings()
 	return nil
+}
+
+// byNumber returns the states of workers as the engine takes them, worker n at n: one that is missing begins anew, and of two with
+// the same number the one that has drawn more counts.
+func byNumber(workers []teasel.WorkerState) (ws []teasel.WorkerState) {
+	for _, w := range workers {
+		for len(ws) <= w.Number {
+			ws = append(ws, teasel.WorkerState{Number: len(ws)})
+		}
+		if w.Draws >= ws[w.Number].Draws {
+			ws[w.Number] = w
+		}
+	}
+	return ws
 }
 
 // replay applies a journal, unless campaign.json is later. It returns the journal's epoch; 0: there is none.
@@ -86,6 +99,12 @@ func (d *Dir) replay(name string, optional bool) int {
 			return
 		}
 		if r.Added == nil || plainKey(r.Added.Key) {
+			r.Workers = slices.DeleteFunc(r.Workers, func(w worker) bool {
+				if !w.numbered() {
+					d.note(&Problem{File: path, Line: line(data, offset), Offset: offset, Text: fmt.Sprintf("worker %d: %s", w.Number, numberWanted)})
+				}
+				return !w.numbered()
+			})
 			d.state.apply(&r)
 		}
 	})
