@@ -206,7 +206,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	for e := range st.kept() {
 		path := d.entryPath(e.Key)
 		seen[filepath.Base(path)] = true
-		data, err := readInput(path)
+		data, err := readTestcase(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && d.readOnly && d.live(): // evicted meanwhile
 		case err != nil:
@@ -248,13 +248,18 @@ func (d *Dir) unknownFiles(seen map[string]bool, known []teasel.Entry, check fun
 			continue
 		}
 		path := filepath.Join(dir, f.Name())
-		data, err := readInput(path)
+		stem := strings.TrimSuffix(f.Name(), d.meta.Extension)
+		read := readInput
+		if ValidID(stem) { // a testcase that campaign.json no longer mentions, since it is damaged
+			read = readTestcase
+		}
+		data, err := read(path)
 		if err != nil {
 			bad = append(bad, &Problem{File: path, Text: "expected a testcase: " + err.Error(), Err: err})
 			continue
 		}
 		key := teasel.Key(data)
-		if stem := strings.TrimSuffix(f.Name(), d.meta.Extension); stem != key && len(stem) == len(key) && plainKey(stem) {
+		if stem != key && len(stem) == len(key) && plainKey(stem) {
 			bad = append(bad, misnamed(path, data))
 			continue
 		}
