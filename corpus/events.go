@@ -61,14 +61,15 @@ func (d *Dir) log(r *record) error {
 	return nil
 }
 
-// added writes the file of a testcase.
+// added writes the file of a testcase. That of one which is known already is written again if it was lost or damaged: the testcase
+// then comes from a seed or was found anew.
 func (d *Dir) added(e *teasel.Entry) error {
 	if !plainKey(e.Key) {
 		return fmt.Errorf("keeping a testcase: key %.80q: expected letters and digits", e.Key)
 	}
 	path := d.entryPath(e.Key)
-	if d.state.entry(e.Key) == nil {
-		if err := replace(path, e.Data, false); err != nil {
+	if d.state.entry(e.Key) == nil || !intact(path, e.Data) {
+		if err := restore(path, e.Data, false); err != nil {
 			return fmt.Errorf("keeping a testcase: %w", err)
 		}
 		d.pending = append(d.pending, path)
