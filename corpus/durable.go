@@ -54,19 +54,20 @@ func replaceBy(path string, durable bool, write func(io.Writer) error) (err erro
 	return err
 }
 
-// restore is replace for a file that may have been lost or damaged, even if a directory has its name, which is moved aside: what
-// is in it is somebody's.
+// restore is replace for a file that may have been lost or damaged, even if a directory has its name.
 func restore(path string, data []byte, durable bool) error {
-	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		if err := moveAside(path); err != nil {
-			return err
-		}
+	if err := clearName(path); err != nil {
+		return err
 	}
 	return replace(path, data, durable)
 }
 
-// moveAside renames a directory to the first free name of path.broken, path.broken2 and so on.
-func moveAside(path string) error {
+// clearName renames a directory that has the name of a file: to path.broken or, where that is taken, path.broken2 and so on. It is
+// not removed, since somebody may need what is in it.
+func clearName(path string) error {
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return nil // replace returns the error, if it is one for it too
+	}
 	to := path + ".broken"
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(to); err != nil {

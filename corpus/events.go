@@ -103,14 +103,14 @@ func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {
 		return fmt.Errorf("keeping an unconfirmed finding: %w", err)
 	}
-	return WriteFinding(d.UnconfirmedPath(f.ID()), &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+	return d.writeFinding(d.UnconfirmedPath(f.ID()), f)
 }
 
 // finding writes the files of a finding.
 func (d *Dir) finding(f *teasel.Finding) error {
 	id, c := f.ID(), *f
 	c.Occurrences = max(c.Occurrences, d.state.counts[id])
-	if err := d.writeFinding(id, &c); err != nil {
+	if err := d.writeFinding(d.FindingPath(id), &c); err != nil {
 		return err
 	}
 	if err := d.plainInput(id, f); err != nil {
@@ -121,8 +121,8 @@ func (d *Dir) finding(f *teasel.Finding) error {
 		d.series.countFinding(d.meta.folder(f.Rule))
 	}
 	d.state.findings[id] = &c
-	if err := os.Remove(d.UnconfirmedPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing what is confirmed now: %w", err)
+	if err := d.removeUnconfirmed(id); err != nil {
+		return err
 	}
 	r := &record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}}
 	if isNew {
@@ -131,9 +131,23 @@ func (d *Dir) finding(f *teasel.Finding) error {
 	return d.log(r)
 }
 
-func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
-	return WriteFinding(d.FindingPath(id),
-		&FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+// removeUnconfirmed removes the file of a finding that is confirmed now. A directory in its place is left to whoever made it.
+func (d *Dir) removeUnconfirmed(id string) error {
+	path := d.UnconfirmedPath(id)
+	if info, err := os.Lstat(path); err != nil || info.IsDir() {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing what is confirmed now: %w", err)
+	}
+	return nil
+}
+
+func (d *Dir) writeFinding(path string, f *teasel.Finding) error {
+	if err := clearName(path); err != nil {
+		return fmt.Errorf("writing finding %s: %w", f.ID(), err)
+	}
+	return WriteFinding(path, &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
 }
 
 // elapsed returns the time on the campaign's clock, from the last progress event on.
@@ -146,7 +160,7 @@ func (d *Dir) updateCounts() error {
 	for id, f := range d.state.findings {
 		if n := d.state.counts[id]; n > f.Occurrences {
 			f.Occurrences = n
-			if err := d.writeFinding(id, f); err != nil {
+			if err := d.writeFinding(d.FindingPath(id), f); err != nil {
 				return err
 			}
 		}

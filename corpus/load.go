@@ -139,10 +139,15 @@ func (d *Dir) loadFindings() {
 	broken := map[string]bool{}
 	for _, file := range files {
 		name := file.Name()
-		if strings.HasPrefix(name, ".") || file.IsDir() || filepath.Ext(name) != ".json" {
+		if strings.HasPrefix(name, ".") || filepath.Ext(name) != ".json" {
 			continue
 		}
 		path := filepath.Join(dir, name)
+		if file.IsDir() {
+			broken[strings.TrimSuffix(name, ".json")] = true
+			d.note(&Problem{File: path, Text: "is a directory: expected a finding"})
+			continue
+		}
 		f, err := ReadFinding(path)
 		if err != nil {
 			broken[strings.TrimSuffix(name, ".json")] = true

@@ -65,7 +65,7 @@ func (s *numberedDir) put(key, rest, same string, data []byte) (path string, err
 	if name := s.names[key]; name != "" {
 		path = filepath.Join(s.path, name)
 		if same == "" {
-			err = replace(path, data, false)
+			err = restore(path, data, false)
 		}
 		return path, err
 	}
@@ -192,7 +192,7 @@ func (d *Dir) plainInput(id string, f *teasel.Finding) (err error) {
 		}
 		path, err = s.put(id, rest, "", f.Input)
 	} else {
-		err = replace(path, f.Input, false)
+		err = restore(path, f.Input, false)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the input of finding %s: %w", id, err)

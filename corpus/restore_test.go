@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 // damages are what may have happened to a file.
@@ -75,5 +77,70 @@ func TestTestcaseIsRestored(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A directory in place of a finding's file is named, and is moved aside when the finding is found again; so is one in place of
+// its input, and of its file as long as it is unconfirmed.
+func TestFindingIsRestored(t *testing.T) {
+	d := create(t)
+	crash := found("mcp/server-crash", "a", "{}")
+	report(t, d, crash)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	id := crash.Finding.ID()
+	file, input, pending := d.FindingPath(id), filepath.Join(d.Path(), Crashes, id+".json"), d.UnconfirmedPath(id)
+	for round := range 2 {
+		for _, path := range []string{file, input, pending} {
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Join(path, "mine"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := Open(d.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := snapshot(t, d); len(problems) != 1 || problems[0].Error() != file+": is a directory: expected a finding" {
+			t.Errorf("round %d: problems %v, want one that says that %s is a directory", round, problems, file)
+		}
+		unconfirmed := teasel.Event{Kind: teasel.EventUnconfirmed, Finding: crash.Finding}
+		unconfirmed.Finding.Stable, unconfirmed.Finding.Tries = 0, 0
+		report(t, d, unconfirmed)
+		if _, err := ReadFinding(pending); err != nil {
+			t.Errorf("round %d: the unconfirmed finding: %v", round, err)
+		}
+		report(t, d, crash)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := ReadFinding(file); err != nil || f.Finding.ID() != id {
+			t.Errorf("round %d: finding %s, %v, want %s", round, f.Finding.ID(), err, id)
+		}
+		if data, err := os.ReadFile(input); err != nil || string(data) != "{}" {
+			t.Errorf("round %d: input %q, %v", round, data, err)
+		}
+		for _, path := range []string{file, input, pending} {
+			if _, err := os.Stat(filepath.Join(path+[]string{".broken", ".broken2"}[round], "mine")); err != nil {
+				t.Errorf("round %d: %v, want the directory as it was", round, err)
+			}
+		}
+	}
+}
+
+// A finding is confirmed although a directory has the name of the file that it had as long as it was not.
+func TestConfirmedBesideDirectory(t *testing.T) {
+	d := create(t)
+	crash := found("mcp/server-crash", "a", "{}")
+	mine := filepath.Join(d.UnconfirmedPath(crash.Finding.ID()), "mine")
+	if err := os.MkdirAll(mine, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	report(t, d, crash)
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
 	}
 }
