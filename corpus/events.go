@@ -95,15 +95,28 @@ func (d *Dir) evicted(key string) error {
 	return nil
 }
 
-// unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later.
+// unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later. If a later run has
+// tried that without success, the file says so.
 func (d *Dir) unconfirmed(f *teasel.Finding) error {
+	id, c := f.ID(), *f
 	if f.Tries > 0 {
-		return nil
+		old, ok := d.untried[id]
+		if !ok {
+			return nil
+		}
+		c = old
+		c.Stable, c.Tries = f.Stable, f.Tries
 	}
 	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {
 		return fmt.Errorf("keeping an unconfirmed finding: %w", err)
 	}
-	return d.writeFinding(d.UnconfirmedPath(f.ID()), f)
+	if err := d.writeFinding(d.UnconfirmedPath(id), &c); err != nil {
+		return err
+	}
+	if delete(d.untried, id); c.Tries == 0 {
+		d.untried[id] = c
+	}
+	return nil
 }
 
 // finding writes the files of a finding.
@@ -133,6 +146,7 @@ func (d *Dir) finding(f *teasel.Finding) error {
 
 // removeUnconfirmed removes the file of a finding that is confirmed now. A directory in its place is left to whoever made it.
 func (d *Dir) removeUnconfirmed(id string) error {
+	delete(d.untried, id)
 	path := d.UnconfirmedPath(id)
 	if info, err := os.Lstat(path); err != nil || info.IsDir() {
 		return nil

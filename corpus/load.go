@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -129,14 +130,14 @@ func (d *Dir) live() bool {
 	return pid > 0 && alive(pid)
 }
 
-// loadFindings reads the files of findings. A file counts even where campaign.json and the journals do not mention it.
-func (d *Dir) loadFindings() {
-	dir := filepath.Join(d.path, Findings)
+// readFindings reads the files of findings in a folder. broken has the names of those that cannot be read, without extension.
+func (d *Dir) readFindings(folder string) (read []teasel.Finding, broken map[string]bool) {
+	dir := filepath.Join(d.path, folder)
 	files, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.note(&Problem{File: dir, Text: "expected a directory of findings: " + err.Error(), Err: err})
 	}
-	broken := map[string]bool{}
+	broken = map[string]bool{}
 	for _, file := range files {
 		name := file.Name()
 		if strings.HasPrefix(name, ".") || filepath.Ext(name) != ".json" {
@@ -158,10 +159,19 @@ func (d *Dir) loadFindings() {
 			d.note(p)
 			continue
 		}
-		id := f.Finding.ID()
-		d.state.counts[id] = max(d.state.counts[id], f.Finding.Occurrences)
-		f.Finding.Occurrences = d.state.counts[id]
-		d.state.findings[id] = &f.Finding
+		read = append(read, f.Finding)
+	}
+	return read, broken
+}
+
+// loadFindings reads the findings. A file counts even where campaign.json and the journals do not mention it.
+func (d *Dir) loadFindings() {
+	confirmed, broken := d.readFindings(Findings)
+	for _, f := range confirmed {
+		id := f.ID()
+		d.state.counts[id] = max(d.state.counts[id], f.Occurrences)
+		f.Occurrences = d.state.counts[id]
+		d.state.findings[id] = &f
 	}
 	for _, id := range d.state.ids() {
 		if d.state.findings[id] == nil {
@@ -170,6 +180,13 @@ func (d *Dir) loadFindings() {
 				d.note(&Problem{File: p, Text: "is missing: expected a finding", Err: fs.ErrNotExist})
 			}
 			delete(d.state.counts, id)
+		}
+	}
+	unconfirmed, _ := d.readFindings(Unconfirmed)
+	d.untried = map[string]teasel.Finding{}
+	for _, f := range unconfirmed {
+		if id := f.ID(); f.Tries == 0 && d.state.findings[id] == nil {
+			d.untried[id] = f
 		}
 	}
 }
@@ -294,11 +311,13 @@ func (d *Dir) findings() []teasel.Finding {
 	return fs
 }
 
-// Summary returns the outcome of the campaign so far, as recorded in the directory.
+// Summary returns the outcome of the campaign so far, as recorded in the directory. Unconfirmed has the findings that no run has had
+// the time to reproduce.
 func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := teasel.Summary{Stats: d.state.stats, Findings: d.findings(), Stopped: d.state.stopped}
+	s.Unconfirmed = slices.SortedFunc(maps.Values(d.untried), func(a, b teasel.Finding) int { return a.Compare(&b) })
 	s.Corpus, s.Stats.Findings = len(d.state.at), len(s.Findings)
 	s.Stages = slices.Clone(s.Stages)
 	return s
