@@ -171,9 +171,16 @@ func (r *reader) state(name string, s *state) bool {
 		return ok
 	case "workers":
 		return r.array("a list of workers", func() bool {
+			at, before := r.at(), len(r.problems)
 			var w worker
 			ok := r.value(&w, `a worker: {"number","draws","executions"}`)
-			s.workers = append(s.workers, teasel.WorkerState(w))
+			switch {
+			case len(r.problems) > before:
+			case !w.numbered():
+				r.problem(at, "worker %d: %s", w.Number, numberWanted)
+			default:
+				s.workers = append(s.workers, teasel.WorkerState(w))
+			}
 			return ok
 		})
 	case "findings":

@@ -99,7 +99,8 @@ type Dir struct {
 	meta        Meta
 	epoch       int // of campaign.json
 	state       state
-	problems    []*Problem // that loading has found
+	problems    []*Problem                // that loading has found
+	untried     map[string]teasel.Finding // that there was no time to reproduce, by id; their files are in unconfirmed/
 	journal     *journal
 	compacting  *compaction // in progress; nil: none is
 	beforeWrite func()      // called before a compaction writes; nil except in tests
@@ -123,7 +124,7 @@ func Create(path string, m Meta) (*Dir, error) {
 	if err := errors.Join(m.check(), checkForeign(path)); err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
 	}
-	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: EdgeSet{}}
+	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: EdgeSet{}, untried: map[string]teasel.Finding{}}
 	for _, f := range folders {
 		if err := os.MkdirAll(filepath.Join(path, f), 0o755); err != nil {
 			return nil, fmt.Errorf("creating %s: %w", path, err)

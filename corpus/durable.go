@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,35 @@ func replaceBy(path string, durable bool, write func(io.Writer) error) (err erro
 		err = syncPath(filepath.Dir(path))
 	}
 	return err
+}
+
+// restore is replace for a file that may have been lost or damaged, even if a directory has its name.
+func restore(path string, data []byte, durable bool) error {
+	if err := clearName(path); err != nil {
+		return err
+	}
+	return replace(path, data, durable)
+}
+
+// clearName renames a directory that has the name of a file: to path.broken or, where that is taken, path.broken2 and so on. It is
+// not removed, since somebody may need what is in it.
+func clearName(path string) error {
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return nil // replace returns the error, if it is one for it too
+	}
+	to := path + ".broken"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(to); err != nil {
+			return os.Rename(path, to)
+		}
+		to = fmt.Sprintf("%s.broken%d", path, n)
+	}
+}
+
+// intact reports whether a file exists and has exactly these bytes.
+func intact(path string, data []byte) bool {
+	got, err := readRegular(path, int64(len(data)))
+	return err == nil && bytes.Equal(got, data)
 }
 
 // WriteFile writes a file, and the directories that lead to it, so that both are on disk on return. A reader sees the file

@@ -61,14 +61,15 @@ func (d *Dir) log(r *record) error {
 	return nil
 }
 
-// added writes the file of a testcase.
+// added writes the file of a testcase. That of one which is known already is written again if it was lost or damaged: the testcase
+// then comes from a seed or was found anew.
 func (d *Dir) added(e *teasel.Entry) error {
 	if !plainKey(e.Key) {
 		return fmt.Errorf("keeping a testcase: key %.80q: expected letters and digits", e.Key)
 	}
 	path := d.entryPath(e.Key)
-	if d.state.entry(e.Key) == nil {
-		if err := replace(path, e.Data, false); err != nil {
+	if d.state.entry(e.Key) == nil || !intact(path, e.Data) {
+		if err := restore(path, e.Data, false); err != nil {
 			return fmt.Errorf("keeping a testcase: %w", err)
 		}
 		d.pending = append(d.pending, path)
@@ -94,22 +95,35 @@ func (d *Dir) evicted(key string) error {
 	return nil
 }
 
-// unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later.
+// unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later. If a later run has
+// tried that without success, the file says so.
 func (d *Dir) unconfirmed(f *teasel.Finding) error {
+	id, c := f.ID(), *f
 	if f.Tries > 0 {
-		return nil
+		old, ok := d.untried[id]
+		if !ok {
+			return nil
+		}
+		c = old
+		c.Stable, c.Tries = f.Stable, f.Tries
 	}
 	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {
 		return fmt.Errorf("keeping an unconfirmed finding: %w", err)
 	}
-	return WriteFinding(d.UnconfirmedPath(f.ID()), &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+	if err := d.writeFinding(d.UnconfirmedPath(id), &c); err != nil {
+		return err
+	}
+	if delete(d.untried, id); c.Tries == 0 {
+		d.untried[id] = c
+	}
+	return nil
 }
 
 // finding writes the files of a finding.
 func (d *Dir) finding(f *teasel.Finding) error {
 	id, c := f.ID(), *f
 	c.Occurrences = max(c.Occurrences, d.state.counts[id])
-	if err := d.writeFinding(id, &c); err != nil {
+	if err := d.writeFinding(d.FindingPath(id), &c); err != nil {
 		return err
 	}
 	if err := d.plainInput(id, f); err != nil {
@@ -120,8 +134,8 @@ func (d *Dir) finding(f *teasel.Finding) error {
 		d.series.countFinding(d.meta.folder(f.Rule))
 	}
 	d.state.findings[id] = &c
-	if err := os.Remove(d.UnconfirmedPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing what is confirmed now: %w", err)
+	if err := d.removeUnconfirmed(id); err != nil {
+		return err
 	}
 	r := &record{Found: id, Occurrences: map[string]uint64{id: c.Occurrences}}
 	if isNew {
@@ -130,9 +144,24 @@ func (d *Dir) finding(f *teasel.Finding) error {
 	return d.log(r)
 }
 
-func (d *Dir) writeFinding(id string, f *teasel.Finding) error {
-	return WriteFinding(d.FindingPath(id),
-		&FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+// removeUnconfirmed removes the file of a finding that is confirmed now. A directory in its place is left to whoever made it.
+func (d *Dir) removeUnconfirmed(id string) error {
+	delete(d.untried, id)
+	path := d.UnconfirmedPath(id)
+	if info, err := os.Lstat(path); err != nil || info.IsDir() {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing what is confirmed now: %w", err)
+	}
+	return nil
+}
+
+func (d *Dir) writeFinding(path string, f *teasel.Finding) error {
+	if err := clearName(path); err != nil {
+		return fmt.Errorf("writing finding %s: %w", f.ID(), err)
+	}
+	return WriteFinding(path, &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
 }
 
 // elapsed returns the time on the campaign's clock, from the last progress event on.
@@ -145,7 +174,7 @@ func (d *Dir) updateCounts() error {
 	for id, f := range d.state.findings {
 		if n := d.state.counts[id]; n > f.Occurrences {
 			f.Occurrences = n
-			if err := d.writeFinding(id, f); err != nil {
+			if err := d.writeFinding(d.FindingPath(id), f); err != nil {
 				return err
 			}
 		}

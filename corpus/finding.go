@@ -38,65 +38,84 @@ func WriteFinding(path string, f *FindingFile) error {
 // text lays the file out by hand, a field a line: an encoder would lay out the inputs anew, and they are wanted as
 // they are.
 func (f *FindingFile) text() ([]byte, error) {
-	var b bytes.Buffer
-	var failed error
-	name := func(n string) { fmt.Fprintf(&b, ",\n  %q: ", n) }
-	field := func(n string, v any) {
-		name(n)
-		text, err := marshal(v)
-		if err != nil && failed == nil {
-			failed = fmt.Errorf("%s: %w", n, err)
-		}
-		b.Write(text)
-	}
-	input := func(n string, data []byte) {
-		name(n)
-		b.Write(inputText(data))
-	}
+	var w findingWriter
 	fd := &f.Finding
-	fmt.Fprintf(&b, "{\n  \"teasel-finding\": %d", findingVersion)
-	field("kind", f.Kind)
+	fmt.Fprintf(&w.b, "{\n  \"teasel-finding\": %d", findingVersion)
+	w.field("kind", f.Kind)
 	if len(f.Target) > 0 {
-		field("target", f.Target)
+		w.field("target", f.Target)
 	}
-	field("seed", f.Seed)
-	field("id", fd.ID())
-	field("rule", fd.Rule)
-	field("severity", fd.Severity)
-	field("subject", fd.Subject)
-	if fd.Fault != "" {
-		field("fault", fd.Fault)
-	}
-	if fd.Group != "" {
-		field("group", fd.Group)
-	}
-	if fd.Place != "" {
-		field("place", fd.Place)
-	}
-	field("message", fd.Message)
-	if fd.Detail != "" {
-		field("detail", fd.Detail)
+	w.field("seed", f.Seed)
+	w.field("id", fd.ID())
+	w.text("rule", fd.Rule)
+	w.field("severity", fd.Severity)
+	w.text("subject", fd.Subject)
+	w.optional("fault", fd.Fault)
+	w.optional("group", fd.Group)
+	w.optional("place", fd.Place)
+	w.text("message", fd.Message)
+	w.optional("detail", fd.Detail)
+	if len(w.escaped) > 0 {
+		w.field("escaped", w.escaped)
 	}
 	if fd.Alone {
-		field("alone", true)
+		w.field("alone", true)
 	}
 	if fd.Uncertain {
-		field("uncertain", true)
+		w.field("uncertain", true)
 	}
 	if fd.Signal != 0 {
-		field("signal", fd.Signal)
+		w.field("signal", fd.Signal)
 	}
-	field("stable", fd.Stable)
-	field("tries", fd.Tries)
-	field("occurrences", fd.Occurrences)
-	field("worker", fd.Worker)
-	field("execution", fd.Execution)
-	input("input", fd.Input)
+	w.field("stable", fd.Stable)
+	w.field("tries", fd.Tries)
+	w.field("occurrences", fd.Occurrences)
+	w.field("worker", fd.Worker)
+	w.field("execution", fd.Execution)
+	w.input("input", fd.Input)
 	if fd.Original != nil {
-		input("original", fd.Original)
+		w.input("original", fd.Original)
 	}
-	b.WriteString("\n}\n")
-	return b.Bytes(), failed
+	w.b.WriteString("\n}\n")
+	return w.b.Bytes(), w.failed
+}
+
+// findingWriter writes the fields of a finding's file.
+type findingWriter struct {
+	b       bytes.Buffer
+	escaped []string // fields whose text has escapes
+	failed  error
+}
+
+func (w *findingWriter) name(n string) { fmt.Fprintf(&w.b, ",\n  %q: ", n) }
+
+func (w *findingWriter) field(n string, v any) {
+	w.name(n)
+	text, err := marshal(v)
+	if err != nil && w.failed == nil {
+		w.failed = fmt.Errorf("%s: %w", n, err)
+	}
+	w.b.Write(text)
+}
+
+// text writes what a target may have said, which need not be UTF-8.
+func (w *findingWriter) text(n, s string) {
+	if !utf8.ValidString(s) {
+		w.escaped, s = append(w.escaped, n), escape(s)
+	}
+	w.field(n, s)
+}
+
+// optional writes a text unless it is empty.
+func (w *findingWriter) optional(n, s string) {
+	if s != "" {
+		w.text(n, s)
+	}
+}
+
+func (w *findingWriter) input(n string, data []byte) {
+	w.name(n)
+	w.b.Write(inputText(data))
 }
 
 // inputText returns how an input stands in a finding's file: verbatim when reading the file gives the same bytes
@@ -162,6 +181,7 @@ const findingWanted = `a finding: an object with "teasel-finding", "kind", "rule
 func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
 	r := newReader(path, data)
 	fields := findingFields(&f)
+	var escaped []string
 	version, seen := 0, map[string]bool{}
 	whole := r.object(findingWanted, func(name string) bool {
 		seen[name] = true
@@ -177,6 +197,8 @@ func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
 				r.problem(at, "version %d of the format: expected %d", version, findingVersion).Err = ErrVersion
 			}
 			return true
+		case name == "escaped":
+			return r.value(&escaped, `"escaped" to be a list of the fields that have escapes`)
 		case name == "input":
 			return r.input(&f.Finding.Input)
 		case name == "original":
@@ -191,6 +213,7 @@ func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
 				r.problem(0, "%q is missing: expected %s", name, findingWanted)
 			}
 		}
+		r.unescape(fields, escaped)
 	}
 	for _, p := range r.problems {
 		if wrong == nil || p.Err != nil { // a later version may use its fields in another way
@@ -198,6 +221,22 @@ func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
 		}
 	}
 	return f, wrong
+}
+
+// unescape undoes the escapes in the fields that have some.
+func (r *reader) unescape(fields map[string]wanted, names []string) {
+	for _, name := range names {
+		s, ok := fields[name].into.(*string)
+		if !ok {
+			r.problem(0, `"escaped" has %.40q: expected the name of a field that is a string`, name)
+			continue
+		}
+		text, err := unescape(*s)
+		if err != nil {
+			r.problem(0, "%q has escapes: %v", name, err)
+		}
+		*s = text
+	}
 }
 
 type wanted struct {

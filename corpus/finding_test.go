@@ -100,6 +100,9 @@ func TestReadFindingErrors(t *testing.T) {
 		{"bad original", whole("\"input\": {},\n\"original\": {\"base64\":[\"x\"]}"), `:7: expected an input, as it is or as {"base64":"..."}: json: cannot unmarshal`},
 		{"bad type", whole(`"input": {}, "stable": "3"`), `:6: expected "stable" to be a whole number, found string`},
 		{"bad rule", whole("\"input\": {},\n\n\"rule\": []"), `:8: expected "rule" to be a rule's id, such as mcp/server-crash, found array`},
+		{"bad escape", whole("\"input\": {}, \"group\": \"a\\\\xg0\",\n\"escaped\": [\"group\"]"), `:1: "group" has escapes: \xg0: expected two hexadecimal digits after \x`},
+		{"lone backslash", whole(`"input": {}, "group": "a\\", "escaped": ["group"]`), `:1: "group" has escapes: a backslash: expected \\, or \x and two hexadecimal digits`},
+		{"escaped number", whole(`"input": {}, "escaped": ["seed"]`), `:1: "escaped" has "seed": expected the name of a field that is a string`},
 		{"later version", "{\n\"teasel-finding\": 2, \"rule\": {}}", `:2: version 2 of the format: expected 1`},
 		{"more", whole(`"input": {}`) + "\n{}", `:7: expected nothing after the object`},
 	} {

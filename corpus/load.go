@@ -1,11 +1,11 @@
 package corpus
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -46,9 +46,23 @@ func (d *Dir) load() error {
 		d.note(&Problem{File: filepath.Join(d.path, campaignName), Text: err.Error(), Err: err})
 		d.meta.Extension = ""
 	}
-	slices.SortStableFunc(d.state.workers, func(a, b teasel.WorkerState) int { return cmp.Compare(a.Number, b.Number) })
+	d.state.workers = byNumber(d.state.workers)
 	d.loadFindings()
 	return nil
+}
+
+// byNumber returns the states of workers as the engine takes them, worker n at n: one that is missing begins anew, and of two with
+// the same number the one that has drawn more counts.
+func byNumber(workers []teasel.WorkerState) (ws []teasel.WorkerState) {
+	for _, w := range workers {
+		for len(ws) <= w.Number {
+			ws = append(ws, teasel.WorkerState{Number: len(ws)})
+		}
+		if w.Draws >= ws[w.Number].Draws {
+			ws[w.Number] = w
+		}
+	}
+	return ws
 }
 
 // replay applies a journal, unless campaign.json is later. It returns the journal's epoch; 0: there is none.
@@ -86,6 +100,12 @@ func (d *Dir) replay(name string, optional bool) int {
 			return
 		}
 		if r.Added == nil || plainKey(r.Added.Key) {
+			r.Workers = slices.DeleteFunc(r.Workers, func(w worker) bool {
+				if !w.numbered() {
+					d.note(&Problem{File: path, Line: line(data, offset), Offset: offset, Text: fmt.Sprintf("worker %d: %s", w.Number, numberWanted)})
+				}
+				return !w.numbered()
+			})
 			d.state.apply(&r)
 		}
 	})
@@ -110,20 +130,25 @@ func (d *Dir) live() bool {
 	return pid > 0 && alive(pid)
 }
 
-// loadFindings reads the files of findings. A file counts even where campaign.json and the journals do not mention it.
-func (d *Dir) loadFindings() {
-	dir := filepath.Join(d.path, Findings)
+// readFindings reads the files of findings in a folder. broken has the names of those that cannot be read, without extension.
+func (d *Dir) readFindings(folder string) (read []teasel.Finding, broken map[string]bool) {
+	dir := filepath.Join(d.path, folder)
 	files, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.note(&Problem{File: dir, Text: "expected a directory of findings: " + err.Error(), Err: err})
 	}
-	broken := map[string]bool{}
+	broken = map[string]bool{}
 	for _, file := range files {
 		name := file.Name()
-		if strings.HasPrefix(name, ".") || file.IsDir() || filepath.Ext(name) != ".json" {
+		if strings.HasPrefix(name, ".") || filepath.Ext(name) != ".json" {
 			continue
 		}
 		path := filepath.Join(dir, name)
+		if file.IsDir() {
+			broken[strings.TrimSuffix(name, ".json")] = true
+			d.note(&Problem{File: path, Text: "is a directory: expected a finding"})
+			continue
+		}
 		f, err := ReadFinding(path)
 		if err != nil {
 			broken[strings.TrimSuffix(name, ".json")] = true
@@ -134,10 +159,19 @@ func (d *Dir) loadFindings() {
 			d.note(p)
 			continue
 		}
-		id := f.Finding.ID()
-		d.state.counts[id] = max(d.state.counts[id], f.Finding.Occurrences)
-		f.Finding.Occurrences = d.state.counts[id]
-		d.state.findings[id] = &f.Finding
+		read = append(read, f.Finding)
+	}
+	return read, broken
+}
+
+// loadFindings reads the findings. A file counts even where campaign.json and the journals do not mention it.
+func (d *Dir) loadFindings() {
+	confirmed, broken := d.readFindings(Findings)
+	for _, f := range confirmed {
+		id := f.ID()
+		d.state.counts[id] = max(d.state.counts[id], f.Occurrences)
+		f.Occurrences = d.state.counts[id]
+		d.state.findings[id] = &f
 	}
 	for _, id := range d.state.ids() {
 		if d.state.findings[id] == nil {
@@ -146,6 +180,13 @@ func (d *Dir) loadFindings() {
 				d.note(&Problem{File: p, Text: "is missing: expected a finding", Err: fs.ErrNotExist})
 			}
 			delete(d.state.counts, id)
+		}
+	}
+	unconfirmed, _ := d.readFindings(Unconfirmed)
+	d.untried = map[string]teasel.Finding{}
+	for _, f := range unconfirmed {
+		if id := f.ID(); f.Tries == 0 && d.state.findings[id] == nil {
+			d.untried[id] = f
 		}
 	}
 }
@@ -187,7 +228,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	for e := range st.kept() {
 		path := d.entryPath(e.Key)
 		seen[filepath.Base(path)] = true
-		data, err := readInput(path)
+		data, err := readTestcase(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && d.readOnly && d.live(): // evicted meanwhile
 		case err != nil:
@@ -229,13 +270,18 @@ func (d *Dir) unknownFiles(seen map[string]bool, known []teasel.Entry, check fun
 			continue
 		}
 		path := filepath.Join(dir, f.Name())
-		data, err := readInput(path)
+		stem := strings.TrimSuffix(f.Name(), d.meta.Extension)
+		read := readInput
+		if ValidID(stem) { // a testcase that campaign.json no longer mentions, since it is damaged
+			read = readTestcase
+		}
+		data, err := read(path)
 		if err != nil {
 			bad = append(bad, &Problem{File: path, Text: "expected a testcase: " + err.Error(), Err: err})
 			continue
 		}
 		key := teasel.Key(data)
-		if stem := strings.TrimSuffix(f.Name(), d.meta.Extension); stem != key && len(stem) == len(key) && plainKey(stem) {
+		if stem != key && len(stem) == len(key) && plainKey(stem) {
 			bad = append(bad, misnamed(path, data))
 			continue
 		}
@@ -265,11 +311,13 @@ func (d *Dir) findings() []teasel.Finding {
 	return fs
 }
 
-// Summary returns the outcome of the campaign so far, as recorded in the directory.
+// Summary returns the outcome of the campaign so far, as recorded in the directory. Unconfirmed has the findings that no run has had
+// the time to reproduce.
 func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := teasel.Summary{Stats: d.state.stats, Findings: d.findings(), Stopped: d.state.stopped}
+	s.Unconfirmed = slices.SortedFunc(maps.Values(d.untried), func(a, b teasel.Finding) int { return a.Compare(&b) })
 	s.Corpus, s.Stats.Findings = len(d.state.at), len(s.Findings)
 	s.Stages = slices.Clone(s.Stages)
 	return s

@@ -1,9 +1,7 @@
 package corpus
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +23,9 @@ type numberedDir struct {
 }
 
 // openNumbered reads what an earlier run has left in a folder, which it creates if there is none. holds returns the key or id of a file.
-func openNumbered(path string, holds func(path string) (string, error)) (*numberedDir, error) {
+// What cannot be read is a problem, and keeps its number: the name is taken.
+func (d *Dir) openNumbered(folder string, holds func(path string) (string, error)) (*numberedDir, error) {
+	path := filepath.Join(d.path, folder)
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -39,13 +39,19 @@ func openNumbered(path string, holds func(path string) (string, error)) (*number
 	s := &numberedDir{path: path, names: map[string]string{}, ids: map[string]int{}}
 	for _, f := range files {
 		var id int
-		if _, err := fmt.Sscanf(f.Name(), "id:%d,", &id); err != nil || !f.Type().IsRegular() {
+		if _, err := fmt.Sscanf(f.Name(), "id:%d,", &id); err != nil {
 			continue
 		}
 		s.next = max(s.next, id+1)
-		key, err := holds(filepath.Join(path, f.Name()))
+		file := filepath.Join(path, f.Name())
+		if !f.Type().IsRegular() {
+			d.note(&Problem{File: file, Text: fmt.Sprintf("expected a file, not a %v", f.Type())})
+			continue
+		}
+		key, err := holds(file)
 		if err != nil {
-			return nil, err
+			d.note(&Problem{File: file, Text: "expected an input: " + err.Error(), Err: err})
+			continue
 		}
 		s.names[key], s.ids[key] = f.Name(), id
 	}
@@ -59,7 +65,7 @@ func (s *numberedDir) put(key, rest, same string, data []byte) (path string, err
 	if name := s.names[key]; name != "" {
 		path = filepath.Join(s.path, name)
 		if same == "" {
-			err = replace(path, data, false)
+			err = restore(path, data, false)
 		}
 		return path, err
 	}
@@ -81,7 +87,7 @@ func (s *numberedDir) put(key, rest, same string, data []byte) (path string, err
 
 // contentKey returns the key of the testcase in a file.
 func contentKey(path string) (string, error) {
-	data, err := readInput(path)
+	data, err := readTestcase(path)
 	return teasel.Key(data), err
 }
 
@@ -101,16 +107,15 @@ func (d *Dir) openQueue() (err error) {
 	if !d.meta.AFL {
 		return nil
 	}
-	if d.queue, err = openNumbered(filepath.Join(d.path, Queue), contentKey); err != nil {
+	if d.queue, err = d.openNumbered(Queue, contentKey); err != nil {
 		return fmt.Errorf("opening %s: %w", Queue, err)
 	}
 	for e := range d.state.kept() {
-		path := d.entryPath(e.Key)
-		data, err := readInput(path)
-		if err == nil && teasel.Key(data) == e.Key { // load has reported lost and broken files
-			err = d.enqueue(e, data)
+		data, err := readTestcase(d.entryPath(e.Key))
+		if err != nil || teasel.Key(data) != e.Key { // Snapshot reports lost and damaged files
+			continue
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.enqueue(e, data); err != nil {
 			return err
 		}
 	}
@@ -147,7 +152,7 @@ func (d *Dir) openInputs() (err error) {
 	if d.meta.AFL {
 		d.inputs = map[string]*numberedDir{}
 		for _, folder := range [...]string{Crashes, Hangs} {
-			if d.inputs[folder], err = openNumbered(filepath.Join(d.path, folder), findingID); err != nil {
+			if d.inputs[folder], err = d.openNumbered(folder, findingID); err != nil {
 				return fmt.Errorf("opening %s: %w", folder, err)
 			}
 		}
@@ -187,7 +192,7 @@ func (d *Dir) plainInput(id string, f *teasel.Finding) (err error) {
 		}
 		path, err = s.put(id, rest, "", f.Input)
 	} else {
-		err = replace(path, f.Input, false)
+		err = restore(path, f.Input, false)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the input of finding %s: %w", id, err)

@@ -94,6 +94,13 @@ type worker struct {
 	Executions uint64 `json:"executions"`
 }
 
+// maxWorkers bounds the numbers of workers: the hub refuses others.
+const maxWorkers = 1 << 16
+
+const numberWanted = "expected a number from 0 to 65535"
+
+func (w worker) numbered() bool { return w.Number >= 0 && w.Number < maxWorkers }
+
 type advance struct {
 	Key    string  `json:"key"`
 	Step   uint64  `json:"step"`

@@ -3,6 +3,7 @@ package corpus
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// maxInput is the size of the biggest file that is taken for an input.
+// maxInput is the size of the biggest file of others that is taken for an input.
 const maxInput = 64 << 20
 
 // Seed is an input that the user has given.
@@ -76,6 +77,10 @@ func Load(path string, check func(data []byte) error) (seeds []Seed, problems []
 
 // readInput reads a file that is an input.
 func readInput(file string) ([]byte, error) { return readRegular(file, maxInput) }
+
+// readTestcase reads a file that was written for a testcase. It has no limit: the engine has held the testcase in memory and has
+// counted its features, and a corpus on disk that left it out would not be the one that the campaign has.
+func readTestcase(file string) ([]byte, error) { return readRegular(file, math.MaxInt64) }
 
 // readRegular reads a file of at most so many bytes, or what a link to one leads to: a pipe or a device may have no end.
 func readRegular(file string, most int64) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -136,6 +137,7 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	if e := dir.Finish(sum); e != nil && runErr == nil {
 		runErr = e
 	}
+	sum.Unconfirmed = withUntried(sum.Unconfirmed, dir.Summary().Unconfirmed)
 	if runErr != nil {
 		return p.failed(cmd, dir, sum, runErr)
 	}
@@ -146,6 +148,22 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return nothing
 	}
 	return Outcome(cmd.Context(), sum, o)
+}
+
+// withUntried adds the findings that earlier runs had no time to reproduce, and this one neither, to those of this run. The engine does
+// not know them; the directory has left out what was confirmed or tried meanwhile.
+func withUntried(these, earlier []teasel.Finding) []teasel.Finding {
+	seen := map[string]bool{}
+	for i := range these {
+		seen[these[i].ID()] = true
+	}
+	for _, f := range earlier {
+		if !seen[f.ID()] {
+			these = append(these, f)
+		}
+	}
+	slices.SortFunc(these, func(a, b teasel.Finding) int { return a.Compare(&b) })
+	return these
 }
 
 // progressCheck returns the check of the campaign, whose notes go to a reporter.
