@@ -91,6 +91,9 @@ func (j *judge) unknownMethod(s *Sent, r *Received) {
 			j.reportAs(RuleUnknownMethod, teasel.Low, subjectUnknownMethod, "", wrongMethodCode(m.Method, code))
 		}
 	default:
+		if suspicious(code) != "" { // which is a finding by itself
+			return
+		}
 		j.report(RuleUnknownMethod, subjectUnknownMethod, "", wrongMethodCode(m.Method, code))
 	}
 }
@@ -179,7 +182,7 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 	case m.Method == "tools/call":
 		j.toolFailure(s, r)
 	case m.Method == "resources/read":
-		if internal && (j.isUnknownResource(m) || saysNotFound(errorMessage(r))) {
+		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(errorMessage(r))) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
 				"%s was answered with error %d %q; expected -32002.", cut(s.Raw, 160), code, cut(errorMessage(r), 80)))
 		}

@@ -31,6 +31,12 @@ func faultOf(m *Message) paramFault {
 			return paramFault{text: "the progress token is " + article(token.Kind)}
 		}
 	}
+	return memberFault(m)
+}
+
+// memberFault is faultOf for the members of the parameters that belong to the method.
+func memberFault(m *Message) paramFault {
+	p := m.Params
 	switch m.Method {
 	case "tools/call":
 		return firstFault(stringFault(p, "name"), optionalObject(p, "arguments"))
