@@ -112,7 +112,7 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 	declared := j.phase.capabilities.Get(name)
 	if declared == nil {
 		// The first version had no word for completions.
-		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) {
+		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) && !isNoSubscription(s, r) {
 			j.reportCause(RuleCapability, teasel.Medium, method, name, s.Raw, fmt.Sprintf(
 				"%s works, although the server did not declare the capability %s.", method, name))
 		}
@@ -146,6 +146,11 @@ func isEmptyList(r *Received) bool {
 		}
 	}
 	return false
+}
+
+// isNoSubscription reports whether a subscription was accepted by a server without resources: there is nothing that it could be told of.
+func isNoSubscription(s *Sent, r *Received) bool {
+	return (s.Message.Method == "resources/subscribe" || s.Message.Method == "resources/unsubscribe") && len(r.Message.Result.Members) == 0
 }
 
 // accepted reports parameters that may not be accepted and were.

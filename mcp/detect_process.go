@@ -30,8 +30,7 @@ func (j *judge) process() {
 		j.hung()
 	}
 	if t.Flood {
-		j.report(RuleFlood, j.guiltySubject(), "",
-			fmt.Sprintf("The server wrote without end after %s and was cut off.", j.guiltyLine()))
+		j.flood()
 	}
 	if t.Noisy > 0 {
 		j.noise()

@@ -59,8 +59,8 @@ func (j *judge) unanswered(s *Sent) {
 	case !j.reachesOut(s):
 		j.report(RuleHang, j.subject(s), "", fmt.Sprintf("%s got no answer in time, while pings were answered.", line))
 	case j.t.Busy:
-		j.reportAs(RuleHang, teasel.Medium, j.subject(s), "", fmt.Sprintf(
-			"%s got no answer in time, while pings were answered. The server was using the processor.", line))
+		j.reportAs(RuleHang, teasel.Low, j.subject(s), "", fmt.Sprintf( // such as a check of a whole project, which no annotation speaks of
+			"%s got no answer in time, while pings were answered. The server was using the processor, so that it may only be slow.", line))
 	case j.saysThatItReachesOut(s):
 		j.reportAs(RuleSlow, teasel.Info, j.subject(s), "", fmt.Sprintf(
 			"%s got no answer in time. It reaches out to others, which may have kept it waiting.", line)).Alone = true
