@@ -155,15 +155,16 @@ func isNoSubscription(s *Sent, r *Received) bool {
 
 // accepted reports parameters that may not be accepted and were.
 func (j *judge) accepted(s *Sent, r *Received, fault paramFault) {
-	rule := RuleInvalidParams
 	switch method := s.Message.Method; {
 	case method == "logging/setLevel":
-		rule = RuleLogLevel
+		j.report(RuleLogLevel, method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+		return
 	case strings.HasSuffix(method, "/list"):
 		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
 		return
 	}
-	j.report(rule, s.Message.Method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+	// What reads parameters without looking at them does so for all methods.
+	j.reportCause(RuleInvalidParams, j.rules[RuleInvalidParams].Severity, s.Message.Method, "malformed parameters", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
 }
 
 // refusal judges the error that answers a request of a known method. A refusal with the right code is never wrong.

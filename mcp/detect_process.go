@@ -357,8 +357,8 @@ func (j *judge) survived() {
 func (j *judge) owesAnswer() bool {
 	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {
 		m := &s.Message
-		dropped := m.Class == ClassRequest && m.Params != nil && m.Params.Kind != mutate.Object // see maybeDropped
-		return (s.Regular && !j.reachesOut(&s) || dropped) && s.Answer < 0 && !s.Unresolved && !s.Withdrawn
+		malformed := m.Class == ClassRequest && (m.Params != nil && m.Params.Kind != mutate.Object || memberFault(m).grave) // deeply nested too
+		return (s.Regular || malformed) && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
 	})
 }
 

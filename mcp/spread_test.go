@@ -125,6 +125,7 @@ func TestOneCauseOneFinding(t *testing.T) {
 		{"parameters over which a task fails without an answer", RuleNoReply, []string{
 			`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}` + "\n" + taskError + "! hung\n",
 			`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":1}` + "\n" + taskError,
+			`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}` + "\n" + taskError + "! hung\n",
 		}, ""},
 		{"a code that every error has", RuleCodeRange, []string{
 			`> {"jsonrpc":"2.0","id":1,"method":"teasel_no_such_a1"}` + "\n" + noCode, `> {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a://b"}}` + "\n" + noCode,
@@ -132,6 +133,10 @@ func TestOneCauseOneFinding(t *testing.T) {
 		{"arguments that prompts do without", RulePromptArguments, []string{
 			`> {"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"p"}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{"messages":[]}}` + "\n",
 			`> {"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"q"}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{"messages":[]}}` + "\n",
+		}, "2 methods"},
+		{"parameters that are accepted as they come", RuleInvalidParams, []string{
+			`> {"jsonrpc":"2.0","id":1,"method":"resources/read"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{"contents":[]}}` + "\n",
+			`> {"jsonrpc":"2.0","id":1,"method":"prompts/get"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{"messages":[]}}` + "\n",
 		}, "2 methods"},
 		{"a session that ends on what is not read", RuleExit, []string{
 			"> []\n! exit 0\n", callOf("1", "a", strings.Repeat("[", deep)+strings.Repeat("]", deep)) + "! exit 0\n",
