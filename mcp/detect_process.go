@@ -357,7 +357,7 @@ func (j *judge) survived() {
 func (j *judge) owesAnswer() bool {
 	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {
 		m := &s.Message
-		malformed := m.Class == ClassRequest && (m.Params != nil && m.Params.Kind != mutate.Object || memberFault(m).grave) // deeply nested too
+		malformed := m.Class == ClassRequest && (m.Params != nil && m.Params.Kind != mutate.Object || lacksMembers(m)) // deeply nested too
 		return (s.Regular || malformed) && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
 	})
 }

@@ -35,7 +35,7 @@ func (j *judge) hung() {
 		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.misaddressed(s) != nil || j.foreign != nil {
 			continue
 		}
-		if !j.reachesOut(s) && (!isUsual(&s.Message) || memberFault(&s.Message).grave || len(s.Raw) >= oversized) {
+		if !j.reachesOut(s) && (!isUsual(&s.Message) || lacksMembers(&s.Message) || len(s.Raw) >= oversized) {
 			j.dropped(s)
 			continue
 		}
@@ -129,7 +129,7 @@ func (j *judge) dropped(s *Sent) {
 	message := fmt.Sprintf("%s got no answer, not even an error, though its id can be read.", cut(s.Raw, 160))
 	oddID := id != nil && !isUsualID(id) && m.Method != "" && !m.Twice && oddEnvelope(m) == ""
 	switch {
-	case isUsual(m) && !memberFault(m).grave:
+	case isUsual(m) && !lacksMembers(m):
 		j.report(RuleNoReply, j.subject(s), "", message)
 	case !oddID:
 		j.reportCause(RuleNoReply, teasel.Medium, subjectMessage, "message schema", s.Raw, message)

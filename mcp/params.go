@@ -68,6 +68,13 @@ func memberFault(m *Message) paramFault {
 	return paramFault{}
 }
 
+// lacksMembers reports whether members that the method needs are missing or of the wrong type: a library that reads a request into a
+// type does not get as far as the method.
+func lacksMembers(m *Message) bool {
+	f := memberFault(m)
+	return f.grave || m.Method == "initialize" && f.text != "" // where it is no fault to accept it
+}
+
 func firstFault(faults ...paramFault) paramFault {
 	for _, f := range faults {
 		if f.text != "" {

@@ -120,7 +120,7 @@ func TestOneCauseOneFinding(t *testing.T) {
 		}, "2 tools"},
 		{"requests that do not pass the schema of a message", RuleNoReply, []string{
 			`> {"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}` + "\n", `> {"jsonrpc":"2.0","id":2,"method":"ping","teasel_no_such_a1":1}` + "\n",
-			`> {"jsonrpc":"2.1","id":"\u00fc","method":"ping"}` + "\n", `> {"jsonrpc":"2.0","id":1.5,"method":"ping"}` + "\n",
+			"fresh\n" + `> {"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n! hung\n", `> {"jsonrpc":"2.1","id":"\u00fc","method":"ping"}` + "\n", `> {"jsonrpc":"2.0","id":1.5,"method":"ping"}` + "\n",
 		}, "2 unusual messages"},
 		{"parameters over which a task fails without an answer", RuleNoReply, []string{
 			`> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}` + "\n" + taskError + "! hung\n",
