@@ -140,7 +140,7 @@ func (j *judge) againstControls(keys bool) {
 		case j.isValue(a), subject == subjectArgument:
 			j.report(RuleRuntimeName, subject, "", message)
 		case j.isArgument(a): // arguments are checked by a library, which does so alike for all tools
-			j.reportCause(RuleRuntimeName, teasel.Medium, subject, "argument name", p.sent.Raw, message)
+			j.reportCause(RuleRuntimeName, teasel.Medium, subject, causeArgumentName, p.sent.Raw, message)
 		default: // who looks tools up in an object that inherits names does so with prompts too, in whatever method
 			j.reportCause(RuleRuntimeName, severity, subject, "inherited name", p.sent.Raw, message)
 		}

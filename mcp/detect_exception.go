@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -14,7 +15,7 @@ import (
 var exceptionSigns = newSigns(
 	// JavaScript
 	"Cannot read properties of undefined", "Cannot read properties of null", "Cannot set properties of undefined", "Cannot set properties of null",
-	"Cannot read property '", "Cannot destructure property", "Cannot convert undefined or null to object", "Maximum call stack size exceeded",
+	"Cannot read property '", "Cannot destructure property", "Cannot convert undefined or null to object", "Cannot convert object to primitive value", "Maximum call stack size exceeded",
 	"is not a function or its return value is not iterable", "is not iterable", "' before initialization",
 	// Python
 	"'NoneType' object ", "object has no attribute '", "list index out of range", "string index out of range", "tuple index out of range",
@@ -64,7 +65,12 @@ func (j *judge) unhandled(s *Sent, r *Received) {
 		return
 	}
 	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.", cut(s.Raw, 200), cut(text, 160))
-	if isMethod(s.Message.Method) && (faultOf(&s.Message).grave || lacksParams(&s.Message)) { // a library has not looked, whatever is called
+	if name := j.inheritedKey(s); name != "" && slices.ContainsFunc(inheritedWords, func(word string) bool { return strings.Contains(text, word) }) {
+		j.reportCause(RuleRuntimeName, teasel.Medium, j.subject(s), causeArgumentName, s.Raw, fmt.Sprintf(
+			"An argument with the name %q makes the program fail: %s was answered with %q.", name, cut(s.Raw, 160), cut(text, 160)))
+		return
+	}
+	if isMethod(s.Message.Method) && (memberFault(&s.Message).grave || lacksParams(&s.Message) || hasTwice(s.Message.Params)) { // a library has not looked, whatever is called
 		j.reportCause(RuleException, j.rules[RuleException].Severity, j.subject(s), "malformed parameters", s.Raw, message)
 		return
 	}
@@ -73,6 +79,44 @@ func (j *judge) unhandled(s *Sent, r *Received) {
 		group = "arguments that break the schema"
 	}
 	j.report(RuleException, j.subject(s), group, message)
+}
+
+// causeArgumentName stands for arguments that are no arguments like others because all objects have members of their names.
+const causeArgumentName = "argument name"
+
+// inheritedWords are what JavaScript says of a program that takes an argument for a member that all objects inherit.
+var inheritedWords = slices.Concat(inheritedNames, []string{"prototype"})
+
+// inheritedKey returns the name of an argument, at any depth, that all objects of JavaScript have and that the tool does not
+// declare; "": there is none.
+func (j *judge) inheritedKey(s *Sent) string {
+	tool := j.session.Tool(calledName(&s.Message))
+	if s.Message.Method != "tools/call" || tool == nil {
+		return ""
+	}
+	declared := tool.InputSchema.Get("properties")
+	var find func(v *mutate.JSON) string
+	find = func(v *mutate.JSON) (name string) {
+		if v == nil {
+			return ""
+		}
+		for i := range v.Members {
+			m := &v.Members[i]
+			if slices.Contains(inheritedNames, m.Name) && declared.Get(m.Name) == nil {
+				return m.Name
+			}
+			if name = find(m.Value); name != "" {
+				return name
+			}
+		}
+		for _, item := range v.Items {
+			if name = find(item); name != "" {
+				return name
+			}
+		}
+		return ""
+	}
+	return find(s.Message.Params.Get("arguments"))
 }
 
 // lacksParams reports whether a message has no object as its parameters.

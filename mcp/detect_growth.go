@@ -3,6 +3,8 @@ package mcp
 import (
 	"fmt"
 	"math"
+
+	"github.com/teaselfuzz/teasel"
 )
 
 // What growth has to come to before it is believed.
@@ -14,6 +16,7 @@ const (
 	steepLeast   = 100e3    // microseconds, for the largest input
 	steepPower   = 1.6      // of the size, by which the time grows
 	shapeLeast   = 30e3     // microseconds
+	shapeGrave   = 500e3    // microseconds, of which only a validator that goes over all members again and again needs as many
 	shapeFactor  = 16       // times what a text of the same length takes
 )
 
@@ -28,7 +31,11 @@ func (j *judge) growth() {
 	case "shape":
 		text, shape := min(g.Values[0], g.Values[2]), min(g.Values[1], g.Values[3])
 		if shape >= shapeLeast && shape >= shapeFactor*text {
-			j.report(RuleShape, j.subject(s), "", fmt.Sprintf(
+			severity := teasel.Low
+			if shape < shapeGrave { // readers of JSON and validators take a microsecond or two for a member, and nobody waits for that
+				severity = teasel.Info
+			}
+			j.reportAs(RuleShape, severity, j.subject(s), "", fmt.Sprintf(
 				"%d bytes kept the server busy for %.0f ms, and for %.0f ms when they were one text: %s.",
 				len(s.Raw), shape/1e3, text/1e3, cut(s.Raw, 160))).Alone = true
 		}

@@ -197,6 +197,12 @@ func isSafeInteger(v *mutate.JSON) bool {
 	return ok && n > -1<<53 && n < 1<<53
 }
 
+// isPlainInteger reports whether an integer that a double holds is written as one, and not as -0 or 7e9.
+func isPlainInteger(v *mutate.JSON) bool {
+	n, _ := v.Int()
+	return isSafeInteger(v) && strconv.FormatInt(n, 10) == v.Text
+}
+
 // asked reports whether a request of ours carries the id.
 func (j *judge) asked(id *mutate.JSON) bool {
 	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {

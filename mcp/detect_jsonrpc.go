@@ -59,7 +59,8 @@ func (j *judge) shape(r *Received) {
 // codeRange judges an error code by itself. The same one is one fault, whichever method shows it.
 func (j *judge) codeRange(s *Sent, r *Received) {
 	if why := suspicious(errorCode(r)); why != "" {
-		j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", errorCode(r)), "", fmt.Sprintf("%s was answered with error code %d, which %s.", cut(s.Raw, 160), errorCode(r), why))
+		f := j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", errorCode(r)), "", fmt.Sprintf("%s was answered with error code %d, which %s.", cut(s.Raw, 160), errorCode(r), why))
+		j.cfg.Spread.add(f.ID(), j.subject(s), s.Raw)
 	}
 }
 

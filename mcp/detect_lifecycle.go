@@ -10,12 +10,20 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// statelessMeta marks requests of the versions without a handshake.
-const statelessMeta = "io.modelcontextprotocol/protocolVersion"
+// Members of _meta with this prefix, but for one, mark requests of the versions without a handshake.
+const (
+	reservedMeta = "io.modelcontextprotocol/"
+	relatedTask  = reservedMeta + "related-task"
+)
 
-// isStateless reports whether a request says that it is one of those versions. A server that knows them judges it by
-// other rules than those of the session.
-func isStateless(m *Message) bool { return m.Params.Get("_meta").Get(statelessMeta) != nil }
+// isStateless reports whether a request says that it is one of those versions, or is half of one, with the client's
+// capabilities and no version. A server that knows them judges it by other rules than those of the session.
+func isStateless(m *Message) bool {
+	meta := m.Params.Get("_meta")
+	return meta != nil && slices.ContainsFunc(meta.Members, func(m mutate.Member) bool {
+		return strings.HasPrefix(m.Name, reservedMeta) && m.Name != relatedTask
+	})
+}
 
 // initialize judges the answer to initialize.
 func (j *judge) initialize(s *Sent, r *Received) {

@@ -91,6 +91,9 @@ func (j *judge) unknownMethod(s *Sent, r *Received) {
 			j.reportAs(RuleUnknownMethod, teasel.Low, subjectUnknownMethod, "", wrongMethodCode(m.Method, code))
 		}
 	default:
+		if suspicious(code) != "" { // which is a finding by itself
+			return
+		}
 		j.report(RuleUnknownMethod, subjectUnknownMethod, "", wrongMethodCode(m.Method, code))
 	}
 }
@@ -109,7 +112,7 @@ func (j *judge) capability(s *Sent, r *Received) bool {
 	declared := j.phase.capabilities.Get(name)
 	if declared == nil {
 		// The first version had no word for completions.
-		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) {
+		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) && !isNoSubscription(s, r) {
 			j.reportCause(RuleCapability, teasel.Medium, method, name, s.Raw, fmt.Sprintf(
 				"%s works, although the server did not declare the capability %s.", method, name))
 		}
@@ -145,17 +148,23 @@ func isEmptyList(r *Received) bool {
 	return false
 }
 
+// isNoSubscription reports whether a subscription was accepted by a server without resources: there is nothing that it could be told of.
+func isNoSubscription(s *Sent, r *Received) bool {
+	return (s.Message.Method == "resources/subscribe" || s.Message.Method == "resources/unsubscribe") && len(r.Message.Result.Members) == 0
+}
+
 // accepted reports parameters that may not be accepted and were.
 func (j *judge) accepted(s *Sent, r *Received, fault paramFault) {
-	rule := RuleInvalidParams
 	switch method := s.Message.Method; {
 	case method == "logging/setLevel":
-		rule = RuleLogLevel
+		j.report(RuleLogLevel, method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+		return
 	case strings.HasSuffix(method, "/list"):
 		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
 		return
 	}
-	j.report(rule, s.Message.Method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
+	// What reads parameters without looking at them does so for all methods.
+	j.reportCause(RuleInvalidParams, j.rules[RuleInvalidParams].Severity, s.Message.Method, "malformed parameters", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", cut(s.Raw, 160), fault.text))
 }
 
 // refusal judges the error that answers a request of a known method. A refusal with the right code is never wrong.
@@ -179,7 +188,7 @@ func (j *judge) refusal(s *Sent, r *Received, fault paramFault) {
 	case m.Method == "tools/call":
 		j.toolFailure(s, r)
 	case m.Method == "resources/read":
-		if internal && (j.isUnknownResource(m) || saysNotFound(errorMessage(r))) {
+		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(errorMessage(r))) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
 				"%s was answered with error %d %q; expected -32002.", cut(s.Raw, 160), code, cut(errorMessage(r), 80)))
 		}

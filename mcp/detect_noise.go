@@ -9,6 +9,16 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
+// flood judges a server that was cut off because of how much it wrote.
+func (j *judge) flood() {
+	if s := j.guilty(); s != nil && len(s.Raw) >= oversized { // three copies of a long argument in a refusal come to an end
+		j.reportAs(RuleFlood, teasel.Info, subjectLongLine, "", fmt.Sprintf(
+			"The server was cut off because it wrote too much after a line of %d bytes. It may have quoted the line several times.", len(s.Raw)))
+		return
+	}
+	j.report(RuleFlood, j.guiltySubject(), "", fmt.Sprintf("The server wrote without end after %s and was cut off.", j.guiltyLine()))
+}
+
 // noise judges lines on standard output that are no messages.
 func (j *judge) noise() {
 	for i, line := range j.t.Noise {

@@ -30,8 +30,7 @@ func (j *judge) process() {
 		j.hung()
 	}
 	if t.Flood {
-		j.report(RuleFlood, j.guiltySubject(), "",
-			fmt.Sprintf("The server wrote without end after %s and was cut off.", j.guiltyLine()))
+		j.flood()
 	}
 	if t.Noisy > 0 {
 		j.noise()
@@ -221,6 +220,9 @@ const (
 	subjectLongLine = "(long line)"
 )
 
+// causeNoRequest stands for all lines that a reader refuses, and ends the session on.
+const causeNoRequest = "line that is no request"
+
 func (j *judge) quietExit() {
 	s := j.guilty()
 	if s != nil && len(s.Raw) >= oversized {
@@ -232,9 +234,12 @@ func (j *judge) quietExit() {
 		return
 	}
 	subject, line := j.guiltySubject(), j.guiltyLine()
-	if s != nil && nesting(s.Raw) >= deep {
-		subject = "(deep nesting)"
-	} else if before := j.answeredBefore(s); before != nil && s.Message.Method == "ping" { // nobody exits on a ping
+	if s != nil && nesting(s.Raw) >= deep { // a reader that ends the session on what it does not read
+		j.reportCause(RuleExit, teasel.High, "(deep nesting)", causeNoRequest, s.Raw,
+			fmt.Sprintf("The server exited with status 0 in the middle of the session, after %s.", line))
+		return
+	}
+	if before := j.answeredBefore(s); before != nil && s.Message.Method == "ping" { // nobody exits on a ping
 		subject, line = j.subjectOf(before), lineOf(before)+" was answered"
 	}
 	j.report(RuleExit, subject, "",
@@ -265,7 +270,7 @@ func (j *judge) refusedLine() bool {
 	if bad == nil {
 		return false
 	}
-	j.reportCause(RuleExit, teasel.High, j.subjectOf(bad), "line that is no request", bad.Raw,
+	j.reportCause(RuleExit, teasel.High, j.subjectOf(bad), causeNoRequest, bad.Raw,
 		fmt.Sprintf("The server exited with status %d in the middle of the session, after %s.", j.t.End.Code, lineOf(bad)))
 	return true
 }
@@ -286,8 +291,9 @@ func (j *judge) noRequest() (bad *Sent) {
 // of case may find the message invalid.
 func hasKeyVariant(root *mutate.JSON) bool {
 	return root != nil && slices.ContainsFunc(root.Members, func(m mutate.Member) bool {
-		lower := strings.ToLower(m.Name)
-		return lower != m.Name && slices.Contains([]string{"jsonrpc", "id", "method", "params", "result", "error"}, lower)
+		return slices.ContainsFunc([]string{"jsonrpc", "id", "method", "params", "result", "error"}, func(key string) bool {
+			return m.Name != key && strings.EqualFold(m.Name, key) // with the long s too
+		})
 	})
 }
 
@@ -350,7 +356,9 @@ func (j *judge) survived() {
 // owesAnswer reports whether a request that waits for nobody else has no answer.
 func (j *judge) owesAnswer() bool {
 	return slices.ContainsFunc(j.t.Sent, func(s Sent) bool {
-		return s.Regular && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
+		m := &s.Message
+		malformed := m.Class == ClassRequest && (m.Params != nil && m.Params.Kind != mutate.Object || lacksMembers(m)) // deeply nested too
+		return (s.Regular || malformed) && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
 	})
 }
 
@@ -358,7 +366,7 @@ func (j *judge) owesAnswer() bool {
 func (j *judge) answeredWith(line string) bool {
 	words := exceptionIn(line)
 	return words != "" && slices.ContainsFunc(j.t.Received, func(r Received) bool {
-		return r.Sent >= 0 && r.Message.isRefusal() && strings.Contains(refusalText(&r), words)
+		return r.Message.isRefusal() && strings.Contains(refusalText(&r), words) // also where two ids leave open whom it answers
 	})
 }
 

@@ -21,7 +21,8 @@ func (j *judge) prompt(s *Sent, r *Received) {
 		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("The prompt that answers %s is malformed: %s.", cut(s.Raw, 160), why))
 	}
 	if missing := missingArgument(p, s.Message.Params.Get("arguments")); missing != "" {
-		j.report(RulePromptArguments, j.subject(s), "", fmt.Sprintf(
+		// What passes arguments on to one prompt without looking does so for all.
+		j.reportCause(RulePromptArguments, j.rules[RulePromptArguments].Severity, j.subject(s), "required argument", s.Raw, fmt.Sprintf(
 			"%s succeeded without the required argument %s; expected error -32602.", cut(s.Raw, 160), missing))
 	}
 }

@@ -284,8 +284,8 @@ func (j *judge) input(s *Sent, r *Received, tool *Tool) {
 	switch {
 	case b.extra: // that is not looked for at all
 		severity, cause = teasel.Low, "extra"
-	case subject == subjectConverted:
-		cause = "converted"
+	case subject == subjectConverted: // by a library that takes true for 1, and says so
+		severity, cause = teasel.Low, "converted"
 	}
 	j.reportCause(RuleInput, severity, subject, cause, s.Raw, fmt.Sprintf(
 		"The arguments of %s break the inputSchema %s, and the call was executed.", cut(s.Raw, 160), b.text))

@@ -35,7 +35,7 @@ func (j *judge) hung() {
 		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.misaddressed(s) != nil || j.foreign != nil {
 			continue
 		}
-		if !j.reachesOut(s) && !(isUsual(&s.Message) && len(s.Raw) < oversized) {
+		if !j.reachesOut(s) && (!isUsual(&s.Message) || lacksMembers(&s.Message) || len(s.Raw) >= oversized) {
 			j.dropped(s)
 			continue
 		}
@@ -59,8 +59,8 @@ func (j *judge) unanswered(s *Sent) {
 	case !j.reachesOut(s):
 		j.report(RuleHang, j.subject(s), "", fmt.Sprintf("%s got no answer in time, while pings were answered.", line))
 	case j.t.Busy:
-		j.reportAs(RuleHang, teasel.Medium, j.subject(s), "", fmt.Sprintf(
-			"%s got no answer in time, while pings were answered. The server was using the processor.", line))
+		j.reportAs(RuleHang, teasel.Low, j.subject(s), "", fmt.Sprintf( // such as a check of a whole project, which no annotation speaks of
+			"%s got no answer in time, while pings were answered. The server was using the processor, so that it may only be slow.", line))
 	case j.saysThatItReachesOut(s):
 		j.reportAs(RuleSlow, teasel.Info, j.subject(s), "", fmt.Sprintf(
 			"%s got no answer in time. It reaches out to others, which may have kept it waiting.", line)).Alone = true
@@ -122,18 +122,22 @@ func (j *judge) anonymousError(s *Sent) bool {
 // dropped reports a request with a readable id that got no answer, by what is unusual about it.
 func (j *judge) dropped(s *Sent) {
 	m := &s.Message
-	subject := j.subject(s)
 	id := m.Root.Get("id")
 	if id != nil && !isPortable(id) { // the line may count as unreadable, and then nobody is owed an answer by name
 		return
 	}
-	if id != nil && !isUsualID(id) {
-		subject = subjectID
-	} else if !isUsual(m) {
-		subject = subjectMessage
+	message := fmt.Sprintf("%s got no answer, not even an error, though its id can be read.", cut(s.Raw, 160))
+	oddID := id != nil && !isUsualID(id) && m.Method != "" && !m.Twice && oddEnvelope(m) == ""
+	switch {
+	case isUsual(m) && !lacksMembers(m):
+		j.report(RuleNoReply, j.subject(s), "", message)
+	case !oddID:
+		j.reportCause(RuleNoReply, teasel.Medium, subjectMessage, "message schema", s.Raw, message)
+	case id.Kind == mutate.String || isPlainInteger(id): // the schema of a message allows it: it is the id itself that somebody looks at, such as 0
+		j.report(RuleNoReply, subjectID, "", message)
+	default: // who checks messages against a schema drops an id that a double does not hold as it drops a member that it does not know
+		j.reportCause(RuleNoReply, teasel.Medium, subjectID, "message schema", s.Raw, message)
 	}
-	j.report(RuleNoReply, subject, "", fmt.Sprintf(
-		"%s got no answer, not even an error, though its id can be read.", cut(s.Raw, 160)))
 }
 
 // asksForTime reports whether the arguments of a call want it to last a second or more.

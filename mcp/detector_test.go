@@ -281,10 +281,10 @@ func TestHangByWorld(t *testing.T) {
 	for _, tt := range []struct{ annotations, busy, rule, severity string }{
 		{`,"annotations":{"openWorldHint":false}`, "", RuleHang, "high"},
 		{`,"annotations":{"openWorldHint":true}`, "", RuleSlow, "info"},
-		{`,"annotations":{"openWorldHint":true}`, " busy", RuleHang, "medium"},
+		{`,"annotations":{"openWorldHint":true}`, " busy", RuleHang, "low"},
 		{`,"annotations":{"readOnlyHint":true}`, "", RuleHang, "info"},
 		{``, "", RuleHang, "info"},
-		{``, " busy", RuleHang, "medium"},
+		{``, " busy", RuleHang, "low"},
 	} {
 		session := parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[{"name":"one","inputSchema":{"type":"object"}`+tt.annotations+`}]}`)
 		found := judgeText(t, session, hung+tt.busy+"\n")

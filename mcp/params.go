@@ -31,6 +31,12 @@ func faultOf(m *Message) paramFault {
 			return paramFault{text: "the progress token is " + article(token.Kind)}
 		}
 	}
+	return memberFault(m)
+}
+
+// memberFault is faultOf for the members of the parameters that belong to the method.
+func memberFault(m *Message) paramFault {
+	p := m.Params
 	switch m.Method {
 	case "tools/call":
 		return firstFault(stringFault(p, "name"), optionalObject(p, "arguments"))
@@ -60,6 +66,13 @@ func faultOf(m *Message) paramFault {
 		return f
 	}
 	return paramFault{}
+}
+
+// lacksMembers reports whether members that the method needs are missing or of the wrong type: a library that reads a request into a
+// type does not get as far as the method.
+func lacksMembers(m *Message) bool {
+	f := memberFault(m)
+	return f.grave || m.Method == "initialize" && f.text != "" // where it is no fault to accept it
 }
 
 func firstFault(faults ...paramFault) paramFault {

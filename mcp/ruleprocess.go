@@ -36,7 +36,7 @@ var processRules = []teasel.Rule{
 		Help: "The server logged the stack trace of an error which programs do not raise on purpose, such as a reference to nothing or an endless recursion.\n\n" +
 			"The client's input reached code that was not made for it.\n\nCheck the input before it gets there."},
 	{ID: RuleHang, Severity: teasel.High, Title: "Request is not answered",
-		Help:   "A well-formed request got no answer in time, although the server still answers pings.\n\nThe severity depends on what is known. It is high for a tool with openWorldHint false, and for methods that wait for nobody. It is medium when a tool that may wait for somebody else used the processor all the while. It is information when such a tool used none: the default of openWorldHint is true, so that the server may have been waiting, and nothing says how long a call may take.\n\nA client waits until its own timeout, and so does the model that called the tool. Every path through the code of a request must end in an answer; give slow work a deadline.",
+		Help:   "A well-formed request got no answer in time, although the server still answers pings.\n\nThe severity depends on what is known. It is high for a tool with openWorldHint false, and for methods that wait for nobody. It is low when a tool that may wait for somebody else used the processor all the while: it may only be slow. It is information when such a tool used none: the default of openWorldHint is true, so that the server may have been waiting, and nothing says how long a call may take.\n\nA client waits until its own timeout, and so does the model that called the tool. Every path through the code of a request must end in an answer; give slow work a deadline.",
 		Source: jsonrpcSource + "#response_object"},
 	{ID: RuleDeaf, Severity: teasel.High, Title: "Server answers nothing any more",
 		Help:   "After this input the server runs but answers nothing, not even a ping.\n\nIt loops, is blocked, or has stopped reading. The session is lost until somebody kills the process. A server that handles one request at a time and may only be waiting for somebody else is reported as information.\n\nBound the work that one message can cause, and do not do it in the loop that reads messages.",
@@ -58,7 +58,7 @@ var processRules = []teasel.Rule{
 		Source: stdioSource},
 	{ID: RuleFlood, Severity: teasel.High, Title: "Server floods its output",
 		Help: "The server wrote more than it was asked for, without end.\n\n" +
-			"A client's memory and the model's context fill up.\n\nLimit what one request can produce."},
+			"A client's memory and the model's context fill up. It is information after a line of a megabyte or more, of which the answer may have several copies.\n\nLimit what one request can produce."},
 	{ID: RuleIgnoresEOF, Severity: teasel.Low, Title: "Server stays after its input ended",
 		Help: "The server did not exit after its standard input was closed and had to be killed.\n\n" +
 			"Closing the input is how a client ends a session; servers that stay pile up.\n\nExit when reading standard input says that it has ended.",

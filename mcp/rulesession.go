@@ -149,7 +149,7 @@ var sessionRules = []teasel.Rule{
 		Help: "The server's memory grew steadily while one valid call was repeated.\n\nA long session ends in the out-of-memory killer.\n\nLook for lists and maps that are only ever added to."},
 	{ID: RuleShape, Severity: teasel.Low, Title: "Arguments cost far more than their size",
 		Help: "Arguments with very many members or items keep the server busy sixteen times as long, or more, as one text of the same length.\n\n" +
-			"A few requests of ordinary length hold up all others. Validators that go over every member several times are the usual cause.\n\n" +
+			"A few requests of ordinary length hold up all others. Validators that go over every member several times are the usual cause. It is information when it takes less than half a second.\n\n" +
 			"Limit the size of a request, or the number of members before they are validated."},
 	{ID: RuleSlowGrowth, Severity: teasel.Medium, Title: "Time grows faster than the input",
 		Help: "The time for a call grows much faster than the size of its input: with the square or worse.\n\n" +

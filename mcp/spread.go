@@ -53,11 +53,16 @@ func (p *Spread) Describe(f *teasel.Finding) {
 	if len(subjects) < 2 {
 		return
 	}
-	tools := 0
+	methods, tools, others := 0, 0, 0
 	var b strings.Builder
 	for i, subject := range slices.Sorted(maps.Keys(subjects)) {
-		if strings.HasPrefix(subject, "tools/call ") || strings.HasPrefix(subject, "tools/list ") {
+		switch {
+		case strings.HasPrefix(subject, "tools/call ") || strings.HasPrefix(subject, "tools/list "):
 			tools++
+		case strings.HasPrefix(subject, "("):
+			others++
+		default:
+			methods++
 		}
 		if i < maxExamples {
 			fmt.Fprintf(&b, "%s: %s\n", subject, subjects[subject])
@@ -66,8 +71,23 @@ func (p *Spread) Describe(f *teasel.Finding) {
 	if more := len(subjects) - maxExamples; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
-	f.Message += fmt.Sprintf(" The same was seen on %s and %s.", plural(len(subjects)-tools, "method"), plural(tools, "tool"))
+	f.Message += " The same was seen on " + sum(methods, tools, others) + "."
 	f.Detail = b.String() + f.Detail
+}
+
+// sum says on how many methods, tools and messages that are neither, such as batches, something was seen.
+func sum(methods, tools, others int) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{methods, "method"}, {tools, "tool"}, {others, "unusual message"}} {
+		if part.n > 0 {
+			parts = append(parts, plural(part.n, part.noun))
+		}
+	}
+	last := len(parts) - 1
+	return strings.Join(append(parts[:max(last-1, 0)], strings.Join(parts[max(last-1, 0):], " and ")), ", ")
 }
 
 func plural(n int, noun string) string {

@@ -155,6 +155,11 @@ func protocolModes() []mode {
 				s.handlers[method] = func(fields) (any, *failure) { return object{name: []object{}}, nil }
 			}
 		})},
+		{"no-subscriptions", "it takes subscriptions to resources, of which it has none", withEcho(func(s *server) {
+			for _, method := range []string{"resources/subscribe", "resources/unsubscribe"} {
+				s.handlers[method] = func(fields) (any, *failure) { return object{}, nil }
+			}
+		})},
 		{"strict-params", "requests with parameters that they do not have are refused", withEcho(func(s *server) {
 			s.handlers["ping"] = func(params fields) (any, *failure) {
 				for name := range params {
