@@ -212,6 +212,9 @@ func (f fault) place(e *echo) string {
 	if frame := topFrame(f.trace); frame != "" {
 		return frame
 	}
+	if f.kind == faultMemory { // the size comes from the input, of which parts of the other words would be taken out
+		e = nil
+	}
 	return string(appendNormal(nil, cutBytes(f.line, 120), e))
 }
 

@@ -138,6 +138,10 @@ func TestOneCauseOneFinding(t *testing.T) {
 			`> {"jsonrpc":"2.0","id":1,"method":"resources/read"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{"contents":[]}}` + "\n",
 			`> {"jsonrpc":"2.0","id":1,"method":"prompts/get"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{"messages":[]}}` + "\n",
 		}, "2 methods"},
+		{"memory of a size that was sent", RuleOutOfMemory, []string{
+			callOf("1", "a", `{"x":"400000000 bytes"}`) + "2> memory allocation of 40000000000 bytes failed\n! signal aborted\n",
+			callOf("1", "a", `{"x":"2000000000"}`) + "2> memory allocation of 200000000000 bytes failed\n! signal aborted\n",
+		}, ""},
 		{"a session that ends on what is not read", RuleExit, []string{
 			"> []\n! exit 0\n", callOf("1", "a", strings.Repeat("[", deep)+strings.Repeat("]", deep)) + "! exit 0\n",
 		}, "2 unusual messages"},
