@@ -15,7 +15,6 @@ func TestServerOfOneConversation(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		for program, group := range map[string]string{bad: "status 3", clean: ""} {
 			t.Run(fmt.Sprintf("keep %v, %q", keep, group), func(t *testing.T) {
-				t.Parallel()
 				e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Keep: keep})
 				for range 3 {
 					oneConversation(t, e, group)
