@@ -351,7 +351,7 @@ func TestFlakyNeedsAFreshTarget(t *testing.T) {
 	}
 }
 
-// describing is a detector that is to write the details of what is told, and of nothing else.
+// describing is a detector that counts the details that it writes: only findings that are reported need them.
 type describing struct{ detected, detailed *int }
 
 func (d describing) Detect(o *teasel.Observation) []teasel.Finding {

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	dearLooks = 3               // at a spare process at rest, after which nobody else wants it
-	dearTime  = 3 * time.Second // without one, after which a script does not wait for it
-	maxDear   = 128             // scripts that wait
-	maxQueued = 32              // of these, beyond which no mutated one joins them
+	expensiveLooks = 3               // at a spare process at rest, after which nobody else wants it
+	expensiveTime  = 3 * time.Second // without one, after which a script does not wait for it
+	maxExpensive   = 128             // scripts that wait
+	maxQueued      = 32              // of these, beyond which no mutated one joins them
 )
 
 // annex runs scripts that need a process of their own, one at a time, while its executor goes on: they mostly wait.
@@ -29,17 +29,17 @@ func (e *executor) postpone(i int) bool {
 	if l.in.Start != Fresh || e.quick || e.target.Exact {
 		return false
 	}
-	mutated, room := l.in.Check == "", maxDear
+	mutated, room := l.in.Check == "", maxExpensive
 	if mutated {
 		room = maxQueued
 	}
-	if len(e.dear) >= room {
+	if len(e.expensive) >= room {
 		l.skip = mutated
 		return mutated
 	}
 	e.lanes[i] = &lane{in: l.in, obs: l.obs, skip: true}
 	l.own()
-	e.dear = append(e.dear, l)
+	e.expensive = append(e.expensive, l)
 	return true
 }
 
@@ -56,7 +56,7 @@ func (e *executor) catchUp(ctx context.Context) error {
 			return nil
 		}
 	}
-	if len(e.dear) == 0 {
+	if len(e.expensive) == 0 {
 		return nil
 	}
 	if a.e == nil {
@@ -64,16 +64,16 @@ func (e *executor) catchUp(ctx context.Context) error {
 		a.e.annexed = true
 		a.e.learn()
 	}
-	a.e.startup, a.e.slowest, a.e.queued = e.startup, e.slowest, len(e.dear)
+	a.e.startup, a.e.slowest, a.e.queued = e.startup, e.slowest, len(e.expensive)
 	if err := a.e.warmUp(); err != nil {
 		return err
 	}
-	if !a.e.rested(dearLooks) && time.Since(a.e.spares[0].born) < dearTime {
+	if !a.e.rested(expensiveLooks) && time.Since(a.e.spares[0].born) < expensiveTime {
 		return nil
 	}
-	l := e.dear[0]
-	e.dear = slices.Delete(e.dear, 0, 1)
-	a.e.queued = len(e.dear)
+	l := e.expensive[0]
+	e.expensive = slices.Delete(e.expensive, 0, 1)
+	a.e.queued = len(e.expensive)
 	ctx, a.cancel = context.WithCancel(ctx)
 	a.back = make(chan struct{})
 	go func() {

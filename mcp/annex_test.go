@@ -69,8 +69,8 @@ func TestExact(t *testing.T) {
 			e := open(t, target)
 			e.quick = false
 			o := executeBatch(t, e, check, calls("fine"))
-			if ran := o[0].Runs > 0; ran != exact || len(e.dear) > 0 && exact {
-				t.Errorf("the check was run: %v; %d wait", ran, len(e.dear))
+			if ran := o[0].Runs > 0; ran != exact || len(e.expensive) > 0 && exact {
+				t.Errorf("the check was run: %v; %d wait", ran, len(e.expensive))
 			}
 		})
 	}

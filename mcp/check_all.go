@@ -9,9 +9,9 @@ import (
 
 // check makes the scripts of one label. What it draws from r is what may vary from one time to the next.
 type check struct {
-	label string
-	dear  bool // in time: a process of its own, or a great many bytes or calls
-	make  func(b *repertoire, r *teasel.Rand, emit emitter)
+	label     string
+	expensive bool // in time: a process of its own, or a great many bytes or calls
+	make      func(b *repertoire, r *teasel.Rand, emit emitter)
 }
 
 // emitter takes a script and a name for it, which is unique within a check.

@@ -148,7 +148,7 @@ func isEmptyList(r *Received) bool {
 	return false
 }
 
-// isNoSubscription reports whether a subscription was accepted by a server without resources: there is nothing that it could be told of.
+// isNoSubscription reports whether a subscription was accepted by a server without resources, which can never send an update.
 func isNoSubscription(s *Sent, r *Received) bool {
 	return (s.Message.Method == "resources/subscribe" || s.Message.Method == "resources/unsubscribe") && len(r.Message.Result.Members) == 0
 }

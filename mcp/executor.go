@@ -49,7 +49,7 @@ type executor struct {
 	resumed   []*lane // what they waited for has come, and they have more to say
 	orphans   []*lane // their server has ended before it could answer them
 	dangling  []*lane // nothing more should come to them
-	dear      []*lane // scripts that wait for a process of their own
+	expensive []*lane // scripts that wait for a process of their own
 	back      []*lane // to be handed to whoever asks for stragglers
 	records   map[topic]*record
 	customs   map[topic]*custom

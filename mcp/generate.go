@@ -153,9 +153,9 @@ func (e *editor) walkPages(method string) {
 
 // check makes one script of a check, with other values than before, for one tool. Only one of its scripts is wanted, and
 // which is not known before all were made.
-func (e *editor) check(dear bool) {
+func (e *editor) check(expensive bool) {
 	c := &checks[e.r.IntN(len(checks))]
-	for c.dear != dear {
+	for c.expensive != expensive {
 		c = &checks[e.r.IntN(len(checks))]
 	}
 	b := *e.b
@@ -172,7 +172,7 @@ func (e *editor) check(dear bool) {
 	e.forget()
 }
 
-// generateAlone makes a script that has a process of its own: a handshake that is right or not quite, something dear, an
+// generateAlone makes a script that has a process of its own: a handshake that is right or not quite, something expensive, an
 // end in the middle.
 func (m *Mutator) generateAlone() Script {
 	e := &m.e

@@ -386,14 +386,14 @@ func TestStderrIsAttributed(t *testing.T) {
 }
 
 // A script that needs a process of its own does not wait until one has loaded. What a mutated one has shown is not lost.
-func TestDearScriptWaitsItsTurn(t *testing.T) {
+func TestExpensiveScriptWaitsItsTurn(t *testing.T) {
 	for _, check := range []string{CheckLifecycle, ""} {
 		t.Run(check, func(t *testing.T) {
 			target := lateTarget()
 			target.Spares = 1
 			e := open(t, target)
 			e.quick = false // as if it took its time to start
-			dear := Script{Start: Fresh, Check: check, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
+			expensive := Script{Start: Fresh, Check: check, Steps: append(handshake(Versions[len(Versions)-1]), sendText(ping))}
 			const scripts = 4
 			ran := 0
 			see := func(in *Script, o *teasel.Observation) {
@@ -409,7 +409,7 @@ func TestDearScriptWaitsItsTurn(t *testing.T) {
 				}
 			}
 			for range scripts {
-				ins := []Script{lineScript(ping), dear}
+				ins := []Script{lineScript(ping), expensive}
 				for i, o := range executeBatch(t, e, ins...) {
 					see(&ins[i], &o)
 				}

@@ -1,13 +1,12 @@
 package mcp
 
 import (
-	"flag"
 	"os"
-	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"github.com/teaselfuzz/teasel/internal/testrun"
 )
 
 // servers are those of testdata that a test has wanted: each is compiled once for all of them.
@@ -21,11 +20,8 @@ var servers struct {
 const campaigns = 4
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has asked for another number
-		if err := flag.Set("test.parallel", itoa(max(campaigns, runtime.GOMAXPROCS(0)))); err != nil {
-			panic(err)
-		}
+	if err := testrun.Parallel(campaigns); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	os.RemoveAll(servers.dir)

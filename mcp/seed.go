@@ -171,7 +171,7 @@ func (s *seeds) samples(ctx context.Context) (all []Seed) {
 	return all
 }
 
-// samplesInTurn is how many samples stand between two dear scripts of one kind.
+// samplesInTurn is how many samples stand between two expensive scripts of one kind.
 const samplesInTurn = 16
 
 func (s *seeds) edges() {
@@ -245,10 +245,10 @@ func (s *seeds) echoes(ctx context.Context) {
 	}
 }
 
-// checks adds the scripts of all checks: cheap ones in order, dear ones in turn with one another and with samples. The error
+// checks adds the scripts of all checks: cheap ones in order, expensive ones in turn with one another and with samples. The error
 // is the context's.
 func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
-	var dear [][]Seed
+	var expensive [][]Seed
 	var largest []Seed // they take a server seconds each, and the others are not to wait for them
 	for i := range checks {
 		if err := ctx.Err(); err != nil {
@@ -266,8 +266,8 @@ func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 		case i == len(checks)-1:
 			largest = made
 			continue
-		case c.dear:
-			dear = append(dear, made)
+		case c.expensive:
+			expensive = append(expensive, made)
 			continue
 		}
 		for _, m := range made {
@@ -287,7 +287,7 @@ func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 		}
 		samples = samples[n:]
 		more = len(samples) > 0
-		for _, made := range dear {
+		for _, made := range expensive {
 			if at < len(made) {
 				s.add(made[at].Name, false, made[at].Script)
 				more = true

@@ -66,11 +66,11 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-func TestSeedsPutDearOnesLast(t *testing.T) {
+func TestSeedsPutExpensiveOnesLast(t *testing.T) {
 	m := newTestMutator(t)
 	cheap := 0
 	for i, seed := range m.Seeds() {
-		if seed.Script.Check != "" && !slices.ContainsFunc(checks, func(c check) bool { return c.label == seed.Script.Check && c.dear }) {
+		if seed.Script.Check != "" && !slices.ContainsFunc(checks, func(c check) bool { return c.label == seed.Script.Check && c.expensive }) {
 			cheap = i
 		}
 		if seed.Script.Check == CheckLifecycle || seed.Script.Check == CheckGrowthMemory {

@@ -3,11 +3,7 @@ package native_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/clang"
+	"github.com/teaselfuzz/teasel/internal/testrun"
 	"github.com/teaselfuzz/teasel/native"
 )
 
@@ -44,16 +41,8 @@ func runTests(m *testing.M) int {
 // program under another name, since some tests search for the processes of a program.
 func compiled(t testing.TB, compile func(bin string), recipe ...string) string {
 	t.Helper()
-	hash := sha256.Sum256([]byte(strings.Join(recipe, "\x00")))
-	kept, bin := filepath.Join(os.Getenv(builds), hex.EncodeToString(hash[:])), filepath.Join(t.TempDir(), "target")
-	err := os.Link(kept, bin)
-	if errors.Is(err, fs.ErrNotExist) {
-		compile(bin)
-		err = os.Link(bin, kept)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a parallel test has compiled it meanwhile
-		t.Fatal(err)
-	}
+	bin := filepath.Join(t.TempDir(), "target")
+	testrun.Compile(t, os.Getenv(builds), bin, compile, recipe...)
 	return bin
 }
 

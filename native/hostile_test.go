@@ -124,7 +124,7 @@ func TestLeftoverProcesses(t *testing.T) {
 	}
 }
 
-// TestLateEdges: the user is told if edges of modules that are loaded later are not counted.
+// TestLateEdges: a message says that edges of modules that are loaded later are not counted.
 func TestLateEdges(t *testing.T) {
 	dir := t.TempDir()
 	src, lib := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")

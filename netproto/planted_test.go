@@ -2,21 +2,15 @@ package netproto
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/internal/clang"
+	"github.com/teaselfuzz/teasel/internal/testrun"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -38,17 +32,10 @@ const campaigns = 4
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue { // nobody has asked for another number
-		if err := flag.Set("test.parallel", strconv.Itoa(max(campaigns, runtime.GOMAXPROCS(0)))); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
 	dir, err := os.MkdirTemp("", "netproto-builds-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		err = os.Setenv(builds, dir)
+		err = errors.Join(os.Setenv(builds, dir), testrun.Parallel(campaigns))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -79,16 +66,9 @@ func plantedSource(t *testing.T, source, compiler string, flags ...string) strin
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	hash := sha256.Sum256([]byte(strings.Join(append([]string{source, compiler}, flags...), "\x00")))
-	kept, out := filepath.Join(os.Getenv(builds), hex.EncodeToString(hash[:])), filepath.Join(dir, "planted")
-	err = os.Link(kept, out)
-	if errors.Is(err, fs.ErrNotExist) {
-		compilePlanted(t, out, source, compiler, flags)
-		err = os.Link(out, kept)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a test that runs in parallel has compiled it meanwhile
-		t.Fatal(err)
-	}
+	out := filepath.Join(dir, "planted")
+	compile := func(out string) { compilePlanted(t, out, source, compiler, flags) }
+	testrun.Compile(t, os.Getenv(builds), out, compile, append([]string{source, compiler}, flags...)...)
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // limits is what one input may use.
@@ -111,9 +112,8 @@ func (w *watchdog) held() uint64 {
 
 // stopped reports whether a process was stopped by a signal and waits to be continued.
 func stopped(pid int) bool {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // none: it is gone
-	i := bytes.LastIndexByte(text, ')')                       // of its name, which may hold anything
-	return i >= 0 && bytes.HasPrefix(text[i+1:], []byte(" T"))
+	s, _ := proc.StatusOf(pid)
+	return s.Stopped
 }
 
 // dump has the process print its stacks, if there is time for that, and kills it.

@@ -21,6 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // Test is a typed fuzz test. The zero value of what is not said to be needed is a sensible default. It is read only while
@@ -227,15 +228,8 @@ func (c *child) watch(timeout time.Duration, memory uint64) {
 
 // resident returns the bytes that a process has in memory; 0: it is gone.
 func resident(pid int) uint64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	var size, pages uint64
-	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize())
+	s, _ := proc.StatusOf(pid)
+	return s.RSS
 }
 
 // wait waits for the end of the process, and of all that it has started, and returns how it was.

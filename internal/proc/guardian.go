@@ -131,6 +131,7 @@ type Status struct {
 	Parent  int
 	Session int
 	Ready   bool          // the process runs or waits for a processor
+	Stopped bool          // a signal has stopped it, and it waits to be continued
 	RSS     uint64        // resident memory, in bytes
 	CPU     time.Duration // processor time used
 }
@@ -143,7 +144,7 @@ func StatusOf(pid int) (Status, bool) {
 	if !ok || r.dead() {
 		return Status{}, false
 	}
-	s := Status{Parent: r.ppid, Session: r.session, Ready: r.state == 'R', RSS: r.rss}
+	s := Status{Parent: r.ppid, Session: r.session, Ready: r.state == 'R', Stopped: r.state == 'T', RSS: r.rss}
 	s.CPU, _ = processorTime(pid)
 	return s, true
 }
