@@ -38,7 +38,7 @@ type Campaign[T any] struct {
 	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
 	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
 	Background   bool          // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
-	Errands      bool          // workers confirm what other workers have died of, on the background executor if there is one; see [Errand]
+	Errands      bool          // workers confirm what other workers have died of, on the background executor if there is one; see [Errand]. What an earlier run had no time for is confirmed in any case
 	Tries        int           // times a finding is reproduced; 0: 3; it must not be negative
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }
@@ -57,6 +57,9 @@ func (c *Campaign[T]) check() error {
 		if n.value < 0 {
 			return fmt.Errorf("checking campaign: %s is %d, expected 0 or more", n.name, n.value)
 		}
+	}
+	if c.Workers > maxWorkers {
+		return fmt.Errorf("checking campaign: Workers is %d, expected at most %d", c.Workers, maxWorkers)
 	}
 	if c.Duration < 0 {
 		return fmt.Errorf("checking campaign: Duration is %d (%v), expected 0 or more", c.Duration, c.Duration)
@@ -126,7 +129,7 @@ func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
 		})
 		defer t.Stop()
 	}
-	err = c.run(ctx, h)
+	err = c.run(ctx, h, cancel)
 	if ctx.Err() != nil {
 		h.Stop("interrupted")
 	}
@@ -153,12 +156,12 @@ func (c *Campaign[T]) hub() (*Hub, error) {
 }
 
 // run starts the workers and the ticker, and waits for all of them.
-func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
+func (c *Campaign[T]) run(ctx context.Context, h *Hub, cancel context.CancelFunc) error {
 	n := max(1, c.Workers)
 	errs := make([]error, n+1)
 	ticks, stop := context.WithCancel(ctx)
 	var workers, clock sync.WaitGroup
-	clock.Go(func() { errs[n] = c.tick(ticks, h) })
+	clock.Go(func() { errs[n] = c.tick(ticks, h, cancel) })
 	for i := range n {
 		share := c.Runs / uint64(n)
 		if uint64(i) < c.Runs%uint64(n) {
@@ -184,16 +187,21 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub) error {
 // garbage collection.
 const memoryChecks = 3
 
-// tick reports progress about once a second, checks our memory, and pulls inputs from the source.
-func (c *Campaign[T]) tick(ctx context.Context, h *Hub) error {
+// tick reports progress about once a second, checks our memory, and pulls inputs from the source. When the campaign is over, it
+// cancels what workers still execute, for a target may take as long as it likes; where runs are counted, the clock ends nothing.
+func (c *Campaign[T]) tick(ctx context.Context, h *Hub, cancel context.CancelFunc) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
-	for over := 0; ; {
+	for over, ended := 0, false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
 		}
+		if ended && c.Runs == 0 {
+			cancel()
+		}
+		ended = h.over()
 		m := memoryUsed()
 		if c.Memory == 0 || m <= c.Memory {
 			over = 0

@@ -474,3 +474,32 @@ func TestSource(t *testing.T) {
 		t.Errorf("%d pulls, the input from outside was kept: %v", pulls, kept)
 	}
 }
+
+// What there was no time to reproduce is tried when the campaign goes on.
+func TestResumeTriesWhatIsUnconfirmed(t *testing.T) {
+	untried := func(rule, input string) teasel.Finding {
+		return teasel.Finding{Rule: rule, Subject: "target", Severity: teasel.Critical, Input: []byte(input)}
+	}
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		if accept(in, o); string(in) == "deadly" {
+			crash(in, o)
+		}
+	}))
+	c.Runs, c.MinimizeRuns = 1000, -1
+	c.Resume = &teasel.Snapshot{Untried: []teasel.Finding{untried("crash", "deadly"), untried("other", "harmless")}}
+	h := &teasel.Hub{} // of a worker that takes no errands
+	if err := h.Resume(c.Resume); err != nil {
+		t.Fatal(err)
+	}
+	h.Stop("interrupted")
+	if err := h.Progress(0); err != nil || len(h.Snapshot().Untried) != 2 {
+		t.Errorf("a run without time leaves %v to try, %v", h.Snapshot().Untried, err)
+	}
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) != 1 || string(s.Findings[0].Input) != "deadly" || !s.Findings[0].Confirmed() {
+		t.Errorf("findings %v, %v", s.Findings, err)
+	}
+	if len(s.Unconfirmed) != 1 || s.Unconfirmed[0].Rule != "other" || s.Unconfirmed[0].Tries != 3 {
+		t.Errorf("unconfirmed %v", s.Unconfirmed)
+	}
+}

@@ -3,6 +3,7 @@ package teasel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -208,5 +209,58 @@ func TestHubOffersWork(t *testing.T) {
 	publish(t, h.Join(), teasel.News{Entries: []teasel.Entry{{Key: "k", Runs: 1, Work: 42, Features: teasel.NewFeatureSet(1)}}})
 	if !slices.Equal(seen, []uint64{42}) {
 		t.Errorf("work %v, want 42", seen)
+	}
+}
+
+// choosy is a codec that fails for some inputs.
+type choosy struct{ raw }
+
+func (c choosy) Encode(in []byte) ([]byte, error) {
+	if len(in) > 0 && in[0] < 128 && string(in) != "seed" {
+		return nil, errors.New("no such text")
+	}
+	return c.raw.Encode(in)
+}
+
+// batchTarget is a target that runs four inputs at a time.
+type batchTarget struct{ execFunc }
+
+func (b batchTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return b, nil
+}
+func (batchTarget) BatchSize() int { return 4 }
+
+func (b batchTarget) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range ins {
+		b.execFunc(ins[i], &obs[i])
+	}
+	return len(ins), nil
+}
+
+// A codec that fails ends the campaign. What was seen until then is reported, that input's and those of the others of its batch.
+func TestCodecFailure(t *testing.T) {
+	seen := map[string]bool{}
+	c := bytesCampaign(batchTarget{func(in []byte, o *teasel.Observation) {
+		accept(in, o)
+		if string(in) != "seed" && len(in) > 0 {
+			o.Exit, o.Evidence = teasel.ExitCrash, fmt.Sprint(in[0]/128)
+			seen[o.Evidence.(string)] = true
+		}
+	}})
+	c.Codec, c.Runs = choosy{}, 1000
+	c.NewDetectors = func() []teasel.Detector {
+		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+			if o.Evidence == nil {
+				return nil
+			}
+			return []teasel.Finding{{Rule: "crash", Severity: teasel.High, Group: o.Evidence.(string)}}
+		})}
+	}
+	s, err := c.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "no such text") {
+		t.Errorf("error %v", err)
+	}
+	if n := len(s.Findings) + len(s.Unconfirmed); n != len(seen) {
+		t.Errorf("findings %v, unconfirmed %v, want %d in all", s.Findings, s.Unconfirmed, len(seen))
 	}
 }

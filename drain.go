@@ -38,6 +38,9 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 		w.draining = true
 		err = errors.Join(err, w.apply(bg.wait()))
 	}
+	if w.draining { // answers that came while the last jobs ran
+		err = errors.Join(err, w.collectLate(context.WithoutCancel(ctx)))
+	}
 	for c := range classes {
 		for w.queue.len(c) > 0 {
 			j := w.queue.take(c)

@@ -6,13 +6,13 @@ import (
 )
 
 // An Errand asks a worker to confirm and minimise a finding on behalf of somebody who cannot decode its input: the parent
-// of a worker process that has died of it. The worker that takes it may die of it as well. The finding is confirmed if the worker's
+// of a worker process that has died of it, or an earlier run that had no time for it. The worker that takes it may die of it as well. The finding is confirmed if the worker's
 // detectors report one with the same [Finding.ID]. If its input or history cannot be decoded, it is reported as unconfirmed.
 type Errand struct {
 	ID      uint64   // of the errand, given by [Hub.Errand]
 	Finding Finding  // with the encoded input to confirm
 	History [][]byte // encoded inputs that the target had run before, oldest first
-	Worker  int      // number of the worker that died
+	Worker  int      // number of the worker that died; -1: none did
 	Deaths  int      // workers that have died with this errand
 }
 
@@ -32,8 +32,7 @@ type queuedErrand struct {
 
 // Errand queues an errand for a worker that takes errands ([News].Errands), other than the one that died. It ends when
 // that worker lists its ID in [News].Finished. If its finding is confirmed already, or waits for a worker, this only counts
-// one more occurrence. A finding without a severity is
-// an error.
+// one more occurrence. A finding without a severity is an error.
 func (h *Hub) Errand(e Errand) error {
 	if err := e.Finding.check(); err != nil {
 		return fmt.Errorf("taking an errand: %w", err)
@@ -41,22 +40,26 @@ func (h *Hub) Errand(e Errand) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin()
+	h.errand(e)
+	return nil
+}
+
+func (h *Hub) errand(e Errand) {
 	id := e.Finding.ID()
 	e.Finding.Occurrences = max(e.Finding.Occurrences, 1)
 	if known := h.findings.get(id); known != nil && known.Confirmed() {
 		h.findings.addOccurrences(id, e.Finding.Occurrences)
-		return nil
+		return
 	}
 	for i := range h.errands.waiting {
 		if w := &h.errands.waiting[i]; w.Finding.ID() == id {
 			w.Finding.Occurrences += e.Finding.Occurrences
-			return nil
+			return
 		}
 	}
 	h.errands.last++
 	e.ID, e.Deaths = h.errands.last, 0
 	h.errands.waiting = append(h.errands.waiting, queuedErrand{e, h.joined})
-	return nil
 }
 
 // take returns the next errand for a worker, nil if there is none. The worker that died of it gets it only after it was

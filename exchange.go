@@ -72,7 +72,8 @@ type Reply struct {
 }
 
 // Exchange connects a worker to the rest of the campaign. When Sync returns without an error, the news is safe with the
-// other side. After [ErrStop], which comes with a valid reply, the worker reports its last news with Leaving set and ends. When a
+// other side. Each piece of news is given to Sync once: if ctx ends a call before the news is with the other side, the next call
+// brings it along. After [ErrStop], which comes with a valid reply, the worker reports its last news with Leaving set and ends. When a
 // worker has died, whoever notices calls Sync with Died set in its place. Seeds and errands that it has not finished go to
 // other workers.
 //

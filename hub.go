@@ -18,6 +18,7 @@ type Snapshot struct {
 	Entries    []Entry       // in order of arrival; those that were never run are seeds
 	Evicted    int
 	Findings   []Finding
+	Untried    []Finding // that there was no time to reproduce: workers try them when the campaign goes on
 	Unstable   []Feature // sorted
 	Stages     []StageStats
 	LastKept   time.Duration // on the clock of Elapsed
@@ -81,11 +82,14 @@ func (h *Hub) needsSeeds() bool {
 	return h.waiting() == 0
 }
 
-// Resume takes over where another run stopped. Entries that were run are taken as they are, the others are seeds.
+// Resume takes over where another run stopped. Entries that were run are taken as they are, the others are seeds. Findings that
+// there was no time to reproduce are errands.
 func (h *Hub) Resume(s *Snapshot) error {
-	for i := range s.Findings {
-		if err := s.Findings[i].check(); err != nil {
-			return fmt.Errorf("resuming: %w", err)
+	for _, fs := range [...][]Finding{s.Findings, s.Untried} {
+		for i := range fs {
+			if err := fs[i].check(); err != nil {
+				return fmt.Errorf("resuming: %w", err)
+			}
 		}
 	}
 	h.mu.Lock()
@@ -104,6 +108,9 @@ func (h *Hub) Resume(s *Snapshot) error {
 	}
 	for _, f := range s.Findings {
 		h.findings.put(f)
+	}
+	for _, f := range s.Untried {
+		h.errand(Errand{Finding: f, Worker: -1})
 	}
 	for _, st := range s.Stages {
 		h.stages[st.Name] = &st
@@ -135,6 +142,13 @@ func (h *Hub) stop(cause string) {
 	if h.stopped == "" {
 		h.stopped = cause
 	}
+}
+
+// over reports whether the campaign has been stopped.
+func (h *Hub) over() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stopped != ""
 }
 
 // Summary returns the state of the campaign.
@@ -184,8 +198,9 @@ func (h *Hub) Snapshot() Snapshot {
 	defer h.mu.Unlock()
 	h.begin()
 	now := h.now()
+	untried := slices.DeleteFunc(h.findings.unconfirmed(), func(f Finding) bool { return f.Tries > 0 })
 	return Snapshot{Elapsed: now.Elapsed, Executions: now.Executions, Workers: slices.Clone(h.workers),
-		Waiting: now.Waiting, Entries: h.kept.all(), Evicted: now.Evicted, Findings: h.findings.sorted(),
+		Waiting: now.Waiting, Entries: h.kept.all(), Evicted: now.Evicted, Findings: h.findings.sorted(), Untried: untried,
 		Unstable: h.unstable.sorted(), Stages: now.Stages, LastKept: now.LastKept, LastFound: now.LastFound}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -99,5 +100,93 @@ func TestEndlessSimplify(t *testing.T) {
 	in, err := teasel.Minimize(t.Context(), endlessSimplifier{}, []byte("abc"), func(_ context.Context, in []byte) ([]byte, bool, error) { return in, true, nil })
 	if err != nil || string(in) != "abc" {
 		t.Errorf("%q, %v", in, err)
+	}
+}
+
+// blockedTarget crashes for worker 0. For the other workers an execution lasts as long as its context.
+type blockedTarget struct {
+	execFunc
+	blocked chan struct{} // closed when an execution lasts
+}
+
+func (b blockedTarget) Open(_ context.Context, r teasel.Role) (teasel.Executor[[]byte], error) {
+	if r.Worker == 0 {
+		return b.execFunc, nil
+	}
+	return b, nil
+}
+
+func (b blockedTarget) Exec(ctx context.Context, _ []byte, _ *teasel.Observation) error {
+	close(b.blocked)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A campaign that is over does not wait for a target that does not come to an end.
+func TestEndWhileATargetIsBlocked(t *testing.T) {
+	leaks(t)
+	blocked := make(chan struct{})
+	c := bytesCampaign(blockedTarget{execFunc(func(in []byte, o *teasel.Observation) {
+		<-blocked
+		crash(in, o)
+	}), blocked})
+	c.Workers, c.StopAfter = 2, 1
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := c.Run(ctx)
+	if err != nil || s.Stopped != "findings" || len(s.Findings) != 1 || ctx.Err() != nil {
+		t.Errorf("stopped by %q with findings %v, %v, %v", s.Stopped, s.Findings, err, ctx.Err())
+	}
+}
+
+// lateTarget is a pipelined target with a crash that shows while what is left at the end is executed.
+type lateTarget struct {
+	pipeline[[]byte]
+	execFunc
+	ctx  context.Context // of the campaign
+	late *bool           // the crash has shown and was not asked for yet
+}
+
+var _ teasel.Pipeliner[[]byte] = (*lateTarget)(nil)
+
+func (l lateTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	l.run = l.batch
+	return &l, nil
+}
+func (lateTarget) BatchSize() int { return 4 }
+
+func (l lateTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	*l.late = l.ctx.Err() != nil
+	return l.batch(ctx, ins, obs)
+}
+
+func (l lateTarget) batch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range ins {
+		l.execFunc(ins[i], &obs[i])
+	}
+	return len(ins), nil
+}
+
+func (l lateTarget) Late(o *teasel.Observation) ([]byte, bool) {
+	late := *l.late
+	*l.late, o.Exit = false, teasel.ExitCrash
+	return []byte("late"), late
+}
+
+// What a target answers while what is left at the end is executed is reported.
+func TestLateAtTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	runs := 0
+	c := bytesCampaign(lateTarget{ctx: ctx, late: new(bool), execFunc: func(in []byte, o *teasel.Observation) {
+		accept(in, o)
+		if runs++; runs == 100 {
+			cancel()
+			o.Features = append(o.Features[:0], 500) // to be calibrated
+		}
+	}})
+	c.Calibrate = 2
+	s, err := c.Run(ctx)
+	if err != nil || len(s.Unconfirmed) != 1 || string(s.Unconfirmed[0].Original) != "late" {
+		t.Errorf("unconfirmed %v, findings %v, %v", s.Unconfirmed, s.Findings, err)
 	}
 }

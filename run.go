@@ -154,11 +154,11 @@ func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observat
 		r.cost += price(o)
 		if o.Exit == ExitLost {
 			lost = true
-		} else if err := r.judge(ctx, at+i, ins[i], o); err != nil {
-			return lost, err
+		} else if e := r.judge(ctx, at+i, ins[i], o); err == nil {
+			err = e // what the others of the batch show counts all the same
 		}
 	}
-	return lost, nil
+	return lost, err
 }
 
 // alone runs one input, number i of its request, with no other in flight.

@@ -45,7 +45,9 @@ func (q *seedQueue) deal(has []dealtSeed, r *Reply) []dealtSeed {
 	}
 	has = append(has, q.waiting[:n]...)
 	clear(q.waiting[:n]) // some are large
-	q.waiting = q.waiting[n:]
+	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
+		q.waiting = nil
+	}
 	return has
 }
 

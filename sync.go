@@ -23,13 +23,12 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 	}
 	w.state.Executions = w.previousExecutions + w.made()
 	w.news.Executions, w.news.Worker, w.news.Pending = w.state.Executions-w.reported, w.state, w.pending
-	w.news.Errands = w.c.Errands
+	w.news.Errands = w.c.Errands || w.c.Resume != nil && len(w.c.Resume.Untried) > 0
 	got, err := w.x.Sync(ctx, w.news)
-	if err != nil && !errors.Is(err, ErrStop) { // the next call reports what is news again, but counts nothing twice
-		w.news.Stages, w.news.Sightings, w.news.Unstable, w.news.Notes, w.reported = nil, nil, nil, nil, w.state.Executions
+	w.news, w.reported, w.synced = News{}, w.state.Executions, time.Now()
+	if err != nil && !errors.Is(err, ErrStop) {
 		return err
 	}
-	w.news, w.reported, w.synced = News{}, w.state.Executions, time.Now()
 	w.inbox = append(w.inbox, got.Entries...)
 	w.pending = w.pending || len(got.Entries) > 0
 	for _, f := range got.Unstable {
@@ -61,7 +60,7 @@ func (w *Worker[T]) accept() {
 	for _, e := range w.errands {
 		in, history, err := w.decodeErrand(&e)
 		if err != nil {
-			w.news.Notes = append(w.news.Notes, fmt.Sprintf("errand of worker %d, finding %s: %v", e.Worker, e.Finding.ID(), err))
+			w.news.Notes = append(w.news.Notes, fmt.Sprintf("confirming finding %s for an earlier run or another worker: %v", e.Finding.ID(), err))
 			w.news.Unconfirmed = append(w.news.Unconfirmed, e.Finding)
 			w.news.Finished = append(w.news.Finished, e.ID)
 			continue

@@ -68,7 +68,8 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 	}
 	f.describe()
 	input, data, err := w.clone(in)
-	if err != nil {
+	if err != nil { // the campaign ends, and what was seen is reported
+		w.news.Unconfirmed = append(w.news.Unconfirmed, *f)
 		return err
 	}
 	var history []T

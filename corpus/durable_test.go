@@ -57,8 +57,15 @@ func TestKill(t *testing.T) {
 	var draws uint64
 	for round := range 20 {
 		cmd, out := child(t, "writer", d.Path())
-		kill := time.AfterFunc(time.Duration(5+r.IntN(250))*time.Millisecond, func() { cmd.Process.Kill() })
+		lines := 1 + r.IntN(50) // after which it is killed; in every fourth round it may not get that far
+		kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+		if round%4 == 0 {
+			kill.Reset(time.Duration(r.IntN(100)) * time.Millisecond)
+		}
 		for out.Scan() {
+			if lines--; lines == 0 {
+				cmd.Process.Kill()
+			}
 			kind, rest, ok := strings.Cut(out.Text(), " ")
 			if !ok {
 				continue

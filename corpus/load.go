@@ -221,7 +221,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	defer d.mu.Unlock()
 	st := &d.state
 	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
-		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Stages: slices.Clone(st.stats.Stages),
+		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Untried: d.unconfirmedFindings(), Stages: slices.Clone(st.stats.Stages),
 		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound, Unstable: slices.Sorted(slices.Values(st.unstable))}
 	problems := slices.Clone(d.problems)
 	seen := map[string]bool{}
@@ -311,13 +311,17 @@ func (d *Dir) findings() []teasel.Finding {
 	return fs
 }
 
+// unconfirmedFindings returns the findings that no run has had the time to reproduce, worst first.
+func (d *Dir) unconfirmedFindings() []teasel.Finding {
+	return slices.SortedFunc(maps.Values(d.untried), func(a, b teasel.Finding) int { return a.Compare(&b) })
+}
+
 // Summary returns the outcome of the campaign so far, as recorded in the directory. Unconfirmed has the findings that no run has had
 // the time to reproduce.
 func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := teasel.Summary{Stats: d.state.stats, Findings: d.findings(), Stopped: d.state.stopped}
-	s.Unconfirmed = slices.SortedFunc(maps.Values(d.untried), func(a, b teasel.Finding) int { return a.Compare(&b) })
+	s := teasel.Summary{Stats: d.state.stats, Findings: d.findings(), Unconfirmed: d.unconfirmedFindings(), Stopped: d.state.stopped}
 	s.Corpus, s.Stats.Findings = len(d.state.at), len(s.Findings)
 	s.Stages = slices.Clone(s.Stages)
 	return s

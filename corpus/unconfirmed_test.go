@@ -36,6 +36,9 @@ func TestUnconfirmedResume(t *testing.T) {
 		for _, f := range d.Summary().Unconfirmed {
 			got = append(got, f.Subject)
 		}
+		if s, _ := snapshot(t, d); len(s.Untried) != len(want) {
+			t.Errorf("%s: the snapshot has %v to try, want %q", when, s.Untried, want)
+		}
 		if len(got) != len(want) {
 			t.Fatalf("%s: unconfirmed %q, want %q", when, got, want)
 		}

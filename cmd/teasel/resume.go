@@ -22,7 +22,8 @@ func newResume() *cobra.Command {
 		Use:   "resume DIR",
 		Short: "Carry on a campaign where it stopped, or was stopped",
 		Long: `Carry on a campaign: with its corpus, its findings and its generator where they were, as long again as its options
-say or as the flags do. Findings that it has already are not looked for again.`,
+say or as the flags do. Findings that it has already are not looked for again; those that there was no time to confirm are
+tried first.`,
 		Example: "  teasel resume teasel-out --duration 10m",
 		Args:    oneArg("a campaign's directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -130,6 +131,9 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found\n", g.Name, g.Executions, g.Kept)
 	}
 	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
+	if n := len(s.Untried); n > 0 {
+		fmt.Fprintf(t, "unconfirmed\t%d, for want of time\n", n)
+	}
 	if err := t.Flush(); err != nil {
 		return exit.Failure(err)
 	}
@@ -138,7 +142,12 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 			return err
 		}
 	}
-	for _, f := range s.Findings {
+	for _, f := range slices.Concat(s.Findings, s.Untried) {
+		if f.Tries == 0 {
+			fmt.Fprintf(w, "\n%s  %s  %s (unconfirmed)\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), report.Line(f.Message),
+				report.Quote(dir.UnconfirmedPath(f.ID())))
+			continue
+		}
 		flaky := ""
 		if !f.Confirmed() {
 			flaky = fmt.Sprintf(" (flaky: reproduced %d of %d times)", f.Stable, f.Tries)

@@ -15,8 +15,9 @@ var _ teasel.Exchange = (*Client)(nil)
 type Client struct {
 	l *line
 
-	owed int          // replies that are still to come
-	back teasel.Reply // what has come and was not returned yet, from calls that were given up
+	owed   int          // replies that are still to come
+	back   teasel.Reply // what has come and was not returned yet, from calls that were given up
+	unsent teasel.News  // news of calls that were given up before it was sent
 }
 
 // Dial greets the parent at the other end of rw, whose Close must end reads and writes in progress, as that of a [net.Conn]
@@ -32,12 +33,15 @@ func Dial(ctx context.Context, rw io.ReadWriteCloser, c Config) (*Client, error)
 }
 
 // Sync implements [teasel.Exchange]. When ctx ends before the reply is there, the connection stays usable, and the next
-// call returns what that reply brought.
+// call returns what that reply brought. News that was not sent then goes with the next call.
 func (c *Client) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
+	after(&n, &c.unsent)
+	c.unsent = teasel.News{}
 	select {
 	case c.l.out <- message{News: &n}:
 		c.owed++
 	case <-ctx.Done():
+		c.unsent = n
 		return teasel.Reply{}, fmt.Errorf("calling the hub: %w", ctx.Err())
 	case <-c.l.mute:
 		c.l.end(c.l.lost)
@@ -72,6 +76,20 @@ func (c *Client) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) 
 		return back, fmt.Errorf("calling the hub: %s", last.Err)
 	}
 	return back, nil
+}
+
+// after puts what has happened since earlier news behind it.
+func after(n, earlier *teasel.News) {
+	n.Entries = append(earlier.Entries, n.Entries...)
+	n.Findings = append(earlier.Findings, n.Findings...)
+	n.Unconfirmed = append(earlier.Unconfirmed, n.Unconfirmed...)
+	n.Sightings = append(earlier.Sightings, n.Sightings...)
+	n.Advances = append(earlier.Advances, n.Advances...)
+	n.Unstable = append(earlier.Unstable, n.Unstable...)
+	n.Finished = append(earlier.Finished, n.Finished...)
+	n.Stages = append(earlier.Stages, n.Stages...)
+	n.Notes = append(earlier.Notes, n.Notes...)
+	n.Executions += earlier.Executions
 }
 
 // Close ends the connection.

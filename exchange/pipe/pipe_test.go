@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -281,6 +282,80 @@ func TestGreeting(t *testing.T) {
 		if err := wait(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", greeting, err, want)
 		}
+	}
+}
+
+// heldStream is a stream whose writes wait, once it is held.
+type heldStream struct {
+	net.Conn
+	held    atomic.Bool
+	writing chan bool
+	release chan bool
+}
+
+func (s *heldStream) Write(b []byte) (int, error) {
+	if s.held.Swap(false) {
+		s.writing <- true
+		<-s.release
+	}
+	return s.Conn.Write(b)
+}
+
+// What is news in a call that was given up before it was sent comes with the next one, once.
+func TestNewsOfAnAbandonedCall(t *testing.T) {
+	leaks(t)
+	h := seeded()
+	near, far := net.Pipe()
+	wait := serve(t.Context(), far, h.Join(), pipe.Config{})
+	held := &heldStream{Conn: near, writing: make(chan bool), release: make(chan bool)}
+	x, err := pipe.Dial(t.Context(), held, pipe.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	news := func(subject string) teasel.News {
+		return teasel.News{Executions: 1, Stages: []teasel.StageStats{{Name: "havoc", Executions: 1}}, Finished: []uint64{1},
+			Findings: []teasel.Finding{{Rule: "r", Subject: subject, Severity: teasel.High, Stable: 3, Tries: 3, Occurrences: 1}}}
+	}
+	held.held.Store(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-held.writing
+		cancel()
+	}()
+	for _, subject := range []string{"being sent", "not sent"} {
+		if _, err := x.Sync(ctx, news(subject)); !errors.Is(err, context.Canceled) {
+			t.Errorf("a call whose context has ended: %v", err)
+		}
+	}
+	held.release <- true
+	last := news("last")
+	last.Leaving = true
+	if _, err := x.Sync(t.Context(), last); err != nil {
+		t.Errorf("the last call: %v", err)
+	}
+	if err := errors.Join(x.Close(), wait()); err != nil {
+		t.Error(err)
+	}
+	s := h.Summary()
+	if s.Executions != 3 || len(s.Findings) != 3 || len(s.Stages) != 1 || s.Stages[0].Executions != 3 {
+		t.Errorf("%d executions, findings %v, stages %v; want three of each", s.Executions, s.Findings, s.Stages)
+	}
+}
+
+// A worker that has left and does not close the connection is not waited for.
+func TestWorkerLeavesItOpen(t *testing.T) {
+	leaks(t)
+	near, far := net.Pipe()
+	wait := serve(t.Context(), far, seeded().Join(), pipe.Config{Silence: 50 * time.Millisecond})
+	x, err := pipe.Dial(t.Context(), near, pipe.Config{Silence: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Sync(t.Context(), teasel.News{Leaving: true}); err != nil {
+		t.Errorf("leaving: %v", err)
+	}
+	if err := errors.Join(wait(), x.Close()); err != nil {
+		t.Error(err)
 	}
 }
 

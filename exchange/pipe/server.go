@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
 
-// Serve passes the calls of the worker at the other end of rw to x until the worker leaves, and returns nil then. rw's Close
+// Serve passes the calls of the worker at the other end of rw to x until the worker leaves, and returns nil when it has closed the
+// connection, or [Config].Silence after that. rw's Close
 // must end reads and writes in progress, as that of a [net.Conn] or of the ends of [os.Pipe] does; rw is closed when Serve
 // returns. The error says that the worker has died (it wraps [io.ErrUnexpectedEOF]), is hung, does not fit
 // ([ErrVersion]), that ctx has ended, or what x failed with. In each of these cases x has learned that the worker is gone,
@@ -42,10 +44,13 @@ func serve(ctx context.Context, rw io.ReadWriteCloser, x teasel.Exchange, c *Con
 	}
 	l := open(ctx, rw, r, c.silence())
 	defer l.close(errClosed)
+	var patience <-chan time.Time // for a worker that has left to close the connection
 	for {
 		var m message
 		select {
 		case m = <-l.in:
+		case <-patience:
+			return left, nil
 		case <-l.done:
 			return left, died(l.err)
 		}
@@ -70,6 +75,9 @@ func serve(ctx context.Context, rw io.ReadWriteCloser, x teasel.Exchange, c *Con
 			return left, l.lost
 		case <-l.done:
 			return left, died(l.err)
+		}
+		if left && patience == nil {
+			patience = time.After(c.silence())
 		}
 	}
 }
