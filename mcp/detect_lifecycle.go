@@ -124,7 +124,7 @@ func (j *judge) serverRequest(r *Received) {
 	// A client that tells of other roots says by that that it has some.
 	provoked := method == "roots/list" && j.sentBefore("notifications/roots/list_changed", r)
 	if name := clientMethods[method]; name != "" && !j.clientHas(name) && !provoked {
-		j.report(RuleClientCapability, method, "", fmt.Sprintf(
+		j.reportCause(RuleClientCapability, j.rules[RuleClientCapability].Severity, method, "undeclared", r.Raw, fmt.Sprintf(
 			"The server sent %s, although the client did not declare the capability %s.", cut(r.Raw, 160), name))
 	}
 	if j.fresh() && !j.sentBefore("notifications/initialized", r) {

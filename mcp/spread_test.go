@@ -150,6 +150,10 @@ func TestOneCauseOneFinding(t *testing.T) {
 			`> {"jsonrpc":"2.0","id":2,"method":"tools/call","id":"b"}` + "\n2> TypeError: Cannot destructure property 'name' of 'undefined' as it is undefined.\n2>     at call (/srv/index.js:646:13)\n" +
 				`< {"jsonrpc":"2.0","id":"b","error":{"code":-32603,"message":"Cannot destructure property 'name' of 'undefined' as it is undefined."}}` + "\n",
 		}, ""},
+		{"requests to a client that cannot answer them", RuleClientCapability, []string{
+			callOf("1", "a", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":"s1","method":"roots/list"}` + "\n" + answerOf("1", "done"),
+			callOf("1", "b", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}` + "\n" + answerOf("1", "done"),
+		}, "2 methods"},
 		{"a task that failed before", RulePanicLogged, []string{logged("a"), logged("b")}, ""},
 		{"an exit with an error for a line that is no request", RuleExit, []string{
 			`> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n2> serve: parse error: invalid ID type bool\n! exit 2\n",
