@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,31 +15,49 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 func newCmin() *cobra.Command {
 	var out string
+	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "cmin DIR...",
+		Use:   "cmin DIR... [-- PROGRAM [ARG... @@]]",
 		Short: "Merge the corpora of campaigns and leave out what adds nothing",
 		Long: `Take the testcases of one or more campaigns, leave out doubles, and of the rest the smallest and simplest set that
 still reaches every feature that all of them reach. What each testcase reaches is stored with the campaign, so nothing
 is run. The result goes into a new directory, which --corpus takes.
 
+With a native program behind --, directories may hold any inputs: each is run once to see what it reaches. A harness, standard
+input and @@ are treated as 'teasel native' treats them. Inputs that crash or hang are left out.
+
 A directory with the campaigns of many fuzz tests, as teasel go writes it, gives one corpus for each of them. Of a Go package's
 testdata/fuzz, or testdata/fuzz/FuzzX, each file is run to see what it reaches; those that fail stay.`,
 		Example: `  teasel cmin teasel-out other-out -o corpus
+  teasel cmin afl-out/queue downloads -o corpus -- ./harness
   teasel cmin testdata/fuzz -o smaller`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Usage("for example: teasel cmin teasel-out -o corpus", "cmin takes one or more campaigns' directories")
-			}
-			return nil
-		},
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m := merger{stderr: cmd.ErrOrStderr()}
-			for _, path := range args {
+			dirs, command := args, []string(nil)
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				dirs, command = args[:at], args[at:]
+			}
+			switch {
+			case len(dirs) == 0:
+				return exit.Usage("for example: teasel cmin teasel-out -o corpus", "cmin takes one or more campaigns' directories, or directories of inputs before -- and a program")
+			case timeout <= 0:
+				return exit.Usage("", "--timeout %v: expected more than nothing", timeout)
+			case len(command) > 0:
+				if err := m.run(cmd.Context(), native.Target{Command: command, Timeout: timeout}, dirs); err != nil {
+					return err
+				}
+				return m.write(cmd.OutOrStdout(), out)
+			}
+			for _, path := range dirs {
 				if err := m.add(cmd.Context(), path); err != nil {
 					return err
 				}
@@ -47,6 +66,7 @@ testdata/fuzz, or testdata/fuzz/FuzzX, each file is run to see what it reaches; 
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "corpus", "directory to write; it must not exist or be empty")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Second, "time limit of one run of the program")
 	return cmd
 }
 
@@ -70,6 +90,10 @@ func (m *merger) add(ctx context.Context, path string) error {
 	dirs, err := campaign.Find(path)
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && dirs[0] == path && !corpus.IsCampaign(path) {
+		return exit.Usage(fmt.Sprintf("inputs are run on a native program behind --: teasel cmin %s -o corpus -- ./harness", report.Quote(path)),
+			"%s is no campaign's directory, and has none below it", path)
 	}
 	for _, at := range dirs {
 		dir, err := campaign.OpenReadOnly(at)
@@ -105,6 +129,39 @@ func (m *merger) addTests(ctx context.Context, path string, dirs []string) error
 		}
 		m.take(top, dir, entries)
 	}
+	return nil
+}
+
+// run runs the inputs of all directories on a program.
+func (m *merger) run(ctx context.Context, target native.Target, dirs []string) error {
+	target.Note = func(text string) { fmt.Fprintf(m.stderr, "teasel: warning: %s\n", text) }
+	program, err := target.Inspect(ctx)
+	if err != nil {
+		return exit.InterruptedOr(ctx, err)
+	}
+	for _, text := range program.Warnings {
+		target.Note(text)
+	}
+	var seeds []corpus.Seed
+	for _, dir := range dirs {
+		more, problems, err := corpus.Load(dir, nil)
+		if err != nil {
+			return exit.Usage("name a campaign's directory, or one of inputs", "%w", err)
+		}
+		campaign.Warn(m.stderr, problems)
+		seeds = append(seeds, more...)
+	}
+	r, err := replay.All(ctx, target, native.Detect, seeds)
+	switch {
+	case err != nil:
+		return exit.TargetFailure(err)
+	case ctx.Err() != nil:
+		return exit.InterruptedOr(ctx, ctx.Err())
+	}
+	if n := r.Runs - len(r.Entries); n > 0 {
+		fmt.Fprintf(m.stderr, "teasel: %s left out, which crash or hang: 'teasel native --corpus' reports them\n", campaign.Plural(n, "input is", "inputs are"))
+	}
+	m.take(".", ".", r.Entries)
 	return nil
 }
 

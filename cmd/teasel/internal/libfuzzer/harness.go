@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
@@ -228,19 +229,19 @@ func (h *harness) dictionary() (*mutate.Dictionary, error) {
 // runOnce runs the inputs, and no others.
 func (h *harness) runOnce(ctx context.Context, seeds []corpus.Seed, r *reporter) error {
 	start := time.Now()
-	m, err := runAll(ctx, h.target, seeds)
+	m, err := replay.All(ctx, h.target, native.Detect, seeds)
 	if err != nil {
 		return err
 	}
-	for i := range m.entries {
-		r.count(&m.entries[i])
+	for i := range m.Entries {
+		r.count(&m.Entries[i])
 	}
-	for i := range m.findings {
-		if err := r.found(&m.findings[i]); err != nil {
+	for i := range m.Findings {
+		if err := r.found(&m.Findings[i]); err != nil {
 			return err
 		}
 	}
-	r.done(&teasel.Summary{Stats: teasel.Stats{Elapsed: time.Since(start), Executions: uint64(m.runs)}})
+	r.done(&teasel.Summary{Stats: teasel.Stats{Elapsed: time.Since(start), Executions: uint64(m.Runs)}})
 	if r.status != exit.StatusOK {
 		return &exit.Error{Status: r.status}
 	}

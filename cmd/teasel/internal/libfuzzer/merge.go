@@ -2,8 +2,6 @@ package libfuzzer
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -13,55 +11,6 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 )
-
-// runResults are the results of running inputs once each.
-type runResults struct {
-	entries  []teasel.Entry   // inputs without a finding, with what they reach
-	findings []teasel.Finding // of the others
-	runs     int
-}
-
-// runAll runs each input once. It stops when ctx is done, which is not an error.
-func runAll(ctx context.Context, target native.Target, seeds []corpus.Seed) (m runResults, err error) {
-	ex, err := target.Open(ctx, teasel.Role{})
-	if ctx.Err() != nil && err != nil {
-		return m, nil
-	}
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = errors.Join(err, ex.Close()) }()
-	for _, s := range seeds {
-		o, err := runInput(ctx, ex, s.Data)
-		if ctx.Err() != nil {
-			break
-		}
-		if err != nil {
-			return m, fmt.Errorf("running %s: %w", s.Name, err)
-		}
-		m.runs++
-		for _, f := range native.Detect(&o) {
-			f.Input = s.Data
-			m.findings = append(m.findings, f)
-		}
-		if o.Exit <= teasel.ExitRejected {
-			m.entries = append(m.entries, teasel.Entry{Key: teasel.Key(s.Data), Data: s.Data, Complexity: float64(len(s.Data)), Runs: 1, Features: teasel.NewFeatureSet(o.Features...)})
-		}
-	}
-	return m, nil
-}
-
-// runInput runs an input for no longer than its time limit. A batch of one does that; Exec gives
-// it more time, to confirm a hang.
-func runInput(ctx context.Context, ex teasel.Executor[[]byte], in []byte) (o teasel.Observation, err error) {
-	obs := [1]teasel.Observation{{Ask: teasel.Ask{Features: true}, Runs: 1}}
-	if b, ok := ex.(teasel.BatchExecutor[[]byte]); ok {
-		_, err = b.ExecBatch(ctx, [][]byte{in}, obs[:])
-	} else {
-		err = ex.Exec(ctx, in, &obs[0])
-	}
-	return obs[0], err
-}
 
 // mergeInto copies inputs to the first directory that reach features which those in it do not.
 func (h *harness) mergeInto(ctx context.Context) error {
@@ -77,17 +26,17 @@ func (h *harness) mergeInto(ctx context.Context) error {
 		return err
 	}
 	h.printf("MERGE-OUTER: %d files, %d in the initial corpus\n", len(old)+len(added), len(old))
-	m, err := runAll(ctx, h.target, append(old, added...))
+	m, err := replay.All(ctx, h.target, native.Detect, append(old, added...))
 	if err != nil {
 		return err
 	}
-	for i := range m.findings {
-		h.printf("MERGE-OUTER: %s was left out: %s\n", sha1Name(m.findings[i].Input), m.findings[i].Message)
+	for i := range m.Findings {
+		h.printf("MERGE-OUTER: %s was left out: %s\n", sha1Name(m.Findings[i].Input), m.Findings[i].Message)
 	}
-	if all := len(old) + len(added); m.runs < all {
-		h.printf("MERGE-OUTER: stopped early: %d of %d files were run\n", m.runs, all)
+	if all := len(old) + len(added); m.Runs < all {
+		h.printf("MERGE-OUTER: stopped early: %d of %d files were run\n", m.Runs, all)
 	}
-	kept, features, edges := additions(m.entries, old)
+	kept, features, edges := additions(m.Entries, old)
 	for _, e := range kept {
 		if err := os.WriteFile(filepath.Join(h.inputs[0], sha1Name(e.Data)), e.Data, 0o644); err != nil {
 			return usageError("", "merging: %w", err)
@@ -139,15 +88,15 @@ func (h *harness) minimizeCrash(ctx context.Context) error {
 	if err != nil {
 		return usageError("", "%w", err)
 	}
-	m, err := runAll(ctx, h.target, []corpus.Seed{{Name: h.inputs[0], Data: data}})
+	m, err := replay.All(ctx, h.target, native.Detect, []corpus.Seed{{Name: h.inputs[0], Data: data}})
 	if err != nil {
 		return err
 	}
-	if m.runs == 0 {
+	if m.Runs == 0 {
 		h.printf("CRASH_MIN: stopped before the input was run\n")
 		return nil
 	}
-	if len(m.findings) == 0 {
+	if len(m.Findings) == 0 {
 		return usageError("an input that crashes only sometimes, or with other flags, cannot be minimised", "CRASH_MIN: the input %s did not crash", h.inputs[0])
 	}
 	h.printf("CRASH_MIN: minimizing crash input: '%s' (%d bytes)\n", h.inputs[0], len(data))
@@ -156,7 +105,7 @@ func (h *harness) minimizeCrash(ctx context.Context) error {
 	if h.runs > 0 {
 		runs = h.runs
 	}
-	f := &corpus.FindingFile{Kind: "native", Finding: m.findings[0]}
+	f := &corpus.FindingFile{Kind: "native", Finding: m.Findings[0]}
 	if _, err := b.Minimize(ctx, h.w, f, runs); err != nil && ctx.Err() == nil {
 		return err
 	}
