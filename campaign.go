@@ -266,8 +266,8 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	}
 	w := newWorker(c, ex, x, start, limit)
 	if c.Resume != nil {
-		for _, f := range c.Resume.Findings {
-			w.known[f.ID()] = &sighting{attempts: 1, done: f.Confirmed(), published: true}
+		for i := range c.Resume.Findings {
+			w.seen.resume(&c.Resume.Findings[i])
 		}
 	}
 	if c.Background && limit == 0 {

@@ -9,12 +9,7 @@ import (
 
 // publish reports the news. Entries of the reply stay in the inbox until no testcase is being worked on.
 func (w *Worker[T]) publish(ctx context.Context) error {
-	for _, id := range w.repeated {
-		k := w.known[id]
-		w.news.Sightings = append(w.news.Sightings, Sighting{id, k.unreported})
-		k.unreported, k.listed = 0, false
-	}
-	w.repeated = w.repeated[:0]
+	w.news.Sightings = w.seen.report()
 	for i := range w.stages {
 		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 {
 			w.news.Stages = append(w.news.Stages, *s)
@@ -65,13 +60,7 @@ func (w *Worker[T]) accept() {
 			w.news.Finished = append(w.news.Finished, e.ID)
 			continue
 		}
-		k := w.known[e.Finding.ID()]
-		if k == nil {
-			k = &sighting{}
-			w.known[e.Finding.ID()] = k
-		}
-		k.open, k.done = true, false
-		k.unreported += e.Finding.Occurrences
+		w.seen.reopen(&e.Finding)
 		j := w.findJob(in, history, e.Finding)
 		j.errand, j.stage = e.ID, w.row(rowSeeds)
 		w.begin(j, true)

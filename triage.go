@@ -3,7 +3,6 @@ package teasel
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // judge handles an observation while its evidence is valid: it starts a job for each new finding, and for an input that the pool
@@ -83,33 +82,13 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 	return nil
 }
 
-// sighted counts a sighting of a finding. nil: too many different ones of its severity have been seen.
+// sighted counts an occurrence of a finding, see [sightings.see].
 func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
-	k := w.known[id]
-	if k == nil {
-		if w.distinct[f.Severity] >= severityFindings {
-			if !w.full[f.Severity] {
-				w.full[f.Severity] = true
-				w.news.Notes = append(w.news.Notes, fmt.Sprintf("%d distinct findings of severity %v have been seen; further ones of that severity are ignored",
-					severityFindings, f.Severity))
-			}
-			return nil
-		}
-		w.distinct[f.Severity]++
-		k = &sighting{}
-		w.known[id] = k
+	k, note := w.seen.see(f, id)
+	if note != "" {
+		w.news.Notes = append(w.news.Notes, note)
 	}
-	k.unreported++
-	w.sightings(id, k)
 	return k
-}
-
-// sightings lists a published finding, so that its new occurrences are reported.
-func (w *Worker[T]) sightings(id string, k *sighting) {
-	if k.published && k.unreported > 0 && !k.listed {
-		k.listed = true
-		w.repeated = append(w.repeated, id)
-	}
 }
 
 // find starts a job for a finding that is not known yet.
@@ -117,7 +96,7 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
-	w.known[f.ID()].open = true
+	w.seen.known[f.ID()].open = true
 	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
 	// comes upon is not: it might go on without end.
 	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
@@ -215,9 +194,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 
 // found adds a finding, or a simpler input of one that was published, to the news.
 func (w *Worker[T]) found(f Finding) {
-	k := w.known[f.ID()]
-	f.Occurrences = k.unreported
-	k.unreported, k.published = 0, true
+	f.Occurrences = w.seen.publish(f.ID())
 	w.news.Findings = append(w.news.Findings, f)
 }
 
@@ -234,16 +211,9 @@ func (w *Worker[T]) finish(j *job[T]) error {
 	if j.errand > 0 {
 		w.news.Finished = append(w.news.Finished, j.errand)
 	}
-	k := w.known[j.finding.ID()]
-	if k == nil || j.froms != nil {
-		return j.err
+	if j.froms == nil { // a bisection is of no finding
+		w.seen.close(j.finding.ID(), j.outcome == outcomeFound)
 	}
-	k.open = false
-	if k.done = j.outcome == outcomeFound; !k.done {
-		k.attempts++
-		k.done = k.attempts >= maxAttempts
-	}
-	w.sightings(j.finding.ID(), k)
 	return j.err
 }
 

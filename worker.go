@@ -30,18 +30,15 @@ type Worker[T any] struct {
 	unstable map[Feature]int     // calibrations in which a feature did not recur
 	fallback []T                 // some of the seeds, which are mutated while no input shows a feature
 
-	known      map[string]*sighting // by finding id
-	repeated   []string             // IDs of published findings that have occurred since the last report
+	seen       sightings
 	queue      queue[T]
 	meter      meter
-	background *background[T]           // nil: there is none
-	errands    []Errand                 // for which there is no job yet
-	executing  bool                     // requests of jobs are being executed
-	draining   bool                     // the campaign is over: jobs are started for few new findings, see find
-	distinct   [len(severityNames)]int  // findings in known, by severity
-	full       [len(severityNames)]bool // there are too many of a severity, and that was reported
-	lostMany   bool                     // it was reported that not all deaths are bisected
-	skipped    uint64                   // inputs that could not be decoded
+	background *background[T] // nil: there is none
+	errands    []Errand       // for which there is no job yet
+	executing  bool           // requests of jobs are being executed
+	draining   bool           // the campaign is over: jobs are started for few new findings, see find
+	lostMany   bool           // it was reported that not all deaths are bisected
+	skipped    uint64         // inputs that could not be decoded
 
 	x       Exchange
 	news    News
@@ -80,16 +77,6 @@ type Worker[T any] struct {
 	serving   []*job[T]   // the jobs whose requests are being executed, one for each input; nil: none
 }
 
-// sighting is what a worker knows of a finding.
-type sighting struct {
-	open       bool // a job works on it
-	done       bool // it was confirmed, or enough jobs have failed to reproduce it
-	attempts   int  // jobs that have ended without reproducing it every time
-	published  bool
-	unreported uint64 // occurrences that were not reported yet
-	listed     bool   // its ID is in Worker.repeated
-}
-
 // Rows of Worker.stages after those of the plan.
 const (
 	rowSeeds    = iota
@@ -108,7 +95,7 @@ const (
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
 	w := &Worker[T]{runner: newRunner(c, ex), c: c, x: x, limit: limit, state: start, energy: 1,
 		previousExecutions: start.Executions, reported: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
-		reserved: map[Feature]float64{}, unstable: map[Feature]int{}, known: map[string]*sighting{}}
+		reserved: map[Feature]float64{}, unstable: map[Feature]int{}, seen: newSightings()}
 	w.runner.judge = w.judge
 	w.meter = meter{counts: c.Runs > 0, began: time.Now()}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
