@@ -80,6 +80,13 @@ const (
 // result slower to minimise.
 var historyLengths = [...]int{3, 12, 128, 1024}
 
+// wholeHistories is how many findings wait with all that the target has run before them, which may be a megabyte each. Those that
+// come while so many wait have the last few inputs only.
+const (
+	wholeHistories = 256
+	shortHistory   = 12
+)
+
 // slowFind is how long an execution takes from which a finding is always confirmed in the background.
 const slowFind = time.Second / 10
 

@@ -190,3 +190,63 @@ func TestLateAtTheEnd(t *testing.T) {
 		t.Errorf("unconfirmed %v, findings %v, %v", s.Unconfirmed, s.Findings, err)
 	}
 }
+
+// pastTarget shows a new finding with each of its first executions, none of which it shows again, and has run 100 inputs before.
+type pastTarget struct {
+	execFunc
+}
+
+func (p pastTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return p, nil
+}
+
+func (pastTarget) History(*teasel.Observation) [][]byte {
+	past := make([][]byte, 100)
+	for i := range past {
+		past[i] = []byte{1}
+	}
+	return past
+}
+
+var _ teasel.Historian[[]byte] = pastTarget{}
+
+// joiner counts the sequences that it joins, by whether they are long.
+type joiner struct {
+	lettersMutator
+	long, short *int
+}
+
+func (j joiner) Join(ins [][]byte) []byte {
+	if len(ins) > 20 {
+		*j.long++
+	} else {
+		*j.short++
+	}
+	return j.lettersMutator.Join(ins)
+}
+
+// While very many findings wait to be confirmed, not all of them keep what the target had run before.
+func TestHistoriesAreBounded(t *testing.T) {
+	runs, long, short := 0, 0, 0
+	c := bytesCampaign(pastTarget{execFunc: func(in []byte, o *teasel.Observation) {
+		accept(in, o)
+		if runs++; runs < 3000 {
+			o.Evidence = fmt.Sprint(runs)
+		}
+	}})
+	c.Mutator, c.Runs = joiner{long: &long, short: &short}, 10_000
+	c.NewDetectors = func() []teasel.Detector {
+		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+			if o.Evidence == nil {
+				return nil
+			}
+			return []teasel.Finding{{Rule: "note", Severity: teasel.Low, Group: o.Evidence.(string)}}
+		})}
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if short < 2000 || long == 0 || long > 600 {
+		t.Errorf("%d short sequences and %d long ones were tried, want at most 600 long ones", short, long)
+	}
+}

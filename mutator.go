@@ -15,7 +15,7 @@ type Mutator[T any] interface {
 	// Mutate returns a changed src. It never writes to src and may use the memory of dst.
 	Mutate(r *Rand, dst, src T) T
 	// Complexity is the one measure of "simpler": pools keep the simplest, the minimiser goes down. It is never
-	// negative, and equal inputs have equal complexity.
+	// negative, infinite or NaN, and equal inputs have equal complexity.
 	Complexity(in T) float64
 }
 

@@ -9,6 +9,7 @@ type sightings struct {
 	repeated []string                 // IDs of published findings that have occurred since the last report
 	distinct [len(severityNames)]int  // known ones, by severity
 	full     [len(severityNames)]bool // there were too many of a severity, and that was noted
+	open     int                      // those that jobs work on
 }
 
 // sighting is what a worker knows of one finding.
@@ -58,6 +59,14 @@ func (s *sightings) list(id string, k *sighting) {
 	}
 }
 
+// begin notes that a job works on a finding.
+func (s *sightings) begin(k *sighting) {
+	if !k.open {
+		s.open++
+	}
+	k.open = true
+}
+
 // reopen has a finding confirmed that others have seen so often.
 func (s *sightings) reopen(f *Finding) {
 	k := s.known[f.ID()]
@@ -65,7 +74,8 @@ func (s *sightings) reopen(f *Finding) {
 		k = &sighting{}
 		s.known[f.ID()] = k
 	}
-	k.open, k.done = true, false
+	s.begin(k)
+	k.done = false
 	k.unreported += f.Occurrences
 }
 
@@ -82,6 +92,9 @@ func (s *sightings) close(id string, found bool) {
 	k := s.known[id]
 	if k == nil {
 		return
+	}
+	if k.open {
+		s.open--
 	}
 	k.open, k.done = false, found
 	if !found {

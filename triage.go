@@ -3,6 +3,7 @@ package teasel
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // judge handles an observation while its evidence is valid: it starts a job for each new finding, and for an input that the pool
@@ -93,10 +94,13 @@ func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
 
 // find starts a job for a finding that is not known yet.
 func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
+	if n := len(history); n > shortHistory && w.seen.open >= wholeHistories {
+		history = slices.Clone(history[n-shortHistory:])
+	}
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
 	j := w.findJob(in, history, f)
 	j.parent, j.stage = from.parent, from.stage
-	w.seen.known[f.ID()].open = true
+	w.seen.begin(w.seen.known[f.ID()])
 	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
 	// comes upon is not: it might go on without end.
 	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
