@@ -26,7 +26,7 @@ const (
 	Crashes     = "crashes"          // inputs of findings that are crashes
 	Hangs       = "hangs"            // inputs of findings that are hangs
 	Findings    = "findings"         // one file per finding
-	Unconfirmed = "unconfirmed"      // the same for findings that there was no time to reproduce; created with the first one
+	Unconfirmed = "unconfirmed"      // the same for findings that are unconfirmed; created with the first one
 )
 
 var folders = []string{Valid, EdgeCases, Interesting, Crashes, Hangs, Findings}
@@ -95,20 +95,20 @@ type Dir struct {
 	now          func() time.Time
 	lastProgress time.Time // of the last progress event, or of the opening of the directory
 
-	mu          sync.Mutex
-	meta        Meta
-	epoch       int // of campaign.json
-	state       state
-	problems    []*Problem                // that loading has found
-	untried     map[string]teasel.Finding // that there was no time to reproduce, by id; their files are in unconfirmed/
-	journal     *journal
-	compacting  *compaction // in progress; nil: none is
-	beforeWrite func()      // called before a compaction writes; nil except in tests
-	series      series
-	queue       *numberedDir            // nil: not wanted
-	inputs      map[string]*numberedDir // by folder; nil: inputs of findings are named by the finding
-	edges       EdgeSet                 // that the testcases reach
-	closed      bool
+	mu           sync.Mutex
+	meta         Meta
+	epoch        int // of campaign.json
+	state        state
+	problems     []*Problem                // that loading has found
+	notConfirmed map[string]teasel.Finding // unconfirmed findings by id: those that there was no time to reproduce, and crashes that were not reproduced; their files are in unconfirmed/
+	journal      *journal
+	compacting   *compaction // in progress; nil: none is
+	beforeWrite  func()      // called before a compaction writes; nil except in tests
+	series       series
+	queue        *numberedDir            // nil: not wanted
+	inputs       map[string]*numberedDir // by folder; nil: inputs of findings are named by the finding
+	edges        EdgeSet                 // that the testcases reach
+	closed       bool
 
 	pending []string // written, and not yet synced
 	syncing chan job
@@ -124,7 +124,7 @@ func Create(path string, m Meta) (*Dir, error) {
 	if err := errors.Join(m.check(), checkForeign(path)); err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
 	}
-	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: EdgeSet{}, untried: map[string]teasel.Finding{}}
+	d := &Dir{path: path, meta: m, now: time.Now, state: newState(), edges: EdgeSet{}, notConfirmed: map[string]teasel.Finding{}}
 	for _, f := range folders {
 		if err := os.MkdirAll(filepath.Join(path, f), 0o755); err != nil {
 			return nil, fmt.Errorf("creating %s: %w", path, err)

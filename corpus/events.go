@@ -96,16 +96,19 @@ func (d *Dir) evicted(key string) error {
 }
 
 // unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later. If a later run has
-// tried that without success, the file says so.
+// tried that without success, the file says so. A crash is kept although it was tried: that the target has died is certain.
 func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	id, c := f.ID(), *f
+	isCrash := d.meta.folder(f.Rule) == Crashes
 	if f.Tries > 0 {
-		old, ok := d.untried[id]
-		if !ok {
+		old, ok := d.notConfirmed[id]
+		switch {
+		case ok:
+			c = old
+			c.Stable, c.Tries = f.Stable, f.Tries
+		case !isCrash:
 			return nil
 		}
-		c = old
-		c.Stable, c.Tries = f.Stable, f.Tries
 	}
 	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {
 		return fmt.Errorf("keeping an unconfirmed finding: %w", err)
@@ -113,8 +116,8 @@ func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	if err := d.writeFinding(d.UnconfirmedPath(id), &c); err != nil {
 		return err
 	}
-	if delete(d.untried, id); c.Tries == 0 {
-		d.untried[id] = c
+	if delete(d.notConfirmed, id); c.Tries == 0 || isCrash {
+		d.notConfirmed[id] = c
 	}
 	return nil
 }
@@ -146,7 +149,7 @@ func (d *Dir) finding(f *teasel.Finding) error {
 
 // removeUnconfirmed removes the file of a finding that is confirmed now. A directory in its place is left to whoever made it.
 func (d *Dir) removeUnconfirmed(id string) error {
-	delete(d.untried, id)
+	delete(d.notConfirmed, id)
 	path := d.UnconfirmedPath(id)
 	if info, err := os.Lstat(path); err != nil || info.IsDir() {
 		return nil

@@ -183,10 +183,10 @@ func (d *Dir) loadFindings() {
 		}
 	}
 	unconfirmed, _ := d.readFindings(Unconfirmed)
-	d.untried = map[string]teasel.Finding{}
+	d.notConfirmed = map[string]teasel.Finding{}
 	for _, f := range unconfirmed {
-		if id := f.ID(); f.Tries == 0 && d.state.findings[id] == nil {
-			d.untried[id] = f
+		if id := f.ID(); d.state.findings[id] == nil && (f.Tries == 0 || d.meta.folder(f.Rule) == Crashes) {
+			d.notConfirmed[id] = f
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	defer d.mu.Unlock()
 	st := &d.state
 	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
-		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Untried: d.unconfirmedFindings(), Stages: slices.Clone(st.stats.Stages),
+		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Untried: d.untried(), Stages: slices.Clone(st.stats.Stages),
 		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound, Unstable: slices.Sorted(slices.Values(st.unstable))}
 	problems := slices.Clone(d.problems)
 	seen := map[string]bool{}
@@ -311,13 +311,18 @@ func (d *Dir) findings() []teasel.Finding {
 	return fs
 }
 
-// unconfirmedFindings returns the findings that no run has had the time to reproduce, worst first.
+// unconfirmedFindings returns the findings that are unconfirmed, worst first.
 func (d *Dir) unconfirmedFindings() []teasel.Finding {
-	return slices.SortedFunc(maps.Values(d.untried), func(a, b teasel.Finding) int { return a.Compare(&b) })
+	return slices.SortedFunc(maps.Values(d.notConfirmed), func(a, b teasel.Finding) int { return a.Compare(&b) })
+}
+
+// untried returns those of them that no run has had the time to reproduce.
+func (d *Dir) untried() []teasel.Finding {
+	return slices.DeleteFunc(d.unconfirmedFindings(), func(f teasel.Finding) bool { return f.Tries > 0 })
 }
 
 // Summary returns the outcome of the campaign so far, as recorded in the directory. Unconfirmed has the findings that no run has had
-// the time to reproduce.
+// the time to reproduce, and crashes that were not reproduced.
 func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,22 +22,24 @@ func reopen(t *testing.T, d *Dir) *Dir {
 	return d
 }
 
-// A finding that there was no time to reproduce is in the summary, also after a new start, until it is confirmed or tried.
+// A finding that there was no time to reproduce is in the summary, also after a new start, until it is confirmed or tried; a crash
+// until it is confirmed.
 func TestUnconfirmedResume(t *testing.T) {
 	d := create(t)
-	seen := func(subject string, tries int) teasel.Event {
-		e := found("mcp/server-crash", subject, "{}")
+	seenOf := func(rule, subject string, tries int) teasel.Event {
+		e := found(rule, subject, "{}")
 		e.Kind, e.Finding.Stable, e.Finding.Tries = teasel.EventUnconfirmed, 0, tries
 		return e
 	}
-	check := func(when string, want ...string) {
+	seen := func(subject string, tries int) teasel.Event { return seenOf("mcp/no-reply", subject, tries) }
+	check := func(when string, untried int, want ...string) {
 		t.Helper()
 		var got []string
 		for _, f := range d.Summary().Unconfirmed {
 			got = append(got, f.Subject)
 		}
-		if s, _ := snapshot(t, d); len(s.Untried) != len(want) {
-			t.Errorf("%s: the snapshot has %v to try, want %q", when, s.Untried, want)
+		if s, _ := snapshot(t, d); len(s.Untried) != untried {
+			t.Errorf("%s: the snapshot has %v to try, want %d", when, s.Untried, untried)
 		}
 		if len(got) != len(want) {
 			t.Fatalf("%s: unconfirmed %q, want %q", when, got, want)
@@ -48,15 +50,15 @@ func TestUnconfirmedResume(t *testing.T) {
 			}
 		}
 	}
-	report(t, d, seen("c", 0), seen("b", 0), seen("a", 0), seen("tried at once", 3))
-	check("before", "a", "b", "c")
+	report(t, d, seen("c", 0), seen("b", 0), seen("a", 0), seen("tried at once", 3), seenOf("mcp/server-crash", "d", 3))
+	check("before", 3, "a", "b", "c", "d")
 	d = reopen(t, d)
-	check("resumed", "a", "b", "c")
+	check("resumed", 3, "a", "b", "c", "d")
 
-	report(t, d, found("mcp/server-crash", "a", "{}"), seen("b", 3))
-	check("one confirmed, one tried", "c")
+	report(t, d, found("mcp/no-reply", "a", "{}"), seen("b", 3))
+	check("one confirmed, one tried", 1, "c", "d")
 	d = reopen(t, d)
-	check("resumed again", "c")
+	check("resumed again", 1, "c", "d")
 	tried := seen("b", 3)
 	f, err := ReadFinding(d.UnconfirmedPath(tried.Finding.ID()))
 	if err != nil || f.Finding.Tries != 3 || string(f.Finding.Input) != "{}" {
@@ -66,12 +68,12 @@ func TestUnconfirmedResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Summary().Unconfirmed; len(got) != 1 {
-		t.Errorf("opened for reading: unconfirmed %v, want one", got)
+	if got := r.Summary().Unconfirmed; len(got) != 2 {
+		t.Errorf("opened for reading: unconfirmed %v, want two", got)
 	}
 
 	report(t, d, seen("b", 0))
-	check("seen again", "b", "c")
+	check("seen again", 2, "b", "c", "d")
 }
 
 // A file in unconfirmed/ that cannot be read is a problem.

@@ -34,9 +34,9 @@ type Run struct {
 	Dir      string         // the campaign's directory; "": none, findings have no file then
 	Baseline *Baseline      // the known findings; nil: none
 
-	// Unreproduced has findings listed as unconfirmed that were tried and not reproduced, beside those that there was no time to try. They
-	// do not fail a run.
-	Unreproduced bool
+	// Unreproduced has rules whose findings are listed as unconfirmed also if they were tried and not reproduced, beside those that there
+	// was no time to try. They do not fail a run.
+	Unreproduced []string
 
 	// File returns the path of a finding's file, "" if it has none; nil: it is in the campaign's directory.
 	File func(teasel.Finding) string
@@ -77,15 +77,15 @@ func (r *Run) findings() []teasel.Finding {
 	return fs
 }
 
-// Pending returns the new findings that are unconfirmed: those that there was no time to reproduce and, if Unreproduced is
-// set, those that were not reproduced; the most severe first.
+// Pending returns the new findings that are unconfirmed: those that there was no time to reproduce and, of the rules in
+// Unreproduced, those that were not reproduced; the most severe first.
 func (r *Run) Pending() []teasel.Finding {
 	return slices.DeleteFunc(r.pending(), func(f teasel.Finding) bool { return r.Baseline.Known(f.ID()) })
 }
 
 func (r *Run) pending() (fs []teasel.Finding) {
 	for _, f := range r.Summary.Unconfirmed {
-		if (f.Tries == 0 || r.Unreproduced) && len(f.Input) > 0 {
+		if (f.Tries == 0 || slices.Contains(r.Unreproduced, f.Rule)) && len(f.Input) > 0 {
 			fs = append(fs, f)
 		}
 	}

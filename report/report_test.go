@@ -494,7 +494,7 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// Findings that were not reproduced are listed if Unreproduced is set, beside those that there was no time to reproduce.
+// Findings that were not reproduced are listed if Unreproduced has their rule, beside those that there was no time to reproduce.
 func TestUnreproduced(t *testing.T) {
 	r := &Run{Kind: "go", Dir: "out", Summary: teasel.Summary{Unconfirmed: []teasel.Finding{
 		{Rule: "go/exit", Severity: teasel.Medium, Subject: "FuzzX", Message: "tried", Input: []byte("a"), Tries: 3},
@@ -503,7 +503,7 @@ func TestUnreproduced(t *testing.T) {
 	if text := string(write(t, "text", r)); strings.Contains(text, ": tried") || !strings.Contains(text, "no time to reproduce\n  high go/panic  FuzzX: not tried\n") {
 		t.Errorf("not wanted:\n%s", text)
 	}
-	r.Unreproduced = true
+	r.Unreproduced = []string{"go/exit"}
 	if text := string(write(t, "text", r)); !strings.Contains(text, "seen, and not reproduced\n  medium go/exit  FuzzX: tried\n    teasel repro out/unconfirmed/") ||
 		!strings.Contains(text, "no time to reproduce\n  high go/panic  FuzzX: not tried\n") {
 		t.Errorf("wanted:\n%s", text)

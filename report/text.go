@@ -184,18 +184,23 @@ func (r *Run) count(fs []teasel.Finding) string {
 	if r.Baseline != nil {
 		what, none = "new finding", "Nothing new found"
 	}
-	pending := 0
+	untried, unreproduced := 0, 0
 	for _, f := range r.Pending() {
 		if f.Tries == 0 { // it may fail the run
-			pending++
+			untried++
+		} else {
+			unreproduced++
 		}
 	}
-	if pending > 0 {
+	if untried+unreproduced > 0 {
 		none = strings.Replace(none, "found", "confirmed", 1)
 	}
 	s := count(fs, what, none)
-	if pending > 0 {
-		s += fmt.Sprintf("; %d unconfirmed", pending)
+	if untried > 0 {
+		s += fmt.Sprintf("; %d unconfirmed", untried)
+	}
+	if unreproduced > 0 {
+		s += fmt.Sprintf("; %d not reproduced", unreproduced)
 	}
 	if r.Baseline == nil {
 		return s

@@ -75,7 +75,7 @@ func newReport() *cobra.Command {
 func reportRun(dir *corpus.Dir, sum teasel.Summary) *report.Run {
 	m := dir.Meta()
 	r := &report.Run{Version: campaign.Version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum,
-		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir),
+		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir), Unreproduced: m.Crashes,
 		ByHand: func(f teasel.Finding) string { return byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())) }}
 	if k, err := kindOf(m.Kind, "a campaign"); err == nil {
 		r.Rules = k.rules()

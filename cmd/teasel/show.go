@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
@@ -131,8 +131,9 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found\n", g.Name, g.Executions, g.Kept)
 	}
 	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
-	if n := len(s.Untried); n > 0 {
-		fmt.Fprintf(t, "unconfirmed\t%d, for want of time\n", n)
+	unconfirmed := dir.Summary().Unconfirmed
+	if n := len(unconfirmed); n > 0 {
+		fmt.Fprintf(t, "unconfirmed\t%d, %d of them for want of time\n", n, len(s.Untried))
 	}
 	if err := t.Flush(); err != nil {
 		return exit.Failure(err)
@@ -142,21 +143,24 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 			return err
 		}
 	}
-	for _, f := range slices.Concat(s.Findings, s.Untried) {
-		if f.Tries == 0 {
-			fmt.Fprintf(w, "\n%s  %s  %s (unconfirmed)\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), report.Line(f.Message),
-				report.Quote(dir.UnconfirmedPath(f.ID())))
-			continue
-		}
-		flaky := ""
+	for _, f := range s.Findings {
+		path, flaky := dir.FindingPath(f.ID()), ""
 		if !f.Confirmed() {
 			flaky = fmt.Sprintf(" (flaky: reproduced %d of %d times)", f.Stable, f.Tries)
 		}
-		fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), flaky, report.Line(f.Message),
-			report.Quote(dir.FindingPath(f.ID())))
-		if c := byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())); c != "" {
+		listFinding(w, &f, flaky, path)
+		if c := byHand(m.Kind, m.Target, &f, path); c != "" {
 			fmt.Fprintf(w, "  %s\n", report.Plain(c))
 		}
 	}
+	for _, f := range unconfirmed {
+		listFinding(w, &f, " (unconfirmed)", dir.UnconfirmedPath(f.ID()))
+	}
 	return nil
+}
+
+// listFinding prints a finding and the command that shows it again, given its file.
+func listFinding(w io.Writer, f *teasel.Finding, remark, path string) {
+	fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), remark,
+		report.Line(f.Message), report.Quote(path))
 }

@@ -95,7 +95,10 @@ func (s *testRun) warnUnsaved(w io.Writer, found map[string]*reportedFinding) {
 // report writes one report for all campaigns.
 func (s *testRun) report(cmd *cobra.Command) error {
 	o := s.options
-	r := &report.Run{Version: campaign.Version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.Known, Unreproduced: true}
+	r := &report.Run{Version: campaign.Version, Kind: "go", Target: strings.Join(o.Packages, " "), Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Dir: o.Out, Baseline: o.Known}
+	for _, rule := range r.Rules {
+		r.Unreproduced = append(r.Unreproduced, rule.ID)
+	}
 	var stats []teasel.Stats
 	found := map[string]*reportedFinding{}
 	var failed error
