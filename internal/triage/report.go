@@ -27,8 +27,9 @@ func (r *Report) Late() bool { return r.Fault == HeapOverflow && AbortFault(r.Me
 // keyFrames is the number of functions in a key.
 const keyFrames = 3
 
-// Key returns a name of the bug: the innermost three functions of the program itself, the first with its line. It returns "" if
-// none is known.
+// Key returns a name of the bug: the innermost three functions of the program itself, the first with its line, where a recursion
+// counts as if it had not called itself. Of a fault that its line identifies, such as a failed assertion, it is the innermost
+// function alone, whoever has called it. It returns "" if none is known.
 func (r *Report) Key() string {
 	if r.Fault == Recursion {
 		if cycle := r.Stack.cycle(); len(cycle) > 0 {
@@ -36,25 +37,31 @@ func (r *Report) Key() string {
 		}
 	}
 	var parts []string
-	for _, f := range r.Stack {
-		if f.InLibrary() {
-			continue
-		}
+	for _, f := range r.Stack.path() {
 		name := f.name()
-		switch {
-		case f.Function == "" && f.File == "":
-		case r.Fault == Hang: // the line, and the depth of a recursion, are random
-			if len(parts) > 0 && parts[len(parts)-1] == name {
-				continue
-			}
-		case len(parts) == 0 && f.Line > 0 && !r.Late():
+		// The line of a hang is random, and what is not freed may have been allocated in several lines.
+		located := f.Line > 0 && r.Fault != Hang && r.Fault != Leak && !r.Late()
+		if located && len(parts) == 0 {
 			name += ":" + f.position()
 		}
-		if parts = append(parts, name); len(parts) == keyFrames {
+		parts = append(parts, name)
+		if len(parts) == keyFrames || located && r.ofLine() {
 			break
 		}
 	}
 	return strings.Join(parts, " < ")
+}
+
+// ofLine reports whether the line of the fault says what the bug is. An access to memory is often made by a function that relies on
+// its caller, and so is a call of abort.
+func (r *Report) ofLine() bool {
+	switch r.Fault {
+	case Arithmetic, Trap, Undefined:
+		return true
+	case Abort:
+		return assertionPlace.MatchString(r.Message)
+	}
+	return false
 }
 
 // Function returns the innermost function of the program itself, "" if it is unknown.
@@ -68,7 +75,7 @@ func (r *Report) Function() string {
 	return ""
 }
 
-// Place returns a hash of all frames of the program itself, each with its line and column, which identifies a memory access. Faults
+// Place returns a hash of all frames of the program itself but for recursion, each with its line and column, which identifies a memory access. Faults
 // with the same place are one bug, even if a sanitizer reports them as different faults. It returns "" for other faults, and if
 // the line of the access is unknown.
 func (r *Report) Place() string {
@@ -77,10 +84,8 @@ func (r *Report) Place() string {
 		return ""
 	}
 	h := sha256.New()
-	for _, f := range r.Stack {
-		if !f.InLibrary() {
-			fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\n", f.Function, f.File, f.Line, f.DebugColumn)
-		}
+	for _, f := range r.Stack.path() {
+		fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\n", f.Function, f.File, f.Line, f.DebugColumn)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

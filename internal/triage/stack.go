@@ -134,6 +134,29 @@ func (s Stack) CutSmashed() Stack {
 	return s[:end]
 }
 
+// path returns the frames of the program itself without those of recursion: where a function is called again, directly or by others,
+// the calls from its first one to that are left out. So the path to a fault does not depend on how deeply an input is nested.
+func (s Stack) path() (path Stack) {
+	at := map[string]int{} // in path, which is built from the outermost frame on
+	for i := len(s) - 1; i >= 0; i-- {
+		f := s[i]
+		if f.InLibrary() {
+			continue
+		}
+		name := f.name()
+		if first, again := at[name]; again {
+			for _, left := range path[first:] {
+				delete(at, left.name())
+			}
+			path = path[:first]
+		}
+		at[name] = len(path)
+		path = append(path, f)
+	}
+	slices.Reverse(path)
+	return path
+}
+
 // cycle returns the functions of an endless recursion, sorted: which of them is innermost is random.
 func (s Stack) cycle() (names []string) {
 	count := map[string]int{}

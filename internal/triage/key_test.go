@@ -1,0 +1,78 @@
+package triage
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// stackOf returns the stack of calls, innermost first, that are written as function or function:line.
+func stackOf(calls string) (s Stack) {
+	for _, c := range strings.Fields(calls) {
+		name, line, _ := strings.Cut(c, ":")
+		f := Frame{Function: name, File: "a.c"}
+		for _, d := range line {
+			f.Line = 10*f.Line + int(d-'0')
+		}
+		s = append(s, f)
+	}
+	return s
+}
+
+// TestKeyOfOneBug: stacks of one bug have one key, however an input is nested and, where the line says what the bug is, whoever calls.
+func TestKeyOfOneBug(t *testing.T) {
+	const assert = "json: a.c:9: int str(char *): Assertion `n > 0' failed."
+	for _, tt := range []struct {
+		name, message string
+		fault         Fault
+		stacks        []string
+		want          string
+	}{
+		{"a recursion", "", InvalidAccess, []string{"item:4 list:8 value:2 main:1", "item:4 list:8 item:5 list:8 value:2 main:1"}, "item:4 < list < value"},
+		{"a function that calls itself", "", HeapOverflow, []string{"walk:4 main:1", "walk:4 walk:7 main:1", "walk:4 walk:7 walk:7 walk:8 main:1"}, "walk:4 < main"},
+		{"two ways into a recursion", "", UseAfterFree, []string{"free:1 sum:3 primary:6 unary:5 product:4 sum:3 program:2 main:1", "free:1 sum:3 program:2 main:1"}, "sum:3 < program < main"},
+		{"an assertion", assert, Abort, []string{"abort str:9 value:2 main:1", "abort str:9 object:3 value:2 main:1", "abort str:9 main:5"}, "str:9"},
+		{"a division", "", Arithmetic, []string{"divide:3 a:1 main:1", "divide:3 b:1 main:1"}, "divide:3"},
+		{"undefined behaviour", "", Undefined, []string{"shift:3 a:1 main:1", "shift:3 b:1 main:1"}, "shift:3"},
+		{"a leak", "", Leak, []string{"value:3 list:1 main:1", "value:5 list:1 value:9 list:1 main:1"}, "value < list < main"},
+	} {
+		for _, calls := range tt.stacks {
+			r := Report{Fault: tt.fault, Message: tt.message, Stack: stackOf(calls)}
+			if got := r.Key(); got != tt.want {
+				t.Errorf("%s: %s: key %q, want %q", tt.name, calls, got, tt.want)
+			}
+		}
+	}
+}
+
+// TestKeyOfTwoBugs: what may be two bugs has two keys.
+func TestKeyOfTwoBugs(t *testing.T) {
+	for _, tt := range []struct {
+		name, message string
+		fault         Fault
+		stacks        [2]string
+	}{
+		{"callers that pass a wrong pointer", "", InvalidAccess, [2]string{"get:3 a:1 main:1", "get:3 b:1 main:1"}},
+		{"callers that give up", "", Abort, [2]string{"abort die:3 a:1 main:1", "abort die:3 b:1 main:1"}},
+		{"callers of a function that panics for them", "no room", Panic, [2]string{"fail:3 a:1 main:1", "fail:3 b:1 main:1"}},
+		{"lines", "", Arithmetic, [2]string{"divide:3 main:1", "divide:4 main:1"}},
+		{"leaks of two functions", "", Leak, [2]string{"a:3 main:1", "b:3 main:1"}},
+	} {
+		var keys []string
+		for _, calls := range tt.stacks {
+			r := Report{Fault: tt.fault, Message: tt.message, Stack: stackOf(calls)}
+			keys = append(keys, r.Key())
+		}
+		if len(slices.Compact(keys)) != 2 {
+			t.Errorf("%s: both have the key %q", tt.name, keys[0])
+		}
+	}
+}
+
+// TestPlaceOfRecursion: an access has one place, however deeply the input is nested.
+func TestPlaceOfRecursion(t *testing.T) {
+	once, twice := Report{Fault: HeapOverflow, Stack: stackOf("item:4 list:8 main:1")}, Report{Fault: UseAfterFree, Stack: stackOf("item:4 list:8 item:5 list:8 main:1")}
+	if once.Place() == "" || once.Place() != twice.Place() {
+		t.Errorf("places %q and %q", once.Place(), twice.Place())
+	}
+}
