@@ -404,6 +404,43 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return parse(d, n); }
 	}
 }
 
+// TestThreadsOfOneFunction: that threads run the same code, and so count the same edges, is no data race.
+func TestThreadsOfOneFunction(t *testing.T) {
+	const same = `#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+struct job { const uint8_t *d; size_t n; };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int lines;
+static void *count(void *arg) {
+	struct job *j = arg;
+	for (size_t i = 0; i < j->n; i++) {
+		if (j->d[i] != '-' && j->d[i] != 'x') continue;
+		if (j->d[0] != 'x') pthread_mutex_lock(&lock);
+		lines++;
+		if (j->d[0] != 'x') pthread_mutex_unlock(&lock);
+	}
+	return 0;
+}
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	struct job j = {d, n};
+	pthread_t a, b;
+	if (pthread_create(&a, 0, count, &j)) return 0;
+	if (pthread_create(&b, 0, count, &j) == 0) pthread_join(b, 0);
+	pthread_join(a, 0);
+	return 0;
+}`
+	ex := open(t, native.Target{Command: []string{build(t, same, "-fsanitize=fuzzer,thread", "-g", "-O1")}})
+	for _, good := range []string{"", "a", "--", "ab-cd-ef-gh", "a-------------------------------------------------b"} {
+		for range 10 {
+			if o := run(t, ex, teasel.Ask{}, good); o.Exit != teasel.ExitOK {
+				t.Fatalf("%q: %v, %s", good, o.Exit, o.Detail)
+			}
+		}
+	}
+	check(t, run(t, ex, teasel.Ask{}, "xx"), "xx", "native/data-race", "count", teasel.Medium)
+}
+
 // TestManyFeatures: the table of features has room for all features of a batch.
 func TestManyFeatures(t *testing.T) {
 	var src strings.Builder
