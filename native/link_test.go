@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return size > 3 &
 		target := native.Target{Command: []string{build(t, mutator, flags...)}}
 		if p, err := target.Inspect(context.Background()); err != nil || !p.Harness {
 			t.Errorf("%v: %+v, %v", flags, p, err)
+		}
+	}
+}
+
+// TestComparedStrings: what C++'s library compares for the program is recorded, whichever sanitizer the program has; MemorySanitizer
+// keeps its own comparison to itself.
+func TestComparedStrings(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "h.cc")
+	write(t, src, `#include <cstdint>
+#include <string>
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return std::string((const char *)d, n) == "dandelion" ? -1 : 0; }`)
+	for _, sanitizer := range []string{"fuzzer", "fuzzer,undefined", "fuzzer,signed-integer-overflow", "fuzzer,address", "fuzzer,thread"} {
+		bin := src + "-" + sanitizer
+		compile(t, clang.Compiler{CXX: true}, "-fsanitize="+sanitizer, src, "-o", bin)
+		ex := open(t, native.Target{Command: []string{bin}})
+		o := run(t, ex, teasel.Ask{Operands: true}, "dandeliox")
+		if !slices.ContainsFunc(o.Operands, func(c teasel.Operand) bool {
+			return byte(c.A) == 'n' && byte(c.B) == 'x' || byte(c.A) == 'x' && byte(c.B) == 'n' || c.Size == 8
+		}) {
+			t.Errorf("%s: operands %v", sanitizer, o.Operands)
 		}
 	}
 }

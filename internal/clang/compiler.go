@@ -74,7 +74,7 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 		out = append(out, "-fno-sanitize-link-runtime") // clang's own coverage runtime, which teasel's replaces
 	}
 	out = append(out, "-Wl,--dynamic-list="+rt.file("exports"))
-	if !call.sanitized && !call.static && !c.NoHooks {
+	if !call.intercepts && !call.static && !c.NoHooks {
 		first = append(first, rt.file("teasel_compare.o"))
 	}
 	if call.fuzzer { // the harness may be in an archive, from which the linker takes only symbols that are already undefined
@@ -150,6 +150,7 @@ type call struct {
 	shared             bool
 	fuzzer             bool // -fsanitize=fuzzer was used
 	sanitized          bool // another sanitizer was used
+	intercepts         bool // one of them has a memcmp of its own, which calls our hook
 	debug              bool
 	optimised          bool
 	protected          bool // stack protection was chosen, or declined
@@ -245,6 +246,9 @@ func withoutStrip(a string) string {
 	return strings.Join(kept, ",")
 }
 
+// intercepting are the sanitizers that take the place of the C library's functions.
+var intercepting = [...]string{"address", "hwaddress", "memory", "thread", "dataflow"}
+
 // sanitizers removes libFuzzer, which teasel replaces, from an argument -fsanitize.
 func (c *call) sanitizers(a string) string {
 	var kept []string
@@ -255,6 +259,7 @@ func (c *call) sanitizers(a string) string {
 		case "fuzzer-no-link":
 		default:
 			kept = append(kept, s)
+			c.intercepts = c.intercepts || slices.Contains(intercepting[:], s)
 		}
 	}
 	if kept == nil {

@@ -19,7 +19,15 @@ type choice struct {
 type option struct {
 	name   string
 	node   node
-	direct bool // the interface holds the value itself, which is a pointer or a map, and not a pointer to it
+	direct bool // the interface holds the value itself, see isDirect
+}
+
+// isDirect reports whether an interface holds a value of type t itself, and not a pointer to it, as Go's compiler has it for pointers,
+// maps, and structs and arrays of a single one. Which they are may change with the compiler, but only then the word for a zero value
+// is nil.
+func isDirect(t reflect.Type) bool {
+	zero := reflect.Zero(t).Interface()
+	return (*words)(unsafe.Pointer(&zero)).data == nil
 }
 
 func newChoice(t reflect.Type) *choice { return &choice{info: newInfo(t)} }

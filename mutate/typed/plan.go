@@ -280,8 +280,7 @@ func (c *compiler) choice(t reflect.Type, s settings) (node, error) {
 			name = o.String()
 		}
 		names[name] = true
-		k := o.Kind()
-		n.options = append(n.options, option{name, part, k == reflect.Pointer || k == reflect.Map})
+		n.options = append(n.options, option{name, part, isDirect(o)})
 	}
 	return n, s.unusedBut(t)
 }

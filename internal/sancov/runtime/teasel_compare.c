@@ -1,4 +1,4 @@
-// memcmp for the libraries of a program without a sanitizer: C++'s library compares strings with memcmp, where neither the
+// memcmp for the libraries of a program without a sanitizer that has one: C++'s library compares strings with memcmp, where neither the
 // compiler's hooks nor the linker's --wrap apply. The program's definition takes precedence over the C library's if the linker
 // exports it.
 
