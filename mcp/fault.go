@@ -192,17 +192,17 @@ func lastNodeError(text []byte, from, to int) (start int, line string) {
 
 // Frames of stack traces, as their runtimes print them.
 var (
-	goFrame     = regexp.MustCompile(`(?m)^([\w./*()\[\]{}·-]+)\([^\n]*\)(?: in goroutine \d+)?\n\t([^\s:]+\.(?:go|s)):\d+`)
-	nodeFrame   = regexp.MustCompile(`(?m)^\s+at (?:(?:async |new )*([^\s(]+)(?: \[as \w+\])? \()?([^\s()]*?):\d+:\d+\)?$`)
-	javaFrame   = regexp.MustCompile(`(?m)^\s+at ([\w.$]+)\(([\w]+\.(?:java|kt|scala)):\d+\)`)
-	dotnetFrame = regexp.MustCompile("(?m)^\\s+at ([\\w.`<>]+)\\([^)\\n]*\\)(?: in (\\S+):line \\d+)?\r?$")
-	pythonFrame = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line \d+, in (\S+)`)
-	phpFrame    = regexp.MustCompile(`(?m)^#\d+ ([^\n(]+\.php)\(\d+\): ([^\s(]+)\(`)
-	rubyFrame   = regexp.MustCompile("(?m)^\\s*(?:from )?(\\S+\\.rb):\\d+:in [`'](?:block (?:\\(\\d+ levels\\) )?in )?([^'\\n]+)'")
-	rustPanic   = regexp.MustCompile(`panicked at (?:'[^\n]*', )?([^\s:]+\.rs):\d+`)
-	glibcAssert = regexp.MustCompile(`(?m)([^\s:]+\.\w+):\d+: ([^\n]*?): Assertion .* failed\.`)
-	bsdAssert   = regexp.MustCompile(`(?m)Assertion failed: .*, function (\S+), file (\S+), line \d+`)
-	nativeFrame = regexp.MustCompile(`(?m)^\s+#\d+ 0x[0-9a-f]+ in (\S+) ?(\S*?)(?::\d+)*$`)
+	goFrame     = regexp.MustCompile(`(?m)^([\w./*()\[\]{}·-]+)\([^\n]*\)(?: in goroutine \d+)?\n\t([^\s:]+\.(?:go|s)):(\d+)`)
+	nodeFrame   = regexp.MustCompile(`(?m)^\s+at (?:(?:async |new )*([^\s(]+)(?: \[as \w+\])? \()?([^\s()]*?):(\d+:\d+)\)?$`)
+	javaFrame   = regexp.MustCompile(`(?m)^\s+at ([\w.$]+)\(([\w]+\.(?:java|kt|scala)):(\d+)\)`)
+	dotnetFrame = regexp.MustCompile("(?m)^\\s+at ([\\w.`<>]+)\\([^)\\n]*\\)(?: in (\\S+):line (\\d+))?\r?$")
+	pythonFrame = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line (\d+), in (\S+)`)
+	phpFrame    = regexp.MustCompile(`(?m)^#\d+ ([^\n(]+\.php)\((\d+)\): ([^\s(]+)\(`)
+	rubyFrame   = regexp.MustCompile("(?m)^\\s*(?:from )?(\\S+\\.rb):(\\d+):in [`'](?:block (?:\\(\\d+ levels\\) )?in )?([^'\\n]+)'")
+	rustPanic   = regexp.MustCompile(`panicked at (?:'[^\n]*', )?([^\s:]+\.rs):(\d+)`)
+	glibcAssert = regexp.MustCompile(`(?m)([^\s:]+\.\w+):(\d+): ([^\n]*?): Assertion .* failed\.`)
+	bsdAssert   = regexp.MustCompile(`(?m)Assertion failed: .*, function (\S+), file (\S+), line (\d+)`)
+	nativeFrame = regexp.MustCompile(`(?m)^\s+#\d+ 0x[0-9a-f]+ in (\S+) ?(\S*?)(?::(\d+))?(?::\d+)?$`)
 	anyFrame    = regexp.MustCompile(goFrame.String() + "|" + nodeFrame.String() + "|" + javaFrame.String() + "|" + dotnetFrame.String())
 )
 
@@ -218,19 +218,20 @@ func (f fault) place(e *echo) string {
 	return string(appendNormal(nil, cutBytes(f.line, 120), e))
 }
 
-// topFrame returns the innermost frame of a stack trace that belongs to the program, "" if there is no trace.
+// topFrame returns the innermost frame of a stack trace that belongs to the program, with its line: a function may fail in several ways.
+// It returns "" if there is no trace.
 func topFrame(trace []byte) string {
 	if frame := topGoFrame(trace); frame != "" {
 		return frame
 	}
 	if m := rustPanic.FindSubmatch(trace); m != nil {
-		return base(string(m[1]))
+		return at(nil, m[1], m[2])
 	}
 	if m := glibcAssert.FindSubmatch(trace); m != nil {
-		return string(m[2]) + " " + base(string(m[1]))
+		return at(m[3], m[1], m[2])
 	}
 	if m := bsdAssert.FindSubmatch(trace); m != nil {
-		return string(m[1]) + " " + base(string(m[2]))
+		return at(m[1], m[2], m[3])
 	}
 	if all := pythonFrame.FindAllSubmatch(trace, 64); len(all) > 0 {
 		m := all[len(all)-1]
@@ -239,22 +240,31 @@ func topFrame(trace []byte) string {
 				m = frame
 			}
 		}
-		return string(m[2]) + " " + base(string(m[1]))
+		return at(m[3], m[1], m[2])
 	}
 	for _, frame := range []*regexp.Regexp{nodeFrame, javaFrame, nativeFrame, dotnetFrame} {
 		for _, m := range frame.FindAllSubmatch(trace, 32) {
 			name, file := string(m[1]), string(m[2])
 			if !strings.HasPrefix(file, "node:") && !strings.HasPrefix(name, "__") && !strings.HasPrefix(name, "java.") {
-				return strings.TrimSpace(name + " " + base(file))
+				return at(m[1], m[2], m[3])
 			}
 		}
 	}
 	for _, frame := range []*regexp.Regexp{phpFrame, rubyFrame} {
 		if m := frame.FindSubmatch(trace); m != nil {
-			return string(m[2]) + " " + base(string(m[1]))
+			return at(m[3], m[1], m[2])
 		}
 	}
 	return ""
+}
+
+// at returns a function, the name of its file, and the line, of which each may be empty.
+func at(function, file, line []byte) string {
+	place := base(string(file))
+	if len(line) > 0 {
+		place += ":" + string(line)
+	}
+	return strings.TrimSpace(string(function) + " " + place)
 }
 
 // topGoFrame is topFrame for Go. Where a function that has recovered prints the stack, it stands above the panic itself.
@@ -266,7 +276,7 @@ func topGoFrame(trace []byte) string {
 		case name == "panic":
 			top, above = "", cmp.Or(top, above)
 		case top == "" && !runtimeFrame(name):
-			top = name + " " + base(string(m[2]))
+			top = at(m[1], m[2], m[3])
 		}
 	}
 	return cmp.Or(top, above)

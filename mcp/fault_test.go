@@ -34,14 +34,14 @@ func TestLastWords(t *testing.T) {
 		text, line, place string
 		alive             bool // it is a fault of one that lives, too
 	}{
-		{plain + "shop.StockError: none left\n", "shop.StockError: none left", "f b.py", false},
-		{plain + "KeyError: 'a'\n", "KeyError: 'a'", "f b.py", true},
-		{inGroup("anyio.BrokenResourceError"), "anyio.BrokenResourceError", "reader tools.py", false},
-		{inGroup("KeyError: 1"), "KeyError: 1", "reader tools.py", true},
-		{plain + "AssertionError: odd\n", "AssertionError: odd", "f b.py", true},
-		{"ready\nshop: /srv/stock.c:42: take: Assertion `n >= 0' failed.\n", "shop: /srv/stock.c:42: take: Assertion `n >= 0' failed.", "take stock.c", true},
+		{plain + "shop.StockError: none left\n", "shop.StockError: none left", "f b.py:4", false},
+		{plain + "KeyError: 'a'\n", "KeyError: 'a'", "f b.py:4", true},
+		{inGroup("anyio.BrokenResourceError"), "anyio.BrokenResourceError", "reader tools.py:71", false},
+		{inGroup("KeyError: 1"), "KeyError: 1", "reader tools.py:71", true},
+		{plain + "AssertionError: odd\n", "AssertionError: odd", "f b.py:4", true},
+		{"ready\nshop: /srv/stock.c:42: take: Assertion `n >= 0' failed.\n", "shop: /srv/stock.c:42: take: Assertion `n >= 0' failed.", "take stock.c:42", true},
 		{loggedByNode + "/srv/b.js:4\n    throw new StockError();\n    ^\n\nStockError: none left\n    at take (/srv/b.js:4:5)\n    at main (/srv/a.js:1:2)\n\nNode.js v22.4.0\n",
-			"StockError: none left", "take b.js", true},
+			"StockError: none left", "take b.js:4:5", true},
 		{"usage: a [-h]\na: error: unrecognized arguments: b\n", "", "", false},
 		{"Traceback (most recent call last):\n", "", "", false},
 		{"", "", "", false},
@@ -62,10 +62,10 @@ const loggedByNode = "TypeError: handled\n    at log (/srv/log.js:1:2)\n    at m
 func TestFaultOfTheScript(t *testing.T) {
 	const died = "Error: gone\n    at take (/srv/b.js:4:5)\n    at main (/srv/a.js:1:2)\n\nNode.js v22.4.0\n"
 	for _, tt := range []struct{ during, all, rule, place string }{
-		{died, loggedByNode + died, RuleCrash, "take b.js"},
-		{died, "Traceback (most recent call last):\nMemoryError\n" + died, RuleCrash, "take b.js"},
+		{died, loggedByNode + died, RuleCrash, "take b.js:4:5"},
+		{died, "Traceback (most recent call last):\nMemoryError\n" + died, RuleCrash, "take b.js:4:5"},
 		{"bye\n", loggedByNode + "bye\n", RuleCrash, ""},
-		{"", died, RuleCrash, "take b.js"}, // several scripts were under way: nobody knows whose it is
+		{"", died, RuleCrash, "take b.js:4:5"}, // several scripts were under way: nobody knows whose it is
 	} {
 		transcript := parseTranscript(t, deskSession(t), `> {"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n! exit 1\n")
 		transcript.Stderr, transcript.End.Stderr = []byte(tt.during), []byte(tt.all)
