@@ -27,8 +27,11 @@ const (
 	// confirmed: a server that leaks much is still fuzzed.
 	repeatedShare    = 4
 	firstRepetitions = 4 * repetitions
-	// leastRepetitions is how many show that it goes on.
-	leastRepetitions = 64
+	// leastRepetitions is how many show that it goes on, and settledRepetitions where memory is concerned that a garbage collector may
+	// still give back: Go's first collection comes after four megabytes. A server that holds muchMemory more is not waited for.
+	leastRepetitions   = 64
+	settledRepetitions = 2048
+	muchMemory         = 32 << 20
 )
 
 // examine judges a dialogue that went well in full, if it is time to: it asks the user's command how the server is, and
@@ -106,7 +109,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 		case files && all >= leastRepetitions:
 			e.fault(o, judge.FaultFiles, fmt.Sprintf("%d more after %d times", now.Files-first.Files, all))
 			return nil
-		case memory && now.Memory-first.Memory >= enough && all >= leastRepetitions && grown > 2*in.Bytes()+slack:
+		case memory && now.Memory-first.Memory >= enough && settled(now.Memory-first.Memory, all) && grown > 2*in.Bytes()+slack:
 			e.fault(o, judge.FaultMemory, fmt.Sprintf("about %d bytes for a dialogue of %d", grown, in.Bytes()))
 			return nil
 		case !files && part >= tellingPart && int(now.Memory-before.Memory)/part <= 2*in.Bytes()+slack: // as much as a store keeps
@@ -115,6 +118,11 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 		before = now
 	}
 	return nil
+}
+
+// settled reports whether a server that holds so much more memory after so many repetitions is likely to keep it.
+func settled(more uint64, times int) bool {
+	return times >= settledRepetitions || times >= leastRepetitions && more >= muchMemory
 }
 
 // inRepetition makes the end of a repetition that of the dialogue. Its finding is another one than if the dialogue had shown it at

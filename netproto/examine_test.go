@@ -25,6 +25,18 @@ func TestStoreIsNotRepeatedForLong(t *testing.T) {
 	}
 }
 
+// What a garbage collector has not collected yet is no leak.
+func TestLateCollectionIsNoLeak(t *testing.T) {
+	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{plantedSource(t, "collects.c", "clang"), "{port}"}, Thorough: true})
+	o := teasel.Observation{Ask: teasel.Ask{Quiet: true}}
+	if err := e.Exec(context.Background(), dialogue.Raw([]byte("k")), &o); err != nil {
+		t.Fatal(err)
+	}
+	if o.Evidence != nil || o.Runs < leastRepetitions {
+		t.Errorf("repeated %d times, %+v", o.Runs, o.Evidence)
+	}
+}
+
 // The health check runs as often on a server that is started anew every few dialogues.
 func TestHealthOfRestartedServer(t *testing.T) {
 	target := plantedTarget(t, planted(t, "clang", "-DCLEAN"))

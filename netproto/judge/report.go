@@ -66,15 +66,23 @@ func (e *Evidence) report() *report {
 }
 
 // traced reads an exception of Python's. Of a server that goes on, the first and the last line of one without any frame between them
-// are something else that it logs.
+// are something else that it logs, and so is an exception that it has refused a request with, unless it is of a kind that only a mistake
+// in a program raises, or was caught by nobody but the library.
 func traced(r *triage.Report, text string, died bool) bool {
 	found := *r
-	if !found.Traceback(text) || !died && len(found.Stack) == 0 {
+	if !found.Traceback(text) || !died && (len(found.Stack) == 0 || !mistake.MatchString(found.Message) && !uncaught.MatchString(text)) {
 		return false
 	}
 	*r = found
 	return true
 }
+
+var (
+	mistake = regexp.MustCompile(`^(KeyError|IndexError|LookupError|TypeError|AttributeError|NameError|UnboundLocalError|ZeroDivisionError|` +
+		`RecursionError|AssertionError|NotImplementedError|MemoryError|OverflowError|SystemError|UnicodeError|UnicodeDecodeError|UnicodeEncodeError)\b`)
+	// What socketserver, threading, asyncio and the frameworks write above an exception that the program has not caught.
+	uncaught = regexp.MustCompile(`(?i)exception (occurred|in|on|ignored)\b|unhandled|uncaught|never retrieved|internal server error|error handling request`)
+)
 
 func stack(frames []Frame) (s triage.Stack) {
 	for _, f := range frames {

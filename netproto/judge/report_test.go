@@ -21,6 +21,7 @@ func TestReports(t *testing.T) {
 		goPanic   = "panic: runtime error: index out of range [5] with length 3\n\n" + goStack
 		goKey     = "main.(*server).handle:12 < main.main.func1"
 		traceback = "Traceback (most recent call last):\n  File \"/srv/run.py\", line 3, in <module>\n    main()\n  File \"/srv/app.py\", line 9, in handle\n    x[1]\nKeyError: 1\n"
+		refusal   = "Traceback (most recent call last):\n  File \"/srv/run.py\", line 3, in <module>\n    main()\n  File \"/srv/app.py\", line 9, in handle\n    raise BadRequest(line)\napp.BadRequest: no such command\n"
 		rust      = "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds\n"
 		assertion = "srv: a.c:12: f: Assertion `n > 0' failed.\n"
 		race      = "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n  Previous write of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n\n"
@@ -46,6 +47,9 @@ func TestReports(t *testing.T) {
 		{"go, its stack", "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n\n" + goStack, 2, RulePanic, goKey, ""},
 		{"python", traceback, 1, RulePanic, "handle:9 < <module>", "The server ended with exit status 1 before anything was sent: KeyError: 1 in handle /srv/app.py:9."},
 		{"python goes on", traceback, alive, RulePanic, "handle:9 < <module>", ""},
+		{"python refuses", refusal, alive, "", "", ""},
+		{"python refuses, and nobody catches it", "Exception occurred during processing of request from ('127.0.0.1', 5)\n" + refusal, alive, RulePanic, "handle:9 < <module>", ""},
+		{"python refuses, and ends", refusal, 1, RulePanic, "handle:9 < <module>", ""},
 		{"python without a frame", "Traceback (most recent call last):\nValueError: x\n", alive, "", "", ""},
 		{"python without a frame, and an exit", "Traceback (most recent call last):\nValueError: x\n", 1, RulePanic, "ValueError: x", ""},
 		{"python, then a crash", traceback, segv, RuleCrash, "", "The server was ended by signal 11, segmentation fault, before anything was sent."},
