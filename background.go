@@ -41,6 +41,7 @@ type background[T any] struct {
 type report[T any] struct {
 	job        *job[T]
 	finding    Finding // a copy of the job's
+	names      []string
 	ended      bool
 	improved   bool // finding is to be published
 	extras     []extra[T]
@@ -203,7 +204,7 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 	if j.ended {
 		b.jobs = slices.DeleteFunc(b.jobs, func(o *job[T]) bool { return o == j })
 	}
-	r.extras, r.ended, r.finding, r.improved = b.extras, j.ended, j.finding, j.version != j.published
+	r.extras, r.ended, r.finding, r.names, r.improved = b.extras, j.ended, j.finding, slices.Clone(j.names), j.version != j.published
 	if r.ended || r.improved || len(r.extras) > 0 || r.executions > 0 {
 		j.published = j.version
 		b.report(r)
@@ -241,7 +242,7 @@ func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation)
 	for i := range o.findings {
 		f := &o.findings[i]
 		id := f.ID()
-		reproduced := b.request.reproduces(f, id)
+		reproduced := b.request.reproduces(f, id, o)
 		if !reproduced && (o.cutShort() || b.seen[id] || len(b.seen) >= maxExtras) {
 			f.Describe = nil
 			continue

@@ -41,7 +41,6 @@ type reproducer[T any] struct {
 	rule  string // if the finding is identified by its subject; "": by the place of its fault
 	tries int
 	class class
-	names []string // further IDs of the finding on this executor, if its group is uncertain
 
 	last         Finding     // as it was reproduced last
 	obs          Observation // of the last input
@@ -68,7 +67,9 @@ func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 		case !p.same(f):
 			p.masked = p.masked || f.Rule == p.rule && p.obs.failed() // which nothing is reported for
 		case !shown:
-			p.last, shown = *f, true
+			if shown = true; f.Subject == p.r.finding.Subject { // a hang may have been somewhere else this time
+				p.last = *f
+			}
 		}
 	}
 	p.onFresh = p.onFresh || shown && fresh
@@ -76,16 +77,17 @@ func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 }
 
 // same reports whether a finding is the one that is to be reproduced. Where its group is uncertain, executors may give it
-// different names; the name that it has on this one shows with the input that the finding was seen with.
+// different names; the name that it has on this one shows with the input that the finding was seen with. So it is with a hang, which is
+// named by where the target was when its time was over.
 func (p *reproducer[T]) same(f *Finding) bool {
 	id := f.ID()
-	if id == p.id || slices.Contains(p.names, id) {
+	if id == p.id || slices.Contains(p.r.names, id) {
 		return true
 	}
-	if !p.original || !p.r.finding.resembles(f) {
+	if !p.original || !p.r.finding.resembles(f) && !p.r.finding.sameHang(f, &p.obs) {
 		return false
 	}
-	p.names = append(p.names, id)
+	p.r.names = append(p.r.names, id)
 	return true
 }
 

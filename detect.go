@@ -106,6 +106,11 @@ func (f *Finding) resembles(g *Finding) bool {
 	return (f.Uncertain || g.Uncertain) && f.Rule == g.Rule && f.Subject == g.Subject && f.Signal == g.Signal
 }
 
+// sameHang reports whether g, seen in o, may be the same hang as f.
+func (f *Finding) sameHang(g *Finding, o *Observation) bool {
+	return o.Exit == ExitHang && f.Rule == g.Rule
+}
+
 // Compare orders findings: the worst first, then by rule, subject and group, and by ID where all of these are equal.
 func (f *Finding) Compare(g *Finding) int {
 	return cmp.Or(-cmp.Compare(f.Severity, g.Severity), cmp.Compare(f.Rule, g.Rule), cmp.Compare(f.Subject, g.Subject),

@@ -25,9 +25,9 @@ type request[T any] struct {
 }
 
 // reproduces reports whether a finding with such an ID is the one that the request is to reproduce, or may be: no job is started
-// for it.
-func (q *request[T]) reproduces(f *Finding, id string) bool {
-	return id == q.id || q.finding != nil && q.finding.resembles(f)
+// for it. o is where it was seen.
+func (q *request[T]) reproduces(f *Finding, id string, o *Observation) bool {
+	return id == q.id || q.finding != nil && (q.finding.resembles(f) || q.finding.sameHang(f, o))
 }
 
 // packable reports whether a request may share a batch with others.
@@ -49,9 +49,10 @@ const (
 // result is the result of a job so far. It is valid whenever the job waits for a request: a job that is stopped there ends with it.
 type result[T any] struct {
 	outcome  outcome
-	finding  Finding // of unconfirmed and found
-	version  int     // how often finding was improved since it was found; it is published each time
-	in       T       // kept
+	finding  Finding  // of unconfirmed and found
+	version  int      // how often finding was improved since it was found; it is published each time
+	names    []string // further IDs that the finding has had while it was reproduced
+	in       T        // kept
 	data     []byte
 	obs      Observation
 	unstable []Feature // that did not recur

@@ -164,7 +164,7 @@ func (w *Worker[T]) resume(j *job[T], obs []Observation) error {
 	j.step(requester[T]{mut: w.mut, codec: w.codec, width: w.size, timed: !w.meter.counts}, obs)
 	if j.version != j.published {
 		j.published = j.version
-		w.found(j.finding)
+		w.found(j.finding, j.names)
 	}
 	if j.ended {
 		return w.finish(j)

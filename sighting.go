@@ -18,6 +18,7 @@ type sighting struct {
 	done       bool // it was confirmed, or enough jobs have failed to reproduce it
 	attempts   int  // jobs that have ended without reproducing it every time
 	published  bool
+	covered    bool   // it was published under another name
 	unreported uint64 // occurrences that were not reported yet
 	listed     bool   // its ID is in repeated
 }
@@ -87,6 +88,31 @@ func (s *sightings) publish(id string) (times uint64) {
 	return times
 }
 
+// cover takes the names of a finding that is about to be published: what is seen under the others is not reported. False: the finding
+// was published under another name already.
+func (s *sightings) cover(id string, others []string) bool {
+	own := s.known[id]
+	for _, other := range others {
+		k := s.known[other]
+		if k == nil {
+			k = &sighting{}
+			s.known[other] = k
+		}
+		if k.published && !own.published {
+			own.covered = true
+		}
+	}
+	if own.covered {
+		return false
+	}
+	for _, other := range others {
+		if k := s.known[other]; !k.published {
+			k.done, k.covered = true, true
+		}
+	}
+	return true
+}
+
 // close notes that the job for a finding has ended.
 func (s *sightings) close(id string, found bool) {
 	k := s.known[id]
@@ -96,8 +122,8 @@ func (s *sightings) close(id string, found bool) {
 	if k.open {
 		s.open--
 	}
-	k.open, k.done = false, found
-	if !found {
+	k.open, k.done = false, found || k.covered
+	if !k.done {
 		k.attempts++
 		k.done = k.attempts >= maxAttempts
 	}

@@ -18,7 +18,7 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 	}
 	o.findings = findings
 	for k := range o.findings {
-		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with the full time limit it may end
+		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID(), o)) { // with the full time limit it may end
 			continue
 		}
 		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
@@ -57,7 +57,7 @@ func (w *Worker[T]) servedOrigin(i int) origin[T] {
 // queueFinding starts a job for a finding, unless a job works on it already or it is done.
 func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
 	id := f.ID()
-	if w.request != nil && w.request.reproduces(f, id) { // a job reproduces it
+	if w.request != nil && w.request.reproduces(f, id, o) { // a job reproduces it
 		f.describe()
 		return nil
 	}
@@ -196,8 +196,11 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	return nil
 }
 
-// found adds a finding, or a simpler input of one that was published, to the news.
-func (w *Worker[T]) found(f Finding) {
+// found adds a finding, or a simpler input of one that was published, to the news. names are other IDs of it.
+func (w *Worker[T]) found(f Finding, names []string) {
+	if !w.seen.cover(f.ID(), names) {
+		return
+	}
 	f.Occurrences = w.seen.publish(f.ID())
 	w.news.Findings = append(w.news.Findings, f)
 }
@@ -210,7 +213,7 @@ func (w *Worker[T]) finish(j *job[T]) error {
 	case j.outcome == outcomeUnconfirmed:
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
 	case j.outcome == outcomeFound && j.version == 0: // stopped before it was published
-		w.found(j.finding)
+		w.found(j.finding, j.names)
 	}
 	if j.errand > 0 {
 		w.news.Finished = append(w.news.Finished, j.errand)
@@ -246,7 +249,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 			}
 		}
 		if r.improved {
-			w.found(r.finding)
+			w.found(r.finding, r.names)
 		}
 		if r.ended {
 			err = errors.Join(err, w.finish(r.job))

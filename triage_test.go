@@ -541,3 +541,27 @@ func TestDeathBeforeFailure(t *testing.T) {
 		t.Errorf("unconfirmed %+v, %v", s.Unconfirmed, err)
 	}
 }
+
+// A hang that is named by where the target happened to be is confirmed, and is one finding.
+func TestHangOfManyNames(t *testing.T) {
+	runs := 0
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		if accept(in, o); len(in) > 0 && in[0] == 'h' {
+			runs++
+			o.Exit, o.Evidence = teasel.ExitHang, fmt.Sprint("place ", runs%3)
+		}
+	}))
+	c.Seeds, c.Runs = [][]byte{[]byte("h"), []byte("hang"), []byte("no")}, 20_000
+	c.NewDetectors = func() []teasel.Detector {
+		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+			if o.Evidence == nil {
+				return nil
+			}
+			return []teasel.Finding{{Rule: "hang", Severity: teasel.Medium, Subject: o.Evidence.(string)}}
+		})}
+	}
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) != 1 || !s.Findings[0].Confirmed() || len(s.Unconfirmed) > 0 {
+		t.Errorf("findings %v, unconfirmed %v, %v", s.Findings, s.Unconfirmed, err)
+	}
+}
