@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 )
 
 // background reproduces and minimises findings on an executor of its own while its worker fuzzes. Of the pending jobs it
-// steps the one that has taken the least time so far: a quick finding is confirmed immediately, however many slow ones
+// steps the one that has taken the least time so far, by severity: a quick finding is confirmed immediately, however many slow ones
 // there are, and no finding waits for the minimising of another. Where runs are counted there is no background, because the clock
 // decides when its jobs end.
 type background[T any] struct {
@@ -176,16 +177,11 @@ func (b *background[T]) refuse(err error) {
 	b.ready.Store(true)
 }
 
-// stepNext executes one request of the job that has used the least time.
+// stepNext executes one request of the job that has used the least time, where that of a finding counts a quarter of that of one that
+// is a level less severe.
 func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error) {
 	j := slices.MinFunc(jobs, func(x, y *job[T]) int {
-		switch {
-		case x.spent != y.spent:
-			return int(min(max(int64(x.spent)-int64(y.spent), -1), 1))
-		case x.urgency != y.urgency:
-			return y.urgency - x.urgency
-		}
-		return int(x.seq) - int(y.seq)
+		return cmp.Or(cmp.Compare(x.weighted(), y.weighted()), y.urgency-x.urgency, cmp.Compare(x.seq, y.seq))
 	})
 	b.current, b.extras = j, nil
 	q := requester[T]{mut: b.mut, codec: b.codec, width: b.size, timed: true}
@@ -211,6 +207,9 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 	}
 	return err
 }
+
+// weighted is the time that a job has used, in units of which the most severe findings get many for one of the least.
+func (j *job[T]) weighted() uint64 { return j.spent >> (2 * j.urgency) }
 
 // end stops the jobs that are left, here where they were started, and closes the executor.
 func (b *background[T]) end(err error) {

@@ -221,3 +221,57 @@ func TestBackgroundConfirmsQuickFindingsFirst(t *testing.T) {
 		}
 	}
 }
+
+// noticing is a target that shows ever new findings for information, each of which takes a millisecond to reproduce in the background,
+// and a critical one that takes thirty.
+type noticing struct {
+	*queued
+	background bool
+}
+
+func (n noticing) Open(_ context.Context, role teasel.Role) (teasel.Executor[[]byte], error) {
+	return noticing{n.queued, role.Background}, nil
+}
+func (noticing) Close() error { return nil }
+
+func (n noticing) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Evidence = teasel.ExitOK, string(in)
+	took := time.Millisecond
+	if len(in) > 0 && in[0] == 'c' {
+		took, o.Exit = 30*took, teasel.ExitCrash
+	}
+	if n.background && !n.reported.Load() {
+		n.slow.Add(1)
+		time.Sleep(took)
+	}
+	return nil
+}
+
+// A severe finding that is slow to reproduce does not wait for what is known to be harmless, however much of it there is.
+func TestBackgroundPrefersSevereFindings(t *testing.T) {
+	target := noticing{queued: &queued{}}
+	c := bytesCampaign(target)
+	c.Seeds = [][]byte{[]byte("a"), append([]byte("c"), bytes.Repeat([]byte("x"), 40)...)}
+	c.Background, c.StopAfter, c.Duration = true, 1, time.Minute
+	c.NewDetectors = func() []teasel.Detector {
+		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+			if o.Exit == teasel.ExitCrash {
+				return []teasel.Finding{{Rule: "crash", Severity: teasel.Critical}}
+			}
+			return []teasel.Finding{{Rule: "note", Severity: teasel.Info, Group: o.Evidence.(string)}}
+		})}
+	}
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		if e.Kind == teasel.EventFound && e.Finding.Rule == "crash" {
+			target.reported.Store(true)
+		}
+		return nil
+	})}
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) == 0 || s.Findings[0].Rule != "crash" {
+		t.Fatalf("findings %v, %v", s.Findings[:min(len(s.Findings), 3)], err)
+	}
+	if n := target.slow.Load(); n > 150 {
+		t.Errorf("the crash has waited for %d executions in the background", n)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -234,10 +235,10 @@ func topFrame(trace []byte) string {
 		return at(m[1], m[2], m[3])
 	}
 	if all := pythonFrame.FindAllSubmatch(trace, 64); len(all) > 0 {
-		m := all[len(all)-1]
-		for _, frame := range all { // the last of the program's own, if there is one
-			if !bytes.Contains(frame[1], []byte("/lib/python")) && frame[1][0] != '<' {
-				m = frame
+		m, own := all[len(all)-1], 0
+		for _, frame := range all { // the innermost of those that are the program's most likely
+			if n := ownPython(string(frame[1]), string(frame[3])); n > 0 && n >= own {
+				m, own = frame, n
 			}
 		}
 		return at(m[3], m[1], m[2])
@@ -257,6 +258,27 @@ func topFrame(trace []byte) string {
 	}
 	return ""
 }
+
+// ownPython says how likely a frame of Python's is the program's own: 3 for a file of its own, 2 for a package that was installed, as
+// the program itself may be, 1 for one that most servers use, or the script that pip has made to start it, 0 for Python's library.
+func ownPython(file, function string) int {
+	library := strings.Contains(file, "/lib/python")
+	_, name, installed := strings.Cut(file, "-packages/")
+	name, _, _ = strings.Cut(name, "/")
+	switch {
+	case file[0] == '<' || library && !installed:
+		return 0
+	case installed && slices.Contains(commonPackages[:], name) || strings.Contains(file, "/bin/"):
+		return 1
+	case installed:
+		return 2
+	}
+	return 3
+}
+
+// commonPackages are libraries of servers, whose frames say little of where the server's mistake is.
+var commonPackages = [...]string{"mcp", "fastmcp", "anyio", "asyncio", "trio", "sniffio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx", "httpcore",
+	"click", "typer", "exceptiongroup"}
 
 // at returns a function, the name of its file, and the line, of which each may be empty.
 func at(function, file, line []byte) string {

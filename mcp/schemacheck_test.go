@@ -131,6 +131,10 @@ func TestTopFrame(t *testing.T) {
 		{"Error: x\n    at Object.<anonymous> (node:internal/x:1:2)\n    at async Server.call (file:///srv/index.js:10:5)\n", "Server.call index.js:10:5"},
 		{"Error: x\n    at /srv/index.js:10:5\n", "index.js:10:5"},
 		{"Traceback (most recent call last):\n  File \"/srv/a.py\", line 3, in main\n  File \"/srv/b.py\", line 4, in handle\nKeyError: 1", "handle b.py:4"},
+		{"Traceback (most recent call last):\n  File \"/srv/venv/bin/shop\", line 8, in <module>\n  File \"/srv/venv/lib/python3.11/site-packages/shop/wire.py\", line 29, in read\n" +
+			"  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\njson.decoder.JSONDecodeError: x", "read wire.py:29"},
+		{"Traceback (most recent call last):\n  File \"/srv/venv/lib/python3.11/site-packages/shop/tools.py\", line 3, in call\n" +
+			"  File \"/srv/venv/lib/python3.11/site-packages/anyio/streams/memory.py\", line 287, in send\nKeyError: 1", "call tools.py:3"},
 		{"thread 'main' panicked at src/main.rs:10:5:\nboom", "main.rs:10"},
 		{"thread 'main' panicked at 'boom', src/lib.rs:10:5", "lib.rs:10"},
 		{"java.lang.X\n\tat java.util.List.get(List.java:1)\n\tat com.example.A.b(A.java:12)\n", "com.example.A.b A.java:12"},
