@@ -241,7 +241,7 @@ func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation)
 	for i := range o.findings {
 		f := &o.findings[i]
 		id := f.ID()
-		reproduced := b.request.reproduces(f, id, o)
+		reproduced := b.request.reproduces(f, id)
 		if !reproduced && (o.cutShort() || b.seen[id] || len(b.seen) >= maxExtras) {
 			f.Describe = nil
 			continue

@@ -77,14 +77,13 @@ func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 }
 
 // same reports whether a finding is the one that is to be reproduced. Where its group is uncertain, executors may give it
-// different names; the name that it has on this one shows with the input that the finding was seen with. So it is with a hang, which is
-// named by where the target was when its time was over.
+// different names; the name that it has on this one shows with the input that the finding was seen with. So it is with a hang.
 func (p *reproducer[T]) same(f *Finding) bool {
 	id := f.ID()
 	if id == p.id || slices.Contains(p.r.names, id) {
 		return true
 	}
-	if !p.original || !p.r.finding.resembles(f) && !p.r.finding.sameHang(f, &p.obs) {
+	if !p.original || !p.r.finding.resembles(f) {
 		return false
 	}
 	p.r.names = append(p.r.names, id)

@@ -71,7 +71,7 @@ type Finding struct {
 	Detail      string   `json:"detail,omitempty"`    // lines such as a stack, or the messages that were exchanged
 	Signal      int      `json:"signal,omitempty"`    // that ended the target; 0: none
 	Alone       bool     `json:"alone,omitempty"`     // what the target had run before has no part in it: it is not tried together with that
-	Uncertain   bool     `json:"uncertain,omitempty"` // Group may differ from one run of the same input to the next; see Matches
+	Uncertain   bool     `json:"uncertain,omitempty"` // Group, and Subject where Signal is 0, may differ from one run of the same input to the next; see Matches
 	Input       []byte   `json:"-"`                   // the encoded simplest input that reproduces it
 	Original    []byte   `json:"-"`                   // the encoded input that it was first seen with
 	Complexity  float64  `json:"-"`                   // of Input, as the mutator measures it; 0: unknown, as when it comes from disk
@@ -98,17 +98,16 @@ func (f *Finding) ID() string {
 }
 
 // Matches reports whether g, found with an input of f, is the same finding: it has the same ID or, where Group is uncertain, the same rule,
-// subject and signal.
+// subject and signal. A hang is named by where the target was when its time was over: if both are uncertain and without a signal, the
+// same rule will do.
 func (f *Finding) Matches(g *Finding) bool { return f.resembles(g) || f.ID() == g.ID() }
 
 // resembles reports whether g may be f although its ID differs.
 func (f *Finding) resembles(g *Finding) bool {
-	return (f.Uncertain || g.Uncertain) && f.Rule == g.Rule && f.Subject == g.Subject && f.Signal == g.Signal
-}
-
-// sameHang reports whether g, seen in o, may be the same hang as f.
-func (f *Finding) sameHang(g *Finding, o *Observation) bool {
-	return o.Exit == ExitHang && f.Rule == g.Rule
+	if !f.Uncertain && !g.Uncertain || f.Rule != g.Rule || f.Signal != g.Signal {
+		return false
+	}
+	return f.Subject == g.Subject || f.Uncertain && g.Uncertain && f.Signal == 0
 }
 
 // Compare orders findings: the worst first, then by rule, subject and group, and by ID where all of these are equal.

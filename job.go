@@ -25,9 +25,9 @@ type request[T any] struct {
 }
 
 // reproduces reports whether a finding with such an ID is the one that the request is to reproduce, or may be: no job is started
-// for it. o is where it was seen.
-func (q *request[T]) reproduces(f *Finding, id string, o *Observation) bool {
-	return id == q.id || q.finding != nil && (q.finding.resembles(f) || q.finding.sameHang(f, o))
+// for it.
+func (q *request[T]) reproduces(f *Finding, id string) bool {
+	return id == q.id || q.finding != nil && q.finding.resembles(f)
 }
 
 // packable reports whether a request may share a batch with others.

@@ -18,7 +18,7 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 	}
 	o.findings = findings
 	for k := range o.findings {
-		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID(), o)) { // with the full time limit it may end
+		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with the full time limit it may end
 			continue
 		}
 		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
@@ -57,7 +57,7 @@ func (w *Worker[T]) servedOrigin(i int) origin[T] {
 // queueFinding starts a job for a finding, unless a job works on it already or it is done.
 func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *Finding, from origin[T]) error {
 	id := f.ID()
-	if w.request != nil && w.request.reproduces(f, id, o) { // a job reproduces it
+	if w.request != nil && w.request.reproduces(f, id) { // a job reproduces it
 		f.describe()
 		return nil
 	}

@@ -557,7 +557,7 @@ func TestHangOfManyNames(t *testing.T) {
 			if o.Evidence == nil {
 				return nil
 			}
-			return []teasel.Finding{{Rule: "hang", Severity: teasel.Medium, Subject: o.Evidence.(string)}}
+			return []teasel.Finding{{Rule: "hang", Severity: teasel.Medium, Subject: o.Evidence.(string), Uncertain: true}}
 		})}
 	}
 	s, err := c.Run(t.Context())

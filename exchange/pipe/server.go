@@ -44,12 +44,12 @@ func serve(ctx context.Context, rw io.ReadWriteCloser, x teasel.Exchange, c *Con
 	}
 	l := open(ctx, rw, r, c.silence())
 	defer l.close(errClosed)
-	var patience <-chan time.Time // for a worker that has left to close the connection
+	var limit <-chan time.Time // for a worker that has left to close the connection
 	for {
 		var m message
 		select {
 		case m = <-l.in:
-		case <-patience:
+		case <-limit:
 			return left, nil
 		case <-l.done:
 			return left, died(l.err)
@@ -76,8 +76,8 @@ func serve(ctx context.Context, rw io.ReadWriteCloser, x teasel.Exchange, c *Con
 		case <-l.done:
 			return left, died(l.err)
 		}
-		if left && patience == nil {
-			patience = time.After(c.silence())
+		if left && limit == nil {
+			limit = time.After(c.silence())
 		}
 	}
 }
