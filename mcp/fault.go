@@ -237,7 +237,7 @@ func topFrame(trace []byte) string {
 	if all := pythonFrame.FindAllSubmatch(trace, 64); len(all) > 0 {
 		m, own := all[len(all)-1], 0
 		for _, frame := range all { // the innermost of those that are the program's most likely
-			if n := ownPython(string(frame[1]), string(frame[3])); n > 0 && n >= own {
+			if n := ownPython(string(frame[1])); n > 0 && n >= own {
 				m, own = frame, n
 			}
 		}
@@ -261,7 +261,7 @@ func topFrame(trace []byte) string {
 
 // ownPython says how likely a frame of Python's is the program's own: 3 for a file of its own, 2 for a package that was installed, as
 // the program itself may be, 1 for one that most servers use, or the script that pip has made to start it, 0 for Python's library.
-func ownPython(file, function string) int {
+func ownPython(file string) int {
 	library := strings.Contains(file, "/lib/python")
 	_, name, installed := strings.Cut(file, "-packages/")
 	name, _, _ = strings.Cut(name, "/")
@@ -277,7 +277,7 @@ func ownPython(file, function string) int {
 }
 
 // commonPackages are libraries of servers, whose frames say little of where the server's mistake is.
-var commonPackages = [...]string{"mcp", "fastmcp", "anyio", "asyncio", "trio", "sniffio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx", "httpcore",
+var commonPackages = [...]string{"mcp", "fastmcp", "anyio", "trio", "sniffio", "pydantic", "pydantic_core", "starlette", "uvicorn", "httpx", "httpcore",
 	"click", "typer", "exceptiongroup"}
 
 // at returns a function, the name of its file, and the line, of which each may be empty.

@@ -75,9 +75,9 @@ func (r *Report) Function() string {
 	return ""
 }
 
-// Place returns a hash of all frames of the program itself but for recursion, each with its line and column, which identifies a memory access. Faults
-// with the same place are one bug, even if a sanitizer reports them as different faults. It returns "" for other faults, and if
-// the line of the access is unknown.
+// Place returns a hash of all frames of the program itself but for recursion, each with its line and column, which identifies a
+// memory access. Faults with the same place are one bug, even if a sanitizer reports them as different faults. It returns "" for
+// other faults, and if the line of the access is unknown.
 func (r *Report) Place() string {
 	top := r.Stack.Top()
 	if top == nil || top.Line == 0 || r.Late() || !slices.Contains(ofMemory[:], r.Fault) {
