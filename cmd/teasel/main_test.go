@@ -65,7 +65,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// status N COMMAND...: the command ends with this exit status
 			"status": status,
-			// findings DIR VARIABLE RULE: the file of the first finding of that rule
+			// findings DIR VARIABLE NAME: the file of the first finding with that rule or subject
 			"findings": finding,
 			// build PROGRAM ARG...: builds a program as teasel cc does
 			"build": buildProgram,
