@@ -142,7 +142,7 @@ func TestEndWhileATargetIsBlocked(t *testing.T) {
 // lateTarget is a pipelined target with a crash that shows while what is left at the end is executed.
 type lateTarget struct {
 	pipeline[[]byte]
-	execFunc
+	batchTarget
 	ctx  context.Context // of the campaign
 	late *bool           // the crash has shown and was not asked for yet
 }
@@ -150,21 +150,13 @@ type lateTarget struct {
 var _ teasel.Pipeliner[[]byte] = (*lateTarget)(nil)
 
 func (l lateTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
-	l.run = l.batch
+	l.run = l.batchTarget.ExecBatch
 	return &l, nil
 }
-func (lateTarget) BatchSize() int { return 4 }
 
 func (l lateTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	*l.late = l.ctx.Err() != nil
-	return l.batch(ctx, ins, obs)
-}
-
-func (l lateTarget) batch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
-	for i := range ins {
-		l.execFunc(ins[i], &obs[i])
-	}
-	return len(ins), nil
+	return l.batchTarget.ExecBatch(ctx, ins, obs)
 }
 
 func (l lateTarget) Late(o *teasel.Observation) ([]byte, bool) {
@@ -177,13 +169,13 @@ func (l lateTarget) Late(o *teasel.Observation) ([]byte, bool) {
 func TestLateAtTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	runs := 0
-	c := bytesCampaign(lateTarget{ctx: ctx, late: new(bool), execFunc: func(in []byte, o *teasel.Observation) {
+	c := bytesCampaign(lateTarget{ctx: ctx, late: new(bool), batchTarget: batchTarget{func(in []byte, o *teasel.Observation) {
 		accept(in, o)
 		if runs++; runs == 100 {
 			cancel()
 			o.Features = append(o.Features[:0], 500) // to be calibrated
 		}
-	}})
+	}}})
 	c.Calibrate = 2
 	s, err := c.Run(ctx)
 	if err != nil || len(s.Unconfirmed) != 1 || string(s.Unconfirmed[0].Original) != "late" {
@@ -191,7 +183,7 @@ func TestLateAtTheEnd(t *testing.T) {
 	}
 }
 
-// pastTarget shows a new finding with each of its first executions, none of which it shows again, and has run 100 inputs before.
+// pastTarget has a new finding in each of its first executions, none of which reproduces, and has run 100 inputs before.
 type pastTarget struct {
 	execFunc
 }

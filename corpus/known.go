@@ -75,7 +75,8 @@ func readKnownDir(path, kind string) (known []Known, err error) {
 		return nil, err
 	}
 	for _, p := range d.problems {
-		if errors.Is(p, ErrVersion) || filepath.Dir(p.File) == filepath.Join(d.path, Findings) {
+		dir := filepath.Dir(p.File)
+		if errors.Is(p, ErrVersion) || dir == filepath.Join(d.path, Findings) || dir == filepath.Join(d.path, Unconfirmed) {
 			return nil, p // a finding that is not recognised would be a new one
 		}
 	}
@@ -86,22 +87,14 @@ func readKnownDir(path, kind string) (known []Known, err error) {
 	if kind == "go" { // a campaign is one fuzz test's
 		test = d.Meta().Name
 	}
-	for _, f := range d.Summary().Findings {
-		known = append(known, Known{Test: test, ID: f.ID(), Rule: f.Rule, Severity: f.Severity, Subject: f.Subject, Message: f.Message})
-	}
-	files, err := filepath.Glob(filepath.Join(path, Unconfirmed, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range files {
-		f, err := ReadFinding(name)
-		if err != nil {
-			return nil, err
-		}
-		if fd := &f.Finding; fd.Tries == 0 {
-			known = append(known, Known{fd.ID(), fd.Rule, fd.Severity, fd.Subject, fd.Message, test, true})
+	add := func(fs []teasel.Finding, unconfirmed bool) {
+		for i := range fs {
+			f := &fs[i]
+			known = append(known, Known{f.ID(), f.Rule, f.Severity, f.Subject, f.Message, test, unconfirmed})
 		}
 	}
+	add(d.findings(), false)
+	add(d.untried(), true)
 	return known, nil
 }
 
