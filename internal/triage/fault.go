@@ -23,7 +23,8 @@ const (
 	Trap           Fault = "trap"
 	Abort          Fault = "abort"
 	Panic          Fault = "panic"
-	Exception      Fault = "exception" // an uncaught exception of Python
+	Exception      Fault = "exception" // of a language that has them
+	Assertion      Fault = "assertion"
 	OutOfMemory    Fault = "out-of-memory"
 	DataRace       Fault = "data-race"
 	LockOrder      Fault = "lock-order-inversion"

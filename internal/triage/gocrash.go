@@ -52,6 +52,62 @@ func (r *Report) GoCrash(text string) (found bool) {
 	return found
 }
 
+// goReason matches the line with which a Go program says why it writes the stack below it: a panic that nobody has recovered, an error of
+// the runtime, or what a program that has recovered logs. A few more lines of the message may be between.
+var goReason = regexp.MustCompile(`(?m)^(?:panic: (?P<panic>.*)|fatal error: (?P<fatal>.*)|.*\bpanic(?: serving [^\n]*)?: (?P<log>.*))$`)
+
+// golang adds the panics and fatal errors of Go.
+func (x *finder) golang() {
+	if !strings.Contains(x.text, "panic") && !strings.Contains(x.text, "fatal error: ") { // cheaper than the pattern
+		return
+	}
+	for _, m := range goReason.FindAllStringSubmatchIndex(x.text, -1) {
+		after := x.text[m[0]:min(len(x.text), m[0]+16<<10)]
+		c := Crash{Report: Report{Fault: Panic}, Language: Go, Offset: m[0], Uncaught: true}
+		switch {
+		case m[2] >= 0:
+			if !strings.Contains(after, "goroutine ") && !strings.Contains(after, "[recovered]") {
+				continue
+			}
+			c.Message = x.text[m[2]:m[3]]
+		case m[4] >= 0:
+			c.Fault, c.Message = goFatal(x.text[m[4]:m[5]]), x.text[m[4]:m[5]]
+		case goBelow.MatchString(after):
+			c.Message = x.text[m[6]:m[7]]
+		default:
+			continue
+		}
+		after = firstGoroutine(after)
+		s, _ := goFrame.frames(after)
+		c.end = m[0] + len(after)
+		c.Stack = fromPanic(s)
+		x.add(c)
+	}
+}
+
+// goBelow matches a line, a few more of its message, and a stack.
+var goBelow = regexp.MustCompile(`^[^\n]*\n(?:[^\n]*\n){0,4}?goroutine \d+ .*\[running`)
+
+// goFatal returns the fault of a fatal error of Go's runtime.
+func goFatal(message string) Fault {
+	for _, e := range goErrors {
+		if strings.HasPrefix(message, e.words) {
+			return e.fault
+		}
+	}
+	return Abort
+}
+
+// fromPanic removes the frames of deferred functions, which have run since the panic.
+func fromPanic(s Stack) Stack {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i].Function == "panic" {
+			return s[i+1:]
+		}
+	}
+	return s
+}
+
 // raceRule is the line before and after a report of the race detector.
 const raceRule = "==================\n"
 
@@ -72,12 +128,7 @@ func (r *Report) goDump(before []byte, dump *stack.Snapshot) bool {
 	case len(m[4]) > 0:
 		r.Fault, r.Message = Hang, string(m[4])
 	case len(m[2]) > 0:
-		for _, e := range goErrors {
-			if strings.HasPrefix(r.Message, e.words) {
-				r.Fault = e.fault
-				break
-			}
-		}
+		r.Fault = goFatal(r.Message)
 	default:
 		r.Fault, r.Message = Panic, string(m[1])
 	}
@@ -147,3 +198,13 @@ func inGoLibrary(function string) bool {
 	}
 	return goLibrary[first] || strings.Contains(function, ".gowrap")
 }
+
+// firstGoroutine returns a text up to the second goroutine.
+func firstGoroutine(text string) string {
+	if all := goroutineLine.FindAllStringIndex(text, 2); len(all) == 2 {
+		return text[:all[1][0]]
+	}
+	return text
+}
+
+var goroutineLine = regexp.MustCompile(`(?m)^goroutine \d+ .*\[`)

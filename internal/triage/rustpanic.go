@@ -63,3 +63,34 @@ func (s *Stack) cutLibrary() *Frame {
 	*s = (*s)[i:]
 	return &(*s)[0]
 }
+
+// rust adds the panics of Rust.
+func (x *finder) rust() {
+	if !strings.Contains(x.text, "panicked at ") {
+		return
+	}
+	for _, m := range rustPlace.FindAllStringSubmatchIndex(x.text, -1) {
+		line, start := around(x.text, m[0])
+		c := Crash{Report: Report{Fault: Panic, Message: line, Stack: rustStack(x.text, m)}, Language: Rust, Line: line, Offset: start, Uncaught: true}
+		if rest := x.text[m[1]:]; strings.HasPrefix(rest, ":\n") { // the message is on the next line
+			c.Message = lineAt(rest, 2)
+		}
+		if strings.Contains(c.Message, "assertion failed") || strings.Contains(c.Message, "assertion `") {
+			c.Fault = Assertion
+		}
+		x.add(c)
+	}
+}
+
+// rustStack returns the place of a panic, which is more exact than the frames, and behind it the frames that are written below it.
+func rustStack(text string, m []int) Stack {
+	s := Stack{rustPlace.frame(text, m)}
+	if below := text[m[1]:]; strings.Contains(below, "stack backtrace:") {
+		if next := strings.Index(below, "panicked at "); next >= 0 {
+			below = below[:next]
+		}
+		calls, _ := rustFrame.frames(below)
+		s = append(s, calls...)
+	}
+	return s
+}

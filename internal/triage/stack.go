@@ -80,6 +80,8 @@ func (f Frame) InLibrary() bool {
 		return inGoLibrary(f.Function)
 	case ".py":
 		return pythonLibrary.MatchString(f.File) && !pythonPackage.MatchString(f.File)
+	case ".java", ".kt", ".scala":
+		return f.owner(Java) == ofLanguage
 	case ".s":
 		if strings.HasPrefix(f.Function, "runtime.") {
 			return true
@@ -96,7 +98,10 @@ func (f Frame) InLibrary() bool {
 			return true
 		}
 	}
-	if strings.HasPrefix(f.File, "<frozen ") { // a module of Python's library
+	if strings.HasPrefix(f.File, "<frozen ") || strings.HasPrefix(f.File, "node:") { // a module of Python's library, or of Node's
+		return true
+	}
+	if f.File == "" && f.Module == "" && hasPrefix(f.Function, dotnetLibraries[:]) {
 		return true
 	}
 	for _, s := range rustCrates {

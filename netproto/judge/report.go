@@ -52,7 +52,7 @@ func (e *Evidence) report() *report {
 		if r.rule = ruleOf(&r.Report); r.rule == RuleCrash { // it has made a panic of a signal
 			r.rule = RulePanic
 		}
-	case runtime && (r.RustPanic(text) || traced(&r.Report, text, died)):
+	case runtime && (r.RustPanic(text) || traced(&r.Report, text, died) || uncaughtError(&r.Report, e.Output, died)):
 		r.rule = RulePanic
 	case r.Fault == "":
 		return nil
@@ -75,6 +75,19 @@ func traced(r *triage.Report, text string, died bool) bool {
 	}
 	*r = found
 	return true
+}
+
+// uncaughtError reads an error of JavaScript, Java, .NET, PHP or Ruby that nobody has caught. Of a server that goes on, words without
+// a stack may be something that it quotes.
+func uncaughtError(r *triage.Report, output []byte, died bool) bool {
+	switch c, found := triage.LastCrash(output, died); {
+	case !found || c.Logged() || !died && len(c.Stack) == 0:
+		return false
+	case c.Language == triage.JavaScript, c.Language == triage.Java, c.Language == triage.DotNet, c.Language == triage.PHP, c.Language == triage.Ruby:
+		*r = c.Report
+		return true
+	}
+	return false
 }
 
 var (
@@ -101,7 +114,7 @@ func ruleOf(r *triage.Report) string {
 		return RuleMemoryError
 	case triage.Undefined, triage.DataRace, triage.LockOrder, triage.Leak:
 		return RuleReport
-	case triage.Panic, triage.Exception, triage.OutOfMemory, triage.Deadlock:
+	case triage.Panic, triage.Exception, triage.Assertion, triage.OutOfMemory, triage.Deadlock:
 		return RulePanic
 	case triage.Abort:
 		if r.Message != "" {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 
@@ -22,6 +23,9 @@ func TestReports(t *testing.T) {
 		goKey     = "main.(*server).handle:12 < main.main.func1"
 		traceback = "Traceback (most recent call last):\n  File \"/srv/run.py\", line 3, in <module>\n    main()\n  File \"/srv/app.py\", line 9, in handle\n    x[1]\nKeyError: 1\n"
 		refusal   = "Traceback (most recent call last):\n  File \"/srv/run.py\", line 3, in <module>\n    main()\n  File \"/srv/app.py\", line 9, in handle\n    raise BadRequest(line)\napp.BadRequest: no such command\n"
+		node      = "/srv/app.js:9\n    x[1].y\n        ^\n\nTypeError: Cannot read properties of undefined (reading 'y')\n    at handle (/srv/app.js:9:8)\n    at Socket.emit (node:events:5:3)\n\nNode.js v22.4.0\n"
+		java      = "Exception in thread \"worker\" java.lang.IllegalStateException: odd\n\tat java.base/java.util.List.get(List.java:1)\n\tat shop.Server.handle(Server.java:9)\n"
+		dotnet    = "Unhandled exception. System.FormatException: odd\n   at System.Number.Parse(String s)\n   at Shop.Server.Handle(String s) in /srv/Server.cs:line 9\n"
 		rust      = "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds\n"
 		assertion = "srv: a.c:12: f: Assertion `n > 0' failed.\n"
 		race      = "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n  Previous write of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n\n"
@@ -53,6 +57,12 @@ func TestReports(t *testing.T) {
 		{"python without a frame", "Traceback (most recent call last):\nValueError: x\n", alive, "", "", ""},
 		{"python without a frame, and an exit", "Traceback (most recent call last):\nValueError: x\n", 1, RulePanic, "ValueError: x", ""},
 		{"python, then a crash", traceback, segv, RuleCrash, "", "The server was ended by signal 11, segmentation fault, before anything was sent."},
+		{"node", node, 1, RulePanic, "handle:9:8", "The server ended with exit status 1 before anything was sent: TypeError: Cannot read properties of undefined (reading 'y') in handle /srv/app.js:9:8."},
+		{"java", java, 1, RulePanic, "shop.Server.handle:9", ""},
+		{"java goes on", java, alive, RulePanic, "shop.Server.handle:9", ""},
+		{"java logs", strings.TrimPrefix(java, "Exception in thread \"worker\" "), alive, "", "", ""},
+		{"java's words in a log", "client said: java.lang.OutOfMemoryError\n", alive, "", "", ""},
+		{".NET", dotnet, aborted, RulePanic, "Shop.Server.Handle:9", ""},
 		{"rust", rust, 101, RulePanic, "src/main.rs:4:5", "The server ended with exit status 101 before anything was sent: panic: index out of bounds in src/main.rs:4:5."},
 		{"rust aborts", rust, aborted, RulePanic, "src/main.rs:4:5", ""},
 		{"rust goes on", rust, alive, RulePanic, "src/main.rs:4:5", ""},
