@@ -15,6 +15,9 @@
 // Values that are to violate a keyword are validated by an independent library, github.com/santhosh-tekuri/jsonschema, whose report must
 // name that keyword at that position.
 //
+// [Checker] uses the same library to judge values that others have made, by schemas that Compile would reject too, and reports only what
+// all validators agree on.
+//
 // Generated values contain only names and addresses of this machine and those reserved for documentation, and no name of a file whose loss
 // would do harm, unless the schema itself contains others in enum, default, examples or pattern.
 package schema

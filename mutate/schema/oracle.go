@@ -28,6 +28,14 @@ var _ jsonschema.URLLoader = refuseAll{}
 
 func (refuseAll) Load(string) (any, error) { return nil, errors.New("nothing is fetched") }
 
+// newCompiler returns a compiler that reads no other document.
+func newCompiler(patterns jsonschema.RegexpEngine) *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(refuseAll{})
+	c.UseRegexpEngine(patterns)
+	return c
+}
+
 // compileOracle compiles the document with the validator, our patterns and our formats. The returned compiler has the document's
 // subschemas.
 func compileOracle(doc *mutate.JSON, draft *jsonschema.Draft) (*jsonschema.Schema, *jsonschema.Compiler, *SkipError) {
@@ -35,12 +43,10 @@ func compileOracle(doc *mutate.JSON, draft *jsonschema.Draft) (*jsonschema.Schem
 	if err != nil {
 		return nil, nil, &SkipError{Reason: err.Error()}
 	}
-	c := jsonschema.NewCompiler()
+	c := newCompiler(func(text string) (jsonschema.Regexp, error) { return newPattern(text) })
 	c.DefaultDraft(draft)
 	c.AssertFormat()
 	c.AssertContent()
-	c.UseLoader(refuseAll{})
-	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) { return newPattern(text) })
 	for _, name := range ownFormatNames {
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: formats[name].check})
 	}
@@ -213,6 +219,9 @@ func parseNumber(text string) (*big.Rat, bool) {
 
 // plainValue converts a tree to the validator's representation, in which numbers keep their text.
 func plainValue(v *mutate.JSON) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
 	switch v.Kind {
 	case mutate.Null:
 		return nil, nil
