@@ -1,0 +1,89 @@
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Outside reports whether something beyond a process and its descendants may keep it waiting: one of them has a connection, or tries to
+// get one, to an address, or a descendant is working. Listening sockets, pipes and connections to one another do not count. It is a guess
+// at one moment; false if the processes cannot be read.
+func Outside(pid int) bool {
+	all, err := listProcesses(nil)
+	if err != nil {
+		return false
+	}
+	family := map[int]bool{pid: true}
+	for grown := true; grown; {
+		grown = false
+		for i := range all {
+			if p := &all[i]; family[p.ppid] && !family[p.pid] && !p.dead() {
+				family[p.pid], grown = true, true
+			}
+		}
+	}
+	sockets := map[string]bool{}
+	for i := range all {
+		p := &all[i]
+		if !family[p.pid] {
+			continue
+		}
+		if p.pid != pid && (p.state == 'R' || p.state == 'D') {
+			return true
+		}
+		addSockets(sockets, p.pid)
+	}
+	return len(sockets) > 0 && connected(pid, sockets)
+}
+
+// addSockets adds the inodes of the sockets that a process has open.
+func addSockets(sockets map[string]bool, pid int) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // it has ended, or is not ours to look at
+	}
+	for _, e := range entries {
+		link, _ := os.Readlink(dir + e.Name())
+		if inode, ok := strings.CutPrefix(link, "socket:["); ok {
+			sockets[strings.TrimSuffix(inode, "]")] = true
+		}
+	}
+}
+
+// States of a TCP connection, as in /proc/net/tcp: see proc_pid_net(5).
+const (
+	tcpEstablished = "01"
+	tcpSynSent     = "02"
+	udpConnected   = "01"
+)
+
+// connected reports whether one of the sockets is connected to an address that none of the others has, in the network of a process.
+func connected(pid int, sockets map[string]bool) bool {
+	local, remote := map[string]bool{}, []string{}
+	for _, kind := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/net/" + kind)
+		if err != nil {
+			continue
+		}
+		for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+			f := strings.Fields(s.Text())
+			if len(f) < 10 || !sockets[f[9]] {
+				continue
+			}
+			local[f[1]] = true
+			if f[3] == tcpEstablished || f[3] == tcpSynSent || strings.HasPrefix(kind, "udp") && f[3] == udpConnected {
+				remote = append(remote, f[2])
+			}
+		}
+	}
+	for _, address := range remote {
+		if !local[address] {
+			return true
+		}
+	}
+	return false
+}
