@@ -34,6 +34,7 @@ type Breach struct {
 	Keyword string   // that is broken; "": several in a branch
 	Text    string   // in a few words, with the place
 	Want    []string // the types that the value there should have had; nil: another keyword is broken
+	Names   []string // of the members that are missing, or that are too many
 	Extra   bool     // the value has properties, or items, that the schema does not allow, and is right otherwise
 }
 
@@ -292,8 +293,12 @@ func breachOf(e *jsonschema.ValidationError) Breach {
 	}
 	b := Breach{At: pointerOf(e.InstanceLocation), Text: where + ": " + describe(e), Want: typesWanted(e)}
 	_, b.Keyword = blamed(e)
-	switch e.ErrorKind.(type) {
-	case *kind.AdditionalProperties, *kind.FalseSchema:
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		b.Names = slices.Sorted(slices.Values(k.Missing))
+	case *kind.AdditionalProperties:
+		b.Names, b.Extra = slices.Sorted(slices.Values(k.Properties)), true
+	case *kind.FalseSchema:
 		b.Extra = true
 	}
 	return b

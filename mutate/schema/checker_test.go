@@ -220,7 +220,11 @@ func TestCoercible(t *testing.T) {
 		{`{"n":""}`, true},
 		{`{"n":"0x7"}`, true},
 		{`{"n":[["7"]]}`, true},
+		{`{"n":"７"}`, true}, // as Python's int does
+		{`{"n":"٧"}`, true},
+		{`{"n":"0_7"}`, true},
 		{`{"n":"0x70"}`, false},
+		{`{"n":"７７"}`, false},
 		{`{"n":"NaN"}`, false},
 		{`{"n":7,"b":[true]}`, false},
 		{`{"n":"seven"}`, false},

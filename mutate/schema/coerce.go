@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -104,8 +105,29 @@ func numberInText(text string) (float64, bool) {
 		n, err := strconv.ParseUint(text, 0, 64)
 		return float64(n), err == nil
 	}
-	n, err := strconv.ParseFloat(text, 64)
+	n, err := strconv.ParseFloat(strings.Map(plainDigit, text), 64)
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
+}
+
+// plainDigit returns the ASCII digit for one of any script, as Python reads them, and drops the underscores between digits.
+func plainDigit(r rune) rune {
+	if r == '_' {
+		return -1
+	}
+	if r < unicode.MaxASCII || !unicode.Is(unicode.Nd, r) {
+		return r
+	}
+	for _, table := range unicode.Nd.R16 {
+		if r >= rune(table.Lo) && r <= rune(table.Hi) {
+			return '0' + (r-rune(table.Lo))%10
+		}
+	}
+	for _, table := range unicode.Nd.R32 {
+		if r >= rune(table.Lo) && r <= rune(table.Hi) {
+			return '0' + (r-rune(table.Lo))%10
+		}
+	}
+	return r
 }
 
 // truths are the words that are taken for true or false.
