@@ -288,7 +288,7 @@ func (e *executor) mayRun(l *lane) bool {
 		return false
 	}
 	if l.in.Check == "" {
-		e.bulk += l.in.bulk()
+		e.bulk += bulkOf(l.in)
 	}
 	for i := range l.plan {
 		r := e.record(l.plan[i].topic)
@@ -302,11 +302,11 @@ func (e *executor) mayRun(l *lane) bool {
 
 // sated reports whether mutated scripts have said so much in long lines that this one, which says more, is not run.
 func (e *executor) sated(l *lane) bool {
-	return e.bulk >= bulkFirst+e.runs*bulkEach && l.in.Check == "" && l.in.bulk() > 0
+	return e.bulk >= bulkFirst+e.runs*bulkEach && l.in.Check == "" && bulkOf(l.in) > 0
 }
 
 // bulk returns how many bytes the script says in long lines.
-func (s *Script) bulk() (n uint64) {
+func bulkOf(s *Script) (n uint64) {
 	for i := range s.Steps {
 		if at := &s.Steps[i]; len(at.Line) > maxSharedLine {
 			n += uint64(len(at.Line) * max(at.Times, 1))
@@ -344,7 +344,7 @@ func (e *executor) count(l *lane) {
 		return
 	}
 	died := l.t.End.Kind != EndInvalid && !l.t.End.EOF || l.t.Deaf
-	answered := !l.bad() && !l.parked && l.unanswered() < 0
+	answered := !l.bad() && !l.parked && l.t.unanswered() < 0
 	for i := range l.plan {
 		r := e.record(l.plan[i].topic)
 		if answered {
@@ -365,7 +365,7 @@ func (e *executor) count(l *lane) {
 
 // guilty returns the step that a death is put down to: the first unanswered or else the last that was sent.
 func (l *lane) guilty() int {
-	if i := l.unanswered(); i >= 0 {
+	if i := l.t.unanswered(); i >= 0 {
 		return l.t.Sent[i].Step
 	}
 	if n := len(l.t.Sent); n > 0 {

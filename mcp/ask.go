@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -165,7 +166,7 @@ func (e *editor) templateValue(name string) string {
 	}
 	switch e.r.IntN(8) {
 	case 0:
-		return itoa(e.r.IntN(100))
+		return strconv.Itoa(e.r.IntN(100))
 	case 1:
 		return choose(e, []string{"0", "-1", "1.5", "2147483648", "9007199254740993", "-9223372036854775809", "1e309", "0x10", "007", "NaN", "1e1000000"})
 	case 2:
@@ -177,7 +178,7 @@ func (e *editor) templateValue(name string) string {
 	case 5:
 		return choose(e, injections)
 	}
-	return itoa(1 + e.r.IntN(3))
+	return strconv.Itoa(1 + e.r.IntN(3))
 }
 
 func (e *editor) promptParams() *mutate.JSON {
@@ -212,7 +213,7 @@ func (e *editor) promptParams() *mutate.JSON {
 func (e *editor) completionParams() *mutate.JSON {
 	var ref *mutate.JSON
 	argument, known := "a", 0
-	e.b.eachCompletion(func(_ string, make func() *mutate.JSON, name string) {
+	eachListedCompletion(e.b.repertoire, func(_ string, make func() *mutate.JSON, name string) {
 		if known++; e.r.IntN(known) == 0 {
 			ref, argument = make(), name
 		}

@@ -157,7 +157,7 @@ func (e *executor) giveUp(r *round) {
 	g := r.groups[0]
 	g.open = 0
 	for _, l := range g.lanes {
-		if l.parked || l.unanswered() < 0 {
+		if l.parked || l.t.unanswered() < 0 {
 			continue
 		}
 		l.t.Hung, l.last = true, time.Now()

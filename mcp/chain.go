@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -23,12 +24,6 @@ type link struct {
 	pointers []string // where in the opener's result it may stand, likeliest first
 }
 
-// Words of properties that hold what a server gave out.
-var handleWords = []string{
-	"channel", "conn", "connection", "cursor", "descriptor", "fd", "guid", "handle", "hash", "id", "identifier", "index", "job", "key", "lease", "lock", "nonce", "number",
-	"pid", "ref", "reference", "session", "sku", "slot", "slug", "stream", "ticket", "token", "transaction", "tx", "txn", "uid", "uuid", "version",
-}
-
 // Verbs of tools that hand something out, and of those that take it back.
 var (
 	openingVerbs = []string{
@@ -40,10 +35,6 @@ var (
 		"logout", "release", "remove", "return", "revoke", "rollback", "shutdown", "stop", "terminate", "unlock", "unregister", "unsubscribe",
 	}
 )
-
-func hasWord(name string, list []string) bool {
-	return slices.ContainsFunc(splitWords(name), func(w string) bool { return slices.Contains(list, w) })
-}
 
 // guessChains finds which tools belong together, from names and schemas alone.
 func guessChains(tools []*callable) []chain {
@@ -173,7 +164,7 @@ func guessPointers(opener *callable, property string) []string {
 	}
 	pointers := []string{"/content/0/text/" + escapePointer(property)}
 	for n := range 4 {
-		pointers = append(pointers, "/content/0/text#"+itoa(n))
+		pointers = append(pointers, "/content/0/text#"+strconv.Itoa(n))
 	}
 	words := splitWords(property)
 	for _, other := range []string{"id", "handle", strings.Join(words, "_"), words[0]} {

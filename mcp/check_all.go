@@ -58,7 +58,7 @@ var checks = []check{
 var lists = []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
 
 // eachList passes on the list requests that the server declares.
-func (b *repertoire) eachList(visit func(method string)) {
+func eachList(b *repertoire, visit func(method string)) {
 	for _, m := range lists {
 		if b.session.Has(capabilityOf(m)) {
 			visit(m)
@@ -67,7 +67,7 @@ func (b *repertoire) eachList(visit func(method string)) {
 }
 
 // some returns at most n of the tools, every time others.
-func (b *repertoire) some(r *teasel.Rand, n int) []*callable {
+func someTools(b *repertoire, r *teasel.Rand, n int) []*callable {
 	if len(b.tools) <= n {
 		return b.tools
 	}
@@ -79,13 +79,9 @@ func (b *repertoire) some(r *teasel.Rand, n int) []*callable {
 }
 
 // quick is some, without tools that take their time.
-func (b *repertoire) quick(r *teasel.Rand, n int) []*callable {
-	return slices.DeleteFunc(slices.Clone(b.some(r, n)), func(c *callable) bool { return c.Slow })
+func quickTools(b *repertoire, r *teasel.Rand, n int) []*callable {
+	return slices.DeleteFunc(slices.Clone(someTools(b, r, n)), func(c *callable) bool { return c.Slow })
 }
-
-func (c *callable) call() []byte { return callLine(c.Name, c.plain) }
-
-func (c *callable) callWith(arguments *mutate.JSON) []byte { return callLine(c.Name, arguments) }
 
 // cursorParams are the parameters of a list from a cursor on.
 func cursorParams(cursor *mutate.JSON) *mutate.JSON {

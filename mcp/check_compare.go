@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -25,7 +26,7 @@ func against(label, name string, names []string, line func(name string) []byte, 
 	}
 	chunks(steps, chunk-len(controls), func(part int, steps []Step) {
 		steps = append([]Step{send(line(controls[0])), send(line(controls[1]))}, steps...)
-		emit(name+" "+itoa(part), shared(label, steps...))
+		emit(name+" "+strconv.Itoa(part), shared(label, steps...))
 	})
 }
 
@@ -62,7 +63,7 @@ func checkUnknownName(b *repertoire, _ *teasel.Rand, emit emitter) {
 			return t.callWith(arguments)
 		}, emit)
 		for _, pointer := range t.texts {
-			if names := t.keysAt(pointer); len(names) > 0 { // no more than one script has room for
+			if names := keysAt(t, pointer); len(names) > 0 { // no more than one script has room for
 				names = append([]string{letterControl}, names...)
 				against(CheckUnknownName, "key of "+t.Name+" "+pointer, names, func(key string) []byte { return t.callWith(t.with(pointer, key)) }, emit)
 			}
@@ -72,7 +73,7 @@ func checkUnknownName(b *repertoire, _ *teasel.Rand, emit emitter) {
 
 // keysAt returns which inherited names may be tried for the key that an argument holds; none: it holds no key, or one that
 // has to look otherwise.
-func (c *callable) keysAt(pointer string) (names []string) {
+func keysAt(c *callable, pointer string) (names []string) {
 	path := strings.Split(pointer, "/")
 	name := path[len(path)-1]
 	if len(path) > 2 && strings.Trim(name, "0123456789") == "" {
@@ -107,10 +108,10 @@ func checkIDs(b *repertoire, _ *teasel.Rand, emit emitter) {
 		steps = append(steps,
 			sendText(withID(line, `7000000003.0`)), sendText(withID(line, `7e9`)), sendText(withID(line, `-0`)),
 			sendText(withID(line, `"`+strings.Repeat("id", 2000)+`"`)))
-		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+itoa(part), shared(CheckIDs, steps...)) })
+		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+strconv.Itoa(part), shared(CheckIDs, steps...)) })
 	}
 	probe("ping", []byte(pingLine))
-	b.eachList(func(method string) { probe(method, requestLine(method, nil)) })
+	eachList(b, func(method string) { probe(method, requestLine(method, nil)) })
 	for _, t := range b.tools {
 		if !t.Slow {
 			probe("tools/call "+t.Name, t.call())
@@ -176,11 +177,11 @@ func checkVariantKey(b *repertoire, _ *teasel.Rand, emit emitter) {
 		probe("arguments beside arguments, "+t.Name, "arguments", func(key string) []byte { return inside(key, `[]`) })
 		break
 	}
-	b.variantArguments(probe)
+	variantArguments(b, probe)
 }
 
 // variantArguments gives each tool a second argument, of another value, whose name is nearly that of the first string.
-func (b *repertoire) variantArguments(probe func(name, key string, line func(string) []byte)) {
+func variantArguments(b *repertoire, probe func(name, key string, line func(string) []byte)) {
 	for _, t := range b.tools {
 		if t.Slow {
 			continue
@@ -189,7 +190,7 @@ func (b *repertoire) variantArguments(probe func(name, key string, line func(str
 			if m.Value.Kind != mutate.String || len(m.Name) < 2 {
 				continue
 			}
-			probe("argument "+itoa(i)+" of "+t.Name, m.Name, func(key string) []byte {
+			probe("argument "+strconv.Itoa(i)+" of "+t.Name, m.Name, func(key string) []byte {
 				arguments := t.full.Clone()
 				arguments.Members = append(arguments.Members, member(key, mutate.NewString("teasel variant")))
 				return t.callWith(arguments)
@@ -237,5 +238,5 @@ func checkDuplicateKey(b *repertoire, _ *teasel.Rand, emit emitter) {
 			steps = append(steps, send(t.callWith(doubled)))
 		}
 	}
-	chunks(steps, chunk, func(part int, steps []Step) { emit(itoa(part), shared(CheckDuplicateKey, steps...)) })
+	chunks(steps, chunk, func(part int, steps []Step) { emit(strconv.Itoa(part), shared(CheckDuplicateKey, steps...)) })
 }

@@ -109,7 +109,7 @@ const maxGrown = 48
 
 func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 	order := r.Perm(len(growths) - seededGrowths)
-	grown := b.someTexts(r, maxGrown)
+	grown := someTexts(b, r, maxGrown)
 	eachOf(grown, func(name string, line func(string) []byte) {
 		names := suggestedGrowths(name)
 		for i, g := range growths {
@@ -135,7 +135,7 @@ func checkGrowthTime(b *repertoire, r *teasel.Rand, emit emitter) {
 		}
 	}
 	emit("method", grow(growFrom, growTo, func(n int) []byte { return requestLine(longText(n), nil) }))
-	growTools(b.some(r, maxLargeTools), emit)
+	growTools(someTools(b, r, maxLargeTools), emit)
 }
 
 // growTools makes the scripts for arrays, and for arguments that no tool has.
@@ -154,8 +154,8 @@ func growTools(tools []*callable, emit emitter) {
 				continue
 			}
 			arrays++
-			emit(t.Name+" items of "+m.Name, grow(1<<6, largest, func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
-			emit(t.Name+" short items of "+m.Name, short(func(n int) []byte { return t.callWith(t.repeatItem(m.Name, n)) }))
+			emit(t.Name+" items of "+m.Name, grow(1<<6, largest, func(n int) []byte { return t.callWith(repeatItem(t, m.Name, n)) }))
+			emit(t.Name+" short items of "+m.Name, short(func(n int) []byte { return t.callWith(repeatItem(t, m.Name, n)) }))
 		}
 		if i >= largeTools {
 			continue
@@ -181,7 +181,7 @@ func checkShapeTime(b *repertoire, r *teasel.Rand, emit emitter) {
 		emit(name, shared(CheckShapeTime, one, other, one, other))
 	}
 	keys, items := wideObject(shapeWidth), `{"teasel_extra":[`+strings.Repeat("{},", shapeWidth-1)+"{}]}"
-	tools := b.quick(r, 1)
+	tools := quickTools(b, r, 1)
 	for _, t := range tools {
 		call := func(arguments string) []byte { return t.callWith(mutate.NewRaw(arguments)) }
 		pair(t.Name+" keys", keys, call)
@@ -193,7 +193,7 @@ func checkShapeTime(b *repertoire, r *teasel.Rand, emit emitter) {
 }
 
 // repeatItem returns the full arguments with the first item of an array repeated.
-func (c *callable) repeatItem(name string, n int) *mutate.JSON {
+func repeatItem(c *callable, name string, n int) *mutate.JSON {
 	v := c.full.Clone()
 	item := v.Get(name).Items[0].String()
 	v.Set(name, mutate.NewRaw("["+strings.Repeat(item+",", n-1)+item+"]"))

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -21,8 +22,8 @@ func checkLifecycle(b *repertoire, _ *teasel.Rand, emit emitter) {
 	}
 	begin := handshake(version)
 	probe("before initialize", slices.Concat([]Step{ping, list, call}, begin, []Step{ping, list})...)
-	chunks(b.uninitialized(), maxUninitialized, func(part int, steps []Step) {
-		probe("method before initialize "+itoa(part), slices.Concat(steps, begin, []Step{ping})...)
+	chunks(uninitialized(b), maxUninitialized, func(part int, steps []Step) {
+		probe("method before initialize "+strconv.Itoa(part), slices.Concat(steps, begin, []Step{ping})...)
 	})
 	probe("initialize twice", slices.Concat(begin, []Step{send(initializeLine(version)), list, ping})...)
 	probe("never initialized", begin[0], list, call, ping)
@@ -43,7 +44,7 @@ func checkLifecycle(b *repertoire, _ *teasel.Rand, emit emitter) {
 const maxUninitialized = 16
 
 // uninitialized are requests of all methods but those that every script of [checkLifecycle] makes, as a client would make them.
-func (b *repertoire) uninitialized() (steps []Step) {
+func uninitialized(b *repertoire) (steps []Step) {
 	for _, m := range methods {
 		switch m {
 		case "initialize", "ping", "tools/list", "tools/call":
@@ -69,14 +70,6 @@ func (b *repertoire) uninitialized() (steps []Step) {
 		}
 	}
 	return steps
-}
-
-// version is what a handshake of ours asks for.
-func (b *repertoire) version() string {
-	if b.session.Version != "" {
-		return b.session.Version
-	}
-	return Versions[len(Versions)-1]
 }
 
 func checkEOF(b *repertoire, _ *teasel.Rand, emit emitter) {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -25,13 +26,13 @@ func checkValidation(b *repertoire, _ *teasel.Rand, emit emitter) {
 			if !t.Slow {
 				steps = append([]Step{send(t.call())}, steps...)
 			}
-			emit(t.Name+" "+itoa(part), shared(CheckValidation, steps...))
+			emit(t.Name+" "+strconv.Itoa(part), shared(CheckValidation, steps...))
 		})
 	}
 }
 
 // withToken returns a call that asks for progress.
-func (c *callable) withToken(token *mutate.JSON) []byte {
+func withToken(c *callable, token *mutate.JSON) []byte {
 	meta := mutate.NewObject(member("progressToken", token))
 	return requestLine("tools/call", mutate.NewObject(member("name", mutate.NewString(c.Name)),
 		member("arguments", c.plain.Clone()), member("_meta", meta)))
@@ -39,10 +40,10 @@ func (c *callable) withToken(token *mutate.JSON) []byte {
 
 func checkProgress(b *repertoire, _ *teasel.Rand, emit emitter) {
 	for _, t := range b.tools {
-		steps := []Step{send(t.withToken(mutate.NewString("@id"))), send(t.withToken(mutate.NewString("teasel-progress")))}
+		steps := []Step{send(withToken(t, mutate.NewString("@id"))), send(withToken(t, mutate.NewString("teasel-progress")))}
 		if !t.Slow {
 			for _, odd := range []string{`0`, `""`, `-1`, `null`, `1.5`, `true`, `{}`, `[]`} {
-				steps = append(steps, send(t.withToken(mutate.NewRaw(odd))))
+				steps = append(steps, send(withToken(t, mutate.NewRaw(odd))))
 			}
 		}
 		emit(t.Name, shared(CheckProgress, steps...))
@@ -66,7 +67,7 @@ func completionLine(ref *mutate.JSON, argument, value string) []byte {
 }
 
 // eachCompletion passes on what the server could complete.
-func (b *repertoire) eachCompletion(visit func(name string, ref func() *mutate.JSON, argument string)) {
+func eachListedCompletion(b *repertoire, visit func(name string, ref func() *mutate.JSON, argument string)) {
 	eachCompletion(b.session, visit)
 }
 
@@ -89,7 +90,7 @@ func checkCompletion(b *repertoire, _ *teasel.Rand, emit emitter) {
 	if !b.session.Has("completions") {
 		return
 	}
-	b.eachCompletion(func(name string, ref func() *mutate.JSON, argument string) {
+	eachListedCompletion(b, func(name string, ref func() *mutate.JSON, argument string) {
 		steps := []Step{
 			send(completionLine(ref(), argument, "")), send(completionLine(ref(), argument, "a")), send(completionLine(ref(), argument, "1")),
 			send(completionLine(ref(), argument, "\x00")), send(completionLine(ref(), argument, longText(10_000))),
@@ -109,7 +110,7 @@ func checkCompletion(b *repertoire, _ *teasel.Rand, emit emitter) {
 		steps = append(steps, send(requestLine("completion/complete", mutate.NewRaw(params))))
 	}
 	steps = append(steps, send(requestLine("completion/complete", nil)))
-	chunks(steps, chunk, func(part int, steps []Step) { emit("malformed "+itoa(part), shared(CheckCompletion, steps...)) })
+	chunks(steps, chunk, func(part int, steps []Step) { emit("malformed "+strconv.Itoa(part), shared(CheckCompletion, steps...)) })
 }
 
 // levels are those of RFC 5424 that logging/setLevel knows, the most talkative first, so that a session is left quiet.
@@ -131,7 +132,7 @@ func checkLogLevel(b *repertoire, _ *teasel.Rand, emit emitter) {
 		steps = append(steps, send(levelLine(mutate.NewRaw(level))))
 	}
 	steps = append(steps, send(requestLine("logging/setLevel", nil)))
-	chunks(steps, chunk, func(part int, steps []Step) { emit("levels "+itoa(part), shared(CheckLogLevel, steps...)) })
+	chunks(steps, chunk, func(part int, steps []Step) { emit("levels "+strconv.Itoa(part), shared(CheckLogLevel, steps...)) })
 }
 
 // cancelLine cancels the request of an earlier step, whose id stands in JSON.
@@ -151,7 +152,7 @@ func checkCancel(b *repertoire, r *teasel.Rand, emit emitter) {
 	}
 	probe("tools/list", requestLine("tools/list", nil))
 	late("tools/list", requestLine("tools/list", nil))
-	tools := b.some(r, 8)
+	tools := someTools(b, r, 8)
 	for _, t := range b.tools { // which are still at it when they are told to stop
 		if t.Slow && !slices.Contains(tools, t) {
 			tools = append(slices.Clone(tools), t)

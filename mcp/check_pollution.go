@@ -31,7 +31,7 @@ func checkPollution(b *repertoire, _ *teasel.Rand, emit emitter) {
 	steps := append(handshake(b.version()), nameless)
 	polluted := 0
 	for _, t := range b.tools {
-		calls := t.pollutedCalls()
+		calls := pollutedCalls(t)
 		if t.Slow || len(calls) == 0 || polluted == maxPolluted {
 			continue
 		}
@@ -45,7 +45,7 @@ func checkPollution(b *repertoire, _ *teasel.Rand, emit emitter) {
 
 // pollutedCalls are calls of a tool with what pollutes in each place that takes it: objects, lists of objects, the arguments
 // themselves, texts that may be parsed, and pairs of a path and a value.
-func (c *callable) pollutedCalls() (calls []Step) {
+func pollutedCalls(c *callable) (calls []Step) {
 	replaced := func(name string, value *mutate.JSON) {
 		arguments := c.full.Clone()
 		arguments.Set(name, value)

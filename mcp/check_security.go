@@ -1,8 +1,8 @@
 package mcp
 
 import (
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -49,12 +49,9 @@ func whole(up, slash string) []string {
 	return []string{path, strings.Repeat(up, 16) + strings.TrimPrefix(path, slash)}
 }
 
-// maxProbed is how many strings of a tool are probed for security.
-const maxProbed = 6
-
 // eachText passes on every place in a request that takes free text: arguments of tools and prompts, variables of URI
 // templates.
-func (b *repertoire) eachText(visit func(name string, line func(text string) []byte)) {
+func eachText(b *repertoire, visit func(name string, line func(text string) []byte)) {
 	for _, t := range b.tools {
 		t.eachText(t.Name, t.full, visit)
 	}
@@ -97,8 +94,8 @@ type textPlace struct {
 const maxAttacked = 2048
 
 // someTexts returns at most n of the places that take free text, every time others.
-func (b *repertoire) someTexts(r *teasel.Rand, n int) (places []textPlace) {
-	b.eachText(func(name string, line func(string) []byte) { places = append(places, textPlace{name, line}) })
+func someTexts(b *repertoire, r *teasel.Rand, n int) (places []textPlace) {
+	eachText(b, func(name string, line func(string) []byte) { places = append(places, textPlace{name, line}) })
 	if len(places) > n {
 		r.Shuffle(len(places), func(i, k int) { places[i], places[k] = places[k], places[i] })
 		places = places[:n]
@@ -128,7 +125,7 @@ func trying(check string, texts []string, emit emitter) func(name string, line f
 		for _, text := range texts {
 			steps = append(steps, send(line(text)))
 		}
-		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+itoa(part), shared(check, steps...)) })
+		chunks(steps, chunk, func(part int, steps []Step) { emit(name+" "+strconv.Itoa(part), shared(check, steps...)) })
 	}
 }
 
@@ -141,7 +138,7 @@ func checkInjectionModes(b *repertoire, _ *teasel.Rand, emit emitter) {
 }
 
 func checkTraversal(b *repertoire, r *teasel.Rand, emit emitter) {
-	places := b.someTexts(r, maxAttacked)
+	places := someTexts(b, r, maxAttacked)
 	eachOf(places, trying(CheckTraversal, disguises, emit))
 	eachOf(places, trying(CheckTraversal, boundaries, func(name string, in Script) { emit(name+" boundary", in) }))
 	if !b.session.Has("resources") {
@@ -157,7 +154,7 @@ func checkTraversal(b *repertoire, r *teasel.Rand, emit emitter) {
 		}
 	}
 	chunks(steps, chunk, func(part int, steps []Step) {
-		emit("resources/read "+itoa(part), shared(CheckTraversal, steps...))
+		emit("resources/read "+strconv.Itoa(part), shared(CheckTraversal, steps...))
 	})
 }
 
@@ -214,36 +211,14 @@ var pollutions = []string{
 }
 
 func checkInjection(b *repertoire, r *teasel.Rand, emit emitter) {
-	eachOf(b.someTexts(r, maxAttacked), trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
+	eachOf(someTexts(b, r, maxAttacked), trying(CheckInjection, slices.Concat(injections, b.placeholders), emit))
 }
 
 // The texts for quotes are fewer than a chunk: all of one place are in one script.
 func checkQuotes(b *repertoire, r *teasel.Rand, emit emitter) {
-	eachOf(b.someTexts(r, maxAttacked), trying(CheckQuotes, quoteTexts(), emit))
+	eachOf(someTexts(b, r, maxAttacked), trying(CheckQuotes, quoteTexts(), emit))
 }
 
 func checkQuotesModes(b *repertoire, _ *teasel.Rand, emit emitter) {
 	b.eachMode(trying(CheckQuotes, quoteTexts(), emit))
-}
-
-// maxPlaceholders bounds the names of what format strings may reach.
-const maxPlaceholders = 6
-
-var inBraces = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]{0,30})[^{}"]{0,30}\}`)
-
-// placeholders are texts that have the type of something in them where a format string of Python is made of them: of what
-// has a number, and of what the tools' descriptions have in braces.
-func placeholders(tools []*callable) (texts []string) {
-	names := []string{"0"}
-	for _, t := range tools {
-		for _, found := range inBraces.FindAllStringSubmatch(t.Description+t.InputSchema.String(), maxPlaceholders) {
-			if len(names) < maxPlaceholders && !slices.Contains(names, found[1]) {
-				names = append(names, found[1])
-			}
-		}
-	}
-	for _, name := range names {
-		texts = append(texts, "tzl{"+name+".__class__}")
-	}
-	return texts
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -44,10 +45,10 @@ func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 		emit(name, shared(CheckSameAfterGarbage, slices.Concat(look, look, garbage, look)...))
 	}
 	harmless := texts(harmlessGarbage)
-	b.eachList(func(method string) {
-		probe(method+" after refused messages", b.walk(method, 0), harmless...)
-		probe(method+" after broken lines", b.walk(method, 0), texts(brokenGarbage)...)
-		probe(method+" after no messages", b.walk(method, 0), texts(invalidGarbage)...)
+	eachList(b, func(method string) {
+		probe(method+" after refused messages", walkPages(b, method, 0), harmless...)
+		probe(method+" after broken lines", walkPages(b, method, 0), texts(brokenGarbage)...)
+		probe(method+" after no messages", walkPages(b, method, 0), texts(invalidGarbage)...)
 	})
 	for _, t := range b.tools {
 		if t.Slow {
@@ -66,7 +67,7 @@ func checkSameAfterGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 // no later one does.
 func checkFirstGarbage(b *repertoire, _ *teasel.Rand, emit emitter) {
 	begin := handshake(b.version())
-	look := b.observers(len(begin), nil)
+	look := observers(b, len(begin), nil)
 	for i := range b.session.Prompts[:min(maxLooks, len(b.session.Prompts))] {
 		look = append(look, send(promptLine(&b.session.Prompts[i], b.likely)))
 	}
@@ -90,8 +91,8 @@ const maxLooks = 8
 
 // observers are requests whose answers show state: all lists, resources, and the tools that say that they only read and
 // need no argument; but is left out. The first will be the given step of a script.
-func (b *repertoire) observers(first int, but *callable) (look []Step) {
-	b.eachList(func(method string) { look = append(look, b.walk(method, first+len(look))...) })
+func observers(b *repertoire, first int, but *callable) (look []Step) {
+	eachList(b, func(method string) { look = append(look, walkPages(b, method, first+len(look))...) })
 	for i := range b.session.Resources[:min(maxLooks, len(b.session.Resources))] {
 		look = append(look, send(requestLine("resources/read", object("uri", b.session.Resources[i].URI))))
 	}
@@ -107,7 +108,7 @@ func (b *repertoire) observers(first int, but *callable) (look []Step) {
 
 // walk returns the requests for all pages of a list, or for as many as are worth it. Its first step will be the given one
 // of a script; asked again, they are the same lines, with the cursors of the first time.
-func (b *repertoire) walk(method string, first int) []Step {
+func walkPages(b *repertoire, method string, first int) []Step {
 	steps := []Step{send(requestLine(method, nil))}
 	for i := 1; i < min(b.session.Pages[method], pages); i++ {
 		steps = append(steps, send(requestLine(method, cursorParams(capture(first+i-1, "/nextCursor")))))
@@ -119,7 +120,7 @@ func checkRepeat(b *repertoire, _ *teasel.Rand, emit emitter) {
 	repeat := func(name string, line []byte) {
 		emit(name, shared(CheckRepeat, send(line), send(line), send(line), send(line)))
 	}
-	b.eachList(func(method string) { repeat(method, requestLine(method, nil)) })
+	eachList(b, func(method string) { repeat(method, requestLine(method, nil)) })
 	for _, t := range b.tools {
 		if (t.ReadOnly || t.Idempotent) && !t.Slow {
 			repeat(t.Name, t.call())
@@ -135,8 +136,8 @@ func checkReadOnly(b *repertoire, r *teasel.Rand, emit emitter) {
 		if !t.ReadOnly || t.Slow {
 			continue
 		}
-		watch := b.observers(0, t)
-		for _, o := range b.quick(r, 4) {
+		watch := observers(b, 0, t)
+		for _, o := range quickTools(b, r, 4) {
 			if o != t && o.ReadOnly && len(o.plain.Members) > 0 {
 				watch = append(watch, send(o.call()))
 			}
@@ -148,7 +149,7 @@ func checkReadOnly(b *repertoire, r *teasel.Rand, emit emitter) {
 		for i := range readOnlySamples {
 			if t.schema != nil && len(t.full.Members) > 0 {
 				v, _ := t.schema.Generate(r, schema.Conform)
-				probe(t.Name+" "+itoa(i), v)
+				probe(t.Name+" "+strconv.Itoa(i), v)
 			}
 		}
 	}
@@ -161,7 +162,7 @@ const maxFirstLines = 768
 // yet: the first call may do what no later one does.
 func checkFirstCall(b *repertoire, _ *teasel.Rand, emit emitter) {
 	begin := handshake(b.version())
-	watch := b.observers(len(begin), nil)
+	watch := observers(b, len(begin), nil)
 	if len(watch) == 0 {
 		return
 	}
@@ -178,7 +179,7 @@ func checkFirstCall(b *repertoire, _ *teasel.Rand, emit emitter) {
 const pages = 6
 
 func checkPagination(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachList(func(method string) {
+	eachList(b, func(method string) {
 		steps := []Step{send(requestLine(method, nil))}
 		for i := range pages - 1 {
 			steps = append(steps, send(requestLine(method, cursorParams(capture(i, "/nextCursor")))))
@@ -195,13 +196,13 @@ var oddCursors = []string{
 }
 
 func checkCursor(b *repertoire, _ *teasel.Rand, emit emitter) {
-	b.eachList(func(method string) {
+	eachList(b, func(method string) {
 		var steps []Step
 		for _, cursor := range oddCursors {
 			steps = append(steps, send(requestLine(method, cursorParams(mutate.NewRaw(cursor)))))
 		}
 		steps = append(steps, send(requestLine(method, cursorParams(mutate.NewString(longText(4096))))))
-		chunks(steps, chunk, func(part int, steps []Step) { emit(method+" "+itoa(part), shared(CheckCursor, steps...)) })
+		chunks(steps, chunk, func(part int, steps []Step) { emit(method+" "+strconv.Itoa(part), shared(CheckCursor, steps...)) })
 	})
 }
 

@@ -149,7 +149,7 @@ func checkLarge(b *repertoire, r *teasel.Rand, emit emitter) {
 	large("exponent", raw("ping", `{"a":1e999999999}`))
 	large("escapes", raw("ping", `{"a":"`+strings.Repeat(`\u0000`, largeText/16)+`"}`))
 	large("spaces", []byte(`{"jsonrpc":"2.0",`+strings.Repeat(" ", largeText/4)+`"id":"@id","method":"ping"}`))
-	for i, t := range b.some(r, maxLargeTools) {
+	for i, t := range someTools(b, r, maxLargeTools) {
 		arguments := func(text string) []byte { return t.callWith(mutate.NewRaw(text)) }
 		extra := func(value string) []byte {
 			v := t.plain.Clone()

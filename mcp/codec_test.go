@@ -3,13 +3,10 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
-
-func scriptsEqual(a, b Script) bool { return a.Check == b.Check && same(&a, &b) }
 
 func TestCodecRoundTrip(t *testing.T) {
 	lines := []string{
@@ -125,20 +122,4 @@ func TestCodecTakesWhatMutatorsMake(t *testing.T) {
 		check(dst)
 		in, dst = dst, in
 	}
-}
-
-func ExampleCodec() {
-	in := Script{Start: Shared, Steps: []Step{
-		{Line: []byte(`{"jsonrpc":"2.0","id":"@id","method":"ping"}`)},
-		{Line: []byte(`{bad`), NoWait: true},
-	}}
-	data, err := Codec{}.Encode(in)
-	if err != nil {
-		fmt.Println(err)
-	}
-	fmt.Print(string(data))
-	// Output:
-	// {"teasel-script":1,"start":"shared","steps":[
-	// {"send":{"jsonrpc":"2.0","id":"@id","method":"ping"}},
-	// {"text":"{bad","nowait":true}]}
 }

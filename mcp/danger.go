@@ -286,3 +286,13 @@ func splitWords(name string) (words []string) {
 	end(len(runes))
 	return words
 }
+
+// Words of properties that hold what a server gave out.
+var handleWords = []string{
+	"channel", "conn", "connection", "cursor", "descriptor", "fd", "guid", "handle", "hash", "id", "identifier", "index", "job", "key", "lease", "lock", "nonce", "number",
+	"pid", "ref", "reference", "session", "sku", "slot", "slug", "stream", "ticket", "token", "transaction", "tx", "txn", "uid", "uuid", "version",
+}
+
+func hasWord(name string, list []string) bool {
+	return slices.ContainsFunc(splitWords(name), func(w string) bool { return slices.Contains(list, w) })
+}

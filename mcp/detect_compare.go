@@ -32,34 +32,6 @@ func (j *judge) compare() {
 	}
 }
 
-// outcome is what an answer comes to.
-type outcome uint8
-
-const (
-	outcomeNone   outcome = iota // no answer
-	outcomeResult                // it was carried out
-	outcomeFailed                // a result that says that it failed
-	outcomeError                 // an error
-)
-
-func (o outcome) String() string {
-	return [...]string{"not answered", "carried out", "answered with a failure", "answered with an error"}[o]
-}
-
-func outcomeOf(r *Received) outcome {
-	switch {
-	case r == nil:
-		return outcomeNone
-	case r.Message.Error != nil:
-		return outcomeError
-	case isToolError(r.Message.Result):
-		return outcomeFailed
-	case r.Message.Result != nil:
-		return outcomeResult
-	}
-	return outcomeNone
-}
-
 // single returns the line that was sent for a step; nil: none, or several.
 func (j *judge) single(step int) (found *Sent) {
 	for i := range j.t.Sent {

@@ -10,14 +10,13 @@ import (
 // What growth has to come to before it is believed.
 const (
 	growthPoints = 4
-	leakLeast    = 16 << 20 // bytes, between the first and the last measure
-	leakFactor   = 2.2      // collectors let a heap grow to twice of what is in use before they look
-	leakShare    = 0.6      // of the steps that grow, each by a fair part of the mean
-	steepLeast   = 100e3    // microseconds, for the largest input
-	steepPower   = 1.6      // of the size, by which the time grows
-	shapeLeast   = 30e3     // microseconds
-	shapeGrave   = 500e3    // microseconds, of which only a validator that goes over all members again and again needs as many
-	shapeFactor  = 16       // times what a text of the same length takes
+	leakFactor   = 2.2   // collectors let a heap grow to twice of what is in use before they look
+	leakShare    = 0.6   // of the steps that grow, each by a fair part of the mean
+	steepLeast   = 100e3 // microseconds, for the largest input
+	steepPower   = 1.6   // of the size, by which the time grows
+	shapeLeast   = 30e3  // microseconds
+	shapeGrave   = 500e3 // microseconds, of which only a validator that goes over all members again and again needs as many
+	shapeFactor  = 16    // times what a text of the same length takes
 )
 
 // growth judges what the executor has measured on purpose.

@@ -106,18 +106,6 @@ func isLimit(n *big.Int) bool {
 	return text == "9223372036854775807" || text == "-9223372036854775808"
 }
 
-// number reads a decimal number of moderate size.
-func number(text string) (*big.Float, bool) {
-	if len(text) == 0 || len(text) > 400 || !(text[0] >= '0' && text[0] <= '9' || text[0] == '-') {
-		return nil, false
-	}
-	f, _, err := big.ParseFloat(text, 10, 2048, big.ToNearestEven)
-	if err != nil || f.IsInf() || f.MantExp(nil) > 1200 {
-		return nil, false
-	}
-	return f, true
-}
-
 // onlyNullID reports whether no other line could be what a result with id null answers.
 func (j *judge) onlyNullID(s *Sent) bool {
 	for i := range j.t.Sent {
@@ -180,27 +168,6 @@ func (j *judge) isUnique(s *Sent) bool {
 	return !slices.ContainsFunc(j.t.Sent, func(o Sent) bool {
 		return (o.Step != s.Step || o.At != s.At) && o.Message.Root != nil && o.Message.Class != ClassNotification && id.Equal(o.Message.Root.Get("id"))
 	})
-}
-
-// isUsualID reports whether an id is such as clients give out.
-func isUsualID(id *mutate.JSON) bool {
-	if id.Kind == mutate.Number {
-		n, _ := id.Int()
-		return n > 0 && isSafeInteger(id)
-	}
-	return id.Text != "" && len(id.Text) <= 64 && !strings.ContainsFunc(id.Text, func(r rune) bool { return r <= ' ' || r > '~' })
-}
-
-// isSafeInteger reports whether a number is an integer that a double holds exactly, its neighbours too.
-func isSafeInteger(v *mutate.JSON) bool {
-	n, ok := v.Int()
-	return ok && n > -1<<53 && n < 1<<53
-}
-
-// isPlainInteger reports whether an integer that a double holds is written as one, and not as -0 or 7e9.
-func isPlainInteger(v *mutate.JSON) bool {
-	n, _ := v.Int()
-	return isSafeInteger(v) && strconv.FormatInt(n, 10) == v.Text
 }
 
 // asked reports whether a request of ours carries the id.

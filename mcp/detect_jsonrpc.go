@@ -104,16 +104,6 @@ func malformed(m *Message) string {
 	return ""
 }
 
-func article(k mutate.Kind) string {
-	switch k {
-	case mutate.Array, mutate.Object:
-		return "an " + k.String()
-	case mutate.Null:
-		return "null"
-	}
-	return "a " + k.String()
-}
-
 func saysJSONRPC(root *mutate.JSON) bool {
 	v, ok := root.Get("jsonrpc").Str()
 	return ok && v == "2.0"
@@ -128,12 +118,6 @@ func errorCode(r *Received) int64 {
 func errorMessage(r *Received) string {
 	message, _ := r.Message.Error.Get("message").Str()
 	return message
-}
-
-// isToolError reports whether a result says that the tool failed.
-func isToolError(result *mutate.JSON) bool {
-	v := result.Get("isError")
-	return v != nil && v.Kind == mutate.Bool && v.Text == "true"
 }
 
 // succeeded reports whether an answer says that the request was carried out.

@@ -13,20 +13,6 @@ import (
 // paste from a parser that takes queries, to which all three are wrong, and from a check, to which none is. That a
 // database names its own grammar then is what sqlmap and others call error-based detection.
 
-// quoted is the text without a quote: a number, so that it is sound outside of quotes as well.
-const quoted = "7349"
-
-var quoteTries = [...]struct{ open, closed string }{{quoted + "'", quoted + "''"}, {quoted + `"`, quoted + `""`}}
-
-// quoteTexts are all texts that one place is tried with.
-func quoteTexts() []string {
-	texts := []string{quoted}
-	for _, try := range quoteTries {
-		texts = append(texts, try.open, try.closed)
-	}
-	return texts
-}
-
 // What databases say of a query that they cannot read, as JSON has it, and what shells say of a quote without an end.
 var (
 	queryErrors = [][]byte{

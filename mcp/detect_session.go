@@ -93,13 +93,6 @@ func (j *judge) progress(i int, r *Received) {
 	}
 }
 
-// isTask reports whether a request goes on as a task after its answer, and its progress with it.
-func isTask(s *Sent, answer *Message) bool {
-	return s.Message.Params.Get("task") != nil || answer.Result.Get("task") != nil
-}
-
-func tokenOf(m *Message) *mutate.JSON { return m.Params.Get("_meta").Get("progressToken") }
-
 // tokenOwner returns the request that gave out a token, if it is the only one, else one whose token has the same
 // characters in another type.
 func (j *judge) tokenOwner(token *mutate.JSON) (owner, near *Sent) {

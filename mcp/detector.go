@@ -246,3 +246,7 @@ func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, 
 	})
 	return &j.found[len(j.found)-1]
 }
+
+// echo returns the echo of the request that is to blame. That of a whole script would have pieces of everything in it, and
+// leave something else of a program's words each time.
+func (j *judge) echo() *echo { return echoOf(j.guilty()) }

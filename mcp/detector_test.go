@@ -58,15 +58,6 @@ func parseWanted(s string) (w wanted) {
 	return w
 }
 
-func deskSession(t testing.TB) *Session {
-	t.Helper()
-	data, err := os.ReadFile("testdata/transcripts/session.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sessionOf(t, string(data))
-}
-
 func TestDetectors(t *testing.T) {
 	session := deskSession(t)
 	for _, c := range readExchanges(t) {
@@ -174,10 +165,6 @@ func TestFindingsAreBounded(t *testing.T) {
 		t.Errorf("%d findings, want 1", len(ids))
 	}
 }
-
-const echoExchange = `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"the quick brown fox jumps over the lazy dog"}}}
-< {"result":{"content":[{"type":"text","text":"Echo: the quick brown fox jumps over the lazy dog"}]},"jsonrpc":"2.0","id":1}
-`
 
 func BenchmarkDetectors(b *testing.B) {
 	obs := teasel.Observation{Evidence: parseTranscript(b, deskSession(b), echoExchange)}
@@ -370,6 +357,27 @@ func TestHugeLinesTakeTime(t *testing.T) {
 	} {
 		if found := judgeText(t, deskSession(t), tt.text); len(found) != tt.want {
 			t.Errorf("%s: found %v, want %d", tt.text[len(huge):], found, tt.want)
+		}
+	}
+}
+
+// TestFaultOfTheScript: what a server has logged of earlier requests is not what it died of.
+func TestFaultOfTheScript(t *testing.T) {
+	const died = "Error: gone\n    at take (/srv/b.js:4:5)\n    at main (/srv/a.js:1:2)\n\nNode.js v22.4.0\n"
+	for _, tt := range []struct{ during, all, rule, place string }{
+		{died, loggedByNode + died, RuleCrash, "take b.js:4:5"},
+		{died, "Traceback (most recent call last):\nMemoryError\n" + died, RuleCrash, "take b.js:4:5"},
+		{"bye\n", loggedByNode + "bye\n", RuleCrash, ""},
+		{"", died, RuleCrash, "take b.js:4:5"}, // several scripts were under way: nobody knows whose it is
+	} {
+		transcript := parseTranscript(t, deskSession(t), `> {"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n! exit 1\n")
+		transcript.Stderr, transcript.End.Stderr = []byte(tt.during), []byte(tt.all)
+		var found []teasel.Finding
+		for _, d := range Detectors(DetectorConfig{}) {
+			found = append(found, d.Detect(&teasel.Observation{Evidence: transcript})...)
+		}
+		if len(found) != 1 || found[0].Rule != tt.rule || found[0].Fault != tt.place {
+			t.Errorf("%q at the end of %q: found %v, want %s at %q", tt.during, tt.all, found, tt.rule, tt.place)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // editor makes scripts and changes them, one after another. The line of a step is read into a tree when a change wants
 // that, and written back when all are done, so that several changes of one line cost one reading. It has one owner.
 type editor struct {
-	b           *repertoire
+	b           *material
 	adversarial int // percentage of arguments that are drawn to be hostile
 	havoc       mutate.Bytes
 	values      mutate.JSONTree // ordinary changes of values

@@ -694,3 +694,12 @@ func TestLongestFirst(t *testing.T) {
 		t.Errorf("in what places they began: %s, want %s", got, want)
 	}
 }
+
+// TestHugeLine: a server that reads lines of any length answers one of 17 MiB.
+func TestHugeLine(t *testing.T) {
+	e := open(t, &Target{Command: []string{BuildServer(t, "orderly"), "echo"}})
+	tr, obs := execute(t, e, shared(CheckLarge, send(requestLine("ping", object("a", hugeText))), sendText(pingLine)))
+	if obs.Exit != teasel.ExitOK || len(tr.Sent) != 2 || len(tr.Sent[0].Raw) < 16<<20 || tr.Sent[0].Answer < 0 {
+		t.Errorf("it ended as %v: %s", obs.Exit, obs.Detail)
+	}
+}

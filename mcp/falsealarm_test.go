@@ -14,23 +14,6 @@ type rightCase struct {
 	text                                string
 }
 
-// textTool is a tool whose arguments are all texts.
-func textTool(name, description, more string, arguments ...string) string {
-	var properties []string
-	for _, a := range arguments {
-		properties = append(properties, `"`+a+`":{"type":"string"}`)
-	}
-	return `{"name":"` + name + `","description":"` + description + `"` + more + `,"inputSchema":{"type":"object","properties":{` + strings.Join(properties, ",") + `}}}`
-}
-
-func callOf(id, name, arguments string) string {
-	return `> {"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + "}}\n"
-}
-
-func answerOf(id, text string) string {
-	return `< {"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"` + text + "\"}]}}\n"
-}
-
 func rightCases() []rightCase {
 	pem := `-----BEGIN PRIVATE KEY-----\n` + strings.Repeat(`MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n`, 12) + `-----END PRIVATE KEY-----`
 	const begin = `fresh

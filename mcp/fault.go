@@ -315,6 +315,3 @@ func base(path string) string {
 	}
 	return path
 }
-
-// cutBytes returns at most the first n bytes of s.
-func cutBytes(s string, n int) string { return s[:min(n, len(s))] }

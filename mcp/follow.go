@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -103,11 +102,11 @@ func (e *editor) learn(note *Note) {
 func (e *editor) pickCapture(note *Note) *Capture {
 	sum := 0
 	for i := range note.Captures {
-		sum += note.Captures[i].worth()
+		sum += worth(&note.Captures[i])
 	}
 	n := e.r.IntN(sum)
 	for i := range note.Captures {
-		if n -= note.Captures[i].worth(); n < 0 {
+		if n -= worth(&note.Captures[i]); n < 0 {
 			return &note.Captures[i]
 		}
 	}
@@ -115,7 +114,7 @@ func (e *editor) pickCapture(note *Note) *Capture {
 }
 
 // worth is how likely a value is to be wanted again, at least 1.
-func (c *Capture) worth() int {
+func worth(c *Capture) int {
 	worth := 1
 	pointer, token := cutToken(c.Pointer)
 	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
@@ -189,7 +188,7 @@ func (e *editor) befriend(s *sink, note *Note, c *Capture, arguments *mutate.JSO
 		}
 		var best *Capture
 		for i := range note.Captures {
-			if other := &note.Captures[i]; other.names(property) && (best == nil || other.near(c) > best.near(c)) {
+			if other := &note.Captures[i]; other.names(property) && (best == nil || nearness(other, c) > nearness(best, c)) {
 				best = other
 			}
 		}
@@ -200,27 +199,8 @@ func (e *editor) befriend(s *sink, note *Note, c *Capture, arguments *mutate.JSO
 	}
 }
 
-// names reports whether the value goes by the name of a property: "job_id" is that of /job_id, of /job/id and of
-// /jobs/0/id, "queue" that of /queues/0/name.
-func (c *Capture) names(property string) bool {
-	pointer, _ := cutToken(c.Pointer)
-	path := strings.Split(pointer, "/")
-	last := path[len(path)-1]
-	if last == property {
-		return true
-	}
-	words := splitWords(property)
-	switch {
-	case len(words) > 1 && last == words[len(words)-1]:
-	case len(words) == 1 && (last == "id" || last == "name" || last == "key"):
-	default:
-		return false
-	}
-	return slices.ContainsFunc(path[:len(path)-1], func(part string) bool { return strings.HasPrefix(strings.ToLower(part), words[0]) })
-}
-
 // near is how much of where they stand two values have in common, more for the same step.
-func (c *Capture) near(other *Capture) int {
+func nearness(c *Capture, other *Capture) int {
 	if c.Step != other.Step {
 		return -1
 	}

@@ -63,13 +63,6 @@ func TestChainName(t *testing.T) {
 	}
 }
 
-const jobs = `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}},"tools":[
-	{"name":"list_jobs","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"state":{"type":"string"}}}},
-	{"name":"finish_job","annotations":{"destructiveHint":false},"inputSchema":{"type":"object","properties":{"job_id":{"type":"string"},"worker_id":{"type":"string"}},
-		"required":["job_id","worker_id"]}},
-	{"name":"read_file","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"job_id":{"type":"string"},"path":{"type":"string"}},
-		"required":["job_id","path"]}}]}`
-
 // TestFollowTogether: what stands side by side in an answer is used together.
 func TestFollowTogether(t *testing.T) {
 	m := NewMutator(MutatorConfig{Session: parseSession(t, jobs)})

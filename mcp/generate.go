@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"strconv"
+
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -78,7 +80,7 @@ func (e *editor) burst() {
 		e.add(sendOn(line))
 	}
 	if e.r.IntN(3) == 0 {
-		e.add(sendOn(cancelLine(`"@id:` + itoa(e.r.IntN(n)) + `"`)))
+		e.add(sendOn(cancelLine(`"@id:` + strconv.Itoa(e.r.IntN(n)) + `"`)))
 	}
 	e.in.Steps[len(e.in.Steps)-1].NoWait = false
 }
@@ -158,7 +160,7 @@ func (e *editor) check(expensive bool) {
 	for c.expensive != expensive {
 		c = &checks[e.r.IntN(len(checks))]
 	}
-	b := *e.b
+	b := *e.b.repertoire
 	if n := len(b.tools); n > 0 {
 		i := e.r.IntN(n)
 		b.tools = b.tools[i : i+1]

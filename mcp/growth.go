@@ -26,7 +26,7 @@ const (
 )
 
 // enough reports whether a quarter of the repetitions has said all that there is to say.
-func (g *Growth) enough(took time.Duration) bool {
+func grownEnough(g *Growth, took time.Duration) bool {
 	return len(g.Values) == 2 && took >= quarterTime && g.Values[1]-g.Values[0] < quarterLeak
 }
 
@@ -62,8 +62,8 @@ func (e *executor) measureMemory(r *round, l *lane) {
 	for m.next <= quarters && said*quarters >= m.total*m.next {
 		m.next++
 	}
-	l.t.Growth.add(float64(said), float64(r.server.proc.RSS()))
-	m.over = l.t.Growth.enough(time.Since(l.began))
+	addGrowth(l.t.Growth, float64(said), float64(r.server.proc.RSS()))
+	m.over = grownEnough(l.t.Growth, time.Since(l.began))
 }
 
 func (e *executor) measureTime(r *round, l *lane) {
@@ -82,7 +82,7 @@ func (e *executor) measureTime(r *round, l *lane) {
 			if l.in.Check == CheckShapeTime {
 				size = n
 			}
-			l.t.Growth.add(float64(size), float64((now - m.cpu).Microseconds()))
+			addGrowth(l.t.Growth, float64(size), float64((now - m.cpu).Microseconds()))
 		}
 		m.said = n
 	}
@@ -90,7 +90,7 @@ func (e *executor) measureTime(r *round, l *lane) {
 }
 
 // add keeps the sizes rising.
-func (g *Growth) add(size, value float64) {
+func addGrowth(g *Growth, size, value float64) {
 	if n := len(g.Sizes); n > 0 && g.Sizes[n-1] >= size {
 		return
 	}

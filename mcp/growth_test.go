@@ -75,7 +75,7 @@ func TestCostlyShape(t *testing.T) {
 			e := open(t, &Target{Command: realServer(t, test.name), Timeout: 20 * time.Second})
 			tool := e.session.Tools[0].Name
 			found := 0
-			checkShapeTime(NewMutator(MutatorConfig{Session: e.session}).e.b, rand.New(rand.NewPCG(1, 2)), func(name string, in Script) {
+			checkShapeTime(NewMutator(MutatorConfig{Session: e.session}).e.b.repertoire, rand.New(rand.NewPCG(1, 2)), func(name string, in Script) {
 				for try := 0; try < 3 && found == 0; try++ {
 					_, obs := execute(t, e, in)
 					for _, f := range told(&obs, RuleShape) {
@@ -105,7 +105,7 @@ func TestEnough(t *testing.T) {
 		{[]float64{60e6}, time.Second, false},
 		{[]float64{60e6, 64e6, 64e6}, time.Second, false},
 	} {
-		if got := (&Growth{Values: tt.values}).enough(tt.took); got != tt.want {
+		if got := grownEnough((&Growth{Values: tt.values}), tt.took); got != tt.want {
 			t.Errorf("%v in %v: %v", tt.values, tt.took, got)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func TestHistory(t *testing.T) {
 	var h history
 	script := func(i int) Script {
-		return Script{Start: Shared, Check: CheckRepeat, Steps: []Step{
+		return Script{Start: Shared, Check: "repeat", Steps: []Step{
 			{Line: fmt.Appendf(nil, "line %d", i), NoWait: true, Times: i}, {Line: []byte{}, NoNewline: true}, {Line: []byte("x"), Close: true},
 		}}
 	}

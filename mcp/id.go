@@ -104,3 +104,36 @@ func floatOf(s string) (float64, bool) {
 	n, _ := f.Float64()
 	return n, true
 }
+
+// number reads a decimal number of moderate size.
+func number(text string) (*big.Float, bool) {
+	if len(text) == 0 || len(text) > 400 || !(text[0] >= '0' && text[0] <= '9' || text[0] == '-') {
+		return nil, false
+	}
+	f, _, err := big.ParseFloat(text, 10, 2048, big.ToNearestEven)
+	if err != nil || f.IsInf() || f.MantExp(nil) > 1200 {
+		return nil, false
+	}
+	return f, true
+}
+
+// isUsualID reports whether an id is such as clients give out.
+func isUsualID(id *mutate.JSON) bool {
+	if id.Kind == mutate.Number {
+		n, _ := id.Int()
+		return n > 0 && isSafeInteger(id)
+	}
+	return id.Text != "" && len(id.Text) <= 64 && !strings.ContainsFunc(id.Text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// isSafeInteger reports whether a number is an integer that a double holds exactly, its neighbours too.
+func isSafeInteger(v *mutate.JSON) bool {
+	n, ok := v.Int()
+	return ok && n > -1<<53 && n < 1<<53
+}
+
+// isPlainInteger reports whether an integer that a double holds is written as one, and not as -0 or 7e9.
+func isPlainInteger(v *mutate.JSON) bool {
+	n, _ := v.Int()
+	return isSafeInteger(v) && strconv.FormatInt(n, 10) == v.Text
+}

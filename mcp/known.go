@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -107,6 +108,6 @@ func (k *known) after(first *taker, key string, emit func(name string, in Script
 		emit(name, shared("", append(begin, begin[0])...))
 	}
 	chunks(others, maxAfterwards, func(part int, others []Step) {
-		emit(name+" "+itoa(part), shared("", slices.Concat(begin, others, begin[:1])...))
+		emit(name+" "+strconv.Itoa(part), shared("", slices.Concat(begin, others, begin[:1])...))
 	})
 }

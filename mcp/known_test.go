@@ -73,7 +73,7 @@ func TestEchoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	echoes := NewMutator(MutatorConfig{Session: session, Choice: &choice}).e.b.find("plan").echoes()
+	echoes := echoesOf(NewMutator(MutatorConfig{Session: session, Choice: &choice}).e.b.find("plan"))
 	if len(echoes) != 1 || echoes[0].Get("name").Text != echoes[0].Get("after").Text {
 		t.Errorf("%d calls: %v", len(echoes), echoes)
 	}

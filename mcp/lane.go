@@ -2,12 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -153,103 +150,6 @@ func (l *lane) read(step int) Message {
 	return parseMessage(l.reader, line)
 }
 
-// planLine judges a line with its placeholders.
-func planLine(s *Step, m *Message) (plain, regular bool, odd string) {
-	at := bytes.Count(s.Line, []byte{'@'})
-	plain = at == 0 || at == 1 && m.named()
-	switch {
-	case s.NoNewline, s.Close, bytes.IndexByte(s.Line, '\n') >= 0:
-		return plain, false, ""
-	case m.Twice, m.Class != ClassNotification && !(m.Class == ClassRequest && m.named()):
-		return plain, false, oddity(m)
-	}
-	odd = cmp.Or(oddEnvelope(m), hardToRead(s.Line, m.Root))
-	return plain, odd == "", odd
-}
-
-// named reports whether a line with its placeholders shows which answer is its own: its id is a fresh one.
-func (m *Message) named() bool { return m.ID == `"@id"` }
-
-// Bounds of what every JSON parser reads.
-const (
-	maxReadableDepth  = 50
-	maxReadableNumber = 17
-)
-
-// hardToRead says what keeps some JSON parsers from reading the line; "": nothing. One that cannot answers with the id
-// null, and is right to: no answer with the request's own id is due then.
-func hardToRead(line []byte, root *mutate.JSON) string {
-	switch {
-	case !utf8.Valid(line):
-		return "encoding"
-	case bytes.Contains(line, []byte(`\ud`)), bytes.Contains(line, []byte(`\uD`)):
-		return "surrogate"
-	}
-	return hardTree(root, maxReadableDepth)
-}
-
-// hardTree says what is hard to read in a tree that may be so deep; "": nothing.
-func hardTree(v *mutate.JSON, depth int) string {
-	switch {
-	case v == nil:
-		return ""
-	case depth < 0:
-		return "depth"
-	}
-	switch v.Kind {
-	case mutate.Number:
-		if len(v.Text) > maxReadableNumber || strings.ContainsAny(v.Text, "eE") {
-			return "number"
-		}
-	case mutate.Array:
-		for _, item := range v.Items {
-			if hard := hardTree(item, depth-1); hard != "" {
-				return hard
-			}
-		}
-	case mutate.Object:
-		if hasTwice(v) {
-			return "member twice"
-		}
-		for i := range v.Members {
-			if hard := hardTree(v.Members[i].Value, depth-1); hard != "" {
-				return hard
-			}
-		}
-	}
-	return ""
-}
-
-// oddEnvelope says what is odd about a message that JSON-RPC allows, so that many a server drops it without a word;
-// "": nothing.
-func oddEnvelope(m *Message) string {
-	if version, _ := m.Root.Get("jsonrpc").Str(); version != "2.0" {
-		return "version"
-	}
-	for i := range m.Root.Members {
-		switch m.Root.Members[i].Name {
-		case "jsonrpc", "id", "method", "params":
-		default:
-			return "member"
-		}
-	}
-	if m.Params == nil {
-		return ""
-	}
-	if m.Params.Kind != mutate.Object {
-		return "params"
-	}
-	meta := m.Params.Get("_meta")
-	if meta == nil {
-		return ""
-	}
-	token := meta.Get("progressToken")
-	if meta.Kind != mutate.Object || token != nil && !(isID(token) && isUsualID(token)) {
-		return oddMeta
-	}
-	return ""
-}
-
 // sent returns what a line that was sent is, with as little work as possible.
 func (l *lane) sent(p *planned, raw []byte, id int64, repeated bool) Message {
 	m := p.message
@@ -307,38 +207,6 @@ func (e *executor) topic(m *Message, regular bool) (t topic) {
 	return t
 }
 
-// What is odd about a line, where it matters in which way.
-const (
-	oddTwice = "twice"
-	oddMeta  = "meta"
-	oddID    = "id"
-)
-
-// oddity says in a word what is odd about a line.
-func oddity(m *Message) string {
-	switch {
-	case m.Root == nil:
-		return "not JSON"
-	case m.Class == ClassInvalid:
-		return m.Why
-	case m.Class == ClassBatch:
-		return "batch"
-	case m.Class == ClassResponse:
-		return "response"
-	case m.Twice:
-		return oddTwice
-	case m.Class == ClassNotification:
-		return "notification"
-	}
-	if odd := oddEnvelope(m); odd != "" {
-		return odd
-	}
-	if m.named() {
-		return "hard to read"
-	}
-	return oddID
-}
-
 // done reports whether all steps were sent.
 func (l *lane) done() bool { return l.step >= len(l.in.Steps) }
 
@@ -366,27 +234,6 @@ func (l *lane) hear(raw []byte, m Message, sent int, loose bool, now time.Time) 
 	return len(l.t.Received) - 1
 }
 
-// Bounds of the noise that is kept.
-const (
-	maxNoise     = 16
-	maxNoiseLine = 4 << 10
-)
-
-// hearNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
-// most servers work in order.
-func (l *lane) hearNoise(raw []byte) {
-	l.t.Noisy++
-	if len(l.t.Noise) == maxNoise {
-		return
-	}
-	after := len(l.t.Sent)
-	if i := l.unanswered(); i >= 0 {
-		after = i + 1
-	}
-	l.t.Noise = append(l.t.Noise, bytes.Clone(raw[:min(len(raw), maxNoiseLine)]))
-	l.t.NoiseAfter = append(l.t.NoiseAfter, after)
-}
-
 // runs returns how many requests were answered, given up or cancelled.
 func (l *lane) runs() uint32 {
 	n := l.answered
@@ -412,14 +259,4 @@ func (l *lane) owing() (n uint32) {
 		}
 	}
 	return n
-}
-
-// unanswered returns the first request of the lane to which an answer is due; -1: there is none.
-func (l *lane) unanswered() int {
-	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; s.Regular && s.Answer < 0 {
-			return i
-		}
-	}
-	return -1
 }

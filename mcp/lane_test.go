@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"weak"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -112,5 +113,35 @@ func TestSated(t *testing.T) {
 	long.Check = CheckLarge
 	if ran() == 0 {
 		t.Error("a check is not run")
+	}
+}
+
+// A lane owns the memory of what it hears until its next script: what others read meanwhile leaves it alone.
+func TestLaneOwnsWhatItHears(t *testing.T) {
+	e := &executor{reader: new(mutate.JSONParser)}
+	lanes := []*lane{{}, {}, {}}
+	in := Script{Start: Shared}
+	answer := func(lane, n int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"lane":[%d]}}`, n, lane)
+	}
+	for range 3 {
+		for _, l := range lanes {
+			l.take(&in, nil)
+		}
+		for n := range 12 {
+			raw := []byte(answer(n%3, n))
+			e.reader.Reset()
+			e.hear(lanes[n%3], raw, parseMessage(e.reader, raw), -1, false, time.Time{})
+		}
+		for i, l := range lanes {
+			for k := range l.t.Received {
+				if got, want := l.t.Received[k].Message.Root.String(), answer(i, 3*k+i); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			}
+			if len(l.t.Received) != 4 || len(l.readers) != 4 {
+				t.Errorf("%d received, %d readers", len(l.t.Received), len(l.readers))
+			}
+		}
 	}
 }

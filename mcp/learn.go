@@ -3,19 +3,13 @@ package mcp
 import (
 	"context"
 	"errors"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // Bounds of what is asked before a campaign to learn what a server knows, and of what is kept of it.
 const (
 	maxLookedAt = 24
 	learnLimit  = 3 * time.Second // for all of it
-	maxLearned  = 8               // values of one name
 )
 
 // Learn calls those of the chosen tools that only read, once each with plain arguments, and reads some resources. What
@@ -65,116 +59,4 @@ func lookingLines(ctx context.Context, session *Session, choice *Choice) (lines 
 		add(requestLine("resources/read", object("uri", session.Resources[i].URI)))
 	}
 	return lines
-}
-
-// argumentNames are those of all that takes a value, each with the other names that its values may go by.
-func argumentNames(session *Session, choice *Choice) map[string][]string {
-	names := make(map[string][]string)
-	add := func(name string, others ...string) {
-		for _, other := range append([]string{name}, others...) {
-			if !slices.Contains(names[name], other) {
-				names[name] = append(names[name], other)
-			}
-		}
-	}
-	for i := range choice.Tools {
-		t := &choice.Tools[i]
-		properties := t.InputSchema.Get("properties")
-		if properties == nil {
-			continue
-		}
-		for _, m := range properties.Members {
-			if choices(m.Value) == nil {
-				add(m.Name, withoutRole(m.Name, t.Name, properties)...)
-			}
-		}
-	}
-	for i := range session.Prompts {
-		for _, a := range session.Prompts[i].Arguments {
-			add(a.Name)
-		}
-	}
-	for i := range session.Templates {
-		for _, name := range templateVariables(session.Templates[i].URI) {
-			add(name)
-		}
-	}
-	return names
-}
-
-// roleWords say which of several things of a kind an argument names, not of which kind it is.
-var roleWords = []string{
-	"after", "base", "before", "child", "dest", "destination", "dst", "first", "from", "head", "into", "left", "master", "new", "next", "old", "origin", "original", "other",
-	"parent", "previous", "right", "second", "source", "src", "target", "to",
-}
-
-// withoutRole returns what an argument whose name begins with a role may be called elsewhere: source_id of merge_notes
-// names a note, and so does parent_id beside note_id.
-func withoutRole(name, tool string, properties *mutate.JSON) (names []string) {
-	words := splitWords(name)
-	if len(words) == 0 || !slices.Contains(roleWords, words[0]) {
-		return nil
-	}
-	rest := strings.Join(append([]string{""}, words[1:]...), "_")
-	if rest == "" {
-		rest = "_id"
-	}
-	nouns := splitWords(tool)
-	for _, m := range properties.Members {
-		if others := splitWords(m.Name); len(others) > 1 && slices.Equal(others[1:], words[1:]) {
-			nouns = append(nouns, others[0])
-		}
-	}
-	for _, noun := range nouns {
-		if !slices.Contains(roleWords, noun) {
-			names = append(names, noun+rest)
-		}
-	}
-	return names
-}
-
-// ofTheProtocol is where a result has what every result has, or a text as it stands.
-var ofTheProtocol = regexp.MustCompile(`^/contents?/\d+/(text|type|mimeType|blob|data)(#\d+)?$|#\d+$`)
-
-// byName sorts the captures by the arguments whose names they go by.
-func (n *Note) byName(arguments map[string][]string) map[string][]string {
-	learned := make(map[string][]string)
-	for i := range n.Captures {
-		c := &n.Captures[i]
-		if c.Value == "" || len(c.Value) > maxSpoken || ofTheProtocol.MatchString(c.Pointer) {
-			continue
-		}
-		for name, called := range arguments {
-			if known := learned[name]; slices.ContainsFunc(called, c.names) && len(known) < maxLearned && !slices.Contains(known, c.Value) {
-				learned[name] = append(known, c.Value)
-			}
-		}
-	}
-	return learned
-}
-
-// inform puts what was learned of the server into the tool's examples, where the schema allows it: where two arguments
-// take the same, each another.
-func (c *callable) inform(learned map[string][]string) {
-	used := make(map[string]int)
-	for _, property := range c.properties() {
-		values := learned[property.Name]
-		if len(values) == 0 {
-			continue
-		}
-		first := values[0]
-		values = values[used[first]%len(values):]
-		used[first]++
-		for _, example := range []**mutate.JSON{&c.plain, &c.full} {
-			if (*example).Get(property.Name) == nil {
-				continue
-			}
-			for _, value := range append([]*mutate.JSON{mutate.NewString(values[0])}, numbers(values[:1])...) {
-				if better := c.changed(*example, property.Name, value); better != nil {
-					*example = better
-					break
-				}
-			}
-		}
-	}
 }

@@ -149,3 +149,30 @@ func (m *Message) isRefusal() bool {
 	failed := m.Result.Get("isError")
 	return failed != nil && failed.Kind == mutate.Bool && failed.Text == "true"
 }
+
+// named reports whether a line with its placeholders shows which answer is its own: its id is a fresh one.
+func (m *Message) named() bool { return m.ID == `"@id"` }
+
+// Class says what a line is in JSON-RPC.
+type Class uint8
+
+const (
+	ClassInvalid      Class = iota // not JSON, or JSON that is none of the others
+	ClassRequest                   // has a method and an id that is a string or an integer
+	ClassNotification              // has a method and no id
+	ClassResponse                  // has an id and a result or an error, and no method
+	ClassBatch                     // an array
+)
+
+// Message is a line of either side, read leniently: what is wrong with it is kept, not refused.
+type Message struct {
+	Class  Class
+	Why    string       // of ClassInvalid: what is wrong; "": nothing
+	Root   *mutate.JSON // nil when it is not JSON
+	ID     string       // the JSON text of the id as it stands on the wire; "": none
+	Method string
+	Params *mutate.JSON
+	Result *mutate.JSON
+	Error  *mutate.JSON
+	Twice  bool // an object of the envelope (root or params) has a member name twice
+}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/mutate/schema"
@@ -179,9 +180,9 @@ func (e *editor) cancelSomething() bool {
 		return false
 	}
 	e.in.Steps[i].NoWait = e.r.IntN(4) > 0
-	id := `"@id:` + itoa(i) + `"`
+	id := `"@id:` + strconv.Itoa(i) + `"`
 	if e.r.IntN(8) == 0 {
-		id = `"@id:` + itoa(i) + `:s"`
+		id = `"@id:` + strconv.Itoa(i) + `:s"`
 	}
 	e.insert(i+1, sendOn(cancelLine(id)))
 	return true
@@ -268,7 +269,7 @@ func breakCursor(e *editor) bool {
 	root := e.message(i)
 	if root == nil || !slices.Contains(lists, e.method(i)) {
 		method := choose(e, lists)
-		e.b.eachList(func(m string) {
+		eachList(e.b.repertoire, func(m string) {
 			if e.r.IntN(2) == 0 {
 				method = m
 			}

@@ -2,10 +2,7 @@ package mcp
 
 import (
 	"bytes"
-	"strconv"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // fireRapidly sends without waiting: one message many times, or all of them at once.
 func fireRapidly(e *editor) bool {

@@ -207,3 +207,11 @@ func (e *editor) odd() string {
 
 // choose draws one of a list.
 func choose[T any](e *editor, list []T) T { return list[e.r.IntN(len(list))] }
+
+// wordFor draws a text for an argument of that name: often one that the server mentions.
+func (e *editor) wordFor(name string) string {
+	if known := e.b.spoken[name]; len(known) > 0 && e.r.IntN(2) == 0 {
+		return choose(e, known)
+	}
+	return e.word()
+}

@@ -17,20 +17,6 @@ func newTestMutator(t testing.TB) *Mutator {
 	return NewMutator(MutatorConfig{Session: recordedSession(t, "everything")})
 }
 
-func scriptOf(lines ...string) Script {
-	in := Script{Start: Shared}
-	for _, line := range lines {
-		in.Steps = append(in.Steps, Step{Line: []byte(line)})
-	}
-	return in
-}
-
-const (
-	sumCall  = `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"get-sum","arguments":{"a":1,"b":2}}}`
-	echoCall = `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}`
-	listCall = `{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`
-)
-
 // each mutation has to do what its name says to at least one of these scripts, and must never do nothing.
 func TestMutations(t *testing.T) {
 	m := newTestMutator(t)
@@ -125,32 +111,6 @@ func TestMutations(t *testing.T) {
 				t.Error("its own effect was never seen")
 			}
 		})
-	}
-}
-
-// wellFormed checks what holds for every script that is made.
-func wellFormed(t testing.TB, in *Script) {
-	t.Helper()
-	if in.Start != Shared && in.Start != Fresh {
-		t.Fatalf("start is %d", in.Start)
-	}
-	if len(in.Steps) == 0 {
-		t.Fatal("no steps")
-	}
-	for i := range in.Steps {
-		s := &in.Steps[i]
-		if bytes.IndexByte(s.Line, '\n') >= 0 {
-			t.Fatalf("step %d has a newline: %q", i, s.Line)
-		}
-		if s.Close && in.Start != Fresh {
-			t.Fatalf("step %d closes a session that others use", i)
-		}
-		if s.Times < 0 || s.Times > maxTimes {
-			t.Fatalf("step %d is sent %d times", i, s.Times)
-		}
-	}
-	if in.Start == Shared && in.Steps[len(in.Steps)-1].NoNewline {
-		t.Fatal("what others send next is the end of its last line")
 	}
 }
 

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
@@ -65,7 +64,7 @@ func NewMutatorContext(ctx context.Context, c MutatorConfig) (*Mutator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMutator(b, p), nil
+	return newMutator(newMaterial(b), p), nil
 }
 
 // How long ordinary mutation makes the arguments of a message, in bytes, and how long seldom. ResourceExhaustion goes
@@ -75,7 +74,7 @@ const (
 	maxLarge = 64 << 10
 )
 
-func newMutator(b *repertoire, p Profile) *Mutator {
+func newMutator(b *material, p Profile) *Mutator {
 	return &Mutator{
 		e: editor{
 			b: b, adversarial: p.Adversarial,
@@ -178,13 +177,6 @@ func (e *editor) last() {
 		return
 	}
 	e.add(e.copyOf(e.r.IntN(len(e.in.Steps))))
-}
-
-// same reports whether two scripts send the same, labels left out.
-func same(a, b *Script) bool {
-	return a.Start == b.Start && slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
-		return x.flags() == y.flags() && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
-	})
 }
 
 // Apply makes one certain mutation. False means that it cannot change this script.

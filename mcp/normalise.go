@@ -189,10 +189,6 @@ func isUUID(s string) bool {
 	return true
 }
 
-// echo returns the echo of the request that is to blame. That of a whole script would have pieces of everything in it, and
-// leave something else of a program's words each time.
-func (j *judge) echo() *echo { return echoOf(j.guilty()) }
-
 func echoOf(s *Sent) *echo {
 	e := new(echo)
 	if s != nil {

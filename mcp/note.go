@@ -3,6 +3,8 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +31,6 @@ const (
 	maxTokens     = 8  // for one text
 	maxWords      = 64
 	maxWord       = 64
-	maxNotedText  = 4 << 10
 	maxNotedSteps = 16
 )
 
@@ -149,16 +150,6 @@ func (n *Note) words(t *Transcript, known map[string]bool, v *mutate.JSON) {
 	})
 }
 
-// sends reports whether a line of the script has the word in it.
-func (t *Transcript) sends(word string) bool {
-	for i := range t.Sent {
-		if strings.Contains(string(t.Sent[i].Raw[:min(len(t.Sent[i].Raw), maxNotedText)]), word) {
-			return true
-		}
-	}
-	return false
-}
-
 // noteCodec stores notes with their testcases.
 type noteCodec struct{}
 
@@ -189,4 +180,45 @@ func (noteCodec) DecodeNote(data []byte) (any, error) {
 		return nil, fmt.Errorf("version %d of the format: expected 1", s.Version)
 	}
 	return s.Note, nil
+}
+
+// names reports whether the value goes by the name of a property: "job_id" is that of /job_id, of /job/id and of
+// /jobs/0/id, "queue" that of /queues/0/name.
+func (c *Capture) names(property string) bool {
+	pointer, _ := cutToken(c.Pointer)
+	path := strings.Split(pointer, "/")
+	last := path[len(path)-1]
+	if last == property {
+		return true
+	}
+	words := splitWords(property)
+	switch {
+	case len(words) > 1 && last == words[len(words)-1]:
+	case len(words) == 1 && (last == "id" || last == "name" || last == "key"):
+	default:
+		return false
+	}
+	return slices.ContainsFunc(path[:len(path)-1], func(part string) bool { return strings.HasPrefix(strings.ToLower(part), words[0]) })
+}
+
+const maxLearned = 8 // values of one name
+
+// ofTheProtocol is where a result has what every result has, or a text as it stands.
+var ofTheProtocol = regexp.MustCompile(`^/contents?/\d+/(text|type|mimeType|blob|data)(#\d+)?$|#\d+$`)
+
+// byName sorts the captures by the arguments whose names they go by.
+func (n *Note) byName(arguments map[string][]string) map[string][]string {
+	learned := make(map[string][]string)
+	for i := range n.Captures {
+		c := &n.Captures[i]
+		if c.Value == "" || len(c.Value) > maxSpoken || ofTheProtocol.MatchString(c.Pointer) {
+			continue
+		}
+		for name, called := range arguments {
+			if known := learned[name]; slices.ContainsFunc(called, c.names) && len(known) < maxLearned && !slices.Contains(known, c.Value) {
+				learned[name] = append(known, c.Value)
+			}
+		}
+	}
+	return learned
 }

@@ -21,7 +21,7 @@ func (e *executor) park(r *round) {
 	g := r.groups[0]
 	g.open = 0
 	for _, l := range g.lanes {
-		i := l.unanswered()
+		i := l.t.unanswered()
 		if i < 0 || l.parked {
 			continue
 		}
@@ -78,7 +78,7 @@ func (e *executor) receiveBack(f fate, lanes []*lane) (stranded []*lane) {
 	for _, l := range lanes {
 		switch {
 		case l.parked || l.resumes:
-		case f != fateFine && (l.unanswered() >= 0 || l.t.Sent[len(l.t.Sent)-1].Answer < 0):
+		case f != fateFine && (l.t.unanswered() >= 0 || l.t.Sent[len(l.t.Sent)-1].Answer < 0):
 			stranded = append(stranded, l)
 		case f != fateFine && !l.done():
 			e.orphan(l)
@@ -155,7 +155,7 @@ func (e *executor) mired(s *server) int {
 func (e *executor) locked(s *server) *lane {
 	lanes := make(map[string]*lane)
 	for _, l := range e.waiting {
-		r, i := l.topic, l.unanswered()
+		r, i := l.topic, l.t.unanswered()
 		if l.home != s || l.obs != nil || i < 0 || r.heard.IsZero() || !r.heard.Before(l.last) || time.Since(l.last) < max(stuckTime, slowestFactor*r.slowest) {
 			continue
 		}

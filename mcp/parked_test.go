@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func TestUnstick(t *testing.T) {
 	stick := func(s *server, topics int) {
 		s.stuck = make(map[*record]int)
 		for i := range topics {
-			r := e.record(topic{method: "tools/call", name: itoa(i)})
+			r := e.record(topic{method: "tools/call", name: strconv.Itoa(i)})
 			r.hung += 2
 			s.stuck[r] = 2
 		}
@@ -105,7 +106,7 @@ func TestLocked(t *testing.T) {
 				}
 				l := &lane{home: s, topic: &r, last: waited, in: &Script{}, parked: true}
 				l.t = Transcript{Sent: []Sent{{Regular: true, Answer: -1}}}
-				l.plan = []planned{{topic: topic{method: "tools/call", name: itoa(9 - i)}}}
+				l.plan = []planned{{topic: topic{method: "tools/call", name: strconv.Itoa(9 - i)}}}
 				e.waiting = append(e.waiting, l)
 			}
 			last := e.waiting[tt.topics-1]

@@ -78,7 +78,7 @@ func (e *executor) precedent(r *round) (slowest time.Duration, silent int) {
 	}
 	for _, g := range r.groups {
 		for _, l := range g.lanes {
-			if i := l.unanswered(); i >= 0 {
+			if i := l.t.unanswered(); i >= 0 {
 				see(l, l.t.Sent[i].Step)
 			}
 		}

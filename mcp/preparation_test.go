@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,7 @@ import (
 func manyTools(t testing.TB, n int) *Session {
 	var tools []string
 	for i := range n {
-		tools = append(tools, textTool("get_thing_"+itoa(i), "Get a thing.", `,"annotations":{"readOnlyHint":true}`, "owner", "repo", "query", "path"))
+		tools = append(tools, textTool("get_thing_"+strconv.Itoa(i), "Get a thing.", `,"annotations":{"readOnlyHint":true}`, "owner", "repo", "query", "path"))
 	}
 	return sessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+strings.Join(tools, ",")+`]}`)
 }

@@ -1,13 +1,9 @@
 package mcp
 
 import (
-	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // pull takes what has come, gives it to whom it belongs and says how many lines it was. The error says that nothing
@@ -81,13 +77,13 @@ func (e *executor) response(r *round, raw []byte, m *Message, now time.Time) {
 		return
 	}
 	f, ok := s.flights[id]
-	if !exact && m.ID != "null" && !(r.alone != nil && r.alone.asking(m.ID) >= 0) {
+	if !exact && m.ID != "null" && !(r.alone != nil && r.alone.t.asking(m.ID) >= 0) {
 		if id, ok = looseID(m.ID); ok {
 			f, ok = s.flights[id]
 		}
 	}
 	if r.alone != nil && (!ok || f.answered && f.lane == r.alone) {
-		if i, loose := r.alone.answers(m.ID); i >= 0 {
+		if i, loose := r.alone.t.answers(m.ID); i >= 0 {
 			e.answer(r, r.alone, i, raw, *m, loose, now)
 			e.land(r, r.alone, i, now)
 			return
@@ -150,7 +146,7 @@ func (e *executor) noise(r *round, raw []byte, m *Message, now time.Time) {
 		}
 	}
 	if r.alone != nil {
-		r.alone.hearNoise(raw)
+		r.alone.t.hearNoise(raw)
 		return
 	}
 	r.loose = true
@@ -240,53 +236,6 @@ func (e *executor) progressOf(r *round, m *Message) (*lane, int) {
 	return e.holder(r.server, id), -1
 }
 
-// answers returns the line of the script that an answer with the given id belongs to, other than by a number of
-// ours: exactly, then loosely, then, as the id null says that none could be read, the only line it can be.
-func (l *lane) answers(id string) (sent int, loose bool) {
-	if i := l.asking(id); i >= 0 {
-		return i, false
-	}
-	if id == "null" {
-		return l.unreadable(), false
-	}
-	for i := range l.t.Sent {
-		s := &l.t.Sent[i]
-		if s.Message.ID != "" && s.Answer < 0 && sameLoosely(s.Message.ID, id) {
-			return i, true
-		}
-	}
-	for i := range l.t.Sent { // it has been answered already
-		if l.t.Sent[i].Message.ID == id {
-			return i, false
-		}
-	}
-	return -1, false
-}
-
-// asking returns the first unanswered line of the script that has that very id; -1: none has.
-func (l *lane) asking(id string) int {
-	return slices.IndexFunc(l.t.Sent, func(s Sent) bool {
-		return s.Message.ID == id && s.Answer < 0 && s.Message.Class != ClassNotification
-	})
-}
-
-// unreadable returns the only unanswered line whose id a server could not make out; -1: there is none, or several. A
-// line that every server can read is one only if the script says nothing else.
-func (l *lane) unreadable() int {
-	found := -1
-	for i := range l.t.Sent {
-		s := &l.t.Sent[i]
-		if s.Answer >= 0 || !s.wantsAnswer() || s.Regular && len(l.t.Sent) > 1 {
-			continue
-		}
-		if found >= 0 {
-			return -1
-		}
-		found = i
-	}
-	return found
-}
-
 // batch returns the first unanswered batch; -1: there is none.
 func (l *lane) batch() int {
 	for i := range l.t.Sent {
@@ -295,26 +244,6 @@ func (l *lane) batch() int {
 		}
 	}
 	return -1
-}
-
-// wantsAnswer reports whether a server may be expected to say something to the line.
-func (s *Sent) wantsAnswer() bool {
-	switch s.Message.Class {
-	case ClassNotification, ClassResponse:
-		return false
-	case ClassBatch:
-		return len(s.Message.Root.Items) == 0 || batchHasRequest(s.Message.Root)
-	}
-	return s.Message.Why != whyUnfinished && len(bytes.TrimSpace(s.Raw)) > 0
-}
-
-func batchHasRequest(root *mutate.JSON) bool {
-	for _, item := range root.Items {
-		if item == nil || item.Kind != mutate.Object || item.Get("id") != nil || item.Get("method") == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // expects returns the first line other than a regular request that an answer may come to; -1: there is none.

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"slices"
 	"testing"
 )
 
@@ -38,56 +37,5 @@ func TestRenumber(t *testing.T) {
 		if got := string(renumber([]byte(test.line), test.move)); got != test.want {
 			t.Errorf("%s became %s, want %s", test.line, got, test.want)
 		}
-	}
-}
-
-func TestTemplate(t *testing.T) {
-	value := func(name string) string { return "<" + name + ">" }
-	for _, test := range []struct {
-		template, want string
-		variables      []string
-	}{
-		{"demo://{id}", "demo://<id>", []string{"id"}},
-		{"a/{x,y}/b{z}", "a/<x>,<y>/b<z>", []string{"x", "y", "z"}},
-		{"{+path}{#frag}", "<path>#<frag>", []string{"path", "frag"}},
-		{"a{/b*,c:3}{?d,e}{&f}", "a/<b>/<c>?d=<d>&e=<e>&f=<f>", []string{"b", "c", "d", "e", "f"}},
-		{"{;x}{.y}", ";x=<x>.<y>", []string{"x", "y"}},
-		{"plain", "plain", nil},
-		{"open{", "open{", nil},
-		{"{}", "<>", nil},
-	} {
-		if got := expandTemplate(test.template, value); got != test.want {
-			t.Errorf("%s is %s, want %s", test.template, got, test.want)
-		}
-		if got := templateVariables(test.template); !slices.Equal(got, test.variables) {
-			t.Errorf("%s has %v, want %v", test.template, got, test.variables)
-		}
-	}
-}
-
-func TestSubject(t *testing.T) {
-	s := recordedSession(t, "everything")
-	for _, test := range []struct{ line, want string }{
-		{pingLine, "ping"},
-		{echoCall, "tools/call echo"},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}`, "tools/call (unknown tool)"},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, "tools/call (unknown tool)"},
-		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"args-prompt"}}`, "prompts/get args-prompt"},
-		{`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":[]}`, "prompts/get (unknown prompt)"},
-		{`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a"}}`, "resources/read"},
-		{initializedLine, "notifications/initialized"},
-		{`{"jsonrpc":"2.0","method":"notifications/x"}`, "(unknown notification)"},
-		{`{"jsonrpc":"2.0","id":1,"method":"x"}`, "(unknown method)"},
-		{`{"jsonrpc":"2.0","id":1,"result":{}}`, "(response)"},
-		{`[]`, "(batch)"}, {`{}`, "(invalid message)"}, {`5`, "(invalid message)"}, {`{bad`, "(invalid JSON)"}, {``, "(invalid JSON)"},
-	} {
-		msg := ParseMessage([]byte(test.line))
-		if got := Subject(s, &msg); got != test.want {
-			t.Errorf("%s is about %s, want %s", test.line, got, test.want)
-		}
-	}
-	msg := ParseMessage([]byte(echoCall))
-	if got := Subject(nil, &msg); got != "tools/call (unknown tool)" {
-		t.Errorf("without a session: %s", got)
 	}
 }

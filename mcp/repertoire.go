@@ -23,10 +23,7 @@ type Skip struct {
 type repertoire struct {
 	session      *Session
 	tools        []*callable // that may be called, by name
-	chains       []chain     // of tools that seem to belong together
-	sinks        []sink      // what answers can be put into
-	attacks      [][]string  // texts that security checks try, by kind
-	placeholders []string    // the kind that depends on the tools
+	placeholders []string    // texts that a format string fills in, which depend on the tools
 	skipped      []Skip
 	words        []string // of the session: names, enum values, URIs
 	spoken       vocabulary
@@ -60,10 +57,7 @@ func readSession(ctx context.Context, s *Session, choice *Choice, dict *mutate.D
 	b.methods = declaredMethods(s)
 	b.words = sessionWords(s)
 	b.spoken = readVocabulary(s)
-	b.chains = guessChains(b.tools)
-	b.sinks = findSinks(b.tools)
 	b.placeholders = placeholders(b.tools)
-	b.attacks = [][]string{disguises, injections, quoteTexts(), b.placeholders, pollutions}
 	return b, nil
 }
 
@@ -351,3 +345,15 @@ func enumWords(s *mutate.JSON, add func(string)) {
 
 // encoded is text in base64, as servers like to make cursors.
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+func (c *callable) call() []byte { return callLine(c.Name, c.plain) }
+
+func (c *callable) callWith(arguments *mutate.JSON) []byte { return callLine(c.Name, arguments) }
+
+// version is what a handshake of ours asks for.
+func (b *repertoire) version() string {
+	if b.session.Version != "" {
+		return b.session.Version
+	}
+	return Versions[len(Versions)-1]
+}

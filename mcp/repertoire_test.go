@@ -1,75 +1,12 @@
 package mcp
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
-
-// recordedSession reads what a real server said of itself, from testdata/session.
-func recordedSession(t testing.TB, name string) *Session {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "session", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parseSession(t, string(data))
-}
-
-// parseSession reads a session from JSON: initialize, tools, resources, resourceTemplates, prompts.
-func parseSession(t testing.TB, text string) *Session {
-	t.Helper()
-	root, err := mutate.ParseJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	str := func(v *mutate.JSON) string { s, _ := v.Str(); return s }
-	items := func(name string) []*mutate.JSON {
-		if list := root.Get(name); list != nil {
-			return list.Items
-		}
-		return nil
-	}
-	s := &Session{Initialize: root.Get("initialize")}
-	s.Version, s.Capabilities = str(s.Initialize.Get("protocolVersion")), s.Initialize.Get("capabilities")
-	s.Asked = s.Version
-	for _, v := range items("tools") {
-		s.Tools = append(s.Tools, Tool{
-			Name: str(v.Get("name")), Description: str(v.Get("description")), InputSchema: v.Get("inputSchema"),
-			OutputSchema: v.Get("outputSchema"), Annotations: v.Get("annotations"), Root: v,
-		})
-	}
-	for _, v := range items("resources") {
-		s.Resources = append(s.Resources, Resource{URI: str(v.Get("uri")), Name: str(v.Get("name")), Root: v})
-	}
-	for _, v := range items("resourceTemplates") {
-		s.Templates = append(s.Templates, Resource{URI: str(v.Get("uriTemplate")), Name: str(v.Get("name")), Root: v})
-	}
-	for _, v := range items("prompts") {
-		p := Prompt{Name: str(v.Get("name")), Root: v}
-		if list := v.Get("arguments"); list != nil {
-			for _, a := range list.Items {
-				p.Arguments = append(p.Arguments, PromptArgument{Name: str(a.Get("name")), Required: a.Get("required").String() == "true"})
-			}
-		}
-		s.Prompts = append(s.Prompts, p)
-	}
-	return s
-}
-
-// handles is a server with state: what open hands out goes into append and close.
-const handles = `{
-"initialize":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"handles","version":"1"}},
-"tools":[
-{"name":"open_log","description":"Opens a log and returns a handle.","inputSchema":{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}},
-{"name":"append_log","description":"Appends a line.","inputSchema":{"type":"object","properties":{"handle":{"type":"string"},"line":{"type":"string"}},"required":["handle","line"]}},
-{"name":"close_log","description":"Closes a log.","inputSchema":{"type":"object","properties":{"handle":{"type":"string"}},"required":["handle"]}},
-{"name":"count_lines","description":"Counts the lines of a log.","inputSchema":{"type":"object","properties":{"number":{"type":"integer"}},"required":["number"]}}
-]}`
 
 func TestRepertoirePreparesTools(t *testing.T) {
 	m := NewMutator(MutatorConfig{Session: recordedSession(t, "everything")})

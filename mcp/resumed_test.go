@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func goOn(t *testing.T, e *executor, ins ...Script) teasel.Observation {
 // TestResumedDeath: a script that kills the server after it was set aside is found out, and nobody else is blamed.
 func TestResumedDeath(t *testing.T) {
 	for _, beside := range []int{1, 40} {
-		t.Run(itoa(beside), func(t *testing.T) {
+		t.Run(strconv.Itoa(beside), func(t *testing.T) {
 			e := lateServer(t)
 			setAside(t, e, calls("slow", "die"))
 			o := goOn(t, e, slices.Repeat([]Script{calls("fine")}, beside)...)
@@ -72,7 +73,7 @@ func TestResumedDeath(t *testing.T) {
 // is handed back once.
 func TestSetAsideTwice(t *testing.T) {
 	for _, messages := range [][]string{{"slower", "slower"}, {"slower", "slower", "fine"}} {
-		t.Run(itoa(len(messages)), func(t *testing.T) {
+		t.Run(strconv.Itoa(len(messages)), func(t *testing.T) {
 			e := lateServer(t)
 			setAside(t, e, calls(messages...))
 			naps := slices.Repeat([]Script{calls("nap")}, 100)

@@ -28,7 +28,7 @@ const (
 // once: each value of an enum with each of another, an edge of one number with an edge of another, one property given
 // without another. Most faults that hide behind conditions need two of them (Kuhn, Wallace and Gallo, "Software Fault
 // Interactions and Implications for Software Testing", 2004).
-func (c *callable) samples(words vocabulary, most int) []*mutate.JSON {
+func samplesOf(c *callable, words vocabulary, most int) []*mutate.JSON {
 	if c.schema == nil || len(c.plain.Append(nil)) > maxSample { // no smaller ones are to be expected
 		return nil
 	}
@@ -53,7 +53,7 @@ const (
 
 // echoes returns conform arguments in which the text of one place stands in another as well: of those drawn in which
 // there are the most places.
-func (c *callable) echoes() (all []*mutate.JSON) {
+func echoesOf(c *callable) (all []*mutate.JSON) {
 	if c.schema == nil {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (s *sampler) draw(words vocabulary) {
 			s.pool = append(s.pool, v)
 		}
 	}
-	s.spoken(words, add)
+	spokenOf(s.callable, words, add)
 	edges := s.schema.Boundaries(r)
 	for _, b := range edges[:min(len(edges), sampleEdges)] {
 		add(b.Value)
@@ -244,7 +244,7 @@ func (s *sampler) draw(words vocabulary) {
 }
 
 // spoken passes on the full arguments with one text or number that the server mentions, where the schema allows it.
-func (c *callable) spoken(words vocabulary, add func(*mutate.JSON)) {
+func spokenOf(c *callable, words vocabulary, add func(*mutate.JSON)) {
 	c.full.Walk(func(pointer string, leaf *mutate.JSON) bool {
 		var values []*mutate.JSON
 		known := words[lastName(pointer)]

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -13,7 +14,7 @@ func sampled(t *testing.T, inputSchema string, words vocabulary, most int) []*mu
 		t.Fatal(err)
 	}
 	c := new(repertoire).prepare(&Tool{Name: "a", InputSchema: root})
-	samples := c.samples(words, most)
+	samples := samplesOf(c, words, most)
 	for _, v := range samples {
 		if err := c.schema.Validate(v); err != nil {
 			t.Errorf("%s does not conform: %v", v, err)
@@ -87,7 +88,7 @@ func TestSamplesOfSmallRanges(t *testing.T) {
 	}
 	for _, mode := range []string{"x", "y"} {
 		for level := range 10 {
-			if !seen[mode+itoa(level)] {
+			if !seen[mode+strconv.Itoa(level)] {
 				t.Errorf("no sample has mode %s and level %d", mode, level)
 			}
 		}

@@ -168,9 +168,6 @@ func (l *lane) message(p *planned, raw []byte, id int64) Message {
 	return l.sent(p, raw, id, step.Times > 1)
 }
 
-// whyUnfinished is what is wrong with the part of a line that more of it follows.
-const whyUnfinished = "the line goes on"
-
 // waitForAll makes the group wait for everything that the script has not waited for before.
 func (e *executor) waitForAll(r *round, l *lane) {
 	if l.owed == 0 {

@@ -1,5 +1,10 @@
 package mcp
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Start says where a script runs.
 type Start uint8
 
@@ -32,4 +37,11 @@ func (s *Script) size() (n int) {
 		n += len(s.Steps[i].Line) * max(s.Steps[i].Times, 1)
 	}
 	return n
+}
+
+// same reports whether two scripts send the same, labels left out.
+func same(a, b *Script) bool {
+	return a.Start == b.Start && slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
+		return x.flags() == y.flags() && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
+	})
 }

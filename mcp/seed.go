@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel/mutate"
@@ -41,7 +42,7 @@ func (m *Mutator) SeedsContext(ctx context.Context) ([]Seed, error) {
 }
 
 type seeds struct {
-	b    *repertoire
+	b    *material
 	all  []Seed
 	used map[string]bool
 }
@@ -51,7 +52,7 @@ func (s *seeds) add(name string, valid bool, in Script) {
 	name = fileName(name)
 	unique := name
 	for n := 2; s.used[unique]; n++ {
-		unique = name + "-" + itoa(n)
+		unique = name + "-" + strconv.Itoa(n)
 	}
 	s.used[unique] = true
 	s.all = append(s.all, Seed{Name: unique, Valid: valid, Script: in})
@@ -83,7 +84,7 @@ func (s *seeds) valid() {
 		s.add(name, true, shared("", send(requestLine(method, params))))
 	}
 	ask("ping", "ping", nil)
-	s.b.eachList(func(method string) { ask(method, method, nil) })
+	eachList(s.b.repertoire, func(method string) { ask(method, method, nil) })
 	for _, t := range s.b.tools {
 		s.add("call "+t.Name, true, shared("", send(t.call())))
 		if !t.full.Equal(t.plain) {
@@ -102,7 +103,7 @@ func (s *seeds) valid() {
 		s.add("prompt "+p.Name, true, shared("", send(promptLine(p, s.b.likely))))
 	}
 	s.mentioned(ask)
-	s.b.eachCompletion(func(name string, ref func() *mutate.JSON, argument string) {
+	eachListedCompletion(s.b.repertoire, func(name string, ref func() *mutate.JSON, argument string) {
 		if s.b.session.Has("completions") {
 			s.add("complete "+name+" "+argument, true, shared("", send(completionLine(ref(), argument, ""))))
 		}
@@ -156,8 +157,8 @@ func (s *seeds) samples(ctx context.Context) (all []Seed) {
 			continue
 		}
 		var of []Seed
-		for n, v := range t.samples(s.b.spoken, most) {
-			of = append(of, Seed{Name: "call " + t.Name + " sample " + itoa(n), Valid: true, Script: shared("", send(t.callWith(v)))})
+		for n, v := range samplesOf(t, s.b.spoken, most) {
+			of = append(of, Seed{Name: "call " + t.Name + " sample " + strconv.Itoa(n), Valid: true, Script: shared("", send(t.callWith(v)))})
 		}
 		calls = append(calls, of)
 	}
@@ -239,8 +240,8 @@ func (s *seeds) echoes(ctx context.Context) {
 		if t.Slow || ctx.Err() != nil {
 			continue
 		}
-		for n, v := range t.echoes() {
-			s.add("echo "+t.Name+" "+itoa(n), false, shared("", send(t.callWith(v))))
+		for n, v := range echoesOf(t) {
+			s.add("echo "+t.Name+" "+strconv.Itoa(n), false, shared("", send(t.callWith(v))))
 		}
 	}
 }
@@ -259,7 +260,7 @@ func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 			continue
 		}
 		var made []Seed
-		c.make(s.b, fixedRand(uint64(100+i)), func(name string, in Script) {
+		c.make(s.b.repertoire, fixedRand(uint64(100+i)), func(name string, in Script) {
 			made = append(made, Seed{Name: c.label + " " + name, Script: in})
 		})
 		switch {
@@ -274,7 +275,7 @@ func (s *seeds) checks(ctx context.Context, noGrowth bool) error {
 			s.add(m.Name, false, m.Script)
 		}
 	}
-	eachOf(s.b.someTexts(fixedRand(99), maxAttacked), trying("", pollutions, func(name string, in Script) { s.add("pollution "+name, false, in) }))
+	eachOf(someTexts(s.b.repertoire, fixedRand(99), maxAttacked), trying("", pollutions, func(name string, in Script) { s.add("pollution "+name, false, in) }))
 	s.echoes(ctx)
 	samples := s.samples(ctx)
 	if err := ctx.Err(); err != nil {

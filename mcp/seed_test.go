@@ -2,16 +2,11 @@ package mcp
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/teaselfuzz/teasel"
 )
-
-func newRand(n uint64) *teasel.Rand { return rand.New(rand.NewPCG(n, n)) }
 
 func TestSeeds(t *testing.T) {
 	s := recordedSession(t, "everything")

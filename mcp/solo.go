@@ -33,7 +33,7 @@ func (e *executor) solo(ctx context.Context, l *lane, patient bool) error {
 		limit: e.limit(l)}
 	_, s.stderr = s.proc.Stderr(s.proc.Written())
 	f, err := e.run(ctx, r)
-	if f == fateEnded && l.unanswered() < 0 && (r.ping == 0 || r.heard) { // it had nothing to do
+	if f == fateEnded && l.t.unanswered() < 0 && (r.ping == 0 || r.heard) { // it had nothing to do
 		e.diedLate(l, time.Since(l.last))
 	}
 	if f == fateFine && err == nil {
@@ -256,8 +256,8 @@ func (e *executor) linger(ctx context.Context, r *round) (fate, error) {
 // muteTime is how long to wait for an answer on a session that is not initialized: a process that has only just been
 // started may still be loading.
 func (e *executor) muteTime(r *round) time.Duration {
-	if l := r.alone; l.unanswered() >= 0 {
-		if l.t.Sent[l.unanswered()].Message.Method == "initialize" {
+	if l := r.alone; l.t.unanswered() >= 0 {
+		if l.t.Sent[l.t.unanswered()].Message.Method == "initialize" {
 			return max(r.limit, min(4*e.startup, e.target.startTimeout()))
 		}
 	}

@@ -1,5 +1,7 @@
 package mcp
 
+import "github.com/teaselfuzz/teasel/mutate"
+
 // methods are all methods of the protocol versions that have a handshake, those that a server sends left out.
 var methods = []string{
 	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read",
@@ -90,3 +92,5 @@ func (s *Session) prompt(name string) *Prompt {
 	}
 	return nil
 }
+
+func tokenOf(m *Message) *mutate.JSON { return m.Params.Get("_meta").Get("progressToken") }

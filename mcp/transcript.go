@@ -1,34 +1,13 @@
 package mcp
 
 import (
+	"bytes"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
-
-// Class says what a line is in JSON-RPC.
-type Class uint8
-
-const (
-	ClassInvalid      Class = iota // not JSON, or JSON that is none of the others
-	ClassRequest                   // has a method and an id that is a string or an integer
-	ClassNotification              // has a method and no id
-	ClassResponse                  // has an id and a result or an error, and no method
-	ClassBatch                     // an array
-)
-
-// Message is a line of either side, read leniently: what is wrong with it is kept, not refused.
-type Message struct {
-	Class  Class
-	Why    string       // of ClassInvalid: what is wrong; "": nothing
-	Root   *mutate.JSON // nil when it is not JSON
-	ID     string       // the JSON text of the id as it stands on the wire; "": none
-	Method string
-	Params *mutate.JSON
-	Result *mutate.JSON
-	Error  *mutate.JSON
-	Twice  bool // an object of the envelope (root or params) has a member name twice
-}
 
 // Sent is one line that was written.
 type Sent struct {
@@ -111,3 +90,121 @@ type Transcript struct {
 	past  *history // of the process that has run the script
 	place int      // how many it had run before it
 }
+
+const leakLeast = 16 << 20 // bytes, between the first and the last measure
+
+// isTask reports whether a request goes on as a task after its answer, and its progress with it.
+func isTask(s *Sent, answer *Message) bool {
+	return s.Message.Params.Get("task") != nil || answer.Result.Get("task") != nil
+}
+
+// Bounds of the noise that is kept.
+const (
+	maxNoise     = 16
+	maxNoiseLine = 4 << 10
+)
+
+// hearNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
+// most servers work in order.
+func (t *Transcript) hearNoise(raw []byte) {
+	t.Noisy++
+	if len(t.Noise) == maxNoise {
+		return
+	}
+	after := len(t.Sent)
+	if i := t.unanswered(); i >= 0 {
+		after = i + 1
+	}
+	t.Noise = append(t.Noise, bytes.Clone(raw[:min(len(raw), maxNoiseLine)]))
+	t.NoiseAfter = append(t.NoiseAfter, after)
+}
+
+// unanswered returns the first request of the lane to which an answer is due; -1: there is none.
+func (t *Transcript) unanswered() int {
+	for i := range t.Sent {
+		if s := &t.Sent[i]; s.Regular && s.Answer < 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// sends reports whether a line of the script has the word in it.
+func (t *Transcript) sends(word string) bool {
+	for i := range t.Sent {
+		if strings.Contains(string(t.Sent[i].Raw[:min(len(t.Sent[i].Raw), maxNotedText)]), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// answers returns the line of the script that an answer with the given id belongs to, other than by a number of
+// ours: exactly, then loosely, then, as the id null says that none could be read, the only line it can be.
+func (t *Transcript) answers(id string) (sent int, loose bool) {
+	if i := t.asking(id); i >= 0 {
+		return i, false
+	}
+	if id == "null" {
+		return t.unreadable(), false
+	}
+	for i := range t.Sent {
+		s := &t.Sent[i]
+		if s.Message.ID != "" && s.Answer < 0 && sameLoosely(s.Message.ID, id) {
+			return i, true
+		}
+	}
+	for i := range t.Sent { // it has been answered already
+		if t.Sent[i].Message.ID == id {
+			return i, false
+		}
+	}
+	return -1, false
+}
+
+// asking returns the first unanswered line of the script that has that very id; -1: none has.
+func (t *Transcript) asking(id string) int {
+	return slices.IndexFunc(t.Sent, func(s Sent) bool {
+		return s.Message.ID == id && s.Answer < 0 && s.Message.Class != ClassNotification
+	})
+}
+
+// unreadable returns the only unanswered line whose id a server could not make out; -1: there is none, or several. A
+// line that every server can read is one only if the script says nothing else.
+func (t *Transcript) unreadable() int {
+	found := -1
+	for i := range t.Sent {
+		s := &t.Sent[i]
+		if s.Answer >= 0 || !s.wantsAnswer() || s.Regular && len(t.Sent) > 1 {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
+// wantsAnswer reports whether a server may be expected to say something to the line.
+func (s *Sent) wantsAnswer() bool {
+	switch s.Message.Class {
+	case ClassNotification, ClassResponse:
+		return false
+	case ClassBatch:
+		return len(s.Message.Root.Items) == 0 || batchHasRequest(s.Message.Root)
+	}
+	return s.Message.Why != whyUnfinished && len(bytes.TrimSpace(s.Raw)) > 0
+}
+
+func batchHasRequest(root *mutate.JSON) bool {
+	for _, item := range root.Items {
+		if item == nil || item.Kind != mutate.Object || item.Get("id") != nil || item.Get("method") == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// whyUnfinished is what is wrong with the part of a line that more of it follows.
+const whyUnfinished = "the line goes on"

@@ -1,6 +1,10 @@
 package mcp
 
-import "github.com/teaselfuzz/teasel/mutate"
+import (
+	"strconv"
+
+	"github.com/teaselfuzz/teasel/mutate"
+)
 
 // maxVariants is how many other choices of a tool are probed for security.
 const maxVariants = 6
@@ -74,7 +78,7 @@ func (c *callable) switchedOn() *mutate.JSON {
 func (b *repertoire) eachMode(visit func(name string, line func(text string) []byte)) {
 	for _, t := range b.tools {
 		for i, v := range t.variants() {
-			t.eachText(t.Name+" variant "+itoa(i), v, visit)
+			t.eachText(t.Name+" variant "+strconv.Itoa(i), v, visit)
 		}
 	}
 }
@@ -83,5 +87,34 @@ func (b *repertoire) eachMode(visit func(name string, line func(text string) []b
 func (c *callable) eachText(name string, arguments *mutate.JSON, visit func(name string, line func(text string) []byte)) {
 	for _, pointer := range c.texts[:min(maxProbed, len(c.texts))] {
 		visit(name+" "+pointer, func(text string) []byte { return c.callWith(withText(arguments, pointer, text)) })
+	}
+}
+
+// maxProbed is how many strings of a tool are probed for security.
+const maxProbed = 6
+
+// inform puts what was learned of the server into the tool's examples, where the schema allows it: where two arguments
+// take the same, each another.
+func (c *callable) inform(learned map[string][]string) {
+	used := make(map[string]int)
+	for _, property := range c.properties() {
+		values := learned[property.Name]
+		if len(values) == 0 {
+			continue
+		}
+		first := values[0]
+		values = values[used[first]%len(values):]
+		used[first]++
+		for _, example := range []**mutate.JSON{&c.plain, &c.full} {
+			if (*example).Get(property.Name) == nil {
+				continue
+			}
+			for _, value := range append([]*mutate.JSON{mutate.NewString(values[0])}, numbers(values[:1])...) {
+				if better := c.changed(*example, property.Name, value); better != nil {
+					*example = better
+					break
+				}
+			}
+		}
 	}
 }

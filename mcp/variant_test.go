@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -43,27 +42,5 @@ func TestVariants(t *testing.T) {
 	})
 	if want := len(find.variants()); visits != want {
 		t.Errorf("%d visits, want %d", visits, want)
-	}
-}
-
-func TestSuggestedGrowths(t *testing.T) {
-	for place, want := range map[string]string{
-		"find_jobs /glob": "stars", "check /address/email": "address", "read /filePath": "slashes", "jobs://{status}/x pattern": "stars", "say /message": "",
-	} {
-		if got := suggestedGrowths(place); want != "" && !slices.Contains(got, want) || want == "" && len(got) > 0 {
-			t.Errorf("%s suggests %v, want %q", place, got, want)
-		}
-	}
-	for _, s := range suggested {
-		for _, name := range s.growths {
-			if !slices.ContainsFunc(growths, func(g struct {
-				name string
-				text func(n int) string
-			}) bool {
-				return g.name == name
-			}) {
-				t.Errorf("no growth is called %s", name)
-			}
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,14 +27,6 @@ func (b *repertoire) likelyOr(name, unknown string) string {
 		return known[0]
 	}
 	return unknown
-}
-
-// wordFor draws a text for an argument of that name: often one that the server mentions.
-func (e *editor) wordFor(name string) string {
-	if known := e.b.spoken[name]; len(known) > 0 && e.r.IntN(2) == 0 {
-		return choose(e, known)
-	}
-	return e.word()
 }
 
 func (v vocabulary) add(name string, words ...string) {
@@ -171,3 +164,27 @@ func numbers(words []string) (found []*mutate.JSON) {
 	}
 	return found
 }
+
+// maxPlaceholders bounds the names of what format strings may reach.
+const maxPlaceholders = 6
+
+var inBraces = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]{0,30})[^{}"]{0,30}\}`)
+
+// placeholders are texts that have the type of something in them where a format string of Python is made of them: of what
+// has a number, and of what the tools' descriptions have in braces.
+func placeholders(tools []*callable) (texts []string) {
+	names := []string{"0"}
+	for _, t := range tools {
+		for _, found := range inBraces.FindAllStringSubmatch(t.Description+t.InputSchema.String(), maxPlaceholders) {
+			if len(names) < maxPlaceholders && !slices.Contains(names, found[1]) {
+				names = append(names, found[1])
+			}
+		}
+	}
+	for _, name := range names {
+		texts = append(texts, "tzl{"+name+".__class__}")
+	}
+	return texts
+}
+
+const maxNotedText = 4 << 10
