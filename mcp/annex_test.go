@@ -12,9 +12,9 @@ import (
 func TestAnnex(t *testing.T) {
 	e := lateServer(t)
 	e.quick = false // as if it took its time to start
-	check := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`)
-	check.Start, check.Check = Fresh, CheckLifecycle
-	if o := executeBatch(t, e, check, lineScript(ping)); o[0].Runs != 0 || o[1].Runs != 1 {
+	lifecycle := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`)
+	lifecycle.Start, lifecycle.Check = Fresh, CheckLifecycle
+	if o := executeBatch(t, e, lifecycle, lineScript(ping)); o[0].Runs != 0 || o[1].Runs != 1 {
 		t.Fatalf("the check had %d executions, the ping %d", o[0].Runs, o[1].Runs)
 	}
 	beside := 0
@@ -39,7 +39,7 @@ func TestAnnex(t *testing.T) {
 	if beside == 0 {
 		t.Error("nothing was run beside it")
 	}
-	executeBatch(t, e, check)
+	executeBatch(t, e, lifecycle)
 	for until := time.Now().Add(time.Minute); e.annex.back == nil && time.Now().Before(until); {
 		executeBatch(t, e, lineScript(ping))
 		time.Sleep(time.Millisecond)

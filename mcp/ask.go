@@ -213,7 +213,7 @@ func (e *editor) promptParams() *mutate.JSON {
 func (e *editor) completionParams() *mutate.JSON {
 	var ref *mutate.JSON
 	argument, known := "a", 0
-	eachListedCompletion(e.b.repertoire, func(_ string, make func() *mutate.JSON, name string) {
+	eachCompletion(e.b.session, func(_ string, make func() *mutate.JSON, name string) {
 		if known++; e.r.IntN(known) == 0 {
 			ref, argument = make(), name
 		}

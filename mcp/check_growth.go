@@ -14,12 +14,15 @@ const (
 	growTo   = 1 << 16
 )
 
-// growths are texts that cost a careless reader more than their length: regular expressions that backtrack, loops over
-// what was already seen. n is the length that is wanted.
-var growths = []struct {
+// growth is a text that can be had in any length.
+type growth struct {
 	name string
 	text func(n int) string
-}{
+}
+
+// growths are texts that cost a careless reader more than their length: regular expressions that backtrack, loops over
+// what was already seen. n is the length that is wanted.
+var growths = []growth{
 	{"a", func(n int) string { return longText(n-1) + "!" }},
 	{"spaces", func(n int) string { return "a" + strings.Repeat(" ", n-2) + "a" }},
 	{"open", func(n int) string { return strings.Repeat("(", n) }},

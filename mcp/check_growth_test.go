@@ -15,10 +15,7 @@ func TestSuggestedGrowths(t *testing.T) {
 	}
 	for _, s := range suggested {
 		for _, name := range s.growths {
-			if !slices.ContainsFunc(growths, func(g struct {
-				name string
-				text func(n int) string
-			}) bool {
+			if !slices.ContainsFunc(growths, func(g growth) bool {
 				return g.name == name
 			}) {
 				t.Errorf("no growth is called %s", name)

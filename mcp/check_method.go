@@ -67,10 +67,6 @@ func completionLine(ref *mutate.JSON, argument, value string) []byte {
 }
 
 // eachCompletion passes on what the server could complete.
-func eachListedCompletion(b *repertoire, visit func(name string, ref func() *mutate.JSON, argument string)) {
-	eachCompletion(b.session, visit)
-}
-
 func eachCompletion(s *Session, visit func(name string, ref func() *mutate.JSON, argument string)) {
 	for i := range s.Prompts {
 		p := &s.Prompts[i]
@@ -90,7 +86,7 @@ func checkCompletion(b *repertoire, _ *teasel.Rand, emit emitter) {
 	if !b.session.Has("completions") {
 		return
 	}
-	eachListedCompletion(b, func(name string, ref func() *mutate.JSON, argument string) {
+	eachCompletion(b.session, func(name string, ref func() *mutate.JSON, argument string) {
 		steps := []Step{
 			send(completionLine(ref(), argument, "")), send(completionLine(ref(), argument, "a")), send(completionLine(ref(), argument, "1")),
 			send(completionLine(ref(), argument, "\x00")), send(completionLine(ref(), argument, longText(10_000))),

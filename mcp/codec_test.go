@@ -91,7 +91,7 @@ func TestCodecErrors(t *testing.T) {
 func TestCodecTakesWhatMutatorsMake(t *testing.T) {
 	computes(t)
 	m := NewMutator(MutatorConfig{Session: recordedSession(t, "everything")})
-	check := func(in Script) {
+	verify := func(in Script) {
 		t.Helper()
 		data, err := Codec{}.Encode(in)
 		if err != nil {
@@ -108,7 +108,7 @@ func TestCodecTakesWhatMutatorsMake(t *testing.T) {
 	seeds := m.Seeds()
 	for _, s := range seeds {
 		if len(s.Script.Steps) < 12 && s.Script.Check != CheckLarge && s.Script.Check != CheckGrowthTime {
-			check(s.Script)
+			verify(s.Script)
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -119,7 +119,7 @@ func TestCodecTakesWhatMutatorsMake(t *testing.T) {
 			in = m.Generate(r)
 		}
 		dst = m.Mutate(r, dst, in)
-		check(dst)
+		verify(dst)
 		in, dst = dst, in
 	}
 }

@@ -14,7 +14,7 @@ func (m *Mutator) Cross(r *teasel.Rand, dst, a, b Script) Script {
 		e.toShared()
 	}
 	if e.r.IntN(4) > 0 {
-		e.mend()
+		e.repairEnvelope()
 	}
 	if len(b.Steps) > 0 && (e.r.IntN(2) == 0 || !e.crossArguments(&b)) {
 		e.crossSteps(&b)

@@ -664,15 +664,15 @@ func testLargeBatch(t *testing.T, program string) {
 func TestBulk(t *testing.T) {
 	e := open(t, planted(BuildServer(t, plantedtest.Planted), "none"))
 	long := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"teasel":"` + longText(1<<20) + `"}}`)
-	check := long
-	check.Check = CheckLarge
+	large := long
+	large.Check = CheckLarge
 	runs := func(in Script) (n uint32) { return executeBatch(t, e, in)[0].Runs }
 	for i := range 4 {
 		if runs(long) != 1 {
 			t.Errorf("long line %d was not said", i+1)
 		}
 	}
-	if runs(long) != 0 || runs(check) != 1 {
+	if runs(long) != 0 || runs(large) != 1 {
 		t.Error("one more was said, or a check was not")
 	}
 	e.runs += (1 << 20) / bulkEach

@@ -55,8 +55,6 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-const loggedByNode = "TypeError: handled\n    at log (/srv/log.js:1:2)\n    at main (/srv/a.js:3:4)\n"
-
 func inGroup(exception string) string { return fmt.Sprintf(exceptionGroup, exception) }
 
 func TestTopFrame(t *testing.T) {

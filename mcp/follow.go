@@ -151,7 +151,7 @@ func (e *editor) follow(note *Note, c *Capture, before int) int {
 	}
 	if arguments.Kind == mutate.Object {
 		arguments.Set(s.property, s.capture(c.Step, c.Pointer))
-		e.befriend(s, note, c, arguments)
+		e.setRelatedArguments(s, note, c, arguments)
 	}
 	e.add(Step{Line: callLine(s.tool.Name, arguments), NoWait: e.r.IntN(16) == 0})
 	return at
@@ -179,9 +179,9 @@ func (e *editor) pickSink(c *Capture, before int) int {
 	return at
 }
 
-// befriend gives the other handles that a tool takes values of the same answers, mostly: best what stands beside the
+// setRelatedArguments gives the other handles that a tool takes values of the same answers, mostly: best what stands beside the
 // first one, as a lock's owner does beside the lock.
-func (e *editor) befriend(s *sink, note *Note, c *Capture, arguments *mutate.JSON) {
+func (e *editor) setRelatedArguments(s *sink, note *Note, c *Capture, arguments *mutate.JSON) {
 	for _, property := range s.handles {
 		if property == s.property || arguments.Get(property) == nil || e.r.IntN(4) == 0 {
 			continue

@@ -12,7 +12,7 @@ func TestFollow(t *testing.T) {
 	m := NewMutator(MutatorConfig{Session: parseSession(t, handles)})
 	src := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"open_log","arguments":{"title":"a"}}}`)
 	note := &Note{
-		Captures: []Capture{{0, "/content/0/text", "Opened log h-17 for you."}, {0, "/content/0/text#0", "Opened"}, {0, "/content/0/text#2", "h-17"}, {0, "/content/0/type", "text"}},
+		Captures: []Capture{{Step: 0, Pointer: "/content/0/text", Value: "Opened log h-17 for you."}, {Step: 0, Pointer: "/content/0/text#0", Value: "Opened"}, {Step: 0, Pointer: "/content/0/text#2", Value: "h-17"}, {Step: 0, Pointer: "/content/0/type", Value: "text"}},
 		Words:    []string{"h-17"},
 	}
 	r := newRand(1)
@@ -47,7 +47,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowWithoutTools(t *testing.T) {
 	m := NewMutator(MutatorConfig{Session: parseSession(t, `{"initialize":{"protocolVersion":"2025-06-18","capabilities":{"resources":{}}}}`)})
-	note := &Note{Captures: []Capture{{0, "/resources/0/uri", "file:///a"}, {0, "/nextCursor", "2"}}}
+	note := &Note{Captures: []Capture{{Step: 0, Pointer: "/resources/0/uri", Value: "file:///a"}, {Step: 0, Pointer: "/nextCursor", Value: "2"}}}
 	r := newRand(1)
 	var dst Script
 	for range 200 {
@@ -68,8 +68,8 @@ func TestFollowTogether(t *testing.T) {
 	m := NewMutator(MutatorConfig{Session: parseSession(t, jobs)})
 	src := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"list_jobs","arguments":{}}}`)
 	note := &Note{Captures: []Capture{
-		{0, "/structuredContent/jobs/0/id", "j-1"}, {0, "/structuredContent/jobs/0/worker_id", "w-1"}, {0, "/structuredContent/jobs/0/state", "done"},
-		{0, "/structuredContent/jobs/1/id", "j-2"}, {0, "/structuredContent/jobs/1/worker_id", "w-2"}, {0, "/structuredContent/jobs/1/state", "done"},
+		{Step: 0, Pointer: "/structuredContent/jobs/0/id", Value: "j-1"}, {Step: 0, Pointer: "/structuredContent/jobs/0/worker_id", Value: "w-1"}, {Step: 0, Pointer: "/structuredContent/jobs/0/state", Value: "done"},
+		{Step: 0, Pointer: "/structuredContent/jobs/1/id", Value: "j-2"}, {Step: 0, Pointer: "/structuredContent/jobs/1/worker_id", Value: "w-2"}, {Step: 0, Pointer: "/structuredContent/jobs/1/state", Value: "done"},
 	}}
 	r := newRand(1)
 	var dst Script
@@ -103,7 +103,7 @@ func TestProbe(t *testing.T) {
 	m := NewMutator(MutatorConfig{Session: parseSession(t, jobs)})
 	src := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"list_jobs","arguments":{}}}`,
 		`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"read_file","arguments":{"job_id":"@{0:/structuredContent/jobs/0/id}","path":"log"}}}`)
-	note := &Note{Captures: []Capture{{0, "/structuredContent/jobs/0/id", "j-1"}}}
+	note := &Note{Captures: []Capture{{Step: 0, Pointer: "/structuredContent/jobs/0/id", Value: "j-1"}}}
 	r := newRand(1)
 	var dst Script
 	tried := map[string]bool{}

@@ -74,8 +74,16 @@ func TestCostlyShape(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := open(t, &Target{Command: realServer(t, test.name), Timeout: 20 * time.Second})
 			tool := e.session.Tools[0].Name
+			choice, err := Selection{}.Apply(e.session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := readSession(t.Context(), e.session, &choice, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			found := 0
-			checkShapeTime(NewMutator(MutatorConfig{Session: e.session}).e.b.repertoire, rand.New(rand.NewPCG(1, 2)), func(name string, in Script) {
+			checkShapeTime(b, rand.New(rand.NewPCG(1, 2)), func(name string, in Script) {
 				for try := 0; try < 3 && found == 0; try++ {
 					_, obs := execute(t, e, in)
 					for _, f := range told(&obs, RuleShape) {

@@ -144,20 +144,6 @@ func wellFormed(t testing.TB, in *Script) {
 	}
 }
 
-// heard returns a transcript of requests 0, 1, ... with the given ids and results; "" as a result: no answer.
-func heard(ids, results []string) *Transcript {
-	t := new(Transcript)
-	for i := range results {
-		s := Sent{Step: i, Answer: -1, Message: Message{Class: ClassRequest, ID: ids[i]}}
-		if results[i] != "" {
-			s.Answer = len(t.Received)
-			t.Received = append(t.Received, Received{Message: ParseMessage([]byte(`{"jsonrpc":"2.0","id":1,"result":` + results[i] + `}`)), Sent: i})
-		}
-		t.Sent = append(t.Sent, s)
-	}
-	return t
-}
-
 // recordedSession reads what a real server said of itself, from testdata/session.
 func recordedSession(t testing.TB, name string) *Session {
 	t.Helper()
@@ -313,3 +299,5 @@ func testdata(tb testing.TB, elem ...string) string {
 		dir = filepath.Dir(dir)
 	}
 }
+
+const loggedByNode = "TypeError: handled\n    at log (/srv/log.js:1:2)\n    at main (/srv/a.js:3:4)\n"

@@ -8,10 +8,10 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// mend puts right what is wrong with the envelopes of a script. Lines that are no plain messages are worth keeping for
+// repairEnvelope puts right what is wrong with the envelopes of a script. Lines that are no plain messages are worth keeping for
 // what a server made of them, but what is bred from them would mostly be refused for the same reason, one at a time:
 // a line that may get no answer cannot be sent together with others.
-func (e *editor) mend() {
+func (e *editor) repairEnvelope() {
 	for i := 0; i < len(e.in.Steps); i++ {
 		s := &e.in.Steps[i]
 		if s.NoNewline && i+1 < len(e.in.Steps) {
@@ -21,7 +21,7 @@ func (e *editor) mend() {
 		if s.Times > 1 && e.r.IntN(4) > 0 {
 			s.Times = 0
 		}
-		if beginsWell(s.Line) && e.mended(i) {
+		if beginsWell(s.Line) && e.isWellFormed(i) {
 			continue
 		}
 		root := e.message(i)
@@ -29,7 +29,7 @@ func (e *editor) mend() {
 			e.setLine(i, e.call())
 			continue
 		}
-		e.mendEnvelope(i, root)
+		e.repairRoot(i, root)
 	}
 }
 
@@ -47,8 +47,8 @@ func beginsWell(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","id":"@id","method":"`)) || bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"notifications/`))
 }
 
-// mended reports whether there is nothing to mend.
-func (e *editor) mended(i int) bool {
+// isWellFormed reports whether there is nothing to repair.
+func (e *editor) isWellFormed(i int) bool {
 	root := e.message(i)
 	if root == nil {
 		return false
@@ -57,7 +57,7 @@ func (e *editor) mended(i int) bool {
 	return msg.Why == "" && !msg.Twice && oddEnvelope(&msg) == ""
 }
 
-func (e *editor) mendEnvelope(i int, root *mutate.JSON) {
+func (e *editor) repairRoot(i int, root *mutate.JSON) {
 	method := e.method(i)
 	members := []mutate.Member{member("jsonrpc", mutate.NewString("2.0"))}
 	if !strings.HasPrefix(method, "notifications/") {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -363,4 +365,22 @@ func TestConnectionDropHasWeight(t *testing.T) {
 			t.Errorf("weights %v: dropped %t, want %t", tt.weights, dropped, tt.want)
 		}
 	}
+}
+
+// TestMemoryOfEditor: an editor is used again and again, and keeps nothing of what it looked at before the last time.
+func TestMemoryOfEditor(t *testing.T) {
+	var e editor
+	every := func(*mutate.JSON) bool { return true }
+	large := mutate.NewArray()
+	for range 100 {
+		large.Items = append(large.Items, mutate.NewArray())
+	}
+	last := weak.Make(large.Items[99])
+	e.under(large, every)
+	large = nil
+	e.under(mutate.NewNull(), every)
+	if runtime.GC(); last.Value() != nil {
+		t.Error("what was looked at before the last time lives on")
+	}
+	runtime.KeepAlive(&e)
 }

@@ -120,7 +120,7 @@ func (m *Mutator) Mutate(r *teasel.Rand, dst, src Script) Script {
 		m.alone()
 	}
 	if e.r.IntN(4) > 0 {
-		e.mend()
+		e.repairEnvelope()
 	}
 	m.stack()
 	return m.finish(src)

@@ -1,13 +1,24 @@
 package mcp
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// heard returns a transcript of requests with the given results.
+func heard(t *testing.T, results []string) *Transcript {
+	t.Helper()
+	var text strings.Builder
+	for i, result := range results {
+		fmt.Fprintf(&text, `> {"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n"+`< {"jsonrpc":"2.0","id":%[1]d,"result":%s}`+"\n", i+1, result)
+	}
+	return parseTranscript(t, nil, text.String())
+}
+
 func TestNote(t *testing.T) {
-	tr := heard([]string{"1000001", "1000002"}, []string{
+	tr := heard(t, []string{
 		`{"content":[{"type":"text","text":"Opened document doc-17 for echo."}],"structuredContent":{"a/b":"x1","n":5}}`,
 		`{"content":[{"type":"text","text":"{\"id\":\"k9\",\"list\":[7]}"}]}`,
 	})
@@ -32,7 +43,7 @@ func TestNote(t *testing.T) {
 	if !slices.Contains(n.Words, "doc-17") || !slices.Contains(n.Words, "Opened") || slices.Contains(n.Words, "echo") {
 		t.Errorf("the words are %q", n.Words)
 	}
-	big := heard([]string{"1"}, []string{`{"list":[` + strings.Repeat(`"word",`, 5000) + `"end"],"t":"` + strings.Repeat("token1 ", 5000) + `"}`})
+	big := heard(t, []string{`{"list":[` + strings.Repeat(`"word",`, 5000) + `"end"],"t":"` + strings.Repeat("token1 ", 5000) + `"}`})
 	if n := newNote(big); len(n.Captures) > maxCaptures || len(n.Words) > maxWords {
 		t.Errorf("%d captures and %d words of a big answer", len(n.Captures), len(n.Words))
 	}

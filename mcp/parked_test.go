@@ -16,8 +16,8 @@ func TestParkedCounts(t *testing.T) {
 	}
 	e := &executor{}
 	for sent := 1; sent <= 3; sent++ {
-		script := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"ping"}`)
-		l := &lane{in: &script, step: sent, plan: []planned{call("1"), call("2"), call("3")}, obs: &teasel.Observation{}, parked: true}
+		in := scriptOf(`{"jsonrpc":"2.0","id":"@id","method":"ping"}`)
+		l := &lane{in: &in, step: sent, plan: []planned{call("1"), call("2"), call("3")}, obs: &teasel.Observation{}, parked: true}
 		for i := range sent {
 			l.t.Sent = append(l.t.Sent, Sent{Message: l.plan[i].message, Regular: true, Answer: i})
 		}

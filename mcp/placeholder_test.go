@@ -6,7 +6,7 @@ import (
 )
 
 func TestPlaceholders(t *testing.T) {
-	tr := heard([]string{"1000001", `"abc"`, "1000003"}, []string{
+	tr := answered([]string{"1000001", `"abc"`, "1000003"}, []string{
 		`{"structuredContent":{"handle":"doc-7","n":42,"ok":true,"list":[10,{"x~/y":"slash"}],"quote":"say \"hi\"\n"},` +
 			`"content":[{"type":"text","text":"{\"handle\":\"inner-1\",\"deep\":\"[1,2,{\\\"z\\\":\\\"bottom\\\"}]\"}"}]}`,
 		`{"content":[{"type":"text","text":"Note 17 was saved as note:17.txt. It is 5 KB, ok?"}]}`,
@@ -70,7 +70,7 @@ func TestPlaceholders(t *testing.T) {
 
 // FuzzPlaceholders: whatever stands in a line that is JSON, it is JSON afterwards.
 func FuzzPlaceholders(f *testing.F) {
-	tr := heard([]string{"1000001"}, []string{`{"a":"\"\\ \u0000","b":[1,"x"],"t":"{\"c\":null}"}`})
+	tr := answered([]string{"1000001"}, []string{`{"a":"\"\\ \u0000","b":[1,"x"],"t":"{\"c\":null}"}`})
 	for _, seed := range []string{`{"id":"@id"}`, `"@{0:/a}"`, `["@{0:/b}","@id:0:s","@{0:/t/c}"]`, `"x@{0:/t#1}@{canary}"`} {
 		f.Add(seed)
 	}
@@ -95,4 +95,18 @@ func TestHugeText(t *testing.T) {
 			t.Errorf("huge %t: %d bytes, class %v", huge, len(line), m.Class)
 		}
 	}
+}
+
+// answered returns a transcript of requests 0, 1, ... with the given ids and results; "" as a result: no answer.
+func answered(ids, results []string) *Transcript {
+	t := new(Transcript)
+	for i := range results {
+		s := Sent{Step: i, Answer: -1, Message: Message{Class: ClassRequest, ID: ids[i]}}
+		if results[i] != "" {
+			s.Answer = len(t.Received)
+			t.Received = append(t.Received, Received{Message: ParseMessage([]byte(`{"jsonrpc":"2.0","id":1,"result":` + results[i] + `}`)), Sent: i})
+		}
+		t.Sent = append(t.Sent, s)
+	}
+	return t
 }

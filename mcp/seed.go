@@ -103,7 +103,7 @@ func (s *seeds) valid() {
 		s.add("prompt "+p.Name, true, shared("", send(promptLine(p, s.b.likely))))
 	}
 	s.mentioned(ask)
-	eachListedCompletion(s.b.repertoire, func(name string, ref func() *mutate.JSON, argument string) {
+	eachCompletion(s.b.session, func(name string, ref func() *mutate.JSON, argument string) {
 		if s.b.session.Has("completions") {
 			s.add("complete "+name+" "+argument, true, shared("", send(completionLine(ref(), argument, ""))))
 		}

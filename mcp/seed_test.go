@@ -184,7 +184,7 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 			}
 		case CheckQuotes:
 			for i, text := range quoteTexts() {
-				if !bytes.Contains(steps[i].Line, []byte(stringEnd(text))) {
+				if !bytes.Contains(steps[i].Line, []byte(quote(text)[1:])) {
 					fail(text + " is not in " + string(steps[i].Line))
 				}
 			}

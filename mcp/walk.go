@@ -25,7 +25,7 @@ func (m *Mutator) Step(k uint64, dst, src Script) (Script, bool) {
 	e := &m.e
 	e.begin(nil, dst, src)
 	for i := range e.in.Steps {
-		if !e.mended(i) {
+		if !e.isWellFormed(i) {
 			return e.end(), false
 		}
 	}

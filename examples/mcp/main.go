@@ -63,8 +63,8 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 }
 
 // replay runs one script, as it is in a file, on a fresh server and returns what is wrong with the answers.
-func replay(ctx context.Context, target *mcp.Target, script []byte) (findings []teasel.Finding, err error) {
-	in, err := mcp.Codec{}.Decode(script)
+func replay(ctx context.Context, target *mcp.Target, text []byte) (findings []teasel.Finding, err error) {
+	in, err := mcp.Codec{}.Decode(text)
 	if err != nil {
 		return nil, err
 	}
