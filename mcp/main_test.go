@@ -1,5 +1,9 @@
-package mcp
+package mcp_test
 
-import "testing"
+import (
+	"testing"
 
-func TestMain(m *testing.M) { runTests(m) }
+	"github.com/teaselfuzz/teasel/internal/mcptest"
+)
+
+func TestMain(m *testing.M) { mcptest.Main(m) }
