@@ -20,8 +20,10 @@ const module = "github.com/teaselfuzz/teasel"
 // layer is a package's height. Imports go down: a package may import only what is lower.
 func layer(pkg string) int {
 	switch rel := strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/"); {
+	case strings.HasPrefix(rel, "internal/mcptest"):
+		return 16 // what tests share
 	case strings.HasPrefix(rel, "internal/plantedtest"):
-		return 10 // a test of its own
+		return 15 // a test of its own
 	case strings.HasPrefix(rel, "internal/"):
 		return 0
 	case rel == "":
@@ -32,22 +34,32 @@ func layer(pkg string) int {
 		return 3
 	case rel == "gofunc/agent":
 		return 2
-	case rel == "gofunc/overlay", rel == "gofunc/judge":
+	case rel == "gofunc/overlay", rel == "gofunc/judge", rel == "mcp/jsonrpc":
 		return 3
-	case strings.HasPrefix(rel, "gofunc/"):
+	case rel == "mcp/session":
 		return 4
-	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
-		return 4
-	case rel == "cmd/teasel/internal/exit":
+	case rel == "mcp/script":
 		return 5
-	case rel == "cmd/teasel/internal/flags", rel == "cmd/teasel/internal/replay":
+	case rel == "mcp/conn", rel == "mcp/observe":
 		return 6
-	case rel == "cmd/teasel/internal/campaign":
+	case rel == "mcp/check":
 		return 7
-	case strings.HasPrefix(rel, "cmd/teasel/internal/"):
+	case rel == "mcp/run", rel == "mcp/gen", rel == "mcp/judge":
 		return 8
-	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+	case strings.HasPrefix(rel, "gofunc/"):
 		return 9
+	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
+		return 9
+	case rel == "cmd/teasel/internal/exit":
+		return 10
+	case rel == "cmd/teasel/internal/flags", rel == "cmd/teasel/internal/replay":
+		return 11
+	case rel == "cmd/teasel/internal/campaign":
+		return 12
+	case strings.HasPrefix(rel, "cmd/teasel/internal/"):
+		return 13
+	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+		return 14
 	}
 	return -1
 }
@@ -123,6 +135,12 @@ func TestArchTestSees(t *testing.T) {
 		{"/mutate", `import "github.com/teaselfuzz/teasel/corpus"`, true},
 		{"/mcp", `import "github.com/teaselfuzz/teasel/internal/proc"`, false},
 		{"/mcp", `import "github.com/teaselfuzz/teasel/report"`, true},
+		{"/mcp/session", `import "github.com/teaselfuzz/teasel/mcp/jsonrpc"`, false},
+		{"/mcp/gen", `import "github.com/teaselfuzz/teasel/mcp/check"`, false},
+		{"/mcp/session", `import "github.com/teaselfuzz/teasel/mcp/script"`, true},
+		{"/mcp/observe", `import "github.com/teaselfuzz/teasel/mcp/conn"`, true},
+		{"/mcp/judge", `import "github.com/teaselfuzz/teasel/mcp/run"`, true},
+		{"/mcp/run", `import "github.com/teaselfuzz/teasel/mcp"`, true},
 		{"/cmd/teasel", `import "github.com/teaselfuzz/teasel/mcp"`, false},
 		{"/cmd/teasel", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"`, false},
 		{"/cmd/teasel/internal/gotest", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"`, false},

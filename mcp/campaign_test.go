@@ -14,21 +14,27 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
 	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 // hunt is a whole campaign against a server.
 type hunt struct {
 	command  []string
 	env      []string
-	profile  mcp.Profile
+	profile  gen.Profile
 	seed     uint64
 	workers  int
 	runs     uint64
 	timeout  time.Duration // for one answer; 0: the profile's
 	duration time.Duration // 0: many times what the longest takes
-	choose   mcp.Selection
+	choose   session.Selection
 	enough   uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
 	stop     func([]teasel.Finding) bool // ends it early
 }
@@ -36,15 +42,15 @@ type hunt struct {
 func (h *hunt) run(t testing.TB) teasel.Summary {
 	t.Helper()
 	dir := t.TempDir()
-	canary, err := mcp.PlaceCanary(h.command, h.env, dir)
+	canary, err := script.PlaceCanary(h.command, h.env, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer canary.Remove()
 	if h.profile.Name == "" {
-		h.profile = mcp.Standard
+		h.profile = gen.Standard
 	}
-	target := &mcp.Target{Command: h.command, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
+	target := &run.Target{Command: h.command, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
 	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +65,8 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	}
 	visit.Close()
 	target.Blocked = choice.Blocks
-	m := mcp.NewMutator(mcp.MutatorConfig{Session: target.Session, Choice: &choice, Profile: h.profile})
-	c := mcp.Campaign(target, m, mcp.DetectorConfig{})
+	m := gen.NewMutator(gen.MutatorConfig{Session: target.Session, Choice: &choice, Profile: h.profile})
+	c := mcp.Campaign(target, m, judge.DetectorConfig{})
 	for _, s := range m.Seeds() {
 		c.Seeds = append(c.Seeds, s.Script)
 	}
@@ -122,7 +128,7 @@ func long(t *testing.T) {
 // was missed: docs/benchmarks.md has the figures for more time and more seeds.
 func TestPlanted(t *testing.T) {
 	long(t)
-	server := mcp.BuildServer(t, plantedtest.Planted)
+	server := mcptest.BuildServer(t, plantedtest.Planted)
 	destroyed := filepath.Join(t.TempDir(), "destroyed")
 	h := &hunt{command: []string{server}, env: []string{"TEASEL_DESTROYED=" + destroyed}, seed: 1, runs: 300_000, timeout: 2 * time.Second,
 		stop: func(fs []teasel.Finding) bool { return 10*len(missing(fs)) <= len(plantedtest.Bugs) }}
@@ -141,7 +147,7 @@ func TestPlanted(t *testing.T) {
 // request that was still at work, or a server that dies of something else, is found too, and not by chance.
 func TestPlantedHard(t *testing.T) {
 	long(t)
-	server := mcp.BuildServer(t, plantedtest.Planted)
+	server := mcptest.BuildServer(t, plantedtest.Planted)
 	for _, test := range []struct {
 		name  string
 		tools []string // those that are called; nil: all of them
@@ -163,7 +169,7 @@ func TestPlantedHard(t *testing.T) {
 			}
 			var lost []string
 			for _, seed := range []uint64{3, 4} { // beside other tests a time that is measured once can come out wrong
-				h := &hunt{command: []string{server, "-bugs", strings.Join(test.bugs, ",")}, choose: mcp.Selection{Include: test.tools},
+				h := &hunt{command: []string{server, "-bugs", strings.Join(test.bugs, ",")}, choose: session.Selection{Include: test.tools},
 					seed: seed, runs: 300_000, timeout: 2 * time.Second, stop: func(fs []teasel.Finding) bool { return len(left(fs)) == 0 }}
 				if lost = left(h.run(t).Findings); len(lost) == 0 {
 					return
@@ -177,7 +183,7 @@ func TestPlantedHard(t *testing.T) {
 // On the same server without the bugs nothing is found, in about as many executions as it takes to find most of them.
 func TestCleanTwin(t *testing.T) {
 	long(t)
-	server := mcp.BuildServer(t, plantedtest.Planted)
+	server := mcptest.BuildServer(t, plantedtest.Planted)
 	h := &hunt{command: []string{server, "-bugs", "none"}, seed: 2, workers: 2, runs: 100_000}
 	for _, f := range h.run(t).Findings {
 		t.Errorf("false alarm: %s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)
@@ -196,9 +202,9 @@ func shorter(t *testing.T, runs uint64) uint64 {
 
 // Every profile works on a real server, with two workers.
 func TestProfiles(t *testing.T) {
-	server := mcp.BuildServer(t, plantedtest.Planted)
+	server := mcptest.BuildServer(t, plantedtest.Planted)
 	runs := shorter(t, 12_000)
-	for _, p := range mcp.Profiles() {
+	for _, p := range gen.Profiles() {
 		t.Run(p.Name, func(t *testing.T) {
 			h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,wrong-resource-uri"}, profile: p, seed: max(p.Seed, 1), runs: runs, workers: 2}
 			sum := h.run(t)
@@ -213,10 +219,10 @@ func TestProfiles(t *testing.T) {
 // run_report is left out: it sleeps as long as it is told to, and whether an answer comes before or after we have asked
 // whether the server is there at all is up to the clock.
 func TestSameSeedSameFindings(t *testing.T) {
-	server := mcp.BuildServer(t, plantedtest.Planted)
+	server := mcptest.BuildServer(t, plantedtest.Planted)
 	outcome := func() string {
 		h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,reply-twice,wrong-resource-uri"},
-			choose: mcp.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000)}
+			choose: session.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000)}
 		sum := h.run(t)
 		out := fmt.Sprintln(sum.Executions, sum.Corpus, sum.Features)
 		for _, f := range sum.Findings {
@@ -253,12 +259,12 @@ func reals(t testing.TB) []real {
 		return []string{program}
 	}
 	return []real{
-		{"everything", npm("everything"), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode}}, // what needs a process for each try is looked for in servers that start fast
-		{"filesystem", npm("filesystem", t.TempDir()), nil, []string{mcp.RuleNoReply, mcp.RuleWrongCode}},
-		{"memory", npm("memory"), []string{"MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")}, []string{mcp.RuleNoReply}},
-		{"sequential-thinking", npm("sequential-thinking"), []string{"DISABLE_THOUGHT_LOGGING=true"}, []string{mcp.RuleNoReply}},
-		{"gosdk", bin("gosdk"), nil, []string{mcp.RuleExit}},
-		{"mcpgo", bin("mcpgo"), nil, []string{mcp.RuleBeforeInitialize, mcp.RuleSecondInitialize}},
+		{"everything", npm("everything"), nil, []string{judge.RuleNoReply, judge.RuleWrongCode}}, // what needs a process for each try is looked for in servers that start fast
+		{"filesystem", npm("filesystem", t.TempDir()), nil, []string{judge.RuleNoReply, judge.RuleWrongCode}},
+		{"memory", npm("memory"), []string{"MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")}, []string{judge.RuleNoReply}},
+		{"sequential-thinking", npm("sequential-thinking"), []string{"DISABLE_THOUGHT_LOGGING=true"}, []string{judge.RuleNoReply}},
+		{"gosdk", bin("gosdk"), nil, []string{judge.RuleExit}},
+		{"mcpgo", bin("mcpgo"), nil, []string{judge.RuleBeforeInitialize, judge.RuleSecondInitialize}},
 	}
 }
 
@@ -270,7 +276,7 @@ func installed(t testing.TB, command []string) {
 			_, err = exec.LookPath(name)
 		}
 		if err != nil {
-			mcp.Missing(t, err)
+			mcptest.Missing(t, err)
 		}
 	}
 }
@@ -309,7 +315,7 @@ func TestRealServers(t *testing.T) {
 func BenchmarkCampaign(b *testing.B) {
 	s := reals(b)[0]
 	installed(b, s.command)
-	h := &hunt{command: s.command, env: s.env, seed: 1, choose: mcp.Selection{Include: []string{"echo"}}, runs: uint64(b.N)}
+	h := &hunt{command: s.command, env: s.env, seed: 1, choose: session.Selection{Include: []string{"echo"}}, runs: uint64(b.N)}
 	b.ReportAllocs()
 	cpu := ownTime(b)
 	sum := h.run(b)

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
-	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/gen"
 )
 
 // TestOrderlyServers fuzzes each of the servers that do nothing wrong for some seconds: nothing above information may be
 // found. Each campaign ends by a number of executions, or with a slow server by the clock, which says only how hard it has tried.
 func TestOrderlyServers(t *testing.T) {
-	program := mcp.BuildServer(t, "orderly")
+	program := mcptest.BuildServer(t, "orderly")
 	list, err := exec.Command(program).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +32,7 @@ func TestOrderlyServers(t *testing.T) {
 		name, about, _ := strings.Cut(line, "\t")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := &hunt{command: []string{program, name}, profile: mcp.CI, seed: 1, duration: duration, enough: enough}
+			h := &hunt{command: []string{program, name}, profile: gen.CI, seed: 1, duration: duration, enough: enough}
 			sum := h.run(t)
 			if sum.Executions == 0 { // others have had the processors
 				h.duration *= 10

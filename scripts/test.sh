@@ -10,7 +10,7 @@ scripts/setup-test.sh
 export TEASEL_REQUIRE_SERVERS=1
 
 # The packages that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
-readonly packages=(./mcp ./cmd/teasel ./netproto ./native ./...) limit=45m
+readonly packages=(./mcp ./mcp/run ./cmd/teasel ./netproto ./native ./...) limit=45m
 
 printf '\n== go test ./...\n'
 go test -timeout "$limit" "${packages[@]}"

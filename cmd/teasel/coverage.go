@@ -7,7 +7,9 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -76,22 +78,22 @@ func count(r *report.Reach, reached bool) {
 
 // mcpCoverage counts the tools and methods that testcases call.
 func mcpCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
-	session := &mcp.Session{}
+	sess := &session.Session{}
 	for _, s := range m.Subjects {
 		if name, ok := strings.CutPrefix(s, "tools/call "); ok {
-			session.Tools = append(session.Tools, mcp.Tool{Name: name})
+			sess.Tools = append(sess.Tools, session.Tool{Name: name})
 		}
 	}
 	tools, methods := map[string]bool{}, map[string]bool{}
 	for i := range entries {
-		script, err := mcp.Codec{}.Decode(entries[i].Data)
+		script, err := script.Codec{}.Decode(entries[i].Data)
 		if err != nil {
 			continue
 		}
 		for _, step := range script.Steps {
-			message := mcp.ParseMessage(step.Line)
-			subject := mcp.Subject(session, &message)
-			if message.Class != mcp.ClassRequest || strings.HasPrefix(subject, "(") {
+			message := jsonrpc.Parse(step.Line)
+			subject := session.Subject(sess, &message)
+			if message.Class != jsonrpc.ClassRequest || strings.HasPrefix(subject, "(") {
 				continue
 			}
 			methods[message.Method] = true
@@ -100,7 +102,7 @@ func mcpCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
 			}
 		}
 	}
-	c.Tools = report.Reach{Reached: len(tools), Total: len(session.Tools)}
+	c.Tools = report.Reach{Reached: len(tools), Total: len(sess.Tools)}
 	c.Methods.Reached = len(methods)
 	return c
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
-	"github.com/teaselfuzz/teasel/mcp"
+	mcpjudge "github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/report"
@@ -42,7 +42,7 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{name: "mcp", rules: mcp.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage},
+		{name: "mcp", rules: mcpjudge.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage},
 		{name: "net", rules: netproto.Rules, newReplayer: newNetReplayer, resume: resumeNet, coverage: netCoverage, script: netScript, states: netStates},
 		{name: "native", rules: native.Rules, newReplayer: newNativeReplayer, resume: resumeNative, coverage: nativeCoverage, byHand: nativeByHand},
 		{name: "go", rules: judge.Rules, newReplayer: newGoReplayer, resume: gotest.Resume, preparation: gotest.Preparation, byHand: gotest.ByHand},

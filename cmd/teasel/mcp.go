@@ -13,7 +13,8 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -121,21 +122,21 @@ func (o *mcpOptions) check() error {
 	}
 	others := len(o.Mutations) == 0
 	for _, name := range o.Mutations {
-		m, err := mcp.ParseMutation(name)
+		m, err := gen.ParseMutation(name)
 		if err != nil {
 			return exit.Usage("the mutations: "+mutationNames(), "--mutation: %w", err)
 		}
-		others = others || m != mcp.ConnectionDrop
+		others = others || m != gen.ConnectionDrop
 	}
 	if !others { // it applies only to scripts with a process of their own, which are few
-		return exit.Usage("name another one beside it", "--mutation %v leaves nothing to do for most scripts", mcp.ConnectionDrop)
+		return exit.Usage("name another one beside it", "--mutation %v leaves nothing to do for most scripts", gen.ConnectionDrop)
 	}
 	return errors.Join(o.Options.Check(), o.Launch.Check(allRules()))
 }
 
 func mutationNames() string {
 	var names []string
-	for _, m := range mcp.Mutations() {
+	for _, m := range gen.Mutations() {
 		names = append(names, m.String())
 	}
 	return strings.Join(names, ", ")
@@ -143,7 +144,7 @@ func mutationNames() string {
 
 // setDefaults sets the flags that the user has not set, as the profile says.
 func (o *mcpOptions) setDefaults(set func(flag string) bool) error {
-	profile, err := mcp.ParseProfile(o.ProfileName())
+	profile, err := gen.ParseProfile(o.ProfileName())
 	if err != nil {
 		return exit.Usage("", "%w", err)
 	}
@@ -155,8 +156,8 @@ func (o *mcpOptions) setDefaults(set func(flag string) bool) error {
 }
 
 // profile returns the profile with the changes that flags make to it.
-func (o *mcpOptions) profile() mcp.Profile {
-	p, _ := mcp.ParseProfile(o.Profile) // setDefaults has checked it
+func (o *mcpOptions) profile() gen.Profile {
+	p, _ := gen.ParseProfile(o.Profile) // setDefaults has checked it
 	if o.MutateRatio > 0 {
 		p.MutateRatio = o.MutateRatio
 	}
@@ -167,12 +168,12 @@ func (o *mcpOptions) profile() mcp.Profile {
 		p.Adversarial = 100
 	}
 	if len(o.Mutations) > 0 {
-		weights := map[mcp.Mutation]int{}
-		for _, m := range mcp.Mutations() {
+		weights := map[gen.Mutation]int{}
+		for _, m := range gen.Mutations() {
 			weights[m] = 0
 		}
 		for _, name := range o.Mutations {
-			m, _ := mcp.ParseMutation(name) // check has checked it
+			m, _ := gen.ParseMutation(name) // check has checked it
 			weights[m] = max(m.Weight(), 1)
 		}
 		p.Weights = weights
@@ -184,7 +185,7 @@ func (o *mcpOptions) profile() mcp.Profile {
 const maxNamedBlocked = 5
 
 // warnBlocked warns of tools that are not called. Where no tool is left, it prints the command line that allows them.
-func warnBlocked(w io.Writer, command []string, c *mcp.Choice) {
+func warnBlocked(w io.Writer, command []string, c *session.Choice) {
 	n := len(c.Blocked)
 	if n == 0 {
 		return
@@ -216,7 +217,7 @@ func quoted(command []string) string {
 }
 
 // allowFlags returns the flags that allow these tools, by name if there are not too many.
-func allowFlags(blocked []mcp.Blocked) string {
+func allowFlags(blocked []session.Blocked) string {
 	if len(blocked) > 2*maxNamedBlocked {
 		return "--allow '*'"
 	}

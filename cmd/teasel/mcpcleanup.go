@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
-	"github.com/teaselfuzz/teasel/mcp"
+	mcprun "github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
 // cleanup removes what a run must not leave behind, however it ends: processes that servers have started, and the canary, a file that
 // no server may read.
 type cleanup struct {
 	guardian *proc.Guardian // ends the processes when teasel is killed; nil: there is none
-	canary   *mcp.Canary    // nil: there is none
+	canary   *script.Canary // nil: there is none
 }
 
 // guard starts the guardian.
@@ -30,14 +31,14 @@ func (c *cleanup) guard(stderr io.Writer) {
 
 // placeCanary gives the target a canary, in no directory that the command or its environment names. vars may have variables without
 // a value, which are inherited.
-func (c *cleanup) placeCanary(target *mcp.Target, vars []string, stderr io.Writer) {
+func (c *cleanup) placeCanary(target *mcprun.Target, vars []string, stderr io.Writer) {
 	env := slices.Clone(vars)
 	for i, v := range env {
 		if !strings.Contains(v, "=") {
 			env[i] = v + "=" + os.Getenv(v)
 		}
 	}
-	placed, err := mcp.PlaceCanary(target.Command, env, target.Dir)
+	placed, err := script.PlaceCanary(target.Command, env, target.Dir)
 	if err != nil {
 		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
 		return

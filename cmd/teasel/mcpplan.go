@@ -15,15 +15,20 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	mcprun "github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
 )
 
 // mcpPlan is the plan of a campaign on a server.
 type mcpPlan struct {
-	campaign.Plan[mcp.Script]
-	session *mcp.Session
-	choice  mcp.Choice
+	campaign.Plan[script.Script]
+	session *session.Session
+	choice  session.Choice
 	cleanup cleanup
 	ending  sync.WaitGroup // of the server that was asked for its tools
 }
@@ -34,8 +39,8 @@ func (p *mcpPlan) close() {
 }
 
 // target returns the target of a campaign on the server that command starts.
-func (o *mcpOptions) target(command []string) *mcp.Target {
-	t := &mcp.Target{Command: command, Env: flags.Environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
+func (o *mcpOptions) target(command []string) *mcprun.Target {
+	t := &mcprun.Target{Command: command, Env: flags.Environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
 		Version: o.Protocol, Window: o.Window, Exact: o.Runs > 0}
 	if o.Workers > 1 { // each worker has its own server
 		t.Spares = 1
@@ -49,11 +54,11 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err != nil {
 		return nil, err
 	}
-	dictionary, err := campaign.LoadDictionaries(mcp.DefaultDictionary(), o.Dict, stderr)
+	dictionary, err := campaign.LoadDictionaries(gen.DefaultDictionary(), o.Dict, stderr)
 	if err != nil {
 		return nil, err
 	}
-	given, err := campaign.LoadCorpus(o.Corpus, teasel.Codec[mcp.Script](mcp.Codec{}), stderr)
+	given, err := campaign.LoadCorpus(o.Corpus, teasel.Codec[script.Script](script.Codec{}), stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +86,8 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err := p.choose(o, stderr); err != nil {
 		return nil, err
 	}
-	target.Blocked, target.Excluded, target.Withheld = p.choice.Blocks, p.choice.Excludes, new(mcp.Withheld)
-	spread := new(mcp.Spread)
+	target.Blocked, target.Excluded, target.Withheld = p.choice.Blocks, p.choice.Excludes, new(script.Withheld)
+	spread := new(judge.Spread)
 	p.Complete = func(run *report.Run) {
 		run.Skipped = append(slices.Clone(run.Skipped), withheld(target.Withheld)...)
 		run.Summary.Findings = slices.Clone(run.Summary.Findings)
@@ -101,13 +106,13 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
-	p.Campaign = mcp.Campaign(target, mutator, mcp.DetectorConfig{Slow: o.Slow, Spread: spread})
+	p.Campaign = mcp.Campaign(target, mutator, judge.DetectorConfig{Slow: o.Slow, Spread: spread})
 	return p, nil
 }
 
 // prepare makes the mutator and the seeds.
-func (p *mcpPlan) prepare(ctx context.Context, o *mcpOptions, dictionary *mutate.Dictionary, given []campaign.Seed[mcp.Script]) (*mcp.Mutator, error) {
-	mutator, err := mcp.NewMutatorContext(ctx, mcp.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+func (p *mcpPlan) prepare(ctx context.Context, o *mcpOptions, dictionary *mutate.Dictionary, given []campaign.Seed[script.Script]) (*gen.Mutator, error) {
+	mutator, err := gen.NewMutatorContext(ctx, gen.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +135,7 @@ func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
 	for _, t := range p.session.Trouble {
 		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
 	}
-	selection := mcp.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive, Strict: o.Strict}
+	selection := session.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive, Strict: o.Strict}
 	if p.choice, err = selection.Apply(p.session); err != nil {
 		return exit.Usage("--include, --exclude and --allow take globs such as 'read_*', --destructive a regular expression such as '^drop'", "%w", err)
 	}
@@ -144,7 +149,7 @@ func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
 }
 
 // withheld returns which lines were not sent because of the tools they name.
-func withheld(w *mcp.Withheld) (skips []report.Skip) {
+func withheld(w *script.Withheld) (skips []report.Skip) {
 	for tool, n := range w.Lines() {
 		skips = append(skips, report.Skip{Subject: "tools/call " + tool, Reason: fmt.Sprintf("%d lines were not sent, because they name the tool", n)})
 	}
@@ -174,7 +179,7 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 }
 
 // loadSeeds collects the seeds: teasel's own first, then those of the user.
-func (p *mcpPlan) loadSeeds(ctx context.Context, mutator *mcp.Mutator, given []campaign.Seed[mcp.Script]) error {
+func (p *mcpPlan) loadSeeds(ctx context.Context, mutator *gen.Mutator, given []campaign.Seed[script.Script]) error {
 	seeds, err := mutator.SeedsContext(ctx)
 	if err != nil {
 		return err
@@ -184,7 +189,7 @@ func (p *mcpPlan) loadSeeds(ctx context.Context, mutator *mcp.Mutator, given []c
 		if s.Valid {
 			folder = corpus.Valid
 		}
-		p.Seeds = append(p.Seeds, campaign.Seed[mcp.Script]{Folder: folder, Name: s.Name, Input: s.Script})
+		p.Seeds = append(p.Seeds, campaign.Seed[script.Script]{Folder: folder, Name: s.Name, Input: s.Script})
 	}
 	p.Seeds = append(p.Seeds, given...)
 	return nil

@@ -11,7 +11,10 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	mcprun "github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
 // mcpTarget describes a server in a finding's file, with all that it takes to start it again.
@@ -43,7 +46,7 @@ func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) 
 	if err != nil {
 		return nil, err
 	}
-	target := &mcp.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
+	target := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
 		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
 	b := &mcpReplayer{}
 	b.cleanup.guard(io.Discard)
@@ -54,14 +57,14 @@ func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) 
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	target.Session = session
-	b.Runner = replay.Runner[mcp.Script]{Target: target, Codec: mcp.Codec{}, Mutator: mcp.NewMutator(mcp.MutatorConfig{Session: session}),
-		Detectors: mcp.Detectors(mcp.DetectorConfig{Slow: t.Slow})}
+	b.Runner = replay.Runner[script.Script]{Target: target, Codec: script.Codec{}, Mutator: gen.NewMutator(gen.MutatorConfig{Session: session}),
+		Detectors: judge.Detectors(judge.DetectorConfig{Slow: t.Slow})}
 	return b, nil
 }
 
 // mcpReplayer cleans up when it is done.
 type mcpReplayer struct {
-	replay.Runner[mcp.Script]
+	replay.Runner[script.Script]
 	cleanup cleanup
 }
 

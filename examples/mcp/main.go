@@ -14,20 +14,25 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 // fuzz asks the server what it has, fuzzes it for at most runs requests, and writes what it found.
-func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err error) {
+func fuzz(ctx context.Context, target run.Target, runs uint64, w io.Writer) (err error) {
 	visit, err := target.Visit(ctx)
 	if err != nil {
 		return err
 	}
 	defer visit.Close()
-	session := visit.Session
-	target.Session = session
+	sess := visit.Session
+	target.Session = sess
 
 	// Tools that may destroy something are neither called nor, whatever a mutation makes of a line, named.
-	choice, err := mcp.Selection{}.Apply(session)
+	choice, err := session.Selection{}.Apply(sess)
 	if err != nil {
 		return err
 	}
@@ -35,7 +40,7 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 	fmt.Fprintf(w, "%d tools to fuzz, %d blocked\n", len(choice.Tools), len(choice.Blocked))
 
 	// The file that no server may read. Without it path traversal is not looked for.
-	if target.Canary, err = mcp.PlaceCanary(target.Command, target.Env, target.Dir); err != nil {
+	if target.Canary, err = script.PlaceCanary(target.Command, target.Env, target.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Canary.Remove()) }()
@@ -45,8 +50,8 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 		return err
 	}
 
-	mutator := mcp.NewMutator(mcp.MutatorConfig{Session: session, Choice: &choice, Profile: mcp.Quick})
-	campaign := mcp.Campaign(&target, mutator, mcp.DetectorConfig{})
+	mutator := gen.NewMutator(gen.MutatorConfig{Session: sess, Choice: &choice, Profile: gen.Quick})
+	campaign := mcp.Campaign(&target, mutator, judge.DetectorConfig{})
 	for _, seed := range mutator.Seeds() {
 		campaign.Seeds = append(campaign.Seeds, seed.Script)
 	}
@@ -63,8 +68,8 @@ func fuzz(ctx context.Context, target mcp.Target, runs uint64, w io.Writer) (err
 }
 
 // replay runs one script, as it is in a file, on a fresh server and returns what is wrong with the answers.
-func replay(ctx context.Context, target *mcp.Target, script []byte) (findings []teasel.Finding, err error) {
-	in, err := mcp.Codec{}.Decode(script)
+func replay(ctx context.Context, target *run.Target, text []byte) (findings []teasel.Finding, err error) {
+	in, err := script.Codec{}.Decode(text)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +78,7 @@ func replay(ctx context.Context, target *mcp.Target, script []byte) (findings []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, executor.Close()) }()
-	findings, _, err = teasel.Replay(ctx, executor, mcp.Detectors(mcp.DetectorConfig{}), in)
+	findings, _, err = teasel.Replay(ctx, executor, judge.Detectors(judge.DetectorConfig{}), in)
 	return findings, err
 }
 
@@ -84,7 +89,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: mcp COMMAND [ARG...]")
 		os.Exit(2)
 	}
-	if err := fuzz(ctx, mcp.Target{Command: os.Args[1:]}, 50_000, os.Stdout); err != nil {
+	if err := fuzz(ctx, run.Target{Command: os.Args[1:]}, 50_000, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)

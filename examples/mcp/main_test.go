@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel/internal/demo"
-	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/run"
 )
 
 // serve makes this test's own program the server that teasel demo fuzzes.
@@ -26,12 +27,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func target(t *testing.T) mcp.Target {
+func target(t *testing.T) run.Target {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mcp.Target{Command: []string{self}, Env: []string{serve}}
+	return run.Target{Command: []string{self}, Env: []string{serve}}
 }
 
 func TestFuzz(t *testing.T) {
@@ -52,7 +53,7 @@ func TestFuzz(t *testing.T) {
 }
 
 func TestFuzzTellsWhatDoesNotStart(t *testing.T) {
-	err := fuzz(t.Context(), mcp.Target{Command: []string{"no-such-server"}}, 1, new(bytes.Buffer))
+	err := fuzz(t.Context(), run.Target{Command: []string{"no-such-server"}}, 1, new(bytes.Buffer))
 	if err == nil || !strings.Contains(err.Error(), "no-such-server") {
 		t.Errorf("the error is %v", err)
 	}
@@ -64,7 +65,7 @@ func TestReplay(t *testing.T) {
 		name, file string
 		rules      []string
 	}{
-		{"use after close", "testdata/use-after-close.json", []string{mcp.RuleCrash}},
+		{"use after close", "testdata/use-after-close.json", []string{judge.RuleCrash}},
 		{"use before close", "testdata/use-before-close.json", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,105 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Check makes the scripts of one label. What it draws from r is what may vary from one time to the next.
+type Check struct {
+	Label     string
+	Expensive bool // in time: a process of its own, or a great many bytes or calls
+	Make      func(b *session.Catalog, r *teasel.Rand, emit Emitter)
+}
+
+// Emitter takes a script and a name for it, which is unique within a check.
+type Emitter func(name string, in script.Script)
+
+// All are in the order in which they are worth running: those first that cost a few plain requests.
+var All = []Check{
+	{Undeclared, false, checkUndeclared},
+	{Cursor, false, checkCursor},
+	{Pagination, false, checkPagination},
+	{Repeat, false, checkRepeat},
+	{IDs, false, checkIDs},
+	{UnknownName, false, checkUnknownName},
+	{VariantKey, false, checkVariantKey},
+	{DuplicateKey, false, checkDuplicateKey},
+	{Validation, false, checkValidation},
+	{Progress, false, checkProgress},
+	{Completion, false, checkCompletion},
+	{LogLevel, false, checkLogLevel},
+	{Cancel, false, checkCancel},
+	{Traversal, false, checkTraversal},
+	{Injection, false, checkInjection},
+	{Quotes, false, checkQuotes},
+	{Quotes, false, checkQuotesModes},
+	{Batch, false, checkBatch},
+	{Invalid, false, checkInvalid},
+	{ReadOnly, false, checkReadOnly},
+	{SameAfterGarbage, false, checkSameAfterGarbage},
+	{SameAfterGarbage, true, checkFirstGarbage},
+	{ReadOnly, true, checkFirstCall},
+	{Lifecycle, true, checkLifecycle},
+	{Pollution, true, checkPollution},
+	{EOF, true, checkEOF},
+	{Traversal, true, checkTraversalModes},
+	{Injection, true, checkInjectionModes},
+	{GrowthMemory, true, checkGrowthMemory},
+	{ShapeTime, true, MakeShapeTime},
+	{GrowthTime, true, checkGrowthTime},
+	{Large, true, checkLarge},
+	{Large, true, checkHuge},
+}
+
+// Lists are the requests that have pages, with the capability they belong to.
+var Lists = []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
+
+// EachList passes on the list requests that the server declares.
+func EachList(b *session.Catalog, visit func(method string)) {
+	for _, m := range Lists {
+		if b.Session.Has(session.CapabilityOf(m)) {
+			visit(m)
+		}
+	}
+}
+
+// someTools returns at most n of the tools, every time others.
+func someTools(b *session.Catalog, r *teasel.Rand, n int) []*session.Operation {
+	if len(b.Tools) <= n {
+		return b.Tools
+	}
+	picked := make([]*session.Operation, 0, n)
+	for _, i := range r.Perm(len(b.Tools))[:n] {
+		picked = append(picked, b.Tools[i])
+	}
+	return picked
+}
+
+// quickTools is someTools, without tools that take their time.
+func quickTools(b *session.Catalog, r *teasel.Rand, n int) []*session.Operation {
+	return slices.DeleteFunc(slices.Clone(someTools(b, r, n)), func(c *session.Operation) bool { return c.Slow })
+}
+
+// CursorParams are the parameters of a list from a cursor on.
+func CursorParams(cursor *mutate.JSON) *mutate.JSON {
+	return mutate.NewObject(jsonrpc.Member("cursor", cursor))
+}
+
+// chunk is how many steps a script of a check has at most, where they do not need each other. What it shows is run
+// again several times, and each step that gets no answer takes time then.
+const chunk = 10
+
+// Chunks passes on a list of steps in scripts of at most n.
+func Chunks(steps []script.Step, n int, visit func(part int, steps []script.Step)) {
+	for part := 0; len(steps) > 0; part++ {
+		size := min(n, len(steps))
+		visit(part, steps[:size:size])
+		steps = steps[size:]
+	}
+}

@@ -1,0 +1,144 @@
+package check
+
+import "slices"
+
+// The labels of systematic checks. A check is a script whose answers are judged together or for one thing in
+// particular. The label promises how the script is built, so that its detector may rely on it; a detector asks for every
+// control that is named here, because the minimiser drops steps. A mutated script has lost its label.
+//
+// "Equal steps" are steps whose Line is the same before placeholders are replaced. "Answered alike" means: the same
+// outcome and error code, and the same text or structure once the differing name itself is taken out.
+const (
+	// Every step is one request that names something (a tool, method, prompt, argument, URI) which the server does not
+	// have, and all of them must be answered alike. The controls are the steps whose name begins with [ControlName];
+	// there are two. The others name what runtimes own: "__proto__", "constructor", "toString", "", ... Where the name is the
+	// value of an argument, which may have to look in some way, there is a third control that has letters only.
+	UnknownName = "unknown-name"
+
+	// Every step is one and the same valid request but for its id, which is literal and allowed: integers and strings in
+	// many notations. Each must be answered, with the id's exact value and type.
+	IDs = "ids"
+
+	// All steps must be answered alike, since each differs from the others by one key that must count as unknown. The
+	// controls are the steps whose key begins with [ControlName]; there are two. The others have variants of a key that
+	// is known: "Method", "METHOD", "method\u0000", ... either beside the right key or in its place.
+	VariantKey = "variant-key"
+
+	// Every step is a request that has one key twice, with different values. No behaviour is right, dying is wrong.
+	DuplicateKey = "duplicate-key"
+
+	// Requests, the same again, garbage, and the same requests a third time. When the last two answers to one before the
+	// garbage are alike, so must be the one after it.
+	SameAfterGarbage = "same-after-garbage"
+
+	// All steps are equal: a list, or a call of a tool that says it is idempotent or read-only.
+	Repeat = "repeat"
+
+	// Observing requests, the same again, a call of a tool that says it is read-only, and the same observing requests once
+	// more; perhaps another such call, and so on. An observer is a step that stands there several times; when its last two
+	// answers before a call are alike, so must be the one after it.
+	ReadOnly = "read-only"
+
+	// A walk through all pages of one list: step 0 has no cursor, each later one the nextCursor of the step before it
+	// (its Sent is Unresolved when there was none).
+	Pagination = "pagination"
+
+	// Every step is a list request with a cursor that the server never gave. Wanted is -32602.
+	Cursor = "cursor"
+
+	// Fresh. What comes before, instead of and after a right handshake: calls before initialize, initialize twice,
+	// unsupported and supported versions. The order of the messages says which.
+	Lifecycle = "lifecycle"
+
+	// Every step is a request for a method of a capability that the server did not declare. Wanted is -32601.
+	Undeclared = "undeclared"
+
+	// Requests, each followed at once by notifications/cancelled that names it, by unknown ids, or by its own end.
+	Cancel = "cancel"
+
+	// Requests that carry _meta.progressToken, each a token of its own.
+	Progress = "progress"
+
+	// completion/complete with references that are known, unknown and malformed.
+	Completion = "completion"
+
+	// logging/setLevel with each level there is, and with values that are no level.
+	LogLevel = "log-level"
+
+	// Fresh. The last step closes standard input: after a request, in the middle of a line, or before anything was said.
+	EOF = "eof"
+
+	// Every step is the same call, its size doubling from step to step, each awaited before the next. All are
+	// conform to the input schema, unless the schema has a limit that the size breaks.
+	GrowthTime = "growth-time"
+
+	// A call with a text for an argument, a call of the same length with another shape of arguments, and both again.
+	ShapeTime = "shape-time"
+
+	// One step, a valid call that is sent many times.
+	GrowthMemory = "growth-memory"
+
+	// Every step calls one tool; the arguments break its input schema, but for the first step's, which may be conform.
+	Validation = "validation"
+
+	// Every step tries to read the canary file, by a path or URI in one of many disguises.
+	Traversal = "traversal"
+
+	// Every step has an argument that gives [InjectionMarker] only where a shell, a template or a query evaluates it,
+	// or that a format string fills in.
+	Injection = "injection"
+
+	// The steps are one request but for one argument: a number, the number with one quote behind it, and with two.
+	Quotes = "quotes"
+
+	// Fresh. Calls without a name, which are refused, and between them calls of tools with what writes to the prototype of all
+	// objects. When a later refusal has [PollutionMarker] and an earlier one has not, one of the calls did.
+	Pollution = "pollution"
+
+	// Each step is an array of messages.
+	Batch = "batch"
+
+	// The first step is a line that is no valid message, the last a valid request.
+	Invalid = "invalid"
+
+	// The first step is a valid message that is very large, deep or wide, the last a plain valid request.
+	Large = "large"
+)
+
+// Labels returns the labels of all checks, sorted.
+func Labels() []string {
+	return []string{
+		Batch, Cancel, Completion, Cursor, DuplicateKey, EOF, GrowthMemory,
+		GrowthTime, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
+		Pagination, Pollution, Progress, Quotes, ReadOnly, Repeat, SameAfterGarbage, ShapeTime,
+		Traversal, Undeclared, UnknownName, Validation, VariantKey,
+	}
+}
+
+// MeasuresTime reports whether the scripts of a check measure time, so that nothing else must be part of them.
+func MeasuresTime(label string) bool { return label == GrowthTime || label == ShapeTime }
+
+// Comparing are the checks in which one answer is held against another. Changing one of their messages would change
+// what is compared, so that the minimiser may drop their steps but not touch them.
+var Comparing = []string{
+	IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, UnknownName, VariantKey,
+}
+
+// IsComparing reports whether a check compares one answer with another.
+func IsComparing(check string) bool { return slices.Contains(Comparing, check) }
+
+// ControlName begins the names of controls: no server has a tool, method, key or prompt of that name.
+const ControlName = "teasel_no_such_"
+
+// LetterControl is another one, that looks like "constructor" to who asks for letters only, or for no more than so many.
+const LetterControl = "teaselnoone"
+
+// InjectionMarker is what an answer contains when something evaluated an injected expression. It is never sent as it
+// stands: what is sent has the product as two factors.
+const InjectionMarker = "tzl467221lzt"
+
+// The factors of the number in [InjectionMarker].
+const (
+	InjectionA = "59"
+	InjectionB = "7919"
+)

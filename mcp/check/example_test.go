@@ -1,0 +1,12 @@
+package check_test
+
+import (
+	"fmt"
+
+	"github.com/teaselfuzz/teasel/mcp/check"
+)
+
+func ExampleLabels() {
+	fmt.Println(len(check.Labels()), check.Repeat, check.MeasuresTime(check.Repeat), check.MeasuresTime(check.GrowthTime))
+	// Output: 27 repeat false true
+}

@@ -1,0 +1,217 @@
+package gen
+
+import (
+	"context"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Chain is the stage that goes on where a testcase ends: it adds calls that take what the testcase's answers handed out,
+// use it, take it back, use it again. What they hand out is in the testcase's [observe.Note]. It needs a [Mutator] of this
+// package and does nothing with others.
+type Chain struct {
+	Energy int // scripts made from a testcase of ordinary energy; 0: 128
+}
+
+var _ teasel.Stage[script.Script] = Chain{}
+
+// Name implements [teasel.Stage].
+func (Chain) Name() string { return "chain" }
+
+// Run implements [teasel.Stage].
+func (c Chain) Run(ctx context.Context, w *teasel.Worker[script.Script], tc *teasel.Testcase[script.Script]) error {
+	note, _ := tc.Note.(*observe.Note)
+	m, ok := w.Mutator().(*Mutator)
+	if !ok || note == nil || len(note.Captures)+len(note.Words) == 0 || len(tc.Input.Steps) >= maxSteps {
+		return nil
+	}
+	for range w.Energy(c.Energy, 128) {
+		s := w.Slot()
+		*s = m.Follow(w.Rand(), *s, tc.Input, note)
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sink is a property that takes a text or a number.
+type sink struct {
+	link
+	handle  bool     // its name says that it takes what a server gave out
+	handles []string // all such properties of the tool
+}
+
+func findSinks(tools []*session.Operation) (sinks []sink) {
+	for _, t := range tools {
+		handles := handleProperties(t)
+		for _, m := range t.Full.Members {
+			if m.Value.Kind != mutate.String && m.Value.Kind != mutate.Number {
+				continue
+			}
+			s := sink{link: link{tool: t, property: m.Name, number: isNumber(t, m.Name)}, handles: handles}
+			for _, h := range handles {
+				s.handle = s.handle || h == m.Name
+			}
+			sinks = append(sinks, s)
+		}
+	}
+	return sinks
+}
+
+// Follow makes a script that begins as src does and goes on with one to four steps that use what its answers, of which
+// note tells, have handed out; or src with a word in it that its answers have taught us; or src and a step of it again,
+// with texts that security checks try.
+func (m *Mutator) Follow(r *teasel.Rand, dst, src script.Script, note *observe.Note) script.Script {
+	e := &m.e
+	e.begin(r, dst, src)
+	if e.in.Start == script.Fresh {
+		e.toShared()
+	}
+	switch {
+	case e.r.IntN(4) == 0:
+		e.probe()
+	case len(note.Captures) == 0 || len(note.Words) > 0 && e.r.IntN(6) == 0:
+		e.learn(note)
+	default:
+		c := e.pickCapture(note)
+		before := -1
+		for n := 1 + e.r.IntN(4); n > 0 && !e.full(); n-- {
+			before = e.follow(note, c, before)
+		}
+	}
+	return m.finish(src)
+}
+
+// learn puts a word of the answers into a string.
+func (e *editor) learn(note *observe.Note) {
+	i := e.pick()
+	root := e.message(i)
+	if root == nil || len(note.Words) == 0 {
+		return
+	}
+	if places := e.under(e.within(root), isString); len(places) > 0 {
+		*choose(e, places) = *mutate.NewString(choose(e, note.Words))
+		e.touch(i)
+	}
+}
+
+// pickCapture draws a value: mostly one whose name or looks are those of a handle.
+func (e *editor) pickCapture(note *observe.Note) *observe.Capture {
+	sum := 0
+	for i := range note.Captures {
+		sum += worth(&note.Captures[i])
+	}
+	n := e.r.IntN(sum)
+	for i := range note.Captures {
+		if n -= worth(&note.Captures[i]); n < 0 {
+			return &note.Captures[i]
+		}
+	}
+	return &note.Captures[0]
+}
+
+// worth is how likely a value is to be wanted again, at least 1.
+func worth(c *observe.Capture) int {
+	worth := 1
+	pointer, token := script.CutToken(c.Pointer)
+	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
+	if session.HasWord(name, session.HandleWords) || name == "uri" || name == "nextCursor" || name == "name" {
+		worth += 12
+	}
+	if strings.ContainsAny(c.Value, "0123456789") && len(c.Value) <= 48 {
+		worth += 6
+	}
+	if token < 0 && len(c.Value) > 48 || name == "type" || name == "mimeType" {
+		worth = 1
+	}
+	return worth
+}
+
+// follow adds a step that takes the value, and returns the sink that it went into, -1 if it was none. The next step
+// mostly takes a property of the same name.
+func (e *editor) follow(note *observe.Note, c *observe.Capture, before int) int {
+	value := script.Placeholder(c.Step, c.Pointer)
+	switch {
+	case strings.HasSuffix(c.Pointer, "/nextCursor") && e.r.IntN(2) == 0:
+		e.add(script.Send(jsonrpc.RequestLine(choose(e, check.Lists), check.CursorParams(value))))
+		return -1
+	case strings.Contains(c.Value, "://") && e.b.Session.Has("resources") && e.r.IntN(2) == 0, len(e.b.sinks) == 0:
+		method := choose(e, []string{"resources/read", "resources/read", "resources/subscribe", "resources/unsubscribe"})
+		e.add(script.Send(jsonrpc.RequestLine(method, mutate.NewObject(jsonrpc.Member("uri", value)))))
+		return -1
+	}
+	at := e.pickSink(c, before)
+	s := &e.b.sinks[at]
+	arguments := plainArguments(s.tool)
+	if e.r.IntN(3) == 0 {
+		arguments = e.arguments(s.tool)
+	}
+	if arguments.Kind == mutate.Object {
+		arguments.Set(s.property, s.capture(c.Step, c.Pointer))
+		e.setRelatedArguments(s, note, c, arguments)
+	}
+	e.add(script.Step{Line: session.CallLine(s.tool.Name, arguments), NoWait: e.r.IntN(16) == 0})
+	return at
+}
+
+// pickSink draws a property for a value: one of the name that the last one had, or else one whose name goes with the
+// value's, or mostly one that takes what a server gave out.
+func (e *editor) pickSink(c *observe.Capture, before int) int {
+	at := e.r.IntN(len(e.b.sinks))
+	named := e.r.IntN(2) == 0
+	for range 8 {
+		s := &e.b.sinks[at]
+		fits := s.handle
+		switch {
+		case before >= 0:
+			fits = s.property == e.b.sinks[before].property
+		case named:
+			fits = c.Names(s.property)
+		}
+		if fits || e.r.IntN(8) == 0 {
+			break
+		}
+		at = e.r.IntN(len(e.b.sinks))
+	}
+	return at
+}
+
+// setRelatedArguments gives the other handles that a tool takes values of the same answers, mostly: best what stands beside the
+// first one, as a lock's owner does beside the lock.
+func (e *editor) setRelatedArguments(s *sink, note *observe.Note, c *observe.Capture, arguments *mutate.JSON) {
+	for _, property := range s.handles {
+		if property == s.property || arguments.Get(property) == nil || e.r.IntN(4) == 0 {
+			continue
+		}
+		var best *observe.Capture
+		for i := range note.Captures {
+			if other := &note.Captures[i]; other.Names(property) && (best == nil || nearness(other, c) > nearness(best, c)) {
+				best = other
+			}
+		}
+		if best != nil {
+			l := link{property: property, number: isNumber(s.tool, property)}
+			arguments.Set(property, l.capture(best.Step, best.Pointer))
+		}
+	}
+}
+
+// nearness is how much of where they stand two values have in common, more for the same step.
+func nearness(c *observe.Capture, other *observe.Capture) int {
+	if c.Step != other.Step {
+		return -1
+	}
+	n := 0
+	for n < min(len(c.Pointer), len(other.Pointer)) && c.Pointer[n] == other.Pointer[n] {
+		n++
+	}
+	return n
+}

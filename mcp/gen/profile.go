@@ -1,0 +1,81 @@
+package gen
+
+import (
+	"fmt"
+	"time"
+)
+
+// Profile is how hard a campaign tries. The named ones are [Quick], [Standard], [Intensive] and [CI]; a field that is
+// zero in a profile of one's own means what Standard says.
+type Profile struct {
+	Name     string
+	Duration time.Duration // of the campaign; 0 in a named profile: no end
+	Timeout  time.Duration // of a request
+	Seed     uint64        // of the campaign; 0: drawn
+	Memory   uint64        // bytes of our own at which a campaign stops
+
+	Weights     map[Mutation]int // instead of [Mutation.Weight]; 0 switches one off
+	Stack       int              // mutations on top of each other, at most
+	MutateRatio float64          // share of mutants that are made from a testcase; the rest is made from nothing
+	Adversarial int              // percentage of generated arguments that are hostile; another 30 are in part
+	FreshEvery  int              // one script in so many has a process of its own; negative: none but seeds
+	NoGrowth    bool             // seeds do not measure how time and memory grow
+}
+
+// The profiles.
+var (
+	Quick = Profile{
+		Name: "quick", Duration: time.Minute, Timeout: 3 * time.Second, Memory: 256 << 20,
+		Weights: map[Mutation]int{ResourceExhaustion: 0, RapidFire: 0, ConnectionDrop: 0, PartialMessage: 1, DeepNesting: 2},
+		Stack:   3, MutateRatio: 0.85, Adversarial: 25, FreshEvery: 100_000,
+	}
+	Standard = Profile{
+		Name: "standard", Duration: 5 * time.Minute, Timeout: 5 * time.Second, Memory: 512 << 20,
+		Stack: 4, MutateRatio: 0.9, Adversarial: 25, FreshEvery: 40_000,
+	}
+	Intensive = Profile{
+		Name: "intensive", Timeout: 10 * time.Second, Memory: 2 << 30,
+		Weights: map[Mutation]int{
+			DeepNesting: 12, InvalidID: 12, ResourceExhaustion: 6, RapidFire: 12, PartialMessage: 8, LineHavoc: 20, SequenceViolation: 60,
+		},
+		Stack: 6, MutateRatio: 0.9, Adversarial: 35, FreshEvery: 10_000,
+	}
+	CI = Profile{
+		Name: "ci", Duration: 30 * time.Second, Timeout: 2 * time.Second, Seed: 42, Memory: 256 << 20,
+		Weights: map[Mutation]int{ResourceExhaustion: 0, RapidFire: 0, ConnectionDrop: 0, PartialMessage: 0, DeepNesting: 2},
+		Stack:   3, MutateRatio: 0.85, Adversarial: 25, FreshEvery: -1, NoGrowth: true,
+	}
+)
+
+// Profiles returns the named profiles, the quickest first.
+func Profiles() []Profile { return []Profile{Quick, Standard, Intensive, CI} }
+
+// ParseProfile returns the profile of that name.
+func ParseProfile(name string) (Profile, error) {
+	for _, p := range Profiles() {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Profile{}, fmt.Errorf("no such profile %q, expected quick, standard, intensive or ci", name)
+}
+
+// orStandard fills in what making scripts needs to know.
+func (p Profile) orStandard() Profile {
+	if p.Stack == 0 {
+		p.Stack = Standard.Stack
+	}
+	if p.MutateRatio == 0 {
+		p.MutateRatio = Standard.MutateRatio
+	}
+	if p.Adversarial == 0 {
+		p.Adversarial = Standard.Adversarial
+	}
+	if p.FreshEvery == 0 {
+		p.FreshEvery = Standard.FreshEvery
+	}
+	if p.Weights == nil {
+		p.Weights = Standard.Weights
+	}
+	return p
+}

@@ -1,0 +1,72 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+// TestBlame: who is to blame, and what of standard error belongs to a death.
+func TestBlame(t *testing.T) {
+	session := mcptest.SessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+mcptest.TextTool("a", "", "", "x")+`,`+mcptest.TextTool("b", "", "", "x")+`]}`)
+	ping := `> {"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n"
+	pong := `< {"jsonrpc":"2.0","id":2,"result":{}}` + "\n"
+	call := mcptest.CallOf("1", "a", `{"x":"a"}`)
+	for _, tt := range []struct{ name, text, rule, subject, not string }{
+		{"an exception of an earlier call", call + nameError + mcptest.AnswerOf("1", "done") + mcptest.CallOf("3", "b", `{"x":"a"}`) + "! exit 7\n", RuleCrash, "tools/call b", "NameError"},
+		{"an exception is logged, and a ping follows", call + nameError + mcptest.AnswerOf("1", "done") + ping + pong, RuleErrorLogged, "tools/call a", ""},
+		{"an exit after the answer", call + mcptest.AnswerOf("1", "done") + ping + "! exit 0\n", RuleExit, "tools/call a", ""},
+		{"an answer that comes twice around a notification", call + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}` + "\n" +
+			mcptest.AnswerOf("1", "done") + mcptest.AnswerOf("1", "done"), RuleDuplicateReply, "tools/call a", ""},
+		{"each answer has the next id, which is another request's", strings.Replace(call, "> ", ">& ", 1) + mcptest.CallOf("2", "teasel_no_such_a1", `{}`) + mcptest.AnswerOf("2", "done") + mcptest.AnswerOf("3", "done"),
+			RuleID, "tools/call a", "no tool"},
+		{"a call waits for an answer that has the next id", call + mcptest.AnswerOf("2", "done") + "! hung\n", RuleID, "tools/call a", ""},
+		{"a large id, and the next one in the answer", `> {"jsonrpc":"2.0","id":1152921504606846977,"method":"ping"}` + "\n" +
+			`< {"jsonrpc":"2.0","id":1152921504606846978,"result":{}}` + "\n", RuleID, "ping", "rounded"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			found := judgeText(t, session, tt.text)
+			if len(found) != 1 || found[0].Rule != tt.rule || found[0].Subject != tt.subject {
+				t.Fatalf("found %v, want one %s of %s", found, tt.rule, tt.subject)
+			}
+			if tt.not != "" && strings.Contains(found[0].Message+found[0].Group, tt.not) {
+				t.Errorf("%q and %q speak of %s", found[0].Message, found[0].Group, tt.not)
+			}
+		})
+	}
+}
+
+// TestBlameWholeLine: of a message that is sent in two parts the whole is to blame, not the first part.
+func TestBlameWholeLine(t *testing.T) {
+	whole := jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	j := &judge{session: &noSession, t: &script.Transcript{Script: &script.Script{Start: script.Shared, Steps: []script.Step{{NoNewline: true, NoWait: true}, {}}}, Sent: []script.Sent{
+		{Raw: []byte(`{"jsonrpc":`), Message: jsonrpc.Message{Class: jsonrpc.ClassInvalid, Why: script.WhyUnfinished}, Answer: -1},
+		{Step: 1, Raw: []byte(`"2.0","id":1,"method":"ping"}`), Message: whole, Answer: -1},
+	}}}
+	if got := j.guiltySubject(); got != "ping" {
+		t.Errorf("%s is to blame, want ping", got)
+	}
+}
+
+// TestSchemaFaultIsStable: the wording of a fault does not depend on the order of a map, and a schema that refers to itself is not
+// judged.
+func TestSchemaFaultIsStable(t *testing.T) {
+	tree := func(text string) *session.SchemaCheck {
+		return session.CompileSchema(mcptest.SessionOf(t, `{"initialize":{"capabilities":{}},"tools":[{"name":"a","inputSchema":`+text+`}]}`).Tools[0].InputSchema)
+	}
+	faults := make(map[string]bool)
+	for range 50 {
+		faults[tree(`{"type":5,"properties":[],"required":"a","minProperties":"x"}`).Broken] = true
+	}
+	if len(faults) != 1 || faults[""] {
+		t.Errorf("one schema has the faults %v, want one", faults)
+	}
+	itself := tree(`{"type":"object","allOf":[{"$ref":"#"}]}`)
+	if b, broken := itself.Check(&noArguments); broken {
+		t.Errorf("an object breaks a schema that refers to itself: %q", b.Text)
+	}
+}

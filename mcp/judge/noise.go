@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// flood judges a server that was cut off because of how much it wrote.
+func (j *judge) flood() {
+	if s := j.guilty(); s != nil && len(s.Raw) >= oversized { // three copies of a long argument in a refusal come to an end
+		j.reportAs(RuleFlood, teasel.Info, subjectLongLine, "", fmt.Sprintf(
+			"The server was cut off because it wrote too much after a line of %d bytes. It may have quoted the line several times.", len(s.Raw)))
+		return
+	}
+	j.report(RuleFlood, j.guiltySubject(), "", fmt.Sprintf("The server wrote without end after %s and was cut off.", j.guiltyLine()))
+}
+
+// noise judges lines on standard output that are no messages.
+func (j *judge) noise() {
+	for i, line := range j.t.Noise {
+		// What was being written when the process died is cut off in the middle.
+		if j.t.End.Kind != script.EndInvalid && bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+			continue
+		}
+		s := j.guilty()
+		if i < len(j.t.NoiseAfter) {
+			s = j.guiltyOf(j.t.Sent[:min(j.t.NoiseAfter[i], len(j.t.Sent))])
+		}
+		j.noiseAfter(line, s)
+		return
+	}
+	if len(j.t.Noise) == 0 {
+		j.report(RuleNoise, j.guiltySubject(), "", fmt.Sprintf(
+			"The server wrote %d lines to standard output that are no JSON-RPC messages, after %s.", j.t.Noisy, j.guiltyLine()))
+	}
+}
+
+// noiseAfter reports a line that is no message, of which another that was sent is to blame.
+func (j *judge) noiseAfter(line []byte, s *script.Sent) {
+	var sent []byte
+	if s != nil {
+		sent = s.Raw
+	}
+	j.reportCause(RuleNoise, teasel.Medium, j.subjectOf(s), "text "+j.statement(line, s), sent, fmt.Sprintf(
+		"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", jsonrpc.Cut(line, 100), lineOf(s)))
+}
+
+// statement names what has printed a text: its words up to the first that varies from one time to the next, because it is a
+// number, was drawn, or is one of those that were sent. A word of which a part was sent is not: "version" has "ver" of "Server".
+func (j *judge) statement(line []byte, s *script.Sent) string {
+	var e observe.Echo
+	if s != nil {
+		e.AddTree(s.Message.Params)
+	}
+	words := string(observe.AppendNormal(nil, jsonrpc.CutBytes(string(line), 120), nil))
+	if i := strings.IndexAny(words, string([]byte{observe.NumberMark, observe.TokenMark})); i > 0 {
+		words = words[:i]
+	}
+	for from := 0; from < len(words); {
+		word := words[from:]
+		if n := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); n >= 0 {
+			word = word[:n]
+		}
+		if from > 0 && e.Has(word) {
+			return words[:from]
+		}
+		from += len(word) + 1
+	}
+	return words
+}

@@ -1,0 +1,360 @@
+package judge
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// judgedTool is what the judge knows of a tool.
+type judgedTool struct {
+	session.Traits
+	input, output *session.SchemaCheck // nil: there is none
+}
+
+// known returns what the judge knows of a tool.
+func (j *judge) known(t *session.Tool) *judgedTool {
+	k, ok := j.tools[t]
+	if !ok {
+		k = &judgedTool{Traits: session.TraitsOf(t), input: session.CompileSchema(t.InputSchema), output: session.CompileSchema(t.OutputSchema)}
+		j.tools[t] = k
+	}
+	return k
+}
+
+// called returns what is known of the tool that a message calls; nil: it calls none that the server has.
+func (j *judge) called(s *script.Sent) *judgedTool {
+	if s == nil || s.Message.Method != "tools/call" {
+		return nil
+	}
+	if tool := j.session.Tool(session.CalledName(&s.Message)); tool != nil {
+		return j.known(tool)
+	}
+	return nil
+}
+
+// toolResult judges the result of a call.
+func (j *judge) toolResult(s *script.Sent, r *script.Received) {
+	p, result := s.Message.Params, r.Message.Result
+	name, _ := p.Get("name").Str()
+	tool := j.session.Tool(name)
+	if tool == nil {
+		j.unknownTool(s, r, name)
+		return
+	}
+	if p.Get("task") != nil || result.Get("task") != nil {
+		return
+	}
+	if why := j.resultFault(result); why != "" {
+		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed result: %s.", jsonrpc.Cut(s.Raw, 160), why))
+	}
+	if script.IsToolError(result) {
+		j.outputError(s, tool, result)
+		return
+	}
+	j.output(s, tool, result)
+	j.input(s, r, tool)
+}
+
+// unknownTool judges a result for a name that is on no list.
+func (j *judge) unknownTool(s *script.Sent, r *script.Received, name string) {
+	if len(j.session.Tools) == 0 || !j.complete() {
+		return
+	}
+	if script.IsToolError(r.Message.Result) {
+		j.report(RuleUnknownToolResult, j.subject(s), "", fmt.Sprintf(
+			"There is no tool %q, and a call of it was answered with a result that has isError; expected error -32602.", jsonrpc.Cut(name, 60)))
+		return
+	}
+	if j.listChanged("tools") || j.answeredTwice(s) { // it may be a new one, or one of the answers another request's
+		return
+	}
+	j.report(RuleUnknownTool, j.subject(s), "", fmt.Sprintf(
+		"There is no tool %q in tools/list, and a call of it was executed: %s.", jsonrpc.Cut(name, 60), jsonrpc.Cut(r.Raw, 160)))
+}
+
+// answeredTwice reports whether several responses have come to a request.
+func (j *judge) answeredTwice(s *script.Sent) bool {
+	for i := range j.t.Received {
+		r := &j.t.Received[i]
+		if i != s.Answer && r.Message.Class == jsonrpc.ClassResponse && r.Sent >= 0 && &j.t.Sent[r.Sent] == s {
+			return true
+		}
+	}
+	return false
+}
+
+// listChanged reports whether the server has said in the course of the script that one of its lists is not what it was.
+func (j *judge) listChanged(what string) bool {
+	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool { return r.Message.Method == "notifications/"+what+"/list_changed" })
+}
+
+// resultFault says what is wrong with the form of a call's result, "" if nothing is.
+func (j *judge) resultFault(result *mutate.JSON) string {
+	if v := result.Get("isError"); v != nil && v.Kind != mutate.Bool {
+		return "isError is " + jsonrpc.Describe(v.Kind)
+	}
+	content := result.Get("content")
+	if content == nil {
+		return "content is missing"
+	}
+	if content.Kind != mutate.Array {
+		return "content is " + jsonrpc.Describe(content.Kind)
+	}
+	for i, item := range content.Items {
+		if why := contentFault(item); why != "" {
+			return fmt.Sprintf("content[%d]: %s", i, why)
+		}
+	}
+	if v := result.Get("structuredContent"); v != nil && v.Kind != mutate.Object && !j.atLeast("2026-07-28") {
+		return "structuredContent is " + jsonrpc.Describe(v.Kind)
+	}
+	return ""
+}
+
+// contentFault says what is wrong with a content item, "" if nothing is. Types that came with a later version than the
+// negotiated one are let pass.
+func contentFault(item *mutate.JSON) string {
+	if item == nil || item.Kind != mutate.Object {
+		return "it is no object"
+	}
+	kind, ok := item.Get("type").Str()
+	if !ok {
+		return "it has no type"
+	}
+	if why := annotationsFault(item.Get("annotations")); why != "" {
+		return why
+	}
+	switch kind {
+	case "text":
+		return session.StringFault(item, "text").Text
+	case "image", "audio":
+		if f := session.FirstFault(session.StringFault(item, "data"), session.StringFault(item, "mimeType")); f.Text != "" {
+			return f.Text
+		}
+		return base64Fault("data", item.Get("data").Text)
+	case "resource":
+		if f := session.ObjectFault(item, "resource"); f.Text != "" {
+			return f.Text
+		}
+		return contentsFault(item.Get("resource"))
+	case "resource_link":
+		return session.FirstFault(session.StringFault(item, "uri"), session.StringFault(item, "name")).Text
+	case "tool_use", "tool_result":
+		return ""
+	}
+	return fmt.Sprintf("there is no type %q", jsonrpc.Cut(kind, 40))
+}
+
+func annotationsFault(a *mutate.JSON) string {
+	if a == nil {
+		return ""
+	}
+	if a.Kind != mutate.Object {
+		return "annotations is " + jsonrpc.Describe(a.Kind)
+	}
+	if audience := a.Get("audience"); audience != nil {
+		if audience.Kind != mutate.Array {
+			return "the audience is " + jsonrpc.Describe(audience.Kind)
+		}
+		for _, role := range audience.Items {
+			if name, _ := role.Str(); name != "user" && name != "assistant" {
+				return "the audience has a role other than user and assistant"
+			}
+		}
+	}
+	if priority := a.Get("priority"); priority != nil {
+		n, ok := jsonrpc.Number(priority.Text)
+		if priority.Kind != mutate.Number || !ok {
+			return "the priority is no number"
+		}
+		if f, _ := n.Float64(); f < 0 || f > 1 {
+			return "the priority " + priority.Text + " is not between 0 and 1"
+		}
+	}
+	return ""
+}
+
+// base64Fault judges data in base64. Missing padding and the alphabet of URLs are let pass, as clients do.
+func base64Fault(name, data string) string {
+	for i := range len(data) {
+		c := data[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '\n' || c == '\r' {
+			continue
+		}
+		if c == '=' && i >= len(strings.TrimRight(data, "=\r\n")) {
+			continue
+		}
+		return fmt.Sprintf("%s is not base64: %s at byte %d", name, jsonrpc.Cut(data[i:min(len(data), i+8)], 8), i)
+	}
+	bare := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(data), "=")
+	if len(bare)%4 == 1 {
+		return name + " is not base64: its length is impossible"
+	}
+	if _, err := base64.RawStdEncoding.DecodeString(bare); err != nil {
+		return name + " is not base64"
+	}
+	return ""
+}
+
+// output holds a result against the tool's output schema.
+func (j *judge) output(s *script.Sent, tool *session.Tool, result *mutate.JSON) {
+	structured := result.Get("structuredContent")
+	if tool.OutputSchema == nil || !j.atLeast("2025-06-18") {
+		if structured != nil {
+			j.structuredText(s, result)
+		}
+		return
+	}
+	if structured == nil {
+		j.report(RuleStructuredMissing, j.subject(s), "", fmt.Sprintf(
+			"%s has an outputSchema, but the result of %s has no structuredContent.", tool.Name, jsonrpc.Cut(s.Raw, 160)))
+		return
+	}
+	if b, broken := j.known(tool).output.Check(structured); broken {
+		j.report(RuleOutputSchema, j.subject(s), "", fmt.Sprintf(
+			"The structuredContent that answers %s breaks the outputSchema %s.", jsonrpc.Cut(s.Raw, 160), b.Text))
+		return
+	}
+	j.structuredText(s, result)
+}
+
+func (j *judge) structuredText(s *script.Sent, result *mutate.JSON) {
+	content := result.Get("content")
+	if content == nil {
+		return
+	}
+	for _, item := range content.Items {
+		if kind, _ := item.Get("type").Str(); kind == "text" {
+			return
+		}
+	}
+	j.reportCause(RuleStructuredText, teasel.Low, j.subject(s), "no text", s.Raw, fmt.Sprintf(
+		"The result of %s has structuredContent but no text that says the same.", jsonrpc.Cut(s.Raw, 160)))
+}
+
+// outputError recognises the words in which SDKs say that the tool's own result breaks its schema.
+func (j *judge) outputError(s *script.Sent, tool *session.Tool, result *mutate.JSON) {
+	content := result.Get("content")
+	if tool.OutputSchema == nil || content == nil || len(content.Items) == 0 {
+		return
+	}
+	text, _ := content.Items[0].Get("text").Str()
+	if !strings.HasPrefix(text, "MCP error -32602: Output validation error: ") {
+		return
+	}
+	rule := RuleOutputSchema
+	if strings.HasSuffix(text, "has an output schema but no structured content was provided") {
+		rule = RuleStructuredMissing
+	}
+	j.report(rule, j.subject(s), "", fmt.Sprintf("The result of %s broke the tool's own outputSchema: %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(text, 160)))
+}
+
+// subjectConverted is the subject of calls whose arguments the server must have converted.
+const subjectConverted = "(converted arguments)"
+
+// input judges a call that was executed by the arguments that it had.
+func (j *judge) input(s *script.Sent, r *script.Received, tool *session.Tool) {
+	arguments := s.Message.Params.Get("arguments")
+	if tool.InputSchema == nil || arguments == nil && tool.InputSchema.Get("required") == nil {
+		return
+	}
+	if arguments == nil || arguments.Kind == mutate.Null {
+		arguments = &noArguments
+	}
+	input := j.known(tool).input
+	b, broken := input.Check(arguments)
+	if broken {
+		_, broken = input.Check(asDoubles(arguments))
+	}
+	if !broken || saysRefused(r.Message.Result) || b.Extra && arguments.Get(vanishing) != nil { // it was not seen: see againstControls
+		return
+	}
+	subject := j.subject(s)
+	if input.Converts(arguments, b) {
+		subject = subjectConverted
+	}
+	// What does not look at one argument looks at none, mostly: it is what an SDK lacks.
+	severity, cause := j.rules[RuleInput].Severity, "breach"
+	switch {
+	case b.Extra: // that is not looked for at all
+		severity, cause = teasel.Low, "extra"
+	case subject == subjectConverted: // by a library that takes true for 1, and says so
+		severity, cause = teasel.Low, "converted"
+	}
+	j.reportCause(RuleInput, severity, subject, cause, s.Raw, fmt.Sprintf(
+		"The arguments of %s break the inputSchema %s, and the call was executed.", jsonrpc.Cut(s.Raw, 160), b.Text))
+}
+
+// asDoubles returns a copy in which numbers are what they are to most programs.
+func asDoubles(v *mutate.JSON) *mutate.JSON {
+	v = v.Clone()
+	v.Walk(func(_ string, n *mutate.JSON) bool {
+		if n != nil && n.Kind == mutate.Number {
+			if f, err := strconv.ParseFloat(n.Text, 64); err == nil {
+				n.Text = strconv.FormatFloat(f, 'g', -1, 64)
+			}
+		}
+		return true
+	})
+	return v
+}
+
+var noArguments = mutate.JSON{Kind: mutate.Object}
+
+// saysRefused reports whether the text of a result that is not marked as an error reads like one.
+func saysRefused(result *mutate.JSON) bool {
+	content := result.Get("content")
+	if content == nil || len(content.Items) == 0 {
+		return false
+	}
+	text, _ := content.Items[0].Get("text").Str()
+	text = strings.ToLower(jsonrpc.CutBytes(text, 200))
+	for _, word := range []string{"error", "invalid", "must be", "required", "expected", "failed", "not allowed", "missing", "validation"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// toolFailure judges a protocol error that answers a call with parameters of the right shape.
+func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
+	code := errorCode(r)
+	p := s.Message.Params
+	name, _ := p.Get("name").Str()
+	tool := j.session.Tool(name)
+	internal := code == codeInternal || code >= 0
+	switch {
+	case tool == nil:
+		if internal && len(j.session.Tools) > 0 && j.complete() {
+			j.wrongCode(s, r, "there is no tool "+strconv.Quote(jsonrpc.Cut(name, 40)))
+		}
+		return
+	case !internal && (code < -32099 || code > -32000 || code == codeResourceNotFound || code == -32042):
+		return
+	}
+	arguments := p.Get("arguments")
+	if arguments == nil || arguments.Kind == mutate.Null {
+		arguments = &noArguments
+	}
+	if b, broken := j.known(tool).input.Check(arguments); broken {
+		if internal {
+			j.wrongCode(s, r, "the arguments break the inputSchema "+b.Text)
+		}
+		return
+	}
+	if exceptionIn(errorMessage(r)) != "" { // which is a finding by itself
+		return
+	}
+	j.report(RuleToolFailure, j.subject(s), "", fmt.Sprintf(
+		"%s failed with the protocol error %d %q; expected a result with isError.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(errorMessage(r), 80)))
+}

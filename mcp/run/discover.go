@@ -1,0 +1,194 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// Bounds of what is read of a server's lists.
+const (
+	maxPages = 1000
+	maxItems = 100_000
+)
+
+// Visit is a server that is looked at before a campaign begins.
+type Visit struct {
+	Session *session.Session
+
+	target *Target
+	server *server
+}
+
+// Visit starts the server and asks what there is. When the server cannot be used at all the error is a [*conn.StartError]; what
+// is wrong with a list is in the session's Trouble. The caller closes the visit.
+func (t *Target) Visit(ctx context.Context) (*Visit, error) {
+	s, err := t.launch()
+	if err != nil {
+		return nil, err
+	}
+	v := &Visit{target: t, server: s}
+	if v.Session, err = t.discover(ctx, s); err == nil {
+		if direct := t.behind(s); direct != nil {
+			err = t.shortcut(ctx, v.Session, direct)
+		}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// Close asks the server to end and waits for that, but not for long.
+func (v *Visit) Close() {
+	v.server.Proc.Stop(stopTime)
+	v.server.Close()
+}
+
+// Discover starts the server, asks what there is, and ends it. Its errors are those of [Target.Visit].
+func (t *Target) Discover(ctx context.Context) (*session.Session, error) {
+	v, err := t.Visit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.Close()
+	return v.Session, nil
+}
+
+func (t *Target) discover(ctx context.Context, s *server) (*session.Session, error) {
+	answer, err := t.shakeHands(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	sess := &session.Session{Asked: t.version(), Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
+	sess.ReadInitialize()
+	d := discovery{target: t, server: s, session: sess}
+	for _, l := range []struct {
+		method, capability, key string
+		take                    func(*session.Session, *mutate.JSON) string
+	}{
+		{"tools/list", "tools", "tools", (*session.Session).AddTool},
+		{"resources/list", "resources", "resources", (*session.Session).AddResource},
+		{"resources/templates/list", "resources", "resourceTemplates", (*session.Session).AddTemplate},
+		{"prompts/list", "prompts", "prompts", (*session.Session).AddPrompt},
+	} {
+		if !sess.Has(l.capability) {
+			continue
+		}
+		d.method, d.key, d.take = l.method, l.key, l.take
+		if err := d.list(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return sess, d.complete(ctx)
+}
+
+// discovery reads the lists of a server, page by page.
+type discovery struct {
+	target      *Target
+	server      *server
+	session     *session.Session
+	method, key string
+	take        func(*session.Session, *mutate.JSON) string // returns what is wrong with the item
+}
+
+// list reads all pages of one list. Only an error of the context or of the process is returned.
+func (d *discovery) list(ctx context.Context) error {
+	cursor, items := (*mutate.JSON)(nil), 0
+	seen := map[string]bool{}
+	for range maxPages {
+		answer, err := d.page(ctx, cursor)
+		if err != nil {
+			return err
+		}
+		if answer == nil {
+			return nil
+		}
+		list := answer.Result.Get(d.key)
+		if list == nil || list.Kind != mutate.Array {
+			d.session.AddTrouble("%s: the result has no array %q", d.method, d.key)
+			return nil
+		}
+		for i, item := range list.Items {
+			if why := d.take(d.session, item); why != "" {
+				d.session.AddTrouble("%s: item %d: %s", d.method, items+i, why)
+			}
+		}
+		items += len(list.Items)
+		d.session.Pages[d.method]++
+		if cursor = answer.Result.Get("nextCursor"); cursor == nil || cursor.Kind == mutate.Null {
+			return nil
+		}
+		text := cursor.String()
+		if seen[text] {
+			d.session.AddTrouble("%s: the cursor %s comes again", d.method, shorten(text))
+			return nil
+		}
+		if seen[text] = true; items > maxItems {
+			break
+		}
+	}
+	d.session.AddTrouble("%s: the list does not end; %d items were read", d.method, items)
+	return nil
+}
+
+// page asks for one page; nil: there is none to be had.
+func (d *discovery) page(ctx context.Context, cursor *mutate.JSON) (*jsonrpc.Message, error) {
+	var params *mutate.JSON
+	if cursor != nil {
+		params = mutate.NewObject(jsonrpc.Member("cursor", cursor))
+	}
+	patience := 2 * d.target.timeout() // a list may be read from somewhere else
+	answer, noise, err := d.server.call(ctx, jsonrpc.RequestLine(d.method, params), patience)
+	switch {
+	case errors.Is(err, errSilent):
+		d.session.AddTrouble("%s: no answer within %v", d.method, patience)
+		return nil, nil
+	case err != nil:
+		return nil, d.target.trouble(ctx, d.server, err, noise, d.method)
+	case answer.Error != nil:
+		d.session.AddTrouble("%s: refused: %s", d.method, shorten(answer.Error.String()))
+		return nil, nil
+	}
+	return &answer, nil
+}
+
+// Bounds of what is asked to be completed before a campaign, and of how long the server may think about it.
+const (
+	maxAskedFor     = 64
+	completionLimit = time.Second
+)
+
+// complete asks what the server offers for arguments of prompts and variables of templates. What is wrong with the
+// answers is the campaign's business; a server that does not answer is not asked again.
+func (d *discovery) complete(ctx context.Context) error {
+	if !d.session.Has("completions") {
+		return nil
+	}
+	asked, silent := 0, false
+	check.EachCompletion(d.session, func(_ string, ref func() *mutate.JSON, name string) {
+		if asked++; silent || asked > maxAskedFor {
+			return
+		}
+		answer, _, err := d.server.call(ctx, check.CompletionLine(ref(), name, ""), min(d.target.timeout(), completionLimit))
+		if silent = err != nil; silent {
+			return
+		}
+		values := answer.Result.Get("completion").Get("values")
+		if values == nil {
+			return
+		}
+		for _, v := range values.Items {
+			if text, ok := v.Str(); ok {
+				d.session.Completions[name] = append(d.session.Completions[name], text)
+			}
+		}
+	})
+	return ctx.Err()
+}

@@ -1,0 +1,78 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+// launchers are programs that look for a server, start it and wait for it to end.
+var launchers = []string{"npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "uvx", "uv", "pipx"}
+
+// maxLaunch is how many launchers and shells may stand before a server.
+const maxLaunch = 8
+
+// behind returns what a running server was started with by the launcher in the target's command; nil: there is none, or
+// it cannot be told. A launcher takes longer to start than most servers, and passes neither signals nor exit statuses
+// on as they are.
+func (t *Target) behind(s *server) *proc.Command {
+	if !slices.Contains(launchers, filepath.Base(t.Command[0])) {
+		return nil
+	}
+	pid := s.Proc.PID()
+	for range maxLaunch {
+		c, program, err := proc.Image(pid)
+		if err != nil {
+			return nil
+		}
+		if !isLauncher(c.Args) {
+			c.Args[0] = program
+			return &c
+		}
+		children, err := proc.Children(pid)
+		if err != nil || len(children) != 1 {
+			return nil
+		}
+		pid = children[0]
+	}
+	return nil
+}
+
+// isLauncher reports whether a process only waits for another one.
+func isLauncher(args []string) bool {
+	title, _, _ := strings.Cut(args[0], " ") // npm calls itself "npm exec NAME"
+	name := filepath.Base(args[0])
+	switch name {
+	case "sh", "bash", "dash", "zsh":
+		return len(args) > 1 && args[1] == "-c"
+	case "node", "python", "python3": // which may run a launcher's own script, such as npx-cli.js
+		if len(args) == 1 {
+			return false
+		}
+		name, _, _ = strings.Cut(filepath.Base(args[1]), ".")
+		name = strings.TrimSuffix(name, "-cli")
+	}
+	return slices.Contains(launchers, name) || slices.Contains(launchers, title)
+}
+
+// shortcut notes how to start the server without its launcher, if that gives the same server.
+func (t *Target) shortcut(ctx context.Context, session *session.Session, c *proc.Command) error {
+	s, err := launch(*c)
+	if err != nil {
+		return ctx.Err()
+	}
+	defer s.Close()
+	answer, err := t.shakeHands(ctx, s)
+	if err != nil {
+		return ctx.Err()
+	}
+	if answer.Result.String() == session.Initialize.String() {
+		session.Process, session.Direct = c, c.Args
+	}
+	s.Proc.Stop(stopTime)
+	return nil
+}

@@ -1,0 +1,48 @@
+package script
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Start says where a script runs.
+type Start uint8
+
+const (
+	// StartInvalid is no start.
+	StartInvalid Start = iota
+	Shared             // in the session that is up: the handshake is done, other scripts may be in flight
+	Fresh              // on a process of its own; the script's first step is the first line the server sees
+)
+
+// Script is the input of an MCP campaign: what one client says, in order.
+type Script struct {
+	Start Start  // the zero value is not valid
+	Check string // name of the systematic check that made it and whose detector compares its answers; "": none
+	Steps []Step
+}
+
+// Step is one line of a script.
+type Step struct {
+	// Line is what goes on the wire, byte for byte and without the newline, except for placeholders: see [Script].
+	Line      []byte
+	NoWait    bool // the next step is sent before this one is answered
+	NoNewline bool // no newline is written after it
+	Close     bool // standard input is closed after it; only in a Fresh script
+	Times     int  // how often it is sent, each time with an id of its own; 0: once
+}
+
+// Size returns how many bytes the script's lines have, repetitions included.
+func (s *Script) Size() (n int) {
+	for i := range s.Steps {
+		n += len(s.Steps[i].Line) * max(s.Steps[i].Times, 1)
+	}
+	return n
+}
+
+// Same reports whether two scripts send the same, labels left out.
+func Same(a, b *Script) bool {
+	return a.Start == b.Start && slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
+		return x.flags() == y.flags() && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
+	})
+}
