@@ -64,9 +64,25 @@ func isCall(line string) bool {
 	return len(trimmed) < len(line) && strings.HasPrefix(trimmed, "at ") && len(trimmed) > 3
 }
 
+// hasCall reports whether a line of the text is a call, without an allocation.
+func hasCall(text string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, "at ")
+		if i < 0 {
+			return false
+		}
+		line := rest[:i]
+		line = line[strings.LastIndexByte(line, '\n')+1:]
+		if line != "" && strings.Trim(line, " \t") == "" {
+			return true
+		}
+		rest = rest[i+len("at "):]
+	}
+}
+
 // callTraces returns the traces in a text.
 func callTraces(text string) (traces []callTrace) {
-	if !strings.Contains(text, " at ") && !strings.Contains(text, "\tat ") {
+	if !hasCall(text) {
 		return nil
 	}
 	lines := textLines(text)

@@ -88,6 +88,7 @@ func LastCrash(text []byte, ended bool) (c Crash, found bool) {
 	}
 	x := finder{text: string(text), ended: ended}
 	x.sanitizers()
+	x.certain(false)
 	x.words()
 	x.golang()
 	x.rust()
@@ -95,6 +96,9 @@ func LastCrash(text []byte, ended bool) (c Crash, found bool) {
 	x.calls()
 	x.nodeWithoutTrace()
 	x.scripting()
+	if !x.found {
+		x.certain(true)
+	}
 	return x.best, x.found
 }
 
@@ -112,7 +116,7 @@ func Trace(text string) (c Crash, found bool) {
 			x.add(Crash{Report: Report{Fault: Exception, Message: t.message, Stack: t.stack}, Language: Python, Offset: t.frames})
 		}
 	}
-	for _, m := range rustPlace.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range rustPlace.matches("panicked at ", text) {
 		x.add(Crash{Report: Report{Fault: Panic, Stack: rustStack(text, m)}, Language: Rust, Line: text[m[0]:m[1]], Offset: m[0]})
 	}
 	for _, t := range callTraces(text) {
@@ -123,7 +127,11 @@ func Trace(text string) (c Crash, found bool) {
 	for _, p := range [...]struct {
 		framePattern
 		language Language
-	}{{phpFrame, PHP}, {rubyFrame, Ruby}} {
+		words    string
+	}{{phpFrame, PHP, ".php("}, {rubyFrame, Ruby, ".rb:"}} {
+		if !strings.Contains(text, p.words) {
+			continue
+		}
 		if s, at := p.frames(text); len(s) > 1 {
 			x.add(Crash{Report: Report{Fault: Exception, Stack: s}, Language: p.language, Offset: at})
 		}
@@ -155,8 +163,9 @@ func (x *finder) sanitizers() {
 		return
 	}
 	c := Crash{Language: C, Sanitizer: true}
-	if strings.Contains(x.text, "WARNING: DATA RACE") && c.GoCrash(x.text) {
-		c.Language, c.Offset = Go, strings.LastIndex(x.text, "WARNING: DATA RACE")
+	if race := strings.LastIndex(x.text, "WARNING: DATA RACE"); race >= 0 {
+		c.Language, c.Fault, c.Offset = Go, DataRace, race
+		c.GoCrash(x.text) // false if the report is cut off
 		x.add(c)
 		return
 	}
@@ -204,7 +213,9 @@ var certainWords = [...]struct {
 	{"Stack overflow.\n", DotNet, Recursion, true, false},
 	{"Stack overflow.\r\n", DotNet, Recursion, true, false},
 	{"----- JavaScript stack trace -----", JavaScript, Abort, true, true}, // process.abort
-	{"Segmentation fault", "", InvalidAccess, false, true},                // what a shell says
+	{"UnhandledPromiseRejectionWarning: ", JavaScript, Exception, false, true},
+	{"UnhandledPromiseRejection: ", JavaScript, Exception, false, true},
+	{"Segmentation fault", "", InvalidAccess, false, true}, // what a shell says
 }
 
 var (
@@ -214,11 +225,11 @@ var (
 	hotspotReason = regexp.MustCompile(`(?m)^#\s+(SIG\w+|Internal Error \(.*?\)|EXCEPTION_\w+)`)
 )
 
-// words finds the lines of runtimes that are not, or not only, a stack trace.
-func (x *finder) words() {
+// certain finds the words that nothing but a crash has in it, the weak ones or the others.
+func (x *finder) certain(weak bool) {
 	for _, w := range certainWords {
 		at := strings.LastIndex(x.text, w.text)
-		if at < 0 || w.start && at > 0 && x.text[at-1] != '\n' || w.weak && x.found {
+		if at < 0 || w.start && at > 0 && x.text[at-1] != '\n' || w.weak != weak {
 			continue
 		}
 		c := Crash{Report: Report{Fault: w.fault}, Language: w.language, Uncaught: true}
@@ -228,6 +239,10 @@ func (x *finder) words() {
 		x.detail(&c, at)
 		x.add(c)
 	}
+}
+
+// words finds failed assertions and allocations.
+func (x *finder) words() {
 	if strings.Contains(x.text, "ssertion ") { // cheaper than the patterns
 		for _, p := range [...]framePattern{glibcAssert, bsdAssert} {
 			if f, at := p.last(x.text); at >= 0 {

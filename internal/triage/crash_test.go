@@ -26,6 +26,7 @@ func TestLastCrash(t *testing.T) {
 		alive    bool // it is a crash of a program that goes on, too
 	}{
 		{"asan", C, HeapOverflow, "parse_line parse.c:33", "==7==ERROR: AddressSanitizer: heap-buffer-overflow", true},
+		{"bsd-assertion", C, Assertion, "take stock.c:42", "Assertion failed: (n >= 0), function take, file stock.c, line 42.", true},
 		{"c++-uncaught", C, Abort, "", "terminate called after throwing an instance of 'std::runtime_error'", true},
 		{"dotnet-assertion", DotNet, Assertion, "Shop.Store.Take Store.cs:12", "Process terminated. Assertion failed.", true},
 		{"dotnet-inner", DotNet, Exception, "Shop.Store.Take Store.cs:12", "Unhandled exception. System.InvalidOperationException: outer", true},
@@ -143,6 +144,8 @@ func TestTrace(t *testing.T) {
 		{"Error: x\n    at Object.<anonymous> (node:internal/x:1:2)\n    at async Server.call (file:///srv/index.js:10:5)\n", "Server.call index.js:10:5"},
 		{"Error: x\n    at /srv/index.js:10:5\n", ""},
 		{"Traceback (most recent call last):\n  File \"/srv/a.py\", line 3, in main\n  File \"/srv/b.py\", line 4, in handle\nKeyError: 1", "handle b.py:4"},
+		{"Traceback (most recent call last):\n  File \"/srv/venv/lib/python3.11/site-packages/shop/tools.py\", line 3, in call\n" +
+			"  File \"/srv/venv/lib/python3.11/site-packages/anyio/streams/memory.py\", line 287, in send\nKeyError: 1", "call tools.py:3"},
 		{"thread 'main' panicked at 'boom', src/lib.rs:10:5", "lib.rs:10:5"},
 		{"java.lang.X\n\tat java.base/java.util.List.get(List.java:1)\n\tat com.example.A.b(A.java:12)\n", "com.example.A.b A.java:12"},
 		{"   at Shop.Store.Take(String name)\n   at Shop.Api.Call(String name)\n", "Shop.Store.Take"},
@@ -155,6 +158,14 @@ func TestTrace(t *testing.T) {
 		if blame := blamed(&c); blame != tt.blame || found != (tt.blame != "") {
 			t.Errorf("%q: %v, %q, want %q", tt.text, found, blame, tt.blame)
 		}
+	}
+}
+
+func BenchmarkTrace(b *testing.B) {
+	text := strings.Repeat("The file was read at noon by the panel, at /srv/data, at once. ", 16)
+	b.ReportAllocs()
+	for b.Loop() {
+		Trace(text)
 	}
 }
 

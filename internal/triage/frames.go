@@ -67,6 +67,14 @@ func (p framePattern) frame(text string, m []int) Frame {
 	return f
 }
 
+// matches returns all matches in a text that has some words, which are cheaper to look for.
+func (p framePattern) matches(words, text string) [][]int {
+	if !strings.Contains(text, words) {
+		return nil
+	}
+	return p.FindAllStringSubmatchIndex(text, -1)
+}
+
 // lastWith is last for a pattern that matches only where there are some words, which are cheaper to look for.
 func (p framePattern) lastWith(words, text string) (f Frame, at int) {
 	if !strings.Contains(text, words) {

@@ -66,10 +66,7 @@ func (s *Stack) cutLibrary() *Frame {
 
 // rust adds the panics of Rust.
 func (x *finder) rust() {
-	if !strings.Contains(x.text, "panicked at ") {
-		return
-	}
-	for _, m := range rustPlace.FindAllStringSubmatchIndex(x.text, -1) {
+	for _, m := range rustPlace.matches("panicked at ", x.text) {
 		line, start := around(x.text, m[0])
 		c := Crash{Report: Report{Fault: Panic, Message: line, Stack: rustStack(x.text, m)}, Language: Rust, Line: line, Offset: start, Uncaught: true}
 		if rest := x.text[m[1]:]; strings.HasPrefix(rest, ":\n") { // the message is on the next line

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -62,7 +63,7 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 	}
 	text := refusalText(r)
 	words := exceptionIn(text)
-	if words == "" || j.weSent(words, r) || traceIn(text) != "" || j.refusesArgument(s, text) {
+	if words == "" || j.weSent(words, r) || hasTrace(text) || j.refusesArgument(s, text) {
 		return
 	}
 	if tool := j.called(s); tool != nil && tool.Takes(session.RunsProgram) { // it may be that program's mistake
@@ -83,6 +84,12 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 		group = "arguments that break the schema"
 	}
 	j.report(RuleException, j.subject(s), group, message)
+}
+
+// hasTrace reports whether a text has a stack trace in it.
+func hasTrace(text string) bool {
+	_, found := triage.Trace(text)
+	return found
 }
 
 // causeArgumentName stands for arguments that are no arguments like others because all objects have members of their names.

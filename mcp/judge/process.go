@@ -174,7 +174,7 @@ func (j *judge) ended() {
 		group += ": " + place
 	}
 	// One fault, whichever request brings it about.
-	j.report(rule, j.guiltySubject(), group, message).Fault = observe.TopFrame(f.Trace)
+	j.report(rule, j.guiltySubject(), group, message).Fault = f.Frame()
 }
 
 // lastFault reads what the server wrote since the line was sent that is to blame. Of what it wrote before, it has survived an
@@ -351,7 +351,7 @@ func (j *judge) survived() {
 		return
 	}
 	// One fault, whichever request was the last when it was seen.
-	s := j.guiltyOf(j.sentUntil(len(j.t.Stderr) - len(f.Trace)))
+	s := j.guiltyOf(j.sentUntil(f.Offset))
 	place := f.Place(observe.EchoOf(s))
 	j.reportCause(rule, j.rules[rule].Severity, j.subjectOf(s), place, rawOf(s), fmt.Sprintf(
 		"The server wrote %q to standard error after %s, and lived on.", jsonrpc.Cut(f.Line, 160), lineOf(s)))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
@@ -327,43 +328,12 @@ func (j *judge) stackTrace(r *script.Received) {
 		return true
 	})
 	for _, text := range texts {
-		frame := traceIn(text)
-		if frame == "" || j.weSent(frame, r) {
+		c, found := triage.Trace(text)
+		if !found || j.weSent(c.Line, r) {
 			continue
 		}
-		j.report(RuleStackTrace, j.source(r), observe.TopFrame([]byte(text)), fmt.Sprintf(
-			"The answer to %s has a stack trace, with the frame %q.", j.cause(r), jsonrpc.Cut(strings.TrimSpace(frame), 120)))
+		j.report(RuleStackTrace, j.source(r), observe.FrameOf(&c), fmt.Sprintf(
+			"The answer to %s has a stack trace, with the frame %q.", j.cause(r), jsonrpc.Cut(c.Line, 120)))
 		return
 	}
-}
-
-// traceIn returns a frame of a stack trace in a text, "" if there is none. What one line could be by chance takes two.
-func traceIn(text string) string {
-	if strings.Contains(text, "goroutine ") && observe.GoFrame.MatchString(text) {
-		return firstLine(observe.GoFrame.FindString(text))
-	}
-	if strings.Contains(text, "Traceback (most recent call last)") && observe.PythonFrame.MatchString(text) {
-		return strings.TrimSpace(firstLine(observe.PythonFrame.FindString(text)))
-	}
-	if observe.RustPanic.MatchString(text) {
-		return observe.RustPanic.FindString(text)
-	}
-	for _, frame := range []*regexp.Regexp{observe.NodeFrame, observe.JavaFrame, observe.PhpFrame, observe.RubyFrame} {
-		if all := frame.FindAllString(text, 2); len(all) == 2 {
-			return strings.TrimSpace(all[0])
-		}
-	}
-	if all := observe.DotnetFrame.FindAllStringSubmatch(text, 2); len(all) == 2 &&
-		(strings.Contains(text, ":line ") || isQualified(all[0][1]) && isQualified(all[1][1])) {
-		return strings.TrimSpace(all[0][0])
-	}
-	return ""
-}
-
-// isQualified reports whether a name is that of a method in a class in a namespace: what was built for release has no lines.
-func isQualified(name string) bool { return strings.Count(name, ".") >= 2 }
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
