@@ -146,7 +146,7 @@ func (j *judge) breaksSchema(s *script.Sent) bool {
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
 	}
-	_, broken := j.known(tool).input.Check(arguments)
+	_, broken := firstBreach(j.known(tool).input, arguments)
 	return broken || ambiguous(arguments)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mutate/schema"
 )
 
 // listOf names the member of a list's result that holds the items, and the member of an item that tells it apart.
@@ -205,14 +206,14 @@ func (j *judge) toolDefinition(item *mutate.JSON) {
 	}
 }
 
-func schemaFault(schema *mutate.JSON) string {
-	if schema.Kind != mutate.Object {
-		return "it is " + jsonrpc.Describe(schema.Kind)
+func schemaFault(definition *mutate.JSON) string {
+	if definition.Kind != mutate.Object {
+		return "it is " + jsonrpc.Describe(definition.Kind)
 	}
-	if kind, _ := schema.Get("type").Str(); kind != "object" {
+	if kind, _ := definition.Get("type").Str(); kind != "object" {
 		return `its type is not "object"`
 	}
-	return session.CompileSchema(schema).Broken
+	return schema.NewChecker(definition).Invalid()
 }
 
 func isPortableName(name string) bool {

@@ -12,22 +12,31 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mutate/schema"
 )
 
 // judgedTool is what the judge knows of a tool.
 type judgedTool struct {
 	session.Traits
-	input, output *session.SchemaCheck // nil: there is none
+	input, output *schema.Checker // nil: there is none
 }
 
 // known returns what the judge knows of a tool.
 func (j *judge) known(t *session.Tool) *judgedTool {
 	k, ok := j.tools[t]
 	if !ok {
-		k = &judgedTool{Traits: session.TraitsOf(t), input: session.CompileSchema(t.InputSchema), output: session.CompileSchema(t.OutputSchema)}
+		k = &judgedTool{Traits: session.TraitsOf(t), input: schema.NewChecker(t.InputSchema), output: schema.NewChecker(t.OutputSchema)}
 		j.tools[t] = k
 	}
 	return k
+}
+
+// firstBreach returns where a value breaks a schema for certain, a wrong value before one too many; false: nowhere.
+func firstBreach(c *schema.Checker, v *mutate.JSON) (b schema.Breach, broken bool) {
+	if breaches, _ := c.Report(v); len(breaches) > 0 {
+		return breaches[0], true
+	}
+	return b, false
 }
 
 // called returns what is known of the tool that a message calls; nil: it calls none that the server has.
@@ -219,7 +228,7 @@ func (j *judge) output(s *script.Sent, tool *session.Tool, result *mutate.JSON) 
 			"%s has an outputSchema, but the result of %s has no structuredContent.", tool.Name, jsonrpc.Cut(s.Raw, 160)))
 		return
 	}
-	if b, broken := j.known(tool).output.Check(structured); broken {
+	if b, broken := firstBreach(j.known(tool).output, structured); broken {
 		j.report(RuleOutputSchema, j.subject(s), "", fmt.Sprintf(
 			"The structuredContent that answers %s breaks the outputSchema %s.", jsonrpc.Cut(s.Raw, 160), b.Text))
 		return
@@ -271,15 +280,15 @@ func (j *judge) input(s *script.Sent, r *script.Received, tool *session.Tool) {
 		arguments = &noArguments
 	}
 	input := j.known(tool).input
-	b, broken := input.Check(arguments)
+	b, broken := firstBreach(input, arguments)
 	if broken {
-		_, broken = input.Check(asDoubles(arguments))
+		_, broken = firstBreach(input, asDoubles(arguments))
 	}
 	if !broken || saysRefused(r.Message.Result) || b.Extra && arguments.Get(vanishing) != nil { // it was not seen: see againstControls
 		return
 	}
 	subject := j.subject(s)
-	if input.Converts(arguments, b) {
+	if input.Coercible(arguments) {
 		subject = subjectConverted
 	}
 	// What does not look at one argument looks at none, mostly: it is what an SDK lacks.
@@ -346,7 +355,7 @@ func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
 	}
-	if b, broken := j.known(tool).input.Check(arguments); broken {
+	if b, broken := firstBreach(j.known(tool).input, arguments); broken {
 		if internal {
 			j.wrongCode(s, r, "the arguments break the inputSchema "+b.Text)
 		}

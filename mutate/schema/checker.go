@@ -25,7 +25,7 @@ type Checker struct {
 	in      *jsonschema.Compiler
 	schema  *jsonschema.Schema
 	quick   *quick // decides most values at once; nil: the schema has more in it
-	vague   bool   // a format, or a pattern that cannot be translated, may decide which branch holds
+	vague   bool   // a format, or a pattern that not all readers can run, may decide which branch holds
 }
 
 // Breach is one place where a value breaks a schema.
@@ -53,7 +53,7 @@ func NewChecker(doc *mutate.JSON) *Checker {
 	}
 	c.in = newCompiler(func(pattern string) (jsonschema.Regexp, error) {
 		p, err := newPattern(pattern)
-		if err != nil {
+		if err != nil || len(p.ahead) > 0 { // many libraries of expressions have no lookahead
 			c.vague = true
 			return anyText(pattern), nil
 		}
@@ -241,7 +241,7 @@ func (c *Checker) agreed(e *jsonschema.ValidationError, v *mutate.JSON) bool {
 	return true
 }
 
-// anyText stands for a pattern that cannot be translated.
+// anyText stands for a pattern that not all readers can run.
 type anyText string
 
 var _ jsonschema.Regexp = anyText("")
