@@ -385,3 +385,23 @@ func TestFaultOfTheScript(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkDetect judges the transcripts of the tests, each in turn: one operation is one transcript.
+func BenchmarkDetect(b *testing.B) {
+	session := mcptest.DeskSession(b)
+	d := Detectors(DetectorConfig{})[0]
+	for _, kind := range []string{"right", "wrong"} {
+		b.Run(kind, func(b *testing.B) {
+			var all []*teasel.Observation
+			for _, c := range readExchanges(b) {
+				if (len(c.want) == 0) == (kind == "right") {
+					all = append(all, &teasel.Observation{Evidence: mcptest.ParseTranscript(b, session, c.text)})
+				}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				d.Detect(all[i%len(all)])
+			}
+		})
+	}
+}

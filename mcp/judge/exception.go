@@ -75,7 +75,7 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 			"An argument with the name %q makes the program fail: %s was answered with %q.", name, jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(text, 160)))
 		return
 	}
-	if session.IsMethod(s.Message.Method) && (session.MemberFault(&s.Message).Grave || lacksParams(&s.Message) || jsonrpc.HasTwice(s.Message.Params)) { // a library has not looked, whatever is called
+	if session.IsMethod(s.Message.Method) && (j.faultOf(&s.Message).grave || lacksParams(&s.Message) || jsonrpc.HasTwice(s.Message.Params)) { // a library has not looked, whatever is called
 		j.reportCause(RuleException, j.rules[RuleException].Severity, j.subject(s), "malformed parameters", s.Raw, message)
 		return
 	}

@@ -38,7 +38,8 @@ func (j *judge) initialize(s *script.Sent, r *script.Received) {
 		j.report(RuleSecondInitialize, "initialize", "", fmt.Sprintf(
 			"A second initialize was accepted: %s was answered with %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160)))
 	}
-	if why := initializeFault(r.Message.Result); why != "" {
+	version, _ := r.Message.Result.Get("protocolVersion").Str()
+	if why := resultFault(version, "initialize", r.Message.Result); why != "" {
 		j.report(RuleInitialize, "initialize", "", fmt.Sprintf("The result of initialize is wrong: %s.", why))
 		return
 	}
@@ -46,32 +47,10 @@ func (j *judge) initialize(s *script.Sent, r *script.Received) {
 }
 
 func (j *judge) initializeRefusal(s *script.Sent, r *script.Received) {
-	fault := session.FaultOf(&s.Message)
-	if code := errorCode(r); fault.Text != "" && !j.phase.opened && (code == codeInternal || code >= 0) {
-		j.wrongCode(s, r, fault.Text)
+	fault := j.faultOf(&s.Message)
+	if code := errorCode(r); fault.text != "" && !j.phase.opened && (code == codeInternal || code >= 0) {
+		j.wrongCode(s, r, fault.text)
 	}
-}
-
-func initializeFault(result *mutate.JSON) string {
-	info := result.Get("serverInfo")
-	for _, f := range []session.ParamFault{
-		session.StringFault(result, "protocolVersion"), session.ObjectFault(result, "capabilities"), session.ObjectFault(result, "serverInfo"),
-		session.StringFault(info, "name"), session.StringFault(info, "version"),
-	} {
-		if f.Text != "" {
-			return f.Text
-		}
-	}
-	if v := result.Get("instructions"); v != nil && v.Kind != mutate.String {
-		return "instructions is " + jsonrpc.Describe(v.Kind)
-	}
-	// Of a capability that the specification does not know, it does not say what it has to be.
-	for _, name := range []string{"completions", "experimental", "logging", "prompts", "resources", "tasks", "tools"} {
-		if v := result.Get("capabilities").Get(name); v != nil && v.Kind != mutate.Object {
-			return "the capability " + name + " is " + jsonrpc.Describe(v.Kind)
-		}
-	}
-	return ""
 }
 
 // negotiated judges the version that a server chose.

@@ -41,7 +41,7 @@ func (j *judge) byMethod(s *script.Sent, r *script.Received) {
 	if j.capability(s, r) {
 		return
 	}
-	fault := session.FaultOf(m)
+	fault := j.faultOf(m)
 	if r.Message.Error != nil {
 		// What is odd about the rest of the message may be what was refused.
 		if jsonrpc.UnusualEnvelope(m) == "" || errorCode(r) == codeInternal {
@@ -49,13 +49,13 @@ func (j *judge) byMethod(s *script.Sent, r *script.Received) {
 		}
 		return
 	}
-	if fault.Grave {
+	if fault.grave {
 		if succeeded(r) {
 			j.accepted(s, r, fault)
 		}
 		return
 	}
-	if fault.Text != "" {
+	if fault.text != "" {
 		return
 	}
 	switch m.Method {
@@ -69,6 +69,10 @@ func (j *judge) byMethod(s *script.Sent, r *script.Received) {
 		j.prompt(s, r)
 	case "completion/complete":
 		j.completion(s, r)
+	default:
+		if why := resultFault(j.phase.version, m.Method, r.Message.Result); why != "" {
+			j.report(RuleResult, m.Method, "", fmt.Sprintf("%s was answered with a malformed result: %s.", jsonrpc.Cut(s.Raw, 160), why))
+		}
 	}
 }
 
@@ -78,7 +82,7 @@ const subjectUnknownMethod = "(unknown method)"
 // unknownMethod judges the answer to a method that does not exist.
 func (j *judge) unknownMethod(s *script.Sent, r *script.Received) {
 	m := &s.Message
-	if laterMethods[m.Method] || jsonrpc.UnusualEnvelope(m) != "" || session.FaultOf(m).Text != "" || !isPortable(m.Root.Get("method")) {
+	if laterMethods[m.Method] || jsonrpc.UnusualEnvelope(m) != "" || j.faultOf(m).text != "" || !isPortable(m.Root.Get("method")) {
 		return
 	}
 	if r.Message.Result != nil {
@@ -129,7 +133,7 @@ func (j *judge) capability(s *script.Sent, r *script.Received) bool {
 			return true
 		}
 	}
-	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound || session.FaultOf(&s.Message).Text != "" { // it may be the parameters that no handler takes
+	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound || j.faultOf(&s.Message).text != "" { // it may be the parameters that no handler takes
 		return false
 	}
 	switch method {
@@ -157,34 +161,34 @@ func isNoSubscription(s *script.Sent, r *script.Received) bool {
 }
 
 // accepted reports parameters that may not be accepted and were.
-func (j *judge) accepted(s *script.Sent, r *script.Received, fault session.ParamFault) {
+func (j *judge) accepted(s *script.Sent, r *script.Received, fault paramFault) {
 	switch method := s.Message.Method; {
 	case method == "logging/setLevel":
-		j.report(RuleLogLevel, method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.Text))
+		j.report(RuleLogLevel, method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.text))
 		return
 	case strings.HasSuffix(method, "/list"):
-		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.Text))
+		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.text))
 		return
 	}
 	// What reads parameters without looking at them does so for all methods.
-	j.reportCause(RuleInvalidParams, j.rules[RuleInvalidParams].Severity, s.Message.Method, "malformed parameters", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.Text))
+	j.reportCause(RuleInvalidParams, j.rules[RuleInvalidParams].Severity, s.Message.Method, "malformed parameters", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.text))
 }
 
 // refusal judges the error that answers a request of a known method. A refusal with the right code is never wrong.
-func (j *judge) refusal(s *script.Sent, r *script.Received, fault session.ParamFault) {
+func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	m := &s.Message
 	code := errorCode(r)
 	internal := code == codeInternal || code >= 0
 	switch {
 	case m.Method == "ping":
-		if fault.Text == "" && (internal || code == codeMethodNotFound || isPlainPing(s)) {
+		if fault.text == "" && (internal || code == codeMethodNotFound || isPlainPing(s)) {
 			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %q.", code, jsonrpc.Cut(errorMessage(r), 80)))
-		} else if internal && fault.Text != "" {
-			j.wrongCode(s, r, fault.Text)
+		} else if internal && fault.text != "" {
+			j.wrongCode(s, r, fault.text)
 		}
-	case internal && fault.Text != "" && (fault.Grave || isValidatorDump(errorMessage(r)) || !mayFail(m)):
-		j.wrongCode(s, r, fault.Text)
-	case fault.Text != "":
+	case internal && fault.text != "" && (fault.grave || isValidatorDump(errorMessage(r)) || !mayFail(m)):
+		j.wrongCode(s, r, fault.text)
+	case fault.text != "":
 	case internal && isValidatorDump(errorMessage(r)):
 		j.wrongCode(s, r, "a validator says that the parameters are wrong")
 	case m.Params.Get("task") != nil: // whether a request may be a task is for the protocol to say

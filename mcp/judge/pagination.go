@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -92,24 +93,30 @@ func isForeign(cursor string) bool {
 func (j *judge) page(s *script.Sent, r *script.Received) {
 	name, key := listOf(s.Message.Method)
 	result := r.Message.Result
-	if next := result.Get("nextCursor"); next != nil && next.Kind != mutate.String {
-		j.report(RulePagination, j.subject(s), "type", fmt.Sprintf("The nextCursor that answers %s is %s and not a string.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Describe(next.Kind)))
-	}
 	items := result.Get(name)
+	faulty, definitions := make(map[int]bool), make(map[int][]schema.Breach)
+	for _, b := range resultBreaches(j.phase.version, s.Message.Method, result) {
+		i, rest := itemOf(b.At, name)
+		switch {
+		case b.At == "/nextCursor":
+			j.report(RulePagination, j.subject(s), "type", fmt.Sprintf("The nextCursor that answers %s is %s and not a string.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Describe(result.Get("nextCursor").Kind)))
+		case i >= 0 && ofDefinition(&b, rest):
+			b.At = rest
+			definitions[i] = append(definitions[i], b)
+		default:
+			faulty[i] = true
+			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed list: %s.", s.Message.Method, breachWords(&b, result)))
+		}
+	}
 	if items == nil || items.Kind != mutate.Array {
-		j.report(RuleList, j.subject(s), "", fmt.Sprintf("The result of %s has no list %q.", s.Message.Method, name))
 		return
 	}
 	seen := make(map[string]bool)
 	for i, item := range items.Items {
-		if why := j.itemFault(s.Message.Method, item); why != "" {
-			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s: %s[%d]: %s.", s.Message.Method, name, i, why))
+		if faulty[i] || name != "tools" {
 			continue
 		}
-		if name != "tools" {
-			continue
-		}
-		j.toolDefinition(item)
+		j.toolDefinition(item, definitions[i])
 		if called := item.Get(key).Text; seen[called] {
 			j.reportAs(RuleToolName, teasel.Medium, j.subject(s), jsonrpc.Cut(called, 60), fmt.Sprintf("tools/list has the name %q twice.", jsonrpc.Cut(called, 60)))
 		} else {
@@ -119,101 +126,60 @@ func (j *judge) page(s *script.Sent, r *script.Received) {
 	j.order(s, items, key, result)
 }
 
-// itemFault says what is wrong with an item of a list, "" if nothing is.
-func (j *judge) itemFault(method string, item *mutate.JSON) string {
-	if item == nil || item.Kind != mutate.Object {
-		return "it is no object"
+// itemOf returns which item of a list a JSON pointer leads to or into, and the pointer from there; -1: none.
+func itemOf(pointer, list string) (i int, rest string) {
+	rest, ok := strings.CutPrefix(pointer, "/"+list+"/")
+	if !ok {
+		return -1, ""
 	}
-	f := session.StringFault(item, "name")
-	switch method {
-	case "resources/list":
-		f = session.FirstFault(session.StringFault(item, "uri"), f)
-	case "resources/templates/list":
-		f = session.FirstFault(session.StringFault(item, "uriTemplate"), f)
-	case "prompts/list":
-		f = session.FirstFault(f, promptArgumentsFault(item.Get("arguments")))
+	index, rest, deeper := strings.Cut(rest, "/")
+	if deeper {
+		rest = "/" + rest
 	}
-	if f.Text != "" {
-		return f.Text
+	if i, err := strconv.Atoi(index); err == nil {
+		return i, rest
 	}
-	for _, optional := range []string{"description", "title", "mimeType"} {
-		if v := item.Get(optional); v != nil && v.Kind != mutate.String {
-			return optional + " is " + jsonrpc.Describe(v.Kind)
-		}
-	}
-	return annotationsFaultOf(method, item)
+	return -1, ""
 }
 
-// annotationsFaultOf judges annotations, which tools have others of.
-func annotationsFaultOf(method string, item *mutate.JSON) string {
-	a := item.Get("annotations")
-	if a == nil || method == "prompts/list" {
-		return ""
-	}
-	if method != "tools/list" {
-		return annotationsFault(a)
-	}
-	if a.Kind != mutate.Object {
-		return "annotations is " + jsonrpc.Describe(a.Kind)
-	}
-	for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
-		if v := a.Get(hint); v != nil && v.Kind != mutate.Bool {
-			return hint + " is " + jsonrpc.Describe(v.Kind)
-		}
-	}
-	return ""
+// ofDefinition reports whether what is wrong with a tool, at a pointer, is one of its schemas.
+func ofDefinition(b *schema.Breach, at string) bool {
+	return strings.HasPrefix(at, "/inputSchema") || strings.HasPrefix(at, "/outputSchema") || at == "" && slices.Equal(b.Names, []string{"inputSchema"})
 }
 
-func promptArgumentsFault(arguments *mutate.JSON) session.ParamFault {
-	if arguments == nil {
-		return session.ParamFault{}
-	}
-	if arguments.Kind != mutate.Array {
-		return session.ParamFault{Text: "arguments is " + jsonrpc.Describe(arguments.Kind)}
-	}
-	for _, a := range arguments.Items {
-		if f := session.StringFault(a, "name"); f.Text != "" {
-			return session.ParamFault{Text: "an argument's " + f.Text}
-		}
-		if v := a.Get("required"); v != nil && v.Kind != mutate.Bool {
-			return session.ParamFault{Text: "an argument's required is " + jsonrpc.Describe(v.Kind)}
-		}
-	}
-	return session.ParamFault{}
-}
-
-// toolDefinition judges the schemas and the name of a tool. What is wrong with the schemas of many tools is one fault of
-// whatever has made them.
-func (j *judge) toolDefinition(item *mutate.JSON) {
+// toolDefinition judges the schemas and the name of a tool, of which breaches says how they break the protocol's. What is wrong with the
+// schemas of many tools is one fault of whatever has made them.
+func (j *judge) toolDefinition(item *mutate.JSON, breaches []schema.Breach) {
 	name := item.Get("name").Text
 	subject := "tools/list " + jsonrpc.Cut(name, 80)
 	report := func(cause, message string) {
 		j.reportCause(RuleToolDefinition, teasel.Medium, subject, cause, item.Append(nil), message)
 	}
-	schema := item.Get("inputSchema")
-	if f := session.ObjectFault(item, "inputSchema"); f.Text != "" {
-		report("input: "+f.Text, fmt.Sprintf("Of the tool %q the %s.", jsonrpc.Cut(name, 60), f.Text))
-	} else if why := schemaFault(schema); why != "" {
-		report("input: "+why, fmt.Sprintf("The inputSchema of the tool %q is wrong: %s.", jsonrpc.Cut(name, 60), why))
+	wrong := map[string]bool{}
+	for _, b := range breaches {
+		which, why := "input", breachWords(&b, item)
+		if strings.HasPrefix(b.At, "/output") {
+			which = "output"
+		}
+		cause := why
+		if strings.Count(b.At, "/") > 2 { // the name of an argument says nothing of what has made the schema
+			cause = b.Keyword + " in properties"
+		}
+		wrong[which] = true
+		report(which+": "+cause, fmt.Sprintf("Of the tool %q the %s.", jsonrpc.Cut(name, 60), why))
 	}
-	if output := item.Get("outputSchema"); output != nil && j.atLeast("2025-06-18") {
-		if why := schemaFault(output); why != "" {
-			report("output: "+why, fmt.Sprintf("The outputSchema of the tool %q is wrong: %s.", jsonrpc.Cut(name, 60), why))
+	for _, which := range [...]string{"input", "output"} {
+		definition := item.Get(which + "Schema")
+		if wrong[which] || definition == nil || which == "output" && !j.atLeast("2025-06-18") {
+			continue
+		}
+		if why := schema.NewChecker(definition).Invalid(); why != "" {
+			report(which+": "+why, fmt.Sprintf("The %sSchema of the tool %q is wrong: %s.", which, jsonrpc.Cut(name, 60), why))
 		}
 	}
 	if j.atLeast("2025-11-25") && !isPortableName(name) {
 		j.report(RuleToolName, subject, "", fmt.Sprintf("The name of the tool %q is empty, longer than 128 characters, or has characters other than A-Z a-z 0-9 _ - and .", jsonrpc.Cut(name, 140)))
 	}
-}
-
-func schemaFault(definition *mutate.JSON) string {
-	if definition.Kind != mutate.Object {
-		return "it is " + jsonrpc.Describe(definition.Kind)
-	}
-	if kind, _ := definition.Get("type").Str(); kind != "object" {
-		return `its type is not "object"`
-	}
-	return schema.NewChecker(definition).Invalid()
 }
 
 func isPortableName(name string) bool {

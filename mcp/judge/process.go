@@ -11,7 +11,6 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
-	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -361,7 +360,7 @@ func (j *judge) survived() {
 func (j *judge) owesAnswer() bool {
 	return slices.ContainsFunc(j.t.Sent, func(s script.Sent) bool {
 		m := &s.Message
-		malformed := m.Class == jsonrpc.ClassRequest && (m.Params != nil && m.Params.Kind != mutate.Object || session.LacksMembers(m)) // deeply nested too
+		malformed := m.Class == jsonrpc.ClassRequest && (m.Params != nil && m.Params.Kind != mutate.Object || j.lacksMembers(m)) // deeply nested too
 		return (s.Regular || malformed) && s.Answer < 0 && !s.Unresolved && !s.Withdrawn && !j.reachesOut(&s)
 	})
 }

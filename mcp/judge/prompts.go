@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -20,7 +19,7 @@ func (j *judge) prompt(s *script.Sent, r *script.Received) {
 		}
 		return
 	}
-	if why := messagesFault(r.Message.Result); why != "" {
+	if why := resultFault(j.phase.version, s.Message.Method, r.Message.Result); why != "" {
 		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("The prompt that answers %s is malformed: %s.", jsonrpc.Cut(s.Raw, 160), why))
 	}
 	if missing := missingArgument(p, s.Message.Params.Get("arguments")); missing != "" {
@@ -40,63 +39,27 @@ func missingArgument(p *session.Prompt, arguments *mutate.JSON) string {
 	return ""
 }
 
-func messagesFault(result *mutate.JSON) string {
-	messages := result.Get("messages")
-	if messages == nil || messages.Kind != mutate.Array {
-		return "it has no list of messages"
-	}
-	for i, m := range messages.Items {
-		if m == nil || m.Kind != mutate.Object {
-			return fmt.Sprintf("messages[%d] is no object", i)
-		}
-		if role, _ := m.Get("role").Str(); role != "user" && role != "assistant" {
-			return fmt.Sprintf("messages[%d] has the role %q", i, jsonrpc.Cut(role, 40))
-		}
-		if why := contentFault(m.Get("content")); why != "" {
-			return fmt.Sprintf("the content of messages[%d]: %s", i, why)
-		}
-	}
-	return ""
-}
-
 // maxCompletions is how many values a completion may have.
 const maxCompletions = 100
 
 // completion judges the result of completion/complete.
 func (j *judge) completion(s *script.Sent, r *script.Received) {
-	c := r.Message.Result.Get("completion")
-	values := c.Get("values")
+	values := r.Message.Result.Get("completion").Get("values")
 	if values != nil && values.Kind == mutate.Array && len(values.Items) > maxCompletions {
 		j.report(RuleCompletionSize, j.subject(s), "", fmt.Sprintf("%s was answered with %d values; at most 100 are allowed.", jsonrpc.Cut(s.Raw, 160), len(values.Items)))
 	}
-	if why := completionResultFault(c); why != "" {
+	if why := resultFault(j.phase.version, s.Message.Method, r.Message.Result); why != "" {
 		j.report(RuleCompletion, j.subject(s), "", fmt.Sprintf("The completion that answers %s is wrong: %s.", jsonrpc.Cut(s.Raw, 160), why))
 	}
 }
 
-func completionResultFault(c *mutate.JSON) string {
-	if c == nil || c.Kind != mutate.Object {
-		return "there is none"
-	}
-	values := c.Get("values")
-	if values == nil || values.Kind != mutate.Array {
-		return "it has no list of values"
-	}
-	if slices.ContainsFunc(values.Items, func(v *mutate.JSON) bool { return v == nil || v.Kind != mutate.String }) {
-		return "a value is no string"
-	}
-	more := c.Get("hasMore")
-	if more != nil && more.Kind != mutate.Bool {
-		return "hasMore is " + jsonrpc.Describe(more.Kind)
-	}
-	total := c.Get("total")
-	if total == nil {
-		return ""
-	}
-	n, ok := total.Int()
+// totalFault judges what a completion says of the number of values, which the schema cannot.
+func totalFault(c *mutate.JSON) string {
+	n, ok := c.Get("total").Int()
+	values, more := c.Get("values"), c.Get("hasMore")
 	switch {
-	case !ok:
-		return "total is no integer"
+	case !ok || values == nil:
+		return ""
 	case n < int64(len(values.Items)):
 		return fmt.Sprintf("total is %d, but there are %d values", n, len(values.Items))
 	case more != nil && more.Text == "true" && n == int64(len(values.Items)):

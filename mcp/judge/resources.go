@@ -8,17 +8,16 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
-	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // contents judges the result of resources/read.
 func (j *judge) contents(s *script.Sent, r *script.Received) {
 	uri, _ := s.Message.Params.Get("uri").Str()
-	contents := r.Message.Result.Get("contents")
-	if contents == nil || contents.Kind != mutate.Array {
-		j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("The result of %s has no list of contents.", jsonrpc.Cut(s.Raw, 160)))
+	if why := resultFault(j.phase.version, s.Message.Method, r.Message.Result); why != "" {
+		j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("%s was answered with malformed contents: %s.", jsonrpc.Cut(s.Raw, 160), why))
 		return
 	}
+	contents := r.Message.Result.Get("contents")
 	if len(contents.Items) == 0 {
 		if j.isUnknownURI(uri) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
@@ -27,40 +26,13 @@ func (j *judge) contents(s *script.Sent, r *script.Received) {
 		return
 	}
 	same := false
-	for i, item := range contents.Items {
-		if why := contentsFault(item); why != "" {
-			j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("The contents[%d] that answer %s are malformed: %s.", i, jsonrpc.Cut(s.Raw, 160), why))
-			return
-		}
+	for _, item := range contents.Items {
 		same = same || sameURI(uri, item.Get("uri").Text) || liesIn(item.Get("uri").Text, uri)
 	}
 	if !same && isPlainURI(uri) && len(contents.Items) == 1 {
 		j.report(RuleResourceURI, j.subject(s), "", fmt.Sprintf(
 			"The resource %q was asked for and %q was returned.", jsonrpc.Cut(uri, 80), jsonrpc.Cut(contents.Items[0].Get("uri").Text, 80)))
 	}
-}
-
-// contentsFault says what is wrong with the contents of a resource, "" if nothing is.
-func contentsFault(item *mutate.JSON) string {
-	if item == nil || item.Kind != mutate.Object {
-		return "it is no object"
-	}
-	if f := session.StringFault(item, "uri"); f.Text != "" {
-		return f.Text
-	}
-	text, blob := item.Get("text"), item.Get("blob")
-	switch {
-	case text == nil && blob == nil:
-		return "it has neither text nor blob"
-	case text != nil && blob != nil:
-		return "it has both text and blob"
-	case text != nil:
-		return session.StringFault(item, "text").Text
-	}
-	if f := session.StringFault(item, "blob"); f.Text != "" {
-		return f.Text
-	}
-	return base64Fault("blob", blob.Text)
 }
 
 // sameURI reports whether two URIs are the same but for how they are written.
@@ -86,7 +58,7 @@ func plainForm(uri string) string {
 
 // isPlainURI reports whether nobody could write a URI in another way.
 func isPlainURI(uri string) bool {
-	if session.SchemeOf(uri) == "" || strings.Contains(uri, "..") || strings.Contains(uri, "/.") || strings.Contains(uri, "////") {
+	if schemeOf(uri) == "" || strings.Contains(uri, "..") || strings.Contains(uri, "/.") || strings.Contains(uri, "////") {
 		return false
 	}
 	return !strings.ContainsFunc(uri, func(r rune) bool {
@@ -105,11 +77,11 @@ func (j *judge) isUnknownURI(uri string) bool {
 	if !j.complete() {
 		return false
 	}
-	scheme := session.SchemeOf(uri)
+	scheme := schemeOf(uri)
 	for _, list := range [][]session.Resource{j.session.Resources, j.session.Templates} {
 		for i := range list {
 			known := list[i].URI
-			if session.SchemeOf(known) == "" || session.SchemeOf(known) == scheme {
+			if schemeOf(known) == "" || schemeOf(known) == scheme {
 				return false
 			}
 		}

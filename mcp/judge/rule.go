@@ -49,6 +49,7 @@ const (
 	RuleEarlyRequest      = "mcp/early-server-request"
 	RuleClientCapability  = "mcp/undeclared-client-capability"
 	RulePing              = "mcp/ping-refused"
+	RuleResult            = "mcp/result-shape"
 	RuleList              = "mcp/list-result"
 	RuleToolDefinition    = "mcp/tool-definition"
 	RuleToolName          = "mcp/tool-name"

@@ -39,6 +39,9 @@ var lifecycleRules = []teasel.Rule{
 	{ID: RulePing, Severity: teasel.Medium, Title: "Ping is not answered with an empty result",
 		Help:   "ping was answered with an error.\n\nClients close connections whose ping fails.\n\nAnswer with {}.",
 		Source: basicSource + "ping"},
+	{ID: RuleResult, Severity: teasel.Medium, Title: "Result breaks the schema of the protocol",
+		Help:   "A result has a member of the wrong type, or lacks one that the protocol's schema requires, for example a task without a status.\n\nTyped clients refuse the whole answer.\n\nBuild results from the types of an SDK, and leave out what has no value; null is a value.",
+		Source: specification + "2025-11-25/schema"},
 }
 
 var toolRules = []teasel.Rule{

@@ -123,7 +123,7 @@ func (j *judge) tokenOwner(token *mutate.JSON) (owner, near *script.Sent) {
 func (j *judge) logMessage(i int, r *script.Received) {
 	p := r.Message.Params
 	level, _ := p.Get("level").Str()
-	rank := slices.Index(session.LogLevels, level)
+	rank := slices.Index(logLevels, level)
 	if rank < 0 || p.Get("data") == nil {
 		j.report(RuleLogMessage, "notifications/message", "", fmt.Sprintf("The log message %s has no data, or a level that does not exist.", jsonrpc.Cut(r.Raw, 160)))
 		return
@@ -143,11 +143,11 @@ func (j *judge) logMessage(i int, r *script.Received) {
 			pending = pending || s.At <= r.At
 		case answer.Message.Result != nil:
 			asked, _ := s.Message.Params.Get("level").Str()
-			least = slices.Index(session.LogLevels, asked)
+			least = slices.Index(logLevels, asked)
 		}
 	}
 	if !pending && least > rank {
 		j.report(RuleLogLevel, "notifications/message", "", fmt.Sprintf(
-			"The log message %s came after the level was set to %s.", jsonrpc.Cut(r.Raw, 160), session.LogLevels[least]))
+			"The log message %s came after the level was set to %s.", jsonrpc.Cut(r.Raw, 160), logLevels[least]))
 	}
 }

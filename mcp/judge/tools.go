@@ -62,7 +62,7 @@ func (j *judge) toolResult(s *script.Sent, r *script.Received) {
 	if p.Get("task") != nil || result.Get("task") != nil {
 		return
 	}
-	if why := j.resultFault(result); why != "" {
+	if why := resultFault(j.phase.version, s.Message.Method, result); why != "" {
 		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed result: %s.", jsonrpc.Cut(s.Raw, 160), why))
 	}
 	if script.IsToolError(result) {
@@ -104,92 +104,6 @@ func (j *judge) answeredTwice(s *script.Sent) bool {
 // listChanged reports whether the server has said in the course of the script that one of its lists is not what it was.
 func (j *judge) listChanged(what string) bool {
 	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool { return r.Message.Method == "notifications/"+what+"/list_changed" })
-}
-
-// resultFault says what is wrong with the form of a call's result, "" if nothing is.
-func (j *judge) resultFault(result *mutate.JSON) string {
-	if v := result.Get("isError"); v != nil && v.Kind != mutate.Bool {
-		return "isError is " + jsonrpc.Describe(v.Kind)
-	}
-	content := result.Get("content")
-	if content == nil {
-		return "content is missing"
-	}
-	if content.Kind != mutate.Array {
-		return "content is " + jsonrpc.Describe(content.Kind)
-	}
-	for i, item := range content.Items {
-		if why := contentFault(item); why != "" {
-			return fmt.Sprintf("content[%d]: %s", i, why)
-		}
-	}
-	if v := result.Get("structuredContent"); v != nil && v.Kind != mutate.Object && !j.atLeast("2026-07-28") {
-		return "structuredContent is " + jsonrpc.Describe(v.Kind)
-	}
-	return ""
-}
-
-// contentFault says what is wrong with a content item, "" if nothing is. Types that came with a later version than the
-// negotiated one are let pass.
-func contentFault(item *mutate.JSON) string {
-	if item == nil || item.Kind != mutate.Object {
-		return "it is no object"
-	}
-	kind, ok := item.Get("type").Str()
-	if !ok {
-		return "it has no type"
-	}
-	if why := annotationsFault(item.Get("annotations")); why != "" {
-		return why
-	}
-	switch kind {
-	case "text":
-		return session.StringFault(item, "text").Text
-	case "image", "audio":
-		if f := session.FirstFault(session.StringFault(item, "data"), session.StringFault(item, "mimeType")); f.Text != "" {
-			return f.Text
-		}
-		return base64Fault("data", item.Get("data").Text)
-	case "resource":
-		if f := session.ObjectFault(item, "resource"); f.Text != "" {
-			return f.Text
-		}
-		return contentsFault(item.Get("resource"))
-	case "resource_link":
-		return session.FirstFault(session.StringFault(item, "uri"), session.StringFault(item, "name")).Text
-	case "tool_use", "tool_result":
-		return ""
-	}
-	return fmt.Sprintf("there is no type %q", jsonrpc.Cut(kind, 40))
-}
-
-func annotationsFault(a *mutate.JSON) string {
-	if a == nil {
-		return ""
-	}
-	if a.Kind != mutate.Object {
-		return "annotations is " + jsonrpc.Describe(a.Kind)
-	}
-	if audience := a.Get("audience"); audience != nil {
-		if audience.Kind != mutate.Array {
-			return "the audience is " + jsonrpc.Describe(audience.Kind)
-		}
-		for _, role := range audience.Items {
-			if name, _ := role.Str(); name != "user" && name != "assistant" {
-				return "the audience has a role other than user and assistant"
-			}
-		}
-	}
-	if priority := a.Get("priority"); priority != nil {
-		n, ok := jsonrpc.Number(priority.Text)
-		if priority.Kind != mutate.Number || !ok {
-			return "the priority is no number"
-		}
-		if f, _ := n.Float64(); f < 0 || f > 1 {
-			return "the priority " + priority.Text + " is not between 0 and 1"
-		}
-	}
-	return ""
 }
 
 // base64Fault judges data in base64. Missing padding and the alphabet of URLs are let pass, as clients do.

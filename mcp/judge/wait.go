@@ -38,7 +38,7 @@ func (j *judge) hung() {
 		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.misaddressed(s) != nil || j.foreign != nil {
 			continue
 		}
-		if !j.reachesOut(s) && (!isUsual(&s.Message) || session.LacksMembers(&s.Message) || len(s.Raw) >= oversized) {
+		if !j.reachesOut(s) && (!isUsual(&s.Message) || j.lacksMembers(&s.Message) || len(s.Raw) >= oversized) {
 			j.dropped(s)
 			continue
 		}
@@ -132,7 +132,7 @@ func (j *judge) dropped(s *script.Sent) {
 	message := fmt.Sprintf("%s got no answer, not even an error, though its id can be read.", jsonrpc.Cut(s.Raw, 160))
 	oddID := id != nil && !jsonrpc.IsUsualID(id) && m.Method != "" && !m.Twice && jsonrpc.UnusualEnvelope(m) == ""
 	switch {
-	case isUsual(m) && !session.LacksMembers(m):
+	case isUsual(m) && !j.lacksMembers(m):
 		j.report(RuleNoReply, j.subject(s), "", message)
 	case !oddID:
 		j.reportCause(RuleNoReply, teasel.Medium, subjectMessage, "message schema", s.Raw, message)

@@ -176,29 +176,21 @@ func (x *examination) collect(e *jsonschema.ValidationError) bool {
 	return found
 }
 
-// branches reads the report of a value that fits no branch, each of which has to fail for certain. If a constant says which branch was
+// branches reads the report of a value that fits no branch, each of which has to fail for certain. If the value shows which branch was
 // meant, what is wrong with that one is added.
 func (x *examination) branches(e *jsonschema.ValidationError) bool {
 	before := len(x.sure)
-	var meant []*jsonschema.ValidationError
-	candidates := 0
+	var failed [][]*jsonschema.ValidationError
 	for _, cause := range e.Causes {
-		from := len(x.sure)
-		if !x.collect(cause) {
-			x.sure, x.certain = x.sure[:before], false
+		found := x.collect(cause)
+		failed = append(failed, slices.Clone(x.sure[before:]))
+		x.sure = x.sure[:before]
+		if !found {
+			x.certain = false
 			return false
 		}
-		other := slices.ContainsFunc(x.sure[from:], func(s *jsonschema.ValidationError) bool {
-			_, constant := s.ErrorKind.(*kind.Const)
-			return constant || slices.Equal(s.InstanceLocation, e.InstanceLocation) && typesWanted(s) != nil
-		})
-		if !other {
-			candidates++
-			meant = slices.Clone(x.sure[from:])
-		}
 	}
-	x.sure = x.sure[:before]
-	if candidates == 1 && hasConstant(e) {
+	if meant := branchMeant(e, failed); meant != nil {
 		x.sure = append(x.sure, meant...)
 	} else {
 		x.sure = append(x.sure, e)
@@ -206,14 +198,26 @@ func (x *examination) branches(e *jsonschema.ValidationError) bool {
 	return true
 }
 
-// hasConstant reports whether one of the branches has failed by a constant.
-func hasConstant(e *jsonschema.ValidationError) (found bool) {
-	eachReport(e, func(e *jsonschema.ValidationError) bool {
-		_, constant := e.ErrorKind.(*kind.Const)
-		found = found || constant
-		return !found
-	})
-	return found
+// branchMeant returns what is wrong with the only branch whose constants the value has, and whose type, or else the only one of those
+// whose members it has; nil: there are several, or none.
+func branchMeant(e *jsonschema.ValidationError, failed [][]*jsonschema.ValidationError) []*jsonschema.ValidationError {
+	here := func(s *jsonschema.ValidationError) bool { return slices.Equal(s.InstanceLocation, e.InstanceLocation) }
+	for _, isOther := range []func(*jsonschema.ValidationError) bool{
+		func(s *jsonschema.ValidationError) bool {
+			_, constant := s.ErrorKind.(*kind.Const)
+			return constant || here(s) && typesWanted(s) != nil
+		},
+		func(s *jsonschema.ValidationError) bool {
+			_, required := s.ErrorKind.(*kind.Required)
+			return required && here(s)
+		},
+	} {
+		failed = slices.DeleteFunc(failed, func(branch []*jsonschema.ValidationError) bool { return slices.ContainsFunc(branch, isOther) })
+		if len(failed) == 1 && len(e.Causes) > 1 {
+			return failed[0]
+		}
+	}
+	return nil
 }
 
 // agreed reports whether no validator would overlook an entry without causes.

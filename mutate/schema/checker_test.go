@@ -55,6 +55,8 @@ func TestReport(t *testing.T) {
 		{`{"properties":{"a":{"type":"integer"},"b":{"type":"string"}}}`, `{"b":1,"a":"x"}`, "at /a: got string, want integer; at /b: got number, want string"},
 		{`{"anyOf":[{"properties":{"k":{"const":"a"},"n":{"type":"integer"}},"required":["k","n"]},{"properties":{"k":{"const":"b"}},"required":["k"]}]}`, `{"k":"a","n":"x"}`,
 			"at /n: got string, want integer"},
+		{`{"anyOf":[{"properties":{"a":{},"n":{"type":"integer"}},"required":["a"]},{"properties":{"b":{}},"required":["b"]}]}`, `{"a":1,"n":"x"}`, "at /n: got string, want integer"},
+		{`{"anyOf":[{"type":"string"},{"type":"integer","minimum":5}]}`, `3`, "at the top: it breaks minimum"},
 		{`{"anyOf":[{"properties":{"k":{"const":"a"}},"required":["k"]},{"properties":{"k":{"const":"b"}},"required":["k"]}]}`, `{"k":"c"}`, "at the top: it fits no branch of anyOf"},
 	} {
 		breaches, _ := NewChecker(jsonOf(t, test.schema)).Report(jsonOf(t, test.value))
