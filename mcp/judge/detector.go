@@ -147,7 +147,10 @@ func (j *judge) answer(s *script.Sent) *script.Received {
 	if s.Answer < 0 || s.Answer >= len(j.t.Received) {
 		return nil
 	}
-	return &j.t.Received[s.Answer]
+	if r := &j.t.Received[s.Answer]; !r.Loose || !j.hasUnreadID(r) {
+		return r
+	}
+	return nil
 }
 
 // sound judges the answer to a well-formed request: by its envelope, and when that is right by its method.
@@ -222,6 +225,8 @@ func (j *judge) received(i int) {
 		j.shape(r)
 		switch {
 		case r.Message.Class == jsonrpc.ClassBatch:
+		case j.hasUnreadID(r):
+			j.unreadID(r)
 		case r.Sent < 0 || r.Message.ID == "null" || j.t.Sent[r.Sent].Message.Class == jsonrpc.ClassResponse:
 			j.unsolicited(r)
 		default:

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"slices"
@@ -57,6 +58,9 @@ func (j *judge) misaddressed(s *script.Sent) *script.Received {
 	}
 	for i := range j.t.Received {
 		r := &j.t.Received[i]
+		if j.hasUnreadID(r) {
+			continue
+		}
 		if r.Sent < 0 && r.Message.Class == jsonrpc.ClassResponse && !isPortable(sent) {
 			return r
 		}
@@ -121,7 +125,7 @@ func (j *judge) onlyNullID(s *script.Sent) bool {
 
 // stray reports whether there is a response to an id that no request has: it may be meant for any.
 func (j *judge) stray() bool {
-	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool { return r.Sent < 0 && r.Message.Class == jsonrpc.ClassResponse })
+	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool { return r.Sent < 0 && r.Message.Class == jsonrpc.ClassResponse && !j.hasUnreadID(&r) })
 }
 
 // findForeign returns a response whose id is an integer that no line has, nor one that resembles it; nil: there is none. Then the other answers may have
@@ -129,7 +133,7 @@ func (j *judge) stray() bool {
 func (j *judge) findForeign() *script.Received {
 	for i := range j.t.Received {
 		r := &j.t.Received[i]
-		if r.Sent >= 0 || r.Message.Class != jsonrpc.ClassResponse || malformed(&r.Message) != "" {
+		if r.Sent >= 0 || r.Message.Class != jsonrpc.ClassResponse || malformed(&r.Message) != "" || j.hasUnreadID(r) {
 			continue
 		}
 		if id := r.Message.Root.Get("id"); id.Kind == mutate.Number && !j.asked(id) {
@@ -139,6 +143,41 @@ func (j *judge) findForeign() *script.Received {
 		}
 	}
 	return nil
+}
+
+// hasUnreadID reports whether a response says that a line could not be read, and has an id all the same that no line has: it can only be
+// made up, and says nothing of the answers to others.
+func (j *judge) hasUnreadID(r *script.Received) bool {
+	m := &r.Message
+	if m.Error == nil || errorCode(r) != codeParse || m.ID == "" || m.ID == "null" {
+		return false
+	}
+	return !slices.ContainsFunc(j.before(r), func(s script.Sent) bool { return saysID(s.Raw, m.ID) })
+}
+
+// saysID reports whether a line, readable or not, has an id in that notation.
+func saysID(line []byte, id string) bool {
+	for rest := line; ; {
+		_, after, ok := bytes.Cut(rest, []byte(`"id"`))
+		if !ok {
+			return false
+		}
+		value := bytes.TrimLeft(after, ": \t")
+		if end, ok := bytes.CutPrefix(value, []byte(id)); ok && (len(end) == 0 || !bytes.ContainsAny(end[:1], "0123456789.eE")) {
+			return true
+		}
+		rest = after
+	}
+}
+
+// unreadID reports the made-up id of an error that says that a line could not be read.
+func (j *judge) unreadID(r *script.Received) {
+	var sent []byte
+	if s := j.sender(r); s != nil {
+		sent = s.Raw
+	}
+	j.reportCause(RuleID, teasel.High, subjectUnread, "made up", sent, fmt.Sprintf(
+		"%s was answered with a parse error that has the id %s and not null, although no line has that id.", j.cause(r), jsonrpc.Cut(r.Message.ID, 80)))
 }
 
 // foreignReply reports a response with the id of another request, when only one request waits for its answer.

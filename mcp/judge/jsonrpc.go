@@ -131,6 +131,7 @@ func succeeded(r *script.Received) bool {
 // Subjects of findings that do not depend on the method.
 const (
 	subjectID        = "(request id)"
+	subjectUnread    = "(invalid JSON)"
 	subjectMessage   = "(invalid message)"
 	subjectParams    = "(invalid params)"
 	subjectCancelled = "(cancelled request)"
@@ -288,7 +289,7 @@ func (j *judge) anonymous(r *script.Received) {
 	case odd != nil:
 	case unreadable != nil:
 		if r.Message.Error != nil && notification == nil && response == nil && malformed(&r.Message) == "" && errorCode(r) != codeParse {
-			j.report(RuleParseError, "(invalid JSON)", "", fmt.Sprintf("%s is no JSON and was answered with error %d %q; expected -32700.",
+			j.report(RuleParseError, subjectUnread, "", fmt.Sprintf("%s is no JSON and was answered with error %d %q; expected -32700.",
 				jsonrpc.Cut(unreadable.Raw, 160), errorCode(r), jsonrpc.Cut(errorMessage(r), 80)))
 		}
 	case notification != nil:

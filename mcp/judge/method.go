@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -82,7 +83,7 @@ const subjectUnknownMethod = "(unknown method)"
 // unknownMethod judges the answer to a method that does not exist.
 func (j *judge) unknownMethod(s *script.Sent, r *script.Received) {
 	m := &s.Message
-	if laterMethods[m.Method] || jsonrpc.UnusualEnvelope(m) != "" || j.faultOf(m).text != "" || !isPortable(m.Root.Get("method")) {
+	if laterMethods[m.Method] || jsonrpc.UnusualEnvelope(m) != "" || j.faultOf(m).text != "" || !isPortable(m.Root.Get("method")) || !utf8.Valid(s.Raw) {
 		return
 	}
 	if r.Message.Result != nil {

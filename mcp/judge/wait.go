@@ -118,7 +118,7 @@ func (j *judge) servedAt(i int) bool {
 // anonymousError reports whether an error that names no request has come since this one was sent: it may be meant for it.
 func (j *judge) anonymousError(s *script.Sent) bool {
 	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool {
-		return r.Message.Error != nil && (r.Message.ID == "" || r.Message.ID == "null") && r.At >= s.At
+		return r.Message.Error != nil && (r.Message.ID == "" || r.Message.ID == "null" || j.hasUnreadID(&r)) && r.At >= s.At
 	})
 }
 
