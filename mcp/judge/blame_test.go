@@ -50,3 +50,24 @@ func TestBlameWholeLine(t *testing.T) {
 		t.Errorf("%s is to blame, want ping", got)
 	}
 }
+
+// TestOneFaultOneFinding: what a program fails over is the same fault, whether a key stands in the request once or twice.
+func TestOneFaultOneFinding(t *testing.T) {
+	const answer = `< {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"'NoneType' object is not subscriptable"}],"isError":true}}`
+	ids := make(map[string][]string)
+	for _, params := range []string{
+		`{"name":"look","arguments":{"name":"a"}}`,
+		`{"name":"look","arguments":{"name":"b","name":"a"}}`,
+		`{"name":"look","name":"look","arguments":{"name":"a"}}`,
+		`{"name":"add","name":"look","arguments":{"name":"a"}}`,
+		`{"name":"look","arguments":{},"arguments":{"name":"a"}}`,
+	} {
+		found := judgeText(t, mcptest.DeskSession(t), `> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+"}\n"+answer+"\n")
+		for i := range found {
+			ids[found[i].ID()] = append(ids[found[i].ID()], found[i].Rule+" "+found[i].Subject+" "+found[i].Group)
+		}
+	}
+	if len(ids) != 1 {
+		t.Errorf("%d findings, want 1: %v", len(ids), ids)
+	}
+}

@@ -75,12 +75,13 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 			"An argument with the name %q makes the program fail: %s was answered with %q.", name, jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(text, 160)))
 		return
 	}
-	if session.IsMethod(s.Message.Method) && (j.faultOf(&s.Message).grave || lacksParams(&s.Message) || jsonrpc.HasTwice(s.Message.Params)) { // a library has not looked, whatever is called
+	m := asRead(&s.Message)
+	if session.IsMethod(m.Method) && (j.faultOf(&m).grave || lacksParams(&m)) { // a library has not looked, whatever is called
 		j.reportCause(RuleException, j.rules[RuleException].Severity, j.subject(s), "malformed parameters", s.Raw, message)
 		return
 	}
 	group := failedOperation(text, words)
-	if j.breaksSchema(s) { // one look at the arguments would have kept all of these away
+	if j.breaksSchema(&m) { // one look at the arguments would have kept all of these away
 		group = "arguments that break the schema"
 	}
 	j.report(RuleException, j.subject(s), group, message)
@@ -136,18 +137,51 @@ func lacksParams(m *jsonrpc.Message) bool {
 	return params == nil || params.Kind != mutate.Object
 }
 
-// breaksSchema reports whether a call has arguments that the tool's input schema does not allow, or has one of them twice.
-func (j *judge) breaksSchema(s *script.Sent) bool {
-	tool := j.session.Tool(session.CalledName(&s.Message))
-	if s.Message.Method != "tools/call" || tool == nil || tool.InputSchema == nil {
+// asRead returns a message as most programs read it, which is what has failed: of a member that stands twice in its parameters, the last
+// counts.
+func asRead(m *jsonrpc.Message) jsonrpc.Message {
+	read := *m
+	if ambiguous(m.Params) {
+		read.Params = m.Params.Clone()
+		dropEarlier(read.Params)
+	}
+	return read
+}
+
+// dropEarlier removes all members but the last of each name, at any depth.
+func dropEarlier(v *mutate.JSON) {
+	if v == nil {
+		return
+	}
+	for _, item := range v.Items {
+		dropEarlier(item)
+	}
+	last := make(map[string]int, len(v.Members))
+	for i := range v.Members {
+		last[v.Members[i].Name] = i
+	}
+	kept := v.Members[:0]
+	for i, m := range v.Members {
+		if last[m.Name] == i {
+			dropEarlier(m.Value)
+			kept = append(kept, m)
+		}
+	}
+	v.Members = kept
+}
+
+// breaksSchema reports whether a call has arguments that the tool's input schema does not allow.
+func (j *judge) breaksSchema(m *jsonrpc.Message) bool {
+	tool := j.session.Tool(session.CalledName(m))
+	if m.Method != "tools/call" || tool == nil || tool.InputSchema == nil {
 		return false
 	}
-	arguments := s.Message.Params.Get("arguments")
+	arguments := m.Params.Get("arguments")
 	if arguments == nil || arguments.Kind == mutate.Null {
 		arguments = &noArguments
 	}
 	_, broken := firstBreach(j.known(tool).input, arguments)
-	return broken || ambiguous(arguments)
+	return broken
 }
 
 // pythonOperation is what Python says it could not do to a value. The value's type comes from the input.
