@@ -3,7 +3,6 @@ package judge
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -201,7 +200,7 @@ func (j *judge) invalidMessage(i int, s *script.Sent) {
 func (j *judge) maybeDropped(i int, s *script.Sent) {
 	m := &s.Message
 	if s.Answer >= 0 || j.t.Hung || !j.stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
-		j.anonymousError(s) || j.misaddressed(s) != nil || j.stray() || j.unterminated(s) || s.Withdrawn || !isOneLine(s.Raw) || !j.isUnique(s) {
+		j.anonymousError(s) || j.misaddressed(s) != nil || j.answeredUnreadably(s) || j.stray() || j.unterminated(s) || s.Withdrawn || !isOneLine(s.Raw) || !j.isUnique(s) {
 		return
 	}
 	// What a server may well execute takes its time.
@@ -353,12 +352,4 @@ func (j *judge) another(i int, r *script.Received) {
 func (j *judge) notificationReply(n *script.Sent, r *script.Received) {
 	j.reportCause(RuleNotificationReply, teasel.Medium, j.subject(n), "notification", n.Raw, fmt.Sprintf(
 		"The notification %s was answered with %s.", jsonrpc.Cut(n.Raw, 160), jsonrpc.Cut(r.Raw, 160)))
-}
-
-// encoding judges the bytes of a line.
-func (j *judge) encoding(r *script.Received) {
-	if utf8.Valid(r.Raw) {
-		return
-	}
-	j.report(RuleNoise, j.source(r), "utf-8", fmt.Sprintf("The server wrote a line that is not UTF-8: %s.", jsonrpc.Cut(r.Raw, 200)))
 }

@@ -29,11 +29,13 @@ func (j *judge) noise() {
 		if j.t.End.Kind != script.EndInvalid && bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
 			continue
 		}
-		s := j.guilty()
+		before := j.t.Sent
 		if i < len(j.t.NoiseAfter) {
-			s = j.guiltyOf(j.t.Sent[:min(j.t.NoiseAfter[i], len(j.t.Sent))])
+			before = before[:min(j.t.NoiseAfter[i], len(before))]
 		}
-		j.noiseAfter(line, s)
+		if !j.unreadable(line, before) {
+			j.noiseAfter(line, j.guiltyOf(before))
+		}
 		return
 	}
 	if len(j.t.Noise) == 0 {

@@ -81,8 +81,8 @@ var jsonrpcRules = []teasel.Rule{
 		Help:   "The server answered a response.\n\nTwo peers that do so never stop.\n\nIgnore responses that belong to no request.",
 		Source: jsonrpcSource + "#response_object"},
 	{ID: RuleMalformedReply, Severity: teasel.High, Title: "Answer is not a JSON-RPC response",
-		Help: "The answer breaks the shape of a response: \"jsonrpc\" is not \"2.0\", there is neither or both of result and error, or the error has no integer code or no message.\n\n" +
-			"Typed clients drop such a message, so that the request is never answered for them.\n\nBuild answers from one type that cannot be wrong.",
+		Help: "The answer breaks the shape of a response: \"jsonrpc\" is not \"2.0\", there is neither or both of result and error, or the error has no integer code or no message. Or nobody can read it: it has NaN or Infinity, which is no JSON, or is not UTF-8, which is medium.\n\n" +
+			"Typed clients drop such a message, so that the request is never answered for them.\n\nBuild answers from one type that cannot be wrong. Tell the JSON library to refuse such numbers, and write UTF-8 whatever the system's encoding is.",
 		Source: jsonrpcSource + "#response_object"},
 	{ID: RuleInvalidID, Severity: teasel.Medium, Title: "Request with an invalid id is executed",
 		Help: "A request whose id is neither a string nor a number was executed.\n\n" +
