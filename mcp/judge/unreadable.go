@@ -33,10 +33,8 @@ func unreadableAnswer(line []byte) (why, id string) {
 	switch m := noNumber.FindSubmatch(withoutStrings(line)); {
 	case m != nil:
 		return "it has " + string(m[1]) + ", which is no JSON", id
-	case len(line) >= script.MaxNoiseLine: // we have cut it
-		return "", ""
-	case !utf8.Valid(line):
-		return "it is not UTF-8", id
+	case !utf8.Valid(line) && len(line) < script.MaxNoiseLine: // or we have cut it
+		return notUTF8, id
 	}
 	return "it is no JSON", id
 }
@@ -72,12 +70,18 @@ func (j *judge) unreadable(line []byte, before []script.Sent) bool {
 			s = &before[i]
 		}
 	}
-	j.reportUnreadable(teasel.High, s, line, why)
+	cause := "no JSON" // whatever it was of which the line was too long to be kept
+	if why == notUTF8 {
+		cause = why
+	}
+	j.reportUnreadable(teasel.High, s, line, why, cause)
 	return true
 }
 
-func (j *judge) reportUnreadable(severity teasel.Severity, s *script.Sent, line []byte, why string) {
-	j.reportCause(RuleMalformedReply, severity, j.subjectOf(s), why, rawOf(s), fmt.Sprintf(
+const notUTF8 = "it is not UTF-8"
+
+func (j *judge) reportUnreadable(severity teasel.Severity, s *script.Sent, line []byte, why, cause string) {
+	j.reportCause(RuleMalformedReply, severity, j.subjectOf(s), cause, rawOf(s), fmt.Sprintf(
 		"%s was answered with %s, which a client cannot read: %s.", lineOf(s), jsonrpc.Cut(line, 160), why))
 }
 
@@ -97,7 +101,7 @@ func (j *judge) encoding(r *script.Received) {
 		return
 	}
 	if r.Message.Class == jsonrpc.ClassResponse {
-		j.reportUnreadable(teasel.Medium, j.sender(r), r.Raw, "it is not UTF-8")
+		j.reportUnreadable(teasel.Medium, j.sender(r), r.Raw, notUTF8, notUTF8)
 		return
 	}
 	j.report(RuleNoise, j.source(r), "utf-8", fmt.Sprintf("The server wrote a line that is not UTF-8: %s.", jsonrpc.Cut(r.Raw, 200)))
