@@ -23,7 +23,7 @@ import (
 //	check NAME     the script is a systematic check
 //	wait DURATION  time goes by
 //	starve DURATION  time goes by in which the server has no processor
-//	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! hung busy, ! deaf, ! flood
+//	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! hung busy, ! deaf, ! deaf inside, ! deaf outside, ! deaf busy, ! flood
 //	growth WHAT SIZE:VALUE...
 //	«text*N» in a line stands for N times the text.
 func ParseTranscript(t testing.TB, session *session.Session, text string) *script.Transcript {
@@ -150,7 +150,15 @@ func (b *transcriptBuilder) end(what string) {
 	case "hung":
 		t.Hung, t.Busy = true, rest == "busy"
 	case "deaf":
-		t.Deaf = true
+		t.Deaf, t.Idle = true, true
+		switch rest {
+		case "inside":
+			t.Waits = script.WaitsInside
+		case "outside":
+			t.Waits = script.WaitsOutside
+		case "busy":
+			t.Idle, t.Busy = false, true
+		}
 		t.End.Kind = script.EndKilled
 	case "flood":
 		t.Flood = true

@@ -125,7 +125,9 @@ func (j *judge) onlyNullID(s *script.Sent) bool {
 
 // stray reports whether there is a response to an id that no request has: it may be meant for any.
 func (j *judge) stray() bool {
-	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool { return r.Sent < 0 && r.Message.Class == jsonrpc.ClassResponse && !j.hasUnreadID(&r) })
+	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool {
+		return r.Sent < 0 && r.Message.Class == jsonrpc.ClassResponse && !j.hasUnreadID(&r)
+	})
 }
 
 // findForeign returns a response whose id is an integer that no line has, nor one that resembles it; nil: there is none. Then the other answers may have

@@ -74,7 +74,11 @@ func (j *judge) unreadable(line []byte, before []script.Sent) bool {
 	if why == notUTF8 {
 		cause = why
 	}
-	j.reportUnreadable(teasel.High, s, line, why, cause)
+	severity := teasel.High
+	if s == nil || !s.Regular { // the id itself may be what nobody can write
+		severity = teasel.Medium
+	}
+	j.reportUnreadable(severity, s, line, why, cause)
 	return true
 }
 

@@ -23,12 +23,26 @@ func (j *judge) deaf() {
 	switch {
 	case j.t.Idle && len(s.Raw) >= long: // it has stopped reading, whatever the line says
 		j.report(RuleDeaf, subjectLongLine, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
-	case !j.t.Busy && j.reachesOut(s):
+	case !j.t.Busy && j.waitsOutside(s):
 		j.reportAs(RuleDeaf, teasel.Info, j.subject(s), "", fmt.Sprintf(
-			"While it worked on %s the server answered nothing else, not even a ping. It used no processor, so that it may have been waiting for somebody else.", line))
+			"While it worked on %s the server answered nothing else, not even a ping. It used no processor, and seems to have been waiting for somebody else.", line))
 	default:
 		j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	}
+}
+
+// waitsOutside reports whether a server that uses no processor waits for somebody else: it was seen to, or where nobody has looked, the
+// request says so or the tool's words do. That a tool may reach out by default, since no annotation says otherwise, is no reason: a lock
+// that nobody releases looks the same.
+func (j *judge) waitsOutside(s *script.Sent) bool {
+	switch j.t.Waits {
+	case script.WaitsInside:
+		return false
+	case script.WaitsOutside:
+		return true
+	}
+	tool := j.called(s)
+	return j.saysThatItReachesOut(s) || tool != nil && tool.OpenWorld && (tool.Network || tool.Takes(session.RunsProgram|session.RunsQuery|session.ReadsAnywhere))
 }
 
 // hung judges the requests that got no answer although pings did.

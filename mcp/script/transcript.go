@@ -67,6 +67,16 @@ type Growth struct {
 	Values []float64
 }
 
+// Waiting is what a process waits for that uses no processor.
+type Waiting uint8
+
+// What there is to wait for.
+const (
+	WaitsUnknown Waiting = iota
+	WaitsInside          // nothing beyond the process can end it
+	WaitsOutside         // a connection, or a child that works
+)
+
 // Transcript is the evidence of one execution: all that was said and what became of the server. It is good until the
 // next execution but one.
 type Transcript struct {
@@ -81,12 +91,13 @@ type Transcript struct {
 	NoiseAfter []int
 	Stderr     []byte // written to standard error meanwhile, at most 64 KiB, the end of it
 	End        End
-	Hung       bool // a regular request got no answer in time, though the server answered a ping sent after it
-	Deaf       bool // nor did it answer the ping
-	Idle       bool // meanwhile it used no processor
-	Busy       bool // meanwhile it used one
-	Flood      bool // it wrote more than it may without being asked: cut off
-	Cut        bool // its answers were too much to be kept: only how the server fared is known
+	Hung       bool    // a regular request got no answer in time, though the server answered a ping sent after it
+	Deaf       bool    // nor did it answer the ping
+	Idle       bool    // meanwhile it used no processor
+	Busy       bool    // meanwhile it used one
+	Waits      Waiting // of one that is deaf: what it waits for
+	Flood      bool    // it wrote more than it may without being asked: cut off
+	Cut        bool    // its answers were too much to be kept: only how the server fared is known
 	Growth     *Growth
 
 	Past  *History // of the process that has run the script

@@ -18,6 +18,7 @@ type Traits struct {
 	Annotated   bool // the tool has an object of annotations
 	OpenWorld   bool // openWorldHint is not false, its default being true: a call may have to wait for somebody else
 	SaysOpen    bool // openWorldHint is true
+	Network     bool // its words say that it asks somebody over a network
 	Reads       bool // the tool seems to change nothing: it is ReadOnly, or its name begins with a verb such as get
 	Slow        bool // its name or one of its arguments says that it takes its time
 	MakesSecret bool // its name says that it makes keys or tokens
@@ -59,9 +60,11 @@ func TraitsOf(t *Tool) Traits {
 	traits.Environment = strings.Contains(description, "environment variable")
 	traits.ShowsText = containsAny(name, shownWords) || containsAny(SplitWords(firstSentence(t.Description)), writtenWords)
 	traits.Slow = containsAny(name, slowWords)
+	traits.Network = containsAny(name, networkWords) || containsAny(SplitWords(t.Description), networkWords)
 	for _, property := range t.Properties() {
 		words := SplitWords(property.Name)
 		traits.Slow = traits.Slow || containsAny(words, slowWords)
+		traits.Network = traits.Network || containsAny(words, networkWords)
 		traits.ShowsText = traits.ShowsText || containsAny(words, shownWords)
 	}
 	traits.Arguments, traits.Undeclared = purposesOf(t)
@@ -129,6 +132,11 @@ var (
 	slowWords = []string{"delay", "duration", "interval", "long", "pause", "poll", "seconds", "sleep", "slow", "timeout", "wait"}
 	timeWords = []string{"ms", "milliseconds", "millis", "minutes", "secs", "sec", "hours", "time"}
 )
+
+// networkWords say that a tool asks another machine, or a program beside the server, which may keep it waiting.
+var networkWords = []string{"api", "ask", "browser", "browse", "crawl", "database", "db", "dns", "docker", "domain", "download", "email", "fetch", "ftp", "git", "github", "host", "hostname",
+	"http", "https", "internet", "kubernetes", "lookup", "mail", "network", "online", "ping", "postgres", "proxy", "publish", "query", "redis", "remote", "request", "scrape", "search", "send", "server",
+	"service", "slack", "smtp", "sql", "ssh", "subprocess", "sync", "tcp", "upload", "upstream", "uri", "url", "urls", "web", "webhook", "website", "weather"}
 
 // Words that name what an argument is, or what a tool does with it.
 var (
