@@ -1,3 +1,3 @@
-// Package check makes the scripts that look for one thing systematically, rather than by chance: [All] has them by label, and
-// the detectors of package judge hold the answers against what each of them expects.
+// Package check looks for one thing at a time, systematically rather than by chance. Each check has two halves in one file: a
+// function in [All] that makes its scripts, and a method of [Case] that holds the answers against what the check expects.
 package check

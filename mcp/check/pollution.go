@@ -1,6 +1,8 @@
 package check
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
@@ -84,4 +86,38 @@ func joined(object, member string) string {
 		return "{" + member + "}"
 	}
 	return object[:len(object)-1] + "," + member + "}"
+}
+
+// polluted holds the answers to calls without a name against one another: the name that the later one has got can only come
+// from what all objects inherit.
+func (j *Case) polluted() {
+	clean := false
+	for i := range j.Transcript.Sent {
+		s := &j.Transcript.Sent[i]
+		r := j.answer(s)
+		if s.Message.Method != "tools/call" || s.Message.Params.Get("name") != nil || r == nil {
+			continue
+		}
+		if !bytes.Contains(r.Raw, []byte(PollutionMarker)) {
+			clean = true
+			continue
+		}
+		call := j.lastCall(i)
+		if !clean || call == nil {
+			return
+		}
+		j.reportAs(RulePollution, teasel.High, j.subject(call), "", fmt.Sprintf(
+			"After %s a call without a name is answered with %s: the name comes from the prototype of all objects.", jsonrpc.Cut(call.Raw, 200), jsonrpc.Cut(r.Raw, 160)))
+		return
+	}
+}
+
+// lastCall returns the last call of a tool that carries the marker before a line; nil: there is none.
+func (j *Case) lastCall(before int) *script.Sent {
+	for i := before - 1; i >= 0; i-- {
+		if s := &j.Transcript.Sent[i]; s.Message.Method == "tools/call" && bytes.Contains(s.Raw, []byte(PollutionMarker)) {
+			return s
+		}
+	}
+	return nil
 }

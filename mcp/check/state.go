@@ -2,8 +2,10 @@ package check
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -240,4 +242,233 @@ func checkUndeclared(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	if len(steps) > 0 {
 		emit("methods", script.NewShared(Undeclared, steps...))
 	}
+}
+
+// repeated compares the answers to one request that was repeated.
+func (j *Case) repeated() {
+	var first *script.Sent
+	for i := range j.Transcript.Script.Steps {
+		s := j.single(i)
+		if s == nil || !j.sameLine(0, i) {
+			return
+		}
+		r := j.answer(s)
+		if r == nil {
+			return
+		}
+		if first == nil {
+			first = s
+			continue
+		}
+		before := j.answer(first)
+		if strings.HasSuffix(s.Message.Method, "/list") {
+			j.sameOrder(s, before, r)
+			continue
+		}
+		// Another outcome is no wonder where a call changes something, depends on others, or is one too many.
+		if tool := j.called(s); script.OutcomeOf(before) == script.OutcomeOf(r) || tool == nil || !tool.ReadOnly || tool.SaysOpen || saysTooMany(before) || saysTooMany(r) {
+			continue
+		}
+		j.report(RuleNotRepeatable, j.subject(s), "", fmt.Sprintf("The same call, %s, was first %s and then %s.",
+			jsonrpc.Cut(s.Raw, 160), script.OutcomeOf(before), script.OutcomeOf(r)))
+		return
+	}
+}
+
+func (j *Case) sameOrder(s *script.Sent, before, r *script.Received) {
+	name, key := session.ListMembers(s.Message.Method)
+	x, y := before.Message.Result.Get(name), r.Message.Result.Get(name)
+	if x == nil || y == nil {
+		return
+	}
+	a, b := session.Keys(x, key), session.Keys(y, key)
+	if !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
+		j.report(RuleListOrder, j.subject(s), "", fmt.Sprintf("%s named %s first this time and %s before.",
+			s.Message.Method, jsonrpc.Cut(session.FirstOther(b, a), 60), jsonrpc.Cut(session.FirstOther(a, b), 60)))
+	}
+}
+
+// readOnly looks whether observers see something else after a call that says it changes nothing.
+func (j *Case) readOnly() {
+	steps := j.Transcript.Script.Steps
+	for last := len(steps) - 1; last >= 2; last-- {
+		before := j.equalBefore(last)
+		if len(before) < 2 {
+			continue
+		}
+		before = before[len(before)-2:]
+		if same, ok := j.exactly(before[0], before[1]); !ok || !same {
+			continue
+		}
+		if same, ok := j.exactly(before[1], last); !ok || same {
+			continue
+		}
+		call := j.onlyCall(before[1], last)
+		if call == nil {
+			continue
+		}
+		observer := j.single(last)
+		if records(observer) {
+			continue
+		}
+		j.report(RuleReadOnly, j.subject(call), "", fmt.Sprintf("The tool says that it is read-only, but after %s the answer to %s is %s instead of %s.",
+			jsonrpc.Cut(call.Raw, 160), jsonrpc.Cut(observer.Raw, 100), jsonrpc.Cut(j.answer(observer).Raw, 160), jsonrpc.Cut(j.answer(j.single(before[1])).Raw, 160)))
+		return
+	}
+}
+
+// onlyCall returns the call that stands once in the script and between two steps; nil: there is none, or several.
+func (j *Case) onlyCall(after, before int) (call *script.Sent) {
+	for i := after + 1; i < before; i++ {
+		times := 0
+		for k := range j.Transcript.Script.Steps {
+			if j.sameLine(i, k) {
+				times++
+			}
+		}
+		if times > 1 {
+			continue
+		}
+		if call != nil {
+			return nil
+		}
+		if call = j.single(i); call == nil || j.called(call) == nil || !j.called(call).ReadOnly {
+			return nil
+		}
+	}
+	return call
+}
+
+// saysTooMany recognises what servers say that limit how often they are called, as they have to.
+func saysTooMany(r *script.Received) bool {
+	if !r.Message.IsRefusal() {
+		return false
+	}
+	text := strings.ToLower(script.RefusalText(r))
+	for _, words := range []string{"rate limit", "ratelimit", "rate-limit", "too many", "throttl", "quota", "429", "try again", "slow down"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordingWords are those of resources and tools that show what was called.
+var recordingWords = []string{
+	"activity", "audit", "calls", "event", "events", "history", "journal", "log", "logs", "metric", "metrics", "recent", "requests", "statistics", "stats", "telemetry",
+	"trace", "traces", "usage", "uptime",
+}
+
+// records reports whether what an observing request shows changes with every call, because that is what it is for.
+func records(observer *script.Sent) bool {
+	switch m := &observer.Message; m.Method {
+	case "resources/read":
+		uri, _ := m.Params.Get("uri").Str()
+		return session.HasWord(uri, recordingWords)
+	case "tools/call":
+		return session.HasWord(session.CalledName(m), recordingWords)
+	}
+	return false
+}
+
+// sameLine reports whether two steps are equal steps.
+func (j *Case) sameLine(a, b int) bool {
+	steps := j.Transcript.Script.Steps
+	return bytes.Equal(steps[a].Line, steps[b].Line)
+}
+
+// exactly reports whether two steps were answered with the same result, or the same error.
+func (j *Case) exactly(a, b int) (same, answered bool) {
+	s, t := j.single(a), j.single(b)
+	if s == nil || t == nil {
+		return false, false
+	}
+	x, y := j.answer(s), j.answer(t)
+	if x == nil || y == nil {
+		return false, false
+	}
+	if x.Message.Error != nil || y.Message.Error != nil {
+		return x.Message.Error != nil && y.Message.Error != nil && script.ErrorCode(x) == script.ErrorCode(y), true
+	}
+	return sameButTime(x.Message.Result, y.Message.Result), true
+}
+
+func sameButTime(x, y *mutate.JSON) bool {
+	if x.Equal(y) {
+		return true
+	}
+	without := func(v *mutate.JSON) string { return clockTime.ReplaceAllString(v.String(), "") }
+	return without(x) == without(y)
+}
+
+// afterGarbage compares requests before garbage with the same after it.
+func (j *Case) afterGarbage() {
+	for last := len(j.Transcript.Script.Steps) - 1; last >= 3; last-- {
+		before := j.equalBefore(last)
+		times := 2
+		if m := j.single(last); m != nil && m.Message.Method == "tools/call" {
+			times = ToolLooks
+		}
+		if len(before) < times {
+			continue
+		}
+		before = before[len(before)-times:]
+		latest := before[times-1]
+		if slices.ContainsFunc(before, func(i int) bool { same, ok := j.exactly(i, latest); return !ok || !same }) {
+			continue
+		}
+		if same, answered := j.exactly(latest, last); !answered || same {
+			continue
+		}
+		useless, ok := j.useless(latest+1, last)
+		if !ok || useless == 0 {
+			continue
+		}
+		sent := j.single(last)
+		if records(sent) {
+			continue
+		}
+		j.report(RuleSameAfterGarbage, j.subject(sent), "", fmt.Sprintf(
+			"%s was answered with %s after %d lines that were of no use, and with %s before them.",
+			jsonrpc.Cut(sent.Raw, 160), jsonrpc.Cut(j.answer(sent).Raw, 160), useless, jsonrpc.Cut(j.answer(j.single(latest)).Raw, 160)))
+		return
+	}
+}
+
+// equalBefore returns the steps before one that are equal to it.
+func (j *Case) equalBefore(last int) (before []int) {
+	for i := range last {
+		if j.sameLine(i, last) {
+			before = append(before, i)
+		}
+	}
+	return before
+}
+
+// useless counts the steps between two that had no effect to speak of; false: one of them was carried out, and may have
+// changed what it likes. Requests that stand there only to be compared are passed over.
+func (j *Case) useless(from, to int) (n int, ok bool) {
+	for i := from; i < to; i++ {
+		switch {
+		case len(j.equalBefore(i)) > 0:
+		case j.carriedOut(i):
+			return 0, false
+		default:
+			n++
+		}
+	}
+	return n, true
+}
+
+// carriedOut reports whether a step had a result.
+func (j *Case) carriedOut(step int) bool {
+	for i := range j.Transcript.Sent {
+		s := &j.Transcript.Sent[i]
+		if s.Step == step && s.Message.Method != "ping" {
+			if r := j.answer(s); r != nil && script.Succeeded(r) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -23,7 +23,7 @@ func (j *judge) batch(i int, s *script.Sent) {
 	case j.phase.version > batchVersion && results > 0:
 		j.report(RuleBatch, "(batch)", "executed", fmt.Sprintf(
 			"The batch %s was executed, although version %s has no batches.", jsonrpc.Cut(s.Raw, 160), j.phase.version))
-	case j.phase.version == batchVersion && results == 0 && pingsOnly(s.Message.Root) && j.stands():
+	case j.phase.version == batchVersion && results == 0 && pingsOnly(s.Message.Root) && j.t.Stands():
 		how := "not answered"
 		if refused {
 			how = "refused"
@@ -31,11 +31,6 @@ func (j *judge) batch(i int, s *script.Sent) {
 		j.reportAs(RuleBatch, teasel.Medium, "(batch)", "refused", fmt.Sprintf(
 			"The batch %s was %s, although version %s wants batches to be accepted.", jsonrpc.Cut(s.Raw, 160), how, batchVersion))
 	}
-}
-
-// stands reports whether the server is as it should be.
-func (j *judge) stands() bool {
-	return j.t.End.Kind == script.EndInvalid && !j.t.End.Closed && !j.t.Deaf && !j.t.Hung && !j.t.Flood
 }
 
 // batchAnswers counts the results that can only come from a batch, and says whether there was an error.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -72,7 +73,7 @@ func (j *judge) Detect(obs *teasel.Observation) []teasel.Finding {
 	}
 	j.begin(t)
 	j.process()
-	if j.growth(); !t.Cut {
+	if j.forCheck().Growth(); !t.Cut {
 		j.conversation()
 	}
 	found := j.found
@@ -101,7 +102,7 @@ func (j *judge) conversation() {
 		j.received(i)
 	}
 	if j.t.Script != nil && j.t.Script.Check != "" {
-		j.compare()
+		j.forCheck().Compare()
 	}
 }
 
@@ -136,7 +137,7 @@ func (j *judge) exchange(i int) {
 		j.irregular(i, s)
 	}
 	if answer != nil {
-		j.pasted(s, answer)
+		j.forCheck().Pasted(s, answer)
 		j.unhandled(s, answer)
 	}
 	j.advance(s, answer)
@@ -235,12 +236,32 @@ func (j *judge) received(i int) {
 	}
 }
 
+// forCheck returns the transcript at hand for the judging halves of the checks.
+func (j *judge) forCheck() *check.Case {
+	return &check.Case{Transcript: j.t, Session: j.session, Findings: j}
+}
+
 // subject names what a line that was sent is about.
 func (j *judge) subject(s *script.Sent) string { return session.Subject(j.session, &s.Message) }
 
 // report adds a finding, once for each rule, subject and group, and returns it, to be added to before the next one.
 func (j *judge) report(rule, subject, group, message string) *teasel.Finding {
 	return j.reportAs(rule, j.rules[rule].Severity, subject, group, message)
+}
+
+// Report implements [check.Findings].
+func (j *judge) Report(rule, subject, group, message string) *teasel.Finding {
+	return j.report(rule, subject, group, message)
+}
+
+// ReportAs implements [check.Findings].
+func (j *judge) ReportAs(rule string, severity teasel.Severity, subject, group, message string) *teasel.Finding {
+	return j.reportAs(rule, severity, subject, group, message)
+}
+
+// ReportCause implements [check.Findings].
+func (j *judge) ReportCause(rule string, severity teasel.Severity, subject, cause string, line []byte, message string) {
+	j.reportCause(rule, severity, subject, cause, line, message)
 }
 
 func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, message string) *teasel.Finding {

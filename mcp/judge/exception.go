@@ -10,59 +10,19 @@ import (
 	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 )
-
-// exceptionSigns are what runtimes say of a mistake in a program, in words that nobody would choose for a mistake in the
-// arguments. What a program may well say on purpose, such as a division by zero, is not among them.
-var exceptionSigns = jsonrpc.NewSignSet(
-	// JavaScript
-	"Cannot read properties of undefined", "Cannot read properties of null", "Cannot set properties of undefined", "Cannot set properties of null",
-	"Cannot read property '", "Cannot destructure property", "Cannot convert undefined or null to object", "Cannot convert object to primitive value", "Maximum call stack size exceeded",
-	"is not a function or its return value is not iterable", "is not iterable", "' before initialization",
-	// Python
-	"'NoneType' object ", "object has no attribute '", "list index out of range", "string index out of range", "tuple index out of range",
-	"object is not subscriptable", "unsupported operand type(s) for", "values to unpack (expected", "maximum recursion depth exceeded",
-	"cannot access local variable", "referenced before assignment", "got an unexpected keyword argument '",
-	"unhashable type: '", "list indices must be integers", "object is not callable",
-	// Go
-	"runtime error: ", "interface conversion: ", "reflect: call of ", "reflect.Value.", "assignment to entry in nil map", "send on closed channel",
-	"close of closed channel",
-	// Rust
-	"called `Option::unwrap()`", "called `Result::unwrap()`", "index out of bounds: the len is", "attempt to subtract with overflow",
-	"attempt to add with overflow", "attempt to multiply with overflow",
-	// Java and .NET
-	"NullPointerException", "IndexOutOfBoundsException", "ClassCastException", "Object reference not set to an instance of an object",
-	"Index was outside the bounds of the array", "StackOverflowError",
-	// Ruby and PHP
-	"for nil:NilClass", "undefined method '", "undefined method `", "Call to a member function ", "Undefined array key ", "Trying to access array offset on",
-)
-
-// notFunction is what JavaScript says of a method that is none. Of a word without a full stop a program may say so, too.
-const notFunction = " is not a function"
-
-var notMethod = regexp.MustCompile(`\.\w+` + notFunction)
-
-// exceptionIn returns which of these a text has in it, "" if none.
-func exceptionIn(text string) string {
-	if words := exceptionSigns.In([]byte(text)); words != "" {
-		return words
-	}
-	if strings.Contains(text, notFunction) && notMethod.MatchString(text) {
-		return notFunction
-	}
-	return ""
-}
 
 // unhandled judges what a refusal says: a program that fails over what it was given is not one that refuses it.
 func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 	if !r.Message.IsRefusal() {
 		return
 	}
-	text := refusalText(r)
-	words := exceptionIn(text)
+	text := script.RefusalText(r)
+	words := observe.ExceptionIn(text)
 	if words == "" || j.weSent(words, r) || hasTrace(text) || j.refusesArgument(s, text) {
 		return
 	}
@@ -71,7 +31,7 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 	}
 	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.", jsonrpc.Cut(s.Raw, 200), jsonrpc.Cut(text, 160))
 	if name := j.inheritedKey(s); name != "" && slices.ContainsFunc(inheritedWords, func(word string) bool { return strings.Contains(text, word) }) {
-		j.reportCause(RuleRuntimeName, teasel.Medium, j.subject(s), causeArgumentName, s.Raw, fmt.Sprintf(
+		j.reportCause(check.RuleRuntimeName, teasel.Medium, j.subject(s), check.CauseArgumentName, s.Raw, fmt.Sprintf(
 			"An argument with the name %q makes the program fail: %s was answered with %q.", name, jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(text, 160)))
 		return
 	}
@@ -92,9 +52,6 @@ func hasTrace(text string) bool {
 	_, found := triage.Trace(text)
 	return found
 }
-
-// causeArgumentName stands for arguments that are no arguments like others because all objects have members of their names.
-const causeArgumentName = "argument name"
 
 // inheritedWords are what JavaScript says of a program that takes an argument for a member that all objects inherit.
 var inheritedWords = slices.Concat(check.InheritedNames, []string{"prototype"})
@@ -194,21 +151,6 @@ func failedOperation(text, words string) string {
 		return m[1]
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(words, " of null"), " of undefined")
-}
-
-// refusalText is what a refusal says: the error's message, or the texts of the result.
-func refusalText(r *script.Received) string {
-	if r.Message.Error != nil {
-		return errorMessage(r)
-	}
-	var texts []string
-	if content := r.Message.Result.Get("content"); content != nil {
-		for _, item := range content.Items {
-			text, _ := item.Get("text").Str()
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // unexpectedArgument is how Python refuses an argument that a function does not have. It is what a framework does which

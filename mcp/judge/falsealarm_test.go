@@ -6,6 +6,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
@@ -31,9 +32,9 @@ func rightCases() []rightCase {
 			mcptest.CallOf("2", "lookup", `{"q":"a"}`) + "wait 3s\n" + mcptest.AnswerOf("2", "found")},
 		{"a template is rendered", `{"tools":{}}`, mcptest.TextTool("render_template", "Renders a Jinja template that is given.", "", "template"), "", RuleTemplateInjection,
 			mcptest.CallOf("2", "render_template", `{"template":"tzl{{59*7919}}lzt"}`) + mcptest.AnswerOf("2", "tzl467221lzt")},
-		{"code in a language of a shell is run", `{"tools":{}}`, mcptest.TextTool("run_code", "Runs code in a sandbox.", "", "language", "code"), "", RuleShellInjection,
+		{"code in a language of a shell is run", `{"tools":{}}`, mcptest.TextTool("run_code", "Runs code in a sandbox.", "", "language", "code"), "", check.RuleShellInjection,
 			mcptest.CallOf("2", "run_code", `{"language":"bash","code":"a;echo tzl$((59*7919))lzt"}`) + mcptest.AnswerOf("2", "tzl467221lzt")},
-		{"a query is run", `{"tools":{}}`, mcptest.TextTool("read_query", "Execute a SELECT query on the SQLite database.", "", "query"), "", RuleSQLInjection,
+		{"a query is run", `{"tools":{}}`, mcptest.TextTool("read_query", "Execute a SELECT query on the SQLite database.", "", "query"), "", check.RuleSQLInjection,
 			mcptest.CallOf("2", "read_query", `{"query":"0 UNION SELECT 'tzl' || (59*7919) || 'lzt'"}`) + mcptest.AnswerOf("2", "tzl467221lzt")},
 		{"whatever a URI names is converted", `{"tools":{}}`, mcptest.TextTool("convert_to_markdown", "Convert a resource described by an http:, https:, file: or data: URI to markdown.", "", "uri"),
 			"", RuleTraversal, mcptest.CallOf("2", "convert_to_markdown", `{"uri":"file:///tmp/x/canary.txt"}`) + mcptest.AnswerOf("2", script.CanaryText)},
@@ -54,7 +55,7 @@ func rightCases() []rightCase {
 		{"a log of a refusal by a schema", `{"tools":{}}`, plain, "", RuleAssertion,
 			mcptest.CallOf("2", "a", `{"x":5}`) + "2> WARN request refused: schema assertion failed: /x must be string\n" + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"x must be string"}}` + "\n"},
 		{"a key that is no key of the server's own", `{"tools":{}}`,
-			mcptest.TextTool("put", "Keeps a value under a key.", "", "key", "value") + "," + mcptest.TextTool("get", "Returns the value of a key.", "", "key"), "", RuleRuntimeName,
+			mcptest.TextTool("put", "Keeps a value under a key.", "", "key", "value") + "," + mcptest.TextTool("get", "Returns the value of a key.", "", "key"), "", check.RuleRuntimeName,
 			"check unknown-name\n" +
 				mcptest.CallOf("1", "get", `{"key":"teasel_no_such_a1"}`) + `< {"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"There is no value under teasel_no_such_a1"}]}}` + "\n" +
 				mcptest.CallOf("2", "get", `{"key":"teasel_no_such_b2"}`) + `< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"There is no value under teasel_no_such_b2"}]}}` + "\n" +
@@ -78,7 +79,7 @@ func rightCases() []rightCase {
 				`< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"a() got an unexpected keyword argument 'teasel_no_such_a1'"}]}}` + "\n"},
 		{"a report of an error has the stack", `{"tools":{}}`, mcptest.TextTool("get_issue_details", "Details of an issue, with its stack trace.", "", "issue_id"), "", RuleStackTrace,
 			mcptest.CallOf("2", "get_issue_details", `{"issue_id":"PROJ-1"}`) + mcptest.AnswerOf("2", `TypeError: x\n    at a (/app/a.js:1:2)\n    at b (/app/b.js:3:4)`)},
-		{"a log of the calls", `{"tools":{},"resources":{}}`, `{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}`, `{"uri":"log://calls","name":"log"}`, RuleReadOnly,
+		{"a log of the calls", `{"tools":{},"resources":{}}`, `{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}`, `{"uri":"log://calls","name":"log"}`, check.RuleReadOnly,
 			"check read-only\n" + `> {"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"log://calls"}}
 < {"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"log://calls","text":""}]}}
 > {"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"log://calls"}}
@@ -95,7 +96,7 @@ func rightCases() []rightCase {
 				`< {"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"the protocol version is missing"}}` + "\n"},
 		{"a refusal that quotes a long line three times", `{"tools":{}}`, plain, "", RuleFlood,
 			mcptest.CallOf("2", "a", `{"x":"`+strings.Repeat("a", oversized)+`"}`) + "! flood\n"},
-		{"fifty thousand members in a tenth of a second", `{"tools":{}}`, plain, "", RuleShape,
+		{"fifty thousand members in a tenth of a second", `{"tools":{}}`, plain, "", check.RuleShape,
 			"check shape-time\n" + mcptest.CallOf("2", "a", `{"x":"a","k0":0}`) + mcptest.AnswerOf("2", "a") + "growth shape 1:4000 2:99000 3:3000 4:97000\n"},
 		{"no method takes such parameters", `{"tools":{}}`, plain, "", RuleMissing,
 			`> {"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":0}}` + "\n" + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"No handler"}}` + "\n"},
@@ -103,7 +104,7 @@ func rightCases() []rightCase {
 			">& " + strings.TrimPrefix(mcptest.CallOf("2", "a", `{"x":"a"}`), "> ") + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"2"}}` + "\n! hung\n"},
 		{"the database is down", `{"tools":{}}`, plain, "", RuleToolFailure,
 			mcptest.CallOf("2", "a", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"database is down"}}` + "\n"},
-		{"calls are limited", `{"tools":{}}`, mcptest.TextTool("lookup", "Looks up.", `,"annotations":{"readOnlyHint":true,"openWorldHint":false}`, "q"), "", RuleNotRepeatable,
+		{"calls are limited", `{"tools":{}}`, mcptest.TextTool("lookup", "Looks up.", `,"annotations":{"readOnlyHint":true,"openWorldHint":false}`, "q"), "", check.RuleNotRepeatable,
 			"check repeat\n" + mcptest.CallOf("1", "lookup", `{"q":"a"}`) + mcptest.AnswerOf("1", "found nothing") + mcptest.CallOf("2", "lookup", `{"q":"a"}`) +
 				`< {"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"Rate limit exceeded: at most 3 calls a second."}]}}` + "\n"},
 		{"a cursor on a list without pages", `{"tools":{}}`, plain, "", RuleCursor,

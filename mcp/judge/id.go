@@ -151,7 +151,7 @@ func (j *judge) findForeign() *script.Received {
 // made up, and says nothing of the answers to others.
 func (j *judge) hasUnreadID(r *script.Received) bool {
 	m := &r.Message
-	if m.Error == nil || errorCode(r) != codeParse || m.ID == "" || m.ID == "null" {
+	if m.Error == nil || script.ErrorCode(r) != codeParse || m.ID == "" || m.ID == "null" {
 		return false
 	}
 	return !slices.ContainsFunc(j.before(r), func(s script.Sent) bool { return saysID(s.Raw, m.ID) })

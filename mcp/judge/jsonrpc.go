@@ -60,8 +60,8 @@ func (j *judge) shape(r *script.Received) {
 
 // codeRange judges an error code by itself. The same one is one fault, whichever method shows it.
 func (j *judge) codeRange(s *script.Sent, r *script.Received) {
-	if why := suspicious(errorCode(r)); why != "" {
-		f := j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", errorCode(r)), "", fmt.Sprintf("%s was answered with error code %d, which %s.", jsonrpc.Cut(s.Raw, 160), errorCode(r), why))
+	if why := suspicious(script.ErrorCode(r)); why != "" {
+		f := j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", script.ErrorCode(r)), "", fmt.Sprintf("%s was answered with error code %d, which %s.", jsonrpc.Cut(s.Raw, 160), script.ErrorCode(r), why))
 		j.cfg.Spread.add(f.ID(), j.subject(s), s.Raw)
 	}
 }
@@ -109,22 +109,6 @@ func malformed(m *jsonrpc.Message) string {
 func saysJSONRPC(root *mutate.JSON) bool {
 	v, ok := root.Get("jsonrpc").Str()
 	return ok && v == "2.0"
-}
-
-// errorCode returns the code of a well-formed error.
-func errorCode(r *script.Received) int64 {
-	code, _ := r.Message.Error.Get("code").Int()
-	return code
-}
-
-func errorMessage(r *script.Received) string {
-	message, _ := r.Message.Error.Get("message").Str()
-	return message
-}
-
-// succeeded reports whether an answer says that the request was carried out.
-func succeeded(r *script.Received) bool {
-	return r.Message.Result != nil && !script.IsToolError(r.Message.Result)
 }
 
 // Subjects of findings that do not depend on the method.
@@ -199,8 +183,8 @@ func (j *judge) invalidMessage(i int, s *script.Sent) {
 // nothing has come, nothing will.
 func (j *judge) maybeDropped(i int, s *script.Sent) {
 	m := &s.Message
-	if s.Answer >= 0 || j.t.Hung || !j.stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
-		j.anonymousError(s) || j.misaddressed(s) != nil || j.answeredUnreadably(s) || j.stray() || j.unterminated(s) || s.Withdrawn || !isOneLine(s.Raw) || !j.isUnique(s) {
+	if s.Answer >= 0 || j.t.Hung || !j.t.Stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
+		j.anonymousError(s) || j.misaddressed(s) != nil || j.answeredUnreadably(s) || j.stray() || j.unterminated(s) || s.Withdrawn || !jsonrpc.IsOneLine(s.Raw) || !j.isUnique(s) {
 		return
 	}
 	// What a server may well execute takes its time.
@@ -222,7 +206,7 @@ func (j *judge) isSound(s *script.Sent) bool {
 		return false
 	}
 	return s.Regular || !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object) && m.Result == nil && m.Error == nil &&
-		isOneLine(s.Raw) && !j.unterminated(s) && j.isUnique(s)
+		jsonrpc.IsOneLine(s.Raw) && !j.unterminated(s) && j.isUnique(s)
 }
 
 // isUsual reports whether nothing about a request is unusual, so that only the method's own code can be to blame.
@@ -273,7 +257,7 @@ func (j *judge) anonymous(r *script.Received) {
 		switch {
 		case s.Unresolved || j.unterminated(s) || m.Root != nil && jsonrpc.HardToRead(s.Raw, m.Root) != "":
 			odd = s
-		case m.Class == jsonrpc.ClassInvalid && m.Root == nil && isOneLine(s.Raw) && isHopeless(s.Raw):
+		case m.Class == jsonrpc.ClassInvalid && m.Root == nil && jsonrpc.IsOneLine(s.Raw) && isHopeless(s.Raw):
 			unreadable = s
 		case m.Class == jsonrpc.ClassNotification && !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object):
 			notification = s
@@ -287,9 +271,9 @@ func (j *judge) anonymous(r *script.Received) {
 	switch {
 	case odd != nil:
 	case unreadable != nil:
-		if r.Message.Error != nil && notification == nil && response == nil && malformed(&r.Message) == "" && errorCode(r) != codeParse {
+		if r.Message.Error != nil && notification == nil && response == nil && malformed(&r.Message) == "" && script.ErrorCode(r) != codeParse {
 			j.report(RuleParseError, subjectUnread, "", fmt.Sprintf("%s is no JSON and was answered with error %d %q; expected -32700.",
-				jsonrpc.Cut(unreadable.Raw, 160), errorCode(r), jsonrpc.Cut(errorMessage(r), 80)))
+				jsonrpc.Cut(unreadable.Raw, 160), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80)))
 		}
 	case notification != nil:
 		j.notificationReply(notification, r)
@@ -321,11 +305,6 @@ func isHopeless(line []byte) bool {
 		}
 	}
 	return depth > 0 || quoted
-}
-
-// isOneLine reports whether a line says something, and is one line to the other side too.
-func isOneLine(raw []byte) bool {
-	return len(bytes.TrimSpace(raw)) > 0 && bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0
 }
 
 // another judges a response to a request that may have had one.

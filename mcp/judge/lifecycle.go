@@ -48,7 +48,7 @@ func (j *judge) initialize(s *script.Sent, r *script.Received) {
 
 func (j *judge) initializeRefusal(s *script.Sent, r *script.Received) {
 	fault := j.faultOf(&s.Message)
-	if code := errorCode(r); fault.text != "" && !j.phase.opened && (code == codeInternal || code >= 0) {
+	if code := script.ErrorCode(r); fault.text != "" && !j.phase.opened && (code == codeInternal || code >= 0) {
 		j.wrongCode(s, r, fault.text)
 	}
 }
@@ -85,7 +85,7 @@ func isVersion(v string) bool {
 // beforeInitialize judges a request that was answered before the session was open.
 func (j *judge) beforeInitialize(s *script.Sent, r *script.Received) {
 	m := &s.Message
-	if j.phase.asked || !succeeded(r) || m.Method == "ping" || !session.IsMethod(m.Method) || isStateless(m) {
+	if j.phase.asked || !script.Succeeded(r) || m.Method == "ping" || !session.IsMethod(m.Method) || isStateless(m) {
 		return
 	}
 	j.reportCause(RuleBeforeInitialize, teasel.Info, m.Method, "before", s.Raw, fmt.Sprintf(

@@ -9,6 +9,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -45,13 +46,13 @@ func (j *judge) byMethod(s *script.Sent, r *script.Received) {
 	fault := j.faultOf(m)
 	if r.Message.Error != nil {
 		// What is odd about the rest of the message may be what was refused.
-		if jsonrpc.UnusualEnvelope(m) == "" || errorCode(r) == codeInternal {
+		if jsonrpc.UnusualEnvelope(m) == "" || script.ErrorCode(r) == codeInternal {
 			j.refusal(s, r, fault)
 		}
 		return
 	}
 	if fault.grave {
-		if succeeded(r) {
+		if script.Succeeded(r) {
 			j.accepted(s, r, fault)
 		}
 		return
@@ -91,7 +92,7 @@ func (j *judge) unknownMethod(s *script.Sent, r *script.Received) {
 			"The method %q does not exist and was answered with a result: %s; expected error -32601.", jsonrpc.Cut(m.Method, 80), jsonrpc.Cut(r.Raw, 160)))
 		return
 	}
-	switch code := errorCode(r); code {
+	switch code := script.ErrorCode(r); code {
 	case codeMethodNotFound:
 	case codeInvalidRequest, codeInvalidParams:
 		// A name that is empty, or that belongs to a notification, makes the request invalid as well.
@@ -120,7 +121,7 @@ func (j *judge) capability(s *script.Sent, r *script.Received) bool {
 	declared := j.phase.capabilities.Get(name)
 	if declared == nil {
 		// The first version had no word for completions.
-		if succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) && !isNoSubscription(s, r) {
+		if script.Succeeded(r) && !(name == "completions" && j.phase.version < batchVersion) && !isEmptyList(r) && !isNoSubscription(s, r) {
 			j.reportCause(RuleCapability, teasel.Medium, method, name, s.Raw, fmt.Sprintf(
 				"%s works, although the server did not declare the capability %s.", method, name))
 		}
@@ -128,19 +129,19 @@ func (j *judge) capability(s *script.Sent, r *script.Received) bool {
 	}
 	if method == "resources/subscribe" || method == "resources/unsubscribe" {
 		if subscribe := declared.Get("subscribe"); subscribe == nil || subscribe.Text != "true" {
-			if succeeded(r) && method == "resources/subscribe" {
+			if script.Succeeded(r) && method == "resources/subscribe" {
 				j.report(RuleCapability, method, "", "resources/subscribe works, although the server did not declare resources.subscribe.")
 			}
 			return true
 		}
 	}
-	if r.Message.Error == nil || errorCode(r) != codeMethodNotFound || j.faultOf(&s.Message).text != "" { // it may be the parameters that no handler takes
+	if r.Message.Error == nil || script.ErrorCode(r) != codeMethodNotFound || j.faultOf(&s.Message).text != "" { // it may be the parameters that no handler takes
 		return false
 	}
 	switch method {
 	case "tools/list", "resources/list", "prompts/list", "completion/complete", "logging/setLevel", "resources/subscribe":
 		j.report(RuleMissing, method, "", fmt.Sprintf(
-			"The server declared the capability %s, but answers %s with -32601 %q.", name, method, jsonrpc.Cut(errorMessage(r), 80)))
+			"The server declared the capability %s, but answers %s with -32601 %q.", name, method, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 	}
 	return true
 }
@@ -178,27 +179,27 @@ func (j *judge) accepted(s *script.Sent, r *script.Received, fault paramFault) {
 // refusal judges the error that answers a request of a known method. A refusal with the right code is never wrong.
 func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	m := &s.Message
-	code := errorCode(r)
+	code := script.ErrorCode(r)
 	internal := code == codeInternal || code >= 0
 	switch {
 	case m.Method == "ping":
 		if fault.text == "" && (internal || code == codeMethodNotFound || isPlainPing(s)) {
-			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %q.", code, jsonrpc.Cut(errorMessage(r), 80)))
+			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %q.", code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 		} else if internal && fault.text != "" {
 			j.wrongCode(s, r, fault.text)
 		}
-	case internal && fault.text != "" && (fault.grave || isValidatorDump(errorMessage(r)) || !mayFail(m)):
+	case internal && fault.text != "" && (fault.grave || isValidatorDump(script.ErrorMessage(r)) || !mayFail(m)):
 		j.wrongCode(s, r, fault.text)
 	case fault.text != "":
-	case internal && isValidatorDump(errorMessage(r)):
+	case internal && isValidatorDump(script.ErrorMessage(r)):
 		j.wrongCode(s, r, "a validator says that the parameters are wrong")
 	case m.Params.Get("task") != nil: // whether a request may be a task is for the protocol to say
 	case m.Method == "tools/call":
 		j.toolFailure(s, r)
 	case m.Method == "resources/read":
-		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(errorMessage(r))) {
+		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(script.ErrorMessage(r))) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
-				"%s was answered with error %d %q; expected -32002.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(errorMessage(r), 80)))
+				"%s was answered with error %d %q; expected -32002.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 		}
 	case m.Method == "prompts/get":
 		name, _ := m.Params.Get("name").Str()
@@ -215,7 +216,7 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 		if cursor := m.Params.Get("cursor"); internal && cursor != nil {
 			j.wrongCode(s, r, "the cursor is not one that the server gave")
 		} else if internal {
-			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %q.", m.Method, code, jsonrpc.Cut(errorMessage(r), 80)))
+			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %q.", m.Method, code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 		}
 	}
 }
@@ -240,23 +241,23 @@ func isPlainPing(s *script.Sent) bool {
 
 // wrongCode reports a refusal with the wrong code. The code that refuses belongs to the method, whatever the name.
 func (j *judge) wrongCode(s *script.Sent, r *script.Received, why string) {
-	if suspicious(errorCode(r)) != "" || exceptionIn(errorMessage(r)) != "" { // which is a finding by itself
+	if suspicious(script.ErrorCode(r)) != "" || observe.ExceptionIn(script.ErrorMessage(r)) != "" { // which is a finding by itself
 		return
 	}
-	if s.Message.Params.Get("task") != nil && strings.Contains(errorMessage(r), "task") { // that is what was refused
+	if s.Message.Params.Get("task") != nil && strings.Contains(script.ErrorMessage(r), "task") { // that is what was refused
 		return
 	}
 	subject := s.Message.Method
-	if isValidatorDump(errorMessage(r)) { // one line of the library in use answers so to every method
+	if isValidatorDump(script.ErrorMessage(r)) { // one line of the library in use answers so to every method
 		subject = subjectParams
 	}
 	// What turns a refusal into such a code is one place, mostly.
-	cause := strconv.FormatInt(errorCode(r), 10)
+	cause := strconv.FormatInt(script.ErrorCode(r), 10)
 	if subject == subjectParams {
 		cause = "validator"
 	}
 	j.reportCause(RuleWrongCode, teasel.Medium, subject, cause, s.Raw, fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
-		jsonrpc.Cut(s.Raw, 160), errorCode(r), jsonrpc.Cut(errorMessage(r), 80), why))
+		jsonrpc.Cut(s.Raw, 160), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80), why))
 }
 
 // complete reports whether the lists of the session are all there is.

@@ -16,21 +16,6 @@ import (
 	"github.com/teaselfuzz/teasel/mutate/schema"
 )
 
-// listOf names the member of a list's result that holds the items, and the member of an item that tells it apart.
-func listOf(method string) (items, key string) {
-	switch method {
-	case "tools/list":
-		return "tools", "name"
-	case "resources/list":
-		return "resources", "uri"
-	case "resources/templates/list":
-		return "resourceTemplates", "uriTemplate"
-	case "prompts/list":
-		return "prompts", "name"
-	}
-	return "", ""
-}
-
 // maxLists is how many lists are remembered as being in order.
 const maxLists = 4096
 
@@ -91,7 +76,7 @@ func isForeign(cursor string) bool {
 
 // page judges the form of a page by itself.
 func (j *judge) page(s *script.Sent, r *script.Received) {
-	name, key := listOf(s.Message.Method)
+	name, key := session.ListMembers(s.Message.Method)
 	result := r.Message.Result
 	items := result.Get(name)
 	faulty, definitions := make(map[int]bool), make(map[int][]schema.Breach)
@@ -206,33 +191,15 @@ func (j *judge) order(s *script.Sent, items *mutate.JSON, key string, result *mu
 	default:
 		return
 	}
-	got := keysOf(items, key)
+	got := session.Keys(items, key)
 	if slices.Equal(got, known) {
 		return
 	}
 	a, b := slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(known))
 	if slices.Equal(a, b) && j.complete() {
-		j.report(RuleListOrder, j.subject(s), "", fmt.Sprintf("%s named %s first this time and %s before.",
-			s.Message.Method, jsonrpc.Cut(firstOther(got, known), 60), jsonrpc.Cut(firstOther(known, got), 60)))
+		j.report(check.RuleListOrder, j.subject(s), "", fmt.Sprintf("%s named %s first this time and %s before.",
+			s.Message.Method, jsonrpc.Cut(session.FirstOther(got, known), 60), jsonrpc.Cut(session.FirstOther(known, got), 60)))
 	}
-}
-
-func keysOf(items *mutate.JSON, key string) (keys []string) {
-	for _, item := range items.Items {
-		text, _ := item.Get(key).Str()
-		keys = append(keys, text)
-	}
-	return keys
-}
-
-// firstOther returns the first item of a that is not at the same place in b.
-func firstOther(a, b []string) string {
-	for i := range a {
-		if i >= len(b) || a[i] != b[i] {
-			return a[i]
-		}
-	}
-	return ""
 }
 
 // followed holds a page against those that led to it, if they are in the same script.
@@ -251,7 +218,7 @@ func (j *judge) followed(s *script.Sent, r *script.Received) {
 			}
 		}
 	}
-	name, key := listOf(s.Message.Method)
+	name, key := session.ListMembers(s.Message.Method)
 	for _, before := range back {
 		if j.repeats(s, j.answer(before).Message.Result.Get(name), r.Message.Result.Get(name), key) {
 			return
@@ -305,10 +272,10 @@ func (j *judge) repeats(s *script.Sent, before, page *mutate.JSON, key string) b
 		return false
 	}
 	seen := make(map[string]bool)
-	for _, k := range keysOf(before, key) {
+	for _, k := range session.Keys(before, key) {
 		seen[k] = true
 	}
-	for _, k := range keysOf(page, key) {
+	for _, k := range session.Keys(page, key) {
 		if k != "" && seen[k] {
 			j.report(RulePageRepeats, j.subject(s), "", fmt.Sprintf("%s has %q on more than one page.", s.Message.Method, jsonrpc.Cut(k, 80)))
 			return true

@@ -367,9 +367,9 @@ func (j *judge) owesAnswer() bool {
 
 // answeredWith reports whether the client was told of a mistake in the program in the words that are in line.
 func (j *judge) answeredWith(line string) bool {
-	words := exceptionIn(line)
+	words := observe.ExceptionIn(line)
 	return words != "" && slices.ContainsFunc(j.t.Received, func(r script.Received) bool {
-		return r.Message.IsRefusal() && strings.Contains(refusalText(&r), words) // also where two ids leave open whom it answers
+		return r.Message.IsRefusal() && strings.Contains(script.RefusalText(&r), words) // also where two ids leave open whom it answers
 	})
 }
 

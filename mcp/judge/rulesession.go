@@ -1,6 +1,9 @@
 package judge
 
-import "github.com/teaselfuzz/teasel"
+import (
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
+)
 
 const (
 	lifecycleSource = specification + "2025-11-25/basic/lifecycle"
@@ -75,10 +78,10 @@ var toolRules = []teasel.Rule{
 	{ID: RuleInput, Severity: teasel.Medium, Title: "Arguments that break the schema are executed",
 		Help:   "A call whose arguments break the tool's inputSchema was executed without an error.\n\nServers must validate tool inputs. What slips through is converted, ignored or believed.\n\nValidate against the schema that you publish.",
 		Source: toolsSource + "#security-considerations"},
-	{ID: RuleListOrder, Severity: teasel.Low, Title: "Order of a list changes",
+	{ID: check.RuleListOrder, Severity: teasel.Low, Title: "Order of a list changes",
 		Help:   "The same list came in different orders.\n\nLists go into prompts; another order makes caches useless and results hard to reproduce.\n\nSort before answering: iterating over a map is the usual cause.",
 		Source: toolsSource + "#listing-tools"},
-	{ID: RuleReadOnly, Severity: teasel.Medium, Title: "Tool that says it is read-only changes state",
+	{ID: check.RuleReadOnly, Severity: teasel.Medium, Title: "Tool that says it is read-only changes state",
 		Help:   "A tool with readOnlyHint changed what other requests see, or one with idempotentHint answered a repetition differently.\n\nClients run read-only tools without asking.\n\nCorrect the annotation or the tool.",
 		Source: toolsSource + "#tool"},
 	{ID: RuleToolFailure, Severity: teasel.Info, Title: "Tool's failure is a protocol error",
@@ -135,26 +138,26 @@ var sessionRules = []teasel.Rule{
 	{ID: RuleCancelled, Severity: teasel.Low, Title: "Cancelled request is answered with a cancellation",
 		Help:   "A request that was cancelled got an answer which says so.\n\nA cancelled request should get no answer: the client has forgotten its id.\n\nDrop the answer.",
 		Source: basicSource + "cancellation#behavior-requirements"},
-	{ID: RuleRuntimeName, Severity: teasel.Medium, Title: "Name that the runtime owns is not an unknown name",
+	{ID: check.RuleRuntimeName, Severity: teasel.Medium, Title: "Name that the runtime owns is not an unknown name",
 		Help: "A name such as __proto__, constructor or toString is treated otherwise than a random name which does not exist.\n\n" +
 			"The server looks names up in an object that inherits from the runtime. What is found there is not a tool, prompt or key of the server, but is used as one.\n\n" +
 			"Use a map without a prototype, or look for own properties only."},
-	{ID: RuleVariantKey, Severity: teasel.High, Title: "Variant of a key is taken for the key",
+	{ID: check.RuleVariantKey, Severity: teasel.High, Title: "Variant of a key is taken for the key",
 		Help: "A key in another case or with extra characters is taken for the key that it resembles. For a key of the message this is high, for an argument medium.\n\nProxies and filters that read the right key see another message than the server does.\n\nCompare keys exactly. (Go's encoding/json ignores case.)"},
-	{ID: RuleSameAfterGarbage, Severity: teasel.Medium, Title: "Garbage changes later answers",
+	{ID: check.RuleSameAfterGarbage, Severity: teasel.Medium, Title: "Garbage changes later answers",
 		Help: "The same request is answered differently after lines that the server could not use.\n\n" +
 			"Something of a refused message stays behind and spoils what comes later.\n\n" +
 			"Drop everything of a message that is refused."},
-	{ID: RuleNotRepeatable, Severity: teasel.Low, Title: "Repeated call ends differently",
+	{ID: check.RuleNotRepeatable, Severity: teasel.Low, Title: "Repeated call ends differently",
 		Help:   "A call that the server marks as idempotent or read-only succeeded once and failed once with the same arguments and nothing between.\n\nClients repeat such calls without asking.\n\nCorrect the annotation or the tool.",
 		Source: toolsSource + "#tool"},
-	{ID: RuleMemoryGrowth, Severity: teasel.Medium, Title: "Memory grows with every call",
+	{ID: check.RuleMemoryGrowth, Severity: teasel.Medium, Title: "Memory grows with every call",
 		Help: "The server's memory grew steadily while one valid call was repeated.\n\nA long session ends in the out-of-memory killer.\n\nLook for lists and maps that are only ever added to."},
-	{ID: RuleShape, Severity: teasel.Low, Title: "Arguments cost far more than their size",
+	{ID: check.RuleShape, Severity: teasel.Low, Title: "Arguments cost far more than their size",
 		Help: "Arguments with very many members or items keep the server busy sixteen times as long, or more, as one text of the same length.\n\n" +
 			"A few requests of ordinary length hold up all others. Validators that go over every member several times are the usual cause. It is information when it takes less than half a second.\n\n" +
 			"Limit the size of a request, or the number of members before they are validated."},
-	{ID: RuleSlowGrowth, Severity: teasel.Medium, Title: "Time grows faster than the input",
+	{ID: check.RuleSlowGrowth, Severity: teasel.Medium, Title: "Time grows faster than the input",
 		Help: "The time for a call grows much faster than the size of its input: with the square or worse.\n\n" +
 			"An input of ordinary size keeps the server busy for minutes. Regular expressions that backtrack, nested loops and repeated copying are the usual causes.\n\n" +
 			"Limit the size, or use an algorithm that is linear."},
@@ -164,16 +167,16 @@ var securityRules = []teasel.Rule{
 	{ID: RuleTraversal, Severity: teasel.Critical, Title: "File outside the allowed folders is read",
 		Help:   "An answer contains the content of a file, or the names in a directory, that lies outside everything the server was given.\n\nWhoever can talk to the model can read any file that the server's user can. It is medium when only a symbolic link in an allowed directory leads to the file, and information when the tool's description says that it reads files anywhere.\n\nResolve paths, symbolic links and percent signs included, and compare with the allowed folders afterwards, name by name and not by the beginning of the text.",
 		Source: resourcesSource + "#security-considerations"},
-	{ID: RuleShellInjection, Severity: teasel.Critical, Title: "Argument is run by a shell",
+	{ID: check.RuleShellInjection, Severity: teasel.Critical, Title: "Argument is run by a shell",
 		Help:   "An answer contains what only a shell can have made of the argument.\n\nWhoever can talk to the model can run commands.\n\nStart programs with a list of arguments and no shell.",
 		Source: toolsSource + "#security-considerations"},
-	{ID: RuleSQLInjection, Severity: teasel.Critical, Title: "Argument is part of a database query",
+	{ID: check.RuleSQLInjection, Severity: teasel.Critical, Title: "Argument is part of a database query",
 		Help:   "An answer contains what only a database can have made of the argument, or an argument with one quote breaks a query that the same argument does not break without it.\n\nWhoever can talk to the model can read what the database holds, and often change it.\n\nGive values to the database as parameters, never as part of the query's text.",
 		Source: toolsSource + "#security-considerations"},
 	{ID: RuleTemplateInjection, Severity: teasel.Critical, Title: "Argument is evaluated as a template or program",
 		Help:   "An answer contains the value of an expression that was sent as an argument, or the type of an object that a placeholder in it reached.\n\nWhat evaluates expressions usually reaches the server's data and often its commands.\n\nPass arguments as data, never as part of a template or program.",
 		Source: toolsSource + "#security-considerations"},
-	{ID: RulePollution, Severity: teasel.High, Title: "Argument is written to the prototype of all objects",
+	{ID: check.RulePollution, Severity: teasel.High, Title: "Argument is written to the prototype of all objects",
 		Help:   "A call has written one of its arguments to the prototype that all objects of the program inherit from. A later request that lacks a member got it from there.\n\nWhoever can call the tool can set what other code takes for missing options, checks and names, and often run code.\n\nSkip the keys __proto__, constructor and prototype when you merge or set by path, or use objects without a prototype.",
 		Source: toolsSource + "#security-considerations"},
 	{ID: RuleSecret, Severity: teasel.High, Title: "Answer contains a secret",

@@ -181,9 +181,9 @@ func (j *judge) injected(r *script.Received) {
 		switch {
 		case has(programParts) && !bytes.Contains(r.Raw, []byte("echo "+check.InjectionMarker)): // else a shell has, in between
 		case has(shellParts):
-			rule, purpose = RuleShellInjection, session.RunsProgram
+			rule, purpose = check.RuleShellInjection, session.RunsProgram
 		case has(queryParts):
-			rule, purpose = RuleSQLInjection, session.RunsProgram|session.RunsQuery
+			rule, purpose = check.RuleSQLInjection, session.RunsProgram|session.RunsQuery
 		}
 		if j.isPurpose(s, purpose, product) {
 			return
@@ -226,7 +226,7 @@ func (j *judge) secrets(r *script.Received) {
 			"A secret of the server's environment (TEASEL_CANARY_SECRET) came back for %s%s.", j.cause(r), note))
 		return
 	}
-	if tool := j.called(j.sender(r)); tool != nil && (tool.MakesSecret || tool.ShowsText && succeeded(r)) { // they are new, or somebody's
+	if tool := j.called(j.sender(r)); tool != nil && (tool.MakesSecret || tool.ShowsText && script.Succeeded(r)) { // they are new, or somebody's
 		return
 	}
 	if key := findPrivateKey(r.Raw); key != "" && !j.weSent(key, r) {
@@ -306,7 +306,7 @@ var traceTexts = []string{"Traceback (most recent call last)", "goroutine ", `\n
 
 // showsTexts reports whether an answer has what a request wanted to see: what stands there is no fault of the server's.
 func (j *judge) showsTexts(s *script.Sent, r *script.Received) bool {
-	if s == nil || r.Message.Result == nil || !succeeded(r) {
+	if s == nil || r.Message.Result == nil || !script.Succeeded(r) {
 		return false
 	}
 	tool := j.called(s)

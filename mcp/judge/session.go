@@ -41,7 +41,7 @@ func (j *judge) cancelledReply(s *script.Sent, r *script.Received) {
 	if r.Message.Error == nil || s.Message.Method == "initialize" {
 		return
 	}
-	code := errorCode(r)
+	code := script.ErrorCode(r)
 	if code >= codeParse && code <= codeInvalidRequest { // it was refused before it could be cancelled
 		return
 	}

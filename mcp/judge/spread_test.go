@@ -7,6 +7,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/check"
 )
 
 // unknownNames is a check of names with a method: one that every object inherits is refused in other words.
@@ -93,7 +94,7 @@ func TestOneCauseOneFinding(t *testing.T) {
 		{"answers with ids of nobody", RuleID, []string{
 			mcptest.CallOf("1", "a", `{"x":"a"}`) + mcptest.AnswerOf("2", "done"), mcptest.CallOf("7", "b", `{"x":"a"}`) + mcptest.AnswerOf("8", "done"),
 		}, "2 tools"},
-		{"names that an object inherits", RuleRuntimeName, []string{
+		{"names that an object inherits", check.RuleRuntimeName, []string{
 			unknownNames("tools/call", `"name":%q`), unknownNames("prompts/get", `"name":%q`), unknownNames("completion/complete", `"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"a","value":""}`),
 		}, "2 methods and 1 tool"},
 		{"parameters that nobody looks at", RuleException, []string{
@@ -113,8 +114,8 @@ func TestOneCauseOneFinding(t *testing.T) {
 			refused("tools/call", `,"params":{"name":"a","arguments":{"x":"a"}}`, "Cannot read properties of undefined (reading 'length')"),
 			refused("tools/call", `,"params":{"name":"a","arguments":{"x":"null"}}`, "Cannot read properties of null (reading 'length')"),
 		}, ""},
-		{"arguments whose key every object has", RuleRuntimeName, []string{keys("a"), keys("b")}, "2 tools"},
-		{"arguments that fail where every object has a member of their name", RuleRuntimeName, []string{
+		{"arguments whose key every object has", check.RuleRuntimeName, []string{keys("a"), keys("b")}, "2 tools"},
+		{"arguments that fail where every object has a member of their name", check.RuleRuntimeName, []string{
 			refused("tools/call", `,"params":{"name":"a","arguments":{"constructor":null}}`, "Cannot read properties of null (reading 'prototype')"),
 			refused("tools/call", `,"params":{"name":"b","arguments":{"x":"a","constructor":null}}`, "Cannot read properties of null (reading 'prototype')"),
 			keys("a"),

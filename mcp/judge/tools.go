@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -198,7 +200,7 @@ func (j *judge) input(s *script.Sent, r *script.Received, tool *session.Tool) {
 	if broken {
 		_, broken = firstBreach(input, asDoubles(arguments))
 	}
-	if !broken || saysRefused(r.Message.Result) || b.Extra && arguments.Get(vanishing) != nil { // it was not seen: see againstControls
+	if !broken || saysRefused(r.Message.Result) || b.Extra && arguments.Get(check.Vanishing) != nil { // it was not seen: see againstControls
 		return
 	}
 	subject := j.subject(s)
@@ -251,7 +253,7 @@ func saysRefused(result *mutate.JSON) bool {
 
 // toolFailure judges a protocol error that answers a call with parameters of the right shape.
 func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
-	code := errorCode(r)
+	code := script.ErrorCode(r)
 	p := s.Message.Params
 	name, _ := p.Get("name").Str()
 	tool := j.session.Tool(name)
@@ -275,9 +277,9 @@ func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
 		}
 		return
 	}
-	if exceptionIn(errorMessage(r)) != "" { // which is a finding by itself
+	if observe.ExceptionIn(script.ErrorMessage(r)) != "" { // which is a finding by itself
 		return
 	}
 	j.report(RuleToolFailure, j.subject(s), "", fmt.Sprintf(
-		"%s failed with the protocol error %d %q; expected a result with isError.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(errorMessage(r), 80)))
+		"%s failed with the protocol error %d %q; expected a result with isError.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/gen"
-	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
@@ -38,7 +37,7 @@ func TestSteepOnBusyMachine(t *testing.T) {
 	} {
 		found := 0
 		for range rounds {
-			if _, ok := judge.Steep(measure(test.power, test.constant)); ok {
+			if _, ok := check.Steep(measure(test.power, test.constant)); ok {
 				found++
 			}
 		}
@@ -59,13 +58,13 @@ func TestLeaks(t *testing.T) {
 		return g
 	}
 	for range 1000 {
-		if _, ok := judge.Leaks(measure(100e3, 30e6, 1e12)); !ok {
+		if _, ok := check.Leaks(measure(100e3, 30e6, 1e12)); !ok {
 			t.Fatal("a leak of 100 KB was not found")
 		}
-		if _, ok := judge.Leaks(measure(1e6, 30e6, 60e6)); ok {
+		if _, ok := check.Leaks(measure(1e6, 30e6, 60e6)); ok {
 			t.Fatal("a cache of 60 MB is no leak")
 		}
-		if _, ok := judge.Leaks(measure(10e3, 30e6, 1e12)); ok {
+		if _, ok := check.Leaks(measure(10e3, 30e6, 1e12)); ok {
 			t.Fatal("10 MB are too little to be sure")
 		}
 	}
@@ -93,7 +92,7 @@ func TestCostlyShape(t *testing.T) {
 			check.MakeShapeTime(b, rand.New(rand.NewPCG(1, 2)), func(name string, in script.Script) {
 				for try := 0; try < 3 && found == 0; try++ {
 					_, obs := execute(t, e, in)
-					for _, f := range told(&obs, judge.RuleShape) {
+					for _, f := range told(&obs, check.RuleShape) {
 						found++
 						t.Logf("%s: %s", name, f.Message)
 					}

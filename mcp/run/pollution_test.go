@@ -33,7 +33,7 @@ func TestPollution(t *testing.T) {
 			}
 			_, obs := execute(t, e, seeds[i].Script)
 			found := judge.Detectors(judge.DetectorConfig{})[0].Detect(&obs)
-			found = slices.DeleteFunc(found, func(f teasel.Finding) bool { return f.Rule != judge.RulePollution })
+			found = slices.DeleteFunc(found, func(f teasel.Finding) bool { return f.Rule != check.RulePollution })
 			if len(found) != want || want > 0 && found[0].Subject != "tools/call merge_objects" {
 				t.Errorf("found %v, want %d", found, want)
 			}

@@ -222,3 +222,8 @@ func batchHasRequest(root *mutate.JSON) bool {
 
 // WhyUnfinished is what is wrong with the part of a line that more of it follows.
 const WhyUnfinished = "the line goes on"
+
+// Stands reports whether the server is as it should be.
+func (t *Transcript) Stands() bool {
+	return t.End.Kind == EndInvalid && !t.End.Closed && !t.Deaf && !t.Hung && !t.Flood
+}

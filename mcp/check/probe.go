@@ -1,10 +1,11 @@
-package judge
+package check
 
 import (
 	"bytes"
 	"strconv"
 	"strings"
 
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -18,22 +19,22 @@ type probe struct {
 }
 
 // isArgument reports whether the probe's name is that of an argument.
-func (j *judge) isArgument(p probe) bool {
+func (j *Case) isArgument(p probe) bool {
 	return p.sent.Message.Method == "tools/call" && p.sent.Message.Params.Get("arguments").Get(p.name) != nil
 }
 
 // isValue reports whether the probe's name is the value of an argument.
-func (j *judge) isValue(p probe) bool {
+func (j *Case) isValue(p probe) bool {
 	return p.sent.Message.Method == "tools/call" && session.CalledName(&p.sent.Message) != p.name && !j.isArgument(p)
 }
 
 // probe finds the name by which a step differs from another one.
-func (j *judge) probe(step, other int) (probe, bool) {
+func (j *Case) probe(step, other int) (probe, bool) {
 	p := probe{sent: j.single(step)}
-	if p.sent == nil || !isOneLine(p.sent.Raw) {
+	if p.sent == nil || !jsonrpc.IsOneLine(p.sent.Raw) {
 		return p, false
 	}
-	token, ok := differingToken(j.t.Script.Steps[step].Line, j.t.Script.Steps[other].Line)
+	token, ok := differingToken(j.Transcript.Script.Steps[step].Line, j.Transcript.Script.Steps[other].Line)
 	if !ok {
 		return p, false
 	}

@@ -1,0 +1,20 @@
+package check
+
+// The rules that checks look for. Package judge describes them.
+const (
+	RuleListOrder        = "mcp/list-order"
+	RuleReadOnly         = "mcp/read-only"
+	RuleRuntimeName      = "mcp/unknown-name"
+	RuleVariantKey       = "mcp/key-variant"
+	RuleSameAfterGarbage = "mcp/state-after-garbage"
+	RuleNotRepeatable    = "mcp/not-repeatable"
+	RuleMemoryGrowth     = "mcp/memory-growth"
+	RuleSlowGrowth       = "mcp/slow-growth"
+	RuleShape            = "mcp/costly-shape"
+	RuleShellInjection   = "mcp/shell-injection"
+	RuleSQLInjection     = "mcp/sql-injection"
+	RulePollution        = "mcp/prototype-pollution"
+)
+
+// CauseArgumentName stands for arguments that are no arguments like others because all objects have members of their names.
+const CauseArgumentName = "argument name"
