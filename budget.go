@@ -68,6 +68,7 @@ const (
 
 	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
+	maxShorten    = 128     // executions to find out which inputs before that of a finding it needs
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored
 	maxExtras     = 1 << 14 // distinct findings that the background reports beside those that it confirms
 	maxBisects    = 8       // bisections in the queue, beyond which a death is not looked into: one that has a cause comes again

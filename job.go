@@ -22,6 +22,7 @@ type request[T any] struct {
 	id    string // of the finding whose detail is wanted; "": none
 
 	finding *Finding // the same
+	past    []T      // the inputs that the only one of ins was joined from; nil: it was not
 }
 
 // reproduces reports whether a finding with such an ID is the one that the request is to reproduce, or may be: no job is started

@@ -73,7 +73,11 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		return err
 	}
 	var history []T
-	if w.past != nil {
+	switch q := w.request; {
+	case q != nil && q.past != nil:
+		last := len(q.past) - 1
+		input, history = q.past[last], q.past[:last]
+	case w.past != nil:
 		if w.await(ctx) == nil { // the executor is asked between two batches; finishInFlight returns the error
 			history = w.past.History(o)
 		}
@@ -161,7 +165,7 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 }
 
 // bisect starts a job for the inputs that were in flight when the target died.
-func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) error {
+func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
 	many := w.queue.len(classBisect) >= maxBisects
 	if many && w.lostMany {
 		return nil
@@ -178,7 +182,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 		if err != nil {
 			return err
 		}
-		lost, froms, f.Input, f.Original = append(lost, input), append(froms, originOf(i)), data, data
+		lost, froms, f.Input = append(lost, input), append(froms, originOf(i)), data
 		if w.past != nil {
 			before = w.past.History(&obs[i])
 		}
@@ -186,6 +190,12 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	if w.past == nil { // only the others in flight are known to have run before
 		before = lost[:len(lost)-1]
 	}
+	if join, ok := w.mut.(Joiner[T]); ok { // none of them is to blame more than the others
+		if _, f.Input, err = w.clone(join.Join(lost)); err != nil {
+			return err
+		}
+	}
+	f.Original = f.Input
 	if many { // reported once for all of them
 		w.lostMany = true
 		f.Message = "the target died so often with several inputs in flight that there was no time to find out of which inputs"
