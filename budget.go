@@ -44,6 +44,15 @@ func price(o *Observation) uint64 {
 	return priceOfEnd(o)
 }
 
+// attemptCost returns what reproducing a finding is known to cost each time, after it was seen once: in nanoseconds or, where runs are
+// counted, by price alone.
+func attemptCost(o *Observation, timed bool) uint64 {
+	if timed {
+		return uint64(o.Elapsed) + price(o)*uint64(time.Millisecond)
+	}
+	return price(o)
+}
+
 // priceOfEnd is the price for those who take a start of the target as a matter of course, as minimising does where each candidate
 // takes one.
 func priceOfEnd(o *Observation) uint64 {
@@ -88,8 +97,8 @@ const (
 	shortHistory   = 12
 )
 
-// slowFind is how long an execution takes from which a finding is always confirmed in the background.
-const slowFind = time.Second / 10
+// slowFind is the cost of an execution from which a finding is always confirmed in the background.
+const slowFind = uint64(time.Second / 10)
 
 // backlog is how many jobs the background has from which the worker confirms findings as well. The background serves them fairly, and
 // each that the worker confirms itself interrupts fuzzing: with 2 instead of 64, server-everything got half as many executions in
@@ -110,8 +119,13 @@ const (
 	keepBatches = 8
 )
 
-// endTime is how long findings are confirmed after a campaign was interrupted or its duration is over.
-const endTime = 2 * time.Second
+// endTime is how long findings are confirmed after a campaign was interrupted or its duration is over. After a duration, those that are
+// more than low have a part of it, if that is longer: a hang that was seen last takes a time limit and two starts of the target.
+const (
+	endTime    = 2 * time.Second
+	endPart    = 6
+	maxEndTime = 10 * time.Second
+)
 
 // meter says how much a worker has done, in all and for each class: in nanoseconds or, where the clock may decide nothing
 // because runs are counted, in the price of executions.

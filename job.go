@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"iter"
@@ -82,9 +83,9 @@ type job[T any] struct {
 
 	run       func(q *requester[T], r *result[T])
 	request   request[T] // that it waits for
-	urgency   int        // among requests of a class the highest comes first
+	urgency   int        // the severity of its finding; see before
 	seq       uint64     // order of creation
-	spent     uint64     // nanoseconds that the background has spent on it
+	cost      uint64     // see attemptCost; the background adds the nanoseconds that it has spent on it
 	published int        // version of the finding
 	errand    uint64     // that it does for another worker; 0: none
 
@@ -128,6 +129,27 @@ func (j *job[T]) body(q requester[T], yield func(struct{}) bool) {
 	}
 	j.run(&q, &j.result)
 }
+
+// worth says how much it is worth to go on with a job: first come unconfirmed findings by severity, and those that are more than low come
+// before anything else. Making an input simpler before its finding is published is worth less than that, and afterwards still less.
+func (j *job[T]) worth() int {
+	n := 2 * j.urgency
+	switch {
+	case j.outcome != outcomeFound:
+		return n
+	case j.request.class != classMinimize:
+		return min(n, 2*int(Medium)) - 1
+	}
+	return n - 7
+}
+
+// before reports whether a job is to be executed before another: it is worth more or, among equals, costs less.
+func (j *job[T]) before(k *job[T]) bool {
+	return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq)) < 0
+}
+
+// severe reports whether a job is about a finding that must not be left unconfirmed.
+func (j *job[T]) severe() bool { return j.outcome == outcomeUnconfirmed && j.urgency > int(Low) }
 
 // started reports whether the first request of a job is known.
 func (j *job[T]) started() bool { return j.next != nil }
@@ -177,15 +199,10 @@ func (q *queue[T]) take(c class) *job[T] { return heap.Pop(&q.heaps[c]).(*job[T]
 
 type jobHeap[T any] []*job[T]
 
-func (h jobHeap[T]) Len() int { return len(h) }
-func (h jobHeap[T]) Less(i, k int) bool {
-	if h[i].urgency != h[k].urgency {
-		return h[i].urgency > h[k].urgency
-	}
-	return h[i].seq < h[k].seq
-}
-func (h jobHeap[T]) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
-func (h *jobHeap[T]) Push(x any)   { *h = append(*h, x.(*job[T])) }
+func (h jobHeap[T]) Len() int           { return len(h) }
+func (h jobHeap[T]) Less(i, k int) bool { return h[i].before(h[k]) }
+func (h jobHeap[T]) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
+func (h *jobHeap[T]) Push(x any)        { *h = append(*h, x.(*job[T])) }
 func (h *jobHeap[T]) Pop() any {
 	old := *h
 	last := len(old) - 1

@@ -83,8 +83,7 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		}
 	}
 	f.Original = data
-	w.find(input, history, *f, from, o.Expensive || o.Exit == ExitHang || o.Elapsed >= slowFind)
-	return nil
+	return w.find(input, history, *f, from, attemptCost(o, !w.meter.counts))
 }
 
 // sighted counts an occurrence of a finding, see [sightings.see].
@@ -96,29 +95,35 @@ func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
 	return k
 }
 
-// find starts a job for a finding that is not known yet.
-func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
+// find starts a job for a finding that is not known yet, unless it is static and so found already. cost is that of an attempt.
+func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint64) error {
 	if n := len(history); n > shortHistory && w.seen.open >= wholeHistories {
 		history = slices.Clone(history[n-shortHistory:])
 	}
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
 	j := w.findJob(in, history, f)
-	j.parent, j.stage = from.parent, from.stage
+	j.parent, j.stage, j.cost = from.parent, from.stage, cost
 	w.seen.begin(w.seen.known[f.ID()])
+	if f.Static {
+		j.outcome, j.finding.Tries = outcomeFound, w.c.tries()
+		j.finding.Stable = j.finding.Tries
+		return w.finish(j)
+	}
 	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
 	// comes upon is not: it might go on without end.
 	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
-		return
+		return nil
 	}
-	w.begin(j, slow)
+	w.begin(j)
+	return nil
 }
 
 // begin queues a job. A background gets all jobs that are slow, or of which a worker has died, and the others while it has
 // no backlog.
-func (w *Worker[T]) begin(j *job[T], slow bool) {
+func (w *Worker[T]) begin(j *job[T]) {
 	w.queue.number(j)
-	if w.background == nil || !w.background.add(j, slow) {
+	if w.background == nil || !w.background.add(j) {
 		w.queue.add(j)
 	}
 }
@@ -129,14 +134,11 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 		f.Original = f.Input
 	}
 	f.Worker, f.Execution, f.Input, f.Complexity = w.state.Number, w.previousExecutions+w.made(), f.Original, w.mut.Complexity(in)
-	tries, budget := w.c.Tries, w.c.MinimizeRuns
-	if tries == 0 {
-		tries = defaultTries
-	}
+	budget := w.c.MinimizeRuns
 	if budget == 0 {
 		budget = defaultMinimize
 	}
-	return findJob(in, history, f, tries, max(budget, 0))
+	return findJob(in, history, f, w.c.tries(), max(budget, 0))
 }
 
 // judgeLate judges an observation that came late. What its input was made from is no longer known.
@@ -255,7 +257,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
 			if k := w.sighted(&s.finding, s.finding.ID()); k != nil && !k.open && !k.done {
-				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage}, false)
+				err = errors.Join(err, w.find(s.in, s.history, s.finding, s.from, s.cost))
 			}
 		}
 		if r.improved {
