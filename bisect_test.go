@@ -219,3 +219,43 @@ func TestDeathThatDoesNotComeAgain(t *testing.T) {
 		t.Errorf("found %s", got)
 	}
 }
+
+// Where a target dies all the time of what is known already, finding that out takes a tenth of the work; what else kills it is found.
+func TestKnownDeathsTakeATenth(t *testing.T) {
+	for _, late := range []int{0, 1000} {
+		var calls []string
+		c := bytesCampaign(batchProcessTarget{64, late, anyOf("!?"), &calls})
+		round := 0
+		c.Mutator, c.Seeds, c.Runs = blockMutator{}, [][]byte{{'-'}}, 64*1000
+		c.Stages = []teasel.Stage[[]byte]{lettersFunc(func() string {
+			round++
+			text := []byte(strings.Repeat(".", 64))
+			if text[20] = '!'; round > 400 && round%3 == 0 {
+				text[10] = '?'
+			}
+			return string(text)
+		})}
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bisect uint64
+		for _, st := range s.Stages {
+			if st.Name == "bisect" {
+				bisect = st.Executions
+			}
+		}
+		if got := bisected(s); !strings.HasPrefix(got, "! 3/3, ? 3/3") || bisect > s.Executions/9 {
+			t.Errorf("%d late: found %s, and %d of %d executions were to bisect", late, got, bisect, s.Executions)
+		}
+	}
+}
+
+// lettersFunc is a stage that makes inputs of single letters.
+type lettersFunc func() string
+
+func (lettersFunc) Name() string { return "letters" }
+
+func (l lettersFunc) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	return letters(l()).Run(ctx, w, tc)
+}

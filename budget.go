@@ -25,6 +25,10 @@ var shares = [classes]uint64{
 	classMinimize: 8, // a finding that is confirmed already can wait
 }
 
+// knownShare is the share of bisecting when none of the last maxBisects has come upon a new finding: most targets that die all the time
+// die of what is known already.
+const knownShare = 10
+
 // What an execution costs beyond the time of an ordinary one, in ordinary executions. These are orders of magnitude, of targets
 // between a quick harness and a slow server; where the clock may decide, budgets count time instead.
 const (
@@ -61,7 +65,7 @@ func priceOfEnd(o *Observation) uint64 {
 		return hangCost
 	case o.Elapsed >= time.Second:
 		return slowCost
-	case o.Exit == ExitCrash, o.Exit == ExitLost:
+	case o.Exit == ExitCrash:
 		return crashCost
 	}
 	return 0
@@ -132,19 +136,24 @@ const (
 type meter struct {
 	counts bool // by price
 	began  time.Time
+	known  int // bisections since the last one that came upon a new finding
 	spent  [classes]uint64
 }
 
 // affords reports whether there is work left for a class, cost being the price of all executions so far. A class may exceed its
 // share by one request.
 func (m *meter) affords(c class, cost uint64) bool {
-	if shares[c] == 0 || m.spent[c] == 0 {
+	share := shares[c]
+	if share == 0 || m.spent[c] == 0 {
 		return true
+	}
+	if c == classBisect && m.known >= maxBisects {
+		share = knownShare
 	}
 	if !m.counts {
 		cost = uint64(time.Since(m.began))
 	}
-	return m.spent[c]*shares[c] <= cost
+	return m.spent[c]*share <= cost
 }
 
 // stopwatch begins to measure work.

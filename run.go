@@ -151,10 +151,15 @@ func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observat
 		if o.uninteresting() {
 			continue
 		}
-		r.cost += price(o)
 		if o.Exit == ExitLost {
+			if !lost { // one death, however many were in flight
+				r.cost += crashCost
+			}
 			lost = true
-		} else if e := r.judge(ctx, at+i, ins[i], o); err == nil {
+			continue
+		}
+		r.cost += price(o)
+		if e := r.judge(ctx, at+i, ins[i], o); err == nil {
 			err = e // what the others of the batch show counts all the same
 		}
 	}

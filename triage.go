@@ -104,6 +104,9 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint
 	j := w.findJob(in, history, f)
 	j.parent, j.stage, j.cost = from.parent, from.stage, cost
 	w.seen.begin(w.seen.known[f.ID()])
+	if w.request != nil && w.request.class == classBisect {
+		w.meter.known = 0
+	}
 	if f.Static {
 		j.outcome, j.finding.Tries = outcomeFound, w.c.tries()
 		j.finding.Stable = j.finding.Tries
@@ -169,7 +172,7 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 // bisect starts a job for the inputs that were in flight when the target died.
 func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
 	many := w.queue.len(classBisect) >= maxBisects
-	if many && w.lostMany {
+	if many && (w.lostMany || w.meter.known >= maxBisects) { // the latter die of what is known
 		return nil
 	}
 	var lost, before []T
@@ -230,8 +233,10 @@ func (w *Worker[T]) finish(j *job[T]) error {
 	if j.errand > 0 {
 		w.news.Finished = append(w.news.Finished, j.errand)
 	}
-	if j.froms == nil { // a bisection is of no finding
+	if j.froms == nil {
 		w.seen.close(j.finding.ID(), j.outcome == outcomeFound)
+	} else { // a bisection is of no finding
+		w.meter.known++
 	}
 	return j.err
 }
