@@ -186,12 +186,7 @@ func (b *background[T]) refuse(err error) {
 
 // stepNext executes one request of the job that is worth most or, among equals, has used the least time.
 func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error) {
-	j := jobs[0]
-	for _, k := range jobs[1:] {
-		if k.before(j) {
-			j = k
-		}
-	}
+	j := slices.MinFunc(jobs, (*job[T]).order)
 	b.current, b.extras = j, nil
 	q := requester[T]{mut: b.mut, codec: b.codec, width: b.size, timed: true}
 	r := report[T]{job: j, class: j.request.class}

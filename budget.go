@@ -140,8 +140,15 @@ type meter struct {
 	spent  [classes]uint64
 }
 
-// affords reports whether there is work left for a class, cost being the price of all executions so far. A class may exceed its
-// share by one request.
+// now returns how much the worker has done in all, cost being the price of all executions so far.
+func (m *meter) now(cost uint64) uint64 {
+	if m.counts {
+		return cost
+	}
+	return uint64(time.Since(m.began))
+}
+
+// affords reports whether there is work left for a class. A class may exceed its share by one request.
 func (m *meter) affords(c class, cost uint64) bool {
 	share := shares[c]
 	if share == 0 || m.spent[c] == 0 {
@@ -150,30 +157,5 @@ func (m *meter) affords(c class, cost uint64) bool {
 	if c == classBisect && m.known >= maxBisects {
 		share = knownShare
 	}
-	if !m.counts {
-		cost = uint64(time.Since(m.began))
-	}
-	return m.spent[c]*share <= cost
-}
-
-// stopwatch begins to measure work.
-type stopwatch struct {
-	began time.Time
-	cost  uint64
-}
-
-func (m *meter) start(cost uint64) stopwatch {
-	if m.counts {
-		return stopwatch{cost: cost}
-	}
-	return stopwatch{began: time.Now()}
-}
-
-// stop adds the work since start to a class. cost is the price of all executions so far.
-func (m *meter) stop(c class, s stopwatch, cost uint64) {
-	if m.counts {
-		m.spent[c] += cost - s.cost
-	} else {
-		m.spent[c] += uint64(time.Since(s.began))
-	}
+	return m.spent[c]*share <= m.now(cost)
 }

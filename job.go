@@ -2,10 +2,10 @@ package teasel
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 )
 
 // Triage is what happens to an input that is not uninteresting: a keep job calibrates and trims it, a find job reproduces and
@@ -143,9 +143,9 @@ func (j *job[T]) worth() int {
 	return n - 7
 }
 
-// before reports whether a job is to be executed before another: it is worth more or, among equals, costs less.
-func (j *job[T]) before(k *job[T]) bool {
-	return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq)) < 0
+// order is negative if a job is to be executed before another: it is worth more or, among equals, costs less.
+func (j *job[T]) order(k *job[T]) int {
+	return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
 }
 
 // severe reports whether a job is about a finding that must not be left unconfirmed.
@@ -162,16 +162,20 @@ func (j *job[T]) cancel() {
 	j.ended = true
 }
 
-// queue holds the pending jobs, by the class of their requests.
+// queue holds the pending jobs, by the class of their requests: those that are first in the end.
 type queue[T any] struct {
-	heaps [classes]jobHeap[T]
-	seq   uint64
+	jobs [classes][]*job[T]
+	seq  uint64
 }
 
-// add queues a job. A job keeps its place among those of equal urgency, so that it ends before the next one begins.
-func (q *queue[T]) add(j *job[T]) {
-	q.number(j)
-	heap.Push(&q.heaps[j.request.class], j)
+// add queues jobs. A job keeps its place among its equals, so that it ends before the next one begins.
+func (q *queue[T]) add(jobs ...*job[T]) {
+	for _, j := range jobs {
+		q.number(j)
+		of := &q.jobs[j.request.class]
+		i, _ := slices.BinarySearchFunc(*of, j, func(k, j *job[T]) int { return j.order(k) })
+		*of = slices.Insert(*of, i, j)
+	}
 }
 
 // number gives a job its place in the order of creation.
@@ -182,32 +186,17 @@ func (q *queue[T]) number(j *job[T]) {
 	}
 }
 
-func (q *queue[T]) len(c class) int { return len(q.heaps[c]) }
+func (q *queue[T]) len(c class) int { return len(q.jobs[c]) }
 
 func (q *queue[T]) empty() bool {
-	for c := range q.heaps {
-		if len(q.heaps[c]) > 0 {
-			return false
-		}
-	}
-	return true
+	return len(q.jobs[classKeep])+len(q.jobs[classBisect])+len(q.jobs[classConfirm])+len(q.jobs[classMinimize]) == 0
 }
 
-func (q *queue[T]) first(c class) *job[T] { return q.heaps[c][0] }
+func (q *queue[T]) first(c class) *job[T] { return q.jobs[c][len(q.jobs[c])-1] }
 
-func (q *queue[T]) take(c class) *job[T] { return heap.Pop(&q.heaps[c]).(*job[T]) }
-
-type jobHeap[T any] []*job[T]
-
-func (h jobHeap[T]) Len() int           { return len(h) }
-func (h jobHeap[T]) Less(i, k int) bool { return h[i].before(h[k]) }
-func (h jobHeap[T]) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h *jobHeap[T]) Push(x any)        { *h = append(*h, x.(*job[T])) }
-func (h *jobHeap[T]) Pop() any {
-	old := *h
-	last := len(old) - 1
-	j := old[last]
-	old[last] = nil
-	*h = old[:last]
+func (q *queue[T]) take(c class) *job[T] {
+	j, last := q.first(c), len(q.jobs[c])-1
+	q.jobs[c][last] = nil
+	q.jobs[c] = q.jobs[c][:last]
 	return j
 }

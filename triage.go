@@ -12,21 +12,28 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 	from, quiet := w.originOf(i), o.Ask.Quiet
 	q := w.request
 	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about
-	findings, err := detect(w.dets, o)
-	if err != nil {
+	if err := w.queueFindings(ctx, in, o, from); err != nil {
 		return err
-	}
-	o.findings = findings
-	for k := range o.findings {
-		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with the full time limit it may end
-			continue
-		}
-		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
-			return err
-		}
 	}
 	if !quiet && !o.failed() && w.wants(o, in) {
 		return w.propose(in, o, from)
+	}
+	return nil
+}
+
+// queueFindings starts a job for each finding that is not known yet.
+func (w *Worker[T]) queueFindings(ctx context.Context, in T, o *Observation, from origin[T]) (err error) {
+	if o.findings, err = detect(w.dets, o); err != nil {
+		return err
+	}
+	for k := range o.findings {
+		f := &o.findings[k]
+		if o.cutShort() && (w.request == nil || !w.request.reproduces(f, f.ID())) { // with the full time limit it may end
+			continue
+		}
+		if err := w.queueFinding(ctx, in, o, f, from); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -147,14 +154,8 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 // judgeLate judges an observation that came late. What its input was made from is no longer known.
 func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	from := origin[T]{nil, w.row(rowLate)}
-	findings, err := detect(w.dets, o)
-	if err != nil {
+	if err := w.queueFindings(ctx, in, o, from); err != nil {
 		return err
-	}
-	for i := range findings {
-		if err := w.queueFinding(ctx, in, o, &findings[i], from); err != nil {
-			return err
-		}
 	}
 	if !o.Expensive || o.failed() || !w.wants(o, in) {
 		return nil
