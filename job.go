@@ -83,7 +83,8 @@ type job[T any] struct {
 
 	run       func(q *requester[T], r *result[T])
 	request   request[T] // that it waits for
-	urgency   int        // the severity of its finding; see before
+	counts    bool       // runs are counted
+	urgency   int        // the severity of its finding; see worth
 	seq       uint64     // order of creation
 	cost      uint64     // see attemptCost; the background adds the nanoseconds that it has spent on it
 	published int        // version of the finding
@@ -131,12 +132,15 @@ func (j *job[T]) body(q requester[T], yield func(struct{}) bool) {
 }
 
 // worth says how much it is worth to go on with a job: first come unconfirmed findings by severity, and those that are more than low come
-// before anything else. Making an input simpler before its finding is published is worth less than that, and afterwards still less.
+// before anything else. Making an input simpler before its finding is published is worth less than that, and afterwards still less. Where
+// runs are counted there is time for all, and what was begun is published first, so that a campaign ends after so many findings.
 func (j *job[T]) worth() int {
 	n := 2 * j.urgency
 	switch {
 	case j.outcome != outcomeFound:
 		return n
+	case j.counts && j.request.class != classMinimize:
+		return n + 1
 	case j.request.class != classMinimize:
 		return min(n, 2*int(Medium)) - 1
 	}

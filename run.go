@@ -201,15 +201,12 @@ func (r *runner[T]) perform(ctx context.Context, q *request[T]) (obs []Observati
 			obs[i].Evidence = nil // it is the executor's
 		}
 	}()
-	if q.alone {
-		for i := range q.ins {
-			if err := r.alone(ctx, i, q.ins[i:i+1], obs[i:i+1], q.ask); err != nil {
-				return nil, err
-			}
-		}
-		return obs, nil
+	for i := 0; q.alone && i < len(obs) && err == nil; i++ {
+		err = r.alone(ctx, i, q.ins[i:i+1], obs[i:i+1], q.ask)
 	}
-	_, err = r.execute(ctx, q.ins, obs, q.ask)
+	if !q.alone {
+		_, err = r.execute(ctx, q.ins, obs, q.ask)
+	}
 	return obs, err
 }
 

@@ -133,6 +133,7 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint
 // no backlog.
 func (w *Worker[T]) begin(j *job[T]) {
 	w.queue.number(j)
+	j.counts = w.meter.counts
 	if w.background == nil || !w.background.add(j) {
 		w.queue.add(j)
 	}

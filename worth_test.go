@@ -254,3 +254,18 @@ func TestEndHasTimeForSevereFindings(t *testing.T) {
 		}
 	}
 }
+
+// Where runs are counted, a finding that was reproduced is published before the next of its severity is tried: a campaign that ends after
+// one has one.
+func TestStopAfterOne(t *testing.T) {
+	c := bytesCampaign(dyingBatch{func(in []byte, o *teasel.Observation) {
+		if accept(in, o); in[0] != '.' {
+			o.Exit, o.Detail = teasel.ExitCrash, string(in[:1])
+		}
+	}})
+	c.Mutator, c.Runs, c.StopAfter = blockMutator{}, 500, 1
+	c.Seeds = [][]byte{[]byte("a......."), []byte("b......."), []byte("c.......")}
+	if s, err := c.Run(t.Context()); err != nil || len(s.Findings) != 1 {
+		t.Errorf("findings %v, unconfirmed %v, %v", s.Findings, s.Unconfirmed, err)
+	}
+}
