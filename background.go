@@ -1,7 +1,6 @@
 package teasel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +11,8 @@ import (
 )
 
 // background reproduces and minimises findings on an executor of its own while its worker fuzzes. Of the pending jobs it
-// steps the one that has taken the least time so far, by severity: a quick finding is confirmed immediately, however many slow ones
-// there are, and no finding waits for the minimising of another. Where runs are counted there is no background, because the clock
+// steps the one that is worth most or, among equals, has taken the least time so far: a quick finding is confirmed immediately,
+// however many slow ones there are, and no finding waits for the minimising of another that is no worse. Where runs are counted there is no background, because the clock
 // decides when its jobs end.
 type background[T any] struct {
 	runner[T]
@@ -21,8 +20,9 @@ type background[T any] struct {
 	ready   atomic.Bool // there is something to collect
 	cancel  context.CancelFunc
 	done    chan struct{}
-	timer   *time.Timer // that ends the time which finish has given
-	arrived *sync.Cond  // signals mu: there are jobs, or it is to end
+	timers  [2]*time.Timer // that end the time which finish has given
+	severe  atomic.Bool    // some job is
+	arrived *sync.Cond     // signals mu: there are jobs, or it is to end
 
 	mu           sync.Mutex
 	inbox        []*job[T]
@@ -57,8 +57,8 @@ type extra[T any] struct {
 	in      T
 	history []T
 	finding Finding
-	parent  *Testcase[T]
-	stage   int
+	from    origin[T]
+	cost    uint64
 }
 
 // startBackground starts the goroutine. It opens the executor when there is a first job.
@@ -75,10 +75,10 @@ func startBackground[T any](ctx context.Context, c *Campaign[T], number int) *ba
 
 // add hands over a job that has not been stepped. False: the background has ended, could not be opened, or has a backlog and
 // the job is not slow.
-func (b *background[T]) add(j *job[T], slow bool) bool {
+func (b *background[T]) add(j *job[T]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended || !slow && b.open >= backlog {
+	if b.ended || j.cost < slowFind && b.open >= backlog {
 		return false
 	}
 	b.open++
@@ -99,20 +99,26 @@ func (b *background[T]) collect() []report[T] {
 	return rs
 }
 
-// finish lets the background go on for a time. minimizeOnly says that no more findings are wanted: then it only minimises those
+// finish lets the background go on for a time, and longer while findings that are more than low are unconfirmed. minimizeOnly says that no more findings are wanted: then it only minimises those
 // that are published.
-func (b *background[T]) finish(grace time.Duration, minimizeOnly bool) {
+func (b *background[T]) finish(grace, longer time.Duration, minimizeOnly bool) {
 	b.mu.Lock()
 	b.until, b.minimizeOnly = time.Now().Add(grace), minimizeOnly
 	b.arrived.Signal()
 	b.mu.Unlock()
-	b.timer = time.AfterFunc(grace, b.cancel)
+	b.timers[0] = time.AfterFunc(longer, b.cancel)
+	b.timers[1] = time.AfterFunc(grace, func() {
+		if !b.severe.Load() {
+			b.cancel()
+		}
+	})
 }
 
 // wait returns what has become of jobs when all of them have ended and the executor is closed. It is called after finish.
 func (b *background[T]) wait() []report[T] {
 	<-b.done
-	b.timer.Stop()
+	b.timers[0].Stop()
+	b.timers[1].Stop()
 	b.cancel()
 	return b.collect()
 }
@@ -136,8 +142,9 @@ func (b *background[T]) runnable() []*job[T] {
 	}
 	b.jobs = append(b.jobs, b.inbox...)
 	b.inbox = nil
+	b.severe.Store(!b.minimizeOnly && slices.ContainsFunc(b.jobs, (*job[T]).severe))
 	switch {
-	case !b.until.IsZero() && !time.Now().Before(b.until):
+	case !b.until.IsZero() && !time.Now().Before(b.until) && !b.severe.Load():
 		return nil
 	case b.minimizeOnly:
 		return slices.DeleteFunc(slices.Clone(b.jobs), func(j *job[T]) bool { return j.request.class != classMinimize })
@@ -177,12 +184,9 @@ func (b *background[T]) refuse(err error) {
 	b.ready.Store(true)
 }
 
-// stepNext executes one request of the job that has used the least time, where that of a finding counts a quarter of that of one that
-// is a level less severe.
+// stepNext executes one request of the job that is worth most or, among equals, has used the least time.
 func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error) {
-	j := slices.MinFunc(jobs, func(x, y *job[T]) int {
-		return cmp.Or(cmp.Compare(x.weighted(), y.weighted()), y.urgency-x.urgency, cmp.Compare(x.seq, y.seq))
-	})
+	j := slices.MinFunc(jobs, (*job[T]).order)
 	b.current, b.extras = j, nil
 	q := requester[T]{mut: b.mut, codec: b.codec, width: b.size, timed: true}
 	r := report[T]{job: j, class: j.request.class}
@@ -194,7 +198,7 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 		if obs, err = b.perform(ctx, &j.request); err == nil {
 			j.step(q, obs)
 		}
-		j.spent += uint64(time.Since(began))
+		j.cost += uint64(time.Since(began))
 		r.executions = b.executions - before
 	}
 	if j.ended {
@@ -207,9 +211,6 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 	}
 	return err
 }
-
-// weighted is the time that a job has used, in units of which the most severe findings get many for one of the least.
-func (j *job[T]) weighted() uint64 { return j.spent >> (2 * j.urgency) }
 
 // end stops the jobs that are left, here where they were started, and closes the executor.
 func (b *background[T]) end(err error) {
@@ -256,7 +257,7 @@ func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation)
 			return err
 		}
 		f.Original = data
-		s := extra[T]{in: input, finding: *f, parent: b.current.parent, stage: b.current.stage}
+		s := extra[T]{in: input, finding: *f, from: origin[T]{b.current.parent, b.current.stage}, cost: attemptCost(o, true)}
 		if b.past != nil {
 			s.history = b.past.History(o)
 		}

@@ -1,48 +1,55 @@
 package teasel
 
-import "slices"
-
-// bisectJob returns a job that finds out which of the inputs that were in flight when the target died are to blame. Each part
-// runs on a fresh target, for what ran before shares the blame otherwise; a part that is lost again is halved. The faults
-// that come up are judged by the worker like all others, and so is what the innocent inputs show. If no input does it alone, the last
-// is tried together with what the target had run before, if the mutator can join; else the death is reported as unconfirmed.
+// bisectJob returns a job that finds out which of the inputs that were in flight when the target died are to blame. The first of them
+// runs alone on a fresh target: most targets work in order. If it is to blame, the others were in flight by chance and run again
+// together, on the target as it is; those that are lost again are treated in the same way. Otherwise parts of them run on fresh targets,
+// for what ran before shares the blame there, and a part that is lost is halved. If no input does it alone, all of them run as one
+// behind what the target had run before, if the mutator can join; if that does not help either, the death is reported as unconfirmed.
+// The faults that come up are judged by the worker like all others, and so is what the innocent inputs show.
 func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding) *job[T] {
 	j := &job[T]{name: "bisect", urgency: int(SeverityInvalid)}
 	j.result = result[T]{outcome: outcomeUnconfirmed, finding: f}
 	j.request.class = classBisect
 	j.run = func(q *requester[T], r *result[T]) {
 		blamed := false
-		run := func(ins []T, froms []origin[T]) (lost bool) {
-			j.froms = froms
-			alone := len(ins) == 1
-			for _, o := range q.do(request[T]{ins: ins, ask: Ask{Quick: true}, class: classBisect, fresh: true, alone: alone}) {
-				lost = lost || o.Exit == ExitLost
-				if o.Exit != ExitLost && o.failed() && !o.cutShort() { // the fault has a job of its own
+		run := func(part []T, of []origin[T], fresh bool, past []T) (lost []T, lostOf []origin[T]) {
+			if len(part) == 0 {
+				return nil, nil
+			}
+			j.froms = of
+			for i, o := range q.do(request[T]{ins: part, ask: Ask{Quick: true}, class: classBisect, fresh: fresh, alone: len(part) == 1, past: past}) {
+				switch {
+				case o.Exit == ExitLost:
+					lost, lostOf = append(lost, part[i]), append(lostOf, of[i])
+				case o.failed() && !o.cutShort(): // the fault has a job of its own
 					blamed, r.outcome = true, outcomeDropped
 				}
 			}
-			return lost
+			return lost, lostOf
 		}
-		var part func(from, to int)
-		part = func(from, to int) {
-			if from < to && run(ins[from:to], froms[from:to]) {
-				half := (from + to) / 2
-				part(from, half)
-				part(half, to)
+		var search func(part []T, of []origin[T])
+		search = func(part []T, of []origin[T]) {
+			if lost, of := run(part, of, true, nil); len(lost) > 0 {
+				half := len(lost) / 2
+				search(lost[:half], of[:half])
+				search(lost[half:], of[half:])
 			}
 		}
-		part(0, 1) // most targets work in order, so that the first input without an answer is the first candidate
-		part(1, len(ins))
-		if join, ok := q.mut.(Joiner[T]); ok && !blamed {
-			last := len(ins) - 1
-			used := 0
-			for _, n := range historyLengths {
-				if blamed || used == len(before) {
+		ran := append(before, ins[len(ins)-1])
+		for len(ins) > 0 {
+			blamed = false
+			if run(ins[:1], froms[:1], true, nil); !blamed {
+				search(ins[1:], froms[1:])
+				break
+			}
+			ran = ins[1:]
+			ins, froms = run(ran, froms[1:], false, nil)
+		}
+		if len(ins) > 0 && !blamed {
+			for past, long := range q.sequences(ran, len(ins)) {
+				if run([]T{long}, froms[:1], true, past); blamed {
 					break
 				}
-				used = min(n, len(before))
-				long := join.Join(append(slices.Clone(before[len(before)-used:]), ins[last]))
-				run([]T{long}, froms[last:])
 			}
 		}
 		r.finding.Tries, r.finding.Message = 1, "the target died, and no input that it had run reproduces that"

@@ -25,6 +25,10 @@ var shares = [classes]uint64{
 	classMinimize: 8, // a finding that is confirmed already can wait
 }
 
+// knownShare is the share of bisecting when none of the last maxBisects has come upon a new finding: most targets that die all the time
+// die of what is known already.
+const knownShare = 10
+
 // What an execution costs beyond the time of an ordinary one, in ordinary executions. These are orders of magnitude, of targets
 // between a quick harness and a slow server; where the clock may decide, budgets count time instead.
 const (
@@ -44,6 +48,15 @@ func price(o *Observation) uint64 {
 	return priceOfEnd(o)
 }
 
+// attemptCost returns what reproducing a finding is known to cost each time, after it was seen once: in nanoseconds or, where runs are
+// counted, by price alone.
+func attemptCost(o *Observation, timed bool) uint64 {
+	if timed {
+		return uint64(o.Elapsed) + price(o)*uint64(time.Millisecond)
+	}
+	return price(o)
+}
+
 // priceOfEnd is the price for those who take a start of the target as a matter of course, as minimising does where each candidate
 // takes one.
 func priceOfEnd(o *Observation) uint64 {
@@ -52,7 +65,7 @@ func priceOfEnd(o *Observation) uint64 {
 		return hangCost
 	case o.Elapsed >= time.Second:
 		return slowCost
-	case o.Exit == ExitCrash, o.Exit == ExitLost:
+	case o.Exit == ExitCrash:
 		return crashCost
 	}
 	return 0
@@ -68,6 +81,7 @@ const (
 
 	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
+	maxShorten    = 128     // executions to find out which inputs before that of a finding it needs
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored
 	maxExtras     = 1 << 14 // distinct findings that the background reports beside those that it confirms
 	maxBisects    = 8       // bisections in the queue, beyond which a death is not looked into: one that has a cause comes again
@@ -87,8 +101,8 @@ const (
 	shortHistory   = 12
 )
 
-// slowFind is how long an execution takes from which a finding is always confirmed in the background.
-const slowFind = time.Second / 10
+// slowFind is the cost of an execution from which a finding is always confirmed in the background.
+const slowFind = uint64(time.Second / 10)
 
 // backlog is how many jobs the background has from which the worker confirms findings as well. The background serves them fairly, and
 // each that the worker confirms itself interrupts fuzzing: with 2 instead of 64, server-everything got half as many executions in
@@ -109,47 +123,39 @@ const (
 	keepBatches = 8
 )
 
-// endTime is how long findings are confirmed after a campaign was interrupted or its duration is over.
-const endTime = 2 * time.Second
+// endTime is how long findings are confirmed after a campaign was interrupted or its duration is over. After a duration, those that are
+// more than low have a part of it, if that is longer: a hang that was seen last takes a time limit and two starts of the target.
+const (
+	endTime    = 2 * time.Second
+	endPart    = 6
+	maxEndTime = 10 * time.Second
+)
 
 // meter says how much a worker has done, in all and for each class: in nanoseconds or, where the clock may decide nothing
 // because runs are counted, in the price of executions.
 type meter struct {
 	counts bool // by price
 	began  time.Time
+	known  int // bisections since the last one that came upon a new finding
 	spent  [classes]uint64
 }
 
-// affords reports whether there is work left for a class, cost being the price of all executions so far. A class may exceed its
-// share by one request.
+// now returns how much the worker has done in all, cost being the price of all executions so far.
+func (m *meter) now(cost uint64) uint64 {
+	if m.counts {
+		return cost
+	}
+	return uint64(time.Since(m.began))
+}
+
+// affords reports whether there is work left for a class. A class may exceed its share by one request.
 func (m *meter) affords(c class, cost uint64) bool {
-	if shares[c] == 0 || m.spent[c] == 0 {
+	share := shares[c]
+	if share == 0 || m.spent[c] == 0 {
 		return true
 	}
-	if !m.counts {
-		cost = uint64(time.Since(m.began))
+	if c == classBisect && m.known >= maxBisects {
+		share = knownShare
 	}
-	return m.spent[c]*shares[c] <= cost
-}
-
-// stopwatch begins to measure work.
-type stopwatch struct {
-	began time.Time
-	cost  uint64
-}
-
-func (m *meter) start(cost uint64) stopwatch {
-	if m.counts {
-		return stopwatch{cost: cost}
-	}
-	return stopwatch{began: time.Now()}
-}
-
-// stop adds the work since start to a class. cost is the price of all executions so far.
-func (m *meter) stop(c class, s stopwatch, cost uint64) {
-	if m.counts {
-		m.spent[c] += cost - s.cost
-	} else {
-		m.spent[c] += uint64(time.Since(s.began))
-	}
+	return m.spent[c]*share <= m.now(cost)
 }

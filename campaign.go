@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,8 @@ func (c *Campaign[T]) check() error {
 	return nil
 }
 
+func (c *Campaign[T]) tries() int { return cmp.Or(c.Tries, defaultTries) }
+
 func (c *Campaign[T]) mutator() Mutator[T] {
 	if c.NewMutator != nil {
 		return c.NewMutator()
@@ -110,6 +113,9 @@ func (c *Campaign[T]) stages() []Stage[T] {
 	return []Stage[T]{Steps[T]{}, Havoc[T]{}, Splice[T]{}}
 }
 
+// errDuration is why the context of a campaign has ended whose duration is over.
+var errDuration = errors.New("the duration is over")
+
 // Run fuzzes with its own hub and workers until ctx ends, a limit is reached, or something of ours fails. Everything
 // it starts has ended when it returns. The summary is valid with an error too.
 func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
@@ -120,16 +126,16 @@ func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	if c.Duration > 0 {
 		t := time.AfterFunc(c.Duration, func() {
-			h.Stop("duration")
-			cancel()
+			h.Stop(stoppedDuration)
+			cancel(errDuration)
 		})
 		defer t.Stop()
 	}
-	err = c.run(ctx, h, cancel)
+	err = c.run(ctx, h, func() { cancel(nil) })
 	if ctx.Err() != nil {
 		h.Stop("interrupted")
 	}

@@ -1,6 +1,9 @@
 package teasel
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // findJob returns a job that reproduces a finding, with its input alone or with what the target had run before it, and makes the
 // input simpler. From the moment it is reproduced, stopping the job loses nothing but simplicity.
@@ -28,6 +31,10 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			p.publish(in)
 			p.class = classMinimize
 		}
+		if len(p.past) > 0 && budget > 0 {
+			in = p.shorten(in)
+			p.setInput(in)
+		}
 		p.simplify(in, budget)
 	}
 	return j
@@ -46,7 +53,7 @@ type reproducer[T any] struct {
 	obs          Observation // of the last input
 	onFresh      bool        // it was reproduced on a fresh target
 	original     bool        // the input is the one that the finding was seen with
-	sequence     bool        // the input was joined from several, which run with a part of the time limit each
+	past         []T         // several inputs that run as one, with a part of the time limit each; nil: there is only one
 	masked       bool        // the last input triggered another finding of the same rule
 	fewestMasked int         // parts of the shortest input that was masked; 0: none was
 	operands     []Operand
@@ -56,7 +63,7 @@ type reproducer[T any] struct {
 // attempt runs an input and reports whether it reproduces the finding.
 func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 	_, repairs := p.q.mut.(Repairer[T])
-	a := Ask{Operands: repairs, Quick: quick || p.sequence, Quiet: p.sequence}
+	a := Ask{Operands: repairs, Quick: quick || len(p.past) > 0, Quiet: len(p.past) > 0}
 	p.obs = p.q.do(request[T]{ins: []T{in}, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id, finding: &p.r.finding})[0]
 	p.operands = append(p.operands[:0], p.obs.Operands...)
 	shown := false
@@ -93,8 +100,7 @@ func (p *reproducer[T]) same(f *Finding) bool {
 // confirm reproduces the finding with its input alone or, if that fails, together with the inputs that the target had run before it.
 // It returns the input that reproduces the finding.
 func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
-	join, _ := p.q.mut.(Joiner[T])
-	if join == nil || p.r.finding.Alone {
+	if _, ok := p.q.mut.(Joiner[T]); !ok || p.r.finding.Alone {
 		history = nil
 	}
 	p.original = true
@@ -102,18 +108,8 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	if p.reproduce(in, len(history) > 0) {
 		return in, true
 	}
-	p.sequence = true
-	used := 0
-	for _, n := range historyLengths {
-		if used == len(history) {
-			break
-		}
-		used = min(n, len(history))
-		past := history[len(history)-used:]
-		long, _, err := cloneInput(p.q.codec, join.Join(append(past[:used:used], in)))
-		if err != nil {
-			break
-		}
+	for past, long := range p.q.sequences(append(slices.Clip(history), in), 0) {
+		p.past = past
 		if p.reproduce(long, true) {
 			return long, true
 		}
@@ -122,6 +118,24 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 		}
 	}
 	return in, false
+}
+
+// sequences returns ever more of the inputs that a target has run, the last ones, and the same joined into one: the last few first, but
+// at least so many.
+func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
+	return func(yield func([]T, T) bool) {
+		join, ok := q.mut.(Joiner[T])
+		for i, used := 0, 1; ok && i < len(historyLengths) && used < len(ran); i++ {
+			n := min(max(historyLengths[i]+1, least), len(ran))
+			if n == used {
+				continue
+			}
+			used = n
+			past := ran[len(ran)-n:]
+			long, _, err := cloneInput(q.codec, join.Join(past))
+			ok = err == nil && yield(past, long)
+		}
+	}
 }
 
 // reproduce tries an input several times and sets Stable and Tries. All but the last try are made on the target as it is, since
@@ -136,7 +150,7 @@ func (p *reproducer[T]) reproduce(in T, another bool) bool {
 		switch ok := p.try(in, fresh || last, stable > 0 && p.obs.Exit == ExitHang); {
 		case ok:
 			stable++
-		case !fresh && !last && !(p.sequence && p.q.timed && p.obs.Elapsed > slowHistory):
+		case !fresh && !last && !(len(p.past) > 0 && p.q.timed && p.obs.Elapsed > slowHistory):
 			i, fresh, stable = -1, true, 0
 		case another && (i == 0 || last && !p.onFresh):
 			return false
@@ -184,10 +198,36 @@ func (p *reproducer[T]) publish(in T) {
 	p.r.version++
 }
 
+// shorten leaves out what ran before an input and is not needed for the finding. Of the inputs before it, a binary search finds the last
+// one from which on they suffice; that one is needed, and so on with those behind it: each that is needed takes as many executions as
+// the logarithm of how many there are. All run on fresh targets.
+func (p *reproducer[T]) shorten(long T) T {
+	join, past, last := p.q.mut.(Joiner[T]), p.past[:len(p.past)-1], p.past[len(p.past)-1]
+	var needed []T
+	for runs := 0; ; {
+		low, high := 0, len(past)+1 // the finding needs none before low, and some before high
+		for at := len(past); high-low > 1; at = (low + high) / 2 {
+			if runs++; runs > maxShorten {
+				return long
+			}
+			in, ok := p.candidate(join.Join(slices.Concat(needed, past[at:], []T{last})), new(int), true)
+			if ok {
+				low, long = at, in
+			} else {
+				high = at
+			}
+		}
+		if low == len(past) {
+			return long
+		}
+		needed, past = append(needed, past[low]), past[low+1:]
+	}
+}
+
 // simplify minimises a finding in slices. Candidates run on the target as it is; after each slice the simplest one is verified on a
 // fresh target, and published. If that does not reproduce the finding, all candidates from then on run on a fresh target.
 func (p *reproducer[T]) simplify(in T, budget int) {
-	always, published := false, p.r.version > 0
+	always, published := len(p.past) > 0, p.r.version > 0
 	for {
 		slice := min(budget, minimizeSlice)
 		simple, done := p.slice(in, &slice, always)
@@ -221,42 +261,45 @@ func (p *reproducer[T]) slice(in T, budget *int, always bool) (out T, done bool)
 		if *budget <= 0 {
 			return -1, in, false
 		}
-		c := ins[0]
-		ok := p.attempt(c, always, true)
-		*budget -= p.price(always)
-		if m, repairs := p.q.mut.(Repairer[T]); !ok && repairs {
-			var zero T
-			if repaired, changed := m.Repair(zero, c, p.operands); changed {
-				c = repaired
-				ok = p.attempt(c, always, true)
-				*budget -= p.price(always)
-			}
-		}
-		if ok {
+		if c, ok := p.candidate(ins[0], budget, always); ok {
 			return 0, c, true
 		}
-		if join, _ := p.q.mut.(Joiner[T]); join != nil && p.masked {
-			if n := join.Parts(c); p.fewestMasked == 0 || n < p.fewestMasked {
-				if p.obs.cutShort() { // perhaps it is only slow
-					ok = p.attempt(c, always, false)
-					*budget -= p.price(always)
-				}
-				if p.masked {
-					p.fewestMasked = n
-				}
-			}
-		}
-		if ok {
-			return 0, c, true
-		}
-		return -1, c, true
+		return -1, in, true
 	})
+}
+
+// candidate reports whether an input that is to be simpler reproduces the finding, perhaps after it was repaired.
+func (p *reproducer[T]) candidate(c T, budget *int, fresh bool) (T, bool) {
+	attempt := func(quick bool) bool {
+		ok := p.attempt(c, fresh, quick)
+		*budget -= p.price(fresh)
+		return ok
+	}
+	ok := attempt(true)
+	if m, repairs := p.q.mut.(Repairer[T]); !ok && repairs {
+		var zero T
+		if repaired, changed := m.Repair(zero, c, p.operands); changed {
+			c = repaired
+			ok = attempt(true)
+		}
+	}
+	if join, _ := p.q.mut.(Joiner[T]); !ok && join != nil && p.masked {
+		if n := join.Parts(c); p.fewestMasked == 0 || n < p.fewestMasked {
+			if p.obs.cutShort() { // perhaps it is only slow
+				ok = attempt(false)
+			}
+			if p.masked {
+				p.fewestMasked = n
+			}
+		}
+	}
+	return c, ok
 }
 
 // price is what the last input has cost.
 func (p *reproducer[T]) price(fresh bool) int {
-	n := max(int(p.obs.Runs), 1) + int(priceOfEnd(&p.obs))
-	if fresh {
+	n := min(max(int(p.obs.Runs), 1), freshCost) + int(priceOfEnd(&p.obs))
+	if fresh && len(p.past) == 0 { // several inputs need a start each time
 		n += freshCost
 	}
 	if p.q.timed {

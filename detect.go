@@ -57,7 +57,7 @@ type Rule struct {
 }
 
 // Finding is a broken rule, with what is needed to show it again. A [Detector] must set Rule and Severity, and should set Subject
-// and Message. It may set Group, Fault, Place, Signal, Alone, Uncertain, and Detail or Describe. The engine overwrites the others:
+// and Message. It may set Group, Fault, Place, Signal, Alone, Uncertain, Static, and Detail or Describe. The engine overwrites the others:
 // Input, Original, Complexity, Stable, Tries, Occurrences, Worker and Execution. When a finding is reproduced, Severity, Subject,
 // Message and Detail become those that the detector has given then.
 type Finding struct {
@@ -72,6 +72,7 @@ type Finding struct {
 	Signal      int      `json:"signal,omitempty"`    // that ended the target; 0: none
 	Alone       bool     `json:"alone,omitempty"`     // what the target had run before has no part in it: it is not tried together with that
 	Uncertain   bool     `json:"uncertain,omitempty"` // Group, and Subject where Signal is 0, may differ from one run of the same input to the next; see Matches
+	Static      bool     `json:"static,omitempty"`    // it was read from what the target says of itself and depends on no input: it counts as reproduced without another execution
 	Input       []byte   `json:"-"`                   // the encoded simplest input that reproduces it
 	Original    []byte   `json:"-"`                   // the encoded input that it was first seen with
 	Complexity  float64  `json:"-"`                   // of Input, as the mutator measures it; 0: unknown, as when it comes from disk

@@ -11,11 +11,16 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	if !errors.Is(why, ErrStop) && ctx.Err() == nil {
 		err = why
 	}
-	grace, minimizeOnly := endTime, w.cause == stoppedFindings
+	grace, longer, minimizeOnly := endTime, endTime, w.cause == stoppedFindings
+	if w.cause == stoppedDuration || errors.Is(context.Cause(ctx), errDuration) {
+		longer = max(endTime, min(w.c.Duration/endPart, maxEndTime))
+	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
+	longest, cancel := context.WithTimeout(context.WithoutCancel(ctx), longer)
+	defer cancel()
 	if w.limit > 0 && ctx.Err() == nil { // runs are counted, and not time
-		last = ctx
+		last, longest = ctx, ctx
 	}
 	if err == nil {
 		if e := w.finishInFlight(last); e != nil && !errors.Is(e, ErrStop) && !endedBy(ctx, e) && !endedBy(last, e) {
@@ -27,12 +32,12 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	w.background = nil // jobs that start from now on are the worker's
 	if bg != nil {
 		if err != nil {
-			grace = 0
+			grace, longer = 0, 0
 		}
-		bg.finish(grace, minimizeOnly)
+		bg.finish(grace, longer, minimizeOnly)
 	}
 	if err == nil {
-		err = w.drain(last, minimizeOnly)
+		err = w.drain(last, longest, minimizeOnly)
 	}
 	if bg != nil {
 		w.draining = true
@@ -56,14 +61,19 @@ func endedBy(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
-// drain executes the requests of the jobs that are left, the most severe findings first. minimizeOnly says that no more
-// findings are wanted: then it only minimises those that are published.
-func (w *Worker[T]) drain(ctx context.Context, minimizeOnly bool) error {
+// drain executes the requests of the jobs that are left, the most severe findings first: all until last has ended, and then those whose
+// finding is severe and not confirmed until longest has. minimizeOnly says that no more findings are wanted: then it only minimises those
+// that are published.
+func (w *Worker[T]) drain(last, longest context.Context, minimizeOnly bool) error {
 	w.draining = true
 	for {
 		c, ok := w.nextDrained(minimizeOnly)
 		if !ok {
 			return nil
+		}
+		ctx := last
+		if w.queue.first(c).severe() {
+			ctx = longest
 		}
 		err := w.step(ctx, c)
 		if err != nil && !endedBy(ctx, err) {

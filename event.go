@@ -69,8 +69,11 @@ type Reporter interface {
 	Report(Event) error
 }
 
-// stoppedFindings is why a campaign ended that has found enough.
-const stoppedFindings = "findings"
+// Why a campaign ended that has found enough, or whose duration is over.
+const (
+	stoppedFindings = "findings"
+	stoppedDuration = "duration"
+)
 
 // Summary is the outcome of a campaign.
 type Summary struct {

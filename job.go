@@ -1,10 +1,11 @@
 package teasel
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 )
 
 // Triage is what happens to an input that is not uninteresting: a keep job calibrates and trims it, a find job reproduces and
@@ -22,6 +23,7 @@ type request[T any] struct {
 	id    string // of the finding whose detail is wanted; "": none
 
 	finding *Finding // the same
+	past    []T      // the inputs that the only one of ins was joined from; nil: it was not
 }
 
 // reproduces reports whether a finding with such an ID is the one that the request is to reproduce, or may be: no job is started
@@ -81,9 +83,10 @@ type job[T any] struct {
 
 	run       func(q *requester[T], r *result[T])
 	request   request[T] // that it waits for
-	urgency   int        // among requests of a class the highest comes first
+	counts    bool       // runs are counted
+	urgency   int        // the severity of its finding; see worth
 	seq       uint64     // order of creation
-	spent     uint64     // nanoseconds that the background has spent on it
+	cost      uint64     // see attemptCost; the background adds the nanoseconds that it has spent on it
 	published int        // version of the finding
 	errand    uint64     // that it does for another worker; 0: none
 
@@ -128,6 +131,30 @@ func (j *job[T]) body(q requester[T], yield func(struct{}) bool) {
 	j.run(&q, &j.result)
 }
 
+// worth says how much it is worth to go on with a job: first come unconfirmed findings by severity, and those that are more than low come
+// before anything else. Making an input simpler before its finding is published is worth less than that, and afterwards still less. Where
+// runs are counted there is time for all, and what was begun is published first, so that a campaign ends after so many findings.
+func (j *job[T]) worth() int {
+	n := 2 * j.urgency
+	switch {
+	case j.outcome != outcomeFound:
+		return n
+	case j.counts && j.request.class != classMinimize:
+		return n + 1
+	case j.request.class != classMinimize:
+		return min(n, 2*int(Medium)) - 1
+	}
+	return n - 7
+}
+
+// order is negative if a job is to be executed before another: it is worth more or, among equals, costs less.
+func (j *job[T]) order(k *job[T]) int {
+	return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
+}
+
+// severe reports whether a job is about a finding that must not be left unconfirmed.
+func (j *job[T]) severe() bool { return j.outcome == outcomeUnconfirmed && j.urgency > int(Low) }
+
 // started reports whether the first request of a job is known.
 func (j *job[T]) started() bool { return j.next != nil }
 
@@ -139,16 +166,20 @@ func (j *job[T]) cancel() {
 	j.ended = true
 }
 
-// queue holds the pending jobs, by the class of their requests.
+// queue holds the pending jobs, by the class of their requests: those that are first in the end.
 type queue[T any] struct {
-	heaps [classes]jobHeap[T]
-	seq   uint64
+	jobs [classes][]*job[T]
+	seq  uint64
 }
 
-// add queues a job. A job keeps its place among those of equal urgency, so that it ends before the next one begins.
-func (q *queue[T]) add(j *job[T]) {
-	q.number(j)
-	heap.Push(&q.heaps[j.request.class], j)
+// add queues jobs. A job keeps its place among its equals, so that it ends before the next one begins.
+func (q *queue[T]) add(jobs ...*job[T]) {
+	for _, j := range jobs {
+		q.number(j)
+		of := &q.jobs[j.request.class]
+		i, _ := slices.BinarySearchFunc(*of, j, func(k, j *job[T]) int { return j.order(k) })
+		*of = slices.Insert(*of, i, j)
+	}
 }
 
 // number gives a job its place in the order of creation.
@@ -159,37 +190,17 @@ func (q *queue[T]) number(j *job[T]) {
 	}
 }
 
-func (q *queue[T]) len(c class) int { return len(q.heaps[c]) }
+func (q *queue[T]) len(c class) int { return len(q.jobs[c]) }
 
 func (q *queue[T]) empty() bool {
-	for c := range q.heaps {
-		if len(q.heaps[c]) > 0 {
-			return false
-		}
-	}
-	return true
+	return len(q.jobs[classKeep])+len(q.jobs[classBisect])+len(q.jobs[classConfirm])+len(q.jobs[classMinimize]) == 0
 }
 
-func (q *queue[T]) first(c class) *job[T] { return q.heaps[c][0] }
+func (q *queue[T]) first(c class) *job[T] { return q.jobs[c][len(q.jobs[c])-1] }
 
-func (q *queue[T]) take(c class) *job[T] { return heap.Pop(&q.heaps[c]).(*job[T]) }
-
-type jobHeap[T any] []*job[T]
-
-func (h jobHeap[T]) Len() int { return len(h) }
-func (h jobHeap[T]) Less(i, k int) bool {
-	if h[i].urgency != h[k].urgency {
-		return h[i].urgency > h[k].urgency
-	}
-	return h[i].seq < h[k].seq
-}
-func (h jobHeap[T]) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
-func (h *jobHeap[T]) Push(x any)   { *h = append(*h, x.(*job[T])) }
-func (h *jobHeap[T]) Pop() any {
-	old := *h
-	last := len(old) - 1
-	j := old[last]
-	old[last] = nil
-	*h = old[:last]
+func (q *queue[T]) take(c class) *job[T] {
+	j, last := q.first(c), len(q.jobs[c])-1
+	q.jobs[c][last] = nil
+	q.jobs[c] = q.jobs[c][:last]
 	return j
 }

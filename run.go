@@ -77,7 +77,7 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 	}
 	r.clean = false
 	if r.batch == nil {
-		return false, r.single(ctx, ins, obs)
+		return false, r.single(ctx, 0, ins, obs)
 	}
 	for at := 0; at < len(ins); {
 		if err := ctx.Err(); err != nil {
@@ -106,8 +106,8 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 	return lost, nil
 }
 
-// single runs inputs one by one.
-func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) error {
+// single runs inputs one by one. The first of them is number at of its batch or request.
+func (r *runner[T]) single(ctx context.Context, at int, ins []T, obs []Observation) error {
 	for i := range ins {
 		if r.calls++; r.slow || r.calls%contextRuns == 0 {
 			if err := ctx.Err(); err != nil {
@@ -124,7 +124,7 @@ func (r *runner[T]) single(ctx context.Context, ins []T, obs []Observation) erro
 		} else if r.calls%contextRuns == 0 {
 			r.slow = r.interval() >= slowInterval
 		}
-		if _, err := r.observe(ctx, i, ins[i:i+1], obs[i:i+1]); err != nil {
+		if _, err := r.observe(ctx, at+i, ins[i:i+1], obs[i:i+1]); err != nil {
 			return err
 		}
 	}
@@ -151,10 +151,15 @@ func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observat
 		if o.uninteresting() {
 			continue
 		}
-		r.cost += price(o)
 		if o.Exit == ExitLost {
+			if !lost { // one death, however many were in flight
+				r.cost += crashCost
+			}
 			lost = true
-		} else if e := r.judge(ctx, at+i, ins[i], o); err == nil {
+			continue
+		}
+		r.cost += price(o)
+		if e := r.judge(ctx, at+i, ins[i], o); err == nil {
 			err = e // what the others of the batch show counts all the same
 		}
 	}
@@ -163,18 +168,9 @@ func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observat
 
 // alone runs one input, number i of its request, with no other in flight.
 func (r *runner[T]) alone(ctx context.Context, i int, in []T, obs []Observation, a Ask) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	o := &obs[0]
-	o.reset(a)
-	r.clean = false
-	if err := r.ex.Exec(ctx, in[0], o); err != nil {
-		return fmt.Errorf("executing: %w", err)
-	}
-	o.endAlone()
-	_, err := r.observe(ctx, i, in, obs)
-	return err
+	obs[0].reset(a)
+	r.clean, r.slow = false, true // the context is looked at
+	return r.single(ctx, i, in, obs)
 }
 
 // fresh resets the target, unless nothing has run since the last reset.
@@ -205,15 +201,12 @@ func (r *runner[T]) perform(ctx context.Context, q *request[T]) (obs []Observati
 			obs[i].Evidence = nil // it is the executor's
 		}
 	}()
-	if q.alone {
-		for i := range q.ins {
-			if err := r.alone(ctx, i, q.ins[i:i+1], obs[i:i+1], q.ask); err != nil {
-				return nil, err
-			}
-		}
-		return obs, nil
+	for i := 0; q.alone && i < len(obs) && err == nil; i++ {
+		err = r.alone(ctx, i, q.ins[i:i+1], obs[i:i+1], q.ask)
 	}
-	_, err = r.execute(ctx, q.ins, obs, q.ask)
+	if !q.alone {
+		_, err = r.execute(ctx, q.ins, obs, q.ask)
+	}
 	return obs, err
 }
 

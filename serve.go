@@ -93,9 +93,7 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 	}
 	obs, err := w.answer(ctx, &q, serving)
 	if err != nil {
-		for _, j := range jobs { // end finishes them
-			w.queue.add(j)
-		}
+		w.queue.add(jobs...) // end finishes them
 		return err
 	}
 	for i, j := range jobs {
@@ -108,9 +106,7 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 			continue
 		}
 		if err := w.resume(j, answer); err != nil {
-			for _, j := range jobs[i+1:] {
-				w.queue.add(j)
-			}
+			w.queue.add(jobs[i+1:]...)
 			return err
 		}
 	}
@@ -120,11 +116,10 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 // answer executes a request. jobs holds the job that asked for each input; nil: none did.
 func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) ([]Observation, error) {
 	w.serving = jobs
-	watch := w.meter.start(w.cost)
-	before := w.executions
+	began, before := w.meter.now(w.cost), w.executions
 	obs, err := w.perform(ctx, q)
 	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
-	w.meter.stop(q.class, watch, w.cost)
+	w.meter.spent[q.class] += w.meter.now(w.cost) - began
 	if q.class == classKeep && slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitLost }) {
 		err = errors.Join(err, w.bisect(q.ins, obs, w.servedOrigin))
 	}
@@ -139,9 +134,7 @@ func (w *Worker[T]) pack(c class) (jobs []*job[T], err error) {
 		j := w.queue.first(c)
 		if !j.started() {
 			if err := w.resume(w.queue.take(c), nil); err != nil {
-				for _, j := range jobs {
-					w.queue.add(j)
-				}
+				w.queue.add(jobs...)
 				return nil, err
 			}
 			continue

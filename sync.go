@@ -62,8 +62,8 @@ func (w *Worker[T]) accept() {
 		}
 		w.seen.reopen(&e.Finding)
 		j := w.findJob(in, history, e.Finding)
-		j.errand, j.stage = e.ID, w.row(rowSeeds)
-		w.begin(j, true)
+		j.errand, j.stage, j.cost = e.ID, w.row(rowSeeds), slowFind
+		w.begin(j)
 	}
 	w.errands = nil
 }

@@ -27,8 +27,8 @@ type Executor[T any] interface {
 }
 
 // A BatchExecutor runs several inputs in one round trip. ExecBatch returns how many it ran, from the first on and at least one; the
-// rest is handed in again. When the target dies and it is not known of which input, those in question get [ExitLost], and the
-// worker bisects them.
+// rest is handed in again. When the target dies and it is not known of which input, those without an answer get [ExitLost], and the
+// worker bisects them. That takes one fresh target if the first of them in the order of the batch is to blame.
 type BatchExecutor[T any] interface {
 	BatchSize() int
 	ExecBatch(ctx context.Context, ins []T, obs []Observation) (done int, err error)
@@ -62,8 +62,8 @@ type Learner interface {
 }
 
 // A Historian is an [Executor] that remembers what its target has run. History returns copies of the inputs that the
-// instance which ran the observed one had run before it since its start, those of the same batch included, oldest first;
-// it may have forgotten the oldest, and may include inputs that were in flight together with the observed one. It is asked at every
-// new finding and every death that has to be bisected, while the evidence is good, in case the input alone does not reproduce the
-// finding. The inputs are of use only with a mutator that is a [Joiner].
+// instance which ran the observed one had received before it since its start, those of the same batch included whether they were
+// answered or not, in the order of their arrival; it may have forgotten the oldest. It is asked at every new finding, while the evidence
+// is good, in case the input alone does not reproduce the finding, and at every death that has to be bisected, for the last input that
+// was lost. The inputs are of use only with a mutator that is a [Joiner].
 type Historian[T any] interface{ History(obs *Observation) []T }

@@ -12,21 +12,28 @@ func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) erro
 	from, quiet := w.originOf(i), o.Ask.Quiet
 	q := w.request
 	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about
-	findings, err := detect(w.dets, o)
-	if err != nil {
+	if err := w.queueFindings(ctx, in, o, from); err != nil {
 		return err
-	}
-	o.findings = findings
-	for k := range o.findings {
-		if o.cutShort() && (q == nil || !q.reproduces(&o.findings[k], o.findings[k].ID())) { // with the full time limit it may end
-			continue
-		}
-		if err := w.queueFinding(ctx, in, o, &o.findings[k], from); err != nil {
-			return err
-		}
 	}
 	if !quiet && !o.failed() && w.wants(o, in) {
 		return w.propose(in, o, from)
+	}
+	return nil
+}
+
+// queueFindings starts a job for each finding that is not known yet.
+func (w *Worker[T]) queueFindings(ctx context.Context, in T, o *Observation, from origin[T]) (err error) {
+	if o.findings, err = detect(w.dets, o); err != nil {
+		return err
+	}
+	for k := range o.findings {
+		f := &o.findings[k]
+		if o.cutShort() && (w.request == nil || !w.request.reproduces(f, f.ID())) { // with the full time limit it may end
+			continue
+		}
+		if err := w.queueFinding(ctx, in, o, f, from); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -73,14 +80,17 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		return err
 	}
 	var history []T
-	if w.past != nil {
+	switch q := w.request; {
+	case q != nil && q.past != nil:
+		last := len(q.past) - 1
+		input, history = q.past[last], q.past[:last]
+	case w.past != nil:
 		if w.await(ctx) == nil { // the executor is asked between two batches; finishInFlight returns the error
 			history = w.past.History(o)
 		}
 	}
 	f.Original = data
-	w.find(input, history, *f, from, o.Expensive || o.Exit == ExitHang || o.Elapsed >= slowFind)
-	return nil
+	return w.find(input, history, *f, from, attemptCost(o, !w.meter.counts))
 }
 
 // sighted counts an occurrence of a finding, see [sightings.see].
@@ -92,29 +102,39 @@ func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
 	return k
 }
 
-// find starts a job for a finding that is not known yet.
-func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], slow bool) {
+// find starts a job for a finding that is not known yet, unless it is static and so found already. cost is that of an attempt.
+func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint64) error {
 	if n := len(history); n > shortHistory && w.seen.open >= wholeHistories {
 		history = slices.Clone(history[n-shortHistory:])
 	}
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
 	j := w.findJob(in, history, f)
-	j.parent, j.stage = from.parent, from.stage
+	j.parent, j.stage, j.cost = from.parent, from.stage, cost
 	w.seen.begin(w.seen.known[f.ID()])
+	if w.request != nil && w.request.class == classBisect {
+		w.meter.known = 0
+	}
+	if f.Static {
+		j.outcome, j.finding.Tries = outcomeFound, w.c.tries()
+		j.finding.Stable = j.finding.Tries
+		return w.finish(j)
+	}
 	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
 	// comes upon is not: it might go on without end.
 	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
-		return
+		return nil
 	}
-	w.begin(j, slow)
+	w.begin(j)
+	return nil
 }
 
 // begin queues a job. A background gets all jobs that are slow, or of which a worker has died, and the others while it has
 // no backlog.
-func (w *Worker[T]) begin(j *job[T], slow bool) {
+func (w *Worker[T]) begin(j *job[T]) {
 	w.queue.number(j)
-	if w.background == nil || !w.background.add(j, slow) {
+	j.counts = w.meter.counts
+	if w.background == nil || !w.background.add(j) {
 		w.queue.add(j)
 	}
 }
@@ -125,27 +145,18 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 		f.Original = f.Input
 	}
 	f.Worker, f.Execution, f.Input, f.Complexity = w.state.Number, w.previousExecutions+w.made(), f.Original, w.mut.Complexity(in)
-	tries, budget := w.c.Tries, w.c.MinimizeRuns
-	if tries == 0 {
-		tries = defaultTries
-	}
+	budget := w.c.MinimizeRuns
 	if budget == 0 {
 		budget = defaultMinimize
 	}
-	return findJob(in, history, f, tries, max(budget, 0))
+	return findJob(in, history, f, w.c.tries(), max(budget, 0))
 }
 
 // judgeLate judges an observation that came late. What its input was made from is no longer known.
 func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	from := origin[T]{nil, w.row(rowLate)}
-	findings, err := detect(w.dets, o)
-	if err != nil {
+	if err := w.queueFindings(ctx, in, o, from); err != nil {
 		return err
-	}
-	for i := range findings {
-		if err := w.queueFinding(ctx, in, o, &findings[i], from); err != nil {
-			return err
-		}
 	}
 	if !o.Expensive || o.failed() || !w.wants(o, in) {
 		return nil
@@ -161,9 +172,9 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 }
 
 // bisect starts a job for the inputs that were in flight when the target died.
-func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) error {
+func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
 	many := w.queue.len(classBisect) >= maxBisects
-	if many && w.lostMany {
+	if many && (w.lostMany || w.meter.known >= maxBisects) { // the latter die of what is known
 		return nil
 	}
 	var lost, before []T
@@ -178,7 +189,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 		if err != nil {
 			return err
 		}
-		lost, froms, f.Input, f.Original = append(lost, input), append(froms, originOf(i)), data, data
+		lost, froms, f.Input = append(lost, input), append(froms, originOf(i)), data
 		if w.past != nil {
 			before = w.past.History(&obs[i])
 		}
@@ -186,6 +197,12 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	if w.past == nil { // only the others in flight are known to have run before
 		before = lost[:len(lost)-1]
 	}
+	if join, ok := w.mut.(Joiner[T]); ok { // none of them is to blame more than the others
+		if _, f.Input, err = w.clone(join.Join(lost)); err != nil {
+			return err
+		}
+	}
+	f.Original = f.Input
 	if many { // reported once for all of them
 		w.lostMany = true
 		f.Message = "the target died so often with several inputs in flight that there was no time to find out of which inputs"
@@ -218,8 +235,10 @@ func (w *Worker[T]) finish(j *job[T]) error {
 	if j.errand > 0 {
 		w.news.Finished = append(w.news.Finished, j.errand)
 	}
-	if j.froms == nil { // a bisection is of no finding
+	if j.froms == nil {
 		w.seen.close(j.finding.ID(), j.outcome == outcomeFound)
+	} else { // a bisection is of no finding
+		w.meter.known++
 	}
 	return j.err
 }
@@ -245,7 +264,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
 			if k := w.sighted(&s.finding, s.finding.ID()); k != nil && !k.open && !k.done {
-				w.find(s.in, s.history, s.finding, origin[T]{s.parent, s.stage}, false)
+				err = errors.Join(err, w.find(s.in, s.history, s.finding, s.from, s.cost))
 			}
 		}
 		if r.improved {

@@ -19,7 +19,7 @@ func TestFindingTexts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.json")
 	for _, s := range texts {
 		want := FindingFile{Kind: "mcp", Finding: teasel.Finding{Rule: "r" + s, Severity: teasel.Low, Subject: s, Fault: s, Group: s, Place: s,
-			Message: s, Detail: s, Input: []byte("{}")}}
+			Message: s, Detail: s, Alone: true, Uncertain: true, Static: true, Input: []byte("{}")}}
 		if err := WriteFinding(path, &want); err != nil {
 			t.Fatal(err)
 		}

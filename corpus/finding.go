@@ -64,6 +64,9 @@ func (f *FindingFile) text() ([]byte, error) {
 	if fd.Uncertain {
 		w.field("uncertain", true)
 	}
+	if fd.Static {
+		w.field("static", true)
+	}
 	if fd.Signal != 0 {
 		w.field("signal", fd.Signal)
 	}
@@ -261,6 +264,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"signal":      {&fd.Signal, "a whole number"},
 		"alone":       {&fd.Alone, "true or false"},
 		"uncertain":   {&fd.Uncertain, "true or false"},
+		"static":      {&fd.Static, "true or false"},
 		"stable":      {&fd.Stable, "a whole number"},
 		"tries":       {&fd.Tries, "a whole number"},
 		"occurrences": {&fd.Occurrences, "a whole number"},

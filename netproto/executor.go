@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/netproto/conn"
@@ -38,8 +39,9 @@ type executor struct {
 
 	known     known
 	responses responses
-	past      history
-	history   operands.History // of what the server compares
+	past      history.Ring // dialogues of this process, packed
+	packed    []byte
+	compared  operands.History // of what the server compares
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
 	buffer    []byte // what has come on this connection and was not yet taken apart
@@ -94,8 +96,14 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 	}
 }
 
-// History returns what the server has had before the observed dialogue.
-func (e *executor) History(*teasel.Observation) []*dialogue.Dialogue { return e.past.before() }
+// History returns what the server has had before the observed dialogue, which was the last.
+func (e *executor) History(*teasel.Observation) (past []*dialogue.Dialogue) {
+	codec := dialogue.Codec{Model: e.target.Model}
+	for _, packed := range e.past.Before(e.past.Added() - 1) {
+		past = append(past, codec.Unpack(packed))
+	}
+	return past
+}
 
 // Reset makes the server as it was when it was started, and has the next dialogue judged in full: it is to confirm
 // something.
@@ -112,7 +120,7 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.hangUp(); err != nil {
 		return err
 	}
-	e.past.forget()
+	e.past.Clear()
 	e.dialogues, e.clean = 0, true
 	reset := len(e.target.Reset) > 0 && (!e.down || e.server == nil)
 	if reset {
@@ -186,7 +194,8 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 			return err
 		}
 	}
-	e.past.add(in)
+	e.packed = dialogue.AppendPacked(e.packed[:0], in)
+	e.past.Add(e.packed)
 	e.dialogues++
 	e.clean = false
 	e.evidence = judge.Evidence{Fault: judge.FaultNone, At: -1, Talk: e.evidence.Talk[:0]}

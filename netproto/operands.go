@@ -90,7 +90,7 @@ func (e *executor) record(o *teasel.Observation, hold func() error) error {
 		rec.Numbers = append(rec.Numbers, teasel.Operand{Site: op.Site, Size: op.Size, Const: op.Flags&sancov.OperandConst != 0, A: a, B: b})
 	}
 	if len(rec.Numbers)+len(rec.Texts) > 0 {
-		e.history.Attach(o, rec)
+		e.compared.Attach(o, rec)
 	}
 	return err
 }
