@@ -40,7 +40,7 @@ func (j *judge) initialize(s *script.Sent, r *script.Received) {
 	}
 	version, _ := r.Message.Result.Get("protocolVersion").Str()
 	if why := resultFault(version, "initialize", r.Message.Result); why != "" {
-		j.report(RuleInitialize, "initialize", "", fmt.Sprintf("The result of initialize is wrong: %s.", why))
+		j.report(RuleInitialize, "initialize", "", fmt.Sprintf("The result of initialize is wrong: %s.", why)).Static = r.Message.Result.Equal(j.session.Initialize)
 		return
 	}
 	j.negotiated(s, r)

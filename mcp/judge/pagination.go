@@ -90,7 +90,8 @@ func (j *judge) page(s *script.Sent, r *script.Received) {
 			definitions[i] = append(definitions[i], b)
 		default:
 			faulty[i] = true
-			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed list: %s.", s.Message.Method, breachWords(&b, result)))
+			f := j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed list: %s.", s.Message.Method, breachWords(&b, result)))
+			f.Static = f.Static || i >= 0 && j.wasListed(s.Message.Method, items.Items[i])
 		}
 	}
 	if items == nil || items.Kind != mutate.Array {
@@ -103,12 +104,37 @@ func (j *judge) page(s *script.Sent, r *script.Received) {
 		}
 		j.toolDefinition(item, definitions[i])
 		if called := item.Get(key).Text; seen[called] {
-			j.reportAs(RuleToolName, teasel.Medium, j.subject(s), jsonrpc.Cut(called, 60), fmt.Sprintf("tools/list has the name %q twice.", jsonrpc.Cut(called, 60)))
+			j.reportAs(RuleToolName, teasel.Medium, j.subject(s), jsonrpc.Cut(called, 60), fmt.Sprintf("tools/list has the name %q twice.", jsonrpc.Cut(called, 60))).Static = j.wasListed(s.Message.Method, item)
 		} else {
 			seen[called] = true
 		}
 	}
 	j.order(s, items, key, result)
+}
+
+// wasListed reports whether an item of a list was on it before the campaign, on another process, letter by letter: then it is what the
+// server says of itself, and depends on nothing that was sent.
+func (j *judge) wasListed(method string, item *mutate.JSON) bool {
+	var known []*mutate.JSON
+	switch method {
+	case "tools/list":
+		for i := range j.session.Tools {
+			known = append(known, j.session.Tools[i].Root)
+		}
+	case "prompts/list":
+		for i := range j.session.Prompts {
+			known = append(known, j.session.Prompts[i].Root)
+		}
+	case "resources/list":
+		for i := range j.session.Resources {
+			known = append(known, j.session.Resources[i].Root)
+		}
+	case "resources/templates/list":
+		for i := range j.session.Templates {
+			known = append(known, j.session.Templates[i].Root)
+		}
+	}
+	return item != nil && slices.ContainsFunc(known, item.Equal)
 }
 
 // itemOf returns which item of a list a JSON pointer leads to or into, and the pointer from there; -1: none.
@@ -137,8 +163,10 @@ func ofDefinition(b *schema.Breach, at string) bool {
 func (j *judge) toolDefinition(item *mutate.JSON, breaches []schema.Breach) {
 	name := item.Get("name").Text
 	subject := "tools/list " + jsonrpc.Cut(name, 80)
+	static := j.wasListed("tools/list", item)
 	report := func(cause, message string) {
-		j.reportCause(RuleToolDefinition, teasel.Medium, subject, cause, item.Append(nil), message)
+		f := j.reportCause(RuleToolDefinition, teasel.Medium, subject, cause, item.Append(nil), message)
+		f.Static = f.Static || static
 	}
 	wrong := map[string]bool{}
 	for _, b := range breaches {
@@ -163,7 +191,7 @@ func (j *judge) toolDefinition(item *mutate.JSON, breaches []schema.Breach) {
 		}
 	}
 	if j.atLeast("2025-11-25") && !isPortableName(name) {
-		j.report(RuleToolName, subject, "", fmt.Sprintf("The name of the tool %q is empty, longer than 128 characters, or has characters other than A-Z a-z 0-9 _ - and .", jsonrpc.Cut(name, 140)))
+		j.report(RuleToolName, subject, "", fmt.Sprintf("The name of the tool %q is empty, longer than 128 characters, or has characters other than A-Z a-z 0-9 _ - and .", jsonrpc.Cut(name, 140))).Static = static
 	}
 }
 

@@ -3,6 +3,7 @@ package judge
 import (
 	"testing"
 
+	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -121,6 +122,41 @@ func TestParamFault(t *testing.T) {
 		m := jsonrpc.Parse([]byte(text + "}"))
 		if f := j.faultOf(&m); f.text != tt.want || f.grave != tt.grave {
 			t.Errorf("%s %s: %q, %v, want %q, %v", tt.method, tt.params, f.text, f.grave, tt.want, tt.grave)
+		}
+	}
+}
+
+// TestStatic: what is wrong with what the server said of itself before the campaign, and says again, needs no other execution; what it says
+// now only does.
+func TestStatic(t *testing.T) {
+	const shown = `{"name":"a","inputSchema":{"type":"text"}}`
+	session := mcptest.SessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a"}},"tools":[`+shown+`]}`)
+	for _, tt := range []struct {
+		tool, rule string
+		want       bool
+	}{
+		{shown, RuleToolDefinition, true},
+		{`{"name":"a","inputSchema":{"type":"text","x":1}}`, RuleToolDefinition, false},
+		{`{"name":"b","inputSchema":{"type":"text"}}`, RuleToolDefinition, false},
+		{`{"name":"a","title":5,"inputSchema":{"type":"object"}}`, RuleList, false},
+	} {
+		found := judgeText(t, session, `> {"jsonrpc":"2.0","id":1,"method":"tools/list"}`+"\n"+`< {"jsonrpc":"2.0","id":1,"result":{"tools":[`+tt.tool+`]}}`+"\n")
+		if len(found) != 1 || found[0].Rule != tt.rule || found[0].Static != tt.want {
+			t.Errorf("%s: %+v, want %s, static %v", tt.tool, found, tt.rule, tt.want)
+		}
+	}
+	var err error
+	if session.Initialize, err = mutate.ParseJSON([]byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		info string
+		want bool
+	}{{`{"name":"a"}`, true}, {`{"name":"b"}`, false}} {
+		found := judgeText(t, session, "fresh\n"+`> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`+"\n"+
+			`< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":`+tt.info+`}}`+"\n")
+		if len(found) != 1 || found[0].Rule != RuleInitialize || found[0].Static != tt.want {
+			t.Errorf("initialize with %s: %+v, want static %v", tt.info, found, tt.want)
 		}
 	}
 }

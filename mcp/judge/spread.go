@@ -98,9 +98,11 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// reportCause reports a fault whose cause is known: it is one finding, whatever it shows on. line is what brought it about.
-func (j *judge) reportCause(rule string, severity teasel.Severity, subject, cause string, line []byte, message string) {
+// reportCause reports a fault whose cause is known: it is one finding, whatever it shows on. line is what brought it about. It returns the
+// finding, to be added to before the next one.
+func (j *judge) reportCause(rule string, severity teasel.Severity, subject, cause string, line []byte, message string) *teasel.Finding {
 	f := j.reportAs(rule, severity, subject, cause, message)
 	f.Fault = cause
 	j.cfg.Spread.add(f.ID(), subject, line)
+	return f
 }
