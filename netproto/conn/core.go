@@ -36,10 +36,11 @@ func (s *Server) Cores() []string {
 // Fallen returns the files of [Server.Cores] if a process that the server had forked has ended since the last call, and the
 // folder is the server's own: the caller reads and removes them.
 func (s *Server) Fallen() []string {
-	if s.quiet.ended == 0 || s.command.Dir != "" {
+	ended := s.quiet.EndedCount()
+	if ended == s.fallen || s.command.Dir != "" {
 		return nil
 	}
-	s.quiet.ended = 0
+	s.fallen = ended
 	return s.Cores()
 }
 

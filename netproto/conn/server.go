@@ -63,8 +63,9 @@ type Server struct {
 	address    Address
 	process    *proc.Process
 	guardian   *proc.Guardian
-	quiet      *quiet
+	quiet      *proc.Quiet
 	clock      proc.Clock
+	fallen     int   // processes that it had forked and that had ended when Fallen was called last
 	read       int64 // of what it has written
 	stdio      bool  // the process is in a conversation
 	paced      bool  // it has threads that do nothing but sleep
@@ -162,7 +163,7 @@ func (s *Server) launch() error {
 		}
 		return &StartError{Reason: err.Error(), Hint: hint}
 	}
-	s.process, s.quiet, s.read, s.stdio = p, newQuiet(p.PID()), 0, false
+	s.process, s.quiet, s.fallen, s.read, s.stdio = p, proc.NewQuiet(p.PID()), 0, 0, false
 	if err := s.guardian.Watch(p.PID()); err != nil {
 		return fmt.Errorf("telling the guardian: %w", err)
 	}
@@ -316,7 +317,7 @@ func (s *Server) Settle(ctx context.Context, c *Connection, limit time.Duration)
 	if c != nil {
 		fd = c.in
 	}
-	return s.quiet.settle(ctx, fd, s.clock.Read, limit)
+	return s.quiet.Settle(ctx, fd, s.clock.Read, limit, limit)
 }
 
 // Running reports whether the server has not ended.
@@ -340,7 +341,7 @@ func (s *Server) stop() error {
 		return nil
 	}
 	err := errors.Join(s.process.Close(), s.guardian.Watch(0))
-	s.quiet.close()
+	s.quiet.Close()
 	return err
 }
 

@@ -18,8 +18,8 @@ type Usage struct {
 
 // Usage asks the kernel what the server holds: some ten microseconds for each of its processes.
 func (s *Server) Usage() (u Usage) {
-	for _, p := range s.quiet.processes {
-		u.Memory += resident(p.pid)
+	for _, pid := range s.quiet.Processes() {
+		u.Memory += resident(pid)
 	}
 	u.Files = OpenFiles(s.process.PID())
 	return u
@@ -50,12 +50,12 @@ func resident(pid int) uint64 {
 }
 
 // Unreaped returns how many processes have ended that the server had forked and has not waited for.
-func (s *Server) Unreaped() int { return len(s.quiet.zombies) }
+func (s *Server) Unreaped() int { return s.quiet.Unreaped() }
 
 // Programs returns the files that the server's processes run, as far as we may know.
 func (s *Server) Programs() (paths []string) {
-	for _, p := range s.quiet.processes {
-		path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+	for _, pid := range s.quiet.Processes() {
+		path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 		if err == nil && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}

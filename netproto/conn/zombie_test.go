@@ -33,8 +33,9 @@ func TestZombies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.Unreaped() != dialogues || s.quiet.ended != dialogues {
-		t.Errorf("%d processes are not waited for, %d have ended; want %d", s.Unreaped(), s.quiet.ended, dialogues)
+	// Package os of the server forks once more, to see what the kernel has.
+	if s.Unreaped() != dialogues || s.quiet.EndedCount() < dialogues {
+		t.Errorf("%d processes are not waited for, %d have ended; want %d", s.Unreaped(), s.quiet.EndedCount(), dialogues)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
