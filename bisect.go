@@ -35,7 +35,7 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding) *job[T]
 				search(lost[half:], of[half:])
 			}
 		}
-		ran := append(before, ins[len(ins)-1])
+		ran := before
 		for len(ins) > 0 {
 			blamed = false
 			if run(ins[:1], froms[:1], true, nil); !blamed {

@@ -25,7 +25,7 @@ type batchProcess struct {
 	past [][]byte
 }
 
-// lived is the evidence of an input: what its process had run before.
+// lived is the evidence of an input: what its process had run up to it.
 type lived [][]byte
 
 var (
@@ -59,7 +59,7 @@ func (e *batchProcess) History(o *teasel.Observation) [][]byte {
 
 func (e *batchProcess) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	*e.t.calls = append(*e.t.calls, "run "+string(in))
-	o.Evidence, o.Features = lived(e.past), append(o.Features, 1)
+	o.Evidence, o.Features = lived(append(slices.Clip(e.past), bytes.Clone(in))), append(o.Features, 1)
 	if o.Exit, o.Runs = teasel.ExitOK, uint32(len(in)); e.run(in) {
 		o.Exit, o.Detail = teasel.ExitCrash, "died of "+string(e.ran[len(e.ran)-1:])
 		e.ran, e.past = nil, nil
@@ -79,7 +79,8 @@ func (e *batchProcess) run(in []byte) (dead bool) {
 func (e *batchProcess) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	*e.t.calls = append(*e.t.calls, fmt.Sprintf("batch of %d, %s first", len(ins), ins[0]))
 	for i := range ins {
-		obs[i].Exit, obs[i].Evidence, obs[i].Features = teasel.ExitOK, lived(e.past), append(obs[i].Features, 1)
+		obs[i].Exit, obs[i].Features = teasel.ExitOK, append(obs[i].Features, 1)
+		obs[i].Evidence = lived(append(slices.Clip(e.past), bytes.Clone(ins[i])))
 		if !e.run(ins[i]) {
 			continue
 		}

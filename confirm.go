@@ -105,10 +105,10 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	}
 	p.original = true
 	defer func() { p.original = false }()
-	if p.reproduce(in, len(history) > 0) {
+	if p.reproduce(in, len(history) > 1) {
 		return in, true
 	}
-	for past, long := range p.q.sequences(append(slices.Clip(history), in), 0) {
+	for past, long := range p.q.sequences(history, 0) {
 		p.past = past
 		if p.reproduce(long, true) {
 			return long, true

@@ -123,7 +123,7 @@ type chainExecutor struct {
 	past    []script
 }
 
-// fired is the evidence of an input: whether fire came when it was armed, and what had run before.
+// fired is the evidence of an input: whether fire came when it was armed, and what had run up to it.
 type fired struct {
 	armed bool
 	past  []script
@@ -147,8 +147,8 @@ func (e *chainExecutor) Reset(context.Context) error {
 
 func (e *chainExecutor) Exec(_ context.Context, in script, o *teasel.Observation) error {
 	*e.longest = max(*e.longest, len(in))
-	f := fired{past: e.past}
 	e.past = append(e.past, slices.Clone(in))
+	f := fired{past: e.past}
 	o.Exit, o.Runs = teasel.ExitOK, 1
 	for _, c := range in {
 		f.armed = f.armed || c.Tool == "fire" && e.armed

@@ -161,7 +161,7 @@ func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel
 			r, ok := e.s.recv()
 			if !ok {
 				for j := range obs[i:] {
-					obs[i+j].Exit, obs[i+j].Detail, obs[i+j].Evidence = teasel.ExitLost, "server died", heard{past: past[:ran+i+j]}
+					obs[i+j].Exit, obs[i+j].Detail, obs[i+j].Evidence = teasel.ExitLost, "server died", heard{past: past[:ran+i+j+1]}
 				}
 				if len(ins) == 1 {
 					o.Exit = teasel.ExitCrash
@@ -184,7 +184,7 @@ func (e *windowExecutor) ExecBatch(_ context.Context, ins []script, obs []teasel
 			}
 			o.Features = append(o.Features, f>>1)
 		}
-		o.Evidence = heard{replies, past[:ran+i]}
+		o.Evidence = heard{replies, past[:ran+i+1]}
 		if e.t.again != nil && slices.ContainsFunc(in, func(c call) bool { return c.Tool == "expensive" }) {
 			if o.Features = nil; o.Ask.Features {
 				*e.t.again++

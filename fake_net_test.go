@@ -59,7 +59,7 @@ func (e *netExecutor) Close() error {
 func (e *netExecutor) Reset(context.Context) error { return e.Close() }
 
 func (e *netExecutor) History(*teasel.Observation) []dialogue {
-	return e.history[:max(len(e.history)-1, 0)]
+	return e.history
 }
 
 func (e *netExecutor) Exec(_ context.Context, d dialogue, o *teasel.Observation) (err error) {

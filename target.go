@@ -62,8 +62,9 @@ type Learner interface {
 }
 
 // A Historian is an [Executor] that remembers what its target has run. History returns copies of the inputs that the
-// instance which ran the observed one had received before it since its start, those of the same batch included whether they were
-// answered or not, in the order of their arrival; it may have forgotten the oldest. It is asked at every new finding, while the evidence
+// instance which ran the observed one had received since its start, those of the same batch included whether they were answered or
+// not, in the order of their arrival, up to the observed one, which is the last; it may have forgotten the oldest. An executor that runs
+// several inputs at once returns parts of them, as they arrived. It is asked at every new finding, while the evidence
 // is good, in case the input alone does not reproduce the finding, and at every death that has to be bisected, for the last input that
 // was lost. The inputs are of use only with a mutator that is a [Joiner].
 type Historian[T any] interface{ History(obs *Observation) []T }

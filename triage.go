@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -83,7 +84,7 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 	switch q := w.request; {
 	case q != nil && q.past != nil:
 		last := len(q.past) - 1
-		input, history = q.past[last], q.past[:last]
+		input, history = q.past[last], q.past
 	case w.past != nil:
 		if w.await(ctx) == nil { // the executor is asked between two batches; finishInFlight returns the error
 			history = w.past.History(o)
@@ -171,6 +172,17 @@ func (w *Worker[T]) judgeLate(ctx context.Context, in T, o *Observation) error {
 	return w.finish(j)
 }
 
+// lostOf returns which inputs were lost: first those that had waited longest.
+func lostOf(obs []Observation) (lost []int) {
+	for i := range obs {
+		if obs[i].Exit == ExitLost {
+			lost = append(lost, i)
+		}
+	}
+	slices.SortStableFunc(lost, func(i, k int) int { return cmp.Compare(obs[k].Elapsed, obs[i].Elapsed) })
+	return lost
+}
+
 // bisect starts a job for the inputs that were in flight when the target died.
 func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
 	many := w.queue.len(classBisect) >= maxBisects
@@ -181,10 +193,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	var froms []origin[T]
 	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made(),
 		Message: "the target died, and there was no time to find out of which input"}
-	for i := range obs {
-		if obs[i].Exit != ExitLost {
-			continue
-		}
+	for _, i := range lostOf(obs) {
 		input, data, err := w.clone(ins[i])
 		if err != nil {
 			return err
@@ -195,7 +204,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 		}
 	}
 	if w.past == nil { // only the others in flight are known to have run before
-		before = lost[:len(lost)-1]
+		before = lost
 	}
 	if join, ok := w.mut.(Joiner[T]); ok { // none of them is to blame more than the others
 		if _, f.Input, err = w.clone(join.Join(lost)); err != nil {

@@ -420,7 +420,7 @@ func (e *crashOnceTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]
 func (e *crashOnceTarget) Close() error                { return nil }
 func (e *crashOnceTarget) Reset(context.Context) error { return nil }
 func (e *crashOnceTarget) History(*teasel.Observation) [][]byte {
-	return [][]byte{[]byte("one"), []byte("two")}
+	return [][]byte{[]byte("one"), []byte("two"), []byte("x")}
 }
 func (e *crashOnceTarget) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
 	if bytes.HasPrefix(in, []byte("onetwo")) {

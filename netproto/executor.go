@@ -96,10 +96,10 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 	}
 }
 
-// History returns what the server has had before the observed dialogue, which was the last.
+// History returns what the server has had up to the observed dialogue, which was the last.
 func (e *executor) History(*teasel.Observation) (past []*dialogue.Dialogue) {
 	codec := dialogue.Codec{Model: e.target.Model}
-	for _, packed := range e.past.Before(e.past.Added() - 1) {
+	for _, packed := range e.past.Before(e.past.Added()) {
 		past = append(past, codec.Unpack(packed))
 	}
 	return past
