@@ -21,9 +21,9 @@ const module = "github.com/teaselfuzz/teasel"
 func layer(pkg string) int {
 	switch rel := strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/"); {
 	case strings.HasPrefix(rel, "internal/mcptest"):
-		return 16 // what tests share
+		return 17 // what tests share
 	case strings.HasPrefix(rel, "internal/plantedtest"):
-		return 15 // a test of its own
+		return 16 // a test of its own
 	case strings.HasPrefix(rel, "internal/"):
 		return 0
 	case rel == "":
@@ -44,22 +44,24 @@ func layer(pkg string) int {
 		return 6
 	case rel == "mcp/check":
 		return 7
-	case rel == "mcp/run", rel == "mcp/gen", rel == "mcp/judge":
+	case rel == "mcp/server":
 		return 8
+	case rel == "mcp/run", rel == "mcp/gen", rel == "mcp/judge":
+		return 9
 	case strings.HasPrefix(rel, "gofunc/"):
-		return 9
-	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
-		return 9
-	case rel == "cmd/teasel/internal/exit":
 		return 10
-	case rel == "cmd/teasel/internal/flags", rel == "cmd/teasel/internal/replay":
+	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
+		return 10
+	case rel == "cmd/teasel/internal/exit":
 		return 11
-	case rel == "cmd/teasel/internal/campaign":
+	case rel == "cmd/teasel/internal/flags", rel == "cmd/teasel/internal/replay":
 		return 12
-	case strings.HasPrefix(rel, "cmd/teasel/internal/"):
+	case rel == "cmd/teasel/internal/campaign":
 		return 13
-	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+	case strings.HasPrefix(rel, "cmd/teasel/internal/"):
 		return 14
+	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
+		return 15
 	}
 	return -1
 }

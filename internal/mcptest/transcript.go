@@ -89,12 +89,12 @@ func (b *transcriptBuilder) sent(mark, line string) {
 	m := jsonrpc.Parse([]byte(line))
 	step := script.Step{Line: plainID.ReplaceAll([]byte(line), []byte(`"id":"@id"$2`)), NoWait: mark == ">&", NoNewline: mark == ">|", Close: mark == ">."}
 	t.Script.Steps = append(t.Script.Steps, step)
-	_, regular, _ := script.PlanLine(&step, &m)
+	_, regular := script.PlanLine(&step, &m)
 	if m.Class == jsonrpc.ClassRequest {
 		_, ours := jsonrpc.IntegerID(m.ID)
 		s := step
 		parsed := jsonrpc.Parse(step.Line)
-		_, regular, _ = script.PlanLine(&s, &parsed)
+		_, regular = script.PlanLine(&s, &parsed)
 		regular = regular && ours && (t.Script.Start == script.Shared || b.ready || m.Method == "initialize" || m.Method == "ping")
 	}
 	t.Sent = append(t.Sent, script.Sent{

@@ -176,3 +176,8 @@ type Message struct {
 	Error  *mutate.JSON
 	Twice  bool // an object of the envelope (root or params) has a member name twice
 }
+
+// IsNoise reports whether a line is no message at all. An object or an array that is none is judged as a message.
+func (m *Message) IsNoise() bool {
+	return m.Class == ClassInvalid && (m.Root == nil || m.Root.Kind != mutate.Object)
+}

@@ -356,7 +356,7 @@ func TestHugeLinesTakeTime(t *testing.T) {
 	}{
 		{huge + "wait 10s\n" + answer, 0},
 		{huge + "wait 30s\n" + answer, 1},
-		{huge + "! deaf\n", 0},
+		{huge + "! deaf busy\n", 0},
 		{huge + "! hung\n", 0},
 	} {
 		if found := judgeText(t, mcptest.DeskSession(t), tt.text); len(found) != tt.want {

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,255 +10,232 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
-
-// pull takes what has come, gives it to whom it belongs and says how many lines it was. The error says that nothing
-// more will come, and why.
-func (e *executor) pull(r *round) (n int, end error) {
-	s := r.server
-	end = s.Inbox.Take(&s.got)
-	if n = s.got.Len(); n == 0 {
-		return 0, end
-	}
-	e.read += len(s.got.Text)
-	now := time.Now()
-	for i := range n {
-		e.receive(r, s.got.At(i), now)
-		if r.excess > maxExcess {
-			return n, conn.ErrFlood
-		}
-	}
-	return n, end
-}
-
-func (e *executor) receive(r *round, raw []byte, now time.Time) {
-	e.reader.Reset()
-	m := jsonrpc.ParseIn(e.reader, raw)
-	switch {
-	case m.Class == jsonrpc.ClassResponse:
-		e.response(r, raw, &m, now)
-		return
-	case m.Class == jsonrpc.ClassRequest:
-		r.server.out = jsonrpc.AppendReply(r.server.out, &m)
-	case isNoise(&m):
-		e.noise(r, raw, &m, now)
-		return
-	case m.Method == "notifications/progress":
-		if l, i := e.progressOf(r, &m); l != nil {
-			e.more(r, l, raw, m, i, false, now)
-			return
-		}
-	}
-	e.unclaimed(r, raw, &m, now)
-}
-
-// hear gives a lane the line that was just read, and the memory of its tree with it. When a call has kept as much as it
-// may, no more than whose answer a long line is.
-func (e *executor) hear(l *lane, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
-	if e.kept += len(raw); e.kept > maxKeptBytes && (len(raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
-		l.t.Cut = true
-		return l.hear(nil, jsonrpc.Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
-	}
-	i := l.hear(raw, m, sent, loose, now)
-	if i >= 0 {
-		e.reader = l.keep(e.reader)
-	}
-	return i
-}
-
-// more gives a lane a line that it can do without. A server may say many of them, but not without end: what is no longer kept
-// counts as if nobody had asked for it.
-func (e *executor) more(r *round, l *lane, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) {
-	if e.hear(l, raw, m, sent, loose, now) < 0 {
-		r.excess += len(raw) + excessLine
-	}
-}
-
-// response gives an answer to the script that has asked.
-func (e *executor) response(r *round, raw []byte, m *jsonrpc.Message, now time.Time) {
-	s := r.server
-	id, exact := jsonrpc.IntegerID(m.ID)
-	if exact && id == r.ping {
-		r.heard, r.asked = true, now
-		return
-	}
-	f, ok := s.flights[id]
-	if !exact && m.ID != "null" && !(r.alone != nil && r.alone.t.Asking(m.ID) >= 0) {
-		if id, ok = jsonrpc.LooseID(m.ID); ok {
-			f, ok = s.flights[id]
-		}
-	}
-	if r.alone != nil && (!ok || f.answered && f.lane == r.alone) {
-		if i, loose := r.alone.t.Answers(m.ID); i >= 0 {
-			e.answer(r, r.alone, i, raw, *m, loose, now)
-			e.land(r, r.alone, i, now)
-			return
-		}
-	}
-	switch {
-	case !ok && s.ours(id): // of somebody who has given up waiting, or to a line that hides its id
-		r.excess += excessLine // all that was asked for may come late; of the same answer there is no end
-		l := e.holder(s, id)
-		r.loose = r.loose || l != nil && l.guest
-	case !ok && r.alone != nil && s.owed.free(m.ID): // late, to a script that has ended
-		r.excess += excessLine
-	case !ok:
-		e.unclaimed(r, raw, m, now)
-	case f.answered || f.sent < 0:
-		if f.sent >= 0 {
-			e.more(r, f.lane, raw, *m, f.sent, !exact, now)
-			return
-		}
-		delete(s.flights, id)
-		f.lane.answered++
-		e.settle(r, f.lane, f.blocking, now)
-	default:
-		f.answered = true
-		s.flights[id] = f
-		e.answer(r, f.lane, f.sent, raw, *m, !exact, now)
-		if f.lane.t.Sent[f.sent].Regular {
-			f.lane.owed--
-		} else if f.blocking && f.lane.group != nil {
-			f.lane.group.odd--
-		}
-		e.settle(r, f.lane, f.blocking, now)
-	}
-}
-
-// land is for an answer that came to a request by another way than by its number.
-func (e *executor) land(r *round, l *lane, sent int, now time.Time) {
-	id, _ := jsonrpc.IntegerID(l.t.Sent[sent].Message.ID)
-	f, ok := r.server.flights[id]
-	if !ok || f.lane != l || f.answered {
-		return
-	}
-	f.answered = true
-	r.server.flights[id] = f
-	if l.t.Sent[sent].Regular {
-		l.owed--
-	}
-	e.settle(r, l, f.blocking, now)
-}
-
-// noise is for a line that is no message. One in which the number of a request can be made out is an answer, if a
-// bad one.
-func (e *executor) noise(r *round, raw []byte, m *jsonrpc.Message, now time.Time) {
-	r.excess += len(raw) + excessLine
-	if id, ok := jsonrpc.SalvageID(raw); ok {
-		if f, ok := r.server.flights[id]; ok && f.sent >= 0 && !f.answered {
-			m.ID = strconv.FormatInt(id, 10)
-			e.response(r, raw, m, now)
-			return
-		}
-	}
-	if r.alone != nil {
-		r.alone.t.HearNoise(raw)
-		return
-	}
-	r.loose = true
-	r.stray = e.strange("noise", string(raw[:min(len(raw), 64)])) || r.stray
-}
 
 // excessLine is what an unwanted line counts for beside its bytes: to read one costs something.
 const excessLine = 256
 
-// answer notes an answer to a line that a script has sent.
-func (e *executor) answer(r *round, l *lane, sent int, raw []byte, m jsonrpc.Message, loose bool, now time.Time) {
-	s := &l.t.Sent[sent]
-	if s.Answer >= 0 {
-		if s.Again {
-			r.server.owed.free(s.Message.ID)
+// maxExcess is how much a server may write in one conversation without being asked.
+const maxExcess = 8 << 20
+
+// receive takes what has come by then, or as soon as something has, and gives it to whom it belongs. It returns how many
+// messages it was. The error says that nothing more comes, and why.
+func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (n int, err error) {
+	before := s.Received()
+	s.frames, err = s.Recv(ctx, until, s.frames[:0])
+	e.read += int(s.Received() - before)
+	now := time.Now()
+	for i := range s.frames {
+		e.dispatch(s, s.frames[i].Body, now)
+	}
+	if s.excess > maxExcess {
+		return len(s.frames), conn.ErrFlood
+	}
+	return len(s.frames), err
+}
+
+func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
+	s.reader.Reset()
+	m := jsonrpc.ParseIn(s.reader, raw)
+	switch {
+	case m.Class == jsonrpc.ClassResponse:
+		e.response(s, raw, &m, now)
+		return
+	case m.Class == jsonrpc.ClassRequest:
+		line := jsonrpc.AppendReply(nil, &m)
+		s.Send(line[:len(line)-1], false)
+	case m.IsNoise():
+		e.noise(s, raw, &m, now)
+		return
+	case m.Method == "notifications/progress":
+		if k := e.progressOf(s, &m); k != nil {
+			e.more(s, k, raw, m, -1, false, now)
+			return
 		}
-		e.more(r, l, raw, m, sent, loose, now)
+	}
+	e.unclaimed(s, raw, &m)
+}
+
+// hear gives a talk the line that was just read, and the memory of its tree with it. When a call has kept as much as it may, no
+// more than whose answer a long line is.
+func (e *executor) hear(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
+	if e.kept += len(raw); e.kept > maxKeptBytes && (len(raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
+		k.t.Cut = true
+		return k.hear(nil, jsonrpc.Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
+	}
+	i := k.hear(raw, m, sent, loose, now)
+	if i >= 0 {
+		s.reader = k.keep(s.reader)
+	}
+	return i
+}
+
+// more gives a talk a line that it can do without. A server may say many of them, but not without end: what is no longer kept
+// counts as if nobody had asked for it.
+func (e *executor) more(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) {
+	if e.hear(s, k, raw, m, sent, loose, now) < 0 {
+		s.excess += len(raw) + excessLine
+	}
+}
+
+// response gives an answer to the talk that has asked.
+func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
+	id, exact := jsonrpc.IntegerID(m.ID)
+	if exact && id == s.ping && id != 0 {
+		s.ping, s.heard = 0, now
 		return
 	}
-	if s.Message.Class == jsonrpc.ClassRequest && !s.Regular {
-		r.server.owed.free(s.Message.ID)
+	f, ok := s.flights[id]
+	if !exact && m.ID != "null" && !(s.alone != nil && s.alone.t.Asking(m.ID) >= 0) {
+		if id, ok = jsonrpc.LooseID(m.ID); ok {
+			f, ok = s.flights[id]
+		}
 	}
-	if s.Token != "" && !script.IsTask(s, &m) {
-		r.server.freeToken(s.Token)
+	if s.alone != nil && (!ok || f.answered && f.talk == s.alone) {
+		if i, loose := s.alone.t.Answers(m.ID); i >= 0 {
+			e.answer(s, s.alone, i, raw, *m, loose, now)
+			if n, _ := jsonrpc.IntegerID(s.alone.t.Sent[i].Message.ID); s.flights[n].talk == s.alone { // by another way than its number
+				e.land(s, n, now)
+			}
+			return
+		}
 	}
-	if s.Answer = e.hear(l, raw, m, sent, loose, now); s.Answer >= 0 && l == r.alone {
-		l.t.Received[s.Answer].Starved = r.starvation(now)
-	}
-	r.arrived(l, now)
-	if r.mute && s.Message.Method == "initialize" && m.Result != nil {
-		r.mute = false
-	}
-}
-
-// arrived notes that an answer has come. One to a script that was set aside says nothing about the one that has the server
-// for itself.
-func (r *round) arrived(l *lane, now time.Time) {
-	l.last = now
-	if r.alone == nil || r.alone == l {
-		r.late = now
-	}
-}
-
-// settle tells the group that something it waits for has come.
-func (e *executor) settle(r *round, l *lane, blocking bool, now time.Time) {
-	r.arrived(l, now)
 	switch {
-	case l.parked:
-		e.returned(l)
-	case blocking && l.group != nil:
-		l.group.open--
+	case !ok && s.Gave(id), !ok && s.alone != nil && s.Owed.Free(m.ID):
+		s.excess += excessLine // late, of somebody who has given up waiting; of the same answer there is no end
+	case !ok:
+		e.unclaimed(s, raw, m)
+	case f.answered:
+		e.more(s, f.talk, raw, *m, f.sent, !exact, now)
+	default:
+		if f.sent >= 0 {
+			e.answer(s, f.talk, f.sent, raw, *m, !exact, now)
+		} else {
+			f.talk.runs++
+		}
+		e.land(s, id, now)
 	}
 }
 
-// unclaimed is for what belongs to no request. A script that has the server for itself must have caused it; of
-// several one has, and it takes another look to know which.
-func (e *executor) unclaimed(r *round, raw []byte, m *jsonrpc.Message, now time.Time) {
-	r.excess += len(raw) + excessLine
-	if r.alone == nil {
-		r.loose = r.loose || m.Class != jsonrpc.ClassNotification
-		r.stray = e.strange("line", m.Method, m.Why, m.ID) || r.stray
+// land notes that the request with an id of ours was answered.
+func (e *executor) land(s *peer, id int64, now time.Time) {
+	f := s.flights[id]
+	if f.answered {
+		return
+	}
+	k := f.talk
+	if f.sent < 0 {
+		delete(s.flights, id)
+	} else {
+		f.answered = true
+		s.flights[id] = f
+		if k.t.Sent[f.sent].Regular {
+			k.owed--
+		}
+	}
+	k.last = now
+	if s.alone == nil || s.alone == k {
+		s.heard = now
+		s.answers++
+	}
+	if !f.awaited {
+		return
+	}
+	if k.open--; k.half != nil {
+		k.half.open--
+	}
+}
+
+// noise is for a line that is no message. One in which the number of a request can be made out is an answer, if a bad one.
+func (e *executor) noise(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
+	s.excess += len(raw) + excessLine
+	if id, ok := jsonrpc.SalvageID(raw); ok {
+		if f, ok := s.flights[id]; ok && f.sent >= 0 && !f.answered {
+			m.ID = strconv.FormatInt(id, 10)
+			e.response(s, raw, m, now)
+			return
+		}
+	}
+	if s.alone != nil {
+		s.alone.t.HearNoise(raw)
+		return
+	}
+	s.stray = e.strange("noise", string(raw[:min(len(raw), 64)])) || s.stray
+}
+
+// answer notes an answer to a line that a script has sent.
+func (e *executor) answer(s *peer, k *talk, sent int, raw []byte, m jsonrpc.Message, loose bool, now time.Time) {
+	a := &k.t.Sent[sent]
+	if a.Answer >= 0 {
+		if a.Again {
+			s.Owed.Free(a.Message.ID)
+		}
+		e.more(s, k, raw, m, sent, loose, now)
+		return
+	}
+	if a.Message.Class == jsonrpc.ClassRequest && !a.Regular {
+		s.Owed.Free(a.Message.ID)
+	}
+	if a.Token != "" && !script.IsTask(a, &m) {
+		s.FreeToken(a.Token)
+	}
+	if a.Answer = e.hear(s, k, raw, m, sent, loose, now); a.Answer >= 0 && k == s.alone {
+		k.t.Received[a.Answer].Starved = s.Heard()
+		s.heard, k.last = now, now
+	}
+	if s.Mute && a.Message.Method == "initialize" && m.Result != nil {
+		s.Mute = false
+	}
+}
+
+// unclaimed is for what belongs to no request. A script that has the server for itself must have caused it; of several one has,
+// and it takes another look to know which.
+func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
+	s.excess += len(raw) + excessLine
+	if s.alone == nil {
+		s.stray = e.strange("line", m.Method, m.Why, m.ID) || s.stray
 		return
 	}
 	sent := -1
 	if m.Class == jsonrpc.ClassBatch {
-		sent = r.alone.batch()
+		sent = s.alone.t.UnansweredBatch()
 	}
-	if i := e.hear(r.alone, raw, *m, sent, false, now); sent >= 0 {
-		r.alone.t.Sent[sent].Answer = i
+	if i := e.hear(s, s.alone, raw, *m, sent, false, time.Now()); sent >= 0 {
+		s.alone.t.Sent[sent].Answer = i
 	}
 }
 
-// progressOf returns whose progress a notification tells, and of which line: the token is an id of ours where a
-// script has "@id" for it.
-func (e *executor) progressOf(r *round, m *jsonrpc.Message) (*lane, int) {
+// progressOf returns whose progress a notification reports: the token is an id of ours where a script has "@id" for it.
+func (e *executor) progressOf(s *peer, m *jsonrpc.Message) *talk {
 	token := m.Params.Get("progressToken")
 	if token == nil {
-		return nil, -1
+		return nil
 	}
-	id, ours := r.server.ourID(token)
+	id, ours := s.OurID(token)
 	if !ours {
-		return nil, -1
+		return nil
 	}
-	if f, ok := r.server.flights[id]; ok {
-		return f.lane, -1
+	if f, ok := s.flights[id]; ok {
+		return f.talk
 	}
-	return e.holder(r.server, id), -1
-}
-
-// batch returns the first unanswered batch; -1: there is none.
-func (l *lane) batch() int {
-	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; s.Answer < 0 && s.Message.Class == jsonrpc.ClassBatch {
-			return i
+	for _, talks := range [][]*talk{e.talks, e.pending} { // an id that is no request's
+		for _, k := range talks {
+			if k.server == s && slices.Contains(k.mem.given, id) {
+				return k
+			}
 		}
 	}
-	return -1
+	return nil
 }
 
 // expects returns the first line other than a regular request that an answer may come to; -1: there is none.
-func (l *lane) expects() int {
-	for i := range l.t.Sent {
-		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.WantsAnswer() && s.Message.Class != jsonrpc.ClassRequest {
+func (k *talk) expects() int {
+	for i := range k.t.Sent {
+		if s := &k.t.Sent[i]; !s.Regular && s.Answer < 0 && s.WantsAnswer() && s.Message.Class != jsonrpc.ClassRequest {
 			return i
 		}
-		if s := &l.t.Sent[i]; !s.Regular && s.Answer < 0 && s.Message.Class == jsonrpc.ClassRequest && (!l.ownID(s) || !l.plan[s.Step].regular) {
+		if s := &k.t.Sent[i]; !s.Regular && s.Answer < 0 && s.Message.Class == jsonrpc.ClassRequest && (!k.ownID(s) || !k.plan[s.Step].regular) {
 			return i
 		}
 	}
@@ -264,7 +243,7 @@ func (l *lane) expects() int {
 }
 
 // ownID reports whether the request carries a number of ours: it was cancelled, or the session is not initialized.
-func (l *lane) ownID(s *script.Sent) bool {
+func (k *talk) ownID(s *script.Sent) bool {
 	n, ok := jsonrpc.IntegerID(s.Message.ID)
-	return ok && n > firstID
+	return ok && n > server.FirstID
 }

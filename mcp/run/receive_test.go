@@ -6,7 +6,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
-	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestNumberAndItsText: ids that differ in type alone are two ids, in whatever order the answers come; where only one of
@@ -25,22 +25,21 @@ func TestNumberAndItsText(t *testing.T) {
 		{"turned into a text", []string{number}, []string{answer(`"1000002"`)}, []int{0}, true},
 		{"turned into a number", []string{text}, []string{answer("1000002")}, []int{0}, true},
 	} {
-		l := &lane{reader: new(mutate.JSONParser), group: &group{}}
-		e := &executor{reader: new(mutate.JSONParser)}
-		r := &round{alone: l, server: &server{ids: 1000002, flights: map[int64]flight{}}}
+		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Owed: server.Owed{}}), new(talk)
+		s.alone = k
 		for i, line := range tt.sent {
-			l.t.Sent = append(l.t.Sent, script.Sent{Raw: []byte(line), Message: jsonrpc.Parse([]byte(line)), Regular: line == number, Answer: -1})
+			k.t.Sent = append(k.t.Sent, script.Sent{Raw: []byte(line), Message: jsonrpc.Parse([]byte(line)), Regular: line == number, Answer: -1})
 			if line == number {
-				r.server.flights[1000002] = flight{lane: l, sent: i}
+				s.flights[1000002] = flight{talk: k, sent: i}
 			}
 		}
 		for _, line := range tt.received {
-			e.receive(r, []byte(line), time.Now())
+			e.dispatch(s, []byte(line), time.Now())
 		}
 		for i, want := range tt.want {
-			if got := l.t.Sent[i].Answer; got != want {
+			if got := k.t.Sent[i].Answer; got != want {
 				t.Errorf("%s: %s is answered by %d, want %d", tt.name, tt.sent[i], got, want)
-			} else if l.t.Received[got].Loose != tt.loose {
+			} else if k.t.Received[got].Loose != tt.loose {
 				t.Errorf("%s: the answer to %s is loose: %v", tt.name, tt.sent[i], !tt.loose)
 			}
 		}
@@ -58,33 +57,32 @@ func TestLateToSomebodyElse(t *testing.T) {
 		{`"teasel"`, 1}, {`"999"`, 1}, {`1000003`, 1},
 		{`1000002`, 1}, {`"1000002"`, 1},
 	} {
-		l := &lane{reader: new(mutate.JSONParser), group: &group{}}
-		l.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"1.0","id":1000002,"method":"ping"}`)), Answer: -1}}
-		e := &executor{reader: new(mutate.JSONParser)}
-		r := &round{alone: l, server: &server{ids: 1000002, flights: map[int64]flight{}}}
-		e.receive(r, []byte(`{"jsonrpc":"2.0","id":`+tt.id+`,"result":{}}`), time.Now())
-		if len(l.t.Received) != tt.heard {
-			t.Errorf("an answer with id %s: the script has heard %d lines, want %d", tt.id, len(l.t.Received), tt.heard)
+		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Owed: server.Owed{}}), new(talk)
+		s.alone = k
+		k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"1.0","id":1000002,"method":"ping"}`)), Answer: -1}}
+		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":`+tt.id+`,"result":{}}`), time.Now())
+		if len(k.t.Received) != tt.heard {
+			t.Errorf("an answer with id %s: the script has heard %d lines, want %d", tt.id, len(k.t.Received), tt.heard)
 		}
 	}
 }
 
 // TestAnswerAfterMuch: of very much progress only the first is kept, but the answer is.
 func TestAnswerAfterMuch(t *testing.T) {
-	l := &lane{reader: new(mutate.JSONParser), group: &group{open: 1}, owed: 1}
-	l.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000002,"method":"ping"}`)), Regular: true, Answer: -1}}
-	e := &executor{reader: new(mutate.JSONParser)}
-	r := &round{alone: l, server: &server{ids: 1000002, flights: map[int64]flight{1000002: {lane: l, blocking: true}}}}
+	e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Owed: server.Owed{}}), &talk{counts: counts{open: 1, owed: 1}}
+	s.alone = k
+	k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000002,"method":"ping"}`)), Regular: true, Answer: -1}}
+	s.flights[1000002] = flight{talk: k, awaited: true}
 	for range 5000 {
-		e.receive(r, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`), time.Now())
+		e.dispatch(s, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`), time.Now())
 	}
-	if len(l.t.Received) == 5000 || r.excess > maxExcess {
-		t.Errorf("%d lines were kept, and %d bytes are too much", len(l.t.Received), r.excess)
+	if len(k.t.Received) == 5000 || s.excess > maxExcess {
+		t.Errorf("%d lines were kept, and %d bytes are too much", len(k.t.Received), s.excess)
 	}
 	for range 2 {
-		e.receive(r, []byte(`{"jsonrpc":"2.0","id":1000002,"result":{}}`), time.Now())
+		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":1000002,"result":{}}`), time.Now())
 	}
-	if i := l.t.Sent[0].Answer; i != len(l.t.Received)-1 || l.t.Received[i].Message.Result == nil || l.group.open != 0 {
-		t.Errorf("it is answered by line %d of %d", i, len(l.t.Received))
+	if i := k.t.Sent[0].Answer; i != len(k.t.Received)-1 || k.t.Received[i].Message.Result == nil || k.open != 0 {
+		t.Errorf("it is answered by line %d of %d", i, len(k.t.Received))
 	}
 }

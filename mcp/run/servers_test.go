@@ -88,7 +88,7 @@ func TestServerEnds(t *testing.T) {
 			skipped++
 		}
 	}
-	if crashes+skipped != len(ins) || crashes < deathsFew-1 || crashes > 10 {
+	if crashes+skipped != len(ins) || crashes == 0 || crashes > firstTimes {
 		t.Errorf("of %d, %d ended the server and %d were not sent", len(ins), crashes, skipped)
 	}
 	if _, obs := execute(t, e, bad); obs.Exit != teasel.ExitCrash {
@@ -100,21 +100,23 @@ func TestServerEnds(t *testing.T) {
 // something do not hold up the rest.
 func TestServerSlowTools(t *testing.T) {
 	e := open(t, &Target{Command: realServer(t, "everything"), StartTimeout: time.Minute, Timeout: 20 * time.Second})
-	slow := call("trigger-long-running-operation", `{"duration":2,"steps":2}`)
+	slow := call("trigger-long-running-operation", `{"duration":1,"steps":2}`)
 	echo := call("echo", `{"message":"x"}`)
 	ins := []script.Script{slow, echo, echo, slow, echo}
-	ran := 0
+	ran, aside := 0, 0
 	for range 10 {
 		for i, o := range executeBatch(t, e, ins...) {
-			if &ins[i].Steps[0].Line[0] == &echo.Steps[0].Line[0] && o.Runs == 1 && o.Exit == teasel.ExitOK && o.Evidence != nil {
+			if i == 0 || i == 3 {
+				aside += int(o.Runs)
+			} else if o.Runs == 1 && o.Exit == teasel.ExitOK && o.Evidence != nil {
 				ran++
 			}
 		}
 	}
-	if ran != 30 {
-		t.Errorf("%d of 30 echoes were answered", ran)
+	if ran != 30 || aside == 0 {
+		t.Errorf("%d of 30 echoes were answered, %d slow calls made", ran, aside)
 	}
-	_, late := stragglers(t, e, len(e.waiting))
+	_, late := awaitLate(t, e, aside)
 	for i := range late {
 		if late[i].Exit != teasel.ExitOK {
 			t.Errorf("a slow call ended as %v: %s", late[i].Exit, late[i].Detail)

@@ -1,9 +1,10 @@
 package run
 
 import (
-	"bytes"
 	"hash/fnv"
 	"strings"
+
+	"github.com/teaselfuzz/teasel/mcp/observe"
 )
 
 // How often things that came while several scripts were in flight are looked into: each sort, and how many sorts of a
@@ -13,6 +14,12 @@ const (
 	strangeSorts = 64
 )
 
+// strays counts what came that belongs to one of several scripts, by what it is like and by kind.
+type strays struct {
+	times map[uint64]int
+	sorts map[string]int
+}
+
 // strange reports whether something is new enough to look for its cause. Digits do not make it new.
 func (e *executor) strange(kind string, parts ...string) bool {
 	h := fnv.New64a()
@@ -21,16 +28,16 @@ func (e *executor) strange(kind string, parts ...string) bool {
 		h.Write([]byte{0})
 	}
 	sum := h.Sum64()
-	if e.strays[sum] == 0 {
-		if e.sorts[kind] >= strangeSorts {
+	if e.strays.times[sum] == 0 {
+		if e.strays.sorts[kind] >= strangeSorts {
 			return false
 		}
-		e.sorts[kind]++
+		e.strays.sorts[kind]++
 	}
-	if e.strays[sum] >= strangeTimes {
+	if e.strays.times[sum] >= strangeTimes {
 		return false
 	}
-	e.strays[sum]++
+	e.strays.times[sum]++
 	return true
 }
 
@@ -43,24 +50,13 @@ func withoutDigits(s string) string {
 	}, s)
 }
 
-// What stands in the first line of a report that something has gone wrong. It need not be exact: it only decides
-// whether to look closer.
-var troubleWords = [][]byte{
-	[]byte("panic"), []byte("Traceback"), []byte("goroutine "), []byte("rror"), []byte("xception"), []byte("ERROR"),
-	[]byte("ssert"), []byte("anitizer"), []byte("DATA RACE"), []byte("atal"), []byte("FATAL"), []byte("nhandled"),
-	[]byte("out of memory"), []byte("heap"), []byte("overflow"), []byte("SIG"), []byte("core dumped"), []byte("secret"),
-}
-
-// troubleLine returns the first line of a text that looks like trouble; nil: there is none.
-func troubleLine(text []byte) []byte {
-	for len(text) > 0 {
-		line, rest, _ := bytes.Cut(text, []byte{'\n'})
-		for _, w := range troubleWords {
-			if bytes.Contains(line, w) {
-				return line[:min(len(line), 64)]
-			}
-		}
-		text = rest
+// troubled reports whether the server has written something to standard error that looks like trouble and is new enough to look
+// for its cause.
+func (e *executor) troubled(s *peer) bool {
+	text, written := s.Stderr(s.stderr) // what is in the pipe by now: it came before the answers that have come
+	if s.stderr = written; len(text) == 0 {
+		return false
 	}
-	return nil
+	line := observe.TroubleLine(text)
+	return line != nil && e.strange("stderr", string(line))
 }

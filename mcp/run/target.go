@@ -2,16 +2,14 @@ package run
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
-	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
-	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -35,7 +33,7 @@ type Target struct {
 	Blocked, Excluded func(tool string) bool
 	Withheld          *script.Withheld // counts what is not sent; nil: nobody wants to know
 
-	yields int // niceness of its servers, which are few; 0: it has all that it wants
+	nice int // niceness of its servers, which are few; 0: it has all that it wants
 }
 
 var (
@@ -47,19 +45,19 @@ const (
 	defaultStartTimeout = 30 * time.Second
 	defaultWindow       = 64
 	defaultSpares       = 3
-	niceness            = 3  // of servers in the background: half of a processor that somebody else wants
-	pettyNiceness       = 10 // of those for what matters little: a tenth
+	niceness            = 3  // of servers on which findings are confirmed: half of a processor that somebody else wants
+	lowNiceness         = 19 // of servers on which scripts are held beside the others: what is left
 )
 
-// aside returns the target for an executor in the background.
-func (t *Target) aside(nice int) *Target {
+// background returns the target for an executor in the background.
+func (t *Target) background(nice int) *Target {
 	b := *t
-	b.yields, b.Spares = nice, 1
+	b.nice, b.Spares = nice, 1
 	return &b
 }
 
-// petty reports whether its servers are for what matters little.
-func (t *Target) petty() bool { return t.yields >= pettyNiceness }
+// soon is how long a server that was never silent before is given in an execution that will be repeated.
+func (t *Target) soon() time.Duration { return max(t.timeout()/soonShare, 2*conn.Slice) }
 
 func (t *Target) timeout() time.Duration {
 	if t.Timeout > 0 {
@@ -96,73 +94,38 @@ func (t *Target) version() string {
 	return session.Versions[len(session.Versions)-1]
 }
 
-// launch starts a process and says nothing to it.
-func (t *Target) launch() (*server, error) {
-	c := proc.Command{Args: t.Command, Env: t.Env, Dir: t.Dir}
-	if t.Session != nil && t.Session.Process != nil {
-		c = *t.Session.Process
+// command returns how to start a server.
+func (t *Target) command() *server.Command {
+	c := &server.Command{Args: t.Command, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
+		Timeout: t.timeout(), StartTimeout: t.startTimeout()}
+	if t.Session != nil {
+		c.Process = t.Session.Process
 	}
-	c.Nice, c.Half = t.yields, t.petty()
 	if t.Canary != nil {
 		c.Env = slices.Concat(c.Env, t.Canary.Environ())
 	}
-	s, err := launch(c)
+	return c
+}
+
+// Visit starts the server and asks what there is. When the server cannot be used at all the error is a [*server.StartError]; what is
+// wrong with a list is in the session's Trouble. The caller closes the visit.
+func (t *Target) Visit(ctx context.Context) (*server.Visit, error) { return t.command().Visit(ctx) }
+
+// Discover starts the server, asks what there is, and ends it. Its errors are those of Visit.
+func (t *Target) Discover(ctx context.Context) (*session.Session, error) {
+	v, err := t.Visit(ctx)
 	if err != nil {
-		return nil, conn.LaunchError(t.Command, err)
+		return nil, err
 	}
-	return s, nil
+	v.Close()
+	return v.Session, nil
 }
 
-// shakeHands initializes the session of a process and returns the whole result of initialize.
-func (t *Target) shakeHands(ctx context.Context, s *server) (jsonrpc.Message, error) {
-	const during = "initialize"
-	answer, noise, err := s.call(ctx, session.InitializeLine(t.version()), t.startTimeout())
+// launch starts a server and sends it nothing.
+func (t *Target) launch() (*peer, error) {
+	s, err := t.command().Start()
 	if err != nil {
-		return answer, t.trouble(ctx, s, err, noise, during)
+		return nil, err
 	}
-	if answer.Error != nil {
-		return answer, &conn.StartError{Command: t.Command,
-			What: "refused initialize: " + shorten(answer.Error.String()),
-			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
-	}
-	if _, err := s.Write(ctx, []byte(session.InitializedLine+"\n"), t.startTimeout()); err != nil {
-		return answer, t.trouble(ctx, s, s.writeError(err), nil, "notifications/initialized")
-	}
-	return answer, nil
-}
-
-// trouble makes a [conn.StartError] of what went wrong with a process that is then of no more use. An error of the
-// context stays what it is.
-func (t *Target) trouble(ctx context.Context, s *server, err error, noise []byte, during string) error {
-	switch {
-	case errors.Is(err, errBroken):
-		end := s.Reap(ctx)
-		if end.Closed {
-			return conn.BrokenError(t.Command, end, during)
-		}
-		return conn.EndedError(t.Command, end, during)
-	case errors.Is(err, errEnded):
-		return conn.EndedError(t.Command, s.Reap(ctx), during)
-	case errors.Is(err, errSilent):
-		end := s.Kill()
-		if noise == nil && s.Inbox.Total.Load() > 1<<20 { // one line without end
-			return conn.FloodError(t.Command, end.Stderr, during)
-		}
-		return conn.SilentError(t.Command, t.startTimeout(), noise, end.Stderr, during)
-	case errors.Is(err, conn.ErrFlood):
-		end := s.Kill()
-		if noise != nil {
-			return conn.SilentError(t.Command, t.startTimeout(), noise, end.Stderr, during)
-		}
-		return conn.FloodError(t.Command, end.Stderr, during)
-	}
-	return err
-}
-
-// shorten cuts a text that is shown in an error.
-func shorten(s string) string {
-	if len(s) > conn.ShownBytes {
-		return s[:conn.ShownBytes] + "..."
-	}
-	return s
+	return newPeer(s), nil
 }

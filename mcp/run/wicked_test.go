@@ -14,9 +14,9 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
-	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestWickedStart starts servers that cannot be used and looks at what the user is told.
@@ -41,7 +41,7 @@ func TestWickedStart(t *testing.T) {
 			before := runtime.NumGoroutine()
 			target := &Target{Command: []string{program, tt.mode}, StartTimeout: time.Second}
 			ex, err := target.Open(t.Context(), teasel.Role{})
-			var start *conn.StartError
+			var start *server.StartError
 			if !errors.As(err, &start) {
 				if err == nil {
 					ex.Close()
@@ -96,7 +96,7 @@ func TestStartErrors(t *testing.T) {
 	} {
 		target := &Target{Command: tt.command, Dir: tt.dir, StartTimeout: time.Second}
 		_, err := target.Discover(t.Context())
-		var start *conn.StartError
+		var start *server.StartError
 		if !errors.As(err, &start) || !strings.Contains(err.Error(), tt.what) {
 			t.Errorf("%q: the error is %v, want %q in it", tt.command, err, tt.what)
 		}
@@ -141,7 +141,7 @@ func TestWickedRun(t *testing.T) {
 		{"flood-requests", teasel.ExitOK, func(tr *script.Transcript) bool { return tr.Sent[0].Answer >= 0 }, ok, ""},
 		{"flood-replies", teasel.ExitOK, func(tr *script.Transcript) bool { return len(tr.Received) > 90 }, ok, ""},
 		{"crlf", teasel.ExitOK, fine, ok, ""},
-		{"stop-reading", teasel.ExitHang, deaf, map[teasel.Exit]bool{teasel.ExitHang: true, teasel.ExitOK: true}, "no answer"},
+		{"stop-reading", teasel.ExitHang, deaf, map[teasel.Exit]bool{teasel.ExitLost: true, teasel.ExitOK: false}, "no answer"},
 		{"partial", teasel.ExitOK, fine, map[teasel.Exit]bool{teasel.ExitOK: true, teasel.ExitLost: true}, ""},
 		{"killed", teasel.ExitOK, fine, map[teasel.Exit]bool{teasel.ExitOK: true, teasel.ExitCrash: false, teasel.ExitLost: false}, ""},
 		{"exit-each-100", teasel.ExitOK, fine, ok, ""},
@@ -196,20 +196,10 @@ func TestWickedFlood(t *testing.T) {
 	for _, mode := range []string{"flood-notifications", "huge"} {
 		t.Run(mode, func(t *testing.T) {
 			e := open(t, &Target{Command: []string{program, mode}, Timeout: 20 * time.Second})
-			for range 10 {
-				began := time.Now()
-				tr, obs := execute(t, e, lineScript(many...))
-				if took := time.Since(began); tr.Flood {
-					if obs.Exit != teasel.ExitCrash || tr.End.Kind != script.EndKilled {
-						t.Errorf("it ended as %v: %+v", obs.Exit, tr.End)
-					}
-					if obs.Elapsed <= 0 || obs.Elapsed > took {
-						t.Errorf("it took %v of %v", obs.Elapsed, took)
-					}
-					return
-				}
+			tr, obs := execute(t, e, lineScript(many...))
+			if !tr.Flood || obs.Exit != teasel.ExitCrash || tr.End.Kind != script.EndKilled || obs.Elapsed <= 0 {
+				t.Errorf("it ended as %v after %v: %+v", obs.Exit, obs.Elapsed, tr.End)
 			}
-			t.Error("it was never cut off")
 		})
 	}
 }
@@ -262,7 +252,6 @@ func TestWickedSlow(t *testing.T) {
 	for range 30 {
 		ins = append(ins, call(slow, `{"message":"a"}`), call("echo", `{"message":"b"}`))
 	}
-	began := time.Now()
 	ran := 0
 	for range 3 {
 		obs := executeBatch(t, e, ins...)
@@ -275,14 +264,13 @@ func TestWickedSlow(t *testing.T) {
 			}
 		}
 	}
-	parked := len(e.waiting)
-	if parked == 0 || parked > maxParked || parked != ran {
-		t.Errorf("%d scripts are parked after %v, %d were run", parked, time.Since(began), ran)
+	if ran == 0 || ran > 3*maxSlow {
+		t.Errorf("%d slow scripts were run", ran)
 	}
-	_, late := stragglers(t, e, parked)
+	_, late := awaitLate(t, e, ran)
 	for i := range late {
-		if tr := late[i].Evidence.(*script.Transcript); late[i].Exit != teasel.ExitOK || tr.Sent[0].Answer != 0 {
-			t.Errorf("a slow call ended as %v", late[i].Exit)
+		if tr := late[i].Evidence.(*script.Transcript); late[i].Exit != teasel.ExitOK || tr.Sent[0].Answer != 0 || late[i].Runs != 0 {
+			t.Errorf("a slow call ended as %v after %d more executions", late[i].Exit, late[i].Runs)
 		}
 	}
 }

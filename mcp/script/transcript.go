@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -74,7 +75,7 @@ type Waiting uint8
 const (
 	WaitsUnknown Waiting = iota
 	WaitsInside          // nothing beyond the process can end it
-	WaitsOutside         // a connection, or a child that works
+	WaitsOutside         // a connection, a child that works, or the clock
 )
 
 // Transcript is the evidence of one execution: all that was said and what became of the server. It is good until the
@@ -100,8 +101,8 @@ type Transcript struct {
 	Cut        bool    // its answers were too much to be kept: only how the server fared is known
 	Growth     *Growth
 
-	Past  *History // of the process that has run the script
-	Place int      // how many it had run before it
+	Past  *history.Ring // what the server has run, in the order in which it was sent
+	Place int           // how much of it, up to the end of this script
 }
 
 // LeastLeak is how many bytes memory has to grow by between the first and the last measure for it to be a leak.
@@ -226,4 +227,30 @@ const WhyUnfinished = "the line goes on"
 // Stands reports whether the server is as it should be.
 func (t *Transcript) Stands() bool {
 	return t.End.Kind == EndInvalid && !t.End.Closed && !t.Deaf && !t.Hung && !t.Flood
+}
+
+// Uncertain reports whether something may come that nobody has waited for: an answer to what was cancelled or has an id of the
+// script's own, or progress of what is answered.
+func (t *Transcript) Uncertain() bool {
+	for i := range t.Received {
+		if t.Received[i].Message.Method == "notifications/progress" {
+			return true
+		}
+	}
+	for i := range t.Sent {
+		if s := &t.Sent[i]; s.Answer < 0 && !s.Regular && s.Message.Class == jsonrpc.ClassRequest {
+			return true
+		}
+	}
+	return false
+}
+
+// UnansweredBatch returns the first unanswered batch; -1: there is none.
+func (t *Transcript) UnansweredBatch() int {
+	for i := range t.Sent {
+		if s := &t.Sent[i]; s.Answer < 0 && s.Message.Class == jsonrpc.ClassBatch {
+			return i
+		}
+	}
+	return -1
 }

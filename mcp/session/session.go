@@ -1,7 +1,6 @@
 package session
 
 import (
-	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -29,7 +28,7 @@ type Session struct {
 	// Direct is the command of the server itself, if the target's command has a launcher before it, such as npx. The
 	// processes of a campaign are started with it, in the environment that the launcher gave. nil: there is none.
 	Direct  []string
-	Process *proc.Command
+	Process *Launch
 }
 
 // Tool is one item of tools/list.
@@ -77,4 +76,11 @@ func (s *Session) Tool(name string) *Tool {
 // Has reports whether the server declared the capability.
 func (s *Session) Has(capability string) bool {
 	return s.Capabilities.Get(capability) != nil
+}
+
+// Launch is how a process was started.
+type Launch struct {
+	Args []string // the program, as a path, and its arguments
+	Env  []string // NAME=value
+	Dir  string   // working directory
 }

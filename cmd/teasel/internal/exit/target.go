@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
-	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/report"
@@ -23,7 +23,7 @@ func InterruptedOr(ctx context.Context, err error) error {
 
 // TargetFailure returns an error for a target that could not be started, with what it has written, and [Failure] of err for any other error.
 func TargetFailure(err error) error {
-	var server *conn.StartError
+	var server *server.StartError
 	var program *native.StartError
 	var peer *netproto.StartError
 	var command *netproto.CommandError

@@ -1,0 +1,137 @@
+package run
+
+import (
+	"time"
+
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// A record is what was seen of one topic.
+type record struct {
+	ran, asked int
+	slow       int           // talks that were set aside
+	pending    int           // talks that are set aside now
+	slowest    time.Duration // that an answer took
+	spent      uint64        // of the price of what went wrong, and of what is expensive in itself
+}
+
+// Prices, in executions. They are orders of magnitude, so that what is run does not depend on the clock.
+const (
+	deathPrice = 1024 // a server that has died, and starts again
+	hangPrice  = 4096 // the time limit
+	freshPrice = 2048 // a process of its own
+	longPrice  = 16   // bytes of a long line for one execution
+	priceShare = 10   // what goes wrong or is expensive may take one part in so many of the work
+	firstTimes = 4    // prices that a topic may take at once
+)
+
+// expensive are the topics of what is expensive in itself.
+var topicFresh, topicLong = script.Topic{Method: "fresh"}, script.Topic{Method: "long"}
+
+func (e *executor) record(t script.Topic) *record {
+	r := e.records[t]
+	if r == nil {
+		r = new(record)
+		e.records[t] = r
+	}
+	return r
+}
+
+// affords reports whether a record may spend the price once more. It goes by counts, so that it is the same each time.
+func (e *executor) affords(r *record, price uint64) bool {
+	return (r.spent+price)*priceShare <= e.runs+firstTimes*priceShare*price
+}
+
+// admit reports whether a script of a batch is run at all: one of a topic that kills the server again and again, or is not
+// answered, or is expensive, takes no more than its share of the work.
+func (e *executor) admit(k *talk) bool {
+	if k.state == skipped {
+		return false
+	}
+	if k.in.Check == "" && !e.admitExpensive(k) {
+		k.state = skipped
+		return false
+	}
+	for i := range k.plan {
+		r := e.record(k.plan[i].topic)
+		r.asked++
+		if k.in.Check == "" && (r.spent > 0 && !e.affords(r, 0) || r.pending >= maxSlow) {
+			k.state = skipped
+			return false
+		}
+	}
+	for i := range k.plan {
+		e.record(k.plan[i].topic).ran++
+	}
+	return true
+}
+
+func (e *executor) admitExpensive(k *talk) bool {
+	if k.in.Start == script.Fresh {
+		r := e.record(topicFresh)
+		if !e.affords(r, freshPrice) {
+			return false
+		}
+		r.spent += freshPrice
+	}
+	if n := k.in.LongBytes(maxSharedLine); n > 0 {
+		r, price := e.record(topicLong), n/longPrice
+		if !e.affords(r, price) {
+			return false
+		}
+		r.spent += price
+	}
+	return true
+}
+
+// charge puts the price of what went wrong down to what the talk was about.
+func (e *executor) charge(k *talk, price uint64) {
+	if k.t.Hung {
+		price = hangPrice
+	}
+	if !e.deliberate && len(k.plan) > 0 {
+		e.record(k.plan[k.guilty()].topic).spent += price
+	}
+}
+
+// kind is the topic of a line as far as time goes: of large ones it matters to whom they go.
+func (e *executor) kind(p *planned) script.Topic {
+	if p.topic.Method != script.TopicLarge {
+		return p.topic
+	}
+	t := e.names.Topic(&p.message, p.regular)
+	return script.Topic{Method: script.TopicLarge, Name: t.Method + " " + t.Name}
+}
+
+// slowest returns the longest that an answer took to a script about the same.
+func (e *executor) slowest(k *talk) (most time.Duration) {
+	for i := range k.plan {
+		most = max(most, e.record(e.kind(&k.plan[i])).slowest)
+	}
+	return most
+}
+
+// pace notes how long the answers took to a script that had the server for itself, or had been set aside.
+func (e *executor) pace(k *talk) {
+	for i := range k.t.Sent {
+		s := &k.t.Sent[i]
+		if s.Answer < 0 || s.Answer >= len(k.t.Received) {
+			continue
+		}
+		if took := k.t.Received[s.Answer].At - s.At; took > conn.Slice {
+			r := e.record(e.kind(&k.plan[s.Step]))
+			r.slowest = max(r.slowest, took)
+		}
+	}
+}
+
+// grow adapts how many talks are in flight, as the window of TCP: fewer after a death, so that few are suspects, more while answers
+// come.
+func (e *executor) grow(answered bool) {
+	if answered {
+		e.window = min(e.window+1, e.target.window())
+	} else {
+		e.window = max(e.window/2, 2)
+	}
+}

@@ -1,0 +1,214 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
+)
+
+// hold holds a talk that has the server for itself, and says what became of it. A patient one is waited for; another may be set
+// aside until its answer comes.
+func (e *executor) hold(ctx context.Context, k *talk, patient bool) error {
+	var s *peer
+	var err error
+	own := k.in.Start == script.Fresh
+	if own {
+		s, err = e.take(ctx)
+	} else {
+		s, err = e.up(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	s.alone, s.excess = k, 0
+	_, s.stderr = s.Stderr(s.Written())
+	k.alone = true
+	k.begin(s)
+	f, err := e.converse(ctx, s, k, patient || own)
+	s.alone = nil
+	if err != nil {
+		return e.discard(s, err)
+	}
+	k.cutOff(f)
+	k.explain()
+	if f != fateRest {
+		k.t.End = s.End(f == fateEnded)
+	}
+	k.collectStderr()
+	e.pace(k)
+	if k.failed() {
+		e.charge(k, deathPrice)
+	}
+	if k.state != aside {
+		k.abandon()
+		k.state = over
+		s.retire(k)
+	}
+	switch {
+	case own:
+		return s.Close()
+	case f != fateRest:
+		e.forget(s)
+	}
+	return nil
+}
+
+// converse lets the talk go on whenever the server has answered or rests, to its end, and then waits until nothing more comes of
+// it. fateRest says that nothing went wrong.
+func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool) (fate, error) {
+	due, work := e.due(k, patient)
+	for k.measure(); k.state == talking; k.measure() {
+		if k.next(); k.state != talking {
+			break
+		}
+		f, err := e.flush(ctx, s)
+		if f == fateDone && err == nil {
+			f, err = e.listen(ctx, s, k, due, work)
+		}
+		if f == fateRest && k.open > 0 { // it was waited for in vain
+			if patient || e.target.Exact {
+				k.giveUp()
+			} else {
+				e.setAside(k)
+			}
+		}
+		if f != fateRest || err != nil || k.state != talking {
+			return f, err
+		}
+	}
+	k.measure()
+	unfinished := s.open && !s.Closed
+	if unfinished {
+		s.Send(nil, false)
+		s.open = false
+	}
+	if f, err := e.flush(ctx, s); f != fateDone || err != nil {
+		return f, err
+	}
+	if unfinished {
+		if f, err := e.listen(ctx, s, k, due, work); f != fateRest || err != nil {
+			return f, err
+		}
+	}
+	f, err := e.await(ctx, s, never, e.afterwards(s, k, patient, due))
+	if f == fateBusy { // whatever it does, nothing is due
+		f = fateRest
+	}
+	return f, err
+}
+
+func never() bool { return false }
+
+// listen waits for the answers to what was sent last. fateRest says that they have come, or will not.
+func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.Duration) (fate, error) {
+	f, err := e.await(ctx, s, func() bool { return k.open <= 0 && k.expects() < 0 }, limit{clock: server.WaitTime, work: conn.Slice})
+	switch {
+	case err != nil || f != fateDone && f != fateRest && f != fateBusy:
+		return f, err
+	case k.open <= 0 && f != fateBusy:
+		return fateRest, nil
+	}
+	l := limit{sleep: due, clock: due, work: work}
+	if s.canPing() && !s.open {
+		if ok, f, err := e.alive(ctx, s, l); err != nil || !ok {
+			if f == fateRest {
+				f = fateDeaf
+			}
+			return f, err
+		}
+	}
+	f, err = e.await(ctx, s, func() bool { return k.open <= 0 }, l)
+	switch {
+	case f == fateDone:
+		f = fateRest
+	case (f == fateRest || f == fateBusy) && s.broken:
+		f = fateDeaf
+	case f == fateBusy && !s.Mute:
+		f = fateRest // it answers pings meanwhile
+	}
+	return f, err
+}
+
+// due returns how long an answer is waited for, and how much of the processor the server may use meanwhile: all the time there
+// is if this execution has the last word or the script asks for much, less if it has not. What is known to take longer gets more.
+func (e *executor) due(k *talk, patient bool) (due, work time.Duration) {
+	whole, soon := e.target.timeout(), e.target.soon()
+	quick := max(whole/quickShare, soon/2)
+	demanding := k.meter.Demanding()
+	switch {
+	case e.target.Exact && !patient, patient && !k.obs.Ask.Quick, demanding && !k.obs.Ask.Quick:
+		return whole, whole
+	case demanding:
+		return soon, soon
+	case patient:
+		return min(max(quick, slowFactor*e.slowest(k)), whole), soon
+	}
+	return quick, soon
+}
+
+const (
+	soonShare  = 5  // of the time limit: how long a server is given in an execution that will be repeated
+	quickShare = 16 // the same, for an answer that was not late before
+	slowFactor = 4  // an answer that was late before is waited for so many times as long
+)
+
+// afterwards returns how long the server is watched when all was said and answered: it may end, if its input has ended; it may
+// die of what it has answered; it may send what it must not.
+func (e *executor) afterwards(s *peer, k *talk, patient bool, due time.Duration) limit {
+	work := e.target.soon()
+	switch {
+	case s.Closed:
+		return limit{sleep: due, clock: due, work: max(due, work)}
+	case patient, k.t.Uncertain():
+		return limit{clock: server.WaitTime, work: work}
+	}
+	return limit{}
+}
+
+// explain notes what a server does that does not answer: whether it uses the processor or waits for something.
+func (k *talk) explain() {
+	if !k.t.Deaf && !k.t.Hung {
+		return
+	}
+	running, all := k.server.Threads()
+	switch {
+	case all == 0:
+	case running > 0:
+		k.t.Busy = true
+	default:
+		k.t.Idle, k.t.Waits = true, k.server.WaitsFor()
+	}
+}
+
+// collectStderr gives the talk what the server wrote to standard error meanwhile, of which only the end is kept.
+func (k *talk) collectStderr() {
+	s := k.server
+	began := s.stderr
+	k.t.Stderr, s.stderr = s.Stderr(began)
+	if missing := int(s.stderr-began) - len(k.t.Stderr); missing > 0 {
+		for i := range k.t.Sent {
+			k.t.Sent[i].Logged = max(0, k.t.Sent[i].Logged-missing)
+		}
+	}
+}
+
+// retire forgets the ids of a talk that is at its end.
+func (s *peer) retire(k *talk) {
+	for _, id := range k.mem.given {
+		delete(s.flights, id)
+	}
+}
+
+// measure is called when the server rests: before the talk says something, and at its end.
+func (k *talk) measure() {
+	step, repeated := k.step, k.times
+	if k.state != talking {
+		step, repeated = len(k.in.Steps), 0
+	}
+	if k.e.read < maxRepeatBytes || k.meter.Time { // else the rest was left out
+		k.meter.Measure(k.server, &k.t, step, repeated)
+	}
+}

@@ -1,0 +1,234 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// A group is many talks with one server at once, in two halves that take turns: while the server works on one half, the answers
+// of the other are read and judged, and its next lines are sent. What goes on the wire depends on the scripts, and not on when
+// answers come.
+type group struct {
+	e      *executor
+	server *peer
+	todo   []*talk // not begun
+	halves [2]half
+	over   []*talk // to be judged as soon as the server has something to do
+	recent []*talk // that came to their end last
+	begun  int     // talks
+}
+
+// half is the talks that are in flight together.
+type half struct {
+	talks []*talk
+	open  int // answers that they await
+}
+
+// together runs scripts that may be in flight at the same time.
+func (e *executor) together(ctx context.Context, talks []*talk) error {
+	for len(talks) > 0 {
+		s, err := e.up(ctx)
+		if err != nil {
+			return err
+		}
+		g := &group{e: e, server: s, todo: talks}
+		s.excess, s.stray, s.alone = 0, false, nil
+		f, err := g.run(ctx)
+		if err != nil {
+			return e.discard(s, err)
+		}
+		if f == fateDone {
+			return nil
+		}
+		talks = g.ended(f)
+	}
+	return nil
+}
+
+// run holds the conversation.
+func (g *group) run(ctx context.Context) (fate, error) {
+	defer g.judge()
+	for turn := 0; ; turn ^= 1 {
+		h := &g.halves[turn]
+		if len(h.talks) > 0 {
+			if f, err := g.answered(ctx, h); f != fateDone || err != nil {
+				return f, err
+			}
+		}
+		g.advance(h)
+		if f, err := g.e.flush(ctx, g.server); f != fateDone || err != nil {
+			return f, err
+		}
+		g.judge()
+		if len(g.todo)+len(g.halves[0].talks)+len(g.halves[1].talks) == 0 {
+			return fateDone, nil
+		}
+	}
+}
+
+// answered waits for the answers to one half. Talks whose answers do not come for now are set aside.
+func (g *group) answered(ctx context.Context, h *half) (fate, error) {
+	e, s := g.e, g.server
+	soon := e.target.soon()
+	l := limit{work: soon / soonShare}
+	if e.target.Exact { // what goes on the wire would depend on when slow answers come
+		whole := e.target.timeout()
+		l = limit{sleep: whole, clock: whole, work: whole}
+	}
+	f, err := e.await(ctx, s, func() bool { return h.open <= 0 }, l)
+	switch {
+	case err != nil:
+		return f, err
+	case f != fateRest && f != fateBusy:
+		e.grow(f == fateDone)
+		return f, nil
+	}
+	// It may be about to die, or may answer nothing any more.
+	if ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon}); err != nil || f == fateEnded || f == fateFlood {
+		return f, err
+	} else if !ok {
+		return fateDeaf, nil
+	}
+	for _, k := range h.talks {
+		switch {
+		case k.open <= 0:
+		case e.target.Exact:
+			k.giveUp()
+		default:
+			e.setAside(k)
+		}
+	}
+	return fateDone, nil
+}
+
+// advance lets those talks of a half go on that have their answers, then those that were set aside and have theirs, and then
+// begins others.
+func (g *group) advance(h *half) {
+	e, talks := g.e, slices.Clone(h.talks)
+	h.talks, h.open = h.talks[:0], 0
+	g.recent = g.recent[:0]
+	step := func(k *talk) {
+		k.half = nil
+		if k.state == talking {
+			k.next()
+		}
+		switch {
+		case k.state != talking:
+			g.over = append(g.over, k)
+			g.recent = append(g.recent, k)
+		case !e.target.Exact && e.isSlow(k):
+			e.setAside(k)
+		default:
+			k.half = h
+			h.talks = append(h.talks, k)
+			h.open += k.open
+		}
+	}
+	for _, k := range talks {
+		if k.state != aside {
+			step(k)
+		}
+	}
+	e.resume(g.server)
+	for size := max(e.window/2, 1); len(h.talks) < size && len(g.todo) > 0; {
+		k := g.todo[0]
+		if g.todo = g.todo[1:]; !e.admit(k) {
+			continue
+		}
+		k.begin(g.server)
+		g.begun++
+		step(k)
+	}
+	if g.server.stray = g.server.stray || e.troubled(g.server); g.server.stray {
+		g.server.stray = false
+		for _, h := range g.halves {
+			for _, k := range h.talks {
+				k.recheck = true
+			}
+		}
+		for _, k := range g.recent {
+			k.recheck = true
+		}
+	}
+}
+
+// judge judges the talks that are at their end.
+func (g *group) judge() {
+	for _, k := range g.over {
+		k.conclude()
+	}
+	g.over = g.over[:0]
+}
+
+// ended deals with the end of a server that had several talks in flight, and returns those that are still to be held. All that
+// it has left unanswered are lost, the first unanswered first; or, if it had answered all, those that it has answered last. It
+// takes the engine, and fresh servers, to find out which it was.
+func (g *group) ended(f fate) (todo []*talk) {
+	e := g.e
+	var suspects, begun []*talk
+	for _, h := range g.halves {
+		for _, k := range h.talks {
+			if k.owed > 0 {
+				suspects = append(suspects, k)
+			} else {
+				begun = append(begun, k)
+			}
+		}
+	}
+	end := g.server.End(f == fateEnded)
+	stranded := e.forget(g.server)
+	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.first() - b.first()) })
+	if len(suspects) == 0 && len(stranded) == 0 {
+		suspects = slices.Clone(g.recent)
+		slices.Reverse(suspects)
+	}
+	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(suspects, k) })
+	e.grow(false)
+	for _, k := range suspects {
+		k.t.Place = g.server.past.Added()
+		if k.half = nil; g.begun == 1 && len(stranded) == 0 {
+			k.t.End = end
+			k.cutOff(f)
+			k.abandon()
+			k.state = over
+			k.conclude()
+			break
+		}
+		k.abandon()
+		k.state = lost
+	}
+	if len(suspects) > 0 {
+		e.charge(suspects[0], deathPrice)
+	}
+	for _, k := range begun {
+		k.again()
+		todo = append(todo, k)
+	}
+	return append(todo, g.todo...)
+}
+
+// first returns the place of the first line that is not answered.
+func (k *talk) first() int64 {
+	if i := k.t.Unanswered(); i >= 0 {
+		return k.t.Sent[i].Place
+	}
+	return 0
+}
+
+// giveUp ends a talk whose answers have not come.
+func (k *talk) giveUp() {
+	if k.t.Unanswered() >= 0 {
+		k.t.Hung, k.last = true, time.Now()
+		k.t.Past.MarkSlow(k.t.Place - 1)
+	}
+	k.abandon()
+	k.state = over
+}
+
+// cutOff notes whether the server said nothing any more, or did not stop: then it took as long as was listened to.
+func (k *talk) cutOff(f fate) {
+	if k.t.Deaf, k.t.Flood = f == fateDeaf || f == fateBusy, f == fateFlood; k.t.Deaf || k.t.Flood {
+		k.last = time.Now()
+	}
+}

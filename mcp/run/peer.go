@@ -1,0 +1,68 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/history"
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/server"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// A peer is a live server with what is known of the conversations with it.
+type peer struct {
+	*server.Server
+	frames  []conn.Frame
+	reader  *mutate.JSONParser // of the frame that was received last
+	flights map[int64]flight
+	sent    int64        // lines of scripts
+	past    history.Ring // what was sent in scripts
+	packed  []byte       // what was added to it last
+
+	alone *talk // that has the server for itself; nil: several have it
+	stray bool  // something came that belongs to one of several, and nobody knows which
+
+	open    bool      // the last thing that was sent has no newline
+	broken  bool      // it does not take what is sent
+	ping    int64     // the id of the last ping; 0: it was answered, or none was sent
+	heard   time.Time // when the last line was sent or the last answer came that somebody waited for
+	answers int       // that somebody waited for
+	excess  int       // bytes of what nobody has asked for, and something for each line, since the conversation began
+	stderr  int64     // how much of it has been looked at
+}
+
+// A flight is a request on its way.
+type flight struct {
+	talk     *talk
+	sent     int // index in its transcript; -1: its transcript does not have it
+	answered bool
+	awaited  bool // its talk does not go on without the answer
+}
+
+func newPeer(s *server.Server) *peer {
+	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight)}
+}
+
+// logged returns how much was written to standard error since the mark.
+func (s *peer) logged() int {
+	_, written := s.Stderr(s.Written())
+	return max(0, int(written-s.stderr))
+}
+
+// sendPing sends a ping. An answer to it says that everything before it was read.
+func (s *peer) sendPing() {
+	var b [64]byte
+	if s.open {
+		s.Send(nil, false)
+		s.open = false
+	}
+	s.IDs++
+	s.ping = s.IDs
+	line := append(b[:0], `{"jsonrpc":"2.0","id":`...)
+	line = strconv.AppendInt(line, s.IDs, 10)
+	s.Send(append(line, `,"method":"ping"}`...), false)
+}
+
+// canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.
+func (s *peer) canPing() bool { return !s.Mute && !s.Closed && !s.broken }

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// Talks whose answers take long are set aside: they stay in flight beside the batches that follow, and go on or are judged when
+// their answer comes or their time is over. How they end is handed out by Late.
+const (
+	maxPending = 64 // talks that are set aside at a time
+	maxSlow    = 16 // of one topic
+	maxRetries = 8  // that are tried again by themselves, of those that were pending when their server ended
+)
+
+// setAside sets a talk aside.
+func (e *executor) setAside(k *talk) {
+	k.state, k.due, k.half = aside, time.Now().Add(e.target.timeout()), nil
+	k.t.Past.MarkSlow(k.t.Place - 1)
+	if i := k.t.Unanswered(); i >= 0 {
+		k.slow = e.record(k.plan[k.t.Sent[i].Step].topic)
+		k.slow.slow++
+		k.slow.pending++
+	}
+	e.pending = append(e.pending, k)
+}
+
+// takeUp takes a talk up again that was set aside.
+func (e *executor) takeUp(k *talk) {
+	i := slices.Index(e.pending, k)
+	if e.pending = slices.Delete(e.pending, i, i+1); k.slow != nil {
+		k.slow.pending--
+		k.slow = nil
+	}
+}
+
+// isSlow reports whether what a talk awaits is known to take long.
+func (e *executor) isSlow(k *talk) bool {
+	i := k.t.Unanswered()
+	if i < 0 || k.open == 0 {
+		return false
+	}
+	r := e.record(k.plan[k.t.Sent[i].Step].topic)
+	return r.slow > 1 && 2*r.slow > r.ran
+}
+
+// resume lets the talks go on that were set aside and have what they awaited, and ends those whose time is over. What they say
+// next is queued.
+func (e *executor) resume(s *peer) {
+	for _, k := range slices.Clone(e.pending) {
+		if k.server != s || k.obs != nil || k.open > 0 && time.Now().Before(k.due) {
+			continue
+		}
+		if e.takeUp(k); k.open > 0 {
+			k.giveUp()
+			e.charge(k, hangPrice)
+		} else {
+			e.pace(k)
+			k.state = talking
+			k.next()
+		}
+		if k.state == talking {
+			e.setAside(k)
+			continue
+		}
+		s.retire(k)
+		e.finish(k)
+	}
+}
+
+// forget forgets a server that has ended, and returns the talks that were set aside on it. The first of them are tried again by
+// themselves.
+func (e *executor) forget(s *peer) (stranded []*talk) {
+	if e.live == s {
+		e.live = nil
+	}
+	for _, k := range slices.Clone(e.pending) {
+		if k.server != s {
+			continue
+		}
+		e.takeUp(k)
+		if stranded = append(stranded, k); k.obs == nil && len(e.retries) < maxRetries {
+			e.retries = append(e.retries, k)
+		} else if k.obs == nil {
+			k.halt()
+		}
+	}
+	return stranded
+}
+
+// retry tries one of the talks again that were set aside on a server which has ended.
+func (e *executor) retry(ctx context.Context) error {
+	if len(e.retries) == 0 {
+		return nil
+	}
+	k := e.retries[0]
+	e.retries = slices.Delete(e.retries, 0, 1)
+	told := k.told
+	k.obs = &teasel.Observation{}
+	k.again()
+	k.told = told
+	if err := e.hold(ctx, k, true); err != nil {
+		return err
+	}
+	k.own()
+	e.finish(k)
+	return nil
+}
+
+// finish keeps a talk that is at its end for who asks for late ones.
+func (e *executor) finish(k *talk) {
+	k.halt()
+	e.finished = append(e.finished, k)
+}
+
+// Late implements [teasel.Pipeliner]: it returns a script that was set aside and has come to its end, and what became of it.
+func (e *executor) Late(obs *teasel.Observation) (script.Script, bool) {
+	if s := e.live; s != nil && len(e.pending) > 0 {
+		e.receive(context.Background(), s, time.Time{})
+		e.resume(s)
+		e.flush(context.Background(), s)
+	}
+	if len(e.finished) == 0 {
+		return script.Script{}, false
+	}
+	k := e.finished[0]
+	e.finished = append(e.finished[:0], e.finished[1:]...)
+	k.obs = obs
+	k.conclude()
+	if obs.Runs -= min(k.told, obs.Runs); obs.Runs == 0 && k.told == 0 {
+		obs.Runs = 1
+	}
+	in := *k.in
+	return in, true
+}

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+// calls returns a script of calls, each a tool and its key.
+func calls(pairs ...string) (s script.Script) {
+	s.Start = script.Shared
+	for i := 0; i < len(pairs); i += 2 {
+		s.Steps = append(s.Steps, call(pairs[i], `{"key":"`+pairs[i+1]+`","text":"`+pairs[i+1]+`"}`).Steps...)
+	}
+	return s
+}
+
+// Scripts whose answers take long are set aside. The others go on, those of their batch and hundreds of later ones, and each is handed
+// out by Late when its answer has come.
+func TestSetAside(t *testing.T) {
+	e := open(t, obedient(t))
+	before := e.live
+	const slow = 3
+	ins := many(60, map[int]script.Script{7: calls("hold", "a"), 20: calls("hold", "b"), 50: calls("hold", "c")})
+	ran, executions := 0, 0
+	for i, o := range executeBatch(t, e, ins...) {
+		if o.Exit != teasel.ExitOK || o.Runs != 1 {
+			t.Errorf("script %d ended as %v after %d executions", i, o.Exit, o.Runs)
+		}
+		if o.Evidence != nil {
+			ran++
+		}
+		executions += int(o.Runs)
+	}
+	if ran != 60-slow {
+		t.Errorf("%d were answered, want %d", ran, 60-slow)
+	}
+	for range 5 {
+		for i, o := range executeBatch(t, e, many(100, nil)...) {
+			if o.Exit != teasel.ExitOK || o.Evidence == nil {
+				t.Fatalf("script %d beside them ended as %v", i, o.Exit)
+			}
+		}
+		if in, ok := e.Late(&teasel.Observation{}); ok {
+			t.Fatalf("%s is handed out before its answer has come", in.Steps[0].Line)
+		}
+	}
+	for _, key := range []string{"b", "a", "c"} {
+		executeBatch(t, e, calls("release", key))
+		ins, late := awaitLate(t, e, 1)
+		tr := late[0].Evidence.(*script.Transcript)
+		if !strings.Contains(string(ins[0].Steps[0].Line), `"key":"`+key) || late[0].Exit != teasel.ExitOK || late[0].Runs != 0 || tr.Sent[0].Answer != 0 || len(late[0].Features) == 0 {
+			t.Errorf("%s comes when %s is released, ended as %v after %d more executions", ins[0].Steps[0].Line, key, late[0].Exit, late[0].Runs)
+		}
+	}
+	if executions != 60 || e.live != before || len(e.pending) > 0 || len(e.live.flights) > 0 {
+		t.Errorf("%d executions; %d scripts are set aside, %d requests in flight", executions, len(e.pending), len(e.live.flights))
+	}
+}
+
+// A tool that takes 200 ms holds up nothing but itself.
+func TestSleepBeside(t *testing.T) {
+	e := open(t, obedient(t))
+	sleep := call("sleep", `{"ms":200}`)
+	answered, slept := 0, 0
+	const batches = 20
+	for range batches {
+		for i, o := range executeBatch(t, e, many(50, map[int]script.Script{25: sleep})...) {
+			if o.Exit != teasel.ExitOK {
+				t.Errorf("script %d ended as %v", i, o.Exit)
+			}
+			if i == 25 {
+				slept += int(o.Runs)
+			} else if o.Evidence != nil {
+				answered++
+			}
+		}
+	}
+	if answered != 49*batches || slept == 0 {
+		t.Errorf("%d of %d were answered, and %d slept", answered, 49*batches, slept)
+	}
+	if slept > batches || len(e.pending)+len(e.finished) == 0 {
+		t.Errorf("%d slept, %d are set aside, %d have come back", slept, len(e.pending), len(e.finished))
+	}
+	_, late := awaitLate(t, e, len(e.pending)+len(e.finished))
+	for i := range late {
+		if late[i].Exit != teasel.ExitOK || late[i].Runs != 0 {
+			t.Errorf("one that slept ended as %v after %d more executions", late[i].Exit, late[i].Runs)
+		}
+	}
+}
+
+// A script goes on after it was set aside, to its end, may be set aside again, and is handed back once, with the lines that it has sent
+// whatever was sent meanwhile.
+func TestGoesOn(t *testing.T) {
+	for _, pairs := range [][]string{{"hold", "a", "echo", "x"}, {"hold", "a", "hold", "b"}, {"hold", "a", "hold", "b", "echo", "x"}, {"echo", "x", "hold", "a", "echo", "x", "hold", "b"}} {
+		t.Run(strings.Join(pairs, " "), func(t *testing.T) {
+			e := open(t, obedient(t))
+			obs := executeBatch(t, e, calls(pairs...), calls("echo", "y"))
+			steps := len(pairs) / 2
+			if obs[0].Evidence != nil || obs[0].Runs != uint32(steps) {
+				t.Fatalf("%q was not set aside, or counts as %d executions", pairs, obs[0].Runs)
+			}
+			other := many(40, nil)
+			for _, key := range []string{"a", "b"} {
+				executeBatch(t, e, append(other, calls("release", key))...)
+				for range 3 {
+					executeBatch(t, e, other...)
+				}
+			}
+			_, late := awaitLate(t, e, 1)
+			tr := late[0].Evidence.(*script.Transcript)
+			if late[0].Exit != teasel.ExitOK || len(tr.Sent) != steps || len(tr.Received) != steps || late[0].Runs != 0 {
+				t.Errorf("%q ended as %v with %d of %d lines", pairs, late[0].Exit, len(tr.Sent), steps)
+			}
+			for i, s := range tr.Sent {
+				if m := jsonrpc.Parse(s.Raw); m.ID != s.Message.ID || !strings.Contains(string(s.Raw), `"`+pairs[2*i]+`"`) || s.Answer < 0 {
+					t.Errorf("line %d is kept as %s, answered by %d", i, s.Raw, s.Answer)
+				}
+			}
+			if in, ok := e.Late(&teasel.Observation{}); ok {
+				t.Errorf("%s is handed out again", in.Steps[0].Line)
+			}
+		})
+	}
+}
+
+// Of one tool only so many are set aside at a time: others of it are not run, and others of other tools are.
+func TestPendingIsBounded(t *testing.T) {
+	e := open(t, obedient(t))
+	ins := many(200, nil)
+	for i := 0; i < 200; i += 2 {
+		ins[i] = calls("hold", fmt.Sprint(i))
+	}
+	held := 0
+	for i, o := range executeBatch(t, e, ins...) {
+		if i%2 == 0 {
+			held += int(o.Runs)
+		} else if o.Exit != teasel.ExitOK || o.Evidence == nil {
+			t.Errorf("script %d ended as %v", i, o.Exit)
+		}
+	}
+	if held == 0 || held != len(e.pending) || held > maxSlow+e.target.window() {
+		t.Errorf("%d are held, %d set aside", held, len(e.pending))
+	}
+}
+
+// A script that needs a process of its own does not wait in the batch until one has loaded, and what it has shown is not lost.
+func TestFreshBesideTheBatch(t *testing.T) {
+	for _, check := range []string{check.Lifecycle, ""} {
+		t.Run(check, func(t *testing.T) {
+			e := open(t, obedient(t))
+			fresh := script.Script{Start: script.Fresh, Check: check, Steps: append(script.Handshake(session.Versions[len(session.Versions)-1]), script.SendText(ping))}
+			const scripts = 3
+			runs := 0
+			for range scripts {
+				obs := executeBatch(t, e, lineScript(ping), fresh)
+				if obs[0].Exit != teasel.ExitOK || obs[1].Exit != teasel.ExitOK || obs[1].Evidence != nil {
+					t.Errorf("they ended as %v", exits(obs))
+				}
+				runs += int(obs[1].Runs)
+			}
+			for came := 0; came < scripts && t.Context().Err() == nil; {
+				executeBatch(t, e, lineScript(ping))
+				var o teasel.Observation
+				in, ok := e.Late(&o)
+				if !ok {
+					continue
+				}
+				came++
+				runs += int(o.Runs)
+				tr := o.Evidence.(*script.Transcript)
+				if in.Start != script.Fresh || o.Exit != teasel.ExitOK || len(tr.Received) != 2 || !o.Expensive || (len(o.Features) > 0) != (check == "") {
+					t.Errorf("it ended as %v, with %d answers and %d features", o.Exit, len(tr.Received), len(o.Features))
+				}
+			}
+			if runs != 2*scripts {
+				t.Errorf("%d executions, want %d", runs, 2*scripts)
+			}
+		})
+	}
+}

@@ -1,0 +1,438 @@
+package run
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// A talk is the conversation of one script with a server. Its walk is straight-line code that sends and awaits; it runs as a
+// coroutine, so that many talks share one connection and one goroutine.
+type talk struct {
+	e      *executor
+	server *peer
+	in     *script.Script // lent, but for a talk that is set aside
+	obs    *teasel.Observation
+	t      script.Transcript
+	plan   []planned
+	mem    memory
+	alone  bool // it must have the server for itself
+	state  talkState
+
+	step, times int // that is sent next
+	counts
+	moments
+	meter   check.Meter
+	half    *half   // of a group that waits for it
+	slow    *record // of one that is set aside: what it waits for
+	refers  bool    // a step refers to an earlier one
+	recheck bool    // something came of it, or of another in flight at that time
+	coroutine
+}
+
+// counts is what a talk counts.
+type counts struct {
+	open int    // answers that are awaited
+	owed int    // regular requests that have no answer
+	runs uint32 // executions of earlier tries, and of requests that the transcript does not have
+	told uint32 // executions that were reported when it was set aside
+}
+
+// moments are the times that matter of a talk.
+type moments struct {
+	began time.Time // when the first line was sent
+	last  time.Time // when the last answer came
+	due   time.Time // of one that is set aside: when its time is over
+}
+
+// A coroutine is the walk of a talk.
+type coroutine struct {
+	next  func() (struct{}, bool) // goes on until it awaits something
+	stop  func()
+	yield func(struct{}) bool
+}
+
+// talkState is how far a talk has come.
+type talkState uint8
+
+const (
+	waiting talkState = iota // to begin
+	talking                  // some of it was sent
+	over                     // all of it was sent, and what it awaited has come or was given up
+	judged                   // the same, and its observation is filled in
+	skipped                  // it is not to be run now
+	lost                     // the server died with it and others in flight
+	aside                    // it goes on after the call that it came from
+)
+
+// memory is what a talk uses again for its next script.
+type memory struct {
+	said    []byte               // what was sent
+	heard   []byte               // what was received
+	begun   []byte               // the end of what was sent if it has no newline
+	given   []int64              // ids that it was given
+	reader  *mutate.JSONParser   // of what it says
+	readers []*mutate.JSONParser // of what it has heard, as many as used; the others are idle
+	used    int
+	bytes   int // of what was sent and is kept
+}
+
+// Bounds of what is kept of one script.
+const (
+	maxKept     = 1024     // lines, beyond which only the first of each step is
+	maxRepeated = 1 << 20  // bytes of lines, beyond which it is the same, and a step that is repeated waits for answers
+	maxMemory   = 64 << 10 // bytes that the next script is given
+)
+
+// take makes the talk one of a script.
+func (k *talk) take(e *executor, in *script.Script, obs *teasel.Observation) {
+	t, plan, mem := k.t, k.plan, k.mem
+	clear(t.Sent) // a tree would live on behind shorter scripts
+	clear(t.Received)
+	clear(plan)
+	if cap(mem.said)+cap(mem.heard) > maxMemory || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
+		t, plan, mem = script.Transcript{}, nil, memory{}
+	}
+	if mem.reader == nil {
+		mem.reader = new(mutate.JSONParser)
+	}
+	mem.reader.Reset()
+	mem = memory{said: mem.said[:0], heard: mem.heard[:0], begun: mem.begun[:0], given: mem.given[:0], reader: mem.reader, readers: mem.readers}
+	*k = talk{e: e, in: in, obs: obs, plan: plan[:0], mem: mem, coroutine: k.coroutine}
+	k.t = script.Transcript{Script: in, Session: e.session, Sent: t.Sent[:0], Received: t.Received[:0]}
+	k.meter = check.Meter{Needs: check.NeedsOf(in.Check)}
+	k.prepare(e.names, e.target.Withheld)
+}
+
+// halt ends the talk's coroutine, when only what it has heard matters any more.
+func (k *talk) halt() {
+	if k.stop != nil {
+		k.stop()
+	}
+	k.coroutine = coroutine{}
+}
+
+// free ends the talk's coroutine and gives up its memory.
+func (k *talk) free() {
+	k.halt()
+	*k = talk{}
+}
+
+// again makes the talk as it was before its first line was sent.
+func (k *talk) again() {
+	runs := k.executions() + k.runs
+	k.abandon()
+	k.take(k.e, k.in, k.obs)
+	k.runs = runs
+}
+
+// begin gives the talk a server.
+func (k *talk) begin(s *peer) {
+	k.server, k.state = s, talking
+	k.began = time.Now()
+	k.last = k.began
+	k.t.Past = &s.past
+	if k.alone {
+		k.remember(k.in)
+	}
+	if k.next == nil {
+		k.next, k.stop = iter.Pull(func(yield func(struct{}) bool) {
+			k.yield = yield
+			for {
+				if k.walk(); k.state == talking {
+					k.state = over
+				}
+				if !yield(struct{}{}) {
+					return
+				}
+			}
+		})
+	}
+}
+
+// abandon ends a walk that awaits something which will not come. The talk is kept for another script.
+func (k *talk) abandon() {
+	if k.state == talking || k.state == aside {
+		k.state = lost
+		k.next()
+	}
+}
+
+// walk sends the script, step by step.
+func (k *talk) walk() {
+	for k.step = range k.in.Steps {
+		step := &k.in.Steps[k.step]
+		for k.times = 0; k.times < max(step.Times, 1); {
+			if !k.say(step) {
+				return
+			}
+			if k.times++; k.times%k.burst() == 0 && k.times < step.Times && (!k.await() || k.meter.Over || k.e.read >= maxRepeatBytes) {
+				break
+			}
+		}
+		switch {
+		case k.state != talking:
+			return
+		case step.Close:
+			k.await()
+			return
+		case !step.NoWait && !step.NoNewline && k.t.Sent[len(k.t.Sent)-1].Message.Class != jsonrpc.ClassNotification:
+			if !k.await() {
+				return
+			}
+		}
+	}
+	k.step = len(k.in.Steps)
+	k.awaitAll()
+	k.await()
+}
+
+// await returns when the awaited answers have come, or, of one that has the server for itself, nothing more comes. False:
+// they will not, and the walk is over.
+func (k *talk) await() bool {
+	if (k.open > 0 || k.alone) && !k.yield(struct{}{}) {
+		k.state = lost
+	}
+	return k.state == talking
+}
+
+// awaitAll makes the talk await all that it has not awaited before.
+func (k *talk) awaitAll() {
+	for i := range k.t.Sent {
+		if s := &k.t.Sent[i]; s.Regular && s.Answer < 0 {
+			n, _ := jsonrpc.IntegerID(s.Message.ID)
+			if f := k.server.flights[n]; f.talk == k && !f.answered && !f.awaited {
+				f.awaited = true
+				k.server.flights[n] = f
+				k.open++
+			}
+		}
+	}
+}
+
+// maxRepeatBytes is how much a server may have answered in one call before a line is no longer repeated.
+const maxRepeatBytes = 16 << 20
+
+// burst is how many times one step is sent without waiting.
+func (k *talk) burst() int {
+	n := maxKept
+	if k.meter.Memory {
+		n = k.e.target.window()
+		if each := k.e.read / max(k.times, 1); each > 0 {
+			n = min(n, max(maxBatchBytes/each, 1))
+		}
+	}
+	if size := len(k.in.Steps[k.step].Line); size > 0 {
+		n = min(n, max(maxRepeated/size, 1))
+	}
+	return n
+}
+
+// say sends one line. False means that the script must not go on.
+func (k *talk) say(step *script.Step) bool {
+	p, s := &k.plan[k.step], k.server
+	at, given := len(k.mem.said), s.IDs
+	x := script.Expansion{Transcript: &k.t, Canary: k.e.target.Canary, Huge: k.meter.Huge, IDs: &s.IDs}
+	k.mem.said = x.Append(k.mem.said, step.Line)
+	raw := k.mem.said[at:len(k.mem.said):len(k.mem.said)]
+	if !p.plain {
+		var m jsonrpc.Message
+		if len(k.e.names.Blocked.Excluded) > 0 {
+			m = jsonrpc.Parse(raw)
+		}
+		if name := k.e.names.Withholds(k.mem.begun, raw, &m); name != "" {
+			k.e.target.Withheld.Add(name)
+			if len(k.t.Sent) == 0 {
+				k.state = skipped
+			}
+			return false
+		}
+	}
+	s.Send(raw, step.NoNewline)
+	s.open, s.heard = step.NoNewline, time.Now()
+	for given < s.IDs {
+		given++
+		k.mem.given = append(k.mem.given, given)
+	}
+	k.note(step, p, raw, x.Unresolved)
+	if s.open {
+		k.mem.begun = append(k.mem.begun, raw...)
+	} else {
+		k.mem.begun = k.mem.begun[:0]
+	}
+	s.Closed = s.Closed || step.Close
+	if last := k.step == len(k.in.Steps)-1; !k.alone && (!k.refers || last) {
+		piece := k.in
+		if !k.refers {
+			piece = &script.Script{Start: k.in.Start, Steps: k.in.Steps[k.step : k.step+1]}
+		}
+		k.remember(piece)
+	}
+	return true
+}
+
+// remember adds what was sent to the server's history: step by step in the order on the wire, but for a script that refers to
+// earlier steps, which is one piece.
+func (k *talk) remember(piece *script.Script) {
+	s := k.server
+	s.packed = script.AppendPacked(s.packed[:0], piece)
+	k.t.Place = s.past.Add(s.packed) + 1
+}
+
+// note keeps what is being sent and whether an answer to it is due.
+func (k *talk) note(step *script.Step, p *planned, raw []byte, unresolved bool) {
+	s := k.server
+	id := s.IDs
+	s.sent++
+	regular := p.regular && p.message.Class == jsonrpc.ClassRequest && (p.plain || s.Gave(id))
+	if k.times > 0 && (len(k.t.Sent) >= maxKept || k.mem.bytes >= maxRepeated) {
+		k.mem.said = k.mem.said[:len(k.mem.said)-len(raw)]
+		if regular {
+			k.open++
+			s.flights[id] = flight{talk: k, sent: -1, awaited: true}
+		}
+		return
+	}
+	k.mem.bytes += len(raw)
+	m := k.message(step, p, raw, id)
+	if !p.plain && regular { // the id need not be the last that was given out
+		n, ok := jsonrpc.IntegerID(m.ID)
+		regular = ok && s.Gave(n) && m.Class == jsonrpc.ClassRequest && !m.Twice
+		id = n
+	}
+	due := regular && (!s.Mute || m.Method == "initialize" || m.Method == "ping")
+	token, taken := s.TakeToken(&m)
+	again := m.Class == jsonrpc.ClassRequest && !regular && s.Owed.Take(m.ID)
+	logged := 0
+	if k.alone {
+		logged = s.logged()
+	}
+	k.t.Sent = append(k.t.Sent, script.Sent{
+		Step: k.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: s.heard.Sub(k.began), Place: s.sent,
+		Token: token, Taken: taken, Logged: logged, Again: again,
+	})
+	if !regular {
+		k.withdraw(&k.t.Sent[len(k.t.Sent)-1].Message)
+		return
+	}
+	s.flights[id] = flight{talk: k, sent: len(k.t.Sent) - 1, awaited: !step.NoWait}
+	if due {
+		k.owed++
+	}
+	if !step.NoWait {
+		k.open++
+	}
+}
+
+// message returns what a line that is sent is, with as little work as possible. Of one in several parts it is the last part
+// that is the message.
+func (k *talk) message(step *script.Step, p *planned, raw []byte, id int64) jsonrpc.Message {
+	switch {
+	case step.NoNewline && k.step+1 < len(k.in.Steps):
+		return jsonrpc.Message{Class: jsonrpc.ClassInvalid, Why: script.WhyUnfinished}
+	case len(k.mem.begun) > 0:
+		return jsonrpc.ParseIn(k.mem.reader, slices.Concat(k.mem.begun, raw))
+	case !p.plain || p.message.Root == nil:
+		return jsonrpc.ParseIn(k.mem.reader, raw)
+	}
+	m := p.message
+	if m.HasFreshID() {
+		m.ID = strconv.FormatInt(id, 10)
+		if step.Times > 1 {
+			m.Root = withOwnID(m.Root)
+		}
+		*m.Root.Get("id") = mutate.JSON{Kind: mutate.Number, Text: m.ID}
+	}
+	return m
+}
+
+// withOwnID returns a message that shares all but its id: a tree for each time that a large line is sent would be too much.
+func withOwnID(root *mutate.JSON) *mutate.JSON {
+	own, id := *root, root.Get("id")
+	own.Members = slices.Clone(root.Members)
+	for i := range own.Members {
+		if own.Members[i].Value == id {
+			own.Members[i].Value = new(mutate.JSON)
+		}
+	}
+	return &own
+}
+
+// own makes a talk live on without the memory of the call that it came from.
+func (k *talk) own() {
+	script := script.Unpack(script.AppendPacked(nil, k.in))
+	k.in, k.t.Script, k.obs = &script, &script, nil
+}
+
+// executions returns how many requests were answered, given up or cancelled.
+func (k *talk) executions() (n uint32) {
+	for i := range k.t.Sent {
+		if s := &k.t.Sent[i]; s.Answer >= 0 || s.Withdrawn || s.Regular && k.t.Hung {
+			n++
+		}
+	}
+	return n
+}
+
+// missing returns how many requests are still to be answered, those included that were not sent yet: how far a script had come
+// when it was set aside is the clock's doing, and executions must not be.
+func (k *talk) missing() (n uint32) {
+	for i := range k.t.Sent {
+		if s := &k.t.Sent[i]; s.Regular && s.Answer < 0 {
+			n++
+		}
+	}
+	for i := k.step + 1; i < len(k.plan); i++ {
+		if p := &k.plan[i]; p.regular && p.message.Class == jsonrpc.ClassRequest {
+			n++
+		}
+	}
+	return n
+}
+
+// guilty returns the step that a death is put down to: the first unanswered or else the last that was sent.
+func (k *talk) guilty() int {
+	if i := k.t.Unanswered(); i >= 0 {
+		return k.t.Sent[i].Step
+	}
+	if n := len(k.t.Sent); n > 0 {
+		return k.t.Sent[n-1].Step
+	}
+	return 0
+}
+
+// failed reports whether the server was the worse for the script.
+func (k *talk) failed() bool {
+	return k.t.End.Kind != script.EndInvalid && !k.t.End.EOF || k.t.Hung || k.t.Deaf || k.t.Flood
+}
+
+// hear adds a line that belongs to the talk, and returns its place. Of very many only the first are kept, and first answers: -1
+// is for the rest. parser has read it.
+func (k *talk) hear(raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
+	if first := sent >= 0 && k.t.Sent[sent].Answer < 0; !first && len(k.t.Received) >= 4*maxKept {
+		return -1
+	}
+	at := len(k.mem.heard)
+	k.mem.heard = append(k.mem.heard, raw...)
+	k.t.Received = append(k.t.Received, script.Received{
+		Raw: k.mem.heard[at:len(k.mem.heard):len(k.mem.heard)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began),
+	})
+	return len(k.t.Received) - 1
+}
+
+// keep gives the talk the memory of what has just been read, for some that it has no more use for.
+func (k *talk) keep(read *mutate.JSONParser) (idle *mutate.JSONParser) {
+	if k.mem.used == len(k.mem.readers) {
+		k.mem.readers = append(k.mem.readers, new(mutate.JSONParser))
+	}
+	idle, k.mem.readers[k.mem.used] = k.mem.readers[k.mem.used], read
+	k.mem.used++
+	return idle
+}

@@ -1,0 +1,139 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/server"
+)
+
+// fate is how a wait went.
+type fate uint8
+
+const (
+	fateInvalid fate = iota
+	fateDone         // what was waited for has come
+	fateRest         // nothing more comes by itself, or not soon: the server sleeps
+	fateBusy         // the server works and has used all the processor time that it may
+	fateDeaf         // it answers nothing any more, not even a ping
+	fateEnded        // it has ended or has closed its output
+	fateFlood        // it has written too much
+)
+
+// limit is how long a server is waited for that does not answer.
+type limit struct {
+	sleep time.Duration // while it sleeps until something comes
+	clock time.Duration // while it lets time pass, or does not read
+	work  time.Duration // of the processor, while it works
+}
+
+const (
+	// lookTime is how long nothing comes before we look at what the server does: it has mostly answered by then.
+	lookTime = 50 * time.Microsecond
+	// patience is how many times the limit may pass on the clock while the server gets less processor time than that: the
+	// machine may be busy.
+	patience = 20
+)
+
+// await receives until done, or until it is known that this will not be. Whether the server is done with what it was sent is
+// seen by whether it sleeps, and not by the clock.
+func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit) (fate, error) {
+	if ctx.Err() != nil {
+		return fateInvalid, ctx.Err()
+	}
+	if l == (limit{}) {
+		return fateRest, nil
+	}
+	s.Heard()
+	s.heard = time.Now()
+	until := s.heard
+	if s.alone == nil { // many answers are on their way
+		until = until.Add(lookTime)
+	}
+	for rested := false; ; {
+		before := s.Received()
+		_, err := e.receive(ctx, s, until)
+		switch {
+		case done():
+			return fateDone, nil
+		case ctx.Err() != nil:
+			return fateInvalid, ctx.Err()
+		case err != nil:
+			return fateOf(err), nil
+		}
+		if f, err := e.flush(ctx, s); f != fateDone || err != nil { // replies to the server
+			return f, err
+		}
+		now := time.Now()
+		quiet := now.Sub(s.heard)
+		if s.Received() > before && quiet < patience*l.work { // perhaps it is in the middle of something long
+			until, rested = now.Add(lookTime), false
+			continue
+		}
+		state := s.Look(quiet)
+		most := l.work
+		switch {
+		case state == server.Asleep:
+			most = l.sleep
+		case state == server.Waiting:
+			most = l.clock
+		case s.Worked() >= l.work, quiet >= patience*l.work:
+			return fateBusy, nil
+		default:
+			until, rested = now.Add(s.step()), false
+			continue
+		}
+		if quiet < most {
+			until, rested = now.Add(min(s.step(), most-quiet)), false
+			continue
+		}
+		if rested { // and nothing was on its way
+			if l.clock > 0 && quiet >= l.clock {
+				s.WaitedInVain()
+			}
+			return fateRest, nil
+		}
+		until, rested = now, true
+	}
+}
+
+// step is how long to wait for the next message before the server is looked at again.
+func (s *peer) step() time.Duration {
+	return min(max(time.Since(s.heard)/4, lookTime), conn.Slice)
+}
+
+func fateOf(err error) fate {
+	if errors.Is(err, conn.ErrFlood) {
+		return fateFlood
+	}
+	return fateEnded
+}
+
+// flush writes what is queued. A fate other than fateDone says that the server does not take it.
+func (e *executor) flush(ctx context.Context, s *peer) (fate, error) {
+	err := s.Flush(ctx, e.target.soon())
+	switch {
+	case ctx.Err() != nil:
+		return fateInvalid, ctx.Err()
+	case errors.Is(err, conn.ErrBlocked):
+		return fateDeaf, nil
+	case err != nil: // what comes next, or its end, says why
+		s.broken = true
+	}
+	if s.Closed {
+		s.CloseSend()
+	}
+	return fateDone, nil
+}
+
+// alive reports whether the server answers a ping.
+func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, fate, error) {
+	s.sendPing()
+	if f, err := e.flush(ctx, s); f != fateDone || err != nil {
+		return false, f, err
+	}
+	f, err := e.await(ctx, s, func() bool { return s.ping == 0 }, l)
+	return f == fateDone, f, err
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+// Command says how to start a server and to initialize its session.
+type Command struct {
+	Args         []string        // the program and its arguments
+	Env          []string        // added to our environment, NAME=value
+	Dir          string          // working directory; "": ours
+	Nice         int             // added to our niceness; one that is not 0 leaves half of our processors to others
+	Version      string          // the protocol version to ask for
+	Timeout      time.Duration   // for the answer to one request
+	StartTimeout time.Duration   // from the start of the process to the answer to initialize
+	Process      *session.Launch // what [Visit] found behind a launcher such as npx; nil: Args are run
+}
+
+// Start starts a process and sends it nothing. Its error is a [*StartError].
+func (c *Command) Start() (*Server, error) {
+	p := proc.Command{Args: c.Args, Dir: c.Dir}
+	if c.Process != nil {
+		p = proc.Command{Args: c.Process.Args, Env: c.Process.Env, Dir: c.Process.Dir}
+	}
+	p.Env = append(p.Env[:len(p.Env):len(p.Env)], c.Env...)
+	p.Nice, p.Half = c.Nice, c.Nice > 0
+	s, err := start(p)
+	if err != nil {
+		return nil, launchError(c.Args, err)
+	}
+	return s, nil
+}
+
+// Initialize initializes the session of a server and returns the whole answer to initialize. Its error is a [*StartError], or that of
+// the context.
+func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, error) {
+	const during = "initialize"
+	answer, noise, err := s.call(ctx, session.InitializeLine(c.Version), c.StartTimeout)
+	if err != nil {
+		return answer, c.trouble(s, err, noise, during)
+	}
+	if answer.Error != nil {
+		return answer, &StartError{Command: c.Args,
+			What: "refused initialize: " + shorten(answer.Error.String()),
+			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
+	}
+	s.Send([]byte(session.InitializedLine), false)
+	if err := s.Flush(ctx, c.StartTimeout); err != nil {
+		return answer, c.trouble(s, callError(err), nil, "notifications/initialized")
+	}
+	s.Mute = false
+	return answer, nil
+}
+
+func (c *Command) trouble(s *Server, err error, noise []byte, during string) error {
+	switch {
+	case errors.Is(err, conn.ErrBroken):
+		end := s.End(true)
+		if end.Closed {
+			return brokenError(c.Args, end, during)
+		}
+		return endedError(c.Args, end, during)
+	case errors.Is(err, errEnded):
+		return endedError(c.Args, s.End(true), during)
+	case errors.Is(err, errSilent):
+		end := s.End(false)
+		if noise == nil && s.Received() > 1<<20 { // one line without end
+			return floodError(c.Args, end.Stderr, during)
+		}
+		return silentError(c.Args, c.StartTimeout, noise, end.Stderr, during)
+	case errors.Is(err, conn.ErrFlood):
+		end := s.End(false)
+		if noise != nil {
+			return silentError(c.Args, c.StartTimeout, noise, end.Stderr, during)
+		}
+		return floodError(c.Args, end.Stderr, during)
+	}
+	return err
+}
+
+// shorten cuts a text that is shown in an error.
+func shorten(s string) string {
+	if len(s) > shownBytes {
+		return s[:shownBytes] + "..."
+	}
+	return s
+}

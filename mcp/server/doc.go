@@ -1,0 +1,2 @@
+// Package server starts MCP servers, initializes their sessions, and asks them what they have.
+package server

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// StartError says why a server could not be used at all. Its text is one sentence; Stderr and Hint are for the lines
+// below it.
+type StartError struct {
+	Command []string
+	What    string // what happened, a sentence's second half: "exited with status 1 before it answered"
+	Stderr  string // the last lines that it wrote there, without a newline at the end; "": none
+	Hint    string // what may help; "": nothing comes to mind
+	Err     error  // nil: it was the server's doing
+}
+
+// Error implements error.
+func (e *StartError) Error() string {
+	return fmt.Sprintf("starting server %q: %s", strings.Join(e.Command, " "), e.What)
+}
+
+// Unwrap returns the operating system's reason, if that is what it was.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// launchError is for a command that could not be run.
+func launchError(command []string, err error) *StartError {
+	e := &StartError{Command: command, What: "the command cannot be run: " + err.Error(), Err: err}
+	name := ""
+	if len(command) > 0 {
+		name = command[0]
+	}
+	switch {
+	case name == "":
+		e.What, e.Hint = "no command was given", "put the server's command after --, for example: -- npx -y some-server"
+	case errors.Is(err, exec.ErrNotFound):
+		e.What = "command not found: " + name
+		e.Hint = "check the spelling, install it, or give its path"
+	case errors.Is(err, fs.ErrNotExist):
+		e.What = "no such file or directory: " + name
+		e.Hint = "check the path of the command, the working directory and, if it is a script, its first line"
+	case errors.Is(err, fs.ErrPermission):
+		e.What = "not executable: " + name
+		e.Hint = "make it executable (chmod +x) or name the interpreter, for example: -- node server.js"
+	case errors.Is(err, syscall.ENOEXEC):
+		e.What = "not a program for this machine: " + name
+		e.Hint = "name the interpreter, for example: -- python3 server.py"
+	}
+	return e
+}
+
+// endedError is for a server that ended before it was ready.
+func endedError(command []string, end script.End, during string) *StartError {
+	e := &StartError{Command: command, Stderr: lastLines(end.Stderr)}
+	switch {
+	case end.Closed:
+		e.What = "closed its standard output before it had answered " + during
+		e.Hint = "an MCP server over stdio writes its answers there; is this one?"
+	case end.Kind == script.EndSignalled:
+		e.What = fmt.Sprintf("died of a signal (%s) before it had answered %s", end.Signal, during)
+	default:
+		e.What = fmt.Sprintf("exited with status %d before it had answered %s", end.Code, during)
+		e.Hint = "run the command by hand: it may want arguments or environment variables (--env NAME=value)"
+		if end.Code == 0 {
+			e.Hint = "is it a server over stdio? Some need an argument for that, some speak HTTP only"
+		}
+	}
+	return e
+}
+
+// brokenError is for a server that does not take what we write and runs on.
+func brokenError(command []string, end script.End, during string) *StartError {
+	return &StartError{Command: command, Stderr: lastLines(end.Stderr),
+		What: "closed its standard input before it had read " + during,
+		Hint: "an MCP server over stdio reads its requests there; is this one?"}
+}
+
+// silentError is for a server that runs but does not answer. noise is a line it wrote that is no message.
+func silentError(command []string, waited time.Duration, noise, stderr []byte, during string) *StartError {
+	e := &StartError{Command: command, Stderr: lastLines(stderr)}
+	if noise != nil {
+		e.What = fmt.Sprintf("wrote %s instead of an answer to %s", quoteLine(noise), during)
+		e.Hint = "standard output must carry nothing but messages; is this an MCP server over stdio?"
+		return e
+	}
+	e.What = fmt.Sprintf("did not answer %s within %v", during, waited)
+	e.Hint = "if it is slow to start (a first npx or uvx run downloads it), run the command once by hand or raise --start-timeout"
+	return e
+}
+
+// floodError says that a server wrote without end while it was started.
+func floodError(command []string, stderr []byte, during string) *StartError {
+	return &StartError{Command: command, Stderr: lastLines(stderr),
+		What: "flooded its standard output before it had answered " + during,
+		Hint: "standard output must carry nothing but messages; is this an MCP server over stdio?"}
+}
+
+const (
+	shownLines = 10
+	// shownBytes is how much of a line, or of an answer, an error shows.
+	shownBytes = 200
+)
+
+// lastLines returns the last few lines of what was written to standard error.
+func lastLines(stderr []byte) string {
+	ls := bytes.Split(bytes.TrimRight(stderr, " \t\r\n"), []byte("\n"))
+	ls = ls[max(0, len(ls)-shownLines):]
+	for i, l := range ls {
+		if l = bytes.TrimRight(l, "\r"); len(l) > 2*shownBytes {
+			l = append(l[:2*shownBytes:2*shownBytes], "..."...)
+		}
+		ls[i] = l
+	}
+	return string(bytes.Join(ls, []byte("\n")))
+}
+
+func quoteLine(line []byte) string {
+	if len(line) > shownBytes {
+		return fmt.Sprintf("%q...", line[:shownBytes])
+	}
+	return fmt.Sprintf("%q", line)
+}

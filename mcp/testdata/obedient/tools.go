@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func tools() []tool {
+	return []tool{
+		{"echo", "Returns the text.", func(_ *server, _ json.RawMessage, a arguments) (string, bool) { return a.Text, false }},
+		{"hold", "Is answered when release is called with the same key. Others are served meanwhile.", func(s *server, id json.RawMessage, a arguments) (string, bool) {
+			s.held[a.Key] = append(s.held[a.Key], id)
+			return "", true
+		}},
+		{"release", "Has the calls of hold with the key answered, before it is itself.", func(s *server, _ json.RawMessage, a arguments) (string, bool) {
+			for _, id := range s.held[a.Key] {
+				s.say(id, "released")
+			}
+			delete(s.held, a.Key)
+			return a.Key, false
+		}},
+		{"sleep", "Is answered after some milliseconds, 200 by default. Others are served meanwhile.", func(s *server, id json.RawMessage, a arguments) (string, bool) {
+			d := 200 * time.Millisecond
+			if a.MS > 0 && a.MS <= 1000 {
+				d = time.Duration(a.MS) * time.Millisecond
+			}
+			time.AfterFunc(d, func() { s.say(id, "slept") })
+			return "", true
+		}},
+		{"work", "Uses the processor for some milliseconds and is answered then. Nobody is served meanwhile.", func(_ *server, _ json.RawMessage, a arguments) (string, bool) {
+			work(time.Duration(min(max(a.MS, 0), 1000)) * time.Millisecond)
+			return "worked", false
+		}},
+		{"never", "Is never answered. Others are served.", func(*server, json.RawMessage, arguments) (string, bool) { return "", true }},
+		{"deadlock", "Is never answered, since the one goroutine that serves waits for itself.", func(s *server, _ json.RawMessage, _ arguments) (string, bool) {
+			s.mu.Lock()
+			s.mu.Lock()
+			return "", true
+		}},
+		{"spin", "Is never answered, since the one goroutine that serves computes for ever.", func(*server, json.RawMessage, arguments) (string, bool) {
+			for {
+			}
+		}},
+		{"spin_apart", "Is never answered, since it computes for ever. Others are served.", func(*server, json.RawMessage, arguments) (string, bool) {
+			go func() {
+				for {
+				}
+			}()
+			return "", true
+		}},
+		{"die", "Ends the server with status 9 before it is answered.", func(*server, json.RawMessage, arguments) (string, bool) { os.Exit(9); return "", true }},
+		{"die_later", "Is answered, and ends the server with status 9 some milliseconds later, 50 by default.", func(s *server, id json.RawMessage, a arguments) (string, bool) {
+			s.say(id, "later")
+			d := 50 * time.Millisecond
+			if a.MS > 0 && a.MS <= 1000 {
+				d = time.Duration(a.MS) * time.Millisecond
+			}
+			time.AfterFunc(d, func() { os.Exit(9) })
+			return "", true
+		}},
+		{"trace", "Writes a stack trace to standard error, and is answered.", func(*server, json.RawMessage, arguments) (string, bool) {
+			fmt.Fprintln(os.Stderr, "panic: recovered\n\ngoroutine 1 [running]:")
+			return "traced", false
+		}},
+		{"flood", "Sends without end what the text names: answers, progress or noise. It is answered first only if that is answers.", flood},
+		{"close_output", "Closes the standard output and reads on.", func(*server, json.RawMessage, arguments) (string, bool) { os.Stdout.Close(); return "", true }},
+		{"stop_reading", "Is answered, after which nothing is read any more.", func(s *server, id json.RawMessage, _ arguments) (string, bool) {
+			s.say(id, "stopped")
+			time.Sleep(lifetime)
+			return "", true
+		}},
+	}
+}
+
+// work uses a processor for so long, however long that takes.
+func work(d time.Duration) {
+	used := func() time.Duration {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			panic(err)
+		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for from := used(); used()-from < d; {
+	}
+}
+
+func flood(s *server, id json.RawMessage, a arguments) (string, bool) {
+	line := map[string]string{
+		"answers":  `{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"content":[]}}`,
+		"progress": `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(id) + `,"progress":1}}`,
+		"noise":    "this is no message",
+	}[a.Text]
+	for line != "" {
+		s.write(line)
+	}
+	return "no such flood", false
+}
