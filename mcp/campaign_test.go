@@ -7,8 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -215,23 +218,52 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// The same seed and one worker: the same executions and the same findings.
-// run_report is left out: it sleeps as long as it is told to, and whether an answer comes before or after we have asked
-// whether the server is there at all is up to the clock.
+// The same seed and one worker: the same executions, findings and corpus, whatever else the machine has to do. It is not up to the
+// clock what is waited for, of tools that sleep either.
 func TestSameSeedSameFindings(t *testing.T) {
-	server := mcptest.BuildServer(t, plantedtest.Planted)
-	outcome := func() string {
-		h := &hunt{command: []string{server, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,reply-twice,wrong-resource-uri"},
-			choose: session.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000)}
-		sum := h.run(t)
-		out := fmt.Sprintln(sum.Executions, sum.Corpus, sum.Features)
-		for _, f := range sum.Findings {
-			out += fmt.Sprintln(f.Rule, f.Subject, f.Execution, string(f.Input))
-		}
-		return out
+	planted, obedient := mcptest.BuildServer(t, plantedtest.Planted), mcptest.BuildServer(t, "obedient")
+	for _, tt := range []struct {
+		name string
+		hunt hunt
+	}{
+		{"planted", hunt{command: []string{planted, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,reply-twice,wrong-resource-uri"},
+			choose: session.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000)}}, // run_report sleeps for seconds
+		{"sleeps", hunt{command: []string{obedient, "echo", "sleep", "press"}, seed: 7, runs: shorter(t, 1500)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			outcome := func() string {
+				h := tt.hunt
+				sum := h.run(t)
+				out := fmt.Sprintln(sum.Executions, sum.Corpus, sum.Features)
+				for _, f := range sum.Findings {
+					out += fmt.Sprintln(f.Rule, f.Subject, f.Execution, string(f.Input))
+				}
+				return out
+			}
+			quiet := outcome()
+			stop := keepBusy()
+			busy := outcome()
+			stop()
+			if quiet != busy {
+				t.Errorf("two runs with the same seed differ, the second on a busy machine:\n%s\n%s", quiet, busy)
+			}
+		})
 	}
-	if a, b := outcome(), outcome(); a != b {
-		t.Errorf("two runs with the same seed differ:\n%s\n%s", a, b)
+}
+
+// keepBusy keeps all processors busy until it is stopped.
+func keepBusy() (stop func()) {
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	for range runtime.NumCPU() {
+		wg.Go(func() {
+			for !over.Load() {
+			}
+		})
+	}
+	return func() {
+		over.Store(true)
+		wg.Wait()
 	}
 }
 

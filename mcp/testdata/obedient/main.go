@@ -1,5 +1,5 @@
 // Command obedient is an MCP server over stdio whose tools misbehave when they are called, each in the way of its name, so that a
-// test can say when, and how often. Its arguments are the tools that it lists and serves; without any it lists all. What a test
+// test can say when, and how often; some do so only after others were called. Its arguments are the tools that it lists and serves; without any it lists all. What a test
 // has to wait for can be observed: a call of hold is answered when release is called, and not by the clock.
 //
 // It ends after ten minutes at the latest.
@@ -7,6 +7,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 func main() {
 	time.AfterFunc(lifetime, func() { os.Exit(4) })
 	s := &server{held: map[string][]json.RawMessage{}}
-	for _, t := range tools() {
+	for _, t := range append(tools(), stateTools()...) {
 		if len(os.Args) < 2 || slices.Contains(os.Args[1:], t.name) {
 			s.tools = append(s.tools, t)
 		}
@@ -34,6 +35,7 @@ const lifetime = 10 * time.Minute
 // A tool does what its description says. What call returns is the text of the answer; later says that it answers by itself, or never.
 type tool struct {
 	name, description string
+	schema            string // of the arguments; "": those that any tool may have
 	call              func(s *server, id json.RawMessage, a arguments) (text string, later bool)
 }
 
@@ -42,6 +44,9 @@ type arguments struct {
 	Text string `json:"text"`
 	Key  string `json:"key"`
 	MS   int    `json:"ms"`
+
+	Button string `json:"button"`
+	Kind   string `json:"kind"`
 }
 
 type server struct {
@@ -115,7 +120,7 @@ func (s *server) request(m *request) {
 		list := []any{}
 		for _, t := range s.tools {
 			list = append(list, map[string]any{"name": t.name, "description": t.description, "annotations": map[string]any{"readOnlyHint": true},
-				"inputSchema": json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"key":{"type":"string"},"ms":{"type":"integer"}}}`)})
+				"inputSchema": json.RawMessage(cmp.Or(t.schema, `{"type":"object","properties":{"text":{"type":"string"},"key":{"type":"string"},"ms":{"type":"integer"}}}`))})
 		}
 		s.answer(m.ID, map[string]any{"tools": list})
 	case "tools/call":

@@ -11,19 +11,19 @@ import (
 
 func tools() []tool {
 	return []tool{
-		{"echo", "Returns the text.", func(_ *server, _ json.RawMessage, a arguments) (string, bool) { return a.Text, false }},
-		{"hold", "Is answered when release is called with the same key. Others are served meanwhile.", func(s *server, id json.RawMessage, a arguments) (string, bool) {
+		{name: "echo", description: "Returns the text.", call: func(_ *server, _ json.RawMessage, a arguments) (string, bool) { return a.Text, false }},
+		{name: "hold", description: "Is answered when release is called with the same key. Others are served meanwhile.", call: func(s *server, id json.RawMessage, a arguments) (string, bool) {
 			s.held[a.Key] = append(s.held[a.Key], id)
 			return "", true
 		}},
-		{"release", "Has the calls of hold with the key answered, before it is itself.", func(s *server, _ json.RawMessage, a arguments) (string, bool) {
+		{name: "release", description: "Has the calls of hold with the key answered, before it is itself.", call: func(s *server, _ json.RawMessage, a arguments) (string, bool) {
 			for _, id := range s.held[a.Key] {
 				s.say(id, "released")
 			}
 			delete(s.held, a.Key)
 			return a.Key, false
 		}},
-		{"sleep", "Is answered after some milliseconds, 200 by default. Others are served meanwhile.", func(s *server, id json.RawMessage, a arguments) (string, bool) {
+		{name: "sleep", description: "Is answered after some milliseconds, 200 by default. Others are served meanwhile.", call: func(s *server, id json.RawMessage, a arguments) (string, bool) {
 			d := 200 * time.Millisecond
 			if a.MS > 0 && a.MS <= 1000 {
 				d = time.Duration(a.MS) * time.Millisecond
@@ -31,29 +31,29 @@ func tools() []tool {
 			time.AfterFunc(d, func() { s.say(id, "slept") })
 			return "", true
 		}},
-		{"work", "Uses the processor for some milliseconds and is answered then. Nobody is served meanwhile.", func(_ *server, _ json.RawMessage, a arguments) (string, bool) {
+		{name: "work", description: "Uses the processor for some milliseconds and is answered then. Nobody is served meanwhile.", call: func(_ *server, _ json.RawMessage, a arguments) (string, bool) {
 			work(time.Duration(min(max(a.MS, 0), 1000)) * time.Millisecond)
 			return "worked", false
 		}},
-		{"never", "Is never answered. Others are served.", func(*server, json.RawMessage, arguments) (string, bool) { return "", true }},
-		{"deadlock", "Is never answered, since the one goroutine that serves waits for itself.", func(s *server, _ json.RawMessage, _ arguments) (string, bool) {
+		{name: "never", description: "Is never answered. Others are served.", call: func(*server, json.RawMessage, arguments) (string, bool) { return "", true }},
+		{name: "deadlock", description: "Is never answered, since the one goroutine that serves waits for itself.", call: func(s *server, _ json.RawMessage, _ arguments) (string, bool) {
 			s.mu.Lock()
 			s.mu.Lock()
 			return "", true
 		}},
-		{"spin", "Is never answered, since the one goroutine that serves computes for ever.", func(*server, json.RawMessage, arguments) (string, bool) {
+		{name: "spin", description: "Is never answered, since the one goroutine that serves computes for ever.", call: func(*server, json.RawMessage, arguments) (string, bool) {
 			for {
 			}
 		}},
-		{"spin_apart", "Is never answered, since it computes for ever. Others are served.", func(*server, json.RawMessage, arguments) (string, bool) {
+		{name: "spin_apart", description: "Is never answered, since it computes for ever. Others are served.", call: func(*server, json.RawMessage, arguments) (string, bool) {
 			go func() {
 				for {
 				}
 			}()
 			return "", true
 		}},
-		{"die", "Ends the server with status 9 before it is answered.", func(*server, json.RawMessage, arguments) (string, bool) { os.Exit(9); return "", true }},
-		{"die_later", "Is answered, and ends the server with status 9 some milliseconds later, 50 by default.", func(s *server, id json.RawMessage, a arguments) (string, bool) {
+		{name: "die", description: "Ends the server with status 9 before it is answered.", call: func(*server, json.RawMessage, arguments) (string, bool) { os.Exit(9); return "", true }},
+		{name: "die_later", description: "Is answered, and ends the server with status 9 some milliseconds later, 50 by default.", call: func(s *server, id json.RawMessage, a arguments) (string, bool) {
 			s.say(id, "later")
 			d := 50 * time.Millisecond
 			if a.MS > 0 && a.MS <= 1000 {
@@ -62,13 +62,13 @@ func tools() []tool {
 			time.AfterFunc(d, func() { os.Exit(9) })
 			return "", true
 		}},
-		{"trace", "Writes a stack trace to standard error, and is answered.", func(*server, json.RawMessage, arguments) (string, bool) {
+		{name: "trace", description: "Writes a stack trace to standard error, and is answered.", call: func(*server, json.RawMessage, arguments) (string, bool) {
 			fmt.Fprintln(os.Stderr, "panic: recovered\n\ngoroutine 1 [running]:")
 			return "traced", false
 		}},
-		{"flood", "Sends without end what the text names: answers, progress or noise. It is answered first only if that is answers.", flood},
-		{"close_output", "Closes the standard output and reads on.", func(*server, json.RawMessage, arguments) (string, bool) { os.Stdout.Close(); return "", true }},
-		{"stop_reading", "Is answered, after which nothing is read any more.", func(s *server, id json.RawMessage, _ arguments) (string, bool) {
+		{name: "flood", description: "Sends without end what the text names: answers, progress or noise. It is answered first only if that is answers.", call: flood},
+		{name: "close_output", description: "Closes the standard output and reads on.", call: func(*server, json.RawMessage, arguments) (string, bool) { os.Stdout.Close(); return "", true }},
+		{name: "stop_reading", description: "Is answered, after which nothing is read any more.", call: func(s *server, id json.RawMessage, _ arguments) (string, bool) {
 			s.say(id, "stopped")
 			time.Sleep(lifetime)
 			return "", true
