@@ -12,9 +12,11 @@ import (
 type group struct {
 	e      *executor
 	server *peer
-	todo   []*talk // not begun
+	all    []*talk
+	todo   []*talk // of those, not begun
 	halves [2]half
-	over   []*talk // to be judged as soon as the server has something to do
+	over   []*talk // to be judged a turn later: what else comes of them has come when the other half has its answers
+	before []*talk // that were over a turn ago
 	recent []*talk // that came to their end last
 	begun  int     // talks
 }
@@ -32,7 +34,7 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		if err != nil {
 			return err
 		}
-		g := &group{e: e, server: s, todo: talks}
+		g := &group{e: e, server: s, all: talks, todo: talks}
 		s.excess, s.stray, s.alone = 0, false, nil
 		f, err := g.run(ctx)
 		if err != nil {
@@ -48,7 +50,10 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 
 // run holds the conversation.
 func (g *group) run(ctx context.Context) (fate, error) {
-	defer g.judge()
+	defer func() {
+		g.judge()
+		g.judge()
+	}()
 	for turn := 0; ; turn ^= 1 {
 		h := &g.halves[turn]
 		if len(h.talks) > 0 {
@@ -62,9 +67,25 @@ func (g *group) run(ctx context.Context) (fate, error) {
 		}
 		g.judge()
 		if len(g.todo)+len(g.halves[0].talks)+len(g.halves[1].talks) == 0 {
-			return fateDone, nil
+			return g.drain(ctx)
 		}
 	}
+}
+
+// drain takes what else comes of the talks that were over last. What is seen of them would otherwise depend on the clock, and so would
+// which of them were in flight when something came that belongs to one of them: where that matters it may be any.
+func (g *group) drain(ctx context.Context) (fate, error) {
+	if e := g.e; e.target.Exact && len(g.before) > 0 && g.server.canPing() {
+		whole := e.target.timeout()
+		if _, f, err := e.alive(ctx, g.server, limit{sleep: whole, clock: whole, work: whole}); err != nil || f == fateEnded || f == fateFlood {
+			return f, err
+		}
+		if e.troubled(g.server) || g.server.stray {
+			g.server.stray = false
+			recheck(g.all)
+		}
+	}
+	return fateDone, nil
 }
 
 // answered waits for the answers to one half. Talks whose answers do not come for now are set aside.
@@ -140,25 +161,28 @@ func (g *group) advance(h *half) {
 		g.begun++
 		step(k)
 	}
-	if g.server.stray = g.server.stray || e.troubled(g.server); g.server.stray {
+	if !e.target.Exact && (e.troubled(g.server) || g.server.stray) {
 		g.server.stray = false
 		for _, h := range g.halves {
-			for _, k := range h.talks {
-				k.recheck = true
-			}
+			recheck(h.talks)
 		}
-		for _, k := range g.recent {
-			k.recheck = true
-		}
+		recheck(g.recent)
 	}
 }
 
-// judge judges the talks that are at their end.
+// recheck has talks run again by themselves, since something came of one of them.
+func recheck(talks []*talk) {
+	for _, k := range talks {
+		k.recheck = true
+	}
+}
+
+// judge judges the talks that were over a turn ago.
 func (g *group) judge() {
-	for _, k := range g.over {
+	for _, k := range g.before {
 		k.conclude()
 	}
-	g.over = g.over[:0]
+	g.before, g.over = g.over, g.before[:0]
 }
 
 // ended deals with the end of a server that had several talks in flight, and returns those that are still to be held. All that
