@@ -73,7 +73,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 			continue
 		}
 		state := s.Look(quiet)
-		most := l.work
+		var most time.Duration
 		switch {
 		case state == server.Asleep:
 			most = l.sleep
