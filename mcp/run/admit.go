@@ -56,7 +56,7 @@ func (e *executor) admit(k *talk) bool {
 	for i := range k.plan {
 		r := e.record(k.plan[i].topic)
 		r.asked++
-		if k.in.Check == "" && (r.spent > 0 && !e.affords(r, 0) || r.pending >= maxSlow) {
+		if k.in.Check == "" && (r.spent > 0 && !e.affords(r, deathPrice) || r.pending >= maxSlow) {
 			k.state = skipped
 			return false
 		}

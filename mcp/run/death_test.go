@@ -116,6 +116,12 @@ func TestDeathOfOne(t *testing.T) {
 				}
 			}
 			last := &obs[len(obs)-1]
+			if len(ins) > 1 { // one that was answered may have done it
+				if last.Exit != teasel.ExitLost {
+					t.Errorf("the last ended as %v", last.Exit)
+				}
+				return
+			}
 			if tr, _ := last.Evidence.(*script.Transcript); last.Exit != teasel.ExitCrash || tr.End.Kind != script.EndExited || tr.End.Code != 9 || tr.Sent[0].Answer >= 0 {
 				t.Errorf("the last ended as %v, %s", last.Exit, last.Detail)
 			}

@@ -226,6 +226,12 @@ func (g *group) ended(f fate) (todo []*talk) {
 		e.charge(suspects[0], deathPrice)
 	}
 	for _, k := range begun {
+		if last := k.step == len(k.in.Steps)-1; last { // it was answered all the same
+			k.abandon()
+			k.state = over
+			k.conclude()
+			continue
+		}
 		k.again()
 		todo = append(todo, k)
 	}
