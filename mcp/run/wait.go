@@ -113,7 +113,11 @@ func fateOf(err error) fate {
 
 // flush writes what is queued. A fate other than fateDone says that the server does not take it.
 func (e *executor) flush(ctx context.Context, s *peer) (fate, error) {
-	err := s.Flush(ctx, e.target.soon())
+	limit := e.target.soon()
+	if k := s.alone; k != nil && !k.obs.Ask.Quick { // a long line may take its time
+		limit = e.target.timeout()
+	}
+	err := s.Flush(ctx, limit)
 	switch {
 	case ctx.Err() != nil:
 		return fateInvalid, ctx.Err()
