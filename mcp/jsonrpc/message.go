@@ -119,26 +119,7 @@ func JSONText(v *mutate.JSON) string {
 }
 
 // HasTwice reports whether a member name of the object stands there twice.
-func HasTwice(v *mutate.JSON) bool {
-	if v == nil || v.Kind != mutate.Object || len(v.Members) < 2 {
-		return false
-	}
-	if len(v.Members) > 16 {
-		seen := make(map[string]struct{}, len(v.Members))
-		for i := range v.Members {
-			seen[v.Members[i].Name] = struct{}{}
-		}
-		return len(seen) < len(v.Members)
-	}
-	for i := range v.Members {
-		for j := range i {
-			if v.Members[i].Name == v.Members[j].Name {
-				return true
-			}
-		}
-	}
-	return false
-}
+func HasTwice(v *mutate.JSON) bool { return v.HasDuplicateNames() }
 
 // IsRefusal reports whether an answer says that the input was not to its liking, which is a server's right.
 func (m *Message) IsRefusal() bool {

@@ -9,11 +9,11 @@ import (
 
 // A record is what was seen of one topic.
 type record struct {
-	ran, asked int
-	slow       int           // talks that were set aside
-	pending    int           // talks that are set aside now
-	slowest    time.Duration // that an answer took
-	spent      uint64        // of the price of what went wrong, and of what is expensive in itself
+	ran     int           // scripts that were run
+	slow    int           // talks that were set aside
+	pending int           // talks that are set aside now
+	slowest time.Duration // that an answer took
+	spent   uint64        // of the price of what went wrong, and of what is expensive in itself
 }
 
 // Prices, in executions. They are orders of magnitude, so that what is run does not depend on the clock.
@@ -26,7 +26,7 @@ const (
 	firstTimes = 4    // prices that a topic may take at once
 )
 
-// expensive are the topics of what is expensive in itself.
+// The topics of what is expensive in itself.
 var topicFresh, topicLong = script.Topic{Method: "fresh"}, script.Topic{Method: "long"}
 
 func (e *executor) record(t script.Topic) *record {
@@ -55,7 +55,6 @@ func (e *executor) admit(k *talk) bool {
 	}
 	for i := range k.plan {
 		r := e.record(k.plan[i].topic)
-		r.asked++
 		if k.in.Check == "" && (r.spent > 0 && !e.affords(r, deathPrice) || r.pending >= maxSlow) {
 			k.state = skipped
 			return false

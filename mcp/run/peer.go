@@ -23,13 +23,12 @@ type peer struct {
 	alone *talk // that has the server for itself; nil: several have it
 	stray bool  // something came that belongs to one of several, and nobody knows which
 
-	open    bool      // the last thing that was sent has no newline
-	broken  bool      // it does not take what is sent
-	ping    int64     // the id of the last ping; 0: it was answered, or none was sent
-	heard   time.Time // when the last line was sent or the last answer came that somebody waited for
-	answers int       // that somebody waited for
-	excess  int       // bytes of what nobody has asked for, and something for each line, since the conversation began
-	stderr  int64     // how much of it has been looked at
+	open   bool      // the last thing that was sent has no newline
+	broken bool      // it does not take what is sent
+	ping   int64     // the id of the last ping; 0: it was answered, or none was sent
+	heard  time.Time // when the last line was sent or the last answer came that somebody waited for
+	excess int       // bytes of what nobody has asked for, and something for each line, since the conversation began
+	stderr int64     // how much of it has been looked at
 }
 
 // A flight is a request on its way.

@@ -137,7 +137,6 @@ func (e *executor) land(s *peer, id int64, now time.Time) {
 	k.last = now
 	if s.alone == nil || s.alone == k {
 		s.heard = now
-		s.answers++
 	}
 	if !f.awaited {
 		return

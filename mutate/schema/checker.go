@@ -394,19 +394,5 @@ func isModerate(text string) bool {
 
 // hasDuplicate reports whether an object has two members of one name.
 func hasDuplicate(v *mutate.JSON) bool {
-	if len(v.Members) > 16 {
-		seen := make(map[string]struct{}, len(v.Members))
-		for i := range v.Members {
-			seen[v.Members[i].Name] = struct{}{}
-		}
-		return len(seen) < len(v.Members)
-	}
-	for i := range v.Members {
-		for j := range i {
-			if v.Members[i].Name == v.Members[j].Name {
-				return true
-			}
-		}
-	}
-	return false
+	return v.HasDuplicateNames()
 }
