@@ -162,7 +162,7 @@ func (e *executor) afterwards(s *peer, k *talk, patient bool, due time.Duration)
 	switch {
 	case s.Closed:
 		return limit{sleep: due, clock: due, work: max(due, work)}
-	case patient, k.t.Uncertain():
+	case patient, e.target.Exact, k.t.Uncertain():
 		return limit{clock: server.WaitTime, work: work}
 	}
 	return limit{}
