@@ -25,6 +25,7 @@ type peer struct {
 
 	open   bool      // the last thing that was sent has no newline
 	broken bool      // it does not take what is sent
+	asleep bool      // it was when it was looked at last, and nothing was sent since
 	ping   int64     // the id of the last ping; 0: it was answered, or none was sent
 	heard  time.Time // when the last line was sent or the last answer came that somebody waited for
 	excess int       // bytes of what nobody has asked for, and something for each line, since the conversation began
@@ -41,6 +42,12 @@ type flight struct {
 
 func newPeer(s *server.Server) *peer {
 	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight)}
+}
+
+// Send queues a message, which wakes the server.
+func (s *peer) Send(message []byte, more bool) {
+	s.asleep = false
+	s.Server.Send(message, more)
 }
 
 // logged returns how much was written to standard error since the mark.

@@ -48,11 +48,11 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 	}
 	s.Heard()
 	s.heard = time.Now()
-	until := s.heard
-	if s.alone == nil { // many answers are on their way
-		until = until.Add(lookTime)
+	until, rested := s.heard.Add(lookTime), false
+	if s.asleep && l.sleep == 0 {
+		until, rested = s.heard, true
 	}
-	for rested := false; ; {
+	for {
 		before := s.Received()
 		_, err := e.receive(ctx, s, until)
 		switch {
@@ -68,9 +68,12 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 		}
 		now := time.Now()
 		quiet := now.Sub(s.heard)
-		if s.Received() > before && quiet < patience*l.work { // perhaps it is in the middle of something long
+		switch came := s.Received() > before; {
+		case came && quiet < patience*l.work: // perhaps it is in the middle of something long
 			until, rested = now.Add(lookTime), false
 			continue
+		case rested && !came:
+			return fateRest, nil
 		}
 		state := s.Look(quiet)
 		var most time.Duration
@@ -89,13 +92,10 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 			until, rested = now.Add(min(s.step(), most-quiet)), false
 			continue
 		}
-		if rested { // and nothing was on its way
-			if l.clock > 0 && quiet >= l.clock {
-				s.WaitedInVain()
-			}
-			return fateRest, nil
+		if l.clock > 0 && quiet >= l.clock {
+			s.WaitedInVain()
 		}
-		until, rested = now, true
+		until, rested, s.asleep = now, true, state == server.Asleep // what it has said before that is in the pipe
 	}
 }
 
