@@ -24,18 +24,18 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 )
 
-// softMemory is the memory limit of the Go runtime, from which on it collects garbage more often: a fuzzer makes much garbage and keeps
-// little, and the memory of the machine is for the target.
-const softMemory = 192 << 20
+// garbagePercent is how much garbage there may be beside what is in use before it is collected: a fuzzer makes much and keeps little. There
+// is no limit for both together: what is in use grows with the workers and with the longest inputs, and close to a limit a program
+// does nothing but collect.
+const garbagePercent = 200
 
 // procsFactor is the ratio of GOMAXPROCS to the number of processors. A worker that waits for its target in a system call keeps its P,
 // the right to run Go code; with more of them than processors it does not lose it meanwhile, and goes on at once when the target answers.
 const procsFactor = 2
 
 func main() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(softMemory)
-		debug.SetGCPercent(400)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
 	}
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(procsFactor * runtime.GOMAXPROCS(0))
