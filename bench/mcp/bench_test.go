@@ -40,7 +40,7 @@ func TestReplyID(t *testing.T) {
 func TestPrintTable(t *testing.T) {
 	rows := []row{
 		{name: "bare", samples: []sample{{rate: 300}, {rate: 100}, {rate: 200}}},
-		{name: "other", samples: []sample{{rate: 40, peak: 5e6}, {rate: 60, peak: 7e6}}},
+		{name: "other", samples: []sample{{rate: 40, peak: 5e6}, {rate: 60, peak: 7e6, fuzzer: 2 * time.Second, servers: 3 * time.Second}}},
 	}
 	var b strings.Builder
 	if err := printTable(&b, rows); err != nil {
@@ -48,9 +48,9 @@ func TestPrintTable(t *testing.T) {
 	}
 	lines := strings.Split(b.String(), "\n")
 	for i, want := range []string{
-		"median/s lowest highest of bare peak memory",
-		"bare 200 100 300 1.00 -",
-		"other 50 40 60 0.25 7 MB",
+		"median/s lowest highest of bare peak memory fuzzer CPU servers' CPU",
+		"bare 200 100 300 1.00 - - -",
+		"other 50 40 60 0.25 7 MB 2.0 s 3.0 s",
 	} {
 		if got := strings.Join(strings.Fields(lines[i]), " "); got != want {
 			t.Errorf("line %d: %q, want %q", i, got, want)
@@ -99,5 +99,13 @@ func TestPeakMemory(t *testing.T) {
 	}
 	if p, ok := peakMemory(-1); ok {
 		t.Errorf("peakMemory(-1) = %d, want none", p)
+	}
+	for spun := time.Now(); time.Since(spun) < 2*clockTick; {
+	}
+	if p, ok := processorTime(os.Getpid()); !ok || p < clockTick {
+		t.Errorf("processorTime = %v, %v; want at least %v", p, ok, clockTick)
+	}
+	if p, ok := processorTime(-1); ok {
+		t.Errorf("processorTime(-1) = %v, want none", p)
 	}
 }

@@ -41,12 +41,12 @@ func campaign(ctx context.Context, s settings, name string, seed int, extra ...s
 	if err := cmd.Start(); err != nil {
 		return sample{}, err
 	}
-	peak := make(chan int64)
+	seen := make(chan use)
 	done := make(chan struct{})
-	go func() { peak <- watchMemory(cmd.Process.Pid, done) }()
+	go func() { seen <- watch(cmd.Process.Pid, done) }()
 	err := cmd.Wait()
 	close(done)
-	memory := <-peak
+	own := <-seen
 
 	// Status 1 says that there are findings, which is no failure here.
 	var exit *exec.ExitError
@@ -60,24 +60,57 @@ func campaign(ctx context.Context, s settings, name string, seed int, extra ...s
 	if sum.Executions == 0 {
 		return sample{}, errors.New("teasel reports no execution")
 	}
-	return sample{rate: sum.ExecutionsPerSecond, peak: memory}, nil
+	all := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime() // what it has waited for included
+	return sample{rate: sum.ExecutionsPerSecond, peak: own.memory, fuzzer: own.processor, servers: max(all-own.processor, 0)}, nil
 }
 
-// watchMemory samples a process's peak resident memory in bytes until done. A
-// child's rusage would not do: it counts the child's own children too.
-func watchMemory(pid int, done <-chan struct{}) (peak int64) {
+// use is what a process has used by itself, without what it has started. A child's rusage would not do: it counts the child's own
+// children too.
+type use struct {
+	memory    int64 // bytes that were resident at most
+	processor time.Duration
+}
+
+// watch samples what a process uses until done.
+func watch(pid int, done <-chan struct{}) (u use) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if p, ok := peakMemory(pid); ok {
-			peak = max(peak, p)
+		if m, ok := peakMemory(pid); ok {
+			u.memory = max(u.memory, m)
+		}
+		if p, ok := processorTime(pid); ok {
+			u.processor = max(u.processor, p)
 		}
 		select {
 		case <-done:
-			return peak
+			return u
 		case <-tick.C:
 		}
 	}
+}
+
+// clockTick is the unit of the times in /proc, which is the same on all of Linux's platforms that Go has.
+const clockTick = 10 * time.Millisecond
+
+// processorTime reads how much of the processors a process has used; not ok where there is no such process, or no /proc.
+func processorTime(pid int) (used time.Duration, ok bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the third on
+	if len(fields) < 13 {
+		return 0, false
+	}
+	for _, f := range fields[11:13] { // utime and stime
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		used += time.Duration(n) * clockTick
+	}
+	return used, true
 }
 
 // peakMemory reads VmHWM, in bytes; not ok where there is no such process, or no /proc.

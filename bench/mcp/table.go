@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 // sample is one measurement.
 type sample struct {
 	rate float64 // executions a second
 	peak int64   // bytes of resident memory at most; 0 if not measured
+
+	fuzzer, servers time.Duration // of the processors that were used; 0 if not measured
 }
 
 // row is one contestant with what it reached in each round.
@@ -43,10 +46,19 @@ func (r row) peak() int64 {
 	return p
 }
 
+// processor is how much of the processors the fuzzer and its servers used in all rounds.
+func (r row) processor() (fuzzer, servers time.Duration) {
+	for _, s := range r.samples {
+		fuzzer += s.fuzzer
+		servers += s.servers
+	}
+	return fuzzer, servers
+}
+
 // printTable writes one line a row; ratios are medians over the first row's.
 func printTable(w io.Writer, rows []row) error {
-	const line = "%-28s %9s %9s %9s %8s %12s\n"
-	_, err := fmt.Fprintf(w, line, "", "median/s", "lowest", "highest", "of bare", "peak memory")
+	const line = "%-28s %9s %9s %9s %8s %12s %11s %12s\n"
+	_, err := fmt.Fprintf(w, line, "", "median/s", "lowest", "highest", "of bare", "peak memory", "fuzzer CPU", "servers' CPU")
 	bare := rows[0].spread().median
 	for _, r := range rows {
 		s := r.spread()
@@ -54,9 +66,13 @@ func printTable(w io.Writer, rows []row) error {
 		if p := r.peak(); p > 0 {
 			memory = fmt.Sprintf("%.0f MB", float64(p)/1e6)
 		}
+		fuzzer, servers := "-", "-"
+		if f, s := r.processor(); f > 0 {
+			fuzzer, servers = fmt.Sprintf("%.1f s", f.Seconds()), fmt.Sprintf("%.1f s", s.Seconds())
+		}
 		_, e := fmt.Fprintf(w, line, r.name,
 			fmt.Sprintf("%.0f", s.median), fmt.Sprintf("%.0f", s.min), fmt.Sprintf("%.0f", s.max),
-			fmt.Sprintf("%.2f", s.median/bare), memory)
+			fmt.Sprintf("%.2f", s.median/bare), memory, fuzzer, servers)
 		err = errors.Join(err, e)
 	}
 	return err

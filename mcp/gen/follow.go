@@ -42,28 +42,28 @@ func (c Chain) Run(ctx context.Context, w *teasel.Worker[script.Script], tc *tea
 	return nil
 }
 
-// sink is a property that takes a text or a number.
-type sink struct {
+// parameter is a property that takes a text or a number.
+type parameter struct {
 	link
 	handle  bool     // its name says that it takes what a server gave out
 	handles []string // all such properties of the tool
 }
 
-func findSinks(tools []*session.Operation) (sinks []sink) {
+func findParameters(tools []*session.Operation) (parameters []parameter) {
 	for _, t := range tools {
 		handles := handleProperties(t)
 		for _, m := range t.Full.Members {
 			if m.Value.Kind != mutate.String && m.Value.Kind != mutate.Number {
 				continue
 			}
-			s := sink{link: link{tool: t, property: m.Name, number: isNumber(t, m.Name)}, handles: handles}
+			s := parameter{link: link{tool: t, property: m.Name, number: isNumber(t, m.Name)}, handles: handles}
 			for _, h := range handles {
 				s.handle = s.handle || h == m.Name
 			}
-			sinks = append(sinks, s)
+			parameters = append(parameters, s)
 		}
 	}
-	return sinks
+	return parameters
 }
 
 // Follow makes a script that begins as src does and goes on with one to four steps that use what its answers, of which
@@ -135,7 +135,7 @@ func worth(c *observe.Capture) int {
 	return worth
 }
 
-// follow adds a step that takes the value, and returns the sink that it went into, -1 if it was none. The next step
+// follow adds a step that takes the value, and returns the parameter that it went into, -1 if it was none. The next step
 // mostly takes a property of the same name.
 func (e *editor) follow(note *observe.Note, c *observe.Capture, before int) int {
 	value := script.Placeholder(c.Step, c.Pointer)
@@ -143,13 +143,13 @@ func (e *editor) follow(note *observe.Note, c *observe.Capture, before int) int 
 	case strings.HasSuffix(c.Pointer, "/nextCursor") && e.r.IntN(2) == 0:
 		e.add(script.Send(jsonrpc.RequestLine(choose(e, check.Lists), check.CursorParams(value))))
 		return -1
-	case strings.Contains(c.Value, "://") && e.b.Session.Has("resources") && e.r.IntN(2) == 0, len(e.b.sinks) == 0:
+	case strings.Contains(c.Value, "://") && e.b.Session.Has("resources") && e.r.IntN(2) == 0, len(e.b.parameters) == 0:
 		method := choose(e, []string{"resources/read", "resources/read", "resources/subscribe", "resources/unsubscribe"})
 		e.add(script.Send(jsonrpc.RequestLine(method, mutate.NewObject(jsonrpc.Member("uri", value)))))
 		return -1
 	}
 	at := e.pickSink(c, before)
-	s := &e.b.sinks[at]
+	s := &e.b.parameters[at]
 	arguments := plainArguments(s.tool)
 	if e.r.IntN(3) == 0 {
 		arguments = e.arguments(s.tool)
@@ -165,28 +165,28 @@ func (e *editor) follow(note *observe.Note, c *observe.Capture, before int) int 
 // pickSink draws a property for a value: one of the name that the last one had, or else one whose name goes with the
 // value's, or mostly one that takes what a server gave out.
 func (e *editor) pickSink(c *observe.Capture, before int) int {
-	at := e.r.IntN(len(e.b.sinks))
+	at := e.r.IntN(len(e.b.parameters))
 	named := e.r.IntN(2) == 0
 	for range 8 {
-		s := &e.b.sinks[at]
+		s := &e.b.parameters[at]
 		fits := s.handle
 		switch {
 		case before >= 0:
-			fits = s.property == e.b.sinks[before].property
+			fits = s.property == e.b.parameters[before].property
 		case named:
 			fits = c.Names(s.property)
 		}
 		if fits || e.r.IntN(8) == 0 {
 			break
 		}
-		at = e.r.IntN(len(e.b.sinks))
+		at = e.r.IntN(len(e.b.parameters))
 	}
 	return at
 }
 
 // setRelatedArguments gives the other handles that a tool takes values of the same answers, mostly: best what stands beside the
 // first one, as a lock's owner does beside the lock.
-func (e *editor) setRelatedArguments(s *sink, note *observe.Note, c *observe.Capture, arguments *mutate.JSON) {
+func (e *editor) setRelatedArguments(s *parameter, note *observe.Note, c *observe.Capture, arguments *mutate.JSON) {
 	for _, property := range s.handles {
 		if property == s.property || arguments.Get(property) == nil || e.r.IntN(4) == 0 {
 			continue

@@ -9,16 +9,16 @@ import (
 // mutator share it, and nobody changes it.
 type material struct {
 	*session.Catalog
-	chains  []chain    // of tools that seem to belong together
-	sinks   []sink     // what answers can be put into
-	attacks [][]string // texts that security checks try, by kind
+	chains     []chain     // of tools that seem to belong together
+	parameters []parameter // what answers can be put into
+	attacks    [][]string  // texts that security checks try, by kind
 }
 
 func newMaterial(b *session.Catalog) *material {
 	return &material{
-		Catalog: b,
-		chains:  guessChains(b.Tools),
-		sinks:   findSinks(b.Tools),
-		attacks: [][]string{check.Disguises, check.Injections, check.QuoteTexts(), b.FormatTexts, check.Pollutions},
+		Catalog:    b,
+		chains:     guessChains(b.Tools),
+		parameters: findParameters(b.Tools),
+		attacks:    [][]string{check.Disguises, check.Injections, check.QuoteTexts(), b.FormatTexts, check.Pollutions},
 	}
 }

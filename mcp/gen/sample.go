@@ -54,9 +54,9 @@ const (
 	maxEchoes = 16 // calls
 )
 
-// echoesOf returns conform arguments in which the text of one place stands in another as well: of those drawn in which
+// correlatedArguments returns conform arguments in which the text of one place stands in another as well: of those drawn in which
 // there are the most places.
-func echoesOf(c *session.Operation) (all []*mutate.JSON) {
+func correlatedArguments(c *session.Operation) (all []*mutate.JSON) {
 	if c.Schema == nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (m *Mutator) SeedsContext(ctx context.Context) ([]Seed, error) {
 	s.valid()
 	s.edges()
 	s.chains()
-	s.known()
+	s.existing()
 	if err := s.checks(ctx, m.profile.NoGrowth); err != nil {
 		return nil, err
 	}
@@ -228,13 +228,13 @@ func (s *seeds) chains() {
 	}
 }
 
-// known adds the scripts about what the server had before the campaign.
-func (s *seeds) known() {
-	left := maxKnownScripts
-	for _, k := range findKnown(s.b.Tools, s.b.Session.Learned) {
+// existing adds the scripts about what the server had before the campaign.
+func (s *seeds) existing() {
+	left := maxExistingScripts
+	for _, k := range findExisting(s.b.Tools, s.b.Session.Learned) {
 		k.scripts(func(name string, in script.Script) {
 			if left--; left >= 0 {
-				s.add("known "+name, false, in)
+				s.add("existing "+name, false, in)
 			}
 		})
 	}
@@ -246,7 +246,7 @@ func (s *seeds) echoes(ctx context.Context) {
 		if t.Slow || ctx.Err() != nil {
 			continue
 		}
-		for n, v := range echoesOf(t) {
+		for n, v := range correlatedArguments(t) {
 			s.add("echo "+t.Name+" "+strconv.Itoa(n), false, script.NewShared("", script.Send(t.CallWith(v))))
 		}
 	}

@@ -99,10 +99,10 @@ func (e *executor) retry(ctx context.Context) error {
 	}
 	k := e.retries[0]
 	e.retries = slices.Delete(e.retries, 0, 1)
-	told := k.told
+	reported := k.reported
 	k.obs = &teasel.Observation{}
 	k.again()
-	k.told = told
+	k.reported = reported
 	if err := e.hold(ctx, k, true); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (e *executor) Late(obs *teasel.Observation) (script.Script, bool) {
 	e.finished = append(e.finished[:0], e.finished[1:]...)
 	k.obs = obs
 	k.conclude()
-	if obs.Runs -= min(k.told, obs.Runs); obs.Runs == 0 && k.told == 0 {
+	if obs.Runs -= min(k.reported, obs.Runs); obs.Runs == 0 && k.reported == 0 {
 		obs.Runs = 1
 	}
 	in := *k.in

@@ -39,10 +39,10 @@ type talk struct {
 
 // counts is what a talk counts.
 type counts struct {
-	open int    // answers that are awaited
-	owed int    // regular requests that have no answer
-	runs uint32 // executions of earlier tries, and of requests that the transcript does not have
-	told uint32 // executions that were reported when it was set aside
+	open     int    // answers that are awaited
+	owed     int    // regular requests that have no answer
+	runs     uint32 // executions of earlier tries, and of requests that the transcript does not have
+	reported uint32 // executions that were in the observation when it was set aside
 }
 
 // moments are the times that matter of a talk.

@@ -30,9 +30,9 @@ func (k *talk) conclude() {
 		return
 	case aside:
 		if k.server != nil { // else it has not begun
-			k.told = k.executions() + k.runs + k.missing()
+			k.reported = k.executions() + k.runs + k.missing()
 		}
-		o.Exit, o.Runs = teasel.ExitOK, k.told
+		o.Exit, o.Runs = teasel.ExitOK, k.reported
 		return
 	}
 	k.state = judged

@@ -13,7 +13,7 @@ const (
 )
 
 // TakeToken notes the progress token of a request that is sent, and reports whether another request that has no answer yet
-// may still be using it: what that has begun goes on, and the progress that is told may be its. The key is for FreeToken; a
+// may still be using it: what that has begun goes on, and the progress that is reported may be its. The key is for FreeToken; a
 // token which is an id of ours has none, as no other request has the same.
 func (s *Server) TakeToken(m *jsonrpc.Message) (key string, taken bool) {
 	token := session.TokenOf(m)

@@ -10,19 +10,19 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// maxWalked is the number of steps of the longest script that is walked. Longer ones are checks, which are thorough
+// maxStepped is the number of steps of the longest script whose changes are tried in order. Longer ones are checks, which are thorough
 // already.
-const maxWalked = 8
+const maxStepped = 8
 
-// maxWalkedBytes is the size of the largest script that is walked: of a larger one there is no end.
-const maxWalkedBytes = 32 << 10
+// maxSteppedBytes is the size of the largest script whose changes are tried in order: of a larger one there is no end.
+const maxSteppedBytes = 32 << 10
 
 // Step returns the k-th ordered change of a script: steps said again at the end, left out, exchanged; the arguments of
 // calls breaking their schema in every way that was found; on the plainest messages every odd id, version, method and
 // member; odd cursors of lists; and last every ordered change of the values, as [mutate.JSONTree.Step] has them. A script
 // that has a process of its own, or whose messages are not in order already, has no steps.
 func (m *Mutator) Step(k uint64, dst, src script.Script) (script.Script, bool) {
-	if src.Start == script.Fresh || len(src.Steps) > maxWalked || len(src.Steps) == 0 || src.Size() > maxWalkedBytes {
+	if src.Start == script.Fresh || len(src.Steps) > maxStepped || len(src.Steps) == 0 || src.Size() > maxSteppedBytes {
 		return dst, false
 	}
 	c := countdown(k)
@@ -33,8 +33,8 @@ func (m *Mutator) Step(k uint64, dst, src script.Script) (script.Script, bool) {
 			return e.end(), false
 		}
 	}
-	for _, walk := range []func(*countdown) bool{e.walkSteps, e.walkViolations, e.walkEnvelope, e.walkCursors, e.walkValues} {
-		if walk(&c) {
+	for _, change := range []func(*countdown) bool{e.changeSteps, e.changeSchemas, e.changeEnvelope, e.changeCursors, e.changeValues} {
+		if change(&c) {
 			e.endWhole()
 			return e.end(), true
 		}
@@ -42,7 +42,7 @@ func (m *Mutator) Step(k uint64, dst, src script.Script) (script.Script, bool) {
 	return e.end(), false
 }
 
-func (e *editor) walkSteps(c *countdown) bool {
+func (e *editor) changeSteps(c *countdown) bool {
 	n := len(e.in.Steps)
 	for i := range n {
 		if c.here() {
@@ -78,7 +78,7 @@ func (e *editor) called(i int) *session.Operation {
 	return e.b.Find(name)
 }
 
-func (e *editor) walkViolations(c *countdown) bool {
+func (e *editor) changeSchemas(c *countdown) bool {
 	for i := range e.in.Steps {
 		t := e.called(i)
 		if t == nil {
@@ -105,7 +105,7 @@ func (e *editor) isPlain() bool {
 	return arguments != nil && arguments.Kind == mutate.Object && len(arguments.Members) == 0 && len(params.Members) == 2
 }
 
-func (e *editor) walkEnvelope(c *countdown) bool {
+func (e *editor) changeEnvelope(c *countdown) bool {
 	if !e.isPlain() {
 		return false
 	}
@@ -155,7 +155,7 @@ func (e *editor) walkNames(c *countdown) bool {
 	return false
 }
 
-func (e *editor) walkCursors(c *countdown) bool {
+func (e *editor) changeCursors(c *countdown) bool {
 	for i := range e.in.Steps {
 		if !slices.Contains(check.Lists, e.method(i)) {
 			continue
@@ -169,9 +169,9 @@ func (e *editor) walkCursors(c *countdown) bool {
 	return false
 }
 
-// walkValues takes the ordered changes of all messages in turn, the first of each, the second of each, since how many
+// changeValues takes the ordered changes of all messages in turn, the first of each, the second of each, since how many
 // there are is not known.
-func (e *editor) walkValues(c *countdown) bool {
+func (e *editor) changeValues(c *countdown) bool {
 	n := uint64(len(e.in.Steps))
 	i, k := int(uint64(*c)%n), uint64(*c)/n
 	more := false

@@ -11,28 +11,28 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// known is something that the server had before the campaign, and what can be done to it: the tools that take its key.
-type known struct {
-	name   string   // of the first argument that takes it
-	values []string // keys, as answers show them
-	takers []taker
+// existing is something that the server had before the campaign, and what can be done to it: the tools that take its key.
+type existing struct {
+	name      string   // of the first argument that takes it
+	values    []string // keys, as answers show them
+	consumers []consumer
 }
 
-// taker is a tool that takes the key, in one place or in several.
-type taker struct {
+// consumer is a tool that takes the key, in one place or in several.
+type consumer struct {
 	tool  *session.Operation
 	links []link
 }
 
-// Bounds of the scripts about what is known.
+// Bounds of the scripts about what exists.
 const (
-	maxKnownScripts = 96
-	maxAfterwards   = 6 // other tools after one, in one script
+	maxExistingScripts = 96
+	maxAfterwards      = 6 // other tools after one, in one script
 )
 
-// findKnown sorts the tools by what they take of what was learned. Arguments that take the same keys take the same things.
-func findKnown(tools []*session.Operation, learned map[string][]string) (all []*known) {
-	by := make(map[string]*known)
+// findExisting sorts the tools by what they take of what was learned. Arguments that take the same keys take the same things.
+func findExisting(tools []*session.Operation, learned map[string][]string) (all []*existing) {
+	by := make(map[string]*existing)
 	for _, t := range tools {
 		if t.Slow {
 			continue
@@ -45,14 +45,14 @@ func findKnown(tools []*session.Operation, learned map[string][]string) (all []*
 			key := strings.Join(values, "\x00")
 			k := by[key]
 			if k == nil {
-				k = &known{name: property.Name, values: values}
+				k = &existing{name: property.Name, values: values}
 				by[key], all = k, append(all, k)
 			}
 			l := link{tool: t, property: property.Name, number: isNumber(t, property.Name)}
-			if n := len(k.takers); n > 0 && k.takers[n-1].tool == t {
-				k.takers[n-1].links = append(k.takers[n-1].links, l)
+			if n := len(k.consumers); n > 0 && k.consumers[n-1].tool == t {
+				k.consumers[n-1].links = append(k.consumers[n-1].links, l)
 			} else {
-				k.takers = append(k.takers, taker{t, []link{l}})
+				k.consumers = append(k.consumers, consumer{t, []link{l}})
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func findKnown(tools []*session.Operation, learned map[string][]string) (all []*
 }
 
 // call is the tool with keys in the places that take them, the last one in all that are left.
-func (t *taker) call(keys ...string) script.Step {
+func (t *consumer) call(keys ...string) script.Step {
 	v := t.tool.Plain.Clone()
 	for i, l := range t.links {
 		key := mutate.NewString(keys[min(i, len(keys)-1)])
@@ -73,17 +73,17 @@ func (t *taker) call(keys ...string) script.Step {
 }
 
 // closes reports whether what the tool is called with is gone afterwards, by its name.
-func (t *taker) closes() bool { return session.HasWord(t.tool.Name, closingVerbs) }
+func (t *consumer) closes() bool { return session.HasWord(t.tool.Name, closingVerbs) }
 
 // last is the key of what may be gone afterwards.
-func (k *known) last() string { return k.values[len(k.values)-1] }
+func (k *existing) last() string { return k.values[len(k.values)-1] }
 
 // scripts do one thing to what is there, then everything else, and the first again: what one call leaves behind is what
 // another one trips over. A tool that takes two of a kind gets the same twice, and two of them both ways round. What may
 // be gone afterwards is the last one that is known.
-func (k *known) scripts(emit func(name string, in script.Script)) {
-	for i := range k.takers {
-		t := &k.takers[i]
+func (k *existing) scripts(emit func(name string, in script.Script)) {
+	for i := range k.consumers {
+		t := &k.consumers[i]
 		key := k.values[0]
 		if t.closes() {
 			key = k.last()
@@ -97,11 +97,11 @@ func (k *known) scripts(emit func(name string, in script.Script)) {
 }
 
 // after makes scripts that begin with calls of one tool, go on with all others and end with the first call again.
-func (k *known) after(first *taker, key string, emit func(name string, in script.Script), name string, begin ...script.Step) {
+func (k *existing) after(first *consumer, key string, emit func(name string, in script.Script), name string, begin ...script.Step) {
 	var others []script.Step
 	for _, reads := range []bool{true, false} { // those first that look at what has become of it
-		for i := range k.takers {
-			o := &k.takers[i]
+		for i := range k.consumers {
+			o := &k.consumers[i]
 			if o != first && o.tool.Reads == reads && (key == k.last() || !o.closes()) {
 				others = append(others, o.call(key))
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// walk collects all ordered changes of a script.
-func walk(t *testing.T, m *Mutator, src script.Script) (all []script.Script) {
+// changes collects all ordered changes of a script.
+func changes(t *testing.T, m *Mutator, src script.Script) (all []script.Script) {
 	t.Helper()
 	before := script.Copy(script.Script{}, src)
 	for k := uint64(0); ; k++ {
@@ -41,7 +41,7 @@ func said(all []script.Script, text string) bool {
 }
 
 func TestStepWalksTheEnvelope(t *testing.T) {
-	all := walk(t, newTestMutator(t), mcptest.ScriptOf(session.PingLine))
+	all := changes(t, newTestMutator(t), mcptest.ScriptOf(session.PingLine))
 	for _, id := range oddIDs {
 		if !said(all, `"id":`+id+`,`) {
 			t.Errorf("never with the id %s", id)
@@ -67,7 +67,7 @@ func TestStepWalksTheEnvelope(t *testing.T) {
 
 func TestStepWalksSchemas(t *testing.T) {
 	m := newTestMutator(t)
-	all := walk(t, m, mcptest.ScriptOf(mcptest.SumCall))
+	all := changes(t, m, mcptest.ScriptOf(mcptest.SumCall))
 	for _, broken := range m.e.b.Find("get-sum").Broken {
 		if !said(all, `"arguments":`+broken.String()) {
 			t.Errorf("never with the arguments %s", broken)
@@ -106,7 +106,7 @@ func TestStepWalksSequences(t *testing.T) {
 		return b.String()
 	}
 	var orders []string
-	for _, in := range walk(t, m, in)[:10] {
+	for _, in := range changes(t, m, in)[:10] {
 		orders = append(orders, order(in))
 	}
 	for _, want := range []string{"oaca", "oacc", "oaco", "oca", "oc", "oa", "ac"} {
@@ -137,13 +137,13 @@ func TestStepLeavesProcessesAlone(t *testing.T) {
 
 func TestStepWalksListsAndNames(t *testing.T) {
 	m := newTestMutator(t)
-	all := walk(t, m, mcptest.ScriptOf(`{"jsonrpc":"2.0","id":"@id","method":"prompts/list"}`))
+	all := changes(t, m, mcptest.ScriptOf(`{"jsonrpc":"2.0","id":"@id","method":"prompts/list"}`))
 	for _, cursor := range check.OddCursors {
 		if !said(all, `"cursor":`+cursor) {
 			t.Errorf("never with the cursor %s", cursor)
 		}
 	}
-	all = walk(t, m, mcptest.ScriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"get-env","arguments":{}}}`))
+	all = changes(t, m, mcptest.ScriptOf(`{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"get-env","arguments":{}}}`))
 	for _, name := range append(append([]string{}, check.OwnedNames...), oddTools...) {
 		if !said(all, `"name":`+check.Quote(name)) {
 			t.Errorf("never with the name %q", name)

@@ -41,8 +41,8 @@ func TestKnown(t *testing.T) {
 		t.Errorf("learned label %q", got)
 	}
 	b := NewMutator(MutatorConfig{Session: sess, Choice: &choice}).e.b
-	all := findKnown(b.Tools, sess.Learned)
-	if len(all) != 1 || len(all[0].takers) != 4 {
+	all := findExisting(b.Tools, sess.Learned)
+	if len(all) != 1 || len(all[0].consumers) != 4 {
 		t.Fatalf("%d sorts of things are known, want one that four tools take", len(all))
 	}
 	got := make(map[string]string)
@@ -78,7 +78,7 @@ func TestEchoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	echoes := echoesOf(NewMutator(MutatorConfig{Session: sess, Choice: &choice}).e.b.Find("plan"))
+	echoes := correlatedArguments(NewMutator(MutatorConfig{Session: sess, Choice: &choice}).e.b.Find("plan"))
 	if len(echoes) != 1 || echoes[0].Get("name").Text != echoes[0].Get("after").Text {
 		t.Errorf("%d calls: %v", len(echoes), echoes)
 	}
