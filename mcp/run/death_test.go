@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
@@ -227,7 +228,7 @@ func TestStderrIsAttributed(t *testing.T) {
 			t.Errorf("script %d ended as %v with %q on standard error", i, o.Exit, tr.Stderr)
 		}
 	}
-	for range strangeTimes { // it is looked into a few times; after that a batch is a single round trip
+	for range observe.NoveltyTimes { // it is looked into a few times; after that a batch is a single round trip
 		executeBatch(t, e, ins...)
 	}
 	before := e.live.past.Added()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
@@ -31,7 +32,7 @@ type executor struct {
 	window   int // talks in flight
 	runs     uint64
 	records  map[script.Topic]*record
-	strays   strays
+	novelty  observe.Novelty
 	pending  []*talk // that are set aside
 	retries  []*talk // of those, whose server has ended
 	finished []*talk // to be handed out by Late
@@ -63,7 +64,7 @@ const (
 // newExecutor returns an executor without a server.
 func newExecutor(t *Target, found *session.Session) *executor {
 	e := &executor{target: t, session: found, standby: proc.NewStandby(func(context.Context) (*peer, error) { return t.launch() }), records: make(map[script.Topic]*record),
-		strays: strays{make(map[uint64]int), make(map[string]int)}, window: max(t.window()/2, 1)}
+		window: max(t.window()/2, 1)}
 	if found != nil {
 		e.names = script.NewNames(found, t.Blocked, t.Excluded)
 	}

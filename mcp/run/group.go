@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/teaselfuzz/teasel/mcp/observe"
 )
 
 // A group is many talks with one server at once, in two halves that take turns: while the server works on one half, the answers
@@ -261,4 +263,15 @@ func (k *talk) cutOff(f fate) {
 	if k.t.Deaf, k.t.Flood = f == fateDeaf || f == fateBusy, f == fateFlood; k.t.Deaf || k.t.Flood {
 		k.last = time.Now()
 	}
+}
+
+// troubled reports whether the server has written something to standard error that looks like trouble and is new enough to look
+// for its cause.
+func (e *executor) troubled(s *peer) bool {
+	text, written := s.Stderr(s.stderr) // what is in the pipe by now: it came before the answers that have come
+	if s.stderr = written; len(text) == 0 {
+		return false
+	}
+	line := observe.TroubleLine(text)
+	return line != nil && e.novelty.IsNew("stderr", string(line))
 }

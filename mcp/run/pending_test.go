@@ -1,9 +1,12 @@
 package run
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/check"
@@ -184,5 +187,29 @@ func TestFreshBesideTheBatch(t *testing.T) {
 				t.Errorf("%d executions, want %d", runs, 2*scripts)
 			}
 		})
+	}
+}
+
+// A batch that is broken off in the middle of its conversations leaves nothing of them to the next one.
+func TestBrokenOff(t *testing.T) {
+	target := obedient(t)
+	target.Exact = true // it waits for the answers, which do not come
+	e := open(t, target)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	var ins []script.Script
+	for i := range 4 {
+		key := fmt.Sprint(i)
+		ins = append(ins, calls("hold", key, "hold", key, "hold", key))
+	}
+	if n, err := e.ExecBatch(ctx, ins, make([]teasel.Observation, len(ins))); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("the batch that is broken off: %d, %v", n, err)
+	}
+	for range 2 { // the memory of a batch is that of the one after the next
+		for i, o := range executeBatch(t, e, many(4, nil)...) {
+			if tr := o.Evidence.(*script.Transcript); o.Exit != teasel.ExitOK || len(tr.Sent) != 1 || tr.Sent[0].Answer != 0 {
+				t.Errorf("script %d of a later batch ended as %v, after %d lines", i, o.Exit, len(tr.Sent))
+			}
+		}
 	}
 }

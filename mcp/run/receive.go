@@ -160,7 +160,7 @@ func (e *executor) noise(s *peer, raw []byte, m *jsonrpc.Message, now time.Time)
 		s.alone.t.HearNoise(raw)
 		return
 	}
-	s.stray = e.strange("noise", string(raw[:min(len(raw), 64)])) || s.stray
+	s.stray = e.novelty.IsNew("noise", string(raw[:min(len(raw), 64)])) || s.stray
 }
 
 // answer notes an answer to a line that a script has sent.
@@ -193,7 +193,7 @@ func (e *executor) answer(s *peer, k *talk, sent int, raw []byte, m jsonrpc.Mess
 func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	s.excess += len(raw) + excessLine
 	if s.alone == nil {
-		s.stray = e.strange("line", m.Method, m.Why, m.ID) || s.stray
+		s.stray = e.novelty.IsNew("line", m.Method, m.Why, m.ID) || s.stray
 		return
 	}
 	sent := -1

@@ -54,9 +54,10 @@ type moments struct {
 
 // A coroutine is the walk of a talk.
 type coroutine struct {
-	next  func() (struct{}, bool) // goes on until it awaits something
-	stop  func()
-	yield func(struct{}) bool
+	next    func() (struct{}, bool) // goes on until it awaits something
+	stop    func()
+	yield   func(struct{}) bool
+	walking bool // it has begun and is not at its end
 }
 
 // talkState is how far a talk has come.
@@ -93,6 +94,7 @@ const (
 
 // take makes the talk one of a script.
 func (k *talk) take(e *executor, in *script.Script, obs *teasel.Observation) {
+	k.abandon() // an error has broken it off
 	t, plan, mem := k.t, k.plan, k.mem
 	clear(t.Sent) // a tree would live on behind shorter scripts
 	clear(t.Received)
@@ -127,7 +129,7 @@ func (k *talk) free() {
 
 // again makes the talk as it was before its first line was sent.
 func (k *talk) again() {
-	runs := k.executions() + k.runs
+	runs := k.t.Executions() + k.runs
 	k.abandon()
 	k.take(k.e, k.in, k.obs)
 	k.runs = runs
@@ -146,7 +148,9 @@ func (k *talk) begin(s *peer) {
 		k.next, k.stop = iter.Pull(func(yield func(struct{}) bool) {
 			k.yield = yield
 			for {
-				if k.walk(); k.state == talking {
+				k.walking = true
+				k.walk()
+				if k.walking = false; k.state == talking {
 					k.state = over
 				}
 				if !yield(struct{}{}) {
@@ -159,7 +163,7 @@ func (k *talk) begin(s *peer) {
 
 // abandon ends a walk that awaits something which will not come. The talk is kept for another script.
 func (k *talk) abandon() {
-	if k.state == talking || k.state == aside {
+	if k.walking {
 		k.state = lost
 		k.next()
 	}
@@ -369,16 +373,6 @@ func withOwnID(root *mutate.JSON) *mutate.JSON {
 func (k *talk) own() {
 	script := script.Unpack(script.AppendPacked(nil, k.in))
 	k.in, k.t.Script, k.obs = &script, &script, nil
-}
-
-// executions returns how many requests were answered, given up or cancelled.
-func (k *talk) executions() (n uint32) {
-	for i := range k.t.Sent {
-		if s := &k.t.Sent[i]; s.Answer >= 0 || s.Withdrawn || s.Regular && k.t.Hung {
-			n++
-		}
-	}
-	return n
 }
 
 // missing returns how many requests are still to be answered, those included that were not sent yet: how far a script had come

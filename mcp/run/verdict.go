@@ -1,7 +1,6 @@
 package run
 
 import (
-	"math/bits"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -17,7 +16,7 @@ func (k *talk) conclude() {
 	o := k.obs
 	switch k.state {
 	case lost:
-		o.Exit, o.Runs = teasel.ExitLost, k.executions()+k.runs
+		o.Exit, o.Runs = teasel.ExitLost, k.t.Executions()+k.runs
 		if i := k.t.Unanswered(); i >= 0 {
 			o.Elapsed = time.Since(k.began.Add(k.t.Sent[i].At))
 		}
@@ -30,39 +29,21 @@ func (k *talk) conclude() {
 		return
 	case aside:
 		if k.server != nil { // else it has not begun
-			k.reported = k.executions() + k.runs + k.missing()
+			k.reported = k.t.Executions() + k.runs + k.missing()
 		}
 		o.Exit, o.Runs = teasel.ExitOK, k.reported
 		return
 	}
 	k.state = judged
-	o.Runs = max(k.executions()+k.runs, 1)
+	o.Runs = max(k.t.Executions()+k.runs, 1)
 	k.e.runs += uint64(o.Runs)
 	o.Elapsed = k.last.Sub(k.began)
 	o.Exit, o.Detail = observe.Exit(&k.t)
-	o.Evidence, o.Expensive, o.Work = &k.t, k.in.Start == script.Fresh, k.work()
+	o.Evidence, o.Expensive, o.Work = &k.t, k.in.Start == script.Fresh, k.t.Work(k.alone)
 	if o.Features = o.Features[:0]; k.in.Check == "" && !k.t.Cut { // a check is judged, not kept: its plain parts are seeds as well
 		o.Features = observe.Fingerprint(o.Features, &k.t)
 	}
 	if o.Ask.Features {
 		o.Note = observe.NewNote(&k.t)
 	}
-}
-
-// Work in bytes on the wire, which is what most of the time of most servers goes with.
-const (
-	messageWork = 256
-	aloneWork   = 16 << 10 // the server idles before and after it
-)
-
-// work returns how much there was to do for the script: a power of two, so that a date in an answer makes no difference to it.
-func (k *talk) work() uint64 {
-	n := uint64(len(k.mem.heard) + messageWork*(len(k.t.Sent)+len(k.t.Received)))
-	for i := range k.t.Sent {
-		n += uint64(len(k.t.Sent[i].Raw))
-	}
-	if k.alone {
-		n += aloneWork
-	}
-	return 1 << bits.Len64(n)
 }
