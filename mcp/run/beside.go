@@ -2,89 +2,101 @@ package run
 
 import (
 	"context"
-	"slices"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
-// maxBeside is how many scripts wait to be held beside. Mutated ones that come later are not run.
-const maxBeside = 512
+const (
+	maxBeside = 512 // scripts that wait to be held beside; mutated ones that come later are not run
+	maxHeld   = 16  // talks that wait to be taken back: those of long lines have much memory
+)
 
 // beside holds talks that need a server of their own or take long, one after the other on an executor of its own, while the campaign
 // goes on: most of their time servers start, or compute.
 type beside struct {
-	e      *executor // nil: there was none yet
-	queue  []script.Script
-	held   *talk // nil: none is
-	back   chan error
+	e      *executor          // nil: there was none yet
+	queue  chan script.Script // to be held
+	held   chan held          // to be taken back
 	cancel context.CancelFunc
+	over   chan struct{} // closed when nothing is held any more
+}
+
+// held is a talk that was held beside.
+type held struct {
+	talk *talk
+	err  error
 }
 
 // postpone sets a talk aside that needs a server of its own or takes long, and reports whether it has. Its end is handed out by Late.
-func (e *executor) postpone(k *talk) bool {
+func (e *executor) postpone(ctx context.Context, k *talk) bool {
 	if k.in.Start != script.Fresh && !k.meter.Demanding() || e.target.Exact {
 		return false
 	}
-	if len(e.beside.queue) >= maxBeside {
+	b := &e.beside
+	if b.e == nil {
+		b.e = newExecutor(e.target.background(lowNiceness), e.session)
+		b.queue, b.held, b.over = make(chan script.Script, maxBeside), make(chan held, maxHeld), make(chan struct{})
+		ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx)) // it goes on after the batch
+		go b.hold(ctx)
+	}
+	if len(b.queue) == maxBeside {
 		k.state = skipped
 		return k.in.Check == ""
 	}
 	k.state = aside
-	e.beside.queue = append(e.beside.queue, script.Unpack(script.AppendPacked(nil, k.in)))
+	b.queue <- script.Unpack(script.AppendPacked(nil, k.in)) // by nobody else
 	return true
 }
 
-// catchUp takes back the talk that was held beside the batches, if it is at its end, and has the next one held.
-func (e *executor) catchUp(ctx context.Context) error {
-	b := &e.beside
-	if b.held != nil {
+// hold holds what is in the queue, until the context ends or an error of ours.
+func (b *beside) hold(ctx context.Context) {
+	defer close(b.over)
+	for {
 		select {
-		case err := <-b.back:
-			if err = e.takeBack(err); err != nil {
-				return err
+		case <-ctx.Done():
+			return
+		case in := <-b.queue:
+			k := new(talk)
+			k.take(b.e, &in, &teasel.Observation{})
+			err := b.e.hold(ctx, k, false)
+			if k.halt(); k.in.Start != script.Fresh {
+				k.t.Past = nil // other scripts are about to be added to it
 			}
+			select {
+			case b.held <- held{k, err}:
+			case <-ctx.Done():
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// catchUp keeps the talks that were held beside for who asks for late ones.
+func (e *executor) catchUp() error {
+	for {
+		select {
+		case h := <-e.beside.held:
+			if h.err != nil {
+				return h.err
+			}
+			h.talk.e, h.talk.obs = e, nil
+			e.finish(h.talk)
 		default:
 			return nil
 		}
 	}
-	if len(b.queue) == 0 {
-		return nil
-	}
-	if b.e == nil {
-		b.e = newExecutor(e.target.background(lowNiceness), e.session)
-	}
-	in := b.queue[0]
-	b.queue = slices.Delete(b.queue, 0, 1)
-	k := new(talk)
-	k.take(b.e, &in, &teasel.Observation{})
-	ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx)) // it goes on after the batch
-	b.held, b.back = k, make(chan error, 1)
-	go func() { b.back <- b.e.hold(ctx, k, false) }()
-	return nil
-}
-
-// takeBack keeps the talk that was held beside for who asks for late ones.
-func (e *executor) takeBack(err error) error {
-	b := &e.beside
-	b.cancel()
-	if b.held.obs = nil; err == nil {
-		e.finish(b.held)
-	}
-	b.held = nil
-	return err
 }
 
 // closeBeside ends what is held beside.
 func (e *executor) closeBeside() error {
 	b := &e.beside
-	if b.held != nil {
-		b.cancel()
-		<-b.back
-		b.held.free()
-	}
 	if b.e == nil {
 		return nil
 	}
+	b.cancel()
+	<-b.over
 	return b.e.Close()
 }

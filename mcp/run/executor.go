@@ -175,14 +175,14 @@ func (e *executor) batch(ctx context.Context) error {
 		switch {
 		case k.recheck && k.state == judged && !k.failed(): // something came of it, or of another in flight
 			k.again()
-		case !k.alone || !e.admit(k) || e.postpone(k):
+		case !k.alone || !e.admit(k) || e.postpone(ctx, k):
 			continue
 		}
 		if err := e.hold(ctx, k, false); err != nil {
 			return err
 		}
 	}
-	return errors.Join(e.retry(ctx), e.catchUp(ctx))
+	return errors.Join(e.retry(ctx), e.catchUp())
 }
 
 // up returns a server on which the handshake is done.
