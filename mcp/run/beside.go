@@ -59,15 +59,18 @@ func (b *beside) hold(ctx context.Context) {
 		case in := <-b.queue:
 			k := new(talk)
 			k.take(b.e, &in, &teasel.Observation{})
-			err := b.e.hold(ctx, k, false)
-			if k.halt(); k.in.Start != script.Fresh {
-				k.t.Past = nil // other scripts are about to be added to it
+			b.e.read, b.e.kept = 0, 0
+			err := b.e.hold(ctx, k, true)
+			for _, k := range append(b.e.finished, k) { // the server may have ended with the one before
+				if k.halt(); k.in.Start != script.Fresh {
+					k.t.Past = nil // other scripts are about to be added to it
+				}
+				select {
+				case b.held <- held{k, err}:
+				case <-ctx.Done():
+				}
 			}
-			select {
-			case b.held <- held{k, err}:
-			case <-ctx.Done():
-			}
-			if err != nil {
+			if b.e.finished = nil; err != nil {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -144,21 +145,24 @@ func (e *executor) ExecBatch(ctx context.Context, ins []script.Script, obs []tea
 		}
 	}
 	e.begin(ins[:n], obs[:n])
-	if err := e.batch(ctx); err != nil {
-		return 0, err
-	}
+	err := e.batch(ctx)
 	e.load += (e.read/n - e.load) / 4
 	for i, k := range e.talks {
-		switch k.conclude(); {
+		if err == nil {
+			k.conclude()
+		}
+		switch {
 		case k.server == nil:
 		case k.state == aside:
-			k.own()
+			if k.own(); !slices.Contains(e.pending, k) { // its server has ended since
+				e.orphan(k)
+			}
 			e.talks[i] = new(talk)
 		default:
 			k.server.retire(k)
 		}
 	}
-	return n, nil
+	return n, err
 }
 
 func (e *executor) batch(ctx context.Context) error {
@@ -196,7 +200,11 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.diedIdle(s)
+		f := fateEnded
+		if err != nil {
+			f = fateOf(err)
+		}
+		e.diedIdle(s, f)
 	}
 	for try := 1; ; try++ {
 		s, err := e.take(ctx)
@@ -224,8 +232,8 @@ func (e *executor) take(ctx context.Context) (*peer, error) {
 
 // diedIdle is for a server that has ended between two calls, after it had answered everything. Its last script is handed out as if
 // it had ended it: the engine tries it alone, and then together with what ran before it.
-func (e *executor) diedIdle(s *peer) {
-	end := s.End(true)
+func (e *executor) diedIdle(s *peer, f fate) {
+	end := s.End(f == fateEnded)
 	e.forget(s)
 	past := s.past.Before(s.past.Added())
 	if len(past) == 0 || end.EOF {
@@ -239,6 +247,8 @@ func (e *executor) diedIdle(s *peer) {
 	}
 	k.server, k.state = s, over
 	k.t.Past, k.t.Place, k.t.End = &s.past, s.past.Added(), end
+	k.cutOff(f)
+	e.charge(k, deathPrice)
 	e.finish(k)
 }
 

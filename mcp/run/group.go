@@ -104,7 +104,9 @@ func (g *group) answered(ctx context.Context, h *half) (fate, error) {
 	case err != nil:
 		return f, err
 	case f != fateRest && f != fateBusy:
-		e.grow(f == fateDone)
+		if f == fateDone {
+			e.grow(true)
+		}
 		return f, nil
 	}
 	// It may be about to die, or may answer nothing any more.
@@ -202,10 +204,14 @@ func (g *group) ended(f fate) (todo []*talk) {
 			}
 		}
 	}
+	if g.begun == 1 && len(suspects) == 1 {
+		suspects[0].cutOff(f)
+		suspects[0].explain() // while it can be seen
+	}
 	end := g.server.End(f == fateEnded)
 	stranded := e.forget(g.server)
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.first() - b.first()) })
-	if len(suspects) == 0 && len(stranded) == 0 {
+	if len(suspects) == 0 {
 		suspects = slices.Clone(g.recent)
 		slices.Reverse(suspects)
 	}
@@ -228,7 +234,7 @@ func (g *group) ended(f fate) (todo []*talk) {
 		e.charge(suspects[0], deathPrice)
 	}
 	for _, k := range begun {
-		if last := k.step == len(k.in.Steps)-1; last { // it was answered all the same
+		if last := k.step >= len(k.in.Steps)-1; last { // it was answered all the same
 			k.abandon()
 			k.state = over
 			k.conclude()

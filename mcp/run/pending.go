@@ -12,8 +12,7 @@ import (
 // Talks whose answers take long are set aside: they stay in flight beside the batches that follow, and go on or are judged when
 // their answer comes or their time is over. How they end is handed out by Late.
 const (
-	maxPending = 64 // talks that are set aside at a time
-	maxSlow    = 16 // of one topic
+	maxSlow    = 16 // talks that are set aside at a time, of one topic
 	maxRetries = 8  // that are tried again by themselves, of those that were pending when their server ended
 )
 
@@ -83,13 +82,20 @@ func (e *executor) forget(s *peer) (stranded []*talk) {
 			continue
 		}
 		e.takeUp(k)
-		if stranded = append(stranded, k); k.obs == nil && len(e.retries) < maxRetries {
-			e.retries = append(e.retries, k)
-		} else if k.obs == nil {
-			k.halt()
+		if stranded = append(stranded, k); k.obs == nil {
+			e.orphan(k)
 		}
 	}
 	return stranded
+}
+
+// orphan has a talk tried again by itself whose server has ended, if there are not too many.
+func (e *executor) orphan(k *talk) {
+	if len(e.retries) < maxRetries {
+		e.retries = append(e.retries, k)
+	} else {
+		k.halt()
+	}
 }
 
 // retry tries one of the talks again that were set aside on a server which has ended.
@@ -104,6 +110,7 @@ func (e *executor) retry(ctx context.Context) error {
 	k.again()
 	k.reported = reported
 	if err := e.hold(ctx, k, true); err != nil {
+		k.halt()
 		return err
 	}
 	k.own()
@@ -122,7 +129,9 @@ func (e *executor) Late(obs *teasel.Observation) (script.Script, bool) {
 	if s := e.live; s != nil && len(e.pending) > 0 {
 		e.receive(context.Background(), s, time.Time{})
 		e.resume(s)
-		e.flush(context.Background(), s)
+		if f, _ := e.flush(context.Background(), s); f != fateDone { // half a line may have been sent
+			e.discard(s, nil)
+		}
 	}
 	if len(e.finished) == 0 {
 		return script.Script{}, false

@@ -213,3 +213,21 @@ func TestBrokenOff(t *testing.T) {
 		}
 	}
 }
+
+// A script that is set aside in the batch that its server does not outlive is tried again, and handed out.
+func TestSetAsideAsServerDies(t *testing.T) {
+	e := open(t, obedient(t))
+	const last = 199
+	obs := executeBatch(t, e, many(last+1, map[int]script.Script{3: call("sleep", `{"ms":900}`), last: call("die", `{}`)})...)
+	if obs[3].Exit != teasel.ExitOK || obs[3].Evidence != nil {
+		t.Fatalf("the script that is set aside ended as %v", obs[3].Exit)
+	}
+	if obs[last].Exit != teasel.ExitLost {
+		t.Fatalf("the script that ends the server ended as %v", obs[last].Exit)
+	}
+	executeBatch(t, e, call("echo", `{}`))
+	ins, late := awaitLate(t, e, 1)
+	if !strings.Contains(string(ins[0].Steps[0].Line), `"ms":900`) || late[0].Exit != teasel.ExitOK || late[0].Evidence.(*script.Transcript).Sent[0].Answer != 0 {
+		t.Errorf("%s ended as %v", ins[0].Steps[0].Line, late[0].Exit)
+	}
+}
