@@ -1,3 +1,2 @@
-// Package conn carries lines to and from the process of one server, over its standard input and output, and says in a
-// [StartError] why one could not be started.
+// Package conn carries messages to and from one live server, as bytes: over the standard input and output of a process so far.
 package conn

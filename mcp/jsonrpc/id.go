@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,4 +138,24 @@ func IsSafeInteger(v *mutate.JSON) bool {
 func IsPlainInteger(v *mutate.JSON) bool {
 	n, _ := v.Int()
 	return IsSafeInteger(v) && strconv.FormatInt(n, 10) == v.Text
+}
+
+// SetID gives a message that has a fresh id this one, in its tree as well. own says that the tree is shared: then all of it but the id
+// goes on being, for a tree for each time that a large line is sent would be too much.
+func (m *Message) SetID(id int64, own bool) {
+	m.ID = strconv.FormatInt(id, 10)
+	at := m.Root.Get("id")
+	if own {
+		root := *m.Root
+		root.Members = slices.Clone(root.Members)
+		old := at
+		for i := range root.Members {
+			if root.Members[i].Value == old {
+				at = new(mutate.JSON)
+				root.Members[i].Value = at
+			}
+		}
+		m.Root = &root
+	}
+	*at = mutate.JSON{Kind: mutate.Number, Text: m.ID}
 }

@@ -90,7 +90,7 @@ func (e *executor) charge(k *talk, price uint64) {
 		price = hangPrice
 	}
 	if !e.deliberate && len(k.plan) > 0 {
-		e.record(k.plan[k.guilty()].topic).spent += price
+		e.record(k.plan[k.t.Guilty()].topic).spent += price
 	}
 }
 

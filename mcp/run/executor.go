@@ -193,7 +193,7 @@ func (e *executor) batch(ctx context.Context) error {
 func (e *executor) up(ctx context.Context) (*peer, error) {
 	if s := e.live; s != nil {
 		s.alone, s.stray = nil, false
-		_, err := e.receive(ctx, s, time.Time{}) // what has come since belongs to nobody but those set aside
+		err := e.receive(ctx, s, time.Time{}) // what has come since belongs to nobody but those set aside
 		if err == nil && s.Running() {
 			return s, nil
 		}

@@ -210,7 +210,7 @@ func (g *group) ended(f fate) (todo []*talk) {
 	}
 	end := g.server.End(f == fateEnded)
 	stranded := e.forget(g.server)
-	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.first() - b.first()) })
+	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.t.FirstUnanswered() - b.t.FirstUnanswered()) })
 	if len(suspects) == 0 {
 		suspects = slices.Clone(g.recent)
 		slices.Reverse(suspects)
@@ -244,14 +244,6 @@ func (g *group) ended(f fate) (todo []*talk) {
 		todo = append(todo, k)
 	}
 	return append(todo, g.todo...)
-}
-
-// first returns the place of the first line that is not answered.
-func (k *talk) first() int64 {
-	if i := k.t.Unanswered(); i >= 0 {
-		return k.t.Sent[i].Place
-	}
-	return 0
 }
 
 // giveUp ends a talk whose answers have not come.

@@ -19,9 +19,9 @@ const excessLine = 256
 // maxExcess is how much a server may write in one conversation without being asked.
 const maxExcess = 8 << 20
 
-// receive takes what has come by then, or as soon as something has, and gives it to whom it belongs. It returns how many
-// messages it was. The error says that nothing more comes, and why.
-func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (n int, err error) {
+// receive takes what has come by then, or as soon as something has, and gives it to whom it belongs. The error says that nothing
+// more comes, and why.
+func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (err error) {
 	before := s.Received()
 	s.frames, err = s.Recv(ctx, until, s.frames[:0])
 	e.read += int(s.Received() - before)
@@ -30,9 +30,9 @@ func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (n int
 		e.dispatch(s, s.frames[i].Body, now)
 	}
 	if s.excess > maxExcess {
-		return len(s.frames), conn.ErrFlood
+		return conn.ErrFlood
 	}
-	return len(s.frames), err
+	return err
 }
 
 func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
@@ -231,10 +231,9 @@ func (e *executor) progressOf(s *peer, m *jsonrpc.Message) *talk {
 // expects returns the first line other than a regular request that an answer may come to; -1: there is none.
 func (k *talk) expects() int {
 	for i := range k.t.Sent {
-		if s := &k.t.Sent[i]; !s.Regular && s.Answer < 0 && s.WantsAnswer() && s.Message.Class != jsonrpc.ClassRequest {
-			return i
-		}
-		if s := &k.t.Sent[i]; !s.Regular && s.Answer < 0 && s.Message.Class == jsonrpc.ClassRequest && (!k.ownID(s) || !k.plan[s.Step].regular) {
+		s := &k.t.Sent[i]
+		request := s.Message.Class == jsonrpc.ClassRequest
+		if !s.Regular && s.Answer < 0 && (request && !(k.ownID(s) && k.plan[s.Step].regular) || !request && s.WantsAnswer()) {
 			return i
 		}
 	}
@@ -245,4 +244,27 @@ func (k *talk) expects() int {
 func (k *talk) ownID(s *script.Sent) bool {
 	n, ok := jsonrpc.IntegerID(s.Message.ID)
 	return ok && n > server.FirstID
+}
+
+// withdraw takes back that answers are due to the requests which a message takes back: none may come.
+func (k *talk) withdraw(m *jsonrpc.Message) {
+	for _, id := range m.Withdrawn() {
+		for i := range k.t.Sent {
+			s := &k.t.Sent[i]
+			if s.Answer >= 0 || !s.Message.Root.Get("id").Equal(id) { // as a string it is another id
+				continue
+			}
+			if s.Withdrawn = true; !s.Regular {
+				continue
+			}
+			s.Regular = false
+			k.owed--
+			if n, _ := id.Int(); k.server.flights[n].talk == k && k.server.flights[n].awaited {
+				f := k.server.flights[n]
+				f.awaited = false
+				k.server.flights[n] = f
+				k.open--
+			}
+		}
+	}
 }

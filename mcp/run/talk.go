@@ -3,7 +3,6 @@ package run
 import (
 	"iter"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -350,31 +349,15 @@ func (k *talk) message(step *script.Step, p *planned, raw []byte, id int64) json
 	}
 	m := p.message
 	if m.HasFreshID() {
-		m.ID = strconv.FormatInt(id, 10)
-		if step.Times > 1 {
-			m.Root = withOwnID(m.Root)
-		}
-		*m.Root.Get("id") = mutate.JSON{Kind: mutate.Number, Text: m.ID}
+		m.SetID(id, step.Times > 1)
 	}
 	return m
 }
 
-// withOwnID returns a message that shares all but its id: a tree for each time that a large line is sent would be too much.
-func withOwnID(root *mutate.JSON) *mutate.JSON {
-	own, id := *root, root.Get("id")
-	own.Members = slices.Clone(root.Members)
-	for i := range own.Members {
-		if own.Members[i].Value == id {
-			own.Members[i].Value = new(mutate.JSON)
-		}
-	}
-	return &own
-}
-
 // own makes a talk live on without the memory of the call that it came from.
 func (k *talk) own() {
-	script := script.Unpack(script.AppendPacked(nil, k.in))
-	k.in, k.t.Script, k.obs = &script, &script, nil
+	in := script.Unpack(script.AppendPacked(nil, k.in))
+	k.in, k.t.Script, k.obs = &in, &in, nil
 }
 
 // missing returns how many requests are still to be answered, those included that were not sent yet: how far a script had come
@@ -393,24 +376,13 @@ func (k *talk) missing() (n uint32) {
 	return n
 }
 
-// guilty returns the step that a death is put down to: the first unanswered or else the last that was sent.
-func (k *talk) guilty() int {
-	if i := k.t.Unanswered(); i >= 0 {
-		return k.t.Sent[i].Step
-	}
-	if n := len(k.t.Sent); n > 0 {
-		return k.t.Sent[n-1].Step
-	}
-	return 0
-}
-
 // failed reports whether the server was the worse for the script.
 func (k *talk) failed() bool {
 	return k.t.End.Kind != script.EndInvalid && !k.t.End.EOF || k.t.Hung || k.t.Deaf || k.t.Flood
 }
 
 // hear adds a line that belongs to the talk, and returns its place. Of very many only the first are kept, and first answers: -1
-// is for the rest. parser has read it.
+// is for the rest.
 func (k *talk) hear(raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
 	if first := sent >= 0 && k.t.Sent[sent].Answer < 0; !first && len(k.t.Received) >= 4*maxKept {
 		return -1

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -36,9 +37,7 @@ type Target struct {
 	nice int // niceness of its servers, which are few; 0: it has all that it wants
 }
 
-var (
-	_ teasel.Target[script.Script] = (*Target)(nil)
-)
+var _ teasel.Target[script.Script] = (*Target)(nil)
 
 const (
 	defaultTimeout      = 5 * time.Second
@@ -59,39 +58,12 @@ func (t *Target) background(nice int) *Target {
 // soon is how long a server that was never silent before is given in an execution that will be repeated.
 func (t *Target) soon() time.Duration { return max(t.timeout()/soonShare, 2*conn.Slice) }
 
-func (t *Target) timeout() time.Duration {
-	if t.Timeout > 0 {
-		return t.Timeout
-	}
-	return defaultTimeout
-}
-
-func (t *Target) startTimeout() time.Duration {
-	if t.StartTimeout > 0 {
-		return t.StartTimeout
-	}
-	return defaultStartTimeout
-}
-
-func (t *Target) window() int {
-	if t.Window > 0 {
-		return t.Window
-	}
-	return defaultWindow
-}
-
-func (t *Target) spares() int {
-	if t.Spares > 0 {
-		return t.Spares
-	}
-	return min(runtime.NumCPU(), defaultSpares)
-}
-
+func (t *Target) timeout() time.Duration      { return cmp.Or(t.Timeout, defaultTimeout) }
+func (t *Target) startTimeout() time.Duration { return cmp.Or(t.StartTimeout, defaultStartTimeout) }
+func (t *Target) window() int                 { return cmp.Or(t.Window, defaultWindow) }
+func (t *Target) spares() int                 { return cmp.Or(t.Spares, min(runtime.NumCPU(), defaultSpares)) }
 func (t *Target) version() string {
-	if t.Version != "" {
-		return t.Version
-	}
-	return session.Versions[len(session.Versions)-1]
+	return cmp.Or(t.Version, session.Versions[len(session.Versions)-1])
 }
 
 // command returns how to start a server.

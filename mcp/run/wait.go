@@ -54,7 +54,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 	}
 	for {
 		before := s.Received()
-		_, err := e.receive(ctx, s, until)
+		err := e.receive(ctx, s, until)
 		switch {
 		case done():
 			return fateDone, nil

@@ -254,3 +254,22 @@ func (t *Transcript) UnansweredBatch() int {
 	}
 	return -1
 }
+
+// Guilty returns the step that the end of the server is put down to: the first unanswered or else the last that was sent.
+func (t *Transcript) Guilty() int {
+	if i := t.Unanswered(); i >= 0 {
+		return t.Sent[i].Step
+	}
+	if n := len(t.Sent); n > 0 {
+		return t.Sent[n-1].Step
+	}
+	return 0
+}
+
+// FirstUnanswered returns the place on the wire of the first line that is not answered; 0: there is none.
+func (t *Transcript) FirstUnanswered() int64 {
+	if i := t.Unanswered(); i >= 0 {
+		return t.Sent[i].Place
+	}
+	return 0
+}

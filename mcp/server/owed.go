@@ -28,7 +28,7 @@ func owedKey(id string) string {
 	return text
 }
 
-// take notes a request that is sent, and reports whether an earlier one with that id is still to be answered.
+// Take notes a request that is sent, and reports whether an earlier one with that id is still to be answered.
 func (o Owed) Take(id string) (again bool) {
 	key := owedKey(id)
 	if again = o[key] > 0; len(o) < maxOwed || again {
@@ -37,7 +37,7 @@ func (o Owed) Take(id string) (again bool) {
 	return again
 }
 
-// free notes an answer, and reports whether one with that id was still to come.
+// Free notes an answer, and reports whether one with that id was still to come.
 func (o Owed) Free(id string) bool {
 	key := owedKey(id)
 	n := o[key]
