@@ -24,9 +24,9 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 )
 
-// garbagePercent is how much garbage there may be beside what is in use before it is collected: a fuzzer makes much and keeps little. There
-// is no limit for both together: what is in use grows with the workers and with the longest inputs, and close to a limit a program
-// does nothing but collect.
+// garbagePercent is how much garbage there may be beside what is in use before it is collected: a fuzzer makes much and keeps little. The
+// only limit for both together goes by --max-memory: what is in use grows with the workers and with the longest inputs, and close to a
+// limit a program does nothing but collect.
 const garbagePercent = 200
 
 // procsFactor is the ratio of GOMAXPROCS to the number of processors. A worker that waits for its target in a system call keeps its P,

@@ -116,7 +116,7 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	c.NewDetectors = WithSeverity(c.NewDetectors, p.Severity)
 	o := p.Options
 	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
-	c.Memory = uint64(o.Memory)
+	c.Memory = o.LimitMemory()
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}

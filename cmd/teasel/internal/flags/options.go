@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,4 +134,15 @@ func DrawSeed() uint64 {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// memoryShare is the part of --max-memory from which on garbage is collected more often, so that what is held is mostly in use.
+const memoryShare = 0.75
+
+// LimitMemory has the Go runtime collect garbage more often when teasel holds most of what it may, and returns how much that is.
+func (o *Options) LimitMemory() uint64 {
+	if o.Memory > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(memoryShare * float64(o.Memory)))
+	}
+	return uint64(o.Memory)
 }

@@ -302,7 +302,7 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target, share *session.Share) {
 	o := s.options
 	c.Target = session.Target{Target: target, Share: share}
-	c.Seed, c.Duration, c.Memory = o.Seed, o.Duration, uint64(o.Memory)
+	c.Seed, c.Duration, c.Memory = o.Seed, o.Duration, o.LimitMemory()
 	c.Workers = max(1, (o.Workers+len(s.tests)-1)/len(s.tests))
 	if o.Runs > 0 {
 		c.Runs = max(1, o.Runs/uint64(len(s.tests)))
