@@ -148,7 +148,7 @@ func (e *editor) follow(note *observe.Note, c *observe.Capture, before int) int 
 		e.add(script.Send(jsonrpc.RequestLine(method, mutate.NewObject(jsonrpc.Member("uri", value)))))
 		return -1
 	}
-	at := e.pickSink(c, before)
+	at := e.pickParameter(c, before)
 	s := &e.b.parameters[at]
 	arguments := plainArguments(s.tool)
 	if e.r.IntN(3) == 0 {
@@ -162,9 +162,9 @@ func (e *editor) follow(note *observe.Note, c *observe.Capture, before int) int 
 	return at
 }
 
-// pickSink draws a property for a value: one of the name that the last one had, or else one whose name goes with the
+// pickParameter draws a property for a value: one of the name that the last one had, or else one whose name goes with the
 // value's, or mostly one that takes what a server gave out.
-func (e *editor) pickSink(c *observe.Capture, before int) int {
+func (e *editor) pickParameter(c *observe.Capture, before int) int {
 	at := e.r.IntN(len(e.b.parameters))
 	named := e.r.IntN(2) == 0
 	for range 8 {

@@ -92,19 +92,19 @@ func (e *editor) burst() {
 // sequence makes calls that have to do with each other: a chain, or calls that share values.
 func (e *editor) sequence() {
 	if len(e.b.chains) > 0 && e.r.IntN(2) == 0 {
-		e.walkChain(&e.b.chains[e.r.IntN(len(e.b.chains))])
+		e.callChain(&e.b.chains[e.r.IntN(len(e.b.chains))])
 		return
 	}
 	switch {
 	case len(e.b.Tools) == 0 || e.r.IntN(8) == 0:
-		e.walkPages(choose(e, check.Lists))
+		e.listPages(choose(e, check.Lists))
 	default:
 		e.relatedCalls()
 	}
 }
 
-// walkChain opens once or twice and then uses and closes what was opened, in any order.
-func (e *editor) walkChain(c *chain) {
+// callChain opens once or twice and then uses and closes what was opened, in any order.
+func (e *editor) callChain(c *chain) {
 	opens := 1 + e.r.IntN(2)
 	for range opens {
 		e.add(script.Send(session.CallLine(c.opener.Name, e.arguments(c.opener))))
@@ -147,8 +147,8 @@ func (e *editor) relatedCalls() {
 	}
 }
 
-// walkPages follows a list's cursors, and then uses an old one again.
-func (e *editor) walkPages(method string) {
+// listPages follows a list's cursors, and then uses an old one again.
+func (e *editor) listPages(method string) {
 	e.add(script.Send(jsonrpc.RequestLine(method, nil)))
 	n := 1 + e.r.IntN(6)
 	for i := range n {

@@ -235,7 +235,7 @@ func (s *sampler) draw(words session.Vocabulary) {
 			s.pool = append(s.pool, v)
 		}
 	}
-	spokenOf(s.Operation, words, add)
+	mentionedValues(s.Operation, words, add)
 	edges := s.Schema.Boundaries(r)
 	for _, b := range edges[:min(len(edges), sampleEdges)] {
 		add(b.Value)
@@ -246,8 +246,8 @@ func (s *sampler) draw(words session.Vocabulary) {
 	}
 }
 
-// spokenOf passes on the full arguments with one text or number that the server mentions, where the schema allows it.
-func spokenOf(c *session.Operation, words session.Vocabulary, add func(*mutate.JSON)) {
+// mentionedValues passes on the full arguments with one text or number that the server mentions, where the schema allows it.
+func mentionedValues(c *session.Operation, words session.Vocabulary, add func(*mutate.JSON)) {
 	c.Full.Walk(func(pointer string, leaf *mutate.JSON) bool {
 		var values []*mutate.JSON
 		known := words[lastName(pointer)]

@@ -136,11 +136,11 @@ func (e *editor) changeEnvelope(c *countdown) bool {
 		e.touch(0)
 		return true
 	}
-	return e.walkNames(c)
+	return e.tryNames(c)
 }
 
-// walkNames calls what there is not, where tools or prompts are called.
-func (e *editor) walkNames(c *countdown) bool {
+// tryNames calls what there is not, where tools or prompts are called.
+func (e *editor) tryNames(c *countdown) bool {
 	params := e.message(0).Get("params")
 	if params.Get("name") == nil {
 		return false
