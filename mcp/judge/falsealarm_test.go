@@ -24,6 +24,9 @@ func rightCases() []rightCase {
 `
 	plain := mcptest.TextTool("a", "", "", "x")
 	return []rightCase{
+		{"a response that is refused, and a notification behind it", `{"tools":{}}`, "", "", RuleNotificationReply,
+			`> {"jsonrpc":"2.0","id":"a","result":{}}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}` + "\n" +
+				`< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}` + "\n"},
 		{"a tool that may wait for somebody else", `{"tools":{}}`, mcptest.TextTool("lookup", "Looks a company up in the public register.", "", "q"), "", RuleHang,
 			mcptest.CallOf("2", "lookup", `{"q":"a"}`) + "! hung\n"},
 		{"a server of one thread that waits for somebody else", `{"tools":{}}`, mcptest.TextTool("lookup", "Looks a company up in the public register.", "", "q"), "", RuleDeaf,

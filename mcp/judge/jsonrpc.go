@@ -248,13 +248,15 @@ func (j *judge) unsolicited(r *script.Received) {
 	j.foreignReply(r)
 }
 
-// anonymous judges a response without an id, by what it can be the answer to.
+// anonymous judges a response without an id, by what it can be the answer to. Of a notification and a response that were both sent
+// before it came, it may be the answer to either.
 func (j *judge) anonymous(r *script.Received) {
 	var unreadable, odd, notification, response *script.Sent
 	for k := range j.t.Sent {
 		s := &j.t.Sent[k]
 		m := &s.Message
 		switch {
+		case s.At > r.At: // it was sent later
 		case s.Unresolved || j.unterminated(s) || m.Root != nil && jsonrpc.HardToRead(s.Raw, m.Root) != "":
 			odd = s
 		case m.Class == jsonrpc.ClassInvalid && m.Root == nil && jsonrpc.IsOneLine(s.Raw) && isHopeless(s.Raw):
@@ -275,6 +277,7 @@ func (j *judge) anonymous(r *script.Received) {
 			j.report(RuleParseError, subjectUnread, "", fmt.Sprintf("%s is no JSON and was answered with error %d %q; expected -32700.",
 				jsonrpc.Cut(unreadable.Raw, 160), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80)))
 		}
+	case notification != nil && response != nil:
 	case notification != nil:
 		j.notificationReply(notification, r)
 	case response != nil:
