@@ -242,11 +242,13 @@ func (e *executor) diedIdle(s *peer, f fate) {
 	last := script.Unpack(past[len(past)-1])
 	k := new(talk)
 	k.take(e, &last, nil)
-	if k.state == skipped {
+	if k.state == skipped || len(last.Steps) == 0 {
 		return
 	}
 	k.server, k.state = s, over
 	k.t.Past, k.t.Place, k.t.End = &s.past, s.past.Added(), end
+	i := len(last.Steps) - 1 // its last line as it was written: what it was sent as is not known any more
+	k.t.Sent = append(k.t.Sent, script.Sent{Step: i, Raw: last.Steps[i].Line, Message: k.plan[i].message, Answer: -1})
 	k.cutOff(f)
 	e.charge(k, deathPrice)
 	e.finish(k)

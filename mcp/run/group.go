@@ -208,7 +208,7 @@ func (g *group) ended(f fate) (todo []*talk) {
 		suspects[0].cutOff(f)
 		suspects[0].explain() // while it can be seen
 	}
-	end := g.server.End(f == fateEnded)
+	end := g.server.End(f == fateEnded && g.begun == 1) // of several it matters only which it was
 	stranded := e.forget(g.server)
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.t.FirstUnanswered() - b.t.FirstUnanswered()) })
 	if len(suspects) == 0 {
