@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // summary is the part of teasel's closing JSON object that is read here.
@@ -79,7 +81,7 @@ func watch(pid int, done <-chan struct{}) (u use) {
 		if m, ok := peakMemory(pid); ok {
 			u.memory = max(u.memory, m)
 		}
-		if p, ok := processorTime(pid); ok {
+		if p, ok := proc.ProcessorTime(pid); ok {
 			u.processor = max(u.processor, p)
 		}
 		select {
@@ -88,29 +90,6 @@ func watch(pid int, done <-chan struct{}) (u use) {
 		case <-tick.C:
 		}
 	}
-}
-
-// clockTick is the unit of the times in /proc, which is the same on all of Linux's platforms that Go has.
-const clockTick = 10 * time.Millisecond
-
-// processorTime reads how much of the processors a process has used; not ok where there is no such process, or no /proc.
-func processorTime(pid int) (used time.Duration, ok bool) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, false
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the third on
-	if len(fields) < 13 {
-		return 0, false
-	}
-	for _, f := range fields[11:13] { // utime and stime
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return 0, false
-		}
-		used += time.Duration(n) * clockTick
-	}
-	return used, true
 }
 
 // peakMemory reads VmHWM, in bytes; not ok where there is no such process, or no /proc.

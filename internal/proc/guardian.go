@@ -145,7 +145,7 @@ func StatusOf(pid int) (Status, bool) {
 		return Status{}, false
 	}
 	s := Status{Parent: r.ppid, Session: r.session, Ready: r.state == 'R', Stopped: r.state == 'T', RSS: r.rss}
-	s.CPU, _ = processorTime(pid)
+	s.CPU, _ = ProcessorTime(pid)
 	return s, true
 }
 

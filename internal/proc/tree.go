@@ -139,7 +139,7 @@ func (p *Process) Clock() Clock {
 // Read returns the processor time used by those of the processes that are still alive. It makes one system call per process.
 func (c Clock) Read() (sum time.Duration) {
 	for _, pid := range c.pids {
-		if d, ok := processorTime(pid); ok {
+		if d, ok := ProcessorTime(pid); ok {
 			sum += d
 		}
 	}
@@ -148,13 +148,16 @@ func (c Clock) Read() (sum time.Duration) {
 
 // OwnCPU returns the processor time that the program itself has used. It makes one system call.
 func (p *Process) OwnCPU() time.Duration {
-	d, _ := processorTime(p.pid)
+	d, _ := ProcessorTime(p.pid)
 	return d
 }
 
-// processorTime reads the CPU clock of another process, which has a resolution of nanoseconds, whereas /proc has hundredths of
-// a second. For the number of the clock see clock_getcpuclockid(3).
-func processorTime(pid int) (time.Duration, bool) {
+// ProcessorTime reads the CPU clock of another process, without what it has started, which has a resolution of nanoseconds, whereas /proc
+// has hundredths of a second; not ok if there is no such process. For the number of the clock see clock_getcpuclockid(3).
+func ProcessorTime(pid int) (time.Duration, bool) {
+	if pid <= 0 { // the number of our own clock
+		return 0, false
+	}
 	const schedulerClock = 2
 	clock := uintptr(^pid)<<3 | schedulerClock
 	var ts syscall.Timespec

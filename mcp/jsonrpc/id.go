@@ -148,13 +148,9 @@ func (m *Message) SetID(id int64, own bool) {
 	if own {
 		root := *m.Root
 		root.Members = slices.Clone(root.Members)
-		old := at
-		for i := range root.Members {
-			if root.Members[i].Value == old {
-				at = new(mutate.JSON)
-				root.Members[i].Value = at
-			}
-		}
+		i := slices.IndexFunc(root.Members, func(x mutate.Member) bool { return x.Value == at })
+		at = new(mutate.JSON)
+		root.Members[i].Value = at
 		m.Root = &root
 	}
 	*at = mutate.JSON{Kind: mutate.Number, Text: m.ID}

@@ -252,11 +252,11 @@ func (j *judge) unsolicited(r *script.Received) {
 // before it came, it may be the answer to either.
 func (j *judge) anonymous(r *script.Received) {
 	var unreadable, odd, notification, response *script.Sent
-	for k := range j.t.Sent {
-		s := &j.t.Sent[k]
+	sent := j.before(r)
+	for k := range sent {
+		s := &sent[k]
 		m := &s.Message
 		switch {
-		case s.At > r.At: // it was sent later
 		case s.Unresolved || j.unterminated(s) || m.Root != nil && jsonrpc.HardToRead(s.Raw, m.Root) != "":
 			odd = s
 		case m.Class == jsonrpc.ClassInvalid && m.Root == nil && jsonrpc.IsOneLine(s.Raw) && isHopeless(s.Raw):

@@ -200,11 +200,7 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		f := fateEnded
-		if err != nil {
-			f = fateOf(err)
-		}
-		e.diedIdle(s, f)
+		e.diedIdle(s, fateOf(err))
 	}
 	for try := 1; ; try++ {
 		s, err := e.take(ctx)

@@ -129,7 +129,7 @@ func (k *talk) free() {
 // again makes the talk as it was before its first line was sent.
 func (k *talk) again() {
 	runs := k.t.Executions() + k.runs
-	if k.abandon(); k.server != nil {
+	if k.server != nil {
 		k.server.retire(k)
 	}
 	k.take(k.e, k.in, k.obs)
