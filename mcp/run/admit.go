@@ -121,6 +121,9 @@ func (e *executor) pace(k *talk) {
 		if took := k.t.Received[s.Answer].At - s.At; took > conn.Slice {
 			r := e.record(e.kind(&k.plan[s.Step]))
 			r.slowest = max(r.slowest, took)
+			if k.state != aside {
+				e.record(k.plan[s.Step].topic).slow++
+			}
 		}
 	}
 }

@@ -65,7 +65,11 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 			break
 		}
 		f, err := e.flush(ctx, s)
-		if f == fateDone && err == nil {
+		switch {
+		case f != fateDone || err != nil:
+		case !patient && !e.target.Exact && e.isSlow(k):
+			f = fateRest
+		default:
 			f, err = e.listen(ctx, s, k, due, work)
 		}
 		if f == fateRest && k.open > 0 { // it was waited for in vain
