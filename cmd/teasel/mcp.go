@@ -22,6 +22,7 @@ import (
 type mcpOptions struct {
 	flags.Options
 	flags.Launch
+	httpOptions
 	Include      []string      `json:"include,omitempty"`
 	Exclude      []string      `json:"exclude,omitempty"`
 	Allow        []string      `json:"allow,omitempty"`
@@ -39,9 +40,9 @@ type mcpOptions struct {
 func newMCP() *cobra.Command {
 	o := &mcpOptions{}
 	cmd := &cobra.Command{
-		Use:   "mcp [flags] -- COMMAND [ARG...]",
-		Short: "Fuzz a server that speaks the Model Context Protocol over stdio",
-		Long: `Fuzz a server that speaks the Model Context Protocol over standard input and output.
+		Use:   "mcp [flags] [--url URL] [-- COMMAND [ARG...]]",
+		Short: "Fuzz a server that speaks the Model Context Protocol",
+		Long: `Fuzz a server that speaks the Model Context Protocol, over standard input and output or, with --url, over HTTP.
 
 The server is started, asked what it has, and then sent what it may not be ready for: every method, not only tool
 calls, in arguments that follow its schemas or break them, in messages that are almost right, in sequences, and many
@@ -53,6 +54,8 @@ which those are, and why.`,
 		Example: `  teasel mcp -- npx -y @modelcontextprotocol/server-everything
   teasel mcp --include 'read_*' --duration 30s -- node server.js /tmp/sandbox
   teasel mcp --dry-run -- python3 server.py
+  teasel mcp --url http://127.0.0.1:8080/mcp --header 'Authorization: Bearer ${TOKEN}'
+  teasel mcp --url 'http://127.0.0.1:{port}/mcp' --env 'PORT={port}' -- node server.js
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table := func(c *flags.Config) (any, []string) { return &c.MCP, c.MCP.Command }
@@ -64,6 +67,7 @@ which those are, and why.`,
 	}
 	flags.AddOptions(cmd, &o.Options)
 	flags.AddLaunch(cmd, &o.Launch, "server")
+	o.httpOptions.add(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Include, "include", nil, "glob of the tools to call; may be given several times (default: all)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "glob of tools to leave out; may be given several times")
@@ -109,7 +113,7 @@ func runMCP(cmd *cobra.Command, o *mcpOptions) error {
 // check refuses values that make no sense, before anything is started.
 func (o *mcpOptions) check() error {
 	switch {
-	case len(o.Command) == 0:
+	case len(o.Command) == 0 && o.URL == "":
 		return exit.Usage("for example: teasel mcp -- node server.js\nhint: to try teasel without a server of your own: teasel demo", "no server to fuzz: its command goes behind --")
 	case o.MutateRatio < 0 || o.MutateRatio > 1:
 		return exit.Usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
@@ -119,6 +123,9 @@ func (o *mcpOptions) check() error {
 		return exit.Usage("", "--slow %v: expected 0 or more", o.Slow)
 	case o.StartTimeout < 0:
 		return exit.Usage("", "--start-timeout %v: expected 0 or more", o.StartTimeout)
+	}
+	if err := o.httpOptions.check(o.Command, o.Env); err != nil {
+		return err
 	}
 	others := len(o.Mutations) == 0
 	for _, name := range o.Mutations {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -64,6 +65,9 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	}
 	p := &mcpPlan{}
 	target := o.target(command)
+	if err := o.httpOptions.apply(target); err != nil {
+		return nil, err
+	}
 	p.cleanup.guard(stderr)
 	defer func() {
 		if err != nil {
@@ -159,7 +163,7 @@ func withheld(w *script.Withheld) (skips []report.Skip) {
 // describe fills in what is written to campaign.json.
 func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 	m := &p.Meta
-	m.Version, m.Kind, m.Name, m.Seed, m.Extension = campaign.Version, "mcp", strings.Join(o.Command, " "), o.Seed, ".json"
+	m.Version, m.Kind, m.Name, m.Seed, m.Extension = campaign.Version, "mcp", cmp.Or(strings.Join(o.Command, " "), o.URL), o.Seed, ".json"
 	m.Crashes, m.Hangs = mcp.CrashRules(), mcp.HangRules()
 	for _, t := range p.choice.Tools {
 		m.Subjects = append(m.Subjects, "tools/call "+t.Name)
@@ -173,7 +177,7 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 			blocked = append(blocked, t.Name)
 		}
 	}
-	m.Target, err = campaign.RawJSON(mcpTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout,
+	m.Target, err = campaign.RawJSON(mcpTarget{Command: o.Command, httpOptions: o.httpOptions, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout,
 		StartTimeout: o.StartTimeout, Blocked: blocked, Slow: o.Slow})
 	return err
 }

@@ -19,7 +19,8 @@ import (
 
 // mcpTarget describes a server in a finding's file, with all that it takes to start it again.
 type mcpTarget struct {
-	Command      []string      `json:"command"`
+	Command []string `json:"command"`
+	httpOptions
 	Env          []string      `json:"env,omitempty"`
 	Dir          string        `json:"dir,omitempty"`
 	Version      string        `json:"protocol_version,omitempty"`
@@ -35,8 +36,10 @@ func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) 
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err
 	}
-	if err := flags.CheckStart(t.Command, t.Env); err != nil {
-		return nil, err
+	if t.URL == "" || len(t.Command) > 0 {
+		if err := flags.CheckStart(t.Command, t.Env); err != nil {
+			return nil, err
+		}
 	}
 	blocked := map[string]bool{}
 	for _, b := range t.Blocked {
@@ -48,6 +51,9 @@ func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) 
 	}
 	target := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
 		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
+	if err := t.apply(target); err != nil {
+		return nil, err
+	}
 	b := &mcpReplayer{}
 	b.cleanup.guard(io.Discard)
 	b.cleanup.placeCanary(target, t.Env, io.Discard)

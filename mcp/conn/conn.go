@@ -8,16 +8,19 @@ import (
 
 // A Conn carries messages to and from one live server: bytes, one frame each, whatever is in them. One goroutine uses it.
 type Conn interface {
-	// Send queues one message. more says that the message goes on with the next Send: nothing ends it on the wire yet.
-	Send(message []byte, more bool)
+	// Send queues one message, and returns the number of the exchange that it begins; 0: only what is in a frame says what it
+	// answers.
+	Send(m Message) (exchange int64)
 	// Flush writes what is queued. When the server takes nothing for as long as limit the error is [ErrBlocked]; when it takes
 	// nothing any more, [ErrBroken].
 	Flush(ctx context.Context, limit time.Duration) error
 	// Recv appends what has come to frames, and returns as soon as that is one frame, or when until has passed. The error says
-	// that nothing more will come: io.EOF, or [ErrFlood]. Frames are valid until the next Recv.
+	// that nothing more will come: io.EOF, [ErrRefused] or [ErrFlood]. Frames are valid until the next Recv.
 	Recv(ctx context.Context, until time.Time, frames []Frame) ([]Frame, error)
-	// Unread reports whether the server has not yet taken all that was written.
+	// Unread reports whether the server has not yet taken all that was written, or an exchange is not over.
 	Unread() bool
+	// Drop gives an exchange up.
+	Drop(exchange int64)
 	// CloseSend says that nothing more will be sent, after what is queued.
 	CloseSend() error
 	// Received returns how many bytes have come.
@@ -26,12 +29,32 @@ type Conn interface {
 	Close() error
 }
 
-// A Frame is one message from the server.
-type Frame struct{ Body []byte }
+// A Message is what is sent to a server.
+type Message struct {
+	Body []byte // valid until the next Flush returns
+	More bool   // it goes on with the next message: nothing ends it on the wire yet
+	Head string // over HTTP, how the head of the request differs from that of every message, see [HTTP]; "": it does not
+	// Apart says that over HTTP the message has a connection of its own, whatever the others wait for, and that the end of its
+	// exchange is nothing to wait for.
+	Apart bool
+}
+
+// A Frame is one message from the server, or the end of an exchange.
+type Frame struct {
+	Body     []byte // nil: none came with it
+	Exchange int64  // that it belongs to; 0: nobody knows
+	Status   int    // of the HTTP response, or [NoResponse]; 0: not over HTTP
+	Last     bool   // the exchange is over
+	Err      error  // why there is no response
+}
+
+// NoResponse is the status of an exchange whose connection the server has closed without a response.
+const NoResponse = -1
 
 // The ways in which a connection fails that are the server's.
 var (
 	ErrBlocked = errors.New("the server does not read what is sent to it")
 	ErrBroken  = errors.New("the server has closed its input")
 	ErrFlood   = errors.New("the server writes without end")
+	ErrRefused = errors.New("nobody listens at the server's address")
 )

@@ -33,8 +33,8 @@ func ExampleNewStdio() {
 	}
 	defer c.Close()
 	ctx := context.Background()
-	c.Send([]byte(`{"jsonrpc":"2.0",`), true)
-	c.Send([]byte(`"method":"ping"}`), false)
+	c.Send(conn.Message{Body: []byte(`{"jsonrpc":"2.0",`), More: true})
+	c.Send(conn.Message{Body: []byte(`"method":"ping"}`)})
 	if err := c.Flush(ctx, time.Second); err != nil {
 		panic(err)
 	}

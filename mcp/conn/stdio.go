@@ -48,10 +48,11 @@ func NewStdio(stdin, stdout *os.File, running func() bool) (Conn, error) {
 	return &stdio{stdin: stdin, stdout: stdout, in: in, out: out, running: running}, err
 }
 
-func (c *stdio) Send(message []byte, more bool) {
-	if c.queue = append(c.queue, message...); !more {
+func (c *stdio) Send(m Message) (exchange int64) {
+	if c.queue = append(c.queue, m.Body...); !m.More {
 		c.queue = append(c.queue, '\n')
 	}
+	return 0
 }
 
 // Flush goes on reading while the server does not take what is written: it may be waiting for us to read.
@@ -212,7 +213,7 @@ func (c *stdio) cut(frames []Frame) []Frame {
 			return frames
 		}
 		end := c.searched + i
-		frames = append(frames, Frame{c.got[c.returned:end:end]})
+		frames = append(frames, Frame{Body: c.got[c.returned:end:end]})
 		c.returned, c.searched = end+1, end+1
 	}
 }
@@ -220,7 +221,7 @@ func (c *stdio) cut(frames []Frame) []Frame {
 // rest returns the last line if nothing ended it.
 func (c *stdio) rest(frames []Frame) ([]Frame, error) {
 	if c.ended == io.EOF && len(c.got) > c.returned {
-		frames = append(frames, Frame{c.got[c.returned:]})
+		frames = append(frames, Frame{Body: c.got[c.returned:]})
 		c.returned = len(c.got)
 		return frames, nil
 	}
@@ -248,6 +249,8 @@ func (c *stdio) Unread() (unread bool) {
 	})
 	return err == nil && unread
 }
+
+func (c *stdio) Drop(int64) {}
 
 func (c *stdio) CloseSend() error {
 	if c.eof {

@@ -139,7 +139,7 @@ func TestFloodWhileBlocked(t *testing.T) {
 		}
 	}()
 	message := bytes.Repeat([]byte("m"), 1<<20)
-	p.conn.Send(message, false)
+	p.conn.Send(conn.Message{Body: message})
 	if err := p.conn.Flush(t.Context(), time.Hour); err != conn.ErrFlood {
 		t.Fatalf("the error is %v", err)
 	}
@@ -165,8 +165,8 @@ func TestReadsWhileItWrites(t *testing.T) {
 		all, _ := io.ReadAll(p.stdin) // what is missing is found below
 		taken <- all
 	}()
-	p.conn.Send(sent[:1000], true)
-	p.conn.Send(sent[1000:], false)
+	p.conn.Send(conn.Message{Body: sent[:1000], More: true})
+	p.conn.Send(conn.Message{Body: sent[1000:]})
 	if err := p.conn.Flush(t.Context(), time.Hour); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestReadsWhileItWrites(t *testing.T) {
 	if got := <-taken; !bytes.Equal(got, append(sent, '\n')) {
 		t.Errorf("the server has read %d bytes, want %d", len(got), len(sent)+1)
 	}
-	p.conn.Send([]byte("too late"), false)
+	p.conn.Send(conn.Message{Body: []byte("too late")})
 	if err := p.conn.Flush(t.Context(), time.Hour); err != nil {
 		t.Errorf("after CloseSend: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestFlushErrors(t *testing.T) {
 		if p.conn.Unread() {
 			t.Error("something is unread before anything was sent")
 		}
-		p.conn.Send(make([]byte, 1<<20), false)
+		p.conn.Send(conn.Message{Body: make([]byte, 1<<20)})
 		if err := p.conn.Flush(t.Context(), time.Millisecond); err != conn.ErrBlocked {
 			t.Errorf("the error is %v", err)
 		}
@@ -213,7 +213,7 @@ func TestFlushErrors(t *testing.T) {
 		p := start(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		p.conn.Send(make([]byte, 1<<20), false)
+		p.conn.Send(conn.Message{Body: make([]byte, 1<<20)})
 		if err := p.conn.Flush(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 			t.Errorf("the error is %v", err)
 		}
@@ -221,7 +221,7 @@ func TestFlushErrors(t *testing.T) {
 	t.Run("the server has closed its input", func(t *testing.T) {
 		p := start(t)
 		p.stdin.Close()
-		p.conn.Send([]byte("message"), false)
+		p.conn.Send(conn.Message{Body: []byte("message")})
 		if err := p.conn.Flush(t.Context(), time.Hour); err != conn.ErrBroken {
 			t.Errorf("the error is %v", err)
 		}
@@ -243,7 +243,7 @@ func TestFlushErrors(t *testing.T) {
 				}
 			}
 		}()
-		p.conn.Send(make([]byte, 1<<20), false)
+		p.conn.Send(conn.Message{Body: make([]byte, 1<<20)})
 		if err := p.conn.Flush(t.Context(), time.Hour); err != nil {
 			t.Error(err)
 		}

@@ -86,7 +86,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 	k.measure()
 	unfinished := s.open && !s.Closed
 	if unfinished {
-		s.Send(nil, false)
+		s.Send(conn.Message{})
 		s.open = false
 	}
 	if f, err := e.flush(ctx, s); f != fateDone || err != nil {
@@ -203,6 +203,9 @@ func (k *talk) collectStderr() {
 func (s *peer) retire(k *talk) {
 	for _, id := range k.mem.given {
 		delete(s.flights, id)
+	}
+	for _, x := range k.mem.trips {
+		delete(s.trips, x)
 	}
 }
 

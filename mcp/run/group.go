@@ -252,6 +252,11 @@ func (k *talk) giveUp() {
 		k.t.Hung, k.last = true, time.Now()
 		k.t.Past.MarkSlow(k.t.Place - 1)
 	}
+	for _, x := range k.mem.trips {
+		if _, ok := k.server.trips[x]; ok {
+			k.server.Drop(x)
+		}
+	}
 	k.abandon()
 	k.state = over
 }

@@ -16,9 +16,10 @@ type peer struct {
 	frames  []conn.Frame
 	reader  *mutate.JSONParser // of the frame that was received last
 	flights map[int64]flight
-	sent    int64        // lines of scripts
-	past    history.Ring // what was sent in scripts
-	packed  []byte       // what was added to it last
+	trips   map[int64]trip // by exchange
+	sent    int64          // lines of scripts
+	past    history.Ring   // what was sent in scripts
+	packed  []byte         // what was added to it last
 
 	alone *talk // that has the server for itself; nil: several have it
 	stray bool  // something came that belongs to one of several, and nobody knows which
@@ -40,14 +41,22 @@ type flight struct {
 	awaited  bool // its talk does not go on without the answer
 }
 
+// A trip is the exchange of a line that a script has sent over HTTP.
+type trip struct {
+	talk    *talk
+	sent    int   // index in its transcript; -1: its transcript does not have it
+	id      int64 // of the request; 0: it is none with an id of ours
+	awaited bool  // its talk does not go on before the exchange is over
+}
+
 func newPeer(s *server.Server) *peer {
-	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight)}
+	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight), trips: make(map[int64]trip)}
 }
 
 // Send queues a message, which wakes the server.
-func (s *peer) Send(message []byte, more bool) {
+func (s *peer) Send(m conn.Message) (exchange int64) {
 	s.asleep = false
-	s.Server.Send(message, more)
+	return s.Server.Send(m)
 }
 
 // logged returns how much was written to standard error since the mark.
@@ -60,14 +69,14 @@ func (s *peer) logged() int {
 func (s *peer) sendPing() {
 	var b [64]byte
 	if s.open {
-		s.Send(nil, false)
+		s.Send(conn.Message{})
 		s.open = false
 	}
 	s.IDs++
 	s.ping = s.IDs
 	line := append(b[:0], `{"jsonrpc":"2.0","id":`...)
 	line = strconv.AppendInt(line, s.IDs, 10)
-	s.Send(append(line, `,"method":"ping"}`...), false)
+	s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
 }
 
 // canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.

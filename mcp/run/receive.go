@@ -27,7 +27,11 @@ func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (err e
 	e.read += int(s.Received() - before)
 	now := time.Now()
 	for i := range s.frames {
-		e.dispatch(s, s.frames[i].Body, now)
+		if f := &s.frames[i]; f.Status == 0 {
+			e.dispatch(s, f.Body, now)
+		} else {
+			e.exchanged(s, f, now)
+		}
 	}
 	if s.excess > maxExcess {
 		return conn.ErrFlood
@@ -44,7 +48,7 @@ func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
 		return
 	case m.Class == jsonrpc.ClassRequest:
 		line := jsonrpc.AppendReply(nil, &m)
-		s.Send(line[:len(line)-1], false)
+		s.Send(conn.Message{Body: line[:len(line)-1], Apart: true})
 	case m.IsNoise():
 		e.noise(s, raw, &m, now)
 		return

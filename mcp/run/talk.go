@@ -7,6 +7,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -78,6 +79,7 @@ type memory struct {
 	heard   []byte               // what was received
 	begun   []byte               // the end of what was sent if it has no newline
 	given   []int64              // ids that it was given
+	trips   []int64              // exchanges that it has begun
 	reader  *mutate.JSONParser   // of what it says
 	readers []*mutate.JSONParser // of what it has heard, as many as used; the others are idle
 	used    int
@@ -105,7 +107,7 @@ func (k *talk) take(e *executor, in *script.Script, obs *teasel.Observation) {
 		mem.reader = new(mutate.JSONParser)
 	}
 	mem.reader.Reset()
-	mem = memory{said: mem.said[:0], heard: mem.heard[:0], begun: mem.begun[:0], given: mem.given[:0], reader: mem.reader, readers: mem.readers}
+	mem = memory{said: mem.said[:0], heard: mem.heard[:0], begun: mem.begun[:0], given: mem.given[:0], trips: mem.trips[:0], reader: mem.reader, readers: mem.readers}
 	*k = talk{e: e, in: in, obs: obs, plan: plan[:0], mem: mem, coroutine: k.coroutine}
 	k.t = script.Transcript{Script: in, Session: e.session, Sent: t.Sent[:0], Received: t.Received[:0]}
 	k.meter = check.Meter{Needs: check.NeedsOf(in.Check)}
@@ -188,7 +190,7 @@ func (k *talk) walk() {
 		case step.Close:
 			k.await()
 			return
-		case !step.NoWait && !step.NoNewline && k.t.Sent[len(k.t.Sent)-1].Message.Class != jsonrpc.ClassNotification:
+		case !step.NoWait && !step.NoNewline && (k.server.OverHTTP() || k.t.Sent[len(k.t.Sent)-1].Message.Class != jsonrpc.ClassNotification):
 			if !k.await() {
 				return
 			}
@@ -260,19 +262,20 @@ func (k *talk) say(step *script.Step) bool {
 			return false
 		}
 	}
-	s.Send(raw, step.NoNewline)
+	exchange := s.Send(conn.Message{Body: raw, More: step.NoNewline, Head: step.Head})
 	s.open, s.heard = step.NoNewline, time.Now()
 	for given < s.IDs {
 		given++
 		k.mem.given = append(k.mem.given, given)
 	}
 	k.note(step, p, raw, x.Unresolved)
+	k.depart(exchange, step)
 	if s.open {
 		k.mem.begun = append(k.mem.begun, raw...)
 	} else {
 		k.mem.begun = k.mem.begun[:0]
 	}
-	s.Closed = s.Closed || step.Close
+	s.Closed = s.Closed || step.Close && !s.OverHTTP()
 	if last := k.step == len(k.in.Steps)-1; !k.alone && (!k.refers || last) {
 		piece := k.in
 		if !k.refers {

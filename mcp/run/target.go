@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"runtime"
 	"slices"
 	"time"
@@ -14,9 +15,12 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
-// Target is an MCP server over stdio that is to be fuzzed. It is never changed, so that several workers may use it.
+// Target is an MCP server that is to be fuzzed. It is never changed, so that several workers may use it.
 type Target struct {
-	Command      []string         // the server's program and its arguments
+	Command      []string         // the server's program and its arguments; none: the server at URL runs already
+	URL          string           // where the server listens, for one over HTTP; "": it speaks over standard input and output. See [server.PortWord]
+	Header       []string         // lines of the head of each HTTP request, "Name: value"
+	TLS          *tls.Config      // of https; nil: the defaults
 	Env          []string         // added to our environment, NAME=value
 	Dir          string           // working directory; "": ours
 	Timeout      time.Duration    // for the answer to one request; 0: 5s
@@ -68,7 +72,7 @@ func (t *Target) version() string {
 
 // command returns how to start a server.
 func (t *Target) command() *server.Command {
-	c := &server.Command{Args: t.Command, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
+	c := &server.Command{Args: t.Command, URL: t.URL, Header: t.Header, TLS: t.TLS, Serial: t.Exact, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
 		Timeout: t.timeout(), StartTimeout: t.startTimeout()}
 	if t.Session != nil {
 		c.Process = t.Session.Process

@@ -21,7 +21,7 @@ import (
 //	{"base64":"/w=="}]}
 //
 // "send" holds a line that is compact JSON, as it stands; "text" any other UTF-8, "base64" the rest. A step may also
-// have "nowait", "nonewline", "close" (all booleans) and "times" (an integer); a script may have "check". A file that was
+// have "nowait", "nonewline", "close" (all booleans), "head" (over HTTP, changes to the head of its request, a line each) and "times" (an integer); a script may have "check". A file that was
 // indented anew means the same.
 type Codec struct{}
 
@@ -83,6 +83,10 @@ func (s *Step) appendTo(b []byte) []byte {
 	}
 	if s.Close {
 		b = append(b, `,"close":true`...)
+	}
+	if s.Head != "" {
+		b = append(b, `,"head":`...)
+		b = mutate.NewString(s.Head).Append(b)
 	}
 	if s.Times != 0 {
 		b = append(b, `,"times":`...)
@@ -205,6 +209,11 @@ func (s *Step) decode(v *mutate.JSON) (err error) {
 			s.NoNewline, err = decodeFlag(m)
 		case "close":
 			s.Close, err = decodeFlag(m)
+		case "head":
+			var ok bool
+			if s.Head, ok = m.Value.Str(); !ok {
+				return fmt.Errorf("head is %s, expected a string", describe(m.Value))
+			}
 		case "times":
 			n, ok := m.Value.Int()
 			if !ok || n < 0 || n > MaxTimes {
@@ -212,7 +221,7 @@ func (s *Step) decode(v *mutate.JSON) (err error) {
 			}
 			s.Times = int(n)
 		default:
-			return fmt.Errorf("unknown key %q, expected send, text, base64, nowait, nonewline, close or times", m.Name)
+			return fmt.Errorf("unknown key %q, expected send, text, base64, nowait, nonewline, close, head or times", m.Name)
 		}
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ func AppendPacked(b []byte, in *Script) []byte {
 		b = append(b, s.flags())
 		b = binary.AppendUvarint(b, uint64(s.Times))
 		b = appendPackedBytes(b, s.Line)
+		b = appendPackedBytes(b, []byte(s.Head))
 	}
 	return b
 }
@@ -41,7 +42,7 @@ func Unpack(b []byte) (out Script) {
 		b = b[1:]
 		out.Steps[i] = Step{
 			NoWait: flags&1 != 0, NoNewline: flags&2 != 0, Close: flags&4 != 0,
-			Times: int(number()), Line: text(),
+			Times: int(number()), Line: text(), Head: string(text()),
 		}
 	}
 	return out

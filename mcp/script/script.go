@@ -26,10 +26,11 @@ type Script struct {
 type Step struct {
 	// Line is what goes on the wire, byte for byte and without the newline, except for placeholders: see [Script].
 	Line      []byte
-	NoWait    bool // the next step is sent before this one is answered
-	NoNewline bool // no newline is written after it
-	Close     bool // standard input is closed after it; only in a Fresh script
-	Times     int  // how often it is sent, each time with an id of its own; 0: once
+	NoWait    bool   // the next step is sent before this one is answered
+	NoNewline bool   // no newline is written after it
+	Close     bool   // standard input is closed after it; only in a Fresh script
+	Head      string // over HTTP, how the head of its request differs from that of every other, a change a line: see [conn.HTTP]
+	Times     int    // how often it is sent, each time with an id of its own; 0: once
 }
 
 // Size returns how many bytes the script's lines have, repetitions included.
@@ -43,7 +44,7 @@ func (s *Script) Size() (n int) {
 // Same reports whether two scripts send the same, labels left out.
 func Same(a, b *Script) bool {
 	return a.Start == b.Start && slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
-		return x.flags() == y.flags() && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
+		return x.flags() == y.flags() && x.Head == y.Head && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
 	})
 }
 

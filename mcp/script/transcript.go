@@ -20,6 +20,7 @@ type Sent struct {
 	Regular    bool // a well-formed request whose id nobody else uses: exactly one answer is due
 	Unresolved bool // a placeholder had nothing to stand for
 	Withdrawn  bool // it was cancelled before an answer came: one may come or not
+	Status     int  // of the HTTP response, or conn.NoResponse; 0: none yet, or not over HTTP
 	Answer     int  // index in Received of the first answer; -1: none
 	At         time.Duration
 
@@ -37,6 +38,7 @@ type Received struct {
 	Sent    int  // index in Sent of the request it answers; -1: none that we know of
 	Loose   bool // its id is not the request's text, only the same value in another type or notation
 	At      time.Duration
+	Status  int // of the HTTP response that it came with, or conn.NoResponse; 0: not over HTTP
 
 	Starved time.Duration // of it the server had work to do and no processor to do it on, before an answer
 }
@@ -49,6 +51,7 @@ const (
 	EndExited                   // by itself, with a code
 	EndSignalled                // by a signal that was not ours
 	EndKilled                   // by us
+	EndGone                     // nobody listens at its address any more, and its process is not ours
 )
 
 // End is how a server process ended.

@@ -26,11 +26,14 @@ const WaitTime = 250 * time.Millisecond
 // Running reports whether the process of the server, if that is ours, goes on.
 func (s *Server) Running() bool { return s.proc == nil || s.proc.Running() }
 
-// Look says what the server does now. One whose process is not ours may be about to answer at any time. It is called while the server
-// is silent, and notes how much of the processor it uses meanwhile.
+// Look says what the server does now. One whose process is not ours works until it has answered. Look is called while the server is silent, and notes how much of the processor it uses meanwhile.
 func (s *Server) Look(silent time.Duration) Activity {
 	if s.proc == nil {
-		return Waiting
+		s.watch.used = silent
+		if s.Unread() {
+			return Working
+		}
+		return Asleep
 	}
 	a := Working
 	switch s.quiet.Look() {
@@ -92,7 +95,7 @@ func (s *Server) Heard() (starved time.Duration) {
 	return starved
 }
 
-// Worked returns how much of the processor the server has used while it was silent.
+// Worked returns how much of the processor the server has used while it was silent; of one whose process is not ours, the time.
 func (s *Server) Worked() time.Duration { return s.watch.used - s.watch.before }
 
 // Threads returns how many threads the server has and how many of them run, or want to; 0: its process is not ours, or has ended.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"time"
 
@@ -13,7 +14,11 @@ import (
 
 // Command says how to start a server and to initialize its session.
 type Command struct {
-	Args         []string        // the program and its arguments
+	Args         []string        // the program and its arguments; none: the server at URL runs already
+	URL          string          // where it listens; "": it speaks over standard input and output. "{port}" in it, in Args and in Env is a free port.
+	Header       []string        // lines of each request's head, "Name: value"
+	TLS          *tls.Config     // of https; nil: the defaults
+	Serial       bool            // one request at a time over HTTP: what arrives first must not depend on the clock
 	Env          []string        // added to our environment, NAME=value
 	Dir          string          // working directory; "": ours
 	Nice         int             // added to our niceness; one that is not 0 leaves half of our processors to others
@@ -31,11 +36,22 @@ func (c *Command) Start() (*Server, error) {
 	}
 	p.Env = append(p.Env[:len(p.Env):len(p.Env)], c.Env...)
 	p.Nice, p.Half = c.Nice, c.Nice > 0
+	if c.URL != "" {
+		return c.startHTTP(p)
+	}
 	s, err := start(p)
 	if err != nil {
 		return nil, launchError(c.Args, err)
 	}
 	return s, nil
+}
+
+// name is what the server is called in errors.
+func (c *Command) name() []string {
+	if len(c.Args) == 0 {
+		return []string{c.URL}
+	}
+	return c.Args
 }
 
 // Initialize initializes the session of a server and returns the whole answer to initialize. Its error is a [*StartError], or that of
@@ -47,40 +63,49 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		return answer, c.trouble(s, err, noise, during)
 	}
 	if answer.Error != nil {
-		return answer, &StartError{Command: c.Args,
+		return answer, &StartError{Command: c.name(),
 			What: "refused initialize: " + shorten(answer.Error.String()),
 			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
 	}
-	s.Send([]byte(session.InitializedLine), false)
+	if s.http != nil {
+		version, _ := answer.Result.Get("protocolVersion").Str()
+		s.http.SetVersion(headerValue(version))
+	}
+	s.Send(conn.Message{Body: []byte(session.InitializedLine)})
 	if err := s.Flush(ctx, c.StartTimeout); err != nil {
 		return answer, c.trouble(s, callError(err), nil, "notifications/initialized")
 	}
 	s.Mute = false
+	s.listen()
 	return answer, nil
 }
 
 func (c *Command) trouble(s *Server, err error, noise []byte, during string) error {
 	switch {
+	case errors.Is(err, conn.ErrRefused):
+		return c.refusedError(s)
+	case errors.Is(err, errStatus):
+		return c.statusError(s, err)
 	case errors.Is(err, conn.ErrBroken):
 		end := s.End(true)
 		if end.Closed {
-			return brokenError(c.Args, end, during)
+			return brokenError(c.name(), end, during)
 		}
-		return endedError(c.Args, end, during)
+		return endedError(c.name(), end, during)
 	case errors.Is(err, errEnded):
 		return endedError(c.Args, s.End(true), during)
 	case errors.Is(err, errSilent):
 		end := s.End(false)
 		if noise == nil && s.Received() > 1<<20 { // one line without end
-			return floodError(c.Args, end.Stderr, during)
+			return floodError(c.name(), end.Stderr, during)
 		}
-		return silentError(c.Args, c.StartTimeout, noise, end.Stderr, during)
+		return silentError(c.name(), c.StartTimeout, noise, end.Stderr, during)
 	case errors.Is(err, conn.ErrFlood):
 		end := s.End(false)
 		if noise != nil {
-			return silentError(c.Args, c.StartTimeout, noise, end.Stderr, during)
+			return silentError(c.name(), c.StartTimeout, noise, end.Stderr, during)
 		}
-		return floodError(c.Args, end.Stderr, during)
+		return floodError(c.name(), end.Stderr, during)
 	}
 	return err
 }

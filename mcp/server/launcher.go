@@ -20,7 +20,7 @@ const maxLaunch = 8
 // it cannot be told. A launcher takes longer to start than most servers, and passes neither signals nor exit statuses
 // on as they are.
 func (c *Command) behind(s *Server) *session.Launch {
-	if !slices.Contains(launchers, filepath.Base(c.Args[0])) {
+	if c.URL != "" || !slices.Contains(launchers, filepath.Base(c.Args[0])) { // behind it the port is a number
 		return nil
 	}
 	pid := s.proc.PID()

@@ -28,6 +28,7 @@ type Server struct {
 	tokens map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
 
 	frames []conn.Frame
+	http   *conn.HTTP    // nil: over standard input and output
 	proc   *proc.Process // nil: the process is not ours
 	quiet  *proc.Quiet   // nil with proc
 	watch  watch
@@ -62,7 +63,7 @@ func callError(err error) error {
 	switch {
 	case errors.Is(err, conn.ErrBlocked):
 		return errSilent
-	case errors.Is(err, conn.ErrBroken), errors.Is(err, conn.ErrFlood), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, conn.ErrBroken), errors.Is(err, conn.ErrRefused), errors.Is(err, conn.ErrFlood), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
 	return errEnded
@@ -72,7 +73,7 @@ func callError(err error) error {
 // message. It is for what happens before the campaign.
 func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) (answer jsonrpc.Message, noise []byte, err error) {
 	x := script.Expansion{Transcript: new(script.Transcript), IDs: &s.IDs}
-	s.Send(x.Append(nil, line), false)
+	exchange := s.Send(conn.Message{Body: x.Append(nil, line)})
 	id := s.IDs
 	if err := s.Flush(ctx, patience); err != nil {
 		return answer, nil, callError(err)
@@ -87,7 +88,7 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 			echo := m.Class == jsonrpc.ClassRequest && m.Method == "initialize" // our own, from something like cat
 			switch {
 			case m.Class == jsonrpc.ClassRequest && !echo:
-				s.Send(jsonrpc.AppendReply(nil, &m), false)
+				s.Send(conn.Message{Body: jsonrpc.AppendReply(nil, &m)})
 				if err := s.Flush(ctx, max(time.Until(deadline), 0)); ctx.Err() != nil || errors.Is(err, conn.ErrBlocked) {
 					return answer, noise, callError(err)
 				}
@@ -101,6 +102,9 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 						deadline = early
 					}
 				}
+			}
+			if f.Last && exchange != 0 && f.Exchange == exchange {
+				return answer, noise, &statusError{f.Status, append([]byte{}, f.Body...), f.Err}
 			}
 		}
 		switch {
@@ -116,6 +120,11 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 // End ends the server and says how it ended. One that has closed its output by itself is given time to end by itself.
 func (s *Server) End(itself bool) script.End {
 	end := script.End{EOF: s.Closed}
+	if s.proc == nil {
+		s.Close()
+		end.Kind = script.EndGone
+		return end
+	}
 	if itself {
 		timer := time.NewTimer(StopTime)
 		select {
@@ -154,5 +163,9 @@ func (s *Server) Close() error {
 	if s.proc == nil {
 		return s.Conn.Close()
 	}
-	return s.proc.Close() // and what is behind the connection with it
+	var err error
+	if s.http != nil {
+		err = s.http.Close()
+	}
+	return errors.Join(err, s.proc.Close()) // and what is behind the connection with it
 }

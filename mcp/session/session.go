@@ -12,6 +12,7 @@ var Versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 type Session struct {
 	Asked        string // protocol version we asked for
 	Version      string // protocol version the server chose
+	HTTP         bool   // a message is an HTTP request
 	Capabilities *mutate.JSON
 	ServerInfo   *mutate.JSON
 	Initialize   *mutate.JSON // the whole result of initialize

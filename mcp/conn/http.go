@@ -1,0 +1,281 @@
+package conn
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// HTTPConfig is how a server is reached over HTTP.
+type HTTPConfig struct {
+	URL         *url.URL
+	Header      []string      // lines of every request's head, "Name: value"
+	TLS         *tls.Config   // of https; nil: the defaults
+	Connections int           // in use at a time, streams left out; 0: 16
+	Running     func() bool   // whether the server's process goes on; nil: it is not ours
+	Start       time.Duration // how long a server is waited for that does not listen yet
+}
+
+const defaultConnections = 16
+
+// HTTP is a connection over Streamable HTTP. A message is a POST, and each event of its response is a frame; so is a response that is
+// one JSON text. The session id that the server gives is in the head of each request from then on.
+//
+// A message's Head is what of a request's head is different, one change a line. A first line without a colon is the method, and the
+// target after a space: "DELETE" or "GET /other". "Name: value" stands in the place of the line of that name, or beside the others if
+// there is none; "Name:" leaves it out. What begins with "+" is added behind the others as it stands, whatever it is. The connection of
+// such a request is not used for another one.
+type HTTP struct {
+	cfg     HTTPConfig
+	dial    func() (net.Conn, error) // the connection ends with ours
+	cancel  context.CancelFunc       // of dial
+	closing chan struct{}
+	links   sync.WaitGroup
+	events  chan event
+	timer   *time.Timer
+
+	session string // Mcp-Session-Id
+	version string // MCP-Protocol-Version
+	body    []byte // of a message that goes on
+	queue   []*request
+	idle    []*link
+	open    int             // links that take one request after the other
+	busy    map[int64]*link // the exchanges that are not over, those apart left out; nil: queued
+	unsent  atomic.Int32
+	heard   atomic.Bool // the server has been reached
+	numbers int64       // of exchanges that were given out
+	total   int64
+	ended   error // why nothing more comes; nil: something may
+}
+
+var _ Conn = (*HTTP)(nil)
+
+// A request is a message on its way.
+type request struct {
+	exchange int64
+	method   string
+	bytes    []byte // as they go on the wire
+	once     bool   // no other request may follow on the same connection
+	apart    bool
+}
+
+// An event is what a link has to say.
+type event struct {
+	frame   Frame
+	link    *link  // that takes the next request; nil: it does not
+	session string // that the head of the response names
+	ended   error  // nothing more comes from this server
+}
+
+// NewHTTP returns a connection to a server, which is reached when the first message is flushed.
+func NewHTTP(c HTTPConfig) *HTTP {
+	if c.Connections == 0 {
+		c.Connections = defaultConnections
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &HTTP{cfg: c, cancel: cancel, busy: make(map[int64]*link), closing: make(chan struct{}), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
+	h.dial = func() (net.Conn, error) {
+		conn, err := dial(ctx, &h.cfg)
+		if err != nil {
+			return nil, err
+		}
+		return &socket{conn, context.AfterFunc(ctx, func() { conn.Close() })}, nil
+	}
+	return h
+}
+
+// A socket is closed when the HTTP is.
+type socket struct {
+	net.Conn
+	forget func() bool
+}
+
+func (s *socket) Close() error {
+	s.forget()
+	return s.Conn.Close()
+}
+
+// dial connects to the server.
+func dial(ctx context.Context, c *HTTPConfig) (net.Conn, error) {
+	port := c.URL.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[c.URL.Scheme]
+	}
+	address := net.JoinHostPort(c.URL.Hostname(), port)
+	if c.URL.Scheme != "https" {
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}
+	return (&tls.Dialer{Config: c.TLS}).DialContext(ctx, "tcp", address)
+}
+
+// SetVersion has each request from now on name the protocol version that was agreed on.
+func (c *HTTP) SetVersion(version string) { c.version = version }
+
+// Session returns the id of the session; "": the server has given none.
+func (c *HTTP) Session() string { return c.session }
+
+func (c *HTTP) Send(m Message) (exchange int64) {
+	if c.body = append(c.body, m.Body...); m.More {
+		return 0
+	}
+	r := c.request(&m)
+	c.body = c.body[:0]
+	c.numbers++
+	r.exchange = c.numbers
+	if c.queue = append(c.queue, r); !r.apart {
+		c.busy[r.exchange] = nil
+	}
+	return r.exchange
+}
+
+// Flush hands what is queued to connections. It never waits: what finds none goes when an exchange is over.
+func (c *HTTP) Flush(context.Context, time.Duration) error {
+	if c.ended != nil {
+		c.queue = nil
+		return ErrBroken
+	}
+	c.assign()
+	return nil
+}
+
+// assign gives queued requests to links.
+func (c *HTTP) assign() {
+	for len(c.queue) > 0 {
+		r := c.queue[0]
+		var l *link
+		switch {
+		case r.apart:
+			l = c.link()
+		case len(c.idle) > 0:
+			l = c.idle[len(c.idle)-1]
+			c.idle = c.idle[:len(c.idle)-1]
+		case c.open < c.cfg.Connections:
+			l = c.link()
+			c.open++
+		default:
+			return
+		}
+		c.queue = append(c.queue[:0], c.queue[1:]...)
+		if !r.apart {
+			c.busy[r.exchange] = l
+		}
+		c.unsent.Add(1)
+		l.work <- r
+	}
+}
+
+// Drop cuts the connection of an exchange.
+func (c *HTTP) Drop(exchange int64) {
+	if l := c.busy[exchange]; l != nil {
+		l.cut()
+	} else {
+		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
+		delete(c.busy, exchange)
+	}
+}
+
+// link starts a link.
+func (c *HTTP) link() *link {
+	l := &link{http: c, work: make(chan *request, 1)}
+	c.links.Go(l.run)
+	return l
+}
+
+func (c *HTTP) Recv(ctx context.Context, until time.Time, frames []Frame) ([]Frame, error) {
+	for {
+		for more := true; more; {
+			select {
+			case e := <-c.events:
+				frames = c.take(e, frames)
+			default:
+				more = false
+			}
+		}
+		switch {
+		case len(frames) > 0:
+			return frames, nil
+		case c.ended != nil:
+			return frames, c.ended
+		}
+		now := time.Now()
+		wait := min(until.Sub(now), Slice)
+		if wait <= 0 && c.unsent.Load() > 0 { // a link is about to write
+			wait = time.Until(until.Add(Slice))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return frames, ctx.Err()
+		case wait <= 0:
+			return frames, nil
+		}
+		c.timer.Reset(wait)
+		select {
+		case e := <-c.events:
+			frames = c.take(e, frames)
+		case <-c.timer.C:
+			if c.cfg.Running != nil && !c.cfg.Running() && len(c.events) == 0 {
+				c.ended = io.EOF
+			}
+		case <-ctx.Done():
+		}
+	}
+}
+
+// take notes what a link has said.
+func (c *HTTP) take(e event, frames []Frame) []Frame {
+	if e.ended != nil {
+		c.ended = e.ended
+		return frames
+	}
+	f := e.frame
+	c.total += int64(len(f.Body))
+	if c.session == "" {
+		c.session = e.session
+	}
+	if f.Last && e.link != nil {
+		delete(c.busy, f.Exchange)
+		c.idle = append(c.idle, e.link)
+		c.assign()
+	}
+	return append(frames, f)
+}
+
+func (c *HTTP) Unread() bool { return len(c.busy) > 0 }
+
+// CloseSend ends the session.
+func (c *HTTP) CloseSend() error { return nil }
+
+func (c *HTTP) Received() int64 { return c.total }
+
+// Close ends all connections, and waits for what reads them.
+func (c *HTTP) Close() error {
+	if c.cancel == nil {
+		return nil
+	}
+	c.cancel()
+	c.cancel = nil
+	close(c.closing)
+	c.links.Wait()
+	c.timer.Stop()
+	return nil
+}
+
+// say passes an event on, unless nobody listens any more.
+func (c *HTTP) say(e event) bool {
+	select {
+	case c.events <- e:
+		return true
+	case <-c.closing:
+		return false
+	}
+}
+
+// trimmed returns a text that may be a message without the space around it.
+func trimmed(b []byte) []byte { return bytes.Trim(b, " \t\r\n") }

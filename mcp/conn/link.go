@@ -1,0 +1,229 @@
+package conn
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A link is one connection of an [HTTP] after the other, and the goroutine that writes requests to it and reads the responses.
+type link struct {
+	http *HTTP
+	work chan *request
+
+	mu     sync.Mutex // of what [HTTP.Drop] reads
+	conn   net.Conn   // nil: there is none
+	reader *bufio.Reader
+}
+
+const (
+	dialEvery = 20 * time.Millisecond  // a server that does not listen yet is tried again
+	exitTime  = 200 * time.Millisecond // between the end of a process's connections and that of the process
+)
+
+var errFlood = errors.New("the response has no end")
+
+// run takes requests until the connection is closed.
+func (l *link) run() {
+	defer l.hangUp()
+	for {
+		select {
+		case r := <-l.work:
+			if !l.exchange(r) || r.apart {
+				return
+			}
+		case <-l.http.closing:
+			return
+		}
+	}
+}
+
+// exchange writes a request and passes on what comes of it. False: nobody listens any more.
+func (l *link) exchange(r *request) bool {
+	res, err := l.respond(r)
+	if err == nil {
+		err = l.pass(r, res)
+		if r.once || res.Close || err != nil {
+			l.hangUp()
+		}
+		if err == nil {
+			return true
+		}
+	}
+	l.hangUp()
+	switch {
+	case l.closing():
+		return false
+	case errors.Is(err, errFlood):
+		return l.http.say(event{ended: ErrFlood})
+	case l.ended():
+		return l.http.say(event{ended: io.EOF})
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return l.http.say(event{ended: ErrRefused})
+	}
+	return l.last(r, Frame{Status: NoResponse, Err: err}, "")
+}
+
+// respond writes a request and reads the head of the response. A connection that the server has closed meanwhile, as it may when nothing
+// was on it for a while, is no reason for the request to fail.
+func (l *link) respond(r *request) (*http.Response, error) {
+	sent := false
+	defer func() {
+		if !sent {
+			l.http.unsent.Add(-1)
+		}
+	}()
+	for {
+		used := l.conn != nil
+		if !used {
+			if err := l.connect(); err != nil {
+				return nil, err
+			}
+		}
+		_, err := l.conn.Write(r.bytes)
+		if !sent {
+			sent = true
+			l.http.unsent.Add(-1)
+		}
+		if err == nil {
+			_, err = l.reader.Peek(1)
+		}
+		switch {
+		case err == nil:
+			return l.head(r)
+		case errors.Is(err, net.ErrClosed), !used:
+			return nil, err
+		}
+		l.hangUp()
+	}
+}
+
+// head reads the head of the response to a request.
+func (l *link) head(r *request) (*http.Response, error) {
+	for {
+		res, err := http.ReadResponse(l.reader, &http.Request{Method: r.method})
+		if err != nil || res.StatusCode >= 200 || res.StatusCode == http.StatusSwitchingProtocols {
+			return res, err
+		}
+	}
+}
+
+// connect connects to the server. One that was never reached may be about to listen.
+func (l *link) connect() error {
+	c := l.http
+	for began := time.Now(); ; {
+		conn, err := c.dial()
+		if err == nil {
+			c.heard.Store(true)
+			l.mu.Lock()
+			l.conn, l.reader = conn, bufio.NewReaderSize(conn, 1<<14)
+			l.mu.Unlock()
+			return nil
+		}
+		if c.heard.Load() || time.Since(began) >= c.cfg.Start || c.cfg.Running != nil && !c.cfg.Running() {
+			return err
+		}
+		select {
+		case <-time.After(dialEvery):
+		case <-c.closing:
+			return net.ErrClosed
+		}
+	}
+}
+
+// hangUp closes the connection.
+func (l *link) hangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		l.conn.Close()
+		l.conn = nil
+	}
+}
+
+// cut ends the connection from outside.
+func (l *link) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil {
+		l.conn.Close()
+	}
+}
+
+// closing reports whether nobody listens any more.
+func (l *link) closing() bool {
+	select {
+	case <-l.http.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// ended reports whether the server's process has ended, or is about to.
+func (l *link) ended() bool {
+	running := l.http.cfg.Running
+	for began := time.Now(); running != nil && time.Since(began) < exitTime; time.Sleep(time.Millisecond) {
+		if !running() {
+			return true
+		}
+	}
+	return false
+}
+
+// pass passes on what a response has.
+func (l *link) pass(r *request, res *http.Response) error {
+	defer res.Body.Close()
+	session := res.Header.Get("Mcp-Session-Id")
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	if strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") && res.StatusCode < 300 {
+		return l.events(r, res, session)
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxLine+1))
+	switch {
+	case len(body) > maxLine:
+		return errFlood
+	case err != nil && len(body) == 0:
+		return err
+	}
+	if !l.last(r, Frame{Body: trimmed(body), Status: res.StatusCode}, session) {
+		return net.ErrClosed
+	}
+	return nil
+}
+
+// events passes on the events of a stream.
+func (l *link) events(r *request, res *http.Response, session string) error {
+	events := eventReader{bufio.NewReader(res.Body)}
+	for {
+		_, data, err := events.next()
+		if len(data) > 0 && !l.http.say(event{frame: Frame{Body: data, Exchange: r.exchange, Status: res.StatusCode}, session: session}) {
+			return net.ErrClosed
+		}
+		switch {
+		case err == io.EOF:
+			if !l.last(r, Frame{Status: res.StatusCode}, session) {
+				return net.ErrClosed
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// last passes on the last frame of an exchange.
+func (l *link) last(r *request, f Frame, session string) bool {
+	f.Exchange, f.Last = r.exchange, true
+	e := event{frame: f, session: session, link: l}
+	if r.apart {
+		e.link = nil
+	}
+	return l.http.say(e)
+}

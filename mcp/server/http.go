@@ -1,0 +1,158 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mcp/conn"
+)
+
+// PortWord stands for a free port in the URL of a server that is started, in its arguments and in its environment.
+const PortWord = "{port}"
+
+// startHTTP starts a process that listens, or connects to one that runs already, and sends it nothing.
+func (c *Command) startHTTP(p proc.Command) (*Server, error) {
+	address := c.URL
+	if len(c.Args) > 0 && c.usesPort(&p) {
+		port, err := freePort()
+		if err != nil {
+			return nil, fmt.Errorf("looking for a free port: %w", err)
+		}
+		address = strings.ReplaceAll(address, PortWord, port)
+		p.Args, p.Env = withPort(p.Args, port), withPort(p.Env, port)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's address: %w", err)
+	}
+	s := &Server{IDs: FirstID, Mute: true, Owed: make(Owed)}
+	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS}
+	if c.Serial {
+		config.Connections = 1
+	}
+	if len(c.Args) > 0 {
+		p.Merge = true
+		if s.proc, err = proc.Start(p); err != nil {
+			return nil, launchError(c.Args, err)
+		}
+		s.proc.Stdin.Close()
+		s.quiet = proc.NewQuiet(s.proc.PID())
+		s.quiet.Horizon = WaitTime
+		config.Running, config.Start = s.proc.Running, c.StartTimeout
+	}
+	s.http = conn.NewHTTP(config)
+	s.Conn = s.http
+	return s, nil
+}
+
+// usesPort reports whether a free port is wanted.
+func (c *Command) usesPort(p *proc.Command) bool {
+	for _, words := range [][]string{{c.URL}, p.Args, p.Env} {
+		for _, w := range words {
+			if strings.Contains(w, PortWord) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func withPort(words []string, port string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ReplaceAll(w, PortWord, port)
+	}
+	return out
+}
+
+// freePort returns a port on which nobody listened a moment ago.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), l.Close()
+}
+
+// OverHTTP reports whether a message is an HTTP request.
+func (s *Server) OverHTTP() bool { return s.http != nil }
+
+// listen asks for what the server has to say by itself.
+func (s *Server) listen() {
+	if s.http != nil {
+		s.Send(conn.Message{Head: "GET", Apart: true})
+	}
+}
+
+// headerValue returns a text as it may stand in a head.
+func headerValue(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// errStatus is matched by a [statusError].
+var errStatus = errors.New("no message in the HTTP response")
+
+// statusError is what came in the place of an answer.
+type statusError struct {
+	status int
+	body   []byte
+	err    error // why there was no response
+}
+
+func (e *statusError) Error() string {
+	if e.status == conn.NoResponse {
+		return fmt.Sprintf("the connection ended without a response: %v", e.err)
+	}
+	return fmt.Sprintf("HTTP status %d %s", e.status, http.StatusText(e.status))
+}
+
+func (e *statusError) Is(target error) bool { return target == errStatus }
+
+// refusedError is for an address at which nobody listens.
+func (c *Command) refusedError(s *Server) *StartError {
+	e := &StartError{Command: c.name(), What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
+	if len(c.Args) > 0 {
+		e.Stderr = lastLines(s.End(false).Stderr)
+		e.What = fmt.Sprintf("it did not listen at %s within %v", c.URL, c.StartTimeout)
+		e.Hint = "tell the server which port to use: " + PortWord + " in its arguments, or --env PORT=" + PortWord
+	}
+	return e
+}
+
+// statusError is for a server that did not answer initialize with a message.
+func (c *Command) statusError(s *Server, err error) *StartError {
+	e := &StartError{Command: c.name(), What: "did not answer initialize: " + err.Error()}
+	var status *statusError
+	errors.As(err, &status)
+	text := strings.ToLower(string(status.body))
+	switch {
+	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
+		e.Hint = "pass what it wants to see, for example --header 'Authorization: Bearer ${TOKEN}'"
+	case status.status == http.StatusNotFound || status.status == http.StatusMethodNotAllowed:
+		e.Hint = "is the path right? Most servers listen at /mcp, some at /"
+	case status.status == http.StatusNotAcceptable, status.status == http.StatusBadRequest:
+		e.Hint = "ask for another protocol version, for example --protocol-version 2025-03-26"
+	case strings.Contains(text, "<html"), strings.Contains(text, "<!doctype"):
+		e.Hint = "it answered with a web page: is the path right? Most servers listen at /mcp"
+	case status.status == conn.NoResponse && strings.Contains(err.Error(), "tls"):
+		e.Hint = "trust its certificate with --ca FILE, or take any with --insecure"
+	}
+	if len(status.body) > 0 {
+		e.What += ", " + quoteLine(status.body)
+	}
+	if s.proc != nil {
+		e.Stderr = lastLines(s.End(false).Stderr)
+	}
+	return e
+}
