@@ -27,6 +27,7 @@ var All = []Check{
 	{Pagination, false, checkPagination},
 	{Repeat, false, checkRepeat},
 	{IDs, false, checkIDs},
+	{HTTP, false, checkHTTP},
 	{UnknownName, false, checkUnknownName},
 	{VariantKey, false, checkVariantKey},
 	{DuplicateKey, false, checkDuplicateKey},

@@ -65,6 +65,9 @@ const (
 	// logging/setLevel with each level there is, and with values that are no level.
 	LogLevel = "log-level"
 
+	// Over HTTP. Requests whose heads a server has to refuse, or to survive.
+	HTTP = "http"
+
 	// Fresh. The last step closes standard input: after a request, in the middle of a line, or before anything was said.
 	EOF = "eof"
 
@@ -109,7 +112,7 @@ const (
 func Labels() []string {
 	return []string{
 		Batch, Cancel, Completion, Cursor, DuplicateKey, EOF, GrowthMemory,
-		GrowthTime, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
+		GrowthTime, HTTP, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
 		Pagination, Pollution, Progress, Quotes, ReadOnly, Repeat, SameAfterGarbage, ShapeTime,
 		Traversal, Undeclared, UnknownName, Validation, VariantKey,
 	}

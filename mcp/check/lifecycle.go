@@ -76,6 +76,9 @@ func uninitialized(b *session.Catalog) (steps []script.Step) {
 }
 
 func checkEOF(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
+	if b.Session.HTTP {
+		return // a connection says nothing about the server
+	}
 	probe := func(name string, steps ...script.Step) { emit(name, script.NewFresh(EOF, steps...)) }
 	begin := script.Handshake(b.Version())
 	end := func(line string) script.Step {

@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 )
 
@@ -41,11 +42,12 @@ type Message struct {
 
 // A Frame is one message from the server, or the end of an exchange.
 type Frame struct {
-	Body     []byte // nil: none came with it
-	Exchange int64  // that it belongs to; 0: nobody knows
-	Status   int    // of the HTTP response, or [NoResponse]; 0: not over HTTP
-	Last     bool   // the exchange is over
-	Err      error  // why there is no response
+	Body     []byte      // nil: none came with it
+	Exchange int64       // that it belongs to; 0: nobody knows
+	Status   int         // of the HTTP response, or [NoResponse]; 0: not over HTTP
+	Header   http.Header // of the HTTP response; nil: not over HTTP, or there is none
+	Last     bool        // the exchange is over
+	Err      error       // why there is no response
 }
 
 // NoResponse is the status of an exchange whose connection the server has closed without a response.

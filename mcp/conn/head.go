@@ -50,7 +50,7 @@ func (c *HTTP) request(m *Message) *request {
 		b = append(append(b, line...), "\r\n"...)
 	}
 	b = append(append(b, "\r\n"...), c.body...)
-	return &request{method: method, bytes: b, once: m.Head != "", apart: m.Apart}
+	return &request{method: method, bytes: b, once: m.Head != "", apart: m.Apart || method == "GET"}
 }
 
 // A field is a line of a head.

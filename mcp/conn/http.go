@@ -68,10 +68,9 @@ type request struct {
 
 // An event is what a link has to say.
 type event struct {
-	frame   Frame
-	link    *link  // that takes the next request; nil: it does not
-	session string // that the head of the response names
-	ended   error  // nothing more comes from this server
+	frame Frame
+	link  *link // that takes the next request; nil: it does not
+	ended error // nothing more comes from this server
 }
 
 // NewHTTP returns a connection to a server, which is reached when the first message is flushed.
@@ -237,7 +236,7 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 	f := e.frame
 	c.total += int64(len(f.Body))
 	if c.session == "" {
-		c.session = e.session
+		c.session = f.Header.Get("Mcp-Session-Id")
 	}
 	if f.Last && e.link != nil {
 		delete(c.busy, f.Exchange)

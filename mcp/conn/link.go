@@ -67,7 +67,7 @@ func (l *link) exchange(r *request) bool {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return l.http.say(event{ended: ErrRefused})
 	}
-	return l.last(r, Frame{Status: NoResponse, Err: err}, "")
+	return l.last(r, Frame{Status: NoResponse, Err: err})
 }
 
 // respond writes a request and reads the head of the response. A connection that the server has closed meanwhile, as it may when nothing
@@ -180,10 +180,9 @@ func (l *link) ended() bool {
 // pass passes on what a response has.
 func (l *link) pass(r *request, res *http.Response) error {
 	defer res.Body.Close()
-	session := res.Header.Get("Mcp-Session-Id")
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") && res.StatusCode < 300 {
-		return l.events(r, res, session)
+		return l.events(r, res)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxLine+1))
 	switch {
@@ -192,23 +191,23 @@ func (l *link) pass(r *request, res *http.Response) error {
 	case err != nil && len(body) == 0:
 		return err
 	}
-	if !l.last(r, Frame{Body: trimmed(body), Status: res.StatusCode}, session) {
+	if !l.last(r, Frame{Body: trimmed(body), Status: res.StatusCode, Header: res.Header}) {
 		return net.ErrClosed
 	}
 	return nil
 }
 
 // events passes on the events of a stream.
-func (l *link) events(r *request, res *http.Response, session string) error {
+func (l *link) events(r *request, res *http.Response) error {
 	events := eventReader{bufio.NewReader(res.Body)}
 	for {
 		_, data, err := events.next()
-		if len(data) > 0 && !l.http.say(event{frame: Frame{Body: data, Exchange: r.exchange, Status: res.StatusCode}, session: session}) {
+		if len(data) > 0 && !l.http.say(event{frame: Frame{Body: data, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
 			return net.ErrClosed
 		}
 		switch {
 		case err == io.EOF:
-			if !l.last(r, Frame{Status: res.StatusCode}, session) {
+			if !l.last(r, Frame{Status: res.StatusCode, Header: res.Header}) {
 				return net.ErrClosed
 			}
 			return nil
@@ -219,9 +218,9 @@ func (l *link) events(r *request, res *http.Response, session string) error {
 }
 
 // last passes on the last frame of an exchange.
-func (l *link) last(r *request, f Frame, session string) bool {
+func (l *link) last(r *request, f Frame) bool {
 	f.Exchange, f.Last = r.exchange, true
-	e := event{frame: f, session: session, link: l}
+	e := event{frame: f, link: l}
 	if r.apart {
 		e.link = nil
 	}

@@ -131,6 +131,11 @@ func (j *judge) exchange(i int) {
 		j.advance(s, answer)
 		return
 	}
+	if s.Status != 0 {
+		if j.http(i, s, answer); j.t.Head(s) != "" {
+			return // it may be another session's, or none
+		}
+	}
 	if answer != nil && answer.Message.ID != "null" && j.isSound(s) {
 		j.sound(s, answer)
 	} else if !s.Regular {

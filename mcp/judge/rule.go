@@ -79,15 +79,26 @@ const (
 	RuleCancelled         = "mcp/cancelled-reply"
 	RuleTraversal         = "mcp/path-traversal"
 	RuleTemplateInjection = "mcp/template-injection"
-	RuleSecret            = "mcp/secret-leak"
-	RuleStackTrace        = "mcp/stack-trace"
+	RuleHTTPError         = "mcp/http-server-error"
+	RuleHTTPNoResponse    = "mcp/http-no-response"
+	RuleHTTPType          = "mcp/http-content-type"
+	RuleHTTPAccepted      = "mcp/http-notification"
+	RuleHTTPOrigin        = "mcp/http-origin"
+	RuleHTTPVersion       = "mcp/http-version"
+	RuleHTTPSession       = "mcp/http-session"
+	RuleHTTPNoSession     = "mcp/http-no-session"
+	RuleHTTPSessionID     = "mcp/http-session-id"
+	RuleHTTPGet           = "mcp/http-get"
+
+	RuleSecret     = "mcp/secret-leak"
+	RuleStackTrace = "mcp/stack-trace"
 )
 
 const specification = "https://modelcontextprotocol.io/specification/"
 
 // Rules returns every rule of this package, sorted by id.
 func Rules() []teasel.Rule {
-	all := slices.Concat(processRules, jsonrpcRules, lifecycleRules, toolRules, resourceRules, sessionRules, securityRules)
+	all := slices.Concat(processRules, jsonrpcRules, lifecycleRules, toolRules, resourceRules, sessionRules, securityRules, httpRules)
 	slices.SortFunc(all, func(a, b teasel.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

@@ -194,8 +194,14 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 	if s := e.live; s != nil {
 		s.alone, s.stray = nil, false
 		err := e.receive(ctx, s, time.Time{}) // what has come since belongs to nobody but those set aside
-		if err == nil && s.Running() {
+		if err == nil && s.Running() && !s.ended {
 			return s, nil
+		}
+		if s.ended {
+			if err := e.discard(s, nil); err != nil {
+				return nil, err
+			}
+			return e.up(ctx)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -28,6 +28,8 @@ type peer struct {
 	broken bool      // it does not take what is sent
 	asleep bool      // it was when it was looked at last, and nothing was sent since
 	ping   int64     // the id of the last ping; 0: it was answered, or none was sent
+	pinged int64     // its exchange
+	ended  bool      // the session is at its end, and the server is not
 	heard  time.Time // when the last line was sent or the last answer came that somebody waited for
 	excess int       // bytes of what nobody has asked for, and something for each line, since the conversation began
 	stderr int64     // how much of it has been looked at
@@ -76,7 +78,7 @@ func (s *peer) sendPing() {
 	s.ping = s.IDs
 	line := append(b[:0], `{"jsonrpc":"2.0","id":`...)
 	line = strconv.AppendInt(line, s.IDs, 10)
-	s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
+	s.pinged = s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
 }
 
 // canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.

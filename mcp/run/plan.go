@@ -34,7 +34,7 @@ func (k *talk) prepare(c *script.Names, w *script.Withheld) {
 			p.topic = script.Topic{Method: script.TopicLarge}
 		}
 		k.plan = append(k.plan, p)
-		alone = alone || !p.regular || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize" || p.message.Method == jsonrpc.CancelMethod
+		alone = alone || !p.regular || s.Head != "" || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize" || p.message.Method == jsonrpc.CancelMethod
 		if name := c.Withholds(begun, s.Line, &p.message); name != "" {
 			w.Add(name)
 			k.state = skipped

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/conn"
@@ -34,31 +35,21 @@ func (k *talk) depart(exchange int64, step *script.Step) {
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its
 // answer.
 func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
+	if f.Last && f.Exchange == s.pinged && f.Status != conn.NoResponse { // however: it listens
+		s.ping, s.heard = 0, now
+	}
 	x, ours := s.trips[f.Exchange]
+	if ours && x.sent >= 0 {
+		a := &x.talk.t.Sent[x.sent]
+		a.Status, a.Header = f.Status, f.Header
+		s.ended = s.ended || a.Regular && f.Status == http.StatusNotFound && e.session.HasID
+	}
+	e.content(s, f, &x, now)
 	if !f.Last || !ours {
-		if len(f.Body) > 0 && (f.Status < 300 || !ours) {
-			e.dispatch(s, f.Body, now)
-		}
 		return
 	}
 	delete(s.trips, f.Exchange)
 	k := x.talk
-	if x.sent >= 0 {
-		k.t.Sent[x.sent].Status = f.Status
-	}
-	s.reader.Reset()
-	m := jsonrpc.ParseIn(s.reader, f.Body)
-	switch pending := x.sent >= 0 && k.t.Sent[x.sent].Answer < 0 && x.awaits(); {
-	case pending && m.ID != k.t.Sent[x.sent].Message.ID: // it answers the line all the same
-		e.answer(s, k, x.sent, f.Body, m, false, now)
-	case len(f.Body) > 0 && (f.Status < 300 || x.awaits()):
-		e.dispatch(s, f.Body, now)
-	}
-	if x.sent >= 0 {
-		if a := k.t.Sent[x.sent].Answer; a >= 0 && a < len(k.t.Received) {
-			k.t.Received[a].Status = f.Status
-		}
-	}
 	if f, ok := s.flights[x.id]; x.id != 0 && ok && f.talk == k && !f.answered {
 		e.land(s, x.id, now)
 	}
@@ -73,8 +64,23 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	}
 }
 
-// awaits reports whether the end of the exchange without a message is an answer, if one that says little.
-func (x *trip) awaits() bool {
-	m := &x.talk.t.Sent[x.sent].Message
-	return m.Class != jsonrpc.ClassNotification && m.Class != jsonrpc.ClassResponse
+// content gives what a frame has to whom it belongs. The exchange says it where a message does not; one that ends without a message is
+// answered all the same. What a server says to a message that needs no answer, and that it does not accept, is nobody's.
+func (e *executor) content(s *peer, f *conn.Frame, x *trip, now time.Time) {
+	s.reader.Reset()
+	m := jsonrpc.ParseIn(s.reader, f.Body)
+	if x.talk != nil && x.sent >= 0 {
+		a := &x.talk.t.Sent[x.sent]
+		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
+		switch direct := f.Last || m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassBatch; {
+		case direct && !needless && a.Answer < 0 && (x.id == 0 || m.ID != a.Message.ID):
+			e.answer(s, x.talk, x.sent, f.Body, m, false, now)
+			return
+		case needless && f.Status >= 300:
+			return
+		}
+	}
+	if len(f.Body) > 0 && (x.talk != nil || !f.Last || f.Exchange == s.pinged) { // else nobody waits for it any more
+		e.dispatch(s, f.Body, now)
+	}
 }

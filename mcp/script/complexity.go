@@ -44,7 +44,7 @@ func Complexity(in *Script) float64 {
 		if s.Times > 1 {
 			sum += uint64(s.Times-1) * repeatCost
 		}
-		sum += lineCost(s.Line)
+		sum += lineCost(s.Line) + lineCost([]byte(s.Head))
 	}
 	return float64(sum) / 16
 }

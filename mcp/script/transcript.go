@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -17,11 +18,12 @@ type Sent struct {
 	Step       int    // of the script
 	Raw        []byte // as it went on the wire, placeholders replaced
 	Message    jsonrpc.Message
-	Regular    bool // a well-formed request whose id nobody else uses: exactly one answer is due
-	Unresolved bool // a placeholder had nothing to stand for
-	Withdrawn  bool // it was cancelled before an answer came: one may come or not
-	Status     int  // of the HTTP response, or conn.NoResponse; 0: none yet, or not over HTTP
-	Answer     int  // index in Received of the first answer; -1: none
+	Regular    bool        // a well-formed request whose id nobody else uses: exactly one answer is due
+	Unresolved bool        // a placeholder had nothing to stand for
+	Withdrawn  bool        // it was cancelled before an answer came: one may come or not
+	Status     int         // of the HTTP response, or conn.NoResponse; 0: none yet, or not over HTTP
+	Header     http.Header // of the response; nil: none yet, or not over HTTP
+	Answer     int         // index in Received of the first answer; -1: none
 	At         time.Duration
 
 	Place  int64  // among all lines to the server
@@ -38,7 +40,6 @@ type Received struct {
 	Sent    int  // index in Sent of the request it answers; -1: none that we know of
 	Loose   bool // its id is not the request's text, only the same value in another type or notation
 	At      time.Duration
-	Status  int // of the HTTP response that it came with, or conn.NoResponse; 0: not over HTTP
 
 	Starved time.Duration // of it the server had work to do and no processor to do it on, before an answer
 }
@@ -121,6 +122,14 @@ const (
 	maxNoise     = 16
 	MaxNoiseLine = 4 << 10
 )
+
+// Head returns how the head of a line's request differed, as its step has it.
+func (t *Transcript) Head(s *Sent) string {
+	if t.Script == nil || s.Step >= len(t.Script.Steps) {
+		return ""
+	}
+	return t.Script.Steps[s.Step].Head
+}
 
 // HearNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
 // most servers work in order.

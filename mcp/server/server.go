@@ -149,7 +149,7 @@ func (s *Server) End(itself bool) script.End {
 
 // Stop asks the server to end, waits for that, but not for long, and leaves nothing of it.
 func (s *Server) Stop() error {
-	if s.proc != nil {
+	if s.proc != nil && s.http == nil { // over HTTP nothing tells it to
 		s.proc.Stop(StopTime)
 	}
 	return s.Close()

@@ -1,0 +1,183 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+const transportSource = specification + "2025-11-25/basic/transports"
+
+var httpRules = []teasel.Rule{
+	{ID: RuleHTTPError, Severity: teasel.Medium, Title: "Request fails with a status of 500 or more",
+		Help:   "The server answered a request with an HTTP status from 500 on instead of a JSON-RPC message.\n\nAn exception has left the handler, and the client does not learn what was wrong with its request.\n\nAnswer with a JSON-RPC error, and what cannot be accepted with a status from 400 to 499.",
+		Source: transportSource + "#sending-messages-to-the-server"},
+	{ID: RuleHTTPNoResponse, Severity: teasel.Medium, Title: "Connection is closed, or the response ends, without an answer",
+		Help:   "The server closed the connection of a request without an HTTP response, or ended the response without a message, and ran on.\n\nThe client cannot know whether the request was carried out.\n\nAnswer each request.",
+		Source: transportSource + "#sending-messages-to-the-server"},
+	{ID: RuleHTTPType, Severity: teasel.Medium, Title: "Response to a request has the wrong type",
+		Help:   "The response to a request is neither application/json nor text/event-stream.\n\nClients decide by the type how to read it.\n\nSet Content-Type.",
+		Source: transportSource + "#sending-messages-to-the-server"},
+	{ID: RuleHTTPAccepted, Severity: teasel.Low, Title: "Notification is not answered with 202 and no body",
+		Help:   "A notification or response that the server accepted was answered with another status than 202, or with a body.\n\nClients wait for a message, or take the body for one.\n\nAnswer 202 Accepted without a body.",
+		Source: transportSource + "#sending-messages-to-the-server"},
+	{ID: RuleHTTPOrigin, Severity: teasel.High, Title: "Request from a foreign web page is served",
+		Help:   "A request whose Origin is that of a foreign web page was carried out.\n\nAny page that a user has open can call the tools of a server on the user's machine, by DNS rebinding.\n\nCompare Origin with a list, and answer 403.",
+		Source: transportSource + "#security-warning"},
+	{ID: RuleHTTPVersion, Severity: teasel.Low, Title: "Unsupported MCP-Protocol-Version is served",
+		Help:   "A request whose MCP-Protocol-Version names a version that does not exist was carried out.\n\nClient and server speak different protocols and do not notice.\n\nAnswer 400.",
+		Source: transportSource + "#protocol-version-header"},
+	{ID: RuleHTTPSession, Severity: teasel.High, Title: "Session that does not exist is served",
+		Help:   "A request with the id of a session that the server never gave, or that was ended, was carried out.\n\nSessions that anybody can make up protect nothing, and one that was ended lives on.\n\nLook the id up and answer 404.",
+		Source: transportSource + "#session-management"},
+	{ID: RuleHTTPNoSession, Severity: teasel.Low, Title: "Request without a session id is served",
+		Help:   "The server gives sessions an id and carried out a request that has none.\n\nWhose state it changes is anybody's guess.\n\nAnswer 400.",
+		Source: transportSource + "#session-management"},
+	{ID: RuleHTTPSessionID, Severity: teasel.High, Title: "Session id can be guessed or is malformed",
+		Help:   "The id of a session is short, comes again, differs from another one by counting, or has characters other than visible ASCII.\n\nWho guesses it takes the session over.\n\nUse a random id of 128 bits, such as a version 4 UUID.",
+		Source: transportSource + "#session-management"},
+	{ID: RuleHTTPGet, Severity: teasel.Low, Title: "GET is answered with neither a stream nor 405",
+		Help:   "A GET was answered with success and something that is no event stream.\n\nClients that listen for what the server has to say fail.\n\nAnswer with text/event-stream, or with 405 if there is no such stream.",
+		Source: transportSource + "#listening-for-messages-from-the-server"},
+}
+
+const subjectHTTP = "(HTTP)"
+
+// http judges the HTTP response to a line.
+func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
+	head := j.t.Head(s)
+	method := methodOf(head)
+	served := answer != nil && answer.Message.Result != nil
+	line := jsonrpc.Cut(s.Raw, 160)
+	switch {
+	case s.Status == conn.NoResponse:
+		if head == "" && j.t.Stands() { // what a head has that is malformed may end the connection
+			j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The connection of %s was closed without a response.", line))
+		}
+		return
+	case s.Regular && s.Status < 300 && answer != nil && len(answer.Raw) == 0:
+		j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The response to %s ended without a message.", line))
+	case s.Status >= http.StatusInternalServerError && s.Status != http.StatusNotImplemented && (answer == nil || answer.Message.Error == nil):
+		j.report(RuleHTTPError, j.httpSubject(s, head), "", fmt.Sprintf("%s%s was answered with HTTP status %d.", line, withHead(head), s.Status))
+	}
+	kind, _, _ := strings.Cut(s.Header.Get("Content-Type"), ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	switch class := s.Message.Class; {
+	case method == "GET" && s.Status < 300 && kind != "text/event-stream":
+		j.report(RuleHTTPGet, subjectHTTP, "", fmt.Sprintf("GET was answered with status %d and %q.", s.Status, kind))
+	case method != "POST" || s.Status >= 300:
+	case class == jsonrpc.ClassNotification || class == jsonrpc.ClassResponse:
+		if s.Status != http.StatusAccepted {
+			j.report(RuleHTTPAccepted, subjectHTTP, "", fmt.Sprintf("%s was answered with status %d; expected 202.", line, s.Status))
+		}
+	case s.Regular && kind != "application/json" && kind != "text/event-stream":
+		j.report(RuleHTTPType, subjectHTTP, "", fmt.Sprintf("%s was answered with status %d and the type %q.", line, s.Status, kind))
+	}
+	j.sessionID(i, s)
+	if !served || method != "POST" {
+		return
+	}
+	if origin, ok := check.HTTPHead(head, "Origin"); ok && origin == check.ForeignOrigin {
+		j.report(RuleHTTPOrigin, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 403.", line, withHead(head)))
+	}
+	if version, ok := check.HTTPHead(head, "MCP-Protocol-Version"); ok && version == check.NoVersion && j.atLeast("2025-06-18") {
+		j.report(RuleHTTPVersion, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 400.", line, withHead(head)))
+	}
+	if !j.session.HasID || s.Message.Method == "initialize" {
+		return
+	}
+	switch id, ok := check.HTTPHead(head, "Mcp-Session-Id"); {
+	case ok && id == "":
+		j.report(RuleHTTPNoSession, subjectHTTP, "", fmt.Sprintf("%s without Mcp-Session-Id was carried out; expected status 400.", line))
+	case ok && id == check.UnknownSession:
+		j.report(RuleHTTPSession, subjectHTTP, "unknown", fmt.Sprintf("%s%s was carried out; expected status 404.", line, withHead(head)))
+	case !ok && j.endedBefore(i):
+		j.report(RuleHTTPSession, subjectHTTP, "ended", fmt.Sprintf("%s was carried out in a session that DELETE had ended; expected status 404.", line))
+	}
+}
+
+// withHead says how a request's head differs.
+func withHead(head string) string {
+	if head == "" {
+		return ""
+	}
+	return " with " + jsonrpc.Cut([]byte(strings.ReplaceAll(head, "\n", ", ")), 120)
+}
+
+// httpSubject is what a finding about a response is about: the method of the request, or its head.
+func (j *judge) httpSubject(s *script.Sent, head string) string {
+	if head == "" {
+		return j.subject(s)
+	}
+	return subjectHTTP
+}
+
+// methodOf returns the HTTP method of a request.
+func methodOf(head string) string {
+	first, _, _ := strings.Cut(head, "\n")
+	if first == "" || strings.Contains(first, ":") || first[0] == '+' {
+		return "POST"
+	}
+	method, _, _ := strings.Cut(first, " ")
+	return method
+}
+
+// endedBefore reports whether the session was ended before a line was sent.
+func (j *judge) endedBefore(i int) bool {
+	for k := range j.t.Sent[:i] {
+		if s := &j.t.Sent[k]; methodOf(j.t.Head(s)) == "DELETE" && s.Status >= 200 && s.Status < 300 {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	sessionIDHeader = "Mcp-Session-Id"
+	leastSessionID  = 16 // characters of an id that cannot be guessed: 64 random bits in hexadecimal
+)
+
+// sessionID judges the id that a server gives a session, by itself and beside those of other sessions.
+func (j *judge) sessionID(i int, s *script.Sent) {
+	id := s.Header.Get(sessionIDHeader)
+	if id == "" || s.Message.Method != "initialize" {
+		return
+	}
+	why := ""
+	switch {
+	case strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' }):
+		why = "has characters other than visible ASCII"
+	case len(id) < leastSessionID:
+		why = fmt.Sprintf("has %d characters", len(id))
+	}
+	for k := range j.t.Sent[:i] {
+		o := &j.t.Sent[k]
+		before := o.Header.Get(sessionIDHeader)
+		switch other, ok := check.HTTPHead(j.t.Head(s), sessionIDHeader); {
+		case !ok || other != "" || o.Message.Method != "initialize" || before == "":
+		case before == id:
+			why = "was given to another session before"
+		case differ(before, id) <= 2:
+			why = fmt.Sprintf("differs from %q, the one before, in two characters at most", before)
+		}
+	}
+	if why != "" {
+		j.report(RuleHTTPSessionID, subjectHTTP, "", fmt.Sprintf("The session id %q %s.", id, why))
+	}
+}
+
+// differ returns in how many places two texts differ.
+func differ(a, b string) (n int) {
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,236 @@
+// Command plantedhttp is an MCP server over Streamable HTTP with one planted bug for each rule about HTTP. With -clean it has none.
+//
+//	plantedhttp -port 8080 [-clean] [-sse]
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+type server struct {
+	clean, sse bool
+	mu         sync.Mutex
+	sessions   map[string]bool // false: ended
+	count      int
+}
+
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params map[string]json.RawMessage
+}
+
+// text returns a parameter that is a text.
+func (m *message) text(name string) (text string) {
+	json.Unmarshal(m.Params[name], &text)
+	return text
+}
+
+func main() {
+	port := flag.Int("port", 0, "port to listen on, on this machine")
+	s := &server{sessions: map[string]bool{}}
+	flag.BoolVar(&s.clean, "clean", false, "have no bug")
+	flag.BoolVar(&s.sse, "sse", false, "answer with event streams")
+	flag.Parse()
+	log.Fatal(http.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", *port), s))
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	origin := r.Header.Get("Origin")
+	switch {
+	case r.URL.Path != "/mcp":
+		http.NotFound(w, r)
+	case s.clean && origin != "" && !strings.HasPrefix(origin, "http://127.0.0.1"):
+		http.Error(w, "forbidden origin", http.StatusForbidden)
+	case r.Method == "POST":
+		s.post(w, r)
+	case r.Method == "DELETE":
+		s.end(w, r)
+	case r.Method == "GET" && !s.clean: // bug: no stream, and no 405
+		io.WriteString(w, "{}")
+	default:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
+
+func (s *server) end(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id := r.Header.Get("Mcp-Session-Id"); s.clean { // bug: it lives on
+		s.sessions[id] = false
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// begin gives a session an id.
+func (s *server) begin() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	id := rand.Text()
+	if !s.clean {
+		id = fmt.Sprintf("session-of-the-planted-server-%06d", s.count) // bug: by counting
+	}
+	s.sessions[id] = true
+	return id
+}
+
+// refused answers a request of no session, and reports whether it has.
+func (s *server) refused(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := r.Header.Get("Mcp-Session-Id")
+	if !s.clean { // bug: any session will do, and none
+		return false
+	}
+	switch version := r.Header.Get("MCP-Protocol-Version"); {
+	case id == "":
+		http.Error(w, "no session", http.StatusBadRequest)
+	case !s.sessions[id]:
+		http.Error(w, "no such session", http.StatusNotFound)
+	case version != "" && version != "2025-11-25" && version != "2025-06-18": // bug: whatever it is
+		http.Error(w, "unsupported version", http.StatusBadRequest)
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *server) post(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "cannot be read", http.StatusBadRequest)
+		return
+	}
+	m, code := read(body)
+	if code != 0 {
+		s.answer(w, http.StatusBadRequest, nil, "error", problem(code, "not a message"))
+		return
+	}
+	if m.Method == "initialize" && m.ID != nil {
+		if s.clean && r.Header.Get("Mcp-Session-Id") != "" {
+			s.answer(w, http.StatusBadRequest, m.ID, "error", problem(-32600, "initialized already"))
+			return
+		}
+		w.Header().Set("Mcp-Session-Id", s.begin())
+	} else if s.refused(w, r) {
+		return
+	}
+	if m.ID == nil || m.Method == "" { // a notification, or a response
+		if s.clean {
+			w.WriteHeader(http.StatusAccepted)
+		} // bug: 200
+		return
+	}
+	s.request(w, m)
+}
+
+// read reads a message, member by member: encoding/json does not mind the case of names.
+func read(body []byte) (m *message, code int) {
+	var all map[string]json.RawMessage
+	switch err := json.Unmarshal(body, &all); {
+	case !json.Valid(body), !utf8.Valid(body):
+		return nil, -32700
+	case err != nil, string(all["jsonrpc"]) != `"2.0"`:
+		return nil, -32600
+	}
+	m = new(message)
+	if id, there := all["id"]; there {
+		if m.ID = id; id[0] != '"' && bytes.ContainsAny(id, "ntf{[.eE") {
+			return nil, -32600
+		}
+	}
+	method, called := all["method"]
+	if called && json.Unmarshal(method, &m.Method) != nil || called && m.Method == "" || !called && all["result"] == nil && all["error"] == nil {
+		return nil, -32600
+	}
+	if params, there := all["params"]; there {
+		if json.Unmarshal(params, &m.Params) != nil {
+			return nil, -32600
+		}
+	}
+	return m, 0
+}
+
+func problem(code int, text string) any { return map[string]any{"code": code, "message": text} }
+
+func (s *server) request(w http.ResponseWriter, m *message) {
+	ok := func(result any) { s.answer(w, http.StatusOK, m.ID, "result", result) }
+	switch m.Method {
+	case "initialize":
+		version := m.text("protocolVersion")
+		if version != "2025-06-18" {
+			version = "2025-11-25"
+		}
+		ok(map[string]any{"protocolVersion": version, "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "plantedhttp", "version": "1"}})
+	case "ping":
+		ok(map[string]any{})
+	case "tools/list":
+		if m.Params["cursor"] != nil {
+			s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "no such cursor"))
+			return
+		}
+		ok(map[string]any{"tools": []any{tool("read_text"), tool("read_count"), tool("read_page")}})
+	case "tools/call":
+		s.call(w, m)
+	default:
+		s.answer(w, http.StatusOK, m.ID, "error", problem(-32601, "method not found"))
+	}
+}
+
+func tool(name string) any {
+	text := map[string]any{"type": "string", "maxLength": 100}
+	return map[string]any{"name": name, "description": "Reads a text.", "annotations": map[string]any{"readOnlyHint": true},
+		"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": text}, "required": []any{"text"}}}
+}
+
+func (s *server) call(w http.ResponseWriter, m *message) {
+	var text string
+	var arguments map[string]json.RawMessage
+	json.Unmarshal(m.Params["arguments"], &arguments)
+	invalid := json.Unmarshal(arguments["text"], &text) != nil || len([]rune(text)) > 100 || string(arguments["text"]) == "null"
+	switch name := m.text("name"); {
+	case name != "read_text" && name != "read_count" && name != "read_page":
+		s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "unknown tool"))
+		return
+	case name == "read_text" && !s.clean && text == "" && !invalid: // bug
+		http.Error(w, "panic: text is empty", http.StatusInternalServerError)
+		return
+	case name == "read_count" && !s.clean && strings.Contains(text, "'"): // bug
+		panic(http.ErrAbortHandler)
+	case name == "read_page" && !s.clean && !invalid && strings.Contains(text, "<"): // bug
+		w.Header().Set("Content-Type", "text/html")
+	case invalid:
+		s.answer(w, http.StatusOK, m.ID, "result", content("text is missing or too long", true))
+		return
+	}
+	s.answer(w, http.StatusOK, m.ID, "result", content(text, false))
+}
+
+func content(text string, failed bool) any {
+	return map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}, "isError": failed}
+}
+
+func (s *server) answer(w http.ResponseWriter, status int, id json.RawMessage, key string, value any) {
+	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, key: value})
+	switch h := w.Header(); {
+	case h.Get("Content-Type") != "":
+	case s.sse && status == http.StatusOK:
+		h.Set("Content-Type", "text/event-stream")
+		body = fmt.Appendf(nil, "event: message\ndata: %s\n\n", body)
+	default:
+		h.Set("Content-Type", "application/json")
+	}
+	w.WriteHeader(status)
+	w.Write(body)
+}
