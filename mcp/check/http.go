@@ -22,7 +22,7 @@ func withHead(line, head string) script.Step { return script.Step{Line: []byte(l
 
 // checkHTTP sends plain requests with heads that a server has to refuse, and some that it has to survive.
 func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
-	if !b.Session.HTTP {
+	if !b.Session.HTTP || b.Session.Events {
 		return
 	}
 	list := string(jsonrpc.RequestLine("tools/list", nil))

@@ -3,6 +3,10 @@ package conn
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
 )
 
 // eventReader reads server-sent events, as the HTML standard defines them.
@@ -44,4 +48,44 @@ func (e eventReader) line(size int) (line []byte, err error) {
 			return line, err
 		}
 	}
+}
+
+// Opens asks for the stream of HTTP+SSE and reports whether it has named where to post within that time.
+func (c *HTTP) Opens(ctx context.Context, limit time.Duration) bool {
+	deadline := time.Now().Add(limit)
+	c.Flush(ctx, limit)
+	for c.posts == "" && c.ended == nil && ctx.Err() == nil && time.Now().Before(deadline) {
+		c.Recv(ctx, time.Now().Add(Slice), nil)
+	}
+	return c.posts != ""
+}
+
+// takeEvent notes what has come over HTTP+SSE. A message is an event of the stream, or the body of a refusal.
+func (c *HTTP) takeEvent(e event, frames []Frame) []Frame {
+	f := e.frame
+	switch {
+	case e.name == "endpoint":
+		if u, err := c.cfg.URL.Parse(string(f.Body)); err == nil && c.posts == "" {
+			c.posts = u.RequestURI()
+			c.assign()
+		}
+		return frames
+	case f.Exchange != 0:
+		if f.Status < http.StatusMultipleChoices || len(f.Body) == 0 || f.Body[0] != '{' {
+			return frames
+		}
+	case f.Last: // the stream is at its end
+		c.ended = io.EOF
+		return frames
+	}
+	return append(frames, Frame{Body: f.Body})
+}
+
+// retarget returns a request that goes where the stream has said.
+func (c *HTTP) retarget(r *request) []byte {
+	target := []byte(r.method + " " + c.cfg.URL.RequestURI() + " ")
+	if rest, ok := bytes.CutPrefix(r.bytes, target); ok {
+		return append([]byte(r.method+" "+c.posts+" "), rest...)
+	}
+	return r.bytes
 }

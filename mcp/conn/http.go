@@ -18,12 +18,13 @@ type HTTPConfig struct {
 	URL         *url.URL
 	Header      []string      // lines of every request's head, "Name: value"
 	TLS         *tls.Config   // of https; nil: the defaults
-	Connections int           // in use at a time, streams left out; 0: 16
+	Connections int           // in use at a time, those apart left out; 0: 64
 	Running     func() bool   // whether the server's process goes on; nil: it is not ours
+	Events      bool          // HTTP+SSE of 2024-11-05: what the server says comes on one stream, which names where to post
 	Start       time.Duration // how long a server is waited for that does not listen yet
 }
 
-const defaultConnections = 16
+const defaultConnections = 64
 
 // HTTP is a connection over Streamable HTTP. A message is a POST, and each event of its response is a frame; so is a response that is
 // one JSON text. The session id that the server gives is in the head of each request from then on.
@@ -43,6 +44,8 @@ type HTTP struct {
 
 	session string // Mcp-Session-Id
 	version string // MCP-Protocol-Version
+	posts   string // with Events, the target of requests; "": the stream has not named it yet
+	asked   bool   // for that stream
 	body    []byte // of a message that goes on
 	queue   []*request
 	idle    []*link
@@ -69,14 +72,18 @@ type request struct {
 // An event is what a link has to say.
 type event struct {
 	frame Frame
-	link  *link // that takes the next request; nil: it does not
-	ended error // nothing more comes from this server
+	name  string // of a server-sent event
+	link  *link  // that takes the next request; nil: it does not
+	ended error  // nothing more comes from this server
 }
 
 // NewHTTP returns a connection to a server, which is reached when the first message is flushed.
 func NewHTTP(c HTTPConfig) *HTTP {
 	if c.Connections == 0 {
 		c.Connections = defaultConnections
+	}
+	if c.Events { // what comes says nothing about order
+		c.Connections = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &HTTP{cfg: c, cancel: cancel, busy: make(map[int64]*link), closing: make(chan struct{}), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
@@ -128,8 +135,14 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 	c.body = c.body[:0]
 	c.numbers++
 	r.exchange = c.numbers
-	if c.queue = append(c.queue, r); !r.apart {
+	if r.apart { // it waits for no other
+		c.queue = slices.Insert(c.queue, 0, r)
+	} else {
+		c.queue = append(c.queue, r)
 		c.busy[r.exchange] = nil
+	}
+	if c.cfg.Events {
+		return 0
 	}
 	return r.exchange
 }
@@ -140,13 +153,17 @@ func (c *HTTP) Flush(context.Context, time.Duration) error {
 		c.queue = nil
 		return ErrBroken
 	}
+	if c.cfg.Events && !c.asked {
+		c.asked = true
+		c.start(c.request(&Message{Head: "GET"}), c.link())
+	}
 	c.assign()
 	return nil
 }
 
 // assign gives queued requests to links.
 func (c *HTTP) assign() {
-	for len(c.queue) > 0 {
+	for len(c.queue) > 0 && !(c.cfg.Events && c.posts == "") {
 		r := c.queue[0]
 		var l *link
 		switch {
@@ -162,12 +179,20 @@ func (c *HTTP) assign() {
 			return
 		}
 		c.queue = append(c.queue[:0], c.queue[1:]...)
-		if !r.apart {
-			c.busy[r.exchange] = l
-		}
-		c.unsent.Add(1)
-		l.work <- r
+		c.start(r, l)
 	}
+}
+
+// start has a link send a request.
+func (c *HTTP) start(r *request, l *link) {
+	if !r.apart {
+		c.busy[r.exchange] = l
+	}
+	if c.posts != "" {
+		r.bytes = c.retarget(r)
+	}
+	c.unsent.Add(1)
+	l.work <- r
 }
 
 // Drop cuts the connection of an exchange.
@@ -242,6 +267,9 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 		delete(c.busy, f.Exchange)
 		c.idle = append(c.idle, e.link)
 		c.assign()
+	}
+	if c.cfg.Events {
+		return c.takeEvent(e, frames)
 	}
 	return append(frames, f)
 }

@@ -201,8 +201,8 @@ func (l *link) pass(r *request, res *http.Response) error {
 func (l *link) events(r *request, res *http.Response) error {
 	events := eventReader{bufio.NewReader(res.Body)}
 	for {
-		_, data, err := events.next()
-		if len(data) > 0 && !l.http.say(event{frame: Frame{Body: data, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
+		name, data, err := events.next()
+		if len(data) > 0 && !l.http.say(event{name: name, frame: Frame{Body: data, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
 			return net.ErrClosed
 		}
 		switch {

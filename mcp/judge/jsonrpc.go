@@ -183,6 +183,9 @@ func (j *judge) invalidMessage(i int, s *script.Sent) {
 // nothing has come, nothing will.
 func (j *judge) maybeDropped(i int, s *script.Sent) {
 	m := &s.Message
+	if j.session.Events { // the status of its POST may be the answer
+		return
+	}
 	if s.Answer >= 0 || j.t.Hung || !j.t.Stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
 		j.anonymousError(s) || j.misaddressed(s) != nil || j.answeredUnreadably(s) || j.stray() || j.unterminated(s) || s.Withdrawn || !jsonrpc.IsOneLine(s.Raw) || !j.isUnique(s) {
 		return

@@ -75,7 +75,7 @@ func (t *Target) command() *server.Command {
 	c := &server.Command{Args: t.Command, URL: t.URL, Header: t.Header, TLS: t.TLS, Serial: t.Exact, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
 		Timeout: t.timeout(), StartTimeout: t.startTimeout()}
 	if t.Session != nil {
-		c.Process = t.Session.Process
+		c.Process, c.Events = t.Session.Process, t.Session.Events
 	}
 	if t.Canary != nil {
 		c.Env = slices.Concat(c.Env, t.Canary.Environ())

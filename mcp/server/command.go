@@ -18,6 +18,7 @@ type Command struct {
 	URL          string          // where it listens; "": it speaks over standard input and output. "{port}" in it, in Args and in Env is a free port.
 	Header       []string        // lines of each request's head, "Name: value"
 	TLS          *tls.Config     // of https; nil: the defaults
+	Events       bool            // HTTP+SSE of 2024-11-05: see [conn.HTTPConfig]
 	Serial       bool            // one request at a time over HTTP: what arrives first must not depend on the clock
 	Env          []string        // added to our environment, NAME=value
 	Dir          string          // working directory; "": ours
@@ -59,6 +60,9 @@ func (c *Command) name() []string {
 func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, error) {
 	const during = "initialize"
 	answer, noise, err := s.call(ctx, session.InitializeLine(c.Version), c.StartTimeout)
+	if s.tryEvents(ctx, err) {
+		answer, noise, err = s.call(ctx, session.InitializeLine(c.Version), c.StartTimeout)
+	}
 	if err != nil {
 		return answer, c.trouble(s, err, noise, during)
 	}
@@ -67,7 +71,7 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 			What: "refused initialize: " + shorten(answer.Error.String()),
 			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
 	}
-	if s.http != nil {
+	if s.http != nil && !s.reached.Events {
 		version, _ := answer.Result.Get("protocolVersion").Str()
 		s.http.SetVersion(headerValue(version))
 	}

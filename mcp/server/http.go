@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
@@ -32,7 +34,7 @@ func (c *Command) startHTTP(p proc.Command) (*Server, error) {
 		return nil, fmt.Errorf("reading the server's address: %w", err)
 	}
 	s := &Server{IDs: FirstID, Mute: true, Owed: make(Owed)}
-	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS}
+	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS, Events: c.Events}
 	if c.Serial {
 		config.Connections = 1
 	}
@@ -46,10 +48,43 @@ func (c *Command) startHTTP(p proc.Command) (*Server, error) {
 		s.quiet.Horizon = WaitTime
 		config.Running, config.Start = s.proc.Running, c.StartTimeout
 	}
-	s.http = conn.NewHTTP(config)
-	s.Conn = s.http
+	s.reach(config)
 	return s, nil
 }
+
+// reach has the server be reached this way.
+func (s *Server) reach(c conn.HTTPConfig) {
+	s.http, s.reached = conn.NewHTTP(c), c
+	s.Conn = s.http
+}
+
+// tryEvents turns to HTTP+SSE when the server does not take a POST at its address, as the specification says, and reports whether it
+// has.
+func (s *Server) tryEvents(ctx context.Context, err error) bool {
+	var status *statusError
+	if !errors.As(err, &status) || s.reached.Events {
+		return false
+	}
+	switch status.status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+	default:
+		return false
+	}
+	old, before := s.http, s.reached
+	c := before
+	c.Events = true
+	s.reach(c)
+	if !s.http.Opens(ctx, eventsTime) {
+		s.http.Close()
+		s.http, s.reached, s.Conn = old, before, old
+		return false
+	}
+	old.Close()
+	return true
+}
+
+// eventsTime is how long a server may take to name where to post, after it has refused a POST.
+const eventsTime = 2 * time.Second
 
 // usesPort reports whether a free port is wanted.
 func (c *Command) usesPort(p *proc.Command) bool {
@@ -85,7 +120,7 @@ func (s *Server) OverHTTP() bool { return s.http != nil }
 
 // listen asks for what the server has to say by itself.
 func (s *Server) listen() {
-	if s.http != nil {
+	if s.http != nil && !s.reached.Events {
 		s.Send(conn.Message{Head: "GET", Apart: true})
 	}
 }

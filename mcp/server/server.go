@@ -27,11 +27,12 @@ type Server struct {
 	Owed   Owed
 	tokens map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
 
-	frames []conn.Frame
-	http   *conn.HTTP    // nil: over standard input and output
-	proc   *proc.Process // nil: the process is not ours
-	quiet  *proc.Quiet   // nil with proc
-	watch  watch
+	frames  []conn.Frame
+	http    *conn.HTTP      // nil: over standard input and output
+	reached conn.HTTPConfig // with http
+	proc    *proc.Process   // nil: the process is not ours
+	quiet   *proc.Quiet     // nil with proc
+	watch   watch
 }
 
 // start starts a process and sends it nothing.

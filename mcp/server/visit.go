@@ -58,6 +58,7 @@ func (c *Command) Discover(ctx context.Context, s *Server) (*session.Session, er
 		return nil, err
 	}
 	sess := &session.Session{Asked: c.Version, HTTP: s.OverHTTP(), Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
+	sess.Events = s.reached.Events
 	sess.HasID = s.http != nil && s.http.Session() != ""
 	sess.ReadInitialize()
 	d := discovery{command: c, server: s, session: sess}

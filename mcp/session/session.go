@@ -13,6 +13,7 @@ type Session struct {
 	Asked        string // protocol version we asked for
 	Version      string // protocol version the server chose
 	HTTP         bool   // a message is an HTTP request
+	Events       bool   // of HTTP: HTTP+SSE of 2024-11-05
 	HasID        bool   // of HTTP: the server gave the session an id
 	Capabilities *mutate.JSON
 	ServerInfo   *mutate.JSON
