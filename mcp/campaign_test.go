@@ -30,6 +30,7 @@ import (
 // hunt is a whole campaign against a server.
 type hunt struct {
 	command  []string
+	url      string // "": over standard input and output
 	env      []string
 	profile  gen.Profile
 	seed     uint64
@@ -53,7 +54,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	if h.profile.Name == "" {
 		h.profile = gen.Standard
 	}
-	target := &run.Target{Command: h.command, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
+	target := &run.Target{Command: h.command, URL: h.url, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
 	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -53,11 +53,11 @@ func (o *httpOptions) check(command, env []string) error {
 	u, err := url.Parse(strings.ReplaceAll(o.URL, server.PortWord, "1"))
 	switch {
 	case err != nil:
-		return exit.Usage("for example: --url http://127.0.0.1:8080/mcp", "--url %q: not a URL: %w", o.URL, err)
+		return badURL("--url %q: not a URL: %w", o.URL, err)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return exit.Usage("for example: --url http://127.0.0.1:8080/mcp", "--url %q: expected a URL that begins with http:// or https://", o.URL)
+		return badURL("--url %q: expected a URL that begins with http:// or https://", o.URL)
 	case u.Hostname() == "":
-		return exit.Usage("for example: --url http://127.0.0.1:8080/mcp", "--url %q: expected a host", o.URL)
+		return badURL("--url %q: expected a host", o.URL)
 	case !isLoopback(u.Hostname()) && !slices.Contains(o.AllowHost, u.Hostname()):
 		return exit.Usage("if that machine and what is on it may be broken: --allow-host "+u.Hostname(), "--url %q: %s is not this machine", o.URL, u.Hostname())
 	case strings.Contains(o.URL, server.PortWord) && len(command) == 0:
@@ -73,6 +73,11 @@ func (o *httpOptions) check(command, env []string) error {
 	}
 	_, err = o.header()
 	return err
+}
+
+// badURL is for an address at which there cannot be a server.
+func badURL(format string, args ...any) error {
+	return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf(format, args...), Hint: "for example: --url http://127.0.0.1:8080/mcp"}
 }
 
 func isLoopback(host string) bool {

@@ -47,6 +47,7 @@ type Frame struct {
 	Status   int         // of the HTTP response, or [NoResponse]; 0: not over HTTP
 	Header   http.Header // of the HTTP response; nil: not over HTTP, or there is none
 	Last     bool        // the exchange is over
+	Wrote    time.Time   // when the message that began the exchange was written
 	Err      error       // why there is no response
 }
 

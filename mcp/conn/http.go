@@ -67,6 +67,7 @@ type request struct {
 	bytes    []byte // as they go on the wire
 	once     bool   // no other request may follow on the same connection
 	apart    bool
+	wrote    time.Time // when
 }
 
 // An event is what a link has to say.

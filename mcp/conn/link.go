@@ -86,6 +86,7 @@ func (l *link) respond(r *request) (*http.Response, error) {
 				return nil, err
 			}
 		}
+		r.wrote = time.Now()
 		_, err := l.conn.Write(r.bytes)
 		if !sent {
 			sent = true
@@ -166,10 +167,17 @@ func (l *link) closing() bool {
 	}
 }
 
-// ended reports whether the server's process has ended, or is about to.
+// ended reports whether the server's process has ended, or is about to: it takes no connection any more.
 func (l *link) ended() bool {
 	running := l.http.cfg.Running
-	for began := time.Now(); running != nil && time.Since(began) < exitTime; time.Sleep(time.Millisecond) {
+	if running == nil {
+		return false
+	}
+	if conn, err := l.http.dial(); err == nil {
+		conn.Close()
+		return false
+	}
+	for began := time.Now(); time.Since(began) < exitTime; time.Sleep(time.Millisecond) {
 		if !running() {
 			return true
 		}
@@ -202,7 +210,7 @@ func (l *link) events(r *request, res *http.Response) error {
 	events := eventReader{bufio.NewReader(res.Body)}
 	for {
 		name, data, err := events.next()
-		if len(data) > 0 && !l.http.say(event{name: name, frame: Frame{Body: data, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
+		if len(data) > 0 && !l.http.say(event{name: name, frame: Frame{Body: data, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
 			return net.ErrClosed
 		}
 		switch {
@@ -219,7 +227,7 @@ func (l *link) events(r *request, res *http.Response) error {
 
 // last passes on the last frame of an exchange.
 func (l *link) last(r *request, f Frame) bool {
-	f.Exchange, f.Last = r.exchange, true
+	f.Exchange, f.Last, f.Wrote = r.exchange, true, r.wrote
 	e := event{frame: f, link: l}
 	if r.apart {
 		e.link = nil

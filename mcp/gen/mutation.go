@@ -36,6 +36,7 @@ const (
 	LineHavoc                   // the bytes of a line are changed
 	FreshArguments              // arguments are drawn anew, or some of them, and conform to the schema
 	Rearrangement               // values change places
+	RequestHead                 // over HTTP, the head of a request is changed
 	mutationCount
 )
 
@@ -50,9 +51,10 @@ const (
 	FamilyMCP            // what the protocol is about
 	FamilyStress         // when and how lines are sent
 	FamilyLine           // the bytes of a line
+	FamilyHTTP           // the head of a request
 )
 
-var familyNames = [...]string{"invalid", "json", "json-rpc", "mcp", "stress", "line"}
+var familyNames = [...]string{"invalid", "json", "json-rpc", "mcp", "stress", "line", "http"}
 
 // String returns the family's name.
 func (f Family) String() string {
@@ -93,6 +95,7 @@ var mutations = [mutationCount]struct {
 	LineHavoc:          {"line-havoc", FamilyLine, 3, changeLine},
 	FreshArguments:     {"fresh-arguments", FamilyMCP, 120, redrawArguments},
 	Rearrangement:      {"rearrangement", FamilyJSON, 20, rearrange},
+	RequestHead:        {"request-head", FamilyHTTP, 8, changeHead},
 }
 
 // String returns the mutation's name.
@@ -147,11 +150,11 @@ type wheel struct {
 	kinds []Mutation
 }
 
-func newWheel(weights map[Mutation]int) wheel {
+func newWheel(weights map[Mutation]int, http bool) wheel {
 	var w wheel
 	sum := 0
 	for _, m := range Mutations() {
-		if weight := weightOf(weights, m); weight > 0 && !m.needsProcess() {
+		if weight := weightOf(weights, m); weight > 0 && !m.needsProcess() && (http || m.Family() != FamilyHTTP) {
 			sum += weight
 			w.sums, w.kinds = append(w.sums, sum), append(w.kinds, m)
 		}

@@ -302,7 +302,7 @@ func TestJoin(t *testing.T) {
 
 func ExampleMutation() {
 	fmt.Println(BoundaryValues, BoundaryValues.Family(), len(Mutations()))
-	// Output: boundary-values json 22
+	// Output: boundary-values json 23
 }
 
 func BenchmarkMutate(b *testing.B) {

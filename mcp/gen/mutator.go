@@ -85,8 +85,8 @@ func newMutator(b *material, p Profile) *Mutator {
 			large:  mutate.JSONTree{MaxBytes: maxLarge, Dictionary: b.Dictionary},
 		},
 		profile: p,
-		wheel:   newWheel(p.Weights),
-		drops:   weightOf(p.Weights, ConnectionDrop) > 0,
+		wheel:   newWheel(p.Weights, b.Session.HTTP),
+		drops:   weightOf(p.Weights, ConnectionDrop) > 0 && !b.Session.HTTP,
 	}
 }
 

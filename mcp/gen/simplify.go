@@ -1,6 +1,9 @@
 package gen
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -116,6 +119,11 @@ func dropFlags(c *countdown, dst script.Script, src *script.Script) (script.Scri
 				}
 			}
 		}
+		for _, head := range simplerHeads(s.Head) {
+			if c.here() {
+				return change(func(s *script.Step) { s.Head = head })
+			}
+		}
 		if s.NoWait && c.here() {
 			return change(func(s *script.Step) { s.NoWait = false })
 		}
@@ -128,6 +136,22 @@ func dropFlags(c *countdown, dst script.Script, src *script.Script) (script.Scri
 	}
 	return script.Script{}, false
 }
+
+// simplerHeads returns a head without its changes: all, and each.
+func simplerHeads(head string) (simpler []string) {
+	if head == "" {
+		return nil
+	}
+	simpler = append(simpler, "")
+	if lines := strings.Split(head, "\n"); len(lines) > 1 {
+		for i := range lines[:min(len(lines), maxSimplerHeads)] {
+			simpler = append(simpler, strings.Join(slices.Delete(slices.Clone(lines), i, i+1), "\n"))
+		}
+	}
+	return simpler
+}
+
+const maxSimplerHeads = 64
 
 // simplifyLines takes the simpler candidates of all messages in turn, the first of each, the second of each, since how
 // many there are is not known.

@@ -206,6 +206,9 @@ func (j *judge) unopened() bool {
 // endOfInput judges whether the server ended when it was time to.
 func (j *judge) endOfInput() {
 	t := j.t
+	if j.session.HTTP { // the end of a connection says nothing
+		return
+	}
 	if t.End.Kind != script.EndInvalid && t.End.Kind != script.EndKilled || t.Hung || t.Deaf || t.Flood || t.Script == nil || len(t.Sent) == 0 {
 		return
 	}

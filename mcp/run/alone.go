@@ -71,6 +71,9 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 			f = fateRest
 		default:
 			f, err = e.listen(ctx, s, k, due, work)
+			if gone, again := e.doubted(ctx, s); f == fateRest && err == nil && (gone || again != nil) {
+				f, err = fateDeaf, again
+			}
 		}
 		if f == fateRest && k.open > 0 { // it was waited for in vain
 			if patient || e.target.Exact {

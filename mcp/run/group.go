@@ -106,6 +106,9 @@ func (g *group) answered(ctx context.Context, h *half) (fate, error) {
 	case f != fateRest && f != fateBusy:
 		if f == fateDone {
 			e.grow(true)
+			if gone, err := e.doubted(ctx, s); gone || err != nil {
+				return fateDeaf, err
+			}
 		}
 		return f, nil
 	}
@@ -266,6 +269,7 @@ func (k *talk) cutOff(f fate) {
 	if k.t.Deaf, k.t.Flood = f == fateDeaf || f == fateBusy, f == fateFlood; k.t.Deaf || k.t.Flood {
 		k.last = time.Now()
 	}
+	k.t.Ended = k.t.Deaf && k.server.ended
 }
 
 // troubled reports whether the server has written something to standard error that looks like trouble and is new enough to look

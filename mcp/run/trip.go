@@ -35,13 +35,18 @@ func (k *talk) depart(exchange int64, step *script.Step) {
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its
 // answer.
 func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
-	if f.Last && f.Exchange == s.pinged && f.Status != conn.NoResponse { // however: it listens
+	if f.Last && f.Exchange == s.pinged && s.ping != 0 && len(f.Body) == 0 && f.Status < http.StatusMultipleChoices {
+		s.ended = true
+	} else if f.Last && f.Exchange == s.pinged && f.Status >= http.StatusMultipleChoices { // it listens
 		s.ping, s.heard = 0, now
 	}
 	x, ours := s.trips[f.Exchange]
 	if ours && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		a.Status, a.Header = f.Status, f.Header
+		if !f.Wrote.IsZero() { // it may have waited for a connection
+			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
+		}
 		s.ended = s.ended || a.Regular && f.Status == http.StatusNotFound && e.session.HasID
 	}
 	e.content(s, f, &x, now)
@@ -74,6 +79,7 @@ func (e *executor) content(s *peer, f *conn.Frame, x *trip, now time.Time) {
 		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
 		switch direct := f.Last || m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassBatch; {
 		case direct && !needless && a.Answer < 0 && (x.id == 0 || m.ID != a.Message.ID):
+			s.doubt = s.doubt || a.Regular && len(f.Body) == 0 && f.Status < http.StatusMultipleChoices
 			e.answer(s, x.talk, x.sent, f.Body, m, false, now)
 			return
 		case needless && f.Status >= 300:

@@ -138,6 +138,18 @@ func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, fate, err
 	if f, err := e.flush(ctx, s); f != fateDone || err != nil {
 		return false, f, err
 	}
-	f, err := e.await(ctx, s, func() bool { return s.ping == 0 }, l)
-	return f == fateDone, f, err
+	f, err := e.await(ctx, s, func() bool { return s.ping == 0 || s.ended }, l)
+	return f == fateDone && !s.ended, f, err
+}
+
+// doubted reports whether the server answers nothing any more since a response had no message.
+func (e *executor) doubted(ctx context.Context, s *peer) (bool, error) {
+	if !s.doubt || !s.canPing() {
+		return false, nil
+	}
+	s.doubt = false
+	soon := e.target.soon()
+	ok, _, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon})
+	s.ended = !ok
+	return !ok, err
 }

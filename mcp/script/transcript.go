@@ -98,6 +98,7 @@ type Transcript struct {
 	End        End
 	Hung       bool    // a regular request got no answer in time, though the server answered a ping sent after it
 	Deaf       bool    // nor did it answer the ping
+	Ended      bool    // of one that is deaf, over HTTP: it takes requests, and its responses have no message
 	Idle       bool    // meanwhile it used no processor
 	Busy       bool    // meanwhile it used one
 	Waits      Waiting // of one that is deaf: what it waits for

@@ -140,9 +140,10 @@ var errStatus = errors.New("no message in the HTTP response")
 
 // statusError is what came in the place of an answer.
 type statusError struct {
-	status int
-	body   []byte
-	err    error // why there was no response
+	status   int
+	body     []byte
+	location string // to which the server redirects
+	err      error  // why there was no response
 }
 
 func (e *statusError) Error() string {
@@ -156,7 +157,7 @@ func (e *statusError) Is(target error) bool { return target == errStatus }
 
 // refusedError is for an address at which nobody listens.
 func (c *Command) refusedError(s *Server) *StartError {
-	e := &StartError{Command: c.name(), What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
+	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
 	if len(c.Args) > 0 {
 		e.Stderr = lastLines(s.End(false).Stderr)
 		e.What = fmt.Sprintf("it did not listen at %s within %v", c.URL, c.StartTimeout)
@@ -167,7 +168,7 @@ func (c *Command) refusedError(s *Server) *StartError {
 
 // statusError is for a server that did not answer initialize with a message.
 func (c *Command) statusError(s *Server, err error) *StartError {
-	e := &StartError{Command: c.name(), What: "did not answer initialize: " + err.Error()}
+	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer initialize: " + err.Error()}
 	var status *statusError
 	errors.As(err, &status)
 	text := strings.ToLower(string(status.body))
@@ -175,12 +176,14 @@ func (c *Command) statusError(s *Server, err error) *StartError {
 	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
 		e.Hint = "pass what it wants to see, for example --header 'Authorization: Bearer ${TOKEN}'"
 	case status.status == http.StatusNotFound || status.status == http.StatusMethodNotAllowed:
-		e.Hint = "is the path right? Most servers listen at /mcp, some at /"
-	case status.status == http.StatusNotAcceptable, status.status == http.StatusBadRequest:
+		e.Hint = "is the path right? POST and GET were tried; most servers listen at /mcp, some at / or /sse"
+	case status.location != "":
+		e.Hint = "it is moved to " + status.location + ": redirects are not followed; give that address if it is yours"
+	case strings.Contains(text, "version"):
 		e.Hint = "ask for another protocol version, for example --protocol-version 2025-03-26"
 	case strings.Contains(text, "<html"), strings.Contains(text, "<!doctype"):
 		e.Hint = "it answered with a web page: is the path right? Most servers listen at /mcp"
-	case status.status == conn.NoResponse && strings.Contains(err.Error(), "tls"):
+	case strings.Contains(err.Error(), "certificate"):
 		e.Hint = "trust its certificate with --ca FILE, or take any with --insecure"
 	}
 	if len(status.body) > 0 {

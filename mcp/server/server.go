@@ -105,7 +105,7 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 				}
 			}
 			if f.Last && exchange != 0 && f.Exchange == exchange {
-				return answer, noise, &statusError{f.Status, append([]byte{}, f.Body...), f.Err}
+				return answer, noise, &statusError{status: f.Status, body: append([]byte{}, f.Body...), location: f.Header.Get("Location"), err: f.Err}
 			}
 		}
 		switch {

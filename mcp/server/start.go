@@ -17,6 +17,7 @@ import (
 // below it.
 type StartError struct {
 	Command []string
+	Running bool   // it was not started by us, and Command is its URL
 	What    string // what happened, a sentence's second half: "exited with status 1 before it answered"
 	Stderr  string // the last lines that it wrote there, without a newline at the end; "": none
 	Hint    string // what may help; "": nothing comes to mind
@@ -25,7 +26,11 @@ type StartError struct {
 
 // Error implements error.
 func (e *StartError) Error() string {
-	return fmt.Sprintf("starting server %q: %s", strings.Join(e.Command, " "), e.What)
+	doing := "starting server"
+	if e.Running {
+		doing = "connecting to server"
+	}
+	return fmt.Sprintf("%s %q: %s", doing, strings.Join(e.Command, " "), e.What)
 }
 
 // Unwrap returns the operating system's reason, if that is what it was.

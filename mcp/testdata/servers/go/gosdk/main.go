@@ -1,12 +1,15 @@
-// Command gosdk is a small MCP server on the official Go SDK, over stdio.
+// Command gosdk is a small MCP server on the official Go SDK: over stdio, or over HTTP with -http ADDRESS, and -json for answers that are
+// one JSON text instead of an event stream.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,12 +18,19 @@ import (
 )
 
 func main() {
+	address := flag.String("http", "", "address to listen at; empty: standard input and output")
+	asJSON := flag.Bool("json", false, "over HTTP, answer with JSON and not with event streams")
+	flag.Parse()
 	server := mcp.NewServer(&mcp.Implementation{Name: "teasel-gosdk", Version: "1.0.0"}, &mcp.ServerOptions{
 		CompletionHandler: complete,
 	})
 	addSums(server)
 	addNotes(server)
 	addTexts(server)
+	if *address != "" {
+		h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{JSONResponse: *asJSON})
+		log.Fatal(http.ListenAndServe(*address, h))
+	}
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) {
 		log.Print(err)
 	}
