@@ -42,7 +42,7 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{name: "mcp", rules: mcpjudge.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage},
+		{name: "mcp", rules: mcpjudge.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage, script: mcpScript},
 		{name: "net", rules: netproto.Rules, newReplayer: newNetReplayer, resume: resumeNet, coverage: netCoverage, script: netScript, states: netStates},
 		{name: "native", rules: native.Rules, newReplayer: newNativeReplayer, resume: resumeNative, coverage: nativeCoverage, byHand: nativeByHand},
 		{name: "go", rules: judge.Rules, newReplayer: newGoReplayer, resume: gotest.Resume, preparation: gotest.Preparation, byHand: gotest.ByHand},

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"github.com/teaselfuzz/teasel/mcp"
 	"io"
 	"time"
 
@@ -82,4 +84,27 @@ func (b *mcpReplayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingF
 func (b *mcpReplayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
 	defer b.cleanup.close()
 	return b.Runner.Minimize(ctx, w, f, runs)
+}
+
+// mcpScript returns a program that shows a finding without teasel: a script of curl for one request over HTTP, otherwise one in Python.
+func mcpScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
+	var t mcpTarget
+	if err := campaign.ReadTarget(raw, &t); err != nil {
+		return "", err
+	}
+	in, err := script.Codec{}.Decode(f.Finding.Input)
+	if err != nil {
+		return "", exit.Usage("", "reading the finding's input: %w", err)
+	}
+	command, err := resolveDemo(t.Command)
+	if err != nil {
+		return "", err
+	}
+	p := mcp.Program{About: fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), Command: command, Env: flags.Environment(t.Env),
+		Dir: t.Dir, URL: t.URL, Header: t.Header, Insecure: t.Insecure, Version: t.Version, Timeout: t.Timeout}
+	if text, ok := p.Curl(in); ok {
+		return text, nil
+	}
+	text, err := p.Python(in)
+	return text, exit.Failure(err)
 }

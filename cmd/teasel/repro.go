@@ -59,7 +59,7 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 		},
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
-	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python that shows a finding of teasel net without teasel, and run nothing")
+	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python, or for one HTTP request a script of curl, that shows a finding of teasel mcp or net without teasel, and run nothing")
 	g.AddFlags(cmd)
 	return cmd
 }
@@ -71,7 +71,7 @@ func writeScript(w io.Writer, f *corpus.FindingFile) error {
 		return err
 	}
 	if k.script == nil {
-		return exit.Usage("'teasel show' says how to show it again", "--script is for findings of teasel net, this one is of teasel %s", f.Kind)
+		return exit.Usage("'teasel show' says how to show it again", "--script is for findings of teasel mcp and net, this one is of teasel %s", f.Kind)
 	}
 	text, err := k.script(f.Target, f)
 	if err != nil {

@@ -23,13 +23,14 @@ import (
 )
 
 func newShow() *cobra.Command {
-	var input bool
+	var input, script bool
 	cmd := &cobra.Command{
 		Use:   "show DIR|FINDING",
 		Short: "Show a campaign, also while it runs, or one finding in full",
 		Example: `  teasel show teasel-out
   teasel show teasel-out/findings/4f1c8a0d2b6e9f37.json
-  teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input`,
+  teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input
+  teasel show --script teasel-out/findings/4f1c8a0d2b6e9f37.json > show.py`,
 		Args: oneArg("a campaign's directory or a finding's file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f, err := gotest.CorpusFile(args[0], gotest.Target{}); err != nil {
@@ -49,11 +50,14 @@ func newShow() *cobra.Command {
 					_, err := cmd.OutOrStdout().Write(f.Finding.Input)
 					return exit.Failure(err)
 				}
+				if script {
+					return writeScript(cmd.OutOrStdout(), f)
+				}
 				showFinding(cmd.OutOrStdout(), f, args[0])
 				return nil
 			}
-			if input {
-				return exit.Usage("'teasel show "+args[0]+"' lists the findings", "--input is for a finding's file")
+			if input || script {
+				return exit.Usage("'teasel show "+args[0]+"' lists the findings", "--input and --script are for a finding's file")
 			}
 			dirs, err := campaign.Find(args[0])
 			if err != nil {
@@ -75,6 +79,7 @@ func newShow() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&input, "input", false, "only the input of the finding, as it is")
+	cmd.Flags().BoolVar(&script, "script", false, "only a program that shows the finding without teasel, as teasel repro --script writes it")
 	return cmd
 }
 

@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+//go:embed program.py
+var programText string
+
+// Program is what a program needs that shows a finding without teasel. The zero value is a server over standard input and output that
+// cannot be started.
+type Program struct {
+	About    string // a line about the finding
+	Command  []string
+	Env      []string // NAME=value
+	Dir      string
+	URL      string   // of a server over HTTP
+	Header   []string // with the names of environment variables, and not their values
+	Insecure bool
+	Version  string        // the protocol version to ask for; "": the newest
+	Timeout  time.Duration // for an answer; 0: 5s
+}
+
+// programData is what program.py reads.
+type programData struct {
+	Command   []string          `json:"command"`
+	Env       map[string]string `json:"env"`
+	Dir       string            `json:"dir"`
+	URL       string            `json:"url"`
+	Header    []string          `json:"header"`
+	Insecure  bool              `json:"insecure"`
+	Timeout   float64           `json:"timeout"`
+	Huge      int               `json:"huge"`
+	Canary    string            `json:"canary"`
+	Handshake int               `json:"handshake"` // steps before those of the script
+	Steps     []programStep     `json:"steps"`
+}
+
+type programStep struct {
+	Line      *string `json:"line,omitempty"`
+	Base64    []byte  `json:"base64,omitempty"` // of a line that is not UTF-8
+	Head      string  `json:"head"`
+	Times     int     `json:"times"`
+	NoWait    bool    `json:"nowait"`
+	NoNewline bool    `json:"nonewline"`
+	Close     bool    `json:"close"`
+}
+
+// Python returns a program in Python that sends a script, prints the exchange, and says what became of the server. It needs nothing but
+// the standard library.
+func (p *Program) Python(in script.Script) (string, error) {
+	d := programData{Command: p.Command, Env: map[string]string{}, Dir: p.Dir, URL: p.URL, Header: p.Header, Insecure: p.Insecure, Timeout: p.Timeout.Seconds(), Huge: 32 << 10}
+	if d.Timeout == 0 {
+		d.Timeout = 5
+	}
+	for _, v := range p.Env {
+		name, value, _ := strings.Cut(v, "=")
+		d.Env[name] = value
+	}
+	if d.Command == nil {
+		d.Command = []string{}
+	}
+	if d.Header == nil {
+		d.Header = []string{}
+	}
+	steps := in.Steps
+	if in.Start == script.Shared {
+		begin := script.Handshake(p.version())
+		d.Handshake = len(begin)
+		steps = append(begin, steps...)
+	}
+	for i := range steps {
+		s := &steps[i]
+		step := programStep{Head: s.Head, Times: s.Times, NoWait: s.NoWait, NoNewline: s.NoNewline, Close: s.Close}
+		if text := string(s.Line); utf8.ValidString(text) {
+			step.Line = &text
+		} else {
+			step.Base64 = s.Line
+		}
+		if strings.Contains(string(s.Line), "@{canary") {
+			d.Canary = script.CanaryText
+		}
+		d.Steps = append(d.Steps, step)
+	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		return "", fmt.Errorf("writing the program's data: %w", err)
+	}
+	return strings.NewReplacer("WHAT", comment(p.About), "JSON\"\"\"", string(data)+`"""`).Replace(programText), nil
+}
+
+func (p *Program) version() string {
+	if p.Version != "" {
+		return p.Version
+	}
+	return session.Versions[len(session.Versions)-1]
+}
+
+// Curl returns a shell script that sends a script of one request over HTTP with curl, and whether there is one that does.
+func (p *Program) Curl(in script.Script) (string, bool) {
+	if p.URL == "" || in.Start != script.Shared || len(in.Steps) != 1 || len(in.Steps[0].Line) > 8<<10 {
+		return "", false
+	}
+	s := &in.Steps[0]
+	line := strings.ReplaceAll(string(s.Line), `"@id"`, "2")
+	if s.Times > 1 || s.NoNewline || strings.Contains(line, "@") || !utf8.ValidString(line) || strings.ContainsAny(s.Head+line, "\x00") {
+		return "", false
+	}
+	fields := []string{"Accept: application/json, text/event-stream", "Content-Type: application/json", "Mcp-Session-Id: $session", "MCP-Protocol-Version: " + p.version()}
+	fields = append(fields, p.Header...)
+	method := "POST"
+	for i, change := range strings.Split(s.Head, "\n") {
+		name, _, colon := strings.Cut(change, ":")
+		switch {
+		case change == "":
+		case i == 0 && !colon && change[0] != '+':
+			if strings.Contains(change, " ") {
+				return "", false
+			}
+			method = change
+		case change[0] == '+' || !colon:
+			return "", false
+		default:
+			kept := fields[:0]
+			for _, f := range fields {
+				if other, _, _ := strings.Cut(f, ":"); !strings.EqualFold(other, name) {
+					kept = append(kept, f)
+				}
+			}
+			fields = append(kept, change) // "Name:" has curl leave it out
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/sh\n# %s\n", comment(p.About))
+	address := p.URL
+	if len(p.Command) > 0 {
+		fmt.Fprintf(&b, "# Start the server first, on a port of yours: %s\n", comment(strings.Join(append(append([]string{}, p.Env...), p.Command...), " ")))
+		address = strings.ReplaceAll(address, "{port}", "${PORT:?set PORT to that port}")
+	}
+	fmt.Fprintf(&b, "url=\"%s\"\n", address)
+	post := func(line string, fields []string, more string) string {
+		text := "curl -sS " + more
+		for _, f := range fields {
+			text += " \\\n  -H " + shellWord(f)
+		}
+		if line != "" {
+			text += " \\\n  --data-binary " + shellText(line)
+		}
+		return text + ` "$url"`
+	}
+	plain := append([]string{"Accept: application/json, text/event-stream", "Content-Type: application/json"}, p.Header...)
+	begin := strings.ReplaceAll(string(session.InitializeLine(p.version())), `"@id"`, "1")
+	fmt.Fprintf(&b, "session=$(%s |\n  tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii]d: *//p')\n", post(begin, plain, "-o /dev/null -D -"))
+	fmt.Fprintf(&b, "%s\n", post(session.InitializedLine, append(plain, "Mcp-Session-Id: $session"), "-o /dev/null"))
+	fmt.Fprintf(&b, "%s\n", post(line, fields, "-i --path-as-is -X "+method))
+	return b.String(), true
+}
+
+// comment makes a text one line.
+func comment(s string) string {
+	return jsonrpc.Cut([]byte(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s)), 1000)
+}
+
+// shellText quotes a text for a shell.
+func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// shellWord quotes a text in which the shell fills in variables.
+func shellWord(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`").Replace(s) + `"`
+}

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# This program sends what a finding of teasel is about, without teasel. It needs nothing but Python's standard library.
+#
+# WHAT
+import atexit
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+DATA = json.loads(r"""JSON""")
+PATIENCE = DATA["timeout"]  # seconds for an answer
+ids, answers, last_id = {}, {}, 1000000  # by step
+
+
+def capture(step, pointer):
+    """Return the value that an answer has at a JSON pointer, or the nth word of it: "/a/0#2"."""
+    value = (answers.get(step) or {}).get("result")
+    word = re.search(r"#(\d+)$", pointer)
+    path = pointer[: word.start()] if word else pointer
+    for name in path.split("/")[1:]:
+        name = name.replace("~1", "/").replace("~0", "~")
+        try:
+            if isinstance(value, str):
+                value = json.loads(value)
+            value = value[int(name)] if isinstance(value, list) else value[name]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return None
+    if word and value is not None:
+        text = value if isinstance(value, str) else json.dumps(value)
+        words = [w.rstrip(".:") for w in re.findall(r"[A-Za-z0-9_.:-]+", text)]
+        words = [w for w in words if len(w) > 2 or any(c.isdigit() for c in w)]
+        value = words[int(word.group(1))] if int(word.group(1)) < len(words) else None
+    return value
+
+
+def place_canary():
+    """Make the file that no server has any business to read, and return what stands for it."""
+    folder = "/var/tmp/teasel-canary-%010d-00" % os.getpid()
+    os.mkdir(folder, 0o700)
+    atexit.register(shutil.rmtree, folder)
+    path = os.path.join(folder, "canary.txt")
+    with open(path, "w") as f:
+        f.write(DATA["canary"] + "\n")
+    return {b"@{canary}": path, b"@{canary:rel}": path[1:], b"@{canary:uri}": "file://" + path, b"@{canary:dir}": folder}
+
+
+def expand(step, line):
+    """Replace the placeholders of a line: "@id" by a new id, "@id:0" by that of a step, "@{0:/a}" by what an answer has."""
+    global last_id
+
+    def fresh(_):
+        global last_id
+        last_id += 1
+        return str(last_id).encode()
+
+    for name, value in CANARY.items():
+        line = line.replace(name, value.encode())
+    line = line.replace(b"@{huge}", b"a" * DATA["huge"])
+    line = re.sub(rb'"@id"', fresh, line)
+
+    def earlier(m):
+        value = json.dumps(ids.get(int(m.group(1)), 0))
+        return (json.dumps(value) if m.group(2) and value[0] != '"' else value).encode()
+
+    line = re.sub(rb'"@id:(\d+)(:s)?"', earlier, line)
+
+    def whole(m):
+        value = capture(int(m.group(1)), m.group(2).decode())
+        return json.dumps("" if value is None else value).encode()
+
+    line = re.sub(rb'"@\{(\d+):([^}"]*)\}"', whole, line)
+
+    def inside(m):
+        value = capture(int(m.group(1)), m.group(2).decode())
+        text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+        return json.dumps(text)[1:-1].encode()
+
+    line = re.sub(rb"@\{(\d+):([^}]*)\}", inside, line)
+    try:
+        message = json.loads(line)
+        if isinstance(message, dict) and "id" in message:
+            ids[step] = message["id"]
+    except ValueError:
+        pass
+    return line
+
+
+CANARY = place_canary() if DATA["canary"] else {}
+
+
+def show(mark, raw):
+    text = raw.decode("utf-8", "backslashreplace") if isinstance(raw, bytes) else raw
+    print(mark, text if len(text) <= 2000 else text[:2000] + " ... (%d characters)" % len(text), flush=True)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def start(port, **pipes):
+    fill = lambda s: s.replace("{port}", str(port))
+    env = dict(os.environ, **{k: fill(v) for k, v in DATA["env"].items()})
+    return subprocess.Popen([fill(a) for a in DATA["command"]], env=env, cwd=DATA["dir"] or None, **pipes)
+
+
+class Stdio:
+    """A server over standard input and output."""
+
+    def __init__(self):
+        self.process = start(0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.heard = threading.Condition()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for raw in self.process.stdout:
+            show("<", raw.rstrip(b"\n"))
+            take(raw)
+            with self.heard:
+                self.heard.notify_all()
+
+    def send(self, step, line, s):
+        try:
+            self.process.stdin.write(line + (b"" if s["nonewline"] else b"\n"))
+            self.process.stdin.flush()
+            if s["close"]:
+                self.process.stdin.close()
+        except OSError as e:
+            show("!", "the server takes nothing more: %s" % e)
+            return
+        if s["nowait"] or step not in ids:
+            time.sleep(0.05)
+            return
+        until = time.time() + PATIENCE
+        with self.heard:
+            while step not in answers and time.time() < until and self.process.poll() is None:
+                self.heard.wait(0.05)
+        if step not in answers:
+            show("!", "no answer")
+
+    def end(self):
+        time.sleep(1)
+        status = self.process.poll()
+        show("!", "the server is still there" if status is None else "the server ended with status %d" % status)
+        self.process.kill()
+
+
+class HTTP:
+    """A server over Streamable HTTP."""
+
+    def __init__(self):
+        port = free_port() if DATA["command"] else 0
+        self.process = start(port) if DATA["command"] else None
+        self.url = urllib.parse.urlsplit(DATA["url"].replace("{port}", str(port)))
+        self.session = self.version = None
+        for _ in range(300):
+            try:
+                self.connect().close()
+                break
+            except OSError:
+                time.sleep(0.1)
+
+    def connect(self):
+        port = self.url.port or {"http": 80, "https": 443}[self.url.scheme]
+        s = socket.create_connection((self.url.hostname, port), timeout=PATIENCE)
+        if self.url.scheme == "https":
+            context = ssl.create_default_context()
+            if DATA["insecure"]:
+                context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            s = context.wrap_socket(s, server_hostname=self.url.hostname)
+        return s
+
+    def head(self, line, changes):
+        method, target = "POST", self.url.path or "/"
+        target += "?" + self.url.query if self.url.query else ""
+        lines = changes.split("\n")
+        if lines[0] and ":" not in lines[0] and lines[0][0] != "+":
+            method, _, other = lines.pop(0).partition(" ")
+            target = other or target
+        fields = [["Host", self.url.netloc], ["Accept", "application/json, text/event-stream"], ["Content-Type", "application/json"],
+                  ["Content-Length", str(len(line))]]
+        if method in ("GET", "DELETE") and not line:
+            del fields[2:]
+        fields += [["Mcp-Session-Id", self.session]] if self.session else []
+        fields += [["MCP-Protocol-Version", self.version]] if self.version else []
+        behind = []
+        for change in DATA["header"] + lines:
+            name, colon, value = change.partition(":")
+            value = re.sub(r"\$\{(\w+)\}", lambda m: os.environ[m.group(1)], value.strip())
+            if change[:1] == "+":
+                behind.append(change[1:])
+            elif colon:
+                old = [f for f in fields if f[0].lower() == name.lower()]
+                for f in old:
+                    f[1] = value
+                if not old:
+                    fields.append([name, value])
+        fields = [f for f in fields if f[1]]
+        text = "%s %s HTTP/1.1\r\n" % (method, target) + "".join("%s: %s\r\n" % tuple(f) for f in fields)
+        return method, (text + "".join(b + "\r\n" for b in behind) + "\r\n").encode("utf-8", "surrogateescape")
+
+    def send(self, step, line, s):
+        method, head = self.head(line, s["head"])
+        if s["head"]:
+            show(">", head.rstrip())
+        try:
+            with self.connect() as c:
+                c.sendall(head + line)
+                r = http.client.HTTPResponse(c, method=method)
+                r.begin()
+                body = b"" if method == "GET" else r.read()
+        except (OSError, http.client.HTTPException) as e:
+            show("!", "no response: %r" % e)
+            return
+        self.session = self.session or r.getheader("Mcp-Session-Id")
+        show("<", "%d %s" % (r.status, r.reason))
+        if (r.getheader("Content-Type") or "").startswith("text/event-stream"):
+            body = b"\n".join(l[5:].strip() for l in body.splitlines() if l.startswith(b"data:"))
+        for raw in body.splitlines():
+            if raw.strip():
+                show("<", raw)
+                take(raw)
+
+    def end(self):
+        if self.process:
+            time.sleep(0.5)
+            status = self.process.poll()
+            show("!", "the server is still there" if status is None else "the server ended with status %d" % status)
+            self.process.kill()
+
+
+def take(raw):
+    """Keep an answer for the step that it answers."""
+    try:
+        message = json.loads(raw)
+    except ValueError:
+        return
+    if isinstance(message, dict) and "method" not in message:
+        for step, i in ids.items():
+            if i == message.get("id") and type(i) is type(message.get("id")):
+                answers.setdefault(step, message)
+
+
+def main():
+    server = HTTP() if DATA["url"] else Stdio()
+    for n, s in enumerate(DATA["steps"]):
+        step = n - DATA["handshake"]  # references count without the handshake
+        for _ in range(max(s["times"], 1)):
+            answers.pop(step, None)
+            line = expand(step, base64.b64decode(s["base64"]) if "base64" in s else s["line"].encode())
+            if line or not s["head"]:
+                show(">", line)
+            server.send(step, line, s)
+        if isinstance(server, HTTP) and n + 1 == DATA["handshake"] - 1:
+            server.version = (answers.get(step, {}).get("result") or {}).get("protocolVersion")
+    server.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
