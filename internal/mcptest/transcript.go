@@ -2,6 +2,7 @@ package mcptest
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ import (
 //
 //	> LINE         a line that was sent and awaited; >& is not awaited, >| has no newline, >. ends the input
 //	< LINE         a line that was received
+//	head TEXT      over HTTP, how the head of the next line's request differs; a change ends with a semicolon
+//	answer         over HTTP, a response to the last line that has no message
+//	= STATUS TYPE SESSION  the HTTP response to the last line that was sent; the last two may be left out
 //	2> TEXT        a line on standard error
 //	noise TEXT     a line on standard output that is no message
 //	fresh          the script has a process of its own
@@ -44,6 +48,7 @@ type transcriptBuilder struct {
 	now   time.Duration
 	ready bool
 
+	head    string        // of the next line
 	starved time.Duration // since the last line from the server
 }
 
@@ -58,6 +63,13 @@ func (b *transcriptBuilder) line(line string) {
 		b.received([]byte(rest))
 	case "2>":
 		t.Stderr = append(t.Stderr, rest+"\n"...)
+	case "head":
+		b.head = strings.ReplaceAll(strings.TrimSuffix(rest, ";"), "; ", "\n")
+	case "answer": // that has no message
+		t.Received = append(t.Received, script.Received{Sent: len(t.Sent) - 1, At: b.now})
+		t.Sent[len(t.Sent)-1].Answer = len(t.Received) - 1
+	case "=":
+		b.response(strings.Fields(rest))
 	case "noise":
 		b.tr.HearNoise([]byte(unquoteTest(rest)))
 	case "fresh":
@@ -87,7 +99,8 @@ func (b *transcriptBuilder) sent(mark, line string) {
 	t := b.tr
 	line = unquoteTest(line)
 	m := jsonrpc.Parse([]byte(line))
-	step := script.Step{Line: plainID.ReplaceAll([]byte(line), []byte(`"id":"@id"$2`)), NoWait: mark == ">&", NoNewline: mark == ">|", Close: mark == ">."}
+	step := script.Step{Line: plainID.ReplaceAll([]byte(line), []byte(`"id":"@id"$2`)), NoWait: mark == ">&", NoNewline: mark == ">|", Close: mark == ">.", Head: b.head}
+	b.head = ""
 	t.Script.Steps = append(t.Script.Steps, step)
 	_, regular := script.PlanLine(&step, &m)
 	if m.Class == jsonrpc.ClassRequest {
@@ -128,6 +141,26 @@ func (b *transcriptBuilder) received(line []byte) {
 	t.Received = append(t.Received, r)
 	if r.Sent >= 0 && t.Sent[r.Sent].Answer < 0 {
 		t.Sent[r.Sent].Answer = len(t.Received) - 1
+	}
+}
+
+func (b *transcriptBuilder) response(words []string) {
+	t := b.tr
+	if !t.Session.HTTP {
+		s := *t.Session
+		s.HTTP, s.HasID = true, true
+		t.Session = &s
+	}
+	s := &t.Sent[len(t.Sent)-1]
+	s.Header = http.Header{}
+	for i, name := range []string{"", "Content-Type", "Mcp-Session-Id"} {
+		switch {
+		case i >= len(words):
+		case i == 0:
+			s.Status, _ = strconv.Atoi(words[i])
+		default:
+			s.Header.Set(name, words[i])
+		}
 	}
 }
 

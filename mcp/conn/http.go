@@ -49,8 +49,8 @@ type HTTP struct {
 	body    []byte // of a message that goes on
 	queue   []*request
 	idle    []*link
-	open    int             // links that take one request after the other
-	busy    map[int64]*link // the exchanges that are not over, those apart left out; nil: queued
+	open    int                // links that take one request after the other
+	busy    map[int64]*request // the exchanges that are not over, those apart left out
 	unsent  atomic.Int32
 	heard   atomic.Bool // the server has been reached
 	numbers int64       // of exchanges that were given out
@@ -67,6 +67,8 @@ type request struct {
 	bytes    []byte // as they go on the wire
 	once     bool   // no other request may follow on the same connection
 	apart    bool
+	link     *link     // that has it; nil: it is queued
+	dropped  bool      // guarded by the link's mu
 	wrote    time.Time // when
 }
 
@@ -87,7 +89,7 @@ func NewHTTP(c HTTPConfig) *HTTP {
 		c.Connections = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &HTTP{cfg: c, cancel: cancel, busy: make(map[int64]*link), closing: make(chan struct{}), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
+	h := &HTTP{cfg: c, cancel: cancel, busy: make(map[int64]*request), closing: make(chan struct{}), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
 	h.dial = func() (net.Conn, error) {
 		conn, err := dial(ctx, &h.cfg)
 		if err != nil {
@@ -140,7 +142,7 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 		c.queue = slices.Insert(c.queue, 0, r)
 	} else {
 		c.queue = append(c.queue, r)
-		c.busy[r.exchange] = nil
+		c.busy[r.exchange] = r
 	}
 	if c.cfg.Events {
 		return 0
@@ -187,7 +189,7 @@ func (c *HTTP) assign() {
 // start has a link send a request.
 func (c *HTTP) start(r *request, l *link) {
 	if !r.apart {
-		c.busy[r.exchange] = l
+		r.link = l
 	}
 	if c.posts != "" {
 		r.bytes = c.retarget(r)
@@ -198,8 +200,8 @@ func (c *HTTP) start(r *request, l *link) {
 
 // Drop cuts the connection of an exchange.
 func (c *HTTP) Drop(exchange int64) {
-	if l := c.busy[exchange]; l != nil {
-		l.cut()
+	if r := c.busy[exchange]; r != nil && r.link != nil {
+		r.link.cut(r)
 	} else {
 		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
 		delete(c.busy, exchange)

@@ -82,7 +82,7 @@ func (l *link) respond(r *request) (*http.Response, error) {
 	for {
 		used := l.conn != nil
 		if !used {
-			if err := l.connect(); err != nil {
+			if err := l.connect(r); err != nil {
 				return nil, err
 			}
 		}
@@ -98,7 +98,7 @@ func (l *link) respond(r *request) (*http.Response, error) {
 		switch {
 		case err == nil:
 			return l.head(r)
-		case errors.Is(err, net.ErrClosed), !used:
+		case !used, l.closing(), l.givenUp(r):
 			return nil, err
 		}
 		l.hangUp()
@@ -116,7 +116,7 @@ func (l *link) head(r *request) (*http.Response, error) {
 }
 
 // connect connects to the server. One that was never reached may be about to listen.
-func (l *link) connect() error {
+func (l *link) connect(r *request) error {
 	c := l.http
 	for began := time.Now(); ; {
 		conn, err := c.dial()
@@ -125,6 +125,10 @@ func (l *link) connect() error {
 			l.mu.Lock()
 			l.conn, l.reader = conn, bufio.NewReaderSize(conn, 1<<14)
 			l.mu.Unlock()
+			if l.givenUp(r) {
+				l.hangUp()
+				return net.ErrClosed
+			}
 			return nil
 		}
 		if c.heard.Load() || time.Since(began) >= c.cfg.Start || c.cfg.Running != nil && !c.cfg.Running() {
@@ -148,13 +152,21 @@ func (l *link) hangUp() {
 	}
 }
 
-// cut ends the connection from outside.
-func (l *link) cut() {
+// cut gives a request up, from outside.
+func (l *link) cut(r *request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	r.dropped = true
 	if l.conn != nil {
 		l.conn.Close()
 	}
+}
+
+// givenUp reports whether a request was given up.
+func (l *link) givenUp(r *request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return r.dropped
 }
 
 // closing reports whether nobody listens any more.

@@ -24,8 +24,14 @@ func (j *judge) process() {
 	}
 	j.endOfInput()
 	if t.End.Closed && !t.End.EOF {
-		j.report(RuleStdoutClosed, j.guiltySubject(), "",
-			fmt.Sprintf("The server closed its standard output and ran on after %s.", j.guiltyLine()))
+		what := "closed its standard output"
+		switch {
+		case j.session.Events:
+			what = "ended its event stream"
+		case j.session.HTTP:
+			what = "takes no connections any more"
+		}
+		j.report(RuleStdoutClosed, j.guiltySubject(), "", fmt.Sprintf("The server %s and ran on after %s.", what, j.guiltyLine()))
 	}
 	if t.Deaf {
 		j.deaf()
