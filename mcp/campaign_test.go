@@ -29,18 +29,19 @@ import (
 
 // hunt is a whole campaign against a server.
 type hunt struct {
-	command  []string
-	url      string // "": over standard input and output
-	env      []string
-	profile  gen.Profile
-	seed     uint64
-	workers  int
-	runs     uint64
-	timeout  time.Duration // for one answer; 0: the profile's
-	duration time.Duration // 0: many times what the longest takes
-	choose   session.Selection
-	enough   uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
-	stop     func([]teasel.Finding) bool // ends it early
+	command   []string
+	url       string // "": over standard input and output
+	env       []string
+	stateless bool // it is spoken to without a handshake
+	profile   gen.Profile
+	seed      uint64
+	workers   int
+	runs      uint64
+	timeout   time.Duration // for one answer; 0: the profile's
+	duration  time.Duration // 0: many times what the longest takes
+	choose    session.Selection
+	enough    uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
+	stop      func([]teasel.Finding) bool // ends it early
 }
 
 func (h *hunt) run(t testing.TB) teasel.Summary {
@@ -54,7 +55,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	if h.profile.Name == "" {
 		h.profile = gen.Standard
 	}
-	target := &run.Target{Command: h.command, URL: h.url, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
+	target := &run.Target{Command: h.command, URL: h.url, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
 	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)

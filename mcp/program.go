@@ -19,15 +19,16 @@ var programText string
 // Program is what a program needs that shows a finding without teasel. The zero value is a server over standard input and output that
 // cannot be started.
 type Program struct {
-	About    string // a line about the finding
-	Command  []string
-	Env      []string // NAME=value
-	Dir      string
-	URL      string   // of a server over HTTP
-	Header   []string // with the names of environment variables, and not their values
-	Insecure bool
-	Version  string        // the protocol version to ask for; "": the newest
-	Timeout  time.Duration // for an answer; 0: 5s
+	About     string // a line about the finding
+	Command   []string
+	Env       []string // NAME=value
+	Dir       string
+	URL       string   // of a server over HTTP
+	Header    []string // with the names of environment variables, and not their values
+	Insecure  bool
+	Stateless bool          // the server is spoken to without a handshake
+	Version   string        // the protocol version to ask for; "": the newest
+	Timeout   time.Duration // for an answer; 0: 5s
 }
 
 // programData is what program.py reads.
@@ -73,14 +74,19 @@ func (p *Program) Python(in script.Script) (string, error) {
 		d.Header = []string{}
 	}
 	steps := in.Steps
-	if in.Start == script.Shared {
+	if in.Start == script.Shared && !p.Stateless {
 		begin := script.Handshake(p.version())
 		d.Handshake = len(begin)
 		steps = append(begin, steps...)
 	}
 	for i := range steps {
 		s := &steps[i]
-		step := programStep{Head: s.Head, Times: s.Times, NoWait: s.NoWait, NoNewline: s.NoNewline, Close: s.Close}
+		head := s.Head
+		if p.Stateless && p.URL != "" {
+			m := jsonrpc.Parse(s.Line)
+			head = strings.TrimRight(head+"\n"+session.RequestHead(&m), "\n")
+		}
+		step := programStep{Head: head, Times: s.Times, NoWait: s.NoWait, NoNewline: s.NoNewline, Close: s.Close}
 		if text := string(s.Line); utf8.ValidString(text) {
 			step.Line = &text
 		} else {
@@ -107,7 +113,7 @@ func (p *Program) version() string {
 
 // Curl returns a shell script that sends a script of one request over HTTP with curl, and whether there is one that does.
 func (p *Program) Curl(in script.Script) (string, bool) {
-	if p.URL == "" || in.Start != script.Shared || len(in.Steps) != 1 || len(in.Steps[0].Line) > 8<<10 {
+	if p.URL == "" || p.Stateless || in.Start != script.Shared || len(in.Steps) != 1 || len(in.Steps[0].Line) > 8<<10 {
 		return "", false
 	}
 	s := &in.Steps[0]

@@ -30,6 +30,7 @@ type mcpOptions struct {
 	Mode         string        `json:"mode"`
 	MutateRatio  float64       `json:"mutate_ratio"`
 	Protocol     string        `json:"protocol_version,omitempty"`
+	Era          string        `json:"era,omitempty"`
 	Mutations    []string      `json:"mutations,omitempty"`
 	Window       int           `json:"window,omitempty"`
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
@@ -78,6 +79,7 @@ which those are, and why.`,
 	f.Var(flags.Choice(&o.Mode, []string{"mixed", "conform", "adversarial"}), "mode", "how generated arguments treat the tools' schemas (default mixed)")
 	f.Float64Var(&o.MutateRatio, "mutate-ratio", 0, "share of inputs made by changing what was kept, the rest is made from nothing; 0 to 1 (default: the profile's)")
 	f.StringVar(&o.Protocol, "protocol-version", "", "protocol version to ask for (default: the newest)")
+	f.Var(flags.Choice(&o.Era, []string{"auto", "handshake", "stateless"}), "era", "protocol versions with the initialize handshake, or 2026-07-28 without one; auto: that with the handshake, and the other if the server refuses it (default auto)")
 	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
 	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 64")
 	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")

@@ -20,6 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
@@ -74,7 +75,15 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 			p.close()
 		}
 	}()
+	target.Stateless = o.Era == "stateless"
 	visit, err := target.Visit(ctx)
+	if (o.Era == "" || o.Era == "auto") && server.RefusesHandshake(err) {
+		other := *target
+		other.Stateless = true
+		if v, e := other.Visit(ctx); e == nil {
+			visit, err, target.Stateless, o.Era = v, nil, true, "stateless"
+		}
+	}
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
@@ -177,7 +186,7 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 			blocked = append(blocked, t.Name)
 		}
 	}
-	m.Target, err = campaign.RawJSON(mcpTarget{Command: o.Command, httpOptions: o.httpOptions, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Timeout: o.Timeout,
+	m.Target, err = campaign.RawJSON(mcpTarget{Command: o.Command, httpOptions: o.httpOptions, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Stateless: o.Era == "stateless", Timeout: o.Timeout,
 		StartTimeout: o.StartTimeout, Blocked: blocked, Slow: o.Slow})
 	return err
 }

@@ -26,6 +26,7 @@ type mcpTarget struct {
 	Env          []string      `json:"env,omitempty"`
 	Dir          string        `json:"dir,omitempty"`
 	Version      string        `json:"protocol_version,omitempty"`
+	Stateless    bool          `json:"stateless,omitempty"` // without the handshake
 	Timeout      time.Duration `json:"timeout"`
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
 	Blocked      []string      `json:"blocked,omitempty"` // tools that are never called
@@ -52,7 +53,7 @@ func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) 
 		return nil, err
 	}
 	target := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
-		Version: t.Version, Blocked: func(tool string) bool { return blocked[tool] }}
+		Version: t.Version, Stateless: t.Stateless, Blocked: func(tool string) bool { return blocked[tool] }}
 	if err := t.apply(target); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func mcpScript(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 		return "", err
 	}
 	p := mcp.Program{About: fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), Command: command, Env: flags.Environment(t.Env),
-		Dir: t.Dir, URL: t.URL, Header: t.Header, Insecure: t.Insecure, Version: t.Version, Timeout: t.Timeout}
+		Dir: t.Dir, URL: t.URL, Header: t.Header, Insecure: t.Insecure, Version: t.Version, Stateless: t.Stateless, Timeout: t.Timeout}
 	if text, ok := p.Curl(in); ok {
 		return text, nil
 	}

@@ -19,6 +19,7 @@ import (
 //	> LINE         a line that was sent and awaited; >& is not awaited, >| has no newline, >. ends the input
 //	< LINE         a line that was received
 //	head TEXT      over HTTP, how the head of the next line's request differs; a change ends with a semicolon
+//	stateless      the session is one of 2026-07-28
 //	answer         over HTTP, a response to the last line that has no message
 //	= STATUS TYPE SESSION  the HTTP response to the last line that was sent; the last two may be left out
 //	2> TEXT        a line on standard error
@@ -65,6 +66,10 @@ func (b *transcriptBuilder) line(line string) {
 		t.Stderr = append(t.Stderr, rest+"\n"...)
 	case "head":
 		b.head = strings.ReplaceAll(strings.TrimSuffix(rest, ";"), "; ", "\n")
+	case "stateless":
+		s := *t.Session
+		s.Stateless, s.Version = true, session.StatelessVersion
+		t.Session = &s
 	case "answer": // that has no message
 		t.Received = append(t.Received, script.Received{Sent: len(t.Sent) - 1, At: b.now})
 		t.Sent[len(t.Sent)-1].Answer = len(t.Received) - 1

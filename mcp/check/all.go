@@ -28,6 +28,7 @@ var All = []Check{
 	{Repeat, false, checkRepeat},
 	{IDs, false, checkIDs},
 	{HTTP, false, checkHTTP},
+	{Stateless, false, checkStateless},
 	{UnknownName, false, checkUnknownName},
 	{VariantKey, false, checkVariantKey},
 	{DuplicateKey, false, checkDuplicateKey},

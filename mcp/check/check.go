@@ -68,6 +68,9 @@ const (
 	// Over HTTP. Requests whose heads a server has to refuse, or to survive.
 	HTTP = "http"
 
+	// In the version without a handshake. Every step is a request that lacks what each has to say, or says something else.
+	Stateless = "stateless"
+
 	// Fresh. The last step closes standard input: after a request, in the middle of a line, or before anything was said.
 	EOF = "eof"
 
@@ -114,7 +117,7 @@ func Labels() []string {
 		Batch, Cancel, Completion, Cursor, DuplicateKey, EOF, GrowthMemory,
 		GrowthTime, HTTP, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
 		Pagination, Pollution, Progress, Quotes, ReadOnly, Repeat, SameAfterGarbage, ShapeTime,
-		Traversal, Undeclared, UnknownName, Validation, VariantKey,
+		Stateless, Traversal, Undeclared, UnknownName, Validation, VariantKey,
 	}
 }
 

@@ -30,6 +30,11 @@ func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	shared("foreign origin", "Origin: "+ForeignOrigin)
 	shared("foreign origin and host", "Origin: "+ForeignOrigin+"\nHost: "+strings.TrimPrefix(ForeignOrigin, "http://"))
 	shared("null origin", "Origin: null")
+	if b.Session.Stateless {
+		shared("GET", "GET")
+		shared("DELETE", "DELETE")
+		return
+	}
 	shared("unknown session", "Mcp-Session-Id: "+UnknownSession)
 	shared("no session", "Mcp-Session-Id:")
 	shared("unsupported version", "MCP-Protocol-Version: "+NoVersion)

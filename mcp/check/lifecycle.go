@@ -13,6 +13,9 @@ import (
 
 // checkLifecycle needs a process for each script, which is why each does as much as it can.
 func checkLifecycle(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
+	if b.Session.Stateless {
+		return // there is no handshake
+	}
 	version := b.Version()
 	probe := func(name string, steps ...script.Step) { emit(name, script.NewFresh(Lifecycle, steps...)) }
 	ping, list := script.SendText(session.PingLine), script.Send(jsonrpc.RequestLine("tools/list", nil))
@@ -76,7 +79,7 @@ func uninitialized(b *session.Catalog) (steps []script.Step) {
 }
 
 func checkEOF(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
-	if b.Session.HTTP {
+	if b.Session.HTTP || b.Session.Stateless {
 		return // a connection says nothing about the server
 	}
 	probe := func(name string, steps ...script.Step) { emit(name, script.NewFresh(EOF, steps...)) }

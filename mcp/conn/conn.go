@@ -32,9 +32,10 @@ type Conn interface {
 
 // A Message is what is sent to a server.
 type Message struct {
-	Body []byte // valid until the next Flush returns
-	More bool   // it goes on with the next message: nothing ends it on the wire yet
-	Head string // over HTTP, how the head of the request differs from that of every message, see [HTTP]; "": it does not
+	Body   []byte // valid until the next Flush returns
+	More   bool   // it goes on with the next message: nothing ends it on the wire yet
+	Fields string // over HTTP, lines that the head of the request has beside those of every message; Head is what differs from that
+	Head   string // over HTTP, how the head of the request differs from that of every message, see [HTTP]; "": it does not
 	// Apart says that over HTTP the message has a connection of its own, whatever the others wait for, and that the end of its
 	// exchange is nothing to wait for.
 	Apart bool

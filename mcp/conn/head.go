@@ -33,6 +33,11 @@ func (c *HTTP) request(m *Message) *request {
 		name, value, _ := strings.Cut(line, ":")
 		head = replace(head, name, strings.TrimSpace(value))
 	}
+	for line := range strings.SplitSeq(m.Fields, "\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			head = replace(head, name, strings.TrimSpace(value))
+		}
+	}
 	var behind []string
 	for _, line := range lines {
 		if name, value, ok := strings.Cut(line, ":"); line != "" && line[0] == '+' {

@@ -38,6 +38,7 @@ func (m *Mutator) generate(r *teasel.Rand, dst script.Script) script.Script {
 		e.add(script.Send(e.call()))
 	}
 	e.endWhole()
+	stamp(e.b.Session, &e.in)
 	in := e.in // a check keeps its label
 	e.in = script.Script{}
 	return in

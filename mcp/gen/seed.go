@@ -41,7 +41,9 @@ func (m *Mutator) SeedsContext(ctx context.Context) ([]Seed, error) {
 		return nil, err
 	}
 	// Last, for a server may take long to start, and at first others want one.
-	s.add("initialize", true, script.NewFresh("", append(script.Handshake(s.b.Version()), script.SendText(session.PingLine))...))
+	if !s.b.Session.Stateless {
+		s.add("initialize", true, script.NewFresh("", append(script.Handshake(s.b.Version()), script.SendText(session.PingLine))...))
+	}
 	return s.all, nil
 }
 
@@ -59,6 +61,7 @@ func (s *seeds) add(name string, valid bool, in script.Script) {
 		unique = name + "-" + strconv.Itoa(n)
 	}
 	s.used[unique] = true
+	stamp(s.b.Session, &in)
 	s.all = append(s.all, Seed{Name: unique, Valid: valid, Script: in})
 }
 

@@ -15,7 +15,7 @@ const batchVersion = "2025-03-26"
 
 // batch judges an array of messages by the version that was negotiated. The first version says nothing of arrays.
 func (j *judge) batch(i int, s *script.Sent) {
-	if !j.phase.ready || j.phase.blurred || j.phase.version < batchVersion {
+	if !j.phase.ready || j.phase.blurred || j.phase.version < batchVersion || j.session.Stateless { // it may be of an earlier version
 		return
 	}
 	results, refused := j.batchAnswers(i, s)

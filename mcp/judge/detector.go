@@ -113,7 +113,7 @@ func (j *judge) begin(t *script.Transcript) {
 		j.session = &noSession
 	}
 	j.phase = phase{}
-	if !j.fresh() {
+	if !j.fresh() || j.session.Stateless {
 		j.phase = phase{
 			asked: true, opened: true, ready: true,
 			version: j.session.Version, capabilities: j.session.Capabilities,
@@ -132,8 +132,14 @@ func (j *judge) exchange(i int) {
 		return
 	}
 	if s.Status != 0 {
-		if j.http(i, s, answer); j.t.Head(s) != "" {
+		if j.http(i, s, answer); j.t.Head(s) != "" && !j.session.Stateless {
 			return // it may be another session's, or none
+		}
+	}
+	if j.session.Stateless && answer != nil {
+		j.withoutMeta(s, answer)
+		if j.t.Head(s) != "" {
+			return
 		}
 	}
 	if answer != nil && answer.Message.ID != "null" && j.isSound(s) {
@@ -180,7 +186,10 @@ func (j *judge) sound(s *script.Sent, r *script.Received) {
 		j.beforeInitialize(s, r)
 		return
 	}
-	if j.phase.blurred || j.foreign != nil || s.Message.Twice || ambiguous(s.Message.Params) || isStateless(&s.Message) {
+	if j.phase.blurred || j.foreign != nil || s.Message.Twice || ambiguous(s.Message.Params) || !j.session.Stateless && isStateless(&s.Message) || j.session.Stateless && !isStamped(&s.Message) {
+		return
+	}
+	if j.session.Stateless && !j.stateless(s, r) {
 		return
 	}
 	j.byMethod(s, r)

@@ -89,6 +89,12 @@ const (
 	RuleHTTPNoSession     = "mcp/http-no-session"
 	RuleHTTPSessionID     = "mcp/http-session-id"
 	RuleHTTPGet           = "mcp/http-get"
+	RuleHTTPMismatch      = "mcp/http-head-mismatch"
+
+	RuleMeta       = "mcp/request-meta"
+	RuleMetaCode   = "mcp/unsupported-version-code"
+	RuleResultType = "mcp/result-type"
+	RuleCaching    = "mcp/caching"
 
 	RuleSecret     = "mcp/secret-leak"
 	RuleStackTrace = "mcp/stack-trace"
@@ -98,7 +104,7 @@ const specification = "https://modelcontextprotocol.io/specification/"
 
 // Rules returns every rule of this package, sorted by id.
 func Rules() []teasel.Rule {
-	all := slices.Concat(processRules, jsonrpcRules, lifecycleRules, toolRules, resourceRules, sessionRules, securityRules, httpRules)
+	all := slices.Concat(processRules, jsonrpcRules, lifecycleRules, toolRules, resourceRules, sessionRules, securityRules, httpRules, statelessRules)
 	slices.SortFunc(all, func(a, b teasel.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

@@ -2,11 +2,14 @@ package run
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/server"
+	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -77,10 +80,20 @@ func (s *peer) sendPing() {
 	}
 	s.IDs++
 	s.ping = s.IDs
+	if s.Stateless() { // which has no ping
+		line := strings.Replace(session.DiscoverLine, `"@id"`, strconv.FormatInt(s.IDs, 10), 1)
+		m := s.Message([]byte(line), &discover)
+		m.Apart = true
+		s.pinged = s.Send(m)
+		return
+	}
 	line := append(b[:0], `{"jsonrpc":"2.0","id":`...)
 	line = strconv.AppendInt(line, s.IDs, 10)
 	s.pinged = s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
 }
+
+// discover is what [session.DiscoverLine] is.
+var discover = jsonrpc.Parse([]byte(session.DiscoverLine))
 
 // canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.
 func (s *peer) canPing() bool { return !s.Mute && !s.Closed && !s.broken }

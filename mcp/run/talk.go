@@ -7,7 +7,6 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/check"
-	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -262,7 +261,9 @@ func (k *talk) say(step *script.Step) bool {
 			return false
 		}
 	}
-	exchange := s.Send(conn.Message{Body: raw, More: step.NoNewline, Head: step.Head})
+	m := s.Message(raw, &p.message)
+	m.More, m.Head = step.NoNewline, step.Head
+	exchange := s.Send(m)
 	s.open, s.heard = step.NoNewline, time.Now()
 	for given < s.IDs {
 		given++

@@ -25,6 +25,7 @@ type Target struct {
 	Dir          string           // working directory; "": ours
 	Timeout      time.Duration    // for the answer to one request; 0: 5s
 	StartTimeout time.Duration    // from the start of the process to the answer to initialize; 0: 30s
+	Stateless    bool             // the server is spoken to in [session.StatelessVersion], which has no handshake
 	Version      string           // the protocol version to ask for; "": the newest of Versions
 	Window       int              // requests in flight; 0: 64
 	Spares       int              // processes kept ready while they are needed often; 0: 3, or one for each processor if that is less
@@ -72,7 +73,7 @@ func (t *Target) version() string {
 
 // command returns how to start a server.
 func (t *Target) command() *server.Command {
-	c := &server.Command{Args: t.Command, URL: t.URL, Header: t.Header, TLS: t.TLS, Serial: t.Exact, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
+	c := &server.Command{Args: t.Command, URL: t.URL, Header: t.Header, TLS: t.TLS, Serial: t.Exact, Stateless: t.Stateless, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
 		Timeout: t.timeout(), StartTimeout: t.startTimeout()}
 	if t.Session != nil {
 		c.Process, c.Events = t.Session.Process, t.Session.Events

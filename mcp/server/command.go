@@ -18,6 +18,7 @@ type Command struct {
 	URL          string          // where it listens; "": it speaks over standard input and output. "{port}" in it, in Args and in Env is a free port.
 	Header       []string        // lines of each request's head, "Name: value"
 	TLS          *tls.Config     // of https; nil: the defaults
+	Stateless    bool            // the server is spoken to in [session.StatelessVersion], without a handshake
 	Events       bool            // HTTP+SSE of 2024-11-05: see [conn.HTTPConfig]
 	Serial       bool            // one request at a time over HTTP: what arrives first must not depend on the clock
 	Env          []string        // added to our environment, NAME=value
@@ -58,6 +59,9 @@ func (c *Command) name() []string {
 // Initialize initializes the session of a server and returns the whole answer to initialize. Its error is a [*StartError], or that of
 // the context.
 func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, error) {
+	if c.Stateless {
+		return c.discover(ctx, s)
+	}
 	const during = "initialize"
 	answer, noise, err := s.call(ctx, session.InitializeLine(c.Version), c.StartTimeout)
 	if s.tryEvents(ctx, err) {
@@ -67,7 +71,7 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		return answer, c.trouble(s, err, noise, during)
 	}
 	if answer.Error != nil {
-		return answer, &StartError{Command: c.name(),
+		return answer, &StartError{Command: c.name(), refused: true,
 			What: "refused initialize: " + shorten(answer.Error.String()),
 			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
 	}

@@ -168,7 +168,7 @@ func (c *Command) refusedError(s *Server) *StartError {
 
 // statusError is for a server that did not answer initialize with a message.
 func (c *Command) statusError(s *Server, err error) *StartError {
-	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer initialize: " + err.Error()}
+	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer initialize: " + err.Error(), refused: true}
 	var status *statusError
 	errors.As(err, &status)
 	text := strings.ToLower(string(status.body))

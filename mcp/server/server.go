@@ -9,6 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 // FirstID is where the ids of a server begin: far from the small numbers that scripts make up, and with as many digits as any
@@ -27,12 +28,13 @@ type Server struct {
 	Owed   Owed
 	tokens map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
 
-	frames  []conn.Frame
-	http    *conn.HTTP      // nil: over standard input and output
-	reached conn.HTTPConfig // with http
-	proc    *proc.Process   // nil: the process is not ours
-	quiet   *proc.Quiet     // nil with proc
-	watch   watch
+	frames    []conn.Frame
+	http      *conn.HTTP      // nil: over standard input and output
+	reached   conn.HTTPConfig // with http
+	stateless bool            // requests stand by themselves
+	proc      *proc.Process   // nil: the process is not ours
+	quiet     *proc.Quiet     // nil with proc
+	watch     watch
 }
 
 // start starts a process and sends it nothing.
@@ -74,7 +76,12 @@ func callError(err error) error {
 // message. It is for what happens before the campaign.
 func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) (answer jsonrpc.Message, noise []byte, err error) {
 	x := script.Expansion{Transcript: new(script.Transcript), IDs: &s.IDs}
-	exchange := s.Send(conn.Message{Body: x.Append(nil, line)})
+	raw := x.Append(nil, line)
+	if s.stateless {
+		raw = session.Stamp(raw)
+	}
+	m := jsonrpc.Parse(raw)
+	exchange := s.Send(s.Message(raw, &m))
 	id := s.IDs
 	if err := s.Flush(ctx, patience); err != nil {
 		return answer, nil, callError(err)

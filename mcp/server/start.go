@@ -17,6 +17,7 @@ import (
 // below it.
 type StartError struct {
 	Command []string
+	refused bool   // it answered initialize, with an error or a status
 	Running bool   // it was not started by us, and Command is its URL
 	What    string // what happened, a sentence's second half: "exited with status 1 before it answered"
 	Stderr  string // the last lines that it wrote there, without a newline at the end; "": none
@@ -35,6 +36,12 @@ func (e *StartError) Error() string {
 
 // Unwrap returns the operating system's reason, if that is what it was.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// RefusesHandshake reports whether an error says that a server answered initialize and refused it.
+func RefusesHandshake(err error) bool {
+	var e *StartError
+	return errors.As(err, &e) && e.refused
+}
 
 // launchError is for a command that could not be run.
 func launchError(command []string, err error) *StartError {

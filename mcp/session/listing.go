@@ -9,6 +9,12 @@ import (
 // ReadInitialize takes over what the result of initialize says.
 func (s *Session) ReadInitialize() {
 	r := s.Initialize
+	if s.Stateless {
+		s.Version = StatelessVersion
+		s.Capabilities, s.ServerInfo = r.Get("capabilities"), r.Get("_meta").Get("io.modelcontextprotocol/serverInfo")
+		s.Instructions, _ = r.Get("instructions").Str()
+		return
+	}
 	s.Capabilities, s.ServerInfo = r.Get("capabilities"), r.Get("serverInfo")
 	s.Instructions, _ = r.Get("instructions").Str()
 	var ok bool

@@ -12,6 +12,7 @@ var Versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 type Session struct {
 	Asked        string // protocol version we asked for
 	Version      string // protocol version the server chose
+	Stateless    bool   // its version is [StatelessVersion]
 	HTTP         bool   // a message is an HTTP request
 	Events       bool   // of HTTP: HTTP+SSE of 2024-11-05
 	HasID        bool   // of HTTP: the server gave the session an id

@@ -1,11 +1,12 @@
 // Command plantedhttp is an MCP server over Streamable HTTP with one planted bug for each rule about HTTP. With -clean it has none.
 //
-//	plantedhttp -port 8080 [-clean] [-sse]
+//	plantedhttp -port 8080 [-clean] [-sse] [-stateless]
 package main
 
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 type server struct {
 	clean, sse bool
+	stateless  bool
 	mu         sync.Mutex
 	sessions   map[string]bool // false: ended
 	count      int
@@ -41,6 +43,7 @@ func main() {
 	s := &server{sessions: map[string]bool{}}
 	flag.BoolVar(&s.clean, "clean", false, "have no bug")
 	flag.BoolVar(&s.sse, "sse", false, "answer with event streams")
+	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, which has no handshake and no sessions")
 	flag.Parse()
 	log.Fatal(http.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", *port), s))
 }
@@ -54,7 +57,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "forbidden origin", http.StatusForbidden)
 	case r.Method == "POST":
 		s.post(w, r)
-	case r.Method == "DELETE":
+	case r.Method == "DELETE" && !s.stateless:
 		s.end(w, r)
 	case r.Method == "GET" && !s.clean: // bug: no stream, and no 405
 		io.WriteString(w, "{}")
@@ -117,6 +120,10 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, http.StatusBadRequest, nil, "error", problem(code, "not a message"))
 		return
 	}
+	if s.stateless {
+		s.postStateless(w, r, m)
+		return
+	}
 	if m.Method == "initialize" && m.ID != nil {
 		if s.clean && r.Header.Get("Mcp-Session-Id") != "" {
 			s.answer(w, http.StatusBadRequest, m.ID, "error", problem(-32600, "initialized already"))
@@ -175,17 +182,68 @@ func (s *server) request(w http.ResponseWriter, m *message) {
 		ok(map[string]any{"protocolVersion": version, "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "plantedhttp", "version": "1"}})
 	case "ping":
 		ok(map[string]any{})
+	case "server/discover":
+		if !s.stateless {
+			s.answer(w, http.StatusOK, m.ID, "error", problem(-32601, "method not found"))
+			return
+		}
+		ok(map[string]any{"supportedVersions": []any{statelessVersion}, "capabilities": map[string]any{"tools": map[string]any{}}, "ttlMs": 0, "cacheScope": "public"})
 	case "tools/list":
 		if m.Params["cursor"] != nil {
 			s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "no such cursor"))
 			return
 		}
-		ok(map[string]any{"tools": []any{tool("read_text"), tool("read_count"), tool("read_page")}})
+		list := map[string]any{"tools": []any{tool("read_text"), tool("read_count"), tool("read_page")}}
+		if s.stateless && s.clean { // bug: they are missing
+			list["ttlMs"], list["cacheScope"] = 60_000, "public"
+		}
+		ok(list)
 	case "tools/call":
 		s.call(w, m)
 	default:
-		s.answer(w, http.StatusOK, m.ID, "error", problem(-32601, "method not found"))
+		status := http.StatusOK
+		if s.stateless {
+			status = http.StatusNotFound
+		}
+		s.answer(w, status, m.ID, "error", problem(-32601, "method not found"))
 	}
+}
+
+const statelessVersion = "2026-07-28"
+
+// postStateless answers a request that says by itself who asks, in which version.
+func (s *server) postStateless(w http.ResponseWriter, r *http.Request, m *message) {
+	if m.ID == nil || m.Method == "" {
+		if s.clean {
+			w.WriteHeader(http.StatusAccepted)
+		}
+		return
+	}
+	var meta map[string]json.RawMessage
+	json.Unmarshal(m.Params["_meta"], &meta)
+	var version string
+	capabilities := meta["io.modelcontextprotocol/clientCapabilities"]
+	json.Unmarshal(meta["io.modelcontextprotocol/protocolVersion"], &version)
+	refuse := func(code int, text string) { s.answer(w, http.StatusBadRequest, m.ID, "error", problem(code, text)) }
+	name := m.text("name")
+	switch {
+	case m.Method == "initialize" || m.Method == "ping" || m.Method == "logging/setLevel":
+		s.answer(w, http.StatusNotFound, m.ID, "error", problem(-32601, "method not found"))
+	case s.clean && (version == "" || len(capabilities) == 0 || capabilities[0] != '{'): // bug: nobody asks
+		refuse(-32602, "params._meta lacks what it has to have")
+	case s.clean && version != statelessVersion: // bug: any version will do
+		refuse(-32022, "unsupported version")
+	case s.clean && (r.Header.Get("Mcp-Method") != m.Method || r.Header.Get("MCP-Protocol-Version") != version ||
+		m.Method == "tools/call" && !isHeadOf(r.Header.Get("Mcp-Name"), name)): // bug: they are not compared
+		refuse(-32020, "the head disagrees with the body")
+	default:
+		s.request(w, m)
+	}
+}
+
+// isHeadOf reports whether a value in a head is a text, as it is or in base64.
+func isHeadOf(value, text string) bool {
+	return value == text || value == "=?base64?"+base64.StdEncoding.EncodeToString([]byte(text))+"?="
 }
 
 func tool(name string) any {
@@ -222,6 +280,9 @@ func content(text string, failed bool) any {
 }
 
 func (s *server) answer(w http.ResponseWriter, status int, id json.RawMessage, key string, value any) {
+	if result, ok := value.(map[string]any); ok && s.stateless && key == "result" && (s.clean || result["content"] == nil) { // bug: results of tools have none
+		result["resultType"] = "complete"
+	}
 	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, key: value})
 	switch h := w.Header(); {
 	case h.Get("Content-Type") != "":

@@ -20,6 +20,7 @@ import (
 func main() {
 	address := flag.String("http", "", "address to listen at; empty: standard input and output")
 	asJSON := flag.Bool("json", false, "over HTTP, answer with JSON and not with event streams")
+	stateless := flag.Bool("stateless", false, "over HTTP, have no sessions, as 2026-07-28 wants it")
 	flag.Parse()
 	server := mcp.NewServer(&mcp.Implementation{Name: "teasel-gosdk", Version: "1.0.0"}, &mcp.ServerOptions{
 		CompletionHandler: complete,
@@ -28,7 +29,7 @@ func main() {
 	addNotes(server)
 	addTexts(server)
 	if *address != "" {
-		h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{JSONResponse: *asJSON})
+		h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{JSONResponse: *asJSON, Stateless: *stateless})
 		log.Fatal(http.ListenAndServe(*address, h))
 	}
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil && !errors.Is(err, io.EOF) {

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"bytes"
+
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mutate"
+)
+
+// StatelessVersion is the protocol version from which on there is no handshake: each request says who asks, in which version.
+const StatelessVersion = "2026-07-28"
+
+// The members of params._meta that each request of [StatelessVersion] has.
+const (
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaClient       = "io.modelcontextprotocol/clientInfo"
+)
+
+const statelessMeta = `{"` + MetaVersion + `":"` + StatelessVersion + `","` + MetaCapabilities + `":{},"` + MetaClient + `":` + ClientInfo + `}`
+
+// DiscoverLine asks a server of [StatelessVersion] what it is. It stands for ping there.
+const DiscoverLine = `{"jsonrpc":"2.0","id":"@id","method":"server/discover","params":{"_meta":` + statelessMeta + `}}`
+
+// IsRemoved reports whether a method of earlier versions is none of [StatelessVersion].
+func IsRemoved(method string) bool {
+	switch method {
+	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "notifications/initialized":
+		return true
+	}
+	return false
+}
+
+// Stamp returns a request with what each one of [StatelessVersion] has to have in params._meta, as far as that is missing. A line that is
+// no request, or not compact JSON, is returned as it is.
+func Stamp(line []byte) []byte {
+	root, err := mutate.ParseJSON(line)
+	if err != nil || root.Kind != mutate.Object || root.Get("method") == nil || root.Get("id") == nil || !bytes.Equal(root.Append(nil), line) {
+		return line
+	}
+	params := root.Get("params")
+	if params == nil {
+		params = mutate.NewObject()
+		root.Members = append(root.Members, jsonrpc.Member("params", params))
+	}
+	if params.Kind != mutate.Object {
+		return line
+	}
+	meta := params.Get("_meta")
+	if meta == nil {
+		meta = mutate.NewObject()
+		params.Members = append(params.Members, jsonrpc.Member("_meta", meta))
+	}
+	if meta.Kind != mutate.Object {
+		return line
+	}
+	wanted, _ := mutate.ParseJSON([]byte(statelessMeta))
+	for _, m := range wanted.Members {
+		if meta.Get(m.Name) == nil {
+			meta.Members = append(meta.Members, m)
+		}
+	}
+	return root.Append(nil)
+}
+
+// RequestHead returns the lines that the head of a request of [StatelessVersion] has over HTTP; "": it needs none.
+func RequestHead(m *jsonrpc.Message) string {
+	if m.Method == "" {
+		return ""
+	}
+	head := "MCP-Protocol-Version: " + StatelessVersion + "\nMcp-Method: " + HeadValue(m.Method)
+	name, ok := m.Params.Get("name").Str()
+	switch m.Method {
+	case "tools/call", "prompts/get":
+	case "resources/read":
+		name, ok = m.Params.Get("uri").Str()
+	default:
+		ok = false
+	}
+	if ok {
+		head += "\nMcp-Name: " + HeadValue(name)
+	}
+	return head
+}
+
+// HeadValue returns a text as the value of a line in a head: what is not plain ASCII, or looks as if it were encoded, in base64.
+func HeadValue(s string) string {
+	plain := s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !bytes.HasPrefix([]byte(s), []byte("=?base64?"))
+	for i := range len(s) {
+		plain = plain && s[i] >= ' ' && s[i] <= '~'
+	}
+	if plain || s == "" {
+		return s
+	}
+	return "=?base64?" + Base64(s) + "?="
+}
