@@ -167,8 +167,11 @@ func (j *judge) ended() {
 		rule = RuleOutOfMemory
 	}
 	how := "status " + strconv.Itoa(e.Code)
-	if e.Kind == script.EndSignalled {
+	switch e.Kind {
+	case script.EndSignalled:
 		how = e.Signal
+	case script.EndGone:
+		how = "gone"
 	}
 	message := fmt.Sprintf("The server %s after %s.", script.Ending(e), j.guiltyLine())
 	if f.Line != "" {

@@ -89,6 +89,8 @@ func Ending(e *End) string {
 		return fmt.Sprintf("was killed by a signal (%s)", e.Signal)
 	case EndKilled:
 		return "had to be killed"
+	case EndGone:
+		return "takes no connections any more"
 	}
 	return "lives"
 }

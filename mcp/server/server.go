@@ -130,7 +130,9 @@ func (s *Server) End(itself bool) script.End {
 	end := script.End{EOF: s.Closed}
 	if s.proc == nil {
 		s.Close()
-		end.Kind = script.EndGone
+		if end.Kind = script.EndKilled; itself {
+			end.Kind = script.EndGone
+		}
 		return end
 	}
 	if itself {
