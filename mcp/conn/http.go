@@ -279,8 +279,27 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 
 func (c *HTTP) Unread() bool { return len(c.busy) > 0 }
 
-// CloseSend ends the session.
-func (c *HTTP) CloseSend() error { return nil }
+// CloseSend ends the session, if the server has given it an id, and waits for that, but not for long.
+func (c *HTTP) CloseSend() error {
+	if c.session == "" || c.ended != nil || c.cfg.Events {
+		return nil
+	}
+	ctx, until := context.Background(), time.Now().Add(byeTime)
+	exchange := c.Send(Message{Head: "DELETE", Apart: true})
+	if err := c.Flush(ctx, byeTime); err != nil {
+		return nil // there is nobody to be told
+	}
+	for time.Now().Before(until) {
+		frames, err := c.Recv(ctx, until, nil)
+		if err != nil || slices.ContainsFunc(frames, func(f Frame) bool { return f.Exchange == exchange && f.Last }) {
+			break
+		}
+	}
+	return nil
+}
+
+// byeTime is how long a server may take to end a session.
+const byeTime = 500 * time.Millisecond
 
 func (c *HTTP) Received() int64 { return c.total }
 

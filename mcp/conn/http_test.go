@@ -161,6 +161,21 @@ func TestHTTPDrop(t *testing.T) {
 	}
 }
 
+// TestHTTPBye: the end of what is sent ends the session.
+func TestHTTPBye(t *testing.T) {
+	var heard []string
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		heard = append(heard, r.Method+" "+r.Header.Get("Mcp-Session-Id"))
+		w.Header().Set("Mcp-Session-Id", "s1")
+	}, conn.HTTPConfig{Connections: 1})
+	c.CloseSend() // there is none yet
+	post(t, c, conn.Message{Body: []byte("{}")})
+	c.CloseSend()
+	if want := []string{"POST ", "DELETE s1"}; !slices.Equal(heard, want) {
+		t.Errorf("%q, want %q", heard, want)
+	}
+}
+
 // TestHTTPEnds: nobody listens, before and after.
 func TestHTTPEnds(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -76,7 +76,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 			}
 		}
 		if f == fateRest && k.open > 0 { // it was waited for in vain
-			if patient || e.target.Exact {
+			if patient || e.target.Exact || k.t.Unanswered() < 0 { // else no answer is due, and none need ever come
 				k.giveUp()
 			} else {
 				e.setAside(k)
@@ -202,13 +202,16 @@ func (k *talk) collectStderr() {
 	}
 }
 
-// retire forgets the ids of a talk that is at its end.
+// retire forgets the ids of a talk that is at its end, and gives up what it still has in flight.
 func (s *peer) retire(k *talk) {
+	for _, x := range k.mem.trips {
+		if t, ok := s.trips[x]; ok && (t.id == 0 || !s.flights[t.id].answered) { // it would keep its connection for ever
+			s.Drop(x)
+		}
+		delete(s.trips, x)
+	}
 	for _, id := range k.mem.given {
 		delete(s.flights, id)
-	}
-	for _, x := range k.mem.trips {
-		delete(s.trips, x)
 	}
 }
 

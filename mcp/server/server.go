@@ -171,7 +171,7 @@ func (s *Server) Close() error {
 		s.quiet.Close()
 	}
 	if s.proc == nil {
-		return s.Conn.Close()
+		return errors.Join(s.CloseSend(), s.Conn.Close())
 	}
 	var err error
 	if s.http != nil {
