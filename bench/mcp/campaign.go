@@ -32,6 +32,9 @@ func campaign(ctx context.Context, s settings, name string, seed int, extra ...s
 		"--duration", s.duration.String(),
 		"--out", filepath.Join(s.out, name),
 	}, extra...)
+	if s.url != "" {
+		args = append(args, "--url", s.url, "--env", s.env)
+	}
 	args = append(append(args, "--"), s.server...)
 
 	var stdout, stderr bytes.Buffer

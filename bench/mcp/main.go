@@ -1,4 +1,4 @@
-// Command mcp measures how much of a server's speed over stdio teasel uses. It
+// Command mcp measures how much of a server's speed teasel uses. It
 // runs a bare client, teasel on one tool and teasel on the whole server in
 // turn, several times over, and prints the rates side by side.
 //
@@ -32,6 +32,8 @@ type settings struct {
 	args     string // the bare client's arguments for tool, as JSON
 	request  string // what it sends instead of calls of tool: the other members of a message, as JSON
 	bare     bool   // leave teasel out
+	url      string // of a server over HTTP; empty: standard input and output
+	env      string // a variable of its environment, NAME=VALUE
 	teasel   string // binary; empty: built from this module
 	out      string // for the campaigns; empty: a temporary folder
 	server   []string
@@ -57,6 +59,8 @@ func parse(args []string) (settings, error) {
 	fs.StringVar(&s.args, "args", `{"message":"hi"}`, "the bare client's arguments for it")
 	fs.StringVar(&s.request, "request", "", "what it sends instead, as `JSON` without jsonrpc and id, such as {\"method\":\"ping\"}; a refusal will do")
 	fs.BoolVar(&s.bare, "bare", false, "measure only the bare client")
+	fs.StringVar(&s.url, "url", "", "where the server listens, for one over HTTP, with {port} in it and in -env or the command")
+	fs.StringVar(&s.env, "env", "PORT={port}", "variable of the environment of a server over HTTP, `NAME=VALUE`")
 	fs.StringVar(&s.teasel, "teasel", "", "teasel `binary` (default: built from this module)")
 	fs.StringVar(&s.out, "out", "", "`folder` for the campaigns (default: a temporary one)")
 	if err := fs.Parse(args); err != nil {
@@ -68,6 +72,8 @@ func parse(args []string) (settings, error) {
 		return s, errors.New("want at least one round, one request in flight and one second")
 	case !json.Valid([]byte(s.args)):
 		return s, fmt.Errorf("-args is not JSON: %s", s.args)
+	case s.request != "" && s.url != "":
+		return s, errors.New("-request is for servers over standard input and output")
 	case s.request != "" && (!json.Valid([]byte(s.request)) || s.request[0] != '{' || len(s.request) < len(`{"method":""}`)):
 		return s, fmt.Errorf("-request is no JSON object with a method: %s", s.request)
 	}
@@ -125,6 +131,9 @@ func contestants(s settings) []row {
 	rows := []row{{
 		name: fmt.Sprintf("bare client, %d in flight", s.window),
 		measure: func(ctx context.Context, _ int) (sample, error) {
+			if s.url != "" {
+				return bareHTTP(ctx, s)
+			}
 			return bareClient(ctx, s)
 		},
 	}}
