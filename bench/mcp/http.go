@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // portWord stands for a free port in -url, -env and the server's command, as it does for teasel.
@@ -26,11 +27,11 @@ const portWord = "{port}"
 func bareHTTP(ctx context.Context, s settings) (sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	port, err := freePort()
+	port, err := proc.FreePort()
 	if err != nil {
 		return sample{}, err
 	}
-	fill := func(text string) string { return strings.ReplaceAll(text, portWord, port) }
+	fill := func(text string) string { return strings.ReplaceAll(text, portWord, strconv.Itoa(port)) }
 	args := make([]string, len(s.server))
 	for i := range args {
 		args[i] = fill(s.server[i])
@@ -56,14 +57,6 @@ func bareHTTP(ctx context.Context, s settings) (sample, error) {
 	start := time.Now()
 	n, err := c.spin(ctx, s, s.duration)
 	return sample{rate: float64(n) / time.Since(start).Seconds()}, err
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), l.Close()
 }
 
 type httpClient struct {

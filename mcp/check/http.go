@@ -62,13 +62,3 @@ func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	fresh("two sessions", script.SendText(list), script.Step{Line: session.InitializeLine(b.Version()), Head: "Mcp-Session-Id:"})
 	fresh("many sessions", script.Step{Line: session.InitializeLine(b.Version()), Head: "Mcp-Session-Id:", Times: 200}, script.SendText(session.PingLine))
 }
-
-// HTTPHead returns the value that a step's head has for a name, and whether it says anything of it.
-func HTTPHead(head, name string) (value string, ok bool) {
-	for line := range strings.SplitSeq(head, "\n") {
-		if n, v, is := strings.Cut(line, ":"); is && strings.EqualFold(n, name) {
-			return strings.TrimSpace(v), true
-		}
-	}
-	return "", false
-}

@@ -287,7 +287,7 @@ func (c *HTTP) CloseSend() error {
 	ctx, until := context.Background(), time.Now().Add(byeTime)
 	exchange := c.Send(Message{Head: "DELETE", Apart: true})
 	if err := c.Flush(ctx, byeTime); err != nil {
-		return nil // there is nobody to be told
+		return nil // the server is gone, and the session with it
 	}
 	for time.Now().Before(until) {
 		frames, err := c.Recv(ctx, until, nil)

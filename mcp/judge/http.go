@@ -52,7 +52,8 @@ const subjectHTTP = "(HTTP)"
 // http judges the HTTP response to a line.
 func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	head := j.t.Head(s)
-	method := methodOf(head)
+	change := conn.ParseHead(head)
+	method := change.Method
 	served := answer != nil && answer.Message.Result != nil
 	line := jsonrpc.Cut(s.Raw, 160)
 	switch {
@@ -83,16 +84,16 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	if !served || method != "POST" {
 		return
 	}
-	if origin, ok := check.HTTPHead(head, "Origin"); ok && origin == check.ForeignOrigin {
+	if origin, ok := change.Get("Origin"); ok && origin == check.ForeignOrigin {
 		j.report(RuleHTTPOrigin, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 403.", line, withHead(head)))
 	}
-	if version, ok := check.HTTPHead(head, "MCP-Protocol-Version"); ok && version == check.NoVersion && j.atLeast("2025-06-18") {
+	if version, ok := change.Get("MCP-Protocol-Version"); ok && version == check.NoVersion && j.atLeast("2025-06-18") {
 		j.report(RuleHTTPVersion, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 400.", line, withHead(head)))
 	}
 	if !j.session.HasID || s.Message.Method == "initialize" {
 		return
 	}
-	switch id, ok := check.HTTPHead(head, "Mcp-Session-Id"); {
+	switch id, ok := change.Get("Mcp-Session-Id"); {
 	case ok && id == "":
 		j.report(RuleHTTPNoSession, subjectHTTP, "", fmt.Sprintf("%s without Mcp-Session-Id was carried out; expected status 400.", line))
 	case ok && id == check.UnknownSession:
@@ -118,20 +119,10 @@ func (j *judge) httpSubject(s *script.Sent, head string) string {
 	return subjectHTTP
 }
 
-// methodOf returns the HTTP method of a request.
-func methodOf(head string) string {
-	first, _, _ := strings.Cut(head, "\n")
-	if first == "" || strings.Contains(first, ":") || first[0] == '+' {
-		return "POST"
-	}
-	method, _, _ := strings.Cut(first, " ")
-	return method
-}
-
 // endedBefore reports whether the session was ended before a line was sent.
 func (j *judge) endedBefore(i int) bool {
 	for k := range j.t.Sent[:i] {
-		if s := &j.t.Sent[k]; methodOf(j.t.Head(s)) == "DELETE" && s.Status >= 200 && s.Status < 300 {
+		if s := &j.t.Sent[k]; conn.ParseHead(j.t.Head(s)).Method == "DELETE" && s.Status >= 200 && s.Status < 300 {
 			return true
 		}
 	}
@@ -156,10 +147,11 @@ func (j *judge) sessionID(i int, s *script.Sent) {
 	case len(id) < leastSessionID:
 		why = fmt.Sprintf("has %d characters", len(id))
 	}
+	change := conn.ParseHead(j.t.Head(s))
 	for k := range j.t.Sent[:i] {
 		o := &j.t.Sent[k]
 		before := o.Header.Get(sessionIDHeader)
-		switch other, ok := check.HTTPHead(j.t.Head(s), sessionIDHeader); {
+		switch other, ok := change.Get(sessionIDHeader); {
 		case !ok || other != "" || o.Message.Method != "initialize" || before == "":
 		case before == id:
 			why = "was given to another session before"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
@@ -56,8 +57,9 @@ func (j *judge) withoutMeta(s *script.Sent, r *script.Received) {
 			j.report(RuleMetaCode, subjectMessage, "", fmt.Sprintf("%s was answered with %s; expected error %d.", line, jsonrpc.Cut(r.Raw, 160), codeVersion))
 		}
 	case script.Succeeded(r) && s.Status != 0:
+		change := conn.ParseHead(head)
 		for _, f := range []struct{ name, own string }{{"Mcp-Method", m.Method}, {"Mcp-Name", nameOf(m)}, {"MCP-Protocol-Version", text}} {
-			if value, ok := check.HTTPHead(head, f.name); ok && value != f.own && f.own != "" && value != session.HeadValue(f.own) {
+			if value, ok := change.Get(f.name); ok && value != f.own && f.own != "" && value != session.HeadValue(f.own) {
 				j.report(RuleHTTPMismatch, subjectHTTP, f.name, fmt.Sprintf("%s%s was carried out; expected status 400 and error %d.", line, withHead(head), codeHeadMismatch))
 			}
 		}

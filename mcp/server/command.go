@@ -101,7 +101,7 @@ func (c *Command) trouble(s *Server, err error, noise []byte, during string) err
 		}
 		return endedError(c.name(), end, during)
 	case errors.Is(err, errEnded):
-		return endedError(c.Args, s.End(true), during)
+		return endedError(c.name(), s.End(true), during)
 	case errors.Is(err, errSilent):
 		end := s.End(false)
 		if noise == nil && s.Received() > 1<<20 { // one line without end

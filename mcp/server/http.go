@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,10 +21,11 @@ const PortWord = "{port}"
 func (c *Command) startHTTP(p proc.Command) (*Server, error) {
 	address := c.URL
 	if len(c.Args) > 0 && c.usesPort(&p) {
-		port, err := freePort()
+		n, err := proc.FreePort()
 		if err != nil {
 			return nil, fmt.Errorf("looking for a free port: %w", err)
 		}
+		port := strconv.Itoa(n)
 		address = strings.ReplaceAll(address, PortWord, port)
 		p.Args, p.Env = withPort(p.Args, port), withPort(p.Env, port)
 	}
@@ -104,15 +104,6 @@ func withPort(words []string, port string) []string {
 		out[i] = strings.ReplaceAll(w, PortWord, port)
 	}
 	return out
-}
-
-// freePort returns a port on which nobody listened a moment ago.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), l.Close()
 }
 
 // OverHTTP reports whether a message is an HTTP request.

@@ -38,20 +38,8 @@ func Stamp(line []byte) []byte {
 	if err != nil || root.Kind != mutate.Object || root.Get("method") == nil || root.Get("id") == nil || !bytes.Equal(root.Append(nil), line) {
 		return line
 	}
-	params := root.Get("params")
-	if params == nil {
-		params = mutate.NewObject()
-		root.Members = append(root.Members, jsonrpc.Member("params", params))
-	}
-	if params.Kind != mutate.Object {
-		return line
-	}
-	meta := params.Get("_meta")
+	meta := object(object(root, "params"), "_meta")
 	if meta == nil {
-		meta = mutate.NewObject()
-		params.Members = append(params.Members, jsonrpc.Member("_meta", meta))
-	}
-	if meta.Kind != mutate.Object {
 		return line
 	}
 	wanted, _ := mutate.ParseJSON([]byte(statelessMeta))
@@ -61,6 +49,22 @@ func Stamp(line []byte) []byte {
 		}
 	}
 	return root.Append(nil)
+}
+
+// object returns a member of an object that is an object itself, which is added if it is missing; nil: it is something else.
+func object(v *mutate.JSON, name string) *mutate.JSON {
+	if v == nil {
+		return nil
+	}
+	member := v.Get(name)
+	if member == nil {
+		member = mutate.NewObject()
+		v.Members = append(v.Members, jsonrpc.Member(name, member))
+	}
+	if member.Kind != mutate.Object {
+		return nil
+	}
+	return member
 }
 
 // RequestHead returns the lines that the head of a request of [StatelessVersion] has over HTTP; "": it needs none.

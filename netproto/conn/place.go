@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // Place is what one server has for itself: {port}, {dir} and {socket} stand for it in commands and addresses.
@@ -27,14 +28,6 @@ func (p Place) fill(text string) string {
 	return strings.NewReplacer("{port}", strconv.Itoa(p.Port), "{dir}", p.Dir, "{socket}", p.Socket).Replace(text)
 }
 
-// Ports are taken from below those that the kernel gives to our connections, of which there are thousands a second.
-const (
-	firstPort = 20000
-	portCount = 12000
-)
-
-var portsTaken atomic.Uint32
-
 // newPlace makes a folder for the user with this number and finds a port that nobody listens on.
 func newPlace(uid int) (p Place, err error) {
 	if p.Dir, err = os.MkdirTemp("", "teasel-net-"); err != nil {
@@ -51,37 +44,17 @@ func newPlace(uid int) (p Place, err error) {
 		}
 	}
 	p.Socket = filepath.Join(p.Dir, "s")
-	p.Port, err = freePort()
+	p.Port, err = proc.FreePort()
 	return p, err
-}
-
-// freePort returns a port that can be bound on TCP and UDP now. Each call begins behind the one before.
-func freePort() (int, error) {
-	for range portCount {
-		port := firstPort + (os.Getpid()*64+int(portsTaken.Add(1)))%portCount
-		if bindable(unix.SOCK_STREAM, port) && bindable(unix.SOCK_DGRAM, port) {
-			return port, nil
-		}
-	}
-	return 0, errors.New("no port is free")
 }
 
 // renewPort finds another port if the place's cannot be bound. Connections that a server has ended last there for a minute, and
 // until then a server that does not set SO_REUSEADDR cannot listen.
 func (p *Place) renewPort() (err error) {
-	if !bindable(unix.SOCK_STREAM, p.Port) || !bindable(unix.SOCK_DGRAM, p.Port) {
-		p.Port, err = freePort()
+	if !proc.PortIsFree(p.Port) {
+		p.Port, err = proc.FreePort()
 	}
 	return err
-}
-
-func bindable(kind, port int) bool {
-	fd, err := unix.Socket(unix.AF_INET, kind|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	return unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) == nil
 }
 
 // empty removes what a server has left in its folder, so that the next one finds it as the first did.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 const (
@@ -43,7 +45,7 @@ func (s *Server) Renew(ctx context.Context) error {
 // avoidPort gives the server another {port} if the error says that somebody else has taken it meanwhile.
 func (s *Server) avoidPort(failed *StartError) (err error) {
 	if s.command.Address.Own() && inUse(failed) {
-		s.place.Port, err = freePort()
+		s.place.Port, err = proc.FreePort()
 	}
 	return err
 }
