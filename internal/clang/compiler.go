@@ -46,7 +46,11 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 	call := parseCall(args)
 	out := append([]string{clang}, call.args...)
 	if call.step == stepOther {
-		return append([]string{clang}, args...), nil
+		out = append([]string{clang}, args...)
+		if call.preprocess {
+			out = append(out, macros()...)
+		}
+		return out, nil
 	}
 	out = append(out, c.coverage(call)...)
 	if call.step == stepCompile {
@@ -78,10 +82,9 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 		first = append(first, rt.file("teasel_compare.o"))
 	}
 	if call.fuzzer { // the harness may be in an archive, from which the linker takes only symbols that are already undefined
-		out = slices.Insert(out, 1, append(first, rt.file("teasel_main.o"))...)
-		return append(out, objectArgs(call, rt.file("teasel_rt.o"))...), nil
+		out = append(out, "-Wl,-u,LLVMFuzzerTestOneInput")
 	}
-	return append(slices.Insert(out, 1, first...), objectArgs(call, rt.file("teasel_rt.o"), rt.file("libteasel_main.a"))...), nil
+	return append(slices.Insert(out, 1, first...), objectArgs(call, rt.file("teasel_rt.o"), rt.file(entries))...), nil
 }
 
 // objectArgs returns arguments for object files, which are effective even after an option -x.
@@ -113,7 +116,9 @@ func (c Compiler) find() (string, error) {
 func (c Compiler) coverage(call call) []string {
 	// The flag fuzzer-no-link keeps conditions that are joined by && apart, as in libFuzzer's builds: otherwise the optimiser often
 	// merges them, with one edge. It is passed to cc1 by -Xclang, since the driver would select other coverage for it as well.
-	flags := []string{coverage, "-Xclang", "-fsanitize=fuzzer-no-link", "-D__TEASEL__=1", "-DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1"}
+	// The flags behind -mllvm keep calls apart that end a function, as of abort in several places: merged, they would have no line.
+	flags := []string{coverage, "-Xclang", "-fsanitize=fuzzer-no-link", "-mllvm", "-enable-tail-merge=0", "-mllvm", "-simplifycfg-sink-common=0"}
+	flags = append(flags, macros()...)
 	if !c.NoHooks {
 		flags[0] += ",trace-cmp"
 	}
@@ -126,6 +131,7 @@ func (c Compiler) coverage(call call) []string {
 	if !call.debug {
 		flags = append(flags, "-gline-tables-only")
 	}
+	flags = append(flags, "-gno-split-dwarf") // the files that it makes may be gone, and name the inlined functions
 	if !call.optimised {
 		flags = append(flags, "-O2")
 	}
@@ -148,7 +154,8 @@ type call struct {
 	args               []string // without arguments that conflict with ours
 	step               step
 	shared             bool
-	fuzzer             bool // -fsanitize=fuzzer was used
+	preprocess         bool // -E was used
+	fuzzer             bool // -fsanitize=fuzzer, or a library that stands for it, was used
 	sanitized          bool // another sanitizer was used
 	intercepts         bool // one of them has a memcmp of its own, which calls our hook
 	debug              bool
@@ -204,7 +211,10 @@ func (c *call) note(a string) string {
 	switch {
 	case a == "-c" || a == "-S":
 		lower(stepCompile)
-	case a == "-E" || a == "-M" || a == "-MM" || a == "-fsyntax-only" || a == "-r" || a == "--analyze" || a == "-###" ||
+	case a == "-E":
+		c.preprocess = true
+		lower(stepOther)
+	case a == "-M" || a == "-MM" || a == "-fsyntax-only" || a == "-r" || a == "--analyze" || a == "-###" ||
 		a == "--version" || strings.HasPrefix(a, "-print-") || strings.HasPrefix(a, "-dump"):
 		lower(stepOther)
 	case a == "-nostdlib":
@@ -226,6 +236,9 @@ func (c *call) note(a string) string {
 		c.protected = true
 	case a == "-m32" || a == "-m64" || strings.HasPrefix(a, "--target=") || strings.HasPrefix(a, "--sysroot="):
 		c.machine = append(c.machine, a)
+	case isFuzzerLibrary(a):
+		c.fuzzer = true
+		return ""
 	case strings.HasPrefix(a, "-fsanitize-coverage="), a == "-s":
 		return ""
 	case strings.HasPrefix(a, "-Wl,"):
@@ -275,7 +288,7 @@ type object struct{ dir string }
 func (r object) file(name string) string { return filepath.Join(r.dir, name) }
 
 // exports are the symbols of the runtime that the program exports to its shared libraries.
-const exports = "{ __sanitizer_cov_*; __wrap_*; memcmp; };\n"
+const exports = "{ __sanitizer_cov_*; __wrap_*; __afl_*; memcmp; };\n"
 
 // cache returns the folder for compiled runtimes. Distributions often build packages without a home directory: then the folder is
 // in the directory for temporary files, and must belong to the current user.
@@ -364,14 +377,14 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 	if err := os.CopyFS(tmp, sancov.Runtime); err != nil {
 		return err
 	}
-	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_so", "teasel_pad", "teasel_compare"} {
+	for _, name := range [...]string{"teasel_rt", "teasel_main", "teasel_driver", "teasel_defer", "teasel_loop", "teasel_so", "teasel_pad", "teasel_compare"} {
 		args := append(slices.Clone(machine), "-O2", "-fPIC", "-fno-builtin", "-x", "c", "-c",
 			filepath.Join(tmp, "runtime", name+".c"), "-o", filepath.Join(tmp, name+".o"))
 		if out, err := exec.CommandContext(ctx, clang, args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", name, err, out)
 		}
 	}
-	if err := archive(filepath.Join(tmp, "libteasel_main.a"), filepath.Join(tmp, "teasel_main.o")); err != nil {
+	if err := archive(tmp, entries); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(tmp, emptyArchive), []byte(archiveMagic), 0o644); err != nil {
@@ -386,25 +399,4 @@ func (o object) make(ctx context.Context, clang string, machine []string) (err e
 		}
 	}
 	return nil
-}
-
-const archiveMagic = "!<arch>\n"
-
-// archive writes an archive of one object with an index of the symbol main, so that the program ar is not needed.
-func archive(name, object string) error {
-	body, err := os.ReadFile(object)
-	if err != nil {
-		return err
-	}
-	index := append([]byte{0, 0, 0, 1, 0, 0, 0, 0}, "main\x00\x00"...) // padded to an even length
-	head := func(name string, n int) string {
-		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", name, 0, 0, 0, "644", n)
-	}
-	at := len(archiveMagic) + 60 + len(index)
-	index[4], index[5], index[6], index[7] = byte(at>>24), byte(at>>16), byte(at>>8), byte(at)
-	out := archiveMagic + head("/", len(index)) + string(index) + head("teasel_main.o/", len(body)) + string(body)
-	if len(body)%2 == 1 {
-		out += "\n"
-	}
-	return os.WriteFile(name, []byte(out), 0o644)
 }

@@ -121,9 +121,13 @@ func (p *Plain) spawn() (pid, lifeline int, err error) {
 	if p.cmd.Input == "" {
 		files[0] = p.input.file.Fd()
 	}
-	err = proc.AtFixedAddresses(func() (err error) {
+	sys := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if p.cmd.On != nil { // a sandbox ends with us, and package syscall takes us for dead in there
+		sys.Pdeathsig = 0
+	}
+	err = proc.StartFixed(p.cmd.On, func() (err error) {
 		pid, err = syscall.ForkExec(p.cmd.Args[0], p.cmd.Args, &syscall.ProcAttr{Dir: p.cmd.Dir, Env: p.env, Files: files[:],
-			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}})
+			Sys: sys})
 		return err
 	})
 	if err != nil {

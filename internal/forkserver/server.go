@@ -17,15 +17,16 @@ import (
 
 // Command describes a program to start.
 type Command struct {
-	Args       []string // program and arguments; Args[0] is a path
-	Env        []string // the complete environment
-	Dir        string   // "": ours
-	Input      string   // file from which the program reads its input; "": standard input
-	Memory     uint64   // bytes that a run may hold; 0: no limit
-	Map        int      // initial size of the coverage map, in bytes; 0: 8 MiB. Start enlarges it if the server asks for more
-	Folder     string   // removed if this process dies; "": none
-	Persistent bool     // the program has AFL++'s signature of persistent mode
-	Deferred   bool     // the program has AFL++'s signature of a deferred fork server
+	Args       []string                       // program and arguments; Args[0] is a path
+	Env        []string                       // the complete environment
+	Dir        string                         // "": ours
+	Input      string                         // file from which the program reads its input; "": standard input
+	Memory     uint64                         // bytes that a run may hold; 0: no limit
+	Map        int                            // initial size of the coverage map, in bytes; 0: 8 MiB. Start enlarges it if the server asks for more
+	On         func(start func() error) error // calls start on the thread that is to start the program; nil: any
+	Folder     string                         // removed if this process dies; "": none
+	Persistent bool                           // the program has AFL++'s signature of persistent mode
+	Deferred   bool                           // the program has AFL++'s signature of a deferred fork server
 }
 
 // Server is a running program with a fork server. It is for one goroutine at a time.

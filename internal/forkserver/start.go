@@ -112,7 +112,7 @@ func (s *Server) spawn() (err error) {
 	p.Stderr = s.stderr.File()
 	p.ExtraFiles = append(make([]*os.File, controlFD-3, controlFD-1), control, status)
 	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := proc.AtFixedAddresses(p.Start); err != nil {
+	if err := proc.StartFixed(s.cmd.On, p.Start); err != nil {
 		return err
 	}
 	s.process = p

@@ -17,7 +17,8 @@ type watch struct {
 	root   int           // process number of the fork server; 0: there is none, and every child is our own
 	marker string
 	run    atomic.Uint64
-	pid    atomic.Int64 // process number of the child; 0: not known yet
+	inside proc.Inside
+	pid    atomic.Int64 // process number of the child, as the fork server gives it; 0: not known yet
 
 	lastSweep time.Time
 	pause     time.Duration // until the next sweep
@@ -28,6 +29,9 @@ var _ proc.Watched = (*watch)(nil)
 // start starts the watchdog. root is the process number of the fork server, 0 if there is none.
 func (w *watch) start(memory uint64, root int, marker string) {
 	w.root, w.marker = root, marker
+	if root != 0 {
+		w.inside.Start(root)
+	}
 	w.dog.Memory, w.dog.Server, w.dog.OnCheck = memory, root, w.onCheck
 	w.dog.Start(w)
 }
@@ -41,12 +45,12 @@ func (w *watch) begin(ctx context.Context, child int, limit time.Duration) {
 
 // Current implements [proc.Watched].
 func (w *watch) Current() (run uint64, pid int, exempt bool) {
-	return w.run.Load(), int(w.pid.Load()), false
+	return w.run.Load(), w.inside.PID(int(w.pid.Load())), false
 }
 
 // Kill implements [proc.Watched]. The number of the child comes from the target and may be that of an unrelated process.
 func (w *watch) Kill(_ proc.Reason, run uint64) bool {
-	pid := int(w.pid.Load())
+	pid := w.inside.PID(int(w.pid.Load()))
 	if pid <= 1 || w.run.Load() != run {
 		return false
 	}

@@ -191,6 +191,7 @@ func ParseSession(t testing.TB, text string) *session.Session {
 			OutputSchema: v.Get("outputSchema"), Annotations: v.Get("annotations"), Root: v,
 		})
 	}
+	s.WeighAnnotations()
 	for _, v := range items("resources") {
 		s.Resources = append(s.Resources, session.Resource{URI: str(v.Get("uri")), Name: str(v.Get("name")), Root: v})
 	}

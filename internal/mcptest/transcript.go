@@ -20,15 +20,17 @@ import (
 //	< LINE         a line that was received
 //	head TEXT      over HTTP, how the head of the next line's request differs; a change ends with a semicolon
 //	stateless      the session is one of 2026-07-28
+//	mirror TOOL ARGUMENT LINE  over HTTP, the head of a call has a line that repeats the argument
 //	answer         over HTTP, a response to the last line that has no message
 //	= STATUS TYPE SESSION  the HTTP response to the last line that was sent; the last two may be left out
+//	via < TEXT     a line from the server, in the HTTP response to the last line
 //	2> TEXT        a line on standard error
 //	noise TEXT     a line on standard output that is no message
 //	fresh          the script has a process of its own
 //	check NAME     the script is a systematic check
 //	wait DURATION  time goes by
 //	starve DURATION  time goes by in which the server has no processor
-//	! exit CODE, ! signal NAME, ! killed, ! closed, ! hung, ! hung busy, ! deaf, ! deaf inside, ! deaf outside, ! deaf busy, ! flood
+//	! exit CODE, ! signal NAME, ! killed, ! gone, ! closed, ! hung, ! hung busy, ! deaf, ! deaf inside, ! deaf outside, ! deaf busy, ! flood
 //	growth WHAT SIZE:VALUE...
 //	«text*N» in a line stands for N times the text.
 func ParseTranscript(t testing.TB, session *session.Session, text string) *script.Transcript {
@@ -62,6 +64,9 @@ func (b *transcriptBuilder) line(line string) {
 		b.sent(word, rest)
 	case "<":
 		b.received([]byte(rest))
+	case "via": // what follows came in the response to the last line
+		b.line(rest)
+		t.Received[len(t.Received)-1].Via = len(t.Sent)
 	case "2>":
 		t.Stderr = append(t.Stderr, rest+"\n"...)
 	case "head":
@@ -69,6 +74,11 @@ func (b *transcriptBuilder) line(line string) {
 	case "stateless":
 		s := *t.Session
 		s.Stateless, s.Version = true, session.StatelessVersion
+		t.Session = &s
+	case "mirror":
+		words := strings.Fields(rest)
+		s := *t.Session
+		s.Mirrors = map[string][]session.Mirror{words[0]: {{Path: words[1:2], Head: words[2]}}}
 		t.Session = &s
 	case "answer": // that has no message
 		t.Received = append(t.Received, script.Received{Sent: len(t.Sent) - 1, At: b.now})
@@ -181,6 +191,8 @@ func (b *transcriptBuilder) end(what string) {
 		t.End = script.End{Kind: script.EndExited, Code: code, Stderr: t.Stderr}
 	case "signal":
 		t.End = script.End{Kind: script.EndSignalled, Signal: rest, Stderr: t.Stderr}
+	case "gone":
+		t.End.Kind = script.EndGone
 	case "killed":
 		t.End.Kind = script.EndKilled
 	case "closed":

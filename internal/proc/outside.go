@@ -58,12 +58,15 @@ func addSockets(sockets map[string]bool, pid int) {
 const (
 	tcpEstablished = "01"
 	tcpSynSent     = "02"
+	tcpListen      = "0A"
 	udpConnected   = "01"
 )
 
-// connected reports whether one of the sockets is connected to an address that none of the others has, in the network of a process.
+// connected reports whether one of the sockets is connected to an address that none of the others has, in the network of a process, and
+// not from a port on which another one listens.
 func connected(pid int, sockets map[string]bool) bool {
-	local, remote := map[string]bool{}, []string{}
+	local, listening := map[string]bool{}, map[string]bool{}
+	var remote [][2]string // the address, and the port on this side
 	for _, kind := range []string{"tcp", "tcp6", "udp", "udp6"} {
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/net/" + kind)
 		if err != nil {
@@ -75,13 +78,14 @@ func connected(pid int, sockets map[string]bool) bool {
 				continue
 			}
 			local[f[1]] = true
-			if f[3] == tcpEstablished || f[3] == tcpSynSent || strings.HasPrefix(kind, "udp") && f[3] == udpConnected {
-				remote = append(remote, f[2])
+			_, port, _ := strings.Cut(f[1], ":")
+			if listening[port] = listening[port] || strings.HasPrefix(kind, "tcp") && f[3] == tcpListen; f[3] == tcpEstablished || f[3] == tcpSynSent || strings.HasPrefix(kind, "udp") && f[3] == udpConnected {
+				remote = append(remote, [2]string{f[2], port})
 			}
 		}
 	}
-	for _, address := range remote {
-		if !local[address] {
+	for _, r := range remote {
+		if !local[r[0]] && !listening[r[1]] {
 			return true
 		}
 	}

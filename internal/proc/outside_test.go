@@ -56,7 +56,7 @@ func TestOutside(t *testing.T) {
 	_ = idle.Wait() // it was killed
 }
 
-// TestOutsideConnection: a connection to another process counts, from whichever end.
+// TestOutsideConnection: a connection to another process counts for who has made it, and not for who has accepted it.
 func TestOutsideConnection(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -74,6 +74,9 @@ func TestOutsideConnection(t *testing.T) {
 	}
 	defer server.Close()
 	waitUntil(t, "it is connected to us", func() bool { return Outside(client.Process.Pid) })
+	if Outside(os.Getpid()) {
+		t.Error("a client that waits for us counts")
+	}
 }
 
 func portOf(l net.Listener) string {

@@ -35,6 +35,9 @@ type Command struct {
 	// On calls start on the thread that is to start the program, which inherits the attributes of that thread, such as the network
 	// namespace. The program is killed when the thread ends, and Half is ignored. nil: a new thread is used.
 	On func(start func() error) error
+	// Bound says that the program is in a process namespace that ends with us. The signal at our death is left out then: package
+	// syscall takes us for dead already, whose number is 0 there.
+	Bound bool
 }
 
 // Process is a running program. Stdin and Stdout are our ends of its pipes and support deadlines; the caller may close
@@ -125,6 +128,9 @@ func Start(c Command) (*Process, error) {
 	p.cmd.Env = append(append(os.Environ(), c.Env...), p.marker)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = stdin, stdout, stderr, c.Files
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: c.Credential}
+	if c.Bound {
+		p.cmd.SysProcAttr.Pdeathsig = 0
+	}
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}

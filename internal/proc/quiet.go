@@ -194,7 +194,7 @@ func (w *wait) pause(ctx context.Context) (Activity, error) {
 		return ActivityInvalid, ctx.Err()
 	case w.used()-w.before >= w.limit:
 		return Spinning, nil
-	case time.Since(w.began) >= starved*w.limit:
+	case time.Since(w.began) >= starved*max(w.limit, w.sleepLimit):
 		return Stuck, nil
 	}
 	return ActivityInvalid, nil

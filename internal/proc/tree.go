@@ -121,6 +121,18 @@ func (p *Process) RSS() (sum uint64) {
 	return sum
 }
 
+// Files returns how many files and sockets the program and its descendants have open; 0: the system does not say.
+func (p *Process) Files() (sum int) {
+	for _, r := range p.processTree() {
+		open, err := os.ReadDir("/proc/" + strconv.Itoa(r.pid) + "/fd")
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		sum += len(open)
+	}
+	return sum
+}
+
 // CPU returns the processor time that the program and its living descendants have used.
 func (p *Process) CPU() time.Duration { return p.Clock().Read() }
 

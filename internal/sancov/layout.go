@@ -6,7 +6,7 @@ import (
 
 // The constants of runtime/layout.h.
 const (
-	version       = 8
+	version       = 9
 	magic         = 0x6c65736165740a01
 	line          = 64
 	maxFrames     = 64
@@ -62,6 +62,8 @@ const (
 	Mutator   // the harness has LLVMFuzzerCustomMutator
 	CrossOver // the harness has LLVMFuzzerCustomCrossOver
 	TSan
+	Loops    // a process of the program runs many inputs, in AFL's persistent mode
+	InMemory // the program takes inputs in memory, as AFL's macros give them
 )
 
 // Properties of an operand, in [Operand.Flags].

@@ -8,8 +8,8 @@ package sancov
 
 import "embed"
 
-// Runtime holds the C files of the runtime, in the folder runtime: teasel_rt.c for every program, teasel_main.c for
-// harnesses, teasel_so.c for shared libraries, teasel_pad.c for both, teasel_compare.c to record the comparisons in libraries
+// Runtime holds the C files of the runtime, in the folder runtime: teasel_rt.c for every program, teasel_driver.c and
+// teasel_main.c for harnesses, teasel_defer.c and teasel_loop.c for programs with AFL's macros, teasel_so.c for shared libraries, teasel_pad.c for both, teasel_compare.c to record the comparisons in libraries
 // that were not compiled with hooks.
 //
 //go:embed runtime/*.c runtime/*.h

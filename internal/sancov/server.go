@@ -31,14 +31,15 @@ const (
 
 // Command describes a target to start.
 type Command struct {
-	Args   []string      // program and arguments; Args[0] is a path
-	Env    []string      // the complete environment
-	Dir    string        // working directory; "": oursKnown
-	Input  string        // file from which the program reads its input; "": standard input, or none for a harness
-	Hooks  []uint64      // file addresses of calls of comparison hooks that are to be switched off
-	Memory uint64        // bytes that a run may hold; 0: no limit
-	Start  time.Duration // time limit until the target is ready for its first input; 0: 30 s
-	Runs   uint32        // after which a child is replaced by a fresh one; 0: never
+	Args   []string                       // program and arguments; Args[0] is a path
+	Env    []string                       // the complete environment
+	Dir    string                         // working directory; "": oursKnown
+	On     func(start func() error) error // calls start on the thread that is to start the program; nil: any
+	Input  string                         // file from which the program reads its input; "": standard input, or none for a harness
+	Hooks  []uint64                       // file addresses of calls of comparison hooks that are to be switched off
+	Memory uint64                         // bytes that a run may hold; 0: no limit
+	Start  time.Duration                  // time limit until the target is ready for its first input; 0: 30 s
+	Runs   uint32                         // after which a child is replaced by a fresh one; 0: never
 }
 
 // Server is a running target. It is for one goroutine at a time.
@@ -56,7 +57,8 @@ type Server struct {
 	ended    chan struct{}
 	gone     bool
 	nonce    uint64 // with which its answers begin
-	pid      int    // process number of the server, which has the same mappings as its children
+	inside   proc.Inside
+	pid      int // process number of the server, which has the same mappings as its children
 
 	received []byte // bytes from the target that were not parsed yet
 
@@ -264,6 +266,9 @@ func (s *Server) Gone() bool { return s.gone }
 
 // PID returns the process number of the server, which has the same mappings as its children.
 func (s *Server) PID() int { return s.pid }
+
+// child returns the process number of the child, as the target gives it.
+func (s *Server) child() int { return s.inside.PID(int(atomic.LoadInt32(&s.mem.r.pid))) }
 
 // Uncounted returns the number of counters in modules that the target has loaded after its start and for which there was no
 // room, summed over all its processes.

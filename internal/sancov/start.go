@@ -61,7 +61,7 @@ func Start(ctx context.Context, m *Memory, c Command) (s *Server, err error) {
 	s.process.Stderr = s.stderr
 	s.process.ExtraFiles = append(extra, targetEnds[0], targetEnds[1], m.files[0], m.files[1], s.report, targetEnds[2], targetEnds[3])
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := proc.AtFixedAddresses(s.process.Start); err != nil {
+	if err := proc.StartFixed(c.On, s.process.Start); err != nil {
 		s.process = nil
 		return s, err
 	}
@@ -183,7 +183,8 @@ func (s *Server) hello(ctx context.Context) error {
 	if err := s.mem.layOut(s.Hello); err != nil {
 		return err
 	}
-	s.pid = int(s.Hello.PID)
+	s.inside.Start(s.process.Process.Pid)
+	s.pid = s.inside.PID(int(s.Hello.PID))
 	s.nonce = s.mem.c.nonce
 	s.mem.offerHooks(s.cmd.Hooks)
 	if err := s.send(commandRun); err != nil {

@@ -26,7 +26,7 @@ func (w *watch) start(s *Server) {
 	w.dog.Memory, w.dog.Server = s.cmd.Memory, s.pid
 	w.dog.OnCheck = func(time.Time, bool) {
 		trim(s.stderr)
-		if proc.ChildCount(s.pid)+proc.ChildCount(int(atomic.LoadInt32(&s.mem.r.pid))) > maxLeftovers {
+		if proc.ChildCount(s.pid)+proc.ChildCount(s.child()) > maxLeftovers {
 			w.tooManyLeftovers.Store(true)
 		}
 	}
@@ -50,12 +50,12 @@ func (w *watch) Current() (run uint64, pid int, exempt bool) {
 		at = seen // the target has overwritten the index: that must not give it the time limit of another run
 	}
 	w.seen.Store(at)
-	return at, int(atomic.LoadInt32(&w.s.mem.r.pid)), atomic.LoadUint32(&w.s.mem.r.leakCheck) != 0
+	return at, w.s.child(), atomic.LoadUint32(&w.s.mem.r.leakCheck) != 0
 }
 
 // Kill implements [proc.Watched]. The number of the child comes from the target and may be that of an unrelated process.
 func (w *watch) Kill(why proc.Reason, run uint64) bool {
-	pid := int(atomic.LoadInt32(&w.s.mem.r.pid))
+	pid := w.s.child()
 	if !w.isChild(pid) {
 		return false
 	}

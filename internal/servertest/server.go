@@ -1,4 +1,4 @@
-// Package servertest has the real servers that tests of network protocols start, one or more for each model of examples/net.
+// Package servertest has the real servers that tests of network protocols start, one or more for each model that is built in.
 package servertest
 
 import (
@@ -15,7 +15,7 @@ import (
 type Server struct {
 	Name    string
 	Program string // what has to be installed
-	Model   string // of examples/net, without .yaml
+	Model   string // a protocol of package model
 	Network string // tcp or udp
 	// Command returns the command that starts it in the foreground on loopback. conf is a folder for its configuration, which
 	// every user may read.
@@ -34,6 +34,9 @@ func All() []Server {
 		{"kamailio", "kamailio", "sip", "udp", kamailio, false},
 		{"libcoap", "coap-server-notls", "coap", "udp", libcoap, false},
 		{"tftpd-hpa", "in.tftpd", "tftp", "udp", tftpd, true},
+		{"nginx", "nginx", "http", "tcp", nginx, false},
+		{"snmpd", "snmpd", "snmp", "udp", snmpd, false},
+		{"chrony", "chronyd", "ntp", "udp", chrony, false},
 		{"pymodbus", "/usr/lib/python3/dist-packages/pymodbus", "modbus", "tcp", pymodbus, false},
 	}
 }
@@ -160,6 +163,43 @@ request_route {
 }
 `
 	return []string{"kamailio", "-DD", "-E", "-m", "16", "-M", "4", "-l", "udp:127.0.0.1:{port}", "-Y", "{dir}", "-P", "{dir}/pid", "-f", file(t, conf, "kamailio.cfg", text)}
+}
+
+// nginx is one process with a page, a form, a folder that takes files, and one that wants a password.
+func nginx(t testing.TB, conf string) []string {
+	const text = `
+daemon off;
+master_process off;
+error_log stderr crit;
+events {}
+http {
+	access_log off;
+	client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+	gzip on;
+	gzip_min_length 1;
+	server {
+		listen 127.0.0.1:PORT;
+		root www;
+		location = /form { return 200 "ok"; }
+		location /files/ { dav_methods PUT DELETE; }
+		location /private/ { return 401; }
+	}
+}
+`
+	return []string{"sh", "-c", `cd {dir} && mkdir -p www/files && seq 100 >www/index.html && sed s/PORT/{port}/ "$1" >conf && exec nginx -p {dir} -e stderr -c {dir}/conf -g 'pid pid;'`,
+		"sh", file(t, conf, "nginx.conf", text)}
+}
+
+// snmpd lets everybody read and, with the community private, write. A user of version 3 needs no password.
+func snmpd(t testing.TB, conf string) []string {
+	const text = "rocommunity public 127.0.0.1\nrwcommunity private 127.0.0.1\nengineID teasel\ncreateUser reader\nrouser reader noauth\n"
+	return []string{"env", "SNMP_PERSISTENT_DIR={dir}", "SNMPCONFPATH={dir}", "snmpd", "-f", "-Lo", "-C", "-c", file(t, conf, "snmpd.conf", text), "-p", "{dir}/pid", "-x", "{dir}/agentx",
+		"udp:127.0.0.1:{port}"}
+}
+
+// chrony serves the time of this machine, which it leaves alone.
+func chrony(testing.TB, string) []string {
+	return []string{"chronyd", "-U", "-d", "-x", "-f", "/dev/null", "bindaddress 127.0.0.1", "port {port}", "cmdport 0", "bindcmdaddress /", "local stratum 8", "allow", "pidfile {dir}/pid"}
 }
 
 func pymodbus(t testing.TB, conf string) []string {

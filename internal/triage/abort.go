@@ -3,15 +3,21 @@ package triage
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 var (
-	// A failed assertion of the C library, and the message of C++'s std::terminate.
-	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^terminate called .*$`)
+	// A failed assertion, as the C libraries write it.
+	assertion = regexp.MustCompile(`(?m)^.*: .*Assertion .* failed\.?.*$|^Assertion failed: .*$|^Fatal glibc error: .*$`)
 	// An assertion without the leading name of the program: file, line, function and expression.
 	assertionPlace = regexp.MustCompile(`(?m)^(?:.*?: )?([^:\n]+:\d+: .*Assertion .* failed\b.*)$`)
 	starredWords   = regexp.MustCompile(`(?m)^\*\*\* .* \*\*\*`)
-	uncaught       = regexp.MustCompile(`(?m)^(terminate called .*)(?:\n  what\(\):  (.*))?`)
+	// The message of std::terminate, of libstdc++ and of libc++, where the type is followed by what().
+	uncaught        = regexp.MustCompile(`(?m)^(terminate called .*)(?:\n  what\(\):  (.*))?`)
+	uncaughtByClang = regexp.MustCompile(`(?m)^libc\+\+abi(?:\.dylib)?: (terminating (?:with|due to) (?:uncaught|unexpected) exception of type .*?)(?:: (.*))?$`)
+	deadlySignal    = regexp.MustCompile(`(?m)^\w+Sanitizer:DEADLYSIGNAL$`)
+	pureVirtual     = regexp.MustCompile(`(?mi)^.*pure virtual (?:method|function) called.*$`)
+	longString      = regexp.MustCompile(`std::(?:__cxx11|__1)::basic_string<char, std::(?:__1::)?char_traits<char>, std::(?:__1::)?allocator<char> ?>`)
 	// The beginning of an exception's text, up to the first character that may come from the input.
 	fixedWords = regexp.MustCompile("^[^\"'`0-9([{<]*")
 	// Messages that glibc and libstdc++ write before they abort.
@@ -39,19 +45,78 @@ func AbortFault(stderr string) Fault {
 	return Abort
 }
 
-// AbortMessage returns the line of standard error that tells why a program has called abort, "" if there is none.
+// AbortMessage returns one line that tells why a program has called abort, from its standard error, "" if that gives no reason. Of an
+// exception that nobody has caught it has the type and what().
 func AbortMessage(stderr string) string {
-	if m := findWith(assertion, stderr, "Assertion ", "terminate called "); m != nil {
-		return stderr[m[0]:m[1]]
+	if m := findWith(assertion, stderr, "Assertion ", "Fatal glibc error: "); m != nil {
+		return printable(stderr[m[0]:m[1]])
+	}
+	if m := findWith(pureVirtual, stderr, "ure virtual "); m != nil {
+		return printable(stderr[m[0]:m[1]])
+	}
+	if head, what := exception(stderr); head != "" {
+		if what != "" {
+			head += ": " + what
+		}
+		return printable(head)
 	}
 	for _, k := range abortTexts {
 		if i := strings.Index(stderr, k.text); i >= 0 {
-			from := strings.LastIndexByte(stderr[:i], '\n') + 1
-			line, _, _ := strings.Cut(stderr[from:], "\n")
-			return line
+			return printable(lineAt(stderr, i))
 		}
 	}
-	return ""
+	return printable(starredWords.FindString(stderr))
+}
+
+// exception returns what a library of C++ says of an exception that nobody has caught, which ends with its type, and what(); "": it says
+// nothing.
+func exception(stderr string) (head, what string) {
+	for _, p := range [...]*regexp.Regexp{uncaught, uncaughtByClang} {
+		if m := p.FindStringSubmatch(stderr); m != nil {
+			return longString.ReplaceAllString(m[1], "std::string"), m[2]
+		}
+	}
+	return "", ""
+}
+
+// longestLine is how many bytes of a program's own words are shown on one line.
+const longestLine = 300
+
+// printable returns a line of a program's without what a terminal may take for a command, and at most longestLine bytes of it.
+func printable(line string) string {
+	line = strings.TrimRight(line, "\r\n")
+	if len(line) > longestLine {
+		line = line[:longestLine] + "..."
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return '?'
+	}, line))
+}
+
+// LastLine returns the last line that is not empty of a program's standard error, before the report of a sanitizer if there is one.
+func LastLine(text string) string {
+	if m := findWith(headline, text, "Sanitizer", "libFuzzer"); m != nil {
+		text = text[:m[0]]
+		if m := deadlySignal.FindStringIndex(text); m != nil {
+			text = text[:m[0]]
+		}
+		text = strings.TrimRight(text, "=\n")
+	}
+	return LastLines(text, 1)
+}
+
+// LastLines returns the last n lines of a text that are not empty, printable.
+func LastLines(text string, n int) string {
+	var last []string
+	for l := range strings.Lines(text) {
+		if l = printable(l); l != "" {
+			last = append(last, l)
+		}
+	}
+	return strings.Join(last[max(0, len(last)-n):], "\n")
 }
 
 // AbortPlace returns, from the standard error of a program that has called abort, a text that distinguishes the reason from other
@@ -64,10 +129,7 @@ func AbortPlace(stderr string) (place string, sure bool) {
 	if m := starredWords.FindString(stderr); m != "" {
 		return m, false
 	}
-	m := uncaught.FindStringSubmatch(stderr)
-	if m == nil {
-		return "", false
-	}
-	what, _, _ := strings.Cut(fixedWords.FindString(m[2]), ": ")
-	return strings.TrimSpace(m[1] + " " + strings.TrimSpace(what)), false
+	head, what := exception(stderr)
+	what, _, _ = strings.Cut(fixedWords.FindString(what), ": ")
+	return strings.TrimSpace(head + " " + strings.TrimSpace(what)), false
 }

@@ -25,3 +25,39 @@ func TestAbortPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestAbortMessage: the message says why, on one line that is safe to print.
+func TestAbortMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		"terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at\n":                                               "terminate called after throwing an instance of 'std::out_of_range': map::at",
+		"terminate called after throwing an instance of 'E'\n  what():  a\x1b[1mb\xff\n":                                                         "terminate called after throwing an instance of 'E': a?[1mb?",
+		"terminate called after throwing an instance of 'int'\n":                                                                                 "terminate called after throwing an instance of 'int'",
+		"pure virtual method called\nterminate called without an active exception\n":                                                             "pure virtual method called",
+		"libc++abi: terminating with uncaught exception of type std::runtime_error: no such key: \"a\"\n":                                        "terminating with uncaught exception of type std::runtime_error: no such key: \"a\"",
+		"libc++abi: terminating due to uncaught exception of type int\n":                                                                         "terminating due to uncaught exception of type int",
+		"terminate called after throwing an instance of 'std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >'": "terminate called after throwing an instance of 'std::string'",
+		"x: a.c:7: f: Assertion `n > 0' failed.\n":                                                                                               "x: a.c:7: f: Assertion `n > 0' failed.",
+		"Assertion failed: n > 0 (a.c: f: 7)\n":                                                                                                  "Assertion failed: n > 0 (a.c: f: 7)",
+		"Fatal glibc error: malloc.c:2599 (sysmalloc): assertion failed: n\n":                                                                    "Fatal glibc error: malloc.c:2599 (sysmalloc): assertion failed: n",
+		"hello\ndouble free or corruption (!prev)\n":                                                                                             "double free or corruption (!prev)",
+		"*** %n in writable segment detected ***\n":                                                                                              "*** %n in writable segment detected ***",
+		"hello\n": "",
+	} {
+		if got := AbortMessage(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestLastLine: what a sanitizer writes is not the program's own.
+func TestLastLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\nfatal: b\n\n": "fatal: b",
+		"":                "",
+		"fatal: b\nAddressSanitizer:DEADLYSIGNAL\n=====\n==7==ERROR: AddressSanitizer: ABRT on unknown address 0x1\n    #0 0x1\n": "fatal: b",
+	} {
+		if got := LastLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -12,9 +12,13 @@ import (
 // oldRust matches a name of Rust's older mangling, which ends with a hash and possibly a suffix of LLVM's.
 var oldRust = regexp.MustCompile(`^_ZN(.+)17h[0-9a-f]{16}E(\.|$)`)
 
-// demangled returns the source name of a function of C++ or Rust, without parameters and hashes. Other names are returned as
+// partSuffix is what compilers append to the name of a function for a part or a copy of it that they have made.
+var partSuffix = regexp.MustCompile(`(?:\.(?:cold|part|isra|constprop|lto_priv|llvm|localalias)(?:\.\d+)*)+$`)
+
+// Demangled returns the source name of a function of C++ or Rust, without parameters and hashes. Other names are returned as
 // they are.
-func demangled(name string) string {
+func Demangled(name string) string {
+	name = partSuffix.ReplaceAllString(name, "")
 	if m := oldRust.FindStringSubmatchIndex(name); m != nil {
 		name = "_ZN" + underscored(name[m[2]:m[3]]) + name[m[3]:]
 	}

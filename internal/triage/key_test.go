@@ -76,3 +76,49 @@ func TestPlaceOfRecursion(t *testing.T) {
 		t.Errorf("places %q and %q", once.Place(), twice.Place())
 	}
 }
+
+// TestOwnFrames: libraries are no identity, but what the program has made of C++'s templates is, where nothing else is known.
+func TestOwnFrames(t *testing.T) {
+	const libc = "/lib/x86_64-linux-gnu/libc.so.6"
+	aborted := Stack{{Module: libc, Offset: 0x8aeec}, {Function: "raise", Module: libc}, {Function: "abort", Module: libc}}
+	thread := func(lambda string) Frame {
+		return Frame{Function: "std::thread::_State_impl<std::thread::_Invoker<std::tuple<f::" + lambda + "> > >::_M_run", Module: "/x/target"}
+	}
+	started := Frame{Function: "std::execute_native_thread_routine", Module: "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"}
+	for _, tt := range []struct {
+		name, want string
+		stack      Stack
+	}{
+		{"nothing but libraries", "", append(aborted, started)},
+		{"a template", "std::thread::_State_impl<std::thread::_Invoker<std::tuple<f::$_0> > >::_M_run", append(aborted, thread("$_0"), started)},
+		{"a function above a template", "f::$_0::operator():7", append(aborted, Frame{Function: "f::$_0::operator()", File: "a.cc", Line: 7}, thread("$_0"), started)},
+		{"a specialisation of the program's", "std::hash<Key>::operator():3 < find", append(aborted, Frame{Function: "std::hash<Key>::operator()", File: "key.h", Line: 3},
+			Frame{Function: "std::_Hashtable<Key>::find", File: "/usr/include/c++/12/bits/hashtable.h", Line: 9}, Frame{Function: "find", File: "a.cc", Line: 8})},
+		{"a stripped library", "libx.so+0x1234 < main", append(aborted, Frame{Module: "/x/libx.so", Offset: 0x1234}, Frame{Function: "main", File: "a.cc", Line: 8})},
+		{"noexcept", "f:3", append(aborted, Frame{Function: "__clang_call_terminate", Module: "/x/target"}, Frame{Function: "f", File: "a.cc", Line: 3})},
+	} {
+		r := Report{Fault: Abort, Stack: tt.stack}
+		if got := r.Key(); got != tt.want {
+			t.Errorf("%s: key %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestWhere: what tells two faults in one line apart is where they are said to be.
+func TestWhere(t *testing.T) {
+	for _, tt := range []struct {
+		fault       Fault
+		stack, want string
+	}{
+		{HeapOverflow, "get:3 a:1 main:1", "in get a.c:3, called by a"},
+		{HeapOverflow, "get:3 b:1 a:4 main:1", "in get a.c:3, called by b from a"},
+		{HeapOverflow, "get:3 LLVMFuzzerTestOneInput:1", "in get a.c:3"},
+		{Arithmetic, "divide:3 a:1 main:1", "in divide a.c:3"},
+		{Abort, "abort raise", ""},
+	} {
+		r := Report{Fault: tt.fault, Stack: stackOf(tt.stack)}
+		if got := r.Where(); got != tt.want {
+			t.Errorf("%s of %s: %q, want %q", tt.fault, tt.stack, got, tt.want)
+		}
+	}
+}

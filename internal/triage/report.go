@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,19 +38,29 @@ func (r *Report) Key() string {
 		}
 	}
 	var parts []string
-	for _, f := range r.Stack.path() {
+	for i, f := range r.keyed() {
 		name := f.name()
-		// The line of a hang is random, and what is not freed may have been allocated in several lines.
-		located := f.Line > 0 && r.Fault != Hang && r.Fault != Leak && !r.Late()
-		if located && len(parts) == 0 {
+		if i == 0 && r.located(f) {
 			name += ":" + f.position()
 		}
 		parts = append(parts, name)
-		if len(parts) == keyFrames || located && r.ofLine() {
-			break
-		}
 	}
 	return strings.Join(parts, " < ")
+}
+
+// keyed returns the frames whose functions are in the key.
+func (r *Report) keyed() Stack {
+	path := r.Stack.path()
+	if len(path) > 0 && r.located(path[0]) && r.ofLine() {
+		return path[:1]
+	}
+	return path[:min(len(path), keyFrames)]
+}
+
+// located reports whether the line of a frame is that of the bug: the line of a hang is random, and what is not freed may have been
+// allocated in several lines.
+func (r *Report) located(f Frame) bool {
+	return f.Line > 0 && r.Fault != Hang && r.Fault != Leak && !r.Late()
 }
 
 // ofLine reports whether the line of the fault says what the bug is. An access to memory is often made by a function that relies on
@@ -63,6 +74,30 @@ func (r *Report) ofLine() bool {
 	}
 	return false
 }
+
+// Where says where the fault is: the innermost function of the program, and those of its callers that are in the key and therefore tell
+// the fault from others in the same line. It returns "" if none is known.
+func (r *Report) Where() string {
+	top := r.Stack.Top()
+	if top == nil {
+		return ""
+	}
+	var callers []string
+	if r.Fault != Recursion || len(r.Stack.cycle()) == 0 {
+		for _, f := range r.keyed()[1:] {
+			if name := f.name(); !entry.MatchString(name) {
+				callers = append(callers, name)
+			}
+		}
+	}
+	if len(callers) == 0 {
+		return "in " + top.String()
+	}
+	return fmt.Sprintf("in %v, called by %s", top, strings.Join(callers, " from "))
+}
+
+// entry matches functions that run every input, so that their names say nothing.
+var entry = regexp.MustCompile(`^(?:main|LLVMFuzzerTestOneInput|main\.main(?:\.func\d+)?|<module>)$`)
 
 // Function returns the innermost function of the program itself, "" if it is unknown.
 func (r *Report) Function() string {

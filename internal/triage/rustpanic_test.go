@@ -48,7 +48,7 @@ func TestDemangled(t *testing.T) {
 		{"main", "main"},
 		{"", ""},
 	} {
-		if got := demangled(test[0]); got != test[1] {
+		if got := Demangled(test[0]); got != test[1] {
 			t.Errorf("%s: %s, want %s", test[0], got, test[1])
 		}
 	}

@@ -117,7 +117,7 @@ func (r *Report) later(text string) bool {
 	if m := headline.FindStringSubmatch(text); m != nil {
 		return !strings.HasPrefix(m[2], "ABRT") && !strings.HasPrefix(m[2], "deadly signal") // these may be the consequence of the report
 	}
-	return r.Message != "" && strings.Contains(text, r.Message)
+	return r.Message != "" && (strings.Contains(text, r.Message) || AbortMessage(text) == r.Message)
 }
 
 // Reported reports whether text contains a report that [Reader.Refine] recognises.
@@ -202,9 +202,6 @@ func (x Reader) stack(text string) (stack Stack) {
 		f.Offset, _ = strconv.ParseUint(m[5], 16, 64)
 		f.Line, _ = strconv.Atoi(m[7])
 		if m[3] == "" && m[4] != "" && x.Frames != nil {
-			if m[1] != "0" {
-				f.Offset-- // the address of the call, not the return address
-			}
 			stack = append(stack, x.Frames(m[4], f.Offset)...)
 			continue
 		}

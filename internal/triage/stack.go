@@ -56,11 +56,16 @@ func (f Frame) position() string {
 
 // Libraries of languages, sanitizers and fuzzers' runtimes: a bug may be detected in their frames, but is not in them.
 var (
-	libraryModules  = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libc++", "libunwind", "libpthread", "libasan", "libubsan"}
+	libraryModules = [...]string{"libc.so", "libm.so", "libc-2.", "ld-linux", "libgcc_s", "libstdc++", "libc++", "libunwind", "libpthread", "libasan", "libubsan", "libtsan",
+		"liblsan", "libclang_rt.", "ld-musl", "libc.musl"}
+	// cxxPrefixes begin the names of C++'s library, and of functions of the program itself that are inlined into its templates, or that
+	// specialise them: those have a file of the program's.
+	cxxPrefixes     = [...]string{"std::", "__gnu_cxx::"}
+	systemHeader    = regexp.MustCompile(`^/usr/|/include/c\+\+/`)
 	libraryPrefixes = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
 		"__lsan", "__tsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
-		"std::", "<std::", "__gnu_cxx::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
-		"__assert", "__libc_", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "pthread_", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
+		"<std::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
+		"__assert", "__libc_", "__clang_call_terminate", "__stack_chk_fail", "__fortify_fail", "__chk_fail", "pthread_", "__pthread_kill", "_int_free", "_int_malloc", "_int_realloc"} // of a static program
 	// rustCrates are crates of Rust's library. A namespace of the program may have the same name, but then has a source file.
 	rustCrates       = [...]string{"core::", "<core::", "alloc::", "<alloc::"}
 	rustSource       = regexp.MustCompile(`/(rustc|rustlib|rustc-[0-9.]+)/(\w+/)*library/\w+/src/`)
@@ -87,16 +92,16 @@ func (f Frame) InLibrary() bool {
 			return true
 		}
 	}
-	module := filepath.Base(f.Module)
-	for _, s := range libraryModules {
-		if strings.HasPrefix(module, s) {
-			return true
-		}
+	if f.inLibraryModule() {
+		return true
 	}
 	for _, s := range libraryPrefixes {
 		if strings.HasPrefix(f.Function, s) {
 			return true
 		}
+	}
+	if hasPrefix(f.Function, cxxPrefixes[:]) && (f.File == "" || systemHeader.MatchString(f.File) || rustSource.MatchString(f.File)) {
+		return true
 	}
 	if strings.HasPrefix(f.File, "<frozen ") || strings.HasPrefix(f.File, "node:") { // a module of Python's library, or of Node's
 		return true
@@ -112,17 +117,32 @@ func (f Frame) InLibrary() bool {
 	return libraryFunctions[f.Function] || rustSource.MatchString(f.File) || f.Module == "" && f.Function == "" && f.File == ""
 }
 
+func (f Frame) inLibraryModule() bool { return hasPrefix(filepath.Base(f.Module), libraryModules[:]) }
+
 // Stack is a call stack, innermost frame first.
 type Stack []Frame
 
 // Top returns the innermost frame that is not in a library, nil if there is none. It points into s.
 func (s Stack) Top() *Frame {
+	theirs := s.theirs()
 	for i := range s {
-		if !s[i].InLibrary() {
+		if theirs(s[i]) {
 			return &s[i]
 		}
 	}
 	return nil
+}
+
+// theirs returns a function that reports whether a frame is of the program itself. If all frames are in libraries, those of C++'s
+// templates count that the program has instantiated: their names have its types in them, and its functions are inlined into them.
+func (s Stack) theirs() func(Frame) bool {
+	own := func(f Frame) bool { return !f.InLibrary() }
+	if slices.ContainsFunc(s, own) {
+		return own
+	}
+	return func(f Frame) bool {
+		return hasPrefix(f.Function, cxxPrefixes[:]) && strings.Contains(f.Function, "<") && !f.inLibraryModule()
+	}
 }
 
 // CutSmashed removes the frames beyond the function whose stack canary was changed: their return addresses are overwritten. It
@@ -142,10 +162,11 @@ func (s Stack) CutSmashed() Stack {
 // path returns the frames of the program itself without those of recursion: where a function is called again, directly or by others,
 // the calls from its first one to that are left out. So the path to a fault does not depend on how deeply an input is nested.
 func (s Stack) path() (path Stack) {
+	theirs := s.theirs()
 	at := map[string]int{} // in path, which is built from the outermost frame on
 	for i := len(s) - 1; i >= 0; i-- {
 		f := s[i]
-		if f.InLibrary() {
+		if !theirs(f) {
 			continue
 		}
 		name := f.name()

@@ -137,8 +137,8 @@ func (m *module) lookup(at uint64) []Frame {
 	name := ""
 	i := sort.Search(len(m.functions), func(i int) bool { return m.functions[i].Value > at }) - 1
 	if i >= 0 && (m.functions[i].Size == 0 || at < m.functions[i].Value+m.functions[i].Size) {
-		name, _, _ = strings.Cut(m.functions[i].Name, "@")
-		name = demangled(name)
+		name, _, _ = strings.Cut(m.interceptor(i).Name, "@")
+		name = Demangled(name)
 	}
 	if m.debug != nil {
 		if fs := m.lines(at, name); fs != nil {
@@ -146,6 +146,17 @@ func (m *module) lookup(at uint64) []Frame {
 		}
 	}
 	return []Frame{{Function: name}}
+}
+
+// interceptor returns the i-th function, under the name that it has in a sanitizer's runtime if it is one of those: a program has them
+// under the names of the C library too.
+func (m *module) interceptor(i int) elf.Symbol {
+	for j := i; j >= 0 && m.functions[j].Value == m.functions[i].Value; j-- {
+		if strings.Contains(m.functions[j].Name, "_interceptor_") {
+			return m.functions[j]
+		}
+	}
+	return m.functions[i]
 }
 
 // lines reads DWARF: the position of the address from the line table, and the inlined functions from the tree of entries.
@@ -159,8 +170,8 @@ func (m *module) lines(at uint64, name string) []Frame {
 	if err != nil || table == nil {
 		return nil
 	}
-	var e dwarf.LineEntry
-	if table.SeekPC(at, &e) != nil {
+	e, ok := row(table, at)
+	if !ok {
 		return nil
 	}
 	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File), DebugColumn: e.Column}
@@ -170,11 +181,32 @@ func (m *module) lines(at uint64, name string) []Frame {
 		here.Function = c.name
 		out = append(out, here)
 		here = Frame{Function: name, Line: c.line, DebugColumn: c.column}
-		if fs := table.Files(); c.file > 0 && c.file < len(fs) {
+		if fs := table.Files(); c.file >= 0 && c.file < len(fs) { // 0 is a file from DWARF 5 on, and nil before
 			here.File = source(unit, fs[c.file])
 		}
 	}
 	return append(out, here)
+}
+
+// row returns the row of a line table that covers an address. A unit has a sequence of rows for each of its sections, in any order, and
+// LineReader.SeekPC gives up at the first sequence beyond the address: functions that are inline, templates, cold or not used elsewhere
+// have sections of their own. What the linker has dropped has a sequence that begins at 0: of several that cover an address the last
+// one to begin counts.
+func row(table *dwarf.LineReader, at uint64) (best dwarf.LineEntry, ok bool) {
+	var begin, bestBegin uint64
+	before := dwarf.LineEntry{EndSequence: true}
+	for {
+		var e dwarf.LineEntry
+		if table.Next(&e) != nil {
+			return best, ok
+		}
+		if before.EndSequence {
+			begin = e.Address
+		} else if before.Address <= at && at < e.Address && (!ok || begin >= bestBegin) {
+			best, bestBegin, ok = before, begin, true
+		}
+		before = e
+	}
 }
 
 // source returns the name of a file. DWARF 5 has the full path of the main file, to which package dwarf prepends the folder.
@@ -214,7 +246,7 @@ func (m *module) inlined(r *dwarf.Reader, at uint64) (calls []callsite) {
 		if e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine {
 			within = m.covers(e, at)
 			if within && e.Tag == dwarf.TagInlinedSubroutine {
-				c := callsite{name: m.name(e)}
+				c := callsite{name: m.name(e), file: -1}
 				if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
 					c.file = int(n)
 				}
@@ -252,7 +284,7 @@ func (m *module) covers(e *dwarf.Entry, at uint64) bool {
 func (m *module) name(e *dwarf.Entry) string {
 	for range 4 {
 		if n, ok := e.Val(dwarf.AttrLinkageName).(string); ok {
-			return demangled(n)
+			return Demangled(n)
 		}
 		if n, ok := e.Val(dwarf.AttrName).(string); ok {
 			return n

@@ -23,9 +23,6 @@ func (x Reader) Symbolise(text string) string {
 			n = 0
 		}
 		offset, _ := strconv.ParseUint(m[5], 16, 64)
-		if m[1] != "0" && offset > 0 {
-			offset-- // the address of the call, not the return address
-		}
 		var frames []Frame
 		if m[3] == "" && m[4] != "" {
 			frames = x.Frames(m[4], offset)

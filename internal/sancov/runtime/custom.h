@@ -1,7 +1,7 @@
 // A harness may have its own mutator, LLVMFuzzerCustomMutator, and its own crossover of two inputs, LLVMFuzzerCustomCrossOver.
 // They are called in the child, in batches, with seeds from teasel.
 
-// Defined in teasel_main.c, 0 where the harness has none.
+// Defined in teasel_driver.c, 0 where the harness has none.
 extern size_t (*const teasel_mutator)(uint8_t *, size_t, size_t, unsigned) __attribute__((weak));
 extern size_t (*const teasel_crossover)(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *, size_t, unsigned) __attribute__((weak));
 void teasel_mutate_begin(uint64_t seed, const uint8_t *token, size_t size) __attribute__((weak));

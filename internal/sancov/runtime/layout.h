@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 8,
+	TEASEL_VERSION = 9,
 	TEASEL_LINE = 64,         // counters that are scanned together
 	TEASEL_FRAMES = 64,       // frames of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks sampled of a run that has timed out
@@ -58,7 +58,7 @@ struct answer {
 };
 
 // Flags of struct hello.
-enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8, HELLO_MUTATOR = 16, HELLO_CROSSOVER = 32, HELLO_TSAN = 64 };
+enum { HELLO_HARNESS = 1, HELLO_ASAN = 2, HELLO_MSAN = 4, HELLO_UBSAN = 8, HELLO_MUTATOR = 16, HELLO_CROSSOVER = 32, HELLO_TSAN = 64, HELLO_LOOPS = 128, HELLO_MEMORY = 256 };
 
 struct hello {
 	uint64_t magic;

@@ -35,13 +35,17 @@ static union {
 // descriptor. All other values are ignored: the target may write anything there.
 #define ANSWER_FAILED UINT64_C(0x7ea5e1000000003b)
 
+// Values of judged.
+enum { JUDGED_NOT, JUDGED, JUDGED_LOOP_ENDED };
+
 // Memory that a server and its child share besides the results.
 
 struct state {
 	uint64_t exit_reason;
 	uint64_t return_address; // of the harness; 0: unknown
 	uint32_t leak_checks;
-	uint32_t judged; // not 0: the child has judged the run of its program
+	uint32_t judged; // the child has judged the run of its program
+	uint32_t resume; // index of the input with which a child of a program with a loop goes on; 0: it waits for a command
 };
 
 // map_guarded maps a file, or zeroed memory if fd is -1, between guard pages. It returns 0 if that fails.

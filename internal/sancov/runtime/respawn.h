@@ -3,14 +3,11 @@
 // addresses.
 
 static int respawning;
-static char **respawn_args; // a copy of the arguments of main
+extern char **teasel_main_args; // a copy of the arguments of main
 static int respawn_fd = -1; // file of the state, which such a child has to map
 
-static void respawn_prepare(int argc, char **argv, int threads) {
+static void respawn_prepare(int threads) {
 	respawning = threads && !__tsan_init; // ThreadSanitizer has a thread of its own
-	respawn_args = calloc((size_t)argc + 1, sizeof *respawn_args);
-	if (!respawn_args) _exit(1);
-	for (int i = 0; i < argc; i++) respawn_args[i] = strdup(argv[i]);
 }
 
 // respawn_state returns the descriptor of a file for the state, -1 if the state need not be in a file.
@@ -32,7 +29,7 @@ static _Noreturn void respawn(void) {
 	setenv("TEASEL_CHILD", server, 1);
 	if (input_path) setenv("TEASEL_INPUT", input_path, 1);
 	for (int i = FD_COMMAND; i <= FD_COUNT; i++) fcntl(SHARED.first_fd + i, F_SETFD, 0);
-	execv("/proc/self/exe", respawn_args);
+	execv("/proc/self/exe", teasel_main_args);
 	_exit(1);
 }
 
@@ -41,12 +38,10 @@ static void leaks_begin(void);
 static void initialize(int *argc, char ***argv);
 static _Noreturn void teasel_child(void);
 static void program_begin(void);
+static void loop_begin(void);
 
 // child_main is called in a child that has executed the program again: it runs batches, or returns for main to be called.
 static void child_main(int *argc, char ***argv, pid_t server) {
-	unsetenv("TEASEL_FD");
-	unsetenv("TEASEL_CHILD");
-	unsetenv("TEASEL_INPUT");
 	if (!memory_map(SHARED.first_fd + FD_COUNT)) _exit(1);
 	for (int fd = FD_CONTROL; fd <= FD_RESULTS; fd++) close(SHARED.first_fd + fd);
 	close(SHARED.first_fd + FD_COUNT);
@@ -54,6 +49,7 @@ static void child_main(int *argc, char ***argv, pid_t server) {
 	prepare();
 	memory_protect();
 	child_begin(server);
-	if (&teasel_harness) teasel_child();
-	program_begin();
+	if (HARNESS) teasel_child();
+	if (LOOPS) loop_begin();
+	else program_begin();
 }

@@ -40,9 +40,12 @@
 #include "unhook.h"
 #include "input.h"
 
-// Defined in teasel_main.c, if the target is a harness.
-extern int (*const teasel_harness)(const uint8_t *, size_t) __attribute__((weak));
+// Defined in teasel_driver.c, if the target is a harness.
+extern int (*teasel_harness)(const uint8_t *, size_t) __attribute__((weak));
+#define HARNESS (&teasel_harness && teasel_harness)
 extern int (*const teasel_initialize)(int *, char ***) __attribute__((weak));
+// Defined in what is linked if the server is not to start before main.
+extern const char teasel_deferred __attribute__((weak));
 int __real_main(int argc, char **argv, char **envp);
 int mallopt(int what, int value) __attribute__((weak)); // of glibc
 
@@ -73,6 +76,7 @@ static int thread_count(void) {
 #include "custom.h"
 #include "sharedcounters.h"
 #include "sleep.h"
+#include "afl.h"
 
 // command_read waits for a command from teasel. It returns 0 if teasel is gone, or if the target has closed or replaced the
 // descriptor.
@@ -150,7 +154,7 @@ static _Noreturn void guardian_run(pid_t server) {
 static int hello(void) {
 	struct hello h = {.magic = TEASEL_MAGIC, .version = TEASEL_VERSION, .counters = counter_count, .modules = region_count, .pid = (uint32_t)getpid(),
 	                  .edges = edge_count, .shape = shape};
-	h.flags = (&teasel_harness ? HELLO_HARNESS : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
+	h.flags = (HARNESS ? HELLO_HARNESS : 0) | (LOOPS && !HARNESS ? HELLO_LOOPS : 0) | (__afl_fuzz_ptr && !HARNESS ? HELLO_MEMORY : 0) | (__asan_init ? HELLO_ASAN : 0) | (__msan_init ? HELLO_MSAN : 0) |
 	          (__tsan_init ? HELLO_TSAN : 0) | (__ubsan_handle_builtin_unreachable ? HELLO_UBSAN : 0) | custom_flags();
 	return write_all(FD_STATUS, &h, sizeof h);
 }
@@ -169,8 +173,9 @@ static void prepare(void) {
 	gap_return = &SHARED.state->return_address;
 	buckets_init();
 	counters_clear();
-	if (!&teasel_harness) return;
+	if (!HARNESS && !LOOPS) return;
 	heap_keep();
+	if (!HARNESS) return;
 	allocations_watch();
 }
 
@@ -375,20 +380,21 @@ static _Noreturn void teasel_serve(void) {
 // A program with a main is forked for every input. Its counters are judged when it exits.
 
 static int program_runs;
+static uint64_t loop_cpu; // processor time of this process when the run in flight began
 
 static void program_judge_used(uint32_t i, uint64_t cpu) {
 	uint32_t ask = SHARED.slots[i].ask;
 	struct outcome *o = SHARED.outcomes + i;
 	if (ask & ASK_TRACE) o->cpu = cpu;
 	if (ask & ASK_OPERANDS) record_end(o);
-	judge(i, ask);
+	judge(i, coverage_end(o, ask));
 }
 
 static void program_judge(void) {
 	if (!program_runs || SHARED.results->pid != getpid()) return; // another process that the program has forked
 	program_runs = 0;
-	program_judge_used(SHARED.results->cur < SHARED.slot_count ? SHARED.results->cur : 0, cpu_used());
-	SHARED.state->judged = 1;
+	program_judge_used(SHARED.results->cur < SHARED.slot_count ? SHARED.results->cur : 0, cpu_used() - loop_cpu);
+	SHARED.state->judged = JUDGED;
 }
 
 // program_judge_ended judges, in the server, a run that has ended without a call of program_judge.
@@ -418,13 +424,17 @@ static void program_begin(void) {
 	if (!input_path) dup2(SHARED.first_fd + FD_INPUT, 0);
 	for (int fd = FD_COMMAND; fd < FD_COUNT; fd++)
 		if (fd != FD_REPORT) close(SHARED.first_fd + fd);
+	if (__afl_fuzz_ptr) afl_input_set(SHARED.slots + i);
 	counters_share();
+	coverage_begin();
 	atexit(program_judge);
 	at_quick_exit(program_judge);
 	program_runs = running = 1;
 	if (SHARED.slots[i].ask & ASK_STACKS) allocation_stacks_set(LEAK_FRAMES);
 	if (SHARED.slots[i].ask & ASK_OPERANDS) record_begin(SHARED.outcomes + i);
 }
+
+#include "persistent.h"
 
 // program_serve forks a child for every input. It returns in the child, for main to be called.
 static void program_serve(void) {
@@ -438,7 +448,7 @@ static void program_serve(void) {
 				__atomic_store_n(&SHARED.results->cur, i, __ATOMIC_RELAXED);
 				lseek(2, 0, SEEK_SET);
 				if (!input_write(SHARED.slots + i)) _exit(1);
-				SHARED.state->judged = 0;
+				SHARED.state->judged = JUDGED_NOT;
 				pid_t p = child();
 				if (p < 0) _exit(1);
 				if (p == 0) {
@@ -460,17 +470,29 @@ static void program_serve(void) {
 
 // initialize calls the harness's LLVMFuzzerInitialize, and records which signal handlers are installed after that.
 static void initialize(int *argc, char ***argv) {
-	if (&teasel_harness && teasel_initialize) {
+	if (HARNESS && teasel_initialize) {
 		parameters_initialised(2);
 		teasel_initialize(argc, argv);
 	}
 	handlers_record();
 }
 
+// start tells where the server starts. It is 0 in a process that is run by hand, and after the start.
+static int start_pending;
+static pid_t start_child; // the server, in a child that has executed the program again; 0: this process is to become the server
+char **teasel_main_args;
+
+static char **arguments_copy(int argc, char **argv) {
+	char **copy = calloc((size_t)argc + 1, sizeof *copy);
+	if (!copy) _exit(1);
+	for (int i = 0; i < argc; i++) copy[i] = strdup(argv[i]);
+	return copy;
+}
+
 // server_begin starts the guardian and the server. It returns in the server, when teasel has laid out the memory.
 static int server_begin(int *argc, char ***argv) {
 	int threads = thread_count();
-	respawn_prepare(*argc, *argv, threads > 1);
+	respawn_prepare(threads > 1);
 	guardian_start();
 	if (!respawning) {
 		initialize(argc, argv);
@@ -481,16 +503,32 @@ static int server_begin(int *argc, char ***argv) {
 	if (!memory_map(respawn_state())) return 0;
 	// The target must not reach the memory through a descriptor. A child that executes the program again needs the descriptors.
 	for (int fd = FD_CONTROL; fd <= FD_RESULTS && !respawning; fd++) close(SHARED.first_fd + fd);
-	if (&teasel_harness) close(SHARED.first_fd + FD_INPUT);
+	if (HARNESS) close(SHARED.first_fd + FD_INPUT);
 	prepare();
 	SHARED.results->unhooked = unhook((const uint64_t *)(SHARED.inputs + SHARED.control->inputs), SHARED.control->count);
-	if (&teasel_harness) leaks_begin();
+	if (HARNESS) leaks_begin();
 	memory_protect();
 	return send_status(STATUS_RENEWED);
 }
 
+// teasel_start starts the server where the program is ready for its first input: before main, or where the program says so. It
+// returns in a child of a program that is no harness, and in a process that is not run by teasel.
+void teasel_start(int *argc, char ***argv) {
+	if (!start_pending) return;
+	start_pending = 0;
+	if (start_child) {
+		child_main(argc, argv, start_child);
+		return;
+	}
+	if (!server_begin(argc, argv)) _exit(1);
+	if (HARNESS) teasel_serve();
+	if (LOOPS) loop_serve();
+	else program_serve();
+}
+
 int __wrap_main(int argc, char **argv, char **envp) {
-	const char *fd = getenv("TEASEL_FD"), *child = getenv("TEASEL_CHILD");
+	const char *fd = getenv("TEASEL_FD"), *server = getenv("TEASEL_CHILD");
+	teasel_main_args = arguments_copy(argc, argv); // main may change them
 	if (!fd) {
 		const char *segment = getenv("TEASEL_SEGMENT");
 		if (segment) segment_attach(segment);
@@ -501,14 +539,12 @@ int __wrap_main(int argc, char **argv, char **envp) {
 	input_path = getenv("TEASEL_INPUT");
 	for (int i = FD_COMMAND; i <= FD_COUNT; i++) fcntl(SHARED.first_fd + i, F_SETFD, FD_CLOEXEC);
 	if (input_path) input_path = strdup(input_path); // the target may change the environment
-	if (child) {
-		child_main(&argc, &argv, atoi(child));
-		return __real_main(argc, argv, envp);
-	}
+	if (server) start_child = atoi(server);
 	unsetenv("TEASEL_FD");
+	unsetenv("TEASEL_CHILD");
 	unsetenv("TEASEL_INPUT");
-	if (!server_begin(&argc, &argv)) _exit(1);
-	if (&teasel_harness) teasel_serve();
-	program_serve();
+	start_pending = 1;
+	afl_input_begin();
+	if (!&teasel_deferred) teasel_start(&argc, &argv);
 	return __real_main(argc, argv, envp);
 }

@@ -1,0 +1,238 @@
+// Package isolation gives each program that a campaign starts a home and a temporary directory of its own, inside one folder of the campaign
+// that is bounded while the campaign runs and removed when it ends, and on demand a sandbox around both.
+package isolation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Config says what a home is for.
+type Config struct {
+	Scratch string // the campaign's folder, from [Open]; "": the program has our home and temporary directory
+	Owner   int    // user number that the program runs as, if we are root and it is another one; 0: ours
+	Sandbox *Sandbox
+}
+
+// Home is what one program has for itself. The methods of a nil Home do nothing. One goroutine at a time uses it.
+type Home struct {
+	dir        string
+	owner      int
+	namespaces *namespaces // nil: there is no sandbox
+}
+
+// The folders of a home.
+const (
+	homeName    = "home"
+	tempName    = "tmp"
+	runtimeName = "run" // for XDG_RUNTIME_DIR, which is for sockets
+)
+
+// Make makes a home. It is nil without an error if neither a folder nor a sandbox is asked for. The caller must call Close when the
+// program, and all that it has started, has been waited for.
+func Make(c Config) (*Home, error) {
+	if c.Scratch == "" {
+		if c.Sandbox != nil {
+			return nil, errors.New("making a sandbox: it needs a folder for the program's home")
+		}
+		return nil, nil
+	}
+	dir, err := makeDir(c.Scratch)
+	if err != nil {
+		return nil, fmt.Errorf("making a home for a program: %w", err)
+	}
+	h := &Home{dir: dir, owner: c.Owner}
+	if err = h.makeFolders(); err == nil && c.Sandbox != nil {
+		h.namespaces, err = newNamespaces(h.dir, c.Sandbox)
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// makeDir makes a folder with the lowest number that is free. All names have the same length, so that what programs print of them
+// differs in digits only.
+func makeDir(scratch string) (string, error) {
+	for n := range 10_000 {
+		dir := filepath.Join(scratch, fmt.Sprintf("%04d", n))
+		err := os.Mkdir(dir, 0o711)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+	}
+	return "", fmt.Errorf("%s is full", scratch)
+}
+
+// makeFolders makes the folders.
+func (h *Home) makeFolders() error {
+	for _, name := range []string{homeName, tempName, runtimeName} {
+		path := filepath.Join(h.dir, name)
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("making a home for a program: %w", err)
+		}
+		if h.owner != 0 {
+			if err := os.Chown(path, h.owner, h.owner); err != nil {
+				return fmt.Errorf("making a home for a program: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Home returns the program's home directory.
+func (h *Home) Dir() string { return filepath.Join(h.dir, homeName) }
+
+// Env returns the variables that name the home's folders, to be added to our environment, before those of the user. What package
+// managers and toolchains keep in the user's home is named by variables of their own, so that a program which npx or go starts does not
+// load everything again.
+func (h *Home) Env() []string {
+	if h == nil {
+		return nil
+	}
+	home, temp := h.Dir(), filepath.Join(h.dir, tempName)
+	env := []string{
+		"HOME=" + home, "TMPDIR=" + temp, "TMP=" + temp, "TEMP=" + temp,
+		"XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "XDG_CACHE_HOME=" + filepath.Join(home, ".cache"),
+		"XDG_DATA_HOME=" + filepath.Join(home, ".local/share"), "XDG_STATE_HOME=" + filepath.Join(home, ".local/state"),
+		"XDG_RUNTIME_DIR=" + filepath.Join(h.dir, runtimeName),
+	}
+	return append(env, cacheEnv(os.LookupEnv)...)
+}
+
+// Do calls start on a thread whose children are in the home's sandbox; without one, here.
+func (h *Home) Do(start func() error) error {
+	if h == nil || h.namespaces == nil {
+		return start()
+	}
+	return h.namespaces.do(start)
+}
+
+// On returns Do for those who distinguish it from nothing; nil: there is no sandbox.
+func (h *Home) On() func(start func() error) error {
+	if h == nil || h.namespaces == nil {
+		return nil
+	}
+	return h.namespaces.do
+}
+
+// Thread returns the number of the thread that Do uses, which has the sandbox's network; 0: there is none.
+func (h *Home) Thread() int {
+	if h == nil || h.namespaces == nil {
+		return 0
+	}
+	return h.namespaces.thread
+}
+
+// Empty removes what the program has left. The program must have ended.
+func (h *Home) Empty() error {
+	if h == nil {
+		return nil
+	}
+	err := emptyHome(h.dir)
+	if h.namespaces != nil {
+		err = errors.Join(err, h.namespaces.sweep())
+	}
+	return errors.Join(err, h.makeFolders())
+}
+
+// Close removes the home.
+func (h *Home) Close() error {
+	if h == nil || h.dir == "" {
+		return nil
+	}
+	var err error
+	if h.namespaces != nil {
+		err = h.namespaces.close()
+		h.namespaces = nil
+	}
+	err = errors.Join(err, removeAll(h.dir))
+	h.dir = ""
+	return err
+}
+
+// emptyHome removes what is in the folders of a home.
+func emptyHome(dir string) (err error) {
+	for _, name := range []string{homeName, tempName, runtimeName} {
+		path := filepath.Join(dir, name)
+		entries, e := os.ReadDir(path)
+		if e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, fmt.Errorf("emptying a program's home: %w", e))
+		}
+		for _, entry := range entries {
+			err = errors.Join(err, removeAll(filepath.Join(path, entry.Name())))
+		}
+	}
+	return err
+}
+
+// removeAll removes a file or a folder, also one with folders in it that may not be written to.
+func removeAll(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // WalkDir reads it afterwards
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// caches are the folders below the user's home in which programs keep what they have loaded or installed, and the variables that name
+// them. A folder that does not exist is named only if programs make it.
+var caches = []struct {
+	name, folder string
+	made         bool
+}{
+	{name: "npm_config_cache", folder: ".npm", made: true}, {name: "UV_CACHE_DIR", folder: ".cache/uv", made: true},
+	{name: "UV_TOOL_DIR", folder: ".local/share/uv/tools"}, {name: "UV_PYTHON_INSTALL_DIR", folder: ".local/share/uv/python"},
+	{name: "PIP_CACHE_DIR", folder: ".cache/pip"}, {name: "PIPX_HOME", folder: ".local/share/pipx"}, {name: "PYTHONUSERBASE", folder: ".local"},
+	{name: "PYENV_ROOT", folder: ".pyenv"}, {name: "PNPM_HOME", folder: ".local/share/pnpm"}, {name: "COREPACK_HOME", folder: ".cache/node/corepack"},
+	{name: "NVM_DIR", folder: ".nvm"}, {name: "VOLTA_HOME", folder: ".volta"}, {name: "BUN_INSTALL", folder: ".bun"}, {name: "DENO_DIR", folder: ".cache/deno"},
+	{name: "GOPATH", folder: "go", made: true}, {name: "GOCACHE", folder: ".cache/go-build", made: true},
+	{name: "CARGO_HOME", folder: ".cargo"}, {name: "RUSTUP_HOME", folder: ".rustup"},
+	{name: "ASDF_DATA_DIR", folder: ".asdf"}, {name: "MISE_DATA_DIR", folder: ".local/share/mise"}, {name: "RBENV_ROOT", folder: ".rbenv"},
+	{name: "NUGET_PACKAGES", folder: ".nuget/packages"}, {name: "HF_HOME", folder: ".cache/huggingface"},
+	{name: "PLAYWRIGHT_BROWSERS_PATH", folder: ".cache/ms-playwright"}, {name: "PUPPETEER_CACHE_DIR", folder: ".cache/puppeteer"},
+}
+
+// cacheEnv returns the variables of caches that are not set.
+func cacheEnv(lookup func(string) (string, bool)) (env []string) {
+	home, _ := lookup("HOME")
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	for _, c := range caches {
+		if _, set := lookup(c.name); set {
+			continue
+		}
+		path := filepath.Join(home, c.folder)
+		if _, err := os.Stat(path); err == nil || c.made {
+			env = append(env, c.name+"="+path)
+		}
+	}
+	return env
+}
+
+// cachePaths returns the folders that [Home.Env] or our own environment name as caches.
+func cachePaths() (paths []string) {
+	env := cacheEnv(os.LookupEnv)
+	for _, c := range caches {
+		if value, set := os.LookupEnv(c.name); set {
+			env = append(env, c.name+"="+value)
+		}
+	}
+	for _, e := range env {
+		if _, path, _ := strings.Cut(e, "="); filepath.IsAbs(path) && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
