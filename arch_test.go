@@ -24,13 +24,15 @@ func layer(pkg string) int {
 		return 17 // what tests share
 	case strings.HasPrefix(rel, "internal/plantedtest"):
 		return 16 // a test of its own
+	case rel == "internal/web", rel == "internal/tui":
+		return 4 // shows what view has
 	case strings.HasPrefix(rel, "internal/"):
 		return 0
 	case rel == "":
 		return 1
 	case rel == "mutate", rel == "sensor", rel == "corpus", rel == "policy", rel == "exchange/pipe", rel == "netproto/model":
 		return 2
-	case rel == "mutate/schema", rel == "mutate/operands", rel == "mutate/typed", rel == "gofunc/link", rel == "netproto/dialogue", rel == "netproto/conn", rel == "netproto/judge":
+	case rel == "mutate/schema", rel == "view", rel == "corpus/pack", rel == "mutate/operands", rel == "mutate/typed", rel == "gofunc/link", rel == "netproto/dialogue", rel == "netproto/conn", rel == "netproto/judge":
 		return 3
 	case rel == "gofunc/agent":
 		return 2

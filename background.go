@@ -29,6 +29,7 @@ type background[T any] struct {
 	open         int // jobs that have not ended
 	reports      []report[T]
 	until        time.Time // when to end; zero: not yet
+	held         bool      // the campaign is paused
 	minimizeOnly bool      // no more findings are wanted: those that are published are minimised
 	ended        bool
 
@@ -114,6 +115,14 @@ func (b *background[T]) finish(grace, longer time.Duration, minimizeOnly bool) {
 	})
 }
 
+// hold has the background begin no request, or go on. The end of the campaign lets it go on too.
+func (b *background[T]) hold(held bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = held
+	b.arrived.Signal()
+}
+
 // wait returns what has become of jobs when all of them have ended and the executor is closed. It is called after finish.
 func (b *background[T]) wait() []report[T] {
 	<-b.done
@@ -137,7 +146,7 @@ func (b *background[T]) report(r report[T]) {
 func (b *background[T]) runnable() []*job[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.jobs)+len(b.inbox) == 0 && b.until.IsZero() {
+	for (b.held || len(b.jobs)+len(b.inbox) == 0) && b.until.IsZero() {
 		b.arrived.Wait()
 	}
 	b.jobs = append(b.jobs, b.inbox...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // origin says what an input was made from, and by which stage.
@@ -20,8 +21,9 @@ type batch[T any] struct {
 	n       int // inputs
 	origins []mark[T]
 
-	ran int // observations that have been collected
-	err error
+	began time.Time // when it was submitted
+	ran   int       // observations that have been collected
+	err   error
 }
 
 // mark says where in a batch the inputs of an origin begin.
@@ -191,8 +193,8 @@ func (w *Worker[T]) submit(ctx context.Context, b *batch[T]) error {
 	w.clean, b.ran, b.err, w.collected = false, 0, nil, false
 	w.filling, w.idle = w.idle[0], append(w.idle[1:], b)
 	w.filling.origins = w.filling.origins[:0]
-	w.inFlight = b
-	if err := w.pipe.Submit(ctx, b.ins[:b.n], b.obs[:b.n]); err != nil {
+	w.inFlight, b.began = b, w.meter.clock()
+	if err := w.pipe.Submit(inFlight(ctx), b.ins[:b.n], b.obs[:b.n]); err != nil {
 		w.inFlight, w.collected = before, before != nil // judgeInFlight judges it
 		return fmt.Errorf("executing: %w", err)
 	}
@@ -210,7 +212,7 @@ func (w *Worker[T]) await(ctx context.Context) error {
 	}
 	if !w.collected {
 		w.collected = true
-		b.ran, b.err = w.pipe.Collect(ctx)
+		b.ran, b.err = w.pipe.Collect(inFlight(ctx))
 		if uint(b.ran) > uint(b.n) {
 			b.err = errors.Join(b.err, miscounted(b.ran, b.n))
 			b.ran = 0
@@ -218,6 +220,7 @@ func (w *Worker[T]) await(ctx context.Context) error {
 		if b.err != nil {
 			b.ran = ended(b.obs[:b.ran])
 		}
+		w.meter.ran(b.began, b.obs[:b.ran], false)
 	}
 	switch {
 	case b.err != nil:
@@ -300,7 +303,7 @@ func (w *Worker[T]) collectLate(ctx context.Context) error {
 			break
 		}
 		w.executions += uint64(o.Runs)
-		w.cost += uint64(o.Runs) + price(&o)
+		w.meter.ran(time.Time{}, []Observation{o}, true)
 		w.stages[w.row(rowLate)].Executions += uint64(o.Runs)
 		if err := w.judgeLate(ctx, in, &o); err != nil {
 			return err

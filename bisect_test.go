@@ -174,6 +174,28 @@ func TestStateOverManyInputs(t *testing.T) {
 	}
 }
 
+// A long input is reduced to the parts that matter, which are few and far between, with what followed the last of them left out, before
+// the budget of minimising is touched.
+func TestLongInputIsShortened(t *testing.T) {
+	noise := strings.Repeat(".", 60)
+	for _, text := range []string{"a.b" + noise, noise + "ab" + noise, "a" + noise + "b", noise + "a" + noise + "b" + noise} {
+		var calls []string
+		c := bytesCampaign(batchProcessTarget{0, 0, func(ran []byte) bool {
+			a := bytes.IndexByte(ran, 'a')
+			return a >= 0 && bytes.IndexByte(ran[a:], 'b') > 0
+		}, &calls})
+		c.Mutator, c.Seeds, c.Runs, c.MinimizeRuns = blockMutator{}, [][]byte{[]byte(text)}, 2, 1
+		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes)} }
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, n := bisected(s), starts(calls); got != "ab 3/3" || n > 40 {
+			t.Errorf("%s: found %s, with %d starts", text, got, n)
+		}
+	}
+}
+
 // anyOf returns what kills a process: any of some letters.
 func anyOf(letters string) func([]byte) bool {
 	return func(ran []byte) bool { return strings.IndexByte(letters, ran[len(ran)-1]) >= 0 }

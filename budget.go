@@ -10,20 +10,31 @@ const (
 	classKeep     class = iota // calibrating and trimming an input that may be kept
 	classBisect                // finding out which of the inputs in flight the target died of
 	classConfirm               // reproducing a finding
+	classTrim                  // making a seed that was kept simpler
 	classMinimize              // making the input of a confirmed finding simpler
+	classFault                 // no job: what the inputs that stages make cost when they end in a fault
 	classes
 )
 
-var classNames = [classes]string{"calibrate", "bisect", "confirm", "minimize"}
+var classNames = [classes]string{"calibrate", "bisect", "confirm", "trim", "minimize", "faults"}
 
 // shares say what part of a worker's work a class may take, at most one part in n; 0: no limit. Keeping has no limit:
 // new features become rare by themselves. A worker with a background executor confirms and minimises there, and no share applies.
 var shares = [classes]uint64{
 	classKeep:     0,
 	classBisect:   2, // deaths may come without end
-	classConfirm:  4, // a target with many hangs would do nothing else: each takes several time limits
+	classConfirm:  knownWork,
+	classTrim:     8,
 	classMinimize: 8, // a finding that is confirmed already can wait
 }
+
+// Confirming, trimming, minimising and running into faults are to take one part in knownWork of a worker's work together: none of them
+// finds what is new. Confirming may take all of that, so that no finding waits because others come again and again; what makes inputs
+// simpler has what is left, or one part in leastWork, for faults cannot be avoided altogether.
+const (
+	knownWork = 5
+	leastWork = 20
+)
 
 // knownShare is the share of bisecting when none of the last maxBisects has come upon a new finding: most targets that die all the time
 // die of what is known already.
@@ -81,11 +92,12 @@ const (
 
 	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
-	maxShorten    = 128     // executions to find out which inputs before that of a finding it needs
+	maxShorten    = 128     // executions to find out which parts of a long input a finding needs
+	longInput     = 16      // parts, beyond which that is found out before the finding is published
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored
 	maxExtras     = 1 << 14 // distinct findings that the background reports beside those that it confirms
 	maxBisects    = 8       // bisections in the queue, beyond which a death is not looked into: one that has a cause comes again
-	maxFallback   = 256     // seeds that are mutated while no input shows a feature
+	maxGiven      = 4096    // seeds of a worker that are mutated whatever they reach
 	unstableTimes = 4       // calibrations in which a feature did not recur, after which it is ignored in the whole campaign
 )
 
@@ -93,6 +105,9 @@ const (
 // reproduce a finding by itself, the shortest first: the cause mostly ran shortly before, and each input more makes the
 // result slower to minimise.
 var historyLengths = [...]int{3, 12, 128, 1024}
+
+// mostTogether is how many of these are also sent at once: more are hardly ever in flight.
+const mostTogether = 129
 
 // wholeHistories is how many findings wait with all that the target has run before them, which may be a megabyte each. Those that
 // come while so many wait have the last few inputs only.
@@ -134,28 +149,118 @@ const (
 // meter says how much a worker has done, in all and for each class: in nanoseconds or, where the clock may decide nothing
 // because runs are counted, in the price of executions.
 type meter struct {
-	counts bool // by price
-	began  time.Time
-	known  int // bisections since the last one that came upon a new finding
-	spent  [classes]uint64
+	counts   bool // by price
+	began    time.Time
+	total    uint64 // price of all executions so far
+	known    int    // bisections since the last one that came upon a new finding
+	spent    [classes]uint64
+	typical  time.Duration   // that an execution takes which ends well, where the clock was looked at
+	fell     bool            // the last execution has ended in a fault: the next one may have to start the target
+	reported [classes]uint64 // of spent, in the statistics
 }
 
-// now returns how much the worker has done in all, cost being the price of all executions so far.
-func (m *meter) now(cost uint64) uint64 {
+// now returns how much the worker has done in all.
+func (m *meter) now() uint64 {
 	if m.counts {
-		return cost
+		return m.total
 	}
 	return uint64(time.Since(m.began))
 }
 
+// clock returns the time, if it may be looked at.
+func (m *meter) clock() (now time.Time) {
+	if !m.counts {
+		now = time.Now()
+	}
+	return now
+}
+
+// ran accounts for executions: for all of them where runs are counted, and otherwise for the time that faults have taken, the start of
+// the target after them included. began is zero if nobody has looked at the clock. What a job executes is accounted for by its class.
+func (m *meter) ran(began time.Time, obs []Observation, job bool) {
+	before, lost, faults, took := m.fell, false, uint64(0), time.Duration(0)
+	m.fell = false
+	for i := range obs {
+		o := &obs[i]
+		cost := uint64(o.Runs) + price(o)
+		if o.Exit == ExitLost { // one death, however many were in flight
+			cost = uint64(o.Runs)
+			if !lost {
+				cost += crashCost
+			}
+			lost = true
+		}
+		m.total += cost
+		if o.failed() {
+			faults, m.fell, took = faults+cost, true, took+o.Elapsed
+		}
+	}
+	switch n := time.Duration(len(obs)); {
+	case n == 0 || m.counts && job:
+		return
+	case m.counts:
+		m.spent[classFault] += faults
+		return
+	case !began.IsZero():
+		took = time.Since(began)
+		switch {
+		case before || m.fell:
+		case m.typical == 0:
+			m.typical = took / n
+		default:
+			m.typical += (took/n - m.typical) / 8
+		}
+		took = max(took-m.typical*n, 0)
+	}
+	if (before || m.fell) && !job {
+		m.spent[classFault] += uint64(took)
+	}
+}
+
+// freeTrim is what trimming may cost before its share applies, so that the seeds of a quick target are trimmed before anything is made of
+// them.
+func (m *meter) freeTrim() uint64 {
+	if m.counts {
+		return 4096
+	}
+	return uint64(time.Second / 10)
+}
+
+// A stage makes usualRound inputs of a testcase at most, which should not take longer than roundTime: a target that takes 5 ms for each
+// would otherwise work for seconds on each of the first testcases, whatever the others are worth. AFL++ divides its havoc for slow targets
+// too (havoc_div).
+const (
+	usualRound = 512
+	roundTime  = time.Second / 4
+	leastPace  = 1.0 / 64
+	paceRuns   = 16 // executions after which it is known how slow a target is
+)
+
+// pace returns by what energy is multiplied for a target that has made so many executions; 1 where runs are counted.
+func (m *meter) pace(executions uint64) float64 {
+	if m.counts || executions < paceRuns {
+		return 1
+	}
+	each := time.Since(m.began).Seconds() / float64(executions)
+	return min(max(roundTime.Seconds()/(each*usualRound), leastPace), 1)
+}
+
 // affords reports whether there is work left for a class. A class may exceed its share by one request.
-func (m *meter) affords(c class, cost uint64) bool {
+func (m *meter) affords(c class) bool {
 	share := shares[c]
-	if share == 0 || m.spent[c] == 0 {
+	if share == 0 || m.spent[c] == 0 || c == classTrim && m.spent[c] < m.freeTrim() {
 		return true
 	}
 	if c == classBisect && m.known >= maxBisects {
 		share = knownShare
 	}
-	return m.spent[c]*share <= m.now(cost)
+	if m.spent[c]*share > m.now() {
+		return false
+	}
+	return c == classBisect || c == classConfirm || m.spent[c]*leastWork <= m.now() || !m.exceeds()
+}
+
+// exceeds reports whether what finds nothing new has taken more than its share.
+func (m *meter) exceeds() bool {
+	return (m.spent[classConfirm]+m.spent[classTrim]+m.spent[classMinimize]+m.spent[classFault])*knownWork > m.now()
 }

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // Campaign is one run. Target, Codec and one of Mutator and NewMutator must be set; the zero value of everything else is a
@@ -26,14 +27,16 @@ type Campaign[T any] struct {
 	NewDetectors func() []Detector // each worker and each background executor calls it once; nil: Crashes
 	Reporters    []Reporter
 	Source       Source    // of inputs that come while it runs; nil: none
+	Pause        *Pause    // holds the campaign up; nil: nothing does
 	Resume       *Snapshot // of [Hub.Snapshot], or of a corpus directory, to carry on; Seeds are run in addition; nil: begin anew
 
 	Seed         uint64        // of all randomness
 	Workers      int           // 0: 1
-	Duration     time.Duration // 0: no limit
+	Duration     time.Duration // time that is paused not counted; 0: no limit
 	Runs         uint64        // executions of all workers in this run, exceeded by what confirming and minimising takes at the end; 0: no limit
 	StopAfter    int           // findings, those of resumed runs counted and those for information not; checked at each new one; 0: no limit
 	Memory       uint64        // bytes of our own, which three checks a second apart have to exceed; 0: no limit
+	SeedsOnly    bool          // nothing is made from the seeds: the campaign ends when each has run and what they have shown is confirmed and minimised, whatever time that takes; see [SeedEnd]
 	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
 	Calibrate    int           // times a new testcase is run again before it is kept; 0: none, and seeds are not trimmed
 	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
@@ -122,6 +125,11 @@ func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
 	if err := c.check(); err != nil {
 		return Summary{}, err
 	}
+	if c.SeedsOnly && c.Runs == 0 { // the clock is to end nothing
+		all := *c
+		all.Runs = unlimitedRuns
+		return all.Run(ctx)
+	}
 	h, err := c.hub()
 	if err != nil {
 		return Summary{}, err
@@ -129,23 +137,25 @@ func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if c.Duration > 0 {
-		t := time.AfterFunc(c.Duration, func() {
+		defer c.Pause.AfterFunc(c.Duration, func() {
 			h.Stop(stoppedDuration)
 			cancel(errDuration)
-		})
-		defer t.Stop()
+		})()
 	}
 	err = c.run(ctx, h, func() { cancel(nil) })
 	if ctx.Err() != nil {
 		h.Stop("interrupted")
 	}
+	if c.SeedsOnly {
+		h.Stop("seeds")
+	}
 	h.Stop("runs") // nothing else has stopped it
-	err = errors.Join(err, h.Progress(memoryUsed()))
+	err = errors.Join(err, h.Progress(proc.Held()))
 	return h.Summary(), err
 }
 
 func (c *Campaign[T]) hub() (*Hub, error) {
-	h := &Hub{Pool: c.pool(), Reporters: c.Reporters, StopAfter: c.StopAfter}
+	h := &Hub{Pool: c.pool(), Reporters: c.Reporters, Pause: c.Pause, StopAfter: c.StopAfter}
 	if c.Resume != nil {
 		if err := h.Resume(c.Resume); err != nil {
 			return nil, err
@@ -208,7 +218,7 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub, cancel context.CancelFun
 			cancel()
 		}
 		ended = h.over()
-		m := memoryUsed()
+		m := proc.Held()
 		if c.Memory == 0 || m <= c.Memory {
 			over = 0
 		} else if over++; over == memoryChecks {
@@ -234,13 +244,6 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub, cancel context.CancelFun
 			h.Seed(data)
 		}
 	}
-}
-
-// memoryUsed returns the bytes that we hold from the operating system.
-func memoryUsed() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
 // Work runs one worker of a campaign whose hub is at the other end of x. number, from 0 on, tells workers apart. It returns when
@@ -279,7 +282,9 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	if c.Background && limit == 0 {
 		w.background = startBackground(ctx, c, number)
 	}
-	err = w.end(ctx, w.loop(ctx))
+	graced, cancel := withGrace(ctx)
+	defer cancel()
+	err = w.end(ctx, w.loop(graced))
 	// What was found last must not be lost, even when ctx has ended.
 	w.news.Leaving = true
 	if e := w.publish(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, ErrStop) {

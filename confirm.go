@@ -17,13 +17,17 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			p.rule = f.Rule
 		}
 		in, ok := p.confirm(in, history)
-		if !ok {
+		switch {
+		case !ok && r.short && !p.obs.failed():
+			r.outcome, r.in, r.obs = outcomeDropped, in, p.obs
+			return
+		case !ok:
 			r.finding.Tries = tries
 			return
 		}
 		if r.finding.Stable < r.finding.Tries { // a flaky finding is not minimised: that a candidate does not reproduce it proves nothing
 			budget = min(budget, maskedCost)
-			p.slice(in, &budget, false)
+			p.slice(in, &budget)
 			p.publish(in)
 			return
 		}
@@ -31,9 +35,14 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			p.publish(in)
 			p.class = classMinimize
 		}
-		if len(p.past) > 0 && budget > 0 {
+		if n := parts(q.mut, in); budget > 0 && (len(p.past) > 0 || n > longInput) {
 			in = p.shorten(in)
 			p.setInput(in)
+			p.publish(in)
+			if p.class = classMinimize; r.outcome == outcomeDropped {
+				return
+			}
+			p.starts = len(p.past) > 0 || parts(q.mut, in) > 1
 		}
 		p.simplify(in, budget)
 	}
@@ -53,6 +62,7 @@ type reproducer[T any] struct {
 	obs          Observation // of the last input
 	onFresh      bool        // it was reproduced on a fresh target
 	original     bool        // the input is the one that the finding was seen with
+	starts       bool        // each candidate takes a fresh target, since several parts of the input are needed
 	past         []T         // several inputs that run as one, with a part of the time limit each; nil: there is only one
 	masked       bool        // the last input triggered another finding of the same rule
 	fewestMasked int         // parts of the shortest input that was masked; 0: none was
@@ -63,7 +73,8 @@ type reproducer[T any] struct {
 // attempt runs an input and reports whether it reproduces the finding.
 func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 	_, repairs := p.q.mut.(Repairer[T])
-	a := Ask{Operands: repairs, Quick: quick || len(p.past) > 0, Quiet: len(p.past) > 0}
+	a := Ask{Features: p.r.short, Operands: repairs, Quick: quick || len(p.past) > 0, Quiet: len(p.past) > 0}
+	a.Full = !a.Quick
 	p.obs = p.q.do(request[T]{ins: []T{in}, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id, finding: &p.r.finding})[0]
 	p.operands = append(p.operands[:0], p.obs.Operands...)
 	shown := false
@@ -105,7 +116,7 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	}
 	p.original = true
 	defer func() { p.original = false }()
-	if p.reproduce(in, len(history) > 1) {
+	if p.reproduce(in, len(history) > 1 || p.r.short) {
 		return in, true
 	}
 	for past, long := range p.q.sequences(history, 0) {
@@ -120,8 +131,11 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	return in, false
 }
 
+// together is what a [Joiner] may have for inputs that a target may work on at once.
+type together[T any] interface{ Together(in T) T }
+
 // sequences returns ever more of the inputs that a target has run, the last ones, and the same joined into one: the last few first, but
-// at least so many.
+// at least so many. Where that can be, the parts of each are then sent at once, too: it may take two at the same time.
 func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
 	return func(yield func([]T, T) bool) {
 		join, ok := q.mut.(Joiner[T])
@@ -134,6 +148,9 @@ func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
 			past := ran[len(ran)-n:]
 			long, _, err := cloneInput(q.codec, join.Join(past))
 			ok = err == nil && yield(past, long)
+			if at, is := q.mut.(together[T]); ok && is && n <= mostTogether {
+				ok = yield(past, at.Together(long))
+			}
 		}
 	}
 }
@@ -198,53 +215,101 @@ func (p *reproducer[T]) publish(in T) {
 	p.r.version++
 }
 
-// shorten leaves out what ran before an input and is not needed for the finding. Of the inputs before it, a binary search finds the last
-// one from which on they suffice; that one is needed, and so on with those behind it: each that is needed takes as many executions as
-// the logarithm of how many there are. All run on fresh targets.
+// parts returns how long the sequence is that an input is; 1: it is none.
+func parts[T any](m Mutator[T], in T) int {
+	if join, ok := m.(Joiner[T]); ok {
+		return join.Parts(in)
+	}
+	return 1
+}
+
+// shorten leaves out the parts of a long input that are not needed for the finding. The shortest beginning that reproduces it is found
+// from the end on; its last part is needed. Of the parts before that, a binary search finds the last one from which on they suffice; that
+// one is needed, and so on with those behind it: each that is needed takes as many executions as the logarithm of how many parts there
+// are. All run on fresh targets.
 func (p *reproducer[T]) shorten(long T) T {
-	join, past, last := p.q.mut.(Joiner[T]), p.past[:len(p.past)-1], p.past[len(p.past)-1]
-	var needed []T
-	for runs := 0; ; {
-		low, high := 0, len(past)+1 // the finding needs none before low, and some before high
-		for at := len(past); high-low > 1; at = (low + high) / 2 {
-			if runs++; runs > maxShorten {
+	all, runs := long, 0
+	shows := func(kept ...[]int) (ok, goOn bool) {
+		if runs++; runs > maxShorten {
+			return false, false
+		}
+		in, ok := p.candidate(p.q.mut.(Joiner[T]).Keep(all, slices.Concat(kept...)), new(int), true)
+		if ok {
+			long = in
+		}
+		return ok, true
+	}
+	rest := make([]int, parts(p.q.mut, all))
+	for i := range rest {
+		rest[i] = i
+	}
+	if rest = p.beginning(rest, shows); rest == nil {
+		return long
+	}
+	last := rest[len(rest)-1:]
+	rest = rest[:len(rest)-1]
+	var needed []int
+	for {
+		low, high := 0, len(rest)+1 // the finding needs none before low, and some before high
+		for at := len(rest); high-low > 1; at = (low + high) / 2 {
+			switch ok, goOn := shows(needed, rest[at:], last); {
+			case !goOn:
 				return long
-			}
-			in, ok := p.candidate(join.Join(slices.Concat(needed, past[at:], []T{last})), new(int), true)
-			if ok {
-				low, long = at, in
-			} else {
+			case ok:
+				low = at
+			default:
 				high = at
 			}
 		}
-		if low == len(past) {
+		if low == len(rest) {
 			return long
 		}
-		needed, past = append(needed, past[low]), past[low+1:]
+		needed, rest = append(needed, rest[low]), rest[low+1:]
 	}
+}
+
+// beginning returns the shortest beginning of all that shows the finding; nil: there were too many executions.
+func (p *reproducer[T]) beginning(all []int, shows func(...[]int) (ok, goOn bool)) []int {
+	low, high := 0, len(all) // that many do not suffice, and suffice
+	for step := 1; high-low > 1; step *= 2 {
+		n := (low + high) / 2
+		if low == 0 { // most need the last parts
+			n = max(len(all)-step, 1)
+		}
+		switch ok, goOn := shows(all[:n]); {
+		case !goOn:
+			return nil
+		case ok:
+			high = n
+		default:
+			low = n
+		}
+	}
+	return all[:high]
 }
 
 // simplify minimises a finding in slices. Candidates run on the target as it is; after each slice the simplest one is verified on a
 // fresh target, and published. If that does not reproduce the finding, all candidates from then on run on a fresh target.
 func (p *reproducer[T]) simplify(in T, budget int) {
-	always, published := len(p.past) > 0, p.r.version > 0
+	published := p.r.version > 0
 	for {
 		slice := min(budget, minimizeSlice)
-		simple, done := p.slice(in, &slice, always)
-		budget -= min(budget, minimizeSlice) - slice
+		simple, done := p.slice(in, &slice)
 		simpler := p.q.mut.Complexity(simple) < p.q.mut.Complexity(in)
 		if simpler && !p.attempt(simple, true, false) {
-			if !always {
-				always, p.next = true, 0
+			if !p.starts { // what this slice has cost is not counted: it has only shown that
+				p.starts, p.next = true, 0
 				continue
 			}
 			simpler = false
 		}
+		budget -= min(budget, minimizeSlice) - slice
 		if simpler {
 			in = simple
 			p.setInput(in)
 		}
-		if simpler || !published {
+		p.r.finding.Minimal = done
+		if simpler || done || !published {
 			p.publish(in)
 			published = true
 		}
@@ -256,12 +321,12 @@ func (p *reproducer[T]) simplify(in T, budget int) {
 }
 
 // slice minimises an input until the budget, of the price of executions, is spent. done is false if it could go on.
-func (p *reproducer[T]) slice(in T, budget *int, always bool) (out T, done bool) {
+func (p *reproducer[T]) slice(in T, budget *int) (out T, done bool) {
 	return descend(p.q.mut, in, 1, &p.next, func(ins []T) (int, T, bool) {
 		if *budget <= 0 {
 			return -1, in, false
 		}
-		if c, ok := p.candidate(ins[0], budget, always); ok {
+		if c, ok := p.candidate(ins[0], budget, p.starts); ok {
 			return 0, c, true
 		}
 		return -1, in, true
@@ -298,8 +363,11 @@ func (p *reproducer[T]) candidate(c T, budget *int, fresh bool) (T, bool) {
 
 // price is what the last input has cost.
 func (p *reproducer[T]) price(fresh bool) int {
-	n := min(max(int(p.obs.Runs), 1), freshCost) + int(priceOfEnd(&p.obs))
-	if fresh && len(p.past) == 0 { // several inputs need a start each time
+	n := min(max(int(p.obs.Runs), 1), freshCost)
+	if !p.starts || p.obs.Exit != ExitCrash { // a death costs a start, which each takes anyway
+		n += int(priceOfEnd(&p.obs))
+	}
+	if fresh && !p.starts {
 		n += freshCost
 	}
 	if p.q.timed {

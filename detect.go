@@ -1,10 +1,12 @@
 package teasel
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 )
 
 // Severity says how bad a broken rule is.
@@ -54,11 +56,16 @@ type Rule struct {
 	Title    string   // a few words
 	Help     string   // what is wrong, why it matters, what to do; plain text, may have several paragraphs
 	Source   string   // where the rule is written down: a specification's section; "": our own
+
+	// Where it holds, of a protocol that has versions and transports, and the word of the specification.
+	Since, Until string // versions, both included; "": from the first on, to the last
+	Transport    string // "": over each
+	Level        string // MUST or SHOULD; "": the specification has no such word for it
 }
 
 // Finding is a broken rule, with what is needed to show it again. A [Detector] must set Rule and Severity, and should set Subject
 // and Message. It may set Group, Fault, Place, Signal, Alone, Uncertain, Static, and Detail or Describe. The engine overwrites the others:
-// Input, Original, Complexity, Stable, Tries, Occurrences, Worker and Execution. When a finding is reproduced, Severity, Subject,
+// Input, Original, Complexity, Stable, Tries, Occurrences, Worker, Execution and those that follow. When a finding is reproduced, Severity, Subject,
 // Message and Detail become those that the detector has given then.
 type Finding struct {
 	Rule        string   `json:"rule"`
@@ -81,6 +88,12 @@ type Finding struct {
 	Occurrences uint64   `json:"occurrences"`
 	Worker      int      `json:"worker"`
 	Execution   uint64   `json:"execution"` // of that worker, when it was first seen
+
+	Stage   string        `json:"stage,omitempty"`   // that made Original, or what else it came from, such as "seeds"; "": unknown
+	Parent  string        `json:"parent,omitempty"`  // key of the testcase that Original was made from; "": of none
+	Change  string        `json:"change,omitempty"`  // by which Original differs from that, in a few words
+	Found   time.Duration `json:"found,omitempty"`   // when it was first reported, after the start of the campaign
+	Minimal bool          `json:"minimal,omitempty"` // minimising Input has come to its end
 
 	// Describe returns Detail; nil: Detail is set. Nearly all that a detector finds is known already, and nobody reads it, so that a
 	// detector need not write the detail of each. The worker calls it at most once, while the observation is valid.
@@ -117,8 +130,8 @@ func (f *Finding) Compare(g *Finding) int {
 		cmp.Compare(f.Group, g.Group), cmp.Compare(f.ID(), g.ID()))
 }
 
-// improves reports whether f is worth reporting in place of g, the same finding: it is better confirmed, or as well and simpler.
-func (f *Finding) improves(g *Finding) bool {
+// Improves reports whether f is worth reporting in place of g, the same finding: it is better confirmed, or as well and simpler.
+func (f *Finding) Improves(g *Finding) bool {
 	switch {
 	case f.Confirmed() != g.Confirmed():
 		return f.Confirmed()
@@ -126,6 +139,8 @@ func (f *Finding) improves(g *Finding) bool {
 		return f.Stable > g.Stable
 	case f.Complexity > 0 && g.Complexity > 0 && f.Complexity != g.Complexity:
 		return f.Complexity < g.Complexity
+	case f.Minimal != g.Minimal && bytes.Equal(f.Input, g.Input):
+		return f.Minimal
 	}
 	return len(f.Input) < len(g.Input)
 }

@@ -14,9 +14,25 @@
 // [Codec], [Testcase]. What outlives it sees ids, features and bytes only: [Observation], [Pool], [Scheduler],
 // [Detector], [Finding], [Entry], [Exchange], [Hub], [Event].
 //
-// A new kind of target needs four things: a Target that opens Executors, an Executor, a Mutator, a Codec. Further
-// ability is a further interface of few methods, found by assertion: for executors [BatchExecutor], [Pipeliner], [Resetter],
-// [Learner], [Historian]; for mutators [Undoer], [Stepper], [Simplifier], [Crosser], [Joiner], [Indexer], [Repairer].
+// # For those who write a kind of target
+//
+// A kind needs four things: a [Target] that opens executors, an [Executor], a [Mutator], a [Codec], for bytes [Bytes]. An executor fills in
+// an [Observation]: Exit always, Features with numbers of its own or [FeatureOf] of hashes, and Detail, by which [Crashes] tells findings
+// apart, so that addresses and numbers that vary do not belong there. A [Campaign] runs it. Further
+// ability is a further interface of few methods, found by assertion: for executors [BatchExecutor], [Pipeliner], [Resetter] (without
+// it, findings are confirmed on the target that has run other inputs), [Learner], [Historian]; for mutators [Undoer], [Stepper],
+// [Simplifier] (without it, only inputs that are slices are minimised, by leaving out elements), [Crosser], [Joiner], [Indexer], [Repairer].
+// docs/new-kind.md walks through one of sixty lines.
+//
+// # For those who write a stage, a pool or a scheduler
+//
+// [Stage], [Worker], [Testcase], [Ask], [Operand]; [Pool], [Delta], [Rating], [Pick].
+//
+// # For those who write a reporter or a transport
+//
+// [Reporter], [Event], [Stats], [Summary]; [Exchange], [News], [Reply], [Entry], [Errand], [Sighting], [Advance], [Snapshot], [Source].
+//
+// # Determinism
 //
 // With one worker and a limit on [Campaign].Runs the same seed gives the same run, as long as the target answers the same:
 // execution n draws from a generator that is seeded by the campaign's seed and n, and one decision alone depends on the clock: how

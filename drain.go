@@ -15,6 +15,9 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	if w.cause == stoppedDuration || errors.Is(context.Cause(ctx), errDuration) {
 		longer = max(endTime, min(w.c.Duration/endPart, maxEndTime))
 	}
+	if ctx.Err() != nil { // executions in flight had their part
+		grace, longer = grace-graceTime, longer-graceTime
+	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	longest, cancel := context.WithTimeout(context.WithoutCancel(ctx), longer)
@@ -49,6 +52,7 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	for c := range classes {
 		for w.queue.len(c) > 0 {
 			j := w.queue.take(c)
+			w.dropped = w.dropped || c == classKeep && j.parent == nil
 			j.cancel()
 			err = errors.Join(err, w.finish(j))
 		}

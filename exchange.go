@@ -22,6 +22,7 @@ type Entry struct {
 	Measures   []Measure
 	Note       []byte // the kind's own annotation, encoded; nil: none
 	Depth      int
+	First      int    // features that no testcase had reached before; set by the hub
 	Step       uint64 // the next ordered step
 	Picked     uint64
 	Execution  uint64        // of the worker that found it
@@ -54,13 +55,16 @@ type News struct {
 	Finished    []uint64  // IDs of errands that the worker has finished; their results are in Findings or Unconfirmed
 	Stages      []StageStats
 	Worker      WorkerState
-	Executions  uint64   // since the last call
-	WantsSeeds  bool     // the worker takes seeds
-	Pending     bool     // the worker has not yet run all the seeds that it was given
-	Notes       []string // messages for the user
-	Errands     bool     // the worker takes errands
-	Leaving     bool     // the worker ends: this is its last call
-	Died        bool     // the worker has died: another goroutine or process makes this last call in its place
+	Executions  uint64    // since the last call
+	Reproducing int       // findings that the worker has seen and tries to reproduce, or is going to
+	WantsSeeds  bool      // the worker takes seeds
+	Pending     bool      // the worker has not yet run and calibrated all the seeds that it was given
+	Ran         bool      // it has run them all
+	Notes       []string  // messages for the user
+	Seeds       []SeedEnd // of a campaign with SeedsOnly
+	Errands     bool      // the worker takes errands
+	Leaving     bool      // the worker ends: this is its last call
+	Died        bool      // the worker has died: another goroutine or process makes this last call in its place
 }
 
 // Reply is what a worker gets for its news.
@@ -68,6 +72,7 @@ type Reply struct {
 	Entries  []Entry   // testcases of others, and seeds; if there are any, another call may bring more
 	Errands  []Errand  // at most one, and only for a worker that takes errands and has none
 	Unstable []Feature // found unstable by others: the worker ignores them from now on
+	Wait     bool      // the campaign is paused: the worker executes nothing and calls again a little later, until this is not set
 	Stopped  string    // with ErrStop: why the campaign is over, as in [Summary]
 }
 

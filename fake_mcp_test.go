@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
@@ -72,7 +73,7 @@ func (s *fakeServer) recv() (reply, bool) {
 }
 
 type windowTarget struct {
-	starts *int
+	starts *atomic.Int64 // several workers share it
 	late   bool
 	again  *int // what asks for "expensive" comes late, and is counted here if it is run again; nil: it does not come late
 }
@@ -109,7 +110,7 @@ var (
 func (e *windowExecutor) start() {
 	e.s = &fakeServer{opened: map[int]bool{}}
 	e.past = nil
-	*e.t.starts++
+	e.t.starts.Add(1)
 }
 
 func (e *windowExecutor) Close() error                { return nil }
@@ -245,7 +246,8 @@ func (m scriptMutator) Simplify(k uint64, dst, src script) (script, bool) {
 	return s, true
 }
 
-func (m scriptMutator) Parts(s script) int { return len(s) }
+func (m scriptMutator) Parts(s script) int                { return len(s) }
+func (m scriptMutator) Keep(s script, parts []int) script { return keep(s, parts) }
 
 func (m scriptMutator) Join(ins []script) (s script) {
 	for _, in := range ins {
@@ -275,7 +277,7 @@ func (jsonCodec[T]) Decode(data []byte) (v T, err error) {
 func TestLateObservationsAreKept(t *testing.T) {
 	again, kept := 0, 0
 	runWindow(t, []string{"list", "expensive"}, false, func(c *teasel.Campaign[script]) {
-		c.Target, c.Runs = windowTarget{new(int), false, &again}, 2000
+		c.Target, c.Runs = windowTarget{new(atomic.Int64), false, &again}, 2000
 		c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
 			if e.Kind == teasel.EventAdded && bytes.Contains(e.Entry.Data, []byte("expensive")) {
 				if kept++; e.Entry.Features.Len() != 1 || e.Entry.Features.Append(nil)[0] > 1010 {
@@ -292,7 +294,7 @@ func TestLateObservationsAreKept(t *testing.T) {
 
 func runWindow(t *testing.T, tools []string, late bool, edit func(*teasel.Campaign[script])) teasel.Summary {
 	t.Helper()
-	starts := 0
+	var starts atomic.Int64
 	c := &teasel.Campaign[script]{Target: windowTarget{&starts, late, nil}, Mutator: scriptMutator{tools}, Codec: jsonCodec[script]{},
 		NewDetectors: func() []teasel.Detector {
 			return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes), teasel.DetectorFunc(traces)}

@@ -200,7 +200,8 @@ func (s tail) Run(ctx context.Context, w *teasel.Worker[dialogue], tc *teasel.Te
 func (dialogueMutator) Join(ds []dialogue) dialogue { return slices.Concat(ds...) }
 
 // Parts returns how many messages there are.
-func (dialogueMutator) Parts(d dialogue) int { return len(d) }
+func (dialogueMutator) Parts(d dialogue) int                  { return len(d) }
+func (dialogueMutator) Keep(d dialogue, parts []int) dialogue { return keep(d, parts) }
 
 func TestNetFake(t *testing.T) {
 	for _, workers := range []int{1, 2} {

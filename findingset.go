@@ -49,7 +49,7 @@ func (s *findingSet) judge(f *Finding) findingVerdict {
 	id := f.ID()
 	if known := s.byID[id]; known != nil {
 		s.addOccurrences(id, f.Occurrences)
-		if !f.improves(known) {
+		if !f.Improves(known) {
 			return findingKnown
 		}
 		f.Occurrences = known.Occurrences
@@ -130,6 +130,16 @@ func (s *findingSet) unconfirmed() (out []Finding) {
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return a.Compare(&b) })
 	return out
+}
+
+// untried counts the findings that there was no time to reproduce.
+func (s *findingSet) untried() (n int) {
+	for _, f := range s.notConfirmed {
+		if f.Tries == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // occurrences returns how often findings have occurred in all, those that have done so since the last call.

@@ -30,6 +30,7 @@ type Snapshot struct {
 type Hub struct {
 	Pool      Pool       // nil: NewPool
 	Reporters []Reporter // called in this order
+	Pause     *Pause     // holds workers up; nil: nothing does
 	StopAfter int        // findings, those for information not counted, after which the campaign ends; 0: never
 	Runs      uint64     // executions after which it ends; 0: never
 
@@ -37,6 +38,7 @@ type Hub struct {
 	ready    bool
 	begun    time.Time
 	before   time.Duration // elapsed in earlier runs
+	paused   time.Duration // what Pause had counted when the hub began
 	seeds    seedQueue
 	links    []*link // of the workers that have not left, in order of joining
 	joined   int     // workers so far
@@ -50,8 +52,9 @@ type Hub struct {
 	workers  []WorkerState
 	advanced map[string]Advance // by key, since the last progress event
 	stats    Stats
-	stopped  string // why it ends; "": it goes on
-	failure  error  // of reporters, since the last call of takeFailure
+	ended    []SeedEnd // since the last progress event
+	stopped  string    // why it ends; "": it goes on
+	failure  error     // of reporters, since the last call of takeFailure
 }
 
 // begin must be called with the lock held.
@@ -60,6 +63,7 @@ func (h *Hub) begin() {
 		return
 	}
 	h.ready, h.begun = true, time.Now()
+	h.paused = h.Pause.total(h.begun)
 	if h.Pool == nil {
 		h.Pool = NewPool()
 	}
@@ -163,7 +167,11 @@ func (h *Hub) Summary() Summary {
 func (h *Hub) now() Stats {
 	s := h.stats
 	s.Elapsed, s.Features, s.Findings, s.Waiting = h.elapsed(), len(h.features), len(h.findings.byID), h.waiting()
-	s.Corpus, s.Stability = h.kept.len(), h.stability()
+	s.Corpus, s.Stability, s.Seeds, s.SeedsRun = h.kept.len(), h.stability(), h.seeds.added, h.seedsRun()
+	s.Pending = h.findings.untried()
+	for _, l := range h.links {
+		s.Pending += l.pending
+	}
 	s.Stages = h.sortedStages()
 	return s
 }
@@ -189,7 +197,8 @@ func (h *Hub) elapsed() time.Duration {
 	if h.begun.IsZero() {
 		return h.before
 	}
-	return h.before + time.Since(h.begun)
+	now := time.Now()
+	return h.before + now.Sub(h.begun) - (h.Pause.total(now) - h.paused)
 }
 
 // Snapshot returns what a later run needs to carry on.
@@ -213,7 +222,8 @@ func (h *Hub) Progress(memory uint64) error {
 	h.dropErrands()
 	h.stats.Memory = memory
 	e := Event{Kind: EventProgress, Stats: h.now(), Workers: slices.Clone(h.workers), Unstable: h.unstable.news(),
-		Sightings: h.findings.occurrences()}
+		Sightings: h.findings.occurrences(), Seeds: h.ended}
+	h.ended = nil
 	for _, key := range slices.Sorted(maps.Keys(h.advanced)) {
 		e.Advances = append(e.Advances, h.advanced[key])
 	}
@@ -242,6 +252,7 @@ func (h *Hub) takeFailure() error {
 // account adds up the counts in news.
 func (h *Hub) account(n *News) {
 	h.stats.Executions += n.Executions
+	h.ended = append(h.ended, n.Seeds...)
 	for _, s := range n.Sightings {
 		h.findings.addOccurrences(s.ID, s.Times)
 	}
@@ -251,8 +262,10 @@ func (h *Hub) account(n *News) {
 			t = &StageStats{Name: s.Name}
 			h.stages[s.Name] = t
 		}
+		t.Planned = max(t.Planned, s.Planned)
 		t.Executions += s.Executions
 		t.Kept += s.Kept
+		t.Time += s.Time
 	}
 	if n.Worker.Draws > 0 {
 		for len(h.workers) <= n.Worker.Number {
@@ -282,6 +295,12 @@ func (h *Hub) mask(fs []Feature, from int) {
 // finding keeps the better confirmed of two sightings of the same, and then the simpler.
 func (h *Hub) finding(f *Finding) {
 	fresh := false
+	f.Found = h.elapsed()
+	if known := h.findings.get(f.ID()); known != nil {
+		f.Found = known.Found
+	} else if seen, ok := h.findings.notConfirmed[f.ID()]; ok {
+		f.Found = seen.Found
+	}
 	switch h.findings.judge(f) {
 	case findingKnown:
 		return
@@ -291,7 +310,11 @@ func (h *Hub) finding(f *Finding) {
 	case findingRefused:
 		return
 	case findingNew:
-		fresh = true
+		if fresh = true; h.enough() && f.Severity > Info {
+			f.Stable, f.Tries = 0, 0 // a resumed campaign confirms it
+			h.unconfirmed(f)
+			return
+		}
 	case findingBetter:
 	}
 	h.report(Event{Kind: EventFound, Finding: *f})
@@ -299,13 +322,19 @@ func (h *Hub) finding(f *Finding) {
 	if fresh {
 		h.stats.LastFound = h.elapsed()
 	}
-	if h.StopAfter > 0 && h.findings.serious() >= h.StopAfter {
+	if h.enough() {
 		h.stop(stoppedFindings)
 	}
 }
 
+// enough reports whether there are as many findings as were wanted.
+func (h *Hub) enough() bool { return h.StopAfter > 0 && h.findings.serious() >= h.StopAfter }
+
 // unconfirmed reports a finding that could not be confirmed, once.
 func (h *Hub) unconfirmed(f *Finding) {
+	if f.Found == 0 {
+		f.Found = h.elapsed()
+	}
 	if h.findings.addUnconfirmed(f) {
 		h.report(Event{Kind: EventUnconfirmed, Finding: *f})
 	}
@@ -323,10 +352,15 @@ func (h *Hub) offer(from int, e Entry) {
 	if !d.Added {
 		return
 	}
+	first := 0
 	for _, f := range h.scratch {
-		h.features[f] = struct{}{}
+		if _, known := h.features[f]; !known {
+			h.features[f] = struct{}{}
+			first++
+		}
 	}
 	if from != noWorker {
+		e.First = first
 		e.Found = h.elapsed()
 		h.stats.LastKept = e.Found
 	}

@@ -17,6 +17,17 @@ type Codec[T any] interface {
 	Decode(data []byte) (T, error)
 }
 
+// Bytes is the [Codec] of inputs that are bytes.
+type Bytes struct{}
+
+var _ Codec[[]byte] = Bytes{}
+
+// Encode implements [Codec].
+func (Bytes) Encode(in []byte) ([]byte, error) { return in, nil }
+
+// Decode implements [Codec].
+func (Bytes) Decode(data []byte) ([]byte, error) { return append([]byte(nil), data...), nil }
+
 // A NoteCodec encodes the notes of a kind ([Testcase].Note). They are stored with their testcases, so that a resumed campaign
 // and other workers need not run a testcase to learn its note. One that cannot be decoded any more counts as missing. Both
 // methods may be called concurrently.
@@ -40,6 +51,8 @@ type Testcase[T any] struct {
 	Depth      int        // mutations away from a seed
 	Work       uint64     // what an execution costs, in the executor's unit; 0: unknown
 	Focus      Feature    // what it was picked for this time; 0: nothing special
+
+	spent, faults uint64 // on all that was made from it, and on the faults among that; see meter
 }
 
 // Key returns the content name of an encoded input: 16 hexadecimal digits of its SHA-256.

@@ -58,6 +58,8 @@ type result[T any] struct {
 	data     []byte
 	obs      Observation
 	unstable []Feature // that did not recur
+	trims    bool      // kept, and worth to be trimmed
+	short    bool      // finding is a hang that did not have all of its time when it was seen
 }
 
 // requester is what a job runs with: it yields requests, and knows the mutator of whoever executes them.
@@ -193,7 +195,7 @@ func (q *queue[T]) number(j *job[T]) {
 func (q *queue[T]) len(c class) int { return len(q.jobs[c]) }
 
 func (q *queue[T]) empty() bool {
-	return len(q.jobs[classKeep])+len(q.jobs[classBisect])+len(q.jobs[classConfirm])+len(q.jobs[classMinimize]) == 0
+	return !slices.ContainsFunc(q.jobs[:], func(js []*job[T]) bool { return len(js) > 0 })
 }
 
 func (q *queue[T]) first(c class) *job[T] { return q.jobs[c][len(q.jobs[c])-1] }

@@ -75,10 +75,7 @@ func (w *Worker[T]) propose(in T, o *Observation, from origin[T]) error {
 	return nil
 }
 
-// keepJob calibrates an input, trims it if it is a seed, and keeps it if the pool still wants it. All testcases that this worker
-// finds come in here. What was made from a testcase is not trimmed: the pool prefers simpler inputs anyway, and
-// the bytes that an input does not need for what it reaches are those that its mutants need to reach more. Trimming all of
-// them has cost a fifth of the edges of libyaml at equal time.
+// keepJob calibrates an input and keeps it if the pool still wants it. All testcases that this worker finds come in here.
 func (w *Worker[T]) keepJob(q *requester[T], r *result[T], seed bool) {
 	if w.holds(r.data) || !w.pool.Wants(&r.obs, w.mut.Complexity(r.in)) { // something as good was kept since then
 		return
@@ -98,9 +95,7 @@ func (w *Worker[T]) keepJob(q *requester[T], r *result[T], seed bool) {
 		return
 	}
 	r.outcome = outcomeKept
-	if seed && r.obs.Trace != 0 && len(r.obs.Features) > 0 && !r.obs.Expensive {
-		w.trim(q, r)
-	}
+	r.trims = seed && r.obs.Trace != 0 && len(r.obs.Features) > 0 && !r.obs.Expensive && w.c.TrimRuns >= 0
 }
 
 // calibrate runs an input again and removes the features that do not recur. False: a run failed, and the input is not kept.
@@ -110,7 +105,7 @@ func (w *Worker[T]) calibrate(q *requester[T], r *result[T]) bool {
 		runs = 1
 	}
 	rerun := func(quick bool) []Observation {
-		return q.do(request[T]{ins: slices.Repeat([]T{r.in}, runs), ask: Ask{Features: true, Trace: true, Quick: quick}, class: classKeep})
+		return q.do(request[T]{ins: slices.Repeat([]T{r.in}, runs), ask: Ask{Features: true, Trace: true, Quick: quick, Full: !quick}, class: classKeep, alone: !quick})
 	}
 	obs := rerun(true)
 	if slices.ContainsFunc(obs, func(o Observation) bool { return o.cutShort() }) { // perhaps it is only slow
@@ -181,8 +176,25 @@ func leastMeasures(ms, again []Measure) []Measure {
 	return least
 }
 
-// trim makes an input simpler while it reaches exactly the same.
-func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
+// queueTrim starts a job that trims a seed, which is kept as it is until then: a few hundred executions for each would hold up all that
+// can be done with them. What was made from a testcase is not trimmed: the pool prefers simpler inputs anyway, and
+// the bytes that an input does not need for what it reaches are those that its mutants need to reach more. Trimming all of
+// them has cost a fifth of the edges of libyaml at equal time.
+func (w *Worker[T]) queueTrim(kept *job[T]) {
+	tc := w.cases[w.keys[Key(kept.data)]]
+	j := &job[T]{name: "trim", parent: tc, stage: w.row(rowClasses) + int(classTrim)}
+	j.result = result[T]{outcome: outcomeDropped, in: kept.in, data: kept.data, obs: kept.obs}
+	j.request.class = classTrim
+	j.run = func(q *requester[T], r *result[T]) {
+		if w.Holds(tc) && w.trim(q, r) && w.Holds(tc) {
+			r.outcome = outcomeKept
+		}
+	}
+	w.queue.add(j)
+}
+
+// trim makes an input simpler while it reaches exactly the same, and reports whether it has.
+func (w *Worker[T]) trim(q *requester[T], r *result[T]) bool {
 	budget := w.c.TrimRuns
 	if budget == 0 {
 		budget = defaultTrim
@@ -196,21 +208,26 @@ func (w *Worker[T]) trim(q *requester[T], r *result[T]) {
 			return -1, r.in, false
 		}
 		// Other features that the candidates reach are ignored: each candidate would be calibrated and trimmed in turn.
-		obs := q.do(request[T]{ins: ins, ask: Ask{Trace: true, Quiet: true}, class: classKeep})
+		obs := q.do(request[T]{ins: ins, ask: Ask{Trace: true, Quiet: true, Quick: true}, class: classTrim})
 		for i := range obs {
 			work += obs[i].Work
-			if !obs[i].failed() && obs[i].trace() == r.obs.Trace {
+			if obs[i].failed() { // what costs a start of the target is not worth it
+				return -1, r.in, false
+			}
+			if obs[i].trace() == r.obs.Trace {
 				return i, ins[i], true
 			}
 		}
 		return -1, r.in, true
 	})
 	if q.mut.Complexity(in) >= q.mut.Complexity(r.in) {
-		return
+		return false
 	}
-	if input, data, err := cloneInput(q.codec, in); err == nil {
+	input, data, err := cloneInput(q.codec, in)
+	if err == nil {
 		r.in, r.data = input, data
 	}
+	return err == nil
 }
 
 // finishKeep adds the testcase of a job that has ended.
@@ -232,11 +249,15 @@ func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
 	if !o.Expensive {
 		e.Runs += uint32(w.c.Calibrate)
 	}
-	if j.stage < len(w.plan) {
+	trimmed := j.request.class == classTrim
+	if j.stage < len(w.plan) || trimmed {
 		e.Stage = w.stages[j.stage].Name
 	}
 	if j.parent != nil {
 		e.Parent, e.Depth = j.parent.Key, j.parent.Depth+1
+	}
+	if trimmed { // it is as far from the seed as what it was
+		e.Depth, e.Step, e.Picked = j.parent.Depth, j.parent.Step, j.parent.Picked
 	}
 	if w.c.Notes != nil && o.Note != nil {
 		if e.Note, err = w.c.Notes.EncodeNote(o.Note); err != nil {
@@ -246,6 +267,12 @@ func (w *Worker[T]) finishKeep(j *job[T]) (err error) {
 	if w.keep(j.in, &e, o) {
 		w.news.Entries = append(w.news.Entries, e)
 		w.stages[j.stage].Kept++
+		if j.parent != nil && !trimmed {
+			w.given.news = w.made()
+		}
+		if j.trims {
+			w.queueTrim(j)
+		}
 	}
 	return nil
 }
@@ -313,7 +340,9 @@ func (w *Worker[T]) adopt(ctx context.Context, in T, e Entry) error {
 			return err
 		}
 	}
-	w.keep(in, &e, o)
+	if w.keep(in, &e, o) && e.Parent != "" {
+		w.given.news = w.made()
+	}
 	return nil
 }
 

@@ -27,6 +27,7 @@ type link struct {
 	unstable int         // how many unstable features it knows of
 	dealt    []dealtSeed // seeds that it has not reported to have run
 	errand   *Errand     // that it has not finished
+	pending  int         // findings that it tries to reproduce
 	left     bool
 }
 
@@ -63,6 +64,7 @@ func (l *link) sync(n *News) (r Reply, err error) {
 		return r, fmt.Errorf("taking news: the number of the worker is %d, expected 0 to %d", l.worker, maxWorkers-1)
 	}
 	h.account(n)
+	l.pending = n.Reproducing
 	h.mask(n.Unstable, l.number)
 	l.judge(n)
 	for _, text := range n.Notes {
@@ -73,6 +75,10 @@ func (l *link) sync(n *News) (r Reply, err error) {
 	}
 	if !n.Pending && !n.Died {
 		l.dealt = nil
+	} else if n.Ran && !n.Died {
+		for i := range l.dealt {
+			l.dealt[i].ran = true
+		}
 	}
 	if l.finish(n.Finished); n.Leaving || n.Died {
 		return r, l.leave(n.Died)
@@ -84,6 +90,9 @@ func (l *link) sync(n *News) (r Reply, err error) {
 	r.Unstable, l.unstable = h.unstable.since(l.unstable, l.number)
 	if r.Stopped = h.stopped; h.stopped != "" {
 		return r, ErrStop
+	}
+	if r.Wait = h.Pause.On(); r.Wait {
+		return r, nil
 	}
 	if n.Errands && l.errand == nil {
 		if l.errand = h.errands.take(l); l.errand != nil {

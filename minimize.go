@@ -3,6 +3,7 @@ package teasel
 import (
 	"context"
 	"fmt"
+	"reflect"
 )
 
 // maxSkipped is how many candidates in a row may be no simpler than the input before descend gives up: a Simplifier that never says
@@ -15,7 +16,7 @@ const maxSkipped = 1 << 20
 // a local minimum: no single step that the mutator knows makes it simpler. at is the candidate to begin with; when
 // try stops, it becomes the one to go on with, and done is false.
 func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T) (int, T, bool)) (out T, done bool) {
-	s, ok := m.(Simplifier[T])
+	s, ok := simplifier(m)
 	for changed := ok; changed; *at = 0 {
 		changed = *at > 0 // then the proposals before it have to be tried again
 		n, skipped := 1, 0
@@ -52,8 +53,39 @@ func descend[T any](m Mutator[T], in T, width int, at *uint64, try func(ins []T)
 	return in, true
 }
 
+// simplifier returns what proposes simpler inputs: the mutator, or for inputs that are slices, whose mutator does not, leaving out pieces.
+func simplifier[T any](m Mutator[T]) (Simplifier[T], bool) {
+	if s, ok := m.(Simplifier[T]); ok {
+		return s, true
+	}
+	return pieces[T]{}, reflect.TypeFor[T]().Kind() == reflect.Slice
+}
+
+// pieces leaves out parts of a slice: all of it, its halves, its quarters, down to single elements.
+type pieces[T any] struct{}
+
+// Simplify implements [Simplifier]. The elements are those of src.
+func (pieces[T]) Simplify(k uint64, _, src T) (out T, ok bool) {
+	v := reflect.ValueOf(src)
+	n := v.Len()
+	for size := n; size > 0; size /= 2 {
+		count := uint64((n + size - 1) / size)
+		if k >= count {
+			k -= count
+			continue
+		}
+		from := int(k) * size
+		to := min(from+size, n)
+		short := reflect.MakeSlice(v.Type(), 0, n-(to-from))
+		short = reflect.AppendSlice(reflect.AppendSlice(short, v.Slice(0, from)), v.Slice(to, n))
+		return short.Interface().(T), true
+	}
+	return out, false
+}
+
 // Minimize makes in simpler while same accepts the candidates, one at a time. Single inputs and sequences differ only in
-// what the mutator proposes: if m is no [Simplifier], it returns in. same says whether a candidate is accepted and
+// what the mutator proposes: if m is no [Simplifier], pieces of a slice are left out, and any other input is
+// returned as it is. same says whether a candidate is accepted and
 // may return it repaired, as long as it is still simpler. Minimize returns an error of same, with the simplest input so far.
 func Minimize[T any](ctx context.Context, m Mutator[T], in T, same func(context.Context, T) (T, bool, error)) (T, error) {
 	var err error

@@ -40,7 +40,7 @@ func (l *sizes) Report(e teasel.Event) error {
 	return nil
 }
 
-// A finding that takes long to be made simple is told before it is, and made simple in the end: also when the campaign has
+// A finding that takes long to minimise is reported before it is, and minimised in the end: also when the campaign has
 // reached a limit of its own by then.
 func TestFindingIsMinimizedInSlices(t *testing.T) {
 	for _, runs := range []uint64{1, 60_000} {
@@ -119,5 +119,46 @@ func TestSlowMinimizingIsDeferred(t *testing.T) {
 	// The first slice is of some four, and the next waits for as many seconds to go by.
 	if slow < 4 || slow > 30 {
 		t.Errorf("it was shown %d times beside %d other executions", slow, quick)
+	}
+}
+
+// opsMutator is all that a mutator has to be, for a slice of any type.
+type opsMutator struct{}
+
+type op struct{ name string }
+
+func (opsMutator) Generate(*teasel.Rand) []op              { return nil }
+func (opsMutator) Mutate(_ *teasel.Rand, _, src []op) []op { return src }
+func (opsMutator) Complexity(in []op) float64              { return float64(len(in)) }
+
+// Inputs that are slices are minimised without a Simplifier: single elements are left out, wherever they stand.
+func TestSlicesAreMinimized(t *testing.T) {
+	in := []op{{"x"}, {"a"}, {"y"}, {"y"}, {"b"}, {"c"}, {"x"}}
+	before := slices.Clone(in)
+	got, err := teasel.Minimize(t.Context(), opsMutator{}, in, func(_ context.Context, try []op) (out []op, ok bool, err error) {
+		next := 0
+		for _, o := range try {
+			if next < 3 && o.name == string("abc"[next]) {
+				next++
+			}
+		}
+		return try, next == 3, nil
+	})
+	if want := []op{{"a"}, {"b"}, {"c"}}; err != nil || !slices.Equal(got, want) || !slices.Equal(in, before) {
+		t.Errorf("%v became %v, want %v, %v", before, got, want, err)
+	}
+	if got, err := teasel.Minimize(t.Context(), opsMutator{}, nil, func(context.Context, []op) ([]op, bool, error) { return nil, true, nil }); err != nil || got != nil {
+		t.Errorf("nothing became %v, %v", got, err)
+	}
+}
+
+func TestFeatureOf(t *testing.T) {
+	for _, hash := range []uint64{0, 1, 1 << 63, 1<<63 | 7, 1<<64 - 1} {
+		if f := teasel.FeatureOf(hash); f == 0 || f.IsState() {
+			t.Errorf("%#x became %#x", hash, f)
+		}
+	}
+	if a, b := teasel.FeatureOf(1<<62), teasel.FeatureOf(1<<61); a == b {
+		t.Error("two hashes became one feature")
 	}
 }

@@ -47,11 +47,13 @@ type Crosser[T any] interface {
 
 // A Joiner is a [Mutator] of inputs that are sequences, such as messages of a dialogue. Join puts inputs one after another
 // into one, so that one input reproduces a fault that several of them caused together. Parts returns the length of the
-// sequence: where the target dies of a part of an input, and another finding is reported for that, the finding for the whole
-// input is dropped, because it blames the wrong message.
+// sequence, and Keep a copy of an input that has only some of its parts, by their numbers in ascending order. Where the target dies of a part of an input, and another finding is reported for that, the finding for the whole
+// input is dropped, because it blames the wrong message. Of inputs that a target may work on at once, a Joiner may have a method
+// Together(in T) T as well: the same parts, each sent before the one before it is answered.
 type Joiner[T any] interface {
 	Join(ins []T) T
 	Parts(in T) int
+	Keep(in T, parts []int) T
 }
 
 // An Indexer is a [Mutator] that takes parts of other testcases, such as sub-values of the same type. Kept is called for every

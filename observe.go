@@ -37,6 +37,9 @@ const stateBit Feature = 1 << 63
 // State returns the feature of being in state s, which a state-first scheduler picks by.
 func State(s uint64) Feature { return stateBit | Feature(s) }
 
+// FeatureOf returns the feature of something that a hash stands for, whatever its 64 bits are: it is neither 0 nor a state.
+func FeatureOf(hash uint64) Feature { return max(Feature(hash)&^stateBit, 1) }
+
 // IsState reports whether f was made by [State].
 func (f Feature) IsState() bool { return f&stateBit != 0 }
 
@@ -49,6 +52,7 @@ type Ask struct {
 	Quiet    bool     // only faults matter: features are neither reported as new nor recorded as known
 	Watch    []uint32 // sites whose operands are wanted; those of other sites may be reported too; nil: all sites
 	Quick    bool     // the executor may end the execution after a small part of the time limit; a hang is then verified with the full limit
+	Full     bool     // the execution has all of the time limit and the last word: it is never ended early
 }
 
 // Operand is the two sides of one comparison in the target that did not hold.
@@ -72,6 +76,7 @@ type Observation struct {
 	Ask       Ask
 	Exit      Exit      // must be set; an unset one ends the campaign with an error
 	Runs      uint32    // how many executions it counts for; an executor may say 0
+	Short     bool      // with ExitHang: the executor has ended it before its time limit, to save time; it is confirmed with all of it, beside the campaign where there is a background
 	Expensive bool      // the target had to be started, or a time limit passed: the input is calibrated with one execution and never trimmed
 	Work      uint64    // how much the target did, in a unit that is the same in each run, such as instructions or edges; 0: unknown
 	Features  []Feature // in the order in which they were reached, as far as that is known
@@ -93,9 +98,9 @@ func (o *Observation) reset(a Ask) {
 		o.Ask = a
 	} else {
 		k := &o.Ask
-		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick
+		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick, k.Full = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick, a.Full
 	}
-	o.Exit, o.Runs, o.Expensive, o.Work, o.Trace, o.Elapsed = ExitInvalid, 1, false, 0, 0, 0
+	o.Exit, o.Runs, o.Short, o.Expensive, o.Work, o.Trace, o.Elapsed = ExitInvalid, 1, false, false, 0, 0, 0
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
 		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
 	}
@@ -129,7 +134,7 @@ func (o *Observation) checkExit(ctx context.Context) error {
 }
 
 // cutShort reports whether an execution was ended before the full time limit, so that it may be slow and not a hang.
-func (o *Observation) cutShort() bool { return o.Exit == ExitHang && o.Ask.Quick }
+func (o *Observation) cutShort() bool { return o.Exit == ExitHang && (o.Ask.Quick || o.Short) }
 
 // failed reports whether the target did not take or refuse the input as it may.
 func (o *Observation) failed() bool { return o.Exit > ExitRejected }

@@ -33,16 +33,17 @@ type runner[T any] struct {
 	judge   func(ctx context.Context, i int, in T, o *Observation) error
 	request *request[T] // that is executed; nil: what a stage has made
 
+	meter      meter
 	calls      uint64 // of Exec
 	executions uint64
-	cost       uint64    // of these executions, see price
 	clean      bool      // nothing has run since the last reset
 	slow       bool      // the last execution took slowRun or longer, or may have
-	looked     time.Time // last call of interval
+	looked     time.Time // when the clock was looked at last, every contextRuns executions
 }
 
 func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
 	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true, slow: true, looked: time.Now()}
+	r.meter = meter{counts: c.Runs > 0, began: r.looked}
 	if b, ok := ex.(BatchExecutor[T]); ok {
 		r.batch, r.size = b, max(b.BatchSize(), 1)
 	}
@@ -84,7 +85,8 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 			return lost, err
 		}
 		end := min(len(ins), at+r.size)
-		n, failure := r.batch.ExecBatch(ctx, ins[at:end], obs[at:end])
+		began := r.meter.clock()
+		n, failure := r.batch.ExecBatch(inFlight(ctx), ins[at:end], obs[at:end])
 		if uint(n) > uint(end-at) {
 			return lost, fmt.Errorf("executing: %w", errors.Join(failure, miscounted(n, end-at)))
 		}
@@ -93,6 +95,7 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 		}
 		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n]) // what ran before a failure of ours has been seen
 		lost = lost || l
+		r.meter.ran(began, obs[at:at+n], r.request != nil)
 		switch {
 		case failure != nil:
 			return lost, errors.Join(fmt.Errorf("executing: %w", failure), err)
@@ -108,6 +111,7 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 
 // single runs inputs one by one. The first of them is number at of its batch or request.
 func (r *runner[T]) single(ctx context.Context, at int, ins []T, obs []Observation) error {
+	running := inFlight(ctx)
 	for i := range ins {
 		if r.calls++; r.slow || r.calls%contextRuns == 0 {
 			if err := ctx.Err(); err != nil {
@@ -115,28 +119,29 @@ func (r *runner[T]) single(ctx context.Context, at int, ins []T, obs []Observati
 			}
 		}
 		o := &obs[i]
-		if err := r.ex.Exec(ctx, ins[i], o); err != nil {
+		var began time.Time
+		if r.slow || r.meter.fell {
+			began = r.meter.clock()
+		}
+		if err := r.ex.Exec(running, ins[i], o); err != nil {
 			return fmt.Errorf("executing: %w", err)
 		}
 		o.endAlone()
 		if o.Elapsed != 0 {
 			r.slow = o.Elapsed >= slowRun
 		} else if r.calls%contextRuns == 0 {
-			r.slow = r.interval() >= slowInterval
+			now := time.Now()
+			r.slow, r.looked = now.Sub(r.looked) >= slowInterval, now
 		}
-		if _, err := r.observe(ctx, at+i, ins[i:i+1], obs[i:i+1]); err != nil {
+		_, err := r.observe(ctx, at+i, ins[i:i+1], obs[i:i+1])
+		if r.meter.counts || !began.IsZero() || o.failed() {
+			r.meter.ran(began, obs[i:i+1], r.request != nil)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// interval returns the time since it was called last.
-func (r *runner[T]) interval() time.Duration {
-	now := time.Now()
-	d := now.Sub(r.looked)
-	r.looked = now
-	return d
 }
 
 // observe counts executions and judges those that are not uninteresting. The first of them is number at of its batch.
@@ -147,18 +152,13 @@ func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observat
 			return lost, o.checkExit(ctx)
 		}
 		r.executions += uint64(o.Runs)
-		r.cost += uint64(o.Runs)
 		if o.uninteresting() {
 			continue
 		}
 		if o.Exit == ExitLost {
-			if !lost { // one death, however many were in flight
-				r.cost += crashCost
-			}
 			lost = true
 			continue
 		}
-		r.cost += price(o)
 		if e := r.judge(ctx, at+i, ins[i], o); err == nil {
 			err = e // what the others of the batch show counts all the same
 		}
@@ -182,7 +182,7 @@ func (r *runner[T]) fresh(ctx context.Context) error {
 		return fmt.Errorf("resetting: %w", err)
 	}
 	r.clean = true
-	r.cost += freshCost
+	r.meter.total += freshCost
 	return nil
 }
 

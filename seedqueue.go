@@ -21,8 +21,9 @@ type seedQueue struct {
 
 type dealtSeed struct {
 	Entry
-	number int // in order of arrival
-	deaths int // of workers that had it
+	number int  // in order of arrival
+	deaths int  // of workers that had it
+	ran    bool // its worker, the last that had it, has run it, and not yet calibrated all that it has run
 }
 
 func (q *seedQueue) add(e Entry) {
@@ -37,11 +38,12 @@ func (q *seedQueue) deal(has []dealtSeed, r *Reply) []dealtSeed {
 	for n < min(len(q.waiting), seedShare) && q.waiting[n].deaths == 0 {
 		n++
 	}
-	if n == 0 && len(has) == 0 {
+	if n == 0 && unrun(has) == 0 {
 		n = min(len(q.waiting), 1)
 	}
-	for _, s := range q.waiting[:n] {
-		r.Entries = append(r.Entries, s.Entry)
+	for i := range q.waiting[:n] {
+		q.waiting[i].ran = false
+		r.Entries = append(r.Entries, q.waiting[i].Entry)
 	}
 	has = append(has, q.waiting[:n]...)
 	clear(q.waiting[:n]) // some are large
@@ -57,7 +59,7 @@ func (q *seedQueue) giveBack(ss []dealtSeed, died bool) {
 		return
 	}
 	for _, s := range ss {
-		if died {
+		if died && !s.ran {
 			s.deaths++
 		}
 		if s.deaths < seedDeaths {
@@ -65,6 +67,25 @@ func (q *seedQueue) giveBack(ss []dealtSeed, died bool) {
 		}
 	}
 	slices.SortFunc(q.waiting, func(a, b dealtSeed) int { return cmp.Compare(a.number, b.number) })
+}
+
+// unrun counts the seeds that have not been run.
+func unrun(ss []dealtSeed) (n int) {
+	for i := range ss {
+		if !ss[i].ran {
+			n++
+		}
+	}
+	return n
+}
+
+// seedsRun returns how many seeds workers have run.
+func (h *Hub) seedsRun() int {
+	n := h.seeds.added - unrun(h.seeds.waiting)
+	for _, l := range h.links {
+		n -= unrun(l.dealt)
+	}
+	return n
 }
 
 // waiting returns how many seeds there are from the first on that a worker may not have run yet.

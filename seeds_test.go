@@ -193,3 +193,81 @@ func TestUndecodableSeedsAreSkipped(t *testing.T) {
 		t.Error("the seed after them was not kept")
 	}
 }
+
+// Each seed runs once, in order, before anything is calibrated, trimmed or made of one, and how many have run is reported. Those that an
+// interrupt leaves without calibration are still waiting.
+func TestSeedsComeFirst(t *testing.T) {
+	const seeds = 300
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	inputs := new([]string)
+	c := bytesCampaign(endingTarget{newTrouble(0, 0), seeds, cancel, inputs})
+	c.Seeds, c.Calibrate = nil, 4
+	for i := range seeds {
+		c.Seeds = append(c.Seeds, fmt.Appendf(nil, "%0*d", i+1, 0))
+	}
+	s, err := c.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Seeds {
+		if (*inputs)[i] != string(c.Seeds[i]) {
+			t.Fatalf("execution %d is of an input of %d bytes, want the seed", i+1, len((*inputs)[i]))
+		}
+	}
+	if s.Seeds != seeds || s.SeedsRun < seeds-seedsDealt {
+		t.Errorf("%d of %d seeds have run", s.SeedsRun, s.Seeds)
+	}
+	if s.Waiting == 0 && s.Corpus == 0 {
+		t.Error("no seed was calibrated, and none is waiting")
+	}
+
+	c.Target, c.Runs = newTrouble(0, 0), 4000
+	if s, err = c.Run(t.Context()); err != nil || s.Waiting > 0 || s.SeedsRun != seeds {
+		t.Errorf("%d of %d seeds have run, %d are waiting, %v", s.SeedsRun, s.Seeds, s.Waiting, err)
+	}
+}
+
+// seedsDealt is how many seeds a worker gets at a time.
+const seedsDealt = 16
+
+// blindTarget shows the same for all inputs, or the more the more letters there are, and dies of what begins like a seed.
+type blindTarget struct {
+	failingTarget
+	letters bool
+}
+
+func (b blindTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return b, nil
+}
+
+func (b blindTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features, 1)
+	if b.letters {
+		for _, c := range in {
+			o.Features = append(o.Features, teasel.Feature(2+c/8))
+		}
+		slices.Sort(o.Features)
+		o.Features = slices.Compact(o.Features)
+	}
+	if strings.HasPrefix(string(in), "SEED!") {
+		o.Exit, o.Detail = teasel.ExitCrash, "dead"
+	}
+	return nil
+}
+
+// A seed is mutated as it was given, whatever it reaches: what it reaches may not be seen.
+func TestSeedIsMutatedWhateverItReaches(t *testing.T) {
+	for _, letters := range []bool{false, true} {
+		for seed := range uint64(5) {
+			c := bytesCampaign(blindTarget{newTrouble(0, 0), letters})
+			c.Seeds = [][]byte{[]byte("0"), []byte("SEED"), []byte("another"), {}}
+			c.Calibrate, c.Runs, c.StopAfter, c.Seed = 2, 2_000_000, 1, seed
+			s, err := c.Run(t.Context())
+			if err != nil || len(s.Findings) != 1 {
+				t.Errorf("letters %t, seed %d: %d findings in %d runs, %v", letters, seed, len(s.Findings), s.Executions, err)
+			}
+			t.Logf("letters %t, seed %d: %d runs", letters, seed, s.Executions)
+		}
+	}
+}

@@ -9,11 +9,14 @@ import (
 // pressing reports whether jobs are due that are worth interrupting the pipeline for.
 func (w *Worker[T]) pressing() bool {
 	for c := classBisect; c < classes; c++ {
-		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
+		if w.queue.len(c) > 0 && w.meter.affords(c) {
 			return true
 		}
 	}
 	n := w.queue.len(classKeep)
+	if !w.seeded {
+		return false
+	}
 	return n >= keepBatch || n > 0 && w.waited >= keepBatches
 }
 
@@ -54,7 +57,7 @@ func (w *Worker[T]) serve(ctx context.Context) error {
 		if err := w.step(ctx, c); err != nil {
 			return err
 		}
-		if len(w.news.Findings) > 0 {
+		if len(w.news.Findings) > 0 || w.due() {
 			if err := w.publish(ctx); err != nil {
 				return err
 			}
@@ -65,7 +68,10 @@ func (w *Worker[T]) serve(ctx context.Context) error {
 // dueClass returns the first class that has a job and work left for it.
 func (w *Worker[T]) dueClass() (class, bool) {
 	for c := range classes {
-		if w.queue.len(c) > 0 && w.meter.affords(c, w.cost) {
+		if !w.seeded && c != classBisect && c != classConfirm { // each seed runs once before more is made of any
+			continue
+		}
+		if w.queue.len(c) > 0 && w.meter.affords(c) {
 			return c, true
 		}
 	}
@@ -116,10 +122,10 @@ func (w *Worker[T]) step(ctx context.Context, c class) error {
 // answer executes a request. jobs holds the job that asked for each input; nil: none did.
 func (w *Worker[T]) answer(ctx context.Context, q *request[T], jobs []*job[T]) ([]Observation, error) {
 	w.serving = jobs
-	began, before := w.meter.now(w.cost), w.executions
+	began, before := w.meter.now(), w.executions
 	obs, err := w.perform(ctx, q)
 	w.stages[w.row(rowClasses)+int(q.class)].Executions += w.executions - before
-	w.meter.spent[q.class] += w.meter.now(w.cost) - began
+	w.meter.spent[q.class] += w.meter.now() - began
 	if q.class == classKeep && slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitLost }) {
 		err = errors.Join(err, w.bisect(q.ins, obs, w.servedOrigin))
 	}

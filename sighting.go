@@ -10,6 +10,7 @@ type sightings struct {
 	distinct [len(severityNames)]int  // known ones, by severity
 	full     [len(severityNames)]bool // there were too many of a severity, and that was noted
 	open     int                      // those that jobs work on
+	pending  int                      // those of them that are not published
 }
 
 // sighting is what a worker knows of one finding.
@@ -62,10 +63,14 @@ func (s *sightings) list(id string, k *sighting) {
 
 // begin notes that a job works on a finding.
 func (s *sightings) begin(k *sighting) {
-	if !k.open {
-		s.open++
+	if k.open {
+		return
 	}
 	k.open = true
+	s.open++
+	if !k.published {
+		s.pending++
+	}
 }
 
 // reopen has a finding confirmed that others have seen so often.
@@ -83,6 +88,9 @@ func (s *sightings) reopen(f *Finding) {
 // publish returns how often a finding that is published now has occurred since it was last reported.
 func (s *sightings) publish(id string) (times uint64) {
 	k := s.known[id]
+	if k.open && !k.published {
+		s.pending--
+	}
 	times = k.unreported
 	k.unreported, k.published = 0, true
 	return times
@@ -113,17 +121,23 @@ func (s *sightings) cover(id string, others []string) bool {
 	return true
 }
 
-// close notes that the job for a finding has ended.
-func (s *sightings) close(id string, found bool) {
+// close notes that the job for a finding has ended. slow says that it is none: the input was only slow.
+func (s *sightings) close(id string, found, slow bool) {
 	k := s.known[id]
 	if k == nil {
 		return
 	}
 	if k.open {
 		s.open--
+		if !k.published {
+			s.pending--
+		}
 	}
 	k.open, k.done = false, found || k.covered
-	if !k.done {
+	switch {
+	case slow:
+		k.unreported = 0
+	case !k.done:
 		k.attempts++
 		k.done = k.attempts >= maxAttempts
 	}

@@ -4,7 +4,8 @@ import "context"
 
 // A Stage works on a testcase for a while: it makes inputs from it and has the worker run them. The worker judges
 // what comes back; a stage that wants to see it uses [Worker.Probe]. A stage has no state of its own and is shared
-// by all workers; what it has to remember belongs to the testcase.
+// by all workers; what it has to remember belongs to the testcase. A stage that comes to an end, whatever testcases there are, may have
+// a method Planned() uint64, which says how many executions it makes in all: monitors show how far it is.
 type Stage[T any] interface {
 	// Name is what statistics call it.
 	Name() string
@@ -90,3 +91,6 @@ func (h Steps[T]) Run(ctx context.Context, w *Worker[T], tc *Testcase[T]) error 
 	}
 	return nil
 }
+
+// planner is a stage that knows how many executions it makes in all.
+type planner interface{ Planned() uint64 }

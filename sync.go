@@ -7,25 +7,60 @@ import (
 	"time"
 )
 
-// publish reports the news. Entries of the reply stay in the inbox until no testcase is being worked on.
+// publish reports the news, and waits while the campaign is paused. What is done when it is over does not wait.
 func (w *Worker[T]) publish(ctx context.Context) error {
+	wants, began := w.news.WantsSeeds, time.Now()
+	wait, err := w.call(ctx)
+	if err != nil || !wait || w.draining {
+		return err
+	}
+	if w.background != nil {
+		w.background.hold(true)
+		defer w.background.hold(false)
+	}
+	for err == nil && wait {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pauseCheck):
+		}
+		w.news.WantsSeeds = wants
+		wait, err = w.call(ctx)
+	}
+	paused := time.Since(began) // is not part of the time that is shared out
+	w.meter.began, w.opened = w.meter.began.Add(paused), w.opened.Add(paused)
+	return err
+}
+
+// call reports the news to the hub, which says whether to wait. Entries of the reply stay in the inbox until no testcase is being worked on.
+func (w *Worker[T]) call(ctx context.Context) (wait bool, err error) {
 	w.news.Sightings = w.seen.report()
+	w.reportTime()
 	for i := range w.stages {
-		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 {
+		if s := &w.stages[i]; s.Executions > 0 || s.Kept > 0 || s.Time > 0 {
+			if i < len(w.plan) {
+				if p, ok := w.plan[i].(planner); ok {
+					s.Planned = p.Planned()
+				}
+			}
 			w.news.Stages = append(w.news.Stages, *s)
 			*s = StageStats{Name: s.Name}
 		}
 	}
 	w.state.Executions = w.previousExecutions + w.made()
-	w.news.Executions, w.news.Worker, w.news.Pending = w.state.Executions-w.reported, w.state, w.pending
+	w.pending = w.pending && (!w.ran || w.dropped || w.queue.len(classKeep) > 0)
+	w.news.Executions, w.news.Worker, w.news.Pending, w.news.Ran = w.state.Executions-w.reported, w.state, w.pending, w.ran
+	w.news.Reproducing = w.seen.pending
 	w.news.Errands = w.c.Errands || w.c.Resume != nil && len(w.c.Resume.Untried) > 0
 	got, err := w.x.Sync(ctx, w.news)
 	w.news, w.reported, w.synced = News{}, w.state.Executions, time.Now()
 	if err != nil && !errors.Is(err, ErrStop) {
-		return err
+		return false, err
 	}
 	w.inbox = append(w.inbox, got.Entries...)
-	w.pending = w.pending || len(got.Entries) > 0
+	if len(got.Entries) > 0 {
+		w.pending, w.ran = true, false
+	}
 	for _, f := range got.Unstable {
 		w.unstable[f] = unstableTimes
 	}
@@ -33,7 +68,18 @@ func (w *Worker[T]) publish(ctx context.Context) error {
 	if err != nil {
 		w.over, w.cause = true, got.Stopped
 	}
-	return err
+	return got.Wait, err
+}
+
+// reportTime adds the time that the classes of jobs have taken since the last call to their rows.
+func (w *Worker[T]) reportTime() {
+	if w.meter.counts {
+		return
+	}
+	for c := range classes {
+		w.stages[w.row(rowClasses)+int(c)].Time += time.Duration(w.meter.spent[c] - w.meter.reported[c])
+	}
+	w.meter.reported = w.meter.spent
 }
 
 // skipNotes is how many inputs that cannot be decoded are noted before only some of them are.
@@ -90,13 +136,16 @@ func (w *Worker[T]) skip(key string, err error) {
 	}
 }
 
-// sync reports the news and takes in what others have found and the next few seeds: all of them as long as there is no
-// testcase to work on, and as many as are worth the executions made since the last ones, for a slow target may have time for
-// little else, and seeds are the best that there is to run.
+// sync reports the news and takes in what others have found and seeds. All seeds that there are at first run once before anything is made
+// of them: the bug may be behind the last one. Of those that come later, or that are left after [seedTime], it takes as many as are worth
+// the executions made since the last ones, for a slow target may have time for little else.
 func (w *Worker[T]) sync(ctx context.Context) error {
 	idle := len(w.news.Entries)+len(w.news.Findings) == 0 && len(w.inbox) == 0
 	if idle && !w.more && !w.asked.IsZero() && !w.due() && time.Since(w.asked) < syncTime {
 		return nil
+	}
+	if w.opened.IsZero() {
+		w.opened = time.Now()
 	}
 	began := w.made()
 	enough := began + (began - w.fed)
@@ -109,15 +158,22 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 		w.accept()
 		if len(w.inbox) == 0 {
 			w.more = false
-			return nil
+			if w.seeded {
+				return nil
+			}
+			w.seeded = true
+			return w.triage(ctx, true)
 		}
 		in := w.inbox
 		w.inbox = nil
 		if err := w.takeIn(ctx, in); err != nil {
 			return err
 		}
-		w.pending = false
-		if w.more = len(w.live) > 0; w.more && w.made() >= enough { // the next call continues after one round of fuzzing
+		w.ran = true
+		if !w.c.SeedsOnly && (w.meter.counts && w.made() > seedRuns || !w.meter.counts && time.Since(w.opened) > seedTime) {
+			w.seeded = true
+		}
+		if w.more = len(w.live) > 0; w.seeded && w.more && w.made() >= enough { // the next call continues after one round of fuzzing
 			return nil
 		}
 	}
@@ -129,6 +185,7 @@ func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
 		return err
 	}
 	var seeds []T
+	var keys []string
 	w.setOrigin(nil, w.row(rowSeeds))
 	for _, e := range es {
 		in, err := w.c.Codec.Decode(e.Data)
@@ -137,21 +194,41 @@ func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
 			continue
 		}
 		if e.Runs == 0 {
-			seeds = append(seeds, in)
+			seeds, keys = append(seeds, in), append(keys, e.Key)
 		} else if err := w.adopt(ctx, in, e); err != nil {
 			return err
 		}
 	}
-	room := maxFallback - min(len(w.fallback), maxFallback)
-	if w.fallback = append(w.fallback, seeds[:min(len(seeds), room)]...); len(w.live) > 0 {
-		w.fallback = nil // not needed once there is a testcase, and some are large
-	}
-	for len(seeds) > 0 {
-		n := min(len(seeds), w.size)
-		if _, err := w.Probe(ctx, seeds[:n], Ask{}); err != nil {
+	for n := min(2, w.size); len(seeds) > 0; n = min(2*n, w.size) {
+		if w.meter.counts {
+			n = w.size
+		}
+		size, began := min(n, len(seeds)), time.Now()
+		obs, err := w.Probe(ctx, seeds[:size], Ask{})
+		if err != nil {
 			return err
 		}
-		seeds = seeds[n:]
+		if w.c.SeedsOnly {
+			if err := w.try(ctx, seeds[:size], keys[:size], obs); err != nil {
+				return err
+			}
+		}
+		for i := range obs {
+			w.give(seeds[i], keys[i], &obs[i])
+		}
+		if seeds, keys = seeds[size:], keys[size:]; time.Since(began) > slowProbe {
+			n = 1
+		}
 	}
 	return nil
 }
+
+// How long nothing but seeds is run at first: on the clock or, where runs are counted, in executions.
+const (
+	seedTime = 5 * time.Second
+	seedRuns = 2000
+)
+
+// slowProbe is how long seeds may take that run together: what they come to is reported between two probes. Of the first ones, nothing is
+// known.
+const slowProbe = time.Second / 4

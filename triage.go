@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/teaselfuzz/teasel/internal/change"
 )
 
 // judge handles an observation while its evidence is valid: it starts a job for each new finding, and for an input that the pool
@@ -29,7 +32,8 @@ func (w *Worker[T]) queueFindings(ctx context.Context, in T, o *Observation, fro
 	}
 	for k := range o.findings {
 		f := &o.findings[k]
-		if o.cutShort() && (w.request == nil || !w.request.reproduces(f, f.ID())) { // with the full time limit it may end
+		q := w.request
+		if o.cutShort() && (o.Ask.Quick || q != nil) && (q == nil || !q.reproduces(f, f.ID())) { // with the full time limit it may end
 			continue
 		}
 		if err := w.queueFinding(ctx, in, o, f, from); err != nil {
@@ -70,7 +74,7 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		return nil
 	}
 	k := w.sighted(f, id)
-	if k == nil || k.open || k.done {
+	if k == nil || k.done || k.open && !o.cutShort() {
 		f.Describe = nil
 		return nil
 	}
@@ -91,7 +95,14 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 		}
 	}
 	f.Original = data
-	return w.find(input, history, *f, from, attemptCost(o, !w.meter.counts))
+	if o.cutShort() { // it may only be slow, whatever has run before it
+		history = nil
+	}
+	if k.open { // so may be what the job works on, and this a hang
+		w.hangs[id] = extra[T]{in: input, finding: *f, from: from, cost: attemptCost(o, !w.meter.counts)}
+		return nil
+	}
+	return w.find(input, history, *f, from, attemptCost(o, !w.meter.counts), o.cutShort())
 }
 
 // sighted counts an occurrence of a finding, see [sightings.see].
@@ -103,14 +114,22 @@ func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
 	return k
 }
 
-// find starts a job for a finding that is not known yet, unless it is static and so found already. cost is that of an attempt.
-func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint64) error {
+// find starts a job for a finding that is not known yet, unless it is static and so found already. cost is that of an attempt. short
+// says that it is a hang which did not have all of its time.
+func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint64, short bool) error {
 	if n := len(history); n > shortHistory && w.seen.open >= wholeHistories {
 		history = slices.Clone(history[n-shortHistory:])
 	}
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
+	f.Stage = w.stages[from.stage].Name
+	if from.parent != nil {
+		f.Parent = from.parent.Key
+		if data, err := w.codec.Encode(from.parent.Input); err == nil {
+			f.Change = change.Of(data, f.Original)
+		}
+	}
 	j := w.findJob(in, history, f)
-	j.parent, j.stage, j.cost = from.parent, from.stage, cost
+	j.parent, j.stage, j.cost, j.short = from.parent, from.stage, cost, short
 	w.seen.begin(w.seen.known[f.ID()])
 	if w.request != nil && w.request.class == classBisect {
 		w.meter.known = 0
@@ -191,8 +210,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	}
 	var lost, before []T
 	var froms []origin[T]
-	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made(),
-		Message: "the target died, and there was no time to find out of which input"}
+	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made()}
 	for _, i := range lostOf(obs) {
 		input, data, err := w.clone(ins[i])
 		if err != nil {
@@ -211,10 +229,14 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 			return err
 		}
 	}
+	f.Message = fmt.Sprintf("The target died while %d inputs were in flight, and the campaign ended before it was known of which of them: teasel resume goes on with that.", len(lost))
+	if len(lost) == 1 {
+		f.Message = "The target died while an input was in flight, and the campaign ended before it was known whether of that one: teasel resume goes on with that."
+	}
 	f.Original = f.Input
 	if many { // reported once for all of them
 		w.lostMany = true
-		f.Message = "the target died so often with several inputs in flight that there was no time to find out of which inputs"
+		f.Message = "The target died so often with several inputs in flight that the campaign ended before it was known of which of them."
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return nil
 	}
@@ -234,8 +256,19 @@ func (w *Worker[T]) found(f Finding, names []string) {
 // finish handles the result of a job that has ended. It is called once for each job.
 func (w *Worker[T]) finish(j *job[T]) error {
 	switch {
-	case j.request.class == classKeep:
+	case j.request.class == classKeep || j.request.class == classTrim:
 		return errors.Join(j.err, w.finishKeep(j))
+	case j.short && j.outcome == outcomeDropped: // it was only slow
+		id := j.finding.ID()
+		w.seen.close(id, false, true)
+		if s, ok := w.hangs[id]; ok {
+			delete(w.hangs, id)
+			j.err = errors.Join(j.err, w.find(s.in, nil, s.finding, s.from, s.cost, true))
+		}
+		if !w.draining && w.wants(&j.obs, j.in) {
+			return errors.Join(j.err, w.propose(j.in, &j.obs, origin[T]{j.parent, j.stage}))
+		}
+		return j.err
 	case j.outcome == outcomeUnconfirmed:
 		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
 	case j.outcome == outcomeFound && j.version == 0: // stopped before it was published
@@ -245,7 +278,7 @@ func (w *Worker[T]) finish(j *job[T]) error {
 		w.news.Finished = append(w.news.Finished, j.errand)
 	}
 	if j.froms == nil {
-		w.seen.close(j.finding.ID(), j.outcome == outcomeFound)
+		w.seen.close(j.finding.ID(), j.outcome == outcomeFound, false)
 	} else { // a bisection is of no finding
 		w.meter.known++
 	}
@@ -273,7 +306,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
 			if k := w.sighted(&s.finding, s.finding.ID()); k != nil && !k.open && !k.done {
-				err = errors.Join(err, w.find(s.in, s.history, s.finding, s.from, s.cost))
+				err = errors.Join(err, w.find(s.in, s.history, s.finding, s.from, s.cost, false))
 			}
 		}
 		if r.improved {

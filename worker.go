@@ -28,11 +28,11 @@ type Worker[T any] struct {
 	keys     map[string]ID       // of those that are kept, by content name
 	reserved map[Feature]float64 // by queued keep jobs, with the complexity of the input
 	unstable map[Feature]int     // calibrations in which a feature did not recur
-	fallback []T                 // some of the seeds, which are mutated while no input shows a feature
+	given    seedCases[T]        // seeds, which are mutated whatever they reach
 
 	seen       sightings
+	hangs      map[string]extra[T] // the last input that was ended early while a job worked on such a one, by finding id
 	queue      queue[T]
-	meter      meter
 	background *background[T] // nil: there is none
 	errands    []Errand       // for which there is no job yet
 	executing  bool           // requests of jobs are being executed
@@ -46,7 +46,11 @@ type Worker[T any] struct {
 	over    bool      // the hub has returned ErrStop
 	cause   string    // why the campaign is over
 	more    bool      // the hub may have more seeds
-	pending bool      // some seeds of the last replies may not have been run yet
+	pending bool      // some seeds of the last replies may not have been run yet, or are not calibrated
+	ran     bool      // all of them have been run
+	dropped bool      // one will not be calibrated, since the campaign ends
+	seeded  bool      // the hub had no more seeds once, or their time is over
+	opened  time.Time // first call of Sync
 	fed     uint64    // executions when seeds were last received
 	synced  time.Time // last call of Sync
 	asked   time.Time // last call of Sync that asked for seeds
@@ -56,6 +60,7 @@ type Worker[T any] struct {
 	from   origin[T]    // of the next input
 	marked bool         // the batch being filled has a mark for it
 	energy float64
+	pace   float64 // share of the usual energy for a slow target
 
 	pcg                  rand.PCG
 	rnd                  *Rand
@@ -93,11 +98,10 @@ const (
 )
 
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
-	w := &Worker[T]{runner: newRunner(c, ex), c: c, x: x, limit: limit, state: start, energy: 1,
+	w := &Worker[T]{runner: newRunner(c, ex), c: c, x: x, limit: limit, state: start, energy: 1, pace: 1,
 		previousExecutions: start.Executions, reported: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
-		reserved: map[Feature]float64{}, unstable: map[Feature]int{}, seen: newSightings()}
+		reserved: map[Feature]float64{}, unstable: map[Feature]int{}, seen: newSightings(), hangs: map[string]extra[T]{}}
 	w.runner.judge = w.judge
-	w.meter = meter{counts: c.Runs > 0, began: time.Now()}
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)
 	w.pipe, _ = ex.(Pipeliner[T])
@@ -129,6 +133,15 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 		if err := w.sync(ctx); err != nil {
 			return err
 		}
+		if w.c.SeedsOnly && !w.more {
+			return ErrStop
+		}
+		if tc := w.givenSeed(); tc != nil {
+			if err := w.workOn(ctx, tc); err != nil {
+				return err
+			}
+			continue
+		}
 		r := w.rng(^w.seed, w.drawn())
 		if w.c.Generate > 0 && r.Float64() < w.c.Generate {
 			if err := w.generate(ctx); err != nil {
@@ -136,27 +149,52 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 			}
 			continue
 		}
-		p, ok := w.sched.Next(r)
-		if !ok {
-			if err := w.generate(ctx); err != nil {
-				return err
-			}
+		p, tc, err := w.pick(r)
+		if err == nil && tc == nil {
+			err = w.generate(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if tc == nil {
 			continue
 		}
-		if p.ID < 0 || int(p.ID) >= len(w.cases) || w.cases[p.ID] == nil {
-			return fmt.Errorf("picking a testcase: scheduler picked testcase %d, which is not kept", p.ID)
-		}
-		if err := w.round(ctx, w.cases[p.ID], p); err != nil {
+		made, kept := w.made(), len(w.cases)
+		err = w.round(ctx, tc, p)
+		if w.sched.Done(p, w.made()-made, len(w.cases)-kept); err != nil {
 			return err
 		}
 	}
 }
 
+// avoids is how many testcases in a row are passed over at most since what is made of them ends in faults.
+const avoids = 16
+
+// pick returns the next testcase; nil: there is none. While what finds nothing new takes more than its share, those are passed over of
+// which faults have taken more than that share.
+func (w *Worker[T]) pick(r *Rand) (p Pick, tc *Testcase[T], err error) {
+	for n := 0; ; n++ {
+		var ok bool
+		if p, ok = w.sched.Next(r); !ok {
+			return p, nil, nil
+		}
+		if p.ID < 0 || int(p.ID) >= len(w.cases) || w.cases[p.ID] == nil {
+			return p, nil, fmt.Errorf("picking a testcase: scheduler picked testcase %d, which is not kept", p.ID)
+		}
+		if tc = w.cases[p.ID]; n == avoids || tc.faults*knownWork <= tc.spent || !w.meter.exceeds() {
+			return p, tc, nil
+		}
+		w.sched.Done(p, 0, 0)
+	}
+}
+
 // round works on one testcase for a while.
 func (w *Worker[T]) round(ctx context.Context, tc *Testcase[T], p Pick) error {
-	tc.Focus, w.energy = p.Focus, p.Energy
-	before, made, kept := w.drawn(), w.made(), len(w.cases)
-	defer func() { w.sched.Done(p, w.made()-made, len(w.cases)-kept) }()
+	tc.Focus, w.energy, w.pace = p.Focus, p.Energy, w.meter.pace(w.executions)
+	before, began, faults := w.drawn(), w.meter.now(), w.meter.spent[classFault]
+	defer func() {
+		tc.spent, tc.faults = tc.spent+w.meter.now()-began, tc.faults+w.meter.spent[classFault]-faults
+	}()
 	for i, s := range w.plan {
 		w.setOrigin(tc, i)
 		if err := s.Run(ctx, w, tc); err != nil {
@@ -201,8 +239,8 @@ func (w *Worker[T]) generate(ctx context.Context) error {
 	w.setOrigin(nil, w.row(rowGenerate))
 	for range max(generateRun, w.size) {
 		s := w.Slot()
-		if n := len(w.fallback); n > 0 && len(w.live) == 0 && w.rnd.IntN(4) > 0 {
-			*s = w.mut.Mutate(w.rnd, *s, w.fallback[w.rnd.IntN(n)])
+		if n := len(w.given.list); n > 0 && len(w.live) == 0 && w.rnd.IntN(4) > 0 {
+			*s = w.mut.Mutate(w.rnd, *s, w.given.list[w.rnd.IntN(n)].Input)
 		} else {
 			*s = w.mut.Generate(w.rnd)
 		}
@@ -216,13 +254,13 @@ func (w *Worker[T]) generate(ctx context.Context) error {
 // drawn returns how many inputs were made, those in the batch being filled included.
 func (w *Worker[T]) drawn() uint64 { return w.state.Draws + uint64(w.fill) }
 
-// Energy returns how many inputs to make from the current testcase: n, or usual if n is 0, times the energy of its [Pick]. It is
-// at least 1.
+// Energy returns how many inputs to make from the current testcase: n, or usual if n is 0, times the energy of its [Pick], and fewer for a
+// slow target. It is at least 1.
 func (w *Worker[T]) Energy(n, usual int) int {
 	if n == 0 {
 		n = usual
 	}
-	return max(int(float64(n)*w.energy), 1)
+	return max(int(float64(n)*w.energy*w.pace), 1)
 }
 
 // Mutator returns the worker's mutator.
@@ -285,6 +323,9 @@ func (w *Worker[T]) rerunLost(ctx context.Context, ins []T, obs []Observation, a
 			continue
 		}
 		if err := w.alone(ctx, i, ins[i:i+1], obs[i:i+1], a); err != nil {
+			if survived { // the death must not be forgotten
+				err = errors.Join(err, w.bisect(ins, before, w.originOf))
+			}
 			return err
 		}
 		survived = survived && !obs[i].failed()

@@ -98,6 +98,13 @@ func wrongAnswers(o *teasel.Observation) []teasel.Finding {
 type pairMutator struct{ blockMutator }
 
 func (pairMutator) Parts(in []byte) int { return len(in) / 2 }
+
+func (pairMutator) Keep(in []byte, parts []int) (out []byte) {
+	for _, i := range parts {
+		out = append(out, in[2*i:2*i+2]...)
+	}
+	return out
+}
 func (pairMutator) Generate(r *teasel.Rand) []byte {
 	return []byte{byte(r.Uint32()), byte(r.Uint32())}
 }

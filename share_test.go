@@ -1,0 +1,122 @@
+package teasel_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// How long a campaign has worked on what is known is in its statistics.
+func TestKnownShare(t *testing.T) {
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(1+len(in)))
+		if len(in) > 0 && in[0] == 'A' {
+			time.Sleep(2 * time.Millisecond)
+			o.Exit, o.Elapsed = teasel.ExitCrash, 2*time.Millisecond
+		}
+	}))
+	c.Duration, c.Calibrate, c.Seeds = 300*time.Millisecond, 2, [][]byte{[]byte("Beed"), []byte("Aeed")}
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]teasel.StageStats{}
+	for _, g := range s.Stages {
+		rows[g.Name] = g
+	}
+	if rows["faults"].Time < 2*time.Millisecond || rows["confirm"].Time < 6*time.Millisecond {
+		t.Errorf("faults took %v and confirming %v, want at least one and three times 2ms", rows["faults"].Time, rows["confirm"].Time)
+	}
+	if share := s.KnownShare(); share <= 0 || share > 1 {
+		t.Errorf("the share of what is known is %v", share)
+	}
+}
+
+// What is made of a testcase that mostly ends in faults is left out once faults take more than their share, and most of the time goes into
+// the others.
+func TestFaultyTestcase(t *testing.T) {
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		o.Exit, o.Features = teasel.ExitOK, append(o.Features, 1)
+		if len(in) > 0 && in[0] == 'B' {
+			o.Features = append(o.Features, 2)
+			if len(in) < 9 || in[8] != 'x' {
+				o.Exit, o.Features = teasel.ExitCrash, nil
+			}
+		}
+	}))
+	c.Runs, c.Calibrate, c.Seeds = 60_000, 2, [][]byte{[]byte("Aeed seed"), []byte("Beed seex")}
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Findings) != 1 {
+		t.Fatalf("findings %v", s.Findings)
+	}
+	if times := s.Findings[0].Occurrences; times*(16+1)*3 > 60_000 {
+		t.Errorf("%d of 60000 executions end in a known fault, which costs as much as 17", times)
+	}
+}
+
+// shortExecutor ends an input of a stage early: 'S' is slow, 'H' is a hang.
+type shortExecutor struct{ whole *atomic.Int64 }
+
+func (e shortExecutor) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	_, err := e.run(in, o, true)
+	return err
+}
+
+func (e shortExecutor) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return e, nil
+}
+
+func (shortExecutor) BatchSize() int { return 4 }
+func (shortExecutor) Close() error   { return nil }
+
+func (e shortExecutor) ExecBatch(_ context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	for i := range ins {
+		if ended, err := e.run(ins[i], &obs[i], false); err != nil || !ended {
+			return i + 1, err
+		}
+	}
+	return len(ins), nil
+}
+
+func (e shortExecutor) run(in []byte, o *teasel.Observation, whole bool) (ended bool, err error) {
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features, 1)
+	if len(in) == 0 || in[0] != 'S' && in[0] != 'H' {
+		return true, nil
+	}
+	if in[0] == 'H' || !whole {
+		o.Exit, o.Short, o.Features = teasel.ExitHang, !whole, nil
+		return false, nil
+	}
+	e.whole.Add(1)
+	o.Features = append(o.Features, 2)
+	return true, nil
+}
+
+// An input that an executor has ended early is a hang if it does not end with all of its time either. One that does is kept for what it
+// reaches, and is no finding, confirmed or not, however often that happens.
+func TestEndedEarly(t *testing.T) {
+	for _, runs := range []uint64{0, 20_000} {
+		var whole atomic.Int64
+		c := bytesCampaign(shortExecutor{&whole})
+		c.Runs, c.Calibrate, c.Seeds, c.Background = runs, 2, [][]byte{[]byte("Slow"), []byte("Hang"), []byte("seed")}, true
+		if runs == 0 {
+			c.Duration = 400 * time.Millisecond
+		}
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Findings) != 1 || s.Findings[0].Input[0] != 'H' || s.Findings[0].Stable != 3 || len(s.Unconfirmed) > 0 {
+			t.Errorf("%d runs: findings %+v, unconfirmed %v, want the hang", runs, s.Findings, s.Unconfirmed)
+		}
+		if s.Features != 2 || whole.Load() == 0 {
+			t.Errorf("%d runs: %d features, want the two that the slow input reaches", runs, s.Features)
+		}
+	}
+}
