@@ -1,0 +1,404 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/view"
+)
+
+// Options say what a [Bridge] carries.
+type Options struct {
+	Dir      string           // the campaign's directory
+	Meta     corpus.Meta      // of the campaign
+	Build    string           // of the target, if Meta does not have it; "": unknown
+	Hold     time.Duration    // how long a testcase must have been kept before it is sent; 0: 60 s
+	Every    time.Duration    // between two exchanges with the hub, on average; 0: 10 s
+	Existing *teasel.Snapshot // what the campaign has already; nil: nothing
+
+	Notes teasel.Reporter    // gets notes to the user, when the bridge gets an event; nil: nobody
+	Pause func(paused bool)  // called when the fleet is to pause, or to go on; nil: it cannot
+	Stop  func(cause string) // called when the fleet is to stop; nil: it cannot
+}
+
+// Bridge carries a campaign's testcases, findings and figures to a hub, and brings testcases of others. It is a reporter and a source of the
+// campaign. What the campaign calls only touches memory; the goroutine of Start has all the traffic.
+type Bridge struct {
+	link    *Link
+	options Options
+	about   About
+	name    string // this process, among those of one machine name
+	random  *rand.Rand
+	found   chan struct{}
+	ended   chan struct{} // closed by Close
+	done    chan struct{} // closed when the goroutine is gone
+
+	mu       sync.Mutex
+	outbox   map[string]held
+	finds    map[string]corpus.FindingFile // to be sent, by id
+	kept     map[string]teasel.Entry       // testcases that this machine has, by key
+	known    map[string]corpus.FindingFile // findings that it has, by id
+	here     map[teasel.Feature]struct{}   // what this machine reaches
+	inbox    []arrived
+	given    uint64 // sequence number of the last testcase that Pull has returned, or of the last read if it has returned all
+	ran      uint64 // the same, of those that have run
+	read     uint64 // sequence number of the last message that was read
+	notes    []string
+	stats    teasel.Stats
+	cause    string // why the campaign has ended
+	sent     int
+	taken    int
+	machines []Machine
+	heard    time.Time // when machines were read
+
+	// Of the goroutine alone.
+	acks    *acknowledged
+	fleet   map[teasel.Feature]struct{} // what the testcases on the hub reach, as far as they are of this build
+	findAt  uint64                      // sequence number of the last finding that was read
+	trouble ProblemKind                 // that was noted last; ProblemInvalid: all is well
+	told    map[string]bool             // notes that are given once
+	met     bool
+	state   State
+	beaten  time.Time
+	before  teasel.Stats // at that time
+}
+
+type held struct {
+	entry teasel.Entry
+	since time.Time
+}
+
+type arrived struct {
+	data     []byte
+	sequence uint64
+}
+
+var (
+	_ teasel.Reporter = (*Bridge)(nil)
+	_ teasel.Source   = (*Bridge)(nil)
+)
+
+const (
+	defaultHold  = 60 * time.Second
+	defaultEvery = 10 * time.Second
+	farewellTime = 5 * time.Second // that the campaign waits for its last words to arrive
+	pullMost     = 500             // messages of one request
+	giveMost     = 256             // testcases that one call of Pull returns
+	clockLimit   = 2 * time.Minute
+)
+
+// NewBridge returns a bridge between a campaign and a link, which it does not own. The directory must be locked by the caller.
+func NewBridge(l *Link, o Options) (*Bridge, error) {
+	if o.Hold == 0 {
+		o.Hold = defaultHold
+	}
+	if o.Every == 0 {
+		o.Every = defaultEvery
+	}
+	acks, err := openAcknowledged(o.Dir, l.config.Campaign)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	name := fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano())
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)), acks: acks, state: Running,
+		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, kept: map[string]teasel.Entry{},
+		here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, told: map[string]bool{}}
+	if s := o.Existing; s != nil {
+		for _, e := range s.Entries {
+			if e.Runs > 0 {
+				b.added(e)
+			}
+		}
+		for _, f := range slices.Concat(s.Findings, s.Untried) {
+			b.finding(f)
+		}
+		b.stats.Executions, b.stats.Elapsed = s.Executions, s.Elapsed
+	}
+	return b, nil
+}
+
+// AboutOf returns what a campaign is about. build is that of its target, if m does not have it.
+func AboutOf(m *corpus.Meta, build string) About {
+	if m.Build != "" {
+		build = m.Build
+	}
+	return About{Kind: m.Kind, Target: m.Name, Build: build, Version: m.Version}
+}
+
+// Report implements [teasel.Reporter]. It never waits.
+func (b *Bridge) Report(e teasel.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e.Kind {
+	case teasel.EventAdded:
+		b.added(e.Entry)
+	case teasel.EventEvicted: // before it was sent, nobody else needs it
+		delete(b.outbox, e.Entry.Key)
+		delete(b.kept, e.Entry.Key)
+	case teasel.EventFound:
+		b.finding(e.Finding)
+	case teasel.EventUnconfirmed:
+		if e.Finding.Tries == 0 { // another machine may have the time
+			b.finding(e.Finding)
+		}
+	case teasel.EventProgress:
+		b.stats = e.Stats
+	}
+	if b.options.Notes != nil {
+		for _, text := range b.notes {
+			if err := b.options.Notes.Report(teasel.Event{Kind: teasel.EventNote, Text: text}); err != nil {
+				return err
+			}
+		}
+		b.notes = nil
+	}
+	return nil
+}
+
+func (b *Bridge) added(e teasel.Entry) {
+	b.kept[e.Key], b.outbox[e.Key] = e, held{e, time.Now()}
+	for f := range e.Features.All() {
+		b.here[f] = struct{}{}
+	}
+}
+
+func (b *Bridge) finding(f teasel.Finding) {
+	id := f.ID()
+	b.known[id] = corpus.FindingFile{Kind: b.options.Meta.Kind, Target: b.options.Meta.Target, Seed: b.options.Meta.Seed, Finding: f}
+	b.finds[id] = b.known[id]
+	select {
+	case b.found <- struct{}{}:
+	default:
+	}
+}
+
+// Panels returns a table of the machines of the fleet as they were at the last exchange. It does not wait for the hub.
+func (b *Bridge) Panels() []view.Panel {
+	b.mu.Lock()
+	machines, since := slices.Clone(b.machines), time.Since(b.heard)
+	b.mu.Unlock()
+	if len(machines) == 0 {
+		return nil
+	}
+	for i := range machines {
+		machines[i].Age += since
+	}
+	p := Panel(machines)
+	if since > max(silence, 4*b.options.Every) { // that the others are gone cannot be said then
+		p.Title = fmt.Sprintf("Machines %v ago: since then the hub was not reached", since.Round(time.Second))
+	}
+	return []view.Panel{p}
+}
+
+// Start begins to talk to the hub, until Close.
+func (b *Bridge) Start() { go b.run() }
+
+// Close says why the campaign has ended, sends what is left if that takes no more than a few seconds, and waits for the goroutine of Start. It
+// returns how many testcases and findings the hub has not acknowledged.
+func (b *Bridge) Close(cause string) (entries, findings int, err error) {
+	b.mu.Lock()
+	b.cause = cause
+	b.mu.Unlock()
+	close(b.ended)
+	<-b.done
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.outbox), len(b.finds), b.acks.file.Close()
+}
+
+func (b *Bridge) run() {
+	defer close(b.done)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // what waits for the hub must not hold up the end
+		select {
+		case <-b.ended:
+			time.AfterFunc(farewellTime, cancel)
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		b.round(ctx, false)
+		next := time.NewTimer(b.options.Every/2 + time.Duration(b.random.Int64N(int64(b.options.Every))))
+	wait:
+		for {
+			select {
+			case <-b.ended:
+				next.Stop()
+				b.round(ctx, true)
+				return
+			case <-b.found:
+				b.note(b.sendFindings(ctx))
+			case <-b.link.Wake():
+				break wait
+			case <-next.C:
+				break wait
+			}
+		}
+		next.Stop()
+	}
+}
+
+// round exchanges everything once: findings first, and others' testcases before our own, so that what another machine has sent already is not
+// sent again. The last round holds nothing back.
+func (b *Bridge) round(ctx context.Context, last bool) {
+	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.pull, b.pullFindings, func(ctx context.Context) error { return b.push(ctx, last) }, b.beat}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			b.note(err)
+			return
+		}
+	}
+	b.note(nil)
+}
+
+// say hands a note to the user, once if it is given a name.
+func (b *Bridge) say(once, format string, args ...any) {
+	if once != "" && b.told[once] {
+		return
+	}
+	b.told[once] = true
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notes = append(b.notes, fmt.Sprintf(format, args...))
+}
+
+// note tells the user of a problem when it begins, and when it is over.
+func (b *Bridge) note(err error) {
+	if err == nil {
+		if b.trouble != ProblemInvalid {
+			b.say("", "fleet: the hub at %s takes what is sent again", b.link.config.URL)
+		}
+		b.trouble = ProblemInvalid
+		return
+	}
+	p := explain(b.link.config.URL, err)
+	if p.Kind == b.trouble {
+		return
+	}
+	b.trouble = p.Kind
+	text := p.Text
+	if p.Hint != "" {
+		text += " (" + p.Hint + ")"
+	}
+	b.say("", "fleet: %s; this machine goes on alone, and loses nothing", text)
+}
+
+// check looks whether the streams are those that the list of what was sent is about.
+func (b *Bridge) check(ctx context.Context) error {
+	s, err := b.link.Streams(ctx)
+	if err != nil {
+		b.met = false
+		return err
+	}
+	if off := time.Since(s.Now); off.Abs() > clockLimit {
+		b.say("clock", "fleet: the clock of this machine is %v off that of the hub: times in its reports are, too", off.Round(time.Second))
+	}
+	b.mu.Lock()
+	restart := !b.acks.at.Birth.Equal(s.Birth) || b.read > s.Last || b.acks.at.Cursor > s.Last
+	if restart { // a cursor beyond the end would bring nothing, without an error
+		b.read, b.given, b.ran, b.findAt, b.inbox = 0, 0, 0, 0, nil
+		clear(b.fleet)
+		b.resend()
+	}
+	cursor := max(b.ran, b.acks.at.Cursor)
+	b.mu.Unlock()
+	if restart {
+		return b.acks.forget(s.Birth)
+	}
+	if cursor > b.acks.at.Cursor {
+		b.acks.at.Cursor = cursor
+		if err := b.acks.store(); err != nil {
+			return err
+		}
+	}
+	if b.met {
+		return nil
+	}
+	theirs, err := b.link.Meet(ctx, b.about)
+	if err == nil {
+		b.met = true
+		b.otherBuild(theirs.build(), "who began the campaign")
+	}
+	return err
+}
+
+func (b *Bridge) otherBuild(build, who string) {
+	if ours := b.about.build(); build != ours {
+		b.say("build "+build, "fleet: %s fuzzes another build of the target, or with another teasel (%q, and ours is %q): its testcases are run as inputs, and what they reach is found out here", who, build, ours)
+	}
+}
+
+// obey does what the fleet is to do.
+func (b *Bridge) obey(ctx context.Context) error {
+	o, err := b.link.Order(ctx)
+	if err != nil {
+		return err
+	}
+	if o.State != Stopped && o.Runs > 0 {
+		ms, err := b.link.Machines(ctx, "")
+		if err != nil {
+			return err
+		}
+		var all uint64
+		for _, m := range ms {
+			all += m.Executions
+		}
+		if all >= o.Runs {
+			o.State = Stopped
+		}
+	}
+	if o.State == "" {
+		o.State = Running
+	}
+	if o.State == b.state {
+		return nil
+	}
+	switch {
+	case o.State == Stopped && b.options.Stop != nil:
+		b.options.Stop("fleet")
+	case b.options.Pause != nil:
+		b.options.Pause(o.State == Paused)
+		b.say("", "fleet: %s", map[State]string{Paused: "the campaign pauses, as " + o.By + " has said", Running: "the campaign goes on, as " + o.By + " has said"}[o.State])
+	}
+	b.state = o.State
+	return nil
+}
+
+// beat stores how this machine stands, and looks at the others.
+func (b *Bridge) beat(ctx context.Context) error {
+	host, _ := os.Hostname()
+	b.mu.Lock()
+	s := b.stats
+	m := Machine{Name: b.link.config.Machine, Instance: b.name, Host: host, About: b.about, State: b.state, Ended: b.cause, Every: b.options.Every, Elapsed: s.Elapsed, Executions: s.Executions,
+		Corpus: s.Corpus, Features: s.Features, Findings: s.Findings, Workers: s.Workers, Stages: s.Stages, Sent: b.sent, Taken: b.taken, Waiting: len(b.outbox) + len(b.finds)}
+	b.mu.Unlock()
+	if took := s.Elapsed - b.before.Elapsed; took > 0 && s.Executions >= b.before.Executions {
+		m.Rate = float64(s.Executions-b.before.Executions) / took.Seconds()
+	}
+	ms, err := b.link.Machines(ctx, "")
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.machines, b.heard = ms, time.Now()
+	b.mu.Unlock()
+	for _, other := range ms {
+		if !b.beaten.IsZero() && other.Name == m.Name && other.Instance != m.Instance && other.Ended == "" {
+			b.say("name", "fleet: two machines have the name %s, the other one on %s: each hides the other's figures (give each credentials, or a --hub-machine, of its own)", m.Name, other.Host)
+		}
+	}
+	b.before, b.beaten = s, time.Now()
+	return b.link.Beat(ctx, &m)
+}
