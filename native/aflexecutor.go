@@ -40,7 +40,7 @@ type aflExecutor struct {
 func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
 	e := &aflExecutor{target: t, unstable: map[uint32]uint8{}, exits: t.exits(), classifier: classifier{limit: t.memory()}}
 	var err error
-	if e.command, err = t.prepare(p); err == nil {
+	if e.command, err = e.target.prepare(p); err == nil {
 		e.command.Map = t.mapSize()
 		e.server, err = forkserver.Start(ctx, e.command)
 	}
@@ -87,7 +87,7 @@ func (e *aflExecutor) Close() (err error) {
 	if e.command.Folder != "" {
 		err = errors.Join(err, os.RemoveAll(e.command.Folder))
 	}
-	return err
+	return errors.Join(err, e.target.home.Close())
 }
 
 // Reset makes the next run start in a fresh process.

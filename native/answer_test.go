@@ -18,7 +18,7 @@ func TestAnswers(t *testing.T) {
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-static void *later(void *unused) { usleep(20000); abort(); return unused; }
+static void *later(void *unused) { usleep(300000); abort(); return unused; }
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (n == 0) return 0;
 	if (d[0] == 'k') {

@@ -45,7 +45,7 @@ const (
 func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
 	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, classifier: classifier{limit: t.memory()}}
 	var err error
-	if e.command, err = t.prepare(p); err == nil {
+	if e.command, err = e.target.prepare(p); err == nil {
 		e.program, err = forkserver.NewPlain(e.command)
 	}
 	if err == nil {
@@ -87,7 +87,7 @@ func (e *blackBox) Close() (err error) {
 	if e.command.Folder != "" {
 		err = errors.Join(err, os.RemoveAll(e.command.Folder))
 	}
-	return err
+	return errors.Join(err, e.target.home.Close())
 }
 
 // BatchSize is one, since the program is started for each input. The executor supports batches nevertheless, so that fuzzing, which

@@ -28,6 +28,7 @@ func Campaign(t Target, m *mutate.Bytes) teasel.Campaign[[]byte] {
 		Stages:       Stages(),
 		NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(Detect)} },
 		Calibrate:    2, // the second run differs if the first has left state behind
+		Background:   true,
 	}
 }
 

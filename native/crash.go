@@ -215,16 +215,24 @@ func (c *Crash) sentence(r *triage.Report) string {
 	if c.Access != "" {
 		fmt.Fprintf(&b, ", %s of %#x", c.Access, c.Address)
 	}
-	if f := r.Stack.Top(); f != nil && r.Late() {
-		fmt.Fprintf(&b, ", found in %v", *f)
-	} else if f != nil {
-		fmt.Fprintf(&b, " in %v", *f)
+	if where := r.Where(); where != "" && r.Late() {
+		b.WriteString(", found " + where)
+	} else if where != "" {
+		b.WriteString(" " + where)
 	}
 	again := c.Rule != ruleExit && strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule))
 	if c.Message != "" && !again {
 		fmt.Fprintf(&b, ": %s", c.Message)
 	}
+	if last := triage.LastLine(c.Report); last != "" && c.unexplained() {
+		fmt.Fprintf(&b, "; the last line on standard error was %q", last)
+	}
 	return b.String()
+}
+
+// unexplained reports whether the program has ended itself, and nothing that is known from any program says why.
+func (c *Crash) unexplained() bool {
+	return c.Rule == ruleExit || (c.Rule == ruleAbort || c.Rule == ruleTrap) && c.Message == ""
 }
 
 // String describes the crash in one sentence.
@@ -232,7 +240,12 @@ func (c *Crash) String() string { return c.sentence(c.triage()) }
 
 // group returns a text that distinguishes crashes of the same rule: the place in the program, if that is known.
 func (c *Crash) group(r *triage.Report) string {
-	if key := r.Key(); key != "" {
+	key := r.Key()
+	if f := r.Stack.Top(); f != nil && f.Line == 0 && r.Fault == triage.Abort { // the compiler may have merged several calls
+		place, _ := triage.AbortPlace(c.Report)
+		return strings.TrimSpace(key + " " + place)
+	}
+	if key != "" {
 		return key
 	}
 	place, sure := "", false

@@ -97,7 +97,7 @@ func (e *executor) Close() (err error) {
 	if e.folder != "" {
 		err = errors.Join(err, os.RemoveAll(e.folder))
 	}
-	return err
+	return errors.Join(err, e.target.home.Close())
 }
 
 // Reset makes the next run start in a fresh process.
@@ -120,7 +120,9 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 }
 
 // BatchSize returns the largest number of inputs of one round trip.
-func (e *executor) BatchSize() int { return e.target.batch(e.main.Hello.Flags&sancov.Harness != 0) }
+func (e *executor) BatchSize() int {
+	return e.target.batch(e.main.Hello.Flags&(sancov.Harness|sancov.Loops) != 0)
+}
 
 // confirmLimits is the factor by which the time limit is raised to confirm a hang: a run that is only slow ends by then.
 const confirmLimits = 3

@@ -145,11 +145,14 @@ func (t Target) memory() uint64 {
 }
 
 // prepare returns the command for package forkserver.
-func (t Target) prepare(p image) (c forkserver.Command, err error) {
-	c = forkserver.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Persistent: p.persistent, Deferred: p.deferred}
+func (t *Target) prepare(p image) (c forkserver.Command, err error) {
+	c = forkserver.Command{Dir: t.Dir, Memory: t.memory(), Persistent: p.persistent, Deferred: p.deferred}
 	if c.Args, err = t.command(p); err != nil {
 		return c, err
 	}
-	c.Args, c.Input, c.Folder, err = placeFile(c.Args)
+	if c.Args, c.Input, c.Folder, err = placeFile(c.Args); err == nil {
+		err = t.makeHome(c.Folder)
+	}
+	c.Env, c.On = t.environment(signalHandlers), t.home.On()
 	return c, err
 }

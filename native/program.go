@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/sancov"
+	"github.com/teaselfuzz/teasel/internal/triage"
 )
 
 // Program describes a target, as [Target.Inspect] finds it.
@@ -25,9 +26,11 @@ type Program struct {
 	Map        int      // size of AFL's coverage map, in bytes; 0: there is none
 	Persistent bool     // one process runs many inputs
 	Shared     bool     // inputs are passed in shared memory
+	InMemory   bool     // it is no harness and takes inputs in memory, as AFL++'s macros give them
 	Tokens     []string // the dictionary in the program; nil: none
 	Build      string   // SHA-256 of its file, hexadecimal
 	Warnings   []string // sentences for the user; nil: none
+	Refusal    string   // last lines that it writes to standard error when it refuses an empty input; "": it does not, or says nothing
 }
 
 // String describes the program on one line: "harness with AddressSanitizer, 1234 edges".
@@ -35,6 +38,8 @@ func (p Program) String() string {
 	what := "program with a main"
 	if p.Harness {
 		what = "harness"
+	} else if p.Persistent {
+		what += " and a loop over inputs"
 	}
 	with := slices.Clone(p.Sanitizers)
 	if p.Mutator {
@@ -63,18 +68,43 @@ func (t Target) Inspect(ctx context.Context) (p Program, err error) {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	if d, ok := ex.(interface{ describe() Program }); ok {
+	if d, ok := ex.(describer); ok {
 		p = d.describe()
+		if p.Refusal, err = refusal(ctx, d); err != nil {
+			return p, err
+		}
 	}
 	sum := sha256.Sum256(text)
 	p.Build = hex.EncodeToString(sum[:])
 	return p, nil
 }
 
+// describer is an executor of this package.
+type describer interface {
+	teasel.Executor[[]byte]
+	describe() Program
+	stderr() string
+}
+
+// refusal runs an empty input. What the program says when it refuses that is often why it refuses every input: a name that it does not like,
+// or a file or an argument that is missing.
+func refusal(ctx context.Context, d describer) (string, error) {
+	o := teasel.Observation{Ask: teasel.Ask{Quiet: true, Quick: true}, Runs: 1}
+	if err := d.Exec(ctx, nil, &o); err != nil || o.Exit != teasel.ExitRejected {
+		return "", err
+	}
+	return triage.LastLines(d.stderr(), 3), nil
+}
+
+func (e *executor) stderr() string    { return e.main.Stderr() }
+func (e *aflExecutor) stderr() string { return string(e.server.Stderr()) }
+func (e *blackBox) stderr() string    { return string(e.program.Stderr()) }
+
 func (e *executor) describe() Program {
 	h := e.main.Hello
 	p := Program{Mode: ModeRuntime, Runner: "teasel's runtime", Harness: h.Flags&sancov.Harness != 0, Shared: true, Edges: int(h.Edges), Modules: int(h.Modules)}
-	p.Persistent, p.Mutator = p.Harness, h.Flags&(sancov.Mutator|sancov.CrossOver) != 0
+	p.Persistent, p.Mutator = h.Flags&(sancov.Harness|sancov.Loops) != 0, h.Flags&(sancov.Mutator|sancov.CrossOver) != 0
+	p.InMemory = h.Flags&sancov.InMemory != 0
 	flags := h.Flags
 	if flags&(sancov.ASan|sancov.MSan|sancov.TSan) != 0 {
 		flags &^= sancov.UBSan // the libraries of these sanitizers always include it
@@ -98,7 +128,7 @@ func (e *aflExecutor) describe() Program {
 	if h.Persistent {
 		how = "persistent"
 	}
-	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Persistent, Shared: h.Shared, Tokens: h.Tokens,
+	p := Program{Mode: ModeAFL, Map: h.MapSize, Persistent: h.Persistent, Shared: h.Shared, InMemory: h.Shared, Tokens: h.Tokens,
 		Runner: fmt.Sprintf("%s, %s, a map of %d bytes", dialect, how, h.MapSize)}
 	if h.Shared {
 		p.Runner += ", inputs in shared memory"

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"slices"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate/operands"
@@ -52,10 +53,27 @@ const walkAfter = 16
 // Walk applies the ordered steps, which are AFL's deterministic stage, to short inputs of programs that do not record their
 // comparisons: builds of AFL++ and programs without instrumentation. Where comparisons are recorded, the operand stages reach the
 // same in far fewer executions.
-type Walk struct{ teasel.Steps[[]byte] }
+type Walk struct {
+	teasel.Steps[[]byte]
+	Always bool // of every testcase of every program
+}
+
+// WithSteps returns the stages with the ordered steps applied to every testcase.
+func WithSteps(stages []teasel.Stage[[]byte]) []teasel.Stage[[]byte] {
+	stages = slices.Clone(stages)
+	for i, s := range stages {
+		if _, ok := s.(Walk); ok {
+			stages[i] = Walk{Always: true}
+		}
+	}
+	return stages
+}
 
 // Run implements [teasel.Stage].
 func (k Walk) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Testcase[[]byte]) error {
+	if k.Always {
+		return k.Steps.Run(ctx, w, tc)
+	}
 	if len(tc.Input) > maxWalk || tc.Picked < walkAfter {
 		return nil
 	}

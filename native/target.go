@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/clang"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 )
@@ -34,7 +35,12 @@ type Target struct {
 	Note     func(string)  // called with a sentence for the user, concurrently by several workers; nil: such sentences are dropped
 	Cores    *Cores        // cores to which workers and their processes are bound, one each; nil: workers are not bound
 
-	release func() // ends the binding of the thread to a core; set in the executor's copy
+	Scratch string   // folder in which each executor's programs have a home and a temporary directory of their own; "": they have ours
+	Sandbox bool     // the programs run in a sandbox, which needs Scratch and what the command does for --sandbox
+	Allow   []string // what the sandbox is opened for, as --sandbox-allow has it
+
+	home    *isolation.Home // what an executor's programs have; set in its copy
+	release func()          // ends the binding of the thread to a core; set in the executor's copy
 }
 
 var _ teasel.Target[[]byte] = Target{}
@@ -80,13 +86,17 @@ var sanitizers = [...]struct{ name, options string }{
 	{"LSAN_OPTIONS", "leak_check_at_exit=0:exitcode=23:symbolize=0"},
 }
 
-func (t Target) environment() []string {
-	env := append(os.Environ(), t.Env...)
+// signalHandlers are options with which a sanitizer reports where a program was aborted or trapped, which our runtime does itself.
+const signalHandlers = ":handle_abort=1:handle_sigill=1:handle_sigtrap=1"
+
+// environment returns the environment of the program, with more options for sanitizers.
+func (t Target) environment(more string) []string {
+	env := slices.Concat(os.Environ(), t.home.Env(), t.Env)
 	for _, s := range sanitizers {
-		value := s.options
+		value := s.options + more
 		for _, e := range env {
 			if users, ok := strings.CutPrefix(e, s.name+"="); ok {
-				value = s.options + ":" + users
+				value = s.options + more + ":" + users
 			}
 		}
 		env = append(env, s.name+"="+value)
@@ -95,6 +105,16 @@ func (t Target) environment() []string {
 		env = append(env, "RUST_BACKTRACE=0") // printing a backtrace takes a hundred times as long as crashing, and we have the stack
 	}
 	return append(env, "LD_BIND_NOW=1") // otherwise every child resolves the same symbols again
+}
+
+// makeHome makes the home of an executor's programs. folder is where their input files are; "": there are none.
+func (t *Target) makeHome(folder string) (err error) {
+	sandbox := isolation.NewSandbox(t.Sandbox, t.Allow, slices.Concat(t.Command, t.Tracer), t.Dir)
+	if sandbox != nil && folder != "" {
+		sandbox.Write = append(sandbox.Write, folder)
+	}
+	t.home, err = isolation.Make(isolation.Config{Scratch: t.Scratch, Sandbox: sandbox})
+	return err
 }
 
 func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byte], error) {
@@ -117,12 +137,16 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsSize, Operands: operandsCount, Malloc: cmp.Or(t.Malloc, t.memory())}); err != nil {
 		return nil, err
 	}
-	e.command = sancov.Command{Env: t.environment(), Dir: t.Dir, Memory: t.memory(), Start: t.Start, Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
+	e.command = sancov.Command{Dir: t.Dir, Memory: t.memory(), Start: t.Start, Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
 	if t.Runs == 0 {
 		e.command.Runs = 50_000
 	}
 	e.command.Args, e.command.Input, e.folder, err = placeFile(slices.Concat([]string{b.path}, t.Command[1:]))
 	if err == nil {
+		err = e.target.makeHome(e.folder)
+	}
+	if err == nil {
+		e.command.Env, e.command.On = e.target.environment(""), e.target.home.On()
 		err = e.start(ctx)
 	}
 	if err == nil && t.Operands != "" { // start it now, to detect a build that does not fit
