@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -91,9 +92,21 @@ func (g *target) work(ctx context.Context, t *testing.T, s *link.Settings, page 
 			return err
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
-		x = w
+		if w.of = testName(t); s.Worker > 0 {
+			w.of = fmt.Sprintf("%s, worker %d", w.of, s.Worker)
+		}
+		g.statistics, x = w, w
+	}
+	if g.tried = newTried(g.plan); g.tried != nil {
+		x = &finite{Exchange: x, tried: g.tried, test: testName(t), typ: g.plan.Type().String()}
 	}
 	return g.campaign(t, s, page, constants, pool).Work(ctx, x, s.Worker)
+}
+
+// testName returns the name of the fuzz test that a testing.T belongs to.
+func testName(t *testing.T) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return name
 }
 
 // answerQuit prints the stacks of all goroutines and exits when the parent has waited long enough for an input. What the
@@ -115,9 +128,13 @@ func (g *target) campaign(t *testing.T, s *link.Settings, page *link.Page, const
 	learn(e, constants)
 	resume := &teasel.Snapshot{Workers: make([]teasel.WorkerState, s.Worker+1)}
 	resume.Workers[s.Worker] = teasel.WorkerState{Number: s.Worker, Draws: s.Draws}
+	stages := []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}}
+	if chosen, err := policy.ChooseStages(stages, s.Stages); err == nil { // the command has checked the names
+		stages = chosen
+	}
 	return &teasel.Campaign[*typed.Value]{
 		Target: &process{g: g, test: s.Test, parent: t, page: page, e: e}, NewMutator: func() teasel.Mutator[*typed.Value] { return e }, Codec: codec{g},
-		Stages:  []teasel.Stage[*typed.Value]{teasel.Steps[*typed.Value]{}, typed.Solve{}, teasel.Havoc[*typed.Value]{}, teasel.Splice[*typed.Value]{}},
+		Stages: stages, MinimizeRuns: s.MinimizeRuns,
 		NewPool: func() teasel.Pool { return pool }, NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Resume: resume, Seed: s.Seed, Runs: s.Runs, Calibrate: calibrateRuns, Tries: s.Tries, Generate: generateShare,
 	}

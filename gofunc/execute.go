@@ -34,6 +34,9 @@ func (p *process) Open(context.Context, teasel.Role) (teasel.Executor[*typed.Val
 		x.runner.mallocs = x.mallocs
 	}
 	x.novelty = newNovelty(len(x.counters))
+	if p.g.statistics != nil {
+		p.g.statistics.novelty = x.novelty
+	}
 	listening.Store(x.recorder)
 	return x, nil
 }
@@ -72,13 +75,17 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 		packed = x.g.plan.Pack(x.page.Room(), in)
 		x.page.Begin(packed)
 	}
+	x.runner.ready()
 	x.recorder.begin(o.Ask.Operands)
 	clear(x.counters)
 	compiled := o.Ask.Operands && x.g.compares != nil
 	if compiled {
 		x.g.compares.TeaselRecord()
 	}
-	failure := x.runner.run(arg)
+	pending, failure := x.runner.run(arg), ""
+	if pending {
+		failure = x.runner.settle()
+	}
 	if compiled {
 		x.g.compares.TeaselRecorded(x.compared)
 	}
@@ -86,6 +93,9 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 		Maximize("allocations", float64(x.runner.objects))
 	}
 	x.novelty.judge(x.counters, x.recorder, o, func() float64 { return x.e.Complexity(in) })
+	if !pending {
+		failure = x.runner.settle()
+	}
 	if o.Ask.Operands {
 		o.Operands = append(append(o.Operands, x.recorder.operands...), x.operands...)
 		x.operands = x.operands[:0]
@@ -95,6 +105,9 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 			x.record(x.evidence(failure), packed)
 		}
 		x.page.End()
+		if x.g.tried != nil {
+			x.g.tried.add(packed)
+		}
 	}
 	o.Exit = teasel.ExitOK
 	if failure != "" {

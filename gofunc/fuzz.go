@@ -85,7 +85,9 @@ type target struct {
 	texts       []string
 	allocations bool
 	pools       policy.Portfolio
-	compares    compares // nil: the test binary is not built by teasel go
+	tried       *tried      // nil: there are too many values
+	statistics  *statistics // nil: there are none
+	compares    compares    // nil: the test binary is not built by teasel go
 }
 
 func (g *target) editor() *typed.Editor {

@@ -15,6 +15,7 @@ type novelty struct {
 	best     []float32 // for each bucket of each counter: 1 + the complexity of the simplest input; 0: unknown
 	states   map[teasel.Feature]float32
 	measures map[uint32]float64
+	names    map[string]uint32 // of measures, with their ids
 	runs     uint64
 }
 
@@ -26,7 +27,7 @@ const buckets = agent.Buckets
 const simplerEvery = 8
 
 func newNovelty(counters int) *novelty {
-	return &novelty{best: make([]float32, counters*buckets), states: map[teasel.Feature]float32{}, measures: map[uint32]float64{}}
+	return &novelty{best: make([]float32, counters*buckets), states: map[teasel.Feature]float32{}, measures: map[uint32]float64{}, names: map[string]uint32{}}
 }
 
 // state is the feature of a state, one of agent.States as for tests over bytes. It is no [teasel.State]: those are for
@@ -128,6 +129,7 @@ func (n *novelty) measured(r *recorder, o *teasel.Observation) {
 		id := number(name)
 		if best, ok := n.measures[id]; o.Ask.Features || !ok || value > best {
 			o.Measures = append(o.Measures, teasel.Measure{ID: id, Value: value})
+			n.names[name] = id
 		}
 	}
 	slices.SortFunc(o.Measures[first:], func(a, b teasel.Measure) int { return cmp.Compare(a.ID, b.ID) })

@@ -62,16 +62,27 @@ func (s *session) close() {
 	<-s.ended
 }
 
-// run calls the test and returns what package testing would print of a failure; "" if it passed or was skipped.
-func (r *runner) run(in unsafe.Pointer) (failure string) {
+// ready makes what a call needs. Package testing works for that, which must not count as something that the input reaches.
+func (r *runner) ready() {
 	if r.session == nil {
 		r.session = newSession(r.parent)
 	}
 	if r.next == nil {
 		r.next, r.stop = iter.Pull(r.loop)
 	}
+}
+
+// run calls the test. What it leaves to be done at its end, functions registered with Cleanup, is done in settle, of which pending says
+// that it is part of what the input reaches.
+func (r *runner) run(in unsafe.Pointer) (pending bool) {
 	r.in, r.ended, r.text, r.goexit = in, false, "", false
 	r.next()
+	return r.fields.used(r.session.t)
+}
+
+// settle ends a session that cannot serve another call, and returns what package testing would print of a failure; "" if the test passed
+// or was skipped.
+func (r *runner) settle() (failure string) {
 	t := r.session.t
 	failed := t.Failed()
 	if r.goexit {

@@ -10,6 +10,7 @@ import (
 type Description struct {
 	Types    []string `json:"types"`           // of the arguments of its target
 	Seeds    [][]byte `json:"seeds,omitempty"` // those of F.Add, in the format of Go's corpus files
+	Nil      []int    `json:"nil,omitempty"`   // which of these have a nil slice, as which the format cannot write it
 	Counters int      `json:"counters"`        // of the compiler, in the whole process
 	Typed    string   `json:"typed,omitempty"` // the type of the values, if package gofunc describes the test
 }

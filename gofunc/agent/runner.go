@@ -35,7 +35,7 @@ func newRunner(fds, types string) *runner {
 	if fds == "" {
 		return nil
 	}
-	w := &runner{kinds: ParseKinds(types)}
+	w := &runner{kinds: ParseKinds(types), copied: []byte{}}
 	for i, text := range strings.Split(fds, ",") {
 		if n, err := strconv.Atoi(text); err == nil && i < len(w.fds) {
 			w.fds[i] = n
@@ -212,7 +212,8 @@ func (w *runner) input() []byte {
 	return w.m.Input[from:][:s.Length:s.Length]
 }
 
-// private returns a copy of b that the target may write to until the next call.
+// private returns a copy of b that the target may write to until the next call. It is never nil; see
+// [Kind.Value].
 func (w *runner) private(b []byte) []byte {
 	w.copied = append(w.copied[:0], b...)
 	return w.copied[:len(b):len(b)]

@@ -86,7 +86,7 @@ func (e *executor) search(ctx context.Context, limit limits, ran int) (done int,
 
 // exhausted returns how an input died of which a process died that had too much memory; nil: it does not.
 func (e *executor) exhausted(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
-	if d := (&death{judge.CauseAllocation, died.status, died.stderr}); e.large(d) && e.known[e.identify(d)] {
+	if d := (&death{cause: judge.CauseAllocation, status: died.status, stderr: died.stderr}); e.large(d) && e.known[e.identify(d)] {
 		return d, nil
 	}
 	return e.locate(ctx, limit, slot)

@@ -10,15 +10,19 @@ import (
 
 // Campaign returns a campaign against a fuzz test that has been described, with everything set that this kind decides:
 // mutator, codec, stages, calibration, detectors. Limits, seeds, reporters and the generator's seed are the caller's.
-// dictionary may be nil.
-func Campaign(t *Target, dictionary *mutate.Dictionary) teasel.Campaign[[]byte] {
+// b has the dictionary and the weights of mutations; nil: no dictionary, and the usual weights.
+func Campaign(t *Target, b *mutate.Bytes) teasel.Campaign[[]byte] {
+	if b == nil {
+		b = &mutate.Bytes{}
+	}
 	return teasel.Campaign[[]byte]{
 		Target:       t,
-		NewMutator:   func() teasel.Mutator[[]byte] { return NewMutator(t.Kinds, &mutate.Bytes{Dictionary: dictionary}) },
+		NewMutator:   func() teasel.Mutator[[]byte] { return NewMutator(t.Kinds, b.Clone()) },
 		Codec:        Codec{t.Kinds},
 		Stages:       stages(),
 		NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(judge.Detect)} },
 		Calibrate:    2, // an input that left something behind for the next one shows
+		Background:   true,
 	}
 }
 

@@ -2,7 +2,10 @@ package fuzztest_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -75,24 +79,95 @@ func TestCodecErrors(t *testing.T) {
 	}
 }
 
-// Go's own reader takes every type that is written.
-func TestCodecIsGos(t *testing.T) {
-	kinds := agent.ParseKinds(allTypes)
+// extremes are the values of each kind that are easily lost on the way to a file and back.
+func extremes(k agent.Kind) (parts [][]byte) {
+	if k.Size() == 0 {
+		return [][]byte{{}, {0}, []byte("\xff\xfe"), []byte("\xed\xa0\x80"), []byte("\xef\xbf\xbd"), []byte("\u2028\r\n\t\"`\\'\x7f"), []byte("\xf4\x90\x80\x80"), []byte("a\x00b")}
+	}
+	for _, x := range []uint64{0, 1, 0xff, 0x7f, 0x80, 0x8000, 0x7fff, 0xd800, 0xdfff, 0xfffd, 0x10ffff, 0x110000, 0x7fffffff, 0x80000000, 0xffffffff,
+		1<<53 + 1, 1<<63 - 1, 1 << 63, math.MaxUint64,
+		0x7f800000, 0xff800000, 0x7f800001, 0x7fc00000, 0x7fc00001, 0xffc00000, 0x00000001, // of float32: infinities, NaNs, the smallest
+		0x7ff0000000000000, 0xfff0000000000000, 0x7ff0000000000001, 0x7ff8000000000000, 0x7ff8000000000001, 0xfff8000000000001, 0x3fb999999999999a} {
+		if k == agent.KindBool {
+			x &= 1
+		}
+		parts = append(parts, binary.LittleEndian.AppendUint64(nil, x)[:k.Size()])
+	}
+	return parts
+}
+
+// printed is a value as the test below prints it: with all of its bits, and nil told apart from empty.
+func printed(v any) string {
+	switch v := v.(type) {
+	case float32:
+		return fmt.Sprintf("%T %#x", v, math.Float32bits(v))
+	case float64:
+		return fmt.Sprintf("%T %#x", v, math.Float64bits(v))
+	case []byte:
+		return fmt.Sprintf("%T %t %q", v, v == nil, v)
+	}
+	return fmt.Sprintf("%T %#v", v, v)
+}
+
+const printer = `
+func printed(v any) string {
+	switch v := v.(type) {
+	case float32:
+		return fmt.Sprintf("%T %#x", v, math.Float32bits(v))
+	case float64:
+		return fmt.Sprintf("%T %#x", v, math.Float64bits(v))
+	case []byte:
+		return fmt.Sprintf("%T %t %q", v, v == nil, v)
+	}
+	return fmt.Sprintf("%T %#v", v, v)
+}
+`
+
+// What a test process of ours runs, what is written to a corpus file and read again, and what plain go test runs of that file are the
+// same values, for every type, to the last bit.
+func TestCodecIsExact(t *testing.T) {
 	dir := t.TempDir()
-	test := "package m\n\nimport \"testing\"\n\nfunc FuzzAll(f *testing.F) {\n\tf.Fuzz(func(t *testing.T"
+	test := "package m\n\nimport (\n\t\"fmt\"\n\t\"hash/crc32\"\n\t\"math\"\n\t\"testing\"\n)\n" + printer
+	kinds := agent.ParseKinds(allTypes)
+	for i, k := range kinds[:len(kinds)-1] {
+		test += fmt.Sprintf("\nfunc Fuzz%d(f *testing.F) {\n\tf.Fuzz(func(t *testing.T, a %v) { t.Fatal(\"got\", printed(a), \".\") })\n}\n", i, k)
+	}
+	test += "\nfunc FuzzAll(f *testing.F) {\n\tf.Fuzz(func(t *testing.T"
+	var names []string
 	for i, k := range kinds {
 		test += fmt.Sprintf(", a%d %v", i, k)
+		names = append(names, fmt.Sprintf("printed(a%d)", i))
 	}
-	test += ") {})\n}\n"
-	c, m, r := fuzztest.Codec{Kinds: kinds}, fuzztest.NewMutator(kinds, &mutate.Bytes{}), rand.New(rand.NewPCG(3, 4))
+	test += fmt.Sprintf(") { t.Fatal(\"got\", crc32.ChecksumIEEE([]byte(%s)), \".\") })\n}\n", strings.Join(names, "+"))
 	files := map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m_test.go": test}
-	for range 50 {
-		data, err := c.Encode(m.Generate(r))
+
+	type input struct {
+		test string
+		c    fuzztest.Codec
+		in   []byte
+		file string
+	}
+	var inputs []input
+	add := func(test string, kinds []agent.Kind, in []byte) {
+		c := fuzztest.Codec{Kinds: kinds}
+		data, err := c.Encode(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files["testdata/fuzz/FuzzAll/"+teasel.Key(data)] = string(data)
+		file := filepath.Join("testdata", "fuzz", test, teasel.Key(data))
+		files[file] = string(data)
+		inputs = append(inputs, input{test, c, in, file})
 	}
+	for i, k := range kinds[:len(kinds)-1] {
+		for _, part := range extremes(k) {
+			add(fmt.Sprintf("Fuzz%d", i), kinds[i:i+1], part)
+		}
+	}
+	m, r := fuzztest.NewMutator(kinds, &mutate.Bytes{}), rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		add("FuzzAll", kinds, m.Generate(r))
+	}
+	add("FuzzAll", kinds, []byte{}) // what is missing is zero
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -102,10 +177,43 @@ func TestCodecIsGos(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "test", "-v", ".")
+	cmd := exec.Command("go", "test", ".")
 	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if n := strings.Count(string(out), "--- PASS: FuzzAll/"); err != nil || n != len(files)-2 {
-		t.Errorf("%d of %d passed: %v\n%s", n, len(files)-2, err, out)
+	plain, _ := cmd.CombinedOutput() // every input fails
+	binary := build(t, dir, overlay.Flags{})
+	executors := map[string]teasel.Executor[[]byte]{}
+	for _, x := range inputs {
+		var want []string
+		for i, part := range agent.Split(x.c.Kinds, x.in, nil) {
+			want = append(want, printed(x.c.Kinds[i].Value(part)))
+		}
+		text := "got " + want[0] + " ."
+		if len(want) > 1 {
+			text = fmt.Sprint("got ", crc32.ChecksumIEEE([]byte(strings.Join(want, ""))), " .")
+		}
+		again, err := x.c.Decode([]byte(files[x.file]))
+		if err != nil {
+			t.Errorf("%s of %s is not read: %v", x.file, text, err)
+			continue
+		}
+		for i, part := range agent.Split(x.c.Kinds, again, nil) {
+			if got := printed(x.c.Kinds[i].Value(part)); got != want[i] {
+				t.Errorf("%s\nis read as %s, want %s", files[x.file], got, want[i])
+			}
+		}
+		if !strings.Contains(strings.ReplaceAll(string(plain), "\n        ", "\n"), text) {
+			t.Errorf("plain go test did not run %s, which is in the file\n%s", text, files[x.file])
+		}
+		ex := executors[x.test]
+		if ex == nil {
+			ex = open(t, &fuzztest.Target{Binary: binary, Dir: dir, Name: x.test})
+			executors[x.test] = ex
+		}
+		for _, which := range [...][]byte{x.in, again} { // the first input of a process, and a later one
+			f := judged(t, ex, which)
+			if f == nil || !strings.Contains(f.Message+f.Detail, text) {
+				t.Errorf("a process of ours ran %+v, want %s", f, text)
+			}
+		}
 	}
 }

@@ -33,8 +33,11 @@ type executor struct {
 	doubts   map[uint32]uint8 // features that did not recur: how often they were forgotten
 	pace     time.Duration    // of one execution, lately
 
-	known      map[string]bool // findings that need not be looked into again: hangs that had all of the time limit, and large allocations
+	known      map[string]bool // findings that need not be looked into again: large allocations
+	slowest    time.Duration   // that an input has taken lately; see limit
+	warm       bool            // a batch has come to its end
 	slow       bool            // an input has hung
+	confirms   bool            // the input that runs has all of the time limit
 	hungry     bool            // an input has asked for too much memory at once: processes are confined from the beginning
 	suspicions int             // see maxSuspicions
 }
@@ -87,10 +90,12 @@ func (e *executor) Learn(fs []teasel.Feature, complexity float64) {
 // BatchSize is how many inputs make one round trip at most.
 func (e *executor) BatchSize() int { return slotRoom }
 
-// Exec runs one input.
+// Exec runs one input, with all of the time limit unless it is to be quick.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
 	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
+	e.confirms = true
 	_, err := e.ExecBatch(ctx, ins[:], all[:])
+	e.confirms = false
 	*obs = all[0]
 	return err
 }
@@ -142,8 +147,11 @@ func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *dea
 	if done, died, err = e.process.run(ctx, limit); err != nil {
 		return done, died, err
 	}
+	if died == nil {
+		e.ended(time.Duration(e.process.watch.longest.Swap(0)))
+	}
 	if died != nil && died.cause == judge.CauseTimeout {
-		died, err = e.hung(ctx, ask, limit, done-1, died)
+		died, err = e.hung(ctx, limit, done-1, died)
 		return done, died, err
 	}
 	return e.checked(ctx, limit, done, died)
@@ -195,7 +203,7 @@ func (e *executor) died(o *teasel.Observation, s *agent.Slot, d *death) {
 	e.forget(o.Ask, e.m.features(s))
 	o.Exit = teasel.ExitCrash
 	if d.cause == judge.CauseTimeout {
-		o.Exit = teasel.ExitHang
+		o.Exit, o.Short = teasel.ExitHang, d.short
 	}
 	o.Evidence = e.evidence(d)
 }

@@ -2,6 +2,7 @@ package fuzztest
 
 import (
 	"context"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
@@ -13,35 +14,41 @@ const quickPart = 5
 // traceTries is how often an input that hangs runs again until its stack is printed.
 const traceTries = 3
 
-// limit is what each input of the batch may use. When an input has hung, most that reach the limit are further ones of that kind,
-// so that the inputs of a batch get a part of it; see hung.
+// When an input has hung, others are ended after slowFactor times what the slowest that ended by itself has taken lately, which follows how
+// busy the machine is, but not before leastLimit; before that, and before any input has ended, after a part of the time limit. A hang is
+// confirmed with all of it, by Exec. A slow input counts a little less after each batch without one.
+const (
+	slowFactor = 8
+	leastLimit = 50 * time.Millisecond
+	fading     = 256
+)
+
+// limit is what each input of the batch may use.
 func (e *executor) limit(ask teasel.Ask) limits {
-	l := limits{e.target.timeout()}
-	if ask.Quick || e.slow && e.m.Count-e.m.From > 1 {
-		l.time /= quickPart
+	all := e.target.timeout()
+	switch {
+	case e.confirms && !ask.Quick:
+		return limits{all}
+	case e.confirms, !e.warm, !e.slow:
+		return limits{all / quickPart}
 	}
-	return l
+	return limits{min(all/quickPart, max(slowFactor*e.slowest, leastLimit))}
 }
 
-// hung returns how an input died that has reached a limit of time. One that got a part of the time limit, and is not where an earlier
-// one hung that had all of it, runs again with all of it: it may only be slow. nil: it does not die.
-func (e *executor) hung(ctx context.Context, ask teasel.Ask, limit limits, slot int, died *death) (_ *death, err error) {
+// ended notes how long the slowest input of a batch has taken that came to its end.
+func (e *executor) ended(longest time.Duration) {
+	e.slowest, e.warm = max(longest, e.slowest-e.slowest/fading), true
+}
+
+// hung returns how an input died that has reached a limit of time.
+func (e *executor) hung(ctx context.Context, limit limits, slot int, died *death) (_ *death, err error) {
 	if judge.Unavailable(died.stderr) {
-		if died, err = e.trace(ctx, slot, died); err != nil {
-			return nil, err
-		}
-	}
-	if ask.Quick {
-		return died, nil
-	}
-	if all := (limits{e.target.timeout()}); limit != all && !e.known[e.identify(died)] {
-		if died, err = e.alone(ctx, all, slot); err != nil || died == nil {
-			e.discard(slot)
+		if died, err = e.trace(ctx, limit, slot, died); err != nil {
 			return nil, err
 		}
 	}
 	if died.cause == judge.CauseTimeout {
-		e.known[e.identify(died)], e.slow = true, true
+		e.slow, died.short = true, limit.time < e.target.timeout()
 	}
 	return died, nil
 }
@@ -53,9 +60,9 @@ func (e *executor) identify(d *death) string {
 }
 
 // trace runs an input again that did not end, if the runtime did not say where it was, until its stack is printed.
-func (e *executor) trace(ctx context.Context, slot int, died *death) (*death, error) {
+func (e *executor) trace(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
 	for range traceTries {
-		again, err := e.alone(ctx, limits{e.target.timeout() / quickPart}, slot)
+		again, err := e.alone(ctx, limit, slot)
 		switch {
 		case err != nil:
 			return nil, err

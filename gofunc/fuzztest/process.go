@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -21,6 +23,7 @@ import (
 type process struct {
 	m        *memory
 	running  *proc.Process
+	home     *isolation.Home
 	request  int // our ends of the pipes
 	answer   int
 	reading  sync.WaitGroup // of its standard output
@@ -38,6 +41,7 @@ type death struct {
 	cause  judge.Cause
 	status syscall.WaitStatus
 	stderr string
+	short  bool // a hang that had a part of the time limit
 }
 
 // startProcess starts the test binary. It says nothing until the first batch.
@@ -58,12 +62,16 @@ func startProcess(t *Target, m *memory) (*process, error) {
 	env = append(env, overlay.Collector(append(os.Environ(), t.Env...), t.memory())...)
 	files := []*os.File{os.NewFile(uintptr(theirs[0]), "request"), os.NewFile(uintptr(theirs[1]), "answer"), m.file}
 	p := &process{m: m, race: t.Race, request: ours[0], answer: ours[1]}
-	p.running, err = proc.Start(proc.Command{
-		Args:  append([]string{t.Binary}, t.arguments(true)...),
-		Env:   append(env, t.Env...),
-		Dir:   t.Dir,
-		Files: files,
-	})
+	if p.home, err = t.makeHome(); err == nil {
+		p.running, err = proc.Start(proc.Command{
+			Args:  append([]string{t.Binary}, t.arguments(true)...),
+			Env:   slices.Concat(env, p.home.Env(), t.Env),
+			Dir:   t.Dir,
+			Files: files,
+			On:    p.home.On(),
+			Bound: p.home.On() != nil,
+		})
+	}
 	err = errors.Join(err, files[0].Close(), files[1].Close())
 	if err != nil {
 		syscall.Close(p.request)
@@ -71,7 +79,7 @@ func startProcess(t *Target, m *memory) (*process, error) {
 		if p.running != nil {
 			err = errors.Join(err, p.running.Close())
 		}
-		return nil, err
+		return nil, errors.Join(err, p.home.Close())
 	}
 	p.reading.Go(func() { io.Copy(io.Discard, p.running.Stdout) }) // a full pipe would stop the test
 	p.watch = newWatchdog(p.running.PID(), m, t.memory())
@@ -162,7 +170,7 @@ func (p *process) close() error {
 	err := p.running.Close()
 	syscall.Close(p.answer)
 	p.reading.Wait()
-	return err
+	return errors.Join(err, p.home.Close())
 }
 
 // failure is what a test said of the input that has failed. What the race detector found is on standard error.

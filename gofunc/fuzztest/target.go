@@ -5,15 +5,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/agent"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -28,9 +31,14 @@ type Target struct {
 	Timeout time.Duration // for one input; 0: 10 s, as go test -fuzz has it
 	Memory  uint64        // bytes that the process may hold; 0: 2 GiB
 
+	Scratch string   // folder in which each process has a home and a temporary directory of its own; "": it has ours
+	Sandbox bool     // each process runs in a sandbox, which needs Scratch and what the command does for --sandbox
+	Allow   []string // what the sandbox is opened for, as --sandbox-allow has it
+
 	Kinds    []agent.Kind // of the fuzz target's arguments; [Target.Describe] sets it
 	Counters int          // of the compiler; [Target.Describe] sets it
 	Typed    string       // the type of the values, if it is a typed test of package gofunc; [Target.Describe] sets it
+	Nil      []int        // seeds of F.Add with a nil slice, which run with an empty one; [Target.Describe] sets it
 }
 
 var _ teasel.Target[[]byte] = (*Target)(nil)
@@ -72,6 +80,11 @@ func (t *Target) types() string {
 	return strings.Join(names, ",")
 }
 
+// makeHome makes what a process has for itself.
+func (t *Target) makeHome() (*isolation.Home, error) {
+	return isolation.Make(isolation.Config{Scratch: t.Scratch, Sandbox: isolation.NewSandbox(t.Sandbox, t.Allow, []string{t.Binary}, t.Dir)})
+}
+
 // arguments are those of the test binary.
 func (t *Target) arguments(worker bool) []string {
 	args := []string{"-test.run=^$", "-test.fuzz=^" + t.Name + "$", "-test.paniconexit0", "-test.timeout=0", "-test.fuzzcachedir=" + os.TempDir()}
@@ -92,8 +105,14 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 		return nil, fmt.Errorf("making a pipe: %w", err)
 	}
 	defer r.Close()
+	own, err := t.makeHome()
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, own.Close()) }()
 	p, err := proc.Start(proc.Command{Args: append([]string{t.Binary}, t.arguments(false)...),
-		Env: append([]string{agent.Environment + "=3"}, t.Env...), Dir: t.Dir, Files: []*os.File{w}, Merge: true})
+		Env: slices.Concat([]string{agent.Environment + "=3"}, own.Env(), t.Env), Dir: t.Dir, Files: []*os.File{w}, Merge: true, On: own.On(), Bound: own.On() != nil})
 	w.Close()
 	if err != nil {
 		return nil, err
@@ -163,7 +182,7 @@ func (t *Target) described(text []byte) (seeds [][]byte, err error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading what %s says of itself: %w", t.Name, err)
 	}
-	t.Kinds, t.Counters, t.Typed = d.Kinds(), d.Counters, d.Typed
+	t.Kinds, t.Counters, t.Typed, t.Nil = d.Kinds(), d.Counters, d.Typed, d.Nil
 	for i, k := range t.Kinds {
 		if k == agent.KindInvalid {
 			return nil, &StartError{Test: t.Name, Reason: fmt.Sprintf("argument %d is of type %s, which teasel does not know", i+1, d.Types[i])}

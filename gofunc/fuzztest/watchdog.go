@@ -31,8 +31,11 @@ type watchdog struct {
 	space  atomic.Uint64 // bytes of address space when the process had become ready; 0: it has not
 	limit  atomic.Int64  // nanoseconds for one input; 0: no batch runs
 	cause  atomic.Uint32
-	stop   chan struct{}
-	ended  sync.WaitGroup
+
+	longest atomic.Int64 // nanoseconds, about, that an input has taken since somebody asked, if it was longer than interval
+
+	stop  chan struct{}
+	ended sync.WaitGroup
 
 	confined bool // the loop has confined the process; to be read when it has ended
 }
@@ -79,6 +82,9 @@ func (w *watchdog) loop() {
 		looked = now
 		limit, at := time.Duration(w.limit.Load()), w.m.position()
 		if limit == 0 || at != last {
+			if spent := int64(now.Sub(since) - interval); limit > 0 && spent > w.longest.Load() {
+				w.longest.Store(spent)
+			}
 			last, since = at, now
 			if limit == 0 {
 				continue

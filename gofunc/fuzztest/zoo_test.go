@@ -167,7 +167,8 @@ func TestZoo(t *testing.T) {
 	}
 }
 
-// When an input has hung, others get less time, but one that only takes longer is no hang.
+// An input of a batch gets a part of the time, once it is known how long others take, and is said to have had no more; with all of it, one
+// that only takes longer is no hang.
 func TestSlowAfterHang(t *testing.T) {
 	dir := unpack(t, "zoo.txtar")
 	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzZoo", Timeout: 5 * time.Second}
@@ -175,10 +176,17 @@ func TestSlowAfterHang(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		exit teasel.Exit
-	}{{"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"Q", teasel.ExitHang}, {"A", teasel.ExitCrash}} {
+	}{{"a", teasel.ExitOK}, {"n", teasel.ExitOK}, {"P", teasel.ExitHang}, {"Q", teasel.ExitHang}, {"A", teasel.ExitCrash}} {
 		obs := make([]teasel.Observation, 2)
-		if n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), [][]byte{[]byte(c.in), []byte("a")}, obs); err != nil || n < 1 || obs[0].Exit != c.exit {
+		if n, err := ex.(teasel.BatchExecutor[[]byte]).ExecBatch(t.Context(), [][]byte{[]byte(c.in), []byte("a")}, obs); err != nil || n < 1 || obs[0].Exit != c.exit && !obs[0].Short {
 			t.Errorf("%s: %d of a batch, %v, %v, want %v", c.in, n, obs[0].Exit, err, c.exit)
+		}
+		if obs[0].Short != (obs[0].Exit == teasel.ExitHang) {
+			t.Errorf("%s: %v, ended early: %t", c.in, obs[0].Exit, obs[0].Short)
+		}
+		all := teasel.Observation{}
+		if err := ex.Exec(t.Context(), []byte(c.in), &all); err != nil || all.Exit != c.exit || all.Short {
+			t.Errorf("%s alone: %v, ended early: %t, %v, want %v", c.in, all.Exit, all.Short, err, c.exit)
 		}
 	}
 }

@@ -42,7 +42,7 @@ const (
 	Serve Mode = "serve" // it answers requests
 )
 
-// Settings are what a child is told. The zero value of a field means what it means for a teasel.Campaign.
+// Settings are what a child is given. The zero value of a field means what it means for a teasel.Campaign.
 type Settings struct {
 	Version int
 	Mode    Mode
@@ -52,6 +52,9 @@ type Settings struct {
 	Draws   uint64 `json:",omitempty"` // inputs that earlier processes of the worker have made
 	Runs    uint64 `json:",omitempty"`
 	Tries   int    `json:",omitempty"`
+
+	Stages       []string `json:",omitempty"` // [policy.ChooseStages]; nil: all
+	MinimizeRuns int      `json:",omitempty"` // 0: the engine's; negative: none
 
 	Statistics string        `json:",omitempty"` // the file that the statistics of the pools are appended to; "": none
 	Elapsed    time.Duration `json:",omitempty"` // since the first process of the worker began

@@ -16,8 +16,9 @@ import (
 // Builder builds test binaries with one toolchain. It may be used by several goroutines at once.
 type Builder struct {
 	Toolchain *Toolchain
-	Mode      Mode  // how inputs are run
-	Why       error // why they are not run in a faster way; nil: there is none
+	Mode      Mode     // how inputs are run
+	Why       error    // why they are not run in a faster way; nil: there is none
+	Cgo       []string // packages that the tests reach with C code behind cgo, which has no counters; [Builder.Narrow] sets it
 
 	file      string   // the overlay
 	unreached []string // packages that are not instrumented, see Narrow

@@ -24,7 +24,7 @@ var common = []string{"bufio", "bytes", "context", "encoding/binary", "errors", 
 //
 // The packages of one run are best named together. What one of them imports is then instrumented for all, and built once.
 func (b *Builder) Narrow(ctx context.Context, dir string, f Flags, patterns []string) error {
-	args := []string{"list", "-e", "-deps", "-test", "-json=ImportPath,Imports,DepOnly"}
+	args := []string{"list", "-e", "-deps", "-test", "-json=ImportPath,Imports,DepOnly,Standard,CgoFiles"}
 	if f.Tags != "" {
 		args = append(args, "-tags="+f.Tags)
 	}
@@ -32,24 +32,29 @@ func (b *Builder) Narrow(ctx context.Context, dir string, f Flags, patterns []st
 	if err != nil {
 		return err
 	}
-	b.unreached, err = unreached(bytes.NewReader(out))
+	b.unreached, b.Cgo, err = unreached(bytes.NewReader(out))
 	return err
 }
 
-// unreached reads the imports of packages and returns which of them are imported by frameworks alone, sorted.
-func unreached(list io.Reader) (names []string, err error) {
+// unreached reads the imports of packages and returns which of them are imported by frameworks alone, and which of the others
+// have C code behind cgo, those of the standard library left out. Both are sorted.
+func unreached(list io.Reader) (names, cgo []string, err error) {
+	calls := map[string]bool{}
 	imports, roots := map[string][]string{}, slices.Clone(common)
 	for d := json.NewDecoder(list); ; {
 		var p struct {
 			ImportPath string
 			Imports    []string
 			DepOnly    bool
+			Standard   bool
+			CgoFiles   []string
 		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("reading go list: %w", err)
+			return nil, nil, fmt.Errorf("reading go list: %w", err)
 		}
+		calls[p.ImportPath] = len(p.CgoFiles) > 0 && !p.Standard
 		imports[p.ImportPath] = p.Imports
 		if !p.DepOnly {
 			roots = append(roots, p.ImportPath)
@@ -65,10 +70,15 @@ func unreached(list io.Reader) (names []string, err error) {
 		}
 	}
 	for p := range imports {
+		if calls[p] && reached[p] {
+			name, _, _ := strings.Cut(p, " ")
+			cgo = append(cgo, name)
+		}
 		if !reached[p] && !strings.Contains(p, " ") { // "p [q.test]" is p as the test of q sees it
 			names = append(names, p)
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	slices.Sort(cgo)
+	return names, slices.Compact(cgo), nil
 }

@@ -11,20 +11,23 @@ import (
 func TestUnreached(t *testing.T) {
 	const list = `{"ImportPath": "testing", "Imports": ["bufio", "flag", "regexp"], "DepOnly": true}
 {"ImportPath": "bufio", "Imports": ["bytes"], "DepOnly": true}
-{"ImportPath": "bytes", "DepOnly": true}
+{"ImportPath": "bytes", "DepOnly": true, "Standard": true, "CgoFiles": ["b.go"]}
 {"ImportPath": "flag", "Imports": ["regexp"], "DepOnly": true}
-{"ImportPath": "regexp", "DepOnly": true}
+{"ImportPath": "regexp", "DepOnly": true, "CgoFiles": ["r.go"]}
 {"ImportPath": "m/helper", "Imports": ["bytes"], "DepOnly": true}
 {"ImportPath": "m"}
 {"ImportPath": "m [m.test]", "Imports": ["m/helper [m.test]", "testing"]}
-{"ImportPath": "m/helper [m.test]", "Imports": ["bytes"], "DepOnly": true}
+{"ImportPath": "m/helper [m.test]", "Imports": ["bytes"], "DepOnly": true, "CgoFiles": ["h.go"]}
 {"ImportPath": "m.test", "Imports": ["m [m.test]", "testing"]}
 `
-	got, err := unreached(strings.NewReader(list))
+	got, cgo, err := unreached(strings.NewReader(list))
 	if want := []string{"flag", "m/helper", "regexp", "testing"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, expected %q", got, err, want)
 	}
-	if _, err := unreached(strings.NewReader(`{"ImportPath": 1}`)); err == nil {
+	if want := []string{"m/helper"}; !slices.Equal(cgo, want) {
+		t.Errorf("with C code: %q, expected %q", cgo, want)
+	}
+	if _, _, err := unreached(strings.NewReader(`{"ImportPath": 1}`)); err == nil {
 		t.Error("what is not a list was read")
 	}
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/metrics"
 	"sync"
 	"time"
@@ -15,8 +16,10 @@ type Campaign struct {
 	Test      *Test
 	Seeds     [][]byte      // encoded, see [Test.Describe]
 	Workers   int           // 0: 1
-	Duration  time.Duration // 0: no limit
+	Duration  time.Duration // time that is paused not counted; 0: no limit
+	Pause     *teasel.Pause // holds the campaign up; nil: nothing does
 	Reporters []teasel.Reporter
+	Source    teasel.Source // of inputs that come while it runs, encoded as Seeds are; nil: none
 	// Exchange wraps the hub's exchange for one worker process; nil: it is not wrapped. It is called once per process; close,
 	// if it is not nil, is called when that process has ended.
 	Exchange func(x teasel.Exchange) (wrapped teasel.Exchange, close func())
@@ -28,7 +31,7 @@ const endTime = 4 * time.Second
 // Run fuzzes until ctx ends, a limit is reached, or something of ours fails. Everything it starts has ended when it returns.
 // The summary is valid with an error too.
 func (c *Campaign) Run(ctx context.Context) (teasel.Summary, error) {
-	h := &teasel.Hub{Pool: NewPool(), Reporters: c.Reporters}
+	h := &teasel.Hub{Pool: NewPool(), Reporters: c.Reporters, Pause: c.Pause}
 	for _, s := range c.Seeds {
 		h.Seed(s)
 	}
@@ -41,7 +44,7 @@ func (c *Campaign) Run(ctx context.Context) (teasel.Summary, error) {
 	}
 	defer context.AfterFunc(ctx, func() { end("interrupted") })()
 	if c.Duration > 0 {
-		defer time.AfterFunc(c.Duration, func() { end("duration") }).Stop()
+		defer c.Pause.AfterFunc(c.Duration, func() { end("duration") })()
 	}
 	err := c.run(working, h)
 	h.Stop("runs") // nothing else has stopped it
@@ -55,7 +58,7 @@ func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
 	errs := make([]error, n+1)
 	ticks, stop := context.WithCancel(ctx)
 	var workers, clock sync.WaitGroup
-	clock.Go(func() { errs[n] = tick(ticks, h) })
+	clock.Go(func() { errs[n] = c.tick(ticks, h) })
 	for i := range n {
 		t := *c.Test
 		if t.Runs = c.Test.Runs / uint64(n); uint64(i) < c.Test.Runs%uint64(n) {
@@ -76,8 +79,8 @@ func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
 	return errors.Join(errs...)
 }
 
-// tick reports once a second where the campaign stands.
-func tick(ctx context.Context, h *teasel.Hub) error {
+// tick reports once a second where the campaign stands, and brings what the source has when the workers have run all that it brought before.
+func (c *Campaign) tick(ctx context.Context, h *teasel.Hub) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for {
@@ -88,6 +91,16 @@ func tick(ctx context.Context, h *teasel.Hub) error {
 		}
 		if err := h.Progress(held()); err != nil {
 			return err
+		}
+		if c.Source == nil || h.Summary().Waiting > 0 {
+			continue
+		}
+		ins, err := c.Source.Pull(ctx)
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("pulling inputs from the source: %w", err)
+		}
+		for _, data := range ins {
+			h.Seed(data)
 		}
 	}
 }

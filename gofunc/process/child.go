@@ -21,6 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -36,6 +37,10 @@ type Test struct {
 	Timeout time.Duration // of one input; 0: 10 seconds
 	Memory  uint64        // bytes that a process may have in memory; 0: no limit
 
+	Scratch string   // folder in which each process has a home and a temporary directory of its own; "": it has ours
+	Sandbox bool     // each process runs in a sandbox, which needs Scratch and what the command does for --sandbox
+	Allow   []string // what the sandbox is opened for, as --sandbox-allow has it
+
 	// Statistics is a directory in which each worker writes pools-N.csv, with its number for N: a line about every second for what
 	// each pool of the test has come to; "": nowhere.
 	Statistics string
@@ -44,7 +49,8 @@ type Test struct {
 	Runs         uint64   // executions: of one worker for [Test.Work], of all together for a [Campaign]; 0: no limit
 	Constants    []string // of the package's source, which are worth trying
 	Tries        int      // times a finding is reproduced; 0: 3
-	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none
+	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none, also of others
+	Stages       []string // that make inputs, by the names of [policy.ChooseStages]; nil: all
 }
 
 const (
@@ -66,6 +72,7 @@ func (t *Test) timeout() time.Duration {
 // child is a running test process.
 type child struct {
 	cmd      *exec.Cmd
+	home     *isolation.Home
 	page     *link.Page
 	test     string // see identity
 	race     bool   // see Test
@@ -123,12 +130,27 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c.cmd.Cancel = func() error { return c.kill(syscall.SIGKILL) }
 	c.cmd.WaitDelay = graceTime
-	if err := c.cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the test: %w", err), c.release())
+	if c.home, err = isolation.Make(isolation.Config{Scratch: t.Scratch, Sandbox: isolation.NewSandbox(t.Sandbox, t.Allow, []string{t.Binary}, t.Dir, t.written()...)}); err != nil {
+		return nil, errors.Join(err, c.release())
+	}
+	c.cmd.Env = append(c.cmd.Env, c.home.Env()...)
+	if c.home.On() != nil { // a sandbox ends with us, and package syscall takes us for dead in there
+		c.cmd.SysProcAttr.Pdeathsig = 0
+	}
+	if err := c.home.Do(c.cmd.Start); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the test: %w", err), c.release(), c.home.Close())
 	}
 	c.watching.Add(1)
 	go c.watch(t.timeout(), t.Memory)
 	return c, nil
+}
+
+// written returns the folders that the process writes to for us.
+func (t *Test) written() []string {
+	if t.Statistics == "" {
+		return nil
+	}
+	return []string{t.Statistics}
 }
 
 // open opens what the two processes share, and returns the child's files: link.RequestFile and those that follow.
@@ -238,6 +260,7 @@ func (c *child) wait() syscall.WaitStatus {
 	close(c.stop)
 	c.watching.Wait()
 	_ = c.kill(syscall.SIGKILL)
+	_ = c.home.Close() // if it fails, the folder is removed at the end
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return status
 }

@@ -4,9 +4,14 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/process"
 )
 
 // What the pools of a test have come to is in a file for each worker, which several processes may write one after another.
@@ -44,5 +49,23 @@ func TestStatisticsOfPools(t *testing.T) {
 	}
 	if len(s.Findings) != 1 {
 		t.Errorf("findings %v", s.Findings)
+	}
+}
+
+// In the end a test says what its pools and sensors have come to.
+func TestStatisticsAreSaid(t *testing.T) {
+	p := target(t, "FuzzSensors")
+	p.Runs, p.Statistics = 20_000, t.TempDir()
+	var said notes
+	c := process.Campaign{Test: p, Reporters: []teasel.Reporter{&said}}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(said, "\n")
+	for _, want := range []string{`(?m)^FuzzSensors: pool simplest: \d+ inputs, score \d+, \d+ added, \d+ evicted$`, `(?m)^FuzzSensors: sensor Observe: 4 states$`,
+		`(?m)^FuzzSensors: sensor Maximize ones: greatest value 8$`} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("said %s\nwant %s", text, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package process_test
 
 import (
 	"fmt"
+	"math/bits"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -50,6 +51,29 @@ func FuzzOrdered(f *testing.F) {
 			}
 		}
 	}, nil)
+}
+
+// FuzzSensors has four states and a measure.
+func FuzzSensors(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, v [3]uint8) {
+		gofunc.Observe(uint64(v[0] % 4))
+		gofunc.Maximize("ones", float64(bits.OnesCount8(v[1])))
+	})
+}
+
+type few struct {
+	A, B bool
+	C    *bool
+	D    uint8 `fuzz:"min=3,max=9"`
+}
+
+// FuzzFew fails for one of 84 values.
+func FuzzFew(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, v few) {
+		if v.A && !v.B && v.C != nil && *v.C && v.D == 8 {
+			t.Fatal("the one")
+		}
+	})
 }
 
 type factors struct {

@@ -84,7 +84,7 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 			return false, nil
 		}
 	}
-	settings := link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries, Elapsed: time.Since(w.began)}
+	settings := link.Settings{Mode: link.Work, Worker: w.number, Seed: w.t.Seed, Draws: w.draws, Runs: runs, Tries: w.t.Tries, Elapsed: time.Since(w.began), Stages: w.t.Stages, MinimizeRuns: min(w.t.MinimizeRuns, 0)}
 	if w.t.Statistics != "" {
 		dir, err := filepath.Abs(w.t.Statistics) // the process is in another directory
 		if err != nil {

@@ -37,6 +37,9 @@ func (s *member) Report(e teasel.Event) error {
 	case teasel.EventProgress:
 		c.stats[s.index] = e.Stats
 		e.Stats = Sum(c.stats)
+		if len(c.stats) > 1 {
+			e.Workers = nil // each campaign numbers its own
+		}
 	}
 	return c.To.Report(e)
 }
@@ -62,6 +65,7 @@ func Sum(all []teasel.Stats) (sum teasel.Stats) {
 				sum.Stages = append(sum.Stages, teasel.StageStats{Name: g.Name})
 			}
 			sum.Stages[at].Executions += g.Executions
+			sum.Stages[at].Time += g.Time
 			sum.Stages[at].Kept += g.Kept
 		}
 	}
