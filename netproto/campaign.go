@@ -2,6 +2,7 @@ package netproto
 
 import (
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
 	"github.com/teaselfuzz/teasel/policy"
@@ -15,7 +16,7 @@ func Campaign(t Target, m *dialogue.Mutator) teasel.Campaign[*dialogue.Dialogue]
 		Target:     t,
 		NewMutator: func() teasel.Mutator[*dialogue.Dialogue] { return m.Clone() },
 		Codec:      dialogue.Codec{Model: t.Model},
-		Stages: []teasel.Stage[*dialogue.Dialogue]{compared{}, teasel.Steps[*dialogue.Dialogue]{Energy: pickSteps},
+		Stages: []teasel.Stage[*dialogue.Dialogue]{newFirstPass(), compared{}, teasel.Steps[*dialogue.Dialogue]{Energy: pickSteps},
 			teasel.Havoc[*dialogue.Dialogue]{Energy: pickMutants}, teasel.Splice[*dialogue.Dialogue]{Energy: pickCrossings}},
 		NewScheduler: policy.NewStateScheduler,
 		NewDetectors: Detectors,
@@ -52,7 +53,7 @@ type Seed struct {
 }
 
 // Seeds returns what a campaign begins with: the dialogues of the model or, without a model, a few messages that many
-// protocols answer in some way.
+// protocols answer in some way; over UDP, where most servers answer nothing but their own protocol, a request of each of some well-known ones.
 func (t Target) Seeds() (all []Seed) {
 	if t.Model != nil {
 		for i, d := range dialogue.Seeds(t.Model) {
@@ -60,7 +61,11 @@ func (t Target) Seeds() (all []Seed) {
 		}
 		return all
 	}
+	if a, err := conn.ParseAddress(t.Address); err == nil && a.Network == conn.UDP {
+		return datagramSeeds()
+	}
 	return []Seed{
+		{"nothing", dialogue.Raw()},
 		{"newline", dialogue.Raw([]byte("\r\n"))},
 		{"help", dialogue.Raw([]byte("HELP\r\n"), []byte("QUIT\r\n"))},
 		{"http", dialogue.Raw([]byte("GET / HTTP/1.0\r\n\r\n"))},

@@ -53,6 +53,11 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	confirming := e.confirming || e.thorough == always
 	e.confirming = false
 	e.held++
+	if o.Evidence == nil {
+		if err := e.checkServed(ctx, o, confirming); err != nil || o.Evidence != nil {
+			return err
+		}
+	}
 	if !due || o.Evidence != nil || !confirming && e.repeated > firstRepetitions+e.held/repeatedShare {
 		return nil
 	}

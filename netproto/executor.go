@@ -29,13 +29,13 @@ type executor struct {
 	server    *conn.Server // nil: it is not ours
 	coverage  *coverage    // nil: the server does not count
 	symbols   triage.Symbols
-	session   *dialogue.Session
+	*client   // whose turn it is
+	clients   []*client
 	programs  map[string]traits // what was read from programs of the server, by file
 	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
 	quarantines bool
-	reports     *reports         // nil: what the server's sanitizers say comes with its output
-	link        *conn.Connection // nil: there is none
-	patience    patience         // for a server that is not ours
+	reports     *reports // nil: what the server's sanitizers say comes with its output
+	patience    patience // for a server that is not ours
 
 	known     known
 	responses responses
@@ -44,7 +44,6 @@ type executor struct {
 	compared  operands.History // of what the server compares
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
-	buffer    []byte // what has come on this connection and was not yet taken apart
 
 	dialogues  uint64     // since the server was started
 	clean      bool       // the server has had no dialogue since then
@@ -60,18 +59,17 @@ type executor struct {
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
 
-	confirming     bool   // the next of them has to be
-	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
+	served         served
+	confirming     bool          // the next of them has to be
+	held, repeated uint64        // dialogues, and those that were held again to see what they leave behind
+	longest        time.Duration // processor time that a dialogue has used which came to its end
 }
 
 // Close ends the server.
 func (e *executor) Close() (err error) {
 	endCommand(e.resetGroup)
 	e.resetGroup = 0
-	if e.link != nil {
-		err = e.link.Close()
-		e.link = nil
-	}
+	err = e.hangUpAll()
 	if e.server != nil {
 		err = errors.Join(err, e.server.Close())
 		e.server = nil
@@ -109,6 +107,9 @@ func (e *executor) History(*teasel.Observation) (past []*dialogue.Dialogue) {
 // something.
 func (e *executor) Reset(ctx context.Context) error {
 	e.thorough, e.confirming = max(e.thorough, 1), true
+	if err := e.seekServed(ctx); err != nil {
+		return err
+	}
 	if e.clean && !e.down {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (e *executor) Reset(ctx context.Context) error {
 
 // renew gives the next dialogue a server that has had none, by the user's command if there is one.
 func (e *executor) renew(ctx context.Context) error {
-	if err := e.hangUp(); err != nil {
+	if err := e.hangUpAll(); err != nil {
 		return err
 	}
 	e.past.Clear()
@@ -163,6 +164,7 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 		}
 	}
 	err := e.record(o, func() error { return e.hold(ctx, in, o) })
+	e.noteAnswer()
 	if err == nil && o.Exit <= teasel.ExitRejected {
 		err = e.examine(ctx, in, o)
 	}
@@ -201,14 +203,40 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 	e.evidence = judge.Evidence{Fault: judge.FaultNone, At: -1, Talk: e.evidence.Talk[:0]}
 	e.written = e.written[:0]
 	e.responses.begin()
-	t := talk{e: e, in: in, limit: e.target.Timeout}
-	if o.Ask.Quick {
-		t.limit /= quickPart
+	t := talk{e: e, in: in, limit: e.target.Timeout, work: e.target.Timeout}
+	switch {
+	case o.Ask.Quick:
+		t.limit, t.work = t.limit/quickPart, t.work/quickPart
+	case !o.Ask.Full && e.thorough == 0:
+		t.work = e.early()
 	}
+	began := e.cpu()
 	if err := t.run(ctx); err != nil {
 		return err
 	}
+	if used := e.cpu() - began; !t.over && used > e.longest { // in all of its messages, which may be many
+		e.longest = used
+	}
 	return e.settleAccount(ctx, &t, o)
+}
+
+// early returns how much processor time a dialogue may use that need not be judged in full: earlyFactor times what the longest has used that
+// came to its end, and a part of the time limit at least, which a server needs for what it does only once.
+func (e *executor) early() time.Duration {
+	return min(max(earlyFactor*e.longest, e.target.Timeout/earlyPart), e.target.Timeout)
+}
+
+const (
+	earlyFactor = 8
+	earlyPart   = 16
+)
+
+// cpu returns the processor time that the server has used; 0: it is not ours.
+func (e *executor) cpu() time.Duration {
+	if e.server == nil {
+		return 0
+	}
+	return e.server.CPU()
 }
 
 // quickPart says what part of the time limit is enough where another execution has the last word.
@@ -232,6 +260,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 		o.Exit = teasel.ExitCrash
 	case v.Fault == judge.FaultFlood, v.Fault >= judge.FaultClosed:
 		o.Exit = teasel.ExitHang
+		o.Short = (v.Fault == judge.FaultHang || v.Fault == judge.FaultStuck) && !o.Ask.Quick && t.work < e.target.Timeout
 	case v.Fault == judge.FaultNone && len(v.Output) == 0:
 		return nil
 	}
@@ -245,20 +274,9 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	if o.Exit > teasel.ExitRejected {
 		o.Expensive = true // the server has to be started again
 		e.down = true
-		return e.hangUp()
+		return e.hangUpAll()
 	}
 	return nil
-}
-
-// hangUp closes the connection, if there is one.
-func (e *executor) hangUp() error {
-	e.buffer = e.buffer[:0]
-	if e.link == nil {
-		return nil
-	}
-	err := e.link.Close()
-	e.link = nil
-	return err
 }
 
 // anyNews reports whether a dialogue has reached anything that is not known from one as simple.

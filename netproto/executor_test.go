@@ -37,7 +37,7 @@ func request(kind byte, body string) []byte {
 	return append(append([]byte{'T', kind, byte(n >> 8), byte(n)}, body...), byte(sum>>8), byte(sum))
 }
 
-// Each bug that can be shown without a token is told by its rule, and the clean twin shows nothing.
+// Each bug that can be shown without a token is reported under its rule, and the clean twin shows nothing.
 func TestPlantedBugs(t *testing.T) {
 	bad, clean := planted(t, "clang"), planted(t, "clang", "-DCLEAN")
 	for _, tt := range []struct {

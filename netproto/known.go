@@ -67,6 +67,8 @@ func undeclared(n uint64) teasel.Feature { return teasel.State(n << 8) }
 var (
 	silentFeature = undeclared(1)
 	closedFeature = undeclared(2)
+	// overheardFeature is that of a server that says something to a client because of what another one has sent.
+	overheardFeature = undeclared(3)
 )
 
 // fingerprint is the feature of a response that no model describes: its code, or else its first bytes with digits left out,

@@ -93,7 +93,7 @@ func sideBySide(t *testing.T, target Target, stop int, runs uint64) teasel.Summa
 	return sum
 }
 
-// Two workers fuzz a server with a fixed port, which another program has on this machine. What they find shows again on one
+// Two workers fuzz a server with a fixed port, which another program has on this machine. What they find is reproduced on one
 // server without a namespace.
 func TestNamespaceCampaign(t *testing.T) {
 	needNamespaces(t)
@@ -186,7 +186,7 @@ func TestNamespaceCommands(t *testing.T) {
 	}
 }
 
-// Where each worker cannot have a server, the reason is told, and what would help.
+// Where each worker cannot have a server, the reason is reported, and what would help.
 func TestAlone(t *testing.T) {
 	grant := func() error { return nil }
 	refuse := func() error { return &StartError{Reason: "refused", Hint: "ask"} }

@@ -9,12 +9,17 @@ import (
 // Some servers, such as the examples and tests of a library, have one conversation and end with status 0 when the client closes
 // the connection. That is no fault of theirs: they are started anew for the next conversation.
 
-// noteOnce looks whether the server has ended so after its first connection, on which nothing was sent.
+// noteOnce looks whether the server has ended so after its first connection, on which nothing was sent. One that does not come to rest
+// after it is started anew before the first dialogue.
 func (e *executor) noteOnce(ctx context.Context) error {
 	if e.server == nil || e.address.Network == conn.Stdio {
-		return nil
+		return e.rest(ctx)
 	}
-	if state, err := e.server.Settle(ctx, nil, e.target.Timeout); err != nil || state != conn.Ended {
+	state, err := e.server.Settle(ctx, nil, e.early(), e.target.Timeout)
+	if state == conn.Spinning || state == conn.Stuck { // a dialogue without messages shows that; it is no fault of the ones that come next
+		e.down = true
+	}
+	if err != nil || state != conn.Ended {
 		return err
 	}
 	if err := e.server.Stop(); err != nil {

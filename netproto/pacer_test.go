@@ -18,7 +18,7 @@ func TestPacingThreadIsNotWaitedFor(t *testing.T) {
 		waiting := 0
 		for range 3 {
 			for range 20 {
-				switch state, err := e.server.Settle(context.Background(), nil, e.target.Timeout); {
+				switch state, err := e.server.Settle(context.Background(), nil, e.target.Timeout, e.target.Timeout); {
 				case err == nil && state == conn.Waiting:
 					waiting++
 				case err != nil || state != conn.Asleep:

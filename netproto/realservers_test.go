@@ -68,7 +68,8 @@ func realCampaigns(t *testing.T, folder string) {
 	for _, test := range []struct {
 		server string
 		runs   uint64
-	}{{"mosquitto", 1500}, {"dnsmasq", 1500}, {"redis", 1500}, {"vsftpd", 600}, {"libcoap", 1500}, {"kamailio", 1500}, {"aiosmtpd", 300}, {"tftpd-hpa", 150}} {
+	}{{"mosquitto", 1500}, {"dnsmasq", 1500}, {"redis", 1500}, {"vsftpd", 600}, {"libcoap", 1500}, {"kamailio", 1500}, {"aiosmtpd", 300}, {"tftpd-hpa", 150},
+		{"nginx", 1500}, {"snmpd", 1500}, {"chrony", 1500}} {
 		t.Run(test.server, func(t *testing.T) {
 			t.Parallel()
 			target := realTarget(t, servertest.Find(t, test.server))

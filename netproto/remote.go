@@ -129,7 +129,7 @@ func (e *executor) rest(ctx context.Context) error {
 	if e.server == nil || !e.server.Running() {
 		return nil
 	}
-	_, err := e.server.Settle(ctx, nil, e.target.Timeout)
+	_, err := e.server.Settle(ctx, nil, e.target.Timeout, e.target.Timeout)
 	return err
 }
 

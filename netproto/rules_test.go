@@ -38,6 +38,7 @@ func TestEveryRule(t *testing.T) {
 		{"spin", "plain", judge.RuleHang, ""},
 		{"stuck", "plain", judge.RuleStuck, ""},
 		{"close", "plain", judge.RuleClosed, ""},
+		{"mute", "plain", judge.RuleUnanswered, ""},
 		{"flood", "plain", judge.RuleFlood, ""},
 		{"big", "plain", judge.RuleLimit, ""},
 		{"leak", "plain", judge.RuleMemory, ""},

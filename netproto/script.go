@@ -35,8 +35,9 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 	w := scriptMessages{sent: judge.Sent(transcript)}
 	b.WriteString(w.patterns(t.Model))
 	b.WriteString(scriptCaptures)
-	b.WriteString("# Each message: on a new connection or not, whether an answer is waited for, what it is, its bytes.\nMESSAGES = [\n")
+	b.WriteString("# Each message: which client sends it, on a new connection or not, whether an answer is waited for, what it is, its bytes.\nMESSAGES = [\n")
 	s := dialogue.NewSession(t.Model)
+	client := 0
 	write := func(d *dialogue.Dialogue, i int, anew bool) {
 		s.Begin(d)
 		m := &d.Messages[i]
@@ -44,7 +45,7 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 		if t.Model != nil {
 			kind = t.Model.Message(m.Name)
 		}
-		fmt.Fprintf(&b, "    (%s, %s, %s, %s),\n", pythonBool(anew), pythonBool(!m.NoWait), pythonText(m.Name), w.message(kind, m, s.Render(i)))
+		fmt.Fprintf(&b, "    (%d, %s, %s, %s, %s),\n", client, pythonBool(anew), pythonBool(!m.NoWait), pythonText(m.Name), w.message(kind, m, s.Render(i)))
 	}
 	all := func(d *dialogue.Dialogue, anew bool) (none bool) {
 		if d == nil || len(d.Messages) == 0 {
@@ -55,13 +56,25 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 		}
 		return false
 	}
-	all(s.Bootstrap(), false)
-	for i := range in.Messages { // what has to be sent on each new connection comes first
-		anew := in.Messages[i].Reconnect && i > 0
-		write(in, i, anew && all(s.Bootstrap(), true))
+	var connected [dialogue.MaxClients]bool
+	if len(in.Messages) == 0 {
+		all(s.Bootstrap(), false)
 	}
-	all(s.Teardown(), false)
-	b.WriteString("]\n")
+	for i := range in.Messages { // what has to be sent on each new connection comes first
+		client = int(in.Messages[i].Client)
+		anew := in.Messages[i].Reconnect && connected[client]
+		if anew || !connected[client] {
+			anew = all(s.Bootstrap(), anew) && anew
+		}
+		connected[client] = true
+		write(in, i, anew)
+	}
+	for client = in.Clients() - 1; client >= 0; client-- {
+		if connected[client] || client == 0 {
+			all(s.Teardown(), false)
+		}
+	}
+	fmt.Fprintf(&b, "]\nSEVERAL = %s  # clients\n", pythonBool(in.Clients() > 1))
 	if w.fixed {
 		b.WriteString("# Some messages carry values that the server gives out: they are those of one run, and may have to be put in by hand.\n")
 	}
@@ -239,8 +252,11 @@ def hang_up(s, unread):
 
 
 def talk(host, port, path):
-    s, heard, unread = None, True, False
-    for new, wait, name, data in MESSAGES:
+    clients = {}  # by number: the socket, whether the server has not closed it, whether an answer is unread, what was captured
+    for client, new, wait, name, data in MESSAGES:
+        s, heard, unread, values = clients.get(client, (None, True, False, {}))
+        captured.clear()
+        captured.update(values)
         if s is None or new:
             captured.clear()
             if s is not None:
@@ -249,10 +265,11 @@ def talk(host, port, path):
             if NETWORK != "udp":
                 heard = hear(s)  # it may greet
         if not heard:
+            clients[client] = s, heard, unread, dict(captured)
             continue
         await_values(data, lambda: hear(s))
         data = current(data)
-        print(">", name, data)
+        print(*(["client", client + 1] if SEVERAL else []), ">", name, data)
         try:
             s.sendall(data)
         except OSError as e:
@@ -262,7 +279,8 @@ def talk(host, port, path):
             heard, unread = hear(s), False
         else:
             unread = True
-    if s is not None:
+        clients[client] = s, heard, unread, dict(captured)
+    for _, (s, _, unread, _) in sorted(clients.items(), reverse=True):
         hang_up(s, unread)
 
 
@@ -279,7 +297,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             server, endless = start(0, folder, stdin=subprocess.PIPE), False
             try:
-                server.communicate(b"".join(m[3] for m in MESSAGES), 5)
+                server.communicate(b"".join(m[4] for m in MESSAGES), 5)
             except subprocess.TimeoutExpired:
                 endless = hangs(server.pid)
                 server.kill()

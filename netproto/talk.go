@@ -18,23 +18,26 @@ import (
 type talk struct {
 	e       *executor
 	in      *dialogue.Dialogue
-	limit   time.Duration
-	at      int         // message that was sent last; -1: none
-	fresh   bool        // the connection was made for this dialogue, or within it
-	cut     bool        // the server has ended the connection before all was sent
-	refused bool        // some response was not the expected one
-	over    bool        // nothing more can be said: the server has faulted
-	name    string      // of the message that was sent last
-	asked   string      // what the answer is to: name, or a message that is not fuzzed; "": the server speaks first
-	fixed   bool        // it is a message that is not fuzzed
-	unready *model.Step // whose answer was not the expected one; nil: none
-	heard   string      // name of the response that came last; "": none came, or none that the model knows
+	limit   time.Duration // how long the server may let time pass
+	work    time.Duration // processor time that it may use for a message
+	at      int           // message that was sent last; -1: none
+	fresh   bool          // the connection was made for this dialogue, or within it
+	cut     bool          // the server has ended the connection before all was sent
+	refused bool          // some response was not the expected one
+	over    bool          // nothing more can be said: the server has faulted
+	name    string        // of the message that was sent last
+	asked   string        // what the answer is to: name, or a message that is not fuzzed; "": the server speaks first
+	fixed   bool          // it is a message that is not fuzzed
+	unready *model.Step   // whose answer was not the expected one; nil: none
+	clients int           // that the dialogue has
+	heard   string        // name of the response that came last; "": none came, or none that the model knows
 }
 
 // run says everything there is to say, as long as the server listens.
 func (t *talk) run(ctx context.Context) error {
 	e := t.e
-	t.at = -1
+	t.at, t.clients = -1, t.in.Clients()
+	e.turnTo(0)
 	if e.link != nil && (e.link.End() != conn.EndOpen || !e.target.Keep) {
 		if err := e.hangUp(); err != nil {
 			return err
@@ -69,7 +72,11 @@ func (t *talk) run(ctx context.Context) error {
 // message sends one message and hears what there is to hear.
 func (t *talk) message(ctx context.Context, i int) error {
 	e, m := t.e, &t.in.Messages[i]
-	if m.Reconnect && i > 0 {
+	had := e.number == int(m.Client) || int(m.Client) < len(e.clients) && e.clients[m.Client].link != nil
+	if err := t.turnTo(ctx, int(m.Client)); err != nil || t.over {
+		return err
+	}
+	if m.Reconnect && i > 0 && had {
 		if err := t.reconnect(ctx); err != nil || t.over {
 			return err
 		}
@@ -86,7 +93,10 @@ func (t *talk) message(ctx context.Context, i int) error {
 	if m.NoWait && i+1 < len(t.in.Messages) {
 		return nil
 	}
-	return t.hear(ctx, i)
+	if err := t.hear(ctx, i); err != nil || t.over {
+		return err
+	}
+	return t.overhear()
 }
 
 // dialTries is how often a server of ours is given the time limit to take a connection. Of a server whose queue of connections
@@ -137,6 +147,9 @@ func (t *talk) reconnect(ctx context.Context) error {
 // finish says what ends a conversation, and waits until the server has taken note of the end.
 func (t *talk) finish(ctx context.Context) error {
 	e := t.e
+	if err := t.finishOthers(ctx); err != nil || t.over || e.link == nil {
+		return err
+	}
 	if e.target.Keep && e.link.End() == conn.EndOpen {
 		return nil
 	}
@@ -159,7 +172,7 @@ func (t *talk) rest(ctx context.Context) error {
 	if t.e.server == nil {
 		return nil
 	}
-	state, err := t.e.server.Settle(ctx, nil, t.limit)
+	state, err := t.e.server.Settle(ctx, nil, t.work, t.limit)
 	if err != nil {
 		return err
 	}
@@ -252,7 +265,7 @@ func (t *talk) settle(ctx context.Context) error {
 	if t.e.server == nil {
 		return nil
 	}
-	state, err := t.e.server.Settle(ctx, t.e.link, t.limit)
+	state, err := t.e.server.Settle(ctx, t.e.link, t.work, t.limit)
 	if err != nil {
 		return err
 	}
@@ -284,9 +297,9 @@ func (t *talk) record(state conn.State) error {
 		}
 		t.blame(judge.FaultDeath, "")
 	case conn.Spinning:
-		t.blame(judge.FaultHang, fmt.Sprintf("%v of it and no end", t.limit))
+		t.blame(judge.FaultHang, fmt.Sprintf("%v of it and no end", t.work))
 	case conn.Stuck:
-		t.blame(judge.FaultStuck, fmt.Sprintf("it has used less than %v of processor time meanwhile", t.limit))
+		t.blame(judge.FaultStuck, fmt.Sprintf("it has used less than %v of processor time meanwhile", t.work))
 	}
 	return nil
 }
@@ -400,4 +413,7 @@ func (e *executor) keepText(b []byte) []byte {
 	return slices.Clip(e.written[at:])
 }
 
-func (t *talk) note(turn judge.Turn) { t.e.evidence.Talk = append(t.e.evidence.Talk, turn) }
+func (t *talk) note(turn judge.Turn) {
+	turn.Client = t.e.number
+	t.e.evidence.Talk = append(t.e.evidence.Talk, turn)
+}

@@ -33,6 +33,12 @@ type Target struct {
 	// there. It takes the right to make namespaces: [Target.Inspect] says whether that is given.
 	Namespace bool
 
+	// Scratch is the folder in which each server has a home and a temporary directory of its own; "": it has ours. With Sandbox it runs in
+	// a sandbox, which needs Scratch and what the command does for --sandbox; Allow opens it, as --sandbox-allow has it.
+	Scratch string
+	Sandbox bool
+	Allow   []string
+
 	Model *model.Model // nil: messages are bytes
 	Keep  bool         // dialogues share a connection as long as it holds; false: each has a new one
 
@@ -82,7 +88,8 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 	if t.Complexity == nil {
 		t.Complexity = func(d *dialogue.Dialogue) float64 { return float64(d.Bytes()) }
 	}
-	e := &executor{target: t, programs: map[string]traits{}, session: dialogue.NewSession(t.Model), known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
+	e := &executor{target: t, programs: map[string]traits{}, known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
+	e.turnTo(0)
 	if t.Thorough {
 		e.thorough = always
 	}
@@ -108,7 +115,7 @@ func (e *executor) launch(ctx context.Context) (err error) {
 		return err
 	}
 	command := conn.Command{Args: t.Command, Dir: t.Dir, User: t.User, Address: e.address, Start: t.Start,
-		Namespace: t.Namespace && !e.address.Own()}
+		Namespace: t.Namespace && !e.address.Own(), Scratch: t.Scratch, Sandbox: t.Sandbox, Allow: t.Allow}
 	command.Env = slices.Concat(t.Env, sanitizerEnv(t.Env), e.coverage.env())
 	if e.server, err = conn.Open(ctx, command); err != nil {
 		return err
@@ -144,7 +151,7 @@ func (e *executor) firstContact(ctx context.Context) error {
 	if err == nil {
 		e.baseline = e.usage()
 		e.countFiles()
-		if err = errors.Join(c.Close(), e.rest(ctx)); err == nil {
+		if err = c.Close(); err == nil {
 			err = e.noteOnce(ctx)
 		}
 		if err != nil || e.session.Bootstrap() == nil {

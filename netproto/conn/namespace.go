@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/teaselfuzz/teasel/internal/isolation"
 )
 
 // namespace is a network namespace (see network_namespaces(7)) with a loopback interface and nothing else, so that a server in
@@ -22,7 +24,8 @@ type namespace struct {
 	thread int // its number
 	id     string
 	calls  chan func()
-	spare  map[socketKind][]int // sockets that nobody has used
+	within func(func() error) error // does so in place of calls where the namespace is a sandbox's; nil: it is ours
+	spare  map[socketKind][]int     // sockets that nobody has used
 }
 
 type socketKind struct{ family, kind, protocol int }
@@ -55,6 +58,11 @@ func newNamespace(unshare func(flags int) error) (*namespace, error) {
 	return n, nil
 }
 
+// joined returns the namespace of a home's sandbox, which ends with that.
+func joined(r *isolation.Home) *namespace {
+	return &namespace{thread: r.Thread(), within: r.Do, spare: map[socketKind][]int{}}
+}
+
 // serve goes into a new namespace and does what it is asked to there until it is closed.
 func (n *namespace) serve(unshare func(flags int) error, ready chan<- error) {
 	runtime.LockOSThread()
@@ -72,7 +80,7 @@ func (n *namespace) serve(unshare func(flags int) error, ready chan<- error) {
 	n.thread = unix.Gettid()
 	err := unshare(unix.CLONE_NEWNET)
 	if err == nil {
-		err = loopbackUp()
+		err = isolation.LoopbackUp()
 	}
 	if err == nil {
 		n.id, err = os.Readlink(n.file("ns/net"))
@@ -84,24 +92,6 @@ func (n *namespace) serve(unshare func(flags int) error, ready chan<- error) {
 	for call := range n.calls {
 		call()
 	}
-}
-
-// loopbackUp switches on the loopback interface of the namespace that the thread is in.
-func loopbackUp() error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	lo, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	if err := unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, lo); err != nil {
-		return err
-	}
-	lo.SetUint16(lo.Uint16() | unix.IFF_UP)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
 // refused explains why there can be no namespace.
@@ -125,6 +115,9 @@ func refused(err error) error {
 func (n *namespace) do(f func() error) error {
 	if n == nil {
 		return f()
+	}
+	if n.within != nil {
+		return n.within(f)
 	}
 	done := make(chan error)
 	n.calls <- func() { done <- f() }
@@ -176,6 +169,9 @@ func (n *namespace) close() (err error) {
 		for _, fd := range fds {
 			err = errors.Join(err, unix.Close(fd))
 		}
+	}
+	if n.within != nil {
+		return err
 	}
 	close(n.calls)
 	for deadline, pause := time.Now().Add(threadEnd), 20*time.Microsecond; ; time.Sleep(pause) {

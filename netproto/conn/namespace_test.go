@@ -190,7 +190,7 @@ func TestNamespaceTables(t *testing.T) {
 	}
 }
 
-// Where there can be no namespace the reason is told, and what would help.
+// Where there can be no namespace the reason is reported, and what would help.
 func TestNamespaceRefused(t *testing.T) {
 	for _, tt := range []struct {
 		cause unix.Errno

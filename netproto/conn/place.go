@@ -28,9 +28,9 @@ func (p Place) fill(text string) string {
 	return strings.NewReplacer("{port}", strconv.Itoa(p.Port), "{dir}", p.Dir, "{socket}", p.Socket).Replace(text)
 }
 
-// newPlace makes a folder for the user with this number and finds a port that nobody listens on.
-func newPlace(uid int) (p Place, err error) {
-	if p.Dir, err = os.MkdirTemp("", "teasel-net-"); err != nil {
+// newPlace makes a folder in scratch, or where temporary files go, for the user with this number and finds a port that nobody listens on.
+func newPlace(uid int, scratch string) (p Place, err error) {
+	if p.Dir, err = os.MkdirTemp(scratch, "teasel-net-"); err != nil {
 		return p, &StartError{Reason: fmt.Sprintf("it needs a folder of its own in %s, where TMPDIR says that temporary files go: %v", os.TempDir(), err),
 			Hint: "set TMPDIR to a folder that exists, may be written to and has room"}
 	}

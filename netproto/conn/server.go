@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -27,6 +29,11 @@ type Command struct {
 	// Namespace starts the server in a network namespace of its own, where it has the loopback interface to itself and reaches nothing
 	// else. Address has to be on the loopback interface. [NamespaceAllowed] says whether that can be done.
 	Namespace bool
+	// Scratch is the folder in which the server has a home and a temporary directory of its own; "": it has ours. With Sandbox it runs in a
+	// sandbox too, with a network namespace of its own, which Allow opens as --sandbox-allow has it.
+	Scratch string
+	Sandbox bool
+	Allow   []string
 }
 
 const (
@@ -59,6 +66,7 @@ type Server struct {
 	command    Command
 	credential *syscall.Credential
 	network    *namespace // nil: ours
+	home       *isolation.Home
 	place      Place
 	address    Address
 	process    *proc.Process
@@ -84,13 +92,11 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 		return nil, &StartError{Reason: fmt.Sprintf("%v is not on the loopback interface, and there is no other one in a network namespace", c.Address)}
 	}
 	s := &Server{command: c, credential: credential}
-	if c.Namespace {
-		if s.network, err = newNamespace(unix.Unshare); err != nil {
-			return nil, err
-		}
-	}
-	if s.place, err = newPlace(uid); err == nil {
+	if s.place, err = newPlace(uid, c.Scratch); err == nil {
 		s.guardian, err = proc.Guard(proc.MarkerPrefix(), s.place.Dir)
+	}
+	if err == nil {
+		err = s.setUp(uid)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a place for the server: %w", err), s.Close())
@@ -110,12 +116,39 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 	}
 }
 
+// setUp makes the home and the network of the server.
+func (s *Server) setUp(uid int) (err error) {
+	c := s.command
+	of := make([]string, len(c.Args))
+	for i, a := range c.Args {
+		of[i] = s.place.fill(a)
+	}
+	dir := s.place.fill(c.Dir)
+	if dir == "" {
+		dir = s.place.Dir
+	}
+	config := isolation.Config{Scratch: c.Scratch, Sandbox: isolation.NewSandbox(c.Sandbox, c.Allow, of, dir, s.place.Dir)}
+	if uid != os.Geteuid() {
+		config.Owner = uid
+	}
+	if s.home, err = isolation.Make(config); err != nil {
+		return err
+	}
+	switch {
+	case c.Sandbox && !slices.Contains(c.Allow, isolation.AllowNetwork):
+		s.network = joined(s.home)
+	case c.Namespace:
+		s.network, err = newNamespace(unix.Unshare)
+	}
+	return err
+}
+
 // Restart ends the server, empties its folder, and starts it anew.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	if err := errors.Join(s.place.empty(), s.place.renewPort()); err != nil {
+	if err := errors.Join(s.place.empty(), s.home.Empty(), s.place.renewPort()); err != nil {
 		return err
 	}
 	s.address = s.command.Address.At(s.place)
@@ -137,6 +170,7 @@ func (s *Server) launch() error {
 	for _, a := range s.command.Args {
 		c.Args = append(c.Args, s.place.fill(a))
 	}
+	c.Env = append(c.Env, s.home.Env()...)
 	for _, e := range s.command.Env {
 		c.Env = append(c.Env, s.place.fill(e))
 	}
@@ -151,7 +185,9 @@ func (s *Server) launch() error {
 	if c.Dir == "" {
 		c.Dir = s.place.Dir
 	}
-	if s.network != nil {
+	if c.On = s.home.On(); c.On != nil {
+		c.Bound = true
+	} else if s.network != nil {
 		c.On = s.network.do
 	}
 	c.Args = withCore(c.Args)
@@ -244,10 +280,50 @@ func (s *Server) notReady(limit time.Duration) error {
 	case strings.Contains(strings.ToLower(e.Stderr), "permission denied"):
 		e.Hint = "it runs as an ordinary user: give it {dir} to write to, or use --user"
 	}
+	if e.Hint == "" {
+		e.Hint = s.command.elsewhere()
+	}
+	if e.Hint == "" {
+		e.Hint = missing(e.Stderr, s.credential != nil)
+	}
 	if s.network != nil && e.Hint == "" {
 		e.Hint = "it has a network namespace of its own, in which it reaches no other server: with --workers 1 it has the network of this machine"
 	}
 	return e
+}
+
+// elsewhere says of an argument that it names a file here, where the server does not run; "": there is none.
+func (c *Command) elsewhere() string {
+	if c.Dir != "" {
+		return ""
+	}
+	for _, a := range c.Args[1:] {
+		if whole, err := filepath.Abs(a); err == nil && !filepath.IsAbs(a) && a != "" {
+			if _, err := os.Stat(whole); err == nil {
+				return fmt.Sprintf("its working directory is an empty one, where there is no %s: write %s, or --dir . before the --", a, whole)
+			}
+		}
+	}
+	return ""
+}
+
+// missing says what a server lacks that has written why it ended; "": it has not said that it lacks anything. ordinary says that we are root,
+// and it is not.
+func missing(stderr string, ordinary bool) string {
+	text := strings.ToLower(stderr)
+	says := func(phrases ...string) bool {
+		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
+	}
+	switch {
+	case says("must be root", "must be run as root", "need root", "needs root", "requires root", "root privileges", "operation not permitted", "cannot set groups", "can't set groups", "must be started as root"):
+		if ordinary {
+			return "it wants to be started by root, and runs as an ordinary user: use --user root"
+		}
+		return "it wants to be started by root: run teasel as root with --user root, in a container for example"
+	case says("missing privilege separation directory", "no such file or directory"):
+		return "it lacks a file or folder, which its message names: make it, or have a shell line do so: -- sh -c 'mkdir -p FOLDER && exec SERVER'"
+	}
+	return ""
 }
 
 // tailOf returns the last lines.
@@ -308,16 +384,25 @@ func dup(f *os.File) (fd int, err error) {
 }
 
 // Start starts a command that is to talk to the server: it is in the same network.
-func (s *Server) Start(c *exec.Cmd) error { return s.network.do(c.Start) }
+func (s *Server) Start(c *exec.Cmd) error {
+	if c.Env == nil {
+		c.Env = os.Environ()
+	}
+	c.Env = append(c.Env, s.home.Env()...)
+	if s.home.Thread() != 0 {
+		return s.home.Do(c.Start)
+	}
+	return s.network.do(c.Start)
+}
 
-// Settle waits until the server has handled what it was sent over c, which may be nil. limit is the processor time that it
-// may use for that, and how long it may let time pass.
-func (s *Server) Settle(ctx context.Context, c *Connection, limit time.Duration) (State, error) {
+// Settle waits until the server has handled what it was sent over c, which may be nil. work is the processor time that it
+// may use for that, and sleep how long it may let time pass.
+func (s *Server) Settle(ctx context.Context, c *Connection, work, sleep time.Duration) (State, error) {
 	fd := -1
 	if c != nil {
 		fd = c.in
 	}
-	return s.quiet.Settle(ctx, fd, s.clock.Read, limit, limit)
+	return s.quiet.Settle(ctx, fd, s.clock.Read, work, sleep)
 }
 
 // Running reports whether the server has not ended.
@@ -359,7 +444,7 @@ func (s *Server) CPU() time.Duration { return s.clock.Read() }
 
 // Close ends the server and removes its folder, and its network namespace if it has one.
 func (s *Server) Close() error {
-	err := errors.Join(s.stop(), s.network.close())
+	err := errors.Join(s.stop(), s.network.close(), s.home.Close())
 	s.network = nil
 	if s.guardian != nil {
 		err = errors.Join(err, s.guardian.Close())

@@ -42,7 +42,7 @@ func serve(mode, port string) {
 	case "aborts":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "unmapped":
-		place, err := newPlace(1)
+		place, err := newPlace(1, "")
 		fmt.Print(err, " ", place.remove())
 		return
 	case "namespaces":

@@ -19,7 +19,7 @@ func TestZombies(t *testing.T) {
 	const dialogues = 20
 	for range dialogues {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		if _, err := s.Settle(ctx, nil, time.Second); err != nil {
+		if _, err := s.Settle(ctx, nil, time.Second, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
@@ -29,7 +29,7 @@ func TestZombies(t *testing.T) {
 	}
 	// The last of them may still be ending.
 	for deadline := time.Now().Add(20 * time.Second); s.Unreaped() < dialogues && time.Now().Before(deadline); {
-		if _, err := s.Settle(context.Background(), nil, time.Second); err != nil {
+		if _, err := s.Settle(context.Background(), nil, time.Second, time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,8 +21,8 @@ import (
 //	{"message":"user","text":"USER anonymous\r\n"},
 //	{"hex":"00ff","nowait":true}]}
 //
-// "text" holds bytes that are printable, "hex" all others. A message may also have "reconnect" and "nowait" (booleans) and
-// "layout", which says where its fields are when they cannot be found by parsing; see [model.Tree.AppendLayout]. With a nil
+// "text" holds bytes that are printable, "hex" all others. A message may also have "reconnect" and "nowait" (booleans),
+// "client", the number of the client that sends it, from 1 on, where there are several, and "layout", which says where its fields are when they cannot be found by parsing; see [model.Tree.AppendLayout]. With a nil
 // Model all messages are read as bytes, and keep their names.
 type Codec struct {
 	Model *model.Model
@@ -30,12 +30,17 @@ type Codec struct {
 
 var _ teasel.Codec[*Dialogue] = Codec{}
 
-const codecVersion = 1
+// Version 2 has clients. A dialogue without them is written as version 1.
+const (
+	codecVersion  = 1
+	clientVersion = 2
+)
 
 type messageFile struct {
 	Message   string  `json:"message,omitempty"`
 	Text      *string `json:"text,omitempty"`
 	Hex       *string `json:"hex,omitempty"`
+	Client    int     `json:"client,omitempty"`
 	Reconnect bool    `json:"reconnect,omitempty"`
 	NoWait    bool    `json:"nowait,omitempty"`
 	Layout    string  `json:"layout,omitempty"`
@@ -48,7 +53,11 @@ func (c Codec) Encode(in *Dialogue) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.Grow(64 + 4*in.Bytes())
-	fmt.Fprintf(&b, `{"teasel-dialogue":%d,"messages":[`, codecVersion)
+	version := codecVersion
+	if in.Clients() > 1 {
+		version = clientVersion
+	}
+	fmt.Fprintf(&b, `{"teasel-dialogue":%d,"messages":[`, version)
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	var scratch model.Tree
@@ -68,6 +77,9 @@ func (c Codec) Encode(in *Dialogue) ([]byte, error) {
 
 func (c Codec) file(m *Message, scratch *model.Tree) messageFile {
 	f := messageFile{Message: m.Name, Reconnect: m.Reconnect, NoWait: m.NoWait}
+	if m.Client > 0 {
+		f.Client = int(m.Client) + 1
+	}
 	if printable(m.Data) {
 		text := string(m.Data)
 		f.Text = &text
@@ -113,8 +125,8 @@ func (c Codec) Decode(data []byte) (*Dialogue, error) {
 	if err := dec.Decode(&file); err != nil {
 		return nil, fmt.Errorf("reading a dialogue: %w", err)
 	}
-	if file.Version < 1 || file.Version > codecVersion {
-		return nil, fmt.Errorf("reading a dialogue: version %d: this teasel reads 1 to %d", file.Version, codecVersion)
+	if file.Version < codecVersion || file.Version > clientVersion {
+		return nil, fmt.Errorf("reading a dialogue: version %d: this teasel reads %d to %d", file.Version, codecVersion, clientVersion)
 	}
 	d := &Dialogue{Messages: make([]Message, len(file.Messages))}
 	for i := range file.Messages {
@@ -127,6 +139,10 @@ func (c Codec) Decode(data []byte) (*Dialogue, error) {
 
 func (c Codec) message(m *Message, f *messageFile) error {
 	m.Name, m.Reconnect, m.NoWait = f.Message, f.Reconnect, f.NoWait
+	if f.Client < 0 || f.Client > MaxClients {
+		return fmt.Errorf("client %d: expected is a number from 1 to %d", f.Client, MaxClients)
+	}
+	m.Client = uint8(max(f.Client-1, 0))
 	var data []byte
 	switch {
 	case f.Text != nil && f.Hex != nil:

@@ -38,7 +38,7 @@ func TestCodecRefuses(t *testing.T) {
 	for _, test := range []struct{ name, data, want string }{
 		{"no JSON", `{`, "reading a dialogue"},
 		{"no version", `{"messages":[]}`, "version 0"},
-		{"a newer version", `{"teasel-dialogue":2}`, "version 2"},
+		{"a newer version", `{"teasel-dialogue":3}`, "version 3"},
 		{"an unknown name", `{"teasel-dialogue":1,"mesages":[]}`, "mesages"},
 		{"text and hex", `{"teasel-dialogue":1,"messages":[{"text":"a","hex":"00"}]}`, "message 1: it has both"},
 		{"odd hex", `{"teasel-dialogue":1,"messages":[{},{"hex":"0"}]}`, "message 2: hex"},

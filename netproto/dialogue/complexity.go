@@ -12,7 +12,7 @@ const (
 	connectComplexity = 8
 )
 
-// Complexity counts bytes; a message, a broken field, a connection of its own weigh some more. Of dialogues of one length
+// Complexity counts bytes; a message, a broken field, a connection of its own, another client weigh some more. Of dialogues of one length
 // those with more zeros and fewer bits are a little simpler.
 func (m *Mutator) Complexity(in *Dialogue) float64 {
 	if in == nil {
@@ -26,6 +26,9 @@ func (m *Mutator) Complexity(in *Dialogue) float64 {
 			sum++
 		}
 		if msg.Reconnect {
+			sum += connectComplexity
+		}
+		if msg.Client > 0 && !in.used(msg.Client, i) {
 			sum += connectComplexity
 		}
 		for j := range msg.Nodes {

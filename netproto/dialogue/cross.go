@@ -5,7 +5,7 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// Cross makes one dialogue of two: the first messages of a and the last ones of b, a message of b within a, or a with a
+// Cross makes one dialogue of two: both side by side, each with a client of its own, the first messages of a and the last ones of b, a message of b within a, or a with a
 // field as b has it.
 func (m *Mutator) Cross(r *teasel.Rand, dst, a, b *Dialogue) *Dialogue {
 	m.prepare()
@@ -18,14 +18,16 @@ func (m *Mutator) Cross(r *teasel.Rand, dst, a, b *Dialogue) *Dialogue {
 		return dst
 	}
 	from := &b.Messages[r.IntN(len(b.Messages))]
-	switch r.IntN(4) {
+	switch r.IntN(5) {
 	case 0:
+		m.beside(r, dst, b)
+	case 1:
 		head := r.IntN(len(a.Messages) + 1)
 		dst.resize(head)
 		for i := r.IntN(len(b.Messages)); i < len(b.Messages) && len(dst.Messages) < m.maxMessages(); i++ {
 			m.insert(dst, len(dst.Messages), &b.Messages[i])
 		}
-	case 1:
+	case 2:
 		if len(dst.Messages) < m.maxMessages() {
 			m.insert(dst, r.IntN(len(dst.Messages)+1), from)
 		}
@@ -71,7 +73,7 @@ func (m *Mutator) Join(ins []*Dialogue) *Dialogue {
 	for _, in := range ins {
 		for i := range in.Messages {
 			m.insert(d, len(d.Messages), &in.Messages[i])
-			if i == 0 && len(d.Messages) > 1 && (m.Model == nil || !m.Model.Connection.Keep) {
+			if !in.used(in.Messages[i].Client, i) && len(d.Messages) > 1 && (m.Model == nil || !m.Model.Connection.Keep) {
 				d.Messages[len(d.Messages)-1].Reconnect = true
 			}
 		}
@@ -81,3 +83,22 @@ func (m *Mutator) Join(ins []*Dialogue) *Dialogue {
 
 // Parts returns how many messages a dialogue has.
 func (m *Mutator) Parts(in *Dialogue) int { return len(in.Messages) }
+
+// Keep implements [teasel.Joiner]. Messages that were on two connections of a client still are, though those between them are left out.
+func (m *Mutator) Keep(in *Dialogue, parts []int) *Dialogue {
+	d := &Dialogue{}
+	var closed [MaxClients]bool // since the last message that was kept
+	next := 0
+	for _, i := range parts {
+		for ; next <= i; next++ {
+			c := &in.Messages[next]
+			closed[c.Client] = closed[c.Client] || c.Reconnect
+		}
+		m.insert(d, len(d.Messages), &in.Messages[i])
+		client := in.Messages[i].Client
+		d.Messages[len(d.Messages)-1].Reconnect = closed[client] && d.used(client, len(d.Messages)-1)
+		closed[client] = false
+	}
+	d.compact()
+	return d
+}

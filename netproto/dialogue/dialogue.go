@@ -16,7 +16,13 @@ type Message struct {
 	model.Tree
 	Reconnect bool // the connection is closed and made anew before it is sent
 	NoWait    bool // the next message is sent without waiting for the answer
+	// Client says which of several clients of the server sends it, each over a connection of its own, which is made when its first
+	// message is due and lasts to the end of the dialogue. 0: the first client.
+	Client uint8
 }
+
+// MaxClients is how many clients a dialogue has at most.
+const MaxClients = model.MaxClients
 
 // Raw returns a dialogue of messages without a model. It copies them.
 func Raw(messages ...[]byte) *Dialogue {
@@ -46,6 +52,7 @@ func (d *Dialogue) add(s *model.SeedMessage) {
 	if s.Message != nil {
 		m.Name = s.Message.Name
 	}
+	m.Client = uint8(s.Client)
 	d.Messages = append(d.Messages, m)
 }
 
@@ -75,7 +82,7 @@ func (d *Dialogue) resize(n int) {
 
 func (m *Message) copyFrom(src *Message) {
 	m.Tree.CopyFrom(&src.Tree)
-	m.Name, m.Reconnect, m.NoWait = src.Name, src.Reconnect, src.NoWait
+	m.Name, m.Reconnect, m.NoWait, m.Client = src.Name, src.Reconnect, src.NoWait, src.Client
 }
 
 // Split makes a dialogue of the bytes that a client sent over a stream: each message is the first of the model's that fits.

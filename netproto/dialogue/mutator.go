@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -32,6 +33,8 @@ type Mutator struct {
 	OrderShare int
 	// Weights overrides how likely operators are among those of their kind; 0 switches one off.
 	Weights map[Operator]int
+	// ByteWeights does the same for the mutations of bytes, among one another.
+	ByteWeights map[mutate.Operator]int
 	// Bytes changes the bytes of messages and fields. nil: the operators of mutate.Bytes with the weights of the families bit
 	// flip 20, byte flip 20, arithmetic 15, interesting values 20, havoc 15, and Dictionary.
 	Bytes *mutate.Bytes
@@ -52,6 +55,7 @@ type Mutator struct {
 	allowed map[*model.Field]bool
 	missing []string    // of Fields, those that name none
 	samples []*Dialogue // one message each, by the order of the model
+	first   *firstPass  // nil: it was not asked for yet
 	scratch model.Tree
 	nodes   []int
 	between []span
@@ -70,7 +74,7 @@ var (
 
 // Clone returns a mutator of the same settings for another worker. They share the model and the dictionary.
 func (m *Mutator) Clone() *Mutator {
-	c := &Mutator{Model: m.Model, Mode: m.Mode, StructureShare: m.StructureShare, OrderShare: m.OrderShare, Weights: m.Weights,
+	c := &Mutator{Model: m.Model, Mode: m.Mode, StructureShare: m.StructureShare, OrderShare: m.OrderShare, Weights: m.Weights, ByteWeights: m.ByteWeights,
 		BitRatio: m.BitRatio, Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
 	if m.Bytes != nil {
 		c.Bytes = m.Bytes.Clone()
@@ -119,7 +123,8 @@ func (m *Mutator) prepare() {
 		c.ops, c.until = append(c.ops, op), append(c.until, sum)
 	}
 	if m.Bytes == nil {
-		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), BitRatio: m.BitRatio, Dictionary: m.Dictionary, Weights: byteWeights}
+		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), BitRatio: m.BitRatio, Dictionary: m.Dictionary, Weights: maps.Clone(byteWeights)}
+		maps.Copy(m.Bytes.Weights, m.ByteWeights)
 	}
 	if m.Model != nil {
 		for _, kind := range m.Model.Messages {
@@ -282,7 +287,7 @@ func equal(a, b *Dialogue) bool {
 	}
 	for i := range a.Messages {
 		x, y := &a.Messages[i], &b.Messages[i]
-		if x.NoWait != y.NoWait || x.Reconnect != y.Reconnect || !bytes.Equal(x.Data, y.Data) {
+		if x.NoWait != y.NoWait || x.Reconnect != y.Reconnect || x.Client != y.Client || !bytes.Equal(x.Data, y.Data) {
 			return false
 		}
 	}

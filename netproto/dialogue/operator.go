@@ -41,6 +41,8 @@ const (
 	OpMessageCut     // end the dialogue early
 	OpMessageNoWait  // send the next message without waiting for the answer, or wait again
 	OpReconnect      // connect anew before a message, or do not
+	OpClient         // have another client send a message and those behind it, or one message
+	OpBeside         // hold the dialogue twice side by side, with two clients
 	operatorCount
 )
 
@@ -91,6 +93,8 @@ var operators = [operatorCount]struct {
 	OpMessageCut:     {"message-cut", onOrder, 5},
 	OpMessageNoWait:  {"message-no-wait", onOrder, 5},
 	OpReconnect:      {"reconnect", onOrder, 5},
+	OpClient:         {"client", onOrder, 5},
+	OpBeside:         {"beside", onOrder, 3},
 }
 
 // String returns the operator's name.

@@ -52,6 +52,15 @@ func (m *Mutator) reorder(r *teasel.Rand, op Operator, d *Dialogue) bool {
 			msg.Reconnect = !msg.Reconnect
 			return true
 		}
+	case OpClient:
+		return reassign(r, d)
+	case OpBeside:
+		if 2*n <= m.maxMessages() && d.Clients() < MaxClients {
+			twin := &Dialogue{}
+			twin.CopyFrom(d)
+			m.beside(r, d, twin)
+			return true
+		}
 	}
 	return false
 }

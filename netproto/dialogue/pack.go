@@ -10,6 +10,7 @@ const (
 	packedReconnect = 1 << iota
 	packedNoWait
 	packedFields // there is a layout
+	packedClient // it is not the first client's
 )
 
 // AppendPacked appends a dialogue in the form that [Codec.Unpack] reads. It takes less time than [Codec.Encode], and is not for files.
@@ -27,7 +28,13 @@ func AppendPacked(b []byte, in *Dialogue) []byte {
 		if len(m.Nodes) > 0 {
 			flags |= packedFields
 		}
-		b = appendText(append(b, flags), m.Name)
+		if m.Client != 0 {
+			flags |= packedClient
+		}
+		if b = append(b, flags); m.Client != 0 {
+			b = append(b, m.Client)
+		}
+		b = appendText(b, m.Name)
 		b = appendText(b, m.Data)
 		if len(m.Nodes) > 0 {
 			b = append(m.AppendLayout(b), '\n')
@@ -57,6 +64,9 @@ func (c Codec) Unpack(b []byte) *Dialogue {
 		m := &d.Messages[i]
 		flags := part(1)[0]
 		m.Reconnect, m.NoWait = flags&packedReconnect != 0, flags&packedNoWait != 0
+		if flags&packedClient != 0 {
+			m.Client = part(1)[0]
+		}
 		m.Name = string(part(number()))
 		m.SetRaw(part(number()))
 		if flags&packedFields == 0 {

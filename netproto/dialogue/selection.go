@@ -158,7 +158,7 @@ func (s *selection) Next(r *teasel.Rand) (teasel.Pick, bool) {
 	return teasel.Pick{ID: st.members[r.IntN(len(st.members))], Focus: st.feature, Energy: 1}, true
 }
 
-// Done implements [teasel.Scheduler]. The scheduler of the others is told of its own picks.
+// Done implements [teasel.Scheduler]. The scheduler of the others hears of its own picks only.
 func (s *selection) Done(p teasel.Pick, executions uint64, kept int) {
 	if !s.ours {
 		s.rest.Done(p, executions, kept)

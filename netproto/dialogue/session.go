@@ -91,7 +91,7 @@ func (s *Session) State() string {
 func (s *Session) Render(i int) []byte {
 	m := &s.in.Messages[i]
 	s.answered = -1
-	s.changed = s.changed || s.model != nil && !s.original(m) || m.NoWait && i+1 < len(s.in.Messages)
+	s.changed = s.changed || s.in.Clients() > 1 || s.model != nil && !s.original(m) || m.NoWait && i+1 < len(s.in.Messages)
 	if s.model == nil || len(m.Nodes) == 0 {
 		return m.Data
 	}

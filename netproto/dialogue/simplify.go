@@ -6,8 +6,8 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// Simplify returns the k-th simpler candidate of src: without some of its messages, halves first and then single ones; each
-// message waited for and on the same connection as the one before; and then field by field: broken fields right again,
+// Simplify returns the k-th simpler candidate of src: without some of its messages, halves first and then single ones; with the messages
+// of one client sent by the first one; each message waited for and on the same connection as the one before; and then field by field: broken fields right again,
 // parts of repeated fields and optional fields left out, bytes shorter, values plain. A message without fields becomes
 // shorter as bytes do.
 func (m *Mutator) Simplify(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
@@ -24,6 +24,24 @@ func (m *Mutator) Simplify(k uint64, dst, src *Dialogue) (*Dialogue, bool) {
 			return dst, true
 		}
 		k -= count
+	}
+	if clients := uint64(src.Clients()); clients > 1 {
+		if k < clients-1 {
+			dst.CopyFrom(src)
+			dst.renumber(func(c uint8) uint8 {
+				if uint64(c) == k+1 {
+					return 0
+				}
+				return c
+			})
+			return dst, true
+		}
+		if k -= clients - 1; k == 0 {
+			dst.CopyFrom(src)
+			dst.compact()
+			return dst, true
+		}
+		k--
 	}
 	for i := range src.Messages {
 		if k < 2 {

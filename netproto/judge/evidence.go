@@ -14,18 +14,19 @@ type Fault uint8
 
 // The faults, the gravest last.
 const (
-	FaultInvalid  Fault = iota
-	FaultNone           // nothing: the server may still have written a report
-	FaultResponse       // a response breaks the model, or an expectation of the user's
-	FaultFiles          // files stay open behind dialogues
-	FaultMemory         // memory stays held behind dialogues, more than they have sent
-	FaultLimit          // more memory is held than the user allows
-	FaultFlood          // it never stops answering
-	FaultHealth         // the user's command says that it is not well
-	FaultClosed         // it runs, but takes no connections any more
-	FaultStuck          // it neither sleeps nor gets anywhere
-	FaultHang           // it uses processor time without an end
-	FaultDeath          // it is no more
+	FaultInvalid    Fault = iota
+	FaultNone             // nothing: the server may still have written a report
+	FaultResponse         // a response breaks the model, or an expectation of the user's
+	FaultFiles            // files stay open behind dialogues
+	FaultMemory           // memory stays held behind dialogues, more than they have sent
+	FaultLimit            // more memory is held than the user allows
+	FaultFlood            // it never stops answering
+	FaultHealth           // the user's command says that it is not well
+	FaultUnanswered       // it takes connections, sleeps, and answers nobody any more
+	FaultClosed           // it runs, but takes no connections any more
+	FaultStuck            // it neither sleeps nor gets anywhere
+	FaultHang             // it uses processor time without an end
+	FaultDeath            // it is no more
 )
 
 // Evidence is what was seen of one dialogue. Its slices are lent until the next one.
@@ -70,26 +71,41 @@ type Turn struct {
 	State     string // that the model says the server is in afterwards; "": unknown
 	Reconnect bool   // on a new connection
 	Closed    bool   // we have closed the connection, within the dialogue
+	Client    int    // which of several clients it is, from 0 on
 }
 
 // mostShown is how many bytes of a message are written down.
 const mostShown = 512
 
-// Transcript writes the dialogue down for a person, each message in quotes as in Go.
+// clients returns how many clients the dialogue has.
+func (e *Evidence) clients() (n int) {
+	for i := range e.Talk {
+		n = max(n, e.Talk[i].Client+1)
+	}
+	return n
+}
+
+// Transcript writes the dialogue down for a person, each message in quotes as in Go. Where there are several clients, each line says
+// whose it is.
 func (e *Evidence) Transcript() string {
 	var b strings.Builder
+	several := e.clients() > 1
 	for _, t := range e.Talk {
+		who := ""
+		if several {
+			who = fmt.Sprintf("client %d ", t.Client+1)
+		}
 		if t.Closed {
-			b.WriteString("- connection closed\n")
+			fmt.Fprintf(&b, "%s- connection closed\n", who)
 		}
 		if t.Reconnect {
-			b.WriteString("- new connection\n")
+			fmt.Fprintf(&b, "%s- new connection\n", who)
 		}
 		if t.Sent != nil {
-			fmt.Fprintf(&b, "> %s\n", line(t.Name, t.Sent))
+			fmt.Fprintf(&b, "%s> %s\n", who, line(t.Name, t.Sent))
 		}
 		if len(t.Received) > 0 {
-			fmt.Fprintf(&b, "< %s\n", line(t.State, t.Received))
+			fmt.Fprintf(&b, "%s< %s\n", who, line(t.State, t.Received))
 		}
 	}
 	return b.String()
@@ -99,7 +115,11 @@ func (e *Evidence) Transcript() string {
 // Lines that are none of a transcript are passed over.
 func Sent(transcript string) (turns []Turn) {
 	for l := range strings.Lines(transcript) {
-		text, ok := strings.CutPrefix(strings.TrimSuffix(l, "\n"), "> ")
+		text := strings.TrimSuffix(l, "\n")
+		if rest, ok := strings.CutPrefix(text, "client "); ok {
+			_, text, _ = strings.Cut(rest, " ")
+		}
+		text, ok := strings.CutPrefix(text, "> ")
 		at := strings.IndexByte(text, '"')
 		if !ok || at < 0 {
 			continue

@@ -57,6 +57,8 @@ func (e *Evidence) finding(r *report) (f teasel.Finding, ok bool) {
 		f.Rule, f.Message = RuleClosed, fmt.Sprintf("The server runs, but takes no connections any more%s: %s.", after, e.Text)
 	case FaultHealth:
 		f.Rule, f.Message = RuleHealth, fmt.Sprintf("The health check fails after the dialogue: %s.", e.Text)
+	case FaultUnanswered:
+		f.Rule, f.Subject, f.Message = RuleUnanswered, "", fmt.Sprintf("The server answers nobody any more%s: %s.", after, e.Text)
 	case FaultFlood:
 		f.Rule, f.Message = RuleFlood, fmt.Sprintf("The server does not stop answering%s: %s.", after, e.Text)
 	case FaultLimit:
@@ -107,6 +109,9 @@ func (e *Evidence) death(f teasel.Finding, r *report) teasel.Finding {
 
 // after says which message it was, and whether it takes more than this one conversation.
 func (e *Evidence) after() string {
+	if e.At < 0 && e.Closed {
+		return " when the client had closed the connection without sending anything" + e.repeated()
+	}
 	if e.At < 0 {
 		return " before anything was sent" + e.repeated()
 	}
@@ -127,6 +132,13 @@ func (e *Evidence) after() string {
 
 // connection says on which of several connections it was; "": there was only one.
 func (e *Evidence) connection() string {
+	if clients := e.clients(); clients > 1 {
+		for i := len(e.Talk) - 1; i >= 0; i-- {
+			if e.Talk[i].Sent != nil {
+				return fmt.Sprintf(" the connection of client %d of %d", e.Talk[i].Client+1, clients)
+			}
+		}
+	}
 	n := 0
 	for i := range e.Talk {
 		if e.Talk[i].Reconnect {

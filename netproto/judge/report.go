@@ -160,8 +160,8 @@ func (r *report) because() string {
 }
 
 func (r *report) where() string {
-	if f := r.Stack.Top(); f != nil {
-		return " in " + f.String()
+	if where := r.Where(); where != "" {
+		return " " + where
 	}
 	return ""
 }

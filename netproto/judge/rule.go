@@ -12,6 +12,7 @@ const (
 	RuleHang        = "net/hang"
 	RuleStuck       = "net/stuck"
 	RuleClosed      = "net/port-closed"
+	RuleUnanswered  = "net/unanswered"
 	RuleHealth      = "net/unhealthy"
 	RuleFlood       = "net/flood"
 	RuleLimit       = "net/memory-limit"
@@ -37,6 +38,8 @@ var rules = [...]teasel.Rule{
 		Help: "The server neither sleeps nor gets anywhere: it waits for something other than a processor or a client, such as a disk, for many times the limit that --timeout sets."},
 	{ID: RuleClosed, Severity: teasel.High, Title: "no connections any more",
 		Help: "The server runs, but refuses new connections or leaves them waiting. Who can reach the port can stop the service."},
+	{ID: RuleUnanswered, Severity: teasel.High, Title: "nobody is answered any more",
+		Help: "The server runs and sleeps, connections to it are made, and a fresh client that it has answered before gets no answer: a lock that is not released, a process or thread that waits for a client that has gone. Who can reach the port can stop the service. A server that is to refuse a client after some attempts does the same: have it say so, or exclude the rule."},
 	{ID: RuleHealth, Severity: teasel.High, Title: "health check failed",
 		Help: "The command given with --health ended with another status than 0 after the dialogue, and with 0 on a fresh server."},
 	{ID: RuleFlood, Severity: teasel.Medium, Title: "endless answer",

@@ -10,13 +10,18 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/teaselfuzz/teasel/internal/spelling"
 )
 
 // formatVersion is the newest version of the format that can be read.
 const formatVersion = 1
 
-// Load reads a model from a file. What is wrong with it is a [Problem], or several of them joined.
+// Load reads a model from a file, or the one of [Protocols] that is named. What is wrong with it is a [Problem], or several of them joined.
 func Load(path string) (*Model, error) {
+	if text, ok := Protocol(path); ok {
+		return Parse(text, path)
+	}
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the model: %w", err)
@@ -319,30 +324,9 @@ func (l *loader) meta(n *yaml.Node) {
 func nearest(typed string, words []string) string {
 	best, least := "", 3
 	for _, w := range words {
-		if d := distance(typed, w); d < least && 2*d < len(typed) {
+		if d := spelling.Distance(typed, w); d < least && 2*d < len(typed) {
 			best, least = w, d
 		}
 	}
 	return best
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -42,9 +42,17 @@ func (l *loader) seedMessage(n *yaml.Node, path string) SeedMessage {
 		l.seedBytes(&s, []byte(n.Value), n, path)
 		return s
 	}
-	e, ok := l.mapping(n, path, "message", "text", "hex", "fields", "raw")
+	e, ok := l.mapping(n, path, "message", "text", "hex", "fields", "raw", "client")
 	if !ok {
 		return s
+	}
+	if c := e.get("client"); c != nil {
+		n, err := strconv.Atoi(c.Value)
+		if err != nil || n < 1 || n > MaxClients {
+			l.fail(c, path, "", "client is a number from 1 to %d, here stands %s", MaxClients, shape(c))
+			return s
+		}
+		s.Client = n - 1
 	}
 	if name := e.get("message"); name != nil {
 		if s.Message = l.m.Message(l.text(name, path)); s.Message == nil {

@@ -163,5 +163,9 @@ type Seed struct {
 type SeedMessage struct {
 	Message *Message // nil: bytes without a model
 	Tree    Tree
+	Client  int // that sends it, from 0 on; each has a connection of its own
 	node    *yaml.Node
 }
+
+// MaxClients is how many clients a seed has at most.
+const MaxClients = 4

@@ -51,6 +51,8 @@ static int misbehave(int fd, const char *word) {
 	} else if (!strcmp(word, "close")) {
 		close(listener);
 		listener = -1;
+	} else if (!strcmp(word, "mute")) {
+		for (;;) pause();
 	} else if (!strcmp(word, "flood")) {
 		char *block = calloc(1, 1 << 20);
 		while (write(fd, block, 1 << 20) > 0) {

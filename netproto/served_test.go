@@ -1,0 +1,52 @@
+package netproto
+
+import (
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
+)
+
+// A server whose processes are used up one by one, and that answers nobody then, is found by the clients that get no answer, with what it
+// had before; and by the dialogue that uses them up. One that takes the same lines and goes on is not.
+func TestNobodyIsAnswered(t *testing.T) {
+	for program, found := range map[string]bool{plantedSource(t, "prefork.c", "clang"): true, plantedSource(t, "prefork.c", "clang", "-DCLEAN"): false} {
+		e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}})
+		exec := func(line string) []teasel.Finding {
+			var o teasel.Observation
+			if err := e.Exec(t.Context(), dialogue.Raw([]byte(line)), &o); err != nil {
+				t.Fatal(err)
+			}
+			return judge.Detect(&o)
+		}
+		exec("fine\n")
+		for range 4 {
+			exec("take\n")
+		}
+		var fs []teasel.Finding
+		for n := 0; n < silentDialogues && len(fs) == 0; n++ {
+			fs = exec("fine\n")
+		}
+		if got := len(fs) == 1 && fs[0].Rule == judge.RuleUnanswered; got != found || !found && len(fs) > 0 {
+			t.Errorf("findings %+v, want one that nobody is answered: %t", fs, found)
+		}
+		takes := 0
+		for _, d := range e.History(nil) {
+			if string(d.Messages[0].Data) == "take\n" {
+				takes++
+			}
+		}
+		if takes < 4 { // one that seems to be new is held twice
+			t.Errorf("the history has %d of the 4 dialogues to blame", takes)
+		}
+		in := dialogue.Raw([]byte("take\n"), []byte("take\n"), []byte("take\n"), []byte("take\n"))
+		for i := range in.Messages {
+			in.Messages[i].Reconnect = i > 0
+		}
+		fs, _, err := teasel.Replay(t.Context(), e, Detectors(), in)
+		if got := len(fs) == 1 && fs[0].Rule == judge.RuleUnanswered; err != nil || got != found {
+			t.Errorf("findings %+v of one dialogue, %v, want one that nobody is answered: %t", fs, err, found)
+		}
+	}
+}
