@@ -16,5 +16,5 @@ func ExampleCampaign() {
 	m := gen.NewMutator(gen.MutatorConfig{Session: sess})
 	campaign := mcp.Campaign(target, m, judge.DetectorConfig{})
 	fmt.Println(len(campaign.Stages), campaign.Background)
-	// Output: 4 true
+	// Output: 5 true
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 )
 
@@ -16,16 +18,19 @@ const plantedURL = "http://127.0.0.1:{port}/mcp"
 var httpRules = []string{
 	judge.RuleHTTPError, judge.RuleHTTPNoResponse, judge.RuleHTTPType, judge.RuleHTTPAccepted, judge.RuleHTTPOrigin,
 	judge.RuleHTTPVersion, judge.RuleHTTPSession, judge.RuleHTTPNoSession, judge.RuleHTTPSessionID, judge.RuleHTTPGet,
+	judge.RuleHTTPHost, judge.RuleHTTPFraming, judge.RuleHTTPRequestType, check.RuleOpenFiles, check.RuleVersions,
 }
 
 // statelessRules are the same in the version without a handshake, which has no sessions.
 var statelessRules = []string{
 	judge.RuleHTTPError, judge.RuleHTTPNoResponse, judge.RuleHTTPType, judge.RuleHTTPAccepted, judge.RuleHTTPOrigin, judge.RuleHTTPGet, judge.RuleHTTPMismatch,
+	judge.RuleHTTPHost, judge.RuleHTTPEncoding, judge.RuleHTTPStatus, check.RuleOpenFiles, judge.RuleSubscription,
 	judge.RuleMeta, judge.RuleMetaCode, judge.RuleResultType, judge.RuleCaching,
 }
 
 // TestPlantedHTTP: each rule about HTTP has a bug that shows it, with and without the handshake.
 func TestPlantedHTTP(t *testing.T) {
+	t.Parallel()
 	server := mcptest.BuildServer(t, "plantedhttp")
 	for _, tt := range []struct {
 		name      string
@@ -33,6 +38,7 @@ func TestPlantedHTTP(t *testing.T) {
 		rules     []string
 	}{{"handshake", false, httpRules}, {"stateless", true, statelessRules}} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			lost := func(fs []teasel.Finding) []string {
 				return slices.DeleteFunc(slices.Clone(tt.rules), func(rule string) bool {
 					return slices.ContainsFunc(fs, func(f teasel.Finding) bool { return f.Rule == rule })
@@ -47,14 +53,29 @@ func TestPlantedHTTP(t *testing.T) {
 	}
 }
 
+// TestSessionLeak: two sessions with requests of the same ids at once get each other's answers. Where runs are counted there is one request at
+// a time, so that this campaign goes by the clock.
+func TestSessionLeak(t *testing.T) {
+	long(t)
+	leaks := func(fs []teasel.Finding) bool {
+		return slices.ContainsFunc(fs, func(f teasel.Finding) bool { return f.Rule == check.RuleSessionLeak })
+	}
+	h := &hunt{command: []string{mcptest.BuildServer(t, "plantedhttp"), "-port", "{port}"}, url: plantedURL, seed: 1, duration: 2 * time.Minute, stop: leaks}
+	if !leaks(h.run(t).Findings) {
+		t.Error("the leak between sessions was not found")
+	}
+}
+
 // TestCleanHTTP: on the same server without the bugs nothing is found, whichever way it answers.
 func TestCleanHTTP(t *testing.T) {
+	t.Parallel()
 	server := mcptest.BuildServer(t, "plantedhttp")
 	for _, tt := range []struct {
 		name, flag string
 		stateless  bool
 	}{{"json", "-sse=false", false}, {"events", "-sse", false}, {"stateless", "-stateless", true}} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			h := &hunt{command: []string{server, "-port", "{port}", "-clean", tt.flag}, url: plantedURL, stateless: tt.stateless, seed: 2, runs: shorter(t, 20_000)}
 			for _, f := range h.run(t).Findings {
 				t.Errorf("false alarm: %s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)

@@ -54,6 +54,7 @@ type programStep struct {
 	NoWait    bool    `json:"nowait"`
 	NoNewline bool    `json:"nonewline"`
 	Close     bool    `json:"close"`
+	Asked     string  `json:"asked"`
 }
 
 // Python returns a program in Python that sends a script, prints the exchange, and says what became of the server. It needs nothing but
@@ -84,9 +85,9 @@ func (p *Program) Python(in script.Script) (string, error) {
 		head := s.Head
 		if p.Stateless && p.URL != "" {
 			m := jsonrpc.Parse(s.Line)
-			head = strings.TrimRight(head+"\n"+session.RequestHead(&m), "\n")
+			head = withFields(head, session.RequestHead(&m, nil))
 		}
-		step := programStep{Head: head, Times: s.Times, NoWait: s.NoWait, NoNewline: s.NoNewline, Close: s.Close}
+		step := programStep{Head: head, Times: s.Times, NoWait: s.NoWait, NoNewline: s.NoNewline, Close: s.Close, Asked: s.Asked}
 		if text := string(s.Line); utf8.ValidString(text) {
 			step.Line = &text
 		} else {
@@ -102,6 +103,15 @@ func (p *Program) Python(in script.Script) (string, error) {
 		return "", fmt.Errorf("writing the program's data: %w", err)
 	}
 	return strings.NewReplacer("WHAT", comment(p.About), "JSON\"\"\"", string(data)+`"""`).Replace(programText), nil
+}
+
+// withFields returns how a head differs, with lines that every request has: before the others, which may change them, but behind the method.
+func withFields(head, fields string) string {
+	first, rest, _ := strings.Cut(head, "\n")
+	if first == "" || strings.Contains(first, ":") || first[0] == '+' {
+		first, rest = "", head
+	}
+	return strings.Trim(first+"\n"+fields+"\n"+rest, "\n")
 }
 
 func (p *Program) version() string {

@@ -19,12 +19,13 @@ import urllib.parse
 
 DATA = json.loads(r"""JSON""")
 PATIENCE = DATA["timeout"]  # seconds for an answer
-ids, answers, last_id = {}, {}, 1000000  # by step
+ids, answers, heads, last_id = {}, {}, {}, 1000000  # by step
+asked, used = {}, set()  # what the server asked last, and the steps that have answered something
 
 
 def capture(step, pointer):
     """Return the value that an answer has at a JSON pointer, or the nth word of it: "/a/0#2"."""
-    value = (answers.get(step) or {}).get("result")
+    value = (answers.get(step) or {}).get("result") if step != "asked" else asked.get("params")
     word = re.search(r"#(\d+)$", pointer)
     path = pointer[: word.start()] if word else pointer
     for name in path.split("/")[1:]:
@@ -41,6 +42,11 @@ def capture(step, pointer):
         words = [w for w in words if len(w) > 2 or any(c.isdigit() for c in w)]
         value = words[int(word.group(1))] if int(word.group(1)) < len(words) else None
     return value
+
+
+def head_of(step, name):
+    """Return what the response to a step has in its head; Last-Event-ID is the id of its first event."""
+    return (heads.get(step) or {}).get(name.lower(), "")
 
 
 def place_canary():
@@ -65,7 +71,7 @@ def expand(step, line):
 
     for name, value in CANARY.items():
         line = line.replace(name, value.encode())
-    line = line.replace(b"@{huge}", b"a" * DATA["huge"])
+    line = line.replace(b"@{huge}", b"a" * DATA["huge"]).replace(b"@{unique}", UNIQUE)
     line = re.sub(rb'"@id"', fresh, line)
 
     def earlier(m):
@@ -73,19 +79,29 @@ def expand(step, line):
         return (json.dumps(value) if m.group(2) and value[0] != '"' else value).encode()
 
     line = re.sub(rb'"@id:(\d+)(:s)?"', earlier, line)
+    line = line.replace(b'"@asked"', json.dumps(asked.get("id", 0)).encode())
+
+    def form(m):
+        fields = asked.get("params", {}).get("requestedSchema", {}).get("properties", {})
+        return json.dumps({name: json.loads(json.loads(b'"' + m.group(1) + b'"')) for name in fields}).encode()
+
+    line = re.sub(rb'"@\{fill:([^}]*)\}"', form, line)
+
+    def part(m):
+        return capture("asked" if m.group(1) == b"asked" else int(m.group(1)), m.group(2).decode())
 
     def whole(m):
-        value = capture(int(m.group(1)), m.group(2).decode())
+        value = part(m)
         return json.dumps("" if value is None else value).encode()
 
-    line = re.sub(rb'"@\{(\d+):([^}"]*)\}"', whole, line)
+    line = re.sub(rb'"@\{(\d+|asked):([^}"]*)\}"', whole, line)
 
     def inside(m):
-        value = capture(int(m.group(1)), m.group(2).decode())
+        value = part(m)
         text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
         return json.dumps(text)[1:-1].encode()
 
-    line = re.sub(rb"@\{(\d+):([^}]*)\}", inside, line)
+    line = re.sub(rb"@\{(\d+|asked):([^}]*)\}", inside, line)
     try:
         message = json.loads(line)
         if isinstance(message, dict) and "id" in message:
@@ -95,6 +111,7 @@ def expand(step, line):
     return line
 
 
+UNIQUE = b"%x" % time.time_ns()
 CANARY = place_canary() if DATA["canary"] else {}
 
 
@@ -125,7 +142,7 @@ class Stdio:
     def read(self):
         for raw in self.process.stdout:
             show("<", raw.rstrip(b"\n"))
-            take(raw)
+            take(self, raw)
             with self.heard:
                 self.heard.notify_all()
 
@@ -210,26 +227,30 @@ class HTTP:
         return method, (text + "".join(b + "\r\n" for b in behind) + "\r\n").encode("utf-8", "surrogateescape")
 
     def send(self, step, line, s):
-        method, head = self.head(line, s["head"])
+        method, head = self.head(line, re.sub(r"@\{(\d+):([^}]*)\}", lambda m: head_of(int(m.group(1)), m.group(2)), s["head"]))
         if s["head"]:
             show(">", head.rstrip())
         try:
             with self.connect() as c:
                 c.sendall(head + line)
+                if s["close"]:
+                    show("!", "the connection is cut")
+                    return
                 r = http.client.HTTPResponse(c, method=method)
                 r.begin()
-                body = b"" if method == "GET" else r.read()
+                self.session = self.session or r.getheader("Mcp-Session-Id")
+                heads[step] = {k.lower(): v for k, v in r.getheaders()}
+                show("<", "%d %s" % (r.status, r.reason))
+                events = (r.getheader("Content-Type") or "").startswith("text/event-stream")
+                for raw in [] if method == "GET" else r:  # line by line: what the server asks is answered meanwhile
+                    if events and raw.startswith(b"id:"):
+                        heads[step].setdefault("last-event-id", raw[3:].decode().strip())
+                    raw = (raw[5:] if raw.startswith(b"data:") else b"") if events else raw
+                    if raw.strip():
+                        show("<", raw.strip())
+                        take(self, raw)
         except (OSError, http.client.HTTPException) as e:
             show("!", "no response: %r" % e)
-            return
-        self.session = self.session or r.getheader("Mcp-Session-Id")
-        show("<", "%d %s" % (r.status, r.reason))
-        if (r.getheader("Content-Type") or "").startswith("text/event-stream"):
-            body = b"\n".join(l[5:].strip() for l in body.splitlines() if l.startswith(b"data:"))
-        for raw in body.splitlines():
-            if raw.strip():
-                show("<", raw)
-                take(raw)
 
     def end(self):
         if self.process:
@@ -239,12 +260,87 @@ class HTTP:
             self.process.kill()
 
 
-def take(raw):
-    """Keep an answer for the step that it answers."""
+def fill(form):
+    """Return what a form may be filled in with."""
+    kinds = {"boolean": True, "integer": form.get("minimum", 1), "number": form.get("minimum", 1), "array": [], "object": {}}
+    formats = {"email": "a@example.com", "uri": "http://example.com/", "date": "2026-01-01", "date-time": "2026-01-01T00:00:00Z"}
+    if form.get("type") == "object":
+        return {k: fill(v) for k, v in form.get("properties", {}).items()}
+    for choice in [[form[k]] for k in ("default", "const") if k in form] + [form.get("enum", []), [o.get("const") for o in form.get("oneOf", [])]]:
+        if choice:
+            return choice[0]
+    if form.get("type") == "array" and form.get("minItems"):
+        return [fill(form.get("items", {}))] * form["minItems"]
+    return kinds.get(form.get("type"), formats.get(form.get("format"), "a" * max(form.get("minLength", 1), 1)))
+
+
+def answer(method, params):
+    """Return what a client answers that can do what it is asked; None: there is no such method."""
+    if method == "sampling/createMessage":
+        return {"role": "assistant", "content": {"type": "text", "text": "teasel"}, "model": "teasel", "stopReason": "endTurn"}
+    if method == "elicitation/create":
+        return {"action": "accept", "content": fill(params.get("requestedSchema", {"type": "object"}))} if params.get("mode") != "url" else {"action": "accept"}
+    return {"roots/list": {"roots": []}, "ping": {}}.get(method)
+
+
+def next_answer(question):
+    """Return the next step for what the server asks, filled in, and how often it is sent; None: there is none."""
+    for n, s in enumerate(DATA["steps"]):
+        if s["asked"] == question["method"] and n not in used:
+            used.add(n)
+            asked.clear()
+            asked.update(question)
+            return expand(-1, text_of(s)), max(s["times"], 1)
+    return None
+
+
+def reply(server, question):
+    found = next_answer(question)
+    if found:
+        line, times = found
+    else:
+        result = answer(question["method"], question.get("params") or {})
+        rest = {"error": {"code": -32601, "message": "method not found"}} if result is None else {"result": result}
+        line, times = json.dumps({"jsonrpc": "2.0", "id": question["id"], **rest}).encode(), 1
+    for _ in range(times if line else 0):
+        show(">", line)
+        server.send(-1, line, {"nowait": True, "nonewline": False, "close": False, "head": ""})
+
+
+def with_input(line, result):
+    """Return a request again, with the input that its result asks for; None: the script gives none."""
+    request, responses = json.loads(line), {}
+    for name, question in (result.get("inputRequests") or {}).items():
+        found = next_answer({"id": 0, **question})
+        responses[name] = answer(question["method"], question.get("params") or {})
+        if found:
+            try:
+                responses[name] = json.loads(found[0])["result"]
+            except (ValueError, KeyError, TypeError):
+                del responses[name]
+    state = result.get("requestState")
+    found = next_answer({"id": 0, "method": "input_required", "params": result})
+    if found and not found[0]:
+        return None
+    request["params"].update(inputResponses=responses)
+    if found or state is not None:
+        request["params"]["requestState"] = json.loads(found[0]) if found else state
+    request["id"] = "@id"
+    return json.dumps(request).encode()
+
+
+def text_of(s):
+    return base64.b64decode(s["base64"]) if "base64" in s else s["line"].encode()
+
+
+def take(server, raw):
+    """Keep an answer for the step that it answers, and answer what the server asks."""
     try:
         message = json.loads(raw)
     except ValueError:
         return
+    if isinstance(message, dict) and "method" in message and "id" in message:
+        reply(server, message)
     if isinstance(message, dict) and "method" not in message:
         for step, i in ids.items():
             if i == message.get("id") and type(i) is type(message.get("id")):
@@ -255,12 +351,20 @@ def main():
     server = HTTP() if DATA["url"] else Stdio()
     for n, s in enumerate(DATA["steps"]):
         step = n - DATA["handshake"]  # references count without the handshake
-        for _ in range(max(s["times"], 1)):
-            answers.pop(step, None)
-            line = expand(step, base64.b64decode(s["base64"]) if "base64" in s else s["line"].encode())
-            if line or not s["head"]:
-                show(">", line)
-            server.send(step, line, s)
+        for _ in range(max(s["times"], 1) if not s["asked"] else 0):
+            text = text_of(s)
+            for _ in range(9):
+                answers.pop(step, None)
+                line = expand(step, text)
+                if line or not s["head"]:
+                    show(">", line)
+                server.send(step, line, s)
+                result = (answers.get(step) or {}).get("result")
+                if not isinstance(result, dict) or result.get("resultType") != "input_required":
+                    break
+                text = with_input(line, result)
+                if text is None:
+                    break
         if isinstance(server, HTTP) and n + 1 == DATA["handshake"] - 1:
             server.version = (answers.get(step, {}).get("result") or {}).get("protocolVersion")
     server.end()

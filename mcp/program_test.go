@@ -14,6 +14,7 @@ import (
 // TestPython: what the program prints about a server over standard input and output, and about one over HTTP.
 func TestPython(t *testing.T) {
 	planted, overHTTP := mcptest.BuildServer(t, plantedtest.Planted), mcptest.BuildServer(t, "plantedhttp")
+	asking := mcptest.BuildServer(t, "asking")
 	for _, tt := range []struct {
 		name    string
 		program mcp.Program
@@ -28,6 +29,15 @@ func TestPython(t *testing.T) {
 			[]string{`"a":"x`}},
 		{"bytes and end", mcp.Program{Command: []string{planted}}, `{"teasel-script":1,"start":"fresh","steps":[{"base64":"/w==","nowait":true,"close":true}]}`,
 			[]string{`> \xff`, "the server ended with status 0"}},
+		{"questions", mcp.Program{Command: []string{asking}}, `{"teasel-script":1,"steps":[
+			{"asked":"elicitation/create","send":{"jsonrpc":"2.0","id":"@asked","result":{"action":"accept","content":"@{fill:99}"}}},
+			{"send":{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"summarize_menu"}}},
+			{"send":{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"book_table"}}}]}`,
+			[]string{`"text": "teasel"`, `Summary: teasel`, `"content":{"guests": 99, "name": 99}`, "the server ended with status 2"}},
+		{"results that ask", mcp.Program{Command: []string{asking, "-stateless"}, Stateless: true}, `{"teasel-script":1,"steps":[
+			{"asked":"input_required","text":"\"@{asked:/requestState}a\""},
+			{"send":{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"pay_bill","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}}]}`,
+			[]string{`"inputResponses": {"guests": {"action": "accept"`, `For 1.`}},
 		{"HTTP", mcp.Program{Command: []string{overHTTP, "-port", "{port}"}, URL: plantedURL}, `{"teasel-script":1,"steps":[
 			{"send":{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"read_count","arguments":{"text":"'"}}}},
 			{"text":"","head":"DELETE"},{"send":{"jsonrpc":"2.0","id":"@id","method":"ping"},"head":"Mcp-Session-Id: other"}]}`,

@@ -3,6 +3,7 @@ package check
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,47 @@ func TestCanary(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Dir(c.Path())); err == nil {
 			t.Errorf("%s is still there", c.Path())
+		}
+	}
+}
+
+// Two runs one after the other have their canaries in the same places, also if the first was killed, so that the same seed sends the same.
+func TestCanaryIsWhereItWas(t *testing.T) {
+	root := t.TempDir()
+	places := func() []string {
+		c, err := script.PlaceCanary([]string{"server", root}, nil, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Link() == "" || c.Sibling() == "" {
+			t.Errorf("the link is %q, the sibling %q", c.Link(), c.Sibling())
+		}
+		if text, err := os.ReadFile(c.Link()); err != nil || strings.TrimSpace(string(text)) != script.CanaryLinked {
+			t.Errorf("behind the link is %q, %v", text, err)
+		}
+		if err := c.Remove(); err != nil {
+			t.Error(err)
+		}
+		return c.Places()
+	}
+	first := places()
+	for _, path := range first[:len(first)-1] { // what is left of one that was killed: nobody holds its locks
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, "left.txt"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(first[2], first[3]); err != nil {
+		t.Fatal(err)
+	}
+	if again := places(); !slices.Equal(first, again) {
+		t.Errorf("the canary was at %q, and then at %q", first, again)
+	}
+	for _, path := range first {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is still there", path)
 		}
 	}
 }

@@ -78,7 +78,15 @@ func (j *Case) Compare() {
 		j.repeated()
 	case ReadOnly:
 		j.readOnly()
+	case Sessions:
+		j.crossed()
+	case Used:
+		j.used()
+	case SideBySide:
+		j.lostWrites()
 	case Pollution:
 		j.polluted()
+	case Versions:
+		j.versions()
 	}
 }

@@ -59,6 +59,12 @@ const (
 	// Requests that carry _meta.progressToken, each a token of its own.
 	Progress = "progress"
 
+	// Every step is the same call, or an answer to what the server asks meanwhile. A script ends where nothing was asked.
+	Questions = "questions"
+
+	// The first step runs a tool as a task, or not; the others are about that task.
+	Tasks = "tasks"
+
 	// completion/complete with references that are known, unknown and malformed.
 	Completion = "completion"
 
@@ -68,8 +74,21 @@ const (
 	// Over HTTP. Requests whose heads a server has to refuse, or to survive.
 	HTTP = "http"
 
+	// Fresh, over HTTP. Two sessions on one server: that of [script.Handshake], and that which step 2 begins. Names with
+	// [ControlName] and a or b say whose a call is.
+	Sessions = "sessions"
+
+	// Fresh, over HTTP. One step whose connection is cut, again and again, and a request that is answered.
+	GrowthFiles = "growth-files"
+
 	// In the version without a handshake. Every step is a request that lacks what each has to say, or says something else.
 	Stateless = "stateless"
+
+	// In the version without a handshake. Requests for notifications, and another request.
+	Subscriptions = "subscriptions"
+
+	// Fresh. The same requests in one version of the protocol twice, and in others; each part begins with initialize or server/discover.
+	Versions = "versions"
 
 	// Fresh. The last step closes standard input: after a request, in the middle of a line, or before anything was said.
 	EOF = "eof"
@@ -101,6 +120,14 @@ const (
 	// objects. When a later refusal has [PollutionMarker] and an earlier one has not, one of the calls did.
 	Pollution = "pollution"
 
+	// Fresh. Plain calls twice, other calls, and the plain calls twice again. What was answered with a result at first must not be
+	// refused for good because of calls that were refused, or only read.
+	Used = "used-server"
+
+	// Calls that write a text each, one after another, in flight together, and one after another again; after each of these, requests that
+	// show what there is. The texts begin with the same word; the letter behind it is a, b or c.
+	SideBySide = "side-by-side"
+
 	// Each step is an array of messages.
 	Batch = "batch"
 
@@ -114,10 +141,10 @@ const (
 // Labels returns the labels of all checks, sorted.
 func Labels() []string {
 	return []string{
-		Batch, Cancel, Completion, Cursor, DuplicateKey, EOF, GrowthMemory,
+		Batch, Cancel, Completion, Cursor, DuplicateKey, EOF, GrowthFiles, GrowthMemory,
 		GrowthTime, HTTP, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
-		Pagination, Pollution, Progress, Quotes, ReadOnly, Repeat, SameAfterGarbage, ShapeTime,
-		Stateless, Traversal, Undeclared, UnknownName, Validation, VariantKey,
+		Pagination, Pollution, Progress, Questions, Quotes, ReadOnly, Repeat, SameAfterGarbage, Sessions, ShapeTime,
+		SideBySide, Stateless, Subscriptions, Tasks, Traversal, Undeclared, UnknownName, Used, Validation, VariantKey, Versions,
 	}
 }
 
@@ -127,7 +154,7 @@ func MeasuresTime(label string) bool { return label == GrowthTime || label == Sh
 // Comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
 var Comparing = []string{
-	IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, UnknownName, VariantKey,
+	IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
 }
 
 // IsComparing reports whether a check compares one answer with another.

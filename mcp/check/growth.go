@@ -231,6 +231,30 @@ func checkGrowthMemory(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	}
 }
 
+// CutTimes is how many connections are cut. A server that keeps half of them open has a leak.
+const CutTimes = 96
+
+// checkGrowthFiles cuts connections in the middle of a request, of its answer, and of a stream.
+func checkGrowthFiles(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
+	if !b.Session.HTTP || b.Session.Events {
+		return
+	}
+	list := jsonrpc.RequestLine("tools/list", nil)
+	cut := func(name string, s script.Step) {
+		s.Close, s.Times = true, CutTimes
+		var begin []script.Step
+		if !b.Session.Stateless {
+			begin = script.Handshake(b.Version())
+		}
+		emit(name, script.NewFresh(GrowthFiles, append(begin, s, script.Send(list))...)) // its answer says that the others have come
+	}
+	cut("request", script.Step{Line: list, Head: "Content-Length: 100000"})
+	cut("answer", script.Step{Line: list})
+	if !b.Session.Stateless {
+		cut("stream", script.Step{Head: "GET"})
+	}
+}
+
 // What growth has to come to before it is believed.
 const (
 	growthPoints = 4
@@ -261,6 +285,12 @@ func (j *Case) Growth() {
 			j.reportAs(RuleShape, severity, j.subject(s), "", fmt.Sprintf(
 				"%d bytes kept the server busy for %.0f ms, and for %.0f ms when they were one text: %s.",
 				len(s.Raw), shape/1e3, text/1e3, jsonrpc.Cut(s.Raw, 160))).Alone = true
+		}
+	case "files":
+		last := len(g.Values) - 1
+		if kept := g.Values[last] - g.Values[0]; g.Values[0] > 0 && kept >= (g.Sizes[last]-g.Sizes[0])/2 {
+			j.report(RuleOpenFiles, "(HTTP)", "", fmt.Sprintf("%.0f connections were cut by the client, and the server has %.0f files open that it had not before. They were those of %s.",
+				g.Sizes[last]-g.Sizes[0], kept, j.Transcript.Spoken(&j.Transcript.Sent[max(len(j.Transcript.Sent)-2, 0)]))).Alone = true
 		}
 	case "memory":
 		if each, ok := Leaks(g); ok {

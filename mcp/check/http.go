@@ -12,7 +12,8 @@ import (
 
 // What the heads of [HTTP] name that no server can have agreed to.
 const (
-	ForeignOrigin  = "http://teasel-no-such.example"
+	ForeignHost    = "teasel-no-such.example"
+	ForeignOrigin  = "http://" + ForeignHost
 	UnknownSession = "teasel-no-such-session"
 	NoVersion      = "1999-12-31"
 )
@@ -28,7 +29,8 @@ func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	list := string(jsonrpc.RequestLine("tools/list", nil))
 	shared := func(name, head string) { emit(name, script.NewShared(HTTP, withHead(list, head))) }
 	shared("foreign origin", "Origin: "+ForeignOrigin)
-	shared("foreign origin and host", "Origin: "+ForeignOrigin+"\nHost: "+strings.TrimPrefix(ForeignOrigin, "http://"))
+	shared("foreign origin and host", "Origin: "+ForeignOrigin+"\nHost: "+ForeignHost)
+	shared("foreign host", "Host: "+ForeignHost)
 	shared("null origin", "Origin: null")
 	if b.Session.Stateless {
 		shared("GET", "GET")
@@ -52,7 +54,9 @@ func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	shared("two lengths", "+Content-Length: 1")
 	shared("length and chunks", "+Transfer-Encoding: chunked")
 	shared("chunks that are none", "Content-Length:\n+Transfer-Encoding: chunked")
-	emit("resumed by a stranger", script.NewShared(HTTP, script.Step{Head: "GET\nMcp-Session-Id:\nLast-Event-ID: 0", NoWait: true}, script.SendText(list)))
+	shared("length and other coding", "+Transfer-Encoding: teasel")
+	shared("length and spaced chunks", "+Transfer-Encoding : chunked")
+	emit("resumed by nobody", script.NewShared(HTTP, script.Step{Head: "GET\nMcp-Session-Id:\nLast-Event-ID: 0", NoWait: true}, script.SendText(list)))
 
 	begin := script.Handshake(b.Version())
 	fresh := func(name string, steps ...script.Step) {

@@ -8,15 +8,17 @@ import (
 
 // Needs is what the scripts of a check need of whoever runs them, beside their steps.
 type Needs struct {
+	Files  bool // the number of files and sockets that the server has open is looked at while a step is repeated
 	Memory bool // the server's memory is measured while a step is repeated
 	Time   bool // the processor time of each step is measured
 	Shape  bool // of Time: by the number of the step and not by its size
 	Huge   bool // its long texts are as long as they can be
+	Asked  bool // it goes on only while the server asks something
 }
 
 // NeedsOf returns what the scripts of a check need.
 func NeedsOf(label string) Needs {
-	return Needs{Memory: label == GrowthMemory, Time: MeasuresTime(label), Shape: label == ShapeTime, Huge: label == Large}
+	return Needs{Files: label == GrowthFiles, Memory: label == GrowthMemory, Time: MeasuresTime(label), Shape: label == ShapeTime, Huge: label == Large, Asked: label == Questions}
 }
 
 // Demanding reports whether the server may need a long time for a script.
@@ -24,6 +26,7 @@ func (n Needs) Demanding() bool { return n.Memory || n.Time || n.Huge }
 
 // Metered is a server whose memory and processor time can be measured.
 type Metered interface {
+	Files() int                         // that are open; 0: nobody knows
 	Memory() uint64                     // in bytes
 	Clock() (read func() time.Duration) // of the processor
 }
@@ -53,6 +56,10 @@ const (
 // Measure is called when the server rests: before the script says something, and at the end. repeated is how often the current step was
 // sent, of step, the number of those before it. What it has to say about growth is in the transcript.
 func (m *Meter) Measure(s Metered, t *script.Transcript, step, repeated int) {
+	if m.Files {
+		m.measureFiles(s, t, step, repeated)
+		return
+	}
 	if !m.Memory && !m.Time {
 		return
 	}
@@ -70,26 +77,70 @@ func (m *Meter) Measure(s Metered, t *script.Transcript, step, repeated int) {
 	}
 }
 
+func (m *Meter) measureFiles(s Metered, t *script.Transcript, step, repeated int) {
+	if t.Growth == nil {
+		t.Growth = &script.Growth{What: "files"}
+	}
+	if said, ok := m.quarter(t, step, repeated); ok {
+		before := s.Files()
+		if n := len(t.Growth.Values); n > 0 {
+			before = int(t.Growth.Values[n-1])
+		}
+		rise(t.Growth, float64(said), float64(settled(s, before)))
+	}
+}
+
+// settled returns how many files a server has open when their number changes no more: it may not have seen yet that a client is gone. A
+// number above that of before is looked at for longer, since a server that gets no processor changes nothing either.
+func settled(s Metered, before int) int {
+	last, same := s.Files(), 0
+	for looks := 0; looks < fileLooks && (same < sameLooks || last > before && same < grownLooks); looks++ {
+		time.Sleep(lookEvery)
+		now := s.Files()
+		if same++; now != last {
+			last, same = now, 0
+		}
+	}
+	return last
+}
+
+// How often a server's open files are looked at.
+const (
+	lookEvery  = 25 * time.Millisecond
+	sameLooks  = 6
+	grownLooks = 60
+	fileLooks  = 120
+)
+
 func (m *Meter) measureMemory(s Metered, t *script.Transcript, step, repeated int) {
 	t.Growth.What = "memory"
+	said, ok := m.quarter(t, step, repeated)
+	if !ok {
+		return
+	}
+	g := t.Growth
+	rise(g, float64(said), float64(s.Memory()))
+	m.Over = len(g.Values) == 2 && m.clock()-m.began >= quarterTime && g.Values[1]-g.Values[0] < quarterLeak
+}
+
+// quarter reports whether another quarter of the lines was sent, and how many were.
+func (m *Meter) quarter(t *script.Transcript, step, repeated int) (said int, ok bool) {
 	if m.total == 0 {
 		for i := range t.Script.Steps {
 			m.total += max(t.Script.Steps[i].Times, 1)
 		}
 	}
-	said := repeated
+	said = repeated
 	for i := range t.Script.Steps[:step] {
 		said += max(t.Script.Steps[i].Times, 1)
 	}
 	if said*quarters < m.total*m.next || m.next > quarters || m.next > 0 && said == 0 {
-		return
+		return said, false
 	}
 	for m.next <= quarters && said*quarters >= m.total*m.next {
 		m.next++
 	}
-	g := t.Growth
-	rise(g, float64(said), float64(s.Memory()))
-	m.Over = len(g.Values) == 2 && m.clock()-m.began >= quarterTime && g.Values[1]-g.Values[0] < quarterLeak
+	return said, true
 }
 
 func (m *Meter) measureTime(t *script.Transcript) {

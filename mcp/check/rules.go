@@ -14,6 +14,11 @@ const (
 	RuleShellInjection   = "mcp/shell-injection"
 	RuleSQLInjection     = "mcp/sql-injection"
 	RulePollution        = "mcp/prototype-pollution"
+	RuleSessionLeak      = "mcp/http-session-leak"
+	RuleOpenFiles        = "mcp/open-files"
+	RuleUsed             = "mcp/refused-for-good"
+	RuleLostWrite        = "mcp/lost-write"
+	RuleVersions         = "mcp/version-differs"
 )
 
 // CauseArgumentName stands for arguments that are no arguments like others because all objects have members of their names.

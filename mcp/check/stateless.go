@@ -21,6 +21,11 @@ func checkStateless(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	for _, member := range []string{session.MetaVersion, session.MetaCapabilities} {
 		say("no "+member, strings.Replace(list, `"`+member+`"`, `"teasel_no_such"`, 1), "")
 	}
+	leveled := func(level string) string {
+		return strings.Replace(list, `"`+session.MetaVersion+`"`, `"`+session.MetaLogLevel+`":"`+level+`","`+session.MetaVersion+`"`, 1)
+	}
+	say("log level", leveled(Levels[0]), "")
+	say("no log level", leveled("teasel"), "")
 	say("unsupported version", strings.Replace(list, session.StatelessVersion, NoVersion, 1), "MCP-Protocol-Version: "+NoVersion)
 	say("removed methods", string(session.Stamp([]byte(session.PingLine))), "")
 	if !b.Session.HTTP {
@@ -33,7 +38,33 @@ func checkStateless(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		if call := string(session.Stamp(t.Call())); !t.Slow {
 			say("another name in the head", call, "Mcp-Name: "+ControlName+"a1")
 			say("no name in the head", call, "Mcp-Name:")
+			say("encoded name in the head", call, "Mcp-Name: "+session.EncodedHead(t.Name))
+			say("two names in the head", call, "+Mcp-Name: "+ControlName+"a1")
+			say("two methods in the head", call, "+Mcp-Method: tools/list")
 			break
 		}
+	}
+	for _, t := range b.Tools {
+		if len(b.Session.Mirrors[t.Name]) > 0 && !t.Slow {
+			mirrors(b.Session.Mirrors[t.Name], t, say)
+		}
+	}
+}
+
+// mirrors calls a tool with lines in the head that are not as the arguments which they repeat.
+func mirrors(all []session.Mirror, t *session.Operation, say func(name, line, head string)) {
+	call := string(session.Stamp(t.CallWith(t.Full)))
+	for _, m := range all {
+		text, ok := m.Value(t.Full)
+		if !ok {
+			continue
+		}
+		name := t.Name + ", " + m.Head
+		say(name+": another value", call, m.Head+": "+ControlName+"a1")
+		say(name+": none", call, m.Head+":")
+		say(name+": encoded", call, m.Head+": "+session.EncodedHead(text))
+		say(name+": another value, encoded", call, m.Head+": "+session.EncodedHead(ControlName+"a1"))
+		say(name+": wrongly encoded", call, m.Head+": =?base64?!?=")
+		say(name+": two", call, "+"+m.Head+": "+ControlName+"a1")
 	}
 }

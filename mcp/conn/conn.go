@@ -39,6 +39,7 @@ type Message struct {
 	// Apart says that over HTTP the message has a connection of its own, whatever the others wait for, and that the end of its
 	// exchange is nothing to wait for.
 	Apart bool
+	Cut   bool // over HTTP, its connection is closed as soon as it is written
 }
 
 // A Frame is one message from the server, or the end of an exchange.
@@ -48,6 +49,7 @@ type Frame struct {
 	Status   int         // of the HTTP response, or [NoResponse]; 0: not over HTTP
 	Header   http.Header // of the HTTP response; nil: not over HTTP, or there is none
 	Last     bool        // the exchange is over
+	EventID  string      // of a server-sent event
 	Wrote    time.Time   // when the message that began the exchange was written
 	Err      error       // why there is no response
 }

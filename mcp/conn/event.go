@@ -12,27 +12,35 @@ import (
 // eventReader reads server-sent events, as the HTML standard defines them.
 type eventReader struct{ r *bufio.Reader }
 
-// next returns the name and the data of the next event that has any. With an error, which is io.EOF at the end, there may be an event
-// that nothing ended.
-func (e eventReader) next() (name string, data []byte, err error) {
+// A serverEvent is an event of a stream.
+type serverEvent struct {
+	name, id string
+	data     []byte
+}
+
+// next returns the next event that has data. With an error, which is io.EOF at the end, there may be an event that nothing ended. One
+// that has an id and no data says from where to resume.
+func (e eventReader) next() (v serverEvent, err error) {
 	for some := false; ; {
-		line, err := e.line(len(data))
+		line, err := e.line(len(v.data))
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch {
 		case string(field) == "data":
 			if some {
-				data = append(data, '\n')
+				v.data = append(v.data, '\n')
 			}
-			data, some = append(data, value...), true
+			v.data, some = append(v.data, value...), true
 		case string(field) == "event":
-			name = string(value)
-		case len(line) == 0 && some:
-			return name, data, err
+			v.name = string(value)
+		case string(field) == "id":
+			v.id = string(value)
+		case len(line) == 0 && (some || v.id != ""):
+			return v, err
 		}
 		if err != nil {
-			return name, data, err
+			return v, err
 		}
 	}
 }
@@ -76,6 +84,8 @@ func (c *HTTP) takeEvent(e event, frames []Frame) []Frame {
 		}
 	case f.Last: // the stream is at its end
 		c.ended = io.EOF
+		return frames
+	case len(f.Body) == 0: // an event that says only from where to resume
 		return frames
 	}
 	return append(frames, Frame{Body: f.Body})

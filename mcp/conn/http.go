@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -16,12 +17,13 @@ import (
 // HTTPConfig is how a server is reached over HTTP.
 type HTTPConfig struct {
 	URL         *url.URL
-	Header      []string      // lines of every request's head, "Name: value"
-	TLS         *tls.Config   // of https; nil: the defaults
-	Connections int           // in use at a time, those apart left out; 0: 64
-	Running     func() bool   // whether the server's process goes on; nil: it is not ours
-	Events      bool          // HTTP+SSE of 2024-11-05: what the server says comes on one stream, which names where to post
-	Start       time.Duration // how long a server is waited for that does not listen yet
+	Header      []string                         // lines of every request's head, "Name: value"
+	TLS         *tls.Config                      // of https; nil: the defaults
+	Connections int                              // in use at a time, those apart left out; 0: 64
+	Running     func() bool                      // whether the server's process goes on; nil: it is not ours
+	Events      bool                             // HTTP+SSE of 2024-11-05: what the server says comes on one stream, which names where to post
+	Dial        func(connect func() error) error // calls connect on a thread that is in the server's network; nil: that is ours
+	Start       time.Duration                    // how long a server is waited for that does not listen yet
 }
 
 const defaultConnections = 64
@@ -50,7 +52,8 @@ type HTTP struct {
 	queue   []*request
 	idle    []*link
 	open    int                // links that take one request after the other
-	busy    map[int64]*request // the exchanges that are not over, those apart left out
+	busy    map[int64]*request // the exchanges that are not over
+	aside   int                // of those, how many are apart
 	unsent  atomic.Int32
 	heard   atomic.Bool // the server has been reached
 	numbers int64       // of exchanges that were given out
@@ -67,6 +70,7 @@ type request struct {
 	bytes    []byte // as they go on the wire
 	once     bool   // no other request may follow on the same connection
 	apart    bool
+	cut      bool      // the connection is closed as soon as it is written
 	link     *link     // that has it; nil: it is queued
 	dropped  bool      // guarded by the link's mu
 	wrote    time.Time // when
@@ -117,11 +121,46 @@ func dial(ctx context.Context, c *HTTPConfig) (net.Conn, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[c.URL.Scheme]
 	}
+	if c.Dial != nil {
+		return dialInside(ctx, c, port)
+	}
 	address := net.JoinHostPort(c.URL.Hostname(), port)
 	if c.URL.Scheme != "https" {
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	}
 	return (&tls.Dialer{Config: c.TLS}).DialContext(ctx, "tcp", address)
+}
+
+// dialInside connects to a server in a network of its own. A socket belongs to the network of the thread that makes it, so that the
+// addresses of a name are tried one after the other, all on that thread.
+func dialInside(ctx context.Context, c *HTTPConfig, port string) (found net.Conn, err error) {
+	addresses, err := net.DefaultResolver.LookupHost(ctx, c.URL.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	err = c.Dial(func() (err error) {
+		for _, a := range addresses {
+			if found, err = new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(a, port)); err == nil {
+				return nil
+			}
+		}
+		return err
+	})
+	if err != nil || c.URL.Scheme != "https" {
+		return found, err
+	}
+	config := c.TLS.Clone()
+	if config == nil {
+		config = new(tls.Config)
+	}
+	if config.ServerName == "" {
+		config.ServerName = c.URL.Hostname()
+	}
+	secure := tls.Client(found, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, found.Close())
+	}
+	return secure, nil
 }
 
 // SetVersion has each request from now on name the protocol version that was agreed on.
@@ -138,11 +177,12 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 	c.body = c.body[:0]
 	c.numbers++
 	r.exchange = c.numbers
+	c.busy[r.exchange] = r
 	if r.apart { // it waits for no other
 		c.queue = slices.Insert(c.queue, 0, r)
+		c.aside++
 	} else {
 		c.queue = append(c.queue, r)
-		c.busy[r.exchange] = r
 	}
 	if c.cfg.Events {
 		return 0
@@ -188,9 +228,7 @@ func (c *HTTP) assign() {
 
 // start has a link send a request.
 func (c *HTTP) start(r *request, l *link) {
-	if !r.apart {
-		r.link = l
-	}
+	r.link = l
 	if c.posts != "" {
 		r.bytes = c.retarget(r)
 	}
@@ -204,7 +242,7 @@ func (c *HTTP) Drop(exchange int64) {
 		r.link.cut(r)
 	} else {
 		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
-		delete(c.busy, exchange)
+		c.over(exchange)
 	}
 }
 
@@ -266,8 +304,10 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 	if c.session == "" {
 		c.session = f.Header.Get("Mcp-Session-Id")
 	}
+	if f.Last {
+		c.over(f.Exchange)
+	}
 	if f.Last && e.link != nil {
-		delete(c.busy, f.Exchange)
 		c.idle = append(c.idle, e.link)
 		c.assign()
 	}
@@ -277,7 +317,15 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 	return append(frames, f)
 }
 
-func (c *HTTP) Unread() bool { return len(c.busy) > 0 }
+// over notes that an exchange is.
+func (c *HTTP) over(exchange int64) {
+	if r := c.busy[exchange]; r != nil && r.apart {
+		c.aside--
+	}
+	delete(c.busy, exchange)
+}
+
+func (c *HTTP) Unread() bool { return len(c.busy) > c.aside }
 
 // CloseSend ends the session, if the server has given it an id, and waits for that, but not for long.
 func (c *HTTP) CloseSend() error {

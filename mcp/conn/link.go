@@ -27,7 +27,10 @@ const (
 	exitTime  = 200 * time.Millisecond // between the end of a process's connections and that of the process
 )
 
-var errFlood = errors.New("the response has no end")
+var (
+	errFlood = errors.New("the response has no end")
+	errCut   = errors.New("the connection was cut")
+)
 
 // run takes requests until the connection is closed.
 func (l *link) run() {
@@ -79,6 +82,9 @@ func (l *link) respond(r *request) (*http.Response, error) {
 			l.http.unsent.Add(-1)
 		}
 	}()
+	if r.cut { // what waits on a connection would be lost with it
+		l.hangUp()
+	}
 	for {
 		used := l.conn != nil
 		if !used {
@@ -91,6 +97,9 @@ func (l *link) respond(r *request) (*http.Response, error) {
 		if !sent {
 			sent = true
 			l.http.unsent.Add(-1)
+		}
+		if err == nil && r.cut {
+			return nil, errCut
 		}
 		if err == nil {
 			_, err = l.reader.Peek(1)
@@ -221,8 +230,8 @@ func (l *link) pass(r *request, res *http.Response) error {
 func (l *link) events(r *request, res *http.Response) error {
 	events := eventReader{bufio.NewReader(res.Body)}
 	for {
-		name, data, err := events.next()
-		if len(data) > 0 && !l.http.say(event{name: name, frame: Frame{Body: data, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
+		v, err := events.next()
+		if len(v.data)+len(v.id) > 0 && !l.http.say(event{name: v.name, frame: Frame{Body: v.data, EventID: v.id, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
 			return net.ErrClosed
 		}
 		switch {

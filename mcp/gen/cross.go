@@ -112,12 +112,47 @@ func (m *Mutator) Join(ins []script.Script) script.Script {
 		base := len(out.Steps)
 		for k := range ins[i].Steps {
 			s := ins[i].Steps[k]
-			s.Line = script.Renumber(append([]byte(nil), s.Line...), func(step int) int { return step + base })
+			s.Line = append([]byte(nil), s.Line...)
+			s.Renumber(func(step int) int { return step + base })
 			out.Steps = append(out.Steps, s)
 		}
 		if n := len(out.Steps); n > base && out.Start == script.Shared {
 			out.Steps[n-1].NoNewline = false
 		}
+	}
+	return out
+}
+
+// Keep implements [teasel.Joiner]. References keep their meaning; what referred to a step that is left out refers to nothing.
+func (m *Mutator) Keep(in script.Script, parts []int) script.Script {
+	if measuresGrowth(&in) {
+		return script.Copy(script.Script{}, in)
+	}
+	places := make(map[int]int, len(parts))
+	for to, from := range parts {
+		places[from] = to
+	}
+	e := editor{in: script.Script{Start: in.Start, Check: in.Check}}
+	for _, from := range parts {
+		s := in.Steps[from]
+		s.Line = append([]byte(nil), s.Line...)
+		s.Renumber(func(step int) int {
+			if to, ok := places[step]; ok {
+				return to
+			}
+			return script.Gone
+		})
+		e.in.Steps = append(e.in.Steps, s)
+	}
+	e.keepEnd(&in)
+	return e.in
+}
+
+// Together returns a script that sends all that another one does before anything is awaited.
+func (m *Mutator) Together(in script.Script) script.Script {
+	out := script.Copy(script.Script{}, in)
+	for i := range out.Steps[:max(len(out.Steps)-1, 0)] {
+		out.Steps[i].NoWait = out.Steps[i].Asked == ""
 	}
 	return out
 }

@@ -229,7 +229,7 @@ func (e *editor) swap(i, j int) {
 func (e *editor) renumber(move func(int) int) {
 	for i := range e.in.Steps {
 		e.settle(i)
-		e.in.Steps[i].Line = script.Renumber(e.in.Steps[i].Line, move)
+		e.in.Steps[i].Renumber(move)
 	}
 }
 

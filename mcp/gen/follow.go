@@ -27,14 +27,21 @@ func (Chain) Name() string { return "chain" }
 
 // Run implements [teasel.Stage].
 func (c Chain) Run(ctx context.Context, w *teasel.Worker[script.Script], tc *teasel.Testcase[script.Script]) error {
+	useful := func(n *observe.Note) bool { return len(n.Captures)+len(n.Words) > 0 }
+	return byNote(ctx, w, tc, w.Energy(c.Energy, 128), useful, (*Mutator).Follow)
+}
+
+// byNote makes scripts of a testcase that go by its note, if that is useful and the mutator is one of this package.
+func byNote(ctx context.Context, w *teasel.Worker[script.Script], tc *teasel.Testcase[script.Script], energy int, useful func(*observe.Note) bool,
+	mutate func(m *Mutator, r *teasel.Rand, dst, src script.Script, note *observe.Note) script.Script) error {
 	note, _ := tc.Note.(*observe.Note)
 	m, ok := w.Mutator().(*Mutator)
-	if !ok || note == nil || len(note.Captures)+len(note.Words) == 0 || len(tc.Input.Steps) >= maxSteps {
+	if !ok || note == nil || !useful(note) || len(tc.Input.Steps) >= maxSteps {
 		return nil
 	}
-	for range w.Energy(c.Energy, 128) {
+	for range energy {
 		s := w.Slot()
-		*s = m.Follow(w.Rand(), *s, tc.Input, note)
+		*s = mutate(m, w.Rand(), *s, tc.Input, note)
 		if err := w.Commit(ctx); err != nil {
 			return err
 		}

@@ -12,6 +12,9 @@ func (e *editor) within(root *mutate.JSON) *mutate.JSON {
 	if draw == 0 {
 		return root
 	}
+	if result := root.Get("result"); result != nil && root.Get("method") == nil {
+		return result
+	}
 	params := root.Get("params")
 	if arguments := params.Get("arguments"); draw < 56 && arguments.Len() > 1 {
 		return arguments

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
@@ -242,7 +243,9 @@ var mismatches = []string{
 	`{"jsonrpc":"2.0","id":"@id","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`, `{"jsonrpc":"2.0","id":"@id","method":"roots/list"}`,
 	`{"jsonrpc":"2.0","id":"@id","method":"elicitation/create","params":{"message":"a","requestedSchema":{"type":"object","properties":{}}}}`,
 	`{"jsonrpc":"2.0","id":"@id","method":"tasks/list"}`, `{"jsonrpc":"2.0","id":"@id","method":"tasks/get","params":{"taskId":"a"}}`, `{"jsonrpc":"2.0","id":"@id","method":"tasks/result","params":{"taskId":"a"}}`,
-	`{"jsonrpc":"2.0","id":"@id","method":"tasks/cancel","params":{"taskId":"a"}}`, `{"jsonrpc":"2.0","id":"@id","method":"server/discover"}`, `{"jsonrpc":"2.0","id":"@id","method":"subscriptions/listen"}`,
+	`{"jsonrpc":"2.0","id":"@id","method":"tasks/cancel","params":{"taskId":"a"}}`, `{"jsonrpc":"2.0","id":"@id","method":"server/discover"}`, session.DiscoverLine,
+	`{"jsonrpc":"2.0","id":"@id","method":"subscriptions/listen"}`, string(session.Stamp([]byte(`{"jsonrpc":"2.0","id":"@id","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`))),
+	string(session.Stamp([]byte(`{"jsonrpc":"2.0","id":"@id","method":"tools/list"}`))),
 	`{"jsonrpc":"2.0","id":"@id","method":"resources/subscribe","params":{"uri":"file:///a"}}`, `{"jsonrpc":"2.0","id":"@id","method":"resources/unsubscribe","params":{"uri":"file:///a"}}`,
 	`{"jsonrpc":"2.0","id":"@id","method":"prompts/list"}`, `{"jsonrpc":"2.0","id":"@id","method":"prompts/get","params":{"name":"a"}}`, `{"jsonrpc":"2.0","id":"@id","method":"resources/list"}`,
 	`{"jsonrpc":"2.0","id":"@id","method":"resources/templates/list"}`, `{"jsonrpc":"2.0","id":"@id","method":"resources/read","params":{"uri":"file:///a"}}`,
@@ -256,6 +259,12 @@ var mismatches = []string{
 func mismatch(e *editor) bool {
 	line := choose(e, mismatches)
 	i := e.pick()
+	if !e.b.Session.Stateless && e.r.IntN(4) == 0 { // a request in the words of a version without a handshake
+		if stamped := session.Stamp(e.line(i)); !bytes.Equal(stamped, e.line(i)) {
+			e.setLine(i, stamped)
+			return true
+		}
+	}
 	if e.full() || len(e.in.Steps) == 1 && e.r.IntN(2) == 0 {
 		if string(e.line(i)) == line {
 			return false

@@ -100,7 +100,7 @@ func (e *editor) endWhole() {
 func sendPartly(e *editor) bool {
 	i := e.pick()
 	line := e.line(i)
-	if len(line) < 2 {
+	if len(line) < 2 || e.in.Steps[i].Asked != "" {
 		return false
 	}
 	cut := 1 + e.r.IntN(len(line)-1)

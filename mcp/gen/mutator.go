@@ -39,7 +39,7 @@ var (
 	_ teasel.Joiner[script.Script]     = (*Mutator)(nil)
 )
 
-// NewMutator prepares the tools of a session. What cannot be prepared is told by [Mutator.Skipped].
+// NewMutator prepares the tools of a session. [Mutator.Skipped] returns what cannot be prepared.
 func NewMutator(c MutatorConfig) *Mutator {
 	m, err := NewMutatorContext(context.Background(), c)
 	if err != nil {
@@ -80,7 +80,7 @@ func newMutator(b *material, p Profile) *Mutator {
 	return &Mutator{
 		e: editor{
 			b: b, adversarial: p.Adversarial,
-			havoc:  mutate.Bytes{MaxOps: 4, Dictionary: b.Dictionary},
+			havoc:  mutate.Bytes{MaxOps: 4, Dictionary: b.Dictionary, Weights: p.ByteWeights},
 			values: mutate.JSONTree{MaxBytes: maxValue, Dictionary: b.Dictionary},
 			large:  mutate.JSONTree{MaxBytes: maxLarge, Dictionary: b.Dictionary},
 		},
@@ -194,5 +194,10 @@ func (m *Mutator) Apply(r *teasel.Rand, mutation Mutation, dst, src script.Scrip
 	return in, ok && !script.Same(&in, &src)
 }
 
-// Parts implements [teasel.Joiner]: the steps.
-func (m *Mutator) Parts(in script.Script) int { return len(in.Steps) }
+// Parts implements [teasel.Joiner]: the steps. What was made to measure growth is one.
+func (m *Mutator) Parts(in script.Script) int {
+	if measuresGrowth(&in) {
+		return 1
+	}
+	return len(in.Steps)
+}

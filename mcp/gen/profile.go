@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"github.com/teaselfuzz/teasel/mutate"
+
 	"fmt"
 	"time"
 )
@@ -14,12 +16,13 @@ type Profile struct {
 	Seed     uint64        // of the campaign; 0: drawn
 	Memory   uint64        // bytes of our own at which a campaign stops
 
-	Weights     map[Mutation]int // instead of [Mutation.Weight]; 0 switches one off
-	Stack       int              // mutations on top of each other, at most
-	MutateRatio float64          // share of mutants that are made from a testcase; the rest is made from nothing
-	Adversarial int              // percentage of generated arguments that are hostile; another 30 are in part
-	FreshEvery  int              // one script in so many has a process of its own; negative: none but seeds
-	NoGrowth    bool             // seeds do not measure how time and memory grow
+	Weights     map[Mutation]int        // instead of [Mutation.Weight]; 0 switches one off
+	ByteWeights map[mutate.Operator]int // of the mutations of the bytes of a line; 0 switches one off
+	Stack       int                     // mutations on top of each other, at most
+	MutateRatio float64                 // share of mutants that are made from a testcase, the rest is made from nothing; negative: none
+	Adversarial int                     // percentage of generated arguments that are hostile; another 30 are in part
+	FreshEvery  int                     // one script in so many has a process of its own; negative: none but seeds
+	NoGrowth    bool                    // seeds do not measure how time and memory grow
 }
 
 // The profiles.

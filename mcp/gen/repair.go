@@ -15,6 +15,9 @@ import (
 func (e *editor) repairEnvelope() {
 	for i := 0; i < len(e.in.Steps); i++ {
 		s := &e.in.Steps[i]
+		if s.Asked != "" {
+			continue
+		}
 		if s.NoNewline && i+1 < len(e.in.Steps) {
 			e.joinLines(i)
 			s = &e.in.Steps[i]

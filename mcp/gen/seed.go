@@ -120,6 +120,9 @@ func (s *seeds) valid() {
 		s.add("subscribe", true, script.NewShared("", script.Send(jsonrpc.RequestLine("resources/subscribe", jsonrpc.Object("uri", uri))),
 			script.Send(jsonrpc.RequestLine("resources/unsubscribe", jsonrpc.Object("uri", uri)))))
 	}
+	if kinds := check.Kinds(s.b.Session); s.b.Session.Stateless && len(kinds) > 0 {
+		s.add("listen", true, script.NewShared("", check.Listen(s.b.Session, kinds...)...))
+	}
 	if s.b.Session.Has("logging") {
 		s.add("log level", true, script.NewShared("", script.Send(check.LevelLine(mutate.NewString("error")))))
 	}

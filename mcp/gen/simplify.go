@@ -16,7 +16,7 @@ import (
 // messages would be to compare something else.
 // What was made to measure growth is as simple as it can be: each try would measure anew.
 func (m *Mutator) Simplify(k uint64, dst, src script.Script) (script.Script, bool) {
-	if check.MeasuresTime(src.Check) || src.Check == check.GrowthMemory {
+	if measuresGrowth(&src) {
 		return src, false
 	}
 	c := countdown(k)
@@ -29,6 +29,10 @@ func (m *Mutator) Simplify(k uint64, dst, src script.Script) (script.Script, boo
 		}
 	}
 	return src, false
+}
+
+func measuresGrowth(in *script.Script) bool {
+	return check.MeasuresTime(in.Check) || in.Check == check.GrowthMemory || in.Check == check.GrowthFiles
 }
 
 // countdown counts candidates that are passed over.

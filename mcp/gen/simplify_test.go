@@ -201,3 +201,31 @@ func TestSimplifyLongScripts(t *testing.T) {
 		}
 	}
 }
+
+// Some steps of a script are kept: references among them keep their meaning.
+func TestKeep(t *testing.T) {
+	m := newTestMutator(t)
+	ping := `{"jsonrpc":"2.0","id":"@id","method":"ping"}`
+	next := func(step string) string {
+		return `{"jsonrpc":"2.0","id":"@id","method":"tools/list","params":{"cursor":"@{` + step + `:/nextCursor}"}}`
+	}
+	in := mcptest.ScriptOf(ping, mcptest.ListCall, ping, next("1"), next("0"))
+	want := mcptest.ScriptOf(mcptest.ListCall, next("0"), string(script.Renumber([]byte(next("0")), func(int) int { return script.Gone })))
+	if got := m.Keep(in, []int{1, 3, 4}); !script.Same(&got, &want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if m.Parts(in) != 5 || m.Parts(script.NewShared(check.GrowthTime, in.Steps...)) != 1 {
+		t.Error("what measures growth is one part, and no other script is")
+	}
+	closed := script.NewFresh("", script.SendText(ping), script.SendText(ping))
+	closed.Steps[1].Close = true
+	if got := m.Keep(closed, []int{0}); !got.Steps[0].Close {
+		t.Error("standard input is not closed any more")
+	}
+	in.Steps[2] = script.Step{Asked: "roots/list"}
+	for i, s := range m.Together(in).Steps {
+		if s.NoWait != (i != 2) && i < 4 || i == 4 && s.NoWait || in.Steps[i].NoWait {
+			t.Errorf("step %d: awaited: %v", i, !s.NoWait)
+		}
+	}
+}

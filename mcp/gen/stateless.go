@@ -37,6 +37,6 @@ func isHandshake(steps []script.Step) bool {
 // renumber has references of steps follow those that they name.
 func renumber(steps []script.Step, by int) {
 	for i := range steps {
-		steps[i].Line = script.Renumber(steps[i].Line, func(k int) int { return k + by })
+		steps[i].Renumber(func(k int) int { return k + by })
 	}
 }

@@ -93,16 +93,3 @@ func TestIDs(t *testing.T) {
 		}
 	}
 }
-
-func TestReply(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":"a\u0062","method":"ping"}`:      `{"jsonrpc":"2.0","id":"a\u0062","result":{}}` + "\n",
-		`{"jsonrpc":"2.0","id":4,"method":"roots/list"}`:        `{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"method not found: roots/list"}}` + "\n",
-		`{"jsonrpc":"2.0","id":4,"method":"sampling/\ncreate"}`: `{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"method not found: sampling/\ncreate"}}` + "\n",
-	} {
-		m := Parse([]byte(line))
-		if got := string(AppendReply(nil, &m)); got != want {
-			t.Errorf("%s is answered with %s", line, got)
-		}
-	}
-}

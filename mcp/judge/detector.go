@@ -16,9 +16,8 @@ import (
 // DetectorConfig says what the detectors cannot learn from a transcript. The zero value is valid: what it does not
 // tell is not judged.
 type DetectorConfig struct {
-	Capabilities []string      // that the client declares in shared sessions: "roots", "sampling", "elicitation"
-	Slow         time.Duration // an answer that takes longer is worth a finding; 0: 2 seconds
-	Spread       *Spread       // collects where faults with one cause show; nil: nobody wants to know
+	Slow   time.Duration // an answer that takes longer is worth a finding; 0: 2 seconds
+	Spread *Spread       // collects where faults with one cause show; nil: nobody wants to know
 }
 
 const defaultSlow = 2 * time.Second
@@ -101,6 +100,9 @@ func (j *judge) conversation() {
 	for i := range j.t.Received {
 		j.received(i)
 	}
+	j.tasks()
+	j.subscriptions()
+	j.scopesOfPages()
 	if j.t.Script != nil && j.t.Script.Check != "" {
 		j.forCheck().Compare()
 	}
@@ -132,7 +134,7 @@ func (j *judge) exchange(i int) {
 		return
 	}
 	if s.Status != 0 {
-		if j.http(i, s, answer); j.t.Head(s) != "" && !j.session.Stateless {
+		if j.http(i, s, answer); j.isCut(s) || j.t.Head(s) != "" && !j.session.Stateless {
 			return // it may be another session's, or none
 		}
 	}
@@ -159,7 +161,7 @@ func (j *judge) answer(s *script.Sent) *script.Received {
 	if s.Answer < 0 || s.Answer >= len(j.t.Received) {
 		return nil
 	}
-	if r := &j.t.Received[s.Answer]; !r.Loose || !j.hasUnreadID(r) {
+	if r := &j.t.Received[s.Answer]; !j.hasUnreadID(r) {
 		return r
 	}
 	return nil
@@ -233,6 +235,7 @@ func (j *judge) received(i int) {
 		j.encoding(r)
 	}
 	j.leaks(r)
+	j.streamed(r)
 	switch r.Message.Class {
 	case jsonrpc.ClassRequest:
 		j.serverRequest(r)
@@ -281,6 +284,9 @@ func (j *judge) ReportCause(rule string, severity teasel.Severity, subject, caus
 }
 
 func (j *judge) reportAs(rule string, severity teasel.Severity, subject, group, message string) *teasel.Finding {
+	if !j.holds(rule) {
+		return new(teasel.Finding)
+	}
 	j.reports++
 	if i := slices.IndexFunc(j.found, func(f teasel.Finding) bool {
 		return f.Rule == rule && f.Subject == subject && f.Group == group

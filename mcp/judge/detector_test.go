@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 // exchange is a case of a file in testdata/transcripts: a transcript and the findings it has to give, which are none when
@@ -108,6 +109,16 @@ func TestRulesHaveTwins(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	rules := Rules()
+	for id := range scopes {
+		if !slices.ContainsFunc(rules, func(r teasel.Rule) bool { return r.ID == id }) {
+			t.Errorf("%s holds somewhere and is no rule", id)
+		}
+	}
+	for _, r := range rules {
+		if stated := strings.HasPrefix(r.Source, specification); stated && r.Level == "" && r.Since == "" && r.Transport == "" && r.ID != RuleExit {
+			t.Errorf("%s has a source and no level", r.ID)
+		}
+	}
 	for i, r := range rules {
 		if i > 0 && rules[i-1].ID >= r.ID {
 			t.Errorf("%s stands after %s", r.ID, rules[i-1].ID)
@@ -232,16 +243,16 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestGuiltyLine: the line that is to blame is quoted, and the last one if that is another.
+// TestGuiltyLine: the line that is to blame is named, and the last one if that is another.
 func TestGuiltyLine(t *testing.T) {
 	session := mcptest.DeskSession(t)
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look"}}`
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	for _, tt := range []struct{ text, want string }{
-		{"> " + call + "\n! exit 1\n", call + "."},
-		{">& " + call + "\n> " + cancel + "\n! exit 1\n", call + " and then " + cancel + "."},
-		{">& " + call + "\n>& " + cancel + "\n> " + ping + "\n! exit 1\n", call + ", 1 more and then " + ping + "."},
+		{"> " + call + "\n! exit 1\n", "tools/call look."},
+		{">& " + call + "\n> " + cancel + "\n! exit 1\n", `tools/call look and then notifications/cancelled {"requestId":1}.`},
+		{">& " + call + "\n>& " + cancel + "\n> " + ping + "\n! exit 1\n", "tools/call look, 1 more and then ping."},
 	} {
 		found := judgeText(t, session, tt.text)
 		if len(found) != 1 || !strings.HasSuffix(found[0].Message, "after "+tt.want) {
@@ -403,5 +414,23 @@ func BenchmarkDetect(b *testing.B) {
 				d.Detect(all[i%len(all)])
 			}
 		})
+	}
+}
+
+// TestScopes: a rule that does not hold in the version that was agreed upon, or over the transport, finds nothing.
+func TestScopes(t *testing.T) {
+	for _, tt := range []struct {
+		version, transport string
+		rule               string
+		want               bool
+	}{
+		{"2025-06-18", "", RuleOutputSchema, true}, {"2025-03-26", "", RuleOutputSchema, false}, {"2026-07-28", "", RuleVersion, false}, {"2025-11-25", "", RuleVersion, true},
+		{"", "", RuleVersion, true}, {"2025-11-25", "HTTP", RuleNoise, false}, {"2025-11-25", "", RuleNoise, true}, {"2025-11-25", "", RuleHTTPOrigin, false},
+		{"2025-11-25", "HTTP", RuleHTTPOrigin, true}, {"2024-11-05", "", RuleHang, true},
+	} {
+		j := &judge{rules: ruleByID(), session: &session.Session{HTTP: tt.transport == "HTTP"}, phase: phase{version: tt.version}}
+		if j.report(tt.rule, "a", "", "A."); len(j.found) > 0 != tt.want {
+			t.Errorf("%s in version %q, %q: found %v", tt.rule, tt.version, tt.transport, j.found)
+		}
 	}
 }

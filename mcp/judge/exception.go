@@ -22,29 +22,39 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 		return
 	}
 	text := script.RefusalText(r)
-	words := observe.ExceptionIn(text)
+	words, crash := observe.ExceptionIn(text), false
+	if words == "" {
+		words = observe.CrashIn(text)
+		crash = words != ""
+	}
 	if words == "" || j.weSent(words, r) || hasTrace(text) || j.refusesArgument(s, text) {
 		return
 	}
 	if tool := j.called(s); tool != nil && tool.Takes(session.RunsProgram) { // it may be that program's mistake
 		return
 	}
-	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.", jsonrpc.Cut(s.Raw, 200), jsonrpc.Cut(text, 160))
-	if name := j.inheritedKey(s); name != "" && slices.ContainsFunc(inheritedWords, func(word string) bool { return strings.Contains(text, word) }) {
-		j.reportCause(check.RuleRuntimeName, teasel.Medium, j.subject(s), check.CauseArgumentName, s.Raw, fmt.Sprintf(
-			"An argument with the name %q makes the program fail: %s was answered with %q.", name, jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(text, 160)))
+	m := asRead(&s.Message)
+	subject := session.Subject(j.session, &m)
+	if crash { // words alone, which the program may have from elsewhere; a stack is judged as one
+		j.reportAs(RuleException, teasel.Low, subject, "words of a crash", fmt.Sprintf(
+			"The answer to %s has words with which programs give up: %q.", brief(s), jsonrpc.Cut(text, 160)))
 		return
 	}
-	m := asRead(&s.Message)
+	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.", brief(s), jsonrpc.Cut(text, 160))
+	if name := j.inheritedKey(s); name != "" && slices.ContainsFunc(inheritedWords, func(word string) bool { return strings.Contains(text, word) }) {
+		j.reportCause(check.RuleRuntimeName, teasel.Medium, subject, check.CauseArgumentName, s.Raw, fmt.Sprintf(
+			"An argument with the name %q makes the program fail: %s was answered with %q.", name, brief(s), jsonrpc.Cut(text, 160)))
+		return
+	}
 	if session.IsMethod(m.Method) && (j.faultOf(&m).grave || lacksParams(&m)) { // a library has not looked, whatever is called
-		j.reportCause(RuleException, j.rules[RuleException].Severity, j.subject(s), "malformed parameters", s.Raw, message)
+		j.reportCause(RuleException, j.rules[RuleException].Severity, subject, causeMalformed, s.Raw, message)
 		return
 	}
 	group := failedOperation(text, words)
 	if j.breaksSchema(&m) { // one look at the arguments would have kept all of these away
 		group = "arguments that break the schema"
 	}
-	j.report(RuleException, j.subject(s), group, message)
+	j.report(RuleException, subject, group, message)
 }
 
 // hasTrace reports whether a text has a stack trace in it.
@@ -94,15 +104,14 @@ func lacksParams(m *jsonrpc.Message) bool {
 	return params == nil || params.Kind != mutate.Object
 }
 
-// asRead returns a message as most programs read it, which is what has failed: of a member that stands twice in its parameters, the last
-// counts.
+// asRead returns a message as most programs read it, which is what has failed: of a member that stands twice, the last counts.
 func asRead(m *jsonrpc.Message) jsonrpc.Message {
-	read := *m
-	if ambiguous(m.Params) {
-		read.Params = m.Params.Clone()
-		dropEarlier(read.Params)
+	if !m.Twice && !ambiguous(m.Params) {
+		return *m
 	}
-	return read
+	root := m.Root.Clone()
+	dropEarlier(root)
+	return jsonrpc.Parse(root.Append(nil))
 }
 
 // dropEarlier removes all members but the last of each name, at any depth.

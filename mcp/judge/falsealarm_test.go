@@ -75,6 +75,14 @@ func rightCases() []rightCase {
 > {"jsonrpc":"2.0","method":"notifications/initialized"}
 < {"jsonrpc":"2.0","id":"s1","method":"roots/list"}
 `},
+		{"a prompt takes what it does not declare, under no name", `{"prompts":{}}`, "", "", RuleInvalidParams,
+			`> {"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"review","arguments":{"subject":"","":true}}}` + "\n" +
+				`< {"jsonrpc":"2.0","id":2,"result":{"messages":[]}}` + "\n"},
+		{"a tool takes what it does not declare, under no name", `{"tools":{}}`, plain, "", RuleInput,
+			mcptest.CallOf("2", "a", `{"x":"a","":true}`) + mcptest.AnswerOf("2", "a")},
+		{"a completion takes a context that it does not declare, under no name", `{"completions":{},"prompts":{}}`, "", "", RuleInvalidParams,
+			`> {"jsonrpc":"2.0","id":2,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"subject","value":""},"context":{"arguments":{"":true}}}}` + "\n" +
+				`< {"jsonrpc":"2.0","id":2,"result":{"completion":{"values":[]}}}` + "\n"},
 		{"a handler is installed", `{"tools":{}}`, plain, "", RulePanicLogged, "fresh\n2> [init] process.on('uncaughtException') installed\n" +
 			`> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n"},
 		{"Python refuses an argument that there is not", `{"tools":{}}`, plain, "", RuleException,

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
@@ -42,6 +43,27 @@ var httpRules = []teasel.Rule{
 	{ID: RuleHTTPSessionID, Severity: teasel.High, Title: "Session id can be guessed or is malformed",
 		Help:   "The id of a session is short, comes again, differs from another one by counting, or has characters other than visible ASCII.\n\nWho guesses it takes the session over.\n\nUse a random id of 128 bits, such as a version 4 UUID.",
 		Source: transportSource + "#session-management"},
+	{ID: RuleHTTPHost, Severity: teasel.Low, Title: "Request for a foreign host is served",
+		Help:   "A request whose Host is a name that is not the server's was carried out.\n\nA page whose name is made to point to the user's machine reaches the server with it, where no Origin is sent or none is looked at.\n\nOn a machine of its own user, compare Host with localhost and the addresses of the machine, and answer 403.",
+		Source: transportSource + "#security-warning"},
+	{ID: RuleHTTPRequestType, Severity: teasel.Medium, Title: "Request of a type that any web page may send is served",
+		Help:   "A POST whose Content-Type is text/plain was carried out.\n\nBrowsers send it to any server without asking that one first, so that only a look at Origin is left between a page and the tools.\n\nTake application/json only, and answer 415.",
+		Source: transportSource + "#sending-messages-to-the-server"},
+	{ID: RuleHTTPFraming, Severity: teasel.Medium, Title: "Request that has two lengths is served",
+		Help:   "A request was carried out that has two values of Content-Length, or both a length and Transfer-Encoding, or a space between a name and its colon.\n\nWhat stands before the server may believe the other length, and take a part of one client's request for the next one's.\n\nAnswer 400 and close the connection.",
+		Source: "https://www.rfc-editor.org/rfc/rfc9112#section-6.3"},
+	{ID: check.RuleSessionLeak, Severity: teasel.High, Title: "Message of one session comes to another",
+		Help:   "An answer to one session's request came in a response to another session.\n\nOne client reads what another one has asked for.\n\nHave a server object, and what it remembers of requests, for each session; tell requests apart by session and id, since clients choose the ids.",
+		Source: transportSource + "#multiple-connections"},
+	{ID: check.RuleOpenFiles, Severity: teasel.Medium, Title: "Connections that the client has closed stay open",
+		Help:   "The server's open files rose with each connection that the client cut.\n\nWhen they are used up nobody is served any more.\n\nClose a connection whose request cannot be read to its end, and one whose client is gone.",
+		Source: transportSource},
+	{ID: RuleHTTPGetAnswer, Severity: teasel.Medium, Title: "Answer comes on the stream of a GET",
+		Help:   "The answer to a request came in the response to a GET, and not in that to the request.\n\nA client waits for it where it has asked, and one whose GET came later, or has ended, never gets it.\n\nSend answers in the response to the POST; only a stream that is resumed with Last-Event-ID may have some.",
+		Source: transportSource + "#listening-for-messages-from-the-server"},
+	{ID: RuleHTTPStatus, Severity: teasel.Low, Title: "Refusal has the wrong HTTP status",
+		Help:   "A request of 2026-07-28 was refused with -32601 and a status other than 404, or with -32602 for missing metadata, -32020, -32021 or -32022 and a status other than 400.\n\nWhat stands between client and server sees the status only, and clients tell by it a server of this version from an earlier one.\n\nSet the status that belongs to the code.",
+		Source: metadataSource + "#protocol-version-header"},
 	{ID: RuleHTTPGet, Severity: teasel.Low, Title: "GET is answered with neither a stream nor 405",
 		Help:   "A GET was answered with success and something that is no event stream.\n\nClients that listen for what the server has to say fail.\n\nAnswer with text/event-stream, or with 405 if there is no such stream.",
 		Source: transportSource + "#listening-for-messages-from-the-server"},
@@ -58,7 +80,7 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	line := jsonrpc.Cut(s.Raw, 160)
 	switch {
 	case s.Status == conn.NoResponse:
-		if head == "" && j.t.Stands() { // what a head has that is malformed may end the connection
+		if head == "" && !j.isCut(s) && j.t.Stands() { // what a head has that is malformed may end the connection
 			j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The connection of %s was closed without a response.", line))
 		}
 		return
@@ -87,20 +109,36 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	if origin, ok := change.Get("Origin"); ok && origin == check.ForeignOrigin {
 		j.report(RuleHTTPOrigin, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 403.", line, withHead(head)))
 	}
-	if version, ok := change.Get("MCP-Protocol-Version"); ok && version == check.NoVersion && j.atLeast("2025-06-18") {
+	if host, ok := change.Get("Host"); ok && host == check.ForeignHost {
+		if _, has := change.Get("Origin"); !has {
+			j.report(RuleHTTPHost, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 403.", line, withHead(head)))
+		}
+	}
+	if kind, ok := change.Get("Content-Type"); ok && kind == "text/plain" {
+		j.report(RuleHTTPRequestType, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 415.", line, withHead(head)))
+	}
+	if twoLengths(&change, len(s.Raw)) {
+		j.report(RuleHTTPFraming, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 400.", line, withHead(head)))
+	}
+	if version, ok := change.Get("MCP-Protocol-Version"); ok && version == check.NoVersion {
 		j.report(RuleHTTPVersion, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 400.", line, withHead(head)))
 	}
-	if !j.session.HasID || s.Message.Method == "initialize" {
+	if !j.session.HasID || s.Message.Method == "initialize" || isStateless(&s.Message) {
 		return
 	}
 	switch id, ok := change.Get("Mcp-Session-Id"); {
 	case ok && id == "":
 		j.report(RuleHTTPNoSession, subjectHTTP, "", fmt.Sprintf("%s without Mcp-Session-Id was carried out; expected status 400.", line))
+	case j.endedBefore(i):
+		j.report(RuleHTTPSession, subjectHTTP, "ended", fmt.Sprintf("%s%s was carried out in a session that DELETE had ended; expected status 404.", line, withHead(head)))
 	case ok && id == check.UnknownSession:
 		j.report(RuleHTTPSession, subjectHTTP, "unknown", fmt.Sprintf("%s%s was carried out; expected status 404.", line, withHead(head)))
-	case !ok && j.endedBefore(i):
-		j.report(RuleHTTPSession, subjectHTTP, "ended", fmt.Sprintf("%s was carried out in a session that DELETE had ended; expected status 404.", line))
 	}
+}
+
+// isCut reports whether the connection of a line was cut on purpose.
+func (j *judge) isCut(s *script.Sent) bool {
+	return s.Status == conn.NoResponse && j.t.Script != nil && s.Step < len(j.t.Script.Steps) && j.t.Script.Steps[s.Step].Close
 }
 
 // withHead says how a request's head differs.
@@ -119,10 +157,30 @@ func (j *judge) httpSubject(s *script.Sent, head string) string {
 	return subjectHTTP
 }
 
-// endedBefore reports whether the session was ended before a line was sent.
+// twoLengths reports whether a request's head says two things of the length of its body.
+func twoLengths(h *conn.Head, size int) bool {
+	value, ok := h.Get("Content-Length")
+	length := !ok || value != ""
+	if coding, ok := h.Get("Transfer-Encoding"); ok && coding != "" && length {
+		return true
+	}
+	for _, line := range h.Behind {
+		name, value, _ := strings.Cut(line, ":")
+		switch bare := strings.TrimSpace(name); {
+		case strings.EqualFold(bare, "Content-Length") && strings.TrimSpace(value) != strconv.Itoa(size), strings.EqualFold(bare, "Transfer-Encoding"):
+			if length {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endedBefore reports whether the session of a line was ended before it was sent.
 func (j *judge) endedBefore(i int) bool {
+	own := check.SessionOf(j.t, i)
 	for k := range j.t.Sent[:i] {
-		if s := &j.t.Sent[k]; conn.ParseHead(j.t.Head(s)).Method == "DELETE" && s.Status >= 200 && s.Status < 300 {
+		if s := &j.t.Sent[k]; conn.ParseHead(j.t.Head(s)).Method == "DELETE" && check.SessionOf(j.t, k) == own && s.Status >= 200 && s.Status < 300 {
 			return true
 		}
 	}
@@ -172,4 +230,16 @@ func differ(a, b string) (n int) {
 		}
 	}
 	return n
+}
+
+// streamed judges an answer that came in the response to a GET.
+func (j *judge) streamed(r *script.Received) {
+	if r.Via == 0 || r.Message.Class != jsonrpc.ClassResponse {
+		return
+	}
+	s := &j.t.Sent[r.Via-1]
+	change := conn.ParseHead(j.t.Head(s))
+	if _, resumed := change.Get("Last-Event-ID"); change.Method == "GET" && !resumed {
+		j.report(RuleHTTPGetAnswer, subjectHTTP, "", fmt.Sprintf("%s came in the response to a GET.", jsonrpc.Cut(r.Raw, 160)))
+	}
 }

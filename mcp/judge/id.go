@@ -147,14 +147,18 @@ func (j *judge) findForeign() *script.Received {
 	return nil
 }
 
-// hasUnreadID reports whether a response says that a line could not be read, and has an id all the same that no line has: it can only be
-// made up, and says nothing of the answers to others.
+// hasUnreadID reports whether a response says that a line could not be read, and has an id all the same that none has which it may be
+// about: it can only be made up, and says nothing of the answers to others. A line that has its answer, and a response, which can be read,
+// are none of these.
 func (j *judge) hasUnreadID(r *script.Received) bool {
 	m := &r.Message
 	if m.Error == nil || script.ErrorCode(r) != codeParse || m.ID == "" || m.ID == "null" {
 		return false
 	}
-	return !slices.ContainsFunc(j.before(r), func(s script.Sent) bool { return saysID(s.Raw, m.ID) })
+	return !slices.ContainsFunc(j.before(r), func(s script.Sent) bool {
+		answered := s.Answer >= 0 && s.Answer < len(j.t.Received) && &j.t.Received[s.Answer] != r
+		return !answered && s.Message.Class != jsonrpc.ClassResponse && saysID(s.Raw, m.ID)
+	})
 }
 
 // saysID reports whether a line, readable or not, has an id in that notation.
@@ -174,12 +178,18 @@ func saysID(line []byte, id string) bool {
 
 // unreadID reports the made-up id of an error that says that a line could not be read.
 func (j *judge) unreadID(r *script.Received) {
-	var sent []byte
-	if s := j.sender(r); s != nil {
-		sent = s.Raw
+	before := j.before(r)
+	s := j.sender(r)
+	if s == nil {
+		s = j.guiltyOf(before)
 	}
-	j.reportCause(RuleID, teasel.High, subjectUnread, "made up", sent, fmt.Sprintf(
-		"%s was answered with a parse error that has the id %s and not null, although no line has that id.", j.cause(r), jsonrpc.Cut(r.Message.ID, 80)))
+	for i := range before { // the one that it is about
+		if before[i].Answer < 0 && !before[i].Regular {
+			s = &before[i]
+		}
+	}
+	j.reportCause(RuleID, teasel.High, subjectUnread, "made up", rawOf(s), fmt.Sprintf(
+		"%s was answered with a parse error that has the id %s and not null, although no line has that id.", lineOf(s), jsonrpc.Cut(r.Message.ID, 80)))
 }
 
 // foreignReply reports a response with the id of another request, when only one request waits for its answer.

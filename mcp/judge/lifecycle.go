@@ -92,23 +92,23 @@ func (j *judge) beforeInitialize(s *script.Sent, r *script.Received) {
 		"%s was served before initialize: it was answered with %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160)))
 }
 
-// clientMethods are the requests that a server may send, and the capability that the client has to have declared.
-var clientMethods = map[string]string{
-	"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots",
-}
-
 // serverRequest judges a request from the server.
 func (j *judge) serverRequest(r *script.Received) {
 	method := r.Message.Method
+	if j.session.Stateless {
+		j.report(RuleServerRequest, method, "", fmt.Sprintf("The server sent %s; in this version it has no requests to send.", jsonrpc.Cut(r.Raw, 160)))
+		return
+	}
 	if method == "ping" {
 		return
 	}
 	// A client that tells of other roots says by that that it has some.
 	provoked := method == "roots/list" && j.sentBefore("notifications/roots/list_changed", r)
-	if name := clientMethods[method]; name != "" && !j.clientHas(name) && !provoked {
+	if name := session.ClientMethods[method]; name != "" && !j.clientHas(name) && !provoked {
 		j.reportCause(RuleClientCapability, j.rules[RuleClientCapability].Severity, method, "undeclared", r.Raw, fmt.Sprintf(
 			"The server sent %s, although the client did not declare the capability %s.", jsonrpc.Cut(r.Raw, 160), name))
 	}
+	j.requestShape(method, jsonrpc.Cut(r.Raw, 160), r.Message.Params)
 	if j.fresh() && !j.sentBefore("notifications/initialized", r) {
 		j.report(RuleEarlyRequest, method, "", fmt.Sprintf(
 			"The server sent %s before it was told that the client is initialized.", jsonrpc.Cut(r.Raw, 160)))
@@ -117,8 +117,9 @@ func (j *judge) serverRequest(r *script.Received) {
 
 // clientHas reports whether the client side of the session declared a capability.
 func (j *judge) clientHas(name string) bool {
-	if !j.fresh() && slices.Contains(j.cfg.Capabilities, name) {
-		return true
+	if !j.fresh() {
+		declared, _ := mutate.ParseJSON([]byte(session.ClientCapabilities(j.session.Asked)))
+		return declared.Get(name) != nil
 	}
 	for i := range j.t.Sent {
 		m := &j.t.Sent[i].Message
@@ -157,6 +158,9 @@ func (j *judge) serverNotification(i int, r *script.Received) {
 		j.progress(i, r)
 	case "notifications/message":
 		j.logMessage(i, r)
+		if j.session.Stateless {
+			j.unaskedLog(r)
+		}
 	case "notifications/resources/updated":
 		j.updated(r)
 	}

@@ -73,7 +73,7 @@ func (j *judge) byMethod(s *script.Sent, r *script.Received) {
 		j.completion(s, r)
 	default:
 		if why := resultFault(j.phase.version, m.Method, r.Message.Result); why != "" {
-			j.report(RuleResult, m.Method, "", fmt.Sprintf("%s was answered with a malformed result: %s.", jsonrpc.Cut(s.Raw, 160), why))
+			j.report(RuleResult, m.Method, "", fmt.Sprintf("%s was answered with a malformed result: %s.", brief(s), why))
 		}
 	}
 }
@@ -166,14 +166,14 @@ func isNoSubscription(s *script.Sent, r *script.Received) bool {
 func (j *judge) accepted(s *script.Sent, r *script.Received, fault paramFault) {
 	switch method := s.Message.Method; {
 	case method == "logging/setLevel":
-		j.report(RuleLogLevel, method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.text))
+		j.report(RuleLogLevel, method, "", fmt.Sprintf("%s was accepted, although %s; expected error -32602.", brief(s), fault.text))
 		return
 	case strings.HasSuffix(method, "/list"):
-		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.text))
+		j.reportCause(RuleCursor, j.cursorSeverity(s), method, "type", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", brief(s), fault.text))
 		return
 	}
 	// What reads parameters without looking at them does so for all methods.
-	j.reportCause(RuleInvalidParams, j.rules[RuleInvalidParams].Severity, s.Message.Method, "malformed parameters", s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), fault.text))
+	j.reportCause(RuleInvalidParams, j.rules[RuleInvalidParams].Severity, s.Message.Method, causeMalformed, s.Raw, fmt.Sprintf("%s was accepted, although %s; expected error -32602.", brief(s), fault.text))
 }
 
 // refusal judges the error that answers a request of a known method. A refusal with the right code is never wrong.
@@ -199,7 +199,7 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	case m.Method == "resources/read":
 		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(script.ErrorMessage(r))) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
-				"%s was answered with error %d %q; expected -32002.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+				"%s was answered with error %d %q; expected -32002.", brief(s), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 		}
 	case m.Method == "prompts/get":
 		name, _ := m.Params.Get("name").Str()
@@ -257,7 +257,7 @@ func (j *judge) wrongCode(s *script.Sent, r *script.Received, why string) {
 		cause = "validator"
 	}
 	j.reportCause(RuleWrongCode, teasel.Medium, subject, cause, s.Raw, fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
-		jsonrpc.Cut(s.Raw, 160), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80), why))
+		brief(s), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80), why))
 }
 
 // complete reports whether the lists of the session are all there is.

@@ -53,7 +53,7 @@ func (j *judge) cursor(s *script.Sent, r *script.Received) {
 	cursor, ok := s.Message.Params.Get("cursor").Str()
 	if ok && isForeign(cursor) {
 		j.reportCause(RuleCursor, j.cursorSeverity(s), j.subject(s), "cursor", s.Raw, fmt.Sprintf(
-			"%s was answered with a result, although the cursor is not one that the server gave; expected error -32602.", jsonrpc.Cut(s.Raw, 160)))
+			"%s was answered with a result, although the cursor is not one that the server gave; expected error -32602.", brief(s)))
 	}
 }
 
@@ -84,7 +84,7 @@ func (j *judge) page(s *script.Sent, r *script.Received) {
 		i, rest := itemOf(b.At, name)
 		switch {
 		case b.At == "/nextCursor":
-			j.report(RulePagination, j.subject(s), "type", fmt.Sprintf("The nextCursor that answers %s is %s and not a string.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Describe(result.Get("nextCursor").Kind)))
+			j.report(RulePagination, j.subject(s), "type", fmt.Sprintf("The nextCursor that answers %s is %s and not a string.", brief(s), jsonrpc.Describe(result.Get("nextCursor").Kind)))
 		case i >= 0 && ofDefinition(&b, rest):
 			b.At = rest
 			definitions[i] = append(definitions[i], b)
@@ -241,7 +241,7 @@ func (j *judge) followed(s *script.Sent, r *script.Received) {
 		for _, seen := range append(back, s) {
 			if given, ok := cursorOf(seen); ok && given == again {
 				j.report(RulePagination, j.subject(s), "loop", fmt.Sprintf("The page that %s was answered with leads back, by the nextCursor %q, to a page that was seen.",
-					jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(again, 60)))
+					brief(s), jsonrpc.Cut(again, 60)))
 				return
 			}
 		}

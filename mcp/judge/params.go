@@ -85,8 +85,8 @@ func (j *judge) faultOf(m *jsonrpc.Message) paramFault {
 // isGrave reports whether a breach is of a member that the method needs. Servers that take numbers for the arguments of a prompt do no
 // harm.
 func isGrave(method string, b *schema.Breach, params *mutate.JSON) bool {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(b.At, "/"), "/")
-	if method == "prompts/get" && rest != "" {
+	name, _, inside := strings.Cut(strings.TrimPrefix(b.At, "/"), "/")
+	if method == "prompts/get" && inside { // whatever the name of the argument, which may be ""
 		return false
 	}
 	return slices.ContainsFunc(neededMembers[method], func(m member) bool {

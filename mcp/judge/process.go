@@ -132,7 +132,7 @@ func lineOf(s *script.Sent) string {
 	if len(bytes.TrimSpace(s.Raw)) == 0 {
 		return "a blank line"
 	}
-	return jsonrpc.Cut(s.Raw, 160)
+	return brief(s)
 }
 
 func (j *judge) ended() {
@@ -140,6 +140,9 @@ func (j *judge) ended() {
 	stderr := script.StderrOf(j.t)
 	switch e.Kind {
 	case script.EndKilled:
+		return
+	case script.EndGone:
+		j.report(RuleGone, j.guiltySubject(), "", fmt.Sprintf("The server %s after %s.", script.Ending(e), j.guiltyLine()))
 		return
 	case script.EndExited:
 		if e.EOF && (e.Code == 0 || observe.LastWords(stderr).Kind == observe.FaultNone) {
@@ -167,11 +170,8 @@ func (j *judge) ended() {
 		rule = RuleOutOfMemory
 	}
 	how := "status " + strconv.Itoa(e.Code)
-	switch e.Kind {
-	case script.EndSignalled:
+	if e.Kind == script.EndSignalled {
 		how = e.Signal
-	case script.EndGone:
-		how = "gone"
 	}
 	message := fmt.Sprintf("The server %s after %s.", script.Ending(e), j.guiltyLine())
 	if f.Line != "" {

@@ -20,12 +20,12 @@ func (j *judge) prompt(s *script.Sent, r *script.Received) {
 		return
 	}
 	if why := resultFault(j.phase.version, s.Message.Method, r.Message.Result); why != "" {
-		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("The prompt that answers %s is malformed: %s.", jsonrpc.Cut(s.Raw, 160), why))
+		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("The prompt that answers %s is malformed: %s.", brief(s), why))
 	}
 	if missing := missingArgument(p, s.Message.Params.Get("arguments")); missing != "" {
 		// What passes arguments on to one prompt without looking does so for all.
 		j.reportCause(RulePromptArguments, j.rules[RulePromptArguments].Severity, j.subject(s), "required argument", s.Raw, fmt.Sprintf(
-			"%s succeeded without the required argument %s; expected error -32602.", jsonrpc.Cut(s.Raw, 160), missing))
+			"%s succeeded without the required argument %s; expected error -32602.", brief(s), missing))
 	}
 }
 
@@ -46,10 +46,10 @@ const maxCompletions = 100
 func (j *judge) completion(s *script.Sent, r *script.Received) {
 	values := r.Message.Result.Get("completion").Get("values")
 	if values != nil && values.Kind == mutate.Array && len(values.Items) > maxCompletions {
-		j.report(RuleCompletionSize, j.subject(s), "", fmt.Sprintf("%s was answered with %d values; at most 100 are allowed.", jsonrpc.Cut(s.Raw, 160), len(values.Items)))
+		j.report(RuleCompletionSize, j.subject(s), "", fmt.Sprintf("%s was answered with %d values; at most 100 are allowed.", brief(s), len(values.Items)))
 	}
 	if why := resultFault(j.phase.version, s.Message.Method, r.Message.Result); why != "" {
-		j.report(RuleCompletion, j.subject(s), "", fmt.Sprintf("The completion that answers %s is wrong: %s.", jsonrpc.Cut(s.Raw, 160), why))
+		j.report(RuleCompletion, j.subject(s), "", fmt.Sprintf("The completion that answers %s is wrong: %s.", brief(s), why))
 	}
 }
 

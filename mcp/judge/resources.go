@@ -14,7 +14,7 @@ import (
 func (j *judge) contents(s *script.Sent, r *script.Received) {
 	uri, _ := s.Message.Params.Get("uri").Str()
 	if why := resultFault(j.phase.version, s.Message.Method, r.Message.Result); why != "" {
-		j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("%s was answered with malformed contents: %s.", jsonrpc.Cut(s.Raw, 160), why))
+		j.report(RuleResourceContents, j.subject(s), "", fmt.Sprintf("%s was answered with malformed contents: %s.", brief(s), why))
 		return
 	}
 	contents := r.Message.Result.Get("contents")
@@ -92,7 +92,7 @@ func (j *judge) isUnknownURI(uri string) bool {
 // updated judges a notice that a resource has changed.
 func (j *judge) updated(r *script.Received) {
 	uri, ok := r.Message.Params.Get("uri").Str()
-	if !j.fresh() || !ok {
+	if !j.fresh() || !ok || j.session.Stateless {
 		return
 	}
 	for i := range j.t.Sent {

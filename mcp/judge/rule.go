@@ -11,6 +11,7 @@ import (
 const (
 	RuleCrash        = "mcp/server-crash"
 	RuleExit         = "mcp/server-exit"
+	RuleGone         = "mcp/server-gone"
 	RuleSanitizer    = "mcp/sanitizer"
 	RuleOutOfMemory  = "mcp/out-of-memory"
 	RuleAssertion    = "mcp/assertion"
@@ -90,11 +91,32 @@ const (
 	RuleHTTPSessionID     = "mcp/http-session-id"
 	RuleHTTPGet           = "mcp/http-get"
 	RuleHTTPMismatch      = "mcp/http-head-mismatch"
+	RuleHTTPEncoding      = "mcp/http-head-encoding"
+	RuleHTTPStatus        = "mcp/http-error-status"
+	RuleHTTPGetAnswer     = "mcp/http-stream-answer"
+	RuleHTTPHost          = "mcp/http-host"
+	RuleHTTPRequestType   = "mcp/http-request-type"
+	RuleHTTPFraming       = "mcp/http-framing"
 
 	RuleMeta       = "mcp/request-meta"
 	RuleMetaCode   = "mcp/unsupported-version-code"
 	RuleResultType = "mcp/result-type"
 	RuleCaching    = "mcp/caching"
+
+	RuleServerRequest = "mcp/server-request"
+	RuleUnaskedLog    = "mcp/log-not-asked"
+
+	RuleSubscription = "mcp/subscription"
+
+	RuleRequestShape  = "mcp/request-shape"
+	RuleInputRequired = "mcp/input-required"
+	RuleRequestState  = "mcp/request-state"
+
+	RuleTaskStatus  = "mcp/task-status"
+	RuleTaskResult  = "mcp/task-result"
+	RuleTaskCancel  = "mcp/task-cancel"
+	RuleTaskTimes   = "mcp/task-times"
+	RuleTaskSupport = "mcp/task-support"
 
 	RuleSecret     = "mcp/secret-leak"
 	RuleStackTrace = "mcp/stack-trace"
@@ -104,7 +126,10 @@ const specification = "https://modelcontextprotocol.io/specification/"
 
 // Rules returns every rule of this package, sorted by id.
 func Rules() []teasel.Rule {
-	all := slices.Concat(processRules, jsonrpcRules, lifecycleRules, toolRules, resourceRules, sessionRules, securityRules, httpRules, statelessRules)
+	all := slices.Concat(processRules, jsonrpcRules, lifecycleRules, toolRules, resourceRules, sessionRules, securityRules, httpRules, statelessRules, mirrorRules, subscriptionRules, questionRules, taskRules)
+	for i := range all {
+		scopes[all[i].ID].describe(&all[i])
+	}
 	slices.SortFunc(all, func(a, b teasel.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

@@ -8,6 +8,10 @@ const (
 )
 
 var processRules = []teasel.Rule{
+	{ID: RuleGone, Severity: teasel.Critical, Title: "Server takes no connections any more",
+		Help: "A server that was running already, at the address of --url, takes no connections any more after the requests that are shown. It was not started by teasel, which cannot start it again to see which of them it was.\n\n" +
+			"Whoever can send these requests ends the service for everybody.\n\n" +
+			"Look into the server's log. To have the request found, reproduced and minimised, let teasel start the server: --url 'http://127.0.0.1:{port}/mcp' -- COMMAND."},
 	{ID: RuleCrash, Severity: teasel.Critical, Title: "Server process crashes",
 		Help: "The server process died with an error status, a panic, an uncaught exception or a signal.\n\n" +
 			"One message from a client, or from a model that was talked into it, ends the session and everything else the server was doing.\n\n" +

@@ -148,6 +148,18 @@ var sessionRules = []teasel.Rule{
 		Help: "The same request is answered differently after lines that the server could not use.\n\n" +
 			"Something of a refused message stays behind and spoils what comes later.\n\n" +
 			"Drop everything of a message that is refused."},
+	{ID: check.RuleUsed, Severity: teasel.High, Title: "Calls are refused for good after another",
+		Help: "A call that was answered with a result at first is refused from some other call on, however often it is repeated, while the server still answers. That other call was refused itself or only reads, or no tool of the server works any more.\n\n" +
+			"Whoever can make that call ends the service for everybody until somebody starts the server again, and no crash says so.\n\n" +
+			"Leave nothing behind of a call that fails: release locks, roll back, and check what is stored before it is stored."},
+	{ID: check.RuleLostWrite, Severity: teasel.High, Title: "Write is lost beside another",
+		Help: "Of calls that were in flight together and were all answered with a result, some left nothing behind, though the same calls one after another do.\n\n" +
+			"Clients call tools in parallel. What reads, changes and writes back overwrites what another has written meanwhile, and the data is gone without a word.\n\n" +
+			"Have such calls wait for one another: a lock, a queue, a transaction."},
+	{ID: check.RuleVersions, Severity: teasel.Medium, Title: "Version of the protocol changes what is answered",
+		Help: "A list, a resource, a prompt or a call that only reads has other contents in one version of the protocol, or is refused there, although the server agreed to both versions and answers the same twice in one of them. What the versions themselves say differently is not compared.\n\n" +
+			"Clients of one version miss tools, or get other data, and nobody tests with all of them.\n\n" +
+			"Have one implementation behind all versions, and translate at the border."},
 	{ID: check.RuleNotRepeatable, Severity: teasel.Low, Title: "Repeated call ends differently",
 		Help:   "A call that the server marks as idempotent or read-only succeeded once and failed once with the same arguments and nothing between.\n\nClients repeat such calls without asking.\n\nCorrect the annotation or the tool.",
 		Source: toolsSource + "#tool"},

@@ -46,7 +46,7 @@ var (
 	traceSigns = jsonrpc.NewSignSet(traceTexts...)
 )
 
-// leaks judges what stands in a line that should not be known to the server, or not be told.
+// leaks judges what stands in a line that the server should not know, or not disclose.
 func (j *judge) leaks(r *script.Received) {
 	if leakSigns.In(r.Raw) == "" {
 		return
@@ -141,7 +141,7 @@ func mayAnswer(s *script.Sent, r *script.Received) bool {
 
 func (j *judge) cause(r *script.Received) string {
 	if s := j.sender(r); s != nil {
-		return jsonrpc.Cut(s.Raw, 200)
+		return brief(s)
 	}
 	return "nothing that was sent"
 }

@@ -33,7 +33,7 @@ func (j *judge) slow(s *script.Sent, r *script.Received) {
 	if j.reachesOut(s) {
 		severity, note = teasel.Info, " The server may have been waiting for somebody else."
 	}
-	j.reportAs(RuleSlow, severity, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s%s.%s", jsonrpc.Cut(s.Raw, 160), took.Seconds(), waited, note)).Alone = true
+	j.reportAs(RuleSlow, severity, j.subject(s), "", fmt.Sprintf("The answer to %s took %.1f s%s.%s", brief(s), took.Seconds(), waited, note)).Alone = true
 }
 
 // cancelledReply judges an answer that came although, and because, the request was cancelled.
@@ -52,7 +52,7 @@ func (j *judge) cancelledReply(s *script.Sent, r *script.Received) {
 	}
 	if says {
 		j.report(RuleCancelled, subjectCancelled, "", fmt.Sprintf(
-			"%s was cancelled, and answered with %s; expected no answer.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160)))
+			"%s was cancelled, and answered with %s; expected no answer.", brief(s), jsonrpc.Cut(r.Raw, 160)))
 	}
 }
 

@@ -18,7 +18,7 @@ type Spread struct {
 	shown map[string]map[string]string // by the finding's id, then by subject: the shortest message that shows it
 }
 
-// Bounds of what is remembered of one cause, and of what is told.
+// Bounds of what is remembered of one cause, and of what is reported.
 const (
 	maxSpread   = 512
 	maxExamples = 8

@@ -31,6 +31,13 @@ const (
 	noCode    = `< {"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"not found"}}` + "\n"
 )
 
+// undeclared opens a session in which the client declares nothing.
+const undeclared = `fresh
+> {"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}
+< {"jsonrpc":"2.0","id":5,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}
+> {"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+
 // TestOneCauseOneFinding: what one place in a server does wrong is one finding, on how many methods and tools it may show.
 func TestOneCauseOneFinding(t *testing.T) {
 	session := mcptest.SessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}}},"tools":[`+mcptest.TextTool("a", "", "", "x")+`,`+mcptest.TextTool("b", "", "", "x")+
@@ -153,8 +160,8 @@ func TestOneCauseOneFinding(t *testing.T) {
 				`< {"jsonrpc":"2.0","id":"b","error":{"code":-32603,"message":"Cannot destructure property 'name' of 'undefined' as it is undefined."}}` + "\n",
 		}, ""},
 		{"requests to a client that cannot answer them", RuleClientCapability, []string{
-			mcptest.CallOf("1", "a", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":"s1","method":"roots/list"}` + "\n" + mcptest.AnswerOf("1", "done"),
-			mcptest.CallOf("1", "b", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}` + "\n" + mcptest.AnswerOf("1", "done"),
+			undeclared + mcptest.CallOf("1", "a", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":"s1","method":"roots/list"}` + "\n" + mcptest.AnswerOf("1", "done"),
+			undeclared + mcptest.CallOf("1", "b", `{"x":"a"}`) + `< {"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}` + "\n" + mcptest.AnswerOf("1", "done"),
 		}, "2 methods"},
 		{"a task that failed before", RulePanicLogged, []string{logged("a"), logged("b")}, ""},
 		{"an exit with an error for a line that is no request", RuleExit, []string{
@@ -190,5 +197,57 @@ func TestOneCauseOneFinding(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// However a call is spelled, what its answer shows is one finding.
+func TestSpellingsAreOneFinding(t *testing.T) {
+	session := mcptest.DeskSession(t)
+	for _, tt := range []struct {
+		name  string
+		words string
+		lines []string
+	}{
+		{"arguments that the schema allows", "list index out of range", []string{
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"x"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":1,"message":"x"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nobody","name":"echo","arguments":{"message":"x"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},"arguments":{"message":"x"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{},"params":{"name":"echo","arguments":{"message":"x"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{"name":"echo","arguments":{"message":"x"}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"\u006dessage":"x"}}}`,
+			`{"id":1,"params":{"arguments":{"message":"x"},"name":"echo"},"method":"tools/call","jsonrpc":"2.0"}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"x"},"_meta":{"progressToken":1}}}`,
+			`{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"echo","arguments":{"message":"x"}}}`,
+		}},
+		{"arguments that it does not", "Cannot read properties of undefined (reading 'length')", []string{
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":null}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"x"},"arguments":{"message":5}}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"echo","arguments":{"message":5}}}`,
+		}},
+	} {
+		ids := make(map[string]string)
+		for _, line := range tt.lines {
+			id := "1"
+			if strings.Contains(line, `"id":"1"`) {
+				id = `"1"`
+			}
+			answer := `{"jsonrpc":"2.0","id":` + id + `,"result":{"isError":true,"content":[{"type":"text","text":"` + tt.words + `"}]}}`
+			found := 0
+			for _, f := range judgeText(t, session, "> "+line+"\n< "+answer+"\n") {
+				if f.Rule == RuleException {
+					ids[f.ID()] = line + ": " + f.Subject + " " + f.Group + " " + f.Fault
+					found++
+				}
+			}
+			if found != 1 {
+				t.Errorf("%s: %d findings for %s", tt.name, found, line)
+			}
+		}
+		if len(ids) != 1 {
+			t.Errorf("%s: %d findings for one fault: %q", tt.name, len(ids), ids)
+		}
 	}
 }

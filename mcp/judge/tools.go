@@ -65,7 +65,7 @@ func (j *judge) toolResult(s *script.Sent, r *script.Received) {
 		return
 	}
 	if why := resultFault(j.phase.version, s.Message.Method, result); why != "" {
-		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed result: %s.", jsonrpc.Cut(s.Raw, 160), why))
+		j.report(RuleContent, j.subject(s), "", fmt.Sprintf("%s was answered with a malformed result: %s.", brief(s), why))
 	}
 	if script.IsToolError(result) {
 		j.outputError(s, tool, result)
@@ -141,12 +141,12 @@ func (j *judge) output(s *script.Sent, tool *session.Tool, result *mutate.JSON) 
 	}
 	if structured == nil {
 		j.report(RuleStructuredMissing, j.subject(s), "", fmt.Sprintf(
-			"%s has an outputSchema, but the result of %s has no structuredContent.", tool.Name, jsonrpc.Cut(s.Raw, 160)))
+			"%s has an outputSchema, but the result of %s has no structuredContent.", tool.Name, brief(s)))
 		return
 	}
 	if b, broken := firstBreach(j.known(tool).output, structured); broken {
 		j.report(RuleOutputSchema, j.subject(s), "", fmt.Sprintf(
-			"The structuredContent that answers %s breaks the outputSchema %s.", jsonrpc.Cut(s.Raw, 160), b.Text))
+			"The structuredContent that answers %s breaks the outputSchema %s.", brief(s), b.Text))
 		return
 	}
 	j.structuredText(s, result)
@@ -163,7 +163,7 @@ func (j *judge) structuredText(s *script.Sent, result *mutate.JSON) {
 		}
 	}
 	j.reportCause(RuleStructuredText, teasel.Low, j.subject(s), "no text", s.Raw, fmt.Sprintf(
-		"The result of %s has structuredContent but no text that says the same.", jsonrpc.Cut(s.Raw, 160)))
+		"The result of %s has structuredContent but no text that says the same.", brief(s)))
 }
 
 // outputError recognises the words in which SDKs say that the tool's own result breaks its schema.
@@ -180,7 +180,7 @@ func (j *judge) outputError(s *script.Sent, tool *session.Tool, result *mutate.J
 	if strings.HasSuffix(text, "has an output schema but no structured content was provided") {
 		rule = RuleStructuredMissing
 	}
-	j.report(rule, j.subject(s), "", fmt.Sprintf("The result of %s broke the tool's own outputSchema: %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(text, 160)))
+	j.report(rule, j.subject(s), "", fmt.Sprintf("The result of %s broke the tool's own outputSchema: %s.", brief(s), jsonrpc.Cut(text, 160)))
 }
 
 // subjectConverted is the subject of calls whose arguments the server must have converted.
@@ -216,7 +216,7 @@ func (j *judge) input(s *script.Sent, r *script.Received, tool *session.Tool) {
 		severity, cause = teasel.Low, "converted"
 	}
 	j.reportCause(RuleInput, severity, subject, cause, s.Raw, fmt.Sprintf(
-		"The arguments of %s break the inputSchema %s, and the call was executed.", jsonrpc.Cut(s.Raw, 160), b.Text))
+		"The arguments of %s break the inputSchema %s, and the call was executed.", brief(s), b.Text))
 }
 
 // asDoubles returns a copy in which numbers are what they are to most programs.
@@ -281,5 +281,5 @@ func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
 		return
 	}
 	j.report(RuleToolFailure, j.subject(s), "", fmt.Sprintf(
-		"%s failed with the protocol error %d %q; expected a result with isError.", jsonrpc.Cut(s.Raw, 160), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+		"%s failed with the protocol error %d %q; expected a result with isError.", brief(s), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
 }

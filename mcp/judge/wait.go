@@ -16,7 +16,7 @@ import (
 // deaf judges a server that answers nothing any more.
 func (j *judge) deaf() {
 	s := j.guilty()
-	if s == nil || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
+	if s == nil || j.t.Owing || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
 		return
 	}
 	line := lineOf(s)
@@ -49,6 +49,9 @@ func (j *judge) waitsOutside(s *script.Sent) bool {
 
 // hung judges the requests that got no answer although pings did.
 func (j *judge) hung() {
+	if j.t.Owing { // whoever waits for the client may keep others waiting
+		return
+	}
 	for i := range j.t.Sent {
 		s := &j.t.Sent[i]
 		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.misaddressed(s) != nil || j.foreign != nil || j.answeredUnreadably(s) {
@@ -68,10 +71,10 @@ func (j *judge) isReading(s *script.Sent) bool { return len(s.Raw) >= 16*oversiz
 // unanswered reports a request without an answer. Where nothing says how long it may take, it may only be slow: how sure it
 // is that the server has forgotten the request depends on whether it may be waiting for somebody else.
 func (j *judge) unanswered(s *script.Sent) {
-	line := jsonrpc.Cut(s.Raw, 160)
+	line := brief(s)
 	if c := j.loosely(s); c != nil { // some libraries take ids of both types for one another, and no client has both
 		j.reportAs(RuleHang, teasel.Info, subjectCancelled, "another type", fmt.Sprintf(
-			"%s got no answer in time after %s, which cancels another request: the id there is of another type.", line, jsonrpc.Cut(c.Raw, 160)))
+			"The server left %s unanswered after %s, which cancels a request whose id has the same text and is of another type: it takes the two ids for one.", line, jsonrpc.Cut(c.Raw, 160)))
 		return
 	}
 	switch {
@@ -145,7 +148,7 @@ func (j *judge) dropped(s *script.Sent) {
 	if id != nil && !isPortable(id) { // the line may count as unreadable, and then nobody is owed an answer by name
 		return
 	}
-	message := fmt.Sprintf("%s got no answer, not even an error, though its id can be read.", jsonrpc.Cut(s.Raw, 160))
+	message := fmt.Sprintf("%s got no answer, not even an error, though its id can be read.", brief(s))
 	oddID := id != nil && !jsonrpc.IsUsualID(id) && m.Method != "" && !m.Twice && jsonrpc.UnusualEnvelope(m) == ""
 	switch {
 	case isUsual(m) && !j.lacksMembers(m):

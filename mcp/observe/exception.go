@@ -47,3 +47,10 @@ func ExceptionIn(text string) string {
 	}
 	return ""
 }
+
+// crashSigns are words with which a program or the library of its language gives up. A program may quote them from elsewhere.
+var crashSigns = jsonrpc.NewSignSet("panicked at ", "panic: ", "stack backtrace:", "fatal error: ", "ut of memory", "OutOfMemory", "bad_alloc", "MemoryError",
+	"ssertion failed", "AssertionError", "egmentation fault", "core dumped", "terminate called ", "double free or corruption", "stack smashing detected")
+
+// CrashIn returns which of these a text has in it, "" if none.
+func CrashIn(text string) string { return crashSigns.In([]byte(text)) }

@@ -79,7 +79,7 @@ func Fingerprint(dst []teasel.Feature, t *script.Transcript) []teasel.Feature {
 		s := &t.Sent[i]
 		p.subject = HashString(Offset64, session.Subject(t.Session, &s.Message))
 		if t.Script != nil && len(t.Script.Steps) > 1 && s.Step < len(t.Script.Steps) && script.HasReference(t.Script.Steps[s.Step].Line) {
-			p.subject = HashString(p.subject, "with what was captured")
+			p.subject = HashString(p.subject, captured)
 		}
 		switch {
 		case s.Answer >= 0 && s.Answer < len(t.Received) && !s.Withdrawn: // else it is the clock's doing whether one came
@@ -304,6 +304,8 @@ func (p *printer) unasked(t *script.Transcript) {
 	for i := range t.Received {
 		m := &t.Received[i].Message
 		switch {
+		case m.Class == jsonrpc.ClassRequest:
+			p.add(featureUnasked, HashString(HashString(Offset64, t.AskedDuring(i)), m.Method))
 		case m.Method != "":
 			p.add(featureUnasked, HashString(Offset64, m.Method))
 		case t.Received[i].Sent < 0:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
 // callText is the transcript of one call of a tool with one argument, and what came back.
@@ -172,6 +173,28 @@ func TestNormal(t *testing.T) {
 	} {
 		if got := string(AppendNormal(nil, test[0], &e)); got != test[1] {
 			t.Errorf("%q: got %q, want %q", test[0], got, test[1])
+		}
+	}
+}
+
+// The features of an outcome are among those of a script that came to it, and of no other outcome or tool.
+func TestOutcomeFeatures(t *testing.T) {
+	session := mcptest.DeskSession(t)
+	texts := map[script.Outcome]string{
+		script.OutcomeResult: callText("look", "a", textResult("a")),
+		script.OutcomeFailed: callText("look", "a", `"result":{"content":[{"type":"text","text":"a"}],"isError":true}`),
+		script.OutcomeError:  callText("look", "a", `"error":{"code":-32602,"message":"no such thing"}`),
+		script.OutcomeNone:   strings.SplitAfter(callText("look", "a", textResult("a")), "\n")[0],
+	}
+	for happened, text := range texts {
+		reached := Fingerprint(nil, mcptest.ParseTranscript(t, session, text))
+		for _, subject := range []string{"tools/call look", "tools/call browse"} {
+			for asked := range texts {
+				got := slices.ContainsFunc(OutcomeFeatures(subject, asked), func(f teasel.Feature) bool { return slices.Contains(reached, f) })
+				if want := asked == happened && subject == "tools/call look"; got != want {
+					t.Errorf("%v happened; %s with %v: %v, want %v", happened, subject, asked, got, want)
+				}
+			}
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 type Note struct {
 	Captures []Capture // by step, then in document order
 	Words    []string  // that answers and error messages have in them and that were not sent, in order of arrival
+
+	Asked []Question `json:",omitempty"` // that a client can answer otherwise
 }
 
 // Capture is a value in the answer to a step.
@@ -40,6 +42,7 @@ const (
 func NewNote(t *script.Transcript) *Note {
 	n := new(Note)
 	known := map[string]bool{}
+	n.questions(t)
 	for i := range t.Sent {
 		s := &t.Sent[i]
 		if s.Answer < 0 || s.Step >= maxNotedSteps || i > 0 && t.Sent[i-1].Step == s.Step {

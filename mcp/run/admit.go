@@ -13,6 +13,7 @@ type record struct {
 	slow    int           // talks that were set aside
 	pending int           // talks that are set aside now
 	slowest time.Duration // that an answer took
+	asks    bool          // the server asked something meanwhile: of what, only a script that is alone tells
 	spent   uint64        // of the price of what went wrong, and of what is expensive in itself
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
-// hold holds a talk that has the server for itself, and says what became of it. A patient one is waited for; another may be set
+// runAlone runs a talk that has the server for itself, and says what became of it. A patient one is waited for; another may be set
 // aside until its answer comes.
-func (e *executor) hold(ctx context.Context, k *talk, patient bool) error {
+func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	var s *peer
 	var err error
 	own := k.in.Start == script.Fresh
@@ -32,10 +32,13 @@ func (e *executor) hold(ctx context.Context, k *talk, patient bool) error {
 	if err != nil {
 		return e.discard(s, err)
 	}
+	if own && f == waitEnded && s.Received() == 0 && len(e.target.Command) == 0 { // it was gone before
+		return e.discard(s, e.target.gone(e.target.command().Refusal(s.Server)))
+	}
 	k.cutOff(f)
 	k.explain()
-	if f != fateRest {
-		k.t.End = s.End(f == fateEnded)
+	if f != waitIdle {
+		k.t.End = s.End(f == waitEnded)
 	}
 	k.collectStderr()
 	e.pace(k)
@@ -50,39 +53,42 @@ func (e *executor) hold(ctx context.Context, k *talk, patient bool) error {
 	switch {
 	case own:
 		return s.Close()
-	case f != fateRest:
+	case f != waitIdle:
 		e.forget(s)
 	}
 	return nil
 }
 
 // converse lets the talk go on whenever the server has answered or rests, to its end, and then waits until nothing more comes of
-// it. fateRest says that nothing went wrong.
-func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool) (fate, error) {
+// it. waitIdle says that nothing went wrong.
+func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool) (waitEnd, error) {
 	due, work := e.due(k, patient)
 	for k.measure(); k.state == talking; k.measure() {
-		if k.next(); k.state != talking {
+		if err := e.goOn(ctx, k); err != nil {
+			return waitInvalid, err
+		}
+		if k.state != talking {
 			break
 		}
 		f, err := e.flush(ctx, s)
 		switch {
-		case f != fateDone || err != nil:
+		case f != waitDone || err != nil:
 		case !patient && !e.target.Exact && e.isSlow(k):
-			f = fateRest
+			f = waitIdle
 		default:
 			f, err = e.listen(ctx, s, k, due, work)
-			if gone, again := e.doubted(ctx, s); f == fateRest && err == nil && (gone || again != nil) {
-				f, err = fateDeaf, again
+			if gone, again := e.doubted(ctx, s); f == waitIdle && err == nil && (gone || again != nil) {
+				f, err = waitUnresponsive, again
 			}
 		}
-		if f == fateRest && k.open > 0 { // it was waited for in vain
+		if f == waitIdle && k.open > 0 { // it was waited for in vain
 			if patient || e.target.Exact || k.t.Unanswered() < 0 { // else no answer is due, and none need ever come
 				k.giveUp()
 			} else {
 				e.setAside(k)
 			}
 		}
-		if f != fateRest || err != nil || k.state != talking {
+		if f != waitIdle || err != nil || k.state != talking {
 			return f, err
 		}
 	}
@@ -92,49 +98,49 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 		s.Send(conn.Message{})
 		s.open = false
 	}
-	if f, err := e.flush(ctx, s); f != fateDone || err != nil {
+	if f, err := e.flush(ctx, s); f != waitDone || err != nil {
 		return f, err
 	}
 	if unfinished {
-		if f, err := e.listen(ctx, s, k, due, work); f != fateRest || err != nil {
+		if f, err := e.listen(ctx, s, k, due, work); f != waitIdle || err != nil {
 			return f, err
 		}
 	}
 	f, err := e.await(ctx, s, never, e.afterwards(s, k, patient, due))
-	if f == fateBusy { // whatever it does, nothing is due
-		f = fateRest
+	if f == waitBusy { // whatever it does, nothing is due
+		f = waitIdle
 	}
 	return f, err
 }
 
 func never() bool { return false }
 
-// listen waits for the answers to what was sent last. fateRest says that they have come, or will not.
-func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.Duration) (fate, error) {
+// listen waits for the answers to what was sent last. waitIdle says that they have come, or will not.
+func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.Duration) (waitEnd, error) {
 	f, err := e.await(ctx, s, func() bool { return k.open <= 0 && k.expects() < 0 }, limit{clock: server.WaitTime, work: conn.Slice})
 	switch {
-	case err != nil || f != fateDone && f != fateRest && f != fateBusy:
+	case err != nil || f != waitDone && f != waitIdle && f != waitBusy:
 		return f, err
-	case k.open <= 0 && f != fateBusy:
-		return fateRest, nil
+	case k.open <= 0 && f != waitBusy:
+		return waitIdle, nil
 	}
 	l := limit{sleep: due, clock: due, work: work}
 	if s.canPing() && !s.open {
 		if ok, f, err := e.alive(ctx, s, l); err != nil || !ok {
-			if f == fateRest {
-				f = fateDeaf
+			if f == waitIdle {
+				f = waitUnresponsive
 			}
 			return f, err
 		}
 	}
 	f, err = e.await(ctx, s, func() bool { return k.open <= 0 }, l)
 	switch {
-	case f == fateDone:
-		f = fateRest
-	case (f == fateRest || f == fateBusy) && s.broken:
-		f = fateDeaf
-	case f == fateBusy && !s.Mute:
-		f = fateRest // it answers pings meanwhile
+	case f == waitDone:
+		f = waitIdle
+	case (f == waitIdle || f == waitBusy) && s.broken:
+		f = waitUnresponsive
+	case f == waitBusy && !s.Mute:
+		f = waitIdle // it answers pings meanwhile
 	}
 	return f, err
 }

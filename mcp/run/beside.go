@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxBeside = 512 // scripts that wait to be held beside; mutated ones that come later are not run
+	maxBeside = 512 // scripts that wait to be run beside; mutated ones that come later are not run
 	maxHeld   = 16  // talks that wait to be taken back: those of long lines have much memory
 )
 
@@ -16,7 +16,7 @@ const (
 // goes on: most of their time servers start, or compute.
 type beside struct {
 	e      *executor          // nil: there was none yet
-	queue  chan script.Script // to be held
+	queue  chan script.Script // to be run
 	held   chan held          // to be taken back
 	cancel context.CancelFunc
 	over   chan struct{} // closed when nothing is held any more
@@ -38,7 +38,7 @@ func (e *executor) postpone(ctx context.Context, k *talk) bool {
 		b.e = newExecutor(e.target.background(lowNiceness), e.session)
 		b.queue, b.held, b.over = make(chan script.Script, maxBeside), make(chan held, maxHeld), make(chan struct{})
 		ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx)) // it goes on after the batch
-		go b.hold(ctx)
+		go b.serve(ctx)
 	}
 	if len(b.queue) == maxBeside {
 		k.state = skipped
@@ -49,8 +49,8 @@ func (e *executor) postpone(ctx context.Context, k *talk) bool {
 	return true
 }
 
-// hold holds what is in the queue, until the context ends or an error of ours.
-func (b *beside) hold(ctx context.Context) {
+// serve runs what is in the queue, until the context ends or an error of ours.
+func (b *beside) serve(ctx context.Context) {
 	defer close(b.over)
 	for {
 		select {
@@ -60,7 +60,7 @@ func (b *beside) hold(ctx context.Context) {
 			k := new(talk)
 			k.take(b.e, &in, &teasel.Observation{})
 			b.e.read, b.e.kept = 0, 0
-			err := b.e.hold(ctx, k, true)
+			err := b.e.runAlone(ctx, k, true)
 			for _, k := range append(b.e.finished, k) { // the server may have ended with the one before
 				if k.halt(); k.in.Start != script.Fresh {
 					k.t.Past = nil // other scripts are about to be added to it

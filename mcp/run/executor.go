@@ -59,7 +59,6 @@ const (
 	maxKeptBytes  = 1 << 22 // of answers in one call
 	heavyBytes    = 1 << 14 // for each script, from which batches are smaller
 	batchScripts  = 256     // the server idles between batches
-	startTries    = 3       // before we believe that a server which has started once starts no more
 )
 
 // newExecutor returns an executor without a server.
@@ -86,10 +85,14 @@ func (t *Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[sc
 	if e.session == nil {
 		e.session, err = t.command().Discover(ctx, s.Server)
 	} else {
+		s.Mirrors = e.session.Mirrors
 		_, err = t.command().Initialize(ctx, s.Server)
 	}
 	if err != nil {
 		s.Close()
+		if t.Session != nil { // it was there
+			err = t.gone(err)
+		}
 		return nil, err
 	}
 	e.standby.Fill(1)
@@ -127,7 +130,7 @@ func (e *executor) Exec(ctx context.Context, in script.Script, obs *teasel.Obser
 	e.deliberate = true
 	defer func() { e.deliberate = false }()
 	if k.state != skipped {
-		if err := e.hold(ctx, k, true); err != nil {
+		if err := e.runAlone(ctx, k, true); err != nil {
 			return err
 		}
 	}
@@ -182,7 +185,7 @@ func (e *executor) batch(ctx context.Context) error {
 		case !k.alone || !e.admit(k) || e.postpone(ctx, k):
 			continue
 		}
-		if err := e.hold(ctx, k, false); err != nil {
+		if err := e.runAlone(ctx, k, false); err != nil {
 			return err
 		}
 	}
@@ -206,36 +209,41 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.diedIdle(s, fateOf(err))
+		e.diedIdle(s, waitEndOf(err))
 	}
-	for try := 1; ; try++ {
+	var failed *server.StartError
+	err := proc.Restart(ctx, func() error {
 		s, err := e.take(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if _, err = e.target.command().Initialize(ctx, s.Server); err == nil {
 			e.live = s
-			return s, nil
+			return nil
 		}
 		s.Close()
-		var start *server.StartError
-		if try == startTries || ctx.Err() != nil || !errors.As(err, &start) {
-			return nil, fmt.Errorf("starting the server again: %w", err)
-		}
+		return err
+	}, func(err error) bool { return errors.As(err, &failed) })
+	if err != nil {
+		return nil, fmt.Errorf("starting the server again: %w", e.target.gone(err))
 	}
+	return e.live, nil
 }
 
 // take returns a server to which nothing was sent.
 func (e *executor) take(ctx context.Context) (*peer, error) {
 	s, err := e.standby.Take(ctx)
+	if err == nil {
+		s.Mirrors = e.session.Mirrors
+	}
 	e.standby.Fill(e.target.spares())
 	return s, err
 }
 
 // diedIdle is for a server that has ended between two calls, after it had answered everything. Its last script is handed out as if
 // it had ended it: the engine tries it alone, and then together with what ran before it.
-func (e *executor) diedIdle(s *peer, f fate) {
-	end := s.End(f == fateEnded)
+func (e *executor) diedIdle(s *peer, f waitEnd) {
+	end := s.End(f == waitEnded)
 	e.forget(s)
 	past := s.past.Before(s.past.Added())
 	if len(past) == 0 || end.EOF {

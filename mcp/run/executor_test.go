@@ -156,7 +156,7 @@ const ping = `{"jsonrpc":"2.0","id":"@id","method":"ping"}`
 func TestExecutor(t *testing.T) {
 	program := mcptest.BuildServer(t, plantedtest.Planted)
 	t.Run("answers", func(t *testing.T) { testAnswers(t, program) })
-	t.Run("shown again", func(t *testing.T) { testShownAgain(t, program) })
+	t.Run("reproduced", func(t *testing.T) { testReproduced(t, program) })
 	t.Run("hangs", func(t *testing.T) { testHangs(t, program) })
 	t.Run("captures", func(t *testing.T) { testCaptures(t, program) })
 	t.Run("large batch", func(t *testing.T) { testLargeBatch(t, program) })
@@ -206,7 +206,7 @@ func testAnswers(t *testing.T, program string) {
 }
 
 // What is shown again time after time does not keep other scripts about the same from being run.
-func testShownAgain(t *testing.T, program string) {
+func testReproduced(t *testing.T, program string) {
 	e := open(t, planted(program, "crash-at-int32-max"))
 	for range 8 {
 		if _, o := execute(t, e, call("reserve_stock", `{"sku":"washer","quantity":2147483647}`)); o.Exit != teasel.ExitCrash {

@@ -42,7 +42,7 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		if err != nil {
 			return e.discard(s, err)
 		}
-		if f == fateDone {
+		if f == waitDone {
 			return nil
 		}
 		talks = g.ended(f)
@@ -51,7 +51,7 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 }
 
 // run holds the conversation.
-func (g *group) run(ctx context.Context) (fate, error) {
+func (g *group) run(ctx context.Context) (waitEnd, error) {
 	defer func() {
 		g.judge()
 		g.judge()
@@ -59,12 +59,14 @@ func (g *group) run(ctx context.Context) (fate, error) {
 	for turn := 0; ; turn ^= 1 {
 		h := &g.halves[turn]
 		if len(h.talks) > 0 {
-			if f, err := g.answered(ctx, h); f != fateDone || err != nil {
+			if f, err := g.answered(ctx, h); f != waitDone || err != nil {
 				return f, err
 			}
 		}
-		g.advance(h)
-		if f, err := g.e.flush(ctx, g.server); f != fateDone || err != nil {
+		if err := g.advance(ctx, h); err != nil {
+			return waitInvalid, err
+		}
+		if f, err := g.e.flush(ctx, g.server); f != waitDone || err != nil {
 			return f, err
 		}
 		g.judge()
@@ -76,10 +78,10 @@ func (g *group) run(ctx context.Context) (fate, error) {
 
 // drain takes what else comes of the talks that were over last. What is seen of them would otherwise depend on the clock, and so would
 // which of them were in flight when something came that belongs to one of them: where that matters it may be any.
-func (g *group) drain(ctx context.Context) (fate, error) {
+func (g *group) drain(ctx context.Context) (waitEnd, error) {
 	if e := g.e; e.target.Exact && len(g.before) > 0 && g.server.canPing() {
 		whole := e.target.timeout()
-		if _, f, err := e.alive(ctx, g.server, limit{sleep: whole, clock: whole, work: whole}); err != nil || f == fateEnded || f == fateFlood {
+		if _, f, err := e.alive(ctx, g.server, limit{sleep: whole, clock: whole, work: whole}); err != nil || f == waitEnded || f == waitFlood {
 			return f, err
 		}
 		if e.troubled(g.server) || g.server.stray {
@@ -87,11 +89,11 @@ func (g *group) drain(ctx context.Context) (fate, error) {
 			recheck(g.all)
 		}
 	}
-	return fateDone, nil
+	return waitDone, nil
 }
 
 // answered waits for the answers to one half. Talks whose answers do not come for now are set aside.
-func (g *group) answered(ctx context.Context, h *half) (fate, error) {
+func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 	e, s := g.e, g.server
 	soon := e.target.soon()
 	l := limit{work: soon / soonShare}
@@ -103,20 +105,20 @@ func (g *group) answered(ctx context.Context, h *half) (fate, error) {
 	switch {
 	case err != nil:
 		return f, err
-	case f != fateRest && f != fateBusy:
-		if f == fateDone {
+	case f != waitIdle && f != waitBusy:
+		if f == waitDone {
 			e.grow(true)
 			if gone, err := e.doubted(ctx, s); gone || err != nil {
-				return fateDeaf, err
+				return waitUnresponsive, err
 			}
 		}
 		return f, nil
 	}
 	// It may be about to die, or may answer nothing any more.
-	if ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon}); err != nil || f == fateEnded || f == fateFlood {
+	if ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: e.target.timeout()}); err != nil || f == waitEnded || f == waitFlood {
 		return f, err
 	} else if !ok {
-		return fateDeaf, nil
+		return waitUnresponsive, nil
 	}
 	for _, k := range h.talks {
 		switch {
@@ -127,19 +129,21 @@ func (g *group) answered(ctx context.Context, h *half) (fate, error) {
 			e.setAside(k)
 		}
 	}
-	return fateDone, nil
+	return waitDone, nil
 }
 
 // advance lets those talks of a half go on that have their answers, then those that were set aside and have theirs, and then
 // begins others.
-func (g *group) advance(h *half) {
+func (g *group) advance(ctx context.Context, h *half) error {
 	e, talks := g.e, slices.Clone(h.talks)
 	h.talks, h.open = h.talks[:0], 0
 	g.recent = g.recent[:0]
-	step := func(k *talk) {
+	step := func(k *talk) error {
 		k.half = nil
 		if k.state == talking {
-			k.next()
+			if err := e.goOn(ctx, k); err != nil {
+				return err
+			}
 		}
 		switch {
 		case k.state != talking:
@@ -152,13 +156,18 @@ func (g *group) advance(h *half) {
 			h.talks = append(h.talks, k)
 			h.open += k.open
 		}
+		return nil
 	}
 	for _, k := range talks {
 		if k.state != aside {
-			step(k)
+			if err := step(k); err != nil {
+				return err
+			}
 		}
 	}
-	e.resume(g.server)
+	if err := e.resume(ctx, g.server); err != nil {
+		return err
+	}
 	for size := max(e.window/2, 1); len(h.talks) < size && len(g.todo) > 0; {
 		k := g.todo[0]
 		if g.todo = g.todo[1:]; !e.admit(k) {
@@ -166,7 +175,9 @@ func (g *group) advance(h *half) {
 		}
 		k.begin(g.server)
 		g.begun++
-		step(k)
+		if err := step(k); err != nil {
+			return err
+		}
 	}
 	if !e.target.Exact && (e.troubled(g.server) || g.server.stray) {
 		g.server.stray = false
@@ -175,6 +186,7 @@ func (g *group) advance(h *half) {
 		}
 		recheck(g.recent)
 	}
+	return nil
 }
 
 // recheck has talks run again by themselves, since something came of one of them.
@@ -192,10 +204,10 @@ func (g *group) judge() {
 	g.before, g.over = g.over, g.before[:0]
 }
 
-// ended deals with the end of a server that had several talks in flight, and returns those that are still to be held. All that
+// ended deals with the end of a server that had several talks in flight, and returns those that are still to be run. All that
 // it has left unanswered are lost, the first unanswered first; or, if it had answered all, those that it has answered last. It
 // takes the engine, and fresh servers, to find out which it was.
-func (g *group) ended(f fate) (todo []*talk) {
+func (g *group) ended(f waitEnd) (todo []*talk) {
 	e := g.e
 	var suspects, begun []*talk
 	for _, h := range g.halves {
@@ -211,7 +223,7 @@ func (g *group) ended(f fate) (todo []*talk) {
 		suspects[0].cutOff(f)
 		suspects[0].explain() // while it can be seen
 	}
-	end := g.server.End(f == fateEnded && g.begun == 1) // of several it matters only which it was
+	end := g.server.End(f == waitEnded && g.begun == 1) // of several it matters only which it was
 	stranded := e.forget(g.server)
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.t.FirstUnanswered() - b.t.FirstUnanswered()) })
 	if len(suspects) == 0 {
@@ -265,8 +277,8 @@ func (k *talk) giveUp() {
 }
 
 // cutOff notes whether the server said nothing any more, or did not stop: then it took as long as was listened to.
-func (k *talk) cutOff(f fate) {
-	if k.t.Deaf, k.t.Flood = f == fateDeaf || f == fateBusy, f == fateFlood; k.t.Deaf || k.t.Flood {
+func (k *talk) cutOff(f waitEnd) {
+	if k.t.Deaf, k.t.Flood = f == waitUnresponsive || f == waitBusy, f == waitFlood; k.t.Deaf || k.t.Flood {
 		k.last = time.Now()
 	}
 	k.t.Ended = k.t.Deaf && k.server.ended

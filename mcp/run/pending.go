@@ -49,7 +49,7 @@ func (e *executor) isSlow(k *talk) bool {
 
 // resume lets the talks go on that were set aside and have what they awaited, and ends those whose time is over. What they say
 // next is queued.
-func (e *executor) resume(s *peer) {
+func (e *executor) resume(ctx context.Context, s *peer) error {
 	for _, k := range slices.Clone(e.pending) {
 		if k.server != s || k.obs != nil || k.open > 0 && time.Now().Before(k.due) {
 			continue
@@ -60,7 +60,9 @@ func (e *executor) resume(s *peer) {
 		} else {
 			e.pace(k)
 			k.state = talking
-			k.next()
+			if err := e.goOn(ctx, k); err != nil {
+				return err
+			}
 		}
 		if k.state == talking {
 			e.setAside(k)
@@ -69,6 +71,7 @@ func (e *executor) resume(s *peer) {
 		s.retire(k)
 		e.finish(k)
 	}
+	return nil
 }
 
 // forget forgets a server that has ended, and returns the talks that were set aside on it. The first of them are tried again by
@@ -77,6 +80,7 @@ func (e *executor) forget(s *peer) (stranded []*talk) {
 	if e.live == s {
 		e.live = nil
 	}
+	e.target.keepLast(s)
 	for _, k := range slices.Clone(e.pending) {
 		if k.server != s {
 			continue
@@ -109,7 +113,7 @@ func (e *executor) retry(ctx context.Context) error {
 	k.obs = &teasel.Observation{}
 	k.again()
 	k.reported = reported
-	if err := e.hold(ctx, k, true); err != nil {
+	if err := e.runAlone(ctx, k, true); err != nil {
 		k.halt()
 		return err
 	}
@@ -128,8 +132,8 @@ func (e *executor) finish(k *talk) {
 func (e *executor) Late(obs *teasel.Observation) (script.Script, bool) {
 	if s := e.live; s != nil && len(e.pending) > 0 {
 		e.receive(context.Background(), s, time.Time{})
-		e.resume(s)
-		if f, _ := e.flush(context.Background(), s); f != fateDone { // half a line may have been sent
+		err := e.resume(context.Background(), s)
+		if f, _ := e.flush(context.Background(), s); f != waitDone || err != nil { // half a line may have been sent
 			e.discard(s, nil)
 		}
 	}

@@ -34,12 +34,12 @@ func (k *talk) prepare(c *script.Names, w *script.Withheld) {
 			p.topic = script.Topic{Method: script.TopicLarge}
 		}
 		k.plan = append(k.plan, p)
-		alone = alone || !p.regular || s.Head != "" || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize" || p.message.Method == jsonrpc.CancelMethod
+		alone = alone || !p.regular || k.e.record(p.topic).asks || s.Head != "" || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize" || p.message.Method == jsonrpc.CancelMethod
 		if name := c.Withholds(begun, s.Line, &p.message); name != "" {
 			w.Add(name)
 			k.state = skipped
 		}
-		k.refers = k.refers || script.HasReference(s.Line)
+		k.refers = k.refers || script.HasReference(s.Line) || script.HasReference([]byte(s.Head))
 		if s.NoNewline {
 			begun = append(begun, s.Line...)
 		} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 // excessLine is what an unwanted line counts for beside its bytes: to read one costs something.
@@ -47,8 +48,8 @@ func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
 		e.response(s, raw, &m, now)
 		return
 	case m.Class == jsonrpc.ClassRequest:
-		line := jsonrpc.AppendReply(nil, &m)
-		s.Send(conn.Message{Body: line[:len(line)-1], Apart: true})
+		e.asked(s, raw, &m)
+		return
 	case m.IsNoise():
 		e.noise(s, raw, &m, now)
 		return
@@ -197,8 +198,14 @@ func (e *executor) answer(s *peer, k *talk, sent int, raw []byte, m jsonrpc.Mess
 func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	s.excess += len(raw) + excessLine
 	if s.alone == nil {
+		if m.Method == session.AsksForRoots || m.Method == "notifications/message" { // servers do so by themselves, some time after they were started
+			return
+		}
 		s.stray = e.novelty.IsNew("line", m.Method, m.Why, m.ID) || s.stray
 		return
+	}
+	if (m.Class == jsonrpc.ClassRequest || m.Method == "notifications/message") && s.alone.isIdle() {
+		return // what a server asks and logs by itself, some time after it was started, is not the script's doing
 	}
 	sent := -1
 	if m.Class == jsonrpc.ClassBatch {
@@ -207,6 +214,11 @@ func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	if i := e.hear(s, s.alone, raw, *m, sent, false, time.Now()); sent >= 0 {
 		s.alone.t.Sent[sent].Answer = i
 	}
+}
+
+// isIdle reports whether a script in a session that was there before waits for nothing: all that it has sent is answered.
+func (k *talk) isIdle() bool {
+	return k.in.Start == script.Shared && k.open <= 0 && k.owed <= 0 && k.expects() < 0
 }
 
 // progressOf returns whose progress a notification reports: the token is an id of ours where a script has "@id" for it.
@@ -258,16 +270,8 @@ func (k *talk) withdraw(m *jsonrpc.Message) {
 			if s.Answer >= 0 || !s.Message.Root.Get("id").Equal(id) { // as a string it is another id
 				continue
 			}
-			if s.Withdrawn = true; !s.Regular {
-				continue
-			}
-			s.Regular = false
-			k.owed--
-			if n, _ := id.Int(); k.server.flights[n].talk == k && k.server.flights[n].awaited {
-				f := k.server.flights[n]
-				f.awaited = false
-				k.server.flights[n] = f
-				k.open--
+			if s.Withdrawn = true; s.Regular {
+				k.release(s)
 			}
 		}
 	}

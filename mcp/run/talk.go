@@ -25,14 +25,17 @@ type talk struct {
 	alone  bool // it must have the server for itself
 	state  talkState
 
-	step, times int // that is sent next
+	step, times int       // that is sent next
+	paced       time.Time // when it may send that; zero: now
+	via         int       // as in [script.Received], of what is heard now
 	counts
 	moments
-	meter   check.Meter
-	half    *half   // of a group that waits for it
-	slow    *record // of one that is set aside: what it waits for
-	refers  bool    // a step refers to an earlier one
-	recheck bool    // something came of it, or of another in flight at that time
+	meter    check.Meter
+	half     *half   // of a group that waits for it
+	slow     *record // of one that is set aside: what it waits for
+	refers   bool    // a step refers to an earlier one
+	recheck  bool    // something came of it, or of another in flight at that time
+	answered []int   // steps that have answered a question of the server
 	coroutine
 }
 
@@ -110,7 +113,9 @@ func (k *talk) take(e *executor, in *script.Script, obs *teasel.Observation) {
 	*k = talk{e: e, in: in, obs: obs, plan: plan[:0], mem: mem, coroutine: k.coroutine}
 	k.t = script.Transcript{Script: in, Session: e.session, Sent: t.Sent[:0], Received: t.Received[:0]}
 	k.meter = check.Meter{Needs: check.NeedsOf(in.Check)}
-	k.prepare(e.names, e.target.Withheld)
+	if k.prepare(e.names, e.target.Withheld); k.tooMany() {
+		k.state = skipped
+	}
 }
 
 // halt ends the talk's coroutine, when only what it has heard matters any more.
@@ -175,8 +180,11 @@ func (k *talk) abandon() {
 func (k *talk) walk() {
 	for k.step = range k.in.Steps {
 		step := &k.in.Steps[k.step]
+		if step.Asked != "" {
+			continue
+		}
 		for k.times = 0; k.times < max(step.Times, 1); {
-			if !k.say(step) {
+			if !k.transmit(k.step, nil, nil) {
 				return
 			}
 			if k.times++; k.times%k.burst() == 0 && k.times < step.Times && (!k.await() || k.meter.Over || k.e.read >= maxRepeatBytes) {
@@ -186,11 +194,14 @@ func (k *talk) walk() {
 		switch {
 		case k.state != talking:
 			return
-		case step.Close:
+		case step.Close && !k.server.OverHTTP():
 			k.await()
 			return
 		case !step.NoWait && !step.NoNewline && (k.server.OverHTTP() || k.t.Sent[len(k.t.Sent)-1].Message.Class != jsonrpc.ClassNotification):
-			if !k.await() {
+			if !k.await() || !k.carryOn(k.step) {
+				return
+			}
+			if k.meter.Asked && !check.WasAsked(&k.t) {
 				return
 			}
 		}
@@ -229,6 +240,9 @@ const maxRepeatBytes = 16 << 20
 // burst is how many times one step is sent without waiting.
 func (k *talk) burst() int {
 	n := maxKept
+	if k.meter.Files { // it is looked at between
+		n = check.CutTimes / 4
+	}
 	if k.meter.Memory {
 		n = k.e.target.window()
 		if each := k.e.read / max(k.times, 1); each > 0 {
@@ -241,12 +255,20 @@ func (k *talk) burst() int {
 	return n
 }
 
-// say sends one line. False means that the script must not go on.
-func (k *talk) say(step *script.Step) bool {
-	p, s := &k.plan[k.step], k.server
+// transmit sends the line of a step, or another one in its place. asked is what it answers; nil: it is sent in its turn. False means that
+// it must not be sent, and the script not go on.
+func (k *talk) transmit(i int, instead []byte, asked *script.Question) bool {
+	if asked == nil && !k.slot() {
+		return false
+	}
+	step, s := &k.in.Steps[i], k.server
+	p, line := &k.plan[i], step.Line
+	if instead != nil {
+		p, line = &planned{message: jsonrpc.Parse(instead), topic: p.topic, regular: p.regular}, instead
+	}
 	at, given := len(k.mem.said), s.IDs
-	x := script.Expansion{Transcript: &k.t, Canary: k.e.target.Canary, Huge: k.meter.Huge, IDs: &s.IDs}
-	k.mem.said = x.Append(k.mem.said, step.Line)
+	x := script.Expansion{Transcript: &k.t, Canary: k.e.target.Canary, Huge: k.meter.Huge, IDs: &s.IDs, Asked: asked, Began: k.began}
+	k.mem.said = x.Append(k.mem.said, line)
 	raw := k.mem.said[at:len(k.mem.said):len(k.mem.said)]
 	if !p.plain {
 		var m jsonrpc.Message
@@ -261,15 +283,23 @@ func (k *talk) say(step *script.Step) bool {
 			return false
 		}
 	}
-	m := s.Message(raw, &p.message)
-	m.More, m.Head = step.NoNewline, step.Head
+	said := &p.message
+	if !p.plain && s.OverHTTP() && s.Stateless() { // the head repeats what placeholders have become
+		parsed := jsonrpc.Parse(raw)
+		said = &parsed
+	}
+	m := s.Message(raw, said)
+	m.More, m.Head, m.Cut = step.NoNewline, x.Head(step.Head), step.Close
 	exchange := s.Send(m)
+	if n := k.e.target.Called; n != nil && p.topic.Method == "tools/call" && p.topic.Name != "" {
+		n.Add(1)
+	}
 	s.open, s.heard = step.NoNewline, time.Now()
 	for given < s.IDs {
 		given++
 		k.mem.given = append(k.mem.given, given)
 	}
-	k.note(step, p, raw, x.Unresolved)
+	k.note(i, p, raw, x.Unresolved)
 	k.depart(exchange, step)
 	if s.open {
 		k.mem.begun = append(k.mem.begun, raw...)
@@ -277,10 +307,10 @@ func (k *talk) say(step *script.Step) bool {
 		k.mem.begun = k.mem.begun[:0]
 	}
 	s.Closed = s.Closed || step.Close && !s.OverHTTP()
-	if last := k.step == len(k.in.Steps)-1; !k.alone && (!k.refers || last) {
+	if last := i == len(k.in.Steps)-1; !k.alone && instead == nil && (!k.refers || last) {
 		piece := k.in
 		if !k.refers {
-			piece = &script.Script{Start: k.in.Start, Steps: k.in.Steps[k.step : k.step+1]}
+			piece = &script.Script{Start: k.in.Start, Steps: k.in.Steps[i : i+1]}
 		}
 		k.remember(piece)
 	}
@@ -295,9 +325,9 @@ func (k *talk) remember(piece *script.Script) {
 	k.t.Place = s.past.Add(s.packed) + 1
 }
 
-// note keeps what is being sent and whether an answer to it is due.
-func (k *talk) note(step *script.Step, p *planned, raw []byte, unresolved bool) {
-	s := k.server
+// note keeps what is being sent for a step and whether an answer to it is due.
+func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
+	s, step := k.server, &k.in.Steps[i]
 	id := s.IDs
 	s.sent++
 	regular := p.regular && p.message.Class == jsonrpc.ClassRequest && (p.plain || s.Gave(id))
@@ -310,7 +340,7 @@ func (k *talk) note(step *script.Step, p *planned, raw []byte, unresolved bool) 
 		return
 	}
 	k.mem.bytes += len(raw)
-	m := k.message(step, p, raw, id)
+	m := k.message(i, p, raw, id)
 	if !p.plain && regular { // the id need not be the last that was given out
 		n, ok := jsonrpc.IntegerID(m.ID)
 		regular = ok && s.Gave(n) && m.Class == jsonrpc.ClassRequest && !m.Twice
@@ -324,7 +354,7 @@ func (k *talk) note(step *script.Step, p *planned, raw []byte, unresolved bool) 
 		logged = s.logged()
 	}
 	k.t.Sent = append(k.t.Sent, script.Sent{
-		Step: k.step, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: s.heard.Sub(k.began), Place: s.sent,
+		Step: i, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: s.heard.Sub(k.began), Place: s.sent,
 		Token: token, Taken: taken, Logged: logged, Again: again,
 	})
 	if !regular {
@@ -342,9 +372,10 @@ func (k *talk) note(step *script.Step, p *planned, raw []byte, unresolved bool) 
 
 // message returns what a line that is sent is, with as little work as possible. Of one in several parts it is the last part
 // that is the message.
-func (k *talk) message(step *script.Step, p *planned, raw []byte, id int64) jsonrpc.Message {
+func (k *talk) message(i int, p *planned, raw []byte, id int64) jsonrpc.Message {
+	step := &k.in.Steps[i]
 	switch {
-	case step.NoNewline && k.step+1 < len(k.in.Steps):
+	case step.NoNewline && i+1 < len(k.in.Steps):
 		return jsonrpc.Message{Class: jsonrpc.ClassInvalid, Why: script.WhyUnfinished}
 	case len(k.mem.begun) > 0:
 		return jsonrpc.ParseIn(k.mem.reader, slices.Concat(k.mem.begun, raw))
@@ -394,7 +425,7 @@ func (k *talk) hear(raw []byte, m jsonrpc.Message, sent int, loose bool, now tim
 	at := len(k.mem.heard)
 	k.mem.heard = append(k.mem.heard, raw...)
 	k.t.Received = append(k.t.Received, script.Received{
-		Raw: k.mem.heard[at:len(k.mem.heard):len(k.mem.heard)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began),
+		Raw: k.mem.heard[at:len(k.mem.heard):len(k.mem.heard)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began), Via: k.via,
 	})
 	return len(k.t.Received) - 1
 }

@@ -6,9 +6,11 @@ import (
 	"crypto/tls"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
@@ -31,6 +33,9 @@ type Target struct {
 	Spares       int              // processes kept ready while they are needed often; 0: 3, or one for each processor if that is less
 	Session      *session.Session // what Discover returned; nil: Open discovers by itself
 	Canary       *script.Canary   // nil: none; it outlives the executors
+	Scratch      string           // folder in which each server has a home and a temporary directory of its own; "": it has ours
+	Sandbox      bool             // each server runs in a sandbox, which needs Scratch and what the command does for --sandbox
+	Allow        []string         // what the sandbox is opened for, as --sandbox-allow has it
 	Exact        bool             // two campaigns have to run the same: no script is put off until a process has loaded for it
 
 	// Blocked says of a tool that it must never be called; nil: none. A line that mentions such a tool is not sent,
@@ -38,6 +43,11 @@ type Target struct {
 	// call of such a tool is not sent. Both are asked once for each tool, when an executor is opened.
 	Blocked, Excluded func(tool string) bool
 	Withheld          *script.Withheld // counts what is not sent; nil: nobody wants to know
+	Rate              *proc.Rate       // limits the requests of a second, by all executors together, to PerSecond; nil: nothing does
+	PerSecond         int
+	Called            *atomic.Uint64 // counts the calls of tools that the server has; nil: nobody wants to know
+
+	Last *LastSent // keeps the last that a server was sent which is not ours; nil: nobody wants to know
 
 	nice int // niceness of its servers, which are few; 0: it has all that it wants
 }
@@ -74,12 +84,12 @@ func (t *Target) version() string {
 // command returns how to start a server.
 func (t *Target) command() *server.Command {
 	c := &server.Command{Args: t.Command, URL: t.URL, Header: t.Header, TLS: t.TLS, Serial: t.Exact, Stateless: t.Stateless, Env: t.Env, Dir: t.Dir, Nice: t.nice, Version: t.version(),
-		Timeout: t.timeout(), StartTimeout: t.startTimeout()}
+		Timeout: t.timeout(), StartTimeout: t.startTimeout(), Scratch: t.Scratch, Sandbox: t.Sandbox, Allow: t.Allow}
 	if t.Session != nil {
 		c.Process, c.Events = t.Session.Process, t.Session.Events
 	}
 	if t.Canary != nil {
-		c.Env = slices.Concat(c.Env, t.Canary.Environ())
+		c.Env, c.Shown = slices.Concat(c.Env, t.Canary.Environ()), t.Canary.Places()
 	}
 	return c
 }

@@ -44,12 +44,19 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	if ours && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		a.Status, a.Header = f.Status, f.Header
+		if a.EventID == "" {
+			a.EventID = f.EventID
+		}
+		x.talk.via = x.sent + 1
 		if !f.Wrote.IsZero() { // it may have waited for a connection
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
 		s.ended = s.ended || a.Regular && f.Status == http.StatusNotFound && e.session.HasID
 	}
 	e.content(s, f, &x, now)
+	if ours {
+		x.talk.via = 0
+	}
 	if !f.Last || !ours {
 		return
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
-// fate is how a wait went.
-type fate uint8
+// waitEnd is how a wait went.
+type waitEnd uint8
 
 const (
-	fateInvalid fate = iota
-	fateDone         // what was waited for has come
-	fateRest         // nothing more comes by itself, or not soon: the server sleeps
-	fateBusy         // the server works and has used all the processor time that it may
-	fateDeaf         // it answers nothing any more, not even a ping
-	fateEnded        // it has ended or has closed its output
-	fateFlood        // it has written too much
+	waitInvalid      waitEnd = iota
+	waitDone                 // what was waited for has come
+	waitIdle                 // nothing more comes by itself, or not soon: the server sleeps
+	waitBusy                 // the server works and has used all the processor time that it may
+	waitUnresponsive         // it answers nothing any more, not even a ping
+	waitEnded                // it has ended or has closed its output
+	waitFlood                // it has written too much
 )
 
 // limit is how long a server is waited for that does not answer.
@@ -39,12 +39,12 @@ const (
 
 // await receives until done, or until it is known that this will not be. Whether the server is done with what it was sent is
 // seen by whether it sleeps, and not by the clock.
-func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit) (fate, error) {
+func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit) (waitEnd, error) {
 	if ctx.Err() != nil {
-		return fateInvalid, ctx.Err()
+		return waitInvalid, ctx.Err()
 	}
 	if l == (limit{}) {
-		return fateRest, nil
+		return waitIdle, nil
 	}
 	s.Heard()
 	s.heard = time.Now()
@@ -57,13 +57,13 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 		err := e.receive(ctx, s, until)
 		switch {
 		case done():
-			return fateDone, nil
+			return waitDone, nil
 		case ctx.Err() != nil:
-			return fateInvalid, ctx.Err()
+			return waitInvalid, ctx.Err()
 		case err != nil:
-			return fateOf(err), nil
+			return waitEndOf(err), nil
 		}
-		if f, err := e.flush(ctx, s); f != fateDone || err != nil { // replies to the server
+		if f, err := e.flush(ctx, s); f != waitDone || err != nil { // replies to the server
 			return f, err
 		}
 		now := time.Now()
@@ -73,7 +73,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 			until, rested = now.Add(lookTime), false
 			continue
 		case rested && !came:
-			return fateRest, nil
+			return waitIdle, nil
 		}
 		state := s.Look(quiet)
 		var most time.Duration
@@ -83,7 +83,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 		case state == server.Waiting:
 			most = l.clock
 		case s.Worked() >= l.work, quiet >= patience*l.work:
-			return fateBusy, nil
+			return waitBusy, nil
 		default:
 			until, rested = now.Add(s.step()), false
 			continue
@@ -104,15 +104,15 @@ func (s *peer) step() time.Duration {
 	return min(max(time.Since(s.heard)/4, lookTime), conn.Slice)
 }
 
-func fateOf(err error) fate {
+func waitEndOf(err error) waitEnd {
 	if errors.Is(err, conn.ErrFlood) {
-		return fateFlood
+		return waitFlood
 	}
-	return fateEnded
+	return waitEnded
 }
 
-// flush writes what is queued. A fate other than fateDone says that the server does not take it.
-func (e *executor) flush(ctx context.Context, s *peer) (fate, error) {
+// flush writes what is queued. A waitEnd other than waitDone says that the server does not take it.
+func (e *executor) flush(ctx context.Context, s *peer) (waitEnd, error) {
 	limit := e.target.soon()
 	if k := s.alone; k != nil && !k.obs.Ask.Quick { // a long line may take its time
 		limit = e.target.timeout()
@@ -120,26 +120,26 @@ func (e *executor) flush(ctx context.Context, s *peer) (fate, error) {
 	err := s.Flush(ctx, limit)
 	switch {
 	case ctx.Err() != nil:
-		return fateInvalid, ctx.Err()
+		return waitInvalid, ctx.Err()
 	case errors.Is(err, conn.ErrBlocked):
-		return fateDeaf, nil
+		return waitUnresponsive, nil
 	case err != nil: // what comes next, or its end, says why
 		s.broken = true
 	}
 	if s.Closed {
 		s.CloseSend()
 	}
-	return fateDone, nil
+	return waitDone, nil
 }
 
 // alive reports whether the server answers a ping.
-func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, fate, error) {
+func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, waitEnd, error) {
 	s.sendPing()
-	if f, err := e.flush(ctx, s); f != fateDone || err != nil {
+	if f, err := e.flush(ctx, s); f != waitDone || err != nil {
 		return false, f, err
 	}
 	f, err := e.await(ctx, s, func() bool { return s.ping == 0 || s.ended }, l)
-	return f == fateDone && !s.ended, f, err
+	return f == waitDone && !s.ended, f, err
 }
 
 // doubted reports whether the server answers nothing any more since a response had no message.

@@ -19,7 +19,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
-// TestWickedStart starts servers that cannot be used and looks at what the user is told.
+// TestWickedStart starts servers that cannot be used and looks at the messages to the user.
 func TestWickedStart(t *testing.T) {
 	program := mcptest.BuildServer(t, plantedtest.Wicked)
 	for _, tt := range []struct{ mode, what, stderr, hint string }{
@@ -49,7 +49,7 @@ func TestWickedStart(t *testing.T) {
 				t.Fatalf("the error is %v", err)
 			}
 			if !strings.Contains(start.Error(), tt.what) || !strings.Contains(start.Stderr, tt.stderr) || !strings.Contains(start.Hint, tt.hint) {
-				t.Errorf("the user is told: %v\n%s\nhint: %s", start, start.Stderr, start.Hint)
+				t.Errorf("the messages: %v\n%s\nhint: %s", start, start.Stderr, start.Hint)
 			}
 			checkNothingLeft(t, before)
 		})

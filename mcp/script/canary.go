@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 )
 
@@ -39,6 +40,7 @@ type Canary struct {
 	root    string // that allowed directory
 	link    string // a file by way of a symbolic link in the allowed directory; "": there is none
 	placed  []string
+	locks   []*os.File // of the directories among them
 }
 
 // PlaceCanary makes the canary file, in a directory that neither is nor lies in the server's working directory (""
@@ -61,7 +63,7 @@ func PlaceCanary(command, env []string, dir string) (*Canary, error) {
 		}
 		c, err := placeIn(place)
 		if err == nil {
-			c.placeBeside(namedRoots(command))
+			c.placeBeside(NamedRoots(command))
 			return c, nil
 		}
 		reason = err
@@ -111,18 +113,18 @@ func within(path string, roots []string) bool {
 	return false
 }
 
-// placeIn makes a directory of our own. The length of its name is always the same.
+// placeIn makes a directory of our own. Its name is the first that no other campaign uses at this time, so that two runs with the same seed
+// send the same, and its length is always the same.
 func placeIn(place string) (*Canary, error) {
 	for n := range 100 {
-		dir := filepath.Join(place, fmt.Sprintf("teasel-canary-%010d-%02d", os.Getpid(), n))
-		err := os.Mkdir(dir, 0o700)
-		if errors.Is(err, os.ErrExist) {
+		dir := filepath.Join(place, fmt.Sprintf("teasel-canary-%02d", n))
+		c := &Canary{path: filepath.Join(dir, "canary.txt")}
+		switch err := c.claim(dir); {
+		case errors.Is(err, os.ErrExist):
 			continue
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
-		c := &Canary{path: filepath.Join(dir, "canary.txt")}
 		if err := c.write(); err != nil {
 			return nil, errors.Join(err, c.Remove())
 		}
@@ -131,9 +133,43 @@ func placeIn(place string) (*Canary, error) {
 	return nil, fmt.Errorf("%s is full of canaries", place)
 }
 
-// namedRoots returns the directories that stand among a command's arguments by their absolute paths: those that a server is
+// claim makes a directory and locks it, or empties one that a campaign which was killed has left: the kernel has released its lock. The
+// error is [os.ErrExist] if the directory is another's.
+func (c *Canary) claim(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || !ours(info) {
+		return os.ErrExist
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		return os.ErrExist
+	}
+	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		before, err := lock.Stat()
+		if now, also := os.Lstat(dir); err == nil && also == nil && os.SameFile(before, now) { // else its owner has removed it meanwhile
+			left, _ := lock.Readdirnames(-1)
+			for _, name := range left {
+				err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+			}
+			c.placed, c.locks = append(c.placed, dir), append(c.locks, lock)
+			return err
+		}
+	}
+	lock.Close()
+	return os.ErrExist
+}
+
+// ours reports whether a file belongs to the user whom we run as.
+func ours(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
+// NamedRoots returns the directories that stand among a command's arguments by their absolute paths: those that a server is
 // most likely to keep to. The program's own is none of them.
-func namedRoots(command []string) (roots []string) {
+func NamedRoots(command []string) (roots []string) {
 	for _, arg := range command[min(1, len(command)):] {
 		if path, err := filepath.EvalSymlinks(arg); err == nil && filepath.IsAbs(arg) && path != "/" {
 			if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -149,19 +185,21 @@ func namedRoots(command []string) (roots []string) {
 func (c *Canary) placeBeside(roots []string) {
 	for _, root := range roots {
 		beside := root + "-" + filepath.Base(c.Dir())
-		if os.Mkdir(beside, 0o700) != nil {
+		if c.claim(beside) != nil {
 			continue
 		}
-		c.root, c.placed = root, append(c.placed, beside)
+		c.root = root
 		if os.WriteFile(filepath.Join(beside, "canary.txt"), []byte(CanaryText+"\n"), 0o600) == nil {
 			c.sibling = filepath.Join(beside, "canary.txt")
 		}
 		target := c.Dir() + "-linked"
 		link := filepath.Join(root, filepath.Base(c.Dir()))
-		if os.Mkdir(target, 0o700) != nil {
+		if c.claim(target) != nil {
 			return
 		}
-		c.placed = append(c.placed, target)
+		if left, err := os.Readlink(link); err == nil && left == target { // of a campaign that was killed
+			_ = os.Remove(link)
+		}
 		if os.WriteFile(filepath.Join(target, "linked.txt"), []byte(CanaryLinked+"\n"), 0o600) == nil && os.Symlink(target, link) == nil {
 			c.link, c.placed = filepath.Join(link, "linked.txt"), append(c.placed, link)
 		}
@@ -205,7 +243,7 @@ func (c *Canary) RelativeSibling() string {
 func (c *Canary) Link() string { return c.link }
 
 // Places returns everything that has been placed, to be removed when the canary is no longer needed.
-func (c *Canary) Places() []string { return append([]string{c.Dir()}, c.placed...) }
+func (c *Canary) Places() []string { return c.placed }
 
 // Environ returns the variables that the server's environment has to have.
 func (c *Canary) Environ() []string { return []string{"TEASEL_CANARY_SECRET=" + CanarySecret} }
@@ -214,6 +252,9 @@ func (c *Canary) Environ() []string { return []string{"TEASEL_CANARY_SECRET=" + 
 func (c *Canary) Remove() (err error) {
 	for _, path := range c.Places() {
 		err = errors.Join(err, os.RemoveAll(path)) // of a link, the link
+	}
+	for _, lock := range c.locks {
+		err = errors.Join(err, lock.Close())
 	}
 	return err
 }

@@ -28,6 +28,7 @@ const (
 // since most of what mutators make of it would be a waste of time.
 const (
 	HugeText   = "@{huge}"
+	Unique     = "@{unique}" // small letters and digits that no earlier execution had, the same in the whole script
 	hugeLength = 17 << 20
 	fairLength = 32 << 10 // elsewhere
 )

@@ -20,17 +20,22 @@ import (
 //	{"text":"{bad","nowait":true},
 //	{"base64":"/w=="}]}
 //
-// "send" holds a line that is compact JSON, as it stands; "text" any other UTF-8, "base64" the rest. A step may also
-// have "nowait", "nonewline", "close" (all booleans), "head" (over HTTP, changes to the head of its request, a line each) and "times" (an integer); a script may have "check". A file that was
-// indented anew means the same.
+// "send" holds a line that is compact JSON which every reader takes, as it stands; "text" any other UTF-8, "base64" the rest. A step may also
+// have "nowait", "nonewline", "close" (all booleans), "head" (over HTTP, changes to the head of its request, a line each),
+// "asked" (the method of the server's request that it answers) and "times" (an integer); a script may have "check". A file that
+// was indented anew means the same.
 type Codec struct{}
 
 var _ teasel.Codec[Script] = Codec{}
 
 const codecVersion = 1
 
-// maxSendDepth keeps a line, wrapped in a file, below the depth that [mutate.ParseJSON] takes.
-const maxSendDepth = 9_000
+// Bounds of a line that stands in a file as it is: many readers, such as Python's, take no value that is nested deeper than their stack,
+// and no number that is longer.
+const (
+	maxSendDepth  = 200
+	maxSendDigits = 300
+)
 
 var startNames = [...]string{StartInvalid: "", Shared: "shared", Fresh: "fresh"}
 
@@ -88,6 +93,10 @@ func (s *Step) appendTo(b []byte) []byte {
 		b = append(b, `,"head":`...)
 		b = mutate.NewString(s.Head).Append(b)
 	}
+	if s.Asked != "" {
+		b = append(b, `,"asked":`...)
+		b = mutate.NewString(s.Asked).Append(b)
+	}
 	if s.Times != 0 {
 		b = append(b, `,"times":`...)
 		b = strconv.AppendInt(b, int64(s.Times), 10)
@@ -97,7 +106,7 @@ func (s *Step) appendTo(b []byte) []byte {
 
 // isCompact reports whether decoding a file that has the line in it gives the line back.
 func isCompact(line []byte) bool {
-	if len(line) == 0 || !utf8.Valid(line) || deeper(line, maxSendDepth) {
+	if len(line) == 0 || !utf8.Valid(line) || isExtreme(line) {
 		return false
 	}
 	var b bytes.Buffer
@@ -105,9 +114,35 @@ func isCompact(line []byte) bool {
 	return json.Compact(&b, line) == nil && bytes.Equal(b.Bytes(), line)
 }
 
-// deeper reports whether more than limit brackets could be open at once.
-func deeper(line []byte, limit int) bool {
-	return len(line) > limit && bytes.Count(line, []byte{'['})+bytes.Count(line, []byte{'{'}) > limit
+// isExtreme reports whether JSON is nested deeper, or has a longer number, than some readers take.
+func isExtreme(line []byte) bool {
+	depth, digits := 0, 0
+	quoted, escaped := false, false
+	for _, c := range line {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[', c == '{':
+			depth++
+		case c == ']', c == '}':
+			depth--
+		case c >= '0' && c <= '9':
+			if digits++; digits > maxSendDigits {
+				return true
+			}
+			continue
+		}
+		digits = 0
+		if depth > maxSendDepth {
+			return true
+		}
+	}
+	return false
 }
 
 // Decode reads what Encode wrote, or what somebody wrote by hand. An error says where it is, what stands there and what
@@ -210,9 +245,10 @@ func (s *Step) decode(v *mutate.JSON) (err error) {
 		case "close":
 			s.Close, err = decodeFlag(m)
 		case "head":
-			var ok bool
-			if s.Head, ok = m.Value.Str(); !ok {
-				return fmt.Errorf("head is %s, expected a string", describe(m.Value))
+			s.Head, err = decodeText(m)
+		case "asked":
+			if s.Asked, err = decodeText(m); err == nil && s.Asked == "" {
+				err = errors.New("asked is empty, expected the method of a server's request, such as \"sampling/createMessage\"")
 			}
 		case "times":
 			n, ok := m.Value.Int()
@@ -221,7 +257,7 @@ func (s *Step) decode(v *mutate.JSON) (err error) {
 			}
 			s.Times = int(n)
 		default:
-			return fmt.Errorf("unknown key %q, expected send, text, base64, nowait, nonewline, close, head or times", m.Name)
+			return fmt.Errorf("unknown key %q, expected send, text, base64, nowait, nonewline, close, head, asked or times", m.Name)
 		}
 		if err != nil {
 			return err
@@ -252,6 +288,14 @@ func decodeLine(key string, v *mutate.JSON) ([]byte, error) {
 		return nil, fmt.Errorf("base64 is %s, expected standard base64: %w", describe(v), err)
 	}
 	return line, nil
+}
+
+func decodeText(m mutate.Member) (string, error) {
+	s, ok := m.Value.Str()
+	if !ok {
+		return "", fmt.Errorf("%s is %s, expected a string", m.Name, describe(m.Value))
+	}
+	return s, nil
 }
 
 func decodeFlag(m mutate.Member) (bool, error) {

@@ -44,7 +44,7 @@ func Complexity(in *Script) float64 {
 		if s.Times > 1 {
 			sum += uint64(s.Times-1) * repeatCost
 		}
-		sum += lineCost(s.Line) + lineCost([]byte(s.Head))
+		sum += lineCost(s.Line) + lineCost([]byte(s.Head)) + lineCost([]byte(s.Asked))
 	}
 	return float64(sum) / 16
 }

@@ -13,6 +13,7 @@ func AppendPacked(b []byte, in *Script) []byte {
 		b = binary.AppendUvarint(b, uint64(s.Times))
 		b = appendPackedBytes(b, s.Line)
 		b = appendPackedBytes(b, []byte(s.Head))
+		b = appendPackedBytes(b, []byte(s.Asked))
 	}
 	return b
 }
@@ -42,7 +43,7 @@ func Unpack(b []byte) (out Script) {
 		b = b[1:]
 		out.Steps[i] = Step{
 			NoWait: flags&1 != 0, NoNewline: flags&2 != 0, Close: flags&4 != 0,
-			Times: int(number()), Line: text(), Head: string(text()),
+			Times: int(number()), Line: text(), Head: string(text()), Asked: string(text()),
 		}
 	}
 	return out

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -14,10 +16,26 @@ type Expansion struct {
 	Canary     *Canary     // nil: none
 	Huge       bool        // HugeText is as long as it can be
 	IDs        *int64      // the id that was given out last
+	Asked      *Question   // what the line answers; nil: what the server has asked last
+	Began      time.Time   // when the script did, for what is unique to this execution
 	Unresolved bool        // a placeholder had nothing to stand for
 }
 
 const freshID = `@id"`
+
+// The placeholders for what the server has asked: `"@asked"`, quotes included, is the id of its request, "@{asked:/pointer}" a part of
+// what it wants to know, and "@{fill:VALUE}" its form with that value, as JSON, in each field.
+const (
+	askedID   = `@asked"`
+	askedPart = "@{asked:"
+	askedForm = "@{fill:"
+)
+
+// A Question is what a server asks of a client.
+type Question struct {
+	ID   string       // as JSON; "": it asks in the result of a request
+	Body *mutate.JSON // the parameters of its request, or that result
+}
 
 // Append appends the line with its placeholders replaced.
 func (x *Expansion) Append(dst, line []byte) []byte {
@@ -32,6 +50,21 @@ func (x *Expansion) Append(dst, line []byte) []byte {
 			dst = append(dst, line[:i-1]...)
 			dst = strconv.AppendInt(dst, *x.IDs, 10)
 			line = line[i+len(freshID):]
+			continue
+		}
+		if quoted && bytes.HasPrefix(line[i:], []byte(askedID)) {
+			dst = append(append(dst, line[:i-1]...), x.question().ID...)
+			line = line[i+len(askedID):]
+			continue
+		}
+		if close := bytes.IndexByte(line[i:], '}'); close > 0 && bytes.HasPrefix(line[i:], []byte(askedPart)) {
+			value := x.part(x.question().Body, line[i+len(askedPart):i+close])
+			dst, line = appendValue(dst, line, i, i+close+1, value)
+			continue
+		}
+		if close := bytes.IndexByte(line[i:], '}'); close > 0 && bytes.HasPrefix(line[i:], []byte(askedForm)) {
+			value := x.filled(unquote(line[i+len(askedForm) : i+close]))
+			dst, line = appendValue(dst, line, i, i+close+1, value)
 			continue
 		}
 		if text, n := x.canaryAt(line[i:]); n > 0 {
@@ -50,6 +83,11 @@ func (x *Expansion) Append(dst, line []byte) []byte {
 			line = line[i+len(HugeText):]
 			continue
 		}
+		if bytes.HasPrefix(line[i:], []byte(Unique)) {
+			dst = strconv.AppendInt(append(dst, line[:i]...), x.Began.UnixNano(), 36)
+			line = line[i+len(Unique):]
+			continue
+		}
 		ref, ok := referenceAt(line, i)
 		if !ok {
 			dst = append(dst, line[:i+1]...)
@@ -64,18 +102,56 @@ func (x *Expansion) Append(dst, line []byte) []byte {
 			continue
 		}
 		value := x.Capture(ref.step, line[ref.end+1:to-1])
-		if value != nil && value.Kind != mutate.String && quoted && to < len(line) && line[to] == '"' {
-			dst = append(dst, line[:from-1]...)
-			dst = value.Append(dst)
-			line = line[to+1:]
-			continue
-		}
-		dst = append(dst, line[:from]...)
-		if value != nil {
-			dst = appendInside(dst, ValueText(value))
-		}
-		line = line[to:]
+		dst, line = appendValue(dst, line, from, to, value)
 	}
+}
+
+// appendValue appends a line up to the placeholder in it, and a value in its place: without the quotes around the placeholder if it is
+// no text. It returns what is left of the line.
+func appendValue(dst, line []byte, from, to int, value *mutate.JSON) (out, rest []byte) {
+	if value != nil && value.Kind != mutate.String && from > 0 && line[from-1] == '"' && to < len(line) && line[to] == '"' {
+		return value.Append(append(dst, line[:from-1]...)), line[to+1:]
+	}
+	dst = append(dst, line[:from]...)
+	if value != nil {
+		dst = appendInside(dst, ValueText(value))
+	}
+	return dst, line[to:]
+}
+
+// question returns what the line answers. Where nothing was asked its id is 0, which nobody has.
+func (x *Expansion) question() *Question {
+	if x.Asked != nil {
+		return x.Asked
+	}
+	t := x.Transcript
+	for i := len(t.Received) - 1; i >= 0; i-- {
+		if m := &t.Received[i].Message; m.Class == jsonrpc.ClassRequest {
+			return &Question{ID: m.ID, Body: m.Params}
+		}
+	}
+	x.Unresolved = true
+	return &Question{ID: "0"}
+}
+
+// Head returns a step's head with its references replaced.
+func (x *Expansion) Head(head string) string {
+	ref, ok := NextReference([]byte(head), 0)
+	if !ok {
+		return head
+	}
+	var out []byte
+	done := 0
+	for line := []byte(head); ok; ref, ok = NextReference(line, done) {
+		out = append(out, head[done:ref.whole[0]]...)
+		if ref.id {
+			out = x.appendID(out, ref.step, false)
+		} else if v := x.Capture(ref.step, line[ref.end+1:ref.whole[1]-1]); v != nil {
+			out = append(out, ValueText(v)...)
+		}
+		done = ref.whole[1]
+	}
+	return string(append(out, head[done:]...))
 }
 
 // appendInside appends text as it stands inside a JSON string.
@@ -147,9 +223,36 @@ func (x *Expansion) sent(step int) *Sent {
 // Capture returns the value a capture stands for; nil: there is none.
 func (x *Expansion) Capture(step int, pointer []byte) *mutate.JSON {
 	var v *mutate.JSON
-	if sent := x.sent(step); sent != nil && sent.Answer >= 0 {
+	sent := x.sent(step)
+	if path, _ := CutToken(unquote(pointer)); path != "" && path[0] != '/' {
+		if v = headOf(sent, path); v == nil {
+			x.Unresolved = true
+		}
+		return v
+	}
+	if sent != nil && sent.Answer >= 0 {
 		v = x.Transcript.Received[sent.Answer].Message.Result
 	}
+	return x.part(v, pointer)
+}
+
+// filled returns the form that the server has asked for, with a value in each field; nil: there is none.
+func (x *Expansion) filled(value string) *mutate.JSON {
+	v, err := mutate.ParseJSON([]byte(value))
+	fields := x.question().Body.Get("requestedSchema").Get("properties")
+	if err != nil || fields == nil {
+		x.Unresolved = true
+		return nil
+	}
+	form := mutate.NewObject()
+	for i := range fields.Members {
+		form.Set(fields.Members[i].Name, v)
+	}
+	return form
+}
+
+// part returns what stands in a value at a pointer; nil: nothing does.
+func (x *Expansion) part(v *mutate.JSON, pointer []byte) *mutate.JSON {
 	path, token := CutToken(unquote(pointer))
 	if v = descend(v, path); v != nil && token >= 0 {
 		text, ok := NthToken(ValueText(v), token)
@@ -159,6 +262,26 @@ func (x *Expansion) Capture(step int, pointer []byte) *mutate.JSON {
 	}
 	x.Unresolved = x.Unresolved || v == nil
 	return v
+}
+
+// lastEventID is the head by which a client asks for the rest of a stream.
+const lastEventID = "Last-Event-ID"
+
+// headOf returns what the head of the response to a line has under a name; nil: nothing. [lastEventID] is what a
+// request has there that wants the stream from its first event on.
+func headOf(sent *Sent, name string) *mutate.JSON {
+	text := ""
+	switch {
+	case sent == nil:
+	case strings.EqualFold(name, lastEventID):
+		text = sent.EventID
+	default:
+		text = sent.Header.Get(name)
+	}
+	if text == "" {
+		return nil
+	}
+	return mutate.NewString(text)
 }
 
 // unquote undoes the escapes of a part of a JSON string.

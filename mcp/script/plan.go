@@ -14,7 +14,9 @@ func PlanLine(s *Step, m *jsonrpc.Message) (plain, regular bool) {
 	at := bytes.Count(s.Line, []byte{'@'})
 	plain = at == 0 || at == 1 && m.HasFreshID()
 	switch {
-	case s.NoNewline, s.Close, s.Head != "", bytes.IndexByte(s.Line, '\n') >= 0:
+	case s.NoNewline, s.Close, s.Head != "", s.Asked != "", bytes.IndexByte(s.Line, '\n') >= 0:
+		return plain, false
+	case m.Method == session.ListenMethod: // an answer need never come
 		return plain, false
 	case m.Twice, m.Class != jsonrpc.ClassNotification && !(m.Class == jsonrpc.ClassRequest && m.HasFreshID()):
 		return plain, false

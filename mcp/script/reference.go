@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A reference is a placeholder that names a step: "@id:K", "@id:K:s" or "@{K:/pointer}".
+// A reference is a placeholder that names a step: "@id:K", "@id:K:s", "@{K:/pointer}" or "@{K:Name-Of-A-Head}".
 type reference struct {
 	start, end int // of the number
 	step       int
@@ -93,6 +93,14 @@ func Renumber(line []byte, move func(step int) int) []byte {
 		}
 	}
 	return append(out, line[done:]...)
+}
+
+// Renumber rewrites the references of a step, in its line and in its head.
+func (s *Step) Renumber(move func(step int) int) {
+	s.Line = Renumber(s.Line, move)
+	if s.Head != "" {
+		s.Head = string(Renumber([]byte(s.Head), move))
+	}
 }
 
 // HasReference reports whether the line needs the answer or the id of another step.

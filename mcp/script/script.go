@@ -31,6 +31,10 @@ type Step struct {
 	Close     bool   // standard input is closed after it; only in a Fresh script
 	Head      string // over HTTP, how the head of its request differs from that of every other, a change a line: see [conn.HTTP]
 	Times     int    // how often it is sent, each time with an id of its own; 0: once
+
+	// Asked says that the line is not sent in its turn, but when the server sends a request of this method: each such step answers one,
+	// in their order. An empty Line leaves it without an answer. What no step answers, [session.Client] does.
+	Asked string
 }
 
 // Size returns how many bytes the script's lines have, repetitions included.
@@ -44,7 +48,7 @@ func (s *Script) Size() (n int) {
 // Same reports whether two scripts send the same, labels left out.
 func Same(a, b *Script) bool {
 	return a.Start == b.Start && slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
-		return x.flags() == y.flags() && x.Head == y.Head && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
+		return x.flags() == y.flags() && x.Head == y.Head && x.Asked == y.Asked && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
 	})
 }
 

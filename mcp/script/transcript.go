@@ -23,6 +23,7 @@ type Sent struct {
 	Withdrawn  bool        // it was cancelled before an answer came: one may come or not
 	Status     int         // of the HTTP response, or conn.NoResponse; 0: none yet, or not over HTTP
 	Header     http.Header // of the response; nil: none yet, or not over HTTP
+	EventID    string      // of the first event of the response that has one: the rest of the stream is behind it
 	Answer     int         // index in Received of the first answer; -1: none
 	At         time.Duration
 
@@ -38,6 +39,7 @@ type Received struct {
 	Raw     []byte
 	Message jsonrpc.Message
 	Sent    int  // index in Sent of the request it answers; -1: none that we know of
+	Via     int  // over HTTP, one more than the index in Sent of the line in whose response it came; 0: nobody knows
 	Loose   bool // its id is not the request's text, only the same value in another type or notation
 	At      time.Duration
 
@@ -98,6 +100,7 @@ type Transcript struct {
 	End        End
 	Hung       bool    // a regular request got no answer in time, though the server answered a ping sent after it
 	Deaf       bool    // nor did it answer the ping
+	Owing      bool    // a request of the server has no answer that it can tell to be one: it may wait for that
 	Ended      bool    // of one that is deaf, over HTTP: it takes requests, and its responses have no message
 	Idle       bool    // meanwhile it used no processor
 	Busy       bool    // meanwhile it used one
@@ -132,6 +135,14 @@ func (t *Transcript) Head(s *Sent) string {
 	return t.Script.Steps[s.Step].Head
 }
 
+// Spoken returns a line for people: what it says, or of one that says nothing how its head differs.
+func (t *Transcript) Spoken(s *Sent) string {
+	if len(s.Raw) > 0 {
+		return jsonrpc.Cut(s.Raw, 160)
+	}
+	return strings.ReplaceAll(t.Head(s), "\n", ", ")
+}
+
 // HearNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
 // most servers work in order.
 func (t *Transcript) HearNoise(raw []byte) {
@@ -155,6 +166,17 @@ func (t *Transcript) Unanswered() int {
 		}
 	}
 	return -1
+}
+
+// AskedDuring returns what the first request is about that had no answer yet when a request of the server came; "": there was none.
+func (t *Transcript) AskedDuring(received int) string {
+	for i := range t.Sent {
+		s := &t.Sent[i]
+		if s.Message.Class == jsonrpc.ClassRequest && s.At <= t.Received[received].At && (s.Answer < 0 || s.Answer > received) {
+			return session.Subject(t.Session, &s.Message)
+		}
+	}
+	return ""
 }
 
 // Sends reports whether a line of the script has the word in it.

@@ -106,8 +106,8 @@ func (s *Server) Threads() (running, all int) {
 	return s.proc.Threads()
 }
 
-// WaitsFor says what a server that does nothing may wait for: something beyond its process, such as a connection, a child that works or
-// the clock, or nothing.
+// WaitsFor says what a server that does nothing may wait for: something beyond its process that can be seen, which is a connection, a
+// child that works or the clock, or nothing.
 func (s *Server) WaitsFor() script.Waiting {
 	switch {
 	case s.proc == nil:
@@ -132,6 +132,14 @@ func (s *Server) Memory() uint64 {
 		return 0
 	}
 	return s.proc.RSS()
+}
+
+// Files returns how many files and sockets the server has open; 0: its process is not ours, or the system does not say.
+func (s *Server) Files() int {
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.Files()
 }
 
 // Clock returns a function that says how much of the processor the server has used, of what it has started only what is there now;

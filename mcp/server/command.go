@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -28,6 +31,10 @@ type Command struct {
 	Timeout      time.Duration   // for the answer to one request
 	StartTimeout time.Duration   // from the start of the process to the answer to initialize
 	Process      *session.Launch // what [Visit] found behind a launcher such as npx; nil: Args are run
+	Scratch      string          // folder in which each process has a home and a temporary directory of its own; "": it has ours
+	Sandbox      bool            // each process has a sandbox of its own too, which Allow opens; it needs Scratch
+	Allow        []string        // see the flag --sandbox-allow
+	Shown        []string        // files and folders that can be read in the sandbox beside what the command names
 }
 
 // Start starts a process and sends it nothing. Its error is a [*StartError].
@@ -36,15 +43,39 @@ func (c *Command) Start() (*Server, error) {
 	if c.Process != nil {
 		p = proc.Command{Args: c.Process.Args, Env: c.Process.Env, Dir: c.Process.Dir}
 	}
-	p.Env = append(p.Env[:len(p.Env):len(p.Env)], c.Env...)
+	r, err := c.makeHome(&p)
+	if err != nil {
+		return nil, err
+	}
 	p.Nice, p.Half = c.Nice, c.Nice > 0
+	s, err := c.startWith(p, r)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	s.Client.Roots = script.NamedRoots(c.Args)
+	return s, nil
+}
+
+// makeHome makes what a process has for itself, and adds it to how it is started. Variables that the user has set come last.
+func (c *Command) makeHome(p *proc.Command) (r *isolation.Home, err error) {
+	if len(c.Args) > 0 {
+		of := slices.Concat(c.Args, p.Args, c.Shown) // behind a launcher there is another program
+		r, err = isolation.Make(isolation.Config{Scratch: c.Scratch, Sandbox: isolation.NewSandbox(c.Sandbox, c.Allow, of, p.Dir)})
+	}
+	p.Env, p.On = slices.Concat(p.Env, r.Env(), c.Env), r.On()
+	p.Bound = p.On != nil
+	return r, err
+}
+
+func (c *Command) startWith(p proc.Command, r *isolation.Home) (*Server, error) {
 	if c.URL != "" {
-		return c.startHTTP(p)
+		return c.startHTTP(p, r)
 	}
 	s, err := start(p)
 	if err != nil {
 		return nil, launchError(c.Args, err)
 	}
+	s.home = r
 	return s, nil
 }
 

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 )
@@ -18,7 +21,7 @@ import (
 const PortWord = "{port}"
 
 // startHTTP starts a process that listens, or connects to one that runs already, and sends it nothing.
-func (c *Command) startHTTP(p proc.Command) (*Server, error) {
+func (c *Command) startHTTP(p proc.Command, r *isolation.Home) (*Server, error) {
 	address := c.URL
 	if len(c.Args) > 0 && c.usesPort(&p) {
 		n, err := proc.FreePort()
@@ -33,8 +36,8 @@ func (c *Command) startHTTP(p proc.Command) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's address: %w", err)
 	}
-	s := &Server{IDs: FirstID, Mute: true, Owed: make(Owed)}
-	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS, Events: c.Events}
+	s := &Server{IDs: FirstID, Mute: true, Owed: make(Owed), home: r}
+	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS, Events: c.Events, Dial: r.On()}
 	if c.Serial {
 		config.Connections = 1
 	}
@@ -146,15 +149,36 @@ func (e *statusError) Error() string {
 
 func (e *statusError) Is(target error) bool { return target == errStatus }
 
+// Refusal returns the error for a server at whose address nobody listens.
+func (c *Command) Refusal(s *Server) *StartError { return c.refusedError(s) }
+
 // refusedError is for an address at which nobody listens.
 func (c *Command) refusedError(s *Server) *StartError {
-	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
+	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, silent: true, What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
 	if len(c.Args) > 0 {
 		e.Stderr = lastLines(s.End(false).Stderr)
 		e.What = fmt.Sprintf("it did not listen at %s within %v", c.URL, c.StartTimeout)
 		e.Hint = "tell the server which port to use: " + PortWord + " in its arguments, or --env PORT=" + PortWord
 	}
 	return e
+}
+
+// tlsHint says what to do about a TLS handshake that failed; "": it is none.
+func tlsHint(err error) string {
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var plain tls.RecordHeaderError
+	switch {
+	case errors.As(err, &name):
+		return "its certificate is for another name: give that one in --url, or take any with --insecure"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate has expired or is not valid yet: renew it, or take any with --insecure"
+	case errors.As(err, &plain):
+		return "it does not speak https: begin the URL with http://"
+	case err != nil && (strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "x509")):
+		return "trust its certificate with --ca FILE, or take any with --insecure"
+	}
+	return ""
 }
 
 // statusError is for a server that did not answer initialize with a message.
@@ -170,12 +194,14 @@ func (c *Command) statusError(s *Server, err error) *StartError {
 		e.Hint = "is the path right? POST and GET were tried; most servers listen at /mcp, some at / or /sse"
 	case status.location != "":
 		e.Hint = "it is moved to " + status.location + ": redirects are not followed; give that address if it is yours"
+	case strings.Contains(text, "http request to an https server"):
+		e.Hint = "it speaks https: begin the URL with https://"
 	case strings.Contains(text, "version"):
 		e.Hint = "ask for another protocol version, for example --protocol-version 2025-03-26"
 	case strings.Contains(text, "<html"), strings.Contains(text, "<!doctype"):
 		e.Hint = "it answered with a web page: is the path right? Most servers listen at /mcp"
-	case strings.Contains(err.Error(), "certificate"):
-		e.Hint = "trust its certificate with --ca FILE, or take any with --insecure"
+	default:
+		e.Hint = tlsHint(status.err)
 	}
 	if len(status.body) > 0 {
 		e.What += ", " + quoteLine(status.body)

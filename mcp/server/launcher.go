@@ -17,7 +17,7 @@ var launchers = []string{"npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "uvx", "u
 const maxLaunch = 8
 
 // behind returns what a running server was started with by the launcher in the target's command; nil: there is none, or
-// it cannot be told. A launcher takes longer to start than most servers, and passes neither signals nor exit statuses
+// that cannot be known. A launcher takes longer to start than most servers, and passes neither signals nor exit statuses
 // on as they are.
 func (c *Command) behind(s *Server) *session.Launch {
 	if c.URL != "" || !slices.Contains(launchers, filepath.Base(c.Args[0])) { // behind it the port is a number
@@ -61,7 +61,9 @@ func isLauncher(args []string) bool {
 
 // shortcut notes how to start the server without its launcher, if that gives the same server.
 func (c *Command) shortcut(ctx context.Context, found *session.Session, p *session.Launch) error {
-	s, err := start(proc.Command{Args: p.Args, Env: p.Env, Dir: p.Dir})
+	direct := *c
+	direct.Process, direct.Nice = p, 0
+	s, err := direct.Start()
 	if err != nil {
 		return ctx.Err()
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// TestLearned: keys that answers show are told by the names of the arguments that take them, and get into the examples
+// TestLearned: keys that answers show are recognised by the names of the arguments that take them, and get into the examples
 // where the schema has room for them.
 func TestLearned(t *testing.T) {
 	sess := mcptest.ParseSession(t, mcptest.Jobs)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -26,13 +27,17 @@ type Server struct {
 	Mute   bool  // the session is not initialized
 	Closed bool  // nothing more is sent
 	Owed   Owed
-	tokens map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
+	Client session.Client
+	// Mirrors are those of the server's tools, by name; nil: there are none, or nobody has asked yet.
+	Mirrors map[string][]session.Mirror
+	tokens  map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
 
 	frames    []conn.Frame
 	http      *conn.HTTP      // nil: over standard input and output
 	reached   conn.HTTPConfig // with http
 	stateless bool            // requests stand by themselves
 	proc      *proc.Process   // nil: the process is not ours
+	home      *isolation.Home // what the process has for itself
 	quiet     *proc.Quiet     // nil with proc
 	watch     watch
 }
@@ -96,7 +101,7 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 			echo := m.Class == jsonrpc.ClassRequest && m.Method == "initialize" // our own, from something like cat
 			switch {
 			case m.Class == jsonrpc.ClassRequest && !echo:
-				s.Send(conn.Message{Body: jsonrpc.AppendReply(nil, &m)})
+				s.Send(conn.Message{Body: s.Client.Reply(&m)})
 				if err := s.Flush(ctx, max(time.Until(deadline), 0)); ctx.Err() != nil || errors.Is(err, conn.ErrBlocked) {
 					return answer, noise, callError(err)
 				}
@@ -177,5 +182,5 @@ func (s *Server) Close() error {
 	if s.http != nil {
 		err = s.http.Close()
 	}
-	return errors.Join(err, s.proc.Close()) // and what is behind the connection with it
+	return errors.Join(err, s.proc.Close(), s.home.Close()) // and what is behind the connection with it
 }

@@ -17,6 +17,7 @@ import (
 // below it.
 type StartError struct {
 	Command []string
+	silent  bool   // nobody listens at its address
 	refused bool   // it answered initialize, with an error or a status
 	Running bool   // it was not started by us, and Command is its URL
 	What    string // what happened, a sentence's second half: "exited with status 1 before it answered"
@@ -36,6 +37,9 @@ func (e *StartError) Error() string {
 
 // Unwrap returns the operating system's reason, if that is what it was.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// Refused reports whether nobody listens at the server's address.
+func (e *StartError) Refused() bool { return e.silent }
 
 // RefusesHandshake reports whether an error says that a server answered initialize and refused it.
 func RefusesHandshake(err error) bool {

@@ -40,7 +40,8 @@ func (s *Server) Stateless() bool { return s.stateless }
 func (s *Server) Message(line []byte, m *jsonrpc.Message) conn.Message {
 	out := conn.Message{Body: line}
 	if s.stateless && s.http != nil {
-		out.Fields = session.RequestHead(m)
+		out.Fields = session.RequestHead(m, s.Mirrors)
+		out.Apart = m.Method == session.ListenMethod // its response has no end
 	}
 	return out
 }

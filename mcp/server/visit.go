@@ -79,6 +79,8 @@ func (c *Command) Discover(ctx context.Context, s *Server) (*session.Session, er
 			return nil, err
 		}
 	}
+	s.Mirrors = sess.Mirrors
+	sess.WeighAnnotations()
 	return sess, d.complete(ctx)
 }
 

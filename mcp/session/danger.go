@@ -40,10 +40,10 @@ func changes(t *Tool, traits *Traits) string {
 // Words that say of a tool without annotations that it may destroy something, wherever they stand in its name. The
 // forms count, not what begins with them: "reset" is one, "resets" in a name, "dropdown" and "killer" are not.
 var destructiveWords = []string{
-	"approve", "ban", "chmod", "chown", "clear", "deactivate", "del", "delete", "deploy", "destroy", "detach", "disable", "discard", "downgrade", "drop",
-	"edit", "erase", "eval", "evict", "exec", "execute", "expunge", "flush", "forget", "install", "invite", "kill", "migrate", "modify", "mv", "notify", "nuke",
-	"overwrite", "provision", "prune", "publish", "purge", "reboot", "refund", "remove", "rename", "replace", "reset", "restart", "revert", "revoke", "rm",
-	"rmdir", "rollback", "rotate", "send", "shell", "shutdown", "spawn", "sudo", "suspend", "terminate", "trash", "truncate", "tweet", "unban", "undeploy",
+	"approve", "ban", "chmod", "chown", "clear", "cordon", "deactivate", "decommission", "del", "delete", "demote", "deploy", "destroy", "detach", "disable", "discard", "downgrade", "drain", "drop",
+	"edit", "erase", "eval", "evict", "exec", "execute", "expunge", "failover", "flush", "forget", "grant", "import", "install", "invite", "kill", "migrate", "modify", "mv", "notify", "nuke",
+	"overwrite", "promote", "provision", "prune", "publish", "purge", "reboot", "redeploy", "refund", "remove", "rename", "replace", "reset", "restart", "restore", "revert", "revoke", "rm",
+	"rmdir", "rollback", "rollout", "rotate", "send", "shell", "shutdown", "spawn", "sudo", "suspend", "terminate", "trash", "truncate", "tweet", "unban", "undeploy",
 	"uninstall", "unlink", "unpublish", "unshare", "update", "upgrade", "upload", "wipe", "withdraw", "write",
 }
 
@@ -52,17 +52,32 @@ var destructiveVerbs = []string{
 	"archive", "buy", "checkout", "click", "commit", "email", "mail", "move", "navigate", "pay", "post", "purchase", "push", "sell", "ship", "transfer", "undo",
 }
 
+// Of these and those below, some are hardly ever things: they also count as the last word, and behind what they are about.
+var (
+	lastVerbs   = []string{"buy", "click", "navigate", "pay", "push", "sell", "undo"}
+	behindVerbs = []string{
+		"accept", "apply", "assign", "attach", "cancel", "capture", "close", "complete", "configure", "create", "decline", "enable", "halt", "insert", "lock", "merge", "register",
+		"reject", "release", "save", "scale", "start", "stop", "submit", "sync", "trigger", "unlock",
+	}
+)
+
+// Verbs of two words, such as scale down and power off.
+var (
+	beginnings = []string{"bring", "power", "roll", "scale", "shut", "spin", "switch", "take", "tear", "turn"}
+	directions = []string{"back", "down", "in", "off", "on", "out", "up"}
+)
+
 // Verbs that change something lasting if that is what they are about: cancel_order does, cancel_search does not.
 var (
 	endingVerbs = []string{
-		"accept", "apply", "assign", "attach", "block", "book", "cancel", "change", "charge", "close", "complete", "configure", "decline", "enable", "format", "grant",
+		"accept", "apply", "assign", "attach", "block", "book", "cancel", "capture", "change", "charge", "close", "complete", "configure", "decline", "enable", "format", "grant",
 		"halt", "insert", "lock", "merge", "order", "patch", "place", "put", "reject", "release", "rent", "save", "scale", "set", "sign", "start", "stop", "store",
-		"submit", "trigger", "unlock",
+		"submit", "sync", "trigger", "unlock",
 	}
 	lastingNouns = []string{
-		"account", "accounts", "branch", "bucket", "card", "cards", "container", "containers", "credential", "credentials", "database", "databases", "db", "deployment",
-		"disk", "disks", "dns", "domain", "drive", "file", "files", "firewall", "issue", "license", "machine", "migration", "migrations", "package",
-		"packages", "partition", "password", "permission", "permissions", "pipeline", "policy", "pr", "process", "pull", "release", "repo", "repository",
+		"access", "account", "accounts", "branch", "bucket", "card", "cards", "changes", "configuration", "container", "containers", "credential", "credentials", "database", "databases", "db", "deployment",
+		"disk", "disks", "dns", "domain", "drive", "file", "files", "firewall", "issue", "license", "machine", "manifest", "manifests", "migration", "migrations", "node", "nodes", "package",
+		"packages", "partition", "password", "permission", "permissions", "pipeline", "plan", "pod", "pods", "policy", "pr", "process", "pull", "release", "repo", "repository",
 		"row", "rows", "secret", "secrets", "server", "servers", "service", "services", "subscription", "subscriptions", "system", "table", "tables", "ticket", "tickets",
 		"user", "users", "webhook", "webhooks", "workflow",
 	}
@@ -73,7 +88,7 @@ var (
 	}
 )
 
-// Programs and services whose names begin those of tools that do whatever they are told.
+// Programs and services whose names begin those of tools that run whatever they are given.
 var (
 	programs = []string{"ansible", "aws", "az", "brew", "docker", "gcloud", "helm", "kubectl", "mysql", "npm", "pip", "podman", "psql", "scp", "ssh", "systemctl", "terraform"}
 	services = []string{
@@ -84,8 +99,8 @@ var (
 
 // What makes "run" dangerous.
 var runnable = []string{
-	"bash", "cmd", "code", "command", "commands", "powershell", "process", "program", "python", "query", "script",
-	"shell", "sql", "terminal",
+	"backup", "bash", "cmd", "code", "command", "commands", "deployment", "job", "jobs", "migration", "migrations", "pipeline", "playbook", "powershell", "process", "program",
+	"python", "query", "script", "shell", "sql", "terminal",
 }
 
 // Words that say that the rest of a name is what is looked at: get_delete_log.
@@ -137,6 +152,15 @@ func changingName(words []string) string {
 		}
 		if with := about(words, i); with != "" && (i == 0 || joined) {
 			return w + " " + with
+		}
+		if i > 0 && i == len(words)-1 && slices.Contains(lastVerbs, w) {
+			return w
+		}
+		if i > 0 && slices.Contains(behindVerbs, w) && (slices.Contains(lastingNouns, words[i-1]) || slices.Contains(costlyNouns, words[i-1])) {
+			return words[i-1] + " " + w
+		}
+		if i+1 < len(words) && slices.Contains(beginnings, w) && slices.Contains(directions, words[i+1]) {
+			return w + " " + words[i+1]
 		}
 		if w == "run" && i+1 < len(words) && slices.Contains(runnable, words[i+1]) {
 			return w + " " + words[i+1]

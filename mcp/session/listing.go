@@ -41,10 +41,37 @@ func (s *Session) AddTool(item *mutate.JSON) string {
 		Annotations: item.Get("annotations")}
 	t.Description, _ = item.Get("description").Str()
 	s.Tools = append(s.Tools, t)
+	if mirrors := mirrorsOf(t.InputSchema, nil); mirrors != nil {
+		if s.Mirrors == nil {
+			s.Mirrors = map[string][]Mirror{}
+		}
+		s.Mirrors[name] = mirrors
+	}
 	if t.InputSchema == nil {
 		return fmt.Sprintf("tool %q has no inputSchema", name)
 	}
 	return ""
+}
+
+// defaultHints are the hints of annotations with the values that the specification gives those that are left out.
+var defaultHints = []struct{ name, value string }{
+	{"readOnlyHint", "false"}, {"destructiveHint", "true"}, {"idempotentHint", "false"}, {"openWorldHint", "true"},
+}
+
+// WeighAnnotations marks the tools as unmarked if the annotations of all of them have every hint there is with its default, as an SDK
+// writes them of itself. They say of no tool anything that was not said of the others, nor anything that leaving them out would not
+// say, so that the tools are judged as if they had none. It is called when all tools are added.
+func (s *Session) WeighAnnotations() {
+	for i := range s.Tools {
+		for _, h := range defaultHints {
+			if s.Tools[i].hint(h.name) != h.value {
+				return
+			}
+		}
+	}
+	for i := range s.Tools {
+		s.Tools[i].Unmarked = true
+	}
 }
 
 // AddResource adds an item of resources/list, and returns what is wrong with it.

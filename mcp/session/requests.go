@@ -21,7 +21,7 @@ func CallLine(tool string, arguments *mutate.JSON) []byte {
 func InitializeLine(version string) []byte {
 	b := append(make([]byte, 0, 192), `{"jsonrpc":"2.0","id":"@id","method":"initialize","params":{"protocolVersion":`...)
 	b = mutate.NewString(version).Append(b)
-	return append(b, `,"capabilities":{},"clientInfo":`+ClientInfo+`}}`...)
+	return append(b, `,"capabilities":`+ClientCapabilities(version)+`,"clientInfo":`+ClientInfo+`}}`...)
 }
 
 // InitializedLine is a handshake's last message.

@@ -27,6 +27,7 @@ type Session struct {
 	Pages        map[string]int      // by the method of a list: how many pages it has
 	Completions  map[string][]string // by the name of an argument or variable: what completion/complete offers for it
 	Learned      map[string][]string // by the name of an argument: values that the server shows under it; see [run.Visit.Learn]
+	Mirrors      map[string][]Mirror // by the name of a tool: what the head of a call repeats over HTTP
 	Trouble      []string            // what went wrong while the lists were read, a sentence each
 
 	// Direct is the command of the server itself, if the target's command has a launcher before it, such as npx. The
@@ -43,6 +44,7 @@ type Tool struct {
 	OutputSchema *mutate.JSON // nil: none
 	Annotations  *mutate.JSON // nil: none
 	Root         *mutate.JSON // the whole item
+	Unmarked     bool         // its annotations say nothing: see [Session.WeighAnnotations]
 }
 
 // Resource is one item of resources/list or resources/templates/list.

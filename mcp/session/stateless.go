@@ -2,6 +2,8 @@ package session
 
 import (
 	"bytes"
+	"encoding/base64"
+	"strings"
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -14,13 +16,20 @@ const StatelessVersion = "2026-07-28"
 const (
 	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
 	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel     = "io.modelcontextprotocol/logLevel" // which a request need not have
 	MetaClient       = "io.modelcontextprotocol/clientInfo"
 )
 
-const statelessMeta = `{"` + MetaVersion + `":"` + StatelessVersion + `","` + MetaCapabilities + `":{},"` + MetaClient + `":` + ClientInfo + `}`
+const statelessMeta = `{"` + MetaVersion + `":"` + StatelessVersion + `","` + MetaCapabilities + `":` + statelessCapabilities + `,"` + MetaClient + `":` + ClientInfo + `}`
 
 // DiscoverLine asks a server of [StatelessVersion] what it is. It stands for ping there.
 const DiscoverLine = `{"jsonrpc":"2.0","id":"@id","method":"server/discover","params":{"_meta":` + statelessMeta + `}}`
+
+// ListenMethod asks a server of [StatelessVersion] for notifications. Its answer is the end of them, so that none is due.
+const ListenMethod = "subscriptions/listen"
+
+// MetaSubscription is the member of params._meta that says to which request of [ListenMethod] a notification belongs.
+const MetaSubscription = "io.modelcontextprotocol/subscriptionId"
 
 // IsRemoved reports whether a method of earlier versions is none of [StatelessVersion].
 func IsRemoved(method string) bool {
@@ -67,8 +76,9 @@ func object(v *mutate.JSON, name string) *mutate.JSON {
 	return member
 }
 
-// RequestHead returns the lines that the head of a request of [StatelessVersion] has over HTTP; "": it needs none.
-func RequestHead(m *jsonrpc.Message) string {
+// RequestHead returns the lines that the head of a request of [StatelessVersion] has over HTTP; "": it needs none. mirrors are those of
+// the server's tools, by name.
+func RequestHead(m *jsonrpc.Message, mirrors map[string][]Mirror) string {
 	if m.Method == "" {
 		return ""
 	}
@@ -84,6 +94,11 @@ func RequestHead(m *jsonrpc.Message) string {
 	if ok {
 		head += "\nMcp-Name: " + HeadValue(name)
 	}
+	if m.Method == "tools/call" {
+		for _, mirror := range mirrors[name] {
+			head += mirror.line(m.Params.Get("arguments"))
+		}
+	}
 	return head
 }
 
@@ -96,5 +111,19 @@ func HeadValue(s string) string {
 	if plain || s == "" {
 		return s
 	}
-	return "=?base64?" + Base64(s) + "?="
+	return EncodedHead(s)
+}
+
+// EncodedHead returns a text as the value of a line in a head, in base64 whatever it is.
+func EncodedHead(s string) string { return "=?base64?" + Base64(s) + "?=" }
+
+// DecodeHead returns the text that a value of a line in a head stands for.
+func DecodeHead(value string) string {
+	encoded, ok := strings.CutPrefix(value, "=?base64?")
+	if encoded, end := strings.CutSuffix(encoded, "?="); ok && end {
+		if text, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			return string(text)
+		}
+	}
+	return value
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 func TestStamp(t *testing.T) {
@@ -33,18 +34,46 @@ func TestStamp(t *testing.T) {
 }
 
 func TestRequestHead(t *testing.T) {
+	var s Session
+	schema, err := mutate.ParseJSON([]byte(`{"name":"sql","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},
+		"in":{"properties":{"n":{"type":"integer","x-mcp-header":"N"},"dry":{"type":"boolean","x-mcp-header":"Dry"}}},"bad":{"x-mcp-header":"a b"},"all":{"items":{"x-mcp-header":"All"}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.AddTool(schema)
+	const sql = "Mcp-Method: tools/call\nMcp-Name: sql"
+	call := func(arguments string) string {
+		return `{"id":1,"method":"tools/call","params":{"name":"sql","arguments":{` + arguments + `}}}`
+	}
 	for line, want := range map[string]string{
-		`{"id":1,"method":"tools/list"}`:                                "Mcp-Method: tools/list",
-		`{"id":1,"method":"tools/call","params":{"name":"a b"}}`:        "Mcp-Method: tools/call\nMcp-Name: a b",
-		`{"id":1,"method":"resources/read","params":{"uri":"a\n:"}}`:    "Mcp-Method: resources/read\nMcp-Name: =?base64?YQo6?=",
-		`{"id":1,"method":"prompts/get","params":{"name":"=?base64?"}}`: "Mcp-Method: prompts/get\nMcp-Name: =?base64?PT9iYXNlNjQ/?=",
+		`{"id":1,"method":"tools/list"}`:                                        "Mcp-Method: tools/list",
+		`{"id":1,"method":"tools/call","params":{"name":"a b"}}`:                "Mcp-Method: tools/call\nMcp-Name: a b",
+		`{"id":1,"method":"resources/read","params":{"uri":"a\n:"}}`:            "Mcp-Method: resources/read\nMcp-Name: =?base64?YQo6?=",
+		`{"id":1,"method":"prompts/get","params":{"name":"=?base64?"}}`:         "Mcp-Method: prompts/get\nMcp-Name: =?base64?PT9iYXNlNjQ/?=",
+		call(`"region":"us-west1","in":{"n":-7,"dry":false},"bad":1,"all":[1]`): sql + "\nMcp-Param-Region: us-west1\nMcp-Param-N: -7\nMcp-Param-Dry: false",
+		call(`"region":"ä","in":{"n":null}`):                                    sql + "\nMcp-Param-Region: =?base64?w6Q=?=",
+		call(`"region":"","in":[]`):                                             sql + "\nMcp-Param-Region: =?base64??=",
+		call(`"region":{}`):                                                     sql,
 	} {
 		m := jsonrpc.Parse([]byte(line))
-		if got := RequestHead(&m); got != "MCP-Protocol-Version: "+StatelessVersion+"\n"+want {
+		if got := RequestHead(&m, s.Mirrors); got != "MCP-Protocol-Version: "+StatelessVersion+"\n"+want {
 			t.Errorf("%s: %q", line, got)
 		}
 	}
-	if m := jsonrpc.Parse([]byte(`{bad`)); RequestHead(&m) != "" {
+	if m := jsonrpc.Parse([]byte(`{bad`)); RequestHead(&m, nil) != "" {
 		t.Error("a line that is no message has a head")
+	}
+}
+
+func TestDecodeHead(t *testing.T) {
+	for _, text := range []string{"", "a", "ä", "=?base64?", "a\n"} {
+		if got := DecodeHead(EncodedHead(text)); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, value := range []string{"a", "=?base64?!?=", "=?base64?", "=?BASE64?YQ==?="} {
+		if got := DecodeHead(value); got != value {
+			t.Errorf("%q became %q", value, got)
+		}
 	}
 }

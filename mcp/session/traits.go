@@ -50,7 +50,7 @@ const (
 func TraitsOf(t *Tool) Traits {
 	traits := Traits{
 		ReadOnly: t.hint("readOnlyHint") == "true", Idempotent: t.hint("idempotentHint") == "true",
-		Annotated: t.Annotations != nil && t.Annotations.Kind == mutate.Object,
+		Annotated: t.Annotations != nil && t.Annotations.Kind == mutate.Object && !t.Unmarked,
 		OpenWorld: t.hint("openWorldHint") != "false", SaysOpen: t.hint("openWorldHint") == "true",
 	}
 	traits.Harmless = traits.ReadOnly || t.hint("destructiveHint") == "false"
@@ -74,6 +74,9 @@ func TraitsOf(t *Tool) Traits {
 
 // hint returns what the annotations say under a name: "true", "false", or "" for anything else.
 func (t *Tool) hint(name string) string {
+	if t.Unmarked {
+		return ""
+	}
 	if v := t.Annotations.Get(name); v != nil && v.Kind == mutate.Bool {
 		return v.Text
 	}

@@ -1,6 +1,6 @@
 // Command plantedhttp is an MCP server over Streamable HTTP with one planted bug for each rule about HTTP. With -clean it has none.
 //
-//	plantedhttp -port 8080 [-clean] [-sse] [-stateless]
+//	plantedhttp -port 8080 [-clean] [-sse] [-stateless] [-mortal]
 package main
 
 import (
@@ -12,18 +12,25 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 	"unicode/utf8"
 )
 
 type server struct {
 	clean, sse bool
 	stateless  bool
+	mortal     bool
 	mu         sync.Mutex
 	sessions   map[string]bool // false: ended
 	count      int
+	asked      map[string]string // the name that was asked for last under an id
 }
 
 type message struct {
@@ -40,12 +47,46 @@ func (m *message) text(name string) (text string) {
 
 func main() {
 	port := flag.Int("port", 0, "port to listen on, on this machine")
-	s := &server{sessions: map[string]bool{}}
+	s := &server{sessions: map[string]bool{}, asked: map[string]string{}}
 	flag.BoolVar(&s.clean, "clean", false, "have no bug")
 	flag.BoolVar(&s.sse, "sse", false, "answer with event streams")
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, which has no handshake and no sessions")
+	flag.BoolVar(&s.mortal, "mortal", false, "end where a text has an unusual character")
 	flag.Parse()
-	log.Fatal(http.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", *port), s))
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if !s.clean {
+		l = &careless{Listener: l}
+	}
+	h := &http.Server{Handler: s}
+	cutOnSignal(h)
+	log.Fatal(h.Serve(l))
+}
+
+// cutOnSignal closes all connections at each SIGUSR1.
+func cutOnSignal(h *http.Server) {
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	h.ConnState = func(c net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		if open[c] = true; state == http.StateClosed || state == http.StateHijacked {
+			delete(open, c)
+		}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		for range signals {
+			mu.Lock()
+			for c := range open {
+				c.Close()
+			}
+			mu.Unlock()
+		}
+	}()
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -53,8 +94,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path != "/mcp":
 		http.NotFound(w, r)
+	case s.clean && !isLocal(r.Host): // bug: whatever it is
+		http.Error(w, "forbidden host", http.StatusForbidden)
 	case s.clean && origin != "" && !strings.HasPrefix(origin, "http://127.0.0.1"):
 		http.Error(w, "forbidden origin", http.StatusForbidden)
+	case r.Method == "POST" && s.clean && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"): // bug: whatever it is
+		http.Error(w, "not JSON", http.StatusUnsupportedMediaType)
 	case r.Method == "POST":
 		s.post(w, r)
 	case r.Method == "DELETE" && !s.stateless:
@@ -139,7 +184,7 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 		} // bug: 200
 		return
 	}
-	s.request(w, m)
+	s.request(w, r, m)
 }
 
 // read reads a message, member by member: encoding/json does not mind the case of names.
@@ -171,7 +216,7 @@ func read(body []byte) (m *message, code int) {
 
 func problem(code int, text string) any { return map[string]any{"code": code, "message": text} }
 
-func (s *server) request(w http.ResponseWriter, m *message) {
+func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
 	ok := func(result any) { s.answer(w, http.StatusOK, m.ID, "result", result) }
 	switch m.Method {
 	case "initialize":
@@ -187,13 +232,16 @@ func (s *server) request(w http.ResponseWriter, m *message) {
 			s.answer(w, http.StatusOK, m.ID, "error", problem(-32601, "method not found"))
 			return
 		}
-		ok(map[string]any{"supportedVersions": []any{statelessVersion}, "capabilities": map[string]any{"tools": map[string]any{}}, "ttlMs": 0, "cacheScope": "public"})
+		ok(map[string]any{"supportedVersions": []any{statelessVersion}, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}}, "ttlMs": 0, "cacheScope": "public"})
 	case "tools/list":
 		if m.Params["cursor"] != nil {
 			s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "no such cursor"))
 			return
 		}
-		list := map[string]any{"tools": []any{tool("read_text"), tool("read_count"), tool("read_page")}}
+		list := map[string]any{"tools": []any{tool("read_text"), tool("read_count"), tool("read_page"), tool("read_region")}}
+		if !s.clean && r.Header.Get("MCP-Protocol-Version") == "2025-06-18" { // bug: clients of this version have one tool less
+			list["tools"] = list["tools"].([]any)[1:]
+		}
 		if s.stateless && s.clean { // bug: they are missing
 			list["ttlMs"], list["cacheScope"] = 60_000, "public"
 		}
@@ -202,7 +250,7 @@ func (s *server) request(w http.ResponseWriter, m *message) {
 		s.call(w, m)
 	default:
 		status := http.StatusOK
-		if s.stateless {
+		if s.stateless && s.clean { // bug: 200
 			status = http.StatusNotFound
 		}
 		s.answer(w, status, m.ID, "error", problem(-32601, "method not found"))
@@ -232,12 +280,17 @@ func (s *server) postStateless(w http.ResponseWriter, r *http.Request, m *messag
 	case s.clean && (version == "" || len(capabilities) == 0 || capabilities[0] != '{'): // bug: nobody asks
 		refuse(-32602, "params._meta lacks what it has to have")
 	case s.clean && version != statelessVersion: // bug: any version will do
-		refuse(-32022, "unsupported version")
-	case s.clean && (r.Header.Get("Mcp-Method") != m.Method || r.Header.Get("MCP-Protocol-Version") != version ||
-		m.Method == "tools/call" && !isHeadOf(r.Header.Get("Mcp-Name"), name)): // bug: they are not compared
+		s.answer(w, http.StatusBadRequest, m.ID, "error", map[string]any{"code": -32022, "message": "unsupported version",
+			"data": map[string]any{"supported": []any{statelessVersion}, "requested": version}})
+	case !s.clean && strings.HasPrefix(r.Header.Get("Mcp-Name"), "=?base64?"): // bug: it is not decoded
 		refuse(-32020, "the head disagrees with the body")
+	case s.clean && (!once(r.Header) || r.Header.Get("Mcp-Method") != m.Method || r.Header.Get("MCP-Protocol-Version") != version ||
+		m.Method == "tools/call" && (!isHeadOf(r.Header.Get("Mcp-Name"), name) || name == "read_region" && !mirrors(r.Header.Get("Mcp-Param-Region"), m))): // bug: they are not compared
+		refuse(-32020, "the head disagrees with the body")
+	case m.Method == "subscriptions/listen":
+		s.listen(w, r, m, refuse)
 	default:
-		s.request(w, m)
+		s.request(w, r, m)
 	}
 }
 
@@ -248,6 +301,9 @@ func isHeadOf(value, text string) bool {
 
 func tool(name string) any {
 	text := map[string]any{"type": "string", "maxLength": 100}
+	if name == "read_region" {
+		text["x-mcp-header"] = "Region"
+	}
 	return map[string]any{"name": name, "description": "Reads a text.", "annotations": map[string]any{"readOnlyHint": true},
 		"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": text}, "required": []any{"text"}}}
 }
@@ -258,9 +314,11 @@ func (s *server) call(w http.ResponseWriter, m *message) {
 	json.Unmarshal(m.Params["arguments"], &arguments)
 	invalid := json.Unmarshal(arguments["text"], &text) != nil || len([]rune(text)) > 100 || string(arguments["text"]) == "null"
 	switch name := m.text("name"); {
-	case name != "read_text" && name != "read_count" && name != "read_page":
-		s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "unknown tool"))
+	case name != "read_text" && name != "read_count" && name != "read_page" && name != "read_region":
+		s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "unknown tool "+s.nameOf(m)))
 		return
+	case s.mortal && strings.ContainsAny(text, "'<&%"):
+		os.Exit(1)
 	case name == "read_text" && !s.clean && text == "" && !invalid: // bug
 		http.Error(w, "panic: text is empty", http.StatusInternalServerError)
 		return
@@ -273,6 +331,20 @@ func (s *server) call(w http.ResponseWriter, m *message) {
 		return
 	}
 	s.answer(w, http.StatusOK, m.ID, "result", content(text, false))
+}
+
+// nameOf returns the name that a call is for.
+func (s *server) nameOf(m *message) string {
+	if s.clean {
+		return m.text("name")
+	}
+	s.mu.Lock()
+	s.asked[string(m.ID)] = m.text("name")
+	s.mu.Unlock()
+	time.Sleep(2 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[string(m.ID)] // bug: of another session, if that uses the same id
 }
 
 func content(text string, failed bool) any {

@@ -1,0 +1,91 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/conn"
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+// The second session of a script: the step that begins it, and the head by which a request belongs to it.
+const (
+	otherStep = 2
+	otherHead = "Mcp-Session-Id: @{2:Mcp-Session-Id}"
+)
+
+// twoSessions returns steps that begin two sessions of one client each.
+func twoSessions(version string) []script.Step {
+	return append(script.Handshake(version), script.Step{Line: session.InitializeLine(version), Head: "Mcp-Session-Id:"},
+		withHead(session.InitializedLine, otherHead))
+}
+
+// markedCall calls a tool that no server has. The name says whose call it is.
+func markedCall(id, mark, head string) script.Step {
+	return withHead(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+ControlName+mark+`","arguments":{},"_meta":{"progressToken":"`+ControlName+mark+`"}}}`, head)
+}
+
+// sameIDs is how many pairs of requests with the same id are sent: two that overtake each other are a matter of luck.
+const sameIDs = 8
+
+// checkSessions has two sessions side by side on one server.
+func checkSessions(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
+	if !b.Session.HTTP || b.Session.Events || b.Session.Stateless || !b.Session.HasID {
+		return
+	}
+	list := string(jsonrpc.RequestLine("tools/list", nil))
+	both := func(name string, steps ...script.Step) {
+		emit(name, script.NewFresh(Sessions, slices.Concat(twoSessions(b.Version()), steps)...))
+	}
+	both("one ends", withHead("", "DELETE\n"+otherHead), withHead(list, otherHead), script.SendText(list))
+	var pairs []script.Step
+	for i := range sameIDs {
+		id := fmt.Sprint(7001 + i)
+		one, other := markedCall(id, fmt.Sprintf("a%02d", i), ""), markedCall(id, fmt.Sprintf("b%02d", i), otherHead)
+		one.NoWait, other.NoWait = true, i < sameIDs-1
+		pairs = append(pairs, one, other)
+	}
+	both("same ids", pairs...)
+	both("streams", script.Step{Head: "GET", NoWait: true}, script.Step{Head: "GET\n" + otherHead, NoWait: true},
+		markedCall(`"@id"`, "a90", ""), markedCall(`"@id"`, "b90", otherHead))
+	both("resumed by a stranger", markedCall(`"@id"`, "a91", ""), script.Step{Head: "GET\nLast-Event-ID: @{4:Last-Event-ID}\n" + otherHead, NoWait: true}, withHead(list, otherHead))
+}
+
+var marks = regexp.MustCompile(ControlName + "[ab][0-9]{2}")
+
+// crossed looks for messages that came to a session although they are another one's.
+func (j *Case) crossed() {
+	owners := make(map[string]string) // of marks
+	for i := range j.Transcript.Sent {
+		for _, mark := range marks.FindAllString(string(j.Transcript.Sent[i].Raw), -1) {
+			owners[mark] = SessionOf(j.Transcript, i)
+		}
+	}
+	for i := range j.Transcript.Received {
+		r := &j.Transcript.Received[i]
+		if r.Via == 0 || j.Transcript.Sent[r.Via-1].Unresolved {
+			continue
+		}
+		to := SessionOf(j.Transcript, r.Via-1)
+		found := marks.FindAllString(string(r.Raw), -1)
+		if len(found) == 0 || slices.ContainsFunc(found, func(mark string) bool { owner, ok := owners[mark]; return !ok || owner == to }) {
+			continue
+		}
+		j.report(RuleSessionLeak, "(HTTP)", "", fmt.Sprintf("%s came to another session, in the response to %s.",
+			jsonrpc.Cut(r.Raw, 160), j.Transcript.Spoken(&j.Transcript.Sent[r.Via-1])))
+	}
+}
+
+// SessionOf returns what the head of a line says of its session: "" is the one that the connection began with, and two lines of one
+// session have the same text.
+func SessionOf(t *script.Transcript, sent int) string {
+	change := conn.ParseHead(t.Head(&t.Sent[sent]))
+	if id, ok := change.Get("Mcp-Session-Id"); ok {
+		return "Mcp-Session-Id: " + id
+	}
+	return ""
+}

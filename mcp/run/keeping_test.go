@@ -1,0 +1,53 @@
+package run
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+)
+
+// TestKeeping runs the checks of what calls leave behind on servers that keep notes: one finding for what is planted, none for what is
+// right.
+func TestKeeping(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	list, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"brittle": check.RuleUsed + " (every tool)", "fragile": check.RuleUsed + " (every tool)", "locked": check.RuleUsed + " tools/call add_note",
+		"lossy": check.RuleLostWrite + " tools/call add_note",
+	}
+	for line := range strings.Lines(string(list)) {
+		mode, about, _ := strings.Cut(line, "\t")
+		if mode == "together" { // it ends
+			continue
+		}
+		t.Run(mode, func(t *testing.T) {
+			e := open(t, &Target{Command: []string{program, mode}, Spares: 1})
+			d := judge.Detectors(judge.DetectorConfig{})[0]
+			found := map[string]bool{}
+			for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {
+				if s.Script.Check != check.Used && s.Script.Check != check.SideBySide {
+					continue
+				}
+				_, obs := execute(t, e, s.Script)
+				for _, f := range d.Detect(&obs) {
+					if f.Rule == check.RuleUsed || f.Rule == check.RuleLostWrite {
+						found[f.Rule+" "+f.Subject] = true
+						t.Log(s.Name, f.Message)
+					}
+				}
+			}
+			if w := want[mode]; len(found) > 1 || (w != "") != found[w] || w == "" && len(found) > 0 {
+				t.Errorf("%s: found %v, want %s", strings.TrimSpace(about), found, fmt.Sprint(w))
+			}
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package run
+
+import (
+	"context"
+	"time"
+)
+
+// maxPaced is for how many seconds one script may send where the requests of a second are limited. A longer one is left out.
+const maxPaced = 2
+
+// tooMany reports whether the script has more requests than the limit allows one.
+func (k *talk) tooMany() bool {
+	per := k.e.target.PerSecond
+	if per == 0 {
+		return false
+	}
+	n := 0
+	for i := range k.in.Steps {
+		n += max(k.in.Steps[i].Times, 1)
+	}
+	return n > max(maxPaced*per, maxSharedStep)
+}
+
+// slot takes its turn to send a line, and yields until there is one. False: the talk is at its end.
+func (k *talk) slot() bool {
+	r := k.e.target.Rate
+	if r == nil {
+		return true
+	}
+	for {
+		free, ok := r.Take(time.Now())
+		if ok {
+			return true
+		}
+		k.paced = free
+		ok = k.yield(struct{}{})
+		if k.paced = (time.Time{}); !ok || k.state != talking {
+			return false
+		}
+	}
+}
+
+// goOn lets a talk go on until it awaits an answer. While it waits for its turn to send, what comes is received.
+func (e *executor) goOn(ctx context.Context, k *talk) error {
+	for k.next(); !k.paced.IsZero(); k.next() {
+		if _, err := e.flush(ctx, k.server); err != nil {
+			return err
+		}
+		for now := time.Now(); now.Before(k.paced); now = time.Now() {
+			if e.receive(ctx, k.server, k.paced) == nil {
+				continue
+			}
+			select { // the server has ended, which the next wait will see
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(k.paced.Sub(now)):
+			}
+		}
+	}
+	return nil
+}

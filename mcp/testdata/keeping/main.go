@@ -1,0 +1,189 @@
+// Command keeping is an MCP server that keeps notes, in one of the ways that its argument names. Without an argument it lists them. Those
+// that begin with "clean" are right.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+var modes = []struct{ name, about string }{
+	{"brittle", "a note with a line break spoils the store, and every tool is refused from then on"},
+	{"locked", "a refused call never releases its lock, and the same tool is refused from then on"},
+	{"fragile", "a tool that only reads breaks the store"},
+	{"lossy", "of two notes that are added at once one is lost"},
+	{"together", "two calls at once end the process"},
+	{"clean", "none of these"},
+	{"clean-session", "after logout everything is refused but login"},
+	{"clean-full", "a store of a hundred notes is full"},
+	{"clean-window", "only the last eight notes are shown"},
+	{"clean-limited", "the rate of calls is limited"},
+}
+
+type object = map[string]any
+
+// server keeps notes.
+type server struct {
+	mode   string
+	out    sync.Mutex
+	mu     sync.Mutex
+	notes  []string
+	broken bool
+	locked bool
+	away   bool // logged out
+	calls  int
+	inside int
+}
+
+func main() {
+	if len(os.Args) < 2 {
+		for _, m := range modes {
+			fmt.Printf("%s\t%s\n", m.name, m.about)
+		}
+		return
+	}
+	s := &server{mode: os.Args[1]}
+	in := bufio.NewReader(os.Stdin)
+	var calls sync.WaitGroup
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params json.RawMessage `json:"params"`
+		}
+		if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Method == "" {
+			continue
+		}
+		if m.Method != "tools/call" {
+			s.answer(m.ID, s.plain(m.Method))
+			continue
+		}
+		var call struct {
+			Name      string
+			Arguments object
+		}
+		if json.Unmarshal(m.Params, &call) != nil {
+			s.answer(m.ID, refusal("bad parameters"))
+			continue
+		}
+		calls.Go(func() { s.answer(m.ID, s.call(call.Name, call.Arguments)) })
+	}
+	calls.Wait()
+}
+
+func (s *server) answer(id json.RawMessage, result object) {
+	s.out.Lock()
+	defer s.out.Unlock()
+	reply := object{"jsonrpc": "2.0", "id": id, "result": result}
+	if result == nil {
+		reply = object{"jsonrpc": "2.0", "id": id, "error": object{"code": -32601, "message": "method not found"}}
+	}
+	b, _ := json.Marshal(reply)
+	os.Stdout.Write(append(b, '\n'))
+}
+
+func (s *server) plain(method string) object {
+	switch method {
+	case "initialize":
+		return object{"protocolVersion": "2025-11-25", "capabilities": object{"tools": object{}}, "serverInfo": object{"name": "keeping", "version": "1"}}
+	case "ping":
+		return object{}
+	case "tools/list":
+		text := func(name string) object {
+			return object{"type": "object", "properties": object{name: object{"type": "string"}}, "required": []string{name}}
+		}
+		tools := []object{
+			{"name": "add_note", "description": "Adds a note.", "inputSchema": text("note")},
+			{"name": "list_notes", "description": "Lists the notes.", "annotations": object{"readOnlyHint": true}, "inputSchema": object{"type": "object"}},
+			{"name": "count_words", "description": "Counts the words of a text.", "annotations": object{"readOnlyHint": true}, "inputSchema": text("text")},
+		}
+		if s.mode == "clean-session" {
+			for _, name := range []string{"login", "logout"} {
+				tools = append(tools, object{"name": name, "annotations": object{"destructiveHint": false}, "inputSchema": object{"type": "object"}})
+			}
+		}
+		return object{"tools": tools}
+	}
+	return nil
+}
+
+func refusal(why string) object {
+	r := said(why)
+	r["isError"] = true
+	return r
+}
+
+func said(text string) object { return object{"content": []object{{"type": "text", "text": text}}} }
+
+func (s *server) call(name string, arguments object) object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	switch {
+	case s.mode == "clean-session" && name == "login", s.mode == "clean-session" && name == "logout":
+		s.away = name == "logout"
+		return said("done")
+	case s.away:
+		return refusal("not logged in")
+	case s.broken:
+		return refusal("the store cannot be read")
+	case s.mode == "clean-limited" && s.calls > 40:
+		return refusal("too many calls, try again later")
+	}
+	switch name {
+	case "add_note":
+		return s.add(arguments["note"])
+	case "list_notes":
+		shown := s.notes
+		if s.mode == "clean-window" {
+			shown = shown[max(0, len(shown)-8):]
+		}
+		return said(strings.Join(shown, "\n") + "\n")
+	case "count_words":
+		text, ok := arguments["text"].(string)
+		if !ok {
+			return refusal("text must be a string")
+		}
+		s.broken = s.mode == "fragile" && strings.Contains(text, "/")
+		return said(fmt.Sprint(len(strings.Fields(text))))
+	}
+	return refusal("no such tool")
+}
+
+// add adds a note; what it reads, it writes back a moment later.
+func (s *server) add(note any) object {
+	if s.locked {
+		return refusal("the store is busy")
+	}
+	text, ok := note.(string)
+	if !ok {
+		s.locked = s.mode == "locked"
+		return refusal("note must be a string")
+	}
+	if s.mode == "clean-full" && len(s.notes) >= 100 {
+		return refusal("the store is full")
+	}
+	read := slices.Clone(s.notes)
+	if s.mode == "lossy" || s.mode == "together" {
+		if s.inside++; s.mode == "together" && s.inside > 1 {
+			panic("two calls at once")
+		}
+		s.mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+		s.mu.Lock()
+		s.inside--
+	}
+	s.notes = append(read, text)
+	s.broken = s.mode == "brittle" && strings.Contains(text, "\n")
+	return said("added")
+}
