@@ -9,7 +9,7 @@ import (
 )
 
 func Example() {
-	m := monitor.New(os.Stdout, monitor.Options{Title: "mcp: node server.js", Plain: true})
+	m := monitor.NewLines(os.Stdout, monitor.Options{})
 	for _, e := range []teasel.Event{
 		{Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: time.Second, Executions: 6000, Corpus: 12, Features: 80}},
 		{Kind: teasel.EventFound, Finding: teasel.Finding{Rule: "mcp/server-crash", Severity: teasel.Critical,

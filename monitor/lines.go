@@ -20,10 +20,14 @@ type Lines struct {
 	started bool
 	text    []byte
 	dropped int // lines left out since the last one
+	muted   bool
 	closed  bool
 }
 
-var _ Monitor = (*Lines)(nil)
+var (
+	_ teasel.Reporter = (*Lines)(nil)
+	_ io.Closer       = (*Lines)(nil)
+)
 
 // maxPending is how many bytes may wait for a slow reader; lines beyond it are left out.
 const maxPending = 1 << 16
@@ -56,14 +60,20 @@ func (l *Lines) Report(e teasel.Event) error {
 		}
 	case teasel.EventUnconfirmed:
 		why := fmt.Sprintf("seen, and not reproduced in %d tries: ", e.Finding.Tries)
-		if e.Finding.Tries == 0 {
+		switch e.Finding.Tries {
+		case 0:
 			why = "seen, and there was no time to reproduce it: "
+		case 1:
+			why = "seen, and not reproduced in the only try: "
 		}
 		l.add(why + headline(&e.Finding))
 	case teasel.EventNote:
 		l.add("note: " + oneLine(e.Text))
 	case teasel.EventProgress:
 		l.counts.stats = e.Stats
+		if l.muted {
+			return nil
+		}
 		if !l.started || e.Stats.Elapsed-l.counts.before.Elapsed >= l.every {
 			l.progress()
 		}
@@ -77,17 +87,27 @@ func (l *Lines) progress() {
 	if !l.started {
 		from = &teasel.Stats{}
 	}
-	found := "findings 0"
-	if len(l.counts.severity) > 0 {
-		found = fmt.Sprintf("findings %d (%s)", len(l.counts.severity), l.counts.bySeverity())
+	seeds := l.counts.begun()
+	if seeds != "" {
+		seeds = "  " + seeds
 	}
-	l.add(fmt.Sprintf("#%d  %s  %.0f/s  corpus %d  features %d  %s  memory %d MB", s.Executions, clock(s.Elapsed), rate(from, s),
-		s.Corpus, s.Features, found, s.Memory>>20))
+	l.add(fmt.Sprintf("#%d  %s  %.0f/s%s  corpus %d  features %d  findings %s  memory %d MB", s.Executions, clock(s.Elapsed), rate(from, s),
+		seeds, s.Corpus, s.Features, l.counts.findings(), s.Memory>>20))
 	l.started, l.counts.before = true, *s
+}
+
+// Mute has no lines written, or has them written again, while something else shows the campaign. The figures go on.
+func (l *Lines) Mute(muted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.muted = muted
 }
 
 // add queues a line.
 func (l *Lines) add(line string) {
+	if l.muted {
+		return
+	}
 	line += "\n"
 	if l.dropped > 0 {
 		line = fmt.Sprintf("%d lines left out\n%s", l.dropped, line)

@@ -1,35 +1,22 @@
-// Package monitor shows a campaign while it runs: [Lines] for logs and CI, [Screen] for a terminal. Both are reporters
-// that neither hold up nor end a campaign: output that cannot be written at once is left out.
+// Package monitor shows a campaign while it runs as [Lines], for logs and CI: a reporter that neither holds up nor ends a campaign, since
+// output that cannot be written at once is left out. [Stream] lends the terminal to those that show a campaign in another way.
 package monitor
 
 import (
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"golang.org/x/term"
-
 	"github.com/teaselfuzz/teasel"
 )
 
-// Monitor is a reporter that shows events to people. Close shows the last state, and never returns an error.
-type Monitor interface {
-	teasel.Reporter
-	io.Closer
-}
-
 // Options says what is shown, and how. The zero value is fine.
 type Options struct {
-	Title  string              // what is fuzzed, for example "mcp: node server.js"
-	Plain  bool                // lines, also on a terminal
-	Every  time.Duration       // between lines; 0: 10 seconds
-	Before []teasel.Finding    // known from an earlier run of the campaign: counted, not shown
-	Getenv func(string) string // nil: os.Getenv
+	Every  time.Duration    // between lines; 0: 10 seconds
+	Before []teasel.Finding // known from an earlier run of the campaign: counted, not shown
 
 	// Known reports whether the finding with an id is known, by a baseline for example, and is labelled so; nil: none is.
 	Known func(id string) bool
@@ -37,32 +24,10 @@ type Options struct {
 
 func (o *Options) known(f *teasel.Finding) bool { return o.Known != nil && o.Known(f.ID()) }
 
-func (o *Options) getenv(name string) string {
-	if o.Getenv == nil {
-		return os.Getenv(name)
-	}
-	return o.Getenv(name)
-}
-
-// New returns a [Screen] if w is a terminal that can show one, and [Lines] otherwise: with Plain, in CI (CI is set),
-// or when TERM is dumb.
-func New(w io.Writer, o Options) Monitor {
-	ci := o.getenv("CI")
-	if o.Plain || !isTerminal(w) || o.getenv("TERM") == "dumb" || ci != "" && ci != "false" {
-		return NewLines(w, o)
-	}
-	return NewScreen(w, o)
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// counts has the figures of a campaign that both kinds of monitor show.
+// counts has the figures of a campaign that are shown.
 type counts struct {
 	stats    teasel.Stats
-	before   teasel.Stats               // at the last line or picture
+	before   teasel.Stats               // at the last line
 	severity map[string]teasel.Severity // of the findings, by id
 }
 
@@ -92,6 +57,31 @@ func (c *counts) bySeverity() string {
 		parts = append(parts, fmt.Sprintf("%d %v", n[s], s))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// findings says how many findings there are, and how many were seen and wait to be confirmed.
+func (c *counts) findings() string {
+	s := fmt.Sprintf("%d", len(c.severity))
+	if len(c.severity) > 0 {
+		s += " (" + c.bySeverity() + ")"
+	}
+	if c.stats.Pending > 0 {
+		s += fmt.Sprintf(", %d unconfirmed", c.stats.Pending)
+	}
+	return s
+}
+
+// begun says how many seeds have run and how far a stage is that comes to an end, as long as there is more of them; "": all is done.
+func (c *counts) begun() string {
+	if c.stats.SeedsRun < c.stats.Seeds {
+		return fmt.Sprintf("seeds %d of %d", c.stats.SeedsRun, c.stats.Seeds)
+	}
+	for _, g := range c.stats.Stages {
+		if g.Executions < g.Planned {
+			return fmt.Sprintf("%s %d of %d", oneLine(g.Name), g.Executions, g.Planned)
+		}
+	}
+	return ""
 }
 
 // rate is the executions per second between two sets of figures.

@@ -14,17 +14,6 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-func env(vars ...string) func(string) string {
-	return func(name string) string {
-		for _, v := range vars {
-			if rest, ok := strings.CutPrefix(v, name+"="); ok {
-				return rest
-			}
-		}
-		return ""
-	}
-}
-
 func found(s teasel.Severity, rule, subject, message string) teasel.Event {
 	return teasel.Event{Kind: teasel.EventFound, Finding: teasel.Finding{Rule: rule, Severity: s, Subject: subject, Message: message,
 		Stable: 3, Tries: 3}}
@@ -73,108 +62,6 @@ seen, and there was no time to reproduce it: mcp/z  s: m
 	}
 }
 
-// settled waits until the screen has drawn the events.
-func settled(m *terminal, want string) {
-	for range 10_000 {
-		if strings.Contains(m.text(), want) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func clipped(s string, width int) string { return s[:min(len(s), width-1)] }
-
-func TestScreen(t *testing.T) {
-	m := newTerminal(t, 80, 24)
-	fmt.Fprint(m, "$ teasel mcp -- node server.js\n")
-	s := newScreen(m, Options{Title: "mcp: node server.js", Getenv: env("NO_COLOR=1")}, m.size)
-	tell(t, s, progress(1, 1000))
-	settled(m, "1000, ")
-	first := `$ teasel mcp -- node server.js
-teasel mcp: node server.js
-  run time  1s           executions  1000, 1000/s
-  corpus    57           features    321, last new 0s ago
-  workers   2            memory      50 MB
-  findings  none
-  kept/run  havoc 4/800  splice 1/200
-`
-	if got := m.text(); got != first {
-		t.Errorf("got\n%swant\n%s", got, first)
-	}
-	crash := found(teasel.Critical, "mcp/server-crash", "tools/call divide", "ended\r\nwith \x1b[2Jstatus 1")
-	long := found(teasel.Low, "mcp/long", "s", strings.Repeat("long ", 30))
-	tell(t, s, crash, crash, long, teasel.Event{Kind: teasel.EventNote, Text: "slow"}, progress(4, 7000))
-	if err := errors.Join(s.Close(), s.Close(), s.Report(crash)); err != nil {
-		t.Error(err)
-	}
-	last := `$ teasel mcp -- node server.js
-CRITICAL  mcp/server-crash  tools/call divide: ended with ?[2Jstatus 1
-LOW       mcp/long  s: long long long long long long long long long long long lo
-ng long long long long long long long long long long long long long long long lo
-ng long long
-note: slow
-teasel mcp: node server.js
-  run time  4s           executions  7000, 1500/s
-  corpus    57           features    321, last new 3s ago
-  workers   2            memory      50 MB
-  findings  2: 1 critical, 1 low, last 2s ago
-  kept/run  havoc 4/800  splice 1/200
-`
-	if got := m.text(); got != last {
-		t.Errorf("got\n%swant\n%s", got, last)
-	}
-	if m.colors > 0 {
-		t.Error("colour in spite of NO_COLOR")
-	}
-}
-
-// Whatever the size and however it changes, each finding and the block are there once.
-func TestScreenSizes(t *testing.T) {
-	for _, width := range []int{200, 80, 40, 21, 10} {
-		for _, height := range []int{50, 7, 4} {
-			m := newTerminal(t, width, height)
-			s := newScreen(m, Options{Title: "mcp: node " + strings.Repeat("ÄÖÜ 漢字 ", 20)}, m.size)
-			for i := range 30 {
-				if i%5 == 3 {
-					tell(t, s, found(teasel.Low, "r", fmt.Sprint("s", i), "m"))
-				}
-				tell(t, s, progress(i+1, uint64(i*1000)))
-				settled(m, clipped(fmt.Sprintf("  run time  %ds", i+1), width))
-			}
-			s.Close()
-			got := m.text()
-			if n := strings.Count(got, "teasel"); n != 1 {
-				t.Errorf("%dx%d: the block is there %d times:\n%s", width, height, n, got)
-			}
-			for _, i := range []int{3, 8, 13, 18, 23, 28} {
-				if n := strings.Count(strings.ReplaceAll(got, "\n", ""), fmt.Sprintf("s%d: m", i)); n != 1 {
-					t.Errorf("%dx%d: finding %d is there %d times:\n%s", width, height, i, n, got)
-				}
-			}
-			if m.colors == 0 {
-				t.Errorf("%dx%d: no colour", width, height)
-			}
-		}
-	}
-}
-
-func TestScreenResized(t *testing.T) {
-	m := newTerminal(t, 80, 24)
-	fmt.Fprint(m, "before\n")
-	s := newScreen(m, Options{Title: strings.Repeat("a long title ", 10), Getenv: env("NO_COLOR=1")}, m.size)
-	for i, width := range []int{80, 50, 33, 120, 20, 90} {
-		m.resize(width)
-		tell(t, s, progress(i+1, uint64(1000*(i+1))))
-		settled(m, clipped(fmt.Sprintf("  run time  %ds", i+1), width))
-	}
-	s.Close()
-	got := m.text()
-	if !strings.HasPrefix(got, "before\nteasel a long") || strings.Count(got, "teasel") != 1 || strings.Count(got, "\n") != 7 {
-		t.Errorf("got\n%s", got)
-	}
-}
-
 type stuck struct{ release chan struct{} }
 
 func (w stuck) Write(p []byte) (int, error) {
@@ -182,41 +69,24 @@ func (w stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A stopped terminal holds up nobody, and the output that waits for it is bounded.
+// A reader that has stopped holds up nobody, and the output that waits for it is bounded.
 func TestNeverWaits(t *testing.T) {
-	for _, kind := range []string{"lines", "screen"} {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			w := stuck{make(chan struct{})}
-			defer close(w.release)
-			var m Monitor
-			if kind == "lines" {
-				m = NewLines(w, Options{Every: time.Nanosecond})
-			} else {
-				m = newScreen(w, Options{}, func() (int, int) { return 80, 24 })
-			}
-			note := teasel.Event{Kind: teasel.EventNote, Text: strings.Repeat("x", 1000)}
-			for i := range 5000 {
-				tell(t, m, progress(i, uint64(i)), note)
-			}
-			switch m := m.(type) {
-			case *Lines:
-				if len(m.text) > maxPending || m.dropped == 0 {
-					t.Errorf("%d bytes wait, %d lines left out", len(m.text), m.dropped)
-				}
-			case *Screen:
-				if len(m.above) > maxAbove || m.dropped == 0 {
-					t.Errorf("%d lines wait, %d left out", len(m.above), m.dropped)
-				}
-			}
-			closed := make(chan struct{})
-			go func() { m.Close(); close(closed) }()
-			select {
-			case <-closed:
-			case <-time.After(10 * closeTimeout):
-				t.Error("Close waits for ever")
-			}
-		})
+	w := stuck{make(chan struct{})}
+	defer close(w.release)
+	l := NewLines(w, Options{Every: time.Nanosecond})
+	note := teasel.Event{Kind: teasel.EventNote, Text: strings.Repeat("x", 1000)}
+	for i := range 5000 {
+		tell(t, l, progress(i, uint64(i)), note)
+	}
+	if len(l.text) > maxPending || l.dropped == 0 {
+		t.Errorf("%d bytes wait, %d lines left out", len(l.text), l.dropped)
+	}
+	closed := make(chan struct{})
+	go func() { l.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(10 * closeTimeout):
+		t.Error("Close waits for ever")
 	}
 }
 
@@ -265,45 +135,63 @@ func (w *brokenPipe) Write([]byte) (int, error) {
 }
 
 func TestWriteError(t *testing.T) {
-	for _, make := range []func(w *brokenPipe) Monitor{
-		func(w *brokenPipe) Monitor { return NewLines(w, Options{Every: time.Nanosecond}) },
-		func(w *brokenPipe) Monitor { return newScreen(w, Options{}, func() (int, int) { return 80, 24 }) },
-	} {
-		w := &brokenPipe{}
-		m := make(w)
-		for i := range 100 {
-			tell(t, m, progress(i, 1))
-			time.Sleep(10 * time.Microsecond)
-		}
-		if err := m.Close(); err != nil || w.writes != 1 {
-			t.Errorf("%T: %d writes, %v", m, w.writes, err)
-		}
+	w := &brokenPipe{}
+	l := NewLines(w, Options{Every: time.Nanosecond})
+	for i := range 100 {
+		tell(t, l, progress(i, 1))
+		time.Sleep(10 * time.Microsecond)
+	}
+	if err := l.Close(); err != nil || w.writes != 1 {
+		t.Errorf("%d writes, %v", w.writes, err)
 	}
 }
 
-func TestNew(t *testing.T) {
-	r, w, err := os.Pipe()
+// While something else shows the campaign no lines are written, and the figures go on.
+func TestMute(t *testing.T) {
+	var b bytes.Buffer
+	l := NewLines(&b, Options{})
+	l.Mute(true)
+	tell(t, l, progress(1, 1000), found(teasel.High, "r", "s", "m"), progress(20, 2000))
+	l.Mute(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "#2000  20s") || !strings.Contains(got, "findings 1 (1 high)") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What is written while the terminal is lent is written afterwards, or never if nobody reads it.
+func TestStream(t *testing.T) {
+	out, tty := openTerminal(t)
+	w := NewStream(tty)
+	s, ok := w.(*Stream)
+	if !ok || Terminal(w) != tty || Terminal(tty) != tty || Terminal(&bytes.Buffer{}) != nil {
+		t.Fatalf("the stream of a terminal is a %T", w)
+	}
+	if s.Lend() != tty {
+		t.Error("another terminal is lent")
+	}
+	fmt.Fprint(w, "later ")
+	fmt.Fprint(tty, "first ")
+	s.GiveBack(true)
+	fmt.Fprint(w, "last")
+	got := make([]byte, len("first later last"))
+	if _, err := io.ReadFull(out, got); err != nil || string(got) != "first later last" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	s.Lend()
+	s.GiveBack(false)
+	if n, err := fmt.Fprint(w, strings.Repeat("x", 1<<20)); n != 1<<20 || err != nil { // more than a terminal takes that is not read
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	r, file, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	defer w.Close()
-	check := func(name string, m Monitor, screen bool) {
-		t.Helper()
-		if _, ok := m.(*Screen); ok != screen {
-			t.Errorf("%s: a %T", name, m)
-		}
-		m.Close()
-	}
-	check("a pipe", New(w, Options{Getenv: env("TERM=xterm")}), false)
-	check("a buffer", New(&bytes.Buffer{}, Options{Getenv: env("TERM=xterm")}), false)
-	tty := openTerminal(t)
-	check("a terminal", New(tty, Options{Getenv: env("TERM=xterm")}), true)
-	check("CI=false", New(tty, Options{Getenv: env("TERM=xterm", "CI=false")}), true)
-	check("plain", New(tty, Options{Plain: true, Getenv: env("TERM=xterm")}), false)
-	check("a dumb terminal", New(tty, Options{Getenv: env("TERM=dumb")}), false)
-	check("CI", New(tty, Options{Getenv: env("TERM=xterm", "CI=true")}), false)
-	if width, height := sizeOf(tty)(); width != 80 || height != 24 {
-		t.Errorf("a terminal that does not know its size: %dx%d", width, height)
+	defer file.Close()
+	if NewStream(file) != io.Writer(file) || Terminal(file) != nil {
+		t.Error("a pipe is taken for a terminal")
 	}
 }

@@ -2,15 +2,14 @@ package monitor
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"testing"
 	"unsafe"
 )
 
-// openTerminal returns a pseudo-terminal of the kernel's, whose other side is read and forgotten.
-func openTerminal(t *testing.T) *os.File {
+// openTerminal returns both sides of a pseudo-terminal of the kernel's: where to read, and the terminal.
+func openTerminal(t *testing.T) (out, terminal *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -28,6 +27,5 @@ func openTerminal(t *testing.T) *os.File {
 		t.Skipf("no pseudo-terminals: %v", err)
 	}
 	t.Cleanup(func() { slave.Close() })
-	go io.Copy(io.Discard, master)
-	return slave
+	return master, slave
 }

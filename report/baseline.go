@@ -43,19 +43,23 @@ func (b *Baseline) earlier(id string) bool {
 	return b != nil && slices.ContainsFunc(b.Findings, func(k corpus.Known) bool { return k.ID == id })
 }
 
+// Why returns why a finding is known; "": it is not.
+func (b *Baseline) Why(id string) string {
+	switch a := b.accepted(id); {
+	case a != nil:
+		return "accepted: " + Line(a.Reason)
+	case b.earlier(id):
+		return "in the baseline"
+	}
+	return ""
+}
+
 // known is a known finding that this run has found.
 type known struct {
 	teasel.Finding
 	file     string    // "": it has none
+	reason   string    // why it is known
 	accepted *Accepted // nil: it is in the baseline only
-}
-
-// reason says why the finding is known.
-func (k *known) reason() string {
-	if k.accepted != nil {
-		return "accepted: " + Line(k.accepted.Reason)
-	}
-	return "in the baseline"
 }
 
 // newFindings returns the findings that are not known, the most severe first.
@@ -65,15 +69,15 @@ func (r *Run) newFindings() []teasel.Finding {
 
 // known returns the known findings, those that there was no time to reproduce after the others.
 func (r *Run) known() (ks []known) {
-	add := func(fs []teasel.Finding, file func(*teasel.Finding) string) {
+	add := func(fs []teasel.Finding) {
 		for i := range fs {
 			if id := fs[i].ID(); r.Baseline.Known(id) {
-				ks = append(ks, known{fs[i], file(&fs[i]), r.Baseline.accepted(id)})
+				ks = append(ks, known{fs[i], r.reproducer(&fs[i]), r.Baseline.Why(id), r.Baseline.accepted(id)})
 			}
 		}
 	}
-	add(r.findings(), r.reproducer)
-	add(r.pending(), r.unconfirmed)
+	add(r.findings())
+	add(r.pending())
 	return ks
 }
 

@@ -27,6 +27,7 @@ func Example() {
 	//   mcp/server-crash  tools/call divide
 	//     the server ended with status 1
 	//     seen 12 times, reproduced 3 of 3 times
+	//     execution 0 of worker 0, not minimised
 	//     teasel repro teasel-out/findings/0be93742abe77c0c.json
 	//
 	// Blocked because they may destroy something; --allow NAME fuzzes one

@@ -21,10 +21,16 @@ type jsonRun struct {
 	Features            int           `json:"features"`
 	Corpus              int           `json:"corpus"`
 	Coverage            jsonCoverage  `json:"coverage,omitzero"`
+	KnownShare          float64       `json:"known_share,omitzero"` // of the time, for confirming, trimming, minimising and faults
 	Findings            []jsonFinding `json:"findings"`
-	Unconfirmed         []jsonFinding `json:"unconfirmed"` // seen, and there was no time to reproduce them, or they were not reproduced
+	Unconfirmed         []jsonFinding `json:"unconfirmed"`       // seen, and there was no time to reproduce them, or they were not reproduced
+	Outcome             string        `json:"outcome"`           // found, unconfirmed, not reproduced, untested or nothing
+	Untested            string        `json:"untested,omitzero"` // why what the run was for was not tested
+	NotReproduced       int           `json:"not_reproduced"`    // findings that were seen, tried and not reproduced; some of them are in unconfirmed
 	Stopped             string        `json:"stopped"`
-	Known               []jsonKnown   `json:"known,omitzero"` // of a run with a baseline or accepted findings
+	Library             string        `json:"library,omitzero"`  // what the target is built on
+	Triaged             *jsonTriaged  `json:"triaged,omitempty"` // of teasel triage
+	Known               []jsonKnown   `json:"known,omitzero"`    // of a run with a baseline or accepted findings
 	Gone                []jsonGone    `json:"gone,omitzero"`
 	Skipped             []Skip        `json:"skipped"`
 	Blocked             []string      `json:"blocked"`
@@ -46,6 +52,19 @@ type jsonFinding struct {
 	Reproducer  string `json:"reproducer"`
 	Tries       int    `json:"tries,omitempty"` // of an unconfirmed finding: none of them has reproduced it
 	Test        string `json:"test,omitempty"`  // that it is of
+
+	Stage        string  `json:"stage,omitempty"`
+	Parent       string  `json:"parent,omitempty"`
+	Change       string  `json:"change,omitempty"`
+	Found        float64 `json:"found,omitempty"` // seconds after the start of the campaign
+	Execution    uint64  `json:"execution"`
+	Size         int     `json:"size"`          // of the input, in bytes
+	OriginalSize int     `json:"original_size"` // of the one that it was first seen with
+	Minimal      bool    `json:"minimal"`       // minimising has come to its end
+
+	Library string `json:"library,omitempty"` // that the finding is of; "": the target's own
+
+	Inputs []string `json:"inputs,omitempty"` // of teasel triage: the files that show it
 }
 
 // jsonKnown is a known finding.
@@ -71,15 +90,20 @@ func JSON(w io.Writer, r *Run) error {
 	o := jsonRun{Teasel: r.version(), Kind: r.Kind, Target: r.Target, Seed: r.Seed, Seconds: round(st.Elapsed.Seconds(), 3),
 		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus, Coverage: jsonCoverage{r.Coverage, round(st.Stability, 4)},
 		Findings: []jsonFinding{}, Skipped: append([]Skip{}, r.skipped()...), Blocked: append([]string{}, r.blocked()...)}
+	o.KnownShare = round(st.KnownShare(), 4)
+	came := r.Outcome()
+	o.Outcome, o.NotReproduced = came.String(), len(came.Unreproduced)
+	o.Library = r.Library
 	for _, f := range r.newFindings() {
 		o.Findings = append(o.Findings, r.jsonFinding(&f, r.reproducer(&f)))
 	}
-	o.Unconfirmed, o.Stopped = []jsonFinding{}, r.Summary.Stopped
+	o.Unconfirmed, o.Stopped, o.Untested = []jsonFinding{}, r.Summary.Stopped, r.Untested
 	for _, f := range r.Pending() {
-		u := r.jsonFinding(&f, r.unconfirmed(&f))
+		u := r.jsonFinding(&f, r.reproducer(&f))
 		u.Tries = f.Tries
 		o.Unconfirmed = append(o.Unconfirmed, u)
 	}
+	o.Triaged = r.triaged()
 	if r.Baseline != nil {
 		o.Known, o.Gone = r.jsonKnown()
 	}
@@ -92,8 +116,14 @@ func JSON(w io.Writer, r *Run) error {
 }
 
 func (r *Run) jsonFinding(f *teasel.Finding, file string) jsonFinding {
-	return jsonFinding{ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
-		Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: file, Test: r.test(f)}
+	library := ""
+	if r.OfLibrary != nil && r.OfLibrary(*f) {
+		library = r.Library
+	}
+	return jsonFinding{Library: library, ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
+		Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: file, Test: r.test(f),
+		Stage: f.Stage, Parent: f.Parent, Change: f.Change, Found: round(f.Found.Seconds(), 3), Execution: f.Execution,
+		Size: len(f.Input), OriginalSize: len(f.Original), Minimal: f.Minimal, Inputs: r.inputs(f)}
 }
 
 func (r *Run) jsonKnown() ([]jsonKnown, []jsonGone) {

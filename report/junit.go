@@ -18,7 +18,9 @@ const fuzzed = "fuzz"
 
 // JUnit writes one test suite. A rule that a subject has broken is a test that failed, with all findings of that rule
 // there in its text; a subject without a finding is one test that passed, or was skipped. A campaign without either is
-// one test that passed: CI servers treat a file without tests as an error. The known findings of a rule are a
+// one test that passed, or that was skipped if nothing was tested: CI servers treat a file without tests as an error. A rule of which a
+// subject has findings that there was no time to reproduce is a test with an error; one whose findings were tried and not reproduced
+// is a test that was skipped. The known findings of a rule are a
 // test that was skipped, with the reason; a rule whose known findings are gone is a test that passed.
 func JUnit(w io.Writer, r *Run) error {
 	name := Line("teasel " + r.Kind + " " + r.Target)
@@ -26,8 +28,20 @@ func JUnit(w io.Writer, r *Run) error {
 	suite := junit.Testsuite{Name: name, Time: elapsed}
 	suite.AddProperty("seed", fmt.Sprint(r.Seed))
 	suite.AddProperty("executions", fmt.Sprint(r.Summary.Executions))
-	fs, why := r.newFindings(), r.unfuzzed()
+	o, why := r.Outcome(), r.unfuzzed()
+	fs := o.Found
+	suite.AddProperty("outcome", o.String())
+	if r.Library != "" {
+		suite.AddProperty("library", Line(r.Library))
+	}
 	ks, gs := r.known(), r.gone()
+	for _, f := range o.Library {
+		if f.Severity >= o.libraryFails {
+			fs = append(fs, f)
+		} else {
+			ks = append(ks, known{Finding: f, file: r.reproducer(&f), reason: "of " + Line(r.Library) + ", which the target is built on"})
+		}
+	}
 	if r.Baseline != nil {
 		suite.AddProperty("known", fmt.Sprint(len(ks)))
 		suite.AddProperty("gone", fmt.Sprint(len(gs)))
@@ -36,8 +50,8 @@ func JUnit(w io.Writer, r *Run) error {
 	for _, s := range r.Subjects {
 		subjects = append(subjects, Line(s))
 	}
-	for i := range fs {
-		subjects = append(subjects, Line(fs[i].Subject))
+	for _, f := range slices.Concat(fs, o.Untried, o.Unreproduced) {
+		subjects = append(subjects, Line(f.Subject))
 	}
 	for i := range ks {
 		subjects = append(subjects, Line(ks[i].Subject))
@@ -49,6 +63,7 @@ func JUnit(w io.Writer, r *Run) error {
 	}
 	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
 		failed := r.addFindings(&suite, subject, fs)
+		failed = r.addUnconfirmed(&suite, subject, slices.Concat(o.Untried, o.Unreproduced)) || failed
 		r.addKnown(&suite, subject, ks, gs)
 		switch reason := why[subject]; {
 		case reason != "":
@@ -58,7 +73,11 @@ func JUnit(w io.Writer, r *Run) error {
 		}
 	}
 	if len(suite.Testcases) == 0 {
-		suite.AddTestcase(junit.Testcase{Name: fuzzed, Classname: Line(cmp.Or(r.Kind, "teasel"))})
+		test := junit.Testcase{Name: fuzzed, Classname: Line(cmp.Or(r.Kind, "teasel"))}
+		if o.Untested {
+			test.Skipped = &junit.Result{Message: "nothing was tested"}
+		}
+		suite.AddTestcase(test)
 	}
 	suites := junit.Testsuites{Name: name, Time: elapsed}
 	suites.AddSuite(suite)
@@ -121,6 +140,34 @@ func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Findin
 	return failed
 }
 
+// addUnconfirmed adds a test for every rule of which a subject has unconfirmed findings, and reports whether there is one. fs are all
+// of them.
+func (r *Run) addUnconfirmed(s *junit.Testsuite, subject string, fs []teasel.Finding) (any bool) {
+	class, taken := r.class(subject), map[string]bool{}
+	for _, t := range s.Testcases {
+		taken[t.Classname+" "+t.Name] = true
+	}
+	for i := range fs {
+		f := &fs[i]
+		name := Line(f.Rule)
+		if taken[class+" "+name] {
+			name += " (unconfirmed, " + f.ID() + ")"
+		}
+		if Line(f.Subject) != subject || taken[class+" "+name] {
+			continue
+		}
+		any, taken[class+" "+name] = true, true
+		test := junit.Testcase{Name: name, Classname: class}
+		if f.Tries > 0 {
+			test.Skipped = &junit.Result{Message: "seen, and not reproduced: " + Line(f.Message)}
+		} else {
+			test.Error = &junit.Result{Message: "seen, and there was no time to reproduce: " + Line(f.Message), Type: f.Severity.String(), Data: r.failure(f)}
+		}
+		s.AddTestcase(test)
+	}
+	return any
+}
+
 // addKnown adds a test for every rule of which a subject has known findings, or of which all known findings are gone.
 func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone) {
 	class, taken := r.class(subject), map[string]bool{}
@@ -149,7 +196,7 @@ func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone
 			name += " (known)"
 		}
 		taken[rule] = true
-		s.AddTestcase(junit.Testcase{Name: name, Classname: class, Skipped: &junit.Result{Message: "known, " + broken[rule][0].reason()},
+		s.AddTestcase(junit.Testcase{Name: name, Classname: class, Skipped: &junit.Result{Message: "known, " + broken[rule][0].reason},
 			SystemOut: &junit.Output{Data: strings.Join(texts, "\n----\n\n")}})
 	}
 	for i := range gs {

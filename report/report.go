@@ -1,5 +1,5 @@
 // Package report writes the results of a campaign that has ended: as text for a person, as JSON for a program, as SARIF 2.1.0 for GitHub
-// code scanning and others, and as JUnit XML for CI servers.
+// code scanning and others, as JUnit XML for CI servers, as one HTML page, and as Markdown for job summaries and issues.
 //
 // The same [Run] gives the same bytes, whatever the order of its findings and other elements.
 package report
@@ -14,6 +14,8 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/plain"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // Skip says why something of a target was not fuzzed.
@@ -21,18 +23,33 @@ type Skip = corpus.Skip
 
 // Run is the content of a report. Its zero value is valid.
 type Run struct {
-	Version  string         // of the program; "": dev
-	Kind     string         // of target, for example mcp
-	Target   string         // in one line, for example node server.js
-	Seed     uint64         // of the generator
-	Summary  teasel.Summary // of the campaign
-	Rules    []teasel.Rule  // that could have been broken
-	Subjects []string       // of the target that were fuzzed, for example "tools/call divide"
-	Skipped  []Skip         // subjects that were not fuzzed
-	Blocked  []string       // subjects that were not fuzzed because they may destroy something
-	Coverage Coverage       // what of the target was reached
-	Dir      string         // the campaign's directory; "": none, findings have no file then
-	Baseline *Baseline      // the known findings; nil: none
+	Version  string           // of the program; "": dev
+	Kind     string           // of target, for example mcp
+	Target   string           // in one line, for example node server.js
+	Seed     uint64           // of the generator
+	Summary  teasel.Summary   // of the campaign
+	Rules    []teasel.Rule    // that could have been broken
+	Subjects []string         // of the target that were fuzzed, for example "tools/call divide"
+	Skipped  []Skip           // subjects that were not fuzzed
+	Blocked  []string         // subjects that were not fuzzed because they may destroy something
+	Coverage Coverage         // what of the target was reached
+	Dir      string           // the campaign's directory; "": none, findings have no file then
+	Baseline *Baseline        // the known findings; nil: none
+	Triaged  []corpus.Triaged // the files that the campaign was given to triage; nil: it has fuzzed
+
+	// Library is what the target is built on, with its version; "": nothing is known. OfLibrary reports whether a finding is about what that
+	// does alone, and so the same for every target that is built on it: reports show these apart, and they fail a run from LibraryFails
+	// on, which is high unless it is set. OfLibrary may be nil.
+	Library      string
+	OfLibrary    func(teasel.Finding) bool
+	LibraryFails teasel.Severity
+
+	// Untested says why what the run was for was not tested although there were executions, as a sentence; "": it was. Reports begin
+	// with it, and a run that has found nothing has no clean result.
+	Untested string
+
+	// NoCorpus says that the run keeps no testcases, so that their number says nothing of what was tested.
+	NoCorpus bool
 
 	// Unreproduced has rules whose findings are listed as unconfirmed also if they were tried and not reproduced, beside those that there
 	// was no time to try. They do not fail a run.
@@ -50,6 +67,10 @@ type Run struct {
 	Repro func(teasel.Finding) string
 	// ByHand returns the command that shows a finding without teasel, "" if there is none; nil: there is none.
 	ByHand func(teasel.Finding) string
+	// Scripts says that teasel can write a program which shows a finding of this kind.
+	Scripts bool
+	// History returns the campaign over time and what its kind adds, for HTML; nil: nothing is known.
+	History func() (view.State, error)
 	// Root is the root of the repository, to which SARIF's locations are relative; "": the working directory.
 	Root string
 	// Source is a file below Root that SARIF points at, such as a committed teasel.toml: code scanning shows only what
@@ -58,11 +79,11 @@ type Run struct {
 }
 
 // Formats lists what [Write] can write.
-func Formats() []string { return []string{"text", "json", "sarif", "junit"} }
+func Formats() []string { return []string{"text", "json", "sarif", "junit", "html", "markdown"} }
 
 // Write writes a report in one of [Formats].
 func Write(w io.Writer, format string, r *Run) error {
-	writers := map[string]func(io.Writer, *Run) error{"text": Text, "json": JSON, "sarif": SARIF, "junit": JUnit}
+	writers := map[string]func(io.Writer, *Run) error{"text": Text, "json": JSON, "sarif": SARIF, "junit": JUnit, "html": HTML, "markdown": Markdown}
 	write := writers[format]
 	if write == nil {
 		return fmt.Errorf("format %q: expected %s", format, strings.Join(Formats(), ", "))
@@ -85,7 +106,7 @@ func (r *Run) Pending() []teasel.Finding {
 
 func (r *Run) pending() (fs []teasel.Finding) {
 	for _, f := range r.Summary.Unconfirmed {
-		if (f.Tries == 0 || slices.Contains(r.Unreproduced, f.Rule)) && len(f.Input) > 0 {
+		if f.Tries == 0 || slices.Contains(r.Unreproduced, f.Rule) {
 			fs = append(fs, f)
 		}
 	}
@@ -103,7 +124,7 @@ func (r *Run) blocked() []string { return slices.Compact(slices.Sorted(slices.Va
 // rules returns the rules by id, with one made up for each finding of a rule that is not among them.
 func (r *Run) rules() []teasel.Rule {
 	rules := slices.Clone(r.Rules)
-	for _, f := range r.Summary.Findings {
+	for _, f := range slices.Concat(r.Summary.Findings, r.pending()) {
 		if !slices.ContainsFunc(rules, func(u teasel.Rule) bool { return u.ID == f.Rule }) {
 			rules = append(rules, teasel.Rule{ID: f.Rule, Severity: f.Severity})
 		}
@@ -125,17 +146,6 @@ func (r *Run) test(f *teasel.Finding) string {
 	return r.Test(*f)
 }
 
-// unconfirmed returns the file of a finding that is pending.
-func (r *Run) unconfirmed(f *teasel.Finding) string {
-	if r.File != nil {
-		return r.File(*f)
-	}
-	if r.Dir == "" {
-		return ""
-	}
-	return filepath.ToSlash(filepath.Join(r.Dir, corpus.Unconfirmed, f.ID()+".json"))
-}
-
 // reproducer returns the path of a finding's file; "": it has none.
 func (r *Run) reproducer(f *teasel.Finding) string {
 	if r.File != nil {
@@ -144,12 +154,23 @@ func (r *Run) reproducer(f *teasel.Finding) string {
 	if r.Dir == "" {
 		return ""
 	}
-	return filepath.ToSlash(filepath.Join(r.Dir, corpus.Findings, f.ID()+".json"))
+	folder := corpus.Findings
+	if r.isUnconfirmed(f) {
+		folder = corpus.Unconfirmed
+	}
+	return filepath.ToSlash(filepath.Join(r.Dir, folder, f.ID()+".json"))
+}
+
+// isUnconfirmed reports whether a finding of this run is unconfirmed.
+func (r *Run) isUnconfirmed(f *teasel.Finding) bool {
+	return slices.ContainsFunc(r.Summary.Unconfirmed, func(u teasel.Finding) bool { return u.ID() == f.ID() })
 }
 
 func (r *Run) repro(f *teasel.Finding) string {
 	if r.Repro != nil {
-		return r.Repro(*f)
+		if c := r.Repro(*f); c != "" || !r.isUnconfirmed(f) {
+			return c
+		}
 	}
 	file := r.reproducer(f)
 	if file == "" {
@@ -167,12 +188,7 @@ func (r *Run) byHand(f *teasel.Finding) string {
 }
 
 // Quote returns s as one word of a shell.
-func Quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func Quote(s string) string { return plain.Quote(s) }
 
 // rate is the executions per second.
 func (r *Run) rate() float64 {
@@ -184,33 +200,10 @@ func (r *Run) rate() float64 {
 
 // Plain returns s with escapes in place of characters that would control a terminal or be invalid in XML: the messages of a target may
 // contain anything. New lines and tabs stay.
-func Plain(s string) string {
-	clean := func(r rune) bool {
-		return r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && r != '\u2028' && r != '\u2029' &&
-			(r < 0x202a || r > 0x202e) && (r < 0x2066 || r > 0x2069) && // which change the direction of text
-			r != '\ufeff' && r != '\ufffd' && r != '\ufffe' && r != '\uffff'
-	}
-	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case clean(r):
-			b.WriteRune(r)
-		case r == '\ufffd' && !strings.HasPrefix(s[i:], "\ufffd"):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r < 0x80:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
+func Plain(s string) string { return plain.Text(s) }
 
 // Line is [Plain] on one line.
-func Line(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
+func Line(s string) string { return plain.Line(s) }
 
 // plural returns a count of things.
 func plural(n int, one string) string {

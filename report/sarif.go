@@ -39,6 +39,9 @@ var semantic = regexp.MustCompile(`^v?(\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?)$`)
 //
 // Compared with a baseline, a result is new or unchanged; an accepted one is suppressed, with the reason. What is gone is a
 // notification and no absent result: code scanning takes every result for an open alert.
+//
+// A finding that there was no time to reproduce, which fails a run as well, is a result with level note; one that was tried and not
+// reproduced is a notification.
 func SARIF(w io.Writer, r *Run) error {
 	log := sarif.NewReport()
 	log.Schema = sarifSchema
@@ -53,14 +56,22 @@ func SARIF(w io.Writer, r *Run) error {
 	}
 	run.AutomationDetails = sarif.NewRunAutomationDetails().WithID("teasel/" + slug(r.Target) + "/")
 	run.WithColumnKind("utf16CodeUnits")
-	invocation := sarif.NewInvocation().WithExecutionSuccessful(r.Summary.Stopped != "failed").
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(r.Summary.Stopped != "failed" && r.Untested == "").
 		WithProperties(sarif.NewPropertyBag().Add("seed", fmt.Sprint(r.Seed)).Add("executions", r.Summary.Executions).
 			Add("seconds", round(r.Summary.Elapsed.Seconds(), 3)))
 	for _, g := range r.gone() {
 		said := sarif.NewTextMessage(unlinked("known before, and not found by this run: " + g.String()))
 		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("note").WithMessage(said))
 	}
+	came := r.Outcome()
+	invocation.Properties.Add("outcome", came.String())
+	for i := range came.Unreproduced {
+		f := &came.Unreproduced[i]
+		said := sarif.NewTextMessage(unlinked("seen, and not reproduced: " + f.Severity.String() + " " + Line(f.Rule+"  "+f.Subject+": "+f.Message)))
+		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("note").WithMessage(said))
+	}
 	run.AddInvocation(invocation)
+	fs = slices.Concat(fs, slices.DeleteFunc(r.pending(), func(f teasel.Finding) bool { return f.Tries > 0 }))
 	for i := range fs[:min(len(fs), sarifResults)] {
 		index := slices.IndexFunc(rules, func(u teasel.Rule) bool { return u.ID == fs[i].Rule })
 		run.AddResult(r.sarifResult(&fs[i], index))
@@ -158,12 +169,18 @@ func shorten(s string) string {
 }
 
 func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
-	message := Line(f.Subject+": "+f.Message) + r.inTest(f)
+	message, unconfirmed := Line(f.Subject+": "+f.Message)+r.inTest(f), r.isUnconfirmed(f)
+	if unconfirmed {
+		message = "Unconfirmed: seen, and there was no time to reproduce. " + message
+	}
 	if c := r.repro(f); c != "" {
 		message += "\nTo see it again: " + Line(c)
 	}
 	props := sarif.NewPropertyBag().Add("severity", f.Severity.String()).Add("stable", f.Confirmed()).
 		Add("occurrences", f.Occurrences)
+	if unconfirmed {
+		props.Add("unconfirmed", true)
+	}
 	if p := r.reproducer(f); p != "" {
 		props.Add("reproducer", p)
 	}
@@ -193,7 +210,9 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 		res.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").WithJustification(Line(a.Reason)))
 	}
 	res.PartialFingerprints = map[string]string{"primaryLocationLineHash": f.ID(), "teaselFinding/v1": f.ID()}
-	if level := levels[f.Severity]; level != "" {
+	if level := levels[f.Severity]; unconfirmed {
+		res.WithLevel("note") // code scanning takes no result of kind open
+	} else if level != "" {
 		res.WithLevel(level)
 	}
 	return res

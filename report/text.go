@@ -19,22 +19,29 @@ const (
 
 // stoppedTexts say why a campaign ended before its limits were reached.
 var stoppedTexts = map[string]string{
+	"fleet":       "stopped early: the fleet was told to stop",
 	"memory":      "stopped early: teasel held more memory than --max-memory allows",
 	"findings":    "stopped early: as many findings as --stop-after asks for",
 	"interrupted": "stopped early: interrupted",
+	"gone":        "stopped early: the target has ended, and is not teasel's to start again",
 	"failed":      "failed: the error says why",
 }
 
 // Text writes a report for people.
 func Text(w io.Writer, r *Run) error {
 	var b bytes.Buffer
-	fs := r.newFindings()
+	o := r.Outcome()
+	fs := o.Found
+	if r.Untested != "" {
+		fmt.Fprintf(&b, "%s\n\n", Line(r.Untested))
+	}
 	for i := range fs {
 		if i == 0 || fs[i].Severity != fs[i-1].Severity {
 			fmt.Fprintf(&b, "%s\n", strings.ToUpper(fs[i].Severity.String()))
 		}
 		r.textFinding(&b, &fs[i])
 	}
+	r.textLibrary(&b, &o)
 	r.textUnconfirmed(&b)
 	r.textKnown(&b)
 	if skips := r.skipped(); len(skips) > 0 {
@@ -52,7 +59,10 @@ func Text(w io.Writer, r *Run) error {
 		b.WriteByte('\n')
 	}
 	st := &r.Summary.Stats
-	fmt.Fprintf(&b, "%s\n", r.count(fs))
+	fmt.Fprintf(&b, "%s\n", r.count(&o))
+	if t := r.textTriaged(); t != "" {
+		fmt.Fprintf(&b, "%s\n", t)
+	}
 	fmt.Fprintf(&b, "%d executions in %s (%.0f/s), %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(),
 		st.Features, st.Corpus)
 	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
@@ -63,6 +73,26 @@ func Text(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// textLibrary lists what the library does that the target is built on.
+func (r *Run) textLibrary(b *bytes.Buffer, o *Outcome) {
+	if len(o.Library) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s\n", o.libraryTitle(r))
+	for i := range o.Library {
+		f := &o.Library[i]
+		fmt.Fprintf(b, "  %v %s  %s: %s%s\n", f.Severity, Line(f.Rule), Line(f.Subject), Line(f.Message), r.inTest(f))
+		if c := r.repro(f); c != "" {
+			fmt.Fprintf(b, "    %s\n", Plain(c))
+		}
+	}
+	b.WriteByte('\n')
+}
+
+func (o *Outcome) libraryTitle(r *Run) string {
+	return fmt.Sprintf("Of %s, and the same for all that is built on it: these fail the run from %v on", Line(r.Library), o.libraryFails)
 }
 
 // textUnconfirmed lists the unconfirmed findings: those that there was no time to reproduce, then those that were not reproduced.
@@ -78,8 +108,8 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 				continue
 			}
 			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, f.Rule, Line(f.Subject), Line(f.Message), r.inTest(&f))
-			if path := r.unconfirmed(&f); path != "" {
-				fmt.Fprintf(b, "    teasel repro %s\n", Quote(path))
+			if c := r.repro(&f); c != "" {
+				fmt.Fprintf(b, "    %s\n", Plain(c))
 			}
 			header, end = "", "\n"
 		}
@@ -95,7 +125,7 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 	}
 	for i := range ks {
 		k := &ks[i]
-		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), r.inTest(&k.Finding), k.reason())
+		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), r.inTest(&k.Finding), k.reason)
 		if k.file != "" {
 			fmt.Fprintf(b, "    teasel repro %s\n", Quote(k.file))
 		}
@@ -133,7 +163,10 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 		}
 		seen = fmt.Sprintf("%s, %s %d of %d times", seen, confirmed, f.Stable, f.Tries)
 	}
-	fmt.Fprintf(b, "    %s\n", seen)
+	fmt.Fprintf(b, "    %s\n    %s\n", seen, Provenance(f))
+	if shown := r.shownBy(f); shown != "" {
+		fmt.Fprintf(b, "    %s\n", shown)
+	}
 	if c := r.repro(f); c != "" {
 		fmt.Fprintf(b, "    %s\n", Plain(c))
 	}
@@ -179,28 +212,29 @@ func (r *Run) inTest(f *teasel.Finding) string {
 }
 
 // count says how many findings there are of each severity, and how many are unconfirmed, known and gone.
-func (r *Run) count(fs []teasel.Finding) string {
+func (r *Run) count(o *Outcome) string {
 	what, none := "finding", "Nothing found"
 	if r.Baseline != nil {
 		what, none = "new finding", "Nothing new found"
 	}
-	untried, unreproduced := 0, 0
-	for _, f := range r.Pending() {
-		if f.Tries == 0 { // it may fail the run
-			untried++
-		} else {
-			unreproduced++
-		}
-	}
-	if untried+unreproduced > 0 {
+	switch o.String() {
+	case "unconfirmed", "not reproduced":
 		none = strings.Replace(none, "found", "confirmed", 1)
+	case "untested":
+		none = "Nothing was tested"
 	}
-	s := count(fs, what, none)
-	if untried > 0 {
-		s += fmt.Sprintf("; %d unconfirmed", untried)
+	if len(o.Library) > 0 {
+		none = "No finding of the target's own"
 	}
-	if unreproduced > 0 {
-		s += fmt.Sprintf("; %d not reproduced", unreproduced)
+	s := count(o.Found, what, none)
+	if n := len(o.Library); n > 0 {
+		s += fmt.Sprintf("; %d of %s", n, Line(r.Library))
+	}
+	if n := len(o.Untried); n > 0 { // they may fail the run
+		s += fmt.Sprintf("; %d unconfirmed", n)
+	}
+	if n := len(o.Unreproduced); n > 0 {
+		s += fmt.Sprintf("; %d not reproduced", n)
 	}
 	if r.Baseline == nil {
 		return s

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// Provenance says how the input of a finding came to be, in one line: by which stage, from which testcase, when, and what minimising
+// has made of it.
+func Provenance(f *teasel.Finding) string {
+	var parts []string
+	switch {
+	case f.Stage == "seeds":
+		parts = append(parts, "a seed")
+	case f.Stage != "" && f.Parent != "":
+		parts = append(parts, fmt.Sprintf("made by %s from testcase %s", Line(f.Stage), Line(f.Parent)))
+	case f.Stage != "":
+		parts = append(parts, "made by "+Line(f.Stage))
+	}
+	if f.Change != "" {
+		parts = append(parts, Line(f.Change))
+	}
+	when := fmt.Sprintf("execution %d of worker %d", f.Execution, f.Worker)
+	if f.Found > 0 {
+		when = "after " + clock(f.Found) + ", " + when
+	}
+	return strings.Join(append(parts, when, minimised(f)), ", ")
+}
+
+// minimised says what minimising has made of an input.
+func minimised(f *teasel.Finding) string {
+	before, now := len(f.Original), len(f.Input)
+	switch {
+	case f.Static:
+		return "depends on no input"
+	case f.Minimal && before == now:
+		return fmt.Sprintf("minimised: %d bytes are the least", now)
+	case f.Minimal:
+		return fmt.Sprintf("made %d -> %d bytes", before, now)
+	case before > now:
+		return fmt.Sprintf("made %d -> %d bytes, not minimised to the end", before, now)
+	}
+	return "not minimised"
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+)
+
+// How many names of files are printed of a finding, and of those that show nothing.
+const (
+	mostInputs = 3
+	mostSilent = 10
+)
+
+// jsonTriaged counts the files that a campaign was given to triage.
+type jsonTriaged struct {
+	Inputs    int      `json:"inputs"`
+	Different int      `json:"different"` // of them, by content
+	Shown     int      `json:"shown"`     // that show a finding
+	Flaky     int      `json:"flaky"`     // of those, not at the first try
+	Hangs     int      `json:"hangs"`
+	Silent    []string `json:"silent"`  // that show nothing
+	NotRun    int      `json:"not_run"` // for want of time
+}
+
+// triaged returns the counts; nil: the campaign has triaged nothing.
+func (r *Run) triaged() *jsonTriaged {
+	if len(r.Triaged) == 0 {
+		return nil
+	}
+	t, keys := &jsonTriaged{Inputs: len(r.Triaged), Silent: []string{}}, map[string]bool{}
+	for _, in := range r.Triaged {
+		keys[in.Key] = true
+		switch {
+		case in.Exit == "":
+			t.NotRun++
+		case in.Finding == "":
+			t.Silent = append(t.Silent, in.File)
+		default:
+			t.Shown++
+		}
+		if in.Try > 1 {
+			t.Flaky++
+		}
+		if in.Exit == teasel.ExitHang.String() {
+			t.Hangs++
+		}
+	}
+	t.Different = len(keys)
+	return t
+}
+
+// inputs returns the files that show a finding.
+func (r *Run) inputs(f *teasel.Finding) (files []string) {
+	id := f.ID()
+	for _, in := range r.Triaged {
+		if in.Finding == id {
+			files = append(files, in.File)
+		}
+	}
+	return files
+}
+
+// shownBy says which files show a finding; "": it is of none.
+func (r *Run) shownBy(f *teasel.Finding) string {
+	files := r.inputs(f)
+	if len(files) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("shown by %s: %s", plural(len(files), "input"), someOf(files, mostInputs))
+}
+
+// someOf lists the first few names.
+func someOf(names []string, most int) string {
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, Line(name))
+	}
+	return strings.Join(quoted, ", ") + more
+}
+
+// textTriaged says what the files came to; "": there were none.
+func (r *Run) textTriaged() string {
+	t := r.triaged()
+	if t == nil {
+		return ""
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s", plural(t.Inputs, "input"))
+	if t.Different < t.Inputs {
+		fmt.Fprintf(&b, " (%d different)", t.Different)
+	}
+	fmt.Fprintf(&b, ": %d show a finding", t.Shown)
+	if t.Flaky > 0 {
+		fmt.Fprintf(&b, ", %d of them not at the first try", t.Flaky)
+	}
+	if t.Hangs > 0 {
+		fmt.Fprintf(&b, ", %d of them hang", t.Hangs)
+	}
+	if t.NotRun > 0 {
+		fmt.Fprintf(&b, "; %d were not run", t.NotRun)
+	}
+	if n := len(t.Silent); n > 0 {
+		fmt.Fprintf(&b, "; %d show nothing: %s", n, someOf(t.Silent, mostSilent))
+	}
+	return b.String()
+}

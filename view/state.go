@@ -1,0 +1,252 @@
+// Package view is the one model of a campaign's state and of its figures over time: what dashboard, report and metrics show, and what
+// nothing else computes. A [Recorder] makes it from the events of a campaign that runs, [Load] from the directory of one that has ended.
+package view
+
+import (
+	"slices"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
+)
+
+// Version is the version of the format of a [State] in JSON. Fields may be added without a new one.
+const Version = 1
+
+// State is a campaign at one moment. It is a value: what its slices hold is never changed. All texts are safe to print: what would
+// control a terminal or change the direction of text is escaped. Times are in seconds on the campaign's clock.
+type State struct {
+	Version  int     `json:"version"`
+	Run      string  `json:"run,omitempty"` // names the process that records it; "": the campaign was loaded
+	Teasel   string  `json:"teasel,omitempty"`
+	Kind     string  `json:"kind"`
+	Target   string  `json:"target"`
+	Dir      string  `json:"dir,omitempty"`
+	Seed     uint64  `json:"seed"`
+	Status   string  `json:"status"`             // running, paused, or why it has ended
+	Running  bool    `json:"running"`            //
+	Pausable bool    `json:"pausable,omitempty"` // it can be paused
+	Duration float64 `json:"duration,omitempty"` // that it is to run; 0: no limit
+	Runs     uint64  `json:"runs,omitempty"`     // executions after which it ends; 0: no limit
+
+	Figures  Figures             `json:"figures"`
+	Series   []Point             `json:"series"`
+	Stages   []teasel.StageStats `json:"stages"`
+	Workers  []Worker            `json:"workers"`
+	Findings []Finding           `json:"findings"`
+	Rules    map[string]Rule     `json:"rules,omitempty"` // those of the findings, by id
+	Log      []Line              `json:"log"`
+	Panels   []Panel             `json:"panels"`
+	Skipped  []Skip              `json:"skipped,omitempty"`
+	Blocked  []string            `json:"blocked,omitempty"`
+
+	Revision uint64            `json:"revision"`
+	Whole    bool              `json:"whole"`            // all of it; otherwise what has changed, see [State.Since]
+	Thinned  bool              `json:"thinned"`          // Series is all of the series, and does not go on from an earlier one
+	Counts   map[string]uint64 `json:"counts,omitempty"` // of a state that is not whole: occurrences that have changed, by the finding's id
+
+	thinned uint64 // revision of the series' first point
+	panels  uint64 // revision of the panels
+}
+
+// Figures are the figures of a campaign at one moment.
+type Figures struct {
+	Elapsed    float64 `json:"elapsed"`
+	Executions uint64  `json:"executions"`
+	Rate       float64 `json:"rate"` // executions a second, of late while it runs and over the whole time afterwards
+	Corpus     int     `json:"corpus"`
+	Evicted    int     `json:"evicted"`
+	Features   int     `json:"features"`
+	Stability  float64 `json:"stability"` // from 0 to 1; 0: nothing was calibrated
+	Workers    int     `json:"workers"`
+	Memory     uint64  `json:"memory"` // bytes
+	LastKept   float64 `json:"last_kept"`
+	LastFound  float64 `json:"last_found"`
+	Pending    int     `json:"pending,omitempty"`   // findings that were seen and are not confirmed
+	Seeds      int     `json:"seeds,omitempty"`     // that were given to this run
+	SeedsRun   int     `json:"seeds_run,omitempty"` // of them
+}
+
+// Point is a point of the series.
+type Point struct {
+	Elapsed    float64
+	Executions uint64
+	Corpus     int
+	Features   int
+	Findings   int
+	Memory     uint64
+
+	revision uint64
+}
+
+// Worker is a worker of a campaign.
+type Worker struct {
+	Number     int    `json:"number"`
+	Executions uint64 `json:"executions"`
+}
+
+// Line is an entry of the log: a finding, or a note to the user.
+type Line struct {
+	Elapsed float64 `json:"elapsed"`
+	Kind    string  `json:"kind"` // found, unconfirmed or note
+	ID      string  `json:"id,omitempty"`
+	Text    string  `json:"text"`
+
+	revision uint64
+}
+
+// Skip says why something of the target is not fuzzed.
+type Skip struct {
+	Subject string `json:"subject"`
+	Reason  string `json:"reason"`
+}
+
+// Rule is what a finding has broken.
+type Rule struct {
+	Title  string `json:"title"`
+	Help   string `json:"help,omitempty"`
+	Source string `json:"source,omitempty"`
+}
+
+// Panel is what a kind of target adds: a table and, of a target with states, a graph.
+type Panel struct {
+	Title string     `json:"title"`
+	Head  []string   `json:"head"`
+	Rows  [][]string `json:"rows"`
+	Files []string   `json:"files,omitempty"` // of each row, the source file that it is about; see [Liner]
+	Nodes []Node     `json:"nodes,omitempty"`
+	Edges []Edge     `json:"edges,omitempty"`
+}
+
+// Node is a state of a target; Times is how many testcases reach it.
+type Node struct {
+	Name  string `json:"name"`
+	Times int    `json:"times"`
+}
+
+// Edge is a step from one state to another.
+type Edge struct {
+	From       string `json:"from"`
+	To         string `json:"to"`
+	Label      string `json:"label"`
+	Times      int    `json:"times"`
+	Undeclared bool   `json:"undeclared,omitempty"` // the model does not have it
+}
+
+// A Paneler makes the panels of a kind of target from the testcases that a campaign keeps. It may be called at once by several.
+type Paneler interface {
+	Panels(entries []teasel.Entry) []Panel
+}
+
+// A Liner is a [Paneler] that knows which lines of source files the testcases reach; false: none of this file.
+type Liner interface {
+	Paneler
+	Lines(entries []teasel.Entry, file string) (Lines, bool)
+}
+
+// A Source has the state of a campaign. Snapshot never waits for the campaign, nor the campaign for it.
+type Source interface {
+	Snapshot() State
+}
+
+// A Pauser is a [Source] whose campaign can be paused.
+type Pauser interface {
+	Source
+	SetPaused(on bool)
+}
+
+// SetStats takes over the figures and stages of a campaign that has ended.
+func (s *State) SetStats(st *teasel.Stats) {
+	s.Figures = newFigures(st)
+	if st.Elapsed > 0 {
+		s.Figures.Rate = float64(st.Executions) / st.Elapsed.Seconds()
+	}
+	s.Stages = plainStages(st.Stages)
+}
+
+// Prepare makes the texts of a state that was filled in by hand safe to print; findings are made safe by [NewFinding].
+func (s *State) Prepare() {
+	s.Version = Version
+	for _, text := range []*string{&s.Teasel, &s.Kind, &s.Target, &s.Dir, &s.Status} {
+		*text = plain.Line(*text)
+	}
+	s.Skipped, s.Blocked = slices.Clone(s.Skipped), plainLines(s.Blocked)
+	for i, k := range s.Skipped {
+		s.Skipped[i] = Skip{plain.Line(k.Subject), plain.Line(k.Reason)}
+	}
+	s.Panels = plainPanels(s.Panels)
+}
+
+// plainPanels returns panels whose texts are safe to print.
+func plainPanels(panels []Panel) (all []Panel) {
+	for _, p := range panels {
+		q := Panel{Title: plain.Line(p.Title), Head: plainLines(p.Head)}
+		q.Files = p.Files // which are not printed
+		for _, row := range p.Rows {
+			q.Rows = append(q.Rows, plainLines(row))
+		}
+		for _, n := range p.Nodes {
+			q.Nodes = append(q.Nodes, Node{plain.Line(n.Name), n.Times})
+		}
+		for _, e := range p.Edges {
+			q.Edges = append(q.Edges, Edge{plain.Line(e.From), plain.Line(e.To), plain.Line(e.Label), e.Times, e.Undeclared})
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+func plainLines(texts []string) (all []string) {
+	for _, t := range texts {
+		all = append(all, plain.Line(t))
+	}
+	return all
+}
+
+// AddRule explains a rule that a finding has broken.
+func (s *State) AddRule(r teasel.Rule) {
+	if s.Rules == nil {
+		s.Rules = map[string]Rule{}
+	}
+	s.Rules[plain.Line(r.ID)] = Rule{plain.Line(r.Title), plain.Text(r.Help), plain.Line(r.Source)}
+}
+
+func newFigures(s *teasel.Stats) Figures {
+	return Figures{Elapsed: s.Elapsed.Seconds(), Executions: s.Executions, Corpus: s.Corpus, Evicted: s.Evicted, Features: s.Features,
+		Stability: s.Stability, Workers: s.Workers, Memory: s.Memory, LastKept: s.LastKept.Seconds(), LastFound: s.LastFound.Seconds(),
+		Pending: s.Pending, Seeds: s.Seeds, SeedsRun: s.SeedsRun}
+}
+
+// plainStages returns stages whose names are safe to print: another process may have named them.
+func plainStages(stages []teasel.StageStats) []teasel.StageStats {
+	stages = slices.Clone(stages)
+	for i := range stages {
+		stages[i].Name = plain.Line(stages[i].Name)
+	}
+	return stages
+}
+
+func newPoint(s *teasel.Stats) Point {
+	return Point{Elapsed: s.Elapsed.Seconds(), Executions: s.Executions, Corpus: s.Corpus, Features: s.Features, Findings: s.Findings, Memory: s.Memory}
+}
+
+// statusTexts say why a campaign has ended.
+var statusTexts = map[string]string{
+	"duration":    "ended: its duration is over",
+	"runs":        "ended: all of its executions were made",
+	"seeds":       "ended: all inputs have run",
+	"findings":    "ended: as many findings as --stop-after asks for",
+	"memory":      "ended: teasel held more memory than --max-memory allows",
+	"fleet":       "ended: the fleet was told to stop",
+	"interrupted": "interrupted",
+	"failed":      "failed",
+	"":            "stopped, or killed",
+}
+
+// Ended sets why a campaign has ended, as [teasel.Summary] has it.
+func (s *State) Ended(stopped string) {
+	text, ok := statusTexts[stopped]
+	if !ok {
+		text = "ended: " + plain.Line(stopped)
+	}
+	s.Status, s.Running = text, false
+}
