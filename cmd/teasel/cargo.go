@@ -18,6 +18,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/internal/clang"
+	"github.com/teaselfuzz/teasel/monitor"
 )
 
 func newCargo() *cobra.Command {
@@ -77,6 +78,9 @@ func cargo(ctx context.Context, args []string, stderr io.Writer) error {
 // cargoBuild runs cargo and prints which programs it has built.
 func cargoBuild(ctx context.Context, cmd *exec.Cmd, env []string, stderr io.Writer) error {
 	cmd.Env, cmd.Stdin, cmd.Stderr = env, os.Stdin, stderr
+	if f := monitor.Terminal(stderr); f != nil { // and no pipe, so that it has colours
+		cmd.Stderr = f
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -18,15 +18,20 @@ import (
 // directory was opened.
 func coverageOf(dir *corpus.Dir) (c report.Coverage) {
 	m := dir.Meta()
-	k, err := kindOf(m.Kind, "a campaign")
-	if err != nil || k.coverage == nil {
-		return c
-	}
 	s, _, err := dir.Snapshot(nil)
 	if err != nil {
 		return c
 	}
-	return k.coverage(&m, s.Entries)
+	return coverageIn(&m, s.Entries)
+}
+
+// coverageIn returns what these testcases of a campaign reach.
+func coverageIn(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
+	k, err := kindOf(m.Kind, "a campaign")
+	if err != nil || k.coverage == nil {
+		return c
+	}
+	return k.coverage(m, entries)
 }
 
 // nativeCoverage counts edges, which only an instrumented program has.

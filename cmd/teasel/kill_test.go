@@ -10,7 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,17 +157,30 @@ func (k *killed) gone(t *testing.T) {
 // TestKilled: whenever teasel is killed, every finding that it has announced is on disk, nothing that it has started
 // lives on, and the campaign can be carried on.
 func TestKilled(t *testing.T) {
+	for _, tt := range []struct {
+		name, program string
+		args          []string // behind the program
+		flags         []string
+	}{
+		{"stdio", plantedtest.Planted, nil, nil},
+		{"HTTP", "plantedhttp", []string{"-port", "{port}"}, []string{"--url", "http://127.0.0.1:{port}/mcp"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { killTwenty(t, tt.program, tt.args, tt.flags) })
+	}
+}
+
+func killTwenty(t *testing.T, program string, behind, flags []string) {
 	if testing.Short() {
 		t.Skip("it starts and kills twenty campaigns")
 	}
 	t.Parallel()
-	k, server := newKilled(t, plantedtest.Planted)
+	k, server := newKilled(t, program)
 	r := rand.New(rand.NewPCG(1, 2))
 	const kills, findings = 20, 10 // at least
 	for i := 0; i < kills || len(k.announced) < findings && i < 4*kills; i++ {
 		args := []string{"resume", k.dir, "--no-ui"}
 		if i == 0 {
-			args = []string{"mcp", "--no-ui", "--workers", "2", "--seed", "1", "--duration", "10m", "--out", k.dir, "--", server}
+			args = slices.Concat([]string{"mcp", "--no-ui", "--workers", "2", "--seed", "1", "--duration", "10m", "--out", k.dir}, flags, []string{"--", server}, behind)
 		}
 		stage := [...]int{announced, started, begun, started}[i%4]
 		k.run(t, stage, time.Duration(r.IntN(1000))*time.Millisecond, args...)
@@ -181,6 +197,65 @@ func TestKilled(t *testing.T) {
 		t.Errorf("carried on to its end, it failed: %v\n%s", err, out)
 	}
 	k.gone(t)
+}
+
+// TestServerKilled: a server over HTTP that is killed twenty times, or that closes all its connections, costs no finding that was announced,
+// and the campaign goes on to its end.
+func TestServerKilled(t *testing.T) {
+	for name, sig := range map[string]syscall.Signal{"server": syscall.SIGKILL, "connections": syscall.SIGUSR1} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("a campaign of half a minute")
+			}
+			t.Parallel()
+			k, server := newKilled(t, "plantedhttp")
+			cmd := k.command(t, []string{"mcp", "--no-ui", "--seed", "1", "--duration", "30s", "--out", k.dir, "--url", "http://127.0.0.1:{port}/mcp", "--", server, "-port", "{port}"})
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			kills, running := 0, true
+			for running && kills < 20 {
+				select {
+				case err := <-ended:
+					running = false
+					t.Errorf("after %d signals it has ended: %v", kills, err)
+				case <-time.After(500 * time.Millisecond):
+					for _, pid := range k.left() {
+						if n, err := strconv.Atoi(pid); err == nil && runs(n, server) && syscall.Kill(n, sig) == nil {
+							kills++
+							break
+						}
+					}
+				}
+			}
+			if running {
+				<-ended
+			}
+			for line := range strings.Lines(said.String()) {
+				if strings.HasPrefix(line, "FOUND ") {
+					k.announced = append(k.announced, strings.TrimSpace(line))
+				}
+			}
+			if code := cmd.ProcessState.ExitCode(); code != 1 {
+				t.Errorf("exit status %d, want 1\n%s", code, said.Bytes())
+			}
+			if lost := k.lost(t); len(lost) > 0 {
+				t.Errorf("these findings are in no file:\n%s", strings.Join(lost, "\n"))
+			}
+			k.gone(t)
+			t.Logf("%d signals, %d findings were announced", kills, len(k.announced))
+		})
+	}
+}
+
+// runs reports whether a process runs a program.
+func runs(pid int, program string) bool {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && path == program
 }
 
 // TestKilledLeavesNothing: when teasel is killed, what a server has started in a session of its own ends too, and no canary is left.

@@ -18,6 +18,7 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // kind is what verbs that take any campaign or finding need of a kind of target.
@@ -34,31 +35,37 @@ type kind struct {
 	byHand func(target json.RawMessage, f *teasel.Finding, input string) string
 	// script returns a program that shows a finding without teasel; nil: there is none.
 	script func(target json.RawMessage, f *corpus.FindingFile) (string, error)
-	// states prints which of the target's states were reached; nil: the kind has none.
-	states func(w io.Writer, target json.RawMessage, entries []teasel.Entry) error
+	// panels returns what makes the panels of a campaign of this kind, nil if it has none; nil: the kind has none.
+	panels func(m *corpus.Meta) view.Paneler
 	// coverage counts what testcases reach; nil: it cannot be known from a campaign's directory alone.
 	coverage func(m *corpus.Meta, entries []teasel.Entry) report.Coverage
 }
 
 func kinds() []kind {
 	return []kind{
-		{name: "mcp", rules: mcpjudge.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage, script: mcpScript},
-		{name: "net", rules: netproto.Rules, newReplayer: newNetReplayer, resume: resumeNet, coverage: netCoverage, script: netScript, states: netStates},
-		{name: "native", rules: native.Rules, newReplayer: newNativeReplayer, resume: resumeNative, coverage: nativeCoverage, byHand: nativeByHand},
+		{name: "mcp", rules: mcpjudge.Rules, newReplayer: newMCPReplayer, resume: resumeMCP, coverage: mcpCoverage, script: mcpScript, panels: mcpPanels},
+		{name: "net", rules: netproto.Rules, newReplayer: newNetReplayer, resume: resumeNet, coverage: netCoverage, script: netScript, panels: netPanels},
+		{name: "native", rules: native.Rules, newReplayer: newNativeReplayer, resume: resumeNative, coverage: nativeCoverage, byHand: nativeByHand, panels: nativePanels},
 		{name: "go", rules: judge.Rules, newReplayer: newGoReplayer, resume: gotest.Resume, preparation: gotest.Preparation, byHand: gotest.ByHand},
 	}
 }
 
 // kindOf returns the kind with a name. what, a finding or a campaign, is what an error says to be of that kind.
 func kindOf(name, what string) (kind, error) {
-	var names []string
 	for _, k := range kinds() {
 		if k.name == name {
 			return k, nil
 		}
+	}
+	return kind{}, exit.Usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(kindNames(), ", "))
+}
+
+// kindNames returns the names of the kinds.
+func kindNames() (names []string) {
+	for _, k := range kinds() {
 		names = append(names, k.name)
 	}
-	return kind{}, exit.Usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(names, ", "))
+	return names
 }
 
 // allRules returns the rules of all kinds.

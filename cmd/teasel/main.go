@@ -15,13 +15,16 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
+	"github.com/teaselfuzz/teasel/monitor"
 )
 
 // garbagePercent is how much garbage there may be beside what is in use before it is collected: a fuzzer makes much and keeps little. The
@@ -45,8 +48,13 @@ func main() {
 
 // run is main without the process: arguments and streams are passed in, and the exit status is returned.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if f, ok := stderr.(*os.File); ok {
+		stderr = monitor.NewStream(f)
+	}
 	ctx, stop := interruptible(ctx, stderr)
 	defer stop()
+	ctx, remove := campaign.WithScratch(ctx)
+	defer remove() // what cannot be removed is, by the next run
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -62,6 +70,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var e *exit.Error
 	if !errors.As(err, &e) { // cobra's own
 		e = &exit.Error{Status: exit.StatusUsage, Err: err, Hint: seeHelp(cmd)}
+	}
+	if cmd == root && err != nil && strings.HasPrefix(err.Error(), "unknown flag") { // 'teasel' alone runs what teasel.toml says
+		e.Hint = "flags follow a verb, as in 'teasel native --duration 20s', or are keys of " + flags.DefaultConfig
 	}
 	if e.Err != nil {
 		fmt.Fprintf(stderr, "teasel: %v\n", e.Err)
@@ -119,7 +130,8 @@ func newRoot() *cobra.Command {
 		Short: "Tease bugs out of software",
 		Long: `teasel finds the input that breaks a program, shrinks it, and hands you one command that shows the bug again.
 
-Begin with 'teasel demo', which fuzzes a small buggy server that is built in, point it at a server of your own:
+Begin with 'teasel demo', which fuzzes a small buggy server that is built in, or with 'teasel init' in the folder of a project:
+it writes a teasel.toml, and 'teasel' alone runs what that says. Or point it at a server of your own:
 
   teasel mcp -- node my-server.js
 
@@ -142,12 +154,15 @@ started, 4 our own failure, 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return runConfigured(cmd) },
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newMCP(), newNet(), newNative(), gotest.NewCommand(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newRepro(), newMin(), newCmin(), newCov(),
-		newShow(), newReport(), newResume(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
+	root.SetUsageFunc(flags.Usage)
+	root.AddCommand(newMCP(), newNet(), newNative(), gotest.NewCommand(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newInit(), newTriage(), newRepro(), newMin(), newCmin(), newCorpus(), newCov(),
+		newShow(), newReport(), newResume(), newFleet(), newRules(), newExplain(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
 	addCompletion(root)
+	groupVerbs(root)
+	flags.CompleteValues(root)
 	return root
 }

@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			defer free.Close()
-			e.Setenv("PORT", strconv.Itoa(free.Addr().(*net.TCPAddr).Port)) // for a server that cannot be told its port
+			e.Setenv("PORT", strconv.Itoa(free.Addr().(*net.TCPAddr).Port)) // for a server whose port is fixed
 			e.Setenv("GOCACHE", goCache)                                    // or each script would build the standard library
 			e.Setenv("GOMODCACHE", modCache)
 			e.Setenv("ME", strconv.Itoa(os.Getuid()))                                                       // a server that runs as nobody may not look into the script's folder
@@ -69,6 +69,8 @@ func TestScripts(t *testing.T) {
 			"findings": finding,
 			// build PROGRAM ARG...: builds a program as teasel cc does
 			"build": buildProgram,
+			// page PATTERN... -- COMMAND...: the state and the metrics of the page that the command serves come to match the patterns
+			"page": servesPage,
 			// json FILE PATH=VALUE...: the object in the file has these values, for example findings.0.rule=native/abort
 			"json": jsonHas,
 		},

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
@@ -28,7 +30,7 @@ type mcpOptions struct {
 	Allow        []string      `json:"allow,omitempty"`
 	Destructive  []string      `json:"destructive,omitempty"`
 	Mode         string        `json:"mode"`
-	MutateRatio  float64       `json:"mutate_ratio"`
+	MutateRatio  float64       `json:"mutate_ratio"` // negative: none; 0: the profile's
 	Protocol     string        `json:"protocol_version,omitempty"`
 	Era          string        `json:"era,omitempty"`
 	Mutations    []string      `json:"mutations,omitempty"`
@@ -36,6 +38,9 @@ type mcpOptions struct {
 	StartTimeout time.Duration `json:"start_timeout,omitempty"`
 	Strict       bool          `json:"strict,omitempty"`
 	Slow         time.Duration `json:"slow,omitempty"`
+
+	FailOnSDK teasel.Severity `json:"fail_on_sdk,omitempty"`
+	Rate      int             `json:"rate,omitempty"`
 }
 
 func newMCP() *cobra.Command {
@@ -59,15 +64,14 @@ which those are, and why.`,
   teasel mcp --url 'http://127.0.0.1:{port}/mcp' --env 'PORT={port}' -- node server.js
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			table := func(c *flags.Config) (any, []string) { return &c.MCP, c.MCP.Command }
-			if err := o.Configure(cmd, args, table); err != nil {
+			if err := o.Configure(cmd, "mcp", args); err != nil {
 				return err
 			}
 			return runMCP(cmd, o)
 		},
 	}
 	flags.AddOptions(cmd, &o.Options)
-	flags.AddLaunch(cmd, &o.Launch, "server")
+	flags.AddLaunch(cmd, &o.Launch, "server", "this one")
 	o.httpOptions.add(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Include, "include", nil, "glob of the tools to call; may be given several times (default: all)")
@@ -78,11 +82,15 @@ which those are, and why.`,
 	f.DurationVar(&o.Slow, "slow", 0, "report answers that take longer; 0: 2s")
 	f.Var(flags.Choice(&o.Mode, []string{"mixed", "conform", "adversarial"}), "mode", "how generated arguments treat the tools' schemas (default mixed)")
 	f.Float64Var(&o.MutateRatio, "mutate-ratio", 0, "share of inputs made by changing what was kept, the rest is made from nothing; 0 to 1 (default: the profile's)")
-	f.StringVar(&o.Protocol, "protocol-version", "", "protocol version to ask for (default: the newest)")
+	f.StringVar(&o.Protocol, "protocol-version", "", "protocol version to ask for, 2026-07-28 without a handshake (default: the newest with one)")
 	f.Var(flags.Choice(&o.Era, []string{"auto", "handshake", "stateless"}), "era", "protocol versions with the initialize handshake, or 2026-07-28 without one; auto: that with the handshake, and the other if the server refuses it (default auto)")
 	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
 	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 64")
+	f.IntVar(&o.Rate, "rate", 0, "most requests a second, of all workers together; 0: no limit")
 	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")
+	o.FailOnSDK = teasel.High
+	f.Var(flags.Severity(&o.FailOnSDK), "fail-on-sdk", "the same for what the SDK does that the server is built on, and no tool of it")
+	flags.SetGroup(f, "Tools", "include", "exclude", "allow", "strict", "destructive")
 	return cmd
 }
 
@@ -101,7 +109,7 @@ func runMCP(cmd *cobra.Command, o *mcpOptions) error {
 			return err
 		}
 	}
-	p, err := planMCP(cmd.Context(), o, cmd.ErrOrStderr())
+	p, err := planMCP(cmd.Context(), o, cmd.ErrOrStderr(), nil)
 	if err != nil {
 		return err
 	}
@@ -121,10 +129,17 @@ func (o *mcpOptions) check() error {
 		return exit.Usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
 	case o.Window < 0:
 		return exit.Usage("", "--window %d: expected 0 or more", o.Window)
+	case o.Rate < 0:
+		return exit.Usage("", "--rate %d: expected 0 or more", o.Rate)
 	case o.Slow < 0:
 		return exit.Usage("", "--slow %v: expected 0 or more", o.Slow)
 	case o.StartTimeout < 0:
 		return exit.Usage("", "--start-timeout %v: expected 0 or more", o.StartTimeout)
+	}
+	if stateless := o.Protocol == session.StatelessVersion; stateless && o.Era == "handshake" || !stateless && o.Protocol != "" && o.Era == "stateless" {
+		return exit.Usage("leave one of them out", "--protocol-version %s with --era %s: only version %s has no handshake", o.Protocol, o.Era, session.StatelessVersion)
+	} else if stateless {
+		o.Era = "stateless"
 	}
 	if err := o.httpOptions.check(o.Command, o.Env); err != nil {
 		return err
@@ -161,13 +176,16 @@ func (o *mcpOptions) setDefaults(set func(flag string) bool) error {
 	if o.Mode == "" {
 		o.Mode = "mixed"
 	}
+	if o.MutateRatio == 0 && set("mutate-ratio") {
+		o.MutateRatio = -1 // as profiles have it
+	}
 	return nil
 }
 
 // profile returns the profile with the changes that flags make to it.
-func (o *mcpOptions) profile() gen.Profile {
-	p, _ := gen.ParseProfile(o.Profile) // setDefaults has checked it
-	if o.MutateRatio > 0 {
+func (o *mcpOptions) profile() (p gen.Profile, err error) {
+	p, _ = gen.ParseProfile(o.Profile) // setDefaults has checked it
+	if o.MutateRatio != 0 {
 		p.MutateRatio = o.MutateRatio
 	}
 	switch o.Mode {
@@ -187,7 +205,17 @@ func (o *mcpOptions) profile() gen.Profile {
 		}
 		p.Weights = weights
 	}
-	return p
+	var own map[gen.Mutation]int
+	if p.ByteWeights, own, err = flags.OwnWeights(&o.Mutation, gen.Mutations()); err != nil {
+		return p, err
+	}
+	if len(own) > 0 {
+		weights := map[gen.Mutation]int{} // the profile's map is shared
+		maps.Copy(weights, p.Weights)
+		maps.Copy(weights, own)
+		p.Weights = weights
+	}
+	return p, nil
 }
 
 // maxNamedBlocked is how many blocked tools are named at the beginning; the report names all.
@@ -253,7 +281,7 @@ func resumeMCP(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Options))
 		return errors.Join(err, dir.Close())
 	}
 	change(&o.Options)
-	p, err := planMCP(cmd.Context(), &o, cmd.ErrOrStderr())
+	p, err := planMCP(cmd.Context(), &o, cmd.ErrOrStderr(), dir.Close)
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"github.com/teaselfuzz/teasel"
@@ -15,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/judge"
@@ -43,7 +45,10 @@ func (p *mcpPlan) close() {
 // target returns the target of a campaign on the server that command starts.
 func (o *mcpOptions) target(command []string) *mcprun.Target {
 	t := &mcprun.Target{Command: command, Env: flags.Environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
-		Version: o.Protocol, Window: o.Window, Exact: o.Runs > 0}
+		Version: o.Protocol, Window: o.Window, Exact: o.Runs > 0, Sandbox: o.Sandbox, Allow: o.Allowed}
+	if o.Rate > 0 {
+		t.Rate, t.PerSecond = proc.NewRate(o.Rate), o.Rate
+	}
 	if o.Workers > 1 { // each worker has its own server
 		t.Spares = 1
 	}
@@ -51,7 +56,8 @@ func (o *mcpOptions) target(command []string) *mcprun.Target {
 }
 
 // planMCP asks the server what it has, and prepares its campaign. Mistakes of the user's are found before the server is started.
-func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, err error) {
+// leave is called before another process takes over, for a sandbox; it may be nil.
+func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer, leave func() error) (_ *mcpPlan, err error) {
 	command, err := resolveDemo(o.Command)
 	if err != nil {
 		return nil, err
@@ -66,6 +72,9 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	}
 	p := &mcpPlan{}
 	target := o.target(command)
+	if target.Scratch, err = campaign.Isolate(ctx, &o.Isolation, o.Scratch, stderr, leave); err != nil {
+		return nil, err
+	}
 	if err := o.httpOptions.apply(target); err != nil {
 		return nil, err
 	}
@@ -99,10 +108,14 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 	if err := p.choose(o, stderr); err != nil {
 		return nil, err
 	}
-	target.Blocked, target.Excluded, target.Withheld = p.choice.Blocks, p.choice.Excludes, new(script.Withheld)
+	target.Blocked, target.Excluded, target.Withheld, target.Called, target.Last = p.choice.Blocks, p.choice.Excludes, new(script.Withheld), new(atomic.Uint64), new(mcprun.LastSent)
 	spread := new(judge.Spread)
 	p.Complete = func(run *report.Run) {
+		run.LibraryFails = o.FailOnSDK
 		run.Skipped = append(slices.Clone(run.Skipped), withheld(target.Withheld)...)
+		if n := len(p.choice.Tools); n > 0 && target.Called.Load() == 0 && p.Campaign.Resume == nil { // else an earlier run has called them
+			run.Untested = fmt.Sprintf("No tool was called: the campaign ended before it came to the %s of the server.", campaign.Plural(n, "tool", "tools"))
+		}
 		run.Summary.Findings = slices.Clone(run.Summary.Findings)
 		for i := range run.Summary.Findings {
 			spread.Describe(&run.Summary.Findings[i])
@@ -115,24 +128,32 @@ func planMCP(ctx context.Context, o *mcpOptions, stderr io.Writer) (_ *mcpPlan, 
 		}
 		p.cleanup.placeCanary(target, o.Env, stderr)
 	}
+	p.Gone = goneFinding
 	mutator, err := p.prepare(ctx, o, dictionary, given)
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	p.Campaign = mcp.Campaign(target, mutator, judge.DetectorConfig{Slow: o.Slow, Spread: spread})
-	return p, nil
+	return p, campaign.Switch(&p.Campaign, &o.Mutation)
 }
 
 // prepare makes the mutator and the seeds.
 func (p *mcpPlan) prepare(ctx context.Context, o *mcpOptions, dictionary *mutate.Dictionary, given []campaign.Seed[script.Script]) (*gen.Mutator, error) {
-	mutator, err := gen.NewMutatorContext(ctx, gen.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: o.profile()})
+	profile, err := o.profile()
+	if err != nil {
+		return nil, err
+	}
+	mutator, err := gen.NewMutatorContext(ctx, gen.MutatorConfig{Session: p.session, Choice: &p.choice, Dictionary: dictionary, Profile: profile})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range mutator.Skipped() {
 		p.Meta.Skipped = append(p.Meta.Skipped, corpus.Skip(s))
 	}
-	p.Options, p.NewReport, p.Severity = &o.Options, reportRun, o.Severity
+	if o.Rate > 0 {
+		p.Meta.Skipped = append(p.Meta.Skipped, corpus.Skip{Subject: "long scripts", Reason: fmt.Sprintf("--rate %d: what sends very many requests, such as checks of growth, would take all of the time", o.Rate)})
+	}
+	p.Options, p.NewReport, p.Severity, p.Panels = &o.Options, reportRun, o.Severity, mcpPanels
 	if err := p.describe(o); err != nil {
 		return nil, err
 	}
@@ -161,6 +182,14 @@ func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
 	return nil
 }
 
+// allBlocked says that no tool of a server is called in a campaign, "" if one is or there is none.
+func allBlocked(m *corpus.Meta) string {
+	if m.Kind != "mcp" || len(m.Blocked) == 0 || len(m.Subjects) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("No tool was called: each may change something that outlives the server (%s).", strings.Join(m.Blocked, ", "))
+}
+
 // withheld returns which lines were not sent because of the tools they name.
 func withheld(w *script.Withheld) (skips []report.Skip) {
 	for tool, n := range w.Lines() {
@@ -174,6 +203,9 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 	m := &p.Meta
 	m.Version, m.Kind, m.Name, m.Seed, m.Extension = campaign.Version, "mcp", cmp.Or(strings.Join(o.Command, " "), o.URL), o.Seed, ".json"
 	m.Crashes, m.Hangs = mcp.CrashRules(), mcp.HangRules()
+	if m.Library = server.Library(o.Command, o.Dir); p.session.Direct != nil {
+		m.Library = server.Library(p.session.Direct, o.Dir)
+	}
 	for _, t := range p.choice.Tools {
 		m.Subjects = append(m.Subjects, "tools/call "+t.Name)
 	}
@@ -187,16 +219,17 @@ func (p *mcpPlan) describe(o *mcpOptions) (err error) {
 		}
 	}
 	m.Target, err = campaign.RawJSON(mcpTarget{Command: o.Command, httpOptions: o.httpOptions, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Stateless: o.Era == "stateless", Timeout: o.Timeout,
-		StartTimeout: o.StartTimeout, Blocked: blocked, Slow: o.Slow})
+		StartTimeout: o.StartTimeout, Blocked: blocked, Slow: o.Slow, Isolation: o.Isolation})
 	return err
 }
 
-// loadSeeds collects the seeds: teasel's own first, then those of the user.
+// loadSeeds collects the seeds: those of the user first, then teasel's own.
 func (p *mcpPlan) loadSeeds(ctx context.Context, mutator *gen.Mutator, given []campaign.Seed[script.Script]) error {
 	seeds, err := mutator.SeedsContext(ctx)
 	if err != nil {
 		return err
 	}
+	p.Seeds = append(p.Seeds, given...)
 	for _, s := range seeds {
 		folder := corpus.EdgeCases
 		if s.Valid {
@@ -204,13 +237,15 @@ func (p *mcpPlan) loadSeeds(ctx context.Context, mutator *gen.Mutator, given []c
 		}
 		p.Seeds = append(p.Seeds, campaign.Seed[script.Script]{Folder: folder, Name: s.Name, Input: s.Script})
 	}
-	p.Seeds = append(p.Seeds, given...)
 	return nil
 }
 
 func (p *mcpPlan) dryRun(w io.Writer) error {
 	s := p.session
 	fmt.Fprintf(w, "%s speaks protocol version %s\n", report.Line(p.Meta.Name), report.Line(s.Version))
+	if p.Meta.Library != "" {
+		fmt.Fprintf(w, "it is built on %s\n", report.Line(p.Meta.Library))
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { // names that servers give may contain anything
 		for i := range cells {
@@ -219,7 +254,11 @@ func (p *mcpPlan) dryRun(w io.Writer) error {
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	for _, tool := range p.choice.Tools {
-		row("fuzz", "tools/call "+tool.Name, "")
+		note := ""
+		if session.TraitsOf(&tool).SaysOpen {
+			note = "its annotations say openWorldHint: a call may reach other machines"
+		}
+		row("fuzz", "tools/call "+tool.Name, note)
 	}
 	for _, b := range p.choice.Blocked {
 		row("blocked", "tools/call "+b.Name, b.Why+"; --allow '"+b.Name+"' permits it")
@@ -240,5 +279,11 @@ func (p *mcpPlan) dryRun(w io.Writer) error {
 		row("fuzz", "prompts/get "+r.Name, "")
 	}
 	row("fuzz", "every other method, the JSON-RPC layer and the bytes of the wire", "")
-	return exit.Failure(t.Flush())
+	if err := t.Flush(); err != nil {
+		return exit.Failure(err)
+	}
+	if len(p.choice.Blocked) > 0 && !p.Options.Sandbox {
+		fmt.Fprintln(w, "hint: this server has tools that may change something lasting: --sandbox keeps what it does away from your files and network")
+	}
+	return nil
 }

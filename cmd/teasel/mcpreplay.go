@@ -23,14 +23,15 @@ import (
 type mcpTarget struct {
 	Command []string `json:"command"`
 	httpOptions
-	Env          []string      `json:"env,omitempty"`
-	Dir          string        `json:"dir,omitempty"`
-	Version      string        `json:"protocol_version,omitempty"`
-	Stateless    bool          `json:"stateless,omitempty"` // without the handshake
-	Timeout      time.Duration `json:"timeout"`
-	StartTimeout time.Duration `json:"start_timeout,omitempty"`
-	Blocked      []string      `json:"blocked,omitempty"` // tools that are never called
-	Slow         time.Duration `json:"slow,omitempty"`    // from when an answer is reported as slow
+	Env             []string      `json:"env,omitempty"`
+	Dir             string        `json:"dir,omitempty"`
+	Version         string        `json:"protocol_version,omitempty"`
+	Stateless       bool          `json:"stateless,omitempty"` // without the handshake
+	Timeout         time.Duration `json:"timeout"`
+	StartTimeout    time.Duration `json:"start_timeout,omitempty"`
+	Blocked         []string      `json:"blocked,omitempty"` // tools that are never called
+	Slow            time.Duration `json:"slow,omitempty"`    // from when an answer is reported as slow
+	flags.Isolation `json:"isolation,omitzero"`
 }
 
 // newMCPReplayer makes ready what it takes to run single scripts on the server of a finding.
@@ -53,8 +54,11 @@ func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) 
 		return nil, err
 	}
 	target := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
-		Version: t.Version, Stateless: t.Stateless, Blocked: func(tool string) bool { return blocked[tool] }}
+		Version: t.Version, Stateless: t.Stateless, Sandbox: t.Sandbox, Allow: t.Allowed, Blocked: func(tool string) bool { return blocked[tool] }}
 	if err := t.apply(target); err != nil {
+		return nil, err
+	}
+	if target.Scratch, err = campaign.Isolate(ctx, &t.Isolation, 0, io.Discard, nil); err != nil {
 		return nil, err
 	}
 	b := &mcpReplayer{}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
@@ -35,6 +36,7 @@ func (o *httpOptions) add(cmd *cobra.Command) {
 	f.StringVar(&o.CA, "ca", "", "file of PEM certificates that are trusted for https (default: those of the system)")
 	f.BoolVar(&o.Insecure, "insecure", false, "accept any certificate for https")
 	f.StringArrayVar(&o.AllowHost, "allow-host", nil, "host other than this machine that may be sent what breaks servers; may be given several times")
+	flags.SetGroup(f, "HTTP", "url", "header", "ca", "insecure", "allow-host")
 }
 
 // check refuses what makes no sense, before anything is started. command is what is started.

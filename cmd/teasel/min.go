@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,34 +19,37 @@ func newMin() *cobra.Command {
 	var out string
 	var g gotest.Target
 	cmd := &cobra.Command{
-		Use:   "min FINDING",
+		Use:   "min [FINDING]",
 		Short: "Make a finding's input simpler",
 		Long: `Make the input of a finding simpler as long as it shows the same finding, each time on a fresh target.
 
 A campaign does this already, within limits; this goes on from there, slowly and thoroughly. The finding's file is
-rewritten unless --out names another.`,
-		Example: "  teasel min teasel-out/findings/4f1c8a0d2b6e9f37.json",
-		Args:    oneArg("a finding's file"),
+rewritten unless --out names another. FINDING is named as for 'teasel repro'.`,
+		Example:           "  teasel min 4f1c\n  teasel min other-out/findings/4f1c8a0d2b6e9f37.json",
+		Args:              atMostOne("a finding"),
+		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if runs < 1 {
 				return exit.Usage("", "--runs %d: expected 1 or more", runs)
 			}
-			if out == "" {
-				out = args[0]
-			}
-			if f, err := gotest.CorpusFile(args[0], g); err != nil {
-				return err
-			} else if f != nil {
-				return gotest.MinCorpusFile(cmd, f, args[0], out, runs)
-			}
-			f, err := readFinding(args[0])
+			path, err := findingPath(args)
 			if err != nil {
 				return err
 			}
-			if err := gotest.RefuseFlags(cmd, args[0]); err != nil {
+			out = cmp.Or(out, path)
+			if f, err := gotest.CorpusFile(path, g); err != nil {
+				return err
+			} else if f != nil {
+				return gotest.MinCorpusFile(cmd, f, path, out, runs)
+			}
+			f, err := readFinding(path)
+			if err != nil {
 				return err
 			}
-			if err := checkOutput(args[0], out); err != nil {
+			if err := gotest.RefuseFlags(cmd, path); err != nil {
+				return err
+			}
+			if err := checkOutput(path, out); err != nil {
 				return err
 			}
 			b, err := openReplayer(cmd.Context(), cmd.ErrOrStderr(), f)
@@ -57,7 +61,7 @@ rewritten unless --out names another.`,
 			if err != nil {
 				return err
 			}
-			if err := writeSmaller(args[0], out, f, changed); err != nil {
+			if err := writeSmaller(path, out, f, changed); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)

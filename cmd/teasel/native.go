@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
@@ -35,6 +37,7 @@ type nativeOptions struct {
 	MallocLimit flags.Size    `json:"malloc_limit,omitempty"`
 	Start       time.Duration `json:"start_timeout,omitempty"`
 	Batch       int           `json:"batch,omitempty"`
+	MaxLen      int           `json:"max_len,omitempty"`
 	Exits       []int         `json:"crash_exit,omitempty"`
 	Mode        string        `json:"mode,omitempty"`
 	Tracer      string        `json:"tracer,omitempty"`
@@ -44,17 +47,18 @@ type nativeOptions struct {
 
 // nativeTarget describes a program in a finding's file, with all that it takes to start it again.
 type nativeTarget struct {
-	Command []string      `json:"command"`
-	Env     []string      `json:"env,omitempty"`
-	Dir     string        `json:"dir,omitempty"`
-	Timeout time.Duration `json:"timeout"`
-	Start   time.Duration `json:"start_timeout,omitempty"`
-	Memory  flags.Size    `json:"memory_limit,omitempty"`
-	Malloc  flags.Size    `json:"malloc_limit,omitempty"`
-	Exits   []int         `json:"crash_exit,omitempty"`
-	Mode    string        `json:"mode,omitempty"`
-	Tracer  []string      `json:"tracer,omitempty"`
-	Harness bool          `json:"harness,omitempty"` // started by hand, it takes the file of the input as an argument
+	Command         []string      `json:"command"`
+	Env             []string      `json:"env,omitempty"`
+	Dir             string        `json:"dir,omitempty"`
+	Timeout         time.Duration `json:"timeout"`
+	Start           time.Duration `json:"start_timeout,omitempty"`
+	Memory          flags.Size    `json:"memory_limit,omitempty"`
+	Malloc          flags.Size    `json:"malloc_limit,omitempty"`
+	Exits           []int         `json:"crash_exit,omitempty"`
+	Mode            string        `json:"mode,omitempty"`
+	Tracer          []string      `json:"tracer,omitempty"`
+	Harness         bool          `json:"harness,omitempty"` // started by hand, it takes the file of the input as an argument
+	flags.Isolation `json:"isolation,omitzero"`
 }
 
 func newNative() *cobra.Command {
@@ -75,27 +79,32 @@ under crashes/ or hangs/ as the plain bytes that the program takes by itself.`,
   teasel native --dry-run -- ./harness
   teasel native --profile ci --format sarif -- ./harness > teasel.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			table := func(c *flags.Config) (any, []string) { return &c.Native, c.Native.Command }
-			if err := o.Configure(cmd, args, table); err != nil {
+			if err := o.Configure(cmd, "native", args); err != nil {
 				return err
 			}
 			return runNative(cmd, o)
 		},
 	}
 	flags.AddOptions(cmd, &o.Options)
-	flags.AddLaunch(cmd, &o.Launch, "program")
+	flags.AddLaunch(cmd, &o.Launch, "program", "this one")
 	f := cmd.Flags()
 	addJoin(f, &o.Join)
+	addNativeRun(f, o)
 	f.StringVar(&o.Operands, "operands", "", "second build of the program, with comparison hooks, for a first one that was built with TEASEL_NO_HOOKS=1")
+	f.IntVar(&o.Batch, "batch", 0, "inputs that go to the program at a time at most; 0: 256 of a harness, 64 of others")
+	f.IntVar(&o.MaxLen, "max-len", 0, "length of the longest input, in bytes; 0: 1 MiB")
+	return cmd
+}
+
+// addNativeRun adds the flags that say how the program is run.
+func addNativeRun(f *pflag.FlagSet, o *nativeOptions) {
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that one run may hold; 0: 2GiB")
 	f.Var(&o.MallocLimit, "malloc-limit", "size of one allocation that is reported as out of memory, under a sanitizer; 0: --memory-limit")
 	f.DurationVar(&o.Start, "start-timeout", 0, "how long the program may take to get ready for its first input; 0: 30s")
-	f.IntVar(&o.Batch, "batch", 0, "inputs that go to the program at a time at most; 0: 256 of a harness, 64 of others")
 	f.IntSliceVar(&o.Exits, "crash-exit", nil, "exit status that counts as a crash; may be given several times")
 	f.Var(flags.Choice(&o.Mode, []string{native.ModeRuntime, native.ModeAFL, native.ModeBlackBox}), "mode", "how the program is run (default: as it was built)")
 	f.StringVar(&o.Tracer, "tracer", "", "program, and its arguments, that runs the program and has AFL's fork server in it, such as afl-qemu-trace")
 	f.BoolVar(&o.NoAffinity, "no-affinity", false, "do not bind each worker's processes to a processor core of its own")
-	return cmd
 }
 
 func runNative(cmd *cobra.Command, o *nativeOptions) error {
@@ -109,14 +118,18 @@ func runNative(cmd *cobra.Command, o *nativeOptions) error {
 	if err != nil {
 		return exit.Usage("", "%w", err)
 	}
-	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) },
+	given := func(name string) bool { return flags.IsSet(cmd.Flags(), name) }
+	o.SetDefaults(given,
 		flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
+	if err := takeBeside(o, given, cmd.ErrOrStderr()); err != nil {
+		return err
+	}
 	if !o.DryRun && o.Join == "" { // with --join it is another directory
 		if err := o.CheckOut(); err != nil {
 			return err
 		}
 	}
-	p, err := planNative(cmd.Context(), o, cmd.ErrOrStderr())
+	p, err := planNative(cmd.Context(), o, cmd.ErrOrStderr(), nil)
 	if err != nil {
 		return err
 	}
@@ -135,6 +148,9 @@ func (o *nativeOptions) check() error {
 	}
 	if o.Start < 0 {
 		return exit.Usage("", "--start-timeout %v: expected 0 or more", o.Start)
+	}
+	if o.MaxLen < 0 {
+		return exit.Usage("", "--max-len %d: expected 0 or more", o.MaxLen)
 	}
 	if o.Batch < 0 {
 		return exit.Usage("", "--batch %d: expected 0 or more", o.Batch)
@@ -157,10 +173,15 @@ type nativePlan struct {
 }
 
 // planNative inspects the program and prepares its campaign.
-func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativePlan, error) {
+// leave is called before another process takes over, for a sandbox; it may be nil.
+func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer, leave func() error) (*nativePlan, error) {
 	p := &nativePlan{command: o.Command}
 	target := native.Target{Command: o.Command, Env: flags.Environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit), Malloc: uint64(o.MallocLimit), Start: o.Start,
-		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer)}
+		Operands: o.Operands, Batch: o.Batch, Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer), Sandbox: o.Sandbox, Allow: o.Allowed}
+	weights, err := o.ByteWeights()
+	if err != nil {
+		return nil, err
+	}
 	target.Note = func(text string) { fmt.Fprintf(stderr, "teasel: warning: %s\n", text) }
 	dictionary, err := campaign.LoadDictionaries(&mutate.Dictionary{}, o.Dict, stderr)
 	if err != nil {
@@ -169,10 +190,18 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 	if p.Seeds, err = campaign.LoadCorpus(o.Corpus, teasel.Codec[[]byte](native.Codec{}), stderr); err != nil {
 		return nil, err
 	}
+	for i, s := range p.Seeds {
+		if o.MaxLen > 0 && len(s.Input) > o.MaxLen { // as libFuzzer does
+			p.Seeds[i].Input = s.Input[:o.MaxLen]
+		}
+	}
 	if p.given = len(p.Seeds) > 0; !p.given {
 		for _, s := range native.Seeds() {
 			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.EdgeCases, Name: s.Name, Input: s.Input})
 		}
+	}
+	if target.Scratch, err = campaign.Isolate(ctx, &o.Isolation, o.Scratch, stderr, leave); err != nil {
+		return nil, err
 	}
 	if p.program, err = target.Inspect(ctx); err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
@@ -186,11 +215,20 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 	runtime.GOMAXPROCS(native.Procs(o.Workers))
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
-	p.Options, p.NewReport, p.Severity = &o.Options, reportRun, o.Severity
-	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary})
+	p.Options, p.NewReport, p.Severity, p.Panels = &o.Options, reportRun, o.Severity, nativePanels
+	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen, Weights: weights})
 	profile, _ := native.ParseProfile(o.ProfileName()) // runNative has checked it
 	p.Campaign.MinimizeRuns = profile.Minimize
+	if slices.Contains(o.Stages, "deterministic") {
+		p.Campaign.Stages = native.WithSteps(p.Campaign.Stages)
+	}
+	if err := campaign.Switch(&p.Campaign, &o.Mutation); err != nil {
+		return nil, err
+	}
 	p.StuckNote = "nothing that was tried reaches anything new: does the program read its input from " + p.source() + ", and was the code under test built with 'teasel cc'?"
+	if p.program.Refusal != "" {
+		p.StuckNote += " It says: " + strings.ReplaceAll(p.program.Refusal, "\n", " / ")
+	}
 	if err := p.describe(o); err != nil || o.Join == "" {
 		return p, err
 	}
@@ -205,18 +243,21 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer) (*nativ
 func (p *nativePlan) describe(o *nativeOptions) (err error) {
 	m := &p.Meta
 	m.Version, m.Kind, m.Name, m.Seed = campaign.Version, "native", strings.Join(o.Command, " "), o.Seed
-	m.Crashes, m.Hangs, m.AFL, m.Build, m.Edges = native.CrashRules(), native.HangRules(), true, p.program.Build, p.program.Edges
+	m.Crashes, m.Hangs, m.Build, m.Edges = native.CrashRules(), native.HangRules(), p.program.Build, p.program.Edges
 	if m.Options, err = campaign.RawJSON(o); err != nil {
 		return err
 	}
 	m.Target, err = campaign.RawJSON(nativeTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Timeout: o.Timeout, Start: o.Start, Memory: o.MemoryLimit, Malloc: o.MallocLimit,
-		Exits: o.Exits, Mode: p.program.Mode, Tracer: strings.Fields(o.Tracer), Harness: p.program.Harness})
+		Exits: o.Exits, Mode: p.program.Mode, Tracer: strings.Fields(o.Tracer), Harness: p.program.Harness, Isolation: o.Isolation})
 	return err
 }
 
 // source says how the program reads an input.
 func (p *nativePlan) source() string {
-	if _, placed := native.Placed(p.command, ""); placed {
+	if p.program.InMemory {
+		return "memory, where __AFL_FUZZ_TESTCASE_BUF is"
+	}
+	if _, names := native.Placed(p.command, "input"); len(names) > 0 {
 		return "a file in the place of @@"
 	}
 	if p.program.Harness {
@@ -235,7 +276,7 @@ func (p *nativePlan) seedText() string {
 
 // ignoredArguments warns of arguments of a harness that have no effect: users of libFuzzer give flags and a corpus there.
 func (p *nativePlan) ignoredArguments() (warnings []string) {
-	if _, placed := native.Placed(p.command, ""); placed || !p.program.Harness {
+	if _, names := native.Placed(p.command, "input"); len(names) > 0 || !p.program.Harness {
 		return nil
 	}
 	for _, a := range p.command[1:] {
@@ -266,6 +307,9 @@ func (p *nativePlan) introduce(w io.Writer) {
 	for _, text := range p.program.Warnings {
 		fmt.Fprintf(w, "teasel: warning: %s\n", text)
 	}
+	if p.program.Refusal != "" {
+		fmt.Fprintf(w, "teasel: the program refuses an empty input, and says: %s\n", strings.ReplaceAll(p.program.Refusal, "\n", " / "))
+	}
 	if p.program.Edges > 0 && p.program.Edges < minEdges {
 		fmt.Fprintf(w, "teasel: warning: %d edges are next to nothing: was the code under test compiled with 'teasel cc' too?\n", p.program.Edges)
 	}
@@ -284,7 +328,7 @@ func (p *nativePlan) dryRun(w io.Writer) error {
 }
 
 // newNativeReplayer returns what runs inputs on the program of a finding.
-func newNativeReplayer(_ context.Context, raw json.RawMessage) (replayer, error) {
+func newNativeReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	var t nativeTarget
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err
@@ -292,8 +336,12 @@ func newNativeReplayer(_ context.Context, raw json.RawMessage) (replayer, error)
 	if err := flags.CheckStart(t.Command, t.Env); err != nil {
 		return nil, err
 	}
+	scratch, err := campaign.Isolate(ctx, &t.Isolation, 0, io.Discard, nil)
+	if err != nil {
+		return nil, err
+	}
 	return &replay.Runner[[]byte]{
-		Target: native.Target{Command: t.Command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Start: t.Start, Memory: uint64(t.Memory), Malloc: uint64(t.Malloc), Exits: t.Exits, Batch: 1,
+		Target: native.Target{Scratch: scratch, Sandbox: t.Sandbox, Allow: t.Allowed, Command: t.Command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, Start: t.Start, Memory: uint64(t.Memory), Malloc: uint64(t.Malloc), Exits: t.Exits, Batch: 1,
 			Mode: t.Mode, Tracer: t.Tracer},
 		Codec:   native.Codec{},
 		Mutator: &mutate.Bytes{}, Detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)},
@@ -309,7 +357,10 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	if t.Dir != "" { // the command runs there, and paths are relative to here
 		input = absolute(input)
 	}
-	args, placed := native.Placed(t.Command, input)
+	args, names := native.Placed(t.Command, input)
+	if len(names) > 0 && !slices.Equal(names, []string{input}) { // the program insists on a name
+		args, names = native.Placed(t.Command, "input")
+	}
 	if t.Dir != "" {
 		args[0] = absolute(args[0])
 	}
@@ -322,7 +373,12 @@ func nativeByHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	}
 	line := strings.Join(append(env, args...), " ")
 	switch {
-	case placed:
+	case len(names) > 0:
+		for _, name := range slices.Backward(names) {
+			if name != input {
+				line = fmt.Sprintf("install -D %s %s && %s", report.Quote(input), report.Quote(name), line)
+			}
+		}
 	case t.Harness:
 		line += " " + report.Quote(input)
 	default:
@@ -365,7 +421,7 @@ func resumeNative(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Option
 	if o.Join != "" {
 		o.Join = joinValue(dir.Path())
 	}
-	p, err := planNative(cmd.Context(), &o, cmd.ErrOrStderr())
+	p, err := planNative(cmd.Context(), &o, cmd.ErrOrStderr(), dir.Close)
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}

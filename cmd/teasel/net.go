@@ -50,19 +50,20 @@ type netOptions struct {
 
 // netTarget describes a server in a finding's file, with all that it takes to start it again.
 type netTarget struct {
-	Command []string      `json:"command,omitempty"`
-	Env     []string      `json:"env,omitempty"`
-	Dir     string        `json:"dir,omitempty"`
-	Connect string        `json:"connect"`
-	Model   string        `json:"model,omitempty"`
-	Keep    bool          `json:"keep,omitempty"`
-	User    string        `json:"user,omitempty"`
-	Timeout time.Duration `json:"timeout"`
-	Start   time.Duration `json:"start_timeout,omitempty"`
-	Memory  flags.Size    `json:"memory_limit,omitempty"`
-	Reset   string        `json:"reset,omitempty"`
-	Health  string        `json:"health,omitempty"`
-	Strict  bool          `json:"strict,omitempty"`
+	Command         []string      `json:"command,omitempty"`
+	Env             []string      `json:"env,omitempty"`
+	Dir             string        `json:"dir,omitempty"`
+	Connect         string        `json:"connect"`
+	Model           string        `json:"model,omitempty"`
+	Keep            bool          `json:"keep,omitempty"`
+	User            string        `json:"user,omitempty"`
+	Timeout         time.Duration `json:"timeout"`
+	Start           time.Duration `json:"start_timeout,omitempty"`
+	Memory          flags.Size    `json:"memory_limit,omitempty"`
+	Reset           string        `json:"reset,omitempty"`
+	Health          string        `json:"health,omitempty"`
+	Strict          bool          `json:"strict,omitempty"`
+	flags.Isolation `json:"isolation,omitzero"`
 }
 
 func newNet() *cobra.Command {
@@ -82,12 +83,12 @@ ever sent to another address than the one that --connect names.
 A server that was built with teasel's compiler (CC='teasel cc' ./configure && make) or AFL++'s says what a dialogue
 reaches in it. Of any other the states and the kinds of its responses guide what is tried next.`,
 		Example: `  teasel net --connect 127.0.0.1:{port} -- mosquitto -p {port}
-  teasel net --model mqtt.yaml --connect 127.0.0.1:{port} -- ./mosquitto -c mosquitto.conf -p {port}
-  teasel net --model dns.yaml --connect udp://127.0.0.1:{port} -- dnsmasq -k -p {port}
+  teasel net --model mqtt --connect 127.0.0.1:{port} -- ./mosquitto -c mosquitto.conf -p {port}
+  teasel net --model thermostat.yaml --connect 127.0.0.1:4000 -- ./thermostatd
+  teasel net --model dns --connect udp://127.0.0.1:{port} -- dnsmasq -k -p {port}
   teasel net --pcap session.pcap --connect 127.0.0.1:2121 -- ./ftpd -p 2121`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			table := func(c *flags.Config) (any, []string) { return &c.Net, c.Net.Command }
-			if err := o.Configure(cmd, args, table); err != nil {
+			if err := o.Configure(cmd, "net", args); err != nil {
 				return err
 			}
 			return runNet(cmd, o)
@@ -95,9 +96,9 @@ reaches in it. Of any other the states and the kinds of its responses guide what
 	}
 	cmd.AddCommand(newNetCheck(), newNetNew(), newNetImport())
 	flags.AddOptions(cmd, &o.Options)
-	flags.AddLaunch(cmd, &o.Launch, "server")
+	flags.AddLaunch(cmd, &o.Launch, "server", "{dir}")
 	f := cmd.Flags()
-	f.StringVar(&o.Model, "model", "", "description of the protocol; 'teasel net new' writes one to begin with")
+	f.StringVar(&o.Model, "model", "", "description of the protocol: a file, or one of "+strings.Join(model.Protocols(), ", ")+"; 'teasel net new' writes one to begin with")
 	f.StringVar(&o.Connect, "connect", "", "where the server listens: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT, unix:PATH or stdio")
 	f.BoolVar(&o.Keep, "keep", false, "dialogues share one connection as long as it holds (default: as the model says, or a new one for each)")
 	f.StringArrayVar(&o.Captures, "pcap", nil, "pcap or pcapng file whose dialogues with the server's port are seeds, FILE or FILE:PORT; may be given several times")
@@ -111,6 +112,7 @@ reaches in it. Of any other the states and the kinds of its responses guide what
 	f.StringVar(&o.State, "state", "", "state that is to be reached and worked on, as the model names it; implies --order targeted")
 	addNetMutation(f, &o.netMutation)
 	f.BoolVar(&o.Strict, "strict", false, "a response that breaks the model is a finding")
+	flags.SetGroup(f, "Server", "env", "dir", "connect", "user", "start-timeout", "memory-limit", "restart-every", "reset", "health")
 	return cmd
 }
 
@@ -132,7 +134,7 @@ func runNet(cmd *cobra.Command, o *netOptions) error {
 			return err
 		}
 	}
-	p, err := planNet(cmd.Context(), o, flags.IsSet(cmd.Flags(), "keep"), cmd.ErrOrStderr())
+	p, err := planNet(cmd.Context(), o, flags.IsSet(cmd.Flags(), "keep"), cmd.ErrOrStderr(), nil)
 	if err != nil {
 		return err
 	}
@@ -182,13 +184,13 @@ type netPlan struct {
 // target returns the target that is described.
 func (t *netTarget) target() (netproto.Target, error) {
 	out := netproto.Target{Address: t.Connect, Command: t.Command, Env: flags.Environment(t.Env), Dir: t.Dir, User: t.User, Keep: t.Keep, Timeout: t.Timeout,
-		Start: t.Start, Memory: uint64(t.Memory), Strict: t.Strict, Reset: shell(t.Reset), Health: shell(t.Health)}
+		Start: t.Start, Memory: uint64(t.Memory), Strict: t.Strict, Reset: shell(t.Reset), Health: shell(t.Health), Sandbox: t.Sandbox, Allow: t.Allowed}
 	if t.Model == "" {
 		return out, nil
 	}
 	m, err := model.Load(t.Model)
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, exit.Usage("'teasel net new' writes a model to begin with", "--model %s: there is no such file", t.Model)
+		return out, exit.Usage("'teasel net new' writes a model to begin with; built in are "+strings.Join(model.Protocols(), ", "), "--model %s: there is no such file", t.Model)
 	}
 	if err != nil {
 		return out, exit.Usage("'teasel net check "+t.Model+"' says more", "%w", err)
@@ -206,11 +208,12 @@ func shell(line string) []string {
 }
 
 // planNet inspects the server and prepares its campaign.
-func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer) (*netPlan, error) {
+// leave is called before another process takes over, for a sandbox; it may be nil.
+func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer, leave func() error) (*netPlan, error) {
 	p := &netPlan{}
 	nt := netTarget{Command: o.Command, Env: o.Env, Dir: o.Dir, Connect: o.Connect, Model: o.Model, Keep: o.Keep, User: o.User, Timeout: o.Timeout,
-		Start: o.Start, Memory: o.MemoryLimit, Reset: o.Reset, Health: o.Health, Strict: o.Strict}
-	if o.Model != "" {
+		Start: o.Start, Memory: o.MemoryLimit, Reset: o.Reset, Health: o.Health, Strict: o.Strict, Isolation: o.Isolation}
+	if _, builtIn := model.Protocol(o.Model); !builtIn && o.Model != "" {
 		nt.Model = absolutePath(o.Model)
 	}
 	target, err := nt.target()
@@ -237,23 +240,29 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer)
 	if err != nil {
 		return nil, err
 	}
-	mutator, err := o.mutator(target.Model, dictionary)
+	mutator, err := o.mutator(target.Model, dictionary, &o.Mutation)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.loadSeeds(o, target, stderr); err != nil {
 		return nil, err
 	}
+	if target.Scratch, err = campaign.Isolate(ctx, &o.Isolation, o.Scratch, stderr, leave); err != nil {
+		return nil, err
+	}
 	if err := p.inspect(ctx, o, &target); err != nil {
 		return nil, err
 	}
-	p.Options, p.NewReport, p.Severity = &o.Options, reportRun, o.Severity
+	p.Options, p.NewReport, p.Severity, p.Panels = &o.Options, reportRun, o.Severity, netPanels
 	p.Campaign = netproto.Campaign(target, mutator)
 	if schedulers != nil {
 		p.Campaign.NewScheduler = schedulers
 	}
 	profile, _ := netproto.ParseProfile(o.ProfileName()) // runNet has checked it
 	p.Campaign.MinimizeRuns = profile.Minimize
+	if err := campaign.Switch(&p.Campaign, &o.Mutation); err != nil {
+		return nil, err
+	}
 	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
 	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
 	if target.Model != nil {
@@ -336,7 +345,7 @@ func (p *netPlan) dryRun(w io.Writer) error {
 }
 
 // newNetReplayer returns what runs inputs on the server of a finding.
-func newNetReplayer(_ context.Context, raw json.RawMessage) (replayer, error) {
+func newNetReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
 	var nt netTarget
 	if err := campaign.ReadTarget(raw, &nt); err != nil {
 		return nil, err
@@ -351,6 +360,9 @@ func newNetReplayer(_ context.Context, raw json.RawMessage) (replayer, error) {
 		return nil, err
 	}
 	target.Thorough = true
+	if target.Scratch, err = campaign.Isolate(ctx, &nt.Isolation, 0, io.Discard, nil); err != nil {
+		return nil, err
+	}
 	return &replay.Runner[*dialogue.Dialogue]{
 		Target: target, Codec: dialogue.Codec{Model: target.Model}, Mutator: netMutator(target.Model, &mutate.Dictionary{}), Detectors: netproto.Detectors(),
 	}, nil
@@ -367,7 +379,7 @@ func resumeNet(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Options))
 		return errors.Join(err, dir.Close())
 	}
 	change(&o.Options)
-	p, err := planNet(cmd.Context(), &o, true, cmd.ErrOrStderr())
+	p, err := planNet(cmd.Context(), &o, true, cmd.ErrOrStderr(), dir.Close)
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}

@@ -21,7 +21,8 @@ same bytes, and its fields are shown: the byte (and bit) at which each begins, i
 other fields. What is wrong is reported with its line, column and field, and of a seed with the byte.
 
 docs/model.md describes the format.`,
-		Example: `  teasel net check mqtt.yaml`,
+		Example: `  teasel net check thermostat.yaml
+  teasel net check mqtt`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(seeHelp(cmd), "check takes the file of a model")
@@ -54,7 +55,7 @@ func loadModel(file string, stderr io.Writer) (*model.Model, error) {
 	if problems := model.Problems(err); len(problems) > 0 {
 		return nil, badModel(problems, stderr)
 	}
-	return nil, exit.Usage("'teasel net new NAME' writes a model to start from", "%w", err)
+	return nil, exit.Usage("'teasel net new NAME' writes a model to start from; built in are "+strings.Join(model.Protocols(), ", "), "%w", err)
 }
 
 func badModel(problems []*model.Problem, stderr io.Writer) error {

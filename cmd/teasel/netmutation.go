@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,14 +15,13 @@ import (
 
 // netMutation says how dialogues are changed. It is stored with the campaign.
 type netMutation struct {
-	Mode           string         `json:"mode,omitempty"`
-	StructureShare int            `json:"structure_share"`
-	OrderShare     int            `json:"order_share"`
-	Fields         []string       `json:"field,omitempty"`
-	BitRatio       float64        `json:"bit_ratio,omitempty"`
-	MaxMessages    int            `json:"max_messages,omitempty"`
-	MaxBytes       int            `json:"max_bytes,omitempty"`
-	Weights        map[string]int `json:"weights,omitempty"`
+	Mode           string   `json:"mode,omitempty"`
+	StructureShare int      `json:"structure_share"`
+	OrderShare     int      `json:"order_share"`
+	Fields         []string `json:"field,omitempty"`
+	BitRatio       float64  `json:"bit_ratio,omitempty"`
+	MaxMessages    int      `json:"max_messages,omitempty"`
+	MaxBytes       int      `json:"max_bytes,omitempty"`
 }
 
 // defaultMutation has the defaults of the flags.
@@ -35,7 +32,7 @@ var netModes = []string{"bytes", "structure", "hybrid"}
 // maxMessageBytes is the highest limit on the length of a message.
 const maxMessageBytes = 16 << 20
 
-// addNetMutation adds the flags. Those that are seldom used are hidden: they are for the file and the environment.
+// addNetMutation adds the flags.
 func addNetMutation(f *pflag.FlagSet, o *netMutation) {
 	defaults := defaultMutation()
 	f.Var(flags.Choice(&o.Mode, netModes), "mode", "what of messages is changed: their bytes, their fields, or both (default hybrid)")
@@ -45,10 +42,7 @@ func addNetMutation(f *pflag.FlagSet, o *netMutation) {
 	f.Float64Var(&o.BitRatio, "bit-ratio", 0, "share of bits that the inversion of bits inverts; 0: 0.01")
 	f.IntVar(&o.MaxMessages, "max-messages", 0, "messages that a dialogue may have; 0: 64")
 	f.IntVar(&o.MaxBytes, "max-bytes", 0, "bytes that a message may grow to; 0: 131072")
-	f.StringToIntVar(&o.Weights, "weights", nil, "how likely mutations are, NAME=WEIGHT,...; 0 switches one off")
-	for _, name := range []string{"bit-ratio", "max-messages", "max-bytes", "weights"} {
-		f.Lookup(name).Hidden = true
-	}
+	flags.SetGroup(f, "Mutation", "mode", "structure-share", "order-share", "field", "bit-ratio", "max-messages", "max-bytes")
 }
 
 // check refuses values that make no sense.
@@ -70,37 +64,11 @@ func (o *netMutation) check() error {
 	if o.MaxBytes < 0 || o.MaxBytes > maxMessageBytes {
 		return exit.Usage("", "max-bytes %d: expected a number of bytes up to %d, 0 for 131072", o.MaxBytes, maxMessageBytes)
 	}
-	_, err := o.weights()
-	return err
-}
-
-// weights returns the weights by operator.
-func (o *netMutation) weights() (map[dialogue.Operator]int, error) {
-	if len(o.Weights) == 0 {
-		return nil, nil
-	}
-	var known []string
-	byName := map[string]dialogue.Operator{}
-	for _, op := range dialogue.Operators() {
-		known = append(known, op.String())
-		byName[op.String()] = op
-	}
-	out := map[dialogue.Operator]int{}
-	for _, name := range slices.Sorted(maps.Keys(o.Weights)) {
-		op, ok := byName[name]
-		if !ok {
-			return nil, exit.Usage("known are "+strings.Join(known, ", "), "weights: there is no mutation %q", name)
-		}
-		if w := o.Weights[name]; w < 0 || w > 1000 {
-			return nil, exit.Usage("", "weights: %s = %d: expected a number from 0 to 1000", name, w)
-		}
-		out[op] = o.Weights[name]
-	}
-	return out, nil
+	return nil
 }
 
 // mutator returns the mutator with these settings.
-func (o *netMutation) mutator(m *model.Model, d *mutate.Dictionary) (*dialogue.Mutator, error) {
+func (o *netMutation) mutator(m *model.Model, d *mutate.Dictionary, w *flags.Mutation) (*dialogue.Mutator, error) {
 	if m == nil && (o.Mode == "structure" || len(o.Fields) > 0) {
 		what := "--mode structure"
 		if o.Mode != "structure" {
@@ -115,7 +83,7 @@ func (o *netMutation) mutator(m *model.Model, d *mutate.Dictionary) (*dialogue.M
 	}
 	out.StructureShare, out.OrderShare = shareOf(o.StructureShare), shareOf(o.OrderShare)
 	var err error
-	if out.Weights, err = o.weights(); err != nil {
+	if out.ByteWeights, out.Weights, err = flags.OwnWeights(w, dialogue.Operators()); err != nil {
 		return nil, err
 	}
 	if missing := out.Missing(); len(missing) > 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -15,23 +15,26 @@ import (
 )
 
 // mutationOf reads the flags, and the file if it has a text.
-func mutationOf(t *testing.T, file string, args ...string) (*netMutation, error) {
+func mutationOf(t *testing.T, file string, args ...string) (*netMutation, *flags.Mutation, error) {
 	t.Helper()
 	var o netMutation
-	fs := pflag.NewFlagSet("net", pflag.ContinueOnError)
-	addNetMutation(fs, &o)
-	if err := fs.Parse(args); err != nil {
+	var shared flags.Mutation
+	root, cmd := &cobra.Command{Use: "teasel"}, &cobra.Command{Use: "net"}
+	root.AddCommand(cmd)
+	addNetMutation(cmd.Flags(), &o)
+	flags.AddMutation(cmd.Flags(), &shared)
+	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "teasel.toml")
 	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := flags.Configure(fs, path, nil, func(c *flags.Config) (any, []string) { return &c.Net, nil })
+	_, _, err := flags.Configure(cmd, "net", path, nil)
 	if err == nil {
 		err = o.check()
 	}
-	return &o, err
+	return &o, &shared, err
 }
 
 func TestMutationOfFlagsAndFile(t *testing.T) {
@@ -40,11 +43,11 @@ func TestMutationOfFlagsAndFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	const file = "[net]\nmode = \"bytes\"\norder-share = 0\nbit-ratio = 0.5\nmax-messages = 3\nmax-bytes = 100\nfield = [\"connect.body\"]\n[net.weights]\nlie = 30\nmend = 0\n"
-	o, err := mutationOf(t, file, "--mode", "structure")
+	o, shared, err := mutationOf(t, file, "--mode", "structure")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := o.mutator(m, &mutate.Dictionary{})
+	got, err := o.mutator(m, &mutate.Dictionary{}, shared)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +55,11 @@ func TestMutationOfFlagsAndFile(t *testing.T) {
 		len(got.Fields) != 1 || len(got.Weights) != 2 || got.Weights[dialogue.OpLie] != 30 || got.Weights[dialogue.OpMend] != 0 {
 		t.Errorf("the mutator is %+v", got)
 	}
-	o, err = mutationOf(t, "")
+	o, shared, err = mutationOf(t, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err = o.mutator(nil, &mutate.Dictionary{}); err != nil || got.Mode != dialogue.ModeInvalid || got.StructureShare != 70 || got.OrderShare != 25 {
+	if got, err = o.mutator(nil, &mutate.Dictionary{}, shared); err != nil || got.Mode != dialogue.ModeInvalid || got.StructureShare != 70 || got.OrderShare != 25 {
 		t.Errorf("without any setting the mutator is %+v, %v", got, err)
 	}
 }
@@ -81,9 +84,9 @@ func TestMutationErrors(t *testing.T) {
 		{"field = [\"connect.body\"]", "without --model messages have no fields", nil},
 		{"mode = \"structure\"", "without --model messages have no fields", nil},
 	} {
-		o, err := mutationOf(t, "[net]\n"+test.file+"\n")
+		o, shared, err := mutationOf(t, "[net]\n"+test.file+"\n")
 		if err == nil {
-			_, err = o.mutator(test.m, &mutate.Dictionary{})
+			_, err = o.mutator(test.m, &mutate.Dictionary{}, shared)
 		}
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, expected %q in it", test.file, err, test.want)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
 var (
@@ -31,8 +32,10 @@ func newNetNew() *cobra.Command {
 		Use:   "new NAME",
 		Short: "Write a commented description of a protocol to start from",
 		Long: `Write NAME.yaml, a commented description of a small protocol that shows most of what can be said. It is a whole model, which
-'teasel net check' accepts: change it step by step into that of your protocol. The file must not exist.`,
+'teasel net check' accepts: change it step by step into that of your protocol. The file must not exist. If teasel has a model
+of the protocol with that name, such as mqtt, it is that one.`,
 		Example: `  teasel net new thermostat
+  teasel net new mqtt
   teasel net new --text chat`,
 		Args: oneArg("NAME, such as thermostat"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,6 +55,9 @@ func writeModel(cmd *cobra.Command, arg string, text bool) error {
 	template := binaryTemplate
 	if text {
 		template = textTemplate
+	}
+	if builtIn, ok := model.Protocol(name); ok && !text {
+		return createModel(cmd, filepath.Join(folder, name+".yaml"), builtIn)
 	}
 	return createModel(cmd, filepath.Join(folder, name+".yaml"), []byte(strings.ReplaceAll(template, "NAME", name)))
 }

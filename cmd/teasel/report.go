@@ -11,21 +11,24 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 func newReport() *cobra.Command {
 	format, out, o := "text", "", flags.Options{}
 	cmd := &cobra.Command{
-		Use:     "report DIR",
+		Use:     "report [DIR]",
 		Short:   "Write the report of a campaign again, in any format",
-		Example: "  teasel report --format sarif -o teasel.sarif teasel-out",
-		Args:    oneArg("a campaign's directory"),
+		Example: "  teasel report --format sarif -o teasel.sarif\n  teasel report --format html -o report.html other-out",
+		Args:    atMostOne("a campaign's directory"), ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := campaign.RequireOne(args[0]); err != nil {
+			path := orDefault(args)
+			if err := campaign.RequireOne(path); err != nil {
 				return err
 			}
-			dir, err := campaign.OpenReadOnly(args[0])
+			dir, err := campaign.OpenReadOnly(path)
 			if err != nil {
 				return err
 			}
@@ -33,7 +36,7 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			accepted, err := flags.AcceptedInConfig()
+			accepted, err := flags.AcceptedInConfig(cmd)
 			if err != nil {
 				return err
 			}
@@ -75,10 +78,23 @@ func newReport() *cobra.Command {
 func reportRun(dir *corpus.Dir, sum teasel.Summary) *report.Run {
 	m := dir.Meta()
 	r := &report.Run{Version: campaign.Version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum,
-		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir), Unreproduced: m.Crashes,
+		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir), Unreproduced: m.Crashes, Untested: allBlocked(&m),
 		ByHand: func(f teasel.Finding) string { return byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())) }}
+	if r.Library = m.Library; m.Kind == "mcp" && m.Library != "" {
+		r.OfLibrary = func(f teasel.Finding) bool { return judge.OfLibrary(&f) }
+	}
+	r.Triaged, _ = dir.Triaged() // a file that cannot be read says nothing of the findings
 	if k, err := kindOf(m.Kind, "a campaign"); err == nil {
-		r.Rules = k.rules()
+		r.Rules, r.Scripts = k.rules(), k.script != nil
+	}
+	r.History = func() (view.State, error) {
+		s, err := view.FromDir(dir)
+		if err != nil {
+			return s, err
+		}
+		now, _, err := dir.Snapshot(nil)
+		s.Panels = panelsOf(&m, now.Entries)
+		return s, err
 	}
 	if _, err := os.Stat(flags.DefaultConfig); err == nil {
 		r.Source = flags.DefaultConfig // code scanning can only show what is in the repository

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,31 +20,41 @@ func newRepro() *cobra.Command {
 	var script bool
 	var g gotest.Target
 	cmd := &cobra.Command{
-		Use:   "repro FINDING",
+		Use:   "repro [FINDING]",
 		Short: "Show a finding again",
 		Long: `Show a finding again on a fresh target, from its file alone.
+
+FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of a campaign in teasel-out.
+If a campaign has only one finding, its directory is enough; teasel-out need not be named.
 
 The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, or an input of
 'teasel go' fails in another way, 0 it was not (it may have been mended), 3 the target could not be started.
 
 Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limits and flags the fuzz test had.`,
-		Example: `  teasel repro teasel-out/findings/4f1c8a0d2b6e9f37.json
-  teasel repro --script teasel-out/findings/4f1c8a0d2b6e9f37.json > repro.py`,
-		Args: oneArg("a finding's file"),
+		Example: `  teasel repro
+  teasel repro 4f1c
+  teasel repro other-out/findings/4f1c8a0d2b6e9f37.json
+  teasel repro --script 4f1c > repro.py`,
+		Args:              atMostOne("a finding"),
+		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tries < 1 {
 				return exit.Usage("", "--tries %d: expected 1 or more", tries)
 			}
-			if f, err := gotest.CorpusFile(args[0], g); err != nil {
+			path, err := findingPath(args)
+			if err != nil {
+				return err
+			}
+			if f, err := gotest.CorpusFile(path, g); err != nil {
 				return err
 			} else if f != nil {
 				return gotest.ReproCorpusFile(cmd, f, tries)
 			}
-			f, err := readFinding(args[0])
+			f, err := readFinding(path)
 			if err != nil {
 				return err
 			}
-			if err := gotest.RefuseFlags(cmd, args[0]); err != nil {
+			if err := gotest.RefuseFlags(cmd, path); err != nil {
 				return err
 			}
 			if script {
@@ -83,12 +92,6 @@ func writeScript(w io.Writer, f *corpus.FindingFile) error {
 
 // readFinding reads a finding's file.
 func readFinding(path string) (*corpus.FindingFile, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if gotest.IsCorpusDir(strings.TrimSuffix(path, "/")) {
-			return nil, exit.Usage("name a file in it", "%s is a directory, expected a finding's file", path)
-		}
-		return nil, exit.Usage("the findings of a campaign are in its directory under findings/; 'teasel show "+path+"' lists them", "%s is a directory, expected a finding's file", path)
-	}
 	f, err := corpus.ReadFinding(path)
 	if before := previousFinding(path); err != nil && before != "" {
 		f, err = corpus.ReadFinding(before)

@@ -61,19 +61,23 @@ func rulesPage(rules []teasel.Rule) []byte {
 
 <!-- Written by: go test ./cmd/teasel -run TestRulesPage -update -->
 
-What the detectors of teasel look for: %d rules. A rule that a specification states has a link to the sentence; the others are our own.
+What the detectors of teasel look for: %d rules. A rule that a specification states has a link to the sentence, and its word for
+it: MUST or SHOULD; the others are our own. A rule of MCP holds in the protocol versions, and over the transport, that are named; where none is, in all of them.
 Severities can be changed, and rules switched off, in the [configuration](configuration.md#severities).
 
-| rule | severity | what | source |
-|---|---|---|---|
+| rule | severity | what | level | versions | transport | source |
+|---|---|---|---|---|---|---|
 `, len(rules))
 	for _, r := range rules {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", r.ID, anchor(r.ID), r.Severity, cell(r.Title), source(r.Source))
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s | %s | %s | %s |\n", r.ID, anchor(r.ID), r.Severity, cell(r.Title), r.Level, versions(&r), r.Transport, source(r.Source))
 	}
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n## %s\n\n**%s.** Severity: %s.\n\n%s\n", r.ID, r.Title, r.Severity, plainText(r.Help))
 		if r.Source != "" {
 			fmt.Fprintf(&b, "\nSource: %s\n", source(r.Source))
+		}
+		if text := holds(&r); text != "" {
+			fmt.Fprintf(&b, "\n%s\n", text)
 		}
 	}
 	return b.Bytes()

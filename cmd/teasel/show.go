@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,70 +19,158 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 func newShow() *cobra.Command {
 	var input, script bool
+	var o flags.Options
+	var hub flags.Hub
+	format := "text"
 	cmd := &cobra.Command{
-		Use:   "show DIR|FINDING",
-		Short: "Show a campaign, also while it runs, or one finding in full",
-		Example: `  teasel show teasel-out
-  teasel show teasel-out/findings/4f1c8a0d2b6e9f37.json
-  teasel show --input teasel-out/findings/4f1c8a0d2b6e9f37.json > input
-  teasel show --script teasel-out/findings/4f1c8a0d2b6e9f37.json > show.py`,
-		Args: oneArg("a campaign's directory or a finding's file"),
+		Use:   "show [DIR|FINDING|TESTCASE|URL]",
+		Short: "Show a campaign, also while it runs or on a hub, one finding in full, or why a testcase was kept",
+		Long: `Show a campaign, also while it runs, one finding in full, or why a testcase was kept. Without an argument it is the campaign
+in teasel-out. FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of a campaign in
+teasel-out.`,
+		Example: `  teasel show
+  teasel show 4f1c
+  teasel show other-out/findings/4f1c8a0d2b6e9f37.json
+  teasel show teasel-out/interesting/0a1b2c3d4e5f6071
+  teasel show --ui 127.0.0.1:8080
+  teasel show --format json nats://127.0.0.1:4222
+  teasel show --input 4f1c > input
+  teasel show --script 4f1c > show.py`,
+		Args:              atMostOne("a campaign's directory, a finding, or a file of interesting/ or queue/"),
+		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f, err := gotest.CorpusFile(args[0], gotest.Target{}); err != nil {
-				return err
-			} else if f != nil && input {
-				_, err := cmd.OutOrStdout().Write(f.Finding.Input)
-				return exit.Failure(err)
-			} else if f != nil {
-				return gotest.ShowCorpusFile(cmd.OutOrStdout(), f, args[0])
+			path, w := orDefault(args), cmd.OutOrStdout()
+			if isHub(path) {
+				hub.URL = path
+				return showHub(cmd, &hub, format)
 			}
-			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
-				f, err := readFinding(args[0])
-				if err != nil {
-					return err
+			if info, err := os.Stat(path); len(args) == 0 || err == nil && info.IsDir() {
+				switch {
+				case (input || script) && len(args) == 0 && err == nil:
+					if path, err = onlyFinding(path); err != nil {
+						return err
+					}
+				case input || script:
+					return exit.Usage("'teasel show "+path+"' lists the findings", "--input and --script are for a finding")
+				case o.UI != "":
+					return servePage(cmd, path, &o)
+				case format != "text":
+					return writeReport(cmd, path, format)
+				default:
+					return showCampaigns(cmd, path)
 				}
-				if input {
-					_, err := cmd.OutOrStdout().Write(f.Finding.Input)
-					return exit.Failure(err)
-				}
-				if script {
-					return writeScript(cmd.OutOrStdout(), f)
-				}
-				showFinding(cmd.OutOrStdout(), f, args[0])
-				return nil
 			}
-			if input || script {
-				return exit.Usage("'teasel show "+args[0]+"' lists the findings", "--input and --script are for a finding's file")
+			if dir := filepath.Dir(path); slices.Contains([]string{corpus.Interesting, corpus.Queue}, filepath.Base(dir)) && corpus.IsCampaign(filepath.Dir(dir)) && !script {
+				return showTestcase(w, path, input)
 			}
-			dirs, err := campaign.Find(args[0])
+			path, err := findingPath([]string{path})
 			if err != nil {
 				return err
 			}
-			for i, path := range dirs {
-				if i > 0 {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				dir, err := campaign.OpenReadOnly(path)
-				if err != nil {
-					return err
-				}
-				if err := showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir); err != nil {
-					return err
-				}
+			if o.UI != "" {
+				return exit.Usage("'teasel show --ui "+o.UI+" teasel-out' shows a campaign", "--ui is for a campaign's directory, and %s is a file", path)
 			}
+			ours := false
+			f, err := gotest.CorpusFile(path, gotest.Target{})
+			if f == nil && err == nil {
+				ours = true
+				f, err = readFinding(path)
+			}
+			switch {
+			case err != nil:
+				return err
+			case input:
+				_, err := w.Write(f.Finding.Input)
+				return exit.Failure(err)
+			case !ours:
+				return gotest.ShowCorpusFile(w, f, path)
+			case script:
+				return writeScript(w, f)
+			}
+			showFinding(w, f, path)
 			return nil
 		},
 	}
+	flags.AddPage(cmd, &o)
+	flags.AddHubLogin(cmd.Flags(), &hub)
+	cmd.Flags().Var(flags.Choice(&format, []string{"text", "json"}), "format", "what is written of a campaign")
 	cmd.Flags().BoolVar(&input, "input", false, "only the input of the finding, as it is")
 	cmd.Flags().BoolVar(&script, "script", false, "only a program that shows the finding without teasel, as teasel repro --script writes it")
 	return cmd
+}
+
+// writeReport writes the report of the campaign in a directory.
+func writeReport(cmd *cobra.Command, path, format string) error {
+	if err := campaign.RequireOne(path); err != nil {
+		return err
+	}
+	dir, err := campaign.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	return campaign.WriteReport(cmd.OutOrStdout(), format, reportRun(dir, dir.Summary()))
+}
+
+// showCampaigns prints the campaign in a directory, or all those below it.
+func showCampaigns(cmd *cobra.Command, path string) error {
+	dirs, err := campaign.Find(path)
+	if err != nil {
+		return err
+	}
+	for i, at := range dirs {
+		if i > 0 {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+		dir, err := campaign.OpenReadOnly(at)
+		if err != nil {
+			return err
+		}
+		if err := showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// servePage serves the page of the campaign in a directory until the user ends it.
+func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
+	if err := campaign.RequireOne(path); err != nil {
+		return err
+	}
+	dir, err := campaign.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	kept, problems, err := dir.Snapshot(nil)
+	if err != nil {
+		return exit.Failure(err)
+	}
+	campaign.Warn(cmd.ErrOrStderr(), problems)
+	state, err := reportRun(dir, dir.Summary()).State()
+	if err != nil {
+		return exit.Failure(err)
+	}
+	page, err := campaign.OpenPage(o, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	m := dir.Meta()
+	if err := page.Start(&view.Still{State: state, Entries: kept.Entries, Panels: panelerOf(&m)}); err != nil {
+		return exit.Failure(err)
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "teasel: Ctrl-C ends it")
+	<-cmd.Context().Done()
+	return nil
 }
 
 // showFinding prints all that a finding's file contains.
@@ -92,7 +182,7 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	} else {
 		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, campaign.Plural(int(x.Occurrences), "time", "times"))
 	}
-	fmt.Fprintf(w, ", first at execution %d of worker %d with seed %d\n", x.Execution, x.Worker, f.Seed)
+	fmt.Fprintf(w, "; seed of the campaign %d\n%s\n", f.Seed, report.Provenance(x))
 	if x.Detail != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
 	}
@@ -126,6 +216,9 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	if stability := dir.Summary().Stability; stability > 0 {
 		fmt.Fprintf(t, "stability\t%.2f%% of what was reached recurs\n", 100*stability)
 	}
+	if edges := coverageIn(&m, s.Entries).Edges.Reached; edges > 0 {
+		fmt.Fprintf(t, "edges reached\t%d\n", edges)
+	}
 	if len(m.Blocked) > 0 {
 		fmt.Fprintf(t, "blocked\t%s\n", report.Line(strings.Join(m.Blocked, ", ")))
 	}
@@ -133,7 +226,15 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 		fmt.Fprintf(t, "skipped\t%s: %s\n", report.Line(k.Subject), report.Line(k.Reason))
 	}
 	for _, g := range s.Stages {
-		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found\n", g.Name, g.Executions, g.Kept)
+		took := ""
+		if g.Time > 0 {
+			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
+		}
+		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", g.Name, g.Executions, g.Kept, took)
+	}
+	sum := dir.Summary()
+	if known := sum.KnownShare(); known > 0 {
+		fmt.Fprintf(t, "known\t%.0f%% of the time went into confirming, trimming, minimising and faults\n", 100*known)
 	}
 	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
 	unconfirmed := dir.Summary().Unconfirmed
@@ -143,10 +244,8 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	if err := t.Flush(); err != nil {
 		return exit.Failure(err)
 	}
-	if k, err := kindOf(m.Kind, "a campaign"); err == nil && k.states != nil {
-		if err := k.states(w, m.Target, s.Entries); err != nil {
-			return err
-		}
+	if err := writePanels(w, panelsOf(&m, s.Entries)); err != nil {
+		return err
 	}
 	for _, f := range s.Findings {
 		path, flaky := dir.FindingPath(f.ID()), ""

@@ -45,10 +45,30 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := seeHelp(cmd)
-	if name := nearest(args[0], names); name != "" {
+	if name := flags.Nearest(args[0], names); name != "" {
 		hint = "did you mean '" + cmd.CommandPath() + " " + name + "'?"
 	}
 	return exit.Usage(hint, "unknown command %q: expected one of %s", args[0], strings.Join(names, ", "))
+}
+
+// verbGroups are the groups of the verbs in the help; others stand below them.
+var verbGroups = []struct{ title, verbs string }{
+	{"Fuzz", "mcp net native go demo resume init fleet"},
+	{"Look at findings", "show report repro min triage rules explain"},
+	{"Work with a corpus", "cmin cov corpus"},
+	{"Build programs to fuzz", "cc c++ cargo"},
+}
+
+// groupVerbs puts the verbs into groups.
+func groupVerbs(root *cobra.Command) {
+	for _, g := range verbGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(strings.Fields(g.verbs), c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
 }
 
 // newHelp replaces cobra's help command, which shows the help of another command where it does not know one.
@@ -127,7 +147,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			return exit.Usage("-"+name+" of go test is "+ours+" here; "+hint, "%w", err)
 		}
 		if len(name) > 1 {
-			if near := nearest(name, names); near != "" {
+			if near := flags.Nearest(name, names); near != "" {
 				hint = "did you mean --" + near + "? " + hint
 			}
 		}
@@ -135,42 +155,4 @@ func flagError(cmd *cobra.Command, err error) error {
 		return exit.Usage(hint, "--%s %w", invalid.GetFlag().Name, flags.BadValue(err))
 	}
 	return exit.Usage(hint, "%w", err)
-}
-
-// nearest returns the name that was probably meant: one that begins with the typed text, has the same letters, or differs by at most
-// two letters; "": there is none.
-func nearest(typed string, names []string) string {
-	letters := func(s string) string { return string(slices.Sorted(slices.Values([]byte(s)))) }
-	best, least := "", 3
-	for _, name := range names {
-		d := levenshtein(typed, name)
-		if len(typed) > 1 && strings.HasPrefix(name, typed) || letters(name) == letters(typed) {
-			d = min(d, 1)
-		}
-		if d < least && 2*d < len(typed) { // two letters may be all of a short word
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// levenshtein returns how many letters have to be inserted, removed or replaced to turn a into b.
-func levenshtein(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

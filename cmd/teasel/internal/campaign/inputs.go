@@ -15,19 +15,19 @@ import (
 )
 
 // moveEarlier gives another name to the directory of an earlier campaign that is at out.
-func moveEarlier(out string, stderr io.Writer) error {
+func moveEarlier(out string) (moved string, err error) {
 	if !corpus.IsCampaign(out) {
-		return nil
+		return "", nil
 	}
 	d, err := corpus.Open(out)
 	if errors.Is(err, corpus.ErrLocked) {
-		return exit.Usage("choose another directory with --out, or wait for it to end", "%w", err)
+		return "", exit.Usage("choose another directory with --out, or wait for it to end", "%w", err)
 	}
 	if err == nil {
 		err = d.Close()
 	}
 	if err != nil {
-		return exit.Usage("choose another directory with --out", "%w", err)
+		return "", exit.Usage("choose another directory with --out", "%w", err)
 	}
 	for n := 1; ; n++ {
 		old := fmt.Sprintf("%s.%d", filepath.Clean(out), n)
@@ -35,11 +35,42 @@ func moveEarlier(out string, stderr io.Writer) error {
 			continue
 		}
 		if err := os.Rename(out, old); err != nil {
-			return exit.Usage("choose another directory with --out", "moving an earlier campaign aside: %w", err)
+			return "", exit.Usage("choose another directory with --out", "moving an earlier campaign aside: %w", err)
 		}
-		fmt.Fprintf(stderr, "teasel: the earlier campaign in %s is now in %s ('teasel resume %s' carries it on)\n", out, old, old)
-		return nil
+		return old, nil
 	}
+}
+
+// learnt returns what an earlier campaign on the same target has learnt, as seeds: its testcases and the inputs of its findings. Of a
+// campaign on another target there are none.
+func (p *Plan[T]) learnt(earlier string, stderr io.Writer) (seeds []Seed[T], findings int, err error) {
+	dir, err := corpus.OpenReadOnly(earlier)
+	if err != nil {
+		return nil, 0, OpenError(err)
+	}
+	if m := dir.Meta(); m.Kind != p.Meta.Kind || m.Name != p.Meta.Name {
+		return nil, 0, nil
+	}
+	s, problems, err := dir.Snapshot(nil)
+	if err != nil {
+		return nil, 0, exit.Failure(err)
+	}
+	Warn(stderr, problems)
+	add := func(name string, data []byte) {
+		if in, err := p.Campaign.Codec.Decode(data); err == nil { // of an older version there may be inputs that mean nothing any more
+			seeds = append(seeds, Seed[T]{Name: name, Input: in})
+		}
+	}
+	for i := range s.Entries {
+		add(s.Entries[i].Key, s.Entries[i].Data)
+	}
+	sum := dir.Summary()
+	for _, fs := range [...][]teasel.Finding{sum.Findings, sum.Unconfirmed} {
+		for i := range fs {
+			add(fs[i].ID(), fs[i].Input)
+		}
+	}
+	return seeds, len(sum.Findings) + len(sum.Unconfirmed), nil
 }
 
 // Warn reports broken files that were left out.

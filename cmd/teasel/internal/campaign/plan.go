@@ -15,9 +15,10 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/fleet"
 	"github.com/teaselfuzz/teasel/gofunc/session"
-	"github.com/teaselfuzz/teasel/monitor"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // Plan is a campaign of one kind, ready to run. It is the last type that knows the type of inputs.
@@ -32,6 +33,11 @@ type Plan[T any] struct {
 	StuckNote  string                                        // for a campaign that reaches nothing new; "": none
 	SilentNote string                                        // for a target that never answers; see Answered
 	Answered   func(teasel.FeatureSet) bool                  // whether the target answers in a testcase with these features; nil: it is not known
+	Panels     func(*corpus.Meta) view.Paneler               // what the page shows of this kind; nil: nothing
+	Triage     *Triage                                       // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
+	member     *Member                                       // of a fleet; nil: of none
+	recorder   *view.Recorder                                // for a page and a screen; nil: there are none
+	Gone       func(error) (teasel.Finding, bool)            // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none
 	Complete   func(*report.Run)                             // adds to the report what is known when the campaign has run; nil: nothing
 }
 
@@ -45,7 +51,12 @@ type Seed[T any] struct {
 // Begin runs a new campaign. A campaign that is in the directory already is kept, under another name.
 func (p *Plan[T]) Begin(cmd *cobra.Command) error {
 	o := p.Options
-	if err := moveEarlier(o.Out, cmd.ErrOrStderr()); err != nil {
+	var err error
+	if p.member, err = Enlist(cmd.Context(), o, &p.Meta, o.Out, "", cmd.ErrOrStderr()); err != nil {
+		return err
+	}
+	defer func() { p.member.Leave("failed") }()
+	if err := p.goOn(cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	dir, err := corpus.Create(o.Out, p.Meta)
@@ -70,8 +81,37 @@ func (p *Plan[T]) Begin(cmd *cobra.Command) error {
 	})
 }
 
+// goOn moves the campaign that is in the directory already aside and, unless this one is to begin anew, has it begin with what that one
+// has learnt.
+func (p *Plan[T]) goOn(w io.Writer) error {
+	earlier, err := moveEarlier(p.Options.Out)
+	if err != nil || earlier == "" {
+		return err
+	}
+	var seeds []Seed[T]
+	findings := 0
+	if !p.Options.Fresh {
+		if seeds, findings, err = p.learnt(earlier, w); err != nil {
+			return err
+		}
+	}
+	if len(seeds) == 0 {
+		fmt.Fprintf(w, "teasel: the earlier campaign in %s is now in %s ('teasel resume %s' carries it on)\n", p.Options.Out, earlier, earlier)
+		return nil
+	}
+	p.Seeds = append(seeds, p.Seeds...)
+	fmt.Fprintf(w, "teasel: going on from %s and %s of the earlier campaign, now in %s; --fresh begins anew\n",
+		Plural(len(seeds)-findings, "testcase", "testcases"), Plural(findings, "finding", "findings"), earlier)
+	return nil
+}
+
 // Resume runs a campaign from where it stopped.
-func (p *Plan[T]) Resume(cmd *cobra.Command, dir *corpus.Dir) error {
+func (p *Plan[T]) Resume(cmd *cobra.Command, dir *corpus.Dir) (err error) {
+	m := dir.Meta()
+	if p.member, err = Enlist(cmd.Context(), p.Options, &m, dir.Path(), "", cmd.ErrOrStderr()); err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	defer func() { p.member.Leave("failed") }()
 	return p.finish(cmd, dir, func() error {
 		s, problems, err := dir.Snapshot(func(data []byte) error {
 			_, err := p.Campaign.Codec.Decode(data)
@@ -106,20 +146,39 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return exit.Failure(err)
 	}
 	c := &p.Campaign
-	show := monitor.Options{Title: p.Meta.Kind + ": " + p.Meta.Name, Plain: p.Options.NoUI, Known: p.Options.Known.Known}
-	if c.Resume != nil {
-		show.Before = c.Resume.Findings
+	page, err := OpenPage(p.Options, cmd.ErrOrStderr())
+	if err != nil {
+		return err
 	}
-	Announce(cmd.ErrOrStderr(), p.Options)
-	live := monitor.New(cmd.ErrOrStderr(), show)
-	c.Reporters = append(c.Reporters, dir, live, p.progressCheck(live)) // on disk first, then on the screen
+	defer page.Close()
+	var before []teasel.Finding
+	if c.Resume != nil {
+		before = c.Resume.Findings
+	}
+	if p.Triage != nil {
+		c.SeedsOnly = true
+		c.Reporters = append(c.Reporters, p.Triage)
+		p.Triage.announce(cmd.ErrOrStderr(), p.Options)
+	} else {
+		Announce(cmd.ErrOrStderr(), p.Options)
+	}
+	live := NewLive(cmd, p.Options, before)
+	defer live.Close()
+	c.Reporters = append(c.Reporters, dir, live) // on disk first, then on the screen
+	if err := p.show(cmd, page, live, dir); err != nil {
+		return exit.Failure(err)
+	}
+	c.Reporters = append(c.Reporters, p.progressCheck(live))
 	c.NewDetectors = WithSeverity(c.NewDetectors, p.Severity)
 	o := p.Options
 	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
 	c.Memory = o.LimitMemory()
-	ctx, cancel := context.WithCancel(cmd.Context())
-	defer cancel()
-	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	defer cancel(nil)
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: func() { cancel(errors.New("findings")) }}
+	if err := p.join(dir, live, cancel); err != nil {
+		return err
+	}
 	if o.Known == nil {
 		c.StopAfter = o.StopAfter
 	} else {
@@ -127,27 +186,77 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 	}
 	sum, runErr := c.Run(ctx)
 	if ctx.Err() != nil && cmd.Context().Err() == nil {
-		sum.Stopped = "findings"
+		sum.Stopped = context.Cause(ctx).Error()
 	}
+	f, gone := p.gone(runErr)
+	if gone {
+		e := teasel.Event{Kind: teasel.EventUnconfirmed, Finding: f}
+		if runErr = errors.Join(dir.Report(e), live.Report(e)); runErr == nil {
+			sum.Unconfirmed, sum.Stopped = append(sum.Unconfirmed, f), "gone"
+		}
+	}
+	p.member.Leave(sum.Stopped)
+	p.member = nil
+	page.Ended(sum.Stopped)
 	_ = live.Close() // what it could not show is in the report
 	var nothing error
-	if runErr == nil {
+	if runErr == nil && !gone {
 		nothing = NothingTested(cmd.Context(), p.Meta.Kind, &sum)
 	}
 	if e := dir.Finish(sum); e != nil && runErr == nil {
 		runErr = e
 	}
+	if p.Triage != nil {
+		runErr = errors.Join(runErr, dir.WriteTriaged(p.Triage.ended(&sum)))
+	}
 	sum.Unconfirmed = withUntried(sum.Unconfirmed, dir.Summary().Unconfirmed)
 	if runErr != nil {
 		return p.failed(cmd, dir, sum, runErr)
 	}
-	if err := p.report(cmd, dir, sum); err != nil {
+	run, err := p.report(cmd, dir, sum)
+	if err != nil {
 		return err
 	}
 	if nothing != nil {
 		return nothing
 	}
-	return Outcome(cmd.Context(), sum, o)
+	if err := Outcome(cmd.Context(), run, o); p.Triage == nil || cmd.Context().Err() == nil {
+		return err
+	}
+	return &exit.Error{Status: exit.StatusInterrupted, Hint: "run the same command again to triage all inputs"}
+}
+
+// gone returns the finding that an error of the campaign is.
+func (p *Plan[T]) gone(err error) (teasel.Finding, bool) {
+	if err == nil || p.Gone == nil {
+		return teasel.Finding{}, false
+	}
+	return p.Gone(err)
+}
+
+// join has the campaign take part in its fleet, if it has one. What it finds is on disk before it is sent.
+func (p *Plan[T]) join(dir *corpus.Dir, notes teasel.Reporter, stop context.CancelCauseFunc) error {
+	if p.member == nil {
+		return nil
+	}
+	c := &p.Campaign
+	if c.Pause == nil {
+		c.Pause = &teasel.Pause{}
+	}
+	b, err := p.member.Join(p.Options, dir, fleet.Options{Existing: c.Resume, Notes: notes, Pause: c.Pause.Set, Stop: func(cause string) { stop(errors.New(cause)) }})
+	if err != nil {
+		return err
+	}
+	if p.recorder != nil {
+		p.recorder.Beside(b.Panels)
+	}
+	c.Reporters = append(c.Reporters, b)
+	if c.Source == nil {
+		c.Source = b
+	} else {
+		c.Source = sources{c.Source, b}
+	}
+	return nil
 }
 
 // withUntried adds the findings that earlier runs had no time to reproduce, and this one neither, to those of this run. The engine does
@@ -182,7 +291,7 @@ func (p *Plan[T]) failed(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 	if sum.Executions == 0 {
 		return err
 	}
-	if e := p.report(cmd, dir, sum); e != nil {
+	if _, e := p.report(cmd, dir, sum); e != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %v\n", e)
 	}
 	var e *exit.Error
@@ -208,38 +317,27 @@ func Announce(w io.Writer, o *flags.Options) {
 	fmt.Fprintf(w, "teasel: fuzzing %s, seed %d, into %s; Ctrl-C stops and saves\n", strings.Join(until, " or "), o.Seed, o.Out)
 }
 
-// Outcome returns the error with the exit status of a campaign that has ended normally; nil: nothing was found.
-func Outcome(ctx context.Context, sum teasel.Summary, o *flags.Options) error {
+// Outcome returns the error with the exit status of a campaign that has ended normally, and that a report is about; nil: nothing that is
+// severe enough was found, or seen and not tried again.
+func Outcome(ctx context.Context, r *report.Run, o *flags.Options) error {
 	if ctx.Err() != nil {
 		return &exit.Error{Status: exit.StatusInterrupted, Hint: "to carry on: teasel resume " + o.Out}
 	}
-	for _, f := range sum.Unconfirmed {
-		if f.Tries == 0 && f.Severity >= o.FailOn && !o.Known.Known(f.ID()) { // there was no time to reproduce it: it may be real
-			return &exit.Error{Status: exit.StatusFindings}
-		}
+	if came := r.Outcome(); came.Fails(o.FailOn) {
+		return &exit.Error{Status: exit.StatusFindings}
 	}
-	for i := range sum.Findings {
-		if f := &sum.Findings[i]; f.Severity >= o.FailOn && !o.Known.Known(f.ID()) {
-			return &exit.Error{Status: exit.StatusFindings}
-		}
+	if r.Untested != "" {
+		return &exit.Error{Status: exit.StatusTarget, Err: errors.New(strings.TrimSuffix(r.Untested, ".")), Hint: untestedHint}
 	}
 	return nil
 }
 
-// report writes the report of the campaign.
-func (p *Plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) error {
+// report writes the report of the campaign, and returns what it is about.
+func (p *Plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) (*report.Run, error) {
 	run := p.NewReport(dir, sum)
 	run.Baseline = p.Options.Known
 	if p.Complete != nil {
 		p.Complete(run)
 	}
-	return WriteReport(cmd.OutOrStdout(), p.Options.Format, run)
-}
-
-// WriteReport writes a report to w.
-func WriteReport(w io.Writer, format string, r *report.Run) error {
-	if err := report.Write(w, format, r); err != nil {
-		return exit.Failure(fmt.Errorf("writing the report: %w", err))
-	}
-	return nil
+	return run, WriteReports(cmd.OutOrStdout(), p.Options, run)
 }

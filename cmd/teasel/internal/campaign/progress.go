@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // untestedHints say how to look at a target that takes no input, by kind.
@@ -18,10 +19,13 @@ var untestedHints = map[string]string{
 	"go":     "does go test run the fuzz tests? --timeout and --duration give them longer",
 }
 
+// untestedHint says how to go on where the tools of a server were not called.
+const untestedHint = "--allow NAME calls a tool in spite of that, in a place where it can do no harm; --exclude '*' says that only the protocol is to be fuzzed"
+
 // NothingTested returns an error for a campaign in which no input was run and accepted: that is not a clean result. The summary
 // says so as well.
 func NothingTested(ctx context.Context, kind string, sum *teasel.Summary) error {
-	if ctx.Err() != nil || sum.Corpus > 0 || len(sum.Findings)+len(sum.Unconfirmed) > 0 {
+	if ctx.Err() != nil || !report.Untested(sum) {
 		return nil
 	}
 	sum.Stopped = "failed"
@@ -68,7 +72,7 @@ func (c *ProgressCheck) Report(e teasel.Event) error {
 	s := &e.Stats
 	if !c.notedNothing && s.Executions == c.earlierRuns && s.Elapsed-c.earlierTime >= nothingAfter {
 		c.notedNothing = true
-		return c.note(fmt.Sprintf("nothing was executed in %v: the target is still starting, does not answer, or gets no processor", (s.Elapsed - c.earlierTime).Round(time.Second)))
+		return c.note(fmt.Sprintf("no execution has come to an end in %v: the target is still starting, takes that long for an input, or gets no processor", (s.Elapsed - c.earlierTime).Round(time.Second)))
 	}
 	if !c.notedStuck && c.stuck != "" && s.Elapsed >= stuckAfter && s.Executions >= stuckRuns && s.Corpus <= 1 && s.Findings == 0 {
 		c.notedStuck = true

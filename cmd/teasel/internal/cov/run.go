@@ -37,7 +37,7 @@ func (c *Coverage) Run(ctx context.Context, seeds []corpus.Seed, stderr io.Write
 		files = append(files, path)
 	}
 	most := 1
-	if _, placed := native.Placed(c.Command, ""); c.harness && !placed {
+	if _, names := native.Placed(c.Command, "input"); c.harness && len(names) == 0 {
 		most = maxFiles
 	}
 	for some := range slices.Chunk(files, most) {
@@ -70,10 +70,13 @@ func (c *Coverage) runFiles(ctx context.Context, files []string) error {
 
 // process runs the program once and reports whether it ended well.
 func (c *Coverage) process(ctx context.Context, files []string) (well bool, err error) {
-	args, placed := native.Placed(c.Command, files[0])
+	args, names := native.Placed(c.Command, files[0])
+	if err := native.Link(files[0], names); err != nil {
+		return false, exit.Failure(err)
+	}
 	var stdin io.Reader
 	switch {
-	case placed:
+	case len(names) > 0:
 	case c.harness:
 		args = append(append(args, fmt.Sprintf("-timeout=%d", int(c.Timeout.Seconds()+0.999))), files...)
 	default:

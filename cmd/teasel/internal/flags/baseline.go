@@ -31,7 +31,7 @@ func (o *Options) LoadBaseline(kind string, accepted []report.Accepted) error {
 }
 
 // AcceptedInConfig returns the findings that the configuration accepts, for the verbs that take nothing else from it.
-func AcceptedInConfig() ([]report.Accepted, error) {
-	c, _, err := readConfig("")
+func AcceptedInConfig(cmd *cobra.Command) ([]report.Accepted, error) {
+	c, err := readConfig(cmd.Root(), "")
 	return c.accepted, err
 }

@@ -1,18 +1,18 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel"
@@ -24,162 +24,255 @@ import (
 // DefaultConfig is read when it is there and --config says nothing else.
 const DefaultConfig = "teasel.toml"
 
-// Config is teasel.toml. Its keys are the names of the flags; a key that is not set is nil.
+// Config is teasel.toml. Its keys are the names of the flags: those that all kinds share stand at the top, and any flag of a kind in
+// the table of that kind, which takes precedence. Beside them there are the command of a kind, severities and accepted findings.
 type Config struct {
-	Duration  *string  `toml:"duration"`
-	Runs      *uint64  `toml:"runs"`
-	Workers   *int     `toml:"workers"`
-	Seed      *uint64  `toml:"seed"`
-	Timeout   *string  `toml:"timeout"`
-	Out       *string  `toml:"out"`
-	Corpus    []string `toml:"corpus"`
-	Dict      []string `toml:"dict"`
-	Profile   *string  `toml:"profile"`
-	Format    *string  `toml:"format"`
-	FailOn    *string  `toml:"fail-on"`
-	Baseline  *string  `toml:"baseline"`
-	NoUI      *bool    `toml:"no-ui"`
-	StopAfter *int     `toml:"stop-after"`
-	MaxMemory *string  `toml:"max-memory"`
+	Severity map[string]string // by rule; "off" drops its findings
 
-	MCP      mcpConfig         `toml:"mcp"`
-	Net      netConfig         `toml:"net"`
-	Native   nativeConfig      `toml:"native"`
-	Go       goConfig          `toml:"go"`
-	Severity map[string]string `toml:"severity"` // by rule; "off" drops its findings
-	Accept   map[string]string `toml:"accept"`   // why, by the finding's id
-
-	accepted []report.Accepted // Accept, each with its place in the file
+	path     string // "": there is no file
+	values   table
+	at       map[string]unstable.Position // by key, behind those of its tables and a dot
+	accepted []report.Accepted
 }
 
-// mcpConfig holds the flags of teasel mcp, and the command of the server.
-type mcpConfig struct {
-	Command     []string `toml:"command"`
-	Env         []string `toml:"env"`
-	Dir         *string  `toml:"dir"`
-	Include     []string `toml:"include"`
-	Exclude     []string `toml:"exclude"`
-	Allow       []string `toml:"allow"`
-	Destructive []string `toml:"destructive"`
-	Mode        *string  `toml:"mode"`
-	MutateRatio *float64 `toml:"mutate-ratio"`
-	Protocol    *string  `toml:"protocol-version"`
-	Mutations   []string `toml:"mutation"`
-	Window      *int     `toml:"window"`
-	Start       *string  `toml:"start-timeout"`
-	Strict      *bool    `toml:"strict"`
-	Slow        *string  `toml:"slow"`
+type table = map[string]any
+
+// What is beside the flags in the file.
+const (
+	severityKey = "severity"
+	acceptKey   = "accept" // why, by the finding's id
+)
+
+// commandKeys are the keys of what stands behind the flags on the command line, by kind.
+var commandKeys = map[string]string{"mcp": "command", "net": "command", "native": "command", "go": "packages"}
+
+// notInFile are flags about a single run.
+var notInFile = []string{"config", "dry-run", "help", "ui-token"}
+
+// Settable returns the flags of a set that the file may set, by name.
+func Settable(fs *pflag.FlagSet) map[string]*pflag.Flag {
+	all := map[string]*pflag.Flag{}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(notInFile, f.Name) {
+			all[f.Name] = f
+		}
+	})
+	return all
 }
 
-// netConfig holds the flags of teasel net, and the command of the server.
-type netConfig struct {
-	Command     []string `toml:"command"`
-	Env         []string `toml:"env"`
-	Dir         *string  `toml:"dir"`
-	Model       *string  `toml:"model"`
-	Connect     *string  `toml:"connect"`
-	Keep        *bool    `toml:"keep"`
-	Captures    []string `toml:"pcap"`
-	User        *string  `toml:"user"`
-	Start       *string  `toml:"start-timeout"`
-	MemoryLimit *string  `toml:"memory-limit"`
-	Restart     *uint64  `toml:"restart-every"`
-	Reset       *string  `toml:"reset"`
-	Health      *string  `toml:"health"`
-	Strict      *bool    `toml:"strict"`
-	Order       *string  `toml:"order"`
-	State       *string  `toml:"state"`
-
-	Mode           *string        `toml:"mode"`
-	StructureShare *int           `toml:"structure-share"`
-	OrderShare     *int           `toml:"order-share"`
-	Fields         []string       `toml:"field"`
-	BitRatio       *float64       `toml:"bit-ratio"`
-	MaxMessages    *int           `toml:"max-messages"`
-	MaxBytes       *int           `toml:"max-bytes"`
-	Weights        map[string]int `toml:"weights"` // by mutation
+// Shared returns the flags that every kind has.
+func Shared() *pflag.FlagSet {
+	cmd := &cobra.Command{}
+	AddOptions(cmd, &Options{})
+	return cmd.Flags()
 }
 
-// nativeConfig holds the flags of teasel native, and the command of the program.
-type nativeConfig struct {
-	Command  []string `toml:"command"`
-	Env      []string `toml:"env"`
-	Dir      *string  `toml:"dir"`
-	Operands *string  `toml:"operands"`
-	Memory   *string  `toml:"memory-limit"`
-	Batch    *int     `toml:"batch"`
-	Exits    []int    `toml:"crash-exit"`
-	Mode     *string  `toml:"mode"`
-	Tracer   *string  `toml:"tracer"`
-	NoBind   *bool    `toml:"no-affinity"`
-}
-
-// goConfig holds the flags of teasel go, and the packages.
-type goConfig struct {
-	Packages []string `toml:"packages"`
-	Run      *string  `toml:"run"`
-	Tags     *string  `toml:"tags"`
-	Race     *bool    `toml:"race"`
-	Memory   *string  `toml:"memory-limit"`
-}
-
-// Configure reads the configuration and sets the flags that are not on the command line, from it and from the
-// environment. table returns the table of the kind, and the command in it, which is returned if there are no args.
-func Configure(fs *pflag.FlagSet, path string, args []string, table func(*Config) (any, []string)) ([]string, *Config, error) {
-	c, path, err := readConfig(path)
+// Configure reads the configuration and sets the flags of a verb for a kind that are not on the command line, from it and from the
+// environment. It returns args or, if there are none, the command in the file.
+func Configure(cmd *cobra.Command, kind, path string, args []string) ([]string, *Config, error) {
+	c, err := readConfig(cmd.Root(), path)
 	if err != nil {
 		return nil, c, err
 	}
-	kind, command := table(c)
-	if len(args) > 0 {
-		command = args
+	own, _ := c.values[kind].(table)
+	if command, _ := own[commandKeys[kind]].([]any); len(args) == 0 {
+		for _, word := range command {
+			args = append(args, fmt.Sprint(word))
+		}
 	}
-	return command, c, c.apply(fs, path, kind)
+	if err := applyEnvironment(cmd.Flags()); err != nil {
+		return nil, c, err
+	}
+	for _, t := range [...]table{own, c.values} {
+		for _, name := range slices.Sorted(maps.Keys(t)) {
+			if err := applyValue(cmd.Flags(), name, t[name]); err != nil {
+				return nil, c, exit.Usage("", "%s: %s %w", c.path, name, BadValue(err))
+			}
+		}
+	}
+	return args, c, nil
 }
 
-// readConfig reads the configuration file. An unknown key is an error with its line. The configuration is never nil, also with
-// an error.
-func readConfig(path string) (*Config, string, error) {
-	if path == "" {
-		path = os.Getenv("TEASEL_CONFIG")
-	}
-	explicit := path != ""
-	if !explicit {
-		path = DefaultConfig
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && !explicit {
-		return &Config{}, "", nil
+// readConfig reads the configuration file. An unknown key is an error with its line. The configuration is never nil, also with an error.
+func readConfig(root *cobra.Command, path string) (*Config, error) {
+	path = cmp.Or(path, os.Getenv("TEASEL_CONFIG"))
+	c := &Config{path: cmp.Or(path, DefaultConfig)}
+	data, err := os.ReadFile(c.path)
+	if errors.Is(err, fs.ErrNotExist) && path == "" {
+		return c, nil
 	}
 	if err != nil {
-		return &Config{}, "", exit.Usage("name a file that can be read, or leave out --config", "reading configuration: %w", err)
+		return c, exit.Usage("name a file that can be read, or leave out --config", "reading configuration: %w", err)
 	}
-	var c Config
-	d := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return &c, "", badConfig(path, err)
+	if err := toml.Unmarshal(data, &c.values); err != nil {
+		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+			row, col := e.Position()
+			return c, exit.Usage("this is what stands there:\n"+e.String(), "%s:%d:%d: %w", c.path, row, col, err)
+		}
+		return c, exit.Usage("", "%s: %w", c.path, err)
 	}
-	lines := tableLines(data)
+	c.at = positions(data)
+	if err := c.check(root); err != nil {
+		return c, err
+	}
+	if err := c.readSeverities(); err != nil {
+		return c, err
+	}
+	return c, c.accept()
+}
+
+// problem returns an error about a key.
+func (c *Config) problem(hint, key, format string, args ...any) error {
+	at := c.at[key]
+	return exit.Usage(hint, "%s:%d:%d: %w", c.path, at.Line, at.Column, fmt.Errorf(format, args...))
+}
+
+// check refuses keys that are no flags, and values that do not fit them.
+func (c *Config) check(root *cobra.Command) error {
+	shared := Settable(Shared())
+	var unknown []string
+	hint := "the keys are the names of the flags; see 'teasel help' and docs/configuration.md"
+	for _, key := range c.inOrder() {
+		name, known := key, shared
+		value := c.values[key]
+		if kind, rest, ok := strings.Cut(key, "."); ok {
+			name, value = rest, c.values[kind].(table)[rest]
+			known = maps.Clone(shared)
+			if verb, _, err := root.Find([]string{kind}); err == nil {
+				maps.Copy(known, Settable(verb.Flags()))
+			}
+			if name == commandKeys[kind] {
+				known[name] = &pflag.Flag{Name: name, Value: pflagList()}
+			}
+		}
+		switch f := known[name]; {
+		case f != nil:
+			if want := misfit(f.Value.Type(), value); want != "" {
+				return c.problem("", key, "%s: expected %s", key, want)
+			}
+		case name == key && (commandKeys[key] != "" || key == severityKey || key == acceptKey):
+			if _, ok := value.(table); !ok {
+				return c.problem("", key, "%s: expected a table", key)
+			}
+		default:
+			if near := Nearest(name, slices.Sorted(maps.Keys(known))); near != "" && len(unknown) == 0 {
+				hint = "did you mean " + near + "? " + hint
+			}
+			unknown = append(unknown, fmt.Sprintf("%s:%d:%d: unknown key %q", c.path, c.at[key].Line, c.at[key].Column, key))
+		}
+	}
+	if unknown != nil {
+		return exit.Usage(hint, "%s", strings.Join(unknown, "\nteasel: "))
+	}
+	return nil
+}
+
+// inOrder returns the keys at the top and, behind the name of the table, of the tables of kinds, as they stand in the file.
+func (c *Config) inOrder() (keys []string) {
+	for key, value := range c.values {
+		keys = append(keys, key)
+		if t, ok := value.(table); ok && commandKeys[key] != "" {
+			for name := range t {
+				keys = append(keys, key+"."+name)
+			}
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.at[a].Line, c.at[b].Line), cmp.Compare(c.at[a].Column, c.at[b].Column), strings.Compare(a, b))
+	})
+	return keys
+}
+
+// pflagList returns the value of a flag that takes a list of texts.
+func pflagList() pflag.Value {
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	fs.StringArray("list", nil, "")
+	return fs.Lookup("list").Value
+}
+
+// misfit returns what was expected for a flag of a type in place of a value; "": the value fits.
+func misfit(typ string, value any) (want string) {
+	ok := false
+	switch typ {
+	case "bool":
+		_, ok = value.(bool)
+		want = "true or false"
+	case "int":
+		_, ok = value.(int64)
+		want = "a whole number"
+	case "uint64":
+		n, isInt := value.(int64)
+		ok, want = isInt && n >= 0, "a whole number, 0 or more"
+	case "float64":
+		_, ok = value.(float64)
+		ok, want = ok || misfit("int", value) == "", "a number such as 0.5"
+	case "stringArray", "stringSlice", reportType:
+		ok, want = all[string](value), `a list such as ["node", "server.js"]`
+	case "intSlice":
+		ok, want = all[int64](value), "a list such as [3, 4]"
+	case "stringToInt":
+		t, isTable := value.(table)
+		ok, want = isTable, "a table of whole numbers"
+		for _, v := range t {
+			ok = ok && misfit("int", v) == ""
+		}
+	default:
+		_, ok = value.(string)
+		want = `a text such as "30s"`
+	}
+	if ok {
+		return ""
+	}
+	return want
+}
+
+// all reports whether a value is a list of one type.
+func all[T any](value any) bool {
+	list, ok := value.([]any)
+	return ok && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(T); return !ok })
+}
+
+// texts returns the table of texts that has a name.
+func (c *Config) texts(name, want string) (map[string]string, error) {
+	t, _ := c.values[name].(table)
+	out := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		text, ok := t[key].(string)
+		if !ok {
+			return nil, c.problem("", name+"."+key, "%s of %s: expected %s", name, key, want)
+		}
+		out[key] = text
+	}
+	return out, nil
+}
+
+// readSeverities reads the table of severities.
+func (c *Config) readSeverities() (err error) {
+	const levels = "info, low, medium, high, critical or off"
+	if c.Severity, err = c.texts(severityKey, levels); err != nil {
+		return err
+	}
 	for _, rule := range slices.Sorted(maps.Keys(c.Severity)) {
 		level := c.Severity[rule]
-		if level == "off" {
-			continue
-		}
-		if _, err := teasel.ParseSeverity(level); err != nil {
-			return &c, "", exit.Usage("", "%s:%d: severity of %s: %q is none: expected info, low, medium, high, critical or off", path, lines["severity."+rule], rule, level)
+		if _, err := teasel.ParseSeverity(level); err != nil && level != "off" {
+			return c.problem("", severityKey+"."+rule, "severity of %s: %q is none: expected %s", rule, level, levels)
 		}
 	}
-	return &c, path, c.accept(path, lines)
+	return nil
 }
 
 // AcceptedFindings returns the findings that the file accepts, each with its place in the file.
 func (c *Config) AcceptedFindings() []report.Accepted { return c.accepted }
 
 // accept reads the table of accepted findings.
-func (c *Config) accept(path string, lines map[string]int) error {
-	for _, id := range slices.Sorted(maps.Keys(c.Accept)) {
-		place := fmt.Sprintf("%s:%d", path, lines["accept."+id])
-		switch reason := strings.TrimSpace(c.Accept[id]); {
+func (c *Config) accept() error {
+	reasons, err := c.texts(acceptKey, "a text such as \"known upstream, issue 12\"")
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(reasons)) {
+		place := fmt.Sprintf("%s:%d", c.path, c.at[acceptKey+"."+id].Line)
+		switch reason := strings.TrimSpace(reasons[id]); {
 		case !corpus.ValidID(id):
 			return exit.Usage("each finding's id is the name of its file, and in the JSON report", "%s: accept: %q is no finding's id: expected 16 hexadecimal digits", place, id)
 		case reason == "":
@@ -191,126 +284,63 @@ func (c *Config) accept(path string, lines map[string]int) error {
 	return nil
 }
 
-// tableLines returns the line of each key, by its name and those of its tables, joined by dots.
-func tableLines(data []byte) map[string]int {
-	lines, table := map[string]int{}, ""
+// positions returns where each key and table stands, by its name and those of its tables, joined by dots.
+func positions(data []byte) map[string]unstable.Position {
+	at, within := map[string]unstable.Position{}, ""
 	p := unstable.Parser{}
 	p.Reset(data)
-	for p.NextExpression() {
-		e := p.Expression()
-		var names []string
-		line := 0
-		for at := e.Key(); at.Next(); {
-			if line == 0 {
-				line = p.Shape(at.Node().Raw).Start.Line
+	// key notes where the key or table begins that an iterator is at, below the table before; it returns its full name.
+	key := func(before string, names unstable.Iterator) string {
+		name := before
+		for names.Next() {
+			where := p.Shape(names.Node().Raw).Start
+			name += string(names.Node().Data)
+			if _, ok := at[name]; !ok {
+				at[name] = where
 			}
-			names = append(names, string(at.Node().Data))
+			name += "."
 		}
-		name := strings.Join(names, ".")
-		switch e.Kind {
+		return name
+	}
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			table = name + "."
+			within = key("", e.Key())
 		case unstable.KeyValue:
-			lines[table+name] = line
+			name := key(within, e.Key())
 			if e.Value().Kind != unstable.InlineTable {
 				continue
 			}
 			for kv := e.Value().Children(); kv.Next(); { // accept = { "..." = "..." }
-				for at := kv.Node().Key(); at.Next(); {
-					lines[table+name+"."+string(at.Node().Data)] = p.Shape(at.Node().Raw).Start.Line
-				}
+				key(name, kv.Node().Key())
 			}
 		}
 	}
-	return lines
+	return at
 }
 
-func badConfig(path string, err error) error {
-	var strict *toml.StrictMissingError
-	var decode *toml.DecodeError
-	switch {
-	case errors.As(err, &strict):
-		var lines []string
-		for _, e := range strict.Errors {
-			row, col := e.Position()
-			lines = append(lines, fmt.Sprintf("%s:%d:%d: unknown key %q", path, row, col, strings.Join(e.Key(), ".")))
-		}
-		return exit.Usage("the keys are the names of the flags; see 'teasel help' and docs/configuration.md", "%s", strings.Join(lines, "\nteasel: "))
-	case errors.As(err, &decode):
-		row, col := decode.Position()
-		said, shown := decode.Error(), decode.String()
-		if want := wantedValue(said); want != "" {
-			shown = strings.Replace(shown, strings.TrimPrefix(said, "toml: "), "expected "+want, 1)
-			said = strings.Join(decode.Key(), ".") + ": expected " + want
-		}
-		return exit.Usage("this is what stands there:\n"+shown, "%s:%d:%d: %s", path, row, col, said)
-	}
-	return exit.Usage("", "%s: %w", path, err)
-}
-
-// goType is where the library's message about a value that does not fit names the type of the field.
-var goType = regexp.MustCompile(`^toml: .*\b(?:of type|cannot be stored in|into) (\S+)$`)
-
-// wantedValue returns what was expected in place of the value that a message is about; "": it is about something else.
-func wantedValue(message string) string {
-	m := goType.FindStringSubmatch(message)
-	if m == nil {
-		return ""
-	}
-	want := map[string]string{
-		"string":   `a text such as "30s"`,
-		"[]string": `a list such as ["node", "server.js"]`,
-		"[]int":    "a list such as [3, 4]",
-		"int":      "a whole number",
-		"uint64":   "a whole number, 0 or more",
-		"float64":  "a number such as 0.5",
-		"bool":     "true or false",
-	}[strings.TrimLeft(m[1], "*")]
-	if want == "" { // the value is a table: of a kind, or of severities
-		want = "a table"
-	}
-	return want
-}
-
-// apply sets the flags that are not on the command line: from the environment, then from the file and its table of the
-// kind.
-func (c *Config) apply(fs *pflag.FlagSet, path string, kind any) error {
-	if err := applyEnvironment(fs); err != nil {
-		return err
-	}
-	for _, table := range []any{c, kind} {
-		v := reflect.ValueOf(table).Elem()
-		for i := range v.NumField() {
-			name := v.Type().Field(i).Tag.Get("toml")
-			if err := applyField(fs, name, v.Field(i)); err != nil {
-				return exit.Usage("", "%s: %s %w", path, name, BadValue(err))
-			}
-		}
-	}
-	return nil
-}
-
-func applyField(fs *pflag.FlagSet, name string, v reflect.Value) error {
+// applyValue sets a flag, if there is one of this name that is not set yet.
+func applyValue(fs *pflag.FlagSet, name string, value any) error {
 	f := fs.Lookup(name)
 	if f == nil || f.Changed {
 		return nil
 	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			return fs.Set(name, fmt.Sprint(v.Elem().Interface()))
+	var texts []string
+	switch v := value.(type) {
+	case []any:
+		for _, e := range v {
+			texts = append(texts, fmt.Sprint(e))
 		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := fs.Set(name, fmt.Sprint(v.Index(i).Interface())); err != nil {
-				return err
-			}
+	case table:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, key+"="+fmt.Sprint(v[key]))
 		}
-	case reflect.Map:
-		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
-			if err := fs.Set(name, key.String()+"="+fmt.Sprint(v.MapIndex(key).Interface())); err != nil {
-				return err
-			}
+	default:
+		texts = []string{fmt.Sprint(v)}
+	}
+	for _, text := range texts {
+		if err := fs.Set(name, text); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -328,4 +358,39 @@ func applyEnvironment(fs *pflag.FlagSet) (err error) {
 		}
 	})
 	return err
+}
+
+// Configured is a target that the configuration names.
+type Configured struct {
+	Kind   string // the verb that fuzzes it
+	Target string // for people
+}
+
+// targetKeys are the keys of a kind's table that name a target, in the order in which people read them.
+var targetKeys = map[string][]string{"mcp": {"url", "command"}, "net": {"model", "connect", "command"}, "native": {"command"}, "go": {"packages"}}
+
+// ConfiguredTargets returns the targets that the configuration names; none if there is no file.
+func ConfiguredTargets(root *cobra.Command) (ts []Configured, err error) {
+	c, err := readConfig(root, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range []string{"mcp", "net", "native", "go"} {
+		own, _ := c.values[kind].(table)
+		var words []string
+		for _, key := range targetKeys[kind] {
+			switch v := own[key].(type) {
+			case string:
+				words = append(words, v)
+			case []any:
+				for _, word := range v {
+					words = append(words, fmt.Sprint(word))
+				}
+			}
+		}
+		if len(words) > 0 {
+			ts = append(ts, Configured{kind, strings.Join(words, " ")})
+		}
+	}
+	return ts, nil
 }

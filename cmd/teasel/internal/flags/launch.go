@@ -24,27 +24,27 @@ type Launch struct {
 	Config   string            `json:"-"`
 }
 
-// AddLaunch gives a command these flags; what is "server" or "program". From its first word on, everything belongs to the
-// command to be started.
-func AddLaunch(cmd *cobra.Command, l *Launch, what string) {
+// AddLaunch gives a command these flags; what is "server" or "program", dir its working directory if none is named. From its first word on,
+// everything belongs to the command to be started.
+func AddLaunch(cmd *cobra.Command, l *Launch, what, dir string) {
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&l.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
 	f.StringArrayVar(&l.Env, "env", nil, "NAME=VALUE for the "+what+"'s environment, or NAME to hand ours on by name; may be given several times")
-	f.StringVar(&l.Dir, "dir", "", "working directory of the "+what+" (default: this one)")
+	f.StringVar(&l.Dir, "dir", "", "working directory of the "+what+" (default: "+dir+")")
 	f.BoolVar(&l.DryRun, "dry-run", false, "show what would be fuzzed, and end")
+	SetGroup(f, campaignGroup, "config", "dry-run")
 }
 
-// Configure takes the command and sets what the configuration says; table picks the table of the kind and the command in
-// it.
-func (l *Launch) Configure(cmd *cobra.Command, args []string, table func(*Config) (any, []string)) (err error) {
+// Configure takes the command and sets what the configuration says for a kind.
+func (l *Launch) Configure(cmd *cobra.Command, kind string, args []string) (err error) {
 	if cmd.ArgsLenAtDash() < 0 {
 		if err := checkDash(cmd, args); err != nil {
 			return err
 		}
 	}
 	var c *Config
-	l.Command, c, err = Configure(cmd.Flags(), l.Config, args, table)
+	l.Command, c, err = Configure(cmd, kind, l.Config, args)
 	l.Severity, l.Accept = c.Severity, c.AcceptedFindings()
 	return err
 }

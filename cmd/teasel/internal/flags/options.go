@@ -21,6 +21,9 @@ import (
 // profiles are the names of the profiles, which all kinds share.
 var profiles = []string{"quick", "standard", "intensive", "ci"}
 
+// DefaultOut is the directory of a campaign, unless --out names another.
+const DefaultOut = "teasel-out"
+
 // Options are the flags that mean the same for every kind of target. They are stored with the campaign, so that
 // resume runs it as it was run.
 type Options struct {
@@ -34,11 +37,19 @@ type Options struct {
 	Dict      []string        `json:"dict,omitempty"`
 	Profile   string          `json:"profile"`
 	Format    string          `json:"-"`
+	Reports   []ReportFile    `json:"-"`
 	FailOn    teasel.Severity `json:"-"`
 	Baseline  string          `json:"-"`
 	NoUI      bool            `json:"-"`
+	UI        string          `json:"-"`
+	UIToken   string          `json:"-"`
+	Fresh     bool            `json:"-"`
 	StopAfter int             `json:"stop_after,omitempty"`
 	Memory    Size            `json:"memory"`
+	Hub       Hub             `json:"hub,omitzero"`
+	Scratch   Size            `json:"max_scratch"`
+	Mutation
+	Isolation
 
 	Known *report.Baseline `json:"-"` // what LoadBaseline has read; nil: nothing
 }
@@ -52,16 +63,31 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	f.IntVar(&o.Workers, "workers", 1, "workers that fuzz side by side, each with a target of its own")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of all randomness: with one worker the same seed gives the same run (default: drawn and printed)")
 	f.DurationVar(&o.Timeout, "timeout", 0, "time limit of one request or run (default: the profile's)")
-	f.StringVarP(&o.Out, "out", "o", "teasel-out", "directory of the campaign")
-	f.StringArrayVar(&o.Corpus, "corpus", nil, "directory of inputs to begin with; may be given several times")
+	f.StringVarP(&o.Out, "out", "o", DefaultOut, "directory of the campaign; one on the same target that is there already is moved aside, and its testcases and findings are where this one begins")
+	f.BoolVar(&o.Fresh, "fresh", false, "begin anew, whatever an earlier campaign in the same directory has learnt")
+	f.StringArrayVar(&o.Corpus, "corpus", nil, "directory, or zip archive, of inputs to begin with; may be given several times")
 	f.StringArrayVar(&o.Dict, "dict", nil, "dictionary of tokens, in the format of AFL and libFuzzer; may be given several times")
 	f.Var(Choice(&o.Profile, profiles), "profile", "how hard to try (default standard)")
-	f.Var(Choice(&o.Format, report.Formats()), "format", "what is written to standard output at the end")
+	AddReports(cmd, o)
 	f.Var(Severity(&o.FailOn), "fail-on", "exit with status 1 only for findings at least this bad")
 	AddBaseline(cmd, &o.Baseline)
 	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
+	AddPage(cmd, o)
 	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
+	AddMutation(f, &o.Mutation)
+	AddHub(f, &o.Hub)
+	AddIsolation(f, &o.Isolation, &o.Scratch)
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
+	SetGroup(f, campaignGroup, "duration", "runs", "workers", "seed", "timeout", "out", "fresh", "profile", "stop-after", "max-memory")
+	SetGroup(f, "Inputs", "corpus", "dict", "stages", "minimize", "weights")
+	SetGroup(f, resultsGroup, "fail-on", "baseline", "no-ui")
+}
+
+// AddPage gives a command the flags of the page that it serves.
+func AddPage(cmd *cobra.Command, o *Options) {
+	cmd.Flags().StringVar(&o.UI, "ui", "", "address at which to serve a page that shows the campaign, for example 127.0.0.1:8080")
+	cmd.Flags().StringVar(&o.UIToken, "ui-token", "", "secret that the page asks for; needed if --ui is no loopback address (better: set TEASEL_UI_TOKEN)")
+	SetGroup(cmd.Flags(), resultsGroup, "ui", "ui-token")
 }
 
 // CheckOut refuses a directory in which no campaign can be created, before a target is started.
@@ -94,7 +120,10 @@ func (o *Options) Check() error {
 	case o.StopAfter < 0:
 		return exit.Usage("", "--stop-after %d: expected 0 or more", o.StopAfter)
 	}
-	return nil
+	if err := o.Hub.Check(); err != nil {
+		return err
+	}
+	return o.CheckIsolation()
 }
 
 // Preset has what a profile sets these flags to.

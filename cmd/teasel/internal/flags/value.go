@@ -67,6 +67,8 @@ func (c choiceValue) String() string {
 	return *c.value
 }
 
+func (c choiceValue) Choices() []string { return c.choices }
+
 func (c choiceValue) Type() string { return strings.Join(c.choices, "|") }
 
 func (c choiceValue) Set(text string) error {
@@ -90,6 +92,8 @@ func (s severityValue) String() string {
 	}
 	return s.value.String()
 }
+
+func (s severityValue) Choices() []string { return strings.Split(s.Type(), "|") }
 
 func (s severityValue) Type() string { return "low|medium|high|critical" }
 

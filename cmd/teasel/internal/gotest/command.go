@@ -64,12 +64,11 @@ it from then on. What is worth keeping otherwise is kept outside of the reposito
   teasel go --profile ci --format sarif ./... > teasel.sarif
   teasel repro parser/testdata/fuzz/FuzzParse/4f1c8a0d2b6e9f37`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			table := func(c *flags.Config) (any, []string) { return &c.Go, c.Go.Packages }
 			var c *flags.Config
 			if at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); at >= 0 {
 				return exit.Usage("flags of teasel go stand before --, and behind it there are packages only", "%q behind -- is a flag, expected a package", args[at])
 			}
-			if o.Packages, c, err = flags.Configure(cmd.Flags(), o.Config, args, table); err != nil {
+			if o.Packages, c, err = flags.Configure(cmd, "go", o.Config, args); err != nil {
 				return err
 			}
 			o.Severity, o.Accept = c.Severity, c.AcceptedFindings()
@@ -108,6 +107,9 @@ func runTests(cmd *cobra.Command, o *options) error {
 			return exit.Usage("--dict takes a file of tokens, as AFL++ and libFuzzer do", "reading a dictionary: %w", err)
 		}
 	}
+	if o.Cover != "" && o.Sandbox {
+		return exit.Usage("leave one of them out", "--cover and --sandbox exclude one another: 'go test', which writes the profile, has no sandbox")
+	}
 	if err := checkCover(o.Cover); err != nil {
 		return err
 	}
@@ -135,7 +137,13 @@ func runTests(cmd *cobra.Command, o *options) error {
 		return nil
 	}
 	if s.builder.Mode == overlay.ModeNative {
+		if o.Sandbox {
+			return exit.Usage("leave --sandbox out, or use another version of Go", "--sandbox: %s is not as teasel expects it, and 'go test -fuzz', which would run instead, has none", s.builder.Toolchain.Version)
+		}
 		return s.runNative(cmd)
+	}
+	if s.scratch, err = campaign.Isolate(cmd.Context(), &o.Isolation, o.Scratch, cmd.ErrOrStderr(), nil); err != nil {
+		return err
 	}
 	if err := s.prepare(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 		return err

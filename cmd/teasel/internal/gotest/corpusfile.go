@@ -93,7 +93,7 @@ func ReproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) error
 	}
 	w := cmd.OutOrStdout()
 	if try == 0 {
-		fmt.Fprintf(w, "not shown in %d tries\n", tries)
+		fmt.Fprintf(w, "not shown in %s\n", replay.Tries(tries))
 		return nil
 	}
 	fmt.Fprintln(w, replay.Heading(&f.Finding))

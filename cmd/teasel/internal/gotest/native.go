@@ -70,15 +70,17 @@ func (s *testRun) runNative(cmd *cobra.Command) error {
 	r.File = func(f teasel.Finding) string { return files[f.ID()] }
 	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
 	r.Repro = r.ByHand // teasel repro cannot build the test
-	nothing := r.Summary.Executions == 0 && len(r.Summary.Findings) == 0
+	r.NoCorpus = true  // go test has it
+	came := r.Outcome()
+	nothing := came.Untested
 	r.Summary.Stopped = nativeStopped(cmd.Context(), o, stopped, nothing)
-	if err := campaign.WriteReport(cmd.OutOrStdout(), o.Format, r); err != nil {
+	if err := campaign.WriteReports(cmd.OutOrStdout(), &o.Options, r); err != nil {
 		return err
 	}
 	if nothing && cmd.Context().Err() == nil {
 		return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf("none of the fuzz tests could be run")}
 	}
-	return campaign.Outcome(cmd.Context(), r.Summary, &o.Options)
+	return campaign.Outcome(cmd.Context(), r, &o.Options)
 }
 
 // nativeLimit is how long go test -fuzz runs a fuzz test.

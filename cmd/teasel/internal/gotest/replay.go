@@ -42,6 +42,10 @@ func NewReplayer(ctx context.Context, raw json.RawMessage) (*Replayer, error) {
 	if _, err := os.Stat(g.Dir); err != nil {
 		return nil, exit.Usage("a finding is reproduced on the source that it was found in", "the package's directory: %w", err)
 	}
+	scratch, err := campaign.Isolate(ctx, &g.Isolation, 0, io.Discard, nil)
+	if err != nil {
+		return nil, err
+	}
 	b, err := newBuilder(ctx, g.Dir)
 	if err != nil {
 		return nil, err
@@ -67,7 +71,7 @@ func NewReplayer(ctx context.Context, raw json.RawMessage) (*Replayer, error) {
 		}
 		return nil, &exit.Error{Status: exit.StatusTarget, Err: err}
 	}
-	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Package: g.Package, Race: g.Race, Timeout: g.Timeout, Memory: uint64(g.Memory)}
+	t := &fuzztest.Target{Binary: binary, Dir: g.Dir, Name: g.Test, Package: g.Package, Race: g.Race, Timeout: g.Timeout, Memory: uint64(g.Memory), Scratch: scratch, Sandbox: g.Sandbox, Allow: g.Allowed}
 	if _, err := t.Describe(ctx); err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}

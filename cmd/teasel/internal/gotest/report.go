@@ -21,6 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // reportedFinding is a finding, with what the report says about it.
@@ -120,6 +121,7 @@ func (s *testRun) report(cmd *cobra.Command) error {
 	failed = errors.Join(failed, s.addUnconfirmed(r, found))
 	r.File = func(f teasel.Finding) string { return found[f.ID()].file }
 	r.Test = func(f teasel.Finding) string { return found[f.ID()].test.String() }
+	r.History = func() (view.State, error) { return s.recorder.Snapshot(), nil }
 	r.Line = func(f teasel.Finding) (string, int) { return sourceLine(found[f.ID()].test.pkg.Dir, &f) }
 	r.Repro = func(f teasel.Finding) string { return found[f.ID()].repro }
 	r.ByHand = func(f teasel.Finding) string { return found[f.ID()].hand }
@@ -130,7 +132,7 @@ func (s *testRun) report(cmd *cobra.Command) error {
 	if failed != nil {
 		r.Summary.Stopped = "failed"
 	}
-	if err := campaign.WriteReport(cmd.OutOrStdout(), o.Format, r); err != nil {
+	if err := campaign.WriteReports(cmd.OutOrStdout(), &o.Options, r); err != nil {
 		return err
 	}
 	if failed != nil {
@@ -142,15 +144,15 @@ func (s *testRun) report(cmd *cobra.Command) error {
 	if cmd.Context().Err() != nil {
 		return &exit.Error{Status: exit.StatusInterrupted, Hint: "to carry on, run the same command again: it begins with what was kept"}
 	}
-	if err := campaign.Outcome(cmd.Context(), r.Summary, &o.Options); err != nil || len(s.broken) == 0 {
+	if err := campaign.Outcome(cmd.Context(), r, &o.Options); err != nil || len(s.broken) == 0 {
 		return err
 	}
 	return s.incomplete()
 }
 
-// incomplete returns the error for a run that has found nothing, and that has left out tests that should have run.
+// incomplete returns the error for a run that does not fail by what it has found, and that has left out tests that should have run.
 func (s *testRun) incomplete() error {
-	return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf("nothing was found, but not everything could be run: %s", strings.Join(s.broken, ", ")),
+	return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf("not everything could be run: %s", strings.Join(s.broken, ", ")),
 		Hint: "what the go command, or the test, said of each is above"}
 }
 

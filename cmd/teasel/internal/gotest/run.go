@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,15 +20,16 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/fleet"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
 	"github.com/teaselfuzz/teasel/gofunc/process"
 	"github.com/teaselfuzz/teasel/gofunc/session"
-	"github.com/teaselfuzz/teasel/monitor"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // testRun is one run of many fuzz tests.
@@ -40,6 +42,10 @@ type testRun struct {
 	skipped  []report.Skip
 	broken   []string // skipped packages and tests that should have run
 	stopped  string   // why the run ended
+	recorder *view.Recorder
+	code     *codePanel
+	pause    teasel.Pause // holds all campaigns up
+	scratch  string       // see fuzztest.Target
 }
 
 // fuzzTest is one fuzz test with its campaign.
@@ -52,7 +58,9 @@ type fuzzTest struct {
 	seeds    []campaign.Seed[[]byte]
 	dir      *corpus.Dir
 	saver    *session.Saver
+	build    string // names the test binary
 	summary  teasel.Summary
+	member   *campaign.Member // of a fleet; nil: of none
 	err      error
 }
 
@@ -105,6 +113,9 @@ func (s *testRun) prepare(ctx context.Context, w io.Writer) error {
 	if err := narrow(ctx, s.builder, s.dir, s.options.flags(), paths); err != nil {
 		return err
 	}
+	if c := s.builder.Cgo; len(c) > 0 {
+		fmt.Fprintf(w, "teasel: warning: C code behind cgo is not seen, in %s: only the Go code around it says what an input reaches\n", strings.Join(c, ", "))
+	}
 	for i := range s.packages {
 		p := &s.packages[i]
 		fmt.Fprintf(w, "teasel: building %s\n", p.Path)
@@ -143,7 +154,8 @@ func build(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flags,
 // add prepares the campaign of a fuzz test.
 func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, name, binary string) error {
 	o := s.options
-	t := &fuzzTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Race: o.Race, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit)}}
+	t := &fuzzTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Race: o.Race, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
+		Scratch: s.scratch, Sandbox: o.Sandbox, Allow: o.Allowed}}
 	own, err := t.target.Describe(ctx)
 	if err == nil && t.target.Typed != "" {
 		t.typed, own, err = typedTest(ctx, t.target)
@@ -158,14 +170,32 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 	if err != nil {
 		return exit.InterruptedOr(ctx, err)
 	}
+	for _, n := range t.target.Nil {
+		fmt.Fprintf(w, "teasel: warning: %s: seed#%d has a nil []byte, which runs as an empty one, as with go test -fuzz: corpus files cannot say nil; plain go test runs it as it is\n", t, n)
+	}
 	dictionary, err := campaign.LoadDictionaries(&mutate.Dictionary{}, o.Dict, w)
 	if err != nil {
 		return err
 	}
 	dictionary.Add(mutate.Other, p.Constants...)
-	t.campaign = fuzztest.Campaign(t.target, dictionary)
+	weights, err := o.ByteWeights()
+	if err != nil {
+		return err
+	}
+	t.campaign = fuzztest.Campaign(t.target, &mutate.Bytes{Dictionary: dictionary, Weights: weights})
+	if slices.Contains(o.Stages, "deterministic") {
+		t.campaign.Stages = append([]teasel.Stage[[]byte]{teasel.Steps[[]byte]{}}, t.campaign.Stages...)
+	}
+	if err := campaign.Switch(&t.campaign, &o.Mutation); err != nil {
+		return err
+	}
 	t.out = filepath.Join(o.Out, filepath.FromSlash(p.Path), name)
 	t.saver = &session.Saver{Dir: p.Dir, Test: name}
+	if o.Hub.URL != "" {
+		if t.build, err = digestOf(binary); err != nil {
+			return exit.Failure(err)
+		}
+	}
 	for _, in := range own {
 		data, err := t.campaign.Codec.Encode(in)
 		if err != nil {
@@ -173,7 +203,7 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 		}
 		t.saver.Seeds = append(t.saver.Seeds, data)
 	}
-	if err := t.loadSeeds(ctx, own, s.builder.Toolchain.Cache, o.Corpus, w); err != nil {
+	if err := t.loadSeeds(ctx, own, s.builder.Toolchain.Cache, &o.Options, w); err != nil {
 		return exit.InterruptedOr(ctx, err)
 	}
 	s.tests = append(s.tests, t)
@@ -181,13 +211,22 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 }
 
 // open creates the campaign's directory.
-func (s *testRun) open(t *fuzzTest) (err error) {
+func (s *testRun) open(ctx context.Context, w io.Writer, t *fuzzTest) (err error) {
 	o := s.options
 	m := corpus.Meta{Version: campaign.Version, Kind: "go", Name: t.String(), Seed: o.Seed, Crashes: judge.CrashRules(), Hangs: judge.HangRules()}
 	if m.Options, err = campaign.RawJSON(o); err != nil {
 		return err
 	}
 	if m.Target, err = campaign.RawJSON(s.target(t)); err != nil {
+		return err
+	}
+	suffix := ""
+	if len(s.tests) > 1 {
+		suffix = t.target.Name
+	}
+	built := m
+	built.Build = t.build
+	if t.member, err = campaign.Enlist(ctx, &o.Options, &built, t.out, suffix, w); err != nil {
 		return err
 	}
 	if err := replaceCampaign(t.out); err != nil {
@@ -238,6 +277,7 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	o, w := s.options, cmd.ErrOrStderr()
 	defer func() {
 		for _, t := range s.tests {
+			t.member.Leave("failed")
 			if t.dir != nil {
 				if e := t.dir.Close(); e != nil && err == nil {
 					err = exit.Failure(e)
@@ -249,30 +289,41 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 		if cmd.Context().Err() != nil { // writing many seeds takes time
 			return &exit.Error{Status: exit.StatusInterrupted}
 		}
-		if err := s.open(t); err != nil {
+		if err := s.open(cmd.Context(), w, t); err != nil {
 			return err
 		}
 	}
+	page, err := s.show(w)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	campaign.Announce(w, &o.Options)
-	live := monitor.New(w, monitor.Options{Title: "go: " + s.title(), Plain: o.NoUI, Known: o.Known.Known})
+	live := campaign.NewLive(cmd, &o.Options, nil)
+	defer live.Close()
+	live.Start(cmd, s.recorder, &s.pause)
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	all := &session.Combiner{To: reporters{live, &campaign.ProgressCheck{To: live}}}
+	all := &session.Combiner{To: reporters{live, s.recorder, &campaign.ProgressCheck{To: live}}}
 	s.stopped = "runs" // unless something else stops it
 	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
 	began := time.Now()
 	turns := session.NewTurns(o.Workers, 0)
 	defer context.AfterFunc(ctx, turns.End)()
 	if o.Duration > 0 {
-		timer := time.AfterFunc(o.Duration, turns.End)
-		defer timer.Stop()
+		defer s.pause.AfterFunc(o.Duration, turns.End)()
 	}
 	var group sync.WaitGroup
 	for _, t := range s.tests {
 		share := turns.Share()
 		s.configure(&t.campaign, t.target, share)
-		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, all.Reporter()}
-		group.Go(func() { t.fuzz(ctx, share, o.Severity) })
+		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, s.code.reporter(t), all.Reporter()}
+		if err := t.join(o, s.recorder, live, turns.End); err != nil {
+			cancel()
+			group.Wait()
+			return err
+		}
+		group.Go(func() { t.fuzz(ctx, share, o.Severity, o.Stages) })
 	}
 	group.Wait()
 	switch {
@@ -283,6 +334,7 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	case o.Duration > 0 && time.Since(began) >= o.Duration:
 		s.stopped = "duration"
 	}
+	page.Ended(s.stopped)
 	_ = live.Close() // what it could not show is in the report
 	var uncovered error
 	if o.Cover != "" && cmd.Context().Err() == nil {
@@ -298,11 +350,44 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// show begins to record the run, and serves its page if there is to be one.
+func (s *testRun) show(stderr io.Writer) (*campaign.Page, error) {
+	s.code = &codePanel{root: s.builder.Toolchain.Root}
+	s.recorder = s.record()
+	page, err := campaign.OpenPage(&s.options.Options, stderr)
+	if err != nil || page == nil {
+		return nil, err
+	}
+	return page, exit.Failure(page.Start(s.recorder))
+}
+
+// record returns the recorder of all campaigns as one.
+func (s *testRun) record() *view.Recorder {
+	o := s.options
+	return view.NewRecorder(view.State{Teasel: campaign.Version, Kind: "go", Target: s.title(), Dir: o.Out, Seed: o.Seed, Duration: o.Duration.Seconds(), Runs: o.Runs}, nil,
+		view.Options{Rules: judge.Rules(), Known: o.Known.Why, Commands: s.commands, Pause: &s.pause, Panels: s.code})
+}
+
+// commands returns those that show a finding of any of the tests, whose file is written before it is announced.
+func (s *testRun) commands(f *teasel.Finding) (all []view.Command) {
+	for _, t := range s.tests {
+		if path := t.dir.FindingPath(f.ID()); fileExists(path) {
+			all = append(all, view.Command{Title: t.String(), Text: "teasel repro " + report.Quote(s.relative(path))})
+		}
+	}
+	return all
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // configure sets the limits and the target of a campaign, whose share of the run's turns is given.
 func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target, share *session.Share) {
 	o := s.options
 	c.Target = session.Target{Target: target, Share: share}
-	c.Seed, c.Duration, c.Memory = o.Seed, o.Duration, o.LimitMemory()
+	c.Seed, c.Duration, c.Memory, c.Pause = o.Seed, o.Duration, o.LimitMemory(), &s.pause
 	c.Workers = max(1, (o.Workers+len(s.tests)-1)/len(s.tests))
 	if o.Runs > 0 {
 		c.Runs = max(1, o.Runs/uint64(len(s.tests)))
@@ -311,16 +396,52 @@ func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target,
 }
 
 // fuzz runs the campaign of a fuzz test. It ends if its directory cannot be written to; its findings are reported.
-func (t *fuzzTest) fuzz(ctx context.Context, share *session.Share, severity map[string]string) {
+func (t *fuzzTest) fuzz(ctx context.Context, share *session.Share, severity map[string]string, stages []string) {
 	t.campaign.Reporters = append([]teasel.Reporter{&session.Settled{To: t.dir}}, t.campaign.Reporters...)
 	if t.typed != nil {
-		t.summary, t.err = t.fuzzTyped(ctx, share, severity)
+		t.summary, t.err = t.fuzzTyped(ctx, share, severity, stages)
 	} else {
 		t.summary, t.err = t.campaign.Run(ctx)
 	}
+	t.member.Leave(t.summary.Stopped)
+	t.member = nil
 	if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
 		t.err = e
 	}
+}
+
+// digestOf names the content of a file.
+func digestOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// join has the campaign of a fuzz test take part in its fleet, if it has one.
+func (t *fuzzTest) join(o *options, shown *view.Recorder, notes teasel.Reporter, stop func()) error {
+	if t.member == nil {
+		return nil
+	}
+	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(string) { stop() }})
+	if err != nil {
+		return err
+	}
+	shown.Beside(func() []view.Panel {
+		panels := b.Panels()
+		for i := range panels {
+			panels[i].Title += ", " + t.String()
+		}
+		return panels
+	})
+	t.campaign.Reporters, t.campaign.Source = append(t.campaign.Reporters, b), b
+	return nil
 }
 
 func (s *testRun) title() string {

@@ -9,12 +9,13 @@ import (
 	"slices"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 )
 
 // loadSeeds collects the seeds: those of F.Add, of testdata, of an earlier run, of go test -fuzz, and of --corpus. Each is there once.
-func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, dirs []string, w io.Writer) error {
+func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, o *flags.Options, w io.Writer) error {
 	codec := t.campaign.Codec
 	known := map[string]bool{}
 	take := func(name string, in []byte) {
@@ -27,8 +28,9 @@ func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, di
 		take(fmt.Sprintf("seed%d", i), in)
 	}
 	testdata := filepath.Join(t.pkg.Dir, "testdata", "fuzz", t.target.Name)
+	dirs := o.Corpus
 	for _, dir := range append([]string{testdata, t.out, filepath.Join(cache, "fuzz", filepath.FromSlash(t.pkg.Path), t.target.Name)}, dirs...) {
-		if _, err := os.Stat(dir); err != nil {
+		if _, err := os.Stat(dir); err != nil || dir == t.out && o.Fresh {
 			continue
 		}
 		files, problems, err := corpus.Load(dir, func(data []byte) error {
@@ -38,6 +40,9 @@ func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, di
 		if err != nil {
 			fmt.Fprintf(w, "teasel: warning: %v\n", err)
 			continue
+		}
+		if n := len(files); dir == t.out && n > 0 {
+			fmt.Fprintf(w, "teasel: %s: going on from %s of the earlier campaign; --fresh begins anew\n", t, campaign.Plural(n, "input", "inputs"))
 		}
 		why, err := t.checkTypes(ctx, files)
 		if err != nil {
@@ -54,7 +59,11 @@ func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, di
 			campaign.Warn(w, problems)
 		}
 	}
-	for i, in := range unconfirmedInputs(t.out) { // they may be confirmed this time
+	unconfirmed := unconfirmedInputs(t.out) // they may be confirmed this time
+	if o.Fresh {
+		unconfirmed = nil
+	}
+	for i, in := range unconfirmed {
 		if in, err := codec.Decode(in); err == nil {
 			take(fmt.Sprintf("unconfirmed%d", i), in)
 		}

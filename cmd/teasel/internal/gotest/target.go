@@ -19,19 +19,20 @@ import (
 
 // Target describes a fuzz test in a finding's file.
 type Target struct {
-	Dir     string        `json:"dir"`
-	Package string        `json:"package"`
-	Test    string        `json:"test"`
-	Race    bool          `json:"race,omitempty"`
-	Tags    string        `json:"tags,omitempty"`
-	Timeout time.Duration `json:"timeout"`
-	Memory  flags.Size    `json:"memory_limit,omitempty"`
+	Dir             string        `json:"dir"`
+	Package         string        `json:"package"`
+	Test            string        `json:"test"`
+	Race            bool          `json:"race,omitempty"`
+	Tags            string        `json:"tags,omitempty"`
+	Timeout         time.Duration `json:"timeout"`
+	Memory          flags.Size    `json:"memory_limit,omitempty"`
+	flags.Isolation `json:"isolation,omitzero"`
 }
 
 // target returns the description of a fuzz test for its findings.
 func (s *testRun) target(t *fuzzTest) *Target {
 	o := s.options
-	return &Target{t.pkg.Dir, t.pkg.Path, t.target.Name, o.Race, o.Tags, o.Timeout, o.MemoryLimit}
+	return &Target{t.pkg.Dir, t.pkg.Path, t.target.Name, o.Race, o.Tags, o.Timeout, o.MemoryLimit, o.Isolation}
 }
 
 // AddFlags gives a verb the flags of teasel go that a file of testdata/fuzz does not contain.

@@ -21,7 +21,8 @@ func typedTest(ctx context.Context, t *fuzztest.Target) (test *process.Test, see
 	if t.Typed == "" {
 		return nil, nil, nil
 	}
-	test = &process.Test{Binary: t.Binary, Name: t.Name, Package: t.Package, Dir: t.Dir, Race: t.Race, Timeout: t.Timeout, Memory: cmp.Or(t.Memory, typedMemory)}
+	test = &process.Test{Binary: t.Binary, Name: t.Name, Package: t.Package, Dir: t.Dir, Race: t.Race, Timeout: t.Timeout, Memory: cmp.Or(t.Memory, typedMemory),
+		Scratch: t.Scratch, Sandbox: t.Sandbox, Allow: t.Allow}
 	d, err := test.Describe(ctx)
 	if err != nil {
 		return nil, nil, &fuzztest.StartError{Test: t.Name, Reason: err.Error(), Hint: "the module that the test is in and teasel have to be of versions that fit: go get github.com/teaselfuzz/teasel@v" + campaign.Version}
@@ -37,11 +38,12 @@ func typedTest(ctx context.Context, t *fuzztest.Target) (test *process.Test, see
 }
 
 // fuzzTyped runs the campaign of a typed test, with the limits, reporters and seeds of t.campaign.
-func (t *fuzzTest) fuzzTyped(ctx context.Context, share *session.Share, severity map[string]string) (teasel.Summary, error) {
+func (t *fuzzTest) fuzzTyped(ctx context.Context, share *session.Share, severity map[string]string, stages []string) (teasel.Summary, error) {
 	test := *t.typed
 	test.Statistics = t.out
 	test.Seed, test.Runs, test.Constants = t.campaign.Seed, t.campaign.Runs, t.pkg.Constants
-	c := process.Campaign{Test: &test, Workers: t.campaign.Workers, Duration: t.campaign.Duration, Reporters: t.campaign.Reporters}
+	test.Stages, test.MinimizeRuns = stages, t.campaign.MinimizeRuns
+	c := process.Campaign{Test: &test, Workers: t.campaign.Workers, Duration: t.campaign.Duration, Pause: t.campaign.Pause, Reporters: t.campaign.Reporters, Source: t.campaign.Source}
 	for _, s := range t.campaign.Seeds {
 		c.Seeds = append(c.Seeds, link.File(s))
 	}

@@ -89,6 +89,9 @@ const unsupported = ` analyze_dict collect_data_flow data_flow_trace exit_on_ite
 // listed reports whether a list of flags contains a name.
 func listed(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
+// HasNoEffect reports whether a flag of libFuzzer's is accepted without an effect.
+func HasNoEffect(name string) bool { return listed(ignoredFlags, name) }
+
 // parseFlags reads arguments as libFuzzer does. It warns of unknown flags.
 func parseFlags(args []string, w io.Writer) (*harnessFlags, error) {
 	f := newHarnessFlags()

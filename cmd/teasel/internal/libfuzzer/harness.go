@@ -31,22 +31,22 @@ const (
 // harness is a harness that was started by hand with libFuzzer's flags.
 type harness struct {
 	*harnessFlags
-	program string
+	command []string // the harness, and the arguments of a main of its own
 	target  native.Target
 	w       io.Writer // for all output, as libFuzzer has it: standard error
 }
 
-// Run does what libFuzzer does with these arguments.
-func Run(ctx context.Context, program string, args []string, w io.Writer) error {
+// Run does what libFuzzer does with args. The command is the harness, with the arguments for a main of its own.
+func Run(ctx context.Context, command, args []string, w io.Writer) error {
 	f, err := parseFlags(args, w)
 	if err != nil {
 		return err
 	}
 	if f.help != 0 {
-		f.usage(w, program)
+		f.usage(w, command[0])
 		return nil
 	}
-	h := &harness{f, program, native.Target{Command: []string{program}, Timeout: time.Duration(f.timeout) * time.Second,
+	h := &harness{f, command, native.Target{Command: command, Timeout: time.Duration(f.timeout) * time.Second,
 		Memory: uint64(f.rss) << 20, Malloc: uint64(max(f.allocation, 0)) << 20}, w}
 	if f.leaks == 0 {
 		for _, name := range [...]string{"ASAN_OPTIONS", "LSAN_OPTIONS"} {

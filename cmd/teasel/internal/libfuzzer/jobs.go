@@ -26,7 +26,7 @@ func (h *harness) runJobs(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	command := []string{self, "libfuzzer", "--", h.program}
+	command := append([]string{self, "libfuzzer", fmt.Sprintf("--main=%d", len(h.command)-1), "--"}, h.command...)
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-jobs=") && !strings.HasPrefix(a, "-workers=") {
 			command = append(command, a)

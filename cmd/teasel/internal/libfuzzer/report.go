@@ -13,6 +13,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/native"
 )
@@ -190,7 +191,7 @@ func (r *reporter) found(f *teasel.Finding) error {
 
 // unconfirmed writes the input of a finding that was not reproduced: libFuzzer reports a crash at once.
 func (r *reporter) unconfirmed(f *teasel.Finding) error {
-	why := fmt.Sprintf("not reproduced in %d tries", f.Tries)
+	why := "not reproduced in " + replay.Tries(f.Tries)
 	if f.Tries == 0 {
 		why = "there was no time to reproduce it"
 	}

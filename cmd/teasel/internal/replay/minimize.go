@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-
-	"golang.org/x/term"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/monitor"
 )
 
 // NotShown returns the error for a finding that cannot be minimised since its input does not show it.
@@ -76,7 +74,7 @@ func NewProgress(w io.Writer, runs int) *Progress { return &Progress{w: w, runs:
 
 // Show shows how many runs were made, and how complex the input is now.
 func (p *Progress) Show(made int, complexity float64) {
-	if f, ok := p.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if monitor.Terminal(p.w) != nil {
 		p.begun = true
 		fmt.Fprintf(p.w, "\rteasel: %d of %d executions, complexity %.0f ", made, p.runs, complexity)
 	}

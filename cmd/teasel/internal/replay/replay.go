@@ -59,7 +59,7 @@ func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFil
 			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
 		}
 	}
-	fmt.Fprintf(w, "not shown in %d tries\n", tries)
+	fmt.Fprintf(w, "not shown in %s\n", Tries(tries))
 	if len(others) > 0 {
 		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
 		if r.Single {
@@ -81,4 +81,12 @@ func Shown(w io.Writer, f *teasel.Finding, try, tries int) error {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(f.Detail), "\n"))
 	}
 	return &exit.Error{Status: exit.StatusFindings}
+}
+
+// Tries writes a number of tries.
+func Tries(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
 }

@@ -1,0 +1,46 @@
+package campaign
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// WriteReport writes a report to w.
+func WriteReport(w io.Writer, format string, r *report.Run) error {
+	if err := report.Write(w, format, r); err != nil {
+		return exit.Failure(fmt.Errorf("writing the report: %w", err))
+	}
+	return nil
+}
+
+// WriteReports writes the report to w in the format of --format, and to each file of --report. All are written even if one cannot be.
+func WriteReports(w io.Writer, o *flags.Options, r *report.Run) error {
+	err := WriteReport(w, o.Format, r)
+	for _, f := range o.Reports {
+		if e := writeReportFile(f, r); e != nil && err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+func writeReportFile(file flags.ReportFile, r *report.Run) error {
+	if err := os.MkdirAll(filepath.Dir(file.Path), 0o755); err != nil {
+		return exit.Usage("name a file that can be written", "writing the report: %w", err)
+	}
+	f, err := os.Create(file.Path)
+	if err != nil {
+		return exit.Usage("name a file that can be written", "writing the report: %w", err)
+	}
+	if err := WriteReport(f, file.Format, r); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return exit.Failure(f.Close())
+}

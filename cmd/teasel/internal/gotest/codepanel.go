@@ -1,0 +1,114 @@
+package gotest
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/blocks"
+	"github.com/teaselfuzz/teasel/view"
+)
+
+// codePanel shows which functions and source files fuzz tests reach, of the modules that are tested and those that they use. Test binaries
+// are read when somebody looks.
+type codePanel struct {
+	root string // of the toolchain, whose standard library is not shown
+
+	mu       sync.Mutex
+	programs []*testProgram
+}
+
+// testProgram is a test binary.
+type testProgram struct {
+	path     string
+	counters int
+	reached  corpus.EdgeSet // by all tests in it
+	read     bool
+	blocks   []blocks.Block
+	why      string // there are no blocks
+}
+
+var _ view.Liner = (*codePanel)(nil)
+
+// reporter returns what notes what a test reaches, beginning with the testcases that it has.
+func (c *codePanel) reporter(t *fuzzTest) teasel.Reporter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	path := t.target.Binary
+	i := slices.IndexFunc(c.programs, func(p *testProgram) bool { return p.path == path })
+	if i < 0 {
+		i = len(c.programs)
+		c.programs = append(c.programs, &testProgram{path: path, counters: t.target.Counters, reached: corpus.EdgeSet{}})
+	}
+	return &codeReporter{c, c.programs[i]}
+}
+
+// codeReporter adds what the testcases of one test reach.
+type codeReporter struct {
+	c *codePanel
+	p *testProgram
+}
+
+// Report implements [teasel.Reporter].
+func (r *codeReporter) Report(e teasel.Event) error {
+	if e.Kind == teasel.EventAdded {
+		r.c.mu.Lock()
+		defer r.c.mu.Unlock()
+		r.p.reached.Add(e.Entry.Features)
+	}
+	return nil
+}
+
+// code returns what was reached, in a copy.
+func (c *codePanel) code() (all []view.Code, why []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.programs {
+		if !p.read {
+			p.read = true
+			var err error
+			if p.blocks, err = blocks.Go(p.path); err != nil {
+				p.why = err.Error()
+			}
+		}
+		if p.why != "" {
+			why = append(why, filepath.Base(p.path)+": "+p.why)
+		}
+		reached := corpus.EdgeSet{}
+		for f := range p.reached {
+			if f < teasel.Feature(p.counters) { // higher numbers are states that a test observes
+				reached[f] = struct{}{}
+			}
+		}
+		all = append(all, view.Code{Blocks: p.blocks, Reached: reached, Hidden: c.hidden})
+	}
+	return all, why
+}
+
+// hidden reports whether a file is of the standard library, or what the go command has made.
+func (c *codePanel) hidden(file string) bool {
+	return strings.HasPrefix(file, c.root+"/") || !filepath.IsAbs(file) || strings.HasPrefix(filepath.Base(file), "_testmain")
+}
+
+// Panels implements [view.Paneler].
+func (c *codePanel) Panels([]teasel.Entry) []view.Panel {
+	all, why := c.code()
+	panels := view.CodePanels(all)
+	if len(why) > 0 {
+		p := view.Panel{Title: "Functions not known", Head: []string{"test binary"}}
+		for _, w := range why {
+			p.Rows = append(p.Rows, []string{w})
+		}
+		panels = append(panels, p)
+	}
+	return panels
+}
+
+// Lines implements [view.Liner].
+func (c *codePanel) Lines(_ []teasel.Entry, file string) (view.Lines, bool) {
+	all, _ := c.code()
+	return view.CodeLines(all, file)
+}
