@@ -6,7 +6,7 @@ PREFIX  ?= /usr/local
 # Any server's command line, for `make bench-mcp ARGS='-- node server.js'`.
 ARGS    ?=
 
-.PHONY: build test race lint fmt cover bench bench-mcp bench-native install clean
+.PHONY: build test nightly lint fmt cover bench bench-mcp bench-native install clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
@@ -15,10 +15,9 @@ build:
 test:
 	scripts/test.sh
 
-# The long campaigns too, under the race detector.
-race:
-	scripts/setup-test.sh
-	GORACE=atexit_sleep_ms=0 TEASEL_REQUIRE_SERVERS=1 $(GO) test -race -timeout 20m ./...
+# The long campaigns too, and everything under the race detector.
+nightly:
+	scripts/nightly.sh
 
 # gofmt, vet, staticcheck and tidy modules, over every module here.
 lint:

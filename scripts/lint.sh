@@ -54,12 +54,31 @@ staticcheck() {
 	"$tool" ./... "${testdata[@]}" && (cd mcp/testdata/servers/go && "$tool" ./...)
 }
 
+# site: the documentation as a site, if mkdocs is here or can be installed.
+site() {
+	local out log
+	out=$(mktemp -d) && log=$(mktemp) || return
+	if scripts/site.sh "$out" >"$log" 2>&1; then
+		rm -rf "$out" "$log"
+		return
+	fi
+	cat "$log" >&2
+	if [[ ! -s $out/index.html ]] && grep -qE 'No matching distribution|ensurepip|Could not (find|install)|Failed to establish' "$log"; then
+		echo "skipped: mkdocs cannot be installed here"
+		rm -rf "$out" "$log"
+		return
+	fi
+	rm -rf "$out" "$log"
+	return 1
+}
+
 mapfile -t testdata < <(testdata_patterns)
 
 check "gofmt -l" formatted
 check "go vet" go vet ./... "${testdata[@]}"
 check "go vet (test servers)" go -C mcp/testdata/servers/go vet ./...
 check "staticcheck" staticcheck
+check "site of the documentation" site
 while IFS= read -r dir; do
 	check "go mod tidy -diff ($dir)" go -C "$dir" mod tidy -diff
 done < <(modules)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need beside Go: a C compiler for the race detector,
-# clang, its linkers, AFL++ and cargo for native targets, servers of network protocols, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
+# clang, its linkers, AFL++ and cargo for native targets, servers of network protocols, Chromium, tmux, Node.js, and the real MCP servers under mcp/testdata/servers. Safe to run
 # again at any time; with everything in place it takes a second or two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -67,6 +67,26 @@ go_servers() {
 	say "Go servers: go build into $servers/bin"
 	mkdir -p "$servers/bin"
 	(cd "$servers/go" && CGO_ENABLED=0 go build -buildvcs=false -o ../bin/ ./gosdk ./mcpgo)
+	(cd "$servers/go-old" && CGO_ENABLED=0 go build -buildvcs=false -o ../bin/old .)
+}
+
+# python_servers: the Python SDK and FastMCP at the versions of requirements.txt, in a folder of their own, and beside it an old Python SDK.
+python_servers() {
+	local want have=
+	want="$(sha256sum "$servers/python/requirements.txt" | cut -d' ' -f1) $(python3 --version)"
+	local venv=$servers/python/venv
+	if [[ -f $venv/.installed ]]; then have=$(<"$venv/.installed"); fi
+	if [[ $have == "$want" ]]; then
+		say "Python servers: already installed"
+		return
+	fi
+	say "Python servers: pip install into $venv"
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	local pip=("$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps)
+	"${pip[@]}" -r "$servers/python/requirements.txt" </dev/null
+	"${pip[@]}" --target "$venv/old" mcp==1.21.2 </dev/null
+	printf '%s\n' "$want" >"$venv/.installed"
 }
 
 # rust_crates: those of examples/rust, at the versions of its Cargo.lock. Without them its test says that it is skipped.
@@ -90,10 +110,14 @@ fi
 if ! { command -v kamailio && command -v in.tftpd && command -v coap-server-notls && command -v tcpdump; } >/dev/null; then
 	debian kamailio tftpd-hpa libcoap3-bin tcpdump
 fi
+if ! { command -v nginx && command -v snmpd && command -v chronyd; } >/dev/null; then debian nginx-light snmpd chrony; fi
+if ! command -v chromium >/dev/null; then debian chromium; fi
+if ! command -v tmux >/dev/null; then debian tmux; fi
 # Debian's own Python: the tests do not look at others.
 if ! /usr/bin/python3 -c 'import aiosmtpd, pymodbus.server' 2>/dev/null; then
 	debian python3 python3-aiosmtpd python3-pymodbus python3-serial python3-serial-asyncio
 fi
+if ! python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then debian python3 python3-venv; fi
 if ! node_ok; then
 	debian nodejs npm
 	hash -r
@@ -106,5 +130,6 @@ exec 9>"$servers/bin/.lock"
 flock 9
 npm_servers
 go_servers
+python_servers
 rust_crates
 say "ready: $(go version | cut -d' ' -f3), node $(node --version)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything the project tests, from a fresh clone: the set-up, all tests, and
-# the tests again under the race detector, there without the long campaigns.
+# What a change must pass, from a fresh clone: the set-up and every test but
+# the long campaigns, which scripts/nightly.sh runs too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,12 +9,14 @@ scripts/setup-test.sh
 # A server that is not installed is a failure here, not a skipped test.
 export TEASEL_REQUIRE_SERVERS=1
 
-# The packages that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
-readonly packages=(./mcp ./mcp/run ./cmd/teasel ./netproto ./native ./...) limit=45m
+# These compile and start programs all the time, which the race detector doubles: they have their turn under it every night.
+# Those that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
+readonly programs=(./cmd/teasel ./mcp ./native ./netproto ./gofunc/fuzztest ./gofunc/process ./internal/tui ./internal/web) limit=45m
 
-printf '\n== go test ./...\n'
-go test -timeout "$limit" "${packages[@]}"
-printf '\n== go test -race -short ./... (the long campaigns ran above)\n'
+others() { go list ./... | grep -vxFf <(go list "${programs[@]}"); }
+
+printf '\n== go test -short, of packages that start programs\n'
+go test -short -timeout "$limit" "${programs[@]}"
+printf '\n== go test -race -short, of all others\n'
 # A program that the race detector is built into sleeps for a second at its end, and the tests start thousands of them.
-export GORACE=atexit_sleep_ms=0
-go test -race -short -timeout "$limit" "${packages[@]}"
+GORACE=atexit_sleep_ms=0 go test -race -short -timeout "$limit" $(others)

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Kills the machines and the hub of a fleet at random moments, and checks that nothing that was acknowledged is lost.
+#
+#     scripts/fleet-kills.sh [KILLS [MACHINES]]
+set -eu
+cd "$(dirname "$0")/.."
+FLEET_KILLS=${1:-200} FLEET_MACHINES=${2:-4} go test ./fleet -run TestKills -count=1 -v -timeout 30m
