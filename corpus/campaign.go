@@ -102,6 +102,7 @@ func metaFields(m *Meta) []metaField {
 		{"subjects", &m.Subjects, "a list of strings"},
 		{"skipped", &m.Skipped, `a list of {"subject","reason"}`},
 		{"blocked", &m.Blocked, "a list of strings"},
+		{"library", &m.Library, "a string"},
 		{"afl", &m.AFL, "true or false"},
 		{"build", &m.Build, "a string"},
 		{"edges", &m.Edges, "a whole number"},

@@ -57,7 +57,8 @@ type Meta struct {
 	Subjects  []string        `json:"subjects,omitempty"`  // parts of the target that are fuzzed
 	Skipped   []Skip          `json:"skipped,omitempty"`   // parts that are not, and why
 	Blocked   []string        `json:"blocked,omitempty"`   // parts that are not because they may destroy something
-	AFL       bool            `json:"afl,omitempty"`       // inputs are what the target reads: queue/, crashes/ and hangs/ are as AFL++ has them
+	Library   string          `json:"library,omitempty"`   // that the target is built on, with its version; "": unknown
+	AFL       bool            `json:"afl,omitempty"`       // other instances of AFL++ read this one: queue/, crashes/ and hangs/ are as AFL++ has them
 	Build     string          `json:"build,omitempty"`     // identifies the build of the target; when it changes, testcases run again; "": unknown
 	Edges     int             `json:"edges,omitempty"`     // of the target, whose features are as [EdgeSet] says; 0: unknown
 }
@@ -100,7 +101,7 @@ type Dir struct {
 	epoch        int // of campaign.json
 	state        state
 	problems     []*Problem                // that loading has found
-	notConfirmed map[string]teasel.Finding // unconfirmed findings by id: those that there was no time to reproduce, and crashes that were not reproduced; their files are in unconfirmed/
+	notConfirmed map[string]teasel.Finding // unconfirmed findings by id; their files are in unconfirmed/
 	journal      *journal
 	compacting   *compaction // in progress; nil: none is
 	beforeWrite  func()      // called before a compaction writes; nil except in tests
@@ -286,6 +287,16 @@ func (d *Dir) FindingPath(id string) string { return filepath.Join(d.path, Findi
 // UnconfirmedPath returns where the file of a finding is that there was no time to reproduce.
 func (d *Dir) UnconfirmedPath(id string) string {
 	return filepath.Join(d.path, Unconfirmed, id+".json")
+}
+
+// Running reports whether the campaign may be running just now, in whatever process.
+func (d *Dir) Running() bool { return d.live() }
+
+// Workers returns how far each worker has come, by number.
+func (d *Dir) Workers() []teasel.WorkerState {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.state.workers)
 }
 
 // Meta returns what the campaign is about.

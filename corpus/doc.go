@@ -6,8 +6,9 @@
 //	seeds/valid/      seeds that the target should accept
 //	seeds/edge_cases/ seeds at the border of what is valid
 //	interesting/      the corpus: one encoded input per file, named by its content
-//	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain; named as AFL++ does where there is a queue/
-//	queue/            the corpus again under AFL++'s names, for targets that read plain bytes
+//	crashes/ hangs/   the inputs of findings that are crashes and hangs, plain, named by the finding; where there is a queue/,
+//	                  by AFL++'s names
+//	queue/            the corpus again under AFL++'s names, in a campaign that has joined one of AFL++'s
 //	findings/         one file per finding, with all that is needed to reproduce it
 //	stats.csv         a line for every progress event
 //	fuzzer_stats      and plot_data: as AFL++ 4 writes them, for its tools and those of others

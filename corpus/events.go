@@ -95,20 +95,13 @@ func (d *Dir) evicted(key string) error {
 	return nil
 }
 
-// unconfirmed writes the file of a finding that there was no time to reproduce, so that it can be reproduced later. If a later run has
-// tried that without success, the file says so. A crash is kept although it was tried: that the target has died is certain.
+// unconfirmed writes the file of a finding that was seen and is not confirmed, so that it can be reproduced later. If a later run has
+// tried that without success, the file says so.
 func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	id, c := f.ID(), *f
-	isCrash := d.meta.folder(f.Rule) == Crashes
-	if f.Tries > 0 {
-		old, ok := d.notConfirmed[id]
-		switch {
-		case ok:
-			c = old
-			c.Stable, c.Tries = f.Stable, f.Tries
-		case !isCrash:
-			return nil
-		}
+	if old, ok := d.notConfirmed[id]; ok && f.Tries > 0 {
+		c = old
+		c.Stable, c.Tries = f.Stable, f.Tries
 	}
 	if err := os.MkdirAll(filepath.Join(d.path, Unconfirmed), 0o777); err != nil {
 		return fmt.Errorf("keeping an unconfirmed finding: %w", err)
@@ -116,9 +109,7 @@ func (d *Dir) unconfirmed(f *teasel.Finding) error {
 	if err := d.writeFinding(d.UnconfirmedPath(id), &c); err != nil {
 		return err
 	}
-	if delete(d.notConfirmed, id); c.Tries == 0 || isCrash {
-		d.notConfirmed[id] = c
-	}
+	d.notConfirmed[id] = c
 	return nil
 }
 

@@ -35,6 +35,18 @@ func WriteFinding(path string, f *FindingFile) error {
 	return nil
 }
 
+// MarshalText returns what [WriteFinding] writes.
+func (f *FindingFile) MarshalText() ([]byte, error) { return f.text() }
+
+// ParseFinding reads what MarshalText has returned. name says in errors where it is from.
+func ParseFinding(name string, text []byte) (FindingFile, error) {
+	f, p := parseFinding(name, text)
+	if p != nil {
+		return FindingFile{}, p
+	}
+	return f, nil
+}
+
 // text lays the file out by hand, a field a line: an encoder would lay out the inputs anew, and they are wanted as
 // they are.
 func (f *FindingFile) text() ([]byte, error) {
@@ -75,6 +87,15 @@ func (f *FindingFile) text() ([]byte, error) {
 	w.field("occurrences", fd.Occurrences)
 	w.field("worker", fd.Worker)
 	w.field("execution", fd.Execution)
+	w.optional("stage", fd.Stage)
+	w.optional("parent", fd.Parent)
+	w.optional("change", fd.Change)
+	if fd.Found > 0 {
+		w.field("found", seconds(fd.Found))
+	}
+	if fd.Minimal {
+		w.field("minimal", true)
+	}
 	w.input("input", fd.Input)
 	if fd.Original != nil {
 		w.input("original", fd.Original)
@@ -172,11 +193,7 @@ func ReadFinding(path string) (FindingFile, error) {
 	if err != nil {
 		return FindingFile{}, fmt.Errorf("reading a finding: %w", err)
 	}
-	f, p := parseFinding(path, data)
-	if p != nil {
-		return FindingFile{}, p
-	}
-	return f, nil
+	return ParseFinding(path, data)
 }
 
 const findingWanted = `a finding: an object with "teasel-finding", "kind", "rule" and "input"`
@@ -270,6 +287,11 @@ func findingFields(f *FindingFile) map[string]wanted {
 		"occurrences": {&fd.Occurrences, "a whole number"},
 		"worker":      {&fd.Worker, "a whole number"},
 		"execution":   {&fd.Execution, "a whole number"},
+		"stage":       {&fd.Stage, "a string"},
+		"parent":      {&fd.Parent, "a string"},
+		"change":      {&fd.Change, "a string"},
+		"found":       {(*seconds)(&fd.Found), "a number of seconds"},
+		"minimal":     {&fd.Minimal, "true or false"},
 	}
 }
 

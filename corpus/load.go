@@ -185,7 +185,7 @@ func (d *Dir) loadFindings() {
 	unconfirmed, _ := d.readFindings(Unconfirmed)
 	d.notConfirmed = map[string]teasel.Finding{}
 	for _, f := range unconfirmed {
-		if id := f.ID(); d.state.findings[id] == nil && (f.Tries == 0 || d.meta.folder(f.Rule) == Crashes) {
+		if id := f.ID(); d.state.findings[id] == nil {
 			d.notConfirmed[id] = f
 		}
 	}
@@ -322,7 +322,7 @@ func (d *Dir) untried() []teasel.Finding {
 }
 
 // Summary returns the outcome of the campaign so far, as recorded in the directory. Unconfirmed has the findings that no run has had
-// the time to reproduce, and crashes that were not reproduced.
+// the time to reproduce, and those that were not reproduced.
 func (d *Dir) Summary() teasel.Summary {
 	d.mu.Lock()
 	defer d.mu.Unlock()

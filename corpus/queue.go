@@ -216,3 +216,21 @@ func InputFile(path, id string) string {
 	}
 	return ""
 }
+
+// FindingOf returns the file of the finding whose plain input is at path in a campaign's directory, in crashes or hangs; path itself: it
+// is nothing of the kind.
+func FindingOf(path string) string {
+	folder := filepath.Dir(path)
+	if name := filepath.Base(folder); name != Crashes && name != Hangs {
+		return path
+	}
+	id := filepath.Base(path)
+	if at := strings.LastIndex(id, findingSuffix); at >= 0 {
+		id = id[at+len(findingSuffix):]
+	}
+	file := filepath.Join(filepath.Dir(folder), Findings, strings.TrimSuffix(id, filepath.Ext(id))+".json")
+	if _, err := os.Stat(file); err != nil {
+		return path
+	}
+	return file
+}

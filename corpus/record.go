@@ -44,6 +44,7 @@ type testcase struct {
 	Complexity float64   `json:"complexity"`
 	Work       uint64    `json:"work,omitempty"`
 	Depth      int       `json:"depth,omitempty"`
+	First      int       `json:"first,omitempty"`
 	Step       uint64    `json:"step,omitempty"`
 	Picked     uint64    `json:"picked,omitempty"`
 	Execution  uint64    `json:"execution,omitempty"`
@@ -62,7 +63,7 @@ type measure struct {
 
 func newTestcase(e *teasel.Entry) *testcase {
 	t := &testcase{Key: e.Key, Parent: e.Parent, Stage: e.Stage, Complexity: finite(e.Complexity), Work: e.Work,
-		Depth: e.Depth, Step: e.Step, Picked: e.Picked, Execution: e.Execution, Found: seconds(e.Found), LastPicked: seconds(e.LastPicked),
+		Depth: e.Depth, First: e.First, Step: e.Step, Picked: e.Picked, Execution: e.Execution, Found: seconds(e.Found), LastPicked: seconds(e.LastPicked),
 		Runs: e.Runs, Note: e.Note, Features: features{e.Features}}
 	for _, m := range e.Measures {
 		t.Measures = append(t.Measures, measure{m.ID, finite(m.Value)})
@@ -72,7 +73,7 @@ func newTestcase(e *teasel.Entry) *testcase {
 
 func (t *testcase) entry() *teasel.Entry {
 	e := &teasel.Entry{Key: t.Key, Parent: t.Parent, Stage: t.Stage, Complexity: t.Complexity, Work: t.Work,
-		Depth: t.Depth, Step: t.Step, Picked: t.Picked, Execution: t.Execution, Found: time.Duration(t.Found), LastPicked: time.Duration(t.LastPicked),
+		Depth: t.Depth, First: t.First, Step: t.Step, Picked: t.Picked, Execution: t.Execution, Found: time.Duration(t.Found), LastPicked: time.Duration(t.LastPicked),
 		Runs: t.Runs, Note: t.Note, Features: t.Features.FeatureSet}
 	for _, m := range t.Measures {
 		e.Measures = append(e.Measures, teasel.Measure{ID: m.ID, Value: m.Value})
@@ -115,7 +116,10 @@ type figures struct {
 	Corpus     int                 `json:"corpus"`
 	Evicted    int                 `json:"evicted"`
 	Features   int                 `json:"features"`
+	Seeds      int                 `json:"seeds,omitempty"`
+	SeedsRun   int                 `json:"seeds_run,omitempty"`
 	Waiting    int                 `json:"waiting"`
+	Pending    int                 `json:"pending,omitempty"`
 	Findings   int                 `json:"findings"`
 	Workers    int                 `json:"workers"`
 	LastKept   seconds             `json:"last_kept"`
@@ -127,13 +131,13 @@ type figures struct {
 
 func newFigures(s *teasel.Stats) *figures {
 	return &figures{Elapsed: seconds(s.Elapsed), Executions: s.Executions, Corpus: s.Corpus, Evicted: s.Evicted,
-		Features: s.Features, Waiting: s.Waiting, Findings: s.Findings, Workers: s.Workers, LastKept: seconds(s.LastKept),
+		Features: s.Features, Seeds: s.Seeds, SeedsRun: s.SeedsRun, Waiting: s.Waiting, Pending: s.Pending, Findings: s.Findings, Workers: s.Workers, LastKept: seconds(s.LastKept),
 		LastFound: seconds(s.LastFound), Memory: s.Memory, Stability: s.Stability, Stages: s.Stages}
 }
 
 func (f *figures) stats() teasel.Stats {
 	return teasel.Stats{Elapsed: time.Duration(f.Elapsed), Executions: f.Executions, Corpus: f.Corpus,
-		Evicted: f.Evicted, Features: f.Features, Waiting: f.Waiting, Findings: f.Findings, Workers: f.Workers,
+		Evicted: f.Evicted, Features: f.Features, Seeds: f.Seeds, SeedsRun: f.SeedsRun, Waiting: f.Waiting, Pending: f.Pending, Findings: f.Findings, Workers: f.Workers,
 		LastKept: time.Duration(f.LastKept), LastFound: time.Duration(f.LastFound), Memory: f.Memory, Stability: f.Stability, Stages: f.Stages}
 }
 

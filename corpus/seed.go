@@ -11,8 +11,8 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// maxInput is the size of the biggest file of others that is taken for an input.
-const maxInput = 64 << 20
+// MaxInput is the size of the biggest input of others that is read: a file, or one in an archive.
+const MaxInput = 64 << 20
 
 // Seed is an input that the user has given.
 type Seed struct {
@@ -21,34 +21,61 @@ type Seed struct {
 }
 
 // Load reads the inputs below path: every file is one, unless its name begins with a dot. A campaign's directory is
-// taken for its seeds and testcases; a single file is fine too. Of files with the same content only the first by name
+// taken for its seeds and testcases; a single file is fine too, and a zip archive is read like a directory. Of files with the same content only the first by name
 // is kept. A file for which check returns an error is left out and is a problem; a nil check takes every file. The
 // error says that path itself cannot be read.
 func Load(path string, check func(data []byte) error) (seeds []Seed, problems []*Problem, err error) {
+	all, problems, err := loadFiles(path, check)
+	seen := map[string]bool{}
+	for _, s := range all {
+		if key := teasel.Key(s.Data); !seen[key] {
+			seen[key] = true
+			seeds = append(seeds, s)
+		}
+	}
+	return seeds, problems, err
+}
+
+// LoadFiles reads the inputs below path as [Load] does, and keeps files with the same content.
+func LoadFiles(path string) ([]Seed, []*Problem, error) { return loadFiles(path, nil) }
+
+func loadFiles(path string, check func(data []byte) error) (seeds []Seed, problems []*Problem, err error) {
 	roots := []string{path}
 	if IsCampaign(path) {
 		roots = []string{filepath.Join(path, Valid), filepath.Join(path, EdgeCases), filepath.Join(path, Interesting)}
 	} else if _, err := os.Stat(path); err != nil {
 		return nil, nil, fmt.Errorf("loading a corpus: %w", err)
 	}
-	seen := map[string]bool{}
-	take := func(file string) {
-		data, err := readInput(file)
-		if err == nil && check != nil {
-			err = check(data)
+	wrong := func(file string, err error) {
+		problems = append(problems, &Problem{File: file, Text: "is no input: " + err.Error(), Err: err})
+	}
+	add := func(file, name string, data []byte) {
+		if check != nil {
+			if err := check(data); err != nil {
+				wrong(file, err)
+				return
+			}
 		}
+		seeds = append(seeds, Seed{Name: name, Data: data})
+	}
+	take := func(file string) {
+		if file == path && isArchive(path) {
+			err := readArchiveFile(file, func(name string, data []byte) { add(filepath.Join(file, name), name, data) },
+				func(name string, err error) { wrong(filepath.Join(file, name), err) })
+			if err == nil {
+				return // otherwise it is an input, whatever its name says
+			}
+		}
+		data, err := readInput(file)
 		if err != nil {
-			problems = append(problems, &Problem{File: file, Text: "is no input: " + err.Error(), Err: err})
+			wrong(file, err)
 			return
 		}
-		if key := teasel.Key(data); !seen[key] {
-			seen[key] = true
-			name, err := filepath.Rel(path, file)
-			if err != nil || name == "." {
-				name = filepath.Base(file)
-			}
-			seeds = append(seeds, Seed{Name: name, Data: data})
+		name, err := filepath.Rel(path, file)
+		if err != nil || name == "." {
+			name = filepath.Base(file)
 		}
+		add(file, name, data)
 	}
 	for _, root := range roots {
 		if r, err := filepath.EvalSymlinks(root); err == nil && len(roots) == 1 && r != root {
@@ -76,7 +103,7 @@ func Load(path string, check func(data []byte) error) (seeds []Seed, problems []
 }
 
 // readInput reads a file that is an input.
-func readInput(file string) ([]byte, error) { return readRegular(file, maxInput) }
+func readInput(file string) ([]byte, error) { return readRegular(file, MaxInput) }
 
 // readTestcase reads a file that was written for a testcase. It has no limit: the engine has held the testcase in memory and has
 // counted its features, and a corpus on disk that left it out would not be the one that the campaign has.
@@ -116,6 +143,25 @@ func (d *Dir) WriteSeed(folder, name string, data []byte) error {
 	}
 	d.pending = append(d.pending, path)
 	return nil
+}
+
+// AddInput writes an input of another campaign on the same target to interesting/, where [Dir.Snapshot] finds it: it is run when the
+// campaign goes on, and kept if it reaches something new. It is synced with the rest. added is false if the campaign has it already.
+func (d *Dir) AddInput(data []byte) (added bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.writable(); err != nil {
+		return false, err
+	}
+	path := d.entryPath(teasel.Key(data))
+	if intact(path, data) {
+		return false, nil
+	}
+	if err := restore(path, data, false); err != nil {
+		return false, fmt.Errorf("writing an input: %w", err)
+	}
+	d.pending = append(d.pending, path)
+	return true, nil
 }
 
 // plainName makes a short name of letters, digits, dots, underscores and dashes.

@@ -11,8 +11,11 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
+// SeriesFile is the file of the figures over time: a line about every second, the first of which names the columns.
+const SeriesFile = "stats.csv"
+
 const (
-	statsName = "stats.csv"
+	statsName = SeriesFile
 	plotName  = "plot_data"
 	aflName   = "fuzzer_stats"
 

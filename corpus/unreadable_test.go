@@ -18,7 +18,7 @@ func TestHugeTestcase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		huge := added(strings.Repeat("a", maxInput+1), 1)
+		huge := added(strings.Repeat("a", MaxInput+1), 1)
 		report(t, d, huge)
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestHugeTestcase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(mine.Truncate(maxInput+1), mine.Close()); err != nil {
+		if err := errors.Join(mine.Truncate(MaxInput+1), mine.Close()); err != nil {
 			t.Fatal(err)
 		}
 		for _, lost := range []bool{false, true} {

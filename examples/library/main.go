@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,24 +54,18 @@ func (p parser) Exec(_ context.Context, in []byte, o *teasel.Observation) error 
 	if err != nil {
 		o.Exit = teasel.ExitRejected
 	}
-	h := fnv.New32a()
+	h := fnv.New64a()
 	fmt.Fprint(h, err)
-	o.Features = append(o.Features, teasel.Feature(h.Sum32()))
+	o.Features = append(o.Features, teasel.FeatureOf(h.Sum64()))
 	return nil
 }
-
-// plain stores an input as it is.
-type plain struct{}
-
-func (plain) Encode(in []byte) ([]byte, error)   { return in, nil }
-func (plain) Decode(data []byte) ([]byte, error) { return bytes.Clone(data), nil }
 
 // fuzz runs a campaign of at most runs executions and writes what it found.
 func fuzz(ctx context.Context, runs uint64, w io.Writer) error {
 	campaign := teasel.Campaign[[]byte]{
 		Target:    parser{},
 		Mutator:   &mutate.Bytes{MaxLen: 64},
-		Codec:     plain{},
+		Codec:     teasel.Bytes{},
 		Seeds:     [][]byte{[]byte("list[1]=a")},
 		Seed:      1,
 		Runs:      runs,

@@ -67,7 +67,7 @@ func (c *Client) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) 
 		}
 	}
 	back := c.back
-	back.Stopped = last.Stopped
+	back.Stopped, back.Wait = last.Stopped, last.Wait
 	c.back = teasel.Reply{}
 	switch {
 	case last.Stop:
@@ -89,6 +89,7 @@ func after(n, earlier *teasel.News) {
 	n.Finished = append(earlier.Finished, n.Finished...)
 	n.Stages = append(earlier.Stages, n.Stages...)
 	n.Notes = append(earlier.Notes, n.Notes...)
+	n.Seeds = append(earlier.Seeds, n.Seeds...)
 	n.Executions += earlier.Executions
 }
 

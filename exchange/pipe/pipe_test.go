@@ -95,6 +95,7 @@ func seeded(seeds ...string) *teasel.Hub {
 func TestPipe(t *testing.T) {
 	leaks(t)
 	h := seeded("seed")
+	h.Pause = &teasel.Pause{}
 	if _, err := h.Join().Sync(t.Context(), teasel.News{Unstable: []teasel.Feature{4}, Entries: []teasel.Entry{{Key: "k", Data: []byte{1},
 		Runs: 2, Note: []byte{3}, Features: teasel.NewFeatureSet(1, 1<<63)}}}); err != nil {
 		t.Fatal(err)
@@ -112,6 +113,10 @@ func TestPipe(t *testing.T) {
 	}
 	if got, err = x.Sync(t.Context(), teasel.News{WantsSeeds: true}); err != nil || len(got.Entries) != 1 || string(got.Entries[0].Data) != "seed" {
 		t.Fatalf("got %+v, %v", got, err)
+	}
+	h.Pause.Set(true)
+	if got, err := x.Sync(t.Context(), teasel.News{}); err != nil || !got.Wait {
+		t.Errorf("paused: %+v, %v", got, err)
 	}
 	h.Stop("stopped")
 	if got, err := x.Sync(t.Context(), teasel.News{}); err != teasel.ErrStop || got.Stopped != "stopped" {

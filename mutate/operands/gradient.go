@@ -45,7 +45,8 @@ const (
 	searchAllowance = 2048
 	searchShare     = 512
 	recordsPerRun   = 128
-	usualEnergy     = 16 // a testcase with less than an eighth of the average energy gets 1
+	usualEnergy     = 16 // a testcase with less than an eighth of the average energy gets 1, and so does each of a slow target
+	slowPicks       = 8  // times that such a testcase is picked before
 )
 
 // Run implements [teasel.Stage].
@@ -54,7 +55,7 @@ func (Gradient) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	if err != nil || s.history == nil || s.searched || s.next < len(s.swaps) || s.history.spent > searchAllowance+s.history.runs/searchShare {
 		return err
 	}
-	if w.Energy(usualEnergy, usualEnergy) == 1 { // the testcase is so slow that the stage would take minutes
+	if w.Energy(usualEnergy, usualEnergy) == 1 && tc.Picked < slowPicks { // so slow that others would have to wait for seconds
 		return nil
 	}
 	s.searched = true

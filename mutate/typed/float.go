@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"reflect"
 	"strconv"
+	"strings"
 	"unsafe"
 )
 
@@ -171,8 +172,12 @@ func (n *float) check(p unsafe.Pointer, _ int) error {
 	return nil
 }
 
+// A NaN with other bits than those of math.NaN is written with them.
 func (n *float) encode(b []byte, p unsafe.Pointer) []byte {
 	x := n.load(p)
+	if bits := load(p, n.size); math.IsNaN(x) && bits != n.bits(math.NaN()) {
+		return fmt.Appendf(b, `"NaN(%#x)"`, bits)
+	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		b = append(b, '"')
 		b = strconv.AppendFloat(b, x, 'g', -1, 64)
@@ -188,6 +193,14 @@ func (n *float) decode(v any, p unsafe.Pointer) error {
 		if s, err = number(v); err != nil {
 			return err
 		}
+	}
+	if digits, ok := strings.CutPrefix(s, "NaN("); ok {
+		bits, err := strconv.ParseUint(strings.TrimSuffix(digits, ")"), 0, int(n.size*8))
+		if err != nil {
+			return fmt.Errorf("reading the bits of a NaN: %w", err)
+		}
+		store(p, n.size, bits)
+		return nil
 	}
 	x, err := strconv.ParseFloat(s, int(n.size*8))
 	if err != nil {

@@ -1,10 +1,12 @@
 package typed
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"reflect"
+	"strconv"
 	"time"
 	"unsafe"
 )
@@ -13,9 +15,7 @@ import (
 type instant struct{ info }
 
 func newInstant() *instant {
-	n := &instant{newInfo(reflect.TypeFor[time.Time]())}
-	n.plain = true // the location is never written to
-	return n
+	return &instant{newInfo(reflect.TypeFor[time.Time]())}
 }
 
 func at(p unsafe.Pointer) time.Time { return *(*time.Time)(p) }
@@ -43,8 +43,19 @@ func (n *instant) random(e *Editor) time.Time {
 	return time.Unix(s, nano).UTC()
 }
 
+// expressible reports whether RFC 3339 has a text for a time.
+func expressible(t time.Time) bool { y := t.Year(); return y >= 0 && y <= 9999 }
+
+func wholeNumber(v any) (int64, error) {
+	s, err := number(v)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(s, 10, 64)
+}
+
 func (n *instant) set(e *Editor, p unsafe.Pointer, t time.Time) {
-	if y := t.Year(); y < 0 || y > 9999 { // RFC 3339 allows no other years
+	if !expressible(t) {
 		return
 	}
 	e.saveBlock(&n.info, p)
@@ -89,17 +100,30 @@ func (n *instant) simplify(e *Editor, p unsafe.Pointer, k int) {
 	n.set(e, p, [...]time.Time{time.Unix(0, 0).UTC(), time.Unix(t.Unix(), 0).UTC(), time.Unix(t.Unix()/2, 0).UTC(), time.Unix(t.Unix()/256, 0).UTC()}[k])
 }
 
-func (n *instant) copy(dst, src unsafe.Pointer) { *(*time.Time)(dst) = *(*time.Time)(src) }
+// Neither the location nor a monotonic clock is saved, so they do not run either.
+func (n *instant) copy(dst, src unsafe.Pointer) { *(*time.Time)(dst) = at(src).Round(0).UTC() }
 
 func (n *instant) check(unsafe.Pointer, int) error { return nil }
 
+// A time in a year that RFC 3339 has no text for is written as seconds and nanoseconds since 1970.
 func (n *instant) encode(b []byte, p unsafe.Pointer) []byte {
+	if t := at(p).UTC(); !expressible(t) {
+		return fmt.Appendf(b, "[%d,%d]", t.Unix(), t.Nanosecond())
+	}
 	b = append(b, '"')
 	b = at(p).UTC().AppendFormat(b, time.RFC3339Nano)
 	return append(b, '"')
 }
 
 func (n *instant) decode(v any, p unsafe.Pointer) error {
+	if pair, ok := v.([]any); ok && len(pair) == 2 {
+		sec, err := wholeNumber(pair[0])
+		nano, errNano := wholeNumber(pair[1])
+		if err = errors.Join(err, errNano); err == nil {
+			*(*time.Time)(p) = time.Unix(sec, nano).UTC()
+		}
+		return err
+	}
 	s, ok := v.(string)
 	if !ok {
 		return mismatch("a time", v)

@@ -256,15 +256,16 @@ func (n *mapping) check(p unsafe.Pointer, depth int) error {
 	return nil
 }
 
-// A map is encoded as an object if its keys are encoded as strings, otherwise as an array of pairs.
+// A map is encoded as an object if its keys are encoded as different strings, otherwise as an array of pairs: keys that are NaN, or
+// pointers to equal values, are encoded alike.
 func (n *mapping) encode(b []byte, p unsafe.Pointer) []byte {
 	if *(*unsafe.Pointer)(p) == nil {
 		return append(b, "null"...)
 	}
 	es := n.entries(p)
 	object := true
-	for _, x := range es {
-		object = object && x.name[0] == '"'
+	for i, x := range es {
+		object = object && x.name[0] == '"' && (i == 0 || !bytes.Equal(x.name, es[i-1].name))
 	}
 	if object {
 		b = append(b, '{')

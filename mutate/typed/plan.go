@@ -17,7 +17,8 @@ func (p *Plan) Min() float64 { return p.root.about().min }
 // Max returns the complexity of the most complex value, infinite for unbounded types.
 func (p *Plan) Max() float64 { return p.root.about().max }
 
-// Space returns approximately the base-2 logarithm of the number of values: 0 for a single value, infinite for unbounded types.
+// Space returns the base-2 logarithm of the number of values: 0 for a single value, infinite for unbounded types. It may be too large where
+// values are restricted by more than their type and lengths, and for maps, never too small.
 func (p *Plan) Space() float64 { return p.root.about().space }
 
 // Type returns the type of the values.
@@ -231,7 +232,7 @@ func (c *compiler) structure(t reflect.Type, s settings) (node, error) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if !f.IsExported() || f.Tag.Get("fuzz") == "-" {
-			n.hidden, n.flat, n.plain = true, false, false
+			n.flat, n.plain = false, false
 			continue
 		}
 		part := c.fields[fieldName{t, f.Name}]

@@ -128,6 +128,8 @@ func nullable(n node) bool {
 		return n.bytes
 	case *guarded:
 		return nullable(n.inner)
+	case *custom:
+		return nullable(n.base)
 	}
 	return false
 }

@@ -40,11 +40,27 @@ func (n *slice) bounds(b *bounding) limits {
 		l.min = 1 + float64(n.min)*e.min
 	}
 	if n.max < math.MaxInt && n.max > 0 {
-		l.max, l.space = 1+unit+float64(n.max)*e.max, float64(n.max)*e.space+math.Log2(float64(n.max-n.min+1))
+		l.max = 1 + unit + float64(n.max)*e.max
 	} else if n.max == 0 {
-		l.max, l.space = 1+unit, 1
+		l.max = 1 + unit
 	}
+	l.space = sequences(e.space, n.min, n.max, true)
 	return l
+}
+
+// sequences returns the base-2 logarithm of the number of sequences of min to max elements, of which there are 2^space, and of nil.
+func sequences(space float64, least, most int, orNil bool) float64 {
+	if most > 1<<10 || float64(most)*space > 1<<9 {
+		return math.Inf(1) // too many to matter
+	}
+	count := 0.0
+	for n := least; n <= most; n++ {
+		count += math.Exp2(float64(n) * space)
+	}
+	if orNil && least == 0 {
+		count++
+	}
+	return math.Log2(count)
 }
 
 // count returns a random number of elements that fit into a budget.

@@ -20,7 +20,6 @@ type structure struct {
 	info
 	fields []field
 	named  bool // a struct
-	hidden bool // the struct has ignored fields
 }
 
 func newStructure(t reflect.Type) *structure {
@@ -96,18 +95,14 @@ func (n *structure) simplify(e *Editor, p unsafe.Pointer, k int) {
 	e.first(n, p)
 }
 
+// Ignored fields are not copied: what runs is what can be saved.
 func (n *structure) copy(dst, src unsafe.Pointer) {
-	if n.plain || n.hidden {
-		n.move(dst, src, 1)
-	}
 	if n.plain {
+		n.move(dst, src, 1)
 		return
 	}
 	for i := range n.fields {
 		f := &n.fields[i]
-		if n.hidden && !f.node.about().plain { // the moved memory must not stay shared
-			f.node.about().at(unsafe.Add(dst, f.offset)).SetZero()
-		}
 		f.node.copy(unsafe.Add(dst, f.offset), unsafe.Add(src, f.offset))
 	}
 }

@@ -89,7 +89,7 @@ func (n *text) walk(w *walk, p unsafe.Pointer) float64 {
 func (n *text) bounds(*bounding) limits {
 	l := limits{1 + float64(n.min), math.Inf(1), math.Inf(1)}
 	if n.max < math.MaxInt {
-		l.max, l.space = 1+float64(n.max)*(1+4*unit), float64(8*n.max)
+		l.max, l.space = 1+float64(n.max)*(1+4*unit), sequences(8, n.min, n.max, n.bytes)
 	}
 	if n.grammar != nil {
 		l.min = 1 + float64(len(n.grammar.shortest()))

@@ -2,6 +2,7 @@ package typed_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -299,6 +300,11 @@ func TestBounds(t *testing.T) {
 		{"one of one", typed.OneOf(7), 1, 1, 0},
 		{"two bytes", typed.Of[[2]uint8](), 2, 4, 16},
 		{"option of a byte", typed.Option(typed.Range[uint8](0, 2)), 1, 2.25, 2},
+		{"one bool, none or nil", typed.Slice(typed.Of[bool](), 0, 1), 1, 2 + 2.0/64, 2},
+		{"no bytes or nil", typed.Of[struct {
+			B []byte `fuzz:"len=..0"`
+		}](), 1, 1, 1},
+		{"any number of nothing", typed.Of[[]struct{}](), 1, math.Inf(1), math.Inf(1)},
 	} {
 		p, err := test.m.Plan()
 		if err != nil {

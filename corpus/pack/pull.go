@@ -1,0 +1,158 @@
+package pack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+)
+
+// Pulled says what [Carrier.Pull] has done.
+type Pulled struct {
+	Entries int // written
+	Known   int // that the directory held already
+	Packs   int // read; those whose entries are all there are not
+	Other   int // packs of another kind of target than the campaign's, which are left out
+}
+
+// Pull writes the entries of the store that a directory does not hold. In a campaign's directory they are inputs to run when it goes
+// on; in any other, which need not exist, they are files for --corpus. have is what it holds. A campaign that runs just now is
+// [corpus.ErrLocked].
+func (c *Carrier) Pull(ctx context.Context, dir, kind string, have []Entry) (p Pulled, err error) {
+	names, err := c.Store.List(ctx)
+	if err != nil {
+		return p, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { // --corpus takes it, even if the store is empty
+		return p, err
+	}
+	there := map[string]bool{}
+	for i := range have {
+		there[have[i].id()] = true
+	}
+	one := corpus.IsCampaign(dir) // which gets all inputs, whatever folder they come from
+	into := inbox{dir: dir, campaigns: map[string]*corpus.Dir{}}
+	defer func() { err = errors.Join(err, into.close()) }()
+	for _, name := range names {
+		if ids, ok := c.recall(name); ok && all(ids, there, one) {
+			p.Known += len(ids)
+			continue
+		}
+		of, entries, _, err := c.fetch(ctx, name)
+		if err != nil {
+			return p, err
+		}
+		if of != "" && kind != "" && of != kind {
+			p.Other++
+			continue
+		}
+		p.Packs++
+		for i := range entries {
+			if one {
+				entries[i].Place = ""
+			}
+			if id := entries[i].id(); there[id] {
+				p.Known++
+				continue
+			} else {
+				there[id] = true
+			}
+			added, err := into.add(&entries[i])
+			switch {
+			case err != nil:
+				return p, err
+			case added:
+				p.Entries++
+			default:
+				p.Known++
+			}
+		}
+	}
+	return p, nil
+}
+
+// all reports whether all ids are there; those of a single campaign have no place.
+func all(ids []string, there map[string]bool, one bool) bool {
+	for _, id := range ids {
+		if one {
+			id = path.Base(id)
+		}
+		if !there[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// inbox is a directory that gets the entries of packs.
+type inbox struct {
+	dir       string
+	campaigns map[string]*corpus.Dir // that are open, by place; nil: a plain folder
+}
+
+// add writes an entry. It returns false if it is there already.
+func (b *inbox) add(e *Entry) (bool, error) {
+	at := filepath.Join(b.dir, filepath.FromSlash(e.Place))
+	d, seen := b.campaigns[e.Place]
+	if !seen && corpus.IsCampaign(at) {
+		var err error
+		if d, err = corpus.Open(at); err != nil {
+			return false, err
+		}
+	}
+	b.campaigns[e.Place] = d
+	if d != nil {
+		return d.AddInput(e.Data)
+	}
+	path := filepath.Join(at, teasel.Key(e.Data)+e.Extension)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, e.Data) {
+		return false, nil
+	}
+	return true, writeFile(path, e.Data)
+}
+
+// writeFile writes a file, and the directories that lead to it, so that a reader sees it whole or not at all. It need not survive a
+// power failure: it can be fetched again.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".*.tmp") // another process may write the same file
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if e := f.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// close syncs and unlocks the campaigns.
+func (b *inbox) close() (err error) {
+	for place, d := range b.campaigns {
+		if d == nil {
+			continue
+		}
+		if e := d.Close(); e != nil {
+			err = errors.Join(err, fmt.Errorf("closing %s: %w", filepath.Join(b.dir, place), e))
+		}
+	}
+	return err
+}
