@@ -53,15 +53,18 @@ func place(d *dwarf.Data, addresses []uint64, into []Block) {
 		}
 		var before, e dwarf.LineEntry
 		before.EndSequence = true
-		begin := uint64(0)
+		begin, files := uint64(0), map[*dwarf.LineFile]string{}
 		for table.Next(&e) == nil {
 			if before.EndSequence {
 				begin = e.Address
 			} else if before.File != nil && before.Line > 0 {
 				from, to := between(addresses, before.Address, e.Address)
+				if _, known := files[before.File]; !known && from < to {
+					files[before.File] = triage.SourceFile(unit, before.File)
+				}
 				for i := from; i < to; i++ {
 					if into[i].File == "" || begin >= begins[i] {
-						into[i].File, into[i].Line, begins[i] = before.File.Name, before.Line, begin
+						into[i].File, into[i].Line, begins[i] = files[before.File], before.Line, begin
 					}
 				}
 			}

@@ -174,7 +174,7 @@ func (m *module) lines(at uint64, name string) []Frame {
 	if !ok {
 		return nil
 	}
-	here := Frame{Function: name, Line: e.Line, File: source(unit, e.File), DebugColumn: e.Column}
+	here := Frame{Function: name, Line: e.Line, File: SourceFile(unit, e.File), DebugColumn: e.Column}
 	inlined := m.inlined(r, at)
 	var out []Frame
 	for _, c := range slices.Backward(inlined) { // innermost first
@@ -182,7 +182,7 @@ func (m *module) lines(at uint64, name string) []Frame {
 		out = append(out, here)
 		here = Frame{Function: name, Line: c.line, DebugColumn: c.column}
 		if fs := table.Files(); c.file >= 0 && c.file < len(fs) { // 0 is a file from DWARF 5 on, and nil before
-			here.File = source(unit, fs[c.file])
+			here.File = SourceFile(unit, fs[c.file])
 		}
 	}
 	return append(out, here)
@@ -209,15 +209,25 @@ func row(table *dwarf.LineReader, at uint64) (best dwarf.LineEntry, ok bool) {
 	}
 }
 
-// source returns the name of a file. DWARF 5 has the full path of the main file, to which package dwarf prepends the folder.
-func source(unit *dwarf.Entry, f *dwarf.LineFile) string {
+// SourceFile returns the name of a file of a line table, whose unit is given. Where DWARF 5 has a full path, package dwarf prepends the
+// folder of the unit all the same.
+func SourceFile(unit *dwarf.Entry, f *dwarf.LineFile) string {
 	if f == nil {
 		return ""
 	}
 	folder, _ := unit.Val(dwarf.AttrCompDir).(string)
-	main, _ := unit.Val(dwarf.AttrName).(string)
-	if strings.HasPrefix(main, "/") && f.Name == path.Join(folder, main) {
-		return main
+	full, found := strings.CutPrefix(f.Name, path.Clean(folder))
+	if !found || !strings.HasPrefix(full, "/") {
+		return f.Name
+	}
+	if main, _ := unit.Val(dwarf.AttrName).(string); full == main {
+		return full
+	}
+	if _, err := os.Stat(f.Name); err == nil {
+		return f.Name
+	}
+	if _, err := os.Stat(full); err == nil {
+		return full
 	}
 	return f.Name
 }
