@@ -232,7 +232,7 @@ func (c *Crash) sentence(r *triage.Report) string {
 
 // unexplained reports whether the program has ended itself, and nothing that is known from any program says why.
 func (c *Crash) unexplained() bool {
-	return c.Rule == ruleExit || (c.Rule == ruleAbort || c.Rule == ruleTrap) && c.Message == ""
+	return c.Rule == ruleExit || (c.Rule == ruleAbort || c.Rule == ruleTrap) && (c.Message == "" || strings.HasPrefix(c.Message, triage.WhileHandled))
 }
 
 // String describes the crash in one sentence.

@@ -31,6 +31,18 @@ var whatEnds = map[byte]string{
 	'v': `'std::runtime_error': first line`,
 }
 
+// valuesEnd is what it says in addition if our runtime is linked.
+var valuesEnd = map[byte]string{
+	'h': `'int': 42`,
+	'j': `'std::string': just a string`,
+	'k': `'char const*': a literal`,
+	'x': `exception of type 'unsigned char': 200`,
+	'y': `exception of type 'Weird'; the last line on standard error was "giving up"`,
+	'A': `'long'`,
+	'B': `'(anonymous namespace)::Code'`,
+	'C': `exception of type 'std::string': from a string`,
+}
+
 // harnessMain makes a program of a harness, for compilers that are not teasel's.
 const harnessMain = `#include <stdint.h>
 #include <stdio.h>
@@ -85,6 +97,12 @@ func TestEnds(t *testing.T) {
 				f := fs[0]
 				if place := fmt.Sprintf("ends.cc:%d", i+1); !strings.Contains(f.Message, place) || !strings.Contains(f.Message, whatEnds[mark[0]]) || strings.ContainsAny(f.Message, "\n\x1b") {
 					t.Errorf("%s: %q does not have %s and %q", mark, f.Message, place, whatEnds[mark[0]])
+				}
+				if build.compiler == "" && !strings.Contains(f.Message, valuesEnd[mark[0]]) {
+					t.Errorf("%s: %q does not have %q", mark, f.Message, valuesEnd[mark[0]])
+				}
+				if mark[0] == 'w' && strings.Contains(f.Message, "exception") {
+					t.Errorf("%s: %q of an exception that was handled before", mark, f.Message)
 				}
 				if other := groups[f.Group]; other != 0 {
 					t.Errorf("%s and %c are both %q", mark, other, f.Group)

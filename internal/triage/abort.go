@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -15,9 +16,11 @@ var (
 	// The message of std::terminate, of libstdc++ and of libc++, where the type is followed by what().
 	uncaught        = regexp.MustCompile(`(?m)^(terminate called .*)(?:\n  what\(\):  (.*))?`)
 	uncaughtByClang = regexp.MustCompile(`(?m)^libc\+\+abi(?:\.dylib)?: (terminating (?:with|due to) (?:uncaught|unexpected) exception of type .*?)(?:: (.*))?$`)
-	deadlySignal    = regexp.MustCompile(`(?m)^\w+Sanitizer:DEADLYSIGNAL$`)
-	pureVirtual     = regexp.MustCompile(`(?mi)^.*pure virtual (?:method|function) called.*$`)
-	longString      = regexp.MustCompile(`std::(?:__cxx11|__1)::basic_string<char, std::(?:__1::)?char_traits<char>, std::(?:__1::)?allocator<char> ?>`)
+	// What our runtime says of the exception that is handled when a program calls abort: its mangled type, and its value.
+	handled      = regexp.MustCompile(`(?m)^teasel: exception of type (\S+?)(?:: (.*))?$`)
+	deadlySignal = regexp.MustCompile(`(?m)^\w+Sanitizer:DEADLYSIGNAL$`)
+	pureVirtual  = regexp.MustCompile(`(?mi)^.*pure virtual (?:method|function) called.*$`)
+	longString   = regexp.MustCompile(`std::(?:__cxx11|__1)::basic_string<char, std::(?:__1::)?char_traits<char>, std::(?:__1::)?allocator<char> ?>`)
 	// The beginning of an exception's text, up to the first character that may come from the input.
 	fixedWords = regexp.MustCompile("^[^\"'`0-9([{<]*")
 	// Messages that glibc and libstdc++ write before they abort.
@@ -45,8 +48,11 @@ func AbortFault(stderr string) Fault {
 	return Abort
 }
 
+// WhileHandled begins the message of a program that has called abort while it handled an exception, and said no more.
+const WhileHandled = "while it handled an exception of type "
+
 // AbortMessage returns one line that tells why a program has called abort, from its standard error, "" if that gives no reason. Of an
-// exception that nobody has caught it has the type and what().
+// exception that nobody has caught it has the type and what() or, if it is a number or a string, the value.
 func AbortMessage(stderr string) string {
 	if m := findWith(assertion, stderr, "Assertion ", "Fatal glibc error: "); m != nil {
 		return printable(stderr[m[0]:m[1]])
@@ -54,10 +60,11 @@ func AbortMessage(stderr string) string {
 	if m := findWith(pureVirtual, stderr, "ure virtual "); m != nil {
 		return printable(stderr[m[0]:m[1]])
 	}
-	if head, what := exception(stderr); head != "" {
-		if what != "" {
-			head += ": " + what
-		}
+	head, what, value := exception(stderr)
+	if what = cmp.Or(what, value); what != "" {
+		head += ": " + what
+	}
+	if head != "" && !strings.HasPrefix(head, WhileHandled) {
 		return printable(head)
 	}
 	for _, k := range abortTexts {
@@ -65,18 +72,22 @@ func AbortMessage(stderr string) string {
 			return printable(lineAt(stderr, i))
 		}
 	}
-	return printable(starredWords.FindString(stderr))
+	return printable(cmp.Or(starredWords.FindString(stderr), head))
 }
 
-// exception returns what a library of C++ says of an exception that nobody has caught, which ends with its type, and what(); "": it says
-// nothing.
-func exception(stderr string) (head, what string) {
+// exception returns what a library of C++ says of an exception that nobody has caught, or our runtime of one that is handled: words that
+// end with its type, what(), and its value; "": nothing.
+func exception(stderr string) (head, what, value string) {
+	if m := handled.FindStringSubmatch(stderr); m != nil {
+		head = WhileHandled + "'" + strings.TrimPrefix(Demangled("_ZTS"+m[1]), "typeinfo name for ") + "'"
+		value = m[2]
+	}
 	for _, p := range [...]*regexp.Regexp{uncaught, uncaughtByClang} {
 		if m := p.FindStringSubmatch(stderr); m != nil {
-			return longString.ReplaceAllString(m[1], "std::string"), m[2]
+			head, what = m[1], m[2]
 		}
 	}
-	return "", ""
+	return longString.ReplaceAllString(head, "std::string"), what, value
 }
 
 // longestLine is how many bytes of a program's own words are shown on one line.
@@ -98,6 +109,7 @@ func printable(line string) string {
 
 // LastLine returns the last line that is not empty of a program's standard error, before the report of a sanitizer if there is one.
 func LastLine(text string) string {
+	text = handled.ReplaceAllString(text, "")
 	if m := findWith(headline, text, "Sanitizer", "libFuzzer"); m != nil {
 		text = text[:m[0]]
 		if m := deadlySignal.FindStringIndex(text); m != nil {
@@ -129,7 +141,7 @@ func AbortPlace(stderr string) (place string, sure bool) {
 	if m := starredWords.FindString(stderr); m != "" {
 		return m, false
 	}
-	head, what := exception(stderr)
+	head, what, _ := exception(stderr) // the value may be the input
 	what, _, _ = strings.Cut(fixedWords.FindString(what), ": ")
 	return strings.TrimSpace(head + " " + strings.TrimSpace(what)), false
 }

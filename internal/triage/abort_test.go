@@ -15,9 +15,11 @@ func TestAbortPlace(t *testing.T) {
 		"*** buffer overflow detected ***: terminated\n": {"*** buffer overflow detected ***", false},
 		"terminate called after throwing an instance of 'std::out_of_range'\n  what():  basic_string::at: __n (which is 20) >= this->size() (which is 3)\n": {
 			"terminate called after throwing an instance of 'std::out_of_range' basic_string::at", false},
-		"terminate called after throwing an instance of 'E'\n  what():  no such key \"abc\"\n": {"terminate called after throwing an instance of 'E' no such key", false},
-		"terminate called after throwing an instance of 'int'\n":                               {"terminate called after throwing an instance of 'int'", false},
-		"terminate called without an active exception\n":                                       {"terminate called without an active exception", false},
+		"terminate called after throwing an instance of 'E'\n  what():  no such key \"abc\"\n":    {"terminate called after throwing an instance of 'E' no such key", false},
+		"terminate called after throwing an instance of 'int'\n":                                  {"terminate called after throwing an instance of 'int'", false},
+		"terminate called without an active exception\n":                                          {"terminate called without an active exception", false},
+		"terminate called after throwing an instance of 'int'\nteasel: exception of type i: 42\n": {"terminate called after throwing an instance of 'int'", false},
+		"teasel: exception of type N3app5ErrorE\n":                                                {"while it handled an exception of type 'app::Error'", false},
 		"Assertion failed\n": {},
 	} {
 		if place, sure := AbortPlace(text); place != want.place || sure != want.sure {
@@ -32,6 +34,10 @@ func TestAbortMessage(t *testing.T) {
 		"terminate called after throwing an instance of 'std::out_of_range'\n  what():  map::at\n":                                               "terminate called after throwing an instance of 'std::out_of_range': map::at",
 		"terminate called after throwing an instance of 'E'\n  what():  a\x1b[1mb\xff\n":                                                         "terminate called after throwing an instance of 'E': a?[1mb?",
 		"terminate called after throwing an instance of 'int'\n":                                                                                 "terminate called after throwing an instance of 'int'",
+		"terminate called after throwing an instance of 'int'\nteasel: exception of type i: -42\n":                                               "terminate called after throwing an instance of 'int': -42",
+		"terminate called after throwing an instance of 'E'\n  what():  a\nteasel: exception of type 1E\n":                                       "terminate called after throwing an instance of 'E': a",
+		"teasel: exception of type PKc: no such key\n":                                                                                           "while it handled an exception of type 'char const*': no such key",
+		"teasel: exception of type N12_GLOBAL__N_15ErrorE\ndouble free or corruption (out)\n":                                                    "double free or corruption (out)",
 		"pure virtual method called\nterminate called without an active exception\n":                                                             "pure virtual method called",
 		"libc++abi: terminating with uncaught exception of type std::runtime_error: no such key: \"a\"\n":                                        "terminating with uncaught exception of type std::runtime_error: no such key: \"a\"",
 		"libc++abi: terminating due to uncaught exception of type int\n":                                                                         "terminating due to uncaught exception of type int",
@@ -54,6 +60,7 @@ func TestLastLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nfatal: b\n\n": "fatal: b",
 		"":                "",
+		"fatal: b\nteasel: exception of type i: 42\n": "fatal: b",
 		"fatal: b\nAddressSanitizer:DEADLYSIGNAL\n=====\n==7==ERROR: AddressSanitizer: ABRT on unknown address 0x1\n    #0 0x1\n": "fatal: b",
 	} {
 		if got := LastLine(text); got != want {

@@ -205,6 +205,7 @@ var certainWords = [...]struct {
 	{"Fatal JavaScript ", JavaScript, Abort, true, false},
 	{"Fatal Python error: ", Python, Abort, true, false},
 	{"terminate called ", C, Abort, true, false},
+	{"libc++abi: terminating ", C, Abort, true, false},
 	{"has overflowed its stack", Rust, Recursion, false, false},
 	{"SIGSEGV: segmentation violation", Go, InvalidAccess, true, false},
 	{"# A fatal error has been detected by the Java Runtime Environment", Java, Abort, true, false},
@@ -274,6 +275,10 @@ func (x *finder) detail(c *Crash, at int) {
 	case JavaScript:
 		if _, calls, ok := strings.Cut(after, "JavaScript stack trace -----"); ok {
 			c.Stack, _ = v8Frame.frames(calls)
+		}
+	case C:
+		if c.Fault == Abort {
+			c.Message = cmp.Or(AbortMessage(after), c.Message)
 		}
 	case Python:
 		switch {

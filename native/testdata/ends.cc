@@ -13,6 +13,7 @@
 #include <functional>
 struct Weird : std::runtime_error { using std::runtime_error::runtime_error; };
 struct Plain { int x; };
+namespace { enum class Code : short { bad = 2 }; }
 volatile int sink; volatile int zero;
 [[noreturn]] __attribute__((noinline)) static void die(const char *m) {
 	fprintf(stderr, "fatal: %s\n", m);
@@ -64,6 +65,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	case 's': { std::string s("abc"); sink = s.substr(10)[0]; break; } //@s
 	case 't': { std::thread t([] { abort(); }); t.join(); break; } //@t
 	case 'u': { std::thread t([] { abort(); }); t.join(); break; } //@u
+	case 'w': try { throw 7; } catch (int) {} abort(); break; //@w
+	case 'x': std::set_terminate([] { abort(); }); throw (unsigned char)200; //@x
+	case 'y': try { thrower(x); } catch (const Weird &) { fputs("giving up\n", stderr); abort(); } break; //@y
+	case 'z': throw (const char *)16; //@z
+	case 'A': try { throw -3L; } catch (...) { auto e = std::current_exception(); std::rethrow_exception(e); } break; //@A
+	case 'B': throw Code::bad; //@B
+	case 'C': std::set_terminate([] { abort(); }); { std::string s("from a string"); throw s; } //@C
 	case 'v': throw std::runtime_error("first line\nsecond \x1b[1mline"); //@v
 	}
 	return between(n) + between2(n) > 1 << 30;

@@ -23,7 +23,7 @@ func Reported(output []byte) bool {
 }
 
 // lastWords are lines with which a program says why it calls abort. In a log, only such lines are taken for that.
-var lastWords = regexp.MustCompile(`(?m)^.*Assertion .* failed|^terminate called |^\*\*\* .* \*\*\*|^(?:double free|free\(\): |malloc\(\): |corrupted )`)
+var lastWords = regexp.MustCompile(`(?m)^.*Assertion .* failed|^terminate called |^libc\+\+abi: terminating |^\*\*\* .* \*\*\*|^(?:double free|free\(\): |malloc\(\): |corrupted )`)
 
 // report returns nil of a server that goes on and has written of no fault.
 func (e *Evidence) report() *report {

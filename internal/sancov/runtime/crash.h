@@ -31,6 +31,7 @@ static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 	SHARED.results->access = 0;
 	SHARED.results->frame_count = 0;
 	if (gap_return_overwritten()) gap_report();
+	if (signal == SIGABRT) exception_report();
 	int begun = 0;
 #if defined(__x86_64__)
 	greg_t *r = u->uc_mcontext.gregs, ip = r[REG_RIP], sp = r[REG_RSP];

@@ -35,6 +35,7 @@
 
 #include "counters.h"
 #include "operands.h"
+#include "exception.h"
 #include "crash.h"
 #include "segment.h"
 #include "unhook.h"
