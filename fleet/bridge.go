@@ -60,15 +60,20 @@ type Bridge struct {
 	heard    time.Time // when machines were read
 
 	// Of the goroutine alone.
-	acks    *acknowledged
-	fleet   map[teasel.Feature]struct{} // what the testcases on the hub reach, as far as they are of this build
-	findAt  uint64                      // sequence number of the last finding that was read
-	trouble ProblemKind                 // that was noted last; ProblemInvalid: all is well
-	told    map[string]bool             // notes that are given once
-	met     bool
-	state   State
-	beaten  time.Time
-	before  teasel.Stats // at that time
+	acks      *acknowledged
+	fleet     map[teasel.Feature]struct{} // what the testcases on the hub reach, as far as they are of this build
+	findAt    uint64                      // sequence number of the last finding that was read
+	streams   Streams                     // as they were when they were looked at last
+	joined    bool                        // what the cover names was read
+	covered   uint64                      // sequence number through which the cover stands for the stream, as far as this machine knows
+	coverSize int                         // testcases that it names
+	coverless bool                        // this machine cannot store one
+	trouble   ProblemKind                 // that was noted last; ProblemInvalid: all is well
+	told      map[string]bool             // notes that are given once
+	met       bool
+	state     State
+	beaten    time.Time
+	before    teasel.Stats // at that time
 }
 
 type held struct {
@@ -253,8 +258,11 @@ func (b *Bridge) run() {
 // round exchanges everything once: findings first, and others' testcases before our own, so that what another machine has sent already is not
 // sent again. The last round holds nothing back.
 func (b *Bridge) round(ctx context.Context, last bool) {
-	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.pull, b.pullFindings, func(ctx context.Context) error { return b.push(ctx, last) }, b.beat}
-	for _, step := range steps {
+	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.join, b.pull, b.pullFindings, func(ctx context.Context) error { return b.push(ctx, last) }}
+	if !last {
+		steps = append(steps, b.renew)
+	}
+	for _, step := range append(steps, b.beat) {
 		if err := step(ctx); err != nil {
 			b.note(err)
 			return
@@ -305,10 +313,11 @@ func (b *Bridge) check(ctx context.Context) error {
 	if off := time.Since(s.Now); off.Abs() > clockLimit {
 		b.say("clock", "fleet: the clock of this machine is %v off that of the hub: times in its reports are, too", off.Round(time.Second))
 	}
+	b.streams = s
 	b.mu.Lock()
 	restart := !b.acks.at.Birth.Equal(s.Birth) || b.read > s.Last || b.acks.at.Cursor > s.Last
 	if restart { // a cursor beyond the end would bring nothing, without an error
-		b.read, b.given, b.ran, b.findAt, b.inbox = 0, 0, 0, 0, nil
+		b.read, b.given, b.ran, b.findAt, b.inbox, b.joined = 0, 0, 0, 0, nil, false
 		clear(b.fleet)
 		b.resend()
 	}

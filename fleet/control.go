@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -126,9 +127,9 @@ func (l *Link) Beat(ctx context.Context, m *Machine) error {
 
 // Machines returns the last word of each machine, by name, or of one.
 func (l *Link) Machines(ctx context.Context, name string) (ms []Machine, err error) {
-	ctx, cancel := l.limit(ctx)
+	info, cancel := l.limit(ctx)
 	defer cancel()
-	s, err := l.js.Stream(ctx, l.stream(figuresStream))
+	s, err := l.js.Stream(info, l.stream(figuresStream))
 	if errors.Is(err, jetstream.ErrStreamNotFound) { // until a machine has said something
 		return nil, nil
 	}
@@ -136,16 +137,27 @@ func (l *Link) Machines(ctx context.Context, name string) (ms []Machine, err err
 		return nil, l.failed(err)
 	}
 	now := s.CachedInfo().TimeStamp
-	err = l.last(ctx, figuresStream, cmp.Or(name, "*"), func(raw *jetstream.RawStreamMsg) {
+	at, n, byName := uint64(0), 0, map[string]Machine{} // one that speaks meanwhile is read again
+	take := func(raw *jetstream.RawStreamMsg) {
+		at, n = raw.Sequence, n+1
 		m := Machine{}
 		if json.Unmarshal(raw.Data, &m) != nil {
 			return
 		}
 		m.Name, m.At, m.Age = lastToken(raw.Subject), raw.Time, max(now.Sub(raw.Time), 0)
 		m.Gone = m.Ended == "" && m.Age > max(silence, 4*m.Every)
-		ms = append(ms, m)
-	})
-	slices.SortFunc(ms, func(a, b Machine) int { return cmp.Compare(a.Name, b.Name) })
+		byName[m.Name] = m
+	}
+	if name != "" {
+		err = l.last(ctx, figuresStream, name, take)
+	}
+	for more := name == ""; more && err == nil; more = n > 0 { // piece by piece: a server refuses to answer with more than 1,024 last messages
+		n = 0
+		err = l.read(ctx, figuresStream, at, pullMost, take)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		ms = append(ms, byName[name])
+	}
 	return ms, err
 }
 

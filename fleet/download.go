@@ -27,24 +27,36 @@ func (b *Bridge) pull(ctx context.Context) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		b.mu.Lock()
-		for i := range es {
-			b.take(&es[i])
-		}
-		if b.read = last; len(b.inbox) == 0 {
-			b.given = last
-		}
-		b.mu.Unlock()
-		for i := range es {
-			if e := &es[i]; e.Machine != b.link.config.Machine {
-				b.otherBuild(e.Build, "machine "+e.Machine)
-			}
+		b.accept(es, b.acks.at.Cursor)
+		b.advance(last)
+	}
+}
+
+// advance records up to which sequence number there is nothing left to read.
+func (b *Bridge) advance(to uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.read = to; len(b.inbox) == 0 {
+		b.given = to
+	}
+}
+
+// accept takes testcases from the hub. Those up to the sequence number ran have run here.
+func (b *Bridge) accept(es []Entry, ran uint64) {
+	b.mu.Lock()
+	for i := range es {
+		b.take(&es[i], ran)
+	}
+	b.mu.Unlock()
+	for i := range es {
+		if e := &es[i]; e.Machine != b.link.config.Machine {
+			b.otherBuild(e.Build, "machine "+e.Machine)
 		}
 	}
 }
 
 // take keeps an entry for the workers if it may reach something new here. Of another build, the features say nothing. The lock is held.
-func (b *Bridge) take(e *Entry) {
+func (b *Bridge) take(e *Entry, ran uint64) {
 	_, ours := b.outbox[e.Key]
 	ours = ours || b.acks.entries[e.Key]
 	b.acks.entries[e.Key] = true
@@ -58,8 +70,7 @@ func (b *Bridge) take(e *Entry) {
 			}
 		}
 	}
-	ran := e.Sequence <= b.acks.at.Cursor
-	if !ours && e.Machine != b.link.config.Machine && !ran && (fresh || !same) {
+	if !ours && e.Machine != b.link.config.Machine && e.Sequence > ran && (fresh || !same) {
 		b.inbox = append(b.inbox, arrived{e.Data, e.Sequence})
 	}
 }

@@ -20,7 +20,7 @@ const (
 const (
 	entriesStream  = "ENTRIES"  // teasel.<campaign>.entries.<key>: one message a testcase, never replaced
 	findingsStream = "FINDINGS" // teasel.<campaign>.findings.<id>: the last message of a finding is the best one
-	controlStream  = "CONTROL"  // teasel.<campaign>.control.about and .order: what the campaign is about, and what its machines are to do
+	controlStream  = "CONTROL"  // teasel.<campaign>.control.about, .order and .cover: what the campaign is about, what its machines are to do, what who joins reads first
 	figuresStream  = "FIGURES"  // teasel.<campaign>.figures.<machine>: the last word of each machine, in memory
 )
 
@@ -98,11 +98,11 @@ func makeStream(ctx context.Context, js jetstream.JetStream, c jetstream.StreamC
 type Rights struct{ Publish, Subscribe []string }
 
 // MachineRights returns the smallest rights with which a machine can take part in a campaign: it reads the campaign's streams, adds testcases
-// and findings, and has figures of its own. It can neither give orders nor remove anything.
+// and findings, says which testcases who joins reads first, and has figures of its own. It can neither give orders nor remove anything.
 func MachineRights(campaign, machine string) Rights {
 	r := readRights(campaign, machine)
 	r.Publish = append(r.Publish, subject(campaign, entriesStream, "*"), subject(campaign, findingsStream, "*"),
-		subject(campaign, controlStream, "about"), subject(campaign, figuresStream, machine))
+		subject(campaign, controlStream, "about"), subject(campaign, controlStream, coverName), subject(campaign, figuresStream, machine))
 	return r
 }
 

@@ -264,11 +264,16 @@ func (l *Link) read(ctx context.Context, stream string, after uint64, most int, 
 	return l.failed(takeAll(it, take))
 }
 
-// last calls take with the last message of each of some subjects.
-func (l *Link) last(ctx context.Context, stream, names string, take func(*jetstream.RawStreamMsg)) error {
+// last calls take with the last message of a name.
+func (l *Link) last(ctx context.Context, stream, name string, take func(*jetstream.RawStreamMsg)) error {
+	return l.lastOf(ctx, stream, []string{l.subject(stream, name)}, take)
+}
+
+// lastOf calls take with the last message of each of some subjects, which must not match more than 1,024 messages.
+func (l *Link) lastOf(ctx context.Context, stream string, subjects []string, take func(*jetstream.RawStreamMsg)) error {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
-	it, err := jetstreamext.GetLastMsgsFor(ctx, l.js, l.stream(stream), []string{l.subject(stream, names)})
+	it, err := jetstreamext.GetLastMsgsFor(ctx, l.js, l.stream(stream), subjects)
 	if err != nil {
 		return l.failed(err)
 	}
