@@ -88,8 +88,9 @@ func (v compilerVerb) compiler() clang.Compiler {
 // compile replaces our process by the compiler, which thus gets our signals and has its own exit status.
 func (v compilerVerb) compile(cmd *cobra.Command, args []string) error {
 	command, err := v.compiler().Command(cmd.Context(), args)
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return exit.Usage("on Debian: apt-get install clang llvm libclang-rt-dev; "+v.variable+" names a clang that is elsewhere", "%w", err)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || errors.Is(err, clang.ErrNotClang) {
+		return exit.Usage("teasel needs clang, beside GCC if that is what the project uses; on Debian: apt-get install clang llvm libclang-rt-dev; "+
+			v.variable+" names a clang that is elsewhere. What GCC has built runs too, without coverage: teasel native -- PROGRAM @@", "%w", err)
 	}
 	if err != nil {
 		return exit.Failure(err)

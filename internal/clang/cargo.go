@@ -45,7 +45,7 @@ var rustFlags = [...]string{
 // those in cargo's configuration files are ignored. The target triple is set, so that macros and build scripts are not
 // instrumented; cargo then builds in target/TRIPLE. The methods of a Cargo may be called concurrently.
 func (c Cargo) Environment(ctx context.Context, env []string) ([]string, error) {
-	clang, err := c.Compiler.find()
+	clang, err := c.Compiler.find(ctx)
 	if err != nil {
 		return nil, err
 	}

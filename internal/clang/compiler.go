@@ -1,6 +1,7 @@
 package clang
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -38,7 +40,7 @@ const coverage = "-fsanitize-coverage=inline-8bit-counters,pc-table"
 // Command returns the command to run in place of the compiler with these arguments, which do not include the compiler's name. All
 // arguments that clang supports are passed on. If the runtime is needed and not in the cache, Command runs clang to compile it.
 func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) {
-	clang, err := c.find()
+	clang, err := c.find(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -98,19 +100,57 @@ func objectArgs(c call, files ...string) []string {
 	return files
 }
 
-func (c Compiler) find() (string, error) {
-	name := c.Clang
-	if name == "" {
-		name = "clang"
-		if c.CXX {
-			name = "clang++"
+// ErrNotClang is the cause of an error about a compiler that is another one.
+var ErrNotClang = errors.New("it is GCC, which has neither these counters nor -fsanitize=fuzzer")
+
+func (c Compiler) find(ctx context.Context) (string, error) {
+	if c.Clang != "" {
+		clang, err := exec.LookPath(c.Clang)
+		if err != nil {
+			return "", fmt.Errorf("looking for the compiler: %w", err)
 		}
+		if isGCC(ctx, clang) {
+			return "", fmt.Errorf("using %s as clang: %w", c.Clang, ErrNotClang)
+		}
+		return filepath.Abs(clang)
+	}
+	name := "clang"
+	if c.CXX {
+		name = "clang++"
 	}
 	clang, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("looking for the compiler: %w (on Debian: apt-get install clang)", err)
+		newest := newest(name)
+		if newest == "" {
+			return "", fmt.Errorf("looking for the compiler: %w", err)
+		}
+		clang = newest
 	}
 	return filepath.Abs(clang)
+}
+
+// newest returns the path of the newest NAME-N in PATH, as distributions name compilers whose version was chosen; "": there is none.
+func newest(name string) (path string) {
+	version := 0
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		found, _ := filepath.Glob(filepath.Join(dir, name+"-*"))
+		for _, f := range found {
+			n, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(f), name+"-"))
+			if _, lookErr := exec.LookPath(f); err == nil && lookErr == nil && n > version {
+				path, version = f, n
+			}
+		}
+	}
+	return path
+}
+
+// isGCC reports whether a compiler says that it is GCC. A name that has clang in it is believed: asking takes a process.
+func isGCC(ctx context.Context, compiler string) bool {
+	if strings.Contains(filepath.Base(compiler), "clang") {
+		return false
+	}
+	out, err := exec.CommandContext(ctx, compiler, "-v").CombinedOutput()
+	return err == nil && bytes.Contains(out, []byte("gcc version "))
 }
 
 func (c Compiler) coverage(call call) []string {
