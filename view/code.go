@@ -80,17 +80,19 @@ func tallies(programs []Code) (functions, files []tally) {
 	return functions, files
 }
 
+// Times is how often something was reached, for a panel.
+func Times(n int) string {
+	if n == 0 {
+		return "never"
+	}
+	return fmt.Sprint(n)
+}
+
 // CodePanels returns the tables of functions and source files, of one program or of several.
 func CodePanels(programs []Code) []Panel {
 	functions, files := tallies(programs)
 	if len(functions) == 0 {
 		return nil
-	}
-	reached := func(n int) string {
-		if n == 0 {
-			return "never"
-		}
-		return fmt.Sprint(n)
 	}
 	common := commonFolder(files)
 	short := func(file string) string { return strings.TrimPrefix(file, common) }
@@ -100,11 +102,11 @@ func CodePanels(programs []Code) []Panel {
 		if t.file != "" {
 			at = fmt.Sprint(short(t.file), ":", t.line)
 		}
-		a.Rows, a.Files = append(a.Rows, []string{t.name, at, reached(t.blocksReached), fmt.Sprint(t.blocks)}), append(a.Files, t.file)
+		a.Rows, a.Files = append(a.Rows, []string{t.name, at, Times(t.blocksReached), fmt.Sprint(t.blocks)}), append(a.Files, t.file)
 	}
 	b := Panel{Title: "Source files reached", Head: []string{"file", "functions reached", "of", "blocks reached", "of"}}
 	for _, t := range files[:min(len(files), mostRows)] {
-		b.Rows = append(b.Rows, []string{short(t.name), reached(t.funcReached), fmt.Sprint(t.functions), reached(t.blocksReached), fmt.Sprint(t.blocks)})
+		b.Rows = append(b.Rows, []string{short(t.name), Times(t.funcReached), fmt.Sprint(t.functions), Times(t.blocksReached), fmt.Sprint(t.blocks)})
 		b.Files = append(b.Files, t.file)
 	}
 	for _, more := range []struct {

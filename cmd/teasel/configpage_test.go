@@ -26,7 +26,7 @@ func TestConfigurationPage(t *testing.T) {
 	want := got
 	shared := flags.Settable(flags.Shared())
 	want = replaceTable(t, want, "key", shared)
-	for _, kind := range kindNames() {
+	for _, kind := range flags.Kinds {
 		cmd, _, err := newRoot().Find([]string{kind})
 		if err != nil {
 			t.Fatal(err)

@@ -140,10 +140,7 @@ func fleetRun(ctx context.Context, link *fleet.Link) (*report.Run, []fleet.Machi
 	if err != nil {
 		return nil, nil, fleetError(err)
 	}
-	r := &report.Run{Version: campaign.Version, Kind: about.Kind, Target: about.Target, File: func(teasel.Finding) string { return "" }}
-	if k, err := kindOf(about.Kind, "a campaign"); err == nil {
-		r.Rules = k.rules()
-	}
+	r := &report.Run{Version: campaign.Version, Kind: about.Kind, Target: about.Target, Rules: flags.RulesOf(about.Kind), File: func(teasel.Finding) string { return "" }}
 	s := &r.Summary
 	running := false
 	for _, m := range machines {

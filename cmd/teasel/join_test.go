@@ -140,7 +140,7 @@ func TestJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &campaign.Plan[[]byte]{Campaign: native.Campaign(native.Target{Command: []string{bin}}, &mutate.Bytes{}),
-		Options: &flags.Options{Workers: 1, Seed: 1, NoUI: true, Format: "text"}, NewReport: reportRun}
+		Options: &flags.Options{Workers: 1, Seed: 1, NoUI: true, Format: "text"}, Kind: nativeKind()}
 	p.Meta = corpus.Meta{Kind: "native", Name: bin, Crashes: native.CrashRules(), Hangs: native.HangRules(), Edges: 100}
 	p.Seeds = []campaign.Seed[[]byte]{{Input: []byte("b")}, {Input: []byte(ours)}}
 	j.apply(p)

@@ -43,6 +43,11 @@ type mcpOptions struct {
 	Rate      int             `json:"rate,omitempty"`
 }
 
+// mcpKind is the kind of MCP servers.
+func mcpKind() campaign.Kind {
+	return campaign.Kind{Name: "mcp", NewReplayer: newMCPReplayer, Resume: resumeMCP, Script: mcpScript, Coverage: mcpCoverage, Panels: mcpPanels, Complete: completeMCP}
+}
+
 func newMCP() *cobra.Command {
 	o := &mcpOptions{}
 	cmd := &cobra.Command{
@@ -155,7 +160,7 @@ func (o *mcpOptions) check() error {
 	if !others { // it applies only to scripts with a process of their own, which are few
 		return exit.Usage("name another one beside it", "--mutation %v leaves nothing to do for most scripts", gen.ConnectionDrop)
 	}
-	return errors.Join(o.Options.Check(), o.Launch.Check(allRules()))
+	return errors.Join(o.Options.Check(), o.Launch.Check())
 }
 
 func mutationNames() string {

@@ -153,7 +153,7 @@ func (p *mcpPlan) prepare(ctx context.Context, o *mcpOptions, dictionary *mutate
 	if o.Rate > 0 {
 		p.Meta.Skipped = append(p.Meta.Skipped, corpus.Skip{Subject: "long scripts", Reason: fmt.Sprintf("--rate %d: what sends very many requests, such as checks of growth, would take all of the time", o.Rate)})
 	}
-	p.Options, p.NewReport, p.Severity, p.Panels = &o.Options, reportRun, o.Severity, mcpPanels
+	p.Options, p.Kind, p.Severity = &o.Options, mcpKind(), o.Severity
 	if err := p.describe(o); err != nil {
 		return nil, err
 	}
@@ -182,12 +182,14 @@ func (p *mcpPlan) choose(o *mcpOptions, stderr io.Writer) (err error) {
 	return nil
 }
 
-// allBlocked says that no tool of a server is called in a campaign, "" if one is or there is none.
-func allBlocked(m *corpus.Meta) string {
-	if m.Kind != "mcp" || len(m.Blocked) == 0 || len(m.Subjects) > 0 {
-		return ""
+// completeMCP adds to a report what is the SDK's, and that no tool of a server was called.
+func completeMCP(m *corpus.Meta, r *report.Run) {
+	if r.Library = m.Library; m.Library != "" {
+		r.OfLibrary = func(f teasel.Finding) bool { return judge.OfLibrary(&f) }
 	}
-	return fmt.Sprintf("No tool was called: each may change something that outlives the server (%s).", strings.Join(m.Blocked, ", "))
+	if len(m.Blocked) > 0 && len(m.Subjects) == 0 {
+		r.Untested = fmt.Sprintf("No tool was called: each may change something that outlives the server (%s).", strings.Join(m.Blocked, ", "))
+	}
 }
 
 // withheld returns which lines were not sent because of the tools they name.

@@ -35,7 +35,7 @@ type mcpTarget struct {
 }
 
 // newMCPReplayer makes ready what it takes to run single scripts on the server of a finding.
-func newMCPReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
+func newMCPReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
 	var t mcpTarget
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err

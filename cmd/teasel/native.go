@@ -61,6 +61,11 @@ type nativeTarget struct {
 	flags.Isolation `json:"isolation,omitzero"`
 }
 
+// nativeKind is the kind of native programs.
+func nativeKind() campaign.Kind {
+	return campaign.Kind{Name: "native", NewReplayer: newNativeReplayer, Resume: resumeNative, ByHand: nativeByHand, Coverage: nativeCoverage, Panels: nativePanels}
+}
+
 func newNative() *cobra.Command {
 	o := &nativeOptions{}
 	cmd := &cobra.Command{
@@ -160,7 +165,7 @@ func (o *nativeOptions) check() error {
 			return exit.Usage("", "--crash-exit %d: expected 1 to 255", n)
 		}
 	}
-	return errors.Join(o.Options.Check(), o.Launch.Check(allRules()))
+	return errors.Join(o.Options.Check(), o.Launch.Check())
 }
 
 // nativePlan is the plan of a campaign on a program.
@@ -215,7 +220,7 @@ func planNative(ctx context.Context, o *nativeOptions, stderr io.Writer, leave f
 	runtime.GOMAXPROCS(native.Procs(o.Workers))
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
-	p.Options, p.NewReport, p.Severity, p.Panels = &o.Options, reportRun, o.Severity, nativePanels
+	p.Options, p.Kind, p.Severity = &o.Options, nativeKind(), o.Severity
 	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen, Weights: weights})
 	profile, _ := native.ParseProfile(o.ProfileName()) // runNative has checked it
 	p.Campaign.MinimizeRuns = profile.Minimize
@@ -328,7 +333,7 @@ func (p *nativePlan) dryRun(w io.Writer) error {
 }
 
 // newNativeReplayer returns what runs inputs on the program of a finding.
-func newNativeReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
+func newNativeReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
 	var t nativeTarget
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err

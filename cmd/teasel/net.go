@@ -66,6 +66,11 @@ type netTarget struct {
 	flags.Isolation `json:"isolation,omitzero"`
 }
 
+// netKind is the kind of servers of network protocols.
+func netKind() campaign.Kind {
+	return campaign.Kind{Name: "net", NewReplayer: newNetReplayer, Resume: resumeNet, Script: netScript, Coverage: netCoverage, Panels: netPanels}
+}
+
 func newNet() *cobra.Command {
 	o := &netOptions{}
 	cmd := &cobra.Command{
@@ -170,7 +175,7 @@ func (o *netOptions) check() error {
 	if o.Model == "" && o.State != "" {
 		return exit.Usage("add --model FILE", "--state %s: without a model there are no states", o.State)
 	}
-	return errors.Join(o.Options.Check(), o.Launch.Check(allRules()), o.netMutation.check())
+	return errors.Join(o.Options.Check(), o.Launch.Check(), o.netMutation.check())
 }
 
 // netPlan is the plan of a campaign on a server.
@@ -253,7 +258,7 @@ func planNet(ctx context.Context, o *netOptions, keepSet bool, stderr io.Writer,
 	if err := p.inspect(ctx, o, &target); err != nil {
 		return nil, err
 	}
-	p.Options, p.NewReport, p.Severity, p.Panels = &o.Options, reportRun, o.Severity, netPanels
+	p.Options, p.Kind, p.Severity = &o.Options, netKind(), o.Severity
 	p.Campaign = netproto.Campaign(target, mutator)
 	if schedulers != nil {
 		p.Campaign.NewScheduler = schedulers
@@ -345,7 +350,7 @@ func (p *netPlan) dryRun(w io.Writer) error {
 }
 
 // newNetReplayer returns what runs inputs on the server of a finding.
-func newNetReplayer(ctx context.Context, raw json.RawMessage) (replayer, error) {
+func newNetReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
 	var nt netTarget
 	if err := campaign.ReadTarget(raw, &nt); err != nil {
 		return nil, err

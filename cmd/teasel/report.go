@@ -6,14 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
-	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/report"
-	"github.com/teaselfuzz/teasel/view"
 )
 
 func newReport() *cobra.Command {
@@ -40,7 +36,7 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := o.LoadBaseline(k.name, accepted); err != nil {
+			if err := o.LoadBaseline(k.Name, accepted); err != nil {
 				return err
 			}
 			_, problems, err := dir.Snapshot(nil)
@@ -48,7 +44,7 @@ func newReport() *cobra.Command {
 				return exit.Failure(err)
 			}
 			campaign.Warn(cmd.ErrOrStderr(), problems)
-			r := reportRun(dir, dir.Summary())
+			r := k.Report(dir, dir.Summary())
 			r.Baseline = o.Known
 			w := cmd.OutOrStdout()
 			if out == "" {
@@ -72,32 +68,4 @@ func newReport() *cobra.Command {
 	flags.AddBaseline(cmd, &o.Baseline)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	return cmd
-}
-
-// reportRun gathers what a report is about from the campaign's directory.
-func reportRun(dir *corpus.Dir, sum teasel.Summary) *report.Run {
-	m := dir.Meta()
-	r := &report.Run{Version: campaign.Version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum,
-		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Coverage: coverageOf(dir), Unreproduced: m.Crashes, Untested: allBlocked(&m),
-		ByHand: func(f teasel.Finding) string { return byHand(m.Kind, m.Target, &f, dir.FindingPath(f.ID())) }}
-	if r.Library = m.Library; m.Kind == "mcp" && m.Library != "" {
-		r.OfLibrary = func(f teasel.Finding) bool { return judge.OfLibrary(&f) }
-	}
-	r.Triaged, _ = dir.Triaged() // a file that cannot be read says nothing of the findings
-	if k, err := kindOf(m.Kind, "a campaign"); err == nil {
-		r.Rules, r.Scripts = k.rules(), k.script != nil
-	}
-	r.History = func() (view.State, error) {
-		s, err := view.FromDir(dir)
-		if err != nil {
-			return s, err
-		}
-		now, _, err := dir.Snapshot(nil)
-		s.Panels = panelsOf(&m, now.Entries)
-		return s, err
-	}
-	if _, err := os.Stat(flags.DefaultConfig); err == nil {
-		r.Source = flags.DefaultConfig // code scanning can only show what is in the repository
-	}
-	return r
 }

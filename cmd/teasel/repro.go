@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -79,10 +78,10 @@ func writeScript(w io.Writer, f *corpus.FindingFile) error {
 	if err != nil {
 		return err
 	}
-	if k.script == nil {
+	if k.Script == nil {
 		return exit.Usage("'teasel show' says how to show it again", "--script is for findings of teasel mcp and net, this one is of teasel %s", f.Kind)
 	}
-	text, err := k.script(f.Target, f)
+	text, err := k.Script(f.Target, f)
 	if err != nil {
 		return err
 	}
@@ -116,13 +115,10 @@ func previousFinding(path string) string {
 }
 
 // openReplayer returns what runs the input of a finding. What that takes is printed to w.
-func openReplayer(ctx context.Context, w io.Writer, f *corpus.FindingFile) (replayer, error) {
+func openReplayer(ctx context.Context, w io.Writer, f *corpus.FindingFile) (campaign.Replayer, error) {
 	k, err := kindOf(f.Kind, "a finding")
 	if err != nil {
 		return nil, err
 	}
-	if k.preparation != nil {
-		fmt.Fprintf(w, "teasel: %s\n", k.preparation(f.Target))
-	}
-	return k.newReplayer(ctx, f.Target)
+	return k.NewReplayer(ctx, f.Target, w)
 }

@@ -60,12 +60,12 @@ tried first.`,
 			}
 			accepted, err := flags.AcceptedInConfig(cmd)
 			if err == nil {
-				err = fresh.LoadBaseline(k.name, accepted)
+				err = fresh.LoadBaseline(k.Name, accepted)
 			}
 			if err != nil {
 				return errors.Join(err, dir.Close())
 			}
-			return k.resume(cmd, dir, change)
+			return k.Resume(cmd, dir, change)
 		},
 	}
 	f := cmd.Flags()

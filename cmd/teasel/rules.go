@@ -28,12 +28,12 @@ one only. The table severity of teasel.toml changes severities and switches rule
   teasel rules mcp --protocol-version 2025-06-18 --transport HTTP
   teasel rules --format json`,
 		Args:              atMostOne("a kind of target"),
-		ValidArgsFunction: cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(flags.Kinds, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rules := allRules()
+			rules := flags.Rules()
 			if len(args) > 0 {
-				if !slices.Contains(kindNames(), args[0]) {
-					return exit.Usage("", "there is no kind of target %q: expected one of %s", args[0], strings.Join(kindNames(), ", "))
+				if !slices.Contains(flags.Kinds, args[0]) {
+					return exit.Usage("", "there is no kind of target %q: expected one of %s", args[0], strings.Join(flags.Kinds, ", "))
 				}
 				rules = slices.DeleteFunc(rules, func(r teasel.Rule) bool { return !strings.HasPrefix(r.ID, args[0]+"/") })
 			}
@@ -135,7 +135,7 @@ func newExplain() *cobra.Command {
   teasel explain wrong-code`,
 		Args: oneArg("a rule, such as mcp/server-crash"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-			for _, r := range allRules() {
+			for _, r := range flags.Rules() {
 				names = append(names, cobra.CompletionWithDesc(r.ID, r.Title))
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
@@ -171,7 +171,7 @@ To change its severity, or switch it off, write in teasel.toml:
 func ruleNamed(name string) (teasel.Rule, error) {
 	var matching []teasel.Rule
 	var ids []string
-	for _, r := range allRules() {
+	for _, r := range flags.Rules() {
 		_, short, _ := strings.Cut(r.ID, "/")
 		if r.ID == name {
 			return r, nil

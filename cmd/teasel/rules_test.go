@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 )
 
 var update = flag.Bool("update", false, "write docs/rules.md anew")
@@ -16,7 +17,7 @@ var update = flag.Bool("update", false, "write docs/rules.md anew")
 // TestRulesPage compares docs/rules.md with the rules that there are.
 func TestRulesPage(t *testing.T) {
 	const page = "../../docs/rules.md"
-	want := rulesPage(allRules())
+	want := rulesPage(flags.Rules())
 	if *update {
 		if err := os.WriteFile(page, want, 0o644); err != nil {
 			t.Fatal(err)

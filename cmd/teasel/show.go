@@ -117,7 +117,8 @@ func writeReport(cmd *cobra.Command, path, format string) error {
 	if err != nil {
 		return err
 	}
-	return campaign.WriteReport(cmd.OutOrStdout(), format, reportRun(dir, dir.Summary()))
+	k, _ := kindOf(dir.Meta().Kind, "")
+	return campaign.WriteReport(cmd.OutOrStdout(), format, k.Report(dir, dir.Summary()))
 }
 
 // showCampaigns prints the campaign in a directory, or all those below it.
@@ -155,7 +156,9 @@ func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
 		return exit.Failure(err)
 	}
 	campaign.Warn(cmd.ErrOrStderr(), problems)
-	state, err := reportRun(dir, dir.Summary()).State()
+	m := dir.Meta()
+	k, _ := kindOf(m.Kind, "")
+	state, err := k.Report(dir, dir.Summary()).State()
 	if err != nil {
 		return exit.Failure(err)
 	}
@@ -164,8 +167,7 @@ func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
 		return err
 	}
 	defer page.Close()
-	m := dir.Meta()
-	if err := page.Start(&view.Still{State: state, Entries: kept.Entries, Panels: panelerOf(&m)}); err != nil {
+	if err := page.Start(&view.Still{State: state, Entries: kept.Entries, Panels: k.Paneler(&m)}); err != nil {
 		return exit.Failure(err)
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "teasel: Ctrl-C ends it")
@@ -188,7 +190,8 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	}
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
 	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", report.Quote(path))
-	if c := byHand(f.Kind, f.Target, x, path); c != "" {
+	k, _ := kindOf(f.Kind, "")
+	if c := k.Command(f.Target, x, path); c != "" {
 		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
 	}
 }
@@ -210,13 +213,14 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	}
 	campaign.Warn(stderr, problems)
 	m := dir.Meta()
+	k, _ := kindOf(m.Kind, "") // the figures of one of a newer teasel can be shown
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
 	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, len(s.Entries), s.Evicted)
 	if stability := dir.Summary().Stability; stability > 0 {
 		fmt.Fprintf(t, "stability\t%.2f%% of what was reached recurs\n", 100*stability)
 	}
-	if edges := coverageIn(&m, s.Entries).Edges.Reached; edges > 0 {
+	if edges := k.CoverageOf(&m, s.Entries).Edges.Reached; edges > 0 {
 		fmt.Fprintf(t, "edges reached\t%d\n", edges)
 	}
 	if len(m.Blocked) > 0 {
@@ -244,7 +248,7 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 	if err := t.Flush(); err != nil {
 		return exit.Failure(err)
 	}
-	if err := writePanels(w, panelsOf(&m, s.Entries)); err != nil {
+	if err := writePanels(w, k.PanelsOf(&m, s.Entries)); err != nil {
 		return err
 	}
 	for _, f := range s.Findings {
@@ -253,7 +257,7 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 			flaky = fmt.Sprintf(" (flaky: reproduced %d of %d times)", f.Stable, f.Tries)
 		}
 		listFinding(w, &f, flaky, path)
-		if c := byHand(m.Kind, m.Target, &f, path); c != "" {
+		if c := k.Command(m.Target, &f, path); c != "" {
 			fmt.Fprintf(w, "  %s\n", report.Plain(c))
 		}
 	}
@@ -267,4 +271,23 @@ func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
 func listFinding(w io.Writer, f *teasel.Finding, remark, path string) {
 	fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), remark,
 		report.Line(f.Message), report.Quote(path))
+}
+
+// writePanels prints panels as tables.
+func writePanels(w io.Writer, panels []view.Panel) error {
+	for _, p := range panels {
+		fmt.Fprintf(w, "\n%s\n", report.Line(p.Title))
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, row := range append([][]string{p.Head}, p.Rows...) {
+			cells := make([]string, len(row))
+			for i := range row {
+				cells[i] = report.Line(row[i])
+			}
+			fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
+		}
+		if err := t.Flush(); err != nil {
+			return exit.Failure(err)
+		}
+	}
+	return nil
 }

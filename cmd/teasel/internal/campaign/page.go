@@ -90,7 +90,7 @@ func (p *Plan[T]) record(dir *corpus.Dir) (*view.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := p.NewReport(dir, teasel.Summary{})
+	run := p.Kind.Report(dir, teasel.Summary{})
 	o := p.Options
 	from.Teasel, from.Duration, from.Runs = Version, o.Duration.Seconds(), o.Runs
 	var entries []teasel.Entry
@@ -104,10 +104,6 @@ func (p *Plan[T]) record(dir *corpus.Dir) (*view.Recorder, error) {
 			from.SetCommands(r.Findings[i].ID(), run.Commands(&r.Findings[i]))
 		}
 	}
-	options := view.Options{Rules: run.Rules, Known: o.Known.Why, Commands: run.Commands, Pause: p.Campaign.Pause}
-	if p.Panels != nil {
-		m := dir.Meta()
-		options.Panels = p.Panels(&m)
-	}
-	return view.NewRecorder(from, entries, options), nil
+	m := dir.Meta()
+	return view.NewRecorder(from, entries, view.Options{Rules: run.Rules, Known: o.Known.Why, Commands: run.Commands, Pause: p.Campaign.Pause, Panels: p.Kind.Paneler(&m)}), nil
 }

@@ -27,18 +27,17 @@ type Plan[T any] struct {
 	Options    *flags.Options
 	Campaign   teasel.Campaign[T]
 	Seeds      []Seed[T]
-	Severity   map[string]string                             // by rule, from the configuration
-	NewReport  func(*corpus.Dir, teasel.Summary) *report.Run // gathers what the report is about
-	RunAgain   bool                                          // the target has changed: all testcases and seeds run again
-	StuckNote  string                                        // for a campaign that reaches nothing new; "": none
-	SilentNote string                                        // for a target that never answers; see Answered
-	Answered   func(teasel.FeatureSet) bool                  // whether the target answers in a testcase with these features; nil: it is not known
-	Panels     func(*corpus.Meta) view.Paneler               // what the page shows of this kind; nil: nothing
-	Triage     *Triage                                       // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
-	member     *Member                                       // of a fleet; nil: of none
-	recorder   *view.Recorder                                // for a page and a screen; nil: there are none
-	Gone       func(error) (teasel.Finding, bool)            // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none
-	Complete   func(*report.Run)                             // adds to the report what is known when the campaign has run; nil: nothing
+	Severity   map[string]string // by rule, from the configuration
+	Kind       Kind
+	RunAgain   bool                               // the target has changed: all testcases and seeds run again
+	StuckNote  string                             // for a campaign that reaches nothing new; "": none
+	SilentNote string                             // for a target that never answers; see Answered
+	Answered   func(teasel.FeatureSet) bool       // whether the target answers in a testcase with these features; nil: it is not known
+	Triage     *Triage                            // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
+	member     *Member                            // of a fleet; nil: of none
+	recorder   *view.Recorder                     // for a page and a screen; nil: there are none
+	Gone       func(error) (teasel.Finding, bool) // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none
+	Complete   func(*report.Run)                  // adds to the report what is known when the campaign has run; nil: nothing
 }
 
 // Seed is an input to begin with, and the folder of the campaign's directory that it is written to.
@@ -334,7 +333,7 @@ func Outcome(ctx context.Context, r *report.Run, o *flags.Options) error {
 
 // report writes the report of the campaign, and returns what it is about.
 func (p *Plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary) (*report.Run, error) {
-	run := p.NewReport(dir, sum)
+	run := p.Kind.Report(dir, sum)
 	run.Baseline = p.Options.Known
 	if p.Complete != nil {
 		p.Complete(run)

@@ -375,7 +375,7 @@ func ConfiguredTargets(root *cobra.Command) (ts []Configured, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range []string{"mcp", "net", "native", "go"} {
+	for _, kind := range Kinds {
 		own, _ := c.values[kind].(table)
 		var words []string
 		for _, key := range targetKeys[kind] {

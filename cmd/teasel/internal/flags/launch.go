@@ -1,14 +1,12 @@
 package flags
 
 import (
-	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -66,8 +64,8 @@ func checkDash(cmd *cobra.Command, args []string) error {
 		"%q stands behind a command that has no -- before it: is it the command's, or teasel's?", args[at])
 }
 
-// Check refuses values that make no sense, and severities of rules that are not among these.
-func (l *Launch) Check(rules []teasel.Rule) error {
+// Check refuses values that make no sense, and severities of rules that there are not.
+func (l *Launch) Check() error {
 	for _, e := range l.Env {
 		name, _, ok := strings.Cut(e, "=")
 		if _, set := os.LookupEnv(name); name == "" || !ok && !set {
@@ -79,7 +77,7 @@ func (l *Launch) Check(rules []teasel.Rule) error {
 			return exit.Usage("", "--dir %s: expected a directory", l.Dir)
 		}
 	}
-	return checkSeverities(l.Severity, rules)
+	return checkSeverities(l.Severity)
 }
 
 // CheckInherited refuses to go on without a variable of --env NAME, whose value is inherited and is in no file.
@@ -109,18 +107,4 @@ func Environment(vars []string) (out []string) {
 		}
 	}
 	return out
-}
-
-// checkSeverities refuses rules that do not exist.
-func checkSeverities(severity map[string]string, rules []teasel.Rule) error {
-	known := map[string]bool{}
-	for _, r := range rules {
-		known[r.ID] = true
-	}
-	for _, rule := range slices.Sorted(maps.Keys(severity)) {
-		if !known[rule] {
-			return exit.Usage("docs/rules.md has the rules, for example mcp/server-crash", "configuration: severity of %q: there is no such rule", rule)
-		}
-	}
-	return nil
 }

@@ -49,7 +49,7 @@ func RunCorpusDir(ctx context.Context, stderr io.Writer, dir string) (entries []
 	if err != nil {
 		return nil, err
 	}
-	r, err := openTest(ctx, stderr, raw)
+	r, err := openTest(ctx, raw, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package gotest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +52,7 @@ func CorpusFile(path string, g Target) (*corpus.FindingFile, error) {
 
 // runUntilFailure runs the input of a corpus file up to so many times, and replaces the finding of f by the one that it shows. It
 // returns which try that was; 0: none has failed. An input that is no value of the test's type is an error.
-func (r *Replayer) runUntilFailure(ctx context.Context, f *corpus.FindingFile, tries int) (try int, err error) {
+func (r *replayer) runUntilFailure(ctx context.Context, f *corpus.FindingFile, tries int) (try int, err error) {
 	if err := r.checkType(ctx, f); err != nil {
 		return 0, err
 	}
@@ -77,8 +76,8 @@ func (r *Replayer) runUntilFailure(ctx context.Context, f *corpus.FindingFile, t
 }
 
 // runCorpusFile builds the fuzz test of a corpus file, and runs it until it fails.
-func runCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) (r *Replayer, try int, err error) {
-	if r, err = openTest(cmd.Context(), cmd.ErrOrStderr(), f.Target); err != nil {
+func runCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) (r *replayer, try int, err error) {
+	if r, err = openTest(cmd.Context(), f.Target, cmd.ErrOrStderr()); err != nil {
 		return nil, 0, err
 	}
 	try, err = r.runUntilFailure(cmd.Context(), f, tries)
@@ -185,12 +184,6 @@ func lastFinding(g *Target, input []byte) *corpus.FindingFile {
 		}
 	}
 	return nil
-}
-
-// openTest builds the fuzz test that raw describes.
-func openTest(ctx context.Context, stderr io.Writer, raw json.RawMessage) (*Replayer, error) {
-	fmt.Fprintf(stderr, "teasel: %s\n", Preparation(raw))
-	return NewReplayer(ctx, raw)
 }
 
 // IsCorpusDir reports whether a path is that of a directory testdata/fuzz/FuzzX.

@@ -24,17 +24,32 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/process"
 )
 
-// Preparation says that the package of a finding is built.
-func Preparation(raw json.RawMessage) string {
+// Kind is the kind of fuzz tests.
+func Kind() campaign.Kind {
+	return campaign.Kind{Name: "go", NewReplayer: newReplayer, Resume: resume, ByHand: byHand}
+}
+
+// preparation says that the package of a finding is built.
+func preparation(raw json.RawMessage) string {
 	var g Target
-	if json.Unmarshal(raw, &g) != nil { // NewReplayer returns that error
+	if json.Unmarshal(raw, &g) != nil { // openTest returns that error
 		return "building"
 	}
 	return "building " + cmp.Or(g.Package, "the package in "+relativePath(g.Dir)) // Go's corpus files do not say its import path
 }
 
-// NewReplayer builds the package of a finding.
-func NewReplayer(ctx context.Context, raw json.RawMessage) (*Replayer, error) {
+// newReplayer returns what runs the inputs of findings of a fuzz test.
+func newReplayer(ctx context.Context, raw json.RawMessage, stderr io.Writer) (campaign.Replayer, error) {
+	r, err := openTest(ctx, raw, stderr)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// openTest builds the package of a finding.
+func openTest(ctx context.Context, raw json.RawMessage, stderr io.Writer) (*replayer, error) {
+	fmt.Fprintf(stderr, "teasel: %s\n", preparation(raw))
 	var g Target
 	if err := campaign.ReadTarget(raw, &g); err != nil {
 		return nil, err
@@ -81,17 +96,17 @@ func NewReplayer(ctx context.Context, raw json.RawMessage) (*Replayer, error) {
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
-	return &Replayer{run, test}, nil
+	return &replayer{run, test}, nil
 }
 
-// Replayer runs single inputs of a fuzz test. Those of a typed test run as plain go test runs them, and are minimised as values.
-type Replayer struct {
+// replayer runs single inputs of a fuzz test. Those of a typed test run as plain go test runs them, and are minimised as values.
+type replayer struct {
 	*replay.Runner[[]byte]
 	typed *process.Test // nil: the inputs are bytes
 }
 
 // Repro is that of the runner. An input that is no value of the test's type is an error.
-func (r *Replayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
+func (r *replayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
 	if err := r.checkType(ctx, f); err != nil {
 		return err
 	}
@@ -99,7 +114,7 @@ func (r *Replayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile
 }
 
 // checkType returns an error if the test is typed and the input is no value of its type any more.
-func (r *Replayer) checkType(ctx context.Context, f *corpus.FindingFile) error {
+func (r *replayer) checkType(ctx context.Context, f *corpus.FindingFile) error {
 	if r.typed == nil {
 		return nil
 	}
@@ -114,7 +129,7 @@ func (r *Replayer) checkType(ctx context.Context, f *corpus.FindingFile) error {
 }
 
 // Minimize is that of the runner, on values for a typed test.
-func (r *Replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
+func (r *replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
 	if r.typed == nil {
 		return r.Runner.Minimize(ctx, w, f, runs)
 	}
@@ -139,8 +154,8 @@ func (r *Replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	return changed, nil
 }
 
-// ByHand returns the command that shows a finding without teasel.
-func ByHand(raw json.RawMessage, f *teasel.Finding, _ string) string {
+// byHand returns the command that shows a finding without teasel.
+func byHand(raw json.RawMessage, f *teasel.Finding, _ string) string {
 	var g Target
 	if campaign.ReadTarget(raw, &g) != nil {
 		return ""
@@ -152,8 +167,8 @@ func ByHand(raw json.RawMessage, f *teasel.Finding, _ string) string {
 	return g.goTestCommand(g.Dir, file, f)
 }
 
-// Resume returns the error for resuming a campaign of fuzz tests: the next run begins with what the last one has kept.
-func Resume(_ *cobra.Command, dir *corpus.Dir, _ func(*flags.Options)) error {
+// resume returns the error for resuming a campaign of fuzz tests: the next run begins with what the last one has kept.
+func resume(_ *cobra.Command, dir *corpus.Dir, _ func(*flags.Options)) error {
 	var o options
 	err := campaign.ReadOptions(dir, &o)
 	if e := dir.Close(); err == nil && e != nil {

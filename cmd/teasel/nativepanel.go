@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/blocks"
+	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
 
@@ -86,4 +87,17 @@ func (p *nativePanel) Panels(entries []teasel.Entry) []view.Panel {
 // Lines implements [view.Liner].
 func (p *nativePanel) Lines(entries []teasel.Entry, file string) (view.Lines, bool) {
 	return view.CodeLines(p.code(entries), file)
+}
+
+// nativeCoverage counts edges, which only an instrumented program has.
+func nativeCoverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
+	if m.Edges == 0 {
+		return c
+	}
+	edges := corpus.EdgeSet{}
+	for i := range entries {
+		edges.Add(entries[i].Features)
+	}
+	c.Edges = report.Reach{Reached: len(edges), Total: m.Edges}
+	return c
 }
