@@ -21,9 +21,9 @@ const module = "github.com/teaselfuzz/teasel"
 func layer(pkg string) int {
 	switch rel := strings.TrimPrefix(strings.TrimPrefix(pkg, module), "/"); {
 	case strings.HasPrefix(rel, "internal/mcptest"):
-		return 17 // what tests share
+		return 20 // what tests share
 	case strings.HasPrefix(rel, "internal/plantedtest"):
-		return 16 // a test of its own
+		return 19 // a test of its own
 	case rel == "internal/web", rel == "internal/tui":
 		return 4 // shows what view has
 	case strings.HasPrefix(rel, "internal/"):
@@ -60,10 +60,16 @@ func layer(pkg string) int {
 		return 12
 	case rel == "cmd/teasel/internal/campaign":
 		return 13
+	case rel == "cmd/teasel/internal/gotest", rel == "cmd/teasel/internal/mcpserver", rel == "cmd/teasel/internal/netserver", rel == "cmd/teasel/internal/program":
+		return 15
+	case rel == "cmd/teasel/internal/kinds":
+		return 16
+	case rel == "cmd/teasel/internal/corpora", rel == "cmd/teasel/internal/project", rel == "cmd/teasel/internal/results":
+		return 17
 	case strings.HasPrefix(rel, "cmd/teasel/internal/"):
 		return 14
 	case strings.HasPrefix(rel, "cmd/"), strings.HasPrefix(rel, "examples/"), strings.HasPrefix(rel, "bench/"):
-		return 15
+		return 18
 	}
 	return -1
 }
@@ -151,7 +157,10 @@ func TestArchTestSees(t *testing.T) {
 		{"/cmd/teasel/internal/campaign", `import "github.com/teaselfuzz/teasel/gofunc/session"`, false},
 		{"/cmd/teasel/internal/flags", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"`, true},
 		{"/cmd/teasel/internal/campaign", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"`, true},
-		{"/cmd/teasel/internal/gotest", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/cov"`, true},
+		{"/cmd/teasel/internal/cov", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/libfuzzer"`, true},
+		{"/cmd/teasel/internal/program", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"`, true},
+		{"/cmd/teasel/internal/program", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"`, true},
+		{"/cmd/teasel/internal/results", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"`, false},
 		{"/cmd/teasel/internal/gotest", `import "github.com/teaselfuzz/teasel/cmd/teasel"`, true},
 		{"/mcp", `import "github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"`, true},
 		{"/util", `import "fmt"`, true},

@@ -15,6 +15,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/mcpserver"
 )
 
 // action is the part of action.yml that its test runs.
@@ -433,7 +435,7 @@ func checkShell(t *testing.T, file, script string) {
 	if out, err := exec.Command("bash", "-n", "-c", script).CombinedOutput(); err != nil {
 		t.Errorf("%s: %v: %s", file, err, out)
 	}
-	known := newMCP().Flags()
+	known := mcpserver.NewCommand().Flags()
 	for _, m := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(script, -1) {
 		if known.Lookup(m[1]) == nil {
 			t.Errorf("%s: there is no flag --%s", file, m[1])

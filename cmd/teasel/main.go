@@ -1,8 +1,7 @@
 // The teasel command fuzzes MCP servers, network servers, native programs and Go functions.
 //
 // It reads flags and configuration, and shows what a campaign finds: the engine is package teasel, and each kind of target has a
-// package of its own. There is a file for each verb here; what several verbs share, or what is more than a verb, is in the packages
-// below internal.
+// package of its own. Here is the table of the verbs, which are in the packages below internal.
 package main
 
 import (
@@ -21,9 +20,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/compiler"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/corpora"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/cov"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/hub"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/libfuzzer"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/mcpserver"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/netserver"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/program"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/project"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/results"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/rules"
 	"github.com/teaselfuzz/teasel/monitor"
 )
 
@@ -43,7 +53,7 @@ func main() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(procsFactor * runtime.GOMAXPROCS(0))
 	}
-	os.Exit(run(context.Background(), invoked(os.Args), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), compiler.Invoked(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is main without the process: arguments and streams are passed in, and the exit status is returned.
@@ -69,7 +79,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	var e *exit.Error
 	if !errors.As(err, &e) { // cobra's own
-		e = &exit.Error{Status: exit.StatusUsage, Err: err, Hint: seeHelp(cmd)}
+		e = &exit.Error{Status: exit.StatusUsage, Err: err, Hint: flags.SeeHelp(cmd)}
 	}
 	if cmd == root && err != nil && strings.HasPrefix(err.Error(), "unknown flag") { // 'teasel' alone runs what teasel.toml says
 		e.Hint = "flags follow a verb, as in 'teasel native --duration 20s', or are keys of " + flags.DefaultConfig
@@ -153,14 +163,14 @@ started, 4 our own failure, 130 interrupted.`,
 		Version:       campaign.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          knownVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return runConfigured(cmd) },
+		Args:          flags.KnownVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return project.RunConfigured(cmd) },
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.SetUsageFunc(flags.Usage)
-	root.AddCommand(newMCP(), newNet(), newNative(), gotest.NewCommand(), newCompiler(cCompiler), newCompiler(cxxCompiler), newCargo(), newDemo(), newInit(), newTriage(), newRepro(), newMin(), newCmin(), newCorpus(), newCov(),
-		newShow(), newReport(), newResume(), newFleet(), newRules(), newExplain(), newVersion(), newMan(), newDemoServer(), newLibfuzzer())
+	root.AddCommand(mcpserver.NewCommand(), netserver.NewCommand(), program.NewCommand(), gotest.NewCommand(), compiler.NewCommand(compiler.C), compiler.NewCommand(compiler.CXX), compiler.NewCargo(), mcpserver.NewDemo(), project.NewCommand(), program.NewTriage(), results.NewRepro(), results.NewMin(), corpora.NewCmin(), corpora.NewCorpus(), cov.NewCommand(),
+		results.NewShow(), results.NewReport(), results.NewResume(), hub.NewCommand(), rules.NewCommand(), rules.NewExplain(), newVersion(), newMan(), mcpserver.NewDemoServer(), libfuzzer.NewCommand())
 	addCompletion(root)
 	groupVerbs(root)
 	flags.CompleteValues(root)

@@ -14,11 +14,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/compiler"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 )
 
 func TestMain(m *testing.M) {
-	teasel := func() { os.Exit(run(context.Background(), invoked(os.Args), os.Stdin, os.Stdout, os.Stderr)) }
+	teasel := func() { os.Exit(run(context.Background(), compiler.Invoked(os.Args), os.Stdin, os.Stdout, os.Stderr)) }
 	testscript.Main(m, map[string]func(){"teasel": teasel, "teasel-cc": teasel, "teasel-c++": teasel})
 }
 

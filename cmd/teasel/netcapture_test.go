@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel/internal/servertest"
 	"github.com/teaselfuzz/teasel/netproto"
@@ -98,7 +99,7 @@ func recordRedis(t *testing.T, redis servertest.Server, conversation [][]string)
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}()
-	until(t, "an answer of the server", func() bool { return exec.Command("redis-cli", "-p", fmt.Sprint(port), "PING").Run() == nil })
+	waitFor(t, "an answer of the server", func() bool { return exec.Command("redis-cli", "-p", fmt.Sprint(port), "PING").Run() == nil })
 	file = filepath.Join(t.TempDir(), "session.pcap")
 	capture := exec.Command("tcpdump", "-i", "lo", "-Z", "root", "-U", "--immediate-mode", "-w", file, "tcp", "port", fmt.Sprint(port))
 	said, err := capture.StderrPipe()
@@ -122,9 +123,21 @@ func recordRedis(t *testing.T, redis servertest.Server, conversation [][]string)
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
-	until(t, "all connections in the capture", func() bool {
+	waitFor(t, "all connections in the capture", func() bool {
 		found, err := netproto.ReadCapture(file, port, nil)
 		return err == nil && len(found) == len(conversation)
 	})
 	return file, port
+}
+
+// waitFor waits for what other processes do.
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 3000 {
+		if done() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("waited five minutes in vain for %s", what)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/netserver"
 )
 
 // The page of the files names each field with which a finding's file describes its target.
@@ -15,7 +16,7 @@ func TestOutputPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]any{"net": netTarget{}, "go": gotest.Target{}} {
+	for name, target := range map[string]any{"net": netserver.Target{}, "go": gotest.Target{}} {
 		_, fields, ok := strings.Cut(string(data), "For `"+name+"`: ")
 		if !ok {
 			t.Errorf("the targets of %s are not described", name)

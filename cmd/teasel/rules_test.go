@@ -10,6 +10,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/rules"
 )
 
 var update = flag.Bool("update", false, "write docs/rules.md anew")
@@ -56,7 +57,7 @@ func differs(a, b []byte) int {
 	return 1 + bytes.Count(a[:n], []byte{'\n'})
 }
 
-func rulesPage(rules []teasel.Rule) []byte {
+func rulesPage(all []teasel.Rule) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Rules
 
@@ -68,16 +69,16 @@ Severities can be changed, and rules switched off, in the [configuration](config
 
 | rule | severity | what | level | versions | transport | source |
 |---|---|---|---|---|---|---|
-`, len(rules))
-	for _, r := range rules {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s | %s | %s | %s |\n", r.ID, anchor(r.ID), r.Severity, cell(r.Title), r.Level, versions(&r), r.Transport, source(r.Source))
+`, len(all))
+	for _, r := range all {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s | %s | %s | %s |\n", r.ID, anchor(r.ID), r.Severity, cell(r.Title), r.Level, rules.Versions(&r), r.Transport, source(r.Source))
 	}
-	for _, r := range rules {
+	for _, r := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n**%s.** Severity: %s.\n\n%s\n", r.ID, r.Title, r.Severity, plainText(r.Help))
 		if r.Source != "" {
 			fmt.Fprintf(&b, "\nSource: %s\n", source(r.Source))
 		}
-		if text := holds(&r); text != "" {
+		if text := rules.Holds(&r); text != "" {
 			fmt.Fprintf(&b, "\n%s\n", text)
 		}
 	}

@@ -12,45 +12,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 )
 
-// seeHelp is the hint that says where a command's flags and arguments are listed.
-func seeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }
-
-// noArgs refuses any argument.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usage(seeHelp(cmd), "%s takes no arguments: unexpected %q", cmd.Name(), args[0])
-	}
-	return nil
-}
-
-// oneArg requires exactly one argument, which errors call what.
-func oneArg(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return exit.Usage(seeHelp(cmd), "%s takes one argument: %s (%d given)", cmd.Name(), what, len(args))
-		}
-		return nil
-	}
-}
-
-// knownVerb refuses arguments of a command that has verbs: they are unknown verbs.
-func knownVerb(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	hint := seeHelp(cmd)
-	if name := flags.Nearest(args[0], names); name != "" {
-		hint = "did you mean '" + cmd.CommandPath() + " " + name + "'?"
-	}
-	return exit.Usage(hint, "unknown command %q: expected one of %s", args[0], strings.Join(names, ", "))
-}
-
 // verbGroups are the groups of the verbs in the help; others stand below them.
 var verbGroups = []struct{ title, verbs string }{
 	{"Fuzz", "mcp net native go demo resume init fleet"},
@@ -81,7 +42,7 @@ func newHelp() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := knownVerb(about, rest); err != nil && about.HasSubCommands() {
+			if err := flags.KnownVerb(about, rest); err != nil && about.HasSubCommands() {
 				return err
 			}
 			about.InitDefaultHelpFlag()
@@ -108,7 +69,7 @@ func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
-			c.Args = knownVerb
+			c.Args = flags.KnownVerb
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
@@ -128,7 +89,7 @@ var goTestFlags = map[string]string{
 
 // flagError returns an error about a flag that says what was expected.
 func flagError(cmd *cobra.Command, err error) error {
-	hint := seeHelp(cmd)
+	hint := flags.SeeHelp(cmd)
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	switch {

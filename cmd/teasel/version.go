@@ -15,13 +15,14 @@ import (
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 )
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of teasel and of what it was built with",
-		Args:  noArgs,
+		Args:  flags.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			version, revision := built()
 			fmt.Fprintf(cmd.OutOrStdout(), "teasel %s (%s), %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -59,7 +60,7 @@ func newMan() *cobra.Command {
 		Long: `Write one manual page for each command into a directory, for example
 
   teasel man ~/.local/share/man/man1`,
-		Args: oneArg("a directory for the pages"),
+		Args: flags.OneArg("a directory for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return exit.Usage("name a directory that can be written", "writing manual pages: %w", err)

@@ -1,0 +1,251 @@
+// Package hub is the verb fleet: it looks at a campaign of many machines on their hub, and tells them what to do.
+package hub
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/fleet"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+func NewCommand() *cobra.Command {
+	var hub flags.Hub
+	var runs uint64
+	cmd := &cobra.Command{
+		Use:   "fleet URL [pause|resume|stop|budget|findings DIR]",
+		Short: "Look at the machines that fuzz together over a hub, and tell them what to do",
+		Long: `Look at a campaign on a hub: each machine with its last word, its figures and its share of the finds. pause, resume and stop are for all
+machines, those that join later included. budget has them stop when they have made --runs executions together. findings writes the
+fleet's findings to a directory, where 'teasel repro' takes them.`,
+		Example: `  teasel fleet nats://127.0.0.1:4222
+  teasel fleet nats://127.0.0.1:4222 stop --hub-name mcp-node-server_js
+  teasel fleet tls://hub.example.org:4222 --hub-ca ca.pem --hub-creds parser-operator.creds findings from-fleet`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 3 {
+				return exit.Usage(flags.SeeHelp(cmd), "fleet takes the address of a hub and at most one order (%d arguments given)", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			hub.URL = args[0]
+			link, err := openFleet(cmd.Context(), &hub)
+			if err != nil {
+				return err
+			}
+			defer link.Close()
+			order := ""
+			if len(args) > 1 {
+				order = args[1]
+			}
+			if (order == "findings") != (len(args) == 3) {
+				return exit.Usage(flags.SeeHelp(cmd), "fleet: %q does not fit: only findings takes a directory, and it needs one", strings.Join(args[1:], " "))
+			}
+			return obey(cmd, link, order, args, runs)
+		},
+	}
+	flags.AddHubLogin(cmd.Flags(), &hub)
+	cmd.Flags().Uint64Var(&runs, "runs", 0, "with budget: executions of all machines together after which they stop; 0: no limit")
+	return cmd
+}
+
+// obey does what the command asks for.
+func obey(cmd *cobra.Command, link *fleet.Link, order string, args []string, runs uint64) error {
+	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
+	var o fleet.Order
+	switch order {
+	case "":
+		return showFleet(ctx, cmd.OutOrStdout(), link)
+	case "findings":
+		return saveFindings(ctx, stderr, link, args[2])
+	case "pause":
+		o.State = fleet.Paused
+	case "resume":
+		o.State = fleet.Running
+	case "stop":
+		o.State = fleet.Stopped
+	case "budget":
+		o.State, o.Runs = fleet.Running, runs
+	default:
+		return exit.Usage(flags.SeeHelp(cmd), "fleet: %q is no order: expected pause, resume, stop, budget or findings", order)
+	}
+	if err := link.Give(ctx, o); err != nil {
+		return campaign.HubError(err)
+	}
+	fmt.Fprintf(stderr, "teasel: %s is stored; machines that are connected do it at once, the others when they are\n", order)
+	return nil
+}
+
+// openFleet connects to a campaign on a hub. Without a name, it is the only one that there is.
+func openFleet(ctx context.Context, h *flags.Hub) (*fleet.Link, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "operator"
+	}
+	const none = "none"
+	c, err := h.Config(none, fmt.Sprintf("%.40s-%d", strings.ReplaceAll(host, ".", "_"), os.Getpid()))
+	if err != nil {
+		return nil, err
+	}
+	link, err := fleet.Dial(c)
+	if err != nil {
+		if link != nil {
+			link.Close()
+		}
+		return nil, campaign.HubError(err)
+	}
+	if c.Campaign != none {
+		return link, nil
+	}
+	names, err := link.Campaigns(ctx)
+	link.Close()
+	switch {
+	case err != nil:
+		return nil, campaign.HubError(err)
+	case len(names) == 0:
+		return nil, exit.Usage("'teasel mcp --hub "+h.URL+" ...' begins one", "the hub at %s has no campaign", h.URL)
+	case len(names) > 1:
+		return nil, exit.Usage("for example --hub-name "+names[0], "the hub at %s has several campaigns: %s", h.URL, strings.Join(names, ", "))
+	}
+	c.Campaign = names[0]
+	link, err = fleet.Dial(c)
+	if err != nil {
+		return nil, campaign.HubError(err)
+	}
+	return link, nil
+}
+
+// fleetRun returns what the reports of a fleet are about, and its machines.
+func fleetRun(ctx context.Context, link *fleet.Link) (*report.Run, []fleet.Machine, error) {
+	about, ok, err := link.About(ctx)
+	if err == nil && !ok {
+		err = exit.Usage("--hub-name names a campaign", "no machine has begun this campaign yet")
+	}
+	if err != nil {
+		return nil, nil, fleetError(err)
+	}
+	machines, err := link.Machines(ctx, "")
+	if err != nil {
+		return nil, nil, fleetError(err)
+	}
+	r := &report.Run{Version: campaign.Version, Kind: about.Kind, Target: about.Target, Rules: flags.RulesOf(about.Kind), File: func(teasel.Finding) string { return "" }}
+	s := &r.Summary
+	running := false
+	for _, m := range machines {
+		s.Executions += m.Executions
+		s.Elapsed, s.Features, s.Corpus = max(s.Elapsed, m.Elapsed), max(s.Features, m.Features), max(s.Corpus, m.Corpus)
+		s.Workers += m.Workers
+		running = running || m.Ended == "" && !m.Gone
+	}
+	if !running {
+		s.Stopped = "fleet"
+	}
+	best, err := link.Best(ctx)
+	if err != nil {
+		return nil, nil, fleetError(err)
+	}
+	for _, f := range best {
+		if f.Finding.Tries == 0 {
+			s.Unconfirmed = append(s.Unconfirmed, f.Finding)
+		} else {
+			s.Findings = append(s.Findings, f.Finding)
+		}
+	}
+	return r, machines, nil
+}
+
+func fleetError(err error) error {
+	if _, ok := err.(*exit.Error); ok {
+		return err
+	}
+	return campaign.HubError(err)
+}
+
+// showFleet prints the machines and findings of a fleet.
+func showFleet(ctx context.Context, w io.Writer, link *fleet.Link) error {
+	r, machines, err := fleetRun(ctx, link)
+	if err != nil {
+		return err
+	}
+	order, err := link.Order(ctx)
+	if err != nil {
+		return fleetError(err)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "kind\t%s\ntarget\t%s\nexecutions\t%d\nfindings\t%d\n", report.Line(r.Kind), report.Line(r.Target), r.Summary.Executions, len(r.Summary.Findings))
+	if order.State != "" {
+		fmt.Fprintf(t, "order\t%s, by %s\n", order.State, report.Line(order.By))
+	}
+	if order.Runs > 0 {
+		fmt.Fprintf(t, "budget\t%d executions\n", order.Runs)
+	}
+	fmt.Fprintln(t)
+	p := fleet.Panel(machines)
+	fmt.Fprintln(t, strings.Join(p.Head, "\t"))
+	for _, row := range p.Rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return exit.Failure(err)
+	}
+	for i := range r.Summary.Findings {
+		f := &r.Summary.Findings[i]
+		fmt.Fprintf(w, "\n%s  %s  %s\n  %s\n  finding %s, reproduced %d of %d times\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), report.Line(f.Message), f.ID(), f.Stable, f.Tries)
+	}
+	return nil
+}
+
+// Show is show for the address of a hub.
+func Show(cmd *cobra.Command, h *flags.Hub, format string) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
+	defer cancel()
+	link, err := openFleet(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	if format == "text" {
+		return showFleet(ctx, cmd.OutOrStdout(), link)
+	}
+	r, _, err := fleetRun(ctx, link)
+	if err != nil {
+		return err
+	}
+	return campaign.WriteReport(cmd.OutOrStdout(), format, r)
+}
+
+// saveFindings writes the findings of a fleet to a directory.
+func saveFindings(ctx context.Context, stderr io.Writer, link *fleet.Link, dir string) error {
+	fs, err := link.Best(ctx)
+	if err != nil {
+		return fleetError(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return exit.Usage("choose another directory", "%w", err)
+	}
+	for i := range fs {
+		if err := corpus.WriteFinding(filepath.Join(dir, fs[i].Finding.ID()+".json"), &fs[i]); err != nil {
+			return exit.Failure(err)
+		}
+	}
+	fmt.Fprintf(stderr, "teasel: wrote %s to %s\n", campaign.Plural(len(fs), "finding", "findings"), dir)
+	return nil
+}
+
+// IsAddress reports whether a text is the address of a hub.
+func IsAddress(text string) bool {
+	return strings.HasPrefix(text, "nats://") || strings.HasPrefix(text, "tls://")
+}

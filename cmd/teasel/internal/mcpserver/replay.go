@@ -1,0 +1,115 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/mcp"
+	"github.com/teaselfuzz/teasel/mcp/gen"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	mcprun "github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// Target describes a server in a finding's file, with all that it takes to start it again.
+type Target struct {
+	Command []string `json:"command"`
+	httpOptions
+	Env             []string      `json:"env,omitempty"`
+	Dir             string        `json:"dir,omitempty"`
+	Version         string        `json:"protocol_version,omitempty"`
+	Stateless       bool          `json:"stateless,omitempty"` // without the handshake
+	Timeout         time.Duration `json:"timeout"`
+	StartTimeout    time.Duration `json:"start_timeout,omitempty"`
+	Blocked         []string      `json:"blocked,omitempty"` // tools that are never called
+	Slow            time.Duration `json:"slow,omitempty"`    // from when an answer is reported as slow
+	flags.Isolation `json:"isolation,omitzero"`
+}
+
+// newReplayer makes ready what it takes to run single scripts on the server of a finding.
+func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
+	var t Target
+	if err := campaign.ReadTarget(raw, &t); err != nil {
+		return nil, err
+	}
+	if t.URL == "" || len(t.Command) > 0 {
+		if err := flags.CheckStart(t.Command, t.Env); err != nil {
+			return nil, err
+		}
+	}
+	blocked := map[string]bool{}
+	for _, b := range t.Blocked {
+		blocked[b] = true
+	}
+	command, err := resolveDemo(t.Command)
+	if err != nil {
+		return nil, err
+	}
+	target := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
+		Version: t.Version, Stateless: t.Stateless, Sandbox: t.Sandbox, Allow: t.Allowed, Blocked: func(tool string) bool { return blocked[tool] }}
+	if err := t.apply(target); err != nil {
+		return nil, err
+	}
+	if target.Scratch, err = campaign.Isolate(ctx, &t.Isolation, 0, io.Discard, nil); err != nil {
+		return nil, err
+	}
+	b := &replayer{}
+	b.cleanup.guard(io.Discard)
+	b.cleanup.placeCanary(target, t.Env, io.Discard)
+	session, err := target.Discover(ctx)
+	if err != nil {
+		b.cleanup.close()
+		return nil, exit.InterruptedOr(ctx, err)
+	}
+	target.Session = session
+	b.Runner = replay.Runner[script.Script]{Target: target, Codec: script.Codec{}, Mutator: gen.NewMutator(gen.MutatorConfig{Session: session}),
+		Detectors: judge.Detectors(judge.DetectorConfig{Slow: t.Slow})}
+	return b, nil
+}
+
+// replayer cleans up when it is done.
+type replayer struct {
+	replay.Runner[script.Script]
+	cleanup cleanup
+}
+
+func (b *replayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
+	defer b.cleanup.close()
+	return b.Runner.Repro(ctx, w, f, tries)
+}
+
+func (b *replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
+	defer b.cleanup.close()
+	return b.Runner.Minimize(ctx, w, f, runs)
+}
+
+// standalone returns a program that shows a finding without teasel: a script of curl for one request over HTTP, otherwise one in Python.
+func standalone(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
+	var t Target
+	if err := campaign.ReadTarget(raw, &t); err != nil {
+		return "", err
+	}
+	in, err := script.Codec{}.Decode(f.Finding.Input)
+	if err != nil {
+		return "", exit.Usage("", "reading the finding's input: %w", err)
+	}
+	command, err := resolveDemo(t.Command)
+	if err != nil {
+		return "", err
+	}
+	p := mcp.Program{About: fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), Command: command, Env: flags.Environment(t.Env),
+		Dir: t.Dir, URL: t.URL, Header: t.Header, Insecure: t.Insecure, Version: t.Version, Stateless: t.Stateless, Timeout: t.Timeout}
+	if text, ok := p.Curl(in); ok {
+		return text, nil
+	}
+	text, err := p.Python(in)
+	return text, exit.Failure(err)
+}

@@ -1,0 +1,81 @@
+package netserver
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/netproto"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// loadSeeds collects the seeds.
+func (p *plan) loadSeeds(o *options, t netproto.Target, stderr io.Writer) (err error) {
+	codec := netproto.SeedCodec{Model: t.Model}
+	if p.Seeds, err = campaign.LoadCorpus(o.Corpus, teasel.Codec[*dialogue.Dialogue](codec), stderr); err != nil {
+		return err
+	}
+	for _, c := range o.Captures {
+		more, err := captureSeeds(c, o.Connect, t.Model)
+		if err != nil {
+			return err
+		}
+		p.Seeds, p.captured = append(p.Seeds, more...), p.captured+len(more)
+	}
+	p.given = len(p.Seeds) > 0
+	if !p.given || t.Model != nil {
+		for _, s := range t.Seeds() {
+			p.Seeds = append(p.Seeds, campaign.Seed[*dialogue.Dialogue]{Folder: corpus.Valid, Name: s.Name, Input: s.Input})
+		}
+	}
+	return nil
+}
+
+// captureSeeds reads the dialogues of a capture, FILE or FILE:PORT; without a port it is that of the server.
+func captureSeeds(text, connect string, m *model.Model) (out []campaign.Seed[*dialogue.Dialogue], err error) {
+	file, port := text, 0
+	if at := strings.LastIndexByte(text, ':'); at >= 0 {
+		if n, err := strconv.Atoi(text[at+1:]); err == nil {
+			file, port = text[:at], n
+		}
+	}
+	if port == 0 {
+		if port, err = strconv.Atoi(connect[strings.LastIndexByte(connect, ':')+1:]); err != nil && m != nil {
+			port, err = m.Connection.Port, nil
+		}
+		if err != nil || port == 0 {
+			return nil, exit.Usage("name the server's port in the capture: --pcap "+file+":PORT", "--pcap %s: which port was the server's is not known", file)
+		}
+	}
+	found, err := netproto.ReadCapture(file, port, m)
+	if err != nil {
+		return nil, exit.Usage("--pcap takes what tcpdump -w or Wireshark have written", "%w", err)
+	}
+	if len(found) == 0 {
+		return nil, exit.Usage("'tcpdump -nr "+file+"' lists what is in it", "--pcap %s: nothing was sent to port %d in it", file, port)
+	}
+	for i, d := range found {
+		out = append(out, campaign.Seed[*dialogue.Dialogue]{Folder: corpus.Valid, Name: fmt.Sprintf("capture-%d-%d", port, i+1), Input: d})
+	}
+	return out, nil
+}
+
+// seedText says which seeds there are, and where they are from.
+func (p *plan) seedText() string {
+	if p.captured > 0 {
+		return fmt.Sprintf("%s, %d of them from captures", campaign.Plural(len(p.Seeds), "seed", "seeds"), p.captured)
+	}
+	if p.given {
+		return campaign.Plural(len(p.Seeds), "seed", "seeds")
+	}
+	if p.about.Model != "" {
+		return campaign.Plural(len(p.Seeds), "seed", "seeds") + " of the model"
+	}
+	return campaign.Plural(len(p.Seeds), "seed", "seeds") + " of teasel's own (--corpus DIR or --pcap FILE: yours)"
+}

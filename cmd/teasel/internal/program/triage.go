@@ -1,0 +1,124 @@
+package program
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/report"
+)
+
+// triageOut is the directory that teasel triage writes by default: not that of the campaign that it may read.
+const triageOut = "teasel-triage"
+
+func NewTriage() *cobra.Command {
+	o := &options{}
+	cmd := &cobra.Command{
+		Use:   "triage [flags] DIR -- PROGRAM [ARG... @@]",
+		Short: "Say which faults are behind a folder of crashing inputs: one finding each",
+		Long: `Run each input of a directory on a program, and report one finding for each fault, however many inputs show it. A finding is
+reproduced, also in a fresh process, and its input is made as small as it gets. Nothing is fuzzed. The result is a campaign's
+directory, which show, report, repro, min and resume take; resume goes on with fuzzing from these inputs.
+
+DIR is a folder of files, a whole output directory of AFL++ or a campaign's directory, whose crashes/ and hangs/ are taken, or a
+folder in which libFuzzer has left crash-, leak-, oom- and timeout- files. PROGRAM is any program that 'teasel native' takes.
+
+Exit status: 0 no input shows a fault, 1 there are findings at or above --fail-on; otherwise as for a campaign.`,
+		Example: `  teasel triage out/default/crashes -- ./target @@
+  teasel triage afl-out --format markdown -- ./target > crashes.md
+  teasel triage . -- ./harness`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runTriage(cmd, o, args) },
+	}
+	flags.AddLaunch(cmd, &o.Launch, "program", "this one")
+	_ = cmd.Flags().MarkHidden("dry-run")
+	f := cmd.Flags()
+	f.SetInterspersed(true) // flags may stand behind DIR
+	o.FailOn, o.Format, o.Out = teasel.Low, "text", triageOut
+	f.DurationVar(&o.Duration, "duration", 0, "stop after this time, whatever is left (default: no limit)")
+	f.IntVar(&o.Workers, "workers", 1, "workers that run inputs side by side, each with a program of its own")
+	f.DurationVar(&o.Timeout, "timeout", 0, "time limit of one run (default: 1s)")
+	f.StringVarP(&o.Out, "out", "o", triageOut, "directory to write; what an earlier triage has left there is moved aside")
+	flags.AddReports(cmd, &o.Options)
+	f.Var(flags.Severity(&o.FailOn), "fail-on", "exit with status 1 only for findings at least this bad")
+	flags.AddBaseline(cmd, &o.Baseline)
+	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
+	flags.AddPage(cmd, &o.Options)
+	flags.AddMinimize(f, &o.Mutation)
+	addRun(f, o)
+	return cmd
+}
+
+func runTriage(cmd *cobra.Command, o *options, args []string) error {
+	at := cmd.ArgsLenAtDash()
+	if at < 0 {
+		at = len(args)
+	}
+	if at != 1 {
+		return exit.Usage("for example: teasel triage out/default/crashes -- ./target @@", "triage takes one directory of inputs before -- and a program (%d given)", at)
+	}
+	dir := args[0]
+	// The file may set these for campaigns, whose directory must not be overwritten.
+	for _, name := range []string{"out", "duration"} {
+		f := cmd.Flags().Lookup(name)
+		f.Changed = true
+	}
+	if err := o.Configure(cmd, "native", args[1:]); err != nil {
+		return err
+	}
+	if len(o.Command) == 0 {
+		hint := "for example: teasel triage " + report.Quote(dir) + " -- ./harness"
+		if c := campaign.FuzzedCommand(dir); c != "" {
+			hint = "AFL++ fuzzed this: teasel triage " + report.Quote(dir) + " -- " + report.Plain(c)
+		}
+		return exit.Usage(hint, "no program to run the inputs on: its command goes behind --")
+	}
+	if err := errors.Join(o.check(), o.LoadBaseline("native", o.Accept)); err != nil {
+		return err
+	}
+	return triage(cmd, o, dir)
+}
+
+// triage runs the inputs of a directory on a program.
+func triage(cmd *cobra.Command, o *options, dir string) error {
+	stderr := cmd.ErrOrStderr()
+	ins, err := campaign.LoadInputs(dir, stderr)
+	if err != nil {
+		return err
+	}
+	profile, err := native.ParseProfile(o.ProfileName())
+	if err != nil {
+		return exit.Usage("", "%w", err)
+	}
+	duration := o.Duration
+	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) },
+		flags.Preset{Timeout: profile.Timeout, Seed: 1, Memory: profile.Memory})
+	o.Duration, o.Fresh = duration, true
+	if err := o.CheckOut(); err != nil {
+		return err
+	}
+	p, err := newPlan(cmd.Context(), o, stderr, nil)
+	if err != nil {
+		return err
+	}
+	p.introduce(stderr)
+	p.StuckNote = "" // nothing new is looked for
+	p.Campaign.TrimRuns = -1
+	p.Seeds, p.Triage = nil, &campaign.Triage{}
+	seen := map[string]bool{}
+	for _, in := range ins {
+		key := teasel.Key(in.Data)
+		p.Triage.Files = append(p.Triage.Files, corpus.Triaged{File: in.File, Key: key})
+		if !seen[key] {
+			seen[key] = true
+			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.Valid, Name: filepath.Base(in.File), Input: in.Data})
+		}
+	}
+	return p.Begin(cmd)
+}

@@ -1,0 +1,296 @@
+// Package results is the verbs that take a campaign's directory or a finding in it: show, report, resume, repro and min.
+package results
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/hub"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"
+	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
+)
+
+func NewShow() *cobra.Command {
+	var input, script bool
+	var o flags.Options
+	var login flags.Hub
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "show [DIR|FINDING|TESTCASE|URL]",
+		Short: "Show a campaign, also while it runs or on a hub, one finding in full, or why a testcase was kept",
+		Long: `Show a campaign, also while it runs, one finding in full, or why a testcase was kept. Without an argument it is the campaign
+in teasel-out. FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of a campaign in
+teasel-out.`,
+		Example: `  teasel show
+  teasel show 4f1c
+  teasel show other-out/findings/4f1c8a0d2b6e9f37.json
+  teasel show teasel-out/interesting/0a1b2c3d4e5f6071
+  teasel show --ui 127.0.0.1:8080
+  teasel show --format json nats://127.0.0.1:4222
+  teasel show --input 4f1c > input
+  teasel show --script 4f1c > show.py`,
+		Args:              flags.AtMostOne("a campaign's directory, a finding, or a file of interesting/ or queue/"),
+		ValidArgsFunction: completeFinding,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, w := orDefault(args), cmd.OutOrStdout()
+			if hub.IsAddress(path) {
+				login.URL = path
+				return hub.Show(cmd, &login, format)
+			}
+			if info, err := os.Stat(path); len(args) == 0 || err == nil && info.IsDir() {
+				switch {
+				case (input || script) && len(args) == 0 && err == nil:
+					if path, err = onlyFinding(path); err != nil {
+						return err
+					}
+				case input || script:
+					return exit.Usage("'teasel show "+path+"' lists the findings", "--input and --script are for a finding")
+				case o.UI != "":
+					return servePage(cmd, path, &o)
+				case format != "text":
+					return writeReport(cmd, path, format)
+				default:
+					return showCampaigns(cmd, path)
+				}
+			}
+			if dir := filepath.Dir(path); slices.Contains([]string{corpus.Interesting, corpus.Queue}, filepath.Base(dir)) && corpus.IsCampaign(filepath.Dir(dir)) && !script {
+				return showTestcase(w, path, input)
+			}
+			path, err := findingPath([]string{path})
+			if err != nil {
+				return err
+			}
+			if o.UI != "" {
+				return exit.Usage("'teasel show --ui "+o.UI+" teasel-out' shows a campaign", "--ui is for a campaign's directory, and %s is a file", path)
+			}
+			ours := false
+			f, err := gotest.CorpusFile(path, gotest.Target{})
+			if f == nil && err == nil {
+				ours = true
+				f, err = readFinding(path)
+			}
+			switch {
+			case err != nil:
+				return err
+			case input:
+				_, err := w.Write(f.Finding.Input)
+				return exit.Failure(err)
+			case !ours:
+				return gotest.ShowCorpusFile(w, f, path)
+			case script:
+				return writeScript(w, f)
+			}
+			showFinding(w, f, path)
+			return nil
+		},
+	}
+	flags.AddPage(cmd, &o)
+	flags.AddHubLogin(cmd.Flags(), &login)
+	cmd.Flags().Var(flags.Choice(&format, []string{"text", "json"}), "format", "what is written of a campaign")
+	cmd.Flags().BoolVar(&input, "input", false, "only the input of the finding, as it is")
+	cmd.Flags().BoolVar(&script, "script", false, "only a program that shows the finding without teasel, as teasel repro --script writes it")
+	return cmd
+}
+
+// writeReport writes the report of the campaign in a directory.
+func writeReport(cmd *cobra.Command, path, format string) error {
+	if err := campaign.RequireOne(path); err != nil {
+		return err
+	}
+	dir, err := campaign.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	k, _ := kinds.Of(dir.Meta().Kind, "")
+	return campaign.WriteReport(cmd.OutOrStdout(), format, k.Report(dir, dir.Summary()))
+}
+
+// showCampaigns prints the campaign in a directory, or all those below it.
+func showCampaigns(cmd *cobra.Command, path string) error {
+	dirs, err := campaign.Find(path)
+	if err != nil {
+		return err
+	}
+	for i, at := range dirs {
+		if i > 0 {
+			fmt.Fprintln(cmd.OutOrStdout())
+		}
+		dir, err := campaign.OpenReadOnly(at)
+		if err != nil {
+			return err
+		}
+		if err := showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// servePage serves the page of the campaign in a directory until the user ends it.
+func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
+	if err := campaign.RequireOne(path); err != nil {
+		return err
+	}
+	dir, err := campaign.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	kept, problems, err := dir.Snapshot(nil)
+	if err != nil {
+		return exit.Failure(err)
+	}
+	campaign.Warn(cmd.ErrOrStderr(), problems)
+	m := dir.Meta()
+	k, _ := kinds.Of(m.Kind, "")
+	state, err := k.Report(dir, dir.Summary()).State()
+	if err != nil {
+		return exit.Failure(err)
+	}
+	page, err := campaign.OpenPage(o, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	if err := page.Start(&view.Still{State: state, Entries: kept.Entries, Panels: k.Paneler(&m)}); err != nil {
+		return exit.Failure(err)
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "teasel: Ctrl-C ends it")
+	<-cmd.Context().Done()
+	return nil
+}
+
+// showFinding prints all that a finding's file contains.
+func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
+	x := &f.Finding
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, report.Line(x.Rule), report.Line(x.Subject), report.Line(x.Message))
+	if x.Tries == 0 {
+		fmt.Fprint(w, "seen, and there was no time to reproduce it")
+	} else {
+		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, campaign.Plural(int(x.Occurrences), "time", "times"))
+	}
+	fmt.Fprintf(w, "; seed of the campaign %d\n%s\n", f.Seed, report.Provenance(x))
+	if x.Detail != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
+	}
+	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
+	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", report.Quote(path))
+	k, _ := kinds.Of(f.Kind, "")
+	if c := k.Command(f.Target, x, path); c != "" {
+		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
+	}
+}
+
+// readable returns an input for a terminal: text as it is, anything else in hexadecimal.
+func readable(in []byte) string {
+	unprintable := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) && !unicode.IsSpace(r) }
+	if bytes.ContainsFunc(in, unprintable) {
+		return hex.Dump(in)
+	}
+	return string(in)
+}
+
+// showCampaign prints the figures and findings of a campaign.
+func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
+	s, problems, err := dir.Snapshot(nil)
+	if err != nil {
+		return exit.Failure(err)
+	}
+	campaign.Warn(stderr, problems)
+	m := dir.Meta()
+	k, _ := kinds.Of(m.Kind, "") // the figures of one of a newer teasel can be shown
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
+	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, len(s.Entries), s.Evicted)
+	if stability := dir.Summary().Stability; stability > 0 {
+		fmt.Fprintf(t, "stability\t%.2f%% of what was reached recurs\n", 100*stability)
+	}
+	if edges := k.CoverageOf(&m, s.Entries).Edges.Reached; edges > 0 {
+		fmt.Fprintf(t, "edges reached\t%d\n", edges)
+	}
+	if len(m.Blocked) > 0 {
+		fmt.Fprintf(t, "blocked\t%s\n", report.Line(strings.Join(m.Blocked, ", ")))
+	}
+	for _, k := range m.Skipped {
+		fmt.Fprintf(t, "skipped\t%s: %s\n", report.Line(k.Subject), report.Line(k.Reason))
+	}
+	for _, g := range s.Stages {
+		took := ""
+		if g.Time > 0 {
+			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
+		}
+		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", g.Name, g.Executions, g.Kept, took)
+	}
+	sum := dir.Summary()
+	if known := sum.KnownShare(); known > 0 {
+		fmt.Fprintf(t, "known\t%.0f%% of the time went into confirming, trimming, minimising and faults\n", 100*known)
+	}
+	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
+	unconfirmed := dir.Summary().Unconfirmed
+	if n := len(unconfirmed); n > 0 {
+		fmt.Fprintf(t, "unconfirmed\t%d, %d of them for want of time\n", n, len(s.Untried))
+	}
+	if err := t.Flush(); err != nil {
+		return exit.Failure(err)
+	}
+	if err := writePanels(w, k.PanelsOf(&m, s.Entries)); err != nil {
+		return err
+	}
+	for _, f := range s.Findings {
+		path, flaky := dir.FindingPath(f.ID()), ""
+		if !f.Confirmed() {
+			flaky = fmt.Sprintf(" (flaky: reproduced %d of %d times)", f.Stable, f.Tries)
+		}
+		listFinding(w, &f, flaky, path)
+		if c := k.Command(m.Target, &f, path); c != "" {
+			fmt.Fprintf(w, "  %s\n", report.Plain(c))
+		}
+	}
+	for _, f := range unconfirmed {
+		listFinding(w, &f, " (unconfirmed)", dir.UnconfirmedPath(f.ID()))
+	}
+	return nil
+}
+
+// listFinding prints a finding and the command that shows it again, given its file.
+func listFinding(w io.Writer, f *teasel.Finding, remark, path string) {
+	fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), remark,
+		report.Line(f.Message), report.Quote(path))
+}
+
+// writePanels prints panels as tables.
+func writePanels(w io.Writer, panels []view.Panel) error {
+	for _, p := range panels {
+		fmt.Fprintf(w, "\n%s\n", report.Line(p.Title))
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, row := range append([][]string{p.Head}, p.Rows...) {
+			cells := make([]string, len(row))
+			for i := range row {
+				cells[i] = report.Line(row[i])
+			}
+			fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
+		}
+		if err := t.Flush(); err != nil {
+			return exit.Failure(err)
+		}
+	}
+	return nil
+}
