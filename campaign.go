@@ -26,7 +26,7 @@ type Campaign[T any] struct {
 	NewScheduler func() Scheduler  // each worker calls it once; nil: that of its pool, if that has a method Scheduler() Scheduler, else NewScheduler
 	NewDetectors func() []Detector // each worker and each background executor calls it once; nil: Crashes
 	Reporters    []Reporter
-	Source       Source    // of inputs that come while it runs; nil: none
+	Source       Source    // of what others know while it runs; nil: none
 	Pause        *Pause    // holds the campaign up; nil: nothing does
 	Resume       *Snapshot // of [Hub.Snapshot], or of a corpus directory, to carry on; Seeds are run in addition; nil: begin anew
 
@@ -42,7 +42,7 @@ type Campaign[T any] struct {
 	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
 	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
 	Background   bool          // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
-	Errands      bool          // workers confirm what other workers have died of, on the background executor if there is one; see [Errand]. What an earlier run had no time for is confirmed in any case
+	Errands      bool          // workers confirm what other workers have died of and what the source asks for, on the background executor if there is one; see [Errand]. What an earlier run had no time for is confirmed in any case
 	Tries        int           // times a finding is reproduced; 0: 3; it must not be negative
 	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
 }
@@ -232,16 +232,16 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub, cancel context.CancelFun
 		if c.Source == nil || !h.needsSeeds() {
 			continue
 		}
-		ins, err := c.Source.Pull(ctx)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			h.Stop("failed")
-			return fmt.Errorf("pulling inputs from the source: %w", err)
+		s, err := c.Source.Pull(ctx)
+		if err != nil && ctx.Err() != nil {
+			return nil
 		}
-		for _, data := range ins {
-			h.Seed(data)
+		if err == nil {
+			err = h.Take(s)
+		}
+		if err != nil {
+			h.Stop("failed")
+			return fmt.Errorf("pulling from the source: %w", err)
 		}
 	}
 }

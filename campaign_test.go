@@ -445,9 +445,9 @@ func (l *lastMoment) Exec(ctx context.Context, in []byte, o *teasel.Observation)
 	return nil
 }
 
-type sourceFunc func(context.Context) ([][]byte, error)
+type sourceFunc func(context.Context) (teasel.Supply, error)
 
-func (f sourceFunc) Pull(ctx context.Context) ([][]byte, error) { return f(ctx) }
+func (f sourceFunc) Pull(ctx context.Context) (teasel.Supply, error) { return f(ctx) }
 
 // What comes from outside is run like a seed, and more is asked for only when it was taken; a failure there is ours.
 func TestSource(t *testing.T) {
@@ -455,11 +455,12 @@ func TestSource(t *testing.T) {
 	c := bytesCampaign(newTrouble(0, 0))
 	foreign := bytes.Repeat([]byte("f"), 5000) // longer than what is made here
 	gone, pulls, kept := errors.New("the neighbour is gone"), 0, false
-	c.Source = sourceFunc(func(context.Context) ([][]byte, error) {
+	c.Source = sourceFunc(func(context.Context) (s teasel.Supply, err error) {
 		if pulls++; pulls > 1 {
-			return nil, gone
+			return s, gone
 		}
-		return [][]byte{foreign}, nil
+		s.Inputs = [][]byte{foreign}
+		return s, nil
 	})
 	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
 		if e.Kind == teasel.EventAdded && e.Entry.Stage == "" && e.Entry.Parent == "" && len(e.Entry.Data) > 4 {
@@ -472,6 +473,55 @@ func TestSource(t *testing.T) {
 	}
 	if pulls != 2 || !kept {
 		t.Errorf("%d pulls, the input from outside was kept: %v", pulls, kept)
+	}
+}
+
+// A source asks for findings to be confirmed, which are reported with how that went, and names features that are ignored.
+func TestSourceAsksAndWarns(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		if accept(in, o); string(in) == "deadly" {
+			crash(in, o)
+		}
+		if len(in) > 3 {
+			o.Features = append(o.Features, 77)
+		}
+	}))
+	c.Errands, c.MinimizeRuns, c.Background = true, -1, false
+	errand := func(rule, input string) teasel.Errand {
+		return teasel.Errand{Worker: -1, Finding: teasel.Finding{Rule: rule, Subject: "target", Severity: teasel.Critical, Input: []byte(input)}}
+	}
+	pulls := 0
+	c.Source = sourceFunc(func(context.Context) (s teasel.Supply, err error) {
+		switch pulls++; pulls {
+		case 1:
+			s.Errands, s.Unstable = []teasel.Errand{errand("crash", "deadly"), errand("other", "harmless")}, []teasel.Feature{77}
+		case 2:
+			s.Inputs = [][]byte{[]byte("it reaches what is ignored")}
+		}
+		return s, nil
+	})
+	var found, not teasel.Finding
+	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+		switch e.Kind {
+		case teasel.EventFound:
+			found = e.Finding
+		case teasel.EventUnconfirmed:
+			not = e.Finding
+		case teasel.EventAdded:
+			if pulls > 1 && e.Entry.Features.Contains(77) {
+				t.Errorf("%q was kept for a feature that varies", e.Entry.Data)
+			}
+		case teasel.EventProgress:
+			if pulls > 3 && found.Rule != "" && not.Rule != "" {
+				cancel()
+			}
+		}
+		return nil
+	})}
+	if _, err := c.Run(ctx); err != nil || string(found.Input) != "deadly" || !found.Confirmed() || not.Rule != "other" || not.Tries != 3 || not.Stable != 0 {
+		t.Errorf("found %+v, not %+v, %v", found, not, err)
 	}
 }
 

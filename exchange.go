@@ -87,11 +87,18 @@ type Exchange interface {
 	Sync(ctx context.Context, n News) (Reply, error)
 }
 
-// A Source brings inputs from outside while a campaign runs, such as those that another fuzzer keeps. Pull returns the
-// next of them, encoded; none is no error. It is called about once a second, and only when workers have run all that it
-// brought before. One that cannot be decoded is skipped, with a note to the reporters. An error ends the campaign.
+// A Source brings what others know while a campaign runs, such as the inputs that another fuzzer keeps. Pull returns what is
+// new; nothing is no error. It is called about once a second, and only when workers have run all inputs that it brought before. An
+// error ends the campaign.
 type Source interface {
-	Pull(ctx context.Context) ([][]byte, error)
+	Pull(ctx context.Context) (Supply, error)
+}
+
+// Supply is what a [Source] brings.
+type Supply struct {
+	Inputs   [][]byte  // encoded; one that cannot be decoded is skipped, with a note to the reporters
+	Errands  []Errand  // findings that others have had no time to confirm; workers take them if the campaign has Errands set
+	Unstable []Feature // that were seen to vary between runs of one input: workers ignore them from now on
 }
 
 // maxWorkers bounds the numbers of workers, for which the hub has a table.

@@ -79,6 +79,23 @@ func (h *Hub) Seed(data []byte) {
 	h.seeds.add(Entry{Key: Key(data), Data: data})
 }
 
+// Take adds what a source has brought. An errand whose finding has no severity is an error.
+func (h *Hub) Take(s Supply) error {
+	for _, data := range s.Inputs {
+		h.Seed(data)
+	}
+	h.mu.Lock()
+	h.begin()
+	h.mask(s.Unstable, noWorker)
+	h.mu.Unlock()
+	for _, e := range s.Errands {
+		if err := h.Errand(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // needsSeeds reports whether workers have run all seeds.
 func (h *Hub) needsSeeds() bool {
 	h.mu.Lock()

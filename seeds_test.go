@@ -131,7 +131,7 @@ func TestSourceBetweenLongRounds(t *testing.T) {
 	foreign := []byte("what another fuzzer has found")
 	c := bytesCampaign(reaching{})
 	c.Stages, c.Duration = []teasel.Stage[[]byte]{slowStage{}}, time.Minute
-	c.Source = sourceFunc(func(context.Context) ([][]byte, error) { return [][]byte{foreign}, nil })
+	c.Source = sourceFunc(func(context.Context) (teasel.Supply, error) { return teasel.Supply{Inputs: [][]byte{foreign}}, nil })
 	came := false
 	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
 		if e.Kind == teasel.EventAdded && string(e.Entry.Data) == string(foreign) {

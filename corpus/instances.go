@@ -39,24 +39,23 @@ func NewInstances(sync, name string) *Instances {
 }
 
 // Pull implements [teasel.Source]. The inputs of a call are stored as read with the next one.
-func (n *Instances) Pull(ctx context.Context) ([][]byte, error) {
+func (n *Instances) Pull(ctx context.Context) (s teasel.Supply, err error) {
 	if err := n.writeProgress(); err != nil {
-		return nil, fmt.Errorf("noting what was read of other instances: %w", err)
+		return s, fmt.Errorf("noting what was read of other instances: %w", err)
 	}
 	others, err := os.ReadDir(n.sync)
 	if err != nil {
-		return nil, fmt.Errorf("looking for other instances: %w", err)
+		return s, fmt.Errorf("looking for other instances: %w", err)
 	}
-	var ins [][]byte
 	for _, o := range others {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return s, ctx.Err()
 		}
-		if name := o.Name(); o.IsDir() && name != n.name && !strings.HasPrefix(name, ".") && len(ins) < maxPull {
-			ins = n.read(ins, name)
+		if name := o.Name(); o.IsDir() && name != n.name && !strings.HasPrefix(name, ".") && len(s.Inputs) < maxPull {
+			s.Inputs = n.read(s.Inputs, name)
 		}
 	}
-	return ins, nil
+	return s, nil
 }
 
 // read appends what is new in the queue of an instance. Unreadable files are skipped: other instances may start and end at any time.

@@ -16,7 +16,7 @@ func pull(t *testing.T, n *Instances) (out []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range ins {
+	for _, in := range ins.Inputs {
 		out = append(out, string(in))
 	}
 	return out

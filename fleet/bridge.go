@@ -23,6 +23,7 @@ type Options struct {
 	Hold     time.Duration    // how long a testcase must have been kept before it is sent; 0: 60 s
 	Every    time.Duration    // between two exchanges with the hub, on average; 0: 10 s
 	Existing *teasel.Snapshot // what the campaign has already; nil: nothing
+	Errands  bool             // the campaign takes errands; otherwise the inputs of findings that others had no time to confirm run as seeds
 
 	Notes teasel.Reporter    // gets notes to the user, when the bridge gets an event; nil: nobody
 	Pause func(paused bool)  // called when the fleet is to pause, or to go on; nil: it cannot
@@ -46,7 +47,10 @@ type Bridge struct {
 	finds    map[string]corpus.FindingFile // to be sent, by id
 	kept     map[string]teasel.Entry       // testcases that this machine has, by key
 	known    map[string]corpus.FindingFile // findings that it has, by id
-	here     map[teasel.Feature]struct{}   // what this machine reaches
+	tried    map[string]corpus.FindingFile // findings that it could not reproduce, by id
+	errands  errands
+	unstable unstable
+	here     map[teasel.Feature]struct{} // what this machine reaches
 	inbox    []arrived
 	given    uint64 // sequence number of the last testcase that Pull has returned, or of the last read if it has returned all
 	ran      uint64 // the same, of those that have run
@@ -117,8 +121,9 @@ func NewBridge(l *Link, o Options) (*Bridge, error) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
 	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)), acks: acks, state: Running,
-		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, kept: map[string]teasel.Entry{},
-		here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, told: map[string]bool{}}
+		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, tried: map[string]corpus.FindingFile{}, kept: map[string]teasel.Entry{},
+		here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, told: map[string]bool{},
+		unstable: unstable{onHub: map[teasel.Feature]bool{}}, errands: newErrands()}
 	if s := o.Existing; s != nil {
 		for _, e := range s.Entries {
 			if e.Runs > 0 {
@@ -128,6 +133,7 @@ func NewBridge(l *Link, o Options) (*Bridge, error) {
 		for _, f := range slices.Concat(s.Findings, s.Untried) {
 			b.finding(f)
 		}
+		b.unstable.here(s.Unstable)
 		b.stats.Executions, b.stats.Elapsed = s.Executions, s.Elapsed
 	}
 	return b, nil
@@ -156,9 +162,12 @@ func (b *Bridge) Report(e teasel.Event) error {
 	case teasel.EventUnconfirmed:
 		if e.Finding.Tries == 0 { // another machine may have the time
 			b.finding(e.Finding)
+		} else {
+			b.notReproduced(e.Finding)
 		}
 	case teasel.EventProgress:
 		b.stats = e.Stats
+		b.unstable.here(e.Unstable)
 	}
 	if b.options.Notes != nil {
 		for _, text := range b.notes {
@@ -179,9 +188,17 @@ func (b *Bridge) added(e teasel.Entry) {
 }
 
 func (b *Bridge) finding(f teasel.Finding) {
-	id := f.ID()
-	b.known[id] = corpus.FindingFile{Kind: b.options.Meta.Kind, Target: b.options.Meta.Target, Seed: b.options.Meta.Seed, Finding: f}
-	b.finds[id] = b.known[id]
+	b.known[f.ID()] = b.file(f)
+	b.queue(b.known[f.ID()])
+}
+
+func (b *Bridge) file(f teasel.Finding) corpus.FindingFile {
+	return corpus.FindingFile{Kind: b.options.Meta.Kind, Target: b.options.Meta.Target, Seed: b.options.Meta.Seed, Finding: f}
+}
+
+// queue has a finding sent at once.
+func (b *Bridge) queue(f corpus.FindingFile) {
+	b.finds[f.Finding.ID()] = f
 	select {
 	case b.found <- struct{}{}:
 	default:
@@ -258,9 +275,9 @@ func (b *Bridge) run() {
 // round exchanges everything once: findings first, and others' testcases before our own, so that what another machine has sent already is not
 // sent again. The last round holds nothing back.
 func (b *Bridge) round(ctx context.Context, last bool) {
-	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.join, b.pull, b.pullFindings, func(ctx context.Context) error { return b.push(ctx, last) }}
+	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.join, b.pull, b.pullFindings, b.warn, func(ctx context.Context) error { return b.push(ctx, last) }}
 	if !last {
-		steps = append(steps, b.renew)
+		steps = append(steps, b.volunteer, b.renew)
 	}
 	for _, step := range append(steps, b.beat) {
 		if err := step(ctx); err != nil {
@@ -319,6 +336,8 @@ func (b *Bridge) check(ctx context.Context) error {
 	if restart { // a cursor beyond the end would bring nothing, without an error
 		b.read, b.given, b.ran, b.findAt, b.inbox, b.joined = 0, 0, 0, 0, nil, false
 		clear(b.fleet)
+		clear(b.errands.wanted)
+		b.unstable.forget()
 		b.resend()
 	}
 	cursor := max(b.ran, b.acks.at.Cursor)

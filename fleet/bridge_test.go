@@ -102,7 +102,7 @@ func (m member) pulls(want ...string) {
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		for _, data := range in {
+		for _, data := range in.Inputs {
 			if !missing[string(data)] {
 				m.t.Errorf("%q was brought, and %q were expected", data, want)
 			}

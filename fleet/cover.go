@@ -124,10 +124,21 @@ func (b *Bridge) minimal(ctx context.Context, old *cover) (keys []string, throug
 		for i := range es {
 			e := &es[i]
 			at[e.Key] = e.Sequence
-			builds[e.Build] = append(builds[e.Build], teasel.Entry{Key: e.Key, Runs: 1, Features: e.Features, Complexity: float64(len(e.Data))})
+			features := e.Features
+			if e.Build == b.about.build() {
+				if features = b.unstable.stable(features); features.Len() == 0 && e.Features.Len() > 0 {
+					continue
+				}
+			}
+			builds[e.Build] = append(builds[e.Build], teasel.Entry{Key: e.Key, Runs: 1, Features: features, Complexity: float64(len(e.Data))})
 		}
 	}
-	whole, err := b.link.named(ctx, old.Keys, add)
+	locked := func(es []Entry) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		add(es)
+	}
+	whole, err := b.link.named(ctx, old.Keys, locked)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -142,7 +153,7 @@ func (b *Bridge) minimal(ctx context.Context, old *cover) (keys []string, throug
 		if n == 0 {
 			break
 		}
-		add(es)
+		locked(es)
 		through = last
 	}
 	for _, es := range builds {
@@ -188,7 +199,7 @@ func (l *Link) named(ctx context.Context, keys []string, take func([]Entry)) (wh
 		if len(got) == 0 {
 			return false, nil
 		}
-				take(es)
+		take(es)
 		// An answer that would be too large for the server ends early.
 		rest = slices.DeleteFunc(slices.Clone(rest), func(key string) bool { return got[key] })
 	}

@@ -82,7 +82,7 @@ func TestCover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, data := range in {
+			for _, data := range in.Inputs {
 				delete(want, string(data))
 			}
 			return len(want) == 0

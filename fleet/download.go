@@ -1,23 +1,28 @@
 package fleet
 
-import "context"
+import (
+	"context"
+
+	"github.com/teaselfuzz/teasel"
+)
 
 // Pull implements [teasel.Source]. That it is called says that the workers have run what it has returned before.
-func (b *Bridge) Pull(context.Context) ([][]byte, error) {
+func (b *Bridge) Pull(context.Context) (s teasel.Supply, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ran = b.given
 	n := min(len(b.inbox), giveMost)
-	var out [][]byte
 	for _, a := range b.inbox[:n] {
-		out = append(out, a.data)
+		s.Inputs = append(s.Inputs, a.data)
 		b.given = a.sequence
 	}
 	if b.inbox = b.inbox[n:]; len(b.inbox) == 0 {
 		b.given, b.inbox = b.read, nil
 	}
 	b.taken += n
-	return out, nil
+	s.Errands, b.errands.taken = b.errands.taken, nil
+	s.Unstable, b.unstable.fresh = b.unstable.fresh, nil
+	return s, nil
 }
 
 // pull reads what others have sent.
@@ -61,34 +66,18 @@ func (b *Bridge) take(e *Entry, ran uint64) {
 	ours = ours || b.acks.entries[e.Key]
 	b.acks.entries[e.Key] = true
 	delete(b.outbox, e.Key)
-	same, fresh := e.Build == b.about.build(), false
+	same := e.Build == b.about.build()
 	if same {
+		b.unstable.there(e.Unstable)
 		for f := range e.Features.All() {
 			b.fleet[f] = struct{}{}
-			if _, known := b.here[f]; !known {
-				fresh = true
-			}
 		}
 	}
+	if e.Unstable.Len() > 0 && e.Features.Len() == 0 { // no testcase
+		return
+	}
+	fresh := same && b.unstable.adds(e.Features, b.here)
 	if !ours && e.Machine != b.link.config.Machine && e.Sequence > ran && (fresh || !same) {
 		b.inbox = append(b.inbox, arrived{e.Data, e.Sequence})
-	}
-}
-
-// pullFindings brings the inputs of findings that another machine had no time to reproduce.
-func (b *Bridge) pullFindings(ctx context.Context) error {
-	for {
-		fs, last, n, err := b.link.Findings(ctx, b.findAt, pullMost)
-		if err != nil || n == 0 {
-			return err
-		}
-		b.mu.Lock()
-		for i := range fs {
-			if f := &fs[i].Finding; f.Tries == 0 && b.known[f.ID()].Kind == "" {
-				b.inbox = append(b.inbox, arrived{f.Input, b.read})
-			}
-		}
-		b.mu.Unlock()
-		b.findAt = last
 	}
 }

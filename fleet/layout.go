@@ -18,7 +18,7 @@ const (
 
 // The streams of a campaign. Each campaign has its own, so that a user's rights are those to one campaign's.
 const (
-	entriesStream  = "ENTRIES"  // teasel.<campaign>.entries.<key>: one message a testcase, never replaced
+	entriesStream  = "ENTRIES"  // teasel.<campaign>.entries.<key>: one message a testcase, or about unstable features, never replaced
 	findingsStream = "FINDINGS" // teasel.<campaign>.findings.<id>: the last message of a finding is the best one
 	controlStream  = "CONTROL"  // teasel.<campaign>.control.about, .order and .cover: what the campaign is about, what its machines are to do, what who joins reads first
 	figuresStream  = "FIGURES"  // teasel.<campaign>.figures.<machine>: the last word of each machine, in memory

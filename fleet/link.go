@@ -301,7 +301,7 @@ func takeAll(it iter.Seq2[*jetstream.RawStreamMsg, error], take func(*jetstream.
 
 func lastToken(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
 
-// Find stores a finding, in place of what the hub has of it if this one is better confirmed or simpler. When it returns without an error, the
+// Find stores a finding, in place of what the hub has of it if this one is better confirmed or simpler, or was tried and the other one was not. When it returns without an error, the
 // hub has it on disk.
 func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
 	text, err := f.MarshalText()
@@ -326,7 +326,7 @@ func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
 		if err != nil {
 			return err
 		}
-		if known != nil && !f.Finding.Improves(&known.Finding) {
+		if known != nil && !better(&f.Finding, &known.Finding) {
 			return nil
 		}
 		if stored, err := l.publish(ctx, l.subject(findingsStream, id), text, sequence); stored || err != nil {

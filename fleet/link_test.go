@@ -415,7 +415,12 @@ func TestEntryDecoding(t *testing.T) {
 			t.Errorf("the first %d bytes of %d are an entry", n, len(data))
 		}
 	}
-	if err := new(fleet.Entry).UnmarshalBinary(append(data, 1, 2)); err != nil {
-		t.Errorf("an entry with a part of a later version: %v", err)
+	e.Unstable = teasel.NewFeatureSet(7, 8)
+	if data, err = e.MarshalBinary(); err != nil {
+		t.Fatal(err)
+	}
+	var got fleet.Entry
+	if err := got.UnmarshalBinary(append(data, 1, 2)); err != nil || got.Unstable != e.Unstable || got.Features != e.Features {
+		t.Errorf("an entry with a part of a later version: %+v, %v", got, err)
 	}
 }

@@ -79,16 +79,10 @@ func (b *Bridge) push(ctx context.Context, all bool) error {
 func (b *Bridge) pushOne(ctx context.Context, e *teasel.Entry) error {
 	b.mu.Lock()
 	_, kept := b.outbox[e.Key]
+	fresh := b.unstable.adds(e.Features, b.fleet)
 	b.mu.Unlock()
 	if !kept { // it was evicted meanwhile
 		return nil
-	}
-	fresh := false
-	for f := range e.Features.All() {
-		if _, known := b.fleet[f]; !known {
-			fresh = true
-			break
-		}
 	}
 	if fresh {
 		err := b.link.Push(ctx, &Entry{Key: e.Key, Build: b.about.build(), Machine: b.link.config.Machine, Features: e.Features, Data: e.Data})

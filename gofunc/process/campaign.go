@@ -19,7 +19,7 @@ type Campaign struct {
 	Duration  time.Duration // time that is paused not counted; 0: no limit
 	Pause     *teasel.Pause // holds the campaign up; nil: nothing does
 	Reporters []teasel.Reporter
-	Source    teasel.Source // of inputs that come while it runs, encoded as Seeds are; nil: none
+	Source    teasel.Source // of what others know while it runs, its inputs encoded as Seeds are; errands are not taken; nil: none
 	// Exchange wraps the hub's exchange for one worker process; nil: it is not wrapped. It is called once per process; close,
 	// if it is not nil, is called when that process has ended.
 	Exchange func(x teasel.Exchange) (wrapped teasel.Exchange, close func())
@@ -95,12 +95,15 @@ func (c *Campaign) tick(ctx context.Context, h *teasel.Hub) error {
 		if c.Source == nil || h.Summary().Waiting > 0 {
 			continue
 		}
-		ins, err := c.Source.Pull(ctx)
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("pulling inputs from the source: %w", err)
+		s, err := c.Source.Pull(ctx)
+		if err != nil && ctx.Err() != nil {
+			return nil
 		}
-		for _, data := range ins {
-			h.Seed(data)
+		if err == nil {
+			err = h.Take(s)
+		}
+		if err != nil {
+			return fmt.Errorf("pulling from the source: %w", err)
 		}
 	}
 }

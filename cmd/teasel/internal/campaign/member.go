@@ -147,12 +147,13 @@ func (m *Member) Leave(stopped string) {
 // sources brings what several sources have, one after the other.
 type sources []teasel.Source
 
-func (ss sources) Pull(ctx context.Context) (all [][]byte, err error) {
+func (ss sources) Pull(ctx context.Context) (all teasel.Supply, err error) {
 	for _, s := range ss {
-		in, err := s.Pull(ctx)
-		if all = append(all, in...); err != nil {
+		one, err := s.Pull(ctx)
+		if err != nil {
 			return all, err
 		}
+		all.Inputs, all.Errands, all.Unstable = append(all.Inputs, one.Inputs...), append(all.Errands, one.Errands...), append(all.Unstable, one.Unstable...)
 	}
 	return all, nil
 }

@@ -429,7 +429,8 @@ func (t *fuzzTest) join(o *options, shown *view.Recorder, notes teasel.Reporter,
 	if t.member == nil {
 		return nil
 	}
-	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(string) { stop() }})
+	t.campaign.Errands = t.typed == nil
+	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Errands: t.campaign.Errands, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(string) { stop() }})
 	if err != nil {
 		return err
 	}

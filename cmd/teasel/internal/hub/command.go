@@ -158,7 +158,7 @@ func fleetRun(ctx context.Context, link *fleet.Link) (*report.Run, []fleet.Machi
 		return nil, nil, fleetError(err)
 	}
 	for _, f := range best {
-		if f.Finding.Tries == 0 {
+		if f.Finding.Stable == 0 {
 			s.Unconfirmed = append(s.Unconfirmed, f.Finding)
 		} else {
 			s.Findings = append(s.Findings, f.Finding)

@@ -38,9 +38,9 @@ type stamp struct {
 }
 
 // Pull implements [teasel.Source]. Others add and remove files at any time, so a file that cannot be read is skipped.
-func (r *reloader) Pull(ctx context.Context) (ins [][]byte, err error) {
+func (r *reloader) Pull(ctx context.Context) (s teasel.Supply, err error) {
 	if time.Since(r.last) < r.every-time.Second/2 { // Pull is called about once a second
-		return nil, nil
+		return s, nil
 	}
 	r.last = time.Now()
 	if root, err := filepath.EvalSymlinks(r.dir); err == nil {
@@ -50,7 +50,7 @@ func (r *reloader) Pull(ctx context.Context) (ins [][]byte, err error) {
 		name := filepath.Base(path)
 		hidden := strings.HasPrefix(name, ".") && path != r.dir
 		switch {
-		case ctx.Err() != nil || len(ins) == maxReload:
+		case ctx.Err() != nil || len(s.Inputs) == maxReload:
 			return fs.SkipAll
 		case err != nil:
 			return nil
@@ -60,11 +60,11 @@ func (r *reloader) Pull(ctx context.Context) (ins [][]byte, err error) {
 			return nil
 		}
 		if data := r.read(path); data != nil {
-			ins = append(ins, data)
+			s.Inputs = append(s.Inputs, data)
 		}
 		return nil
 	})
-	return ins, nil
+	return s, nil
 }
 
 // read returns the content of a file; nil: it is known.
