@@ -75,6 +75,9 @@ func (t Target) inspect(ctx context.Context, allowed func() error) (Server, erro
 	if !s.Own {
 		s.Warnings = append(s.Warnings, alone)
 	}
+	if e.server != nil && e.server.Daemon() {
+		s.Warnings = append(s.Warnings, "the server goes into the background and is followed there, which makes a start slower; a flag such as -F, -f, -n or --nodaemon may keep it in the foreground")
+	}
 	if e.once {
 		s.Warnings = append(s.Warnings, "the server ends with status 0 when a client closes its connection: it is started anew for each, which takes time, and its end is no finding")
 	}

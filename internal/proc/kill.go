@@ -24,6 +24,7 @@ func (p *Process) killAll() error {
 		known[r.pid] = r.began
 	}
 	syscall.Kill(-p.pid, syscall.SIGKILL)
+	syscall.Kill(p.pid, syscall.SIGKILL) // one that was followed is in the group of another
 	began := time.Now()
 	limit := cmp.Or(p.killTime, killTime)
 	p.awaitEnd(limit)

@@ -159,6 +159,7 @@ func (p *Process) spawn(c *Command) error {
 			return err
 		}
 		p.pid = p.cmd.Process.Pid
+		owned.Store(p.pid, true)
 		go p.await()
 		return nil
 	}
@@ -178,6 +179,7 @@ func (p *Process) spawn(c *Command) error {
 			return
 		}
 		p.pid = p.cmd.Process.Pid
+		owned.Store(p.pid, true)
 		started <- nil
 		p.await()
 	}()
@@ -279,16 +281,29 @@ func (p *Process) Close() error {
 func (p *Process) State() State { return p.state }
 
 func (p *Process) reap() {
+	defer owned.Delete(p.pid)
+	if p.cmd == nil {
+		p.reapFollowed()
+		return
+	}
 	p.cmd.Wait() // the error tells how the program ended, which the state does too
 	ps := p.cmd.ProcessState
 	if ps == nil {
 		return
 	}
-	p.state = State{Code: ps.ExitCode(), CPU: ps.UserTime() + ps.SystemTime()}
-	if ws, ok := ps.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		p.state.Signal = ws.Signal()
+	ws, _ := ps.Sys().(syscall.WaitStatus)
+	ru, _ := ps.SysUsage().(*syscall.Rusage)
+	p.state = stateOf(ws, ru)
+}
+
+func stateOf(ws syscall.WaitStatus, ru *syscall.Rusage) State {
+	s := State{Code: ws.ExitStatus()}
+	if ws.Signaled() {
+		s.Signal = ws.Signal()
 	}
-	if ru, ok := ps.SysUsage().(*syscall.Rusage); ok {
-		p.state.MaxRSS = uint64(ru.Maxrss) << 10
+	if ru != nil {
+		s.CPU = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+		s.MaxRSS = uint64(ru.Maxrss) << 10
 	}
+	return s
 }

@@ -51,6 +51,8 @@ type StartError struct {
 	Reason string // one sentence without a full stop
 	Stderr string // the last of what it has written
 	Hint   string // what may help; "": nothing comes to mind
+
+	background bool // the server goes on as a process that we have not started
 }
 
 func (e *StartError) Error() string { return "starting the server: " + e.Reason }
@@ -76,6 +78,8 @@ type Server struct {
 	fallen     int   // processes that it had forked and that had ended when Fallen was called last
 	read       int64 // of what it has written
 	stdio      bool  // the process is in a conversation
+	started    int   // the process that we have started; of a daemon, it has ended
+	daemon     bool  // the process that is started ends, and leaves another one
 	paced      bool  // it has threads that do nothing but sleep
 }
 
@@ -106,6 +110,10 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 		var in *StartError
 		if err == nil {
 			return s, nil
+		}
+		if !s.daemon && errors.As(err, &in) && in.background && s.home.On() == nil && proc.AdoptOrphans() == nil {
+			s.daemon = true
+			continue
 		}
 		if !errors.As(err, &in) || try == portTries || !c.Address.Own() || !inUse(in) {
 			return nil, errors.Join(err, s.Close())
@@ -199,7 +207,7 @@ func (s *Server) launch() error {
 		}
 		return &StartError{Reason: err.Error(), Hint: hint}
 	}
-	s.process, s.quiet, s.fallen, s.read, s.stdio = p, proc.NewQuiet(p.PID()), 0, 0, false
+	s.process, s.quiet, s.fallen, s.read, s.stdio, s.started = p, proc.NewQuiet(p.PID()), 0, 0, false, p.PID()
 	if err := s.guardian.Watch(p.PID()); err != nil {
 		return fmt.Errorf("telling the guardian: %w", err)
 	}
@@ -217,9 +225,15 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 	deadline := time.Now().Add(limit)
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		running := s.process.Running()
-		if running && s.network.taken(s.address) {
-			break
+		running := s.process.Running() || s.follow()
+		if running && s.followed() && s.network.taken(s.address) {
+			s.clock = s.process.Clock()
+			state, err := s.firstRest(ctx, limit)
+			if state != Ended || !s.daemon {
+				return s.rested(state, limit, err)
+			}
+			s.process.Stop(limit) // all its threads have ended: that it has will be known soon
+			continue
 		}
 		if !running || time.Now().After(deadline) {
 			return s.notReady(limit)
@@ -231,8 +245,11 @@ func (s *Server) ready(ctx context.Context) error {
 		case <-time.After(pause):
 		}
 	}
-	s.clock = s.process.Clock()
-	switch state, err := s.firstRest(ctx, limit); {
+}
+
+// rested judges how a server has come to rest that listens.
+func (s *Server) rested(state State, limit time.Duration, err error) error {
+	switch {
 	case err != nil:
 		return err
 	case state == Ended:
@@ -262,6 +279,7 @@ func (s *Server) notReady(limit time.Duration) error {
 		return e
 	}
 	if len(left) > 0 {
+		e.background = true
 		e.Reason = "it has gone into the background: the process that was started has ended, another one goes on"
 		e.Hint = "give the command the flag that keeps it in the foreground, such as -F, -f, -n or --nodaemon"
 		return e

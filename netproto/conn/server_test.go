@@ -22,7 +22,6 @@ func TestStartErrors(t *testing.T) {
 		{"deaf", "it runs, but nothing listens on tcp://127.0.0.1:", ""},
 		{"elsewhere", "; it listens on tcp port ", "name the same port"},
 		{"restless", "a thread of it never sleeps", "leave the command out"},
-		{"daemon", "it has gone into the background", "foreground"},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()

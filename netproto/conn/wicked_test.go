@@ -64,12 +64,23 @@ func serve(mode, port string) {
 			for n := 0; n >= 0; n ^= 1 { // for ever
 			}
 		}()
-	case "daemon":
+	case "daemon", "twice", "second", "patient": // goes into the background, in two steps, or when somebody listens there
+		next := "lines"
+		if mode == "twice" {
+			next = "second"
+		}
 		c := exec.Command(os.Args[0], port)
-		c.Env = append(os.Environ(), serverMode+"=lines")
-		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		c.Env, c.Stderr = append(os.Environ(), serverMode+"="+next), os.Stderr
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: mode != "second"}
 		if err := c.Start(); err != nil {
 			panic(err)
+		}
+		for mode == "patient" {
+			if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+				_ = c.Close()
+				return
+			}
+			time.Sleep(time.Millisecond)
 		}
 		return
 	case "stdio":
