@@ -69,6 +69,20 @@ func NewPlain(c Command) (_ *Plain, err error) {
 // Run runs one input, for no more processor time than limit. An error is a failure of ours, or means that the program cannot be
 // started; how the program ended is in the Result.
 func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result, error) {
+	return p.run(ctx, in, limit, nil)
+}
+
+// RunTraced is Run, and calls at whenever a thread of the program is stopped by a fault. It is an error if the program cannot be traced, as
+// one in a sandbox: only the thread that has started a program can trace it, and that of a sandbox sees other processes than we do.
+func (p *Plain) RunTraced(ctx context.Context, in []byte, limit time.Duration, at func(proc.Stop)) (Result, error) {
+	if p.cmd.On != nil {
+		return Result{}, errors.New("a program in a sandbox cannot be traced")
+	}
+	return p.run(ctx, in, limit, at)
+}
+
+// run runs one input, traced if at is not nil.
+func (p *Plain) run(ctx context.Context, in []byte, limit time.Duration, at func(proc.Stop)) (Result, error) {
 	if err := p.input.write(in); err != nil {
 		return Result{}, err
 	}
@@ -78,14 +92,18 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p.watch.begin(ctx, 0, limit)
-	pid, lifeline, err := p.spawn()
+	pid, lifeline, err := p.spawn(at != nil)
 	if err != nil {
 		p.watch.dog.End()
 		return Result{}, err
 	}
 	defer syscall.Close(lifeline)
 	p.watch.pid.Store(int64(pid))
-	proc.AwaitEnd(pid)
+	if at != nil {
+		proc.AwaitTraced(pid, at)
+	} else {
+		proc.AwaitEnd(pid)
+	}
 	reason := p.watch.dog.End()
 	syscall.Kill(-pid, syscall.SIGKILL) // processes left in its group; the number is not reused before the program is reaped
 	for range lifelineChecks {          // a killed process may have forked just before, and takes a moment to end
@@ -107,7 +125,7 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	return Result{Status: ws, Killed: reason, Waited: p.watch.dog.Waited()}, nil
 }
 
-func (p *Plain) spawn() (pid, lifeline int, err error) {
+func (p *Plain) spawn(traced bool) (pid, lifeline int, err error) {
 	var pipe [2]int
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return 0, 0, err
@@ -121,7 +139,7 @@ func (p *Plain) spawn() (pid, lifeline int, err error) {
 	if p.cmd.Input == "" {
 		files[0] = p.input.file.Fd()
 	}
-	sys := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	sys := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: traced}
 	if p.cmd.On != nil { // a sandbox ends with us, and package syscall takes us for dead in there
 		sys.Pdeathsig = 0
 	}

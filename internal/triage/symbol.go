@@ -37,6 +37,8 @@ type module struct {
 	file      *elf.File
 	functions []elf.Symbol // by address
 	debug     *dwarf.Data  // nil: none
+	unwinding []byte       // section .eh_frame
+	frames    *callFrames  // read from it; nil: not yet
 }
 
 // Of sets the process to which the addresses given to [Symbols.Address] belong, and reads its mappings, see proc_pid_maps(5). If
@@ -45,11 +47,17 @@ func (s *Symbols) Of(pid int) {
 	if pid == s.pid {
 		return
 	}
+	if mappings, err := mappingsOf(pid); err == nil {
+		s.pid, s.mappings = pid, mappings
+	}
+}
+
+// mappingsOf returns the files in the address space of a process, lowest addresses first.
+func mappingsOf(pid int) (mappings []mapping, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
-		return
+		return nil, err
 	}
-	s.pid, s.mappings = pid, nil
 	for l := range strings.Lines(string(b)) {
 		numbers, name, ok := strings.Cut(strings.TrimSuffix(l, "\n"), " /") // a name may contain spaces
 		f := strings.Fields(numbers)
@@ -61,8 +69,9 @@ func (s *Symbols) Of(pid int) {
 		m.from, _ = strconv.ParseUint(from, 16, 64)
 		m.to, _ = strconv.ParseUint(to, 16, 64)
 		m.offset, _ = strconv.ParseUint(f[2], 16, 64)
-		s.mappings = append(s.mappings, m)
+		mappings = append(mappings, m)
 	}
+	return mappings, nil
 }
 
 // Address returns the frames of an address in the process, the innermost inlined function first. There is always one at least.
@@ -106,6 +115,9 @@ func (s *Symbols) module(path string) *module {
 	m.file = f
 	f.Type = elf.ET_EXEC // for other types package elf would apply relocations, which the linker mold keeps, a second time
 	m.debug, _ = f.DWARF()
+	if section := f.Section(".eh_frame"); section != nil && section.Type != elf.SHT_NOBITS {
+		m.unwinding, _ = section.Data()
+	}
 	all, _ := f.Symbols()
 	dynamic, _ := f.DynamicSymbols()
 	for _, x := range append(all, dynamic...) {
@@ -115,6 +127,17 @@ func (s *Symbols) module(path string) *module {
 	}
 	slices.SortStableFunc(m.functions, func(a, b elf.Symbol) int { return int(min(max(int64(a.Value-b.Value), -1), 1)) })
 	return m
+}
+
+// callFrames returns how to get from an instruction of the module to the caller of its function. It may be empty.
+func (m *module) callFrames() *callFrames {
+	if m.frames == nil {
+		m.frames = &callFrames{}
+		if len(m.unwinding) > 0 {
+			m.frames = newCallFrames(m.file.ByteOrder, m.unwinding, m.file.Section(".eh_frame").Addr)
+		}
+	}
+	return m.frames
 }
 
 // Frames returns the frames of an address as assigned by the linker, the innermost inlined function first. It can be used as
@@ -133,10 +156,30 @@ func (s *Symbols) Frames(path string, at uint64) []Frame {
 	return fs
 }
 
-func (m *module) lookup(at uint64) []Frame {
-	name := ""
+// Within returns how far an address as assigned by the linker is from the beginning of its function. false: the function is unknown.
+func (s *Symbols) Within(path string, at uint64) (uint64, bool) {
+	m := s.module(path)
+	if i := m.function(at); i >= 0 {
+		return at - m.functions[i].Value, true
+	}
+	if part := m.callFrames().find(at); part != nil {
+		return at - part.from, true
+	}
+	return 0, false
+}
+
+// function returns the index of the function that contains an address, -1 if there is none.
+func (m *module) function(at uint64) int {
 	i := sort.Search(len(m.functions), func(i int) bool { return m.functions[i].Value > at }) - 1
 	if i >= 0 && (m.functions[i].Size == 0 || at < m.functions[i].Value+m.functions[i].Size) {
+		return i
+	}
+	return -1
+}
+
+func (m *module) lookup(at uint64) []Frame {
+	name := ""
+	if i := m.function(at); i >= 0 {
 		name, _, _ = strings.Cut(m.interceptor(i).Name, "@")
 		name = Demangled(name)
 	}

@@ -70,7 +70,9 @@ int main(int n, char **v) {
 				t.Errorf("%q: %v by %v, %v", message, signal, s.Death(), err)
 			}
 			for _, f := range stack {
-				got = append(got, f.Function)
+				if !f.InLibrary() {
+					got = append(got, f.Function)
+				}
 			}
 		}
 		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
