@@ -56,11 +56,11 @@ func TestAFLWavering(t *testing.T) {
 	}
 }
 
-// TestAFLDeathReported: while fuzzing, a crash that reaches only edges of earlier crashes is not reported. A run to confirm a
+// TestAFLDeathReported: without a stack, as under an emulator, and while fuzzing, a crash that reaches only edges of earlier crashes is not reported. A run to confirm a
 // finding reports it, which does not make it a finding while fuzzing.
 func TestAFLDeathReported(t *testing.T) {
 	t.Parallel()
-	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "wavering.c", "-O0", "-DSTEADY")}})
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "afl-clang-fast", "wavering.c", "-O0", "-DSTEADY")}, Tracer: []string{"env"}})
 	names := map[string]string{}
 	for i, test := range []struct {
 		in       string

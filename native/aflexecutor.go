@@ -27,6 +27,7 @@ var (
 // aflExecutor runs a program that AFL or AFL++ has built, through its fork server.
 type aflExecutor struct {
 	target     Target
+	alone      []string // arguments without which a harness does not read its input, if it runs without the fork server
 	command    forkserver.Command
 	server     *forkserver.Server
 	novelty    *virgin.Novelty
@@ -34,11 +35,22 @@ type aflExecutor struct {
 	features   []uint32
 	exits      []int
 	classifier classifier
-	confirms   bool // the run in flight confirms a finding: a crash is reported even if it is known
+	plain      *forkserver.Plain  // runs crashes once more, without the fork server; nil: not yet
+	located    map[uint64]located // crashes found while fuzzing, by their name
+	confirms   bool               // the run in flight confirms a finding: a crash is reported even if it is known
+}
+
+// located is where and how a program has crashed.
+type located struct {
+	crash  Crash
+	detail string
 }
 
 func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
-	e := &aflExecutor{target: t, unstable: map[uint32]uint8{}, exits: t.exits(), classifier: classifier{limit: t.memory()}}
+	e := &aflExecutor{target: t, unstable: map[uint32]uint8{}, located: map[uint64]located{}, exits: t.exits(), classifier: newClassifier(t)}
+	if p.harness && len(t.Command) == 1 {
+		e.alone = []string{"-"}
+	}
 	var err error
 	if e.command, err = e.target.prepare(p); err == nil {
 		e.command.Map = t.mapSize()
@@ -83,6 +95,10 @@ func (e *aflExecutor) Close() (err error) {
 	if e.server != nil {
 		err = e.server.Close()
 		e.server = nil
+	}
+	if e.plain != nil {
+		err = errors.Join(err, e.plain.Close())
+		e.plain = nil
 	}
 	if e.command.Folder != "" {
 		err = errors.Join(err, os.RemoveAll(e.command.Folder))
@@ -223,13 +239,20 @@ func (e *aflExecutor) confirm(ctx context.Context, in []byte, o *teasel.Observat
 	return nil
 }
 
-// died fills in the observation of a run that ended in a crash or a hang. A crash without a stack is identified by the edges that it
-// has reached. While fuzzing, a crash that reaches no new edges is not reported. While confirming a finding every crash is
-// reported, except that a quick run, which another run verifies, reports only known crashes.
+// died fills in the observation of a run that ended in a crash or a hang. Where nothing says where a crash was, a run under a tracer does. If
+// that does not crash, for want of what ran before, the crash is identified by the edges that it has reached. While fuzzing, a crash that
+// reaches no new edges is not reported. While confirming a finding every crash is reported, except that a quick run, which another run
+// verifies, reports only known crashes among those that are identified by their edges.
 func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation, r forkserver.Result, limit time.Duration) error {
 	c := e.classifier.classify(o, r, e.server.Stderr(), e.target.limit())
 	if r.Killed != proc.NotKilled || r.Gone || len(c.Stack) > 0 || c.Rule == ruleExit {
 		return nil
+	}
+	trace := e.server.Trace() // stays as it is until the fork server runs the next input
+	if e.confirms {
+		if err := e.locate(ctx, in, o, c, limit); err != nil || len(c.Stack) > 0 {
+			return err
+		}
 	}
 	known, again := e.classifier.deaths(c.Rule), func() ([]byte, bool, error) {
 		if err := e.revive(ctx); err != nil {
@@ -246,17 +269,56 @@ func (e *aflExecutor) died(ctx context.Context, in []byte, o *teasel.Observation
 	reported, err := true, error(nil)
 	switch {
 	case !e.confirms:
-		death, reported, err = known.Judge(e.server.Trace(), again)
+		death, reported, err = known.Judge(trace, again)
 	case o.Ask.Quick:
-		death, reported = known.Known(e.server.Trace())
+		death, reported = known.Known(trace)
 	default:
-		death, err = known.Name(e.server.Trace(), again)
+		death, err = known.Name(trace, again)
 	}
 	if err != nil {
 		return err
 	}
-	if c.Trace, c.Varies = death.Name, !death.Exact; !reported {
+	if !reported {
 		o.Evidence = nil
+		return nil
 	}
+	if !e.confirms {
+		if err := e.locateOnce(ctx, in, o, c, death.Name, limit); err != nil || len(c.Stack) > 0 {
+			return err
+		}
+	}
+	c.Trace, c.Varies = death.Name, !death.Exact
+	return nil
+}
+
+// locate adds to a crash where it was, if a run under a tracer tells.
+func (e *aflExecutor) locate(ctx context.Context, in []byte, o *teasel.Observation, c *Crash, limit time.Duration) error {
+	if !c.wordless() {
+		return nil
+	}
+	if e.plain == nil {
+		command := e.command
+		command.Args = slices.Concat(command.Args, e.alone)
+		command.Folder = "" // which is removed with that of the fork server
+		p, err := forkserver.NewPlain(command)
+		if err != nil {
+			return err
+		}
+		e.plain = p
+	}
+	return e.classifier.locate(ctx, e.plain, in, o, c, limit)
+}
+
+// locateOnce is locate for a crash with a name, which is located once.
+func (e *aflExecutor) locateOnce(ctx context.Context, in []byte, o *teasel.Observation, c *Crash, name uint64, limit time.Duration) error {
+	name ^= uint64(c.Signal)
+	if before, ok := e.located[name]; ok {
+		*c, o.Detail = before.crash, before.detail
+		return nil
+	}
+	if err := e.locate(ctx, in, o, c, limit); err != nil {
+		return err
+	}
+	e.located[name] = located{*c, o.Detail}
 	return nil
 }

@@ -43,7 +43,7 @@ const (
 )
 
 func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]byte], error) {
-	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, classifier: classifier{limit: t.memory()}}
+	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, classifier: newClassifier(t)}
 	var err error
 	if e.command, err = e.target.prepare(p); err == nil {
 		e.program, err = forkserver.NewPlain(e.command)
@@ -116,7 +116,9 @@ func (e *blackBox) exec(ctx context.Context, in []byte, o *teasel.Observation, l
 		return context.Cause(ctx)
 	case r.Killed != proc.NotKilled, r.Status.Signaled(), slices.Contains(e.exits, status),
 		sanitizerExit(status) && triage.Reported(e.program.Stderr()):
-		e.classifier.classify(o, r, e.program.Stderr(), e.target.limit())
+		if c := e.classifier.classify(o, r, e.program.Stderr(), e.target.limit()); c.wordless() && r.Killed == proc.NotKilled {
+			return e.classifier.locate(ctx, e.program, in, o, c, limit)
+		}
 		return nil
 	}
 	o.Exit, o.Expensive = teasel.ExitOK, true

@@ -1,12 +1,16 @@
 package native
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/internal/virgin"
 )
@@ -16,6 +20,11 @@ type classifier struct {
 	limit   uint64 // bytes that a run may hold
 	symbols triage.Symbols
 	crashes map[string]*virgin.Deaths // crashes without a stack, by rule
+	noTrace bool                      // the program cannot be traced
+}
+
+func newClassifier(t Target) classifier {
+	return classifier{limit: t.memory(), noTrace: len(t.Tracer) > 0} // the stack would be that of an emulator
 }
 
 func (w *classifier) deaths(rule string) *virgin.Deaths {
@@ -51,6 +60,53 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 	c.set(r)
 	o.Detail, o.Evidence = c.sentence(r), c
 	return c
+}
+
+// wordless reports whether nothing says where a signal has ended the program.
+func (c *Crash) wordless() bool {
+	return c.Signal != 0 && c.Signal != syscall.SIGKILL && len(c.Stack) == 0
+}
+
+// locate runs an input that a signal has ended once more, under a tracer, and adds where that was. It does nothing if another signal ends that
+// run, or none: then the place is unknown.
+func (w *classifier) locate(ctx context.Context, p *forkserver.Plain, in []byte, o *teasel.Observation, c *Crash, limit time.Duration) error {
+	if w.noTrace {
+		return nil
+	}
+	var f sancov.Fault
+	var stack triage.Stack
+	result, err := p.RunTraced(ctx, in, limit, func(s proc.Stop) {
+		if at, pc, sp, err := w.symbols.Stopped(s.Thread, s.Registers); err == nil { // otherwise it was killed, or runs elsewhere
+			stack = at
+			f = sancov.Fault{Signal: s.Signal, Code: s.Code, Address: s.Address, PC: pc, SP: sp, Frames: make([]uint64, len(at))}
+		}
+	})
+	switch {
+	case err != nil && ctx.Err() == nil:
+		w.noTrace = true
+		return nil
+	case err != nil:
+		return err
+	case result.Killed == proc.Cancelled:
+		return context.Cause(ctx)
+	}
+	o.Runs++
+	if result.Killed != proc.NotKilled || result.Status.Signal() != c.Signal || f.Signal != c.Signal || len(stack) == 0 {
+		return nil
+	}
+	r := c.triage()
+	if f.Signal == syscall.SIGSEGV && f.Address == f.PC {
+		f.Access = sancov.AccessExecute
+	}
+	c.signalled(r, stack, f)
+	if top := r.Stack.Top(); top != nil && top.File == "" && r.Fault != triage.Recursion { // without lines, several faults of one function look alike
+		if n, ok := w.symbols.Within(top.Module, top.Offset); ok {
+			c.within = fmt.Sprintf("%s+%#x", top.Function, n)
+		}
+	}
+	c.set(r)
+	o.Detail = c.sentence(r)
+	return nil
 }
 
 // sanitizerExit reports whether status is an exit status of a sanitizer: one of those that we set, which are AFL's, or a default.

@@ -29,6 +29,7 @@ type Crash struct {
 	Message string         // one line of the sanitizer or the C library; "": none
 	Report  string         // the report of a sanitizer, or the program's standard error
 	Trace   uint64         // hash of the edges reached, if there is no stack; 0: unknown
+	within  string         // the instruction in the innermost function, if the line is unknown; "": unknown, or none
 	Varies  bool           // the edges differ between runs of the input, so that Trace may differ too
 }
 
@@ -134,16 +135,21 @@ func reader(s *triage.Symbols) triage.Reader {
 
 // fault fills in r for a run that a signal has ended.
 func (e *executor) fault(r *triage.Report, c *Crash, f sancov.Fault, s *sancov.Server) {
-	r.Address, r.PC = f.Address, f.PC
-	r.Access = [...]string{"", "read", "write", "execute"}[f.Access]
-	r.Stack = e.stack(f.Frames, s)
 	r.Message = triage.AbortMessage(c.Report)
-	if r.Fault = signalFault(r, c.Signal, c.Report, f); r.Fault == triage.Signal {
-		r.Message = signalName(c.Signal)
-	}
+	c.signalled(r, e.stack(f.Frames, s), f)
 	r.RustPanic(c.Report)
 	if r.Stack.Top() == nil && triage.AbortFault(c.Report) == triage.StackOverflow { // the function has returned to an overwritten address
 		r.Fault, r.Access = triage.StackOverflow, ""
+	}
+}
+
+// signalled fills in r for a run that a signal has ended, given its stack and what is known of the signal.
+func (c *Crash) signalled(r *triage.Report, stack triage.Stack, f sancov.Fault) {
+	r.Address, r.PC = f.Address, f.PC
+	r.Access = [...]string{"", "read", "write", "execute"}[f.Access]
+	r.Stack = withoutRuntime(stack).CutSmashed()
+	if r.Fault = signalFault(r, c.Signal, c.Report, f); r.Fault == triage.Signal {
+		r.Message = signalName(c.Signal)
 	}
 }
 
@@ -220,6 +226,9 @@ func (c *Crash) sentence(r *triage.Report) string {
 	} else if where != "" {
 		b.WriteString(" " + where)
 	}
+	if c.within != "" {
+		b.WriteString(", at " + c.within)
+	}
 	again := c.Rule != ruleExit && strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule))
 	if c.Message != "" && !again {
 		fmt.Fprintf(&b, ": %s", c.Message)
@@ -243,10 +252,10 @@ func (c *Crash) group(r *triage.Report) string {
 	key := r.Key()
 	if f := r.Stack.Top(); f != nil && f.Line == 0 && r.Fault == triage.Abort { // the compiler may have merged several calls
 		place, _ := triage.AbortPlace(c.Report)
-		return strings.TrimSpace(key + " " + place)
+		return strings.TrimSpace(key + " " + cmp.Or(place, c.within))
 	}
 	if key != "" {
-		return key
+		return strings.TrimSpace(key + " " + c.within)
 	}
 	place, sure := "", false
 	switch {
@@ -263,12 +272,13 @@ func (c *Crash) group(r *triage.Report) string {
 	return strings.TrimSpace(fmt.Sprintf("%s trace %016x", place, c.Trace))
 }
 
-// withoutRuntime removes the frames of our runtime from the outer end of a stack, and those of the wrappers of the C library's
+// withoutRuntime removes the frames of our runtime, and of AFL++'s, from the outer end of a stack, and those of the wrappers of the C library's
 // comparison functions.
 func withoutRuntime(stack triage.Stack) (theirs triage.Stack) {
 	for _, f := range stack {
 		switch name, wrapper := strings.CutPrefix(f.Function, "__wrap_"); {
-		case f.Function == "teasel_run" || f.Function == "teasel_child" || f.Function == "teasel_serve" || f.Function == "__wrap_main":
+		case f.Function == "teasel_run" || f.Function == "teasel_child" || f.Function == "teasel_serve" || f.Function == "__wrap_main",
+			f.Function == "ExecuteFilesOnyByOne", f.Function == "LLVMFuzzerRunDriver": // of AFL++'s main
 			return theirs
 		case !wrapper || !slices.Contains(clang.Compared[:], name):
 			theirs = append(theirs, f)

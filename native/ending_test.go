@@ -8,7 +8,8 @@ import (
 	"github.com/teaselfuzz/teasel/native"
 )
 
-// TestEndingsWithoutStack: crashes without a stack are different findings if the program's message, or the signal, differs.
+// TestEndingsWithoutStack: crashes without a stack are different findings if the program's message, or the signal, differs. Those that a
+// fault has ended have one.
 func TestEndingsWithoutStack(t *testing.T) {
 	black := start(t, native.Target{Command: []string{plainBuild(t, "ending.c")}, Mode: native.ModeBlackBox, Exits: []int{2, 101}})
 	ours := open(t, native.Target{Command: []string{build(t, source(t, "ending.c"), "-g")}})
@@ -18,8 +19,8 @@ func TestEndingsWithoutStack(t *testing.T) {
 		{"x", "native/signal", "SIGXCPU", "SIGXCPU"},
 		{"k", "native/signal", "SIGKILL", "SIGKILL"},
 		{"r", "native/signal", "SIGRTMIN+1", "SIGRTMIN+1"},
-		{"a", "native/abort", "ending.c:7: first: Assertion `c != 'a'' failed.", "Assertion"},
-		{"b", "native/abort", "ending.c:8: second: Assertion `c != 'b'' failed.", "Assertion"},
+		{"a", "native/abort", "first:7", "Assertion"},
+		{"b", "native/abort", "second:8", "Assertion"},
 		{"1", "native/panic", "src/main.rs:3:5", "index out of bounds"},
 		{"2", "native/panic", "src/main.rs:9:5", "index out of bounds"},
 		{"3", "native/panic", "main.main:4", "index out of range"},
@@ -37,7 +38,7 @@ func TestEndingsWithoutStack(t *testing.T) {
 				t.Errorf("%s: %q: %+v, want %s that says %s", name, end.in, fs, end.rule, end.says)
 				continue
 			}
-			if grouped := strings.HasSuffix(fs[0].Group, end.group); !grouped && (name == "black box" || end.rule == "native/signal") {
+			if grouped := strings.HasSuffix(fs[0].Group, end.group) || strings.HasPrefix(fs[0].Group, end.group); !grouped {
 				t.Errorf("%s: %q: group %q, want %q", name, end.in, fs[0].Group, end.group)
 			}
 			if other := ids[fs[0].ID()]; other != "" {

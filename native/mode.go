@@ -23,11 +23,12 @@ const (
 	ModeBlackBox = "blackbox" // the program is started for every input, and judged by its exit status and output
 )
 
-// Texts in programs that AFL or AFL++ has built: in all of them, with persistent mode, and with a deferred fork server.
+// Texts in programs that AFL or AFL++ has built: in all of them, with persistent mode, with a deferred fork server, and with AFL++'s main.
 const (
 	aflSignature  = "__AFL_SHM_ID"
 	aflPersistent = "##SIG_AFL_PERSISTENT##"
 	aflDeferred   = "##SIG_AFL_DEFER_FORKSRV##"
+	aflHarness    = "This binary is built for afl++"
 )
 
 // selfFuzzing are texts in programs that contain a fuzzer, and do not run a single input as other programs do.
@@ -44,6 +45,7 @@ type image struct {
 	afl        bool
 	persistent bool
 	deferred   bool
+	harness    bool // AFL++ has linked its own main with LLVMFuzzerTestOneInput
 }
 
 // readImage looks up the program and examines its file, whose contents it returns too.
@@ -70,6 +72,7 @@ func (t Target) readImage() (b image, text []byte, err error) {
 		}
 	}
 	b.persistent, b.deferred = bytes.Contains(text, []byte(aflPersistent)), bytes.Contains(text, []byte(aflDeferred))
+	b.harness = bytes.Contains(text, []byte(aflHarness))
 	return b, text, t.examine(&b, text)
 }
 
