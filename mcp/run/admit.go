@@ -14,7 +14,46 @@ type record struct {
 	pending int           // talks that are set aside now
 	slowest time.Duration // that an answer took
 	asks    bool          // the server asked something meanwhile: of what, only a script that is alone tells
+	answers answers       // to requests that the server is free to answer
 	spent   uint64        // of the price of what went wrong, and of what is expensive in itself
+}
+
+// answers says how a server answers the requests of one topic that it is free to answer, as seen when they ran alone. It is only ever
+// raised: what the server does with one of them it may do with others.
+type answers uint8
+
+const (
+	byID      answers = iota // all have had an answer with their id
+	sometimes                // one had no answer
+	nameless                 // one had an answer with another id, such as null
+)
+
+// learn notes how a script was answered that had the server for itself.
+func (e *executor) learn(k *talk) {
+	for i := range k.t.Sent {
+		s := &k.t.Sent[i]
+		if p := &k.plan[s.Step]; p.optional {
+			r := e.record(p.topic)
+			switch {
+			case s.Answer < 0:
+				r.answers = max(r.answers, sometimes)
+			case s.Answer < len(k.t.Received) && k.t.Received[s.Answer].Message.ID != s.Message.ID:
+				r.answers = nameless
+			}
+		}
+	}
+}
+
+// missesOptional reports whether a script in flight with others lacks the answer to a request of a topic that has always had one: it may
+// be late.
+func (k *talk) missesOptional() bool {
+	for i := range k.t.Sent {
+		s := &k.t.Sent[i]
+		if p := &k.plan[s.Step]; p.optional && s.Answer < 0 && k.e.record(p.topic).answers != sometimes {
+			return true
+		}
+	}
+	return false
 }
 
 // Prices, in executions. They are orders of magnitude, so that what is run does not depend on the clock.

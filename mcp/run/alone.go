@@ -42,6 +42,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	}
 	k.collectStderr()
 	e.pace(k)
+	e.learn(k)
 	if k.failed() {
 		e.charge(k, deathPrice)
 	}

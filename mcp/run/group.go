@@ -25,8 +25,10 @@ type group struct {
 
 // half is the talks that are in flight together.
 type half struct {
-	talks []*talk
-	open  int // answers that they await
+	talks  []*talk
+	open   int   // answers that they await
+	ping   int64 // the id of one behind what they have said; 0: none was sent
+	unsure bool  // they have sent what the server is free to answer
 }
 
 // together runs scripts that may be in flight at the same time.
@@ -136,7 +138,8 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 // begins others.
 func (g *group) advance(ctx context.Context, h *half) error {
 	e, talks := g.e, slices.Clone(h.talks)
-	h.talks, h.open = h.talks[:0], 0
+	delete(g.server.flights, h.ping)
+	*h = half{talks: h.talks[:0]}
 	g.recent = g.recent[:0]
 	step := func(k *talk) error {
 		k.half = nil
@@ -155,6 +158,7 @@ func (g *group) advance(ctx context.Context, h *half) error {
 			k.half = h
 			h.talks = append(h.talks, k)
 			h.open += k.open
+			h.unsure = h.unsure || k.unsure
 		}
 		return nil
 	}
@@ -179,6 +183,9 @@ func (g *group) advance(ctx context.Context, h *half) error {
 			return err
 		}
 	}
+	if h.unsure && !g.server.OverHTTP() && g.server.canPing() {
+		g.server.sendPingBehind(h)
+	}
 	if !e.target.Exact && (e.troubled(g.server) || g.server.stray) {
 		g.server.stray = false
 		for _, h := range g.halves {
@@ -199,6 +206,7 @@ func recheck(talks []*talk) {
 // judge judges the talks that were over a turn ago.
 func (g *group) judge() {
 	for _, k := range g.before {
+		k.recheck = k.recheck || k.missesOptional()
 		k.conclude()
 	}
 	g.before, g.over = g.over, g.before[:0]
@@ -212,7 +220,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	var suspects, begun []*talk
 	for _, h := range g.halves {
 		for _, k := range h.talks {
-			if k.owed > 0 {
+			if k.t.FirstUnanswered() > 0 {
 				suspects = append(suspects, k)
 			} else {
 				begun = append(begun, k)

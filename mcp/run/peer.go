@@ -44,7 +44,8 @@ type flight struct {
 	talk     *talk
 	sent     int // index in its transcript; -1: its transcript does not have it
 	answered bool
-	awaited  bool // its talk does not go on without the answer
+	awaited  bool  // its talk does not go on without the answer
+	behind   *half // of a ping behind the lines of several talks, which has neither talk nor line; nil: it is no ping
 }
 
 // A trip is the exchange of a line that a script has sent over HTTP.
@@ -73,23 +74,35 @@ func (s *peer) logged() int {
 
 // sendPing sends a ping. An answer to it says that everything before it was read.
 func (s *peer) sendPing() {
+	s.pinged = s.writePing()
+	s.ping = s.IDs
+}
+
+// sendPingBehind sends a ping behind what a half has said, for whose answer the half waits.
+func (s *peer) sendPingBehind(h *half) {
+	s.writePing()
+	h.ping = s.IDs
+	s.flights[h.ping] = flight{behind: h, sent: -1, awaited: true}
+	h.open++
+}
+
+// writePing queues a ping, whose id is the last that was given out.
+func (s *peer) writePing() (exchange int64) {
 	var b [64]byte
 	if s.open {
 		s.Send(conn.Message{})
 		s.open = false
 	}
 	s.IDs++
-	s.ping = s.IDs
 	if s.Stateless() { // which has no ping
 		line := strings.Replace(session.DiscoverLine, `"@id"`, strconv.FormatInt(s.IDs, 10), 1)
 		m := s.Message([]byte(line), &discover)
 		m.Apart = true
-		s.pinged = s.Send(m)
-		return
+		return s.Send(m)
 	}
 	line := append(b[:0], `{"jsonrpc":"2.0","id":`...)
 	line = strconv.AppendInt(line, s.IDs, 10)
-	s.pinged = s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
+	return s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
 }
 
 // discover is what [session.DiscoverLine] is.

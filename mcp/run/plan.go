@@ -9,10 +9,11 @@ import (
 
 // planned is what is known of a step before it is sent.
 type planned struct {
-	message jsonrpc.Message // of the line with its placeholders
-	topic   script.Topic
-	regular bool // a request or a notification such as every client sends
-	plain   bool // it has no placeholder but one fresh id, as its id
+	message  jsonrpc.Message // of the line with its placeholders
+	topic    script.Topic
+	regular  bool // a request or a notification such as every client sends
+	plain    bool // it has no placeholder but one fresh id, as its id
+	optional bool // it is irregular, and the server is free to answer it, by its id
 }
 
 // Bounds within which a script may share the server with others.
@@ -33,8 +34,9 @@ func (k *talk) prepare(c *script.Names, w *script.Withheld) {
 		if p.topic = c.Topic(&p.message, p.regular); len(s.Line) > maxSharedLine {
 			p.topic = script.Topic{Method: script.TopicLarge}
 		}
+		p.optional = !p.regular && len(begun) == 0 && script.MayAnswer(s, &p.message)
 		k.plan = append(k.plan, p)
-		alone = alone || !p.regular || k.e.record(p.topic).asks || s.Head != "" || s.Times > 1 || len(s.Line) > maxSharedLine || p.message.Method == "initialize" || p.message.Method == jsonrpc.CancelMethod
+		alone = alone || !k.e.shares(&p) || s.Head != "" || s.Times > 1 || len(s.Line) > maxSharedLine
 		if name := c.Withholds(begun, s.Line, &p.message); name != "" {
 			w.Add(name)
 			k.state = skipped
@@ -47,6 +49,20 @@ func (k *talk) prepare(c *script.Names, w *script.Withheld) {
 		}
 	}
 	k.alone = alone
+}
+
+// shares reports whether a line may be in flight beside others: whatever the server says to it can be told by an id.
+func (e *executor) shares(p *planned) bool {
+	r := e.record(p.topic)
+	switch {
+	case r.asks, p.message.Method == "initialize":
+		return false
+	case p.message.Method == jsonrpc.CancelMethod: // of a request of the script; a number may be anybody's
+		id, _ := p.message.Params.Get("requestId").Str()
+		return p.regular && script.HasReference([]byte(id))
+	}
+	// What has killed a server is not sent beside others, which would be suspects too.
+	return p.regular || p.optional && r.spent == 0 && (r.answers != nameless || e.target.URL != "")
 }
 
 // read reads the line of a step. The tree of a long one takes so much memory that equal ones share it.

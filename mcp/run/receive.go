@@ -116,7 +116,7 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 	default:
 		if f.sent >= 0 {
 			e.answer(s, f.talk, f.sent, raw, *m, !exact, now)
-		} else {
+		} else if f.talk != nil {
 			f.talk.runs++
 		}
 		e.land(s, id, now)
@@ -126,7 +126,13 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 // land notes that the request with an id of ours was answered.
 func (e *executor) land(s *peer, id int64, now time.Time) {
 	f := s.flights[id]
-	if f.answered {
+	switch {
+	case f.answered:
+		return
+	case f.behind != nil:
+		delete(s.flights, id)
+		f.behind.open--
+		s.heard = now
 		return
 	}
 	k := f.talk
@@ -202,6 +208,9 @@ func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 			return
 		}
 		s.stray = e.novelty.IsNew("line", m.Method, m.Why, m.ID) || s.stray
+		if m.Class == jsonrpc.ClassResponse {
+			s.recheckOptional()
+		}
 		return
 	}
 	if (m.Class == jsonrpc.ClassRequest || m.Method == "notifications/message") && s.alone.isIdle() {
@@ -213,6 +222,15 @@ func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	}
 	if i := e.hear(s, s.alone, raw, *m, sent, false, time.Now()); sent >= 0 {
 		s.alone.t.Sent[sent].Answer = i
+	}
+}
+
+// recheckOptional has those scripts run again by themselves that may have been answered by another id.
+func (s *peer) recheckOptional() {
+	for _, f := range s.flights {
+		if f.sent >= 0 && !f.answered && !f.talk.t.Sent[f.sent].Regular {
+			f.talk.recheck = true
+		}
 	}
 }
 
@@ -272,6 +290,7 @@ func (k *talk) withdraw(m *jsonrpc.Message) {
 			}
 			if s.Withdrawn = true; s.Regular {
 				k.release(s)
+				k.unsure = !k.alone
 			}
 		}
 	}

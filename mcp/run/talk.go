@@ -35,6 +35,7 @@ type talk struct {
 	slow     *record // of one that is set aside: what it waits for
 	refers   bool    // a step refers to an earlier one
 	recheck  bool    // something came of it, or of another in flight at that time
+	unsure   bool    // it has sent what the server is free to answer
 	answered []int   // steps that have answered a question of the server
 	coroutine
 }
@@ -211,12 +212,13 @@ func (k *talk) walk() {
 	k.await()
 }
 
-// await returns when the awaited answers have come, or, of one that has the server for itself, nothing more comes. False:
-// they will not, and the walk is over.
+// await returns when the awaited answers have come, and the server has read what it is free to answer, or, of one that has the server
+// for itself, nothing more comes. False: they will not, and the walk is over.
 func (k *talk) await() bool {
-	if (k.open > 0 || k.alone) && !k.yield(struct{}{}) {
+	if (k.open > 0 || k.alone || k.unsure) && !k.yield(struct{}{}) {
 		k.state = lost
 	}
+	k.unsure = false
 	return k.state == talking
 }
 
@@ -358,7 +360,15 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 		Token: token, Taken: taken, Logged: logged, Again: again,
 	})
 	if !regular {
-		k.withdraw(&k.t.Sent[len(k.t.Sent)-1].Message)
+		sent := &k.t.Sent[len(k.t.Sent)-1]
+		if n, ok := jsonrpc.IntegerID(m.ID); ok && p.optional && !k.alone && s.Gave(n) {
+			f := flight{talk: k, sent: len(k.t.Sent) - 1, awaited: s.OverHTTP() && !step.NoWait} // there, each exchange has its end
+			if f.awaited {
+				k.open++
+			}
+			s.flights[n], k.unsure = f, true
+		}
+		k.withdraw(&sent.Message)
 		return
 	}
 	s.flights[id] = flight{talk: k, sent: len(k.t.Sent) - 1, awaited: !step.NoWait}

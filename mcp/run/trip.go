@@ -22,8 +22,10 @@ func (k *talk) depart(exchange int64, step *script.Step) {
 	}
 	if f, ok := s.flights[s.IDs]; ok && f.talk == k && f.sent == x.sent && !f.answered {
 		x.id = s.IDs
-	} else if x.sent >= 0 && k.t.Sent[x.sent].Regular {
-		x.id, _ = jsonrpc.IntegerID(k.t.Sent[x.sent].Message.ID)
+	} else if x.sent >= 0 {
+		if n, ok := jsonrpc.IntegerID(k.t.Sent[x.sent].Message.ID); ok && s.flights[n].talk == k {
+			x.id = n
+		}
 	}
 	if x.awaited = x.id == 0 && !step.NoWait; x.awaited {
 		k.open++

@@ -24,6 +24,15 @@ func PlanLine(s *Step, m *jsonrpc.Message) (plain, regular bool) {
 	return plain, jsonrpc.UnusualEnvelope(m) == "" && jsonrpc.HardToRead(s.Line, m.Root) == ""
 }
 
+// MayAnswer reports whether a line is a request that no client sends and that a server can answer by its id all the same, which it
+// need not. Nothing else comes of it that is not told by that id.
+func MayAnswer(s *Step, m *jsonrpc.Message) bool {
+	if s.NoNewline || s.Close || s.Head != "" || s.Asked != "" || bytes.IndexByte(s.Line, '\n') >= 0 || m.Method == session.ListenMethod {
+		return false
+	}
+	return m.Class == jsonrpc.ClassRequest && m.HasFreshID() && !m.Twice && jsonrpc.UnusualEnvelope(m) != jsonrpc.UnusualMeta
+}
+
 // Names is what of a server is known by name.
 type Names struct {
 	Blocked Blocklist

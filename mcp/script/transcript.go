@@ -301,10 +301,13 @@ func (t *Transcript) Guilty() int {
 	return 0
 }
 
-// FirstUnanswered returns the place on the wire of the first line that is not answered; 0: there is none.
+// FirstUnanswered returns the place on the wire of the first request that is not answered, whether an answer is due or not; 0: there is
+// none.
 func (t *Transcript) FirstUnanswered() int64 {
-	if i := t.Unanswered(); i >= 0 {
-		return t.Sent[i].Place
+	for i := range t.Sent {
+		if s := &t.Sent[i]; s.Answer < 0 && (s.Regular || s.Message.Class == jsonrpc.ClassRequest) {
+			return s.Place
+		}
 	}
 	return 0
 }
