@@ -86,7 +86,7 @@ func (b *transcriptBuilder) line(line string) {
 	case "=":
 		b.response(strings.Fields(rest))
 	case "noise":
-		b.tr.HearNoise([]byte(unquoteTest(rest)))
+		b.tr.AddNoise([]byte(unquoteTest(rest)))
 	case "fresh":
 		t.Script.Start = script.Fresh
 	case "check":
@@ -200,7 +200,7 @@ func (b *transcriptBuilder) end(what string) {
 	case "hung":
 		t.Hung, t.Busy = true, rest == "busy"
 	case "deaf":
-		t.Deaf, t.Idle = true, true
+		t.Unresponsive, t.Idle = true, true
 		switch rest {
 		case "inside":
 			t.Waits = script.WaitsInside

@@ -123,8 +123,8 @@ func (j *judge) onlyNullID(s *script.Sent) bool {
 	return true
 }
 
-// stray reports whether there is a response to an id that no request has: it may be meant for any.
-func (j *judge) stray() bool {
+// hasForeignAnswer reports whether there is a response to an id that no request has: it may be meant for any.
+func (j *judge) hasForeignAnswer() bool {
 	return slices.ContainsFunc(j.t.Received, func(r script.Received) bool {
 		return r.Sent < 0 && r.Message.Class == jsonrpc.ClassResponse && !j.hasUnreadID(&r)
 	})

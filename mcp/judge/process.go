@@ -33,8 +33,8 @@ func (j *judge) process() {
 		}
 		j.report(RuleStdoutClosed, j.guiltySubject(), "", fmt.Sprintf("The server %s and ran on after %s.", what, j.guiltyLine()))
 	}
-	if t.Deaf {
-		j.deaf()
+	if t.Unresponsive {
+		j.unresponsive()
 	} else if t.Hung {
 		j.hung()
 	}
@@ -218,7 +218,7 @@ func (j *judge) endOfInput() {
 	if j.session.HTTP { // the end of a connection says nothing
 		return
 	}
-	if t.End.Kind != script.EndInvalid && t.End.Kind != script.EndKilled || t.Hung || t.Deaf || t.Flood || t.Script == nil || len(t.Sent) == 0 {
+	if t.End.Kind != script.EndInvalid && t.End.Kind != script.EndKilled || t.Hung || t.Unresponsive || t.Flood || t.Script == nil || len(t.Sent) == 0 {
 		return
 	}
 	last := &t.Sent[len(t.Sent)-1]

@@ -13,10 +13,10 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// deaf judges a server that answers nothing any more.
-func (j *judge) deaf() {
+// unresponsive judges a server that answers nothing any more.
+func (j *judge) unresponsive() {
 	s := j.guilty()
-	if s == nil || j.t.Owing || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
+	if s == nil || j.t.AwaitsClient || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
 		return
 	}
 	line := lineOf(s)
@@ -49,7 +49,7 @@ func (j *judge) waitsOutside(s *script.Sent) bool {
 
 // hung judges the requests that got no answer although pings did.
 func (j *judge) hung() {
-	if j.t.Owing { // whoever waits for the client may keep others waiting
+	if j.t.AwaitsClient { // whoever waits for the client may keep others waiting
 		return
 	}
 	for i := range j.t.Sent {

@@ -20,7 +20,7 @@ func Exit(t *script.Transcript) (teasel.Exit, string) {
 	switch {
 	case t.Flood:
 		return teasel.ExitCrash, "the server wrote too much and was cut off"
-	case t.Deaf:
+	case t.Unresponsive:
 		return teasel.ExitHang, "the server answers nothing any more" + what
 	case t.End.Closed && !t.End.EOF:
 		return teasel.ExitCrash, "the server closed its standard output and went on running"

@@ -10,8 +10,8 @@ import (
 // A record is what was seen of one topic.
 type record struct {
 	ran     int           // scripts that were run
-	slow    int           // talks that were set aside
-	pending int           // talks that are set aside now
+	slow    int           // talks that were suspended
+	pending int           // talks that are suspended now
 	slowest time.Duration // that an answer took
 	asks    bool          // the server asked something meanwhile: of what, only a script that is alone tells
 	answers answers       // to requests that the server is free to answer
@@ -129,7 +129,7 @@ func (e *executor) charge(k *talk, price uint64) {
 	if k.t.Hung {
 		price = hangPrice
 	}
-	if !e.deliberate && len(k.plan) > 0 {
+	if !e.replaying && len(k.plan) > 0 {
 		e.record(k.plan[k.t.Guilty()].topic).spent += price
 	}
 }
@@ -151,7 +151,7 @@ func (e *executor) slowest(k *talk) (most time.Duration) {
 	return most
 }
 
-// pace notes how long the answers took to a script that had the server for itself, or had been set aside.
+// pace notes how long the answers took to a script that had the server for itself, or had been suspended.
 func (e *executor) pace(k *talk) {
 	for i := range k.t.Sent {
 		s := &k.t.Sent[i]
@@ -161,7 +161,7 @@ func (e *executor) pace(k *talk) {
 		if took := k.t.Received[s.Answer].At - s.At; took > conn.Slice {
 			r := e.record(e.kind(&k.plan[s.Step]))
 			r.slowest = max(r.slowest, took)
-			if k.state != aside {
+			if k.state != suspended {
 				e.record(k.plan[s.Step].topic).slow++
 			}
 		}

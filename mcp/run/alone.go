@@ -10,7 +10,7 @@ import (
 )
 
 // runAlone runs a talk that has the server for itself, and says what became of it. A patient one is waited for; another may be set
-// aside until its answer comes.
+// suspended until its answer comes.
 func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	var s *peer
 	var err error
@@ -23,7 +23,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	if err != nil {
 		return err
 	}
-	s.alone, s.excess = k, 0
+	s.alone, s.unrequested = k, 0
 	_, s.stderr = s.Stderr(s.Written())
 	k.alone = true
 	k.begin(s)
@@ -35,7 +35,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	if own && f == waitEnded && s.Received() == 0 && len(e.target.Command) == 0 { // it was gone before
 		return e.discard(s, e.target.gone(e.target.command().Refusal(s.Server)))
 	}
-	k.cutOff(f)
+	k.noteEnd(f)
 	k.explain()
 	if f != waitIdle {
 		k.t.End = s.End(f == waitEnded)
@@ -46,10 +46,10 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	if k.failed() {
 		e.charge(k, deathPrice)
 	}
-	if k.state != aside {
-		k.abandon()
+	if k.state != suspended {
+		k.terminate()
 		k.state = over
-		s.retire(k)
+		s.finishTalk(k)
 	}
 	switch {
 	case own:
@@ -86,7 +86,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 			if patient || e.target.Exact || k.t.Unanswered() < 0 { // else no answer is due, and none need ever come
 				k.giveUp()
 			} else {
-				e.setAside(k)
+				e.suspend(k)
 			}
 		}
 		if f != waitIdle || err != nil || k.state != talking {
@@ -140,7 +140,7 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.
 		f = waitIdle
 	case (f == waitIdle || f == waitBusy) && s.broken:
 		f = waitUnresponsive
-	case f == waitBusy && !s.Mute:
+	case f == waitBusy && !s.Uninitialized:
 		f = waitIdle // it answers pings meanwhile
 	}
 	return f, err
@@ -184,7 +184,7 @@ func (e *executor) afterwards(s *peer, k *talk, patient bool, due time.Duration)
 
 // explain notes what a server does that does not answer: whether it uses the processor or waits for something.
 func (k *talk) explain() {
-	if !k.t.Deaf && !k.t.Hung {
+	if !k.t.Unresponsive && !k.t.Hung {
 		return
 	}
 	running, all := k.server.Threads()
@@ -209,13 +209,13 @@ func (k *talk) collectStderr() {
 	}
 }
 
-// retire forgets the ids of a talk that is at its end, and gives up what it still has in flight.
-func (s *peer) retire(k *talk) {
-	for _, x := range k.mem.trips {
-		if t, ok := s.trips[x]; ok && (t.id == 0 || !s.flights[t.id].answered) { // it would keep its connection for ever
+// finishTalk forgets the ids of a talk that is at its end, and gives up what it still has in flight.
+func (s *peer) finishTalk(k *talk) {
+	for _, x := range k.mem.exchanges {
+		if t, ok := s.exchanges[x]; ok && (t.id == 0 || !s.flights[t.id].answered) { // it would keep its connection for ever
 			s.Drop(x)
 		}
-		delete(s.trips, x)
+		delete(s.exchanges, x)
 	}
 	for _, id := range k.mem.given {
 		delete(s.flights, id)

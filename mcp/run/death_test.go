@@ -130,7 +130,7 @@ func TestDeathOfOne(t *testing.T) {
 	}
 }
 
-// What was set aside on a server that is ended by another script is tried again by itself, all of it.
+// What was suspended on a server that is ended by another script is tried again by itself, all of it.
 func TestDeathWithPending(t *testing.T) {
 	for _, n := range []int{1, maxRetries} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -170,13 +170,13 @@ func TestDeathWithPending(t *testing.T) {
 	}
 }
 
-// What kills the server while it is set aside is found out when it is tried again by itself.
+// What kills the server while it is suspended is found out when it is tried again by itself.
 func TestPendingKills(t *testing.T) {
 	e := open(t, obedient(t))
 	in := lineScript(string(call("hold", `{"key":"a"}`).Steps[0].Line), string(call("die", `{}`).Steps[0].Line))
 	obs := executeBatch(t, e, in, call("echo", `{}`))
 	if obs[0].Evidence != nil || obs[0].Exit != teasel.ExitOK {
-		t.Fatalf("it was not set aside, but ended as %v", obs[0].Exit)
+		t.Fatalf("it was not suspended, but ended as %v", obs[0].Exit)
 	}
 	executeBatch(t, e, call("release", `{"key":"a"}`)) // it goes on, and dies
 	for range 10 {

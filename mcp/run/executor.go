@@ -26,18 +26,18 @@ type executor struct {
 	talks  []*talk
 	before []*talk // of the call before: their evidence is still good
 	traffic
-	deliberate bool // this call runs one script on purpose, not what a mutator came to
-	single     script.Script
-	submitted  *submitted // the last batch
+	replaying bool // this call runs one script on purpose, not what a mutator came to
+	single    script.Script
+	submitted *submitted // the last batch
 
-	window   int // talks in flight
-	runs     uint64
-	records  map[script.Topic]*record
-	novelty  observe.Novelty
-	pending  []*talk // that are set aside
-	retries  []*talk // of those, whose server has ended
-	finished []*talk // to be handed out by Late
-	beside   beside
+	window     int // talks in flight
+	runs       uint64
+	records    map[script.Topic]*record
+	novelty    observe.Novelty
+	pending    []*talk // that are suspended
+	retries    []*talk // of those, whose server has ended
+	finished   []*talk // to be handed out by Late
+	background background
 }
 
 // traffic is what servers have written.
@@ -127,8 +127,8 @@ func (e *executor) Exec(ctx context.Context, in script.Script, obs *teasel.Obser
 	e.begin([]script.Script{in}, []teasel.Observation{{}})
 	k := e.talks[0]
 	k.in, k.obs, k.t.Script = &e.single, obs, &e.single
-	e.deliberate = true
-	defer func() { e.deliberate = false }()
+	e.replaying = true
+	defer func() { e.replaying = false }()
 	if k.state != skipped {
 		if err := e.runAlone(ctx, k, true); err != nil {
 			return err
@@ -156,13 +156,13 @@ func (e *executor) ExecBatch(ctx context.Context, ins []script.Script, obs []tea
 		}
 		switch {
 		case k.server == nil:
-		case k.state == aside:
+		case k.state == suspended:
 			if k.own(); !slices.Contains(e.pending, k) { // its server has ended since
-				e.orphan(k)
+				e.retryAlone(k)
 			}
 			e.talks[i] = new(talk)
 		default:
-			k.server.retire(k)
+			k.server.finishTalk(k)
 		}
 	}
 	return n, err
@@ -182,21 +182,21 @@ func (e *executor) batch(ctx context.Context) error {
 		switch {
 		case k.recheck && k.state == judged && !k.failed(): // something came of it, or of another in flight
 			k.again()
-		case !k.alone || !e.admit(k) || e.postpone(ctx, k):
+		case !k.alone || !e.admit(k) || e.runInBackground(ctx, k):
 			continue
 		}
 		if err := e.runAlone(ctx, k, false); err != nil {
 			return err
 		}
 	}
-	return errors.Join(e.retry(ctx), e.catchUp())
+	return errors.Join(e.retry(ctx), e.collectBackground())
 }
 
 // up returns a server on which the handshake is done.
 func (e *executor) up(ctx context.Context) (*peer, error) {
 	if s := e.live; s != nil {
-		s.alone, s.stray = nil, false
-		err := e.receive(ctx, s, time.Time{}) // what has come since belongs to nobody but those set aside
+		s.alone, s.unattributed = nil, false
+		err := e.receive(ctx, s, time.Time{}) // what has come since belongs to nobody but those suspended
 		if err == nil && s.Running() && !s.ended {
 			return s, nil
 		}
@@ -259,7 +259,7 @@ func (e *executor) diedIdle(s *peer, f waitEnd) {
 	k.t.Past, k.t.Place, k.t.End = &s.past, s.past.Added(), end
 	i := len(last.Steps) - 1 // its last line as it was written: what it was sent as is not known any more
 	k.t.Sent = append(k.t.Sent, script.Sent{Step: i, Raw: last.Steps[i].Line, Message: k.plan[i].message, Answer: -1})
-	k.cutOff(f)
+	k.noteEnd(f)
 	e.charge(k, deathPrice)
 	e.finish(k)
 }
@@ -287,7 +287,7 @@ func (e *executor) Close() error {
 	if e.submitted != nil {
 		<-e.submitted.back
 	}
-	errs = append(errs, e.closeBeside())
+	errs = append(errs, e.closeBackground())
 	if e.live != nil {
 		errs = append(errs, e.live.Stop())
 	}

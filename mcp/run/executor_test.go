@@ -130,7 +130,7 @@ func exits(obs []teasel.Observation) (list []teasel.Exit) {
 	return list
 }
 
-// awaitLate waits until as many scripts as are wanted were set aside and have come to their end.
+// awaitLate waits until as many scripts as are wanted were suspended and have come to their end.
 func awaitLate(t *testing.T, e *executor, want int) (ins []script.Script, obs []teasel.Observation) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); len(ins) < want; {
@@ -275,7 +275,7 @@ func testHangs(t *testing.T, program string) {
 	t.Run("one call", func(t *testing.T) {
 		e := open(t, planted(program, "hang-one-call"))
 		tr, obs := execute(t, e, hang)
-		if obs.Exit != teasel.ExitHang || !tr.Hung || tr.Deaf || obs.Runs != 1 {
+		if obs.Exit != teasel.ExitHang || !tr.Hung || tr.Unresponsive || obs.Runs != 1 {
 			t.Errorf("alone it ended as %v, %s: %+v", obs.Exit, obs.Detail, tr.End)
 		}
 		obsv := executeBatch(t, e, innocent, hang, innocent)
@@ -283,7 +283,7 @@ func testHangs(t *testing.T, program string) {
 			t.Errorf("in a batch they ended as %v, want %v", got, want)
 		}
 		if obsv[1].Evidence != nil || len(obsv[1].Features) > 0 || obsv[1].Runs != 1 {
-			t.Errorf("what is set aside was judged: %+v", obsv[1])
+			t.Errorf("what is suspended was judged: %+v", obsv[1])
 		}
 		ins, late := awaitLate(t, e, 1)
 		if late[0].Exit != teasel.ExitHang || !bytes.Equal(ins[0].Steps[0].Line, hang.Steps[0].Line) || late[0].Runs != 0 {
@@ -296,7 +296,7 @@ func testHangs(t *testing.T, program string) {
 	t.Run("deaf", func(t *testing.T) {
 		e := open(t, planted(program, "endless-loop"))
 		tr, obs := execute(t, e, loop)
-		if obs.Exit != teasel.ExitHang || !tr.Deaf || tr.End.Kind != script.EndKilled || !strings.Contains(obs.Detail, "using the processor") {
+		if obs.Exit != teasel.ExitHang || !tr.Unresponsive || tr.End.Kind != script.EndKilled || !strings.Contains(obs.Detail, "using the processor") {
 			t.Errorf("alone it ended as %v, %q: %+v", obs.Exit, obs.Detail, tr.End)
 		}
 		obsv := executeBatch(t, e, innocent, loop, innocent, innocent)
@@ -320,7 +320,7 @@ func testHangs(t *testing.T, program string) {
 			t.Errorf("it ended as %v: %s", late[0].Exit, late[0].Detail)
 		}
 		if len(e.pending) > 0 || len(e.live.flights) > 0 {
-			t.Errorf("%d scripts are set aside, %d requests are in flight", len(e.pending), len(e.live.flights))
+			t.Errorf("%d scripts are suspended, %d requests are in flight", len(e.pending), len(e.live.flights))
 		}
 	})
 }

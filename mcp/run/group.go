@@ -39,7 +39,7 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 			return err
 		}
 		g := &group{e: e, server: s, all: talks, todo: talks}
-		s.excess, s.stray, s.alone = 0, false, nil
+		s.unrequested, s.unattributed, s.alone = 0, false, nil
 		f, err := g.run(ctx)
 		if err != nil {
 			return e.discard(s, err)
@@ -86,15 +86,15 @@ func (g *group) drain(ctx context.Context) (waitEnd, error) {
 		if _, f, err := e.alive(ctx, g.server, limit{sleep: whole, clock: whole, work: whole}); err != nil || f == waitEnded || f == waitFlood {
 			return f, err
 		}
-		if e.troubled(g.server) || g.server.stray {
-			g.server.stray = false
+		if e.troubled(g.server) || g.server.unattributed {
+			g.server.unattributed = false
 			recheck(g.all)
 		}
 	}
 	return waitDone, nil
 }
 
-// answered waits for the answers to one half. Talks whose answers do not come for now are set aside.
+// answered waits for the answers to one half. Talks whose answers do not come for now are suspended.
 func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 	e, s := g.e, g.server
 	soon := e.target.soon()
@@ -128,13 +128,13 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 		case e.target.Exact:
 			k.giveUp()
 		default:
-			e.setAside(k)
+			e.suspend(k)
 		}
 	}
 	return waitDone, nil
 }
 
-// advance lets those talks of a half go on that have their answers, then those that were set aside and have theirs, and then
+// advance lets those talks of a half go on that have their answers, then those that were suspended and have theirs, and then
 // begins others.
 func (g *group) advance(ctx context.Context, h *half) error {
 	e, talks := g.e, slices.Clone(h.talks)
@@ -153,7 +153,7 @@ func (g *group) advance(ctx context.Context, h *half) error {
 			g.over = append(g.over, k)
 			g.recent = append(g.recent, k)
 		case !e.target.Exact && e.isSlow(k):
-			e.setAside(k)
+			e.suspend(k)
 		default:
 			k.half = h
 			h.talks = append(h.talks, k)
@@ -163,7 +163,7 @@ func (g *group) advance(ctx context.Context, h *half) error {
 		return nil
 	}
 	for _, k := range talks {
-		if k.state != aside {
+		if k.state != suspended {
 			if err := step(k); err != nil {
 				return err
 			}
@@ -186,8 +186,8 @@ func (g *group) advance(ctx context.Context, h *half) error {
 	if h.unsure && !g.server.OverHTTP() && g.server.canPing() {
 		g.server.sendPingBehind(h)
 	}
-	if !e.target.Exact && (e.troubled(g.server) || g.server.stray) {
-		g.server.stray = false
+	if !e.target.Exact && (e.troubled(g.server) || g.server.unattributed) {
+		g.server.unattributed = false
 		for _, h := range g.halves {
 			recheck(h.talks)
 		}
@@ -228,11 +228,11 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 		}
 	}
 	if g.begun == 1 && len(suspects) == 1 {
-		suspects[0].cutOff(f)
+		suspects[0].noteEnd(f)
 		suspects[0].explain() // while it can be seen
 	}
 	end := g.server.End(f == waitEnded && g.begun == 1) // of several it matters only which it was
-	stranded := e.forget(g.server)
+	ended := e.forget(g.server)
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.t.FirstUnanswered() - b.t.FirstUnanswered()) })
 	if len(suspects) == 0 {
 		suspects = slices.Clone(g.recent)
@@ -242,15 +242,15 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	e.grow(false)
 	for _, k := range suspects {
 		k.t.Place = g.server.past.Added()
-		if k.half = nil; g.begun == 1 && len(stranded) == 0 {
+		if k.half = nil; g.begun == 1 && len(ended) == 0 {
 			k.t.End = end
-			k.cutOff(f)
-			k.abandon()
+			k.noteEnd(f)
+			k.terminate()
 			k.state = over
 			k.conclude()
 			break
 		}
-		k.abandon()
+		k.terminate()
 		k.state = lost
 	}
 	if len(suspects) > 0 {
@@ -258,7 +258,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	}
 	for _, k := range begun {
 		if last := k.step >= len(k.in.Steps)-1; last { // it was answered all the same
-			k.abandon()
+			k.terminate()
 			k.state = over
 			k.conclude()
 			continue
@@ -275,21 +275,21 @@ func (k *talk) giveUp() {
 		k.t.Hung, k.last = true, time.Now()
 		k.t.Past.MarkSlow(k.t.Place - 1)
 	}
-	for _, x := range k.mem.trips {
-		if _, ok := k.server.trips[x]; ok {
+	for _, x := range k.mem.exchanges {
+		if _, ok := k.server.exchanges[x]; ok {
 			k.server.Drop(x)
 		}
 	}
-	k.abandon()
+	k.terminate()
 	k.state = over
 }
 
-// cutOff notes whether the server said nothing any more, or did not stop: then it took as long as was listened to.
-func (k *talk) cutOff(f waitEnd) {
-	if k.t.Deaf, k.t.Flood = f == waitUnresponsive || f == waitBusy, f == waitFlood; k.t.Deaf || k.t.Flood {
+// noteEnd notes whether the server said nothing any more, or did not stop: then it took as long as was listened to.
+func (k *talk) noteEnd(f waitEnd) {
+	if k.t.Unresponsive, k.t.Flood = f == waitUnresponsive || f == waitBusy, f == waitFlood; k.t.Unresponsive || k.t.Flood {
 		k.last = time.Now()
 	}
-	k.t.Ended = k.t.Deaf && k.server.ended
+	k.t.Ended = k.t.Unresponsive && k.server.ended
 }
 
 // troubled reports whether the server has written something to standard error that looks like trouble and is new enough to look

@@ -16,27 +16,27 @@ import (
 // A peer is a live server with what is known of the conversations with it.
 type peer struct {
 	*server.Server
-	frames  []conn.Frame
-	reader  *mutate.JSONParser // of the frame that was received last
-	flights map[int64]flight
-	trips   map[int64]trip // by exchange
-	sent    int64          // lines of scripts
-	past    history.Ring   // what was sent in scripts
-	packed  []byte         // what was added to it last
+	frames    []conn.Frame
+	reader    *mutate.JSONParser // of the frame that was received last
+	flights   map[int64]flight
+	exchanges map[int64]exchange // by their ids
+	sent      int64              // lines of scripts
+	past      history.Ring       // what was sent in scripts
+	packed    []byte             // what was added to it last
 
-	alone *talk // that has the server for itself; nil: several have it
-	stray bool  // something came that belongs to one of several, and nobody knows which
+	alone        *talk // that has the server for itself; nil: several have it
+	unattributed bool  // something came that belongs to one of several, and nobody knows which
 
-	open   bool      // the last thing that was sent has no newline
-	broken bool      // it does not take what is sent
-	asleep bool      // it was when it was looked at last, and nothing was sent since
-	ping   int64     // the id of the last ping; 0: it was answered, or none was sent
-	pinged int64     // its exchange
-	ended  bool      // the session is at its end, and the server is not
-	doubt  bool      // a response had no message: the session may be at its end
-	heard  time.Time // when the last line was sent or the last answer came that somebody waited for
-	excess int       // bytes of what nobody has asked for, and something for each line, since the conversation began
-	stderr int64     // how much of it has been looked at
+	open        bool      // the last thing that was sent has no newline
+	broken      bool      // it does not take what is sent
+	asleep      bool      // it was when it was looked at last, and nothing was sent since
+	ping        int64     // the id of the last ping; 0: it was answered, or none was sent
+	pinged      int64     // its exchange
+	ended       bool      // the session is at its end, and the server is not
+	doubt       bool      // a response had no message: the session may be at its end
+	active      time.Time // when the last line was sent or the last answer came that somebody waited for
+	unrequested int       // bytes of what nobody has asked for, and something for each line, since the conversation began
+	stderr      int64     // how much of it has been looked at
 }
 
 // A flight is a request on its way.
@@ -48,8 +48,8 @@ type flight struct {
 	behind   *half // of a ping behind the lines of several talks, which has neither talk nor line; nil: it is no ping
 }
 
-// A trip is the exchange of a line that a script has sent over HTTP.
-type trip struct {
+// An exchange is that of a line that a script has sent over HTTP.
+type exchange struct {
 	talk    *talk
 	sent    int   // index in its transcript; -1: its transcript does not have it
 	id      int64 // of the request; 0: it is none with an id of ours
@@ -57,7 +57,7 @@ type trip struct {
 }
 
 func newPeer(s *server.Server) *peer {
-	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight), trips: make(map[int64]trip)}
+	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight), exchanges: make(map[int64]exchange)}
 }
 
 // Send queues a message, which wakes the server.
@@ -109,4 +109,4 @@ func (s *peer) writePing() (exchange int64) {
 var discover = jsonrpc.Parse([]byte(session.DiscoverLine))
 
 // canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.
-func (s *peer) canPing() bool { return !s.Mute && !s.Closed && !s.broken }
+func (s *peer) canPing() bool { return !s.Uninitialized && !s.Closed && !s.broken }

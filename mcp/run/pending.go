@@ -9,16 +9,16 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
-// Talks whose answers take long are set aside: they stay in flight beside the batches that follow, and go on or are judged when
+// Talks whose answers take long are suspended: they stay in flight beside the batches that follow, and go on or are judged when
 // their answer comes or their time is over. How they end is handed out by Late.
 const (
-	maxSlow    = 16 // talks that are set aside at a time, of one topic
+	maxSlow    = 16 // talks that are suspended at a time, of one topic
 	maxRetries = 8  // that are tried again by themselves, of those that were pending when their server ended
 )
 
-// setAside sets a talk aside.
-func (e *executor) setAside(k *talk) {
-	k.state, k.due, k.half = aside, time.Now().Add(e.target.timeout()), nil
+// suspend suspends a talk.
+func (e *executor) suspend(k *talk) {
+	k.state, k.due, k.half = suspended, time.Now().Add(e.target.timeout()), nil
 	k.t.Past.MarkSlow(k.t.Place - 1)
 	if i := k.t.Unanswered(); i >= 0 {
 		k.slow = e.record(k.plan[k.t.Sent[i].Step].topic)
@@ -28,8 +28,8 @@ func (e *executor) setAside(k *talk) {
 	e.pending = append(e.pending, k)
 }
 
-// takeUp takes a talk up again that was set aside.
-func (e *executor) takeUp(k *talk) {
+// unsuspend ends the suspension of a talk.
+func (e *executor) unsuspend(k *talk) {
 	i := slices.Index(e.pending, k)
 	if e.pending = slices.Delete(e.pending, i, i+1); k.slow != nil {
 		k.slow.pending--
@@ -47,14 +47,14 @@ func (e *executor) isSlow(k *talk) bool {
 	return r.slow > 1 && 2*r.slow > r.ran
 }
 
-// resume lets the talks go on that were set aside and have what they awaited, and ends those whose time is over. What they say
+// resume lets the talks go on that were suspended and have what they awaited, and ends those whose time is over. What they say
 // next is queued.
 func (e *executor) resume(ctx context.Context, s *peer) error {
 	for _, k := range slices.Clone(e.pending) {
 		if k.server != s || k.obs != nil || k.open > 0 && time.Now().Before(k.due) {
 			continue
 		}
-		if e.takeUp(k); k.open > 0 {
+		if e.unsuspend(k); k.open > 0 {
 			k.giveUp()
 			e.charge(k, hangPrice)
 		} else {
@@ -65,18 +65,18 @@ func (e *executor) resume(ctx context.Context, s *peer) error {
 			}
 		}
 		if k.state == talking {
-			e.setAside(k)
+			e.suspend(k)
 			continue
 		}
-		s.retire(k)
+		s.finishTalk(k)
 		e.finish(k)
 	}
 	return nil
 }
 
-// forget forgets a server that has ended, and returns the talks that were set aside on it. The first of them are tried again by
+// forget forgets a server that has ended, and returns the talks that were suspended on it. The first of them are tried again by
 // themselves.
-func (e *executor) forget(s *peer) (stranded []*talk) {
+func (e *executor) forget(s *peer) (ended []*talk) {
 	if e.live == s {
 		e.live = nil
 	}
@@ -85,16 +85,16 @@ func (e *executor) forget(s *peer) (stranded []*talk) {
 		if k.server != s {
 			continue
 		}
-		e.takeUp(k)
-		if stranded = append(stranded, k); k.obs == nil {
-			e.orphan(k)
+		e.unsuspend(k)
+		if ended = append(ended, k); k.obs == nil {
+			e.retryAlone(k)
 		}
 	}
-	return stranded
+	return ended
 }
 
-// orphan has a talk tried again by itself whose server has ended, if there are not too many.
-func (e *executor) orphan(k *talk) {
+// retryAlone has a talk tried again by itself whose server has ended, if there are not too many.
+func (e *executor) retryAlone(k *talk) {
 	if len(e.retries) < maxRetries {
 		e.retries = append(e.retries, k)
 	} else {
@@ -102,7 +102,7 @@ func (e *executor) orphan(k *talk) {
 	}
 }
 
-// retry tries one of the talks again that were set aside on a server which has ended.
+// retry tries one of the talks again that were suspended on a server which has ended.
 func (e *executor) retry(ctx context.Context) error {
 	if len(e.retries) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (e *executor) finish(k *talk) {
 	e.finished = append(e.finished, k)
 }
 
-// Late implements [teasel.Pipeliner]: it returns a script that was set aside and has come to its end, and what became of it.
+// Late implements [teasel.Pipeliner]: it returns a script that was suspended and has come to its end, and what became of it.
 func (e *executor) Late(obs *teasel.Observation) (script.Script, bool) {
 	if s := e.live; s != nil && len(e.pending) > 0 {
 		e.receive(context.Background(), s, time.Time{})

@@ -24,7 +24,7 @@ func calls(pairs ...string) (s script.Script) {
 	return s
 }
 
-// Scripts whose answers take long are set aside. The others go on, those of their batch and hundreds of later ones, and each is handed
+// Scripts whose answers take long are suspended. The others go on, those of their batch and hundreds of later ones, and each is handed
 // out by Late when its answer has come.
 func TestSetAside(t *testing.T) {
 	e := open(t, obedient(t))
@@ -63,7 +63,7 @@ func TestSetAside(t *testing.T) {
 		}
 	}
 	if executions != 60 || e.live != before || len(e.pending) > 0 || len(e.live.flights) > 0 {
-		t.Errorf("%d executions; %d scripts are set aside, %d requests in flight", executions, len(e.pending), len(e.live.flights))
+		t.Errorf("%d executions; %d scripts are suspended, %d requests in flight", executions, len(e.pending), len(e.live.flights))
 	}
 }
 
@@ -89,7 +89,7 @@ func TestSleepBeside(t *testing.T) {
 		t.Errorf("%d of %d were answered, and %d slept", answered, 49*batches, slept)
 	}
 	if slept > batches || len(e.pending)+len(e.finished) == 0 {
-		t.Errorf("%d slept, %d are set aside, %d have come back", slept, len(e.pending), len(e.finished))
+		t.Errorf("%d slept, %d are suspended, %d have come back", slept, len(e.pending), len(e.finished))
 	}
 	_, late := awaitLate(t, e, len(e.pending)+len(e.finished))
 	for i := range late {
@@ -99,7 +99,7 @@ func TestSleepBeside(t *testing.T) {
 	}
 }
 
-// A script goes on after it was set aside, to its end, may be set aside again, and is handed back once, with the lines that it has sent
+// A script goes on after it was suspended, to its end, may be suspended again, and is handed back once, with the lines that it has sent
 // whatever was sent meanwhile.
 func TestGoesOn(t *testing.T) {
 	for _, pairs := range [][]string{{"hold", "a", "echo", "x"}, {"hold", "a", "hold", "b"}, {"hold", "a", "hold", "b", "echo", "x"}, {"echo", "x", "hold", "a", "echo", "x", "hold", "b"}} {
@@ -108,7 +108,7 @@ func TestGoesOn(t *testing.T) {
 			obs := executeBatch(t, e, calls(pairs...), calls("echo", "y"))
 			steps := len(pairs) / 2
 			if obs[0].Evidence != nil || obs[0].Runs != uint32(steps) {
-				t.Fatalf("%q was not set aside, or counts as %d executions", pairs, obs[0].Runs)
+				t.Fatalf("%q was not suspended, or counts as %d executions", pairs, obs[0].Runs)
 			}
 			other := many(40, nil)
 			for _, key := range []string{"a", "b"} {
@@ -134,7 +134,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// Of one tool only so many are set aside at a time: others of it are not run, and others of other tools are.
+// Of one tool only so many are suspended at a time: others of it are not run, and others of other tools are.
 func TestPendingIsBounded(t *testing.T) {
 	e := open(t, obedient(t))
 	ins := many(200, nil)
@@ -150,7 +150,7 @@ func TestPendingIsBounded(t *testing.T) {
 		}
 	}
 	if held == 0 || held != len(e.pending) || held > maxSlow+e.target.window() {
-		t.Errorf("%d are held, %d set aside", held, len(e.pending))
+		t.Errorf("%d are held, %d suspended", held, len(e.pending))
 	}
 }
 
@@ -214,13 +214,13 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// A script that is set aside in the batch that its server does not outlive is tried again, and handed out.
+// A script that is suspended in the batch that its server does not outlive is tried again, and handed out.
 func TestSetAsideAsServerDies(t *testing.T) {
 	e := open(t, obedient(t))
 	const last = 199
 	obs := executeBatch(t, e, many(last+1, map[int]script.Script{3: call("sleep", `{"ms":900}`), last: call("die", `{}`)})...)
 	if obs[3].Exit != teasel.ExitOK || obs[3].Evidence != nil {
-		t.Fatalf("the script that is set aside ended as %v", obs[3].Exit)
+		t.Fatalf("the script that is suspended ended as %v", obs[3].Exit)
 	}
 	if obs[last].Exit != teasel.ExitLost {
 		t.Fatalf("the script that ends the server ended as %v", obs[last].Exit)

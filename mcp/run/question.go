@@ -21,7 +21,7 @@ func (e *executor) asked(s *peer, raw []byte, m *jsonrpc.Message) {
 	if k := s.alone; k != nil && k.state == talking {
 		if i := k.answerTo(m.Method); i >= 0 {
 			if !k.sendAnswer(i, &script.Question{ID: m.ID, Body: m.Params}) {
-				k.excuse()
+				k.expectNothing()
 			}
 			return
 		}
@@ -74,9 +74,9 @@ func (k *talk) sendAnswer(i int, q *script.Question) bool {
 	return m.ID == q.ID && m.IsSoundResponse()
 }
 
-// excuse says that no answers are due to what the script has sent: the server waits for what it has asked.
-func (k *talk) excuse() {
-	k.t.Owing = true
+// expectNothing says that no answers are due to what the script has sent: the server waits for what it has asked.
+func (k *talk) expectNothing() {
+	k.t.AwaitsClient = true
 	for i := range k.t.Sent {
 		if s := &k.t.Sent[i]; s.Regular && s.Answer < 0 {
 			k.release(s)
@@ -87,7 +87,7 @@ func (k *talk) excuse() {
 // release takes back that an answer to a line is due.
 func (k *talk) release(s *script.Sent) {
 	s.Regular = false
-	k.owed--
+	k.unanswered--
 	n, _ := jsonrpc.IntegerID(s.Message.ID)
 	if f := k.server.flights[n]; f.talk == k && f.awaited {
 		f.awaited = false

@@ -50,8 +50,8 @@ func TestAnswersQuestions(t *testing.T) {
 			if obs.Exit > teasel.ExitRejected {
 				t.Errorf("it ended as %v: %s", obs.Exit, obs.Detail)
 			}
-			if tr.Owing != (tt.want == "" || tt.want == "late") {
-				t.Errorf("owing is %t", tr.Owing)
+			if tr.AwaitsClient != (tt.want == "" || tt.want == "late") {
+				t.Errorf("awaits the client: %t", tr.AwaitsClient)
 			}
 			if tr, obs := execute(t, e, lineScript(ping)); obs.Exit != teasel.ExitOK {
 				t.Errorf("then a ping ended as %v: %+v", obs.Exit, tr)

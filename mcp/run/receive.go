@@ -14,11 +14,11 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
-// excessLine is what an unwanted line counts for beside its bytes: to read one costs something.
-const excessLine = 256
+// unrequestedLine is what an unwanted line counts for beside its bytes: to read one costs something.
+const unrequestedLine = 256
 
-// maxExcess is how much a server may write in one conversation without being asked.
-const maxExcess = 8 << 20
+// maxUnrequested is how much a server may write in one conversation without being asked.
+const maxUnrequested = 8 << 20
 
 // receive takes what has come by then, or as soon as something has, and gives it to whom it belongs. The error says that nothing
 // more comes, and why.
@@ -34,7 +34,7 @@ func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (err e
 			e.exchanged(s, f, now)
 		}
 	}
-	if s.excess > maxExcess {
+	if s.unrequested > maxUnrequested {
 		return conn.ErrFlood
 	}
 	return err
@@ -62,14 +62,14 @@ func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
 	e.unclaimed(s, raw, &m)
 }
 
-// hear gives a talk the line that was just read, and the memory of its tree with it. When a call has kept as much as it may, no
+// deliver gives a talk the line that was just read, and the memory of its tree with it. When a call has kept as much as it may, no
 // more than whose answer a long line is.
-func (e *executor) hear(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
+func (e *executor) deliver(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
 	if e.kept += len(raw); e.kept > maxKeptBytes && (len(raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
 		k.t.Cut = true
-		return k.hear(nil, jsonrpc.Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
+		return k.receive(nil, jsonrpc.Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
 	}
-	i := k.hear(raw, m, sent, loose, now)
+	i := k.receive(raw, m, sent, loose, now)
 	if i >= 0 {
 		s.reader = k.keep(s.reader)
 	}
@@ -79,8 +79,8 @@ func (e *executor) hear(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent in
 // more gives a talk a line that it can do without. A server may say many of them, but not without end: what is no longer kept
 // counts as if nobody had asked for it.
 func (e *executor) more(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) {
-	if e.hear(s, k, raw, m, sent, loose, now) < 0 {
-		s.excess += len(raw) + excessLine
+	if e.deliver(s, k, raw, m, sent, loose, now) < 0 {
+		s.unrequested += len(raw) + unrequestedLine
 	}
 }
 
@@ -88,7 +88,7 @@ func (e *executor) more(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent in
 func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
 	id, exact := jsonrpc.IntegerID(m.ID)
 	if exact && id == s.ping && id != 0 {
-		s.ping, s.heard = 0, now
+		s.ping, s.active = 0, now
 		return
 	}
 	f, ok := s.flights[id]
@@ -107,8 +107,8 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 		}
 	}
 	switch {
-	case !ok && s.Gave(id), !ok && s.alone != nil && s.Owed.Free(m.ID):
-		s.excess += excessLine // late, of somebody who has given up waiting; of the same answer there is no end
+	case !ok && s.Gave(id), !ok && s.alone != nil && s.Unanswered.Free(m.ID):
+		s.unrequested += unrequestedLine // late, of somebody who has given up waiting; of the same answer there is no end
 	case !ok:
 		e.unclaimed(s, raw, m)
 	case f.answered:
@@ -132,7 +132,7 @@ func (e *executor) land(s *peer, id int64, now time.Time) {
 	case f.behind != nil:
 		delete(s.flights, id)
 		f.behind.open--
-		s.heard = now
+		s.active = now
 		return
 	}
 	k := f.talk
@@ -142,12 +142,12 @@ func (e *executor) land(s *peer, id int64, now time.Time) {
 		f.answered = true
 		s.flights[id] = f
 		if k.t.Sent[f.sent].Regular {
-			k.owed--
+			k.unanswered--
 		}
 	}
 	k.last = now
 	if s.alone == nil || s.alone == k {
-		s.heard = now
+		s.active = now
 	}
 	if !f.awaited {
 		return
@@ -159,7 +159,7 @@ func (e *executor) land(s *peer, id int64, now time.Time) {
 
 // noise is for a line that is no message. One in which the number of a request can be made out is an answer, if a bad one.
 func (e *executor) noise(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
-	s.excess += len(raw) + excessLine
+	s.unrequested += len(raw) + unrequestedLine
 	if id, ok := jsonrpc.SalvageID(raw); ok {
 		if f, ok := s.flights[id]; ok && f.sent >= 0 && !f.answered {
 			m.ID = strconv.FormatInt(id, 10)
@@ -168,10 +168,10 @@ func (e *executor) noise(s *peer, raw []byte, m *jsonrpc.Message, now time.Time)
 		}
 	}
 	if s.alone != nil {
-		s.alone.t.HearNoise(raw)
+		s.alone.t.AddNoise(raw)
 		return
 	}
-	s.stray = e.novelty.IsNew("noise", string(raw[:min(len(raw), 64)])) || s.stray
+	s.unattributed = e.novelty.IsNew("noise", string(raw[:min(len(raw), 64)])) || s.unattributed
 }
 
 // answer notes an answer to a line that a script has sent.
@@ -179,35 +179,35 @@ func (e *executor) answer(s *peer, k *talk, sent int, raw []byte, m jsonrpc.Mess
 	a := &k.t.Sent[sent]
 	if a.Answer >= 0 {
 		if a.Again {
-			s.Owed.Free(a.Message.ID)
+			s.Unanswered.Free(a.Message.ID)
 		}
 		e.more(s, k, raw, m, sent, loose, now)
 		return
 	}
 	if a.Message.Class == jsonrpc.ClassRequest && !a.Regular {
-		s.Owed.Free(a.Message.ID)
+		s.Unanswered.Free(a.Message.ID)
 	}
 	if a.Token != "" && !script.IsTask(a, &m) {
 		s.FreeToken(a.Token)
 	}
-	if a.Answer = e.hear(s, k, raw, m, sent, loose, now); a.Answer >= 0 && k == s.alone {
+	if a.Answer = e.deliver(s, k, raw, m, sent, loose, now); a.Answer >= 0 && k == s.alone {
 		k.t.Received[a.Answer].Starved = s.Heard()
-		s.heard, k.last = now, now
+		s.active, k.last = now, now
 	}
-	if s.Mute && a.Message.Method == "initialize" && m.Result != nil {
-		s.Mute = false
+	if s.Uninitialized && a.Message.Method == "initialize" && m.Result != nil {
+		s.Uninitialized = false
 	}
 }
 
 // unclaimed is for what belongs to no request. A script that has the server for itself must have caused it; of several one has,
 // and it takes another look to know which.
 func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
-	s.excess += len(raw) + excessLine
+	s.unrequested += len(raw) + unrequestedLine
 	if s.alone == nil {
 		if m.Method == session.AsksForRoots || m.Method == "notifications/message" { // servers do so by themselves, some time after they were started
 			return
 		}
-		s.stray = e.novelty.IsNew("line", m.Method, m.Why, m.ID) || s.stray
+		s.unattributed = e.novelty.IsNew("line", m.Method, m.Why, m.ID) || s.unattributed
 		if m.Class == jsonrpc.ClassResponse {
 			s.recheckOptional()
 		}
@@ -220,7 +220,7 @@ func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	if m.Class == jsonrpc.ClassBatch {
 		sent = s.alone.t.UnansweredBatch()
 	}
-	if i := e.hear(s, s.alone, raw, *m, sent, false, time.Now()); sent >= 0 {
+	if i := e.deliver(s, s.alone, raw, *m, sent, false, time.Now()); sent >= 0 {
 		s.alone.t.Sent[sent].Answer = i
 	}
 }
@@ -236,7 +236,7 @@ func (s *peer) recheckOptional() {
 
 // isIdle reports whether a script in a session that was there before waits for nothing: all that it has sent is answered.
 func (k *talk) isIdle() bool {
-	return k.in.Start == script.Shared && k.open <= 0 && k.owed <= 0 && k.expects() < 0
+	return k.in.Start == script.Shared && k.open <= 0 && k.unanswered <= 0 && k.expects() < 0
 }
 
 // progressOf returns whose progress a notification reports: the token is an id of ours where a script has "@id" for it.

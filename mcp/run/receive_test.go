@@ -25,7 +25,7 @@ func TestNumberAndItsText(t *testing.T) {
 		{"turned into a text", []string{number}, []string{answer(`"1000002"`)}, []int{0}, true},
 		{"turned into a number", []string{text}, []string{answer("1000002")}, []int{0}, true},
 	} {
-		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Owed: server.Owed{}}), new(talk)
+		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), new(talk)
 		s.alone = k
 		for i, line := range tt.sent {
 			k.t.Sent = append(k.t.Sent, script.Sent{Raw: []byte(line), Message: jsonrpc.Parse([]byte(line)), Regular: line == number, Answer: -1})
@@ -57,7 +57,7 @@ func TestLateToSomebodyElse(t *testing.T) {
 		{`"teasel"`, 1}, {`"999"`, 1}, {`1000003`, 1},
 		{`1000002`, 1}, {`"1000002"`, 1},
 	} {
-		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Owed: server.Owed{}}), new(talk)
+		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), new(talk)
 		s.alone = k
 		k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"1.0","id":1000002,"method":"ping"}`)), Answer: -1}}
 		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":`+tt.id+`,"result":{}}`), time.Now())
@@ -69,15 +69,15 @@ func TestLateToSomebodyElse(t *testing.T) {
 
 // TestAnswerAfterMuch: of very much progress only the first is kept, but the answer is.
 func TestAnswerAfterMuch(t *testing.T) {
-	e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Owed: server.Owed{}}), &talk{counts: counts{open: 1, owed: 1}}
+	e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), &talk{counts: counts{open: 1, unanswered: 1}}
 	s.alone = k
 	k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000002,"method":"ping"}`)), Regular: true, Answer: -1}}
 	s.flights[1000002] = flight{talk: k, awaited: true}
 	for range 5000 {
 		e.dispatch(s, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`), time.Now())
 	}
-	if len(k.t.Received) == 5000 || s.excess > maxExcess {
-		t.Errorf("%d lines were kept, and %d bytes are too much", len(k.t.Received), s.excess)
+	if len(k.t.Received) == 5000 || s.unrequested > maxUnrequested {
+		t.Errorf("%d lines were kept, and %d bytes are too much", len(k.t.Received), s.unrequested)
 	}
 	for range 2 {
 		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":1000002,"result":{}}`), time.Now())

@@ -103,20 +103,20 @@ func TestServerSlowTools(t *testing.T) {
 	slow := call("trigger-long-running-operation", `{"duration":1,"steps":2}`)
 	echo := call("echo", `{"message":"x"}`)
 	ins := []script.Script{slow, echo, echo, slow, echo}
-	ran, aside := 0, 0
+	ran, suspended := 0, 0
 	for range 10 {
 		for i, o := range executeBatch(t, e, ins...) {
 			if i == 0 || i == 3 {
-				aside += int(o.Runs)
+				suspended += int(o.Runs)
 			} else if o.Runs == 1 && o.Exit == teasel.ExitOK && o.Evidence != nil {
 				ran++
 			}
 		}
 	}
-	if ran != 30 || aside == 0 {
-		t.Errorf("%d of 30 echoes were answered, %d slow calls made", ran, aside)
+	if ran != 30 || suspended == 0 {
+		t.Errorf("%d of 30 echoes were answered, %d slow calls made", ran, suspended)
 	}
-	_, late := awaitLate(t, e, aside)
+	_, late := awaitLate(t, e, suspended)
 	for i := range late {
 		if late[i].Exit != teasel.ExitOK {
 			t.Errorf("a slow call ended as %v: %s", late[i].Exit, late[i].Detail)

@@ -11,15 +11,17 @@ import (
 
 // How a call ends that is not answered, by itself and beside others.
 func TestSilence(t *testing.T) {
-	hung := func(tr *script.Transcript) bool { return tr.Hung && !tr.Deaf && tr.End.Kind == script.EndInvalid }
-	deaf := func(tr *script.Transcript) bool { return tr.Deaf && tr.End.Kind == script.EndKilled }
+	hung := func(tr *script.Transcript) bool {
+		return tr.Hung && !tr.Unresponsive && tr.End.Kind == script.EndInvalid
+	}
+	deaf := func(tr *script.Transcript) bool { return tr.Unresponsive && tr.End.Kind == script.EndKilled }
 	flood := func(tr *script.Transcript) bool { return tr.Flood && tr.End.Kind == script.EndKilled }
 	for _, tt := range []struct {
 		name, tool, arguments string
 		exit                  teasel.Exit
 		looks                 func(*script.Transcript) bool
 		detail                string
-		aside                 bool // beside others it is set aside, and ends like that later; otherwise they are lost with it
+		suspended             bool // beside others it is suspended, and ends like that later; otherwise they are lost with it
 	}{
 		{"one call", "never", `{}`, teasel.ExitHang, hung, "idle", true},
 		{"deaf, and it sleeps", "deadlock", `{}`, teasel.ExitHang, deaf, "idle", false},
@@ -52,7 +54,7 @@ func TestSilence(t *testing.T) {
 			const guilty = 5
 			e = openBeside(t, target)
 			obs := executeBatch(t, e, many(40, map[int]script.Script{guilty: in})...)
-			if !tt.aside {
+			if !tt.suspended {
 				if strings.Contains(tt.arguments, "answers") { // it was answered, so that it is not among those that were not
 					for i, x := range exits(obs) {
 						if x != teasel.ExitOK && (x != teasel.ExitLost || i <= guilty) {
@@ -109,7 +111,7 @@ func testStopsReading(t *testing.T, text string) {
 	if _, o := execute(t, e, stop); o.Exit != teasel.ExitOK {
 		t.Fatalf("the call that was answered ended as %v", o.Exit)
 	}
-	if o := executeBatch(t, e, call("echo", `{"text":"`+text+`"}`))[0]; o.Exit != teasel.ExitHang || !o.Evidence.(*script.Transcript).Deaf {
+	if o := executeBatch(t, e, call("echo", `{"text":"`+text+`"}`))[0]; o.Exit != teasel.ExitHang || !o.Evidence.(*script.Transcript).Unresponsive {
 		t.Errorf("the next call ended as %v", o.Exit)
 	}
 	if _, o := execute(t, e, stop); o.Exit != teasel.ExitOK {

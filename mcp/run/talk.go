@@ -17,7 +17,7 @@ import (
 type talk struct {
 	e      *executor
 	server *peer
-	in     *script.Script // lent, but for a talk that is set aside
+	in     *script.Script // lent, but for a talk that is suspended
 	obs    *teasel.Observation
 	t      script.Transcript
 	plan   []planned
@@ -32,7 +32,7 @@ type talk struct {
 	moments
 	meter    check.Meter
 	half     *half   // of a group that waits for it
-	slow     *record // of one that is set aside: what it waits for
+	slow     *record // of one that is suspended: what it waits for
 	refers   bool    // a step refers to an earlier one
 	recheck  bool    // something came of it, or of another in flight at that time
 	unsure   bool    // it has sent what the server is free to answer
@@ -42,17 +42,17 @@ type talk struct {
 
 // counts is what a talk counts.
 type counts struct {
-	open     int    // answers that are awaited
-	owed     int    // regular requests that have no answer
-	runs     uint32 // executions of earlier tries, and of requests that the transcript does not have
-	reported uint32 // executions that were in the observation when it was set aside
+	open       int    // answers that are awaited
+	unanswered int    // regular requests that have no answer
+	runs       uint32 // executions of earlier tries, and of requests that the transcript does not have
+	reported   uint32 // executions that were in the observation when it was suspended
 }
 
 // moments are the times that matter of a talk.
 type moments struct {
 	began time.Time // when the first line was sent
 	last  time.Time // when the last answer came
-	due   time.Time // of one that is set aside: when its time is over
+	due   time.Time // of one that is suspended: when its time is over
 }
 
 // A coroutine is the walk of a talk.
@@ -67,26 +67,26 @@ type coroutine struct {
 type talkState uint8
 
 const (
-	waiting talkState = iota // to begin
-	talking                  // some of it was sent
-	over                     // all of it was sent, and what it awaited has come or was given up
-	judged                   // the same, and its observation is filled in
-	skipped                  // it is not to be run now
-	lost                     // the server died with it and others in flight
-	aside                    // it goes on after the call that it came from
+	waiting   talkState = iota // to begin
+	talking                    // some of it was sent
+	over                       // all of it was sent, and what it awaited has come or was given up
+	judged                     // the same, and its observation is filled in
+	skipped                    // it is not to be run now
+	lost                       // the server died with it and others in flight
+	suspended                  // it goes on after the call that it came from
 )
 
 // memory is what a talk uses again for its next script.
 type memory struct {
-	said    []byte               // what was sent
-	heard   []byte               // what was received
-	begun   []byte               // the end of what was sent if it has no newline
-	given   []int64              // ids that it was given
-	trips   []int64              // exchanges that it has begun
-	reader  *mutate.JSONParser   // of what it says
-	readers []*mutate.JSONParser // of what it has heard, as many as used; the others are idle
-	used    int
-	bytes   int // of what was sent and is kept
+	sent      []byte               // what was sent
+	received  []byte               // what was received
+	begun     []byte               // the end of what was sent if it has no newline
+	given     []int64              // ids that it was given
+	exchanges []int64              // exchanges that it has begun
+	reader    *mutate.JSONParser   // of what it says
+	readers   []*mutate.JSONParser // of what it has heard, as many as used; the others are idle
+	used      int
+	bytes     int // of what was sent and is kept
 }
 
 // Bounds of what is kept of one script.
@@ -98,19 +98,19 @@ const (
 
 // take makes the talk one of a script.
 func (k *talk) take(e *executor, in *script.Script, obs *teasel.Observation) {
-	k.abandon() // an error has broken it off
+	k.terminate() // an error has broken it off
 	t, plan, mem := k.t, k.plan, k.mem
 	clear(t.Sent) // a tree would live on behind shorter scripts
 	clear(t.Received)
 	clear(plan)
-	if cap(mem.said)+cap(mem.heard) > maxMemory || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
+	if cap(mem.sent)+cap(mem.received) > maxMemory || cap(t.Sent) > 64 || cap(t.Received) > 64 || len(t.Noise) > 0 || cap(plan) > 64 {
 		t, plan, mem = script.Transcript{}, nil, memory{}
 	}
 	if mem.reader == nil {
 		mem.reader = new(mutate.JSONParser)
 	}
 	mem.reader.Reset()
-	mem = memory{said: mem.said[:0], heard: mem.heard[:0], begun: mem.begun[:0], given: mem.given[:0], trips: mem.trips[:0], reader: mem.reader, readers: mem.readers}
+	mem = memory{sent: mem.sent[:0], received: mem.received[:0], begun: mem.begun[:0], given: mem.given[:0], exchanges: mem.exchanges[:0], reader: mem.reader, readers: mem.readers}
 	*k = talk{e: e, in: in, obs: obs, plan: plan[:0], mem: mem, coroutine: k.coroutine}
 	k.t = script.Transcript{Script: in, Session: e.session, Sent: t.Sent[:0], Received: t.Received[:0]}
 	k.meter = check.Meter{Needs: check.NeedsOf(in.Check)}
@@ -137,7 +137,7 @@ func (k *talk) free() {
 func (k *talk) again() {
 	runs := k.t.Executions() + k.runs
 	if k.server != nil {
-		k.server.retire(k)
+		k.server.finishTalk(k)
 	}
 	k.take(k.e, k.in, k.obs)
 	k.runs = runs
@@ -169,8 +169,8 @@ func (k *talk) begin(s *peer) {
 	}
 }
 
-// abandon ends a walk that awaits something which will not come. The talk is kept for another script.
-func (k *talk) abandon() {
+// terminate ends a walk that awaits something which will not come. The talk is kept for another script.
+func (k *talk) terminate() {
 	if k.walking {
 		k.state = lost
 		k.next()
@@ -268,10 +268,10 @@ func (k *talk) transmit(i int, instead []byte, asked *script.Question) bool {
 	if instead != nil {
 		p, line = &planned{message: jsonrpc.Parse(instead), topic: p.topic, regular: p.regular}, instead
 	}
-	at, given := len(k.mem.said), s.IDs
+	at, given := len(k.mem.sent), s.IDs
 	x := script.Expansion{Transcript: &k.t, Canary: k.e.target.Canary, Huge: k.meter.Huge, IDs: &s.IDs, Asked: asked, Began: k.began}
-	k.mem.said = x.Append(k.mem.said, line)
-	raw := k.mem.said[at:len(k.mem.said):len(k.mem.said)]
+	k.mem.sent = x.Append(k.mem.sent, line)
+	raw := k.mem.sent[at:len(k.mem.sent):len(k.mem.sent)]
 	if !p.plain {
 		var m jsonrpc.Message
 		if len(k.e.names.Blocked.Excluded) > 0 {
@@ -296,7 +296,7 @@ func (k *talk) transmit(i int, instead []byte, asked *script.Question) bool {
 	if n := k.e.target.Called; n != nil && p.topic.Method == "tools/call" && p.topic.Name != "" {
 		n.Add(1)
 	}
-	s.open, s.heard = step.NoNewline, time.Now()
+	s.open, s.active = step.NoNewline, time.Now()
 	for given < s.IDs {
 		given++
 		k.mem.given = append(k.mem.given, given)
@@ -334,7 +334,7 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 	s.sent++
 	regular := p.regular && p.message.Class == jsonrpc.ClassRequest && (p.plain || s.Gave(id))
 	if k.times > 0 && (len(k.t.Sent) >= maxKept || k.mem.bytes >= maxRepeated) {
-		k.mem.said = k.mem.said[:len(k.mem.said)-len(raw)]
+		k.mem.sent = k.mem.sent[:len(k.mem.sent)-len(raw)]
 		if regular {
 			k.open++
 			s.flights[id] = flight{talk: k, sent: -1, awaited: true}
@@ -348,15 +348,15 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 		regular = ok && s.Gave(n) && m.Class == jsonrpc.ClassRequest && !m.Twice
 		id = n
 	}
-	due := regular && (!s.Mute || m.Method == "initialize" || m.Method == "ping")
+	due := regular && (!s.Uninitialized || m.Method == "initialize" || m.Method == "ping")
 	token, taken := s.TakeToken(&m)
-	again := m.Class == jsonrpc.ClassRequest && !regular && s.Owed.Take(m.ID)
+	again := m.Class == jsonrpc.ClassRequest && !regular && s.Unanswered.Take(m.ID)
 	logged := 0
 	if k.alone {
 		logged = s.logged()
 	}
 	k.t.Sent = append(k.t.Sent, script.Sent{
-		Step: i, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: s.heard.Sub(k.began), Place: s.sent,
+		Step: i, Raw: raw, Message: m, Regular: due, Unresolved: unresolved, Answer: -1, At: s.active.Sub(k.began), Place: s.sent,
 		Token: token, Taken: taken, Logged: logged, Again: again,
 	})
 	if !regular {
@@ -373,7 +373,7 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 	}
 	s.flights[id] = flight{talk: k, sent: len(k.t.Sent) - 1, awaited: !step.NoWait}
 	if due {
-		k.owed++
+		k.unanswered++
 	}
 	if !step.NoWait {
 		k.open++
@@ -406,7 +406,7 @@ func (k *talk) own() {
 }
 
 // missing returns how many requests are still to be answered, those included that were not sent yet: how far a script had come
-// when it was set aside is the clock's doing, and executions must not be.
+// when it was suspended is the clock's doing, and executions must not be.
 func (k *talk) missing() (n uint32) {
 	for i := range k.t.Sent {
 		if s := &k.t.Sent[i]; s.Regular && s.Answer < 0 {
@@ -423,19 +423,19 @@ func (k *talk) missing() (n uint32) {
 
 // failed reports whether the server was the worse for the script.
 func (k *talk) failed() bool {
-	return k.t.End.Kind != script.EndInvalid && !k.t.End.EOF || k.t.Hung || k.t.Deaf || k.t.Flood
+	return k.t.End.Kind != script.EndInvalid && !k.t.End.EOF || k.t.Hung || k.t.Unresponsive || k.t.Flood
 }
 
-// hear adds a line that belongs to the talk, and returns its place. Of very many only the first are kept, and first answers: -1
+// receive adds a line that belongs to the talk, and returns its place. Of very many only the first are kept, and first answers: -1
 // is for the rest.
-func (k *talk) hear(raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
+func (k *talk) receive(raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
 	if first := sent >= 0 && k.t.Sent[sent].Answer < 0; !first && len(k.t.Received) >= 4*maxKept {
 		return -1
 	}
-	at := len(k.mem.heard)
-	k.mem.heard = append(k.mem.heard, raw...)
+	at := len(k.mem.received)
+	k.mem.received = append(k.mem.received, raw...)
 	k.t.Received = append(k.t.Received, script.Received{
-		Raw: k.mem.heard[at:len(k.mem.heard):len(k.mem.heard)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began), Via: k.via,
+		Raw: k.mem.received[at:len(k.mem.received):len(k.mem.received)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began), Via: k.via,
 	})
 	return len(k.t.Received) - 1
 }

@@ -60,7 +60,7 @@ const (
 	defaultWindow       = 64
 	defaultSpares       = 3
 	niceness            = 3  // of servers on which findings are confirmed: half of a processor that somebody else wants
-	lowNiceness         = 19 // of servers on which scripts are held beside the others: what is left
+	lowNiceness         = 19 // of servers on which scripts run in the background: what is left
 )
 
 // background returns the target for an executor in the background.

@@ -27,7 +27,7 @@ func (k *talk) conclude() {
 	case skipped, waiting:
 		o.Exit, o.Runs = teasel.ExitOK, 0
 		return
-	case aside:
+	case suspended:
 		if k.server != nil { // else it has not begun
 			k.reported = k.t.Executions() + k.runs + k.missing()
 		}

@@ -47,10 +47,10 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 		return waitIdle, nil
 	}
 	s.Heard()
-	s.heard = time.Now()
-	until, rested := s.heard.Add(lookTime), false
+	s.active = time.Now()
+	until, rested := s.active.Add(lookTime), false
 	if s.asleep && l.sleep == 0 {
-		until, rested = s.heard, true
+		until, rested = s.active, true
 	}
 	for {
 		before := s.Received()
@@ -67,7 +67,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 			return f, err
 		}
 		now := time.Now()
-		quiet := now.Sub(s.heard)
+		quiet := now.Sub(s.active)
 		switch came := s.Received() > before; {
 		case came && quiet < patience*l.work: // perhaps it is in the middle of something long
 			until, rested = now.Add(lookTime), false
@@ -101,7 +101,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 
 // step is how long to wait for the next message before the server is looked at again.
 func (s *peer) step() time.Duration {
-	return min(max(time.Since(s.heard)/4, lookTime), conn.Slice)
+	return min(max(time.Since(s.active)/4, lookTime), conn.Slice)
 }
 
 func waitEndOf(err error) waitEnd {

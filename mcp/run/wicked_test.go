@@ -69,7 +69,7 @@ func TestWickedClosesInput(t *testing.T) {
 		return
 	}
 	tr, obs := execute(t, ex.(*executor), call("echo", `{"message":"hi"}`))
-	if obs.Exit != teasel.ExitHang || !tr.Deaf {
+	if obs.Exit != teasel.ExitHang || !tr.Unresponsive {
 		t.Errorf("it ended as %v: %+v", obs.Exit, tr.End)
 	}
 	if err := ex.Close(); err != nil {
@@ -122,8 +122,10 @@ func TestWickedRun(t *testing.T) {
 	fine := func(tr *script.Transcript) bool {
 		return len(tr.Received) == 1 && tr.Sent[0].Answer == 0 && tr.Noisy == 0
 	}
-	deaf := func(tr *script.Transcript) bool { return tr.Deaf && tr.End.Kind == script.EndKilled }
-	hung := func(tr *script.Transcript) bool { return tr.Hung && !tr.Deaf && tr.End.Kind == script.EndInvalid }
+	deaf := func(tr *script.Transcript) bool { return tr.Unresponsive && tr.End.Kind == script.EndKilled }
+	hung := func(tr *script.Transcript) bool {
+		return tr.Hung && !tr.Unresponsive && tr.End.Kind == script.EndInvalid
+	}
 	for _, tt := range []struct {
 		mode   string
 		alone  teasel.Exit

@@ -25,7 +25,7 @@ func TestWithdraw(t *testing.T) {
 		{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"requestId":1000007}}`, false},
 		{`{"method":"ping","method":"notifications/progress","params":{"requestId":1000007}}`, false},
 	} {
-		k := &talk{counts: counts{owed: 1, open: 1}, server: newPeer(&server.Server{})}
+		k := &talk{counts: counts{unanswered: 1, open: 1}, server: newPeer(&server.Server{})}
 		k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000007,"method":"ping"}`)), Regular: true, Answer: -1}}
 		k.server.flights[1000007] = flight{talk: k, awaited: true}
 		m := jsonrpc.Parse([]byte(tt.line))
@@ -33,8 +33,8 @@ func TestWithdraw(t *testing.T) {
 		if got := k.t.Sent[0].Withdrawn; got != tt.want {
 			t.Errorf("%s withdraws it: %v, want %v", tt.line, got, tt.want)
 		}
-		if k.open != 1 && !tt.want || k.open != 0 && tt.want || k.owed != k.open {
-			t.Errorf("%s: %d answers are waited for, %d are due", tt.line, k.open, k.owed)
+		if k.open != 1 && !tt.want || k.open != 0 && tt.want || k.unanswered != k.open {
+			t.Errorf("%s: %d answers are waited for, %d are due", tt.line, k.open, k.unanswered)
 		}
 	}
 }

@@ -95,19 +95,19 @@ type Transcript struct {
 	Noisy    int        // how many such lines there were
 	// NoiseAfter says for each line of Noise how many lines had been sent when it came, those after the first request that
 	// still waited for its answer left out; nil: nobody knows.
-	NoiseAfter []int
-	Stderr     []byte // written to standard error meanwhile, at most 64 KiB, the end of it
-	End        End
-	Hung       bool    // a regular request got no answer in time, though the server answered a ping sent after it
-	Deaf       bool    // nor did it answer the ping
-	Owing      bool    // a request of the server has no answer that it can tell to be one: it may wait for that
-	Ended      bool    // of one that is deaf, over HTTP: it takes requests, and its responses have no message
-	Idle       bool    // meanwhile it used no processor
-	Busy       bool    // meanwhile it used one
-	Waits      Waiting // of one that is deaf: what it waits for
-	Flood      bool    // it wrote more than it may without being asked: cut off
-	Cut        bool    // its answers were too much to be kept: only how the server fared is known
-	Growth     *Growth
+	NoiseAfter   []int
+	Stderr       []byte // written to standard error meanwhile, at most 64 KiB, the end of it
+	End          End
+	Hung         bool    // a regular request got no answer in time, though the server answered a ping sent after it
+	Unresponsive bool    // nor did it answer the ping
+	AwaitsClient bool    // a request of the server has no answer that it can tell to be one: it may wait for that
+	Ended        bool    // of an unresponsive one, over HTTP: it takes requests, and its responses have no message
+	Idle         bool    // meanwhile it used no processor
+	Busy         bool    // meanwhile it used one
+	Waits        Waiting // of an unresponsive one: what it waits for
+	Flood        bool    // it wrote more than it may without being asked: cut off
+	Cut          bool    // its answers were too much to be kept: only how the server fared is known
+	Growth       *Growth
 
 	Past  *history.Ring // what the server has run, in the order in which it was sent
 	Place int           // how much of it, up to the end of this script
@@ -143,9 +143,9 @@ func (t *Transcript) Spoken(s *Sent) string {
 	return strings.ReplaceAll(t.Head(s), "\n", ", ")
 }
 
-// HearNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
+// AddNoise keeps a line that is no message. It comes of the first request that waits for its answer, if there is one:
 // most servers work in order.
-func (t *Transcript) HearNoise(raw []byte) {
+func (t *Transcript) AddNoise(raw []byte) {
 	t.Noisy++
 	if len(t.Noise) == maxNoise {
 		return
@@ -261,7 +261,7 @@ const WhyUnfinished = "the line goes on"
 
 // Stands reports whether the server is as it should be.
 func (t *Transcript) Stands() bool {
-	return t.End.Kind == EndInvalid && !t.End.Closed && !t.Deaf && !t.Hung && !t.Flood
+	return t.End.Kind == EndInvalid && !t.End.Closed && !t.Unresponsive && !t.Hung && !t.Flood
 }
 
 // Uncertain reports whether something may come that nobody has waited for: an answer to what was cancelled or has an id of the

@@ -114,7 +114,7 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 	if err := s.Flush(ctx, c.StartTimeout); err != nil {
 		return answer, c.trouble(s, callError(err), nil, "notifications/initialized")
 	}
-	s.Mute = false
+	s.Uninitialized = false
 	s.listen()
 	return answer, nil
 }

@@ -36,7 +36,7 @@ func (c *Command) startHTTP(p proc.Command, r *isolation.Home) (*Server, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's address: %w", err)
 	}
-	s := &Server{IDs: FirstID, Mute: true, Owed: make(Owed), home: r}
+	s := &Server{IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered), home: r}
 	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS, Events: c.Events, Dial: r.On()}
 	if c.Serial {
 		config.Connections = 1

@@ -23,11 +23,11 @@ const StopTime = 2 * time.Second
 // A Server is one live server: a connection, and the process behind it where that is ours. One goroutine uses it.
 type Server struct {
 	conn.Conn
-	IDs    int64 // the id that was given out last
-	Mute   bool  // the session is not initialized
-	Closed bool  // nothing more is sent
-	Owed   Owed
-	Client session.Client
+	IDs           int64 // the id that was given out last
+	Uninitialized bool  // the session is not initialized
+	Closed        bool  // nothing more is sent
+	Unanswered    Unanswered
+	Client        session.Client
 	// Mirrors are those of the server's tools, by name; nil: there are none, or nobody has asked yet.
 	Mirrors map[string][]session.Mirror
 	tokens  map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
@@ -54,7 +54,7 @@ func start(c proc.Command) (*Server, error) {
 	}
 	q := proc.NewQuiet(p.PID())
 	q.Horizon = WaitTime
-	return &Server{Conn: link, proc: p, quiet: q, IDs: FirstID, Mute: true, Owed: make(Owed)}, nil
+	return &Server{Conn: link, proc: p, quiet: q, IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered)}, nil
 }
 
 // Gave reports whether the number is an id that was given out.

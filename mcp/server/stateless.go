@@ -29,7 +29,7 @@ func (c *Command) discover(ctx context.Context, s *Server) (jsonrpc.Message, err
 		return answer, &StartError{Command: c.name(), Running: len(c.Args) == 0,
 			What: "does not support " + session.StatelessVersion + ", but " + shorten(versions.String()), Hint: "--era handshake asks in the versions before that"}
 	}
-	s.Mute = false
+	s.Uninitialized = false
 	return answer, nil
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 )
 
-// maxOwed bounds the ids that are remembered of one server.
-const maxOwed = 4096
+// maxUnanswered bounds the ids that are remembered of one server.
+const maxUnanswered = 4096
 
-// Owed counts the requests with ids of the scripts' own that a server has not answered, by id. Scripts use the same ids again:
+// Unanswered counts the requests with ids of the scripts' own that a server has not answered, by id. Scripts use the same ids again:
 // an answer that comes late may then be taken for one to a later request.
-type Owed map[string]int
+type Unanswered map[string]int
 
-// owedKey is the same for all ids that a careless server may take for one another.
-func owedKey(id string) string {
+// unansweredKey is the same for all ids that a careless server may take for one another.
+func unansweredKey(id string) string {
 	text, ok := jsonrpc.IDText(id)
 	if !ok {
 		return id
@@ -29,17 +29,17 @@ func owedKey(id string) string {
 }
 
 // Take notes a request that is sent, and reports whether an earlier one with that id is still to be answered.
-func (o Owed) Take(id string) (again bool) {
-	key := owedKey(id)
-	if again = o[key] > 0; len(o) < maxOwed || again {
+func (o Unanswered) Take(id string) (again bool) {
+	key := unansweredKey(id)
+	if again = o[key] > 0; len(o) < maxUnanswered || again {
 		o[key]++
 	}
 	return again
 }
 
 // Free notes an answer, and reports whether one with that id was still to come.
-func (o Owed) Free(id string) bool {
-	key := owedKey(id)
+func (o Unanswered) Free(id string) bool {
+	key := unansweredKey(id)
 	n := o[key]
 	if n <= 1 {
 		delete(o, key)

@@ -2,9 +2,9 @@ package server
 
 import "testing"
 
-// TestOwed: an id is in doubt while an earlier request with it has no answer, in whatever notation.
+// TestUnanswered: an id is in doubt while an earlier request with it has no answer, in whatever notation.
 func TestOwed(t *testing.T) {
-	o := make(Owed)
+	o := make(Unanswered)
 	for _, tt := range []struct {
 		id    string
 		again bool

@@ -11,12 +11,12 @@ import (
 
 // depart notes the exchange that a line has begun. A line that is no request with an answer due is awaited too,
 // so that the next one does not overtake it on another connection.
-func (k *talk) depart(exchange int64, step *script.Step) {
-	if exchange == 0 {
+func (k *talk) depart(id int64, step *script.Step) {
+	if id == 0 {
 		return
 	}
 	s := k.server
-	x := trip{talk: k, sent: -1}
+	x := exchange{talk: k, sent: -1}
 	if n := len(k.t.Sent); n > 0 && k.t.Sent[n-1].Place == s.sent {
 		x.sent = n - 1
 	}
@@ -30,8 +30,8 @@ func (k *talk) depart(exchange int64, step *script.Step) {
 	if x.awaited = x.id == 0 && !step.NoWait; x.awaited {
 		k.open++
 	}
-	s.trips[exchange] = x
-	k.mem.trips = append(k.mem.trips, exchange)
+	s.exchanges[id] = x
+	k.mem.exchanges = append(k.mem.exchanges, id)
 }
 
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its
@@ -40,9 +40,9 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	if f.Last && f.Exchange == s.pinged && s.ping != 0 && len(f.Body) == 0 && f.Status < http.StatusMultipleChoices {
 		s.ended = true
 	} else if f.Last && f.Exchange == s.pinged && f.Status >= http.StatusMultipleChoices { // it listens
-		s.ping, s.heard = 0, now
+		s.ping, s.active = 0, now
 	}
-	x, ours := s.trips[f.Exchange]
+	x, ours := s.exchanges[f.Exchange]
 	if ours && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		a.Status, a.Header = f.Status, f.Header
@@ -62,7 +62,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	if !f.Last || !ours {
 		return
 	}
-	delete(s.trips, f.Exchange)
+	delete(s.exchanges, f.Exchange)
 	k := x.talk
 	if f, ok := s.flights[x.id]; x.id != 0 && ok && f.talk == k && !f.answered {
 		e.land(s, x.id, now)
@@ -71,7 +71,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		return
 	}
 	if k.last = now; s.alone == nil || s.alone == k {
-		s.heard = now
+		s.active = now
 	}
 	if k.open--; k.half != nil {
 		k.half.open--
@@ -80,7 +80,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 
 // content gives what a frame has to whom it belongs. The exchange says it where a message does not; one that ends without a message is
 // answered all the same. What a server says to a message that needs no answer, and that it does not accept, is nobody's.
-func (e *executor) content(s *peer, f *conn.Frame, x *trip, now time.Time) {
+func (e *executor) content(s *peer, f *conn.Frame, x *exchange, now time.Time) {
 	s.reader.Reset()
 	m := jsonrpc.ParseIn(s.reader, f.Body)
 	if x.talk != nil && x.sent >= 0 {

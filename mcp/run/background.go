@@ -8,49 +8,49 @@ import (
 )
 
 const (
-	maxBeside = 512 // scripts that wait to be run beside; mutated ones that come later are not run
-	maxHeld   = 16  // talks that wait to be taken back: those of long lines have much memory
+	maxBackground = 512 // scripts that wait to be run in the background; mutated ones that come later are not run
+	maxResults    = 16  // talks that wait to be taken back: those of long lines have much memory
 )
 
-// beside holds talks that need a server of their own or take long, one after the other on an executor of its own, while the campaign
+// background runs talks that need a server of their own or take long, one after the other on an executor of its own, while the campaign
 // goes on: most of their time servers start, or compute.
-type beside struct {
-	e      *executor          // nil: there was none yet
-	queue  chan script.Script // to be run
-	held   chan held          // to be taken back
-	cancel context.CancelFunc
-	over   chan struct{} // closed when nothing is held any more
+type background struct {
+	e       *executor          // nil: there was none yet
+	queue   chan script.Script // to be run
+	results chan result        // to be taken back
+	cancel  context.CancelFunc
+	over    chan struct{} // closed when nothing runs any more
 }
 
-// held is a talk that was held beside.
-type held struct {
+// result is a talk that has run in the background.
+type result struct {
 	talk *talk
 	err  error
 }
 
-// postpone sets a talk aside that needs a server of its own or takes long, and reports whether it has. Its end is handed out by Late.
-func (e *executor) postpone(ctx context.Context, k *talk) bool {
+// runInBackground suspends a talk that needs a server of its own or takes long, and reports whether it has. Its end is handed out by Late.
+func (e *executor) runInBackground(ctx context.Context, k *talk) bool {
 	if k.in.Start != script.Fresh && !k.meter.Demanding() || e.target.Exact {
 		return false
 	}
-	b := &e.beside
+	b := &e.background
 	if b.e == nil {
 		b.e = newExecutor(e.target.background(lowNiceness), e.session)
-		b.queue, b.held, b.over = make(chan script.Script, maxBeside), make(chan held, maxHeld), make(chan struct{})
+		b.queue, b.results, b.over = make(chan script.Script, maxBackground), make(chan result, maxResults), make(chan struct{})
 		ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx)) // it goes on after the batch
 		go b.serve(ctx)
 	}
-	if len(b.queue) == maxBeside {
+	if len(b.queue) == maxBackground {
 		k.state = skipped
 		return k.in.Check == ""
 	}
-	k.state = aside
+	k.state = suspended
 	b.queue <- script.Unpack(script.AppendPacked(nil, k.in)) // by nobody else
 	return true
 }
 
 // serve runs what is in the queue, until the context ends or an error of ours.
-func (b *beside) serve(ctx context.Context) {
+func (b *background) serve(ctx context.Context) {
 	defer close(b.over)
 	for {
 		select {
@@ -66,7 +66,7 @@ func (b *beside) serve(ctx context.Context) {
 					k.t.Past = nil // other scripts are about to be added to it
 				}
 				select {
-				case b.held <- held{k, err}:
+				case b.results <- result{k, err}:
 				case <-ctx.Done():
 				}
 			}
@@ -77,11 +77,11 @@ func (b *beside) serve(ctx context.Context) {
 	}
 }
 
-// catchUp keeps the talks that were held beside for who asks for late ones.
-func (e *executor) catchUp() error {
+// collectBackground keeps the talks that have run in the background for who asks for late ones.
+func (e *executor) collectBackground() error {
 	for {
 		select {
-		case h := <-e.beside.held:
+		case h := <-e.background.results:
 			if h.err != nil {
 				return h.err
 			}
@@ -93,9 +93,9 @@ func (e *executor) catchUp() error {
 	}
 }
 
-// closeBeside ends what is held beside.
-func (e *executor) closeBeside() error {
-	b := &e.beside
+// closeBackground ends the background.
+func (e *executor) closeBackground() error {
+	b := &e.background
 	if b.e == nil {
 		return nil
 	}
