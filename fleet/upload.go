@@ -69,6 +69,11 @@ func (b *Bridge) push(ctx context.Context, all bool) error {
 	b.mu.Unlock()
 	slices.SortFunc(todo, func(x, y held) int { return x.since.Compare(y.since) })
 	for _, h := range todo {
+		if time.Since(b.beaten) > b.options.Every { // the first one sends a lot, each of which the hub's disk has to take
+			if err := b.beat(ctx); err != nil {
+				return err
+			}
+		}
 		if err := b.pushOne(ctx, &h.entry); err != nil {
 			return err
 		}
