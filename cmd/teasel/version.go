@@ -22,7 +22,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of teasel and of what it was built with",
-		Args:  flags.NoArgs,
+		Args:  flags.Args(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			version, revision := built()
 			fmt.Fprintf(cmd.OutOrStdout(), "teasel %s (%s), %s %s/%s\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -60,7 +60,7 @@ func newMan() *cobra.Command {
 		Long: `Write one manual page for each command into a directory, for example
 
   teasel man ~/.local/share/man/man1`,
-		Args: flags.OneArg("a directory for the pages"),
+		Args: flags.Args(1, 1, "a directory for the pages"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return exit.Usage("name a directory that can be written", "writing manual pages: %w", err)

@@ -55,7 +55,7 @@ func TestSchema(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no example models: %v", err)
 	}
-	for _, file := range append(files, "../../cmd/teasel/netnew/binary.yaml", "../../cmd/teasel/netnew/text.yaml") {
+	for _, file := range append(files, "../../cmd/teasel/internal/netserver/template/binary.yaml", "../../cmd/teasel/internal/netserver/template/text.yaml") {
 		src, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -3,11 +3,13 @@ package campaign
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
 )
@@ -68,6 +70,46 @@ func OpenReadOnly(path string) (*corpus.Dir, error) {
 		return nil, OpenError(err)
 	}
 	return dir, nil
+}
+
+// Any reports whether a directory is a campaign's, or has some below it.
+func Any(path string) bool {
+	dirs, err := Find(path)
+	return err == nil && corpus.IsCampaign(dirs[0])
+}
+
+// Saved is a campaign's directory that is looked at, with what it has kept.
+type Saved struct {
+	*corpus.Dir
+	Kept teasel.Snapshot
+}
+
+// Look opens the directory of one campaign to look at it. Broken files are reported.
+func Look(path string, stderr io.Writer) (s Saved, err error) {
+	if err = RequireOne(path); err != nil {
+		return s, err
+	}
+	if s.Dir, err = OpenReadOnly(path); err != nil {
+		return s, err
+	}
+	var problems []*corpus.Problem
+	if s.Kept, problems, err = s.Snapshot(nil); err != nil {
+		return s, exit.Failure(err)
+	}
+	Warn(stderr, problems)
+	return s, nil
+}
+
+// Each looks at the campaign in a directory, or at all those below it.
+func Each(path string, stderr io.Writer, look func(s Saved) error) error {
+	dirs, err := Find(path)
+	for i := 0; i < len(dirs) && err == nil; i++ {
+		var s Saved
+		if s, err = Look(dirs[i], stderr); err == nil {
+			err = look(s)
+		}
+	}
+	return err
 }
 
 // OpenError returns the error for a campaign's directory that could not be opened, with a hint.

@@ -116,7 +116,7 @@ func LoadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (
 }
 
 // LoadDictionaries adds the dictionaries of --dict to d. Broken lines are reported and left out.
-func LoadDictionaries(d *mutate.Dictionary, paths []string, stderr io.Writer) (*mutate.Dictionary, error) {
+func LoadDictionaries(d *mutate.Dictionary, paths []string, stderr io.Writer) error {
 	for _, p := range paths {
 		before := d.Len()
 		err := d.LoadFile(p)
@@ -124,11 +124,11 @@ func LoadDictionaries(d *mutate.Dictionary, paths []string, stderr io.Writer) (*
 			continue
 		}
 		if d.Len() == before {
-			return nil, exit.Usage("a dictionary has lines such as name=\"value\", with \\xNN for odd bytes", "%w", err)
+			return exit.Usage("a dictionary has lines such as name=\"value\", with \\xNN for odd bytes", "%w", err)
 		}
 		for _, line := range strings.Split(err.Error(), "\n") {
 			fmt.Fprintf(stderr, "teasel: warning: %s\n", line)
 		}
 	}
-	return d, nil
+	return nil
 }

@@ -33,6 +33,10 @@ type Plan[T any] struct {
 	StuckNote  string                             // for a campaign that reaches nothing new; "": none
 	SilentNote string                             // for a target that never answers; see Answered
 	Answered   func(teasel.FeatureSet) bool       // whether the target answers in a testcase with these features; nil: it is not known
+	Introduce  func(io.Writer)                    // prints what is fuzzed, and warnings about it; nil: nothing
+	Given      string                             // what a new campaign begins with, in a few words; "": Introduce says it
+	DryRun     func(io.Writer) error              // shows what would be fuzzed
+	Close      func()                             // ends what planning has started; nil: nothing
 	Triage     *Triage                            // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
 	member     *Member                            // of a fleet; nil: of none
 	recorder   *view.Recorder                     // for a page and a screen; nil: there are none

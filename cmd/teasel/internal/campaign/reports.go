@@ -23,14 +23,15 @@ func WriteReport(w io.Writer, format string, r *report.Run) error {
 func WriteReports(w io.Writer, o *flags.Options, r *report.Run) error {
 	err := WriteReport(w, o.Format, r)
 	for _, f := range o.Reports {
-		if e := writeReportFile(f, r); e != nil && err == nil {
+		if e := WriteReportFile(f, r); e != nil && err == nil {
 			err = e
 		}
 	}
 	return err
 }
 
-func writeReportFile(file flags.ReportFile, r *report.Run) error {
+// WriteReportFile writes a report to a file.
+func WriteReportFile(file flags.ReportFile, r *report.Run) error {
 	if err := os.MkdirAll(filepath.Dir(file.Path), 0o755); err != nil {
 		return exit.Usage("name a file that can be written", "writing the report: %w", err)
 	}

@@ -88,30 +88,18 @@ func (m *merger) add(ctx context.Context, path string) error {
 	} else if len(tests) > 0 {
 		return m.addTests(ctx, path, tests)
 	}
-	dirs, err := campaign.Find(path)
-	if err != nil {
-		return err
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && dirs[0] == path && !corpus.IsCampaign(path) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() && !campaign.Any(path) {
 		return exit.Usage(fmt.Sprintf("inputs are run on a native program behind --: teasel cmin %s -o corpus -- ./harness", report.Quote(path)),
 			"%s is no campaign's directory, and has none below it", path)
 	}
-	for _, at := range dirs {
-		dir, err := campaign.OpenReadOnly(at)
-		if err != nil {
+	return campaign.Each(path, m.stderr, func(s campaign.Saved) error {
+		meta := s.Meta()
+		if err := m.checkKind(s.Path(), meta.Kind, meta.Extension); err != nil {
 			return err
 		}
-		if err := m.checkKind(at, dir.Meta().Kind, dir.Meta().Extension); err != nil {
-			return err
-		}
-		s, problems, err := dir.Snapshot(nil)
-		if err != nil {
-			return exit.Failure(err)
-		}
-		campaign.Warn(m.stderr, problems)
-		m.take(path, at, s.Entries)
-	}
-	return nil
+		m.take(path, s.Path(), s.Kept.Entries)
+		return nil
+	})
 }
 
 // addTests takes the files of the directories testdata/fuzz/FuzzX below a path, each of which is run.

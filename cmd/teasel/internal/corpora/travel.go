@@ -47,7 +47,7 @@ func newCorpusPush() *cobra.Command {
 500. What the place holds already is not stored again. The campaign may be running.`,
 		Example: `  teasel corpus push teasel-out /mnt/shared/my-server
   teasel corpus push teasel-out s3://fuzzing/my-server --s3-endpoint https://s3.example.org`,
-		Args: twoArgs("a directory with testcases, and the place that gets them"),
+		Args: flags.Args(2, 2, "a directory with testcases, and the place that gets them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, entries, err := collect(cmd.ErrOrStderr(), args[0])
 			if err != nil {
@@ -80,7 +80,7 @@ reach something new, or into a plain folder for --corpus, which is created if th
 another kind of target, and inputs that are too big or do not match their names, are reported and left out.`,
 		Example: `  teasel corpus pull s3://fuzzing/my-server corpus
   teasel mcp --corpus corpus -- node server.js`,
-		Args: twoArgs("the place with testcases, and the directory that gets them"),
+		Args: flags.Args(2, 2, "the place with testcases, and the directory that gets them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind, have, err := collect(io.Discard, args[1])
 			if _, statErr := os.Stat(args[1]); errors.Is(statErr, fs.ErrNotExist) {
@@ -112,16 +112,6 @@ another kind of target, and inputs that are too big or do not match their names,
 
 func addEndpoint(cmd *cobra.Command, endpoint *string) {
 	cmd.Flags().StringVar(endpoint, "s3-endpoint", "", "URL of the S3-compatible service (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or AWS in AWS_REGION)")
-}
-
-// twoArgs requires exactly two arguments, which errors call what.
-func twoArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 2 {
-			return exit.Usage(flags.SeeHelp(cmd), "%s takes two arguments: %s (%d given)", cmd.Name(), what, len(args))
-		}
-		return nil
-	}
 }
 
 // newCarrier returns what carries packs to and from a place.
@@ -160,11 +150,7 @@ func newCarrier(stderr io.Writer, place, endpoint string) (*pack.Carrier, error)
 
 // collect reads the testcases of a campaign, of all campaigns below a directory, or the inputs of a plain folder, file or archive.
 func collect(stderr io.Writer, root string) (kind string, entries []pack.Entry, err error) {
-	dirs, err := campaign.Find(root)
-	if err != nil {
-		return "", nil, err
-	}
-	if !corpus.IsCampaign(dirs[0]) {
+	if !campaign.Any(root) {
 		seeds, problems, err := corpus.Load(root, nil)
 		if err != nil {
 			return "", nil, exit.Usage("name a campaign's directory, or one of inputs", "%w", err)
@@ -176,30 +162,19 @@ func collect(stderr io.Writer, root string) (kind string, entries []pack.Entry, 
 		}
 		return "", entries, nil
 	}
-	for _, at := range dirs {
-		dir, err := campaign.OpenReadOnly(at)
-		if err != nil {
-			return "", nil, err
-		}
-		m := dir.Meta()
+	err = campaign.Each(root, stderr, func(s campaign.Saved) error {
+		m := s.Meta()
 		if kind != "" && m.Kind != kind {
-			return "", nil, exit.Usage("push each of them to a place of its own", "%s has campaigns of kind %s, and %s is of kind %s", root, kind, at, m.Kind)
+			return exit.Usage("push each of them to a place of its own", "%s has campaigns of kind %s, and %s is of kind %s", root, kind, s.Path(), m.Kind)
 		}
 		kind = m.Kind
-		s, problems, err := dir.Snapshot(nil)
-		if err != nil {
-			return "", nil, exit.Failure(err)
+		rel, err := filepath.Rel(root, s.Path())
+		for i := range s.Kept.Entries {
+			entries = append(entries, pack.Entry{Place: place(filepath.ToSlash(rel)), Extension: m.Extension, Data: s.Kept.Entries[i].Data})
 		}
-		campaign.Warn(stderr, problems)
-		rel, err := filepath.Rel(root, at)
-		if err != nil {
-			return "", nil, exit.Failure(err)
-		}
-		for i := range s.Entries {
-			entries = append(entries, pack.Entry{Place: place(filepath.ToSlash(rel)), Extension: m.Extension, Data: s.Entries[i].Data})
-		}
-	}
-	return kind, entries, nil
+		return exit.Failure(err)
+	})
+	return kind, entries, err
 }
 
 // place returns the place of a directory in packs.

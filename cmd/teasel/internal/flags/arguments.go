@@ -11,31 +11,20 @@ import (
 // SeeHelp is the hint that says where a command's flags and arguments are listed.
 func SeeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + " --help'" }
 
-// NoArgs refuses any argument.
-func NoArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usage(SeeHelp(cmd), "%s takes no arguments: unexpected %q", cmd.Name(), args[0])
-	}
-	return nil
-}
-
-// OneArg requires exactly one argument, which errors call what.
-func OneArg(what string) cobra.PositionalArgs {
+// Args requires so many arguments, which errors call what: no fewer than least, and no more than most, which is two at most.
+func Args(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return exit.Usage(SeeHelp(cmd), "%s takes one argument: %s (%d given)", cmd.Name(), what, len(args))
+		if least <= len(args) && len(args) <= most {
+			return nil
 		}
-		return nil
-	}
-}
-
-// AtMostOne accepts one argument or none, and completes it. Errors call it what.
-func AtMostOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return exit.Usage(SeeHelp(cmd), "%s takes one argument at most: %s (%d given)", cmd.Name(), what, len(args))
+		if most == 0 {
+			return exit.Usage(SeeHelp(cmd), "%s takes no arguments: unexpected %q", cmd.Name(), args[0])
 		}
-		return nil
+		number := [...]string{1: "one argument", 2: "two arguments"}[most]
+		if least < most {
+			number += " at most"
+		}
+		return exit.Usage(SeeHelp(cmd), "%s takes %s: %s (%d given)", cmd.Name(), number, what, len(args))
 	}
 }
 

@@ -147,8 +147,8 @@ func (c *Config) check(root *cobra.Command) error {
 		}
 		switch f := known[name]; {
 		case f != nil:
-			if want := misfit(f.Value.Type(), value); want != "" {
-				return c.problem("", key, "%s: expected %s", key, want)
+			if t := typeOf(f); !t.fits(value) {
+				return c.problem("", key, "%s: expected %s", key, t.want)
 			}
 		case name == key && (commandKeys[key] != "" || key == severityKey || key == acceptKey):
 			if _, ok := value.(table); !ok {
@@ -188,48 +188,6 @@ func pflagList() pflag.Value {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	fs.StringArray("list", nil, "")
 	return fs.Lookup("list").Value
-}
-
-// misfit returns what was expected for a flag of a type in place of a value; "": the value fits.
-func misfit(typ string, value any) (want string) {
-	ok := false
-	switch typ {
-	case "bool":
-		_, ok = value.(bool)
-		want = "true or false"
-	case "int":
-		_, ok = value.(int64)
-		want = "a whole number"
-	case "uint64":
-		n, isInt := value.(int64)
-		ok, want = isInt && n >= 0, "a whole number, 0 or more"
-	case "float64":
-		_, ok = value.(float64)
-		ok, want = ok || misfit("int", value) == "", "a number such as 0.5"
-	case "stringArray", "stringSlice", reportType:
-		ok, want = all[string](value), `a list such as ["node", "server.js"]`
-	case "intSlice":
-		ok, want = all[int64](value), "a list such as [3, 4]"
-	case "stringToInt":
-		t, isTable := value.(table)
-		ok, want = isTable, "a table of whole numbers"
-		for _, v := range t {
-			ok = ok && misfit("int", v) == ""
-		}
-	default:
-		_, ok = value.(string)
-		want = `a text such as "30s"`
-	}
-	if ok {
-		return ""
-	}
-	return want
-}
-
-// all reports whether a value is a list of one type.
-func all[T any](value any) bool {
-	list, ok := value.([]any)
-	return ok && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(T); return !ok })
 }
 
 // texts returns the table of texts that has a name.

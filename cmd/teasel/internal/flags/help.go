@@ -117,29 +117,3 @@ func Meaning(f *pflag.Flag) (meaning, standard string) {
 	}
 	return meaning, standard
 }
-
-// ValueIn says what value the configuration file has for a flag.
-func ValueIn(f *pflag.Flag) string {
-	switch typ := f.Value.Type(); typ {
-	case "bool":
-		return "true or false"
-	case "int", "uint64":
-		return "whole number"
-	case "float64":
-		return "number"
-	case "duration":
-		return `text such as "30s"`
-	case "size":
-		return `text such as "2GiB"`
-	case "stringArray", "stringSlice", reportType:
-		return "list of texts"
-	case "intSlice":
-		return "list of whole numbers"
-	case "stringToInt":
-		return "table of whole numbers"
-	case "string":
-		return "text"
-	default: // a choice
-		return typ
-	}
-}

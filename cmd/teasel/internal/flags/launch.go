@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -11,8 +12,9 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
-// Launch is the command that is started, with the flags of the kinds that start one. It is stored with the campaign.
+// Launch is the command that is started, and the flags of all kinds that start one. It is stored with the campaign.
 type Launch struct {
+	Options
 	Command  []string          `json:"command"`
 	Env      []string          `json:"env,omitempty"`
 	Dir      string            `json:"dir,omitempty"`
@@ -22,9 +24,18 @@ type Launch struct {
 	Config   string            `json:"-"`
 }
 
-// AddLaunch gives a command these flags; what is "server" or "program", dir its working directory if none is named. From its first word on,
-// everything belongs to the command to be started.
+// Shared returns the flags themselves, for what has them among others.
+func (l *Launch) Shared() *Launch { return l }
+
+// AddLaunch gives a command the flags of a campaign on a command; see AddStart.
 func AddLaunch(cmd *cobra.Command, l *Launch, what, dir string) {
+	AddOptions(cmd, &l.Options)
+	AddStart(cmd, l, what, dir)
+}
+
+// AddStart gives a command the flags of a command that is started; what is "server" or "program", dir its working directory if none is
+// named. From its first word on, everything belongs to the command to be started.
+func AddStart(cmd *cobra.Command, l *Launch, what, dir string) {
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&l.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
@@ -77,7 +88,7 @@ func (l *Launch) Check() error {
 			return exit.Usage("", "--dir %s: expected a directory", l.Dir)
 		}
 	}
-	return checkSeverities(l.Severity)
+	return errors.Join(l.Options.Check(), checkSeverities(l.Severity))
 }
 
 // CheckInherited refuses to go on without a variable of --env NAME, whose value is inherited and is in no file.

@@ -110,15 +110,8 @@ func IsSet(fs *pflag.FlagSet, name string) bool {
 
 // Check refuses values that make no sense.
 func (o *Options) Check() error {
-	switch {
-	case o.Workers < 1:
+	if o.Workers < 1 {
 		return exit.Usage("", "--workers %d: expected 1 or more", o.Workers)
-	case o.Duration < 0:
-		return exit.Usage("", "--duration %v: expected 0 or more", o.Duration)
-	case o.Timeout < 0:
-		return exit.Usage("", "--timeout %v: expected 0 or more", o.Timeout)
-	case o.StopAfter < 0:
-		return exit.Usage("", "--stop-after %d: expected 0 or more", o.StopAfter)
 	}
 	if err := o.Hub.Check(); err != nil {
 		return err

@@ -3,12 +3,15 @@ package flags
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 )
 
 // Size is a number of bytes, written with or without a unit.
@@ -106,20 +109,75 @@ func (s severityValue) Set(text string) error {
 	return nil
 }
 
+// CheckNumbers refuses negative numbers, of which no flag takes one.
+func CheckNumbers(fs *pflag.FlagSet) (err error) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		switch f.Value.Type() {
+		case "int", "duration", "float64":
+			if err == nil && strings.HasPrefix(f.Value.String(), "-") {
+				err = exit.Usage("", "--%s %s: expected 0 or more", f.Name, f.Value)
+			}
+		}
+	})
+	return err
+}
+
+// valueType is what there is to say about the values of flags of a type.
+type valueType struct {
+	typed  string // what is expected on the command line; "": the error of the type says it
+	inFile string // what the configuration file has
+	want   string // the same in an error
+	fits   func(value any) bool
+}
+
+// valueTypes are the types of flags, by name. Those that are not here take one of a fixed set of texts.
+var valueTypes = map[string]valueType{
+	"bool":        {"true or false", "true or false", "true or false", is[bool]},
+	"int":         {"a whole number", "whole number", "a whole number", is[int64]},
+	"uint64":      {"a whole number, 0 or more", "whole number", "a whole number, 0 or more", func(v any) bool { n, ok := v.(int64); return ok && n >= 0 }},
+	"float64":     {"a number such as 0.5", "number", "a number such as 0.5", func(v any) bool { return is[float64](v) || is[int64](v) }},
+	"duration":    {"a duration such as 30s or 5m", `text such as "30s"`, `a text such as "30s"`, is[string]},
+	"size":        {"", `text such as "2GiB"`, `a text such as "2GiB"`, is[string]},
+	"string":      {"", "text", "a text in quotes", is[string]},
+	"stringArray": {"", "list of texts", `a list such as ["node", "server.js"]`, all[string]},
+	"stringSlice": {"", "list of texts", `a list such as ["node", "server.js"]`, all[string]},
+	reportType:    {"", "list of texts", `a list such as ["sarif=teasel.sarif"]`, all[string]},
+	"intSlice":    {"a whole number", "list of whole numbers", "a list such as [3, 4]", all[int64]},
+	"stringToInt": {"", "table of whole numbers", "a table of whole numbers", func(v any) bool {
+		t, ok := v.(table)
+		return ok && !slices.ContainsFunc(slices.Collect(maps.Values(t)), func(v any) bool { return !is[int64](v) })
+	}},
+}
+
+// typeOf returns what there is to say about the values of a flag.
+func typeOf(f *pflag.Flag) valueType {
+	t, ok := valueTypes[f.Value.Type()]
+	if !ok {
+		t = valueTypes["string"]
+		t.inFile = f.Value.Type()
+	}
+	return t
+}
+
+// is reports whether a value is of a type.
+func is[T any](value any) bool { _, ok := value.(T); return ok }
+
+// all reports whether a value is a list of one type.
+func all[T any](value any) bool {
+	list, ok := value.([]any)
+	return ok && !slices.ContainsFunc(list, func(v any) bool { return !is[T](v) })
+}
+
+// ValueIn says what value the configuration file has for a flag.
+func ValueIn(f *pflag.Flag) string { return typeOf(f).inFile }
+
 // BadValue returns an error that says what was expected, for the library's about the value of a flag.
 func BadValue(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	expected := map[string]string{
-		"duration": "a duration such as 30s or 5m",
-		"int":      "a whole number",
-		"intSlice": "a whole number",
-		"uint64":   "a whole number, 0 or more",
-		"float64":  "a number such as 0.5",
-		"bool":     "true or false",
-	}[invalid.GetFlag().Value.Type()]
+	expected := typeOf(invalid.GetFlag()).typed
 	if expected == "" { // its type is one of ours, whose error says it
 		return fmt.Errorf("%q: %w", invalid.GetValue(), invalid.Unwrap())
 	}

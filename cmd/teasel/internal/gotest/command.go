@@ -94,7 +94,7 @@ func (o *options) flags() overlay.Flags { return overlay.Flags{Race: o.Race, Tag
 
 // runTests runs the fuzz tests that the options name, or lists them.
 func runTests(cmd *cobra.Command, o *options) error {
-	if err := o.Check(); err != nil {
+	if err := errors.Join(flags.CheckNumbers(cmd.Flags()), o.Check()); err != nil {
 		return err
 	}
 	for _, dir := range o.Corpus {

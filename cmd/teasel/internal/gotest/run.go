@@ -173,8 +173,8 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 	for _, n := range t.target.Nil {
 		fmt.Fprintf(w, "teasel: warning: %s: seed#%d has a nil []byte, which runs as an empty one, as with go test -fuzz: corpus files cannot say nil; plain go test runs it as it is\n", t, n)
 	}
-	dictionary, err := campaign.LoadDictionaries(&mutate.Dictionary{}, o.Dict, w)
-	if err != nil {
+	dictionary := &mutate.Dictionary{}
+	if err := campaign.LoadDictionaries(dictionary, o.Dict, w); err != nil {
 		return err
 	}
 	dictionary.Add(mutate.Other, p.Constants...)

@@ -3,8 +3,6 @@
 package mcpserver
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"strings"
@@ -16,15 +14,12 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
-	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/session"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // options are the flags of teasel mcp. They are stored with the campaign.
 type options struct {
-	flags.Options
 	flags.Launch
 	httpOptions
 	Include      []string      `json:"include,omitempty"`
@@ -43,11 +38,6 @@ type options struct {
 
 	FailOnSDK teasel.Severity `json:"fail_on_sdk,omitempty"`
 	Rate      int             `json:"rate,omitempty"`
-}
-
-// Kind is the kind of MCP servers.
-func Kind() campaign.Kind {
-	return campaign.Kind{Name: "mcp", NewReplayer: newReplayer, Resume: resume, Script: standalone, Coverage: coverage, Panels: panels, Complete: complete}
 }
 
 func NewCommand() *cobra.Command {
@@ -70,14 +60,8 @@ which those are, and why.`,
   teasel mcp --url http://127.0.0.1:8080/mcp --header 'Authorization: Bearer ${TOKEN}'
   teasel mcp --url 'http://127.0.0.1:{port}/mcp' --env 'PORT={port}' -- node server.js
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.Configure(cmd, "mcp", args); err != nil {
-				return err
-			}
-			return run(cmd, o)
-		},
+		RunE: campaign.RunE("mcp", o),
 	}
-	flags.AddOptions(cmd, &o.Options)
 	flags.AddLaunch(cmd, &o.Launch, "server", "this one")
 	o.httpOptions.add(cmd)
 	f := cmd.Flags()
@@ -101,32 +85,6 @@ which those are, and why.`,
 	return cmd
 }
 
-func run(cmd *cobra.Command, o *options) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	if err := o.LoadBaseline("mcp", o.Accept); err != nil {
-		return err
-	}
-	if err := o.setDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) }); err != nil {
-		return err
-	}
-	if !o.DryRun {
-		if err := o.CheckOut(); err != nil {
-			return err
-		}
-	}
-	p, err := newPlan(cmd.Context(), o, cmd.ErrOrStderr(), nil)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	if o.DryRun {
-		return p.dryRun(cmd.OutOrStdout())
-	}
-	return p.Begin(cmd)
-}
-
 // check refuses values that make no sense, before anything is started.
 func (o *options) check() error {
 	switch {
@@ -134,14 +92,6 @@ func (o *options) check() error {
 		return exit.Usage("for example: teasel mcp -- node server.js\nhint: to try teasel without a server of your own: teasel demo", "no server to fuzz: its command goes behind --")
 	case o.MutateRatio < 0 || o.MutateRatio > 1:
 		return exit.Usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
-	case o.Window < 0:
-		return exit.Usage("", "--window %d: expected 0 or more", o.Window)
-	case o.Rate < 0:
-		return exit.Usage("", "--rate %d: expected 0 or more", o.Rate)
-	case o.Slow < 0:
-		return exit.Usage("", "--slow %v: expected 0 or more", o.Slow)
-	case o.StartTimeout < 0:
-		return exit.Usage("", "--start-timeout %v: expected 0 or more", o.StartTimeout)
 	}
 	if stateless := o.Protocol == session.StatelessVersion; stateless && o.Era == "handshake" || !stateless && o.Protocol != "" && o.Era == "stateless" {
 		return exit.Usage("leave one of them out", "--protocol-version %s with --era %s: only version %s has no handshake", o.Protocol, o.Era, session.StatelessVersion)
@@ -162,7 +112,7 @@ func (o *options) check() error {
 	if !others { // it applies only to scripts with a process of their own, which are few
 		return exit.Usage("name another one beside it", "--mutation %v leaves nothing to do for most scripts", gen.ConnectionDrop)
 	}
-	return errors.Join(o.Options.Check(), o.Launch.Check())
+	return nil
 }
 
 func mutationNames() string {
@@ -173,13 +123,16 @@ func mutationNames() string {
 	return strings.Join(names, ", ")
 }
 
-// setDefaults sets the flags that the user has not set, as the profile says.
-func (o *options) setDefaults(set func(flag string) bool) error {
+// Prepare implements [campaign.Verb].
+func (o *options) Prepare(set func(flag string) bool, _ io.Writer) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	profile, err := gen.ParseProfile(o.ProfileName())
 	if err != nil {
 		return exit.Usage("", "%w", err)
 	}
-	o.Options.SetDefaults(set, flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
+	o.SetDefaults(set, flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
 	if o.Mode == "" {
 		o.Mode = "mixed"
 	}
@@ -191,7 +144,7 @@ func (o *options) setDefaults(set func(flag string) bool) error {
 
 // profile returns the profile with the changes that flags make to it.
 func (o *options) profile() (p gen.Profile, err error) {
-	p, _ = gen.ParseProfile(o.Profile) // setDefaults has checked it
+	p, _ = gen.ParseProfile(o.Profile) // Prepare has checked it
 	if o.MutateRatio != 0 {
 		p.MutateRatio = o.MutateRatio
 	}
@@ -223,75 +176,4 @@ func (o *options) profile() (p gen.Profile, err error) {
 		p.Weights = weights
 	}
 	return p, nil
-}
-
-// maxNamedBlocked is how many blocked tools are named at the beginning; the report names all.
-const maxNamedBlocked = 5
-
-// warnBlocked warns of tools that are not called. Where no tool is left, it prints the command line that allows them.
-func warnBlocked(w io.Writer, command []string, c *session.Choice) {
-	n := len(c.Blocked)
-	if n == 0 {
-		return
-	}
-	var names []string
-	for _, b := range c.Blocked[:min(n, maxNamedBlocked)] {
-		names = append(names, report.Line(b.Name))
-	}
-	if n > maxNamedBlocked {
-		names = append(names, "...")
-	}
-	fmt.Fprintf(w, "teasel: %d of %d tools are not called, because they may change something that outlives the server: %s (%s: %s)\n", n, n+len(c.Tools),
-		strings.Join(names, ", "), names[0], report.Line(c.Blocked[0].Why))
-	if len(c.Tools) > 0 {
-		fmt.Fprintln(w, "hint: --allow NAME fuzzes one all the same, --allow '*' all of them, in a place where they can do no harm")
-		return
-	}
-	fmt.Fprintln(w, "teasel: warning: no tool is left to call; only the protocol is fuzzed")
-	fmt.Fprintf(w, "hint: to fuzz the tools, in a place where they can do no harm: teasel mcp %s -- %s\n", allowFlags(c.Blocked), quoted(command))
-}
-
-// quoted returns a command as it is typed into a shell.
-func quoted(command []string) string {
-	words := make([]string, len(command))
-	for i, w := range command {
-		words[i] = report.Quote(w)
-	}
-	return strings.Join(words, " ")
-}
-
-// allowFlags returns the flags that allow these tools, by name if there are not too many.
-func allowFlags(blocked []session.Blocked) string {
-	if len(blocked) > 2*maxNamedBlocked {
-		return "--allow '*'"
-	}
-	var words []string
-	for _, b := range blocked {
-		words = append(words, "--allow "+report.Quote(globOf(b.Name)))
-	}
-	return strings.Join(words, " ")
-}
-
-// globOf returns the glob that matches one name and no other.
-func globOf(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
-}
-
-// resume resumes a campaign.
-func resume(cmd *cobra.Command, dir *corpus.Dir, change func(*flags.Options)) error {
-	var o options
-	err := campaign.ReadOptions(dir, &o)
-	if err == nil {
-		err = flags.CheckInherited(o.Env)
-	}
-	if err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	change(&o.Options)
-	p, err := newPlan(cmd.Context(), &o, cmd.ErrOrStderr(), dir.Close)
-	if err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	defer p.close()
-	return p.Resume(cmd, dir)
 }

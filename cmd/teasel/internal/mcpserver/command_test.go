@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"io"
 	"testing"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 )
 
@@ -15,8 +17,8 @@ func TestMutateRatio(t *testing.T) {
 	}{
 		{false, 0, gen.Standard.MutateRatio}, {true, 0, -1}, {true, 0.3, 0.3}, {true, 1, 1},
 	} {
-		o := &options{MutateRatio: c.ratio}
-		if err := o.setDefaults(func(name string) bool { return c.set && name == "mutate-ratio" }); err != nil {
+		o := &options{Launch: flags.Launch{Command: []string{"server"}}, MutateRatio: c.ratio}
+		if err := o.Prepare(func(name string) bool { return c.set && name == "mutate-ratio" }, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := o.profile(); err != nil || p.MutateRatio != c.want {

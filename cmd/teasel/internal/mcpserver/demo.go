@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/internal/demo"
@@ -38,11 +39,11 @@ func NewDemo() *cobra.Command {
 		Short: "Fuzz a small buggy MCP server that is built in",
 		Long: `Fuzz a small MCP server that is built in and has five bugs. It takes a quarter of a minute and nothing but teasel;
 the findings are in teasel-demo afterwards.`,
-		Args: flags.NoArgs,
+		Args: flags.Args(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Command = slices.Clone(demoCommand)
 			fmt.Fprintln(cmd.ErrOrStderr(), "teasel: fuzzing a built-in server with five bugs, as 'teasel mcp -- SERVER' would fuzz yours")
-			return run(cmd, o)
+			return campaign.Run(cmd, "mcp", o)
 		},
 	}
 	flags.AddOptions(cmd, &o.Options)
@@ -62,7 +63,7 @@ func NewDemoServer() *cobra.Command {
 		Use:    demoServer,
 		Short:  "Be the server that 'teasel demo' fuzzes",
 		Hidden: true,
-		Args:   flags.NoArgs,
+		Args:   flags.Args(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return exit.Failure(demo.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()))
 		},

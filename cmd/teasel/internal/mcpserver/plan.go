@@ -14,7 +14,6 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
-	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp"
@@ -42,49 +41,33 @@ func (p *plan) close() {
 	p.cleanup.close()
 }
 
-// target returns the target of a campaign on the server that command starts.
-func (o *options) target(command []string) *mcprun.Target {
-	t := &mcprun.Target{Command: command, Env: flags.Environment(o.Env), Dir: o.Dir, Timeout: o.Timeout, StartTimeout: o.StartTimeout,
-		Version: o.Protocol, Window: o.Window, Exact: o.Runs > 0, Sandbox: o.Sandbox, Allow: o.Allowed}
+// Plan implements [campaign.Verb]. It asks the server what it has. Mistakes of the user's are found before the server is started.
+func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error) (_ *campaign.Plan[script.Script], err error) {
+	about := Target{Command: o.Command, httpOptions: o.httpOptions, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Stateless: o.Era == "stateless", Timeout: o.Timeout,
+		StartTimeout: o.StartTimeout, Slow: o.Slow, Isolation: o.Isolation}
+	dictionary := gen.DefaultDictionary()
+	given, scratch, err := campaign.Load(ctx, &o.Launch, teasel.Codec[script.Script](script.Codec{}), dictionary, stderr, leave)
+	if err != nil {
+		return nil, err
+	}
+	target, err := about.server()
+	if err != nil {
+		return nil, err
+	}
+	target.Scratch, target.Window, target.Exact = scratch, o.Window, o.Runs > 0
 	if o.Rate > 0 {
-		t.Rate, t.PerSecond = proc.NewRate(o.Rate), o.Rate
+		target.Rate, target.PerSecond = proc.NewRate(o.Rate), o.Rate
 	}
 	if o.Workers > 1 { // each worker has its own server
-		t.Spares = 1
-	}
-	return t
-}
-
-// newPlan asks the server what it has, and prepares its campaign. Mistakes of the user's are found before the server is started.
-// leave is called before another process takes over, for a sandbox; it may be nil.
-func newPlan(ctx context.Context, o *options, stderr io.Writer, leave func() error) (_ *plan, err error) {
-	command, err := resolveDemo(o.Command)
-	if err != nil {
-		return nil, err
-	}
-	dictionary, err := campaign.LoadDictionaries(gen.DefaultDictionary(), o.Dict, stderr)
-	if err != nil {
-		return nil, err
-	}
-	given, err := campaign.LoadCorpus(o.Corpus, teasel.Codec[script.Script](script.Codec{}), stderr)
-	if err != nil {
-		return nil, err
+		target.Spares = 1
 	}
 	p := &plan{}
-	target := o.target(command)
-	if target.Scratch, err = campaign.Isolate(ctx, &o.Isolation, o.Scratch, stderr, leave); err != nil {
-		return nil, err
-	}
-	if err := o.httpOptions.apply(target); err != nil {
-		return nil, err
-	}
 	p.cleanup.guard(stderr)
 	defer func() {
 		if err != nil {
 			p.close()
 		}
 	}()
-	target.Stateless = o.Era == "stateless"
 	visit, err := target.Visit(ctx)
 	if (o.Era == "" || o.Era == "auto") && server.RefusesHandshake(err) {
 		other := *target
@@ -110,17 +93,7 @@ func newPlan(ctx context.Context, o *options, stderr io.Writer, leave func() err
 	}
 	target.Blocked, target.Excluded, target.Withheld, target.Called, target.Last = p.choice.Blocks, p.choice.Excludes, new(script.Withheld), new(atomic.Uint64), new(mcprun.LastSent)
 	spread := new(judge.Spread)
-	p.Complete = func(run *report.Run) {
-		run.LibraryFails = o.FailOnSDK
-		run.Skipped = append(slices.Clone(run.Skipped), withheld(target.Withheld)...)
-		if n := len(p.choice.Tools); n > 0 && target.Called.Load() == 0 && p.Campaign.Resume == nil { // else an earlier run has called them
-			run.Untested = fmt.Sprintf("No tool was called: the campaign ended before it came to the %s of the server.", campaign.Plural(n, "tool", "tools"))
-		}
-		run.Summary.Findings = slices.Clone(run.Summary.Findings)
-		for i := range run.Summary.Findings {
-			spread.Describe(&run.Summary.Findings[i])
-		}
-	}
+	p.Complete = func(run *report.Run) { p.complete(run, o, target, spread) }
 	if !o.DryRun {
 		warnBlocked(stderr, o.Command, &p.choice)
 		if err := visit.Learn(ctx, &p.choice); err != nil {
@@ -128,13 +101,27 @@ func newPlan(ctx context.Context, o *options, stderr io.Writer, leave func() err
 		}
 		p.cleanup.placeCanary(target, o.Env, stderr)
 	}
-	p.Gone = goneFinding
 	mutator, err := p.prepare(ctx, o, dictionary, given)
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	p.Campaign = mcp.Campaign(target, mutator, judge.DetectorConfig{Slow: o.Slow, Spread: spread})
-	return p, campaign.Switch(&p.Campaign, &o.Mutation)
+	p.DryRun, p.Close, p.Gone = p.dryRun, p.close, goneFinding
+	about.Stateless = target.Stateless
+	return &p.Plan, p.describe(o, about)
+}
+
+// complete adds to the report of a campaign that has run.
+func (p *plan) complete(run *report.Run, o *options, target *mcprun.Target, spread *judge.Spread) {
+	run.LibraryFails = o.FailOnSDK
+	run.Skipped = append(slices.Clone(run.Skipped), withheld(target.Withheld)...)
+	if n := len(p.choice.Tools); n > 0 && target.Called.Load() == 0 && p.Campaign.Resume == nil { // else an earlier run has called them
+		run.Untested = fmt.Sprintf("No tool was called: the campaign ended before it came to the %s of the server.", campaign.Plural(n, "tool", "tools"))
+	}
+	run.Summary.Findings = slices.Clone(run.Summary.Findings)
+	for i := range run.Summary.Findings {
+		spread.Describe(&run.Summary.Findings[i])
+	}
 }
 
 // prepare makes the mutator and the seeds.
@@ -152,10 +139,6 @@ func (p *plan) prepare(ctx context.Context, o *options, dictionary *mutate.Dicti
 	}
 	if o.Rate > 0 {
 		p.Meta.Skipped = append(p.Meta.Skipped, corpus.Skip{Subject: "long scripts", Reason: fmt.Sprintf("--rate %d: what sends very many requests, such as checks of growth, would take all of the time", o.Rate)})
-	}
-	p.Options, p.Kind, p.Severity = &o.Options, Kind(), o.Severity
-	if err := p.describe(o); err != nil {
-		return nil, err
 	}
 	return mutator, p.loadSeeds(ctx, mutator, given)
 }
@@ -182,16 +165,6 @@ func (p *plan) choose(o *options, stderr io.Writer) (err error) {
 	return nil
 }
 
-// complete adds to a report what is the SDK's, and that no tool of a server was called.
-func complete(m *corpus.Meta, r *report.Run) {
-	if r.Library = m.Library; m.Library != "" {
-		r.OfLibrary = func(f teasel.Finding) bool { return judge.OfLibrary(&f) }
-	}
-	if len(m.Blocked) > 0 && len(m.Subjects) == 0 {
-		r.Untested = fmt.Sprintf("No tool was called: each may change something that outlives the server (%s).", strings.Join(m.Blocked, ", "))
-	}
-}
-
 // withheld returns which lines were not sent because of the tools they name.
 func withheld(w *script.Withheld) (skips []report.Skip) {
 	for tool, n := range w.Lines() {
@@ -201,28 +174,21 @@ func withheld(w *script.Withheld) (skips []report.Skip) {
 }
 
 // describe fills in what is written to campaign.json.
-func (p *plan) describe(o *options) (err error) {
+func (p *plan) describe(o *options, about Target) error {
 	m := &p.Meta
-	m.Version, m.Kind, m.Name, m.Seed, m.Extension = campaign.Version, "mcp", cmp.Or(strings.Join(o.Command, " "), o.URL), o.Seed, ".json"
-	m.Crashes, m.Hangs = mcp.CrashRules(), mcp.HangRules()
+	m.Name, m.Extension, m.Crashes, m.Hangs = cmp.Or(strings.Join(o.Command, " "), o.URL), ".json", mcp.CrashRules(), mcp.HangRules()
 	if m.Library = server.Library(o.Command, o.Dir); p.session.Direct != nil {
 		m.Library = server.Library(p.session.Direct, o.Dir)
 	}
 	for _, t := range p.choice.Tools {
 		m.Subjects = append(m.Subjects, "tools/call "+t.Name)
 	}
-	if m.Options, err = campaign.RawJSON(o); err != nil {
-		return err
-	}
-	var blocked []string
 	for _, t := range p.session.Tools {
 		if p.choice.Blocks(t.Name) {
-			blocked = append(blocked, t.Name)
+			about.Blocked = append(about.Blocked, t.Name)
 		}
 	}
-	m.Target, err = campaign.RawJSON(Target{Command: o.Command, httpOptions: o.httpOptions, Env: o.Env, Dir: o.Dir, Version: o.Protocol, Stateless: o.Era == "stateless", Timeout: o.Timeout,
-		StartTimeout: o.StartTimeout, Blocked: blocked, Slow: o.Slow, Isolation: o.Isolation})
-	return err
+	return p.Describe(Kind(), &o.Launch, o, about)
 }
 
 // loadSeeds collects the seeds: those of the user first, then teasel's own.

@@ -22,7 +22,7 @@ func newImport() *cobra.Command {
 cannot be becomes bytes. What that is, and why, is written to standard error. Responses, states and seeds are still to be added.`,
 		Example: `  teasel net import dns_packet.ksy
   teasel net check dns_packet.yaml`,
-		Args: flags.OneArg("the file of a Kaitai Struct description"),
+		Args: flags.Args(1, 1, "the file of a Kaitai Struct description"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			src, err := os.ReadFile(args[0])
 			if err != nil {

@@ -38,7 +38,7 @@ of the protocol with that name, such as mqtt, it is that one.`,
 		Example: `  teasel net new thermostat
   teasel net new mqtt
   teasel net new --text chat`,
-		Args: flags.OneArg("NAME, such as thermostat"),
+		Args: flags.Args(1, 1, "NAME, such as thermostat"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeModel(cmd, args[0], text)
 		},

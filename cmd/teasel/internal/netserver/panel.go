@@ -21,7 +21,7 @@ func panels(m *corpus.Meta) view.Paneler {
 	if err := campaign.ReadTarget(m.Target, &nt); err != nil || nt.Model == "" {
 		return nil
 	}
-	target, err := nt.target()
+	target, err := nt.server()
 	if err != nil || len(target.Model.States) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func coverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
 	if err := campaign.ReadTarget(m.Target, &nt); err != nil || nt.Model == "" {
 		return c
 	}
-	target, err := nt.target()
+	target, err := nt.server()
 	if err != nil {
 		return c
 	}

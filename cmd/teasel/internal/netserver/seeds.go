@@ -2,11 +2,9 @@ package netserver
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
-	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -15,12 +13,8 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// loadSeeds collects the seeds.
-func (p *plan) loadSeeds(o *options, t netproto.Target, stderr io.Writer) (err error) {
-	codec := netproto.SeedCodec{Model: t.Model}
-	if p.Seeds, err = campaign.LoadCorpus(o.Corpus, teasel.Codec[*dialogue.Dialogue](codec), stderr); err != nil {
-		return err
-	}
+// addSeeds adds the seeds of captures, of the model, or of our own.
+func (p *plan) addSeeds(o *options, t netproto.Target) error {
 	for _, c := range o.Captures {
 		more, err := captureSeeds(c, o.Connect, t.Model)
 		if err != nil {

@@ -18,51 +18,33 @@ func addJoin(f *pflag.FlagSet, into *string) {
 	f.StringVar(into, "join", "", "SYNCDIR[:NAME]: fuzz as one more instance of the AFL++ campaign whose afl-fuzz has -o SYNCDIR; NAME is ours (default teasel), and SYNCDIR/NAME takes the place of --out")
 }
 
-// aflInstance is an instance of an AFL++ campaign: the output directory of afl-fuzz, and the name of ours in it. The directory of
-// that name is a campaign's directory, which has all the files that other instances read.
-type aflInstance struct{ sync, name string }
-
-// parseJoin reads the value of --join.
-func parseJoin(text string) (aflInstance, error) {
-	j := aflInstance{text, "teasel"}
-	if dir, name, ok := cutLast(text, ":"); ok {
-		j = aflInstance{dir, name}
+// joinDir returns the directory of our instance that the value of --join names, in the output directory of afl-fuzz. It is a campaign's
+// directory, which has all the files that other instances read.
+func joinDir(text string) (string, error) {
+	sync, name := text, "teasel"
+	if at := strings.LastIndexByte(text, ':'); at >= 0 {
+		sync, name = text[:at], text[at+1:]
 	}
 	const hint = "for example: --join afl-out, or --join afl-out:teasel2, where afl-fuzz was started with -o afl-out and -M or -S"
-	if j.name == "" || strings.Trim(j.name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.") != "" || j.name[0] == '.' {
-		return j, exit.Usage(hint, "--join %s: our name %q: expected letters, digits, dots, _ and -", text, j.name)
+	if name == "" || strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.") != "" || name[0] == '.' {
+		return "", exit.Usage(hint, "--join %s: our name %q: expected letters, digits, dots, _ and -", text, name)
 	}
-	if info, err := os.Stat(j.sync); err != nil || !info.IsDir() {
-		return j, exit.Usage(hint, "--join %s: %s is no directory: expected the output directory of afl-fuzz", text, j.sync)
+	if info, err := os.Stat(sync); err != nil || !info.IsDir() {
+		return "", exit.Usage(hint, "--join %s: %s is no directory: expected the output directory of afl-fuzz", text, sync)
 	}
-	if _, err := os.Stat(filepath.Join(j.sync, corpus.Queue)); err == nil {
-		return j, exit.Usage(fmt.Sprintf("the directory above is what is wanted: --join %s", filepath.Dir(filepath.Clean(j.sync))),
-			"--join %s: %s is the directory of one instance", text, j.sync)
+	if _, err := os.Stat(filepath.Join(sync, corpus.Queue)); err == nil {
+		return "", exit.Usage(fmt.Sprintf("the directory above is what is wanted: --join %s", filepath.Dir(filepath.Clean(sync))),
+			"--join %s: %s is the directory of one instance", text, sync)
 	}
-	return j, nil
+	return filepath.Join(sync, name), nil
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
-// out returns the directory of our campaign.
-func (i aflInstance) out() string { return filepath.Join(i.sync, i.name) }
-
-// apply has a plan write its testcases where the other instances read them, and read theirs.
-func (i aflInstance) apply(p *campaign.Plan[[]byte]) {
-	p.Options.Out = i.out()
-	p.Meta.AFL = true
-	p.Campaign.Source = corpus.NewInstances(i.sync, i.name)
-}
-
-// joinValue returns the value of --join for the campaign in dir, which may have been renamed.
-func joinValue(dir string) string {
+// join has a plan write its testcases where the other instances beside its directory read them, and read theirs.
+func join(p *campaign.Plan[[]byte]) {
+	dir := p.Options.Out
 	if full, err := filepath.Abs(dir); err == nil { // "." has no name
 		dir = full
 	}
-	return filepath.Dir(dir) + ":" + filepath.Base(dir)
+	p.Meta.AFL = true
+	p.Campaign.Source = corpus.NewInstances(filepath.Dir(dir), filepath.Base(dir))
 }

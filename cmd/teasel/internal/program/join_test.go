@@ -135,15 +135,15 @@ func TestJoin(t *testing.T) {
 	other, us := filepath.Join(out, "other"), filepath.Join(out, "teasel")
 	until(t, "afl-fuzz to begin", func() bool { return queueFile(t, other, theirs) != "" })
 
-	j, err := parseJoin(out)
+	to, err := joinDir(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &campaign.Plan[[]byte]{Campaign: native.Campaign(native.Target{Command: []string{bin}}, &mutate.Bytes{}),
-		Options: &flags.Options{Workers: 1, Seed: 1, NoUI: true, Format: "text"}, Kind: Kind()}
+		Options: &flags.Options{Workers: 1, Seed: 1, Out: to, NoUI: true, Format: "text"}, Kind: Kind()}
 	p.Meta = corpus.Meta{Kind: "native", Name: bin, Crashes: native.CrashRules(), Hangs: native.HangRules(), Edges: 100}
 	p.Seeds = []campaign.Seed[[]byte]{{Input: []byte("b")}, {Input: []byte(ours)}}
-	j.apply(p)
+	join(p)
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
@@ -194,13 +194,12 @@ func until(t *testing.T, what string, done func() bool) {
 	t.Fatalf("waited five minutes in vain for %s", what)
 }
 
-func TestParseJoin(t *testing.T) {
+func TestJoinDir(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "main", "queue", "id:000000,orig:x"), "x")
 	for _, test := range []struct{ text, name, wrong string }{
 		{dir, "teasel", ""},
 		{dir + ":b_1-x", "b_1-x", ""},
-		{joinValue(filepath.Join(dir, "teasel.1")), "teasel.1", ""},
 		{dir + ":..", "", "our name"},
 		{dir + ":", "", "our name"},
 		{dir + ":a/b", "", "our name"},
@@ -213,19 +212,15 @@ func TestParseJoin(t *testing.T) {
 		if err := f.Parse([]string{"--join", test.text}); err != nil {
 			t.Fatal(err)
 		}
-		j, err := parseJoin(text)
+		got, err := joinDir(text)
 		if test.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), test.wrong) {
 				t.Errorf("%s: %v, want %q", test.text, err, test.wrong)
 			}
 			continue
 		}
-		if err != nil || j.out() != filepath.Join(dir, test.name) {
-			t.Errorf("%s: %v, %v", test.text, j, err)
+		if err != nil || got != filepath.Join(dir, test.name) {
+			t.Errorf("%s: %v, %v", test.text, got, err)
 		}
-	}
-	t.Chdir(filepath.Join(dir, "main"))
-	if got, want := joinValue("."), dir+":main"; got != want {
-		t.Errorf("in the campaign's own directory: %s, want %s", got, want)
 	}
 }

@@ -1,7 +1,8 @@
 package program
 
 import (
-	"errors"
+	"context"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ Exit status: 0 no input shows a fault, 1 there are findings at or above --fail-o
   teasel triage . -- ./harness`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runTriage(cmd, o, args) },
 	}
-	flags.AddLaunch(cmd, &o.Launch, "program", "this one")
+	flags.AddStart(cmd, &o.Launch, "program", "this one")
 	_ = cmd.Flags().MarkHidden("dry-run")
 	f := cmd.Flags()
 	f.SetInterspersed(true) // flags may stand behind DIR
@@ -79,40 +80,44 @@ func runTriage(cmd *cobra.Command, o *options, args []string) error {
 		}
 		return exit.Usage(hint, "no program to run the inputs on: its command goes behind --")
 	}
-	if err := errors.Join(o.check(), o.LoadBaseline("native", o.Accept)); err != nil {
-		return err
-	}
-	return triage(cmd, o, dir)
+	return campaign.Run(cmd, "native", &triage{options: o, dir: dir})
 }
 
-// triage runs the inputs of a directory on a program.
-func triage(cmd *cobra.Command, o *options, dir string) error {
-	stderr := cmd.ErrOrStderr()
-	ins, err := campaign.LoadInputs(dir, stderr)
-	if err != nil {
+// triage is the verb native on the inputs of a directory, from which nothing is made.
+type triage struct {
+	*options
+	dir   string
+	files []campaign.Input
+}
+
+// Prepare implements [campaign.Verb].
+func (t *triage) Prepare(set func(flag string) bool, stderr io.Writer) (err error) {
+	if err := t.check(); err != nil {
 		return err
 	}
-	profile, err := native.ParseProfile(o.ProfileName())
+	if t.files, err = campaign.LoadInputs(t.dir, stderr); err != nil {
+		return err
+	}
+	profile, err := native.ParseProfile(t.ProfileName())
 	if err != nil {
 		return exit.Usage("", "%w", err)
 	}
-	duration := o.Duration
-	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) },
-		flags.Preset{Timeout: profile.Timeout, Seed: 1, Memory: profile.Memory})
-	o.Duration, o.Fresh = duration, true
-	if err := o.CheckOut(); err != nil {
-		return err
-	}
-	p, err := newPlan(cmd.Context(), o, stderr, nil)
+	t.SetDefaults(set, flags.Preset{Duration: t.Duration, Timeout: profile.Timeout, Seed: 1, Memory: profile.Memory})
+	t.Fresh = true
+	return nil
+}
+
+// Plan implements [campaign.Verb].
+func (t *triage) Plan(ctx context.Context, stderr io.Writer, leave func() error) (*campaign.Plan[[]byte], error) {
+	p, err := t.options.Plan(ctx, stderr, leave)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.introduce(stderr)
 	p.StuckNote = "" // nothing new is looked for
 	p.Campaign.TrimRuns = -1
 	p.Seeds, p.Triage = nil, &campaign.Triage{}
 	seen := map[string]bool{}
-	for _, in := range ins {
+	for _, in := range t.files {
 		key := teasel.Key(in.Data)
 		p.Triage.Files = append(p.Triage.Files, corpus.Triaged{File: in.File, Key: key})
 		if !seen[key] {
@@ -120,5 +125,5 @@ func triage(cmd *cobra.Command, o *options, dir string) error {
 			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.Valid, Name: filepath.Base(in.File), Input: in.Data})
 		}
 	}
-	return p.Begin(cmd)
+	return p, nil
 }

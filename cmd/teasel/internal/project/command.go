@@ -31,12 +31,7 @@ models of network protocols. Write a commented teasel.toml that names it, and, w
 'teasel' alone fuzzes it. Nothing is run, and no file is overwritten without --force.`,
 		Example: `  teasel init && teasel
   teasel init --workflow=false server`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exit.Usage(flags.SeeHelp(cmd), "init takes one directory at most (%d given)", len(args))
-			}
-			return nil
-		},
+		Args: flags.Args(0, 1, "the folder of a project"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {

@@ -170,3 +170,17 @@ func completeFinding(_ *cobra.Command, args []string, _ string) (ids []string, _
 func completeDir(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
+
+// findingOf reads the finding that the argument of a verb names, of which path is the file. ours: it is no mere input of Go's testdata.
+func findingOf(cmd *cobra.Command, args []string, g gotest.Target) (f *corpus.FindingFile, path string, ours bool, err error) {
+	if path, err = findingPath(args); err != nil {
+		return nil, "", false, err
+	}
+	if f, err = gotest.CorpusFile(path, g); err != nil || f != nil {
+		return f, path, false, err
+	}
+	if f, err = readFinding(path); err == nil {
+		err = gotest.RefuseFlags(cmd, path)
+	}
+	return f, path, true, err
+}

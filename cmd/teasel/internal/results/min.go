@@ -27,28 +27,18 @@ func NewMin() *cobra.Command {
 A campaign does this already, within limits; this goes on from there, slowly and thoroughly. The finding's file is
 rewritten unless --out names another. FINDING is named as for 'teasel repro'.`,
 		Example:           "  teasel min 4f1c\n  teasel min other-out/findings/4f1c8a0d2b6e9f37.json",
-		Args:              flags.AtMostOne("a finding"),
+		Args:              flags.Args(0, 1, "a finding"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if runs < 1 {
 				return exit.Usage("", "--runs %d: expected 1 or more", runs)
 			}
-			path, err := findingPath(args)
+			f, path, ours, err := findingOf(cmd, args, g)
 			if err != nil {
 				return err
 			}
-			out = cmp.Or(out, path)
-			if f, err := gotest.CorpusFile(path, g); err != nil {
-				return err
-			} else if f != nil {
+			if out = cmp.Or(out, path); !ours {
 				return gotest.MinCorpusFile(cmd, f, path, out, runs)
-			}
-			f, err := readFinding(path)
-			if err != nil {
-				return err
-			}
-			if err := gotest.RefuseFlags(cmd, path); err != nil {
-				return err
 			}
 			if err := checkOutput(path, out); err != nil {
 				return err

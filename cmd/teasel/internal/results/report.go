@@ -1,13 +1,9 @@
 package results
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
-	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"
 	"github.com/teaselfuzz/teasel/report"
@@ -19,17 +15,13 @@ func NewReport() *cobra.Command {
 		Use:     "report [DIR]",
 		Short:   "Write the report of a campaign again, in any format",
 		Example: "  teasel report --format sarif -o teasel.sarif\n  teasel report --format html -o report.html other-out",
-		Args:    flags.AtMostOne("a campaign's directory"), ValidArgsFunction: completeDir,
+		Args:    flags.Args(0, 1, "a campaign's directory"), ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := orDefault(args)
-			if err := campaign.RequireOne(path); err != nil {
-				return err
-			}
-			dir, err := campaign.OpenReadOnly(path)
+			s, err := campaign.Look(orDefault(args), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			k, err := kinds.Of(dir.Meta().Kind, "a campaign")
+			k, err := kinds.Of(s.Meta().Kind, "a campaign")
 			if err != nil {
 				return err
 			}
@@ -40,29 +32,12 @@ func NewReport() *cobra.Command {
 			if err := o.LoadBaseline(k.Name, accepted); err != nil {
 				return err
 			}
-			_, problems, err := dir.Snapshot(nil)
-			if err != nil {
-				return exit.Failure(err)
-			}
-			campaign.Warn(cmd.ErrOrStderr(), problems)
-			r := k.Report(dir, dir.Summary())
+			r := k.Report(s.Dir, s.Summary())
 			r.Baseline = o.Known
-			w := cmd.OutOrStdout()
 			if out == "" {
-				return campaign.WriteReport(w, format, r)
+				return campaign.WriteReport(cmd.OutOrStdout(), format, r)
 			}
-			f, err := os.Create(out)
-			if err != nil {
-				return exit.Usage("name a file that can be written", "writing the report: %w", err)
-			}
-			if err := campaign.WriteReport(f, format, r); err != nil {
-				_ = f.Close()
-				return err
-			}
-			if err := f.Close(); err != nil {
-				return exit.Failure(fmt.Errorf("writing the report: %w", err))
-			}
-			return nil
+			return campaign.WriteReportFile(flags.ReportFile{Format: format, Path: out}, r)
 		},
 	}
 	cmd.Flags().Var(flags.Choice(&format, report.Formats()), "format", "format of the report")

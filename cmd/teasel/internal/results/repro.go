@@ -36,27 +36,18 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
   teasel repro 4f1c
   teasel repro other-out/findings/4f1c8a0d2b6e9f37.json
   teasel repro --script 4f1c > repro.py`,
-		Args:              flags.AtMostOne("a finding"),
+		Args:              flags.Args(0, 1, "a finding"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tries < 1 {
 				return exit.Usage("", "--tries %d: expected 1 or more", tries)
 			}
-			path, err := findingPath(args)
+			f, _, ours, err := findingOf(cmd, args, g)
 			if err != nil {
 				return err
 			}
-			if f, err := gotest.CorpusFile(path, g); err != nil {
-				return err
-			} else if f != nil {
+			if !ours {
 				return gotest.ReproCorpusFile(cmd, f, tries)
-			}
-			f, err := readFinding(path)
-			if err != nil {
-				return err
-			}
-			if err := gotest.RefuseFlags(cmd, path); err != nil {
-				return err
 			}
 			if script {
 				return writeScript(cmd.OutOrStdout(), f)

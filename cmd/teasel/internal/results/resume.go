@@ -25,9 +25,9 @@ func NewResume() *cobra.Command {
 say or as the flags do. Findings that it has already are not looked for again; those that there was no time to confirm are
 tried first.`,
 		Example: "  teasel resume --duration 10m\n  teasel resume other-out",
-		Args:    flags.AtMostOne("a campaign's directory"), ValidArgsFunction: completeDir,
+		Args:    flags.Args(0, 1, "a campaign's directory"), ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fresh.Check(); err != nil {
+			if err := errors.Join(flags.CheckNumbers(cmd.Flags()), fresh.Check()); err != nil {
 				return err
 			}
 			path := orDefault(args)

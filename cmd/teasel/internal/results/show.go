@@ -48,7 +48,7 @@ teasel-out.`,
   teasel show --format json nats://127.0.0.1:4222
   teasel show --input 4f1c > input
   teasel show --script 4f1c > show.py`,
-		Args:              flags.AtMostOne("a campaign's directory, a finding, or a file of interesting/ or queue/"),
+		Args:              flags.Args(0, 1, "a campaign's directory, a finding, or a file of interesting/ or queue/"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, w := orDefault(args), cmd.OutOrStdout()
@@ -69,25 +69,25 @@ teasel-out.`,
 				case format != "text":
 					return writeReport(cmd, path, format)
 				default:
-					return showCampaigns(cmd, path)
+					between := ""
+					return campaign.Each(path, cmd.ErrOrStderr(), func(s campaign.Saved) error {
+						fmt.Fprint(w, between)
+						between = "\n"
+						return showCampaign(w, s)
+					})
 				}
 			}
 			if dir := filepath.Dir(path); slices.Contains([]string{corpus.Interesting, corpus.Queue}, filepath.Base(dir)) && corpus.IsCampaign(filepath.Dir(dir)) && !script {
 				return showTestcase(w, path, input)
 			}
-			path, err := findingPath([]string{path})
-			if err != nil {
-				return err
-			}
 			if o.UI != "" {
+				path, err := findingPath([]string{path})
+				if err != nil {
+					return err
+				}
 				return exit.Usage("'teasel show --ui "+o.UI+" teasel-out' shows a campaign", "--ui is for a campaign's directory, and %s is a file", path)
 			}
-			ours := false
-			f, err := gotest.CorpusFile(path, gotest.Target{})
-			if f == nil && err == nil {
-				ours = true
-				f, err = readFinding(path)
-			}
+			f, path, ours, err := findingOf(cmd, []string{path}, gotest.Target{})
 			switch {
 			case err != nil:
 				return err
@@ -113,55 +113,23 @@ teasel-out.`,
 
 // writeReport writes the report of the campaign in a directory.
 func writeReport(cmd *cobra.Command, path, format string) error {
-	if err := campaign.RequireOne(path); err != nil {
-		return err
-	}
-	dir, err := campaign.OpenReadOnly(path)
+	s, err := campaign.Look(path, io.Discard)
 	if err != nil {
 		return err
 	}
-	k, _ := kinds.Of(dir.Meta().Kind, "")
-	return campaign.WriteReport(cmd.OutOrStdout(), format, k.Report(dir, dir.Summary()))
-}
-
-// showCampaigns prints the campaign in a directory, or all those below it.
-func showCampaigns(cmd *cobra.Command, path string) error {
-	dirs, err := campaign.Find(path)
-	if err != nil {
-		return err
-	}
-	for i, at := range dirs {
-		if i > 0 {
-			fmt.Fprintln(cmd.OutOrStdout())
-		}
-		dir, err := campaign.OpenReadOnly(at)
-		if err != nil {
-			return err
-		}
-		if err := showCampaign(cmd.OutOrStdout(), cmd.ErrOrStderr(), dir); err != nil {
-			return err
-		}
-	}
-	return nil
+	k, _ := kinds.Of(s.Meta().Kind, "")
+	return campaign.WriteReport(cmd.OutOrStdout(), format, k.Report(s.Dir, s.Summary()))
 }
 
 // servePage serves the page of the campaign in a directory until the user ends it.
 func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
-	if err := campaign.RequireOne(path); err != nil {
-		return err
-	}
-	dir, err := campaign.OpenReadOnly(path)
+	s, err := campaign.Look(path, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	kept, problems, err := dir.Snapshot(nil)
-	if err != nil {
-		return exit.Failure(err)
-	}
-	campaign.Warn(cmd.ErrOrStderr(), problems)
-	m := dir.Meta()
+	m := s.Meta()
 	k, _ := kinds.Of(m.Kind, "")
-	state, err := k.Report(dir, dir.Summary()).State()
+	state, err := k.Report(s.Dir, s.Summary()).State()
 	if err != nil {
 		return exit.Failure(err)
 	}
@@ -170,7 +138,7 @@ func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
 		return err
 	}
 	defer page.Close()
-	if err := page.Start(&view.Still{State: state, Entries: kept.Entries, Panels: k.Paneler(&m)}); err != nil {
+	if err := page.Start(&view.Still{State: state, Entries: s.Kept.Entries, Panels: k.Paneler(&m)}); err != nil {
 		return exit.Failure(err)
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "teasel: Ctrl-C ends it")
@@ -209,12 +177,8 @@ func readable(in []byte) string {
 }
 
 // showCampaign prints the figures and findings of a campaign.
-func showCampaign(w, stderr io.Writer, dir *corpus.Dir) error {
-	s, problems, err := dir.Snapshot(nil)
-	if err != nil {
-		return exit.Failure(err)
-	}
-	campaign.Warn(stderr, problems)
+func showCampaign(w io.Writer, dir campaign.Saved) error {
+	s := &dir.Kept
 	m := dir.Meta()
 	k, _ := kinds.Of(m.Kind, "") // the figures of one of a newer teasel can be shown
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

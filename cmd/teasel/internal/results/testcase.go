@@ -25,20 +25,16 @@ func showTestcase(w io.Writer, path string, plain bool) error {
 		_, err := w.Write(data)
 		return exit.Failure(err)
 	}
-	dir, err := campaign.OpenReadOnly(filepath.Dir(filepath.Dir(path)))
+	s, err := campaign.Look(filepath.Dir(filepath.Dir(path)), io.Discard)
 	if err != nil {
 		return err
 	}
-	s, _, err := dir.Snapshot(nil)
-	if err != nil {
-		return exit.Failure(err)
-	}
 	key := teasel.Key(data) // the files of queue/ have AFL++'s names
-	i := slices.IndexFunc(s.Entries, func(e teasel.Entry) bool { return e.Key == key && e.Runs > 0 })
+	i := slices.IndexFunc(s.Kept.Entries, func(e teasel.Entry) bool { return e.Key == key && e.Runs > 0 })
 	if i < 0 {
 		fmt.Fprintf(w, "%s is not among the testcases that the campaign keeps\n", report.Line(key))
 	} else {
-		t := view.NewTestcase(&s.Entries[i])
+		t := view.NewTestcase(&s.Kept.Entries[i])
 		fmt.Fprintf(w, "testcase %s: %s\n%s\npicked %s to be mutated\n", t.Key, t.Origin, t.Why, campaign.Plural(int(t.Picked), "time", "times"))
 	}
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(data), strings.TrimRight(readable(data), "\n"))

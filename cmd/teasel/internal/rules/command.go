@@ -28,7 +28,7 @@ one only. The table severity of teasel.toml changes severities and switches rule
   teasel rules net
   teasel rules mcp --protocol-version 2025-06-18 --transport HTTP
   teasel rules --format json`,
-		Args:              flags.AtMostOne("a kind of target"),
+		Args:              flags.Args(0, 1, "a kind of target"),
 		ValidArgsFunction: cobra.FixedCompletions(flags.Kinds, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules := flags.Rules()
@@ -134,7 +134,7 @@ func NewExplain() *cobra.Command {
 		Short: "Say what a rule means, why it matters and what to do",
 		Example: `  teasel explain mcp/server-crash
   teasel explain wrong-code`,
-		Args: flags.OneArg("a rule, such as mcp/server-crash"),
+		Args: flags.Args(1, 1, "a rule, such as mcp/server-crash"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
 			for _, r := range flags.Rules() {
 				names = append(names, cobra.CompletionWithDesc(r.ID, r.Title))

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
@@ -17,6 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // Target describes a server in a finding's file, with all that it takes to start it again.
@@ -34,6 +38,32 @@ type Target struct {
 	flags.Isolation `json:"isolation,omitzero"`
 }
 
+// Kind is the kind of MCP servers.
+func Kind() campaign.Kind {
+	return campaign.Kind{Name: "mcp", NewReplayer: newReplayer, Resume: campaign.ResumeOf(func() campaign.Verb[script.Script] { return &options{} }), Script: standalone, Coverage: coverage, Panels: panels, Complete: describeReport}
+}
+
+// describeReport adds to a report what is the SDK's, and that no tool of a server was called.
+func describeReport(m *corpus.Meta, r *report.Run) {
+	if r.Library = m.Library; m.Library != "" {
+		r.OfLibrary = func(f teasel.Finding) bool { return judge.OfLibrary(&f) }
+	}
+	if len(m.Blocked) > 0 && len(m.Subjects) == 0 {
+		r.Untested = fmt.Sprintf("No tool was called: each may change something that outlives the server (%s).", strings.Join(m.Blocked, ", "))
+	}
+}
+
+// server returns the target that is described.
+func (t *Target) server() (*mcprun.Target, error) {
+	command, err := resolveDemo(t.Command)
+	if err != nil {
+		return nil, err
+	}
+	out := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
+		Version: t.Version, Stateless: t.Stateless, Sandbox: t.Sandbox, Allow: t.Allowed}
+	return out, t.apply(out)
+}
+
 // newReplayer makes ready what it takes to run single scripts on the server of a finding.
 func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
 	var t Target
@@ -45,19 +75,11 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 			return nil, err
 		}
 	}
-	blocked := map[string]bool{}
-	for _, b := range t.Blocked {
-		blocked[b] = true
-	}
-	command, err := resolveDemo(t.Command)
+	target, err := t.server()
 	if err != nil {
 		return nil, err
 	}
-	target := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
-		Version: t.Version, Stateless: t.Stateless, Sandbox: t.Sandbox, Allow: t.Allowed, Blocked: func(tool string) bool { return blocked[tool] }}
-	if err := t.apply(target); err != nil {
-		return nil, err
-	}
+	target.Blocked = func(tool string) bool { return slices.Contains(t.Blocked, tool) }
 	if target.Scratch, err = campaign.Isolate(ctx, &t.Isolation, 0, io.Discard, nil); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,120 @@
+package netserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/netproto"
+	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// plan is the plan of a campaign on a server.
+type plan struct {
+	campaign.Plan[*dialogue.Dialogue]
+	about    netproto.Server
+	given    bool // the user has given inputs
+	captured int  // seeds that are from captures
+}
+
+// Plan implements [campaign.Verb].
+func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error) (*campaign.Plan[*dialogue.Dialogue], error) {
+	p := &plan{}
+	about := Target{Command: o.Command, Env: o.Env, Dir: o.Dir, Connect: o.Connect, Model: o.Model, Keep: o.Keep, User: o.User, Timeout: o.Timeout,
+		Start: o.Start, Memory: o.MemoryLimit, Reset: o.Reset, Health: o.Health, Strict: o.Strict, Isolation: o.Isolation}
+	if _, builtIn := model.Protocol(o.Model); !builtIn && o.Model != "" {
+		about.Model = absolutePath(o.Model)
+	}
+	target, err := about.server()
+	if err != nil {
+		return nil, err
+	}
+	if m := target.Model; m != nil && o.Connect == "" {
+		if m.Connection.Port == 0 {
+			return nil, exit.Usage("add --connect HOST:PORT", "where the server listens is missing: the model names no port")
+		}
+		o.Connect = fmt.Sprintf("%v://127.0.0.1:%d", m.Connection.Transport, m.Connection.Port)
+		about.Connect, target.Address = o.Connect, o.Connect
+	}
+	if m := target.Model; m != nil && !o.keepSet {
+		o.Keep = m.Connection.Keep
+		about.Keep, target.Keep = o.Keep, o.Keep
+	}
+	target.Restart = o.Restart
+	schedulers, err := o.schedulers(target.Model)
+	if err != nil {
+		return nil, err
+	}
+	dictionary := &mutate.Dictionary{}
+	codec := teasel.Codec[*dialogue.Dialogue](netproto.SeedCodec{Model: target.Model})
+	if p.Seeds, target.Scratch, err = campaign.Load(ctx, &o.Launch, codec, dictionary, stderr, leave); err != nil {
+		return nil, err
+	}
+	mutator, err := o.mutator(target.Model, dictionary, &o.Mutation)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.addSeeds(o, target); err != nil {
+		return nil, err
+	}
+	if err := p.inspect(ctx, o, &target); err != nil {
+		return nil, err
+	}
+	p.Campaign = netproto.Campaign(target, mutator)
+	if schedulers != nil {
+		p.Campaign.NewScheduler = schedulers
+	}
+	profile, _ := netproto.ParseProfile(o.ProfileName()) // Prepare has checked it
+	p.Campaign.MinimizeRuns = profile.Minimize
+	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
+	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
+	if target.Model != nil {
+		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+	}
+	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
+	p.Introduce, p.DryRun = p.introduce, p.dryRun
+	p.Meta.Crashes, p.Meta.Hangs = netproto.CrashRules(), netproto.HangRules()
+	if len(o.Command) == 0 {
+		p.Meta.Name = o.Connect
+	}
+	return &p.Plan, p.Describe(Kind(), &o.Launch, o, about)
+}
+
+// inspect starts the server once, and finds out how many workers there can be and whether their servers need network namespaces.
+func (p *plan) inspect(ctx context.Context, o *options, t *netproto.Target) (err error) {
+	t.Namespace = o.Workers > 1
+	if p.about, err = t.Inspect(ctx); err != nil {
+		return exit.InterruptedOr(ctx, err)
+	}
+	t.Namespace = p.about.Namespace
+	if o.Workers > 1 && !p.about.Own {
+		p.about.Warnings = append(p.about.Warnings, fmt.Sprintf("there is 1 worker, and not the %d of --workers", o.Workers))
+		o.Workers = 1
+	}
+	return nil
+}
+
+// introduce prints what is fuzzed, and warnings about it.
+func (p *plan) introduce(w io.Writer) {
+	fmt.Fprintf(w, "teasel: %v; %s\n", p.about, p.seedText())
+	for _, text := range p.about.Warnings {
+		fmt.Fprintf(w, "teasel: warning: %s\n", text)
+	}
+}
+
+func (p *plan) dryRun(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "server\t%v\n", p.about)
+	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
+	fmt.Fprintf(t, "time limit\t%v of processor time for a message\n", p.Options.Timeout)
+	for _, text := range p.about.Warnings {
+		fmt.Fprintf(t, "warning\t%s\n", text)
+	}
+	return exit.Failure(t.Flush())
+}
