@@ -12,7 +12,7 @@ type Conn interface {
 	// Send queues one message, and returns the number of the exchange that it begins; 0: only what is in a frame says what it
 	// answers.
 	Send(m Message) (exchange int64)
-	// Flush writes what is queued. When the server takes nothing for as long as limit the error is [ErrBlocked]; when it takes
+	// Flush writes what is queued. When the server takes nothing for as long as limit the error is [ErrBlocked], and the rest stays queued; when it takes
 	// nothing any more, [ErrBroken].
 	Flush(ctx context.Context, limit time.Duration) error
 	// Recv appends what has come to frames, and returns as soon as that is one frame, or when until has passed. The error says

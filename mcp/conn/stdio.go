@@ -80,6 +80,7 @@ func (c *stdio) Flush(ctx context.Context, limit time.Duration) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case now.Sub(began) >= limit:
+			c.queue = append(c.queue, rest...)
 			return ErrBlocked
 		}
 		for c.ended == nil && c.read(c.in.Read) {

@@ -118,6 +118,9 @@ func (e *executor) flush(ctx context.Context, s *peer) (waitEnd, error) {
 		limit = e.target.timeout()
 	}
 	err := s.Flush(ctx, limit)
+	for began := time.Now(); errors.Is(err, conn.ErrBlocked) && ctx.Err() == nil && s.lacksProcessor(limit, began); {
+		err = s.Flush(ctx, limit)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return waitInvalid, ctx.Err()
@@ -130,6 +133,13 @@ func (e *executor) flush(ctx context.Context, s *peer) (waitEnd, error) {
 		s.CloseSend()
 	}
 	return waitDone, nil
+}
+
+// lacksProcessor reports whether a server that does not read works, and has had less than the limit of the processor since a time that
+// is not too long ago: others may have it.
+func (s *peer) lacksProcessor(limit time.Duration, began time.Time) bool {
+	silent := time.Since(began)
+	return s.Look(max(silent, limit)) == server.Working && s.Worked() < limit && silent < patience*limit
 }
 
 // alive reports whether the server answers a ping.
