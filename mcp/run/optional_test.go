@@ -52,8 +52,8 @@ func TestOptionalAnswers(t *testing.T) {
 				apart[lines[n]] = e.talks[i].alone
 			}
 			for i, line := range lines {
-				late := name == "planted" && strings.Contains(line, "more")
-				if apart[line] != (late || want[i] == "another id") {
+				late := name == "planted" && strings.Contains(line, "more") // more often than not
+				if other := want[i] == "another id"; apart[line] != other && !late {
 					t.Errorf("%s: %s, and run alone: %v", line, want[i], apart[line])
 				}
 			}
