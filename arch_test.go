@@ -54,7 +54,7 @@ func layer(pkg string) int {
 		return 10
 	case rel == "mcp", rel == "netproto", rel == "native", rel == "gofunc", rel == "monitor", rel == "report", rel == "fleet":
 		return 10
-	case rel == "cmd/teasel/internal/exit":
+	case rel == "cmd/teasel/internal/exit", rel == "cmd/teasel/internal/progress":
 		return 11
 	case rel == "cmd/teasel/internal/flags", rel == "cmd/teasel/internal/replay":
 		return 12

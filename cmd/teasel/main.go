@@ -169,7 +169,7 @@ started, 4 our own failure, 130 interrupted.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.SetUsageFunc(flags.Usage)
-	root.AddCommand(mcpserver.NewCommand(), netserver.NewCommand(), program.NewCommand(), gotest.NewCommand(), compiler.NewCommand(compiler.C), compiler.NewCommand(compiler.CXX), compiler.NewCargo(), mcpserver.NewDemo(), project.NewCommand(), program.NewTriage(), results.NewRepro(), results.NewMin(), corpora.NewCmin(), corpora.NewCorpus(), cov.NewCommand(),
+	root.AddCommand(mcpserver.NewCommand(), netserver.NewCommand(), program.NewCommand(), gotest.NewCommand(), compiler.NewCommand(compiler.C), compiler.NewCommand(compiler.CXX), compiler.NewCargo(), mcpserver.NewDemo(), project.NewCommand(), program.NewTriage(gotest.Triage), results.NewRepro(), results.NewMin(), corpora.NewCmin(), corpora.NewCorpus(), cov.NewCommand(),
 		results.NewShow(), results.NewReport(), results.NewResume(), hub.NewCommand(), rules.NewCommand(), rules.NewExplain(), newVersion(), newMan(), mcpserver.NewDemoServer(), libfuzzer.NewCommand())
 	addCompletion(root)
 	groupVerbs(root)

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // Triage is what a campaign knows of the files that it triages.
@@ -102,6 +103,9 @@ const aflNote = "README.txt"
 // LoadInputs reads the files to triage in a directory, smaller ones first: those in the folders crashes and hangs of the directory, as AFL++'s
 // output and a campaign of teasel have them, or of folders in it; those with names that libFuzzer gives, if there are any; or all. A single file is fine too.
 func LoadInputs(path string, w io.Writer) ([]Input, error) {
+	if kind := conversations(path); kind != "" {
+		return nil, exit.Usage("each of them is one fault already; to run them all again: teasel repro --all "+report.Quote(path), "%s has findings of teasel %s, whose inputs are not files but conversations", path, kind)
+	}
 	roots := []string{path}
 	for _, pattern := range []string{"*", "*/*"} {
 		in, _ := filepath.Glob(filepath.Join(globQuote(path), pattern)) // the pattern is well formed
@@ -134,6 +138,19 @@ func LoadInputs(path string, w io.Writer) ([]Input, error) {
 		return nil, exit.Usage("name a directory of inputs that crash, such as AFL++'s out/default/crashes", "there are no inputs in %s", path)
 	}
 	return ins, nil
+}
+
+// conversations returns the kind of the findings in a directory, or below it, if it is one whose inputs are conversations; "": it is not.
+func conversations(path string) string {
+	for _, pattern := range []string{"*.json", corpus.Findings + "/*.json", "*/" + corpus.Findings + "/*.json"} {
+		files, _ := filepath.Glob(filepath.Join(globQuote(path), pattern)) // the pattern is well formed
+		for _, file := range files {
+			if f, err := corpus.ReadFinding(file); err == nil && (f.Kind == "mcp" || f.Kind == "net") {
+				return f.Kind
+			}
+		}
+	}
+	return ""
 }
 
 // globQuote returns a path as a pattern that matches nothing else.

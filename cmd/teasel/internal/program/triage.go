@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
@@ -19,10 +20,15 @@ import (
 // triageOut is the directory that teasel triage writes by default: not that of the campaign that it may read.
 const triageOut = "teasel-triage"
 
-func NewTriage() *cobra.Command {
+// OtherTriage triages a directory for another kind of target, if it or what stands behind -- names one: then taken is true. The flags own
+// are for programs alone.
+type OtherTriage func(cmd *cobra.Command, o *flags.Options, own []string, dir string, words []string) (taken bool, err error)
+
+// NewTriage returns the verb triage. other is asked first.
+func NewTriage(other OtherTriage) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
-		Use:   "triage [flags] DIR -- PROGRAM [ARG... @@]",
+		Use:   "triage [flags] DIR [-- PROGRAM [ARG... @@] | -- PACKAGE FuzzX]",
 		Short: "Say which faults are behind a folder of crashing inputs: one finding each",
 		Long: `Run each input of a directory on a program, and report one finding for each fault, however many inputs show it. A finding is
 reproduced, also in a fresh process, and its input is made as small as it gets. Nothing is fuzzed. The result is a campaign's
@@ -31,11 +37,16 @@ directory, which show, report, repro, min and resume take; resume goes on with f
 DIR is a folder of files, a whole output directory of AFL++ or a campaign's directory, whose crashes/ and hangs/ are taken, or a
 folder in which libFuzzer has left crash-, leak-, oom- and timeout- files. PROGRAM is any program that 'teasel native' takes.
 
+Or they are inputs of a fuzz test in Go: files of testdata/fuzz/FuzzX, which says itself of which package and test it is, or of
+any folder, with the package's directory and the test behind --. Findings of 'teasel mcp' and 'teasel net' are one for each fault
+already: 'teasel repro --all DIR' runs them again.
+
 Exit status: 0 no input shows a fault, 1 there are findings at or above --fail-on; otherwise as for a campaign.`,
 		Example: `  teasel triage out/default/crashes -- ./target @@
   teasel triage afl-out --format markdown -- ./target > crashes.md
-  teasel triage . -- ./harness`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runTriage(cmd, o, args) },
+  teasel triage . -- ./harness
+  teasel triage testdata/fuzz/FuzzParse
+  teasel triage crashers -- ./parser FuzzParse`,
 	}
 	flags.AddStart(cmd, &o.Launch, "program", "this one")
 	_ = cmd.Flags().MarkHidden("dry-run")
@@ -52,11 +63,16 @@ Exit status: 0 no input shows a fault, 1 there are findings at or above --fail-o
 	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	flags.AddPage(cmd, &o.Options)
 	flags.AddMinimize(f, &o.Mutation)
-	addRun(f, o)
+	own := []string{"config", "env", "dir"}
+	run := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addRun(run, o)
+	run.VisitAll(func(r *pflag.Flag) { own = append(own, r.Name) })
+	f.AddFlagSet(run)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runTriage(cmd, o, own, other, args) }
 	return cmd
 }
 
-func runTriage(cmd *cobra.Command, o *options, args []string) error {
+func runTriage(cmd *cobra.Command, o *options, own []string, other OtherTriage, args []string) error {
 	at := cmd.ArgsLenAtDash()
 	if at < 0 {
 		at = len(args)
@@ -69,6 +85,9 @@ func runTriage(cmd *cobra.Command, o *options, args []string) error {
 	for _, name := range []string{"out", "duration"} {
 		f := cmd.Flags().Lookup(name)
 		f.Changed = true
+	}
+	if taken, err := other(cmd, &o.Options, own, dir, args[1:]); taken || err != nil {
+		return err
 	}
 	if err := o.Configure(cmd, "native", args[1:]); err != nil {
 		return err

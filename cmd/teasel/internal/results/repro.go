@@ -18,7 +18,7 @@ import (
 
 func NewRepro() *cobra.Command {
 	var tries int
-	var script bool
+	var script, all bool
 	var g gotest.Target
 	cmd := &cobra.Command{
 		Use:   "repro [FINDING]",
@@ -35,12 +35,16 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 		Example: `  teasel repro
   teasel repro 4f1c
   teasel repro other-out/findings/4f1c8a0d2b6e9f37.json
+  teasel repro --all teasel-out
   teasel repro --script 4f1c > repro.py`,
 		Args:              flags.Args(0, 1, "a finding"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tries < 1 {
 				return exit.Usage("", "--tries %d: expected 1 or more", tries)
+			}
+			if all {
+				return reproAll(cmd, orDefault(args), tries)
 			}
 			f, _, ours, err := findingOf(cmd, args, g)
 			if err != nil {
@@ -61,6 +65,8 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
 	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python, or for one HTTP request a script of curl, that shows a finding of teasel mcp or net without teasel, and run nothing")
+	cmd.Flags().BoolVar(&all, "all", false, "run all findings of the campaigns in a directory again, or of the files in it; those with the same id once")
+	cmd.MarkFlagsMutuallyExclusive("all", "script")
 	g.AddFlags(cmd)
 	return cmd
 }

@@ -1,0 +1,77 @@
+// Package progress shows how far a piece of work has come that takes a while, and how long it may still take.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/teaselfuzz/teasel/monitor"
+	"github.com/teaselfuzz/teasel/view"
+)
+
+// Line is the progress of a number of things to do. In a terminal it is one line that is written again and again, and removed in the end;
+// elsewhere it is a line every few seconds. Nothing is shown of what takes less than two seconds. A nil Line shows nothing. It is for one
+// goroutine at a time.
+type Line struct {
+	w        io.Writer
+	terminal bool
+	unit     string
+	total    int
+	now      func() time.Time
+
+	began, last time.Time // last: when it was written
+	wrote       bool
+	width       int // of what is in the terminal's line; 0: nothing is
+}
+
+const (
+	quiet      = 2 * time.Second // that nothing is shown
+	everyFrame = 100 * time.Millisecond
+	everyLine  = 5 * time.Second
+)
+
+// New returns the progress of so many things, called by their plural.
+func New(w io.Writer, unit string, total int) *Line {
+	l := &Line{w: w, terminal: monitor.Terminal(w) != nil, unit: unit, total: total, now: time.Now}
+	l.began = l.now()
+	return l
+}
+
+// Show says how many of the things are done, and what else there is to say; "": nothing.
+func (l *Line) Show(done int, more string) {
+	if l == nil {
+		return
+	}
+	now := l.now()
+	every := everyLine
+	if l.terminal {
+		every = everyFrame
+	}
+	if now.Sub(l.began) < quiet || l.wrote && now.Sub(l.last) < every {
+		return
+	}
+	l.wrote, l.last = true, now
+	text := fmt.Sprintf("teasel: %d of %d %s", done, l.total, l.unit)
+	if left, ok := view.Left(now.Sub(l.began), uint64(max(done, 0)), uint64(max(l.total, 0))); ok {
+		text += ", about " + left.String() + " left"
+	}
+	if more != "" {
+		text += ", " + more
+	}
+	if !l.terminal {
+		fmt.Fprintln(l.w, text)
+		return
+	}
+	fmt.Fprint(l.w, "\r"+text+strings.Repeat(" ", max(0, l.width-len(text))))
+	l.width = len(text)
+}
+
+// Clear removes the terminal's line, so that something else can be written.
+func (l *Line) Clear() {
+	if l != nil && l.width > 0 {
+		fmt.Fprint(l.w, "\r"+strings.Repeat(" ", l.width)+"\r")
+		l.width = 0
+	}
+}

@@ -1,0 +1,37 @@
+package progress
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLine: nothing is written of what is quick; then a line every few seconds or, in a terminal, one that is written again.
+func TestLine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		terminal bool
+		steps    []time.Duration // between two things of ten
+		want     string
+	}{
+		"quick":                 {false, []time.Duration{time.Second, time.Second / 2}, ""},
+		"a file":                {false, []time.Duration{2 * time.Second, time.Second, 4 * time.Second}, "teasel: 1 of 10 inputs, about 18s left, more\nteasel: 3 of 10 inputs, about 16s left, more\n"},
+		"a terminal":            {true, []time.Duration{time.Second, time.Second, 10 * time.Millisecond, 90 * time.Millisecond}, "\rteasel: 2 of 10 inputs, about 8s left, more\rteasel: 4 of 10 inputs, about 3s left, more\r" + strings.Repeat(" ", 43) + "\r"},
+		"a quick one, terminal": {true, []time.Duration{time.Second}, ""},
+	} {
+		var out strings.Builder
+		now := time.Unix(1000, 0)
+		l := New(&out, "inputs", 10)
+		l.terminal, l.now, l.began = tt.terminal, func() time.Time { return now }, now
+		for i, step := range tt.steps {
+			now = now.Add(step)
+			l.Show(i+1, "more")
+		}
+		l.Clear()
+		if out.String() != tt.want {
+			t.Errorf("%s: %q, want %q", name, out.String(), tt.want)
+		}
+	}
+	var none *Line
+	none.Show(1, "")
+	none.Clear()
+}
