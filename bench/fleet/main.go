@@ -2,6 +2,11 @@
 // change. Discovery is simulated, costs are measured figures, which flags replace by those of another machine.
 //
 //	go run ./bench/fleet
+//
+// With measure behind it, it measures on this machine how much sooner several workers find planted bugs than one, each with the same share of
+// a core, and what the exchange costs a worker that is alone.
+//
+//	go run ./bench/fleet measure
 package main
 
 import (
@@ -33,6 +38,13 @@ type costs struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "measure" {
+		if err := measure(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "fleet:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	c := costs{}
 	f := flags(&c)
 	_ = f.Parse(os.Args[1:]) // it ends the process itself

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What the documentation says of the table: the rate of a fleet does not grow with it, leaf nodes help throughout, several streams at the
@@ -32,5 +33,21 @@ func TestReport(t *testing.T) {
 		if l < 1.5*h || (s > 1.5*h) != (at == 0) {
 			t.Errorf("%s: at most %.0f machines with one hub, %.0f with streams, %.0f with leaf nodes", phases[at].name, h, s, l)
 		}
+	}
+}
+
+// A run that has not come so far counts as one that takes longer than all others.
+func TestTimes(t *testing.T) {
+	b := bench{plan: plan{limit: time.Minute}}
+	var all []outcome
+	for _, at := range [][]time.Duration{{time.Second, 5 * time.Second}, {2 * time.Second}, {3 * time.Second, 40 * time.Second}} {
+		all = append(all, outcome{bugs: at})
+	}
+	bugs := func(o outcome) []time.Duration { return o.bugs }
+	if got, want := b.times(all, 1, bugs), "2 s (1 s to 3 s)"; got != want {
+		t.Errorf("the first: %s, want %s", got, want)
+	}
+	if got, want := b.times(all, 2, bugs), "40 s (5 s to over 1m0s)"; got != want {
+		t.Errorf("the second: %s, want %s", got, want)
 	}
 }
