@@ -171,6 +171,16 @@ func (l *Link) Order(ctx context.Context) (o Order, err error) {
 	return o, err
 }
 
+// MayBegin returns a [Problem] if the fleet was told to stop.
+func (l *Link) MayBegin(ctx context.Context) error {
+	o, err := l.Order(ctx)
+	if err == nil && o.State == Stopped {
+		err = &Problem{ProblemStopped, fmt.Sprintf("campaign %s on the hub at %s was told to stop, by %s", l.config.Campaign, l.config.URL, o.By),
+			"'teasel fleet " + l.config.URL + " resume --hub-name " + l.config.Campaign + "' lets machines run again; --hub-name NAME begins another campaign", nil}
+	}
+	return err
+}
+
 // Give gives an order, and wakes the machines.
 func (l *Link) Give(ctx context.Context, o Order) error {
 	ctx, cancel := l.limit(ctx)

@@ -158,6 +158,7 @@ func TestMachinesAndOrders(t *testing.T) {
 	if o, err := l.Order(ctx); err != nil || o.State != fleet.Stopped || o.By != "m2" {
 		t.Errorf("order %+v, %v", o, err)
 	}
+	problem(t, l.MayBegin(ctx), fleet.ProblemStopped, "was told to stop, by m2")
 	if names, err := l.Campaigns(ctx); err != nil || len(names) != 1 || names[0] != "maze" {
 		t.Errorf("campaigns %q, %v", names, err)
 	}

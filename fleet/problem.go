@@ -30,6 +30,7 @@ const (
 	ProblemTooLarge                // one message is larger than the hub takes
 	ProblemName                    // two machines have one name
 	ProblemClock                   // the machine's clock is far from the hub's
+	ProblemStopped                 // the fleet was told to stop: a campaign that begins would end at once
 	ProblemOther
 )
 
@@ -49,7 +50,7 @@ func (p *Problem) Unwrap() error { return p.Err }
 // Fatal reports whether a campaign that has this problem at its beginning should not begin.
 func (p *Problem) Fatal() bool {
 	switch p.Kind {
-	case ProblemCredentials, ProblemRights, ProblemCertificate, ProblemCampaign, ProblemVersion, ProblemLayout:
+	case ProblemCredentials, ProblemRights, ProblemCertificate, ProblemCampaign, ProblemVersion, ProblemLayout, ProblemStopped:
 		return true
 	}
 	return false

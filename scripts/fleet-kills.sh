@@ -5,4 +5,4 @@
 #     scripts/fleet-kills.sh [KILLS [MACHINES]]
 set -eu
 cd "$(dirname "$0")/.."
-FLEET_KILLS=${1:-200} FLEET_MACHINES=${2:-4} go test ./fleet ./cmd/teasel-hub -run TestKills -count=1 -v -timeout 90m
+FLEET_KILLS=${1:-200} FLEET_MACHINES=${2:-4} go test ./fleet ./cmd/teasel-hub -run 'TestKills|TestFleet/Kills' -count=1 -v -timeout 90m

@@ -2,75 +2,22 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 )
-
-// TestMain is teasel-hub if the environment says so.
-func TestMain(m *testing.M) {
-	if os.Getenv("TEASEL_HUB_TEST") != "" {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-		status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-		stop()
-		os.Exit(status)
-	}
-	os.Exit(m.Run())
-}
-
-// number returns a number of the environment.
-func number(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// command runs a program to its end.
-func command(t *testing.T, dir, program string, args ...string) {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), program, args...)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
-	}
-}
-
-// copyFiles copies files of the project to a directory.
-func copyFiles(t *testing.T, dir string, names ...string) {
-	t.Helper()
-	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join("..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // killed is a campaign of one kind on some machines, each a process of teasel with a directory of its own, and their hub.
 type killed struct {
@@ -192,12 +139,8 @@ func (k *killed) heard(watch *fleet.Link) bool {
 
 // Campaigns of all kinds, whose machines and hub are killed at random moments: the hub has every testcase and every finding that it has
 // acknowledged, once, and no process is left. FLEET_KILLS is how often; scripts/fleet-kills.sh does it many times.
-func TestKills(t *testing.T) {
-	t.Parallel()
+func testKills(t *testing.T, program string) {
 	kills, machines := number(t, "FLEET_KILLS", 2), number(t, "FLEET_MACHINES", 2)
-	bin := t.TempDir()
-	program := filepath.Join(bin, "teasel")
-	command(t, ".", "go", "build", "-o", program, "../teasel")
 	for _, kind := range []struct {
 		name    string
 		prepare func(t *testing.T, dir string)
@@ -239,14 +182,7 @@ func TestKills(t *testing.T) {
 
 func (k *killed) run(kills int) {
 	t := k.t
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.port = free.Addr().(*net.TCPAddr).Port
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	k.port = freePort(t)
 	defer func() {
 		for _, c := range append(k.machines, k.hub) {
 			if c != nil && c.ProcessState == nil {

@@ -50,7 +50,13 @@ func Enlist(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffix s
 		fmt.Fprintf(stderr, "teasel: warning: %v; this machine begins alone, and sends what it finds when the hub is there\n", err)
 		return &Member{link: link, stderr: stderr, dir: dir}, nil
 	}
-	if err := meet(ctx, link, m); err != nil {
+	err = meet(ctx, link, m)
+	if err == nil && (m.Kind == "go" || !corpus.IsCampaign(dir)) { // one that goes on has something to send
+		if e := link.MayBegin(ctx); e != nil {
+			err = HubError(e)
+		}
+	}
+	if err != nil {
 		link.Close()
 		return nil, err
 	}

@@ -86,6 +86,9 @@ func obey(cmd *cobra.Command, link *fleet.Link, order string, args []string, run
 		return campaign.HubError(err)
 	}
 	fmt.Fprintf(stderr, "teasel: %s is stored; machines that are connected do it at once, the others when they are\n", order)
+	if o.State == fleet.Stopped {
+		fmt.Fprintln(stderr, "teasel: until resume is stored, no machine begins")
+	}
 	return nil
 }
 
