@@ -106,7 +106,7 @@ const (
 	// Every step calls one tool; the arguments break its input schema, but for the first step's, which may be conform.
 	Validation = "validation"
 
-	// Every step tries to read the canary file, by a path or URI in one of many disguises.
+	// Every step tries to read the canary file, by a path or URI in one of many disguises, or to list the directory above an allowed one.
 	Traversal = "traversal"
 
 	// Every step has an argument that gives [InjectionMarker] only where a shell, a template or a query evaluates it,

@@ -98,7 +98,7 @@ var shortGrowths = []struct {
 	{"words end", func(n int) string { return strings.Repeat("a.", n/2-1) + "a!" }},
 	{"parts end", func(n int) string { return strings.Repeat("a-", n) + "!" }},
 	{"steps end", func(n int) string { return strings.Repeat("a/", n) + "\x00" }},
-	{"list end", func(n int) string { return strings.Repeat("a,", n) + ";" }},
+	{"list end", func(n int) string { return strings.Repeat("a,", n) + ";/&#" }}, // one of which no variable of a URI template takes
 	{"blanks end", func(n int) string { return strings.Repeat("a ", n) + "!" }},
 }
 
@@ -115,9 +115,13 @@ func grow(from, to int, line func(n int) []byte) script.Script {
 // have half a megabyte. Where there are more, some are drawn.
 const maxGrown = 48
 
+// maxBases is under how many beginnings of URIs it is measured.
+const maxBases = 12
+
 func checkGrowthTime(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	order := r.Perm(len(Growths) - seededGrowths)
 	grown := SomeTexts(b, r, maxGrown)
+	checkShortGrowth(b, grown, emit) // they cost next to nothing
 	EachPlace(grown, func(name string, line func(string) []byte) {
 		names := suggestedGrowths(name)
 		for i, g := range Growths {
@@ -126,26 +130,46 @@ func checkGrowthTime(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 			}
 		}
 	})
-	EachPlace(grown, func(name string, line func(string) []byte) {
+	emit("method", grow(growFrom, growTo, func(n int) []byte { return jsonrpc.RequestLine(script.LongText(n), nil) }))
+	growTools(someTools(b, r, maxLargeTools), emit)
+}
+
+func checkShortGrowth(b *session.Catalog, places []TextPlace, emit Emitter) {
+	every := func(name string, line func(text string) []byte) {
+		for _, g := range shortGrowths {
+			emit(name+" short "+g.name, short(func(n int) []byte { return line(g.text(n)) }))
+		}
+	}
+	EachPlace(places, func(name string, line func(string) []byte) {
 		names := suggestedGrowths(name)
 		for _, g := range Growths[seededGrowths:] {
 			if slices.Contains(names, g.name) {
 				emit(name+" short "+g.name, short(func(n int) []byte { return line(g.Text(n)) }))
 			}
 		}
-		for _, g := range shortGrowths {
-			emit(name+" short "+g.name, short(func(n int) []byte { return line(g.text(n)) }))
-		}
+		every(name, line)
 	})
-	for _, base := range ResourceBases(b.Session) {
-		for _, g := range shortGrowths {
-			emit(base+" short "+g.name, short(func(n int) []byte {
-				return jsonrpc.RequestLine("resources/read", jsonrpc.Object("uri", base+g.text(n)))
-			}))
+	for _, base := range uriBases(b.Session) {
+		every(base, func(text string) []byte {
+			return jsonrpc.RequestLine("resources/read", jsonrpc.Object("uri", base+text))
+		})
+	}
+	EachList(b, func(method string) {
+		every(method+" cursor", func(text string) []byte { return jsonrpc.RequestLine(method, jsonrpc.Object("cursor", text)) })
+	})
+}
+
+// uriBases are [ResourceBases], and the beginnings of templates up to the value of their first variable.
+func uriBases(s *session.Session) []string {
+	bases := ResourceBases(s)
+	for i := range s.Templates {
+		const end = "\x00"
+		base, _, _ := strings.Cut(session.ExpandTemplate(s.Templates[i].URI, func(string) string { return end }), end)
+		if base != "" && !slices.Contains(bases, base) {
+			bases = append(bases, base)
 		}
 	}
-	emit("method", grow(growFrom, growTo, func(n int) []byte { return jsonrpc.RequestLine(script.LongText(n), nil) }))
-	growTools(someTools(b, r, maxLargeTools), emit)
+	return bases[:min(len(bases), maxBases)]
 }
 
 // growTools makes the scripts for arrays, and for arguments that no tool has.

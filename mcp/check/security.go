@@ -29,7 +29,12 @@ var Disguises = slices.Concat(
 )
 
 // boundaries lead out of an allowed directory where paths are compared by their beginnings, or links are not followed before.
-var boundaries = []string{script.CanarySibling, script.CanarySibRel, "file://" + script.CanarySibling, "./" + script.CanarySibRel, "a/../" + script.CanarySibRel, script.CanaryLink, "file://" + script.CanaryLink}
+var boundaries = []string{script.CanarySibling, script.CanarySibRel, "file://" + script.CanarySibling, "./" + script.CanarySibRel, "a/../" + script.CanarySibRel, script.CanaryLink, "file://" + script.CanaryLink,
+	script.CanaryBeside, "file://" + script.CanaryBeside}
+
+// above are two ways to name an allowed directory, and some to name the one above it. They are sent by themselves, so that the name of what
+// lies beside the directory is not among what the server was sent.
+var above = []string{".", script.CanaryRoot, "..", script.CanaryRoot + "/..", "../", "file://" + script.CanaryRoot + "/..", "a/../.."}
 
 // demanded are paths for servers that ask for an extension before they read.
 func demanded(extensions ...string) (paths []string) {
@@ -147,6 +152,9 @@ func checkTraversal(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	places := SomeTexts(b, r, MaxAttacked)
 	EachPlace(places, Trying(Traversal, Disguises, emit))
 	EachPlace(places, Trying(Traversal, boundaries, func(name string, in script.Script) { emit(name+" boundary", in) }))
+	for _, t := range b.Tools[:min(len(b.Tools), MaxAttacked)] {
+		t.EachText(t.Name, t.Full, Trying(Traversal, above, func(name string, in script.Script) { emit(name+" above", in) }))
+	}
 	if !b.Session.Has("resources") {
 		return
 	}

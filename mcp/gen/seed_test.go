@@ -196,7 +196,7 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 			}
 		case check.Traversal:
 			for _, s := range steps {
-				if !bytes.Contains(s.Line, []byte("@{canary")) {
+				if !bytes.Contains(s.Line, []byte("@{canary")) && !strings.HasSuffix(seed.Name, "_above") {
 					fail("the canary is in every step: " + string(s.Line))
 				}
 			}

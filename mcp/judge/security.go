@@ -34,7 +34,7 @@ func base64Forms(text string) (forms []string) {
 
 // leakTexts are those without any of which nothing leaks.
 var leakTexts = func() []string {
-	texts := slices.Concat(canaryForms, []string{check.InjectionMarker, reachedType, script.CanaryName, script.CanarySecret, script.CanaryLinked, privateKey}, traceTexts)
+	texts := slices.Concat(canaryForms, []string{check.InjectionMarker, reachedType, script.CanaryName, script.CanaryMark, script.CanarySecret, script.CanaryLinked, privateKey}, traceTexts)
 	for i := range tokenShapes {
 		texts = append(texts, tokenShapes[i].prefix)
 	}
@@ -63,6 +63,10 @@ func (j *judge) leaks(r *script.Received) {
 	if j.tells(script.CanaryName, r) {
 		j.traversed(r, "The directory of the canary file, which lies outside of everything that the server was given, was listed")
 	}
+	if j.tells(script.CanaryMark, r) && j.listsAbove(r) {
+		j.reportAs(RuleTraversal, teasel.High, j.source(r), "above", fmt.Sprintf(
+			"The directory above the one that the server was given was listed for %s.", j.cause(r)))
+	}
 	if j.tells(script.CanaryLinked, r) {
 		j.reportAs(RuleTraversal, teasel.Medium, j.source(r), "link", fmt.Sprintf(
 			"The content of a file came back for %s, to which only a symbolic link in the allowed directory leads.", j.cause(r)))
@@ -78,6 +82,27 @@ func (j *judge) leaks(r *script.Received) {
 	if traceSigns.In(r.Raw) != "" {
 		j.stackTrace(r)
 	}
+}
+
+// listsAbove reports whether a line with the name of what lies beside the allowed directory was asked for by a step up, and the same tool has
+// said nothing of it before: one that knows the repository, of which the directory is a part, names it whatever it is asked.
+func (j *judge) listsAbove(r *script.Received) bool {
+	s := j.sender(r)
+	tool := j.called(s)
+	if s == nil || tool == nil || !bytes.Contains(s.Raw, []byte("..")) || tool.Takes(session.ReadsAnywhere) {
+		return false
+	}
+	for i := range j.t.Received {
+		other := &j.t.Received[i]
+		if other == r {
+			return false
+		}
+		asked := j.sender(other)
+		if asked != nil && j.called(asked) == tool && other.Message.Result != nil && !script.IsToolError(other.Message.Result) {
+			return !bytes.Contains(other.Raw, []byte(script.CanaryMark))
+		}
+	}
+	return false
 }
 
 // traversed reports that something was read outside of the allowed folders. Of a tool that says that it reads anywhere this

@@ -21,6 +21,9 @@ const (
 	CanaryLinked = "tzllinked83650172946kept" // in a file to which a symbolic link in an allowed directory leads
 )
 
+// CanaryMark is in the name of a directory beside an allowed one, for the directory above being listed.
+const CanaryMark = "-teasel-canary-"
+
 // Extensions are what servers append to a name that they are given. The canary stands behind each of them too, in a form
 // that programs which read such files do not trip over.
 var Extensions = [...]struct{ Name, text string }{
@@ -191,6 +194,7 @@ func (c *Canary) placeBeside(roots []string) {
 		c.root = root
 		if os.WriteFile(filepath.Join(beside, "canary.txt"), []byte(CanaryText+"\n"), 0o600) == nil {
 			c.sibling = filepath.Join(beside, "canary.txt")
+			_ = os.WriteFile(filepath.Join(beside, CanaryName), nil, 0o600) // without it, only who reads the file is found
 		}
 		target := c.Dir() + "-linked"
 		link := filepath.Join(root, filepath.Base(c.Dir()))
@@ -238,6 +242,17 @@ func (c *Canary) RelativeSibling() string {
 	}
 	return "../" + filepath.Base(filepath.Dir(c.sibling)) + "/" + filepath.Base(c.sibling)
 }
+
+// Beside returns the directory that Sibling is in; "": there is none.
+func (c *Canary) Beside() string {
+	if c.sibling == "" {
+		return ""
+	}
+	return filepath.Dir(c.sibling)
+}
+
+// Root returns the allowed directory; "": there is nothing beside it.
+func (c *Canary) Root() string { return c.root }
 
 // Link returns the path of a file by way of a symbolic link in an allowed directory; "": there is none.
 func (c *Canary) Link() string { return c.link }

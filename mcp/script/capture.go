@@ -21,6 +21,8 @@ const (
 	CanaryDir      = "@{canary:dir}"
 	CanarySibling  = "@{canary:sibling}"     // a file in a directory beside an allowed one, by its absolute path
 	CanarySibRel   = "@{canary:rel-sibling}" // and as seen from the allowed one
+	CanaryBeside   = "@{canary:beside}"      // that directory
+	CanaryRoot     = "@{canary:root}"        // the allowed one
 	CanaryLink     = "@{canary:link}"        // a file by way of a symbolic link in an allowed directory
 )
 

@@ -179,7 +179,8 @@ func (x *Expansion) canaryAt(line []byte) (string, int) {
 		name string
 		text func(*Canary) string
 	}{{CanaryPath, (*Canary).Path}, {CanaryRelative, (*Canary).Relative}, {CanaryURI, (*Canary).URI}, {CanaryDir, (*Canary).Dir},
-		{CanarySibling, (*Canary).Sibling}, {CanarySibRel, (*Canary).RelativeSibling}, {CanaryLink, (*Canary).Link}} {
+		{CanarySibling, (*Canary).Sibling}, {CanarySibRel, (*Canary).RelativeSibling}, {CanaryLink, (*Canary).Link},
+		{CanaryBeside, (*Canary).Beside}, {CanaryRoot, (*Canary).Root}} {
 		if !bytes.HasPrefix(line, []byte(p.name)) {
 			continue
 		}
