@@ -23,6 +23,7 @@ type JSONParser struct {
 	nodes   slab[JSON]
 	items   slab[*JSON]
 	members slab[Member]
+	made    int // nodes since the last Reset
 	// Stacks of the items and members of the arrays and objects that are still open.
 	openItems   []*JSON
 	openMembers []Member
@@ -68,8 +69,12 @@ func (p *JSONParser) Copy(v *JSON) *JSON {
 	return w
 }
 
+// Nodes returns how many nodes the texts had that were parsed since the last Reset: a tree can take fifty times as much memory as its text.
+func (p *JSONParser) Nodes() int { return p.made }
+
 // Reset invalidates all trees made since the last Reset and reuses their memory.
 func (p *JSONParser) Reset() {
+	p.made = 0
 	p.nodes.reset()
 	p.items.reset()
 	p.members.reset()
@@ -122,6 +127,7 @@ func (p *JSONParser) next() byte {
 
 // node returns a new node.
 func (p *JSONParser) node(k Kind) *JSON {
+	p.made++
 	v := &p.nodes.cut(1, len(p.text)/12)[0]
 	v.Kind = k
 	return v

@@ -56,7 +56,7 @@ var (
 
 const (
 	maxBatchBytes = 1 << 18 // that are sent, and that may be expected as answers; trees take up to forty times as much
-	maxKeptBytes  = 1 << 22 // of answers in one call
+	maxKeptBytes  = 1 << 23 // of memory for answers in one call
 	heavyBytes    = 1 << 14 // for each script, from which batches are smaller
 	batchScripts  = 256     // the server idles between batches
 )

@@ -62,10 +62,15 @@ func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
 	e.unclaimed(s, raw, &m)
 }
 
+// nodeBytes is about what a node of a tree takes, with its place in an array or an object.
+const nodeBytes = 160
+
 // deliver gives a talk the line that was just read, and the memory of its tree with it. When a call has kept as much as it may, no
-// more than whose answer a long line is.
+// more than whose answer a long line is. What counts is the memory of texts and trees; one of whatever size is kept.
 func (e *executor) deliver(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
-	if e.kept += len(raw); e.kept > maxKeptBytes && (len(raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
+	before, weight := e.kept, 2*len(raw)+s.reader.Nodes()*nodeBytes
+	if e.kept += weight; before > 0 && e.kept > maxKeptBytes && (len(raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
+		e.kept = before + 2*len(m.ID)
 		k.t.Cut = true
 		return k.receive(nil, jsonrpc.Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
 	}
