@@ -71,6 +71,7 @@ func (l *Lines) Report(e teasel.Event) error {
 		l.add("note: " + oneLine(e.Text))
 	case teasel.EventProgress:
 		l.counts.stats = e.Stats
+		l.counts.seeding.Left(&e.Stats) // its clock begins with the first figures
 		if l.muted {
 			return nil
 		}

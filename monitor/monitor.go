@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // Options says what is shown, and how. The zero value is fine.
@@ -29,6 +30,7 @@ type counts struct {
 	stats    teasel.Stats
 	before   teasel.Stats               // at the last line
 	severity map[string]teasel.Severity // of the findings, by id
+	seeding  view.Seeding
 }
 
 func newCounts(before []teasel.Finding) counts {
@@ -74,7 +76,11 @@ func (c *counts) findings() string {
 // begun says how many seeds have run and how far a stage is that comes to an end, as long as there is more of them; "": all is done.
 func (c *counts) begun() string {
 	if c.stats.SeedsRun < c.stats.Seeds {
-		return fmt.Sprintf("seeds %d of %d", c.stats.SeedsRun, c.stats.Seeds)
+		s := fmt.Sprintf("seeds %d of %d", c.stats.SeedsRun, c.stats.Seeds)
+		if left, ok := c.seeding.Left(&c.stats); ok {
+			s += ", about " + clock(left) + " left"
+		}
+		return s
 	}
 	for _, g := range c.stats.Stages {
 		if g.Executions < g.Planned {

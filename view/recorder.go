@@ -32,6 +32,7 @@ type Recorder struct {
 	at      map[string]int // of findings in state.Findings, by id
 	lent    bool           // state.Findings is in a snapshot: it must not be changed
 	started bool
+	seeding Seeding
 	clock   time.Time // when stats was reported, or the recorder made
 
 	entries map[string]teasel.Entry // those kept
@@ -196,6 +197,9 @@ func (r *Recorder) progress(e *teasel.Event) {
 		s.Figures.Rate = rate
 	} else if e.Stats.Elapsed > 0 {
 		s.Figures.Rate = float64(e.Stats.Executions) / e.Stats.Elapsed.Seconds()
+	}
+	if left, ok := r.seeding.Left(&e.Stats); ok {
+		s.Figures.SeedsLeft = left.Seconds()
 	}
 	r.started, r.clock = true, time.Now()
 	p := newPoint(&e.Stats)

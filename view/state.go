@@ -61,9 +61,10 @@ type Figures struct {
 	Memory     uint64  `json:"memory"` // bytes
 	LastKept   float64 `json:"last_kept"`
 	LastFound  float64 `json:"last_found"`
-	Pending    int     `json:"pending,omitempty"`   // findings that were seen and are not confirmed
-	Seeds      int     `json:"seeds,omitempty"`     // that were given to this run
-	SeedsRun   int     `json:"seeds_run,omitempty"` // of them
+	Pending    int     `json:"pending,omitempty"`    // findings that were seen and are not confirmed
+	Seeds      int     `json:"seeds,omitempty"`      // that were given to this run
+	SeedsRun   int     `json:"seeds_run,omitempty"`  // of them
+	SeedsLeft  float64 `json:"seeds_left,omitempty"` // seconds until all have run, estimated; 0: it is not known
 }
 
 // Point is a point of the series.

@@ -93,6 +93,8 @@ func (m *screen) figures() []figure {
 		left = clock(max(0, s.Duration-f.Elapsed))
 	case s.Runs > 0 && f.Rate > 0 && f.Executions < s.Runs:
 		left = "about " + clock(float64(s.Runs-f.Executions)/f.Rate)
+	case s.Runs == 0 && f.SeedsLeft > 0:
+		left = "seeds: " + clock(f.SeedsLeft)
 	}
 	stability := "not measured"
 	if f.Stability > 0 {

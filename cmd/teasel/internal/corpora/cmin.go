@@ -140,7 +140,7 @@ func (m *merger) run(ctx context.Context, target native.Target, dirs []string) e
 		campaign.Warn(m.stderr, problems)
 		seeds = append(seeds, more...)
 	}
-	r, err := replay.All(ctx, target, native.Detect, seeds)
+	r, err := replay.All(ctx, m.stderr, target, native.Detect, seeds)
 	switch {
 	case err != nil:
 		return exit.TargetFailure(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/native"
@@ -40,11 +41,16 @@ func (c *Coverage) Run(ctx context.Context, seeds []corpus.Seed, stderr io.Write
 	if _, names := native.Placed(c.Command, "input"); c.harness && len(names) == 0 {
 		most = maxFiles
 	}
+	line, ran := progress.New(stderr, "inputs", len(files)), 0
+	defer line.Clear()
 	for some := range slices.Chunk(files, most) {
+		line.Show(ran, "")
 		if err := c.runFiles(ctx, some); err != nil {
 			return err
 		}
+		ran += len(some)
 	}
+	line.Clear()
 	if c.abnormal > 0 {
 		fmt.Fprintf(stderr, "teasel: %d of %d inputs crashed, hung or ended with another status than 0\n", c.abnormal, len(files))
 	}

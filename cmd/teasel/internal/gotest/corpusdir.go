@@ -10,6 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
@@ -66,7 +67,10 @@ func RunCorpusDir(ctx context.Context, stderr io.Writer, dir string) (entries []
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	for _, f := range files {
+	line := progress.New(stderr, "files", len(files))
+	defer line.Clear()
+	for i, f := range files {
+		line.Show(i, "")
 		in, err := r.Codec.Decode(f.Data)
 		if err != nil {
 			return nil, exit.Failure(err)

@@ -136,12 +136,12 @@ func (r *replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	if err := r.checkType(ctx, f); err != nil {
 		return false, err
 	}
-	progress := replay.NewProgress(w, runs)
+	line := replay.Progress(w, runs)
 	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
-		progress.Show(made, complexity)
+		line.Show(made, replay.Simplest(complexity))
 		changed = true
 	})
-	progress.End()
+	line.Clear()
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return false, exit.TargetFailure(err)

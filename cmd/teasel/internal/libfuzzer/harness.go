@@ -229,7 +229,7 @@ func (h *harness) dictionary() (*mutate.Dictionary, error) {
 // runOnce runs the inputs, and no others.
 func (h *harness) runOnce(ctx context.Context, seeds []corpus.Seed, r *reporter) error {
 	start := time.Now()
-	m, err := replay.All(ctx, h.target, native.Detect, seeds)
+	m, err := replay.All(ctx, h.w, h.target, native.Detect, seeds)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (h *harness) mergeInto(ctx context.Context) error {
 		return err
 	}
 	h.printf("MERGE-OUTER: %d files, %d in the initial corpus\n", len(old)+len(added), len(old))
-	m, err := replay.All(ctx, h.target, native.Detect, append(old, added...))
+	m, err := replay.All(ctx, h.w, h.target, native.Detect, append(old, added...))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (h *harness) minimizeCrash(ctx context.Context) error {
 	if err != nil {
 		return usageError("", "%w", err)
 	}
-	m, err := replay.All(ctx, h.target, native.Detect, []corpus.Seed{{Name: h.inputs[0], Data: data}})
+	m, err := replay.All(ctx, h.w, h.target, native.Detect, []corpus.Seed{{Name: h.inputs[0], Data: data}})
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
@@ -16,8 +18,8 @@ type Results struct {
 	Runs     int
 }
 
-// All runs each input once. It stops when ctx is done, which is not an error.
-func All(ctx context.Context, target teasel.Target[[]byte], detect teasel.DetectorFunc, seeds []corpus.Seed) (r Results, err error) {
+// All runs each input once, and shows how far that is on w. It stops when ctx is done, which is not an error.
+func All(ctx context.Context, w io.Writer, target teasel.Target[[]byte], detect teasel.DetectorFunc, seeds []corpus.Seed) (r Results, err error) {
 	ex, err := target.Open(ctx, teasel.Role{})
 	if ctx.Err() != nil && err != nil {
 		return r, nil
@@ -26,7 +28,10 @@ func All(ctx context.Context, target teasel.Target[[]byte], detect teasel.Detect
 		return r, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
+	line := progress.New(w, "inputs", len(seeds))
+	defer line.Clear()
 	for _, s := range seeds {
+		line.Show(r.Runs, "")
 		o, err := runInput(ctx, ex, s.Data)
 		if ctx.Err() != nil {
 			break

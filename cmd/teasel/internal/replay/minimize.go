@@ -8,8 +8,8 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/monitor"
 )
 
 // NotShown returns the error for a finding that cannot be minimised since its input does not show it.
@@ -26,11 +26,12 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	id, left := f.Finding.ID(), runs
-	progress := NewProgress(w, runs)
+	line, simplest := Progress(w, runs), r.Mutator.Complexity(in)
 	show := func(ctx context.Context, c T) (T, bool, error) {
 		if left--; left < 0 {
 			return c, false, nil
 		}
+		line.Show(runs-left-1, Simplest(simplest))
 		fs, _, err := teasel.Replay(ctx, ex, r.Detectors, c)
 		if err != nil {
 			return c, false, err
@@ -38,7 +39,7 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 		for i := range fs {
 			if first := left == runs-1; fs[i].ID() == id || first && f.Finding.Matches(&fs[i]) {
 				id = fs[i].ID() // here it may have another one, if its group is uncertain
-				progress.Show(runs-left, r.Mutator.Complexity(c))
+				simplest = r.Mutator.Complexity(c)
 				return c, true, nil
 			}
 		}
@@ -51,7 +52,7 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 		return false, NotShown()
 	}
 	simple, err := teasel.Minimize(ctx, r.Mutator, in, show)
-	progress.End()
+	line.Clear()
 	if err != nil && ctx.Err() == nil {
 		return false, exit.TargetFailure(err)
 	}
@@ -62,27 +63,10 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 	return err == nil, exit.Failure(err)
 }
 
-// Progress shows how far a minimisation has come, in one line of a terminal. It prints nothing to other files.
-type Progress struct {
-	w     io.Writer
-	runs  int
-	begun bool
+// Progress returns the progress of a minimisation of so many executions at most.
+func Progress(w io.Writer, runs int) *progress.Line {
+	return progress.New(w, "executions at most", runs)
 }
 
-// NewProgress returns the progress of a minimisation of so many runs.
-func NewProgress(w io.Writer, runs int) *Progress { return &Progress{w: w, runs: runs} }
-
-// Show shows how many runs were made, and how complex the input is now.
-func (p *Progress) Show(made int, complexity float64) {
-	if monitor.Terminal(p.w) != nil {
-		p.begun = true
-		fmt.Fprintf(p.w, "\rteasel: %d of %d executions, complexity %.0f ", made, p.runs, complexity)
-	}
-}
-
-// End ends the line.
-func (p *Progress) End() {
-	if p.begun {
-		fmt.Fprintln(p.w)
-	}
-}
+// Simplest says in a progress how complex the simplest input is by now.
+func Simplest(complexity float64) string { return fmt.Sprintf("complexity %.0f", complexity) }
