@@ -32,6 +32,8 @@ type executor struct {
 
 	window     int // talks in flight
 	runs       uint64
+	aged       time.Duration // what a script took on a server that was replaced for it; 0: none was of late
+	ageless    bool          // to replace one does not help
 	records    map[script.Topic]*record
 	novelty    observe.Novelty
 	pending    []*talk // that are suspended
@@ -176,6 +178,9 @@ func (e *executor) batch(ctx context.Context) error {
 		}
 	}
 	if err := e.together(ctx, many); err != nil {
+		return err
+	}
+	if err := e.renewOld(len(many)); err != nil {
 		return err
 	}
 	for _, k := range e.talks {

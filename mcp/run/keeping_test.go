@@ -26,7 +26,7 @@ func TestKeeping(t *testing.T) {
 	}
 	for line := range strings.Lines(string(list)) {
 		mode, about, _ := strings.Cut(line, "\t")
-		if mode == "together" { // it ends
+		if mode == "together" || strings.HasPrefix(mode, "growing") { // it ends, or is only slow
 			continue
 		}
 		t.Run(mode, func(t *testing.T) {

@@ -21,8 +21,9 @@ type peer struct {
 	flights   map[int64]flight
 	exchanges map[int64]exchange // by their ids
 	sent      int64              // lines of scripts
-	past      history.Ring       // what was sent in scripts
-	packed    []byte             // what was added to it last
+	aging     aging
+	past      history.Ring // what was sent in scripts
+	packed    []byte       // what was added to it last
 
 	alone        *talk // that has the server for itself; nil: several have it
 	unattributed bool  // something came that belongs to one of several, and nobody knows which

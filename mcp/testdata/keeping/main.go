@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,8 @@ var modes = []struct{ name, about string }{
 	{"fragile", "a tool that only reads breaks the store"},
 	{"lossy", "of two notes that are added at once one is lost"},
 	{"together", "two calls at once end the process"},
+	{"growing", "each note is read and written again with each call, in a file of its home"},
+	{"growing-elsewhere", "the same, in the directory that the second argument names"},
 	{"clean", "none of these"},
 	{"clean-session", "after logout everything is refused but login"},
 	{"clean-full", "a store of a hundred notes is full"},
@@ -173,6 +176,9 @@ func (s *server) add(note any) object {
 	if s.mode == "clean-full" && len(s.notes) >= 100 {
 		return refusal("the store is full")
 	}
+	if strings.HasPrefix(s.mode, "growing") {
+		return s.grow(text)
+	}
 	read := slices.Clone(s.notes)
 	if s.mode == "lossy" || s.mode == "together" {
 		if s.inside++; s.mode == "together" && s.inside > 1 {
@@ -185,5 +191,29 @@ func (s *server) add(note any) object {
 	}
 	s.notes = append(read, text)
 	s.broken = s.mode == "brittle" && strings.Contains(text, "\n")
+	return said("added")
+}
+
+// grow adds a note to a file that is read and written whole, some times over, as indexes do.
+func (s *server) grow(text string) object {
+	dir := os.Getenv("HOME")
+	if s.mode == "growing-elsewhere" {
+		dir = os.Args[2]
+	}
+	file, all := filepath.Join(dir, "notes.json"), []string{}
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil && !os.IsNotExist(err) {
+		return refusal(err.Error())
+	}
+	all = append(all, text+strings.Repeat("x", 100))
+	for range 4 {
+		b, _ = json.Marshal(all)
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		return refusal(err.Error())
+	}
 	return said("added")
 }

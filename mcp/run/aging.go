@@ -1,0 +1,66 @@
+package run
+
+import "time"
+
+// What it takes for a server to count as slowed down by what it has collected.
+const (
+	agingScripts = 64                   // of which the processor time is measured together
+	agingFactor  = 8                    // times what a script took when the server was new
+	agingLeast   = 2 * time.Millisecond // for a script
+	agingSpans   = 2                    // measurements in a row
+)
+
+// aging measures how much of the processor a server uses for a script, now and when it was new. A server that keeps what it is told, in memory
+// or in a file that it reads and writes for each call, gets slower with every script, whatever that is.
+type aging struct {
+	scripts    int           // since the last measurement
+	used       time.Duration // of the processor by then
+	began      bool          // the first span is over, in which a server loads and compiles
+	fresh, now time.Duration // for a script; 0: not known
+	slow       int           // spans in a row
+}
+
+// ran notes scripts, with the processor time that the server has used since its start, and reports whether it is old.
+func (a *aging) ran(scripts int, used func() time.Duration) (old bool) {
+	if a.scripts += scripts; a.scripts < agingScripts {
+		return false
+	}
+	total := used()
+	a.now = max(0, total-a.used) / time.Duration(a.scripts)
+	a.scripts, a.used = 0, total
+	switch {
+	case !a.began:
+		a.began = true
+	case a.fresh == 0:
+		a.fresh = max(a.now, 1)
+	case a.now > agingFactor*a.fresh && a.now > agingLeast:
+		a.slow++
+	default:
+		a.slow = 0
+	}
+	return a.slow == agingSpans
+}
+
+// renewOld replaces a server that has become slow by one that has collected nothing, in a home of its own that is empty. Where that does not
+// help, since what it has collected is elsewhere, it is not done again.
+func (e *executor) renewOld(scripts int) error {
+	s := e.live
+	if s == nil || e.target.Exact || e.ageless {
+		return nil
+	}
+	used := s.Clock()
+	if used == nil {
+		return nil
+	}
+	known := s.aging.fresh > 0
+	old := s.aging.ran(scripts, used)
+	if !known && s.aging.fresh > 0 && e.aged > 0 {
+		e.ageless = s.aging.fresh > e.aged/2
+		e.aged = 0
+	}
+	if !old || e.ageless {
+		return nil
+	}
+	e.aged = s.aging.now
+	return e.discard(s, nil)
+}

@@ -1,0 +1,65 @@
+package run
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// TestAging: a server that gets slow by what it has collected is replaced by one that has collected nothing; once, where that is no help; and
+// never, where it stays as fast as it was.
+func TestAging(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	for _, tt := range []struct {
+		mode    string
+		batches int // of 32 scripts, after which it is enough
+		old     bool
+		ageless bool // to replace it does not help
+	}{{"growing", 120, true, false}, {"growing-elsewhere", 120, true, true}, {"clean", 40, false, false}} {
+		t.Run(tt.mode, func(t *testing.T) {
+			e := open(t, &Target{Command: []string{program, tt.mode, t.TempDir()}, Scratch: t.TempDir(), Timeout: 20 * time.Second})
+			ins := slices.Repeat([]script.Script{call("add_note", `{"note":"a"}`)}, 32)
+			for n := 0; n < tt.batches && e.aged == 0; n++ {
+				executeBatch(t, e, ins...)
+			}
+			if old := e.aged > 0; old != tt.old {
+				t.Fatalf("it is old: %v", old)
+			}
+			for range 6 { // three spans of the next
+				executeBatch(t, e, ins...)
+			}
+			if e.ageless != tt.ageless {
+				t.Errorf("another server does not help: %v", e.ageless)
+			}
+		})
+	}
+}
+
+// TestAgingSpans: it takes two slow spans in a row, and a script that takes little is never slow.
+func TestAgingSpans(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spans []time.Duration // of the processor, for each script
+		want  int             // the span after which it is old; 0: never
+	}{
+		{"loads", []time.Duration{9e6, 1e6, 9e6, 9e6}, 4},
+		{"once", []time.Duration{9e6, 1e6, 9e6, 1e6, 9e6, 1e6}, 0},
+		{"quick", []time.Duration{1e5, 1e4, 1e6, 1e6, 1e6}, 0},
+		{"always slow", []time.Duration{9e6, 9e6, 9e6, 9e6}, 0},
+	} {
+		var a aging
+		used, old := time.Duration(0), 0
+		for i, span := range tt.spans {
+			used += agingScripts * span
+			if a.ran(agingScripts, func() time.Duration { return used }) && old == 0 {
+				old = i + 1
+			}
+		}
+		if old != tt.want {
+			t.Errorf("%s: it is old after %d spans, want %d", tt.name, old, tt.want)
+		}
+	}
+}
