@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 )
 
@@ -84,31 +88,38 @@ func TestFleet(t *testing.T) {
 	command(t, ".", "go", "build", "-o", program, "../teasel")
 	t.Run("Kills", func(t *testing.T) { t.Parallel(); testKills(t, program) })
 	t.Run("Stopped", func(t *testing.T) { t.Parallel(); testStopped(t, program) })
+	t.Run("Errands", func(t *testing.T) { t.Parallel(); testErrands(t, program) })
 }
 
-// A machine does not begin in a fleet that was told to stop, and says what to do.
-func testStopped(t *testing.T, program string) {
+// startHub starts a hub, and connects to a campaign on it.
+func startHub(t *testing.T, campaign string) (url string, l *fleet.Link) {
+	t.Helper()
 	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
 	ctx, stop := context.WithCancel(t.Context())
 	var stderr buffer
 	ended := make(chan int)
 	dir := t.TempDir()
-	go func() {
-		ended <- run(ctx, []string{"--dir", filepath.Join(dir, "hub"), "--listen", address}, &stderr, &stderr)
-	}()
-	defer func() { stop(); <-ended }()
+	go func() { ended <- run(ctx, []string{"--dir", dir, "--listen", address}, &stderr, &stderr) }()
+	t.Cleanup(func() { stop(); <-ended })
 	for !strings.Contains(stderr.String(), "listening") {
 		time.Sleep(20 * time.Millisecond)
 	}
-	url := "nats://" + address
-	l, err := fleet.Dial(fleet.Config{URL: url, Campaign: "c", Machine: "boss"})
+	url = "nats://" + address
+	l, err := fleet.Dial(fleet.Config{URL: url, Campaign: campaign, Machine: "boss"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(l.Close)
 	if _, err := l.Streams(ctx); err != nil {
 		t.Fatal(err)
 	}
+	return url, l
+}
+
+// A machine does not begin in a fleet that was told to stop, and says what to do.
+func testStopped(t *testing.T, program string) {
+	ctx, dir := t.Context(), t.TempDir()
+	url, l := startHub(t, "c")
 	if err := l.Give(ctx, fleet.Order{State: fleet.Stopped}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,4 +135,84 @@ func testStopped(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	demo(fleet.Running, 1, "part of campaign c")
+}
+
+// lucky crashes of one input that nothing leads to.
+const lucky = `#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	uint64_t h = 14695981039346656037u;
+	for (size_t i = 0; i < size; i++) h = (h ^ data[i]) * 1099511628211u;
+	if (h == 0x%xu) __builtin_trap();
+	return 0;
+}
+`
+
+// What one machine had no time to confirm, another confirms; what it cannot reproduce is known to the fleet, too.
+func testErrands(t *testing.T, program string) {
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("clang is not installed")
+	}
+	ctx, dir := t.Context(), t.TempDir()
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("the one input"))
+	for name, text := range map[string]string{"lucky.c": fmt.Sprintf(lucky, h.Sum64()), "seeds/one": "the one input"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, dir, program, "cc", "-g", "-O1", "-fsanitize=fuzzer", "lucky.c", "-o", "lucky")
+	c := exec.CommandContext(ctx, program, "native", "--no-ui", "--runs", "100", "--corpus", "seeds", "--out", "first", "--", "./lucky")
+	c.Dir = dir
+	out, _ := c.CombinedOutput() // its status says that there is a finding
+	files, err := filepath.Glob(filepath.Join(dir, "first", "findings", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("findings %q, %v\n%s", files, err, out)
+	}
+	f, err := corpus.ReadFinding(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, l := startHub(t, "c")
+	f.Finding.Stable, f.Finding.Tries, f.Finding.Minimal = 0, 0, false
+	other := f
+	other.Finding.Fault, other.Finding.Input = "elsewhere", []byte("another input")
+	for _, f := range []corpus.FindingFile{f, other} {
+		if err := l.Find(ctx, &f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := exec.CommandContext(ctx, program, "native", "--no-ui", "--hub", url, "--hub-name", "c", "--hub-every", "100ms", "--out", "second", "--", "./lucky")
+	second.Dir = dir
+	if err := second.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = second.Process.Signal(os.Interrupt)
+		_ = second.Wait() // its status says that there is a finding
+	}()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		best, err := l.Best(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried := 0
+		for _, b := range best {
+			stable := 0
+			if b.Finding.ID() == f.Finding.ID() {
+				stable = b.Finding.Tries
+			}
+			if b.Finding.Tries > 0 && b.Finding.Stable == stable {
+				tried++
+			}
+		}
+		if len(best) == 2 && tried == 2 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the hub has %+v", best)
+		}
+	}
 }
