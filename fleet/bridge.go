@@ -12,7 +12,6 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/view"
 )
 
 // Options say what a [Bridge] carries.
@@ -205,24 +204,6 @@ func (b *Bridge) queue(f corpus.FindingFile) {
 	}
 }
 
-// Panels returns a table of the machines of the fleet as they were at the last exchange. It does not wait for the hub.
-func (b *Bridge) Panels() []view.Panel {
-	b.mu.Lock()
-	machines, since := slices.Clone(b.machines), time.Since(b.heard)
-	b.mu.Unlock()
-	if len(machines) == 0 {
-		return nil
-	}
-	for i := range machines {
-		machines[i].Age += since
-	}
-	p := Panel(machines)
-	if since > max(silence, 4*b.options.Every) { // that the others are gone cannot be said then
-		p.Title = fmt.Sprintf("Machines %v ago: since then the hub was not reached", since.Round(time.Second))
-	}
-	return []view.Panel{p}
-}
-
 // Start begins to talk to the hub, until Close.
 func (b *Bridge) Start() { go b.run() }
 
@@ -402,31 +383,4 @@ func (b *Bridge) obey(ctx context.Context) error {
 	}
 	b.state = o.State
 	return nil
-}
-
-// beat stores how this machine stands, and looks at the others.
-func (b *Bridge) beat(ctx context.Context) error {
-	host, _ := os.Hostname()
-	b.mu.Lock()
-	s := b.stats
-	m := Machine{Name: b.link.config.Machine, Instance: b.name, Host: host, About: b.about, State: b.state, Ended: b.cause, Every: b.options.Every, Elapsed: s.Elapsed, Executions: s.Executions,
-		Corpus: s.Corpus, Features: s.Features, Findings: s.Findings, Workers: s.Workers, Stages: s.Stages, Sent: b.sent, Taken: b.taken, Waiting: len(b.outbox) + len(b.finds)}
-	b.mu.Unlock()
-	if took := s.Elapsed - b.before.Elapsed; took > 0 && s.Executions >= b.before.Executions {
-		m.Rate = float64(s.Executions-b.before.Executions) / took.Seconds()
-	}
-	ms, err := b.link.Machines(ctx, "")
-	if err != nil {
-		return err
-	}
-	b.mu.Lock()
-	b.machines, b.heard = ms, time.Now()
-	b.mu.Unlock()
-	for _, other := range ms {
-		if !b.beaten.IsZero() && other.Name == m.Name && other.Instance != m.Instance && other.Ended == "" {
-			b.say("name", "fleet: two machines have the name %s, the other one on %s: each hides the other's figures (give each credentials, or a --hub-machine, of its own)", m.Name, other.Host)
-		}
-	}
-	b.before, b.beaten = s, time.Now()
-	return b.link.Beat(ctx, &m)
 }

@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/teaselfuzz/teasel"
 )
 
 // About is what a campaign is about. The first machine says it; the others compare.
@@ -45,35 +41,6 @@ type Order struct {
 	At    time.Time `json:"at"` // by the hub's clock
 }
 
-// Machine is the last word of a machine.
-type Machine struct {
-	Name       string              `json:"name"`
-	Instance   string              `json:"instance"` // tells apart two processes of one name
-	Host       string              `json:"host"`
-	About      About               `json:"about"`
-	State      State               `json:"state"`
-	Ended      string              `json:"ended,omitempty"` // why its campaign has ended; "": it runs
-	Every      time.Duration       `json:"every"`           // between two words of it
-	Elapsed    time.Duration       `json:"elapsed"`
-	Executions uint64              `json:"executions"`
-	Rate       float64             `json:"executions_per_second"` // of late
-	Corpus     int                 `json:"corpus"`
-	Features   int                 `json:"features"`
-	Findings   int                 `json:"findings"`
-	Workers    int                 `json:"workers"`
-	Stages     []teasel.StageStats `json:"stages,omitempty"`
-	Sent       int                 `json:"sent"`    // testcases that it was the first to share
-	Taken      int                 `json:"taken"`   // testcases of others that it has run
-	Waiting    int                 `json:"waiting"` // testcases and findings that it has not sent yet
-
-	At   time.Time     `json:"at"`   // when the hub has heard it
-	Age  time.Duration `json:"age"`  // since then, by the hub's clock
-	Gone bool          `json:"gone"` // it has said nothing for so long that it must have been killed, or cut off
-}
-
-// silence is how long a machine says nothing before it is said to be gone; see [Machine.Every] too.
-const silence = 30 * time.Second
-
 // Meet compares what this machine's campaign is about with what the fleet's is, and has it be that if nobody has said it. A kind of its own is an
 // error; another build is not, but both reports it.
 func (l *Link) Meet(ctx context.Context, mine About) (theirs About, err error) {
@@ -102,63 +69,6 @@ func (l *Link) Meet(ctx context.Context, mine About) (theirs About, err error) {
 			"give this one another name: --hub-name NAME", nil}
 	}
 	return theirs, nil
-}
-
-// Beat stores the last word of this machine.
-func (l *Link) Beat(ctx context.Context, m *Machine) error {
-	ctx, cancel := l.limit(ctx)
-	defer cancel()
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	for range 2 {
-		_, err = l.js.Publish(ctx, l.subject(figuresStream, l.config.Machine), text, jetstream.WithRetryAttempts(0))
-		if !errors.Is(err, jetstream.ErrNoStreamResponse) {
-			break
-		}
-		// The figures are in memory: a hub that was started again has forgotten their stream.
-		if e := (Layout{}).Make(ctx, l.js, l.config.Campaign); e != nil {
-			return l.failed(e)
-		}
-	}
-	return l.failed(err)
-}
-
-// Machines returns the last word of each machine, by name, or of one.
-func (l *Link) Machines(ctx context.Context, name string) (ms []Machine, err error) {
-	info, cancel := l.limit(ctx)
-	defer cancel()
-	s, err := l.js.Stream(info, l.stream(figuresStream))
-	if errors.Is(err, jetstream.ErrStreamNotFound) { // until a machine has said something
-		return nil, nil
-	}
-	if err != nil {
-		return nil, l.failed(err)
-	}
-	now := s.CachedInfo().TimeStamp
-	at, n, byName := uint64(0), 0, map[string]Machine{} // one that speaks meanwhile is read again
-	take := func(raw *jetstream.RawStreamMsg) {
-		at, n = raw.Sequence, n+1
-		m := Machine{}
-		if json.Unmarshal(raw.Data, &m) != nil {
-			return
-		}
-		m.Name, m.At, m.Age = lastToken(raw.Subject), raw.Time, max(now.Sub(raw.Time), 0)
-		m.Gone = m.Ended == "" && m.Age > max(silence, 4*m.Every)
-		byName[m.Name] = m
-	}
-	if name != "" {
-		err = l.last(ctx, figuresStream, name, take)
-	}
-	for more := name == ""; more && err == nil; more = n > 0 { // piece by piece: a server refuses to answer with more than 1,024 last messages
-		n = 0
-		err = l.read(ctx, figuresStream, at, pullMost, take)
-	}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		ms = append(ms, byName[name])
-	}
-	return ms, err
 }
 
 // Order returns what the machines are to do.

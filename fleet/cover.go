@@ -165,19 +165,6 @@ func (b *Bridge) minimal(ctx context.Context, old *cover) (keys []string, throug
 	return keys, through, nil
 }
 
-// turn reports whether this machine does what one of the fleet has to do: of all that ask in the same round, about one.
-func (b *Bridge) turn() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	live := 0
-	for i := range b.machines {
-		if m := &b.machines[i]; !m.Gone && m.Ended == "" {
-			live++
-		}
-	}
-	return b.random.IntN(max(live, 1)) == 0
-}
-
 // named calls take with the testcases that have some keys, a part at a time, and reports whether all of them are there.
 func (l *Link) named(ctx context.Context, keys []string, take func([]Entry)) (whole bool, err error) {
 	for rest := keys; len(rest) > 0; {
