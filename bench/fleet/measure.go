@@ -42,10 +42,10 @@ func measure(args []string) error {
 	var b bench
 	f := flag.NewFlagSet("fleet measure", flag.ExitOnError)
 	f.Float64Var(&b.cores, "cores", float64(runtime.NumCPU())/8, "share of a core that each worker gets; by default eight of them get all cores")
-	f.IntVar(&b.rounds, "rounds", 3, "runs with each number of workers")
+	f.IntVar(&b.rounds, "rounds", 3, "runs with each number of workers; 0: they are not measured")
 	f.DurationVar(&b.limit, "limit", time.Minute, "time after which a run ends that has not found all bugs")
 	f.IntVar(&b.burn, "burn", 20_000, "steps that the target works on each input")
-	f.IntVar(&b.pairs, "pairs", 10, "pairs of runs, with a hub and without")
+	f.IntVar(&b.pairs, "pairs", 10, "pairs of runs, with a hub and without; 0: they are not measured")
 	f.IntVar(&b.runs, "runs", 150_000, "executions of each run of a pair")
 	_ = f.Parse(args) // it ends the process itself
 	var err error
@@ -56,10 +56,15 @@ func measure(args []string) error {
 	if err := b.build(); err != nil {
 		return err
 	}
-	if err := b.workers(); err != nil {
-		return err
+	if b.rounds > 0 {
+		if err := b.workers(); err != nil {
+			return err
+		}
 	}
-	return b.cost()
+	if b.pairs > 0 {
+		return b.cost()
+	}
+	return nil
 }
 
 // build builds teasel, teasel-hub and the planted target.
@@ -99,8 +104,8 @@ func (b *bench) startHub(name string) (url string, stop func() error, err error)
 // flags returns the command line of a worker, which takes part in a fleet unless url is "".
 func (b *bench) flags(out, url, campaign string, seed int, more ...string) []string {
 	args := append([]string{"native", "--no-ui", "--workers", "1", "--seed", strconv.Itoa(seed), "--corpus", filepath.Join(b.dir, "seeds"), "--out", filepath.Join(b.dir, out)}, more...)
-	if url != "" { // often: a run lasts a minute, and not a day
-		args = append(args, "--hub", url, "--hub-name", campaign, "--hub-machine", out, "--hub-hold", "1s", "--hub-every", "1s")
+	if url != "" {
+		args = append(args, "--hub", url, "--hub-name", campaign, "--hub-machine", out)
 	}
 	return append(args, "--", b.target)
 }
@@ -145,7 +150,8 @@ func (b *bench) run(n, round int) (o outcome, err error) {
 		if err != nil {
 			return o, err
 		}
-		c := s.command(b.teasel, b.flags(fmt.Sprintf("%s-%d", name, i), url, "bench", 100*round+i)...)
+		c := s.command(b.teasel, b.flags(fmt.Sprintf("%s-%d", name, i), url, "bench", 100*round+i,
+			"--hub-hold", "1s", "--hub-every", "1s")...) // often: a run lasts a minute, and not a day
 		if err := c.Start(); err != nil {
 			return o, errors.Join(err, s.remove())
 		}
