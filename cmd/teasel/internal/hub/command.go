@@ -189,6 +189,15 @@ func showFleet(ctx context.Context, w io.Writer, link *fleet.Link) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "kind\t%s\ntarget\t%s\nexecutions\t%d\nfindings\t%d\n", report.Line(r.Kind), report.Line(r.Target), r.Summary.Executions, len(r.Summary.Findings))
+	if n := len(r.Summary.Unconfirmed); n > 0 {
+		untried := 0
+		for i := range r.Summary.Unconfirmed {
+			if r.Summary.Unconfirmed[i].Tries == 0 {
+				untried++
+			}
+		}
+		fmt.Fprintf(t, "unconfirmed\t%d, %d of them for want of time\n", n, untried)
+	}
 	if order.State != "" {
 		fmt.Fprintf(t, "order\t%s, by %s\n", order.State, report.Line(order.By))
 	}
