@@ -11,7 +11,7 @@ export TEASEL_REQUIRE_SERVERS=1
 
 # These compile and start programs all the time, which the race detector doubles: they have their turn under it every night.
 # Those that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
-readonly programs=(./cmd/teasel ./mcp ./native ./netproto ./gofunc/fuzztest ./gofunc/process ./internal/tui ./internal/web) limit=45m
+readonly programs=(./cmd/teasel ./cmd/teasel/internal/program ./mcp ./native ./netproto ./gofunc/fuzztest ./gofunc/process ./internal/tui ./internal/web) limit=45m
 
 others() { go list ./... | grep -vxFf <(go list "${programs[@]}"); }
 

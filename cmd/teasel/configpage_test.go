@@ -26,7 +26,7 @@ func TestConfigurationPage(t *testing.T) {
 	want := got
 	shared := flags.Settable(flags.Shared())
 	want = replaceTable(t, want, "key", shared)
-	for _, kind := range flags.Kinds {
+	for _, kind := range flags.Kinds() {
 		cmd, _, err := newRoot().Find([]string{kind})
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func replaceTable(t *testing.T, page []byte, title string, fs map[string]*pflag.
 	b.Write(page[:old[0]])
 	fmt.Fprintf(&b, "| %s | value | default | meaning |\n|---|---|---|---|\n", title)
 	for _, name := range slices.Sorted(maps.Keys(fs)) {
-		meaning, standard := flags.Meaning(fs[name])
+		meaning, standard := meaningOf(fs[name])
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, strings.ReplaceAll(flags.ValueIn(fs[name]), "|", ", "), cell(standard), cell(meaning))
 	}
 	b.Write(page[old[1]:])
@@ -84,4 +84,17 @@ func TestHelpFitsOrIsGrouped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// meaningOf returns what a flag does, and its default; "": that is nothing, 0 or false.
+func meaningOf(f *pflag.Flag) (meaning, standard string) {
+	meaning, standard = f.Usage, f.DefValue
+	if at := strings.LastIndex(meaning, " (default"); at >= 0 && strings.HasSuffix(meaning, ")") {
+		standard = strings.Trim(meaning[at+len(" (default"):len(meaning)-1], ": ")
+		meaning = meaning[:at]
+	}
+	if slices.Contains([]string{"0", "0s", "false", "[]"}, standard) {
+		standard = ""
+	}
+	return meaning, standard
 }

@@ -169,10 +169,26 @@ started, 4 our own failure, 130 interrupted.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
 	root.SetUsageFunc(flags.Usage)
-	root.AddCommand(mcpserver.NewCommand(), netserver.NewCommand(), program.NewCommand(), gotest.NewCommand(), compiler.NewCommand(compiler.C), compiler.NewCommand(compiler.CXX), compiler.NewCargo(), mcpserver.NewDemo(), project.NewCommand(), program.NewTriage(gotest.Triage), results.NewRepro(), results.NewMin(), corpora.NewCmin(), corpora.NewCorpus(), cov.NewCommand(),
-		results.NewShow(), results.NewReport(), results.NewResume(), hub.NewCommand(), rules.NewCommand(), rules.NewExplain(), newVersion(), newMan(), mcpserver.NewDemoServer(), libfuzzer.NewCommand())
+	for _, g := range [...]struct {
+		title string // in the help
+		verbs []*cobra.Command
+	}{
+		{"Fuzz", []*cobra.Command{mcpserver.NewCommand(), netserver.NewCommand(), program.NewCommand(), gotest.NewCommand(), mcpserver.NewDemo(), results.NewResume(),
+			project.NewCommand(), hub.NewCommand()}},
+		{"Look at findings", []*cobra.Command{results.NewShow(), results.NewReport(), results.NewRepro(), results.NewMin(), program.NewTriage(gotest.Triage), rules.NewCommand(), rules.NewExplain()}},
+		{"Work with a corpus", []*cobra.Command{corpora.NewCmin(), cov.NewCommand(), corpora.NewCorpus()}},
+		{"Build programs to fuzz", []*cobra.Command{compiler.NewCommand(compiler.C), compiler.NewCommand(compiler.CXX), compiler.NewCargo()}},
+		{"", []*cobra.Command{newVersion(), newMan(), mcpserver.NewDemoServer(), libfuzzer.NewCommand()}},
+	} {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		}
+		for _, verb := range g.verbs {
+			verb.GroupID = g.title
+			root.AddCommand(verb)
+		}
+	}
 	addCompletion(root)
-	groupVerbs(root)
 	flags.CompleteValues(root)
 	return root
 }

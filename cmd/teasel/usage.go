@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,26 +10,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 )
-
-// verbGroups are the groups of the verbs in the help; others stand below them.
-var verbGroups = []struct{ title, verbs string }{
-	{"Fuzz", "mcp net native go demo resume init fleet"},
-	{"Look at findings", "show report repro min triage rules explain"},
-	{"Work with a corpus", "cmin cov corpus"},
-	{"Build programs to fuzz", "cc c++ cargo"},
-}
-
-// groupVerbs puts the verbs into groups.
-func groupVerbs(root *cobra.Command) {
-	for _, g := range verbGroups {
-		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
-		for _, c := range root.Commands() {
-			if slices.Contains(strings.Fields(g.verbs), c.Name()) {
-				c.GroupID = g.title
-			}
-		}
-	}
-}
 
 // newHelp replaces cobra's help command, which shows the help of another command where it does not know one.
 func newHelp() *cobra.Command {

@@ -66,22 +66,25 @@ func (p *Plan[T]) Begin(cmd *cobra.Command) error {
 	if err != nil {
 		return exit.Usage("choose another directory with --out", "%w", err)
 	}
-	return p.finish(cmd, dir, func() error {
-		for _, s := range p.Seeds {
-			p.Campaign.Seeds = append(p.Campaign.Seeds, s.Input)
-			if s.Folder == "" {
-				continue
-			}
-			data, err := p.Campaign.Codec.Encode(s.Input)
-			if err != nil {
-				return fmt.Errorf("encoding seed %s: %w", s.Name, err)
-			}
-			if err := dir.WriteSeed(s.Folder, s.Name, data); err != nil {
-				return err
-			}
+	return p.finish(cmd, dir, func() error { return Begin(&p.Campaign, dir, p.Seeds) })
+}
+
+// Begin gives a campaign its seeds, and writes those that are not the user's to its directory.
+func Begin[T any](c *teasel.Campaign[T], dir *corpus.Dir, seeds []Seed[T]) error {
+	for _, s := range seeds {
+		c.Seeds = append(c.Seeds, s.Input)
+		if s.Folder == "" {
+			continue
 		}
-		return nil
-	})
+		data, err := c.Codec.Encode(s.Input)
+		if err == nil {
+			err = dir.WriteSeed(s.Folder, s.Name, data)
+		}
+		if err != nil {
+			return fmt.Errorf("writing seed %s: %w", s.Name, err)
+		}
+	}
+	return nil
 }
 
 // goOn moves the campaign that is in the directory already aside and, unless this one is to begin anew, has it begin with what that one

@@ -46,7 +46,7 @@ func Run[T any](cmd *cobra.Command, kind string, v Verb[T]) error {
 		return err
 	}
 	if !l.DryRun {
-		if err := l.CheckOut(); err != nil {
+		if err := flags.CheckOut(l.Out); err != nil {
 			return err
 		}
 	}

@@ -43,8 +43,15 @@ const (
 	acceptKey   = "accept" // why, by the finding's id
 )
 
-// commandKeys are the keys of what stands behind the flags on the command line, by kind.
-var commandKeys = map[string]string{"mcp": "command", "net": "command", "native": "command", "go": "packages"}
+// commandKey returns the key of what stands behind the flags on the command line of a kind; "": there is no such kind.
+func commandKey(kind string) string {
+	for _, k := range kinds {
+		if k.name == kind {
+			return k.behind
+		}
+	}
+	return ""
+}
 
 // notInFile are flags about a single run.
 var notInFile = []string{"config", "dry-run", "help", "ui-token"}
@@ -67,30 +74,49 @@ func Shared() *pflag.FlagSet {
 	return cmd.Flags()
 }
 
+// Configured is what a verb for a kind takes from the configuration beside flags, and the flags of a single run.
+type Configured struct {
+	Severity map[string]string `json:"severity,omitempty"` // by rule, from the configuration
+	Accept   []report.Accepted `json:"-"`
+	DryRun   bool              `json:"-"`
+	Config   string            `json:"-"`
+}
+
+// AddConfigured gives a command the flags of a single run.
+func AddConfigured(cmd *cobra.Command, into *Configured, dryRun string) {
+	cmd.Flags().StringVar(&into.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
+	cmd.Flags().BoolVar(&into.DryRun, "dry-run", false, dryRun)
+	SetGroup(cmd.Flags(), campaignGroup, "config", "dry-run")
+}
+
 // Configure reads the configuration and sets the flags of a verb for a kind that are not on the command line, from it and from the
 // environment. It returns args or, if there are none, the command in the file.
-func Configure(cmd *cobra.Command, kind, path string, args []string) ([]string, *Config, error) {
-	c, err := readConfig(cmd.Root(), path)
-	if err != nil {
-		return nil, c, err
+func (o *Configured) Configure(cmd *cobra.Command, kind string, args []string) ([]string, error) {
+	c, err := readConfig(cmd.Root(), o.Config)
+	if err == nil {
+		err = checkSeverities(c.Severity)
 	}
+	if err != nil {
+		return nil, err
+	}
+	o.Severity, o.Accept = c.Severity, c.accepted
 	own, _ := c.values[kind].(table)
-	if command, _ := own[commandKeys[kind]].([]any); len(args) == 0 {
+	if command, _ := own[commandKey(kind)].([]any); len(args) == 0 {
 		for _, word := range command {
 			args = append(args, fmt.Sprint(word))
 		}
 	}
 	if err := applyEnvironment(cmd.Flags()); err != nil {
-		return nil, c, err
+		return nil, err
 	}
 	for _, t := range [...]table{own, c.values} {
 		for _, name := range slices.Sorted(maps.Keys(t)) {
 			if err := applyValue(cmd.Flags(), name, t[name]); err != nil {
-				return nil, c, exit.Usage("", "%s: %s %w", c.path, name, BadValue(err))
+				return nil, exit.Usage("", "%s: %s %w", c.path, name, BadValue(err))
 			}
 		}
 	}
-	return args, c, nil
+	return args, nil
 }
 
 // readConfig reads the configuration file. An unknown key is an error with its line. The configuration is never nil, also with an error.
@@ -141,7 +167,7 @@ func (c *Config) check(root *cobra.Command) error {
 			if verb, _, err := root.Find([]string{kind}); err == nil {
 				maps.Copy(known, Settable(verb.Flags()))
 			}
-			if name == commandKeys[kind] {
+			if name == commandKey(kind) {
 				known[name] = &pflag.Flag{Name: name, Value: pflagList()}
 			}
 		}
@@ -150,7 +176,7 @@ func (c *Config) check(root *cobra.Command) error {
 			if t := typeOf(f); !t.fits(value) {
 				return c.problem("", key, "%s: expected %s", key, t.want)
 			}
-		case name == key && (commandKeys[key] != "" || key == severityKey || key == acceptKey):
+		case name == key && (commandKey(key) != "" || key == severityKey || key == acceptKey):
 			if _, ok := value.(table); !ok {
 				return c.problem("", key, "%s: expected a table", key)
 			}
@@ -171,7 +197,7 @@ func (c *Config) check(root *cobra.Command) error {
 func (c *Config) inOrder() (keys []string) {
 	for key, value := range c.values {
 		keys = append(keys, key)
-		if t, ok := value.(table); ok && commandKeys[key] != "" {
+		if t, ok := value.(table); ok && commandKey(key) != "" {
 			for name := range t {
 				keys = append(keys, key+"."+name)
 			}
@@ -218,9 +244,6 @@ func (c *Config) readSeverities() (err error) {
 	}
 	return nil
 }
-
-// AcceptedFindings returns the findings that the file accepts, each with its place in the file.
-func (c *Config) AcceptedFindings() []report.Accepted { return c.accepted }
 
 // accept reads the table of accepted findings.
 func (c *Config) accept() error {
@@ -318,25 +341,22 @@ func applyEnvironment(fs *pflag.FlagSet) (err error) {
 	return err
 }
 
-// Configured is a target that the configuration names.
-type Configured struct {
+// ConfiguredTarget is a target that the configuration names.
+type ConfiguredTarget struct {
 	Kind   string // the verb that fuzzes it
 	Target string // for people
 }
 
-// targetKeys are the keys of a kind's table that name a target, in the order in which people read them.
-var targetKeys = map[string][]string{"mcp": {"url", "command"}, "net": {"model", "connect", "command"}, "native": {"command"}, "go": {"packages"}}
-
 // ConfiguredTargets returns the targets that the configuration names; none if there is no file.
-func ConfiguredTargets(root *cobra.Command) (ts []Configured, err error) {
+func ConfiguredTargets(root *cobra.Command) (ts []ConfiguredTarget, err error) {
 	c, err := readConfig(root, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range Kinds {
-		own, _ := c.values[kind].(table)
+	for _, kind := range kinds {
+		own, _ := c.values[kind.name].(table)
 		var words []string
-		for _, key := range targetKeys[kind] {
+		for _, key := range kind.target {
 			switch v := own[key].(type) {
 			case string:
 				words = append(words, v)
@@ -347,7 +367,7 @@ func ConfiguredTargets(root *cobra.Command) (ts []Configured, err error) {
 			}
 		}
 		if len(words) > 0 {
-			ts = append(ts, Configured{kind, strings.Join(words, " ")})
+			ts = append(ts, ConfiguredTarget{kind.name, strings.Join(words, " ")})
 		}
 	}
 	return ts, nil

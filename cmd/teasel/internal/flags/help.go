@@ -3,7 +3,6 @@ package flags
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,17 +102,4 @@ func CompleteValues(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		CompleteValues(c)
 	}
-}
-
-// Meaning returns what a flag does, and its default; "": that is nothing, 0 or false.
-func Meaning(f *pflag.Flag) (meaning, standard string) {
-	meaning, standard = f.Usage, f.DefValue
-	if at := strings.LastIndex(meaning, " (default"); at >= 0 && strings.HasSuffix(meaning, ")") {
-		standard = strings.Trim(meaning[at+len(" (default"):len(meaning)-1], ": ")
-		meaning = meaning[:at]
-	}
-	if slices.Contains([]string{"0", "0s", "false", "[]"}, standard) {
-		standard = ""
-	}
-	return meaning, standard
 }

@@ -1,7 +1,6 @@
 package flags
 
 import (
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -15,13 +14,10 @@ import (
 // Launch is the command that is started, and the flags of all kinds that start one. It is stored with the campaign.
 type Launch struct {
 	Options
-	Command  []string          `json:"command"`
-	Env      []string          `json:"env,omitempty"`
-	Dir      string            `json:"dir,omitempty"`
-	Severity map[string]string `json:"severity,omitempty"` // by rule, from the configuration
-	Accept   []report.Accepted `json:"-"`
-	DryRun   bool              `json:"-"`
-	Config   string            `json:"-"`
+	Command []string `json:"command"`
+	Env     []string `json:"env,omitempty"`
+	Dir     string   `json:"dir,omitempty"`
+	Configured
 }
 
 // Shared returns the flags themselves, for what has them among others.
@@ -38,11 +34,9 @@ func AddLaunch(cmd *cobra.Command, l *Launch, what, dir string) {
 func AddStart(cmd *cobra.Command, l *Launch, what, dir string) {
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&l.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
 	f.StringArrayVar(&l.Env, "env", nil, "NAME=VALUE for the "+what+"'s environment, or NAME to hand ours on by name; may be given several times")
 	f.StringVar(&l.Dir, "dir", "", "working directory of the "+what+" (default: "+dir+")")
-	f.BoolVar(&l.DryRun, "dry-run", false, "show what would be fuzzed, and end")
-	SetGroup(f, campaignGroup, "config", "dry-run")
+	AddConfigured(cmd, &l.Configured, "show what would be fuzzed, and end")
 }
 
 // Configure takes the command and sets what the configuration says for a kind.
@@ -52,9 +46,7 @@ func (l *Launch) Configure(cmd *cobra.Command, kind string, args []string) (err 
 			return err
 		}
 	}
-	var c *Config
-	l.Command, c, err = Configure(cmd, kind, l.Config, args)
-	l.Severity, l.Accept = c.Severity, c.AcceptedFindings()
+	l.Command, err = l.Configured.Configure(cmd, kind, args)
 	return err
 }
 
@@ -75,7 +67,7 @@ func checkDash(cmd *cobra.Command, args []string) error {
 		"%q stands behind a command that has no -- before it: is it the command's, or teasel's?", args[at])
 }
 
-// Check refuses values that make no sense, and severities of rules that there are not.
+// Check refuses values that make no sense.
 func (l *Launch) Check() error {
 	for _, e := range l.Env {
 		name, _, ok := strings.Cut(e, "=")
@@ -88,7 +80,7 @@ func (l *Launch) Check() error {
 			return exit.Usage("", "--dir %s: expected a directory", l.Dir)
 		}
 	}
-	return errors.Join(l.Options.Check(), checkSeverities(l.Severity))
+	return l.Options.Check()
 }
 
 // CheckInherited refuses to go on without a variable of --env NAME, whose value is inherited and is in no file.

@@ -91,8 +91,8 @@ func AddPage(cmd *cobra.Command, o *Options) {
 }
 
 // CheckOut refuses a directory in which no campaign can be created, before a target is started.
-func (o *Options) CheckOut() error {
-	err := corpus.CheckCreate(o.Out)
+func CheckOut(out string) error {
+	err := corpus.CheckCreate(out)
 	switch {
 	case errors.Is(err, corpus.ErrLocked):
 		return exit.Usage("choose another directory with --out, or wait for it to end", "%w", err)

@@ -27,16 +27,13 @@ import (
 // options are the flags of teasel go. They are stored with each campaign.
 type options struct {
 	flags.Options
-	Packages    []string          `json:"packages"`
-	Run         string            `json:"run,omitempty"`
-	Race        bool              `json:"race,omitempty"`
-	Tags        string            `json:"tags,omitempty"`
-	MemoryLimit flags.Size        `json:"memory_limit,omitempty"`
-	Severity    map[string]string `json:"severity,omitempty"` // by rule, from the configuration
-	Accept      []report.Accepted `json:"-"`
-	Cover       string            `json:"-"`
-	DryRun      bool              `json:"-"`
-	Config      string            `json:"-"`
+	flags.Configured
+	Packages    []string   `json:"packages"`
+	Run         string     `json:"run,omitempty"`
+	Race        bool       `json:"race,omitempty"`
+	Tags        string     `json:"tags,omitempty"`
+	MemoryLimit flags.Size `json:"memory_limit,omitempty"`
+	Cover       string     `json:"-"`
 }
 
 // presets are the profiles of a run of fuzz tests. The time limit of an input is that of go test -fuzz.
@@ -64,14 +61,12 @@ it from then on. What is worth keeping otherwise is kept outside of the reposito
   teasel go --profile ci --format sarif ./... > teasel.sarif
   teasel repro parser/testdata/fuzz/FuzzParse/4f1c8a0d2b6e9f37`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			var c *flags.Config
 			if at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); at >= 0 {
 				return exit.Usage("flags of teasel go stand before --, and behind it there are packages only", "%q behind -- is a flag, expected a package", args[at])
 			}
-			if o.Packages, c, err = flags.Configure(cmd, "go", o.Config, args); err != nil {
+			if o.Packages, err = o.Configure(cmd, "go", args); err != nil {
 				return err
 			}
-			o.Severity, o.Accept = c.Severity, c.AcceptedFindings()
 			return runTests(cmd, o)
 		},
 	}
@@ -80,13 +75,12 @@ it from then on. What is worth keeping otherwise is kept outside of the reposito
 	f := cmd.Flags()
 	out := f.Lookup("out")
 	out.Usage, out.DefValue, o.Out = "directory of the campaigns (default: below the user's cache directory)", "", ""
-	f.StringVar(&o.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
 	f.StringVar(&o.Run, "run", "", "regular expression: run only the fuzz tests whose names match")
 	f.BoolVar(&o.Race, "race", false, "build with the race detector")
 	f.StringVar(&o.Tags, "tags", "", "build tags, separated by commas")
 	f.Var(&o.MemoryLimit, "memory-limit", "memory that a test process may hold; 0: 2GiB")
 	f.StringVar(&o.Cover, "cover", "", "file that gets Go's coverage profile of what the corpus reaches, when the run has ended")
-	f.BoolVar(&o.DryRun, "dry-run", false, "show which fuzz tests there are, and end")
+	flags.AddConfigured(cmd, &o.Configured, "show which fuzz tests there are, and end")
 	return cmd
 }
 

@@ -69,7 +69,7 @@ func triage(cmd *cobra.Command, o *flags.Options, dir, pkg, test string) error {
 	duration, standard := o.Duration, presets["standard"]
 	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) }, flags.Preset{Timeout: standard.Timeout, Seed: 1, Memory: standard.Memory})
 	o.Duration, o.Fresh = duration, true
-	if err := o.CheckOut(); err != nil {
+	if err := flags.CheckOut(o.Out); err != nil {
 		return err
 	}
 	p := campaign.Plan[[]byte]{Options: o, Kind: Kind(), Triage: &campaign.Triage{},

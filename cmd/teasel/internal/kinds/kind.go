@@ -20,5 +20,5 @@ func Of(name, what string) (campaign.Kind, error) {
 			return k, nil
 		}
 	}
-	return campaign.Kind{}, exit.Usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(flags.Kinds, ", "))
+	return campaign.Kind{}, exit.Usage("was it written by a newer teasel?", "%s of kind %q: this teasel knows %s", what, name, strings.Join(flags.Kinds(), ", "))
 }

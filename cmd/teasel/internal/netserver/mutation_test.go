@@ -30,7 +30,7 @@ func mutationOf(t *testing.T, file string, args ...string) (*mutation, *flags.Mu
 	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := flags.Configure(cmd, "net", path, nil)
+	_, err := (&flags.Configured{Config: path}).Configure(cmd, "net", nil)
 	if err == nil {
 		err = o.check()
 	}

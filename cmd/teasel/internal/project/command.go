@@ -122,7 +122,7 @@ func configText(found []recognised) string {
 # fail-on = "high"     # exit with status 1 only for findings at least this bad
 # workers = 2          # workers side by side
 `)
-	for _, kind := range flags.Kinds {
+	for _, kind := range flags.Kinds() {
 		active := true
 		for _, f := range found {
 			if f.kind != kind {

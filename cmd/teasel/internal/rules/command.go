@@ -29,12 +29,12 @@ one only. The table severity of teasel.toml changes severities and switches rule
   teasel rules mcp --protocol-version 2025-06-18 --transport HTTP
   teasel rules --format json`,
 		Args:              flags.Args(0, 1, "a kind of target"),
-		ValidArgsFunction: cobra.FixedCompletions(flags.Kinds, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(flags.Kinds(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules := flags.Rules()
 			if len(args) > 0 {
-				if !slices.Contains(flags.Kinds, args[0]) {
-					return exit.Usage("", "there is no kind of target %q: expected one of %s", args[0], strings.Join(flags.Kinds, ", "))
+				if !slices.Contains(flags.Kinds(), args[0]) {
+					return exit.Usage("", "there is no kind of target %q: expected one of %s", args[0], strings.Join(flags.Kinds(), ", "))
 				}
 				rules = slices.DeleteFunc(rules, func(r teasel.Rule) bool { return !strings.HasPrefix(r.ID, args[0]+"/") })
 			}

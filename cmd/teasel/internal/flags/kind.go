@@ -12,28 +12,41 @@ import (
 	"github.com/teaselfuzz/teasel/netproto"
 )
 
-// Kinds are the names of the kinds of target, in the order of the help.
-var Kinds = []string{"mcp", "net", "native", "go"}
+// kinds are the kinds of target, in the order of the help.
+var kinds = [...]struct {
+	name   string
+	behind string   // the key of what stands behind the flags on the command line
+	target []string // the keys that name a target, in the order in which people read them
+	rules  func() []teasel.Rule
+}{
+	{"mcp", "command", []string{"url", "command"}, mcpjudge.Rules},
+	{"net", "command", []string{"model", "connect", "command"}, netproto.Rules},
+	{"native", "command", []string{"command"}, native.Rules},
+	{"go", "packages", []string{"packages"}, gojudge.Rules},
+}
+
+// Kinds returns the names of the kinds of target, in the order of the help.
+func Kinds() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
 
 // RulesOf returns the rules of a kind of target; none if there is no such kind.
 func RulesOf(kind string) []teasel.Rule {
-	switch kind {
-	case "mcp":
-		return mcpjudge.Rules()
-	case "net":
-		return netproto.Rules()
-	case "native":
-		return native.Rules()
-	case "go":
-		return gojudge.Rules()
+	for _, k := range kinds {
+		if k.name == kind {
+			return k.rules()
+		}
 	}
 	return nil
 }
 
 // Rules returns the rules of all kinds.
 func Rules() (all []teasel.Rule) {
-	for _, kind := range Kinds {
-		all = append(all, RulesOf(kind)...)
+	for _, k := range kinds {
+		all = append(all, k.rules()...)
 	}
 	return all
 }
