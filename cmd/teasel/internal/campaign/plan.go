@@ -162,7 +162,7 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		before = c.Resume.Findings
 	}
 	if p.Triage != nil {
-		c.SeedsOnly = true
+		c.SeedsOnly, c.TrimRuns = true, -1
 		c.Reporters = append(c.Reporters, p.Triage)
 		p.Triage.announce(cmd.ErrOrStderr(), p.Options)
 	} else {

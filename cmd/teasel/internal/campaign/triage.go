@@ -91,6 +91,15 @@ type Input struct {
 	Data []byte
 }
 
+// AddInput adds a file to triage, whose input is run once however many files have it.
+func (p *Plan[T]) AddInput(in Input, input T) {
+	key := teasel.Key(in.Data)
+	if !slices.ContainsFunc(p.Triage.Files, func(f corpus.Triaged) bool { return f.Key == key }) {
+		p.Seeds = append(p.Seeds, Seed[T]{Folder: corpus.Valid, Name: filepath.Base(in.File), Input: input})
+	}
+	p.Triage.Files = append(p.Triage.Files, corpus.Triaged{File: in.File, Key: key})
+}
+
 // artifact matches the names that libFuzzer gives to inputs that it reports.
 var artifact = regexp.MustCompile(`^(crash|leak|oom|timeout|slow-unit)-[0-9a-f]{40}$`)
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
@@ -89,12 +88,10 @@ func triage(cmd *cobra.Command, o *flags.Options, dir, pkg, test string) error {
 		return exit.Usage("to run one of its files: teasel repro "+report.Quote(filepath.Join(dir, ins[0].File)), "%s takes values of a type of its own: teasel triage runs fuzz tests of bytes, strings, numbers and booleans", test)
 	}
 	p.Campaign = fuzztest.Campaign(target, nil)
-	p.Campaign.TrimRuns = -1
 	if err := campaign.Switch(&p.Campaign, &o.Mutation); err != nil {
 		return err
 	}
 	codec := fuzztest.Codec{Kinds: target.Kinds}
-	seen := map[string]bool{}
 	for _, in := range ins {
 		input, err := readInput(codec, in.Data)
 		if err == nil {
@@ -104,12 +101,7 @@ func triage(cmd *cobra.Command, o *flags.Options, dir, pkg, test string) error {
 			fmt.Fprintf(stderr, "teasel: warning: %s is no input of %s: %s\n", report.Plain(in.File), test, report.Plain(err.Error()))
 			continue
 		}
-		key := teasel.Key(in.Data)
-		p.Triage.Files = append(p.Triage.Files, corpus.Triaged{File: in.File, Key: key})
-		if !seen[key] {
-			seen[key] = true
-			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.Valid, Name: filepath.Base(in.File), Input: input})
-		}
+		p.AddInput(in, input)
 	}
 	if len(p.Seeds) == 0 {
 		return exit.Usage("expected files as go test -fuzz writes them; for a fuzz test of one []byte or string, any files", "none of the files in %s is an input of %s", dir, test)

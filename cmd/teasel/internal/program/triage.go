@@ -3,7 +3,6 @@ package program
 import (
 	"context"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,7 +11,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
-	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -133,16 +131,9 @@ func (t *triage) Plan(ctx context.Context, stderr io.Writer, leave func() error)
 		return nil, err
 	}
 	p.StuckNote = "" // nothing new is looked for
-	p.Campaign.TrimRuns = -1
 	p.Seeds, p.Triage = nil, &campaign.Triage{}
-	seen := map[string]bool{}
 	for _, in := range t.files {
-		key := teasel.Key(in.Data)
-		p.Triage.Files = append(p.Triage.Files, corpus.Triaged{File: in.File, Key: key})
-		if !seen[key] {
-			seen[key] = true
-			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.Valid, Name: filepath.Base(in.File), Input: in.Data})
-		}
+		p.AddInput(in, in.Data)
 	}
 	return p, nil
 }
