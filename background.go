@@ -48,6 +48,7 @@ type report[T any] struct {
 	improved   bool // finding is to be published
 	extras     []extra[T]
 	executions uint64
+	messages   uint64
 	class      class
 	err        error
 	failed     bool // the executor could not be opened: err says why, and the worker takes the job
@@ -202,13 +203,13 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 	if !j.started() {
 		j.step(q, nil)
 	} else {
-		began, before := time.Now(), b.executions
+		began, before, messages := time.Now(), b.executions, b.messages
 		var obs []Observation
 		if obs, err = b.perform(ctx, &j.request); err == nil {
 			j.step(q, obs)
 		}
 		j.cost += uint64(time.Since(began))
-		r.executions = b.executions - before
+		r.executions, r.messages = b.executions-before, b.messages-messages
 	}
 	if j.ended {
 		b.jobs = slices.DeleteFunc(b.jobs, func(o *job[T]) bool { return o == j })

@@ -303,6 +303,7 @@ func (w *Worker[T]) collectLate(ctx context.Context) error {
 			break
 		}
 		w.executions += uint64(o.Runs)
+		w.messages += uint64(o.Messages)
 		w.meter.ran(time.Time{}, []Observation{o}, true)
 		w.stages[w.row(rowLate)].Executions += uint64(o.Runs)
 		if err := w.judgeLate(ctx, in, &o); err != nil {

@@ -53,12 +53,13 @@ type StageStats struct {
 type Stats struct {
 	Elapsed    time.Duration
 	Executions uint64
-	Corpus     int // testcases kept now
-	Evicted    int // testcases that were kept once
-	Features   int // distinct stable ones that any testcase has reached
-	Seeds      int // that were given to this run so far
-	SeedsRun   int // of them
-	Waiting    int // how many of the last seeds may not have been run, or calibrated, yet
+	Messages   uint64 // that targets were sent in them; 0: the kind does not count any
+	Corpus     int    // testcases kept now
+	Evicted    int    // testcases that were kept once
+	Features   int    // distinct stable ones that any testcase has reached
+	Seeds      int    // that were given to this run so far
+	SeedsRun   int    // of them
+	Waiting    int    // how many of the last seeds may not have been run, or calibrated, yet
 	Findings   int
 	Pending    int           // findings that were seen and are not confirmed: they are being reproduced, or there was no time to
 	Workers    int           // most that ran at the same time

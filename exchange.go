@@ -56,6 +56,7 @@ type News struct {
 	Stages      []StageStats
 	Worker      WorkerState
 	Executions  uint64    // since the last call
+	Messages    uint64    // the same
 	Reproducing int       // findings that the worker has seen and tries to reproduce, or is going to
 	WantsSeeds  bool      // the worker takes seeds
 	Pending     bool      // the worker has not yet run and calibrated all the seeds that it was given

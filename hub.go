@@ -13,6 +13,7 @@ import (
 type Snapshot struct {
 	Elapsed    time.Duration
 	Executions uint64
+	Messages   uint64
 	Workers    []WorkerState // by number
 	Waiting    int           // how many of the last seeds may not have been run
 	Entries    []Entry       // in order of arrival; those that were never run are seeds
@@ -117,7 +118,7 @@ func (h *Hub) Resume(s *Snapshot) error {
 	defer h.mu.Unlock()
 	h.begin()
 	h.before, h.workers = s.Elapsed, slices.Clone(s.Workers)
-	h.stats.Executions, h.stats.Evicted, h.stats.LastKept, h.stats.LastFound = s.Executions, s.Evicted, s.LastKept, s.LastFound
+	h.stats.Executions, h.stats.Messages, h.stats.Evicted, h.stats.LastKept, h.stats.LastFound = s.Executions, s.Messages, s.Evicted, s.LastKept, s.LastFound
 	h.unstable.add(s.Unstable, noWorker)
 	h.unstable.reported = len(h.unstable.order)
 	for _, e := range s.Entries {
@@ -225,7 +226,7 @@ func (h *Hub) Snapshot() Snapshot {
 	h.begin()
 	now := h.now()
 	untried := slices.DeleteFunc(h.findings.unconfirmed(), func(f Finding) bool { return f.Tries > 0 })
-	return Snapshot{Elapsed: now.Elapsed, Executions: now.Executions, Workers: slices.Clone(h.workers),
+	return Snapshot{Elapsed: now.Elapsed, Executions: now.Executions, Messages: now.Messages, Workers: slices.Clone(h.workers),
 		Waiting: now.Waiting, Entries: h.kept.all(), Evicted: now.Evicted, Findings: h.findings.sorted(), Untried: untried,
 		Unstable: h.unstable.sorted(), Stages: now.Stages, LastKept: now.LastKept, LastFound: now.LastFound}
 }
@@ -269,6 +270,7 @@ func (h *Hub) takeFailure() error {
 // account adds up the counts in news.
 func (h *Hub) account(n *News) {
 	h.stats.Executions += n.Executions
+	h.stats.Messages += n.Messages
 	h.ended = append(h.ended, n.Seeds...)
 	for _, s := range n.Sightings {
 		h.findings.addOccurrences(s.ID, s.Times)

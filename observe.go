@@ -78,6 +78,7 @@ type Observation struct {
 	Runs      uint32    // how many executions it counts for; an executor may say 0
 	Short     bool      // with ExitHang: the executor has ended it before its time limit, to save time; it is confirmed with all of it, beside the campaign where there is a background
 	Expensive bool      // the target had to be started, or a time limit passed: the input is calibrated with one execution and never trimmed
+	Messages  uint32    // of a conversation, that the target was sent; 0: the kind does not count any
 	Work      uint64    // how much the target did, in a unit that is the same in each run, such as instructions or edges; 0: unknown
 	Features  []Feature // in the order in which they were reached, as far as that is known
 	Measures  []Measure
@@ -100,7 +101,7 @@ func (o *Observation) reset(a Ask) {
 		k := &o.Ask
 		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick, k.Full = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick, a.Full
 	}
-	o.Exit, o.Runs, o.Short, o.Expensive, o.Work, o.Trace, o.Elapsed = ExitInvalid, 1, false, false, 0, 0, 0
+	o.Exit, o.Runs, o.Messages, o.Short, o.Expensive, o.Work, o.Trace, o.Elapsed = ExitInvalid, 1, 0, false, false, 0, 0, 0
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {
 		o.Features, o.Measures, o.Operands = o.Features[:0], o.Measures[:0], o.Operands[:0]
 	}

@@ -36,6 +36,7 @@ type runner[T any] struct {
 	meter      meter
 	calls      uint64 // of Exec
 	executions uint64
+	messages   uint64
 	clean      bool      // nothing has run since the last reset
 	slow       bool      // the last execution took slowRun or longer, or may have
 	looked     time.Time // when the clock was looked at last, every contextRuns executions
@@ -152,6 +153,7 @@ func (r *runner[T]) observe(ctx context.Context, at int, ins []T, obs []Observat
 			return lost, o.checkExit(ctx)
 		}
 		r.executions += uint64(o.Runs)
+		r.messages += uint64(o.Messages)
 		if o.uninteresting() {
 			continue
 		}

@@ -50,10 +50,11 @@ func (w *Worker[T]) call(ctx context.Context) (wait bool, err error) {
 	w.state.Executions = w.previousExecutions + w.made()
 	w.pending = w.pending && (!w.ran || w.dropped || w.queue.len(classKeep) > 0)
 	w.news.Executions, w.news.Worker, w.news.Pending, w.news.Ran = w.state.Executions-w.reported, w.state, w.pending, w.ran
+	w.news.Messages += w.messages - w.reportedMessages
 	w.news.Reproducing = w.seen.pending
 	w.news.Errands = w.c.Errands || w.c.Resume != nil && len(w.c.Resume.Untried) > 0
 	got, err := w.x.Sync(ctx, w.news)
-	w.news, w.reported, w.synced = News{}, w.state.Executions, time.Now()
+	w.news, w.reported, w.reportedMessages, w.synced = News{}, w.state.Executions, w.messages, time.Now()
 	if err != nil && !errors.Is(err, ErrStop) {
 		return false, err
 	}

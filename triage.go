@@ -303,6 +303,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 		}
 		err = errors.Join(err, r.err)
 		w.backgroundExecutions += r.executions
+		w.news.Messages += r.messages
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
 			if k := w.sighted(&s.finding, s.finding.ID()); k != nil && !k.open && !k.done {

@@ -67,6 +67,7 @@ type Worker[T any] struct {
 	seed                 uint64
 	state                WorkerState
 	reported             uint64 // executions that the hub knows of
+	reportedMessages     uint64 // that the hub knows of
 	limit                uint64 // executions of this run; 0: none
 	previousExecutions   uint64 // made before this run
 	backgroundExecutions uint64 // made by the background

@@ -36,7 +36,7 @@ func TestResumeHasEverything(t *testing.T) {
 	report(t, d, teasel.Event{Kind: teasel.EventFound, Finding: f})
 	stats := filled[teasel.Stats](r)
 	stats.Corpus, stats.Findings = 3, 1
-	want.Elapsed, want.Executions, want.Evicted, want.Stages = stats.Elapsed, stats.Executions, stats.Evicted, stats.Stages
+	want.Elapsed, want.Executions, want.Messages, want.Evicted, want.Stages = stats.Elapsed, stats.Executions, stats.Messages, stats.Evicted, stats.Stages
 	want.Waiting, want.LastKept, want.LastFound = stats.Waiting, stats.LastKept, stats.LastFound
 	want.Entries[1].Step, want.Entries[1].Picked, want.Entries[1].LastPicked = 77, 88, 99
 	want.Unstable = []teasel.Feature{3, 1 << 63}

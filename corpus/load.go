@@ -220,7 +220,7 @@ func (d *Dir) Snapshot(check func(data []byte) error) (teasel.Snapshot, []*Probl
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	st := &d.state
-	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Workers: slices.Clone(st.workers),
+	s := teasel.Snapshot{Elapsed: st.stats.Elapsed, Executions: st.stats.Executions, Messages: st.stats.Messages, Workers: slices.Clone(st.workers),
 		Waiting: st.stats.Waiting, Evicted: st.stats.Evicted, Findings: d.findings(), Untried: d.untried(), Stages: slices.Clone(st.stats.Stages),
 		LastKept: st.stats.LastKept, LastFound: st.stats.LastFound, Unstable: slices.Sorted(slices.Values(st.unstable))}
 	problems := slices.Clone(d.problems)

@@ -113,6 +113,7 @@ type advance struct {
 type figures struct {
 	Elapsed    seconds             `json:"elapsed"`
 	Executions uint64              `json:"executions"`
+	Messages   uint64              `json:"messages,omitempty"`
 	Corpus     int                 `json:"corpus"`
 	Evicted    int                 `json:"evicted"`
 	Features   int                 `json:"features"`
@@ -130,13 +131,13 @@ type figures struct {
 }
 
 func newFigures(s *teasel.Stats) *figures {
-	return &figures{Elapsed: seconds(s.Elapsed), Executions: s.Executions, Corpus: s.Corpus, Evicted: s.Evicted,
+	return &figures{Elapsed: seconds(s.Elapsed), Executions: s.Executions, Messages: s.Messages, Corpus: s.Corpus, Evicted: s.Evicted,
 		Features: s.Features, Seeds: s.Seeds, SeedsRun: s.SeedsRun, Waiting: s.Waiting, Pending: s.Pending, Findings: s.Findings, Workers: s.Workers, LastKept: seconds(s.LastKept),
 		LastFound: seconds(s.LastFound), Memory: s.Memory, Stability: s.Stability, Stages: s.Stages}
 }
 
 func (f *figures) stats() teasel.Stats {
-	return teasel.Stats{Elapsed: time.Duration(f.Elapsed), Executions: f.Executions, Corpus: f.Corpus,
+	return teasel.Stats{Elapsed: time.Duration(f.Elapsed), Executions: f.Executions, Messages: f.Messages, Corpus: f.Corpus,
 		Evicted: f.Evicted, Features: f.Features, Seeds: f.Seeds, SeedsRun: f.SeedsRun, Waiting: f.Waiting, Pending: f.Pending, Findings: f.Findings, Workers: f.Workers,
 		LastKept: time.Duration(f.LastKept), LastFound: time.Duration(f.LastFound), Memory: f.Memory, Stability: f.Stability, Stages: f.Stages}
 }

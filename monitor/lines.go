@@ -92,8 +92,12 @@ func (l *Lines) progress() {
 	if seeds != "" {
 		seeds = "  " + seeds
 	}
-	l.add(fmt.Sprintf("#%d  %s  %.0f/s%s  corpus %d  features %d  findings %s  memory %d MB", s.Executions, clock(s.Elapsed), rate(from, s),
-		seeds, s.Corpus, s.Features, l.counts.findings(), s.Memory>>20))
+	messages := ""
+	if s.Messages > from.Messages && s.Elapsed > from.Elapsed {
+		messages = fmt.Sprintf("  messages %.0f/s", float64(s.Messages-from.Messages)/(s.Elapsed-from.Elapsed).Seconds())
+	}
+	l.add(fmt.Sprintf("#%d  %s  %.0f/s%s%s  corpus %d  features %d  findings %s  memory %d MB", s.Executions, clock(s.Elapsed), rate(from, s),
+		messages, seeds, s.Corpus, s.Features, l.counts.findings(), s.Memory>>20))
 	l.started, l.counts.before = true, *s
 }
 

@@ -97,6 +97,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 			if err := e.hold(ctx, in, &again); err != nil {
 				return err
 			}
+			o.Messages += again.Messages
 			if again.Exit > teasel.ExitRejected {
 				e.inRepetition(o, &again, times+i+1)
 				return nil

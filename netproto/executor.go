@@ -45,6 +45,7 @@ type executor struct {
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
 
+	said       int        // messages of the last dialogue
 	dialogues  uint64     // since the server was started
 	clean      bool       // the server has had no dialogue since then
 	down       bool       // it has to be started before the next dialogue
@@ -245,6 +246,8 @@ const quickPart = 4
 // settleAccount turns what has become of a dialogue into an observation.
 func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observation) error {
 	v := &e.evidence
+	e.said = t.at + 1
+	o.Messages += uint32(e.said)
 	if e.server != nil {
 		v.Output = e.server.Output()
 	}
@@ -298,12 +301,18 @@ func (e *executor) reached(dst []teasel.Feature) []teasel.Feature {
 	return dst
 }
 
-// trace fills in the hash of everything that was reached, and the work: the hits of edges.
+// messageWork is what a message counts for beside the edges that it hits: teasel and the kernel have about as much to do for each as a server
+// for so many edges.
+const messageWork = 1 << 10
+
+// trace fills in the hash of everything that was reached, and the work: the hits of edges and the messages, so that the scheduler gives a long
+// dialogue less time, as it does a long input of a program.
 func (e *executor) trace(o *teasel.Observation) {
 	hash := uint64(1)
 	if e.coverage != nil {
 		hash, o.Work = e.coverage.novelty.Hash(e.coverage.counts())
 	}
+	o.Work += uint64(e.said) * messageWork
 	for _, f := range e.responses.all {
 		hash = stir(hash ^ uint64(f))
 	}
@@ -322,6 +331,7 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		return err
 	}
 	o.Runs++
+	o.Messages += again.Messages
 	if again.Exit > teasel.ExitRejected {
 		e.inRepetition(o, &again, 1)
 		return nil

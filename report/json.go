@@ -18,6 +18,8 @@ type jsonRun struct {
 	Seconds             float64       `json:"seconds"`
 	Executions          uint64        `json:"executions"`
 	ExecutionsPerSecond float64       `json:"executions_per_second"`
+	Messages            uint64        `json:"messages,omitzero"` // that a server was sent in them, of the kind net
+	MessagesPerSecond   float64       `json:"messages_per_second,omitzero"`
 	Features            int           `json:"features"`
 	Corpus              int           `json:"corpus"`
 	Coverage            jsonCoverage  `json:"coverage,omitzero"`
@@ -90,6 +92,7 @@ func JSON(w io.Writer, r *Run) error {
 	o := jsonRun{Teasel: r.version(), Kind: r.Kind, Target: r.Target, Seed: r.Seed, Seconds: round(st.Elapsed.Seconds(), 3),
 		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus, Coverage: jsonCoverage{r.Coverage, round(st.Stability, 4)},
 		Findings: []jsonFinding{}, Skipped: append([]Skip{}, r.skipped()...), Blocked: append([]string{}, r.blocked()...)}
+	o.Messages, o.MessagesPerSecond = st.Messages, round(r.perSecond(st.Messages), 1)
 	o.KnownShare = round(st.KnownShare(), 4)
 	came := r.Outcome()
 	o.Outcome, o.NotReproduced = came.String(), len(came.Unreproduced)

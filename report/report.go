@@ -191,9 +191,11 @@ func (r *Run) byHand(f *teasel.Finding) string {
 func Quote(s string) string { return plain.Quote(s) }
 
 // rate is the executions per second.
-func (r *Run) rate() float64 {
+func (r *Run) rate() float64 { return r.perSecond(r.Summary.Executions) }
+
+func (r *Run) perSecond(n uint64) float64 {
 	if s := r.Summary.Elapsed.Seconds(); s > 0 {
-		return float64(r.Summary.Executions) / s
+		return float64(n) / s
 	}
 	return 0
 }

@@ -63,7 +63,11 @@ func Text(w io.Writer, r *Run) error {
 	if t := r.textTriaged(); t != "" {
 		fmt.Fprintf(&b, "%s\n", t)
 	}
-	fmt.Fprintf(&b, "%d executions in %s (%.0f/s), %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(),
+	messages := ""
+	if st.Messages > 0 {
+		messages = fmt.Sprintf(", %d messages (%.0f/s)", st.Messages, r.perSecond(st.Messages))
+	}
+	fmt.Fprintf(&b, "%d executions in %s (%.0f/s)%s, %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(), messages,
 		st.Features, st.Corpus)
 	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
 		fmt.Fprintf(&b, "%s\n", why)

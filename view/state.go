@@ -52,7 +52,8 @@ type State struct {
 type Figures struct {
 	Elapsed    float64 `json:"elapsed"`
 	Executions uint64  `json:"executions"`
-	Rate       float64 `json:"rate"` // executions a second, of late while it runs and over the whole time afterwards
+	Messages   uint64  `json:"messages,omitempty"` // that a server was sent in them
+	Rate       float64 `json:"rate"`               // executions a second, of late while it runs and over the whole time afterwards
 	Corpus     int     `json:"corpus"`
 	Evicted    int     `json:"evicted"`
 	Features   int     `json:"features"`
@@ -212,7 +213,7 @@ func (s *State) AddRule(r teasel.Rule) {
 }
 
 func newFigures(s *teasel.Stats) Figures {
-	return Figures{Elapsed: s.Elapsed.Seconds(), Executions: s.Executions, Corpus: s.Corpus, Evicted: s.Evicted, Features: s.Features,
+	return Figures{Elapsed: s.Elapsed.Seconds(), Executions: s.Executions, Messages: s.Messages, Corpus: s.Corpus, Evicted: s.Evicted, Features: s.Features,
 		Stability: s.Stability, Workers: s.Workers, Memory: s.Memory, LastKept: s.LastKept.Seconds(), LastFound: s.LastFound.Seconds(),
 		Pending: s.Pending, Seeds: s.Seeds, SeedsRun: s.SeedsRun}
 }

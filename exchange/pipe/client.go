@@ -91,6 +91,7 @@ func after(n, earlier *teasel.News) {
 	n.Notes = append(earlier.Notes, n.Notes...)
 	n.Seeds = append(earlier.Seeds, n.Seeds...)
 	n.Executions += earlier.Executions
+	n.Messages += earlier.Messages
 }
 
 // Close ends the connection.

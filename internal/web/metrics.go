@@ -29,6 +29,7 @@ func Metrics(s view.State) []byte {
 		{"teasel_running", "gauge", "1 while the campaign runs.", running},
 		{"teasel_elapsed_seconds", "counter", "Run time, earlier runs included.", f.Elapsed},
 		{"teasel_executions_total", "counter", "Executions.", float64(f.Executions)},
+		{"teasel_messages_total", "counter", "Messages that a server was sent.", float64(f.Messages)},
 		{"teasel_executions_per_second", "gauge", "Executions a second, of late.", f.Rate},
 		{"teasel_corpus_testcases", "gauge", "Testcases that are kept.", float64(f.Corpus)},
 		{"teasel_evicted_testcases_total", "counter", "Testcases that were kept once.", float64(f.Evicted)},

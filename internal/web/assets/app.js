@@ -94,6 +94,7 @@ function drawFigures() {
   const rows = [
     ["run time", clock(f.elapsed), state.duration ? (state.running ? clock(Math.max(0, state.duration - f.elapsed)) + " left" : "of " + clock(state.duration)) : ""],
     ["executions", short(f.executions), f.executions >= 1e4 ? number(f.executions) : ""],
+    ...(f.messages ? [["messages", short(f.messages), f.elapsed > 0 ? number(Math.round(f.messages / f.elapsed)) + " a second" : ""]] : []),
     ["a second", number(f.rate), ""],
     ["findings", number(confirmed), worst || (all.length ? "" : state.running ? "none yet" : "none")],
     ["last finding", ago(f.last_found).replace(/ ago$|^after /, ""), f.last_found > 0 ? (state.running ? "ago" : "after the start") : ""],

@@ -183,7 +183,11 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	k, _ := kinds.Of(m.Kind, "") // the figures of one of a newer teasel can be shown
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
-	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, len(s.Entries), s.Evicted)
+	messages := ""
+	if s.Messages > 0 {
+		messages = fmt.Sprintf(", %d messages", s.Messages)
+	}
+	fmt.Fprintf(t, "run time\t%v\nexecutions\t%d%s\ncorpus\t%d testcases, %d evicted\n", s.Elapsed.Round(time.Second), s.Executions, messages, len(s.Entries), s.Evicted)
 	if stability := dir.Summary().Stability; stability > 0 {
 		fmt.Fprintf(t, "stability\t%.2f%% of what was reached recurs\n", 100*stability)
 	}
