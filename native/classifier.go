@@ -67,12 +67,22 @@ func (c *Crash) wordless() bool {
 	return c.Signal != 0 && c.Signal != syscall.SIGKILL && len(c.Stack) == 0
 }
 
+// locateTries is how often an input that does not crash always is run to see where it does.
+const locateTries = 3
+
 // locate runs an input that a signal has ended once more, under a tracer, and adds where that was. It does nothing if another signal ends that
-// run, or none: then the place is unknown.
+// run and further ones, or none: then the place is unknown.
 func (w *classifier) locate(ctx context.Context, p *forkserver.Plain, in []byte, o *teasel.Observation, c *Crash, limit time.Duration) error {
-	if w.noTrace {
-		return nil
+	for range locateTries {
+		if err := w.trace(ctx, p, in, o, c, limit); err != nil || len(c.Stack) > 0 || w.noTrace {
+			return err
+		}
 	}
+	return nil
+}
+
+// trace runs an input under a tracer, and adds to a crash where it is if the run ends in the same way.
+func (w *classifier) trace(ctx context.Context, p *forkserver.Plain, in []byte, o *teasel.Observation, c *Crash, limit time.Duration) error {
 	var f sancov.Fault
 	var stack triage.Stack
 	result, err := p.RunTraced(ctx, in, limit, func(s proc.Stop) {

@@ -55,6 +55,17 @@ func TestStackWithoutReport(t *testing.T) {
 	}
 }
 
+// TestStackSometimes: a fault that only some runs show has its stack too.
+func TestStackSometimes(t *testing.T) {
+	t.Parallel()
+	ex := start(t, native.Target{Command: []string{aflBuild(t, "clang", "faults.c", "-O1", "-fstack-protector-strong")}, Mode: native.ModeBlackBox, Dir: t.TempDir()})
+	o := exec1(t, ex, teasel.Ask{}, "o")
+	fs := native.Detect(&o)
+	if len(fs) != 1 || withoutPlaces(fs[0].Group) != "null_write < main" || o.Runs != 3 {
+		t.Errorf("%+v after %d runs", fs, o.Runs)
+	}
+}
+
 // withoutPlaces returns a group without lines, and without the instruction that stands for one.
 func withoutPlaces(group string) string {
 	var names []string

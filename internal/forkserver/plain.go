@@ -72,13 +72,34 @@ func (p *Plain) Run(ctx context.Context, in []byte, limit time.Duration) (Result
 	return p.run(ctx, in, limit, nil)
 }
 
-// RunTraced is Run, and calls at whenever a thread of the program is stopped by a fault. It is an error if the program cannot be traced, as
-// one in a sandbox: only the thread that has started a program can trace it, and that of a sandbox sees other processes than we do.
+// RunTraced is Run, and calls at whenever a thread of the program is stopped by a fault. It is an error if the program cannot be traced.
 func (p *Plain) RunTraced(ctx context.Context, in []byte, limit time.Duration, at func(proc.Stop)) (Result, error) {
-	if p.cmd.On != nil {
-		return Result{}, errors.New("a program in a sandbox cannot be traced")
-	}
 	return p.run(ctx, in, limit, at)
+}
+
+// awaitTraced returns when a traced program has ended. Only the thread that has started the program can trace it; that of a sandbox does not
+// see the program's files and memory where we do, so that at is called here.
+func (p *Plain) awaitTraced(pid int, at func(proc.Stop)) (err error) {
+	if p.cmd.On == nil {
+		proc.AwaitTraced(pid, at)
+		return nil
+	}
+	stops, seen := make(chan proc.Stop), make(chan struct{})
+	go func() {
+		defer close(stops)
+		err = p.cmd.On(func() error {
+			proc.AwaitTraced(pid, func(s proc.Stop) {
+				stops <- s
+				<-seen
+			})
+			return nil
+		})
+	}()
+	for s := range stops {
+		at(s)
+		seen <- struct{}{}
+	}
+	return err
 }
 
 // run runs one input, traced if at is not nil.
@@ -100,8 +121,9 @@ func (p *Plain) run(ctx context.Context, in []byte, limit time.Duration, at func
 	defer syscall.Close(lifeline)
 	p.watch.pid.Store(int64(pid))
 	if at != nil {
-		proc.AwaitTraced(pid, at)
-	} else {
+		err = p.awaitTraced(pid, at)
+	}
+	if at == nil || err != nil {
 		proc.AwaitEnd(pid)
 	}
 	reason := p.watch.dog.End()

@@ -1,4 +1,5 @@
 // Faults of a program that nothing was built into to report them, one for each first byte of the input.
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,6 +38,11 @@ int main(void) {
 	case 'c': copy((char *)16, block); break;
 	case 's': smash(100); break;
 	case 't': thread(); break;
+	case 'o': // every other time
+		if (unlink("odd") == 0) return 0;
+		close(open("odd", O_CREAT | O_WRONLY, 0600));
+		null_write(0);
+		break;
 	case 'h': signal(SIGSEGV, handler); null_write(0); break;
 	case 'H': signal(SIGABRT, handler); give_up(); break;
 	}
