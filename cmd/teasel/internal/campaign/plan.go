@@ -175,7 +175,7 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return exit.Failure(err)
 	}
 	c.Reporters = append(c.Reporters, p.progressCheck(live))
-	c.NewDetectors = WithSeverity(c.NewDetectors, p.Severity)
+	c.NewDetectors = WithSandbox(WithSeverity(c.NewDetectors, p.Severity), &p.Options.Isolation)
 	o := p.Options
 	c.Seed, c.Workers, c.Duration, c.Runs = o.Seed, o.Workers, o.Duration, o.Runs
 	c.Memory = o.LimitMemory()

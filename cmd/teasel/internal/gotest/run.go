@@ -249,7 +249,7 @@ func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target,
 	if o.Runs > 0 {
 		c.Runs = max(1, o.Runs/uint64(len(s.tests)))
 	}
-	c.NewDetectors = campaign.WithSeverity(c.NewDetectors, o.Severity)
+	c.NewDetectors = campaign.WithSandbox(campaign.WithSeverity(c.NewDetectors, o.Severity), &o.Isolation)
 }
 
 func (s *testRun) title() string {
