@@ -73,8 +73,8 @@ const locateTries = 3
 // locate runs an input that a signal has ended once more, under a tracer, and adds where that was. It does nothing if another signal ends that
 // run and further ones, or none: then the place is unknown.
 func (w *classifier) locate(ctx context.Context, p *forkserver.Plain, in []byte, o *teasel.Observation, c *Crash, limit time.Duration) error {
-	for range locateTries {
-		if err := w.trace(ctx, p, in, o, c, limit); err != nil || len(c.Stack) > 0 || w.noTrace {
+	for try := 0; try < locateTries && !w.noTrace && len(c.Stack) == 0; try++ {
+		if err := w.trace(ctx, p, in, o, c, limit); err != nil {
 			return err
 		}
 	}
