@@ -50,24 +50,22 @@ func Enlist(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffix s
 		fmt.Fprintf(stderr, "teasel: warning: %v; this machine begins alone, and sends what it finds when the hub is there\n", err)
 		return &Member{link: link, stderr: stderr, dir: dir}, nil
 	}
-	err = meet(ctx, link, m)
-	if err == nil && (m.Kind == "go" || !corpus.IsCampaign(dir)) { // one that goes on has something to send
-		if e := link.MayBegin(ctx); e != nil {
-			err = HubError(e)
-		}
-	}
-	if err != nil {
+	begins := m.Kind == "go" || !corpus.IsCampaign(dir) // one that goes on has something to send
+	if err := meet(ctx, link, m, begins); err != nil {
 		link.Close()
 		return nil, err
 	}
 	return &Member{link: link, stderr: stderr, dir: dir}, nil
 }
 
-// meet checks that the hub has the campaign, and that it is of this kind.
-func meet(ctx context.Context, link *fleet.Link, m *corpus.Meta) error {
+// meet checks that the hub has the campaign, that it is of this kind and, for one that begins, that it was not told to stop.
+func meet(ctx context.Context, link *fleet.Link, m *corpus.Meta, begins bool) error {
 	_, err := link.Streams(ctx)
 	if err == nil {
 		_, err = link.Meet(ctx, fleet.AboutOf(m, ""))
+	}
+	if err == nil && begins {
+		err = link.MayBegin(ctx)
 	}
 	if p, ok := errors.AsType[*fleet.Problem](err); ok && p.Fatal() {
 		return HubError(err)
