@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -60,12 +61,7 @@ func logOf(fs []Finding) (lines []Line) {
 			lines = append(lines, Line{Elapsed: f.Found, Kind: "found", ID: f.ID, Text: f.Severity + "  " + f.Rule + "  " + f.Subject})
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b Line) int {
-		if a.Elapsed < b.Elapsed {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
 	return lines[max(0, len(lines)-mostLines):]
 }
 
