@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 // WriteReport writes a report to w.
 func WriteReport(w io.Writer, format string, r *report.Run) error {
 	if err := report.Write(w, format, r); err != nil {
-		return exit.Failure(fmt.Errorf("writing the report: %w", err))
+		return exit.Failure(err)
 	}
 	return nil
 }
