@@ -56,13 +56,13 @@ func (o *mutation) check() error {
 		}
 	}
 	if o.BitRatio < 0 || o.BitRatio > 1 {
-		return exit.Usage("", "bit-ratio %v: expected a share from 0 to 1", o.BitRatio)
+		return exit.Usage("", "--bit-ratio %v: expected a share from 0 to 1", o.BitRatio)
 	}
 	if o.MaxMessages < 0 {
-		return exit.Usage("", "max-messages %d: expected a number of messages, 0 for 64", o.MaxMessages)
+		return exit.Usage("", "--max-messages %d: expected a number of messages, 0 for 64", o.MaxMessages)
 	}
 	if o.MaxBytes < 0 || o.MaxBytes > maxMessageBytes {
-		return exit.Usage("", "max-bytes %d: expected a number of bytes up to %d, 0 for 131072", o.MaxBytes, maxMessageBytes)
+		return exit.Usage("", "--max-bytes %d: expected a number of bytes up to %d, 0 for 131072", o.MaxBytes, maxMessageBytes)
 	}
 	return nil
 }
