@@ -55,7 +55,7 @@ func fitRight(text string, cells int) string {
 // safe returns text of a target on one line, for the terminal. The state has none that is not safe; what is drawn does not rely on that.
 func safe(text string) string { return plain.Line(text) }
 
-// marks are the characters that nobody has typed.
+// marks are the characters that lines, plots and the names of keys are drawn with.
 type marks struct {
 	rule, bar string
 	braille   bool
@@ -67,7 +67,7 @@ var (
 	asciiMarks   = marks{rule: "-", bar: "|", keys: "up/down"}
 )
 
-// heading is a line with a title, which is in brackets if what is below has the focus.
+// heading returns a horizontal line with a title in it.
 func (m marks) heading(title string, cells int) string {
 	text := m.rule + m.rule + " " + title + " "
 	return fit(text+strings.Repeat(m.rule, max(0, cells-ansi.StringWidth(text))), cells)

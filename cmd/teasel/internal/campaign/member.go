@@ -148,9 +148,10 @@ func (m *Member) Leave(stopped string) {
 	m.link.Close()
 }
 
-// sources brings what several sources have, one after the other.
+// sources is a source that supplies what several sources have, in order.
 type sources []teasel.Source
 
+// Pull implements [teasel.Source].
 func (ss sources) Pull(ctx context.Context) (all teasel.Supply, err error) {
 	for _, s := range ss {
 		one, err := s.Pull(ctx)

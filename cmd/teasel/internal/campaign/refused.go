@@ -23,6 +23,7 @@ func WithSandbox(all func() []teasel.Detector, i *flags.Isolation) func() []teas
 	}
 }
 
+// sandboxDetector is a detector whose findings say what the sandbox has refused.
 type sandboxDetector struct {
 	teasel.Detector
 	described map[string]described // by the finding's id
@@ -38,6 +39,7 @@ type described struct {
 // nobody reads it.
 const mostDescribed = 16
 
+// Detect implements [teasel.Detector].
 func (d *sandboxDetector) Detect(o *teasel.Observation) []teasel.Finding {
 	fs := d.Detector.Detect(o)
 	for i := range fs {

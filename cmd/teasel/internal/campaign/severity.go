@@ -23,6 +23,7 @@ type severityDetector struct {
 	severity map[string]string // by rule
 }
 
+// Detect implements [teasel.Detector].
 func (s *severityDetector) Detect(o *teasel.Observation) []teasel.Finding {
 	return AdjustSeverity(s.Detector.Detect(o), s.severity)
 }

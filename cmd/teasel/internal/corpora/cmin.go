@@ -22,6 +22,7 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
+// NewCmin returns the verb cmin.
 func NewCmin() *cobra.Command {
 	var out string
 	var timeout time.Duration

@@ -22,6 +22,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus/pack"
 )
 
+// NewCorpus returns the verb corpus.
 func NewCorpus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "corpus",

@@ -42,6 +42,7 @@ type fuzzTest struct {
 	err      error
 }
 
+// String returns the import path of the package and the name of the test.
 func (t *fuzzTest) String() string { return t.pkg.Path + " " + t.target.Name }
 
 // add prepares the campaign of a fuzz test.

@@ -259,6 +259,7 @@ func (s *testRun) title() string {
 // reporters passes each event to all of them, in order.
 type reporters []teasel.Reporter
 
+// Report implements [teasel.Reporter].
 func (rs reporters) Report(e teasel.Event) error {
 	for _, r := range rs {
 		if err := r.Report(e); err != nil {

@@ -63,6 +63,7 @@ type severityExchange struct {
 	severity map[string]string // by rule
 }
 
+// Sync implements [teasel.Exchange].
 func (g *severityExchange) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
 	n.Findings, n.Unconfirmed = campaign.AdjustSeverity(n.Findings, g.severity), campaign.AdjustSeverity(n.Unconfirmed, g.severity)
 	return g.Exchange.Sync(ctx, n)

@@ -40,6 +40,7 @@ type options struct {
 	Rate      int             `json:"rate,omitempty"`
 }
 
+// NewCommand returns the verb mcp.
 func NewCommand() *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{

@@ -32,6 +32,7 @@ func resolveDemo(command []string) ([]string, error) {
 	return []string{self, demoServer}, nil
 }
 
+// NewDemo returns the verb demo.
 func NewDemo() *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
@@ -58,6 +59,7 @@ the findings are in teasel-demo afterwards.`,
 	return cmd
 }
 
+// NewDemoServer returns the hidden verb that runs the server of the demo.
 func NewDemoServer() *cobra.Command {
 	return &cobra.Command{
 		Use:    demoServer,

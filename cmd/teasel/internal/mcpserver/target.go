@@ -103,11 +103,13 @@ type replayer struct {
 	cleanup cleanup
 }
 
+// Repro implements [campaign.Replayer].
 func (b *replayer) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) error {
 	defer b.cleanup.close()
 	return b.Runner.Repro(ctx, w, f, tries)
 }
 
+// Minimize implements [campaign.Replayer].
 func (b *replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (bool, error) {
 	defer b.cleanup.close()
 	return b.Runner.Minimize(ctx, w, f, runs)

@@ -40,6 +40,7 @@ type options struct {
 	keepSet bool // the user has said whether dialogues share a connection
 }
 
+// NewCommand returns the verb net.
 func NewCommand() *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{

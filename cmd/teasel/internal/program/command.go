@@ -31,6 +31,7 @@ type options struct {
 	NoAffinity  bool          `json:"no_affinity,omitempty"`
 }
 
+// NewCommand returns the verb native.
 func NewCommand() *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{

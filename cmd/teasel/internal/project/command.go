@@ -20,6 +20,7 @@ import (
 // workflowPath is where GitHub looks for workflows.
 const workflowPath = ".github/workflows/teasel.yml"
 
+// NewCommand returns the verb init.
 func NewCommand() *cobra.Command {
 	force, workflow := false, false
 	cmd := &cobra.Command{

@@ -15,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
+// NewMin returns the verb min.
 func NewMin() *cobra.Command {
 	var runs int
 	var out string

@@ -9,6 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
+// NewReport returns the verb report.
 func NewReport() *cobra.Command {
 	format, out, o := "text", "", flags.Options{}
 	cmd := &cobra.Command{

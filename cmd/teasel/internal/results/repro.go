@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
+// NewRepro returns the verb repro.
 func NewRepro() *cobra.Command {
 	var tries int
 	var script, all bool

@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
+// NewResume returns the verb resume.
 func NewResume() *cobra.Command {
 	fresh := flags.Options{Format: "text", FailOn: teasel.Low}
 	cmd := &cobra.Command{

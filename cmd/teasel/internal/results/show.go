@@ -29,6 +29,7 @@ import (
 	"github.com/teaselfuzz/teasel/view"
 )
 
+// NewShow returns the verb show.
 func NewShow() *cobra.Command {
 	var input, script bool
 	var o flags.Options

@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
+// NewCommand returns the verb rules.
 func NewCommand() *cobra.Command {
 	format, version, transport := "text", "", ""
 	cmd := &cobra.Command{
@@ -128,6 +129,7 @@ func writeRules(cmd *cobra.Command, rules []teasel.Rule) error {
 	return exit.Failure(e.Encode(out))
 }
 
+// NewExplain returns the verb explain.
 func NewExplain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain RULE",
