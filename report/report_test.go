@@ -196,6 +196,10 @@ func TestTextIsPlain(t *testing.T) {
 			t.Errorf("%s is no UTF-8", f)
 		}
 	}
+	unconfirmed := &Run{Summary: teasel.Summary{Unconfirmed: []teasel.Finding{{Rule: "net/\x1b[2J", Subject: "\x1b[2J", Message: "\x1b[2J"}}}}
+	if out := string(write(t, "text", unconfirmed)); strings.Contains(out, "\x1b") || strings.Count(out, `\x1b[2J`) != 3 {
+		t.Errorf("an unconfirmed finding: %q", out)
+	}
 }
 
 func TestJSONFields(t *testing.T) {

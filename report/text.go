@@ -111,7 +111,7 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 			if (f.Tries > 0) != tried {
 				continue
 			}
-			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, f.Rule, Line(f.Subject), Line(f.Message), r.inTest(&f))
+			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, Line(f.Rule), Line(f.Subject), Line(f.Message), r.inTest(&f))
 			if c := r.repro(&f); c != "" {
 				fmt.Fprintf(b, "    %s\n", Plain(c))
 			}

@@ -87,7 +87,7 @@ func (s *testRun) warnUnsaved(w io.Writer, found map[string]*reportedFinding) {
 					where = "testdata, nor to " + s.relative(t.out)
 				}
 				fmt.Fprintf(w, "teasel: warning: %s: the finding %s %s could not be saved to %s: %s\n",
-					t, f.Rule, report.Line(f.Subject), where, report.Plain(err.Error()))
+					t, report.Line(f.Rule), report.Line(f.Subject), where, report.Plain(err.Error()))
 			}
 		}
 	}

@@ -206,7 +206,7 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 		if g.Time > 0 {
 			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
 		}
-		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", g.Name, g.Executions, g.Kept, took)
+		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", report.Line(g.Name), g.Executions, g.Kept, took)
 	}
 	sum := dir.Summary()
 	if known := sum.KnownShare(); known > 0 {
