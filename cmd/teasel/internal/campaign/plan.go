@@ -59,6 +59,11 @@ func (p *Plan[T]) Begin(cmd *cobra.Command) error {
 		return err
 	}
 	defer func() { p.member.Leave("failed") }()
+	page, err := OpenPage(o, cmd.ErrOrStderr()) // before the earlier campaign is moved, for the address may be wrong
+	if err != nil {
+		return err
+	}
+	defer page.Close()
 	if err := p.goOn(cmd.ErrOrStderr()); err != nil {
 		return err
 	}
@@ -66,7 +71,7 @@ func (p *Plan[T]) Begin(cmd *cobra.Command) error {
 	if err != nil {
 		return exit.Usage("choose another directory with --out", "%w", err)
 	}
-	return p.finish(cmd, dir, func() error { return Begin(&p.Campaign, dir, p.Seeds) })
+	return p.finish(cmd, dir, page, func() error { return Begin(&p.Campaign, dir, p.Seeds) })
 }
 
 // Begin gives a campaign its seeds, and writes those that are not the user's to its directory.
@@ -118,7 +123,12 @@ func (p *Plan[T]) Resume(cmd *cobra.Command, dir *corpus.Dir) (err error) {
 		return errors.Join(err, dir.Close())
 	}
 	defer func() { p.member.Leave("failed") }()
-	return p.finish(cmd, dir, func() error {
+	page, err := OpenPage(p.Options, cmd.ErrOrStderr())
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	defer page.Close()
+	return p.finish(cmd, dir, page, func() error {
 		s, problems, err := dir.Snapshot(func(data []byte) error {
 			_, err := p.Campaign.Codec.Decode(data)
 			return err
@@ -140,7 +150,7 @@ func (p *Plan[T]) Resume(cmd *cobra.Command, dir *corpus.Dir) (err error) {
 }
 
 // finish prepares, runs and reports a campaign in a directory, which it closes.
-func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() error) (err error) {
+func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, page *Page, prepare func() error) (err error) {
 	defer func() {
 		if e := dir.Close(); e != nil && err == nil {
 			err = exit.Failure(e)
@@ -152,11 +162,6 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, prepare func() err
 		return exit.Failure(err)
 	}
 	c := &p.Campaign
-	page, err := OpenPage(p.Options, cmd.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	defer page.Close()
 	var before []teasel.Finding
 	if c.Resume != nil {
 		before = c.Resume.Findings
