@@ -26,9 +26,12 @@ func (m *screen) panel(i int) panel {
 	s := &m.s
 	switch kinds := i - 3; {
 	case i == 0:
-		title := fmt.Sprint("findings ", len(s.Findings))
+		title, empty := fmt.Sprint("findings ", len(s.Findings)), "nothing found yet"
 		if m.filter != "" || m.typing {
 			title = fmt.Sprintf("findings %d of %d with /%s", len(m.findings), len(s.Findings), safe(m.filter))
+			if len(s.Findings) > 0 {
+				empty = "no finding has this text; esc shows all"
+			}
 		}
 		return panel{title: title, head: []string{"severity", "rule", "about", "seen", "message"}, rows: len(m.findings), right: []bool{false, false, false, true},
 			row: func(i int) ([]string, style) {
@@ -41,7 +44,7 @@ func (m *screen) panel(i int) panel {
 					severity = "known"
 				}
 				return []string{severity, f.Rule, f.Subject, fmt.Sprint(f.Occurrences), f.Message}, severityStyles[f.Severity]
-			}, empty: "nothing found yet"}
+			}, empty: empty}
 	case i == 1:
 		return panel{title: "stages", head: []string{"stage", "executions", "kept", "kept in a million", "time"}, rows: len(s.Stages), right: []bool{false, true, true, true, true},
 			row: func(i int) ([]string, style) {

@@ -197,6 +197,7 @@ func TestKeys(t *testing.T) {
 		{"round", sample(""), []string{"tab", "tab", "tab", "tab", "tab"}, "[findings 3]", ""},
 		{"filter", sample(""), []string{"/", "s", "e", "t", " ", "2", "x", "backspace", "enter"}, "[findings 1 of 3 with /set 2]", ""},
 		{"q is a letter", sample(""), []string{"/", "q"}, "0 of 3 with /q", ""},
+		{"filter that nothing has", sample(""), []string{"/", "z", "z", "enter"}, "no finding has this text; esc shows all", ""},
 		{"filter cleared", sample(""), []string{"/", "2", "enter", "esc"}, "[findings 3]", ""},
 		{"help closed", sample(""), []string{"?", "?"}, "[findings 3]", ""},
 	} {
