@@ -89,6 +89,7 @@ func TestFleet(t *testing.T) {
 	command(t, ".", "go", "build", "-o", program, "../teasel")
 	t.Run("Kills", func(t *testing.T) { t.Parallel(); testKills(t, program) })
 	t.Run("Stopped", func(t *testing.T) { t.Parallel(); testStopped(t, program) })
+	t.Run("StopGo", func(t *testing.T) { t.Parallel(); testStopGo(t, program) })
 	t.Run("Errands", func(t *testing.T) { t.Parallel(); testErrands(t, program) })
 }
 
@@ -136,6 +137,66 @@ func testStopped(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	demo(fleet.Running, 1, "part of campaign c")
+}
+
+// A fuzz test in Go ends when its fleet is told to stop, and the others of its run go on.
+func testStopGo(t *testing.T, program string) {
+	dir := t.TempDir()
+	const test = "package m\n\nimport \"testing\"\n\nfunc FuzzA(f *testing.F) { f.Fuzz(func(*testing.T, []byte) {}) }\n\nfunc FuzzB(f *testing.F) { f.Fuzz(func(*testing.T, []byte) {}) }\n"
+	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "m_test.go": test} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url, a := startHub(t, "c-FuzzA")
+	b, err := fleet.Dial(fleet.Config{URL: url, Campaign: "c-FuzzB", Machine: "boss"})
+	if err == nil {
+		_, err = b.Streams(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var stdout, stderr buffer
+	c := exec.CommandContext(t.Context(), program, "go", "--no-ui", "--hub", url, "--hub-name", "c", "--hub-every", "100ms", "--out", "out", "--format", "json")
+	c.Dir, c.Stdout, c.Stderr = dir, &stdout, &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	state := func(l *fleet.Link) fleet.State {
+		ms, err := l.Machines(t.Context(), "")
+		if err != nil || len(ms) == 0 {
+			return ""
+		}
+		return ms[0].State
+	}
+	await := func(what string, ok func() bool) {
+		for deadline := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(50 * time.Millisecond) {
+			if len(ended) > 0 || time.Now().After(deadline) {
+				_ = c.Process.Kill()
+				t.Fatalf("%s: it has not come to that\n%s", what, stderr.String())
+			}
+		}
+	}
+	await("both run", func() bool { return state(a) == fleet.Running && state(b) == fleet.Running })
+	if err := a.Give(t.Context(), fleet.Order{State: fleet.Stopped}); err != nil {
+		t.Fatal(err)
+	}
+	await("one has ended", func() bool {
+		s, _ := corpus.OpenReadOnly(filepath.Join(dir, "out", "example.com", "m", "FuzzA"))
+		return s != nil && s.Summary().Stopped == "fleet"
+	})
+	if s := state(b); s != fleet.Running {
+		t.Errorf("the other is %q", s)
+	}
+	if err := b.Give(t.Context(), fleet.Order{State: fleet.Stopped}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil || !strings.Contains(stdout.String(), `"stopped":"fleet"`) {
+		t.Errorf("it ended with %v\n%s%s", err, stdout.String(), stderr.String())
+	}
 }
 
 // lucky crashes of one input that nothing leads to.

@@ -157,6 +157,9 @@ func (t *fuzzTest) fuzz(ctx context.Context, share *session.Share, severity map[
 	} else {
 		t.summary, t.err = t.campaign.Run(ctx)
 	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) { // that of join
+		t.summary.Stopped = cause.Error()
+	}
 	t.member.Leave(t.summary.Stopped)
 	t.member = nil
 	if e := t.dir.Finish(t.summary); e != nil && t.err == nil {
@@ -164,13 +167,13 @@ func (t *fuzzTest) fuzz(ctx context.Context, share *session.Share, severity map[
 	}
 }
 
-// join has the campaign of a fuzz test take part in its fleet, if it has one.
-func (t *fuzzTest) join(o *options, shown *view.Recorder, notes teasel.Reporter, stop func()) error {
+// join has the campaign of a fuzz test take part in its fleet, if it has one. stop ends the campaign, for a cause.
+func (t *fuzzTest) join(o *options, shown *view.Recorder, notes teasel.Reporter, stop context.CancelCauseFunc) error {
 	if t.member == nil {
 		return nil
 	}
 	t.campaign.Errands = t.typed == nil
-	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Errands: t.campaign.Errands, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(string) { stop() }})
+	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Errands: t.campaign.Errands, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(cause string) { stop(errors.New(cause)) }})
 	if err != nil {
 		return err
 	}

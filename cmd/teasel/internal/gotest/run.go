@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -175,12 +176,14 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 		share := turns.Share()
 		s.configure(&t.campaign, t.target, share)
 		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, s.code.reporter(t), all.Reporter()}
-		if err := t.join(o, s.recorder, live, turns.End); err != nil {
+		alone, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		if err := t.join(o, s.recorder, live, stop); err != nil {
 			cancel()
 			group.Wait()
 			return err
 		}
-		group.Go(func() { t.fuzz(ctx, share, o.Severity, o.Stages) })
+		group.Go(func() { t.fuzz(alone, share, o.Severity, o.Stages) })
 	}
 	group.Wait()
 	switch {
@@ -188,6 +191,8 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 		s.stopped = "interrupted"
 	case ctx.Err() != nil:
 		s.stopped = "findings"
+	case slices.ContainsFunc(s.tests, func(t *fuzzTest) bool { return t.summary.Stopped == "fleet" }):
+		s.stopped = "fleet"
 	case o.Duration > 0 && time.Since(began) >= o.Duration:
 		s.stopped = "duration"
 	}
