@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -57,7 +58,7 @@ func RequireOne(path string) error {
 	if len(dirs) > most {
 		list += fmt.Sprintf("\n  and %d more", len(dirs)-most)
 	}
-	return exit.Usage("name one of them:\n  "+list, "%s has the campaigns of %s of teasel go below it, and is none itself", path, Plural(len(dirs), "fuzz test", "fuzz tests"))
+	return exit.Usage("name one of them:\n  "+list, "%s is no campaign, and has %s below it", path, Plural(len(dirs), "campaign", "campaigns"))
 }
 
 // maxDepth is how far below a directory campaigns are looked for: the path of a package may have several elements.
@@ -112,6 +113,17 @@ func Each(path string, stderr io.Writer, look func(s Saved) error) error {
 	return err
 }
 
+// campaignsHere returns some of the campaigns in this folder.
+func campaignsHere() (dirs []string) {
+	entries, _ := os.ReadDir(".")
+	for _, e := range entries {
+		if len(dirs) < 5 && corpus.IsCampaign(e.Name()) {
+			dirs = append(dirs, e.Name())
+		}
+	}
+	return dirs
+}
+
 // OpenError returns the error for a campaign's directory that could not be opened, with a hint.
 func OpenError(err error) error {
 	hint := "name the directory that a campaign wrote, for example teasel-out"
@@ -121,6 +133,10 @@ func OpenError(err error) error {
 		hint = at.Path + " has to be a file: move that folder away, and the campaign goes on without what was in it"
 	case errors.Is(err, corpus.ErrLocked):
 		hint = "its campaign is running: wait for it to end, or stop it; 'teasel show' looks at it meanwhile"
+	case errors.Is(err, fs.ErrNotExist):
+		if here := campaignsHere(); len(here) > 0 {
+			hint = "name the directory of a campaign; there are these here: " + strings.Join(here, ", ")
+		}
 	case errors.Is(err, corpus.ErrVersion):
 		hint = "it was written by a newer teasel than this one, " + Version
 	}
