@@ -42,7 +42,7 @@ type Recorder struct {
 	made   uint64     // changed when those of the kind were made
 	madeAt time.Time
 	ofKind []Panel
-	beside []func() []Panel // further ones
+	more   []func() []Panel // further ones, from AddPanels
 }
 
 var (
@@ -242,11 +242,11 @@ func (r *Recorder) End(stopped string) {
 	r.state.Ended(stopped)
 }
 
-// Beside adds panels to those of the kind. They are asked for again and again, and must not wait for anything.
-func (r *Recorder) Beside(panels func() []Panel) {
+// AddPanels adds panels to those of the kind. They are asked for again and again, and must not wait for anything.
+func (r *Recorder) AddPanels(panels func() []Panel) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.beside = append(r.beside, panels)
+	r.more = append(r.more, panels)
 }
 
 // Snapshot implements [Source]. The caller makes the panels if they are out of date and nobody else is at it; the campaign does not
@@ -276,9 +276,9 @@ func (r *Recorder) SetPaused(on bool) {
 
 func (r *Recorder) makePanels() {
 	r.mu.Lock()
-	changed, beside, running := r.changed, r.beside, r.state.Running
+	changed, further, running := r.changed, r.more, r.state.Running
 	stale := r.options.Panels != nil && changed != r.made
-	if !stale && len(beside) == 0 || running && time.Since(r.madeAt) < panelsEvery {
+	if !stale && len(further) == 0 || running && time.Since(r.madeAt) < panelsEvery {
 		r.mu.Unlock()
 		return
 	}
@@ -291,7 +291,7 @@ func (r *Recorder) makePanels() {
 		r.ofKind = plainPanels(r.options.Panels.Panels(entries))
 	}
 	panels := r.ofKind
-	for _, more := range beside {
+	for _, more := range further {
 		panels = slices.Concat(panels, plainPanels(more()))
 	}
 	r.made, r.madeAt = changed, time.Now()

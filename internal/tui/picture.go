@@ -171,11 +171,11 @@ func (m *screen) overview(h int) []string {
 	top := min(stages.len()+2, h/2)
 	b := append([]string{m.marks.heading(stages.title, right)}, m.draw(stages, 0, right, top-1, false)...)
 	b = append(append(b, m.marks.heading(log.title, right)), m.draw(log, 0, right, h-top-1, false)...)
-	return append(lines, beside(a, b, " "+m.marks.bar+" ")...)
+	return append(lines, sideBySide(a, b, " "+m.marks.bar+" ")...)
 }
 
-// beside joins two blocks of the same height.
-func beside(a, b []string, bar string) []string {
+// sideBySide joins two blocks of the same height.
+func sideBySide(a, b []string, bar string) []string {
 	lines := make([]string, len(a))
 	for i := range a {
 		lines[i] = a[i] + bar + b[i]
@@ -195,7 +195,7 @@ func (m *screen) plots(h int) []string {
 		return append([]string{m.marks.heading(title, w)}, plot(values, w, h-1, m.marks.braille)...)
 	}
 	speed, most := speeds(m.s.Series, 2*right)
-	return beside(one(fmt.Sprintf("coverage: 0 to %s features", count(uint64(m.s.Figures.Features))), features, left),
+	return sideBySide(one(fmt.Sprintf("coverage: 0 to %s features", count(uint64(m.s.Figures.Features))), features, left),
 		one(fmt.Sprintf("speed: 0 to %s executions/s", count(uint64(most+.5))), speed, right), " "+m.marks.bar+" ")
 }
 

@@ -260,7 +260,7 @@ func (p *Plan[T]) join(dir *corpus.Dir, notes teasel.Reporter, stop context.Canc
 		return err
 	}
 	if p.recorder != nil {
-		p.recorder.Beside(b.Panels)
+		p.recorder.AddPanels(b.Panels)
 	}
 	c.Reporters = append(c.Reporters, b)
 	if c.Source == nil {

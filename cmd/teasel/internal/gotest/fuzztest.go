@@ -177,7 +177,7 @@ func (t *fuzzTest) join(o *options, shown *view.Recorder, notes teasel.Reporter,
 	if err != nil {
 		return err
 	}
-	shown.Beside(func() []view.Panel {
+	shown.AddPanels(func() []view.Panel {
 		panels := b.Panels()
 		for i := range panels {
 			panels[i].Title += ", " + t.String()

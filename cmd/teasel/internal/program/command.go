@@ -87,7 +87,7 @@ func (o *options) Prepare(set func(flag string) bool, stderr io.Writer) error {
 			return err
 		}
 	}
-	return takeBeside(o, set, stderr)
+	return applyOSSFuzzFiles(o, set, stderr)
 }
 
 // check refuses values that make no sense, before anything is started.

@@ -22,9 +22,9 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/libfuzzer"
 )
 
-// beside takes what stands beside a program under its name, as OSS-Fuzz's builds put it there: NAME_seed_corpus.zip, NAME.dict and
-// NAME.options. Flags of the user's win.
-type beside struct {
+// ossFuzzFiles sets options from the files next to a program that have its name, as OSS-Fuzz's builds put them there: NAME_seed_corpus.zip, NAME.dict and
+// NAME.options. Flags that the user has given take precedence.
+type ossFuzzFiles struct {
 	o      *options
 	given  func(flag string) bool // the user has set this flag
 	stderr io.Writer
@@ -35,13 +35,13 @@ type beside struct {
 	options map[string]string // of sanitizers, by the name of the variable, with a colon behind each
 }
 
-// takeBeside sets those options that files beside the program set. They are stored with the campaign like flags.
-func takeBeside(o *options, given func(flag string) bool, stderr io.Writer) error {
+// applyOSSFuzzFiles sets the options that the files next to the program contain. They are stored with the campaign like flags.
+func applyOSSFuzzFiles(o *options, given func(flag string) bool, stderr io.Writer) error {
 	program, err := exec.LookPath(o.Command[0])
 	if err != nil {
 		return nil // which is reported where the program is started
 	}
-	b := &beside{o: o, given: given, stderr: stderr, dir: filepath.Dir(program)}
+	b := &ossFuzzFiles{o: o, given: given, stderr: stderr, dir: filepath.Dir(program)}
 	if err := b.read(program + ".options"); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func takeBeside(o *options, given func(flag string) bool, stderr io.Writer) erro
 }
 
 // list takes a file for a flag that may be given several times, unless there is a value for it.
-func (b *beside) list(flag string, into *[]string, file, what string) {
+func (b *ossFuzzFiles) list(flag string, into *[]string, file, what string) {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return
 	}
@@ -67,7 +67,7 @@ func (b *beside) list(flag string, into *[]string, file, what string) {
 }
 
 // read reads the file of options.
-func (b *beside) read(file string) error {
+func (b *ossFuzzFiles) read(file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -108,7 +108,7 @@ var sanitizerSections = map[string]string{"asan": "ASAN_OPTIONS", "msan": "MSAN_
 var otherEngines = []string{"afl", "afl++", "honggfuzz", "centipede"}
 
 // set takes one setting. It reports whether it is understood.
-func (b *beside) set(section, name, value string) bool {
+func (b *ossFuzzFiles) set(section, name, value string) bool {
 	switch variable := sanitizerSections[section]; {
 	case variable != "":
 		b.sanitizer(variable, name+"="+value)
@@ -127,7 +127,7 @@ func (b *beside) set(section, name, value string) bool {
 }
 
 // sanitizer adds an option of a sanitizer's. Those of --env and of our own environment stay behind it: the last one counts.
-func (b *beside) sanitizer(variable, option string) {
+func (b *ossFuzzFiles) sanitizer(variable, option string) {
 	if b.options == nil {
 		b.options = map[string]string{}
 	}
@@ -135,7 +135,7 @@ func (b *beside) sanitizer(variable, option string) {
 }
 
 // apply adds the options of sanitizers to the environment.
-func (b *beside) apply() {
+func (b *ossFuzzFiles) apply() {
 	for _, variable := range slices.Sorted(maps.Keys(b.options)) {
 		own := os.Getenv(variable)
 		at := slices.IndexFunc(b.o.Env, func(e string) bool { return strings.HasPrefix(e, variable+"=") })
@@ -150,7 +150,7 @@ func (b *beside) apply() {
 }
 
 // libfuzzer takes a flag of libFuzzer's.
-func (b *beside) libfuzzer(name, value string) bool {
+func (b *ossFuzzFiles) libfuzzer(name, value string) bool {
 	n, err := strconv.Atoi(value)
 	number := func(flag string, take func(n int)) bool {
 		if err != nil || n < 0 {
