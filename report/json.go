@@ -1,12 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // jsonRun is the object that [JSON] writes. Its field names are fixed; new ones may come.
@@ -110,9 +112,14 @@ func JSON(w io.Writer, r *Run) error {
 	if r.Baseline != nil {
 		o.Known, o.Gone = r.jsonKnown()
 	}
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(o); err != nil {
+	err := enc.Encode(o)
+	if err == nil {
+		_, err = w.Write(plain.JSON(b.Bytes())) // to a terminal, perhaps
+	}
+	if err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil

@@ -2,11 +2,14 @@
 package plain
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 )
 
-// Text returns s with escapes in place of characters that would control a terminal, change the direction of text or be invalid in XML.
+// Text returns s with escapes in place of characters that would control a terminal, change the direction of text, hide a text in it
+// or be invalid in XML.
 // New lines and tabs stay.
 func Text(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return !clean(r) }) < 0 {
@@ -21,11 +24,32 @@ func Text(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r < 0x80:
 			fmt.Fprintf(&b, `\x%02x`, r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
 		default:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
+}
+
+// JSON returns a JSON text that means the same, with escapes in place of those characters: in JSON they stand in strings only.
+func JSON(text []byte) []byte {
+	if bytes.IndexFunc(text, func(r rune) bool { return !clean(r) && r > '~' }) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch high, low := utf16.EncodeRune(r); {
+		case clean(r) || r <= '~':
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
 }
 
 func clean(r rune) bool {
@@ -35,6 +59,8 @@ func clean(r rune) bool {
 	case r < 0xa0, r == '\u2028', r == '\u2029', r == '\ufeff', r >= '\ufffd' && r <= '\uffff':
 		return false
 	case r == '\u061c', r == '\u200e', r == '\u200f', r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // bidirectional marks
+		return false
+	case r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f: // invisible: operators, annotations, tags
 		return false
 	}
 	return true
