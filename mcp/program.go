@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
@@ -102,7 +103,7 @@ func (p *Program) Python(in script.Script) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the program's data: %w", err)
 	}
-	return strings.NewReplacer("WHAT", comment(p.About), "JSON\"\"\"", string(data)+`"""`).Replace(programText), nil
+	return strings.NewReplacer("WHAT", comment(p.About), "JSON\"\"\"", string(plain.JSON(data))+`"""`).Replace(programText), nil
 }
 
 // withFields returns how a head differs, with lines that every request has: before the others, which may change them, but behind the method.
@@ -181,15 +182,8 @@ func (p *Program) Curl(in script.Script) (string, bool) {
 	return b.String(), true
 }
 
-// comment makes a text one line.
-func comment(s string) string {
-	return jsonrpc.Cut([]byte(strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, s)), 1000)
-}
+// comment makes a text one line that a terminal shows as it is.
+func comment(s string) string { return jsonrpc.Cut(plain.Line(s), 1000) }
 
 // shellText quotes a text for a shell.
 func shellText(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

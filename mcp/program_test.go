@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
@@ -65,6 +66,23 @@ func TestPython(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPythonHostile: what a server says of itself reaches neither a terminal nor Python as anything but text.
+func TestPythonHostile(t *testing.T) {
+	const hostile = "\x1b[2J\u009b31m\u202e\u2066\U000e0041\n\x00"
+	in, err := script.Codec{}.Decode([]byte(`{"teasel-script":1,"steps":[{"send":{"jsonrpc":"2.0","id":"@id","method":"a` + "\u009b\u202e\u2066\U000e0041" + `"}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := mcp.Program{About: hostile, Command: []string{"x" + hostile}, URL: plantedURL}
+	text, err := program.Python(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 {
+		t.Errorf("something else than text: %q", text[max(0, i-40):i+10])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
@@ -82,8 +83,9 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 	return b.String(), nil
 }
 
+// oneLine makes a text, which may be anything that the server says, one line of a program.
 func oneLine(s string) string {
-	return strings.NewReplacer("\\", "/", "\"", "'", "\n", " ", "\r", " ").Replace(s)
+	return strings.NewReplacer("\\", "/", "\"", "'").Replace(plain.Line(s))
 }
 
 func pythonBool(b bool) string {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
@@ -77,9 +78,12 @@ func TestScriptOfOneRun(t *testing.T) {
 	m.Responses = nil
 	target := Target{Address: "127.0.0.1:{port}", Model: m}
 	e := judge.Evidence{Talk: []judge.Turn{{Received: []byte("hi\n")}, {Name: "hello", Sent: []byte{1}}, {Name: "auth", Sent: []byte("\x02\xfe\"> \n")}, {Sent: make([]byte, 600)}}}
-	text, err := target.Script(target.Seeds()[0].Input, "a crash", 1, e.Transcript())
+	text, err := target.Script(target.Seeds()[0].Input, "a crash: \x1b[2J\x00\x9b\u009b\u202e\r\n", 1, e.Transcript())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		t.Errorf("something else than text in\n%q", text)
 	}
 	if want := `"auth", b"\x02\xfe\"> \x0a")`; !strings.Contains(text, want) {
 		t.Errorf("no message %s in\n%s", want, text)
