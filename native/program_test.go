@@ -273,7 +273,7 @@ __attribute__((constructor)) static void die(void) { fprintf(stderr, "no licence
 int main(void) { return 0; }`)
 	for _, test := range []struct{ program, want string }{
 		{"", "empty"},
-		{filepath.Join(dir, "missing"), "no such file"},
+		{filepath.Join(dir, "missing"), "harness.c -o " + filepath.Join(dir, "missing")},
 		{"no-such-program", "no such program in PATH"},
 		{dir, "is a directory"},
 		{text, "chmod +x"},

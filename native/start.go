@@ -60,7 +60,7 @@ func (t Target) lookupError(err error) *StartError {
 	case errors.Is(err, exec.ErrNotFound):
 		return t.commandError("no such program in PATH: "+name, "give its path, or build it: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", err)
 	case errors.Is(err, fs.ErrNotExist):
-		return t.commandError("no such file: "+name, "check the path, or build it: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o harness", err)
+		return t.commandError("no such file: "+name, "check the path, or build it: teasel cc -g -O1 -fsanitize=fuzzer,address harness.c -o "+name, err)
 	case slices.Contains([]string{".c", ".cc", ".cpp", ".cxx", ".rs"}, filepath.Ext(name)):
 		return t.commandError(name+" is source code, expected a program", buildHint, err)
 	case errors.Is(err, fs.ErrPermission):
