@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -188,7 +189,8 @@ func signedIn(w http.ResponseWriter, r *http.Request, token string) bool {
 	}
 	if same(r.URL.Query().Get("token")) {
 		http.SetCookie(w, &http.Cookie{Name: cookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-		http.Redirect(w, r, path.Clean("/"+r.URL.Path), http.StatusSeeOther)
+		here := url.URL{Path: path.Clean("/" + r.URL.Path)} // escaped: browsers take /\host for another site
+		http.Redirect(w, r, here.String(), http.StatusSeeOther)
 		return false
 	}
 	if c, err := r.Cookie(cookie); err == nil && same(c.Value) {

@@ -163,6 +163,8 @@ func TestGuard(t *testing.T) {
 		{closed, "GET", "/metrics", "", nil, 401},
 		{closed, "GET", "/?token=bad", "", nil, 401},
 		{closed, "GET", "/?token=t0k", "", nil, 303},
+		{closed, "GET", "/%5Celsewhere.example?token=t0k", "", nil, 303},
+		{closed, "GET", "/%2F/elsewhere.example?token=t0k", "", nil, 303},
 		{closed, "GET", "/metrics", "", http.Header{"Authorization": {"Bearer t0k"}}, 200},
 		{closed, "GET", "/metrics", "", http.Header{"Authorization": {"t0k"}}, 401},
 		{closed, "GET", "/metrics", "any.example:8080", http.Header{"Authorization": {"Bearer t0k"}}, 200},
@@ -187,6 +189,9 @@ func TestGuard(t *testing.T) {
 		res.Body.Close()
 		if res.StatusCode != test.want {
 			t.Errorf("%s %s at %s %v: %d %q, want %d", test.method, test.path, test.host, test.header, res.StatusCode, body, test.want)
+		}
+		if to := res.Header.Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, `\`) { // browsers take both for another site
+			t.Errorf("%s: to %s", test.path, to)
 		}
 		for name := range res.Header {
 			if strings.HasPrefix(name, "Access-Control") {
