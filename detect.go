@@ -63,7 +63,7 @@ type Rule struct {
 	Level        string // MUST or SHOULD; "": the specification has no such word for it
 }
 
-// Finding is a broken rule, with what is needed to show it again. A [Detector] must set Rule and Severity, and should set Subject
+// Finding is a broken rule, with what is needed to reproduce it. A [Detector] must set Rule and Severity, and should set Subject
 // and Message. It may set Group, Fault, Place, Signal, Alone, Uncertain, Static, and Detail or Describe. The engine overwrites the others:
 // Input, Original, Complexity, Stable, Tries, Occurrences, Worker, Execution and those that follow. When a finding is reproduced, Severity, Subject,
 // Message and Detail become those that the detector has given then.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/glob"
 )
 
 // Daemons close standard error, or send it to /dev/null or a log of theirs, once they are up; what a sanitizer has to say is
@@ -50,7 +52,7 @@ func (r *reports) take(fallen bool) (text []byte) {
 	}
 	if at, err := os.Stat(r.dir); err == nil && (fallen || !at.ModTime().Equal(r.changed)) {
 		r.changed = at.ModTime()
-		found, _ := filepath.Glob(filepath.Join(r.dir, reportPrefix+".*"))
+		found, _ := filepath.Glob(filepath.Join(glob.Escape(r.dir), reportPrefix+".*"))
 		for _, name := range found {
 			r.read[name] += 0
 		}

@@ -73,9 +73,9 @@ func (r *Run) State() (view.State, error) {
 
 // Titles of commands.
 const (
-	commandRepro  = "show it again"
+	commandRepro  = "reproduce it"
 	commandByHand = "without teasel"
-	commandScript = "write a program that shows it"
+	commandScript = "write a program that reproduces it"
 )
 
 // Commands returns the commands that show a finding again.

@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// How many names of files are printed of a finding, and of those that show nothing.
+// How many names of files are printed of a finding, and of those that reproduce nothing.
 const (
 	mostInputs = 3
 	mostSilent = 10
@@ -18,10 +18,10 @@ const (
 type jsonTriaged struct {
 	Inputs    int      `json:"inputs"`
 	Different int      `json:"different"` // of them, by content
-	Shown     int      `json:"shown"`     // that show a finding
+	Shown     int      `json:"shown"`     // that reproduce a finding
 	Flaky     int      `json:"flaky"`     // of those, not at the first try
 	Hangs     int      `json:"hangs"`
-	Silent    []string `json:"silent"`  // that show nothing
+	Silent    []string `json:"silent"`  // that reproduce nothing
 	NotRun    int      `json:"not_run"` // for want of time
 }
 
@@ -52,7 +52,7 @@ func (r *Run) triaged() *jsonTriaged {
 	return t
 }
 
-// inputs returns the files that show a finding.
+// inputs returns the files that reproduce a finding.
 func (r *Run) inputs(f *teasel.Finding) (files []string) {
 	id := f.ID()
 	for _, in := range r.Triaged {
@@ -63,13 +63,13 @@ func (r *Run) inputs(f *teasel.Finding) (files []string) {
 	return files
 }
 
-// shownBy says which files show a finding; "": it is of none.
+// shownBy says which files reproduce a finding; "": it is of none.
 func (r *Run) shownBy(f *teasel.Finding) string {
 	files := r.inputs(f)
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("shown by %s: %s", plural(len(files), "input"), someOf(files, mostInputs))
+	return fmt.Sprintf("reproduced by %s: %s", plural(len(files), "input"), someOf(files, mostInputs))
 }
 
 // someOf lists the first few names.
@@ -96,7 +96,7 @@ func (r *Run) textTriaged() string {
 	if t.Different < t.Inputs {
 		fmt.Fprintf(&b, " (%d different)", t.Different)
 	}
-	fmt.Fprintf(&b, ": %d show a finding", t.Shown)
+	fmt.Fprintf(&b, ": %d reproduce a finding", t.Shown)
 	if t.Flaky > 0 {
 		fmt.Fprintf(&b, ", %d of them not at the first try", t.Flaky)
 	}
@@ -107,7 +107,7 @@ func (r *Run) textTriaged() string {
 		fmt.Fprintf(&b, "; %d were not run", t.NotRun)
 	}
 	if n := len(t.Silent); n > 0 {
-		fmt.Fprintf(&b, "; %d show nothing: %s", n, someOf(t.Silent, mostSilent))
+		fmt.Fprintf(&b, "; %d reproduce nothing: %s", n, someOf(t.Silent, mostSilent))
 	}
 	return b.String()
 }

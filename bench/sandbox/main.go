@@ -44,7 +44,7 @@ var targets = []target{
 	{"native, our runtime", []string{"TEASEL", "cc", "-O1", "-fsanitize=fuzzer", "examples/native/harness.c", "examples/native/record.c", "-o", "DIR/harness"},
 		[]string{"native"}, []string{"--", "DIR/harness"}},
 	{"native, started for each input", nil, []string{"native"}, []string{"--", "cat"}},
-	{"go", nil, []string{"go"}, []string{"./examples/gofunc"}},
+	{"go", nil, []string{"go"}, []string{"./corpus"}}, // without a fault: what is found is saved beside the test
 	{"mcp", []string{"go", "build", "-o", "DIR/planted", "./mcp/testdata/planted"}, []string{"mcp"}, []string{"--", "DIR/planted", "-bugs", "none"}},
 	{"net, over TCP", []string{"cc", "-w", "-O1", "netproto/testdata/planted/session.c", "-o", "DIR/session"},
 		[]string{"net", "--model", "netproto/testdata/planted/session.yaml", "--connect", "127.0.0.1:{port}"}, []string{"--", "DIR/session", "{port}"}},

@@ -104,7 +104,7 @@ const files = `.SH FILES
 configuration, in the working directory
 .TP
 \fIteasel-out/findings/ID.json\fP
-a finding, with all that it takes to show it again
+a finding, with all that it takes to reproduce it
 .TP
 \fIteasel-out/crashes/ID\fP, \fIteasel-out/hangs/ID\fP
 the input of a finding that is a crash or a hang

@@ -30,7 +30,7 @@ func sample(text string) view.State {
 	rec := view.NewRecorder(view.State{Teasel: "0.1.0", Kind: "net", Target: "redis-server" + text, Duration: 900}, []teasel.Entry{{Key: "k"}}, view.Options{
 		Rules: []teasel.Rule{rule},
 		Commands: func(*teasel.Finding) []view.Command {
-			return []view.Command{{Title: "show it again", Text: "teasel repro x.json" + text}}
+			return []view.Command{{Title: "reproduce it", Text: "teasel repro x.json" + text}}
 		},
 		Panels: panels{{Title: "States" + text, Head: []string{"state" + text, "testcases"}, Rows: [][]string{{"open" + text, "7"}, {"closed", "never"}}}},
 	})

@@ -70,7 +70,7 @@ func (code) Lines(_ []teasel.Entry, file string) (view.Lines, bool) {
 func sample(t *testing.T, kind string) *view.Recorder {
 	o := view.Options{Rules: []teasel.Rule{{ID: kind + "/crash", Title: "The target died", Help: "Whoever can send it a message can stop it.\n\nFix it."}},
 		Commands: func(*teasel.Finding) []view.Command {
-			return []view.Command{{Title: "show it again", Text: "teasel repro teasel-out/findings/x.json"}, {Title: "without teasel", Text: "./target < input"}}
+			return []view.Command{{Title: "reproduce it", Text: "teasel repro teasel-out/findings/x.json"}, {Title: "without teasel", Text: "./target < input"}}
 		}, Pause: &teasel.Pause{}}
 	switch kind {
 	case "net":

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/glob"
 )
 
 // mostCore is how large the kernel may make the memory image of a server that dies. What matters, registers and stack, is
@@ -26,7 +28,7 @@ func withCore(args []string) []string {
 
 // Cores returns the files in which the kernel has kept the memory of processes of the server that a signal has ended.
 func (s *Server) Cores() []string {
-	images, _ := filepath.Glob(filepath.Join(s.workFolder(), "core*"))
+	images, _ := filepath.Glob(filepath.Join(glob.Escape(s.workFolder()), "core*"))
 	return slices.DeleteFunc(images, func(path string) bool {
 		info, err := os.Lstat(path)
 		return err != nil || !info.Mode().IsRegular()

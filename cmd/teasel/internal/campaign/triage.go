@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/glob"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -117,7 +117,7 @@ func LoadInputs(path string, w io.Writer) ([]Input, error) {
 	}
 	roots := []string{path}
 	for _, pattern := range []string{"*", "*/*"} {
-		in, _ := filepath.Glob(filepath.Join(globQuote(path), pattern)) // the pattern is well formed
+		in, _ := filepath.Glob(filepath.Join(glob.Escape(path), pattern)) // the pattern is well formed
 		if in = slices.DeleteFunc(in, func(p string) bool { return !aflFolder.MatchString(filepath.Base(p)) }); len(in) > 0 {
 			roots = in
 			break
@@ -152,7 +152,7 @@ func LoadInputs(path string, w io.Writer) ([]Input, error) {
 // conversations returns the kind of the findings in a directory, or below it, if it is one whose inputs are conversations; "": it is not.
 func conversations(path string) string {
 	for _, pattern := range []string{"*.json", corpus.Findings + "/*.json", "*/" + corpus.Findings + "/*.json"} {
-		files, _ := filepath.Glob(filepath.Join(globQuote(path), pattern)) // the pattern is well formed
+		files, _ := filepath.Glob(filepath.Join(glob.Escape(path), pattern)) // the pattern is well formed
 		for _, file := range files {
 			if f, err := corpus.ReadFinding(file); err == nil && (f.Kind == "mcp" || f.Kind == "net") {
 				return f.Kind
@@ -162,18 +162,13 @@ func conversations(path string) string {
 	return ""
 }
 
-// globQuote returns a path as a pattern that matches nothing else.
-func globQuote(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // aflCommand is the line of AFL++'s note that has the command.
 var aflCommand = regexp.MustCompile(`(?m)^\S*afl-fuzz .* -- (.+)$`)
 
 // FuzzedCommand returns the command that AFL++ fuzzed when it wrote a directory, as its note has it; "": that is not known.
 func FuzzedCommand(path string) string {
 	for _, pattern := range []string{aflNote, "crashes/" + aflNote, "*/crashes/" + aflNote} {
-		notes, _ := filepath.Glob(filepath.Join(globQuote(path), pattern))
+		notes, _ := filepath.Glob(filepath.Join(glob.Escape(path), pattern))
 		for _, note := range notes {
 			text, _ := os.ReadFile(note)
 			if m := aflCommand.FindSubmatch(text); m != nil {

@@ -25,10 +25,8 @@ type codePanel struct {
 type testProgram struct {
 	path     string
 	counters int
-	reached  corpus.EdgeSet // by all tests in it
-	read     bool
-	blocks   []blocks.Block
-	why      string // there are no blocks
+	reached  corpus.EdgeSet                 // by all tests in it
+	read     func() ([]blocks.Block, error) // once; it takes a while
 }
 
 var _ view.Liner = (*codePanel)(nil)
@@ -41,7 +39,8 @@ func (c *codePanel) reporter(t *fuzzTest) teasel.Reporter {
 	i := slices.IndexFunc(c.programs, func(p *testProgram) bool { return p.path == path })
 	if i < 0 {
 		i = len(c.programs)
-		c.programs = append(c.programs, &testProgram{path: path, counters: t.target.Counters, reached: corpus.EdgeSet{}})
+		c.programs = append(c.programs, &testProgram{path: path, counters: t.target.Counters, reached: corpus.EdgeSet{},
+			read: sync.OnceValues(func() ([]blocks.Block, error) { return blocks.Go(path) })})
 	}
 	return &codeReporter{c, c.programs[i]}
 }
@@ -62,30 +61,32 @@ func (r *codeReporter) Report(e teasel.Event) error {
 	return nil
 }
 
-// code returns what was reached, in a copy.
+// code returns what was reached, in a copy. The programs are read without the lock, for which campaigns would wait.
 func (c *codePanel) code() (all []view.Code, why []string) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.programs {
-		if !p.read {
-			p.read = true
-			var err error
-			if p.blocks, err = blocks.Go(p.path); err != nil {
-				p.why = err.Error()
-			}
+	programs := slices.Clone(c.programs)
+	c.mu.Unlock()
+	for _, p := range programs {
+		known, err := p.read()
+		if err != nil {
+			why = append(why, filepath.Base(p.path)+": "+err.Error())
 		}
-		if p.why != "" {
-			why = append(why, filepath.Base(p.path)+": "+p.why)
-		}
-		reached := corpus.EdgeSet{}
-		for f := range p.reached {
-			if f < teasel.Feature(p.counters) { // higher numbers are states that a test observes
-				reached[f] = struct{}{}
-			}
-		}
-		all = append(all, view.Code{Blocks: p.blocks, Reached: reached, Hidden: c.hidden})
+		all = append(all, view.Code{Blocks: known, Reached: c.reachedIn(p), Hidden: c.hidden})
 	}
 	return all, why
+}
+
+// reachedIn returns a copy of what was reached in a program.
+func (c *codePanel) reachedIn(p *testProgram) corpus.EdgeSet {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reached := corpus.EdgeSet{}
+	for f := range p.reached {
+		if f < teasel.Feature(p.counters) { // higher numbers are states that a test observes
+			reached[f] = struct{}{}
+		}
+	}
+	return reached
 }
 
 // hidden reports whether a file is of the standard library, or what the go command has made.

@@ -19,6 +19,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
+	"github.com/teaselfuzz/teasel/internal/glob"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -92,7 +93,7 @@ func ReproCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, tries int) error
 	}
 	w := cmd.OutOrStdout()
 	if try == 0 {
-		fmt.Fprintf(w, "not shown in %s\n", replay.Tries(tries))
+		fmt.Fprintf(w, "not reproduced in %s\n", replay.Tries(tries))
 		return nil
 	}
 	fmt.Fprintln(w, replay.Heading(&f.Finding))
@@ -152,7 +153,7 @@ func ShowCorpusFile(w io.Writer, f *corpus.FindingFile, path string) error {
 	if x.Detail != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
 	}
-	fmt.Fprintf(w, "\nshow it again: %s\n", strings.Join(append(append([]string{"teasel", "repro"}, g.reproFlags(x.Rule)...), report.Quote(path)), " "))
+	fmt.Fprintf(w, "\nreproduce it: %s\n", strings.Join(append(append([]string{"teasel", "repro"}, g.reproFlags(x.Rule)...), report.Quote(path)), " "))
 	if c := g.goTestCommand(relativePath(g.Dir), filepath.Base(path), x); c != "" {
 		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
 	}
@@ -174,7 +175,7 @@ func lastFinding(g *Target, input []byte) *corpus.FindingFile {
 		if filepath.Base(dir) != g.Test {
 			continue
 		}
-		files, _ := filepath.Glob(filepath.Join(dir, corpus.Findings, "*.json")) // the pattern is well formed
+		files, _ := filepath.Glob(filepath.Join(glob.Escape(dir), corpus.Findings, "*.json")) // the pattern is well formed
 		for _, name := range files {
 			f, err := corpus.ReadFinding(name)
 			var of Target

@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/internal/glob"
 )
 
 // loadSeeds collects the seeds: those of F.Add, of testdata, of an earlier run, of go test -fuzz, and of --corpus. Each is there once.
@@ -91,7 +92,7 @@ func (t *fuzzTest) checkTypes(ctx context.Context, files []corpus.Seed) ([]error
 
 // unconfirmedInputs returns the inputs of the findings in a campaign's directory that there was no time to reproduce.
 func unconfirmedInputs(dir string) (inputs [][]byte) {
-	files, _ := filepath.Glob(filepath.Join(dir, corpus.Unconfirmed, "*.json")) // the pattern is well formed
+	files, _ := filepath.Glob(filepath.Join(glob.Escape(dir), corpus.Unconfirmed, "*.json")) // the pattern is well formed
 	for _, name := range files {
 		if f, err := corpus.ReadFinding(name); err == nil {
 			inputs = append(inputs, f.Finding.Input)

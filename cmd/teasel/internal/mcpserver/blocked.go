@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/teaselfuzz/teasel/internal/glob"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -51,12 +52,7 @@ func allowFlags(blocked []session.Blocked) string {
 	}
 	var words []string
 	for _, b := range blocked {
-		words = append(words, "--allow "+report.Quote(globOf(b.Name)))
+		words = append(words, "--allow "+report.Quote(glob.Escape(b.Name)))
 	}
 	return strings.Join(words, " ")
-}
-
-// globOf returns the glob that matches one name and no other.
-func globOf(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }

@@ -14,7 +14,7 @@ import (
 
 // NotShown returns the error for a finding that cannot be minimised since its input does not show it.
 func NotShown() error {
-	return exit.Usage("'teasel repro' tries several times; only what shows every time can be minimised", "the finding was not shown")
+	return exit.Usage("'teasel repro' tries several times; only what is reproduced every time can be minimised", "the finding was not reproduced")
 }
 
 // Minimize makes the input of a finding simpler as long as it shows the same finding, with so many runs at most. It reports whether it

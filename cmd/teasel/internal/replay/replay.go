@@ -59,7 +59,7 @@ func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFil
 			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
 		}
 	}
-	fmt.Fprintf(w, "not shown in %s\n", Tries(tries))
+	fmt.Fprintf(w, "not reproduced in %s\n", Tries(tries))
 	if len(others) > 0 {
 		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
 		if r.Single {
@@ -76,7 +76,7 @@ func Heading(f *teasel.Finding) string {
 
 // Shown prints that a try has shown a finding, and returns the error with the exit status for that.
 func Shown(w io.Writer, f *teasel.Finding, try, tries int) error {
-	fmt.Fprintf(w, "shown at try %d of %d: %s\n", try, tries, report.Line(f.Message))
+	fmt.Fprintf(w, "reproduced at try %d of %d: %s\n", try, tries, report.Line(f.Message))
 	if f.Detail != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(f.Detail), "\n"))
 	}

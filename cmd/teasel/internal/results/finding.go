@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/glob"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -112,7 +113,7 @@ func findingFiles(dir string) (files []string) {
 	}
 	for _, folder := range [...]string{corpus.Findings, corpus.Unconfirmed} {
 		for _, d := range dirs {
-			more, _ := filepath.Glob(filepath.Join(escapeGlob(d), folder, "*.json")) // the pattern is valid
+			more, _ := filepath.Glob(filepath.Join(glob.Escape(d), folder, "*.json")) // the pattern is valid
 			files = append(files, more...)
 		}
 		if len(files) > 0 {
@@ -120,11 +121,6 @@ func findingFiles(dir string) (files []string) {
 		}
 	}
 	return nil
-}
-
-// escapeGlob returns the pattern that matches one path.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 func findingName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".json") }

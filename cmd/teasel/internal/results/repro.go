@@ -79,7 +79,7 @@ func writeScript(w io.Writer, f *corpus.FindingFile) error {
 		return err
 	}
 	if k.Script == nil {
-		return exit.Usage("'teasel show' says how to show it again", "--script is for findings of teasel mcp and net, this one is of teasel %s", f.Kind)
+		return exit.Usage("'teasel show' says how to reproduce it", "--script is for findings of teasel mcp and net, this one is of teasel %s", f.Kind)
 	}
 	text, err := k.Script(f.Target, f)
 	if err != nil {

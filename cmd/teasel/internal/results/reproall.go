@@ -11,13 +11,14 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/glob"
 )
 
 // reproAll runs the inputs of all findings of the campaigns in a directory, or of the findings' files in it.
 func reproAll(cmd *cobra.Command, dir string, tries int) error {
 	files := findingFiles(dir)
 	if len(files) == 0 {
-		files, _ = filepath.Glob(filepath.Join(escapeGlob(dir), "*.json")) // the pattern is valid
+		files, _ = filepath.Glob(filepath.Join(glob.Escape(dir), "*.json")) // the pattern is valid
 	}
 	seen := map[string]bool{}
 	var all []*corpus.FindingFile
@@ -55,7 +56,7 @@ func reproAll(cmd *cobra.Command, dir string, tries int) error {
 		line.Show(i+1, "")
 	}
 	line.Clear()
-	fmt.Fprintf(w, "%s: %d shown, %d not\n", campaign.Plural(len(all), "finding", "findings"), shown, len(all)-shown)
+	fmt.Fprintf(w, "%s: %d reproduced, %d not\n", campaign.Plural(len(all), "finding", "findings"), shown, len(all)-shown)
 	if shown > 0 {
 		return &exit.Error{Status: exit.StatusFindings}
 	}

@@ -161,7 +161,7 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
 	}
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
-	fmt.Fprintf(w, "\nshow it again: teasel repro %s\n", report.Quote(path))
+	fmt.Fprintf(w, "\nreproduce it: teasel repro %s\n", report.Quote(path))
 	k, _ := kinds.Of(f.Kind, "")
 	if c := k.Command(f.Target, x, path); c != "" {
 		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
