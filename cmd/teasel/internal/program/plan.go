@@ -24,7 +24,8 @@ type plan struct {
 	program native.Program
 	command []string
 	tokens  int
-	given   bool // the user has given inputs
+	given   bool   // the user has given inputs
+	cores   string // a warning about the cores of the workers, if there is one
 }
 
 // Plan implements [campaign.Verb].
@@ -57,10 +58,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	if !o.NoAffinity {
-		var warning string
-		if target.Cores, warning = native.NewCores(o.Workers); warning != "" {
-			p.program.Warnings = append(p.program.Warnings, warning)
-		}
+		target.Cores, p.cores = native.NewCores(o.Workers)
 	}
 	runtime.GOMAXPROCS(native.Procs(o.Workers))
 	dictionary.Add(mutate.Other, p.program.Tokens...)
@@ -136,16 +134,20 @@ const minEdges = 4
 // introduce prints what is fuzzed, and warnings about it.
 func (p *plan) introduce(w io.Writer) {
 	fmt.Fprintf(w, "teasel: %s is a %v; inputs go to %s\n", p.command[0], p.program, p.source())
-	for _, text := range p.ignoredArguments() {
-		fmt.Fprintf(w, "teasel: warning: %s\n", text)
+	warnings := p.ignoredArguments()
+	if p.Triage == nil { // they are about fuzzing
+		warnings = append(warnings, p.program.Warnings...)
 	}
-	for _, text := range p.program.Warnings {
+	if p.cores != "" {
+		warnings = append(warnings, p.cores)
+	}
+	for _, text := range warnings {
 		fmt.Fprintf(w, "teasel: warning: %s\n", text)
 	}
 	if p.program.Refusal != "" {
 		fmt.Fprintf(w, "teasel: the program refuses an empty input, and says: %s\n", strings.ReplaceAll(p.program.Refusal, "\n", " / "))
 	}
-	if p.program.Edges > 0 && p.program.Edges < minEdges {
+	if p.Triage == nil && p.program.Edges > 0 && p.program.Edges < minEdges {
 		fmt.Fprintf(w, "teasel: warning: %d edges are next to nothing: was the code under test compiled with 'teasel cc' too?\n", p.program.Edges)
 	}
 }
