@@ -78,17 +78,38 @@ type Run struct {
 	Source string
 }
 
+// formats are what [Write] can write, each with the ending of a file that has it.
+var formats = [...]struct {
+	name, ending string
+	write        func(io.Writer, *Run) error
+}{{"text", ".txt", Text}, {"json", ".json", JSON}, {"sarif", ".sarif", SARIF}, {"junit", ".xml", JUnit}, {"html", ".html", HTML}, {"markdown", ".md", Markdown}}
+
 // Formats lists what [Write] can write.
-func Formats() []string { return []string{"text", "json", "sarif", "junit", "html", "markdown"} }
+func Formats() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// FormatOf returns the one of [Formats] that the ending of a file's name says, for example junit for report.xml; "": none.
+func FormatOf(file string) string {
+	for _, f := range formats {
+		if strings.EqualFold(filepath.Ext(file), f.ending) {
+			return f.name
+		}
+	}
+	return ""
+}
 
 // Write writes a report in one of [Formats].
 func Write(w io.Writer, format string, r *Run) error {
-	writers := map[string]func(io.Writer, *Run) error{"text": Text, "json": JSON, "sarif": SARIF, "junit": JUnit, "html": HTML, "markdown": Markdown}
-	write := writers[format]
-	if write == nil {
-		return fmt.Errorf("format %q: expected %s", format, strings.Join(Formats(), ", "))
+	for _, f := range formats {
+		if f.name == format {
+			return f.write(w, r)
+		}
 	}
-	return write(w, r)
+	return fmt.Errorf("format %q: expected %s", format, strings.Join(Formats(), ", "))
 }
 
 // findings returns the findings, worst first.

@@ -167,6 +167,15 @@ func shuffle[T any](r *rand.Rand, s []T) {
 	r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 }
 
+func TestFormatOf(t *testing.T) {
+	for file, want := range map[string]string{"a.txt": "text", "out/r.json": "json", "r.SARIF": "sarif", "junit.xml": "junit", "r.html": "html", "r.md": "markdown",
+		"": "", "html": "", "r.out": "", "r.html/r": ""} {
+		if got := FormatOf(file); got != want {
+			t.Errorf("the format of %q is %q, want %q", file, got, want)
+		}
+	}
+}
+
 func TestUnknownFormat(t *testing.T) {
 	if err := Write(io.Discard, "yaml", &Run{}); err == nil || !strings.Contains(err.Error(), "expected text, json, sarif, junit") {
 		t.Error(err)

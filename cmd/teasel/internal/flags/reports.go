@@ -17,7 +17,7 @@ type ReportFile struct{ Format, Path string }
 // AddReports gives a command the flags that say how it reports at its end.
 func AddReports(cmd *cobra.Command, o *Options) {
 	cmd.Flags().Var(Choice(&o.Format, report.Formats()), "format", "what is written to standard output at the end")
-	cmd.Flags().Var((*reportFiles)(&o.Reports), "report", "also write the report to a file, in a format of --format: sarif=teasel.sarif; may be given several times")
+	cmd.Flags().Var((*reportFiles)(&o.Reports), "report", "also write the report to a file, in a format of --format: sarif=teasel.sarif, or the ending alone says which: teasel.sarif; may be given several times")
 	SetGroup(cmd.Flags(), resultsGroup, "format", "report")
 }
 
@@ -37,8 +37,11 @@ func (v *reportFiles) Set(text string) error { return v.Append(text) }
 // Append adds a file.
 func (v *reportFiles) Append(text string) error {
 	format, path, ok := strings.Cut(text, "=")
-	if !ok || path == "" || !slices.Contains(report.Formats(), format) {
-		return fmt.Errorf("expected FORMAT=FILE with a format of %s", strings.Join(report.Formats(), ", "))
+	if !ok {
+		format, path = report.FormatOf(text), text
+	}
+	if path == "" || !slices.Contains(report.Formats(), format) {
+		return fmt.Errorf("expected FORMAT=FILE with a format of %s, or a FILE whose ending says which: teasel.sarif", strings.Join(report.Formats(), ", "))
 	}
 	*v = append(*v, ReportFile{format, path})
 	return nil

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
@@ -11,11 +13,11 @@ import (
 
 // NewReport returns the verb report.
 func NewReport() *cobra.Command {
-	format, out, o := "text", "", flags.Options{}
+	format, out, o := "", "", flags.Options{}
 	cmd := &cobra.Command{
 		Use:     "report [DIR]",
 		Short:   "Write the report of a campaign again, in any format",
-		Example: "  teasel report --format sarif -o teasel.sarif\n  teasel report --format html -o report.html other-out",
+		Example: "  teasel report --format sarif\n  teasel report -o report.html other-out",
 		Args:    flags.Args(0, 1, "a campaign's directory"), ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := campaign.Look(orDefault(args), cmd.ErrOrStderr())
@@ -35,13 +37,14 @@ func NewReport() *cobra.Command {
 			}
 			r := k.Report(s.Dir, s.Summary())
 			r.Baseline = o.Known
+			format = cmp.Or(format, report.FormatOf(out), "text")
 			if out == "" {
 				return campaign.WriteReport(cmd.OutOrStdout(), format, r)
 			}
 			return campaign.WriteReportFile(flags.ReportFile{Format: format, Path: out}, r)
 		},
 	}
-	cmd.Flags().Var(flags.Choice(&format, report.Formats()), "format", "format of the report")
+	cmd.Flags().Var(flags.Choice(&format, report.Formats()), "format", "format of the report (default: what the ending of --out says, or text)")
 	flags.AddBaseline(cmd, &o.Baseline)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: standard output)")
 	return cmd
