@@ -167,9 +167,8 @@ func (c *Config) check(root *cobra.Command) error {
 			if verb, _, err := root.Find([]string{kind}); err == nil {
 				maps.Copy(known, Settable(verb.Flags()))
 			}
-			if name == commandKey(kind) {
-				known[name] = &pflag.Flag{Name: name, Value: pflagList()}
-			}
+			behind := commandKey(kind)
+			known[behind] = &pflag.Flag{Name: behind, Value: pflagList()}
 		}
 		switch f := known[name]; {
 		case f != nil:
@@ -181,7 +180,11 @@ func (c *Config) check(root *cobra.Command) error {
 				return c.problem("", key, "%s: expected a table", key)
 			}
 		default:
-			if near := Nearest(name, slices.Sorted(maps.Keys(known))); near != "" && len(unknown) == 0 {
+			names := slices.Sorted(maps.Keys(known))
+			if name == key { // it may be meant for a table
+				names = append(append(names, Kinds()...), severityKey, acceptKey)
+			}
+			if near := Nearest(name, names); near != "" && len(unknown) == 0 {
 				hint = "did you mean " + near + "? " + hint
 			}
 			unknown = append(unknown, fmt.Sprintf("%s:%d:%d: unknown key %q", c.path, c.at[key].Line, c.at[key].Column, key))
@@ -347,7 +350,7 @@ type ConfiguredTarget struct {
 	Target string // for people
 }
 
-// ConfiguredTargets returns the targets that the configuration names; none if there is no file.
+// ConfiguredTargets returns the targets that the configuration names; none if there is no file. A file that names none is an error.
 func ConfiguredTargets(root *cobra.Command) (ts []ConfiguredTarget, err error) {
 	c, err := readConfig(root, "")
 	if err != nil {
@@ -369,6 +372,10 @@ func ConfiguredTargets(root *cobra.Command) (ts []ConfiguredTarget, err error) {
 		if len(words) > 0 {
 			ts = append(ts, ConfiguredTarget{kind.name, strings.Join(words, " ")})
 		}
+	}
+	if len(ts) == 0 && c.at != nil { // the file was read
+		return nil, exit.Usage(`add a table such as [native] or [mcp] with command = ["..."], [net] with connect = "127.0.0.1:{port}", or [go] with packages = ["./..."]; 'teasel init --force' writes the file anew`,
+			"%s names nothing to fuzz", c.path)
 	}
 	return ts, nil
 }

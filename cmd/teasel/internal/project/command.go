@@ -149,7 +149,7 @@ func configText(found []recognised) string {
 	return b.String()
 }
 
-// RunConfigured fuzzes the one target that the configuration names. Without any, the help is shown.
+// RunConfigured fuzzes the one target that the configuration names. Without a configuration, the help is shown.
 func RunConfigured(cmd *cobra.Command) error {
 	ts, err := flags.ConfiguredTargets(cmd.Root())
 	if err != nil {
