@@ -202,6 +202,15 @@ func lostOf(obs []Observation) (lost []int) {
 	return lost
 }
 
+// lostRule is the rule of a finding of [ExitLost], as long as it is not known which of the inputs it is of.
+var lostRule = Rule{ID: "lost", Severity: Low, Title: "target died with several inputs in flight",
+	Help: "The target died while several inputs were in flight, and the campaign ended before it was known of which of them. It is always unconfirmed, and its input is all of them together.\n\n" +
+		"'teasel resume' goes on with it: it runs the inputs one by one, and then in order, until one of them, or a few, reproduce the death, which is then a finding of a rule of the target's kind. " +
+		"If none does, the death depends on what the target had run before, on timing, or on something outside it, such as a limit on memory: look at what the target wrote last."}
+
+// Rules returns the rules that the engine itself reports, of a target of any kind.
+func Rules() []Rule { return []Rule{lostRule} }
+
 // bisect starts a job for the inputs that were in flight when the target died.
 func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
 	many := w.queue.len(classBisect) >= maxBisects
@@ -210,7 +219,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 	}
 	var lost, before []T
 	var froms []origin[T]
-	f := Finding{Rule: "lost", Severity: Low, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made()}
+	f := Finding{Rule: lostRule.ID, Severity: lostRule.Severity, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made()}
 	for _, i := range lostOf(obs) {
 		input, data, err := w.clone(ins[i])
 		if err != nil {

@@ -3,6 +3,7 @@ package flags
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
@@ -33,29 +34,32 @@ func Kinds() (names []string) {
 	return names
 }
 
-// RulesOf returns the rules of a kind of target; none if there is no such kind.
+// RulesOf returns the rules of a kind of target, with those of the engine; none if there is no such kind.
 func RulesOf(kind string) []teasel.Rule {
 	for _, k := range kinds {
 		if k.name == kind {
-			return k.rules()
+			return append(k.rules(), teasel.Rules()...)
 		}
 	}
 	return nil
 }
 
-// Rules returns the rules of all kinds.
+// Rules returns the rules of all kinds, and those of the engine, whose ids name no kind.
 func Rules() (all []teasel.Rule) {
 	for _, k := range kinds {
 		all = append(all, k.rules()...)
 	}
-	return all
+	return append(all, teasel.Rules()...)
 }
+
+// OfEngine reports whether a rule is the engine's own: its findings are not confirmed, and it has the severity that it has.
+func OfEngine(r *teasel.Rule) bool { return !strings.Contains(r.ID, "/") }
 
 // checkSeverities refuses rules that do not exist.
 func checkSeverities(severity map[string]string) error {
 	known := map[string]bool{}
 	for _, r := range Rules() {
-		known[r.ID] = true
+		known[r.ID] = !OfEngine(&r)
 	}
 	for _, rule := range slices.Sorted(maps.Keys(severity)) {
 		if !known[rule] {

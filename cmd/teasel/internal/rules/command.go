@@ -2,8 +2,10 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // NewCommand returns the verb rules.
@@ -23,7 +26,7 @@ func NewCommand() *cobra.Command {
 		Use:   "rules [KIND]",
 		Short: "List the rules that findings break, with their severities",
 		Long: `List the rules that findings break, with their severities: all of them, or those of one kind of target. 'teasel explain'
-says more about one. A rule that a specification states has its word for it, the protocol versions from which and to which it holds, and the transport if it is of
+says more about one. A rule without a kind in its name is the engine's own, of every kind. A rule that a specification states has its word for it, the protocol versions from which and to which it holds, and the transport if it is of
 one only. The table severity of teasel.toml changes severities and switches rules off.`,
 		Example: `  teasel rules
   teasel rules net
@@ -37,7 +40,7 @@ one only. The table severity of teasel.toml changes severities and switches rule
 				if !slices.Contains(flags.Kinds(), args[0]) {
 					return exit.Usage("", "there is no kind of target %q: expected one of %s", args[0], strings.Join(flags.Kinds(), ", "))
 				}
-				rules = slices.DeleteFunc(rules, func(r teasel.Rule) bool { return !strings.HasPrefix(r.ID, args[0]+"/") })
+				rules = slices.DeleteFunc(rules, func(r teasel.Rule) bool { return !flags.OfEngine(&r) && !strings.HasPrefix(r.ID, args[0]+"/") })
 			}
 			if version != "" && !slices.Contains(allVersions(), version) {
 				return exit.Usage("", "there is no protocol version %q: expected one of %s", version, strings.Join(allVersions(), ", "))
@@ -148,32 +151,39 @@ func NewExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			source := r.Source
-			if source == "" {
-				source = "a rule of our own: no specification states it"
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), `%s  %s
+			return exit.Failure(explain(cmd.OutOrStdout(), &r, args[0]))
+		},
+	}
+}
 
-%s.
-
-%s
-
-Source: %s
-%s
+// explain writes what there is to say of a rule that was called by a name.
+func explain(w io.Writer, r *teasel.Rule, name string) error {
+	var b strings.Builder
+	if r.ID != name && !strings.HasSuffix(r.ID, "/"+name) {
+		fmt.Fprintf(&b, "%s: the only rule that begins with %q.\n\n", r.ID, name)
+	}
+	source := cmp.Or(r.Source, "a rule of our own: no specification states it")
+	fmt.Fprintf(&b, "%s  %s\n\n%s.\n\n%s\n\nSource: %s\n", r.Severity, r.ID, r.Title, r.Help, source)
+	if text := Holds(r); text != "" {
+		fmt.Fprintln(&b, text)
+	}
+	if !flags.OfEngine(r) {
+		fmt.Fprintf(&b, `
 To change its severity, or switch it off, write in teasel.toml:
 
   [severity]
   "%s" = "off" # or info, low, medium, high, critical
-`, r.Severity, r.ID, r.Title, r.Help, source, strings.TrimPrefix(Holds(&r)+"\n", "\n"), r.ID)
-			return exit.Failure(err)
-		},
+`, r.ID)
 	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // ruleNamed returns the rule with an id, or the only one whose id, or the part of it behind the kind, begins with the name.
 func ruleNamed(name string) (teasel.Rule, error) {
 	var matching []teasel.Rule
 	var ids []string
+	within := "" // a line for each rule that has the name in it elsewhere
 	for _, r := range flags.Rules() {
 		_, short, _ := strings.Cut(r.ID, "/")
 		if r.ID == name {
@@ -182,6 +192,9 @@ func ruleNamed(name string) (teasel.Rule, error) {
 		ids = append(ids, r.ID, short)
 		if strings.HasPrefix(r.ID, name) || strings.HasPrefix(short, name) {
 			matching = append(matching, r)
+		}
+		if strings.Contains(short, name) {
+			within += "\n  " + r.ID
 		}
 	}
 	if exact := slices.DeleteFunc(slices.Clone(matching), func(r teasel.Rule) bool { return !strings.HasSuffix(r.ID, "/"+name) }); len(exact) == 1 {
@@ -198,8 +211,13 @@ func ruleNamed(name string) (teasel.Rule, error) {
 		return teasel.Rule{}, exit.Usage("name one of them:"+list, "%d rules begin with %q", len(matching), name)
 	}
 	hint := "'teasel rules' lists them"
-	if near := flags.Nearest(name, ids); near != "" {
+	switch near := flags.Nearest(name, ids); {
+	case within != "":
+		hint = "name one of them:" + within
+	case near != "":
 		hint = "did you mean 'teasel explain " + near + "'? " + hint
+	case strings.Trim(name, "0123456789abcdef") == "" || strings.HasSuffix(name, ".json"):
+		hint = "a finding is shown by 'teasel show " + report.Quote(name) + "'; " + hint
 	}
 	return teasel.Rule{}, exit.Usage(hint, "there is no rule %q", name)
 }
