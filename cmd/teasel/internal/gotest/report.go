@@ -135,6 +135,9 @@ func (s *testRun) report(cmd *cobra.Command) error {
 	if err := campaign.WriteReports(cmd.OutOrStdout(), &o.Options, r); err != nil {
 		return err
 	}
+	if dir := campaignsOf(found); dir != "" { // it is none that the user has named
+		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: to see this again: teasel show %s\n", report.Quote(dir))
+	}
 	if failed != nil {
 		return exit.TargetFailure(failed)
 	}
@@ -148,6 +151,19 @@ func (s *testRun) report(cmd *cobra.Command) error {
 		return err
 	}
 	return s.incomplete()
+}
+
+// campaignsOf returns the directory that has the campaigns of all findings in it, or is the only one; "": there are no findings.
+func campaignsOf(found map[string]*reportedFinding) (dir string) {
+	for _, f := range found {
+		if dir == "" {
+			dir = f.test.out
+		}
+		for !strings.HasPrefix(f.test.out+"/", dir+"/") {
+			dir = filepath.Dir(dir)
+		}
+	}
+	return dir
 }
 
 // incomplete returns the error for a run that does not fail by what it has found, and that has left out tests that should have run.
