@@ -148,7 +148,7 @@ var addressText = regexp.MustCompile(` on (unknown )?address .*`)
 
 // because is what the report says, behind a colon.
 func (r *report) because() string {
-	message := strings.TrimRight(addressText.ReplaceAllString(r.Message, ""), ".:")
+	message := triage.LastLines(strings.TrimRight(addressText.ReplaceAllString(r.Message, ""), ".:"), 1) // which may have a client's words in it
 	if message == "" {
 		return ""
 	}

@@ -98,6 +98,18 @@ func TestReports(t *testing.T) {
 }
 
 // An assertion names its bug whatever a guessed stack looks like; where nothing is said, the stack does.
+// The message of an exception may repeat all that a client has sent.
+func TestLongReport(t *testing.T) {
+	text := "Traceback (most recent call last):\n  File \"/srv/app.py\", line 9, in handle\n    x[1]\nKeyError: '" + strings.Repeat("a", 9000) + "'\n"
+	f := Detect(&teasel.Observation{Evidence: &Evidence{Fault: FaultDeath, Status: 1, Output: []byte(text)}})[0]
+	if len(f.Message) > 500 || !strings.Contains(f.Message, ": KeyError: 'aaa") || !strings.HasSuffix(f.Message, "aaa... in handle /srv/app.py:9.") {
+		t.Errorf("%d bytes: %.600s", len(f.Message), f.Message)
+	}
+	if !strings.Contains(f.Detail, "aaaa'") {
+		t.Error("the detail is cut")
+	}
+}
+
 func TestGuessedStack(t *testing.T) {
 	of := func(text string, guessed bool, function string) string {
 		e := &Evidence{Fault: FaultDeath, Signal: syscall.SIGABRT, Output: []byte(text), Stack: []Frame{{Function: function}, {Function: "main"}}, Guessed: guessed}
