@@ -4,9 +4,9 @@ package teasel
 // runs alone on a fresh target: most targets work in order. If it is to blame, the others were in flight by chance and run again
 // together, on the target as it is; those that are lost again are treated in the same way. Otherwise parts of them run on fresh targets,
 // for what ran before shares the blame there, and a part that is lost is halved. If no input does it alone, all of them run as one
-// behind what the target had run before, if the mutator can join; if that does not help either, the death is reported as unconfirmed.
-// The faults that come up are judged by the worker like all others, and so is what the innocent inputs show.
-func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding) *job[T] {
+// behind what the target had run before, if the mutator can join; if that does not help either, the death is reported as unconfirmed,
+// with the message inVain. The faults that come up are judged by the worker like all others, and so is what the innocent inputs show.
+func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding, inVain string) *job[T] {
 	j := &job[T]{name: "bisect", urgency: int(SeverityInvalid)}
 	j.result = result[T]{outcome: outcomeUnconfirmed, finding: f}
 	j.request.class = classBisect
@@ -52,7 +52,7 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding) *job[T]
 				}
 			}
 		}
-		r.finding.Tries, r.finding.Message = 1, "the target died, and no input that it had run reproduces that"
+		r.finding.Tries, r.finding.Message = 1, inVain
 	}
 	return j
 }

@@ -211,15 +211,44 @@ var lostRule = Rule{ID: "lost", Severity: Low, Title: "target died with several 
 // Rules returns the rules that the engine itself reports, of a target of any kind.
 func Rules() []Rule { return []Rule{lostRule} }
 
-// bisect starts a job for the inputs that were in flight when the target died.
+// deathOf returns where the target went wrong when it died with inputs in flight, as detectors see it from how it ended, whichever of the
+// inputs it was. nil: they do not see a place.
+func (w *Worker[T]) deathOf(obs []Observation) (*Finding, error) {
+	i := slices.IndexFunc(obs, func(o Observation) bool { return o.Exit == ExitLost && o.Evidence != nil })
+	if i < 0 {
+		return nil, nil
+	}
+	o := obs[i]
+	o.Exit = ExitCrash
+	found, err := detect(w.dets, &o)
+	if i := slices.IndexFunc(found, func(f Finding) bool { return f.Fault != "" && !f.Uncertain }); i >= 0 {
+		found[i].describe()
+		return &found[i], err
+	}
+	return nil, err
+}
+
+// bisect starts a job for the inputs that were in flight when the target died, unless it died of a fault that was reproduced before.
 func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
+	f, where := Finding{Rule: lostRule.ID, Severity: lostRule.Severity, Subject: "target"}, ""
+	switch death, err := w.deathOf(obs); {
+	case err != nil:
+		return err
+	case death != nil:
+		if k := w.seen.known[death.ID()]; k != nil && k.done && k.published {
+			w.sighted(death, death.ID())
+			return nil
+		}
+		f, where = *death, " in "+death.Fault
+		f.Subject = "target"
+	}
 	many := w.queue.len(classBisect) >= maxBisects
 	if many && (w.lostMany || w.meter.known >= maxBisects) { // the latter die of what is known
 		return nil
 	}
 	var lost, before []T
 	var froms []origin[T]
-	f := Finding{Rule: lostRule.ID, Severity: lostRule.Severity, Subject: "target", Worker: w.state.Number, Execution: w.previousExecutions + w.made()}
+	f.Worker, f.Execution = w.state.Number, w.previousExecutions+w.made()
 	for _, i := range lostOf(obs) {
 		input, data, err := w.clone(ins[i])
 		if err != nil {
@@ -238,9 +267,9 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 			return err
 		}
 	}
-	f.Message = fmt.Sprintf("The target died while %d inputs were in flight, and the campaign ended before it was known of which of them: teasel resume goes on with that.", len(lost))
+	f.Message = fmt.Sprintf("The target died%s while %d inputs were in flight, and the campaign ended before it was known of which of them: teasel resume goes on with that.", where, len(lost))
 	if len(lost) == 1 {
-		f.Message = "The target died while an input was in flight, and the campaign ended before it was known whether of that one: teasel resume goes on with that."
+		f.Message = fmt.Sprintf("The target died%s while an input was in flight, and the campaign ended before it was known whether of that one: teasel resume goes on with that.", where)
 	}
 	f.Original = f.Input
 	if many { // reported once for all of them
@@ -249,7 +278,7 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return nil
 	}
-	w.queue.add(bisectJob(lost, froms, before, f))
+	w.queue.add(bisectJob(lost, froms, before, f, fmt.Sprintf("the target died%s, and no input that it had run reproduces that", where)))
 	return nil
 }
 

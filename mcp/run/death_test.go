@@ -44,7 +44,7 @@ func checkLost(t *testing.T, obs []teasel.Observation, guilty int) {
 			if n++; i != first+n-1 {
 				t.Errorf("script %d is lost, and one before it is not", i)
 			}
-			if tr := o.Evidence.(*script.Transcript); len(tr.Sent) != 1 || tr.Sent[0].Answer >= 0 || tr.End.Kind != script.EndInvalid {
+			if tr := o.Evidence.(*script.Transcript); len(tr.Sent) > 0 || tr.End.Kind == script.EndInvalid { // what was said belongs to several
 				t.Errorf("script %d is lost with %d lines, and the end %+v", i, len(tr.Sent), tr.End)
 			}
 		case teasel.ExitOK:

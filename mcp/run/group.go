@@ -231,7 +231,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 		suspects[0].noteEnd(f)
 		suspects[0].explain() // while it can be seen
 	}
-	end := g.server.End(f == waitEnded && g.begun == 1) // of several it matters only which it was
+	end := g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.t.FirstUnanswered() - b.t.FirstUnanswered()) })
 	if len(suspects) == 0 {
@@ -241,9 +241,8 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(suspects, k) })
 	e.grow(false)
 	for _, k := range suspects {
-		k.t.Place = g.server.past.Added()
+		k.t.Place, k.t.End = g.server.past.Added(), end
 		if k.half = nil; g.begun == 1 && len(ended) == 0 {
-			k.t.End = end
 			k.noteEnd(f)
 			k.terminate()
 			k.state = over

@@ -20,6 +20,10 @@ func (k *talk) conclude() {
 		if i := k.t.Unanswered(); i >= 0 {
 			o.Elapsed = time.Since(k.began.Add(k.t.Sent[i].At))
 		}
+		// Of several it is not known what was said to them; how the server ended is.
+		clear(k.t.Sent)
+		clear(k.t.Received)
+		k.t.Sent, k.t.Received = k.t.Sent[:0], k.t.Received[:0]
 		o.Features, o.Evidence = o.Features[:0], &k.t
 		return
 	case judged:
