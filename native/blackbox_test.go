@@ -273,6 +273,7 @@ func TestBadPrograms(t *testing.T) {
 		{"no program", native.Target{Command: []string{file("word", "hello", 0o755)}}, "is no program"},
 		{"missing command", native.Target{Command: []string{file("script", "#!/bin/sh\nexec /no/such/program\n", 0o755)}}, "/no/such/program"},
 		{"mode", native.Target{Command: []string{"/bin/true"}, Mode: "fast"}, `mode "fast"`},
+		{"no fork server", native.Target{Command: []string{"/bin/sleep", "100"}, Mode: native.ModeAFL, Start: 10 * time.Millisecond}, "it sent nothing in 10ms"},
 		{"not AFL's", native.Target{Command: []string{"/bin/true"}, Mode: native.ModeAFL}, "it ended with status 0 at its start"},
 		{"tracer", native.Target{Command: []string{"/bin/true"}, Tracer: []string{"no-such-tracer"}}, "no-such-tracer"},
 		{"dies at start", native.Target{Command: []string{early}}, "no licence"},

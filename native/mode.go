@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
@@ -84,6 +85,13 @@ func (t Target) checkRuntime(b image) error {
 	return t.commandError(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
 }
 
+// How long a program that does not look like one with a fork server is waited for: so many time limits of a run, and the least. A library
+// may have one, whose handshake comes before main; a program that hangs with an empty input sends nothing either.
+const (
+	handshakeLimits = 10
+	leastHandshake  = 2 * time.Second
+)
+
 // Open starts the program in the given mode. With ModeAuto it tries the modes that the program's file permits: the programs that a
 // script starts, and the libraries that a program uses, are only known when it runs. The evidence of an observation is a [*Crash].
 // The executor is also a [teasel.BatchExecutor]; with instrumentation it is a [teasel.Learner] and a [teasel.Resetter], and with
@@ -120,7 +128,11 @@ func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], err
 			return ex, err
 		}
 	}
-	ex, err := t.openAFL(ctx, b)
+	maybe := t
+	if !b.script && t.Start == 0 {
+		maybe.Start = max(handshakeLimits*t.limit(), leastHandshake)
+	}
+	ex, err := maybe.openAFL(ctx, b)
 	if err == nil || !errors.As(err, &noHandshake) {
 		return ex, err
 	}
@@ -149,7 +161,7 @@ func (t Target) memory() uint64 {
 
 // prepare returns the command for package forkserver.
 func (t *Target) prepare(p image) (c forkserver.Command, err error) {
-	c = forkserver.Command{Dir: t.Dir, Memory: t.memory(), Persistent: p.persistent, Deferred: p.deferred}
+	c = forkserver.Command{Dir: t.Dir, Memory: t.memory(), Persistent: p.persistent, Deferred: p.deferred, Start: t.Start}
 	if c.Args, err = t.command(p); err != nil {
 		return c, err
 	}

@@ -30,7 +30,7 @@ type Target struct {
 	Exits    []int         // exit statuses that count as crashes
 	Mode     string        // how it is run, one of the Mode constants
 	Tracer   []string      // program, looked up in PATH, and arguments that run the command under AFL's fork server, such as afl-qemu-trace; nil: none
-	Start    time.Duration // time limit until the program is ready for its first input; 0: 30 s
+	Start    time.Duration // time limit until the program is ready for its first input; 0: 30 s, less where only a fork server of a library would say so
 	Malloc   uint64        // size of a single allocation, in bytes, above which a sanitizer build reports out of memory; 0: Memory
 	Note     func(string)  // called with a sentence for the user, concurrently by several workers; nil: such sentences are dropped
 	Cores    *Cores        // cores to which workers and their processes are bound, one each; nil: workers are not bound

@@ -24,6 +24,7 @@ type Command struct {
 	Memory     uint64                         // bytes that a run may hold; 0: no limit
 	Map        int                            // initial size of the coverage map, in bytes; 0: 8 MiB. Start enlarges it if the server asks for more
 	On         func(start func() error) error // calls start on the thread that is to start the program; nil: any
+	Start      time.Duration                  // time limit of the handshake; 0: 30 s
 	Folder     string                         // removed if this process dies; "": none
 	Persistent bool                           // the program has AFL++'s signature of persistent mode
 	Deferred   bool                           // the program has AFL++'s signature of a deferred fork server

@@ -1,6 +1,7 @@
 package forkserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -23,7 +24,7 @@ const (
 	controlFD    = 198 // AFL's fork servers read from this descriptor and write to the next
 	firstMapSize = 8 << 20
 	maxMapSize   = 1 << 30
-	startTime    = 30 * time.Second // for the handshake
+	startTime    = 30 * time.Second // for the handshake, unless a command says otherwise
 	mapAlignment = 64
 )
 
@@ -158,7 +159,7 @@ func (s *Server) environment() []string {
 
 // handshake performs the handshake and sets s.Hello.
 func (s *Server) handshake(ctx context.Context) error {
-	deadline := time.Now().Add(startTime)
+	deadline := time.Now().Add(cmp.Or(s.cmd.Start, startTime))
 	data := func(n int) ([]byte, error) {
 		b := make([]byte, n)
 		for got := 0; got < n; {
@@ -212,7 +213,7 @@ func (s *Server) awaitReadable(ctx context.Context, deadline time.Time) error {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return s.noHandshake(fmt.Sprintf("it sent nothing in %v", startTime))
+			return s.noHandshake(fmt.Sprintf("it sent nothing in %v", cmp.Or(s.cmd.Start, startTime)))
 		}
 		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(s.status), Events: unix.POLLIN}}, 100)
 		if err != nil && !errors.Is(err, syscall.EINTR) {

@@ -13,9 +13,11 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // plan is the plan of a campaign on a program.
@@ -54,9 +56,13 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.EdgeCases, Name: s.Name, Input: s.Input})
 		}
 	}
-	if p.program, err = target.Inspect(ctx); err != nil {
+	started := progress.Wait(stderr, "waiting for "+report.Line(o.Command[0])+" to get ready for its first input, or to end")
+	p.program, err = target.Inspect(ctx)
+	started()
+	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
+	target.Mode = p.program.Mode // workers need not find out
 	if !o.NoAffinity {
 		target.Cores, p.cores = native.NewCores(o.Workers)
 	}

@@ -75,3 +75,23 @@ func (l *Line) Clear() {
 		l.width = 0
 	}
 }
+
+// Wait writes a line that says what is waited for, unless the returned function is called before two seconds have passed. That has to be
+// called.
+func Wait(w io.Writer, what string) (done func()) {
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTimer(quiet)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			fmt.Fprintf(w, "teasel: %s\n", what)
+		case <-over:
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}

@@ -3,6 +3,7 @@ package progress
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -34,4 +35,18 @@ func TestLine(t *testing.T) {
 	var none *Line
 	none.Show(1, "")
 	none.Clear()
+}
+
+func TestWait(t *testing.T) {
+	for took, want := range map[time.Duration]string{time.Second: "", 3 * time.Second: "teasel: waiting\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			done := Wait(&out, "waiting")
+			time.Sleep(took)
+			done()
+			if out.String() != want {
+				t.Errorf("after %v: %q, want %q", took, out.String(), want)
+			}
+		})
+	}
 }
