@@ -85,11 +85,12 @@ func (t Target) checkRuntime(b image) error {
 	return t.commandError(filepath.Base(b.path)+" has not been linked with teasel's runtime", buildHint, nil)
 }
 
-// How long a program that does not look like one with a fork server is waited for: so many time limits of a run, and the least. A library
+// How long a program that does not look like one with a fork server is waited for: so many time limits of a run, within bounds. A library
 // may have one, whose handshake comes before main; a program that hangs with an empty input sends nothing either.
 const (
 	handshakeLimits = 10
 	leastHandshake  = 2 * time.Second
+	mostHandshake   = 30 * time.Second
 )
 
 // Open starts the program in the given mode. With ModeAuto it tries the modes that the program's file permits: the programs that a
@@ -130,7 +131,7 @@ func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], err
 	}
 	maybe := t
 	if !b.script && t.Start == 0 {
-		maybe.Start = max(handshakeLimits*t.limit(), leastHandshake)
+		maybe.Start = min(max(handshakeLimits*t.limit(), leastHandshake), mostHandshake)
 	}
 	ex, err := maybe.openAFL(ctx, b)
 	if err == nil || !errors.As(err, &noHandshake) {
