@@ -113,8 +113,8 @@ func Each(path string, stderr io.Writer, look func(s Saved) error) error {
 	return err
 }
 
-// campaignsHere returns some of the campaigns in this folder.
-func campaignsHere() (dirs []string) {
+// Here returns some of the campaigns in this folder.
+func Here() (dirs []string) {
 	entries, _ := os.ReadDir(".")
 	for _, e := range entries {
 		if len(dirs) < 5 && corpus.IsCampaign(e.Name()) {
@@ -134,7 +134,7 @@ func OpenError(err error) error {
 	case errors.Is(err, corpus.ErrLocked):
 		hint = "its campaign is running: wait for it to end, or stop it; 'teasel show' looks at it meanwhile"
 	case errors.Is(err, fs.ErrNotExist):
-		if here := campaignsHere(); len(here) > 0 {
+		if here := Here(); len(here) > 0 {
 			hint = "name the directory of a campaign; there are these here: " + strings.Join(here, ", ")
 		}
 	case errors.Is(err, corpus.ErrVersion):

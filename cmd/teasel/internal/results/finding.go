@@ -77,6 +77,12 @@ func findingByID(name, dir, id string) (string, error) {
 		return matching[0], nil
 	case len(matching) > 1:
 		return "", exit.Usage("name one of them:\n"+listOf(matching), "%s is the beginning of the ids of %d findings", name, len(matching))
+	case len(files) == 0 && !exists(dir):
+		hint := "name a finding's file, or its campaign's directory and its id: other-out/" + id
+		if here := campaign.Here(); len(here) > 0 {
+			hint = "name the campaign too, as in " + report.Quote(filepath.Join(here[0], id)) + "; there are these here: " + strings.Join(here, ", ")
+		}
+		return "", exit.Usage(hint, "there is no %s, and no folder %s that could have such a finding", name, dir)
 	case len(files) == 0:
 		return "", exit.Usage("a finding is named by its file, by its id, or by the directory of its campaign", "there is no %s, and no finding in %s", name, dir)
 	}
@@ -89,6 +95,11 @@ func findingByID(name, dir, id string) (string, error) {
 		return "", exit.Usage("did you mean this one?\n"+listOf([]string{byID[near]}), "there is no finding %s in %s", name, dir)
 	}
 	return "", exit.Usage("there are these:\n"+listOf(files), "there is no finding %s in %s", name, dir)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // onlyFinding returns the file of the only finding of the campaigns in a directory.
