@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 const (
@@ -50,7 +51,7 @@ func Markdown(w io.Writer, r *Run) error {
 		r.markdownFinding(&b, &fs[i])
 	}
 	if n := len(fs) - mostDetailed; n > 0 {
-		fmt.Fprintf(&b, "%s more in %s\n\n", plural(n, "finding"), markdownCode(r.Dir))
+		fmt.Fprintf(&b, "%s more in %s\n\n", noun.Count(n, "finding", ""), markdownCode(r.Dir))
 	}
 	if skips := r.skipped(); len(skips) > 0 {
 		b.WriteString("## Skipped\n\n")

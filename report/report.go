@@ -227,11 +227,3 @@ func Plain(s string) string { return plain.Text(s) }
 
 // Line is [Plain] on one line.
 func Line(s string) string { return plain.Line(s) }
-
-// plural returns a count of things.
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 // How many lines of a finding's detail are printed; its file has all of them. Of messages that were exchanged these are the last ones,
@@ -269,7 +270,7 @@ func count(fs []teasel.Finding, what, none string) string {
 			parts = append(parts, fmt.Sprintf("%d %v", n, s))
 		}
 	}
-	return plural(len(fs), what) + ": " + strings.Join(parts, ", ")
+	return noun.Count(len(fs), what, "") + ": " + strings.Join(parts, ", ")
 }
 
 // clock writes a duration to a tenth of a second below a minute, and to a second above.

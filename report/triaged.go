@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 // How many names of files are printed of a finding, and of those that reproduce nothing.
@@ -69,7 +70,7 @@ func (r *Run) shownBy(f *teasel.Finding) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("reproduced by %s: %s", plural(len(files), "input"), someOf(files, mostInputs))
+	return fmt.Sprintf("reproduced by %s: %s", noun.Count(len(files), "input", ""), someOf(files, mostInputs))
 }
 
 // someOf lists the first few names.
@@ -92,7 +93,7 @@ func (r *Run) textTriaged() string {
 		return ""
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s", plural(t.Inputs, "input"))
+	fmt.Fprintf(&b, "%s", noun.Count(t.Inputs, "input", ""))
 	if t.Different < t.Inputs {
 		fmt.Fprintf(&b, " (%d different)", t.Different)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
@@ -44,14 +45,14 @@ func origin(e *teasel.Entry) string {
 		from += " from testcase " + plain.Line(e.Parent)
 	}
 	if e.Depth > 0 {
-		from += ", " + plural(e.Depth, "mutation") + " away from a seed"
+		from += ", " + noun.Count(e.Depth, "mutation", "") + " away from a seed"
 	}
 	return fmt.Sprintf("%s, after %v, execution %d", from, e.Found.Round(time.Millisecond), e.Execution)
 }
 
 // why says why a testcase was kept.
 func why(e *teasel.Entry) string {
-	reaches := plural(e.Features.Len(), "feature")
+	reaches := noun.Count(e.Features.Len(), "feature", "")
 	switch {
 	case e.First > 0:
 		return fmt.Sprintf("kept because it was the first to reach %d of its %s", e.First, reaches)
@@ -59,13 +60,6 @@ func why(e *teasel.Entry) string {
 		return fmt.Sprintf("kept because it is simpler than what reached one of its %s before, or for its measures", reaches)
 	}
 	return fmt.Sprintf("kept because it is simpler than what reached one of its %s before", reaches)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprint(n, " ", what, "s")
 }
 
 // A Library is a [Source] that has the testcases of the campaign too, which are too many to be part of each state. Its methods may be

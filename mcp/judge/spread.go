@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 )
 
@@ -84,18 +85,11 @@ func sum(methods, tools, others int) string {
 		noun string
 	}{{methods, "method"}, {tools, "tool"}, {others, "unusual message"}} {
 		if part.n > 0 {
-			parts = append(parts, plural(part.n, part.noun))
+			parts = append(parts, noun.Count(part.n, part.noun, ""))
 		}
 	}
 	last := len(parts) - 1
 	return strings.Join(append(parts[:max(last-1, 0)], strings.Join(parts[max(last-1, 0):], " and ")), ", ")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // reportCause reports a fault whose cause is known: it is one finding, whatever it shows on. line is what brought it about. It returns the

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 // PreviousSuffix is the end of the name of the directory to which teasel go renames that of the last campaign.
@@ -58,7 +59,7 @@ func RequireOne(path string) error {
 	if len(dirs) > most {
 		list += fmt.Sprintf("\n  and %d more", len(dirs)-most)
 	}
-	return exit.Usage("name one of them:\n  "+list, "%s is no campaign, and has %s below it", path, Plural(len(dirs), "campaign", "campaigns"))
+	return exit.Usage("name one of them:\n  "+list, "%s is no campaign, and has %s below it", path, noun.Count(len(dirs), "campaign", "campaigns"))
 }
 
 // maxDepth is how far below a directory campaigns are looked for: the path of a package may have several elements.

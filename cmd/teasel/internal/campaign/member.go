@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -142,7 +143,7 @@ func (m *Member) Leave(stopped string) {
 		}
 		if entries+findings > 0 {
 			fmt.Fprintf(m.stderr, "teasel: warning: the hub has not acknowledged %s and %s of this machine, which are in %s\nhint: 'teasel resume %s' sends them when the hub is there\n",
-				Plural(entries, "testcase", "testcases"), Plural(findings, "finding", "findings"), m.dir, report.Quote(m.dir))
+				noun.Count(entries, "testcase", "testcases"), noun.Count(findings, "finding", "findings"), m.dir, report.Quote(m.dir))
 		}
 	}
 	m.link.Close()

@@ -17,6 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 	"github.com/teaselfuzz/teasel/gofunc/session"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -112,7 +113,7 @@ func (p *Plan[T]) goOn(w io.Writer) error {
 	}
 	p.Seeds = append(seeds, p.Seeds...)
 	fmt.Fprintf(w, "teasel: going on from %s and %s of the earlier campaign, now in %s; --fresh begins anew\n",
-		Plural(len(seeds)-findings, "testcase", "testcases"), Plural(findings, "finding", "findings"), earlier)
+		noun.Count(len(seeds)-findings, "testcase", "testcases"), noun.Count(findings, "finding", "findings"), earlier)
 	return nil
 }
 

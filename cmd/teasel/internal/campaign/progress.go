@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -31,7 +32,7 @@ func NothingTested(ctx context.Context, kind string, sum *teasel.Summary) error 
 	sum.Stopped = "failed"
 	what := "no input was run before the campaign ended: the target was too slow, or takes none"
 	if sum.Executions > 0 {
-		what = fmt.Sprintf("%s, and no input was accepted: the target refused each, or was so slow that the campaign ended first", Plural(int(sum.Executions), "execution", "executions"))
+		what = fmt.Sprintf("%s, and no input was accepted: the target refused each, or was so slow that the campaign ended first", noun.Count(int(sum.Executions), "execution", "executions"))
 	}
 	return &exit.Error{Status: exit.StatusTarget, Err: errors.New(what), Hint: untestedHints[kind]}
 }
@@ -88,12 +89,4 @@ func (c *ProgressCheck) Report(e teasel.Event) error {
 
 func (c *ProgressCheck) note(text string) error {
 	return c.To.Report(teasel.Event{Kind: teasel.EventNote, Text: text})
-}
-
-// Plural returns a count of things.
-func Plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

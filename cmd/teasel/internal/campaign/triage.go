@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/glob"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -42,7 +43,7 @@ func (t *Triage) announce(w io.Writer, o *flags.Options) {
 	if o.Duration > 0 {
 		until = " for " + o.Duration.String() + " at most"
 	}
-	fmt.Fprintf(w, "teasel: running %s%s, into %s; Ctrl-C stops and saves\n", Plural(len(t.Files), "input", "inputs"), until, o.Out)
+	fmt.Fprintf(w, "teasel: running %s%s, into %s; Ctrl-C stops and saves\n", noun.Count(len(t.Files), "input", "inputs"), until, o.Out)
 }
 
 // ended returns what the files came to, given what the campaign has found.

@@ -18,6 +18,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -149,7 +150,7 @@ func (m *merger) run(ctx context.Context, target native.Target, dirs []string) e
 		return exit.InterruptedOr(ctx, ctx.Err())
 	}
 	if n := r.Runs - len(r.Entries); n > 0 {
-		fmt.Fprintf(m.stderr, "teasel: %s left out, which crash or hang: 'teasel native --corpus' reports them\n", campaign.Plural(n, "input is", "inputs are"))
+		fmt.Fprintf(m.stderr, "teasel: %s left out, which crash or hang: 'teasel native --corpus' reports them\n", noun.Count(n, "input is", "inputs are"))
 	}
 	m.take(".", ".", r.Entries)
 	return nil

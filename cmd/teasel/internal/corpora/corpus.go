@@ -20,6 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/corpus/pack"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 // NewCorpus returns the verb corpus.
@@ -63,7 +64,7 @@ func newCorpusPush() *cobra.Command {
 				return carrierError(cmd.Context(), err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s in %s pushed to %s; %d of %d were there already\n",
-				campaign.Plural(p.Entries, "testcase", "testcases"), campaign.Plural(p.Packs, "pack", "packs"), args[1], p.Known, p.Known+p.Entries)
+				noun.Count(p.Entries, "testcase", "testcases"), noun.Count(p.Packs, "pack", "packs"), args[1], p.Known, p.Known+p.Entries)
 			return nil
 		},
 	}
@@ -100,10 +101,10 @@ another kind of target, and inputs that are too big or do not match their names,
 			}
 			if p.Other > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: %s left out, of another kind of target than %s: have a place for each target\n",
-					campaign.Plural(p.Other, "pack is", "packs are"), kind)
+					noun.Count(p.Other, "pack is", "packs are"), kind)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s pulled into %s; %d of %d were there already\n",
-				campaign.Plural(p.Entries, "testcase", "testcases"), args[1], p.Known, p.Known+p.Entries)
+				noun.Count(p.Entries, "testcase", "testcases"), args[1], p.Known, p.Known+p.Entries)
 			return nil
 		},
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/gofunc/generate"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -117,6 +117,6 @@ func writeFuzzTests(cmd *cobra.Command, dir, name, pattern string, chosen []gene
 	if err = errors.Join(err, f.Close()); err != nil {
 		return exit.Failure(fmt.Errorf("writing fuzz tests: %w", err))
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s; to run: teasel go %s\n", path, campaign.Plural(len(chosen), "fuzz test", "fuzz tests"), report.Quote(pattern))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s; to run: teasel go %s\n", path, noun.Count(len(chosen), "fuzz test", "fuzz tests"), report.Quote(pattern))
 	return nil
 }

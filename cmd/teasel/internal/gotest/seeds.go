@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/internal/glob"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 // loadSeeds collects the seeds: those of F.Add, of testdata, of an earlier run, of go test -fuzz, and of --corpus. Each is there once.
@@ -43,7 +44,7 @@ func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, o 
 			continue
 		}
 		if n := len(files); dir == t.out && n > 0 {
-			fmt.Fprintf(w, "teasel: %s: going on from %s of the earlier campaign; --fresh begins anew\n", t, campaign.Plural(n, "input", "inputs"))
+			fmt.Fprintf(w, "teasel: %s: going on from %s of the earlier campaign; --fresh begins anew\n", t, noun.Count(n, "input", "inputs"))
 		}
 		why, err := t.checkTypes(ctx, files)
 		if err != nil {

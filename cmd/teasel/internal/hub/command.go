@@ -19,6 +19,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -253,7 +254,7 @@ func saveFindings(ctx context.Context, stderr io.Writer, link *fleet.Link, dir s
 			return exit.Failure(err)
 		}
 	}
-	fmt.Fprintf(stderr, "teasel: wrote %s to %s\n", campaign.Plural(len(fs), "finding", "findings"), dir)
+	fmt.Fprintf(stderr, "teasel: wrote %s to %s\n", noun.Count(len(fs), "finding", "findings"), dir)
 	return nil
 }
 

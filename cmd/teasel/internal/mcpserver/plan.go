@@ -15,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/mcp/gen"
@@ -116,7 +117,7 @@ func (p *plan) complete(run *report.Run, o *options, target *mcprun.Target, spre
 	run.LibraryFails = o.FailOnSDK
 	run.Skipped = append(slices.Clone(run.Skipped), withheld(target.Withheld)...)
 	if n := len(p.choice.Tools); n > 0 && target.Called.Load() == 0 && p.Campaign.Resume == nil { // else an earlier run has called them
-		run.Untested = fmt.Sprintf("No tool was called: the campaign ended before it came to the %s of the server.", campaign.Plural(n, "tool", "tools"))
+		run.Untested = fmt.Sprintf("No tool was called: the campaign ended before it came to the %s of the server.", noun.Count(n, "tool", "tools"))
 	}
 	run.Summary.Findings = slices.Clone(run.Summary.Findings)
 	for i := range run.Summary.Findings {

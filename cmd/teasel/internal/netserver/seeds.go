@@ -8,6 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/model"
@@ -63,13 +64,13 @@ func captureSeeds(text, connect string, m *model.Model) (out []campaign.Seed[*di
 // seedText says which seeds there are, and where they are from.
 func (p *plan) seedText() string {
 	if p.captured > 0 {
-		return fmt.Sprintf("%s, %d of them from captures", campaign.Plural(len(p.Seeds), "seed", "seeds"), p.captured)
+		return fmt.Sprintf("%s, %d of them from captures", noun.Count(len(p.Seeds), "seed", "seeds"), p.captured)
 	}
 	if p.given {
-		return campaign.Plural(len(p.Seeds), "seed", "seeds")
+		return noun.Count(len(p.Seeds), "seed", "seeds")
 	}
 	if p.about.Model != "" {
-		return campaign.Plural(len(p.Seeds), "seed", "seeds") + " of the model"
+		return noun.Count(len(p.Seeds), "seed", "seeds") + " of the model"
 	}
-	return campaign.Plural(len(p.Seeds), "seed", "seeds") + " of teasel's own (--corpus DIR or --pcap FILE: yours)"
+	return noun.Count(len(p.Seeds), "seed", "seeds") + " of teasel's own (--corpus DIR or --pcap FILE: yours)"
 }

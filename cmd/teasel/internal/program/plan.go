@@ -15,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/report"
@@ -80,7 +81,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		p.StuckNote += " It says: " + strings.ReplaceAll(p.program.Refusal, "\n", " / ")
 	}
 	p.Introduce, p.DryRun = p.introduce, p.dryRun
-	p.Given = p.seedText() + ", " + campaign.Plural(p.tokens, "dictionary entry", "dictionary entries")
+	p.Given = p.seedText() + ", " + noun.Count(p.tokens, "dictionary entry", "dictionary entries")
 	m := &p.Meta
 	m.Crashes, m.Hangs, m.Build, m.Edges = native.CrashRules(), native.HangRules(), p.program.Build, p.program.Edges
 	about.Mode, about.Harness = p.program.Mode, p.program.Harness
@@ -108,7 +109,7 @@ func (p *plan) source() string {
 // seedText says which seeds there are.
 func (p *plan) seedText() string {
 	if p.given {
-		return campaign.Plural(len(p.Seeds), "seed", "seeds")
+		return noun.Count(len(p.Seeds), "seed", "seeds")
 	}
 	return fmt.Sprintf("%d seeds of teasel's own (--corpus DIR: yours)", len(p.Seeds))
 }
@@ -165,7 +166,7 @@ func (p *plan) dryRun(w io.Writer) error {
 	fmt.Fprintf(t, "with\t%s\n", p.program.Runner)
 	fmt.Fprintf(t, "inputs\tgo to %s\n", p.source())
 	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
-	fmt.Fprintf(t, "dictionary\t%s\n", campaign.Plural(p.tokens, "entry", "entries"))
+	fmt.Fprintf(t, "dictionary\t%s\n", noun.Count(p.tokens, "entry", "entries"))
 	fmt.Fprintf(t, "time limit\t%v of a run\n", p.Options.Timeout)
 	return exit.Failure(t.Flush())
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/glob"
+	"github.com/teaselfuzz/teasel/internal/noun"
 )
 
 // reproAll runs the inputs of all findings of the campaigns in a directory, or of the findings' files in it.
@@ -56,7 +56,7 @@ func reproAll(cmd *cobra.Command, dir string, tries int) error {
 		line.Show(i+1, "")
 	}
 	line.Clear()
-	fmt.Fprintf(w, "%s: %d reproduced, %d not\n", campaign.Plural(len(all), "finding", "findings"), shown, len(all)-shown)
+	fmt.Fprintf(w, "%s: %d reproduced, %d not\n", noun.Count(len(all), "finding", "findings"), shown, len(all)-shown)
 	if shown > 0 {
 		return &exit.Error{Status: exit.StatusFindings}
 	}

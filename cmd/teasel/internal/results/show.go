@@ -25,6 +25,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/hub"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -154,7 +155,7 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	if x.Tries == 0 {
 		fmt.Fprint(w, "seen, and there was no time to reproduce it")
 	} else {
-		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, campaign.Plural(int(x.Occurrences), "time", "times"))
+		fmt.Fprintf(w, "reproduced %d of %d times, seen %s", x.Stable, x.Tries, noun.Count(int(x.Occurrences), "time", "times"))
 	}
 	fmt.Fprintf(w, "; seed of the campaign %d\n%s\n", f.Seed, report.Provenance(x))
 	if x.Detail != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -35,7 +36,7 @@ func showTestcase(w io.Writer, path string, plain bool) error {
 		fmt.Fprintf(w, "%s is not among the testcases that the campaign keeps\n", report.Line(key))
 	} else {
 		t := view.NewTestcase(&s.Kept.Entries[i])
-		fmt.Fprintf(w, "testcase %s: %s\n%s\npicked %s to be mutated\n", t.Key, t.Origin, t.Why, campaign.Plural(int(t.Picked), "time", "times"))
+		fmt.Fprintf(w, "testcase %s: %s\n%s\npicked %s to be mutated\n", t.Key, t.Origin, t.Why, noun.Count(int(t.Picked), "time", "times"))
 	}
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(data), strings.TrimRight(readable(data), "\n"))
 	return nil
