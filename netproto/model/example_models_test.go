@@ -74,15 +74,27 @@ func TestDefaultValuesMakeMessages(t *testing.T) {
 	}
 }
 
-// A response whose last field fills a structure of known size is complete when that many bytes are there.
-func TestAnswerOfKnownSizeIsComplete(t *testing.T) {
-	m := modelsOf(t)["modbus"]
-	answer := []byte("\x00\x01\x00\x00\x00\x04\x01\x01\x01\x00") // to read_coils
-	for n := range len(answer) + 1 {
-		var tree Tree
-		found, size, short := m.Answer(&tree, answer[:n], true)
-		if whole := n == len(answer); (found != nil) != whole || whole && size != n || !whole && !short {
-			t.Errorf("%d of %d bytes: %v of %d bytes, more may make it fit: %v", n, len(answer), found != nil, size, short)
+// A response is complete when all of its bytes are there, wherever a stream cuts it, and what follows is left alone.
+func TestAnswerIsWhole(t *testing.T) {
+	const head = "HTTP/1.1 206 Partial Content\r\nServer: s\r\n"
+	for _, test := range []struct{ model, answer, response string }{
+		{"modbus", "\x00\x01\x00\x00\x00\x04\x01\x01\x01\x00", ""}, // to read_coils: the last field fills what is of known size
+		{"http", head + "Content-Length: 5\r\nETag: a\r\n\r\n1\n\r\n2", "with_body"},
+		{"http", head + "Content-Length: 0\r\n\r\n", "with_body"},
+		{"http", head + "Transfer-Encoding: chunked\r\nETag: a\r\n\r\n2\r\n12\r\n0\r\n\r\n", "in_chunks"},
+		{"http", head + "\r\n", "without_body"},
+	} {
+		m := modelsOf(t)[test.model]
+		for n := range len(test.answer) + 1 {
+			var tree Tree
+			found, size, short := m.Answer(&tree, []byte(test.answer[:n]), true)
+			whole := n == len(test.answer)
+			if (found != nil) != whole || whole && size != n || !whole && !short {
+				t.Errorf("%d bytes of %q: %v of %d bytes, more may make it fit: %v", n, test.answer, found != nil, size, short)
+			}
+			if whole && test.response != "" && found != nil && found.Name != test.response {
+				t.Errorf("%q is %s, expected %s", test.answer, found.Name, test.response)
+			}
 		}
 	}
 }

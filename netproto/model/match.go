@@ -67,22 +67,30 @@ func (m *Model) Find(t *Tree, data []byte) (*Message, int) {
 }
 
 // Answer reads the start of data as the first response that fits, and returns it with its size in bytes; nil if none fits.
-// If more says that further bytes may follow, short reports whether those could make it fit.
+// If more says that further bytes may follow, short reports whether those could make one fit. A response that fits is then
+// not taken while an earlier one has all of its bytes and wants more behind them: it is the start of that one, as the head of an
+// HTTP response is whose body is on its way.
 func (m *Model) Answer(t *Tree, data []byte, more bool) (found *Message, n int, short bool) {
 	return first(m.Responses, t, data, more)
 }
 
 func first(all []*Message, t *Tree, data []byte, more bool) (found *Message, n int, short bool) {
+	missing := -1 // offset from which on an earlier message wants more bytes, the largest of all
 	for _, m := range all {
 		p := decoder{t: t, extent: extent{more: more}}
 		n, ok := p.run(m, data, false)
+		if ok && missing >= n {
+			break
+		}
 		if ok {
 			return m, n, false
 		}
-		short = short || p.short
+		if p.short {
+			missing = max(missing, p.pos/8)
+		}
 	}
 	t.SetRaw(data)
-	return nil, 0, short
+	return nil, 0, missing >= 0
 }
 
 // CodeOf returns what a response says of the server's state.
