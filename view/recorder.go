@@ -45,11 +45,7 @@ type Recorder struct {
 	more   []func() []Panel // further ones, from AddPanels
 }
 
-var (
-	_ teasel.Reporter = (*Recorder)(nil)
-	_ Library         = (*Recorder)(nil)
-	_ Pauser          = (*Recorder)(nil)
-)
+var _ teasel.Reporter = (*Recorder)(nil)
 
 const (
 	mostLines   = 500             // of the log
@@ -249,8 +245,8 @@ func (r *Recorder) AddPanels(panels func() []Panel) {
 	r.more = append(r.more, panels)
 }
 
-// Snapshot implements [Source]. The caller makes the panels if they are out of date and nobody else is at it; the campaign does not
-// wait for that.
+// Snapshot returns the state. It never waits for the campaign, nor the campaign for it: the caller makes the panels if they are out of
+// date and nobody else is at it.
 func (r *Recorder) Snapshot() State {
 	if r.making.TryLock() {
 		r.makePanels()
@@ -267,7 +263,7 @@ func (r *Recorder) Snapshot() State {
 	return s
 }
 
-// SetPaused implements [Pauser]. It does nothing if there is no Options.Pause.
+// SetPaused pauses the campaign, or has it go on. It does nothing if there is no Options.Pause.
 func (r *Recorder) SetPaused(on bool) {
 	if r.options.Pause != nil {
 		r.options.Pause.Set(on)

@@ -145,17 +145,6 @@ type Liner interface {
 	Lines(entries []teasel.Entry, file string) (Lines, bool)
 }
 
-// A Source has the state of a campaign. Snapshot never waits for the campaign, nor the campaign for it.
-type Source interface {
-	Snapshot() State
-}
-
-// A Pauser is a [Source] whose campaign can be paused.
-type Pauser interface {
-	Source
-	SetPaused(on bool)
-}
-
 // SetStats takes over the figures and stages of a campaign that has ended.
 func (s *State) SetStats(st *teasel.Stats) {
 	s.Figures = newFigures(st)

@@ -62,42 +62,6 @@ func why(e *teasel.Entry) string {
 	return fmt.Sprintf("kept because it is simpler than what reached one of its %s before", reaches)
 }
 
-// A Library is a [Source] that has the testcases of the campaign too, which are too many to be part of each state. Its methods may be
-// called at once by several.
-type Library interface {
-	Source
-	Testcases() []Testcase                // newest first, without their data
-	Testcase(key string) (Testcase, bool) // with its data
-	Lines(file string) (Lines, bool)      // of a source file that a panel names, those that testcases reach
-}
-
-// Still is a campaign that does not change, as a [Source].
-type Still struct {
-	State   State
-	Entries []teasel.Entry
-	Panels  Paneler // nil: there are none
-}
-
-var _ Library = (*Still)(nil)
-
-// Snapshot implements [Source].
-func (s *Still) Snapshot() State { return s.State }
-
-// Testcases implements [Library].
-func (s *Still) Testcases() []Testcase { return list(slices.Values(s.Entries)) }
-
-// Testcase implements [Library].
-func (s *Still) Testcase(key string) (Testcase, bool) {
-	i := slices.IndexFunc(s.Entries, func(e teasel.Entry) bool { return e.Key == key && e.Runs > 0 })
-	if i < 0 {
-		return Testcase{}, false
-	}
-	return whole(&s.Entries[i]), true
-}
-
-// Lines implements [Library].
-func (s *Still) Lines(file string) (Lines, bool) { return linesOf(s.Panels, s.Entries, file) }
-
 func linesOf(p Paneler, entries []teasel.Entry, file string) (Lines, bool) {
 	l, ok := p.(Liner)
 	if !ok {
@@ -106,7 +70,7 @@ func linesOf(p Paneler, entries []teasel.Entry, file string) (Lines, bool) {
 	return l.Lines(entries, file)
 }
 
-// Lines implements [Library].
+// Lines returns the lines of a source file, which a panel names, that testcases reach. Several may call it at once.
 func (r *Recorder) Lines(file string) (Lines, bool) {
 	r.mu.Lock()
 	entries := slices.Collect(maps.Values(r.entries))
@@ -114,14 +78,14 @@ func (r *Recorder) Lines(file string) (Lines, bool) {
 	return linesOf(r.options.Panels, entries, file)
 }
 
-// Testcases implements [Library].
+// Testcases returns the testcases, newest first, without their data. Several may call it at once.
 func (r *Recorder) Testcases() []Testcase {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return list(maps.Values(r.entries))
 }
 
-// Testcase implements [Library].
+// Testcase returns a testcase with its data; false: it is not kept. Several may call it at once.
 func (r *Recorder) Testcase(key string) (Testcase, bool) {
 	r.mu.Lock()
 	e, ok := r.entries[key]

@@ -15,6 +15,11 @@ import (
 	"github.com/teaselfuzz/teasel/view"
 )
 
+// A Source has the state of a campaign, which does not wait for Snapshot.
+type Source interface {
+	Snapshot() view.State
+}
+
 // Control is what the keys do to a campaign. Its methods do not wait.
 type Control interface {
 	Pause(on bool)
@@ -39,7 +44,7 @@ const framesPerSecond = 10
 
 // Run shows a campaign until ctx ends, and leaves the terminal as it was. The campaign never waits for it: the screen looks at the source
 // by itself. An error other than [ErrStalled] is a failure of ours.
-func Run(ctx context.Context, src view.Source, ctl Control, o Options) error {
+func Run(ctx context.Context, src Source, ctl Control, o Options) error {
 	before, err := term.GetState(int(o.In.Fd()))
 	if err != nil {
 		return fmt.Errorf("starting the screen: %w", err)

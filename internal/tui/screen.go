@@ -12,7 +12,7 @@ import (
 
 // screen is the state of the screen. Its picture depends on nothing else.
 type screen struct {
-	src   view.Source
+	src   Source
 	ctl   Control
 	every time.Duration
 	marks marks
@@ -38,7 +38,7 @@ var _ tea.Model = (*screen)(nil)
 // tick is when to look at the campaign again.
 type tick struct{}
 
-func newScreen(src view.Source, ctl Control, ascii bool, every time.Duration) *screen {
+func newScreen(src Source, ctl Control, ascii bool, every time.Duration) *screen {
 	m := unicodeMarks
 	if ascii {
 		m = asciiMarks

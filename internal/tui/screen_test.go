@@ -55,6 +55,11 @@ func sample(text string) view.State {
 	return s
 }
 
+// fixed is a campaign that does not change.
+type fixed view.State
+
+func (s fixed) Snapshot() view.State { return view.State(s) }
+
 // keys records what the keys have asked for.
 type keys struct{ said []string }
 
@@ -63,7 +68,7 @@ func (k *keys) Stop()         { k.said = append(k.said, "stop") }
 
 func shown(s view.State, w, h int, press ...string) (*screen, *keys) {
 	k := &keys{}
-	m := newScreen(&view.Still{State: s}, k, false, time.Hour)
+	m := newScreen(fixed(s), k, false, time.Hour)
 	m.Init()
 	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	m.picture()
@@ -227,7 +232,7 @@ func TestSelectionStays(t *testing.T) {
 	m, _ := shown(s, 80, 24, "down")
 	f := teasel.Finding{Rule: "net/hang", Severity: teasel.High, Subject: "new", Stable: 3, Tries: 3}
 	s.Findings = append([]view.Finding{view.NewFinding(&f)}, s.Findings...)
-	m.src = &view.Still{State: s}
+	m.src = fixed(s)
 	m.Update(tick{})
 	m.Update(key("enter"))
 	if got := text(m); !strings.Contains(got, "low  net/crash  SET 0") {

@@ -25,9 +25,30 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // writeTimeout is how long an answer may take to be read.
 const writeTimeout = 10 * time.Second
 
+// A Source has the state of a campaign. Several may call Snapshot at once, and the campaign does not wait for them.
+type Source interface {
+	Snapshot() view.State
+}
+
+// library is a [Source] that has the testcases of the campaign too, which are too many to be part of each state.
+type library interface {
+	Testcases() []view.Testcase                // newest first, without their data
+	Testcase(key string) (view.Testcase, bool) // with its data
+}
+
+// liner is a [Source] that knows which lines of the source files that panels name testcases reach.
+type liner interface {
+	Lines(file string) (view.Lines, bool)
+}
+
+// pauser is a [Source] whose campaign can be paused.
+type pauser interface {
+	SetPaused(on bool)
+}
+
 // Handler serves the page of a campaign, its state as JSON and its metrics. Token, if it is not empty, has to be given by whoever asks;
 // without one, only names of this machine's loopback are answered to, so that no other site can have a browser ask.
-func Handler(src view.Source, token string) (http.Handler, error) {
+func Handler(src Source, token string) (http.Handler, error) {
 	page, err := parsePage()
 	if err != nil {
 		return nil, err
@@ -58,7 +79,7 @@ func Handler(src view.Source, token string) (http.Handler, error) {
 		}
 		writeJSON(w, src.Snapshot().Since(r.FormValue("run"), since))
 	})
-	if lib, ok := src.(view.Library); ok {
+	if lib, ok := src.(library); ok {
 		mux.HandleFunc("GET /api/testcases", func(w http.ResponseWriter, r *http.Request) { listTestcases(w, r, lib) })
 		mux.HandleFunc("GET /api/testcase", func(w http.ResponseWriter, r *http.Request) {
 			t, ok := lib.Testcase(r.FormValue("key"))
@@ -68,9 +89,11 @@ func Handler(src view.Source, token string) (http.Handler, error) {
 			}
 			writeJSON(w, t)
 		})
-		mux.HandleFunc("GET /api/source", func(w http.ResponseWriter, r *http.Request) { showSource(w, r.FormValue("file"), lib) })
 	}
-	if p, ok := src.(view.Pauser); ok {
+	if l, ok := src.(liner); ok {
+		mux.HandleFunc("GET /api/source", func(w http.ResponseWriter, r *http.Request) { showSource(w, r.FormValue("file"), l) })
+	}
+	if p, ok := src.(pauser); ok {
 		mux.HandleFunc("POST /api/pause", func(w http.ResponseWriter, r *http.Request) { p.SetPaused(true) })
 		mux.HandleFunc("POST /api/resume", func(w http.ResponseWriter, r *http.Request) { p.SetPaused(false) })
 	}
@@ -95,8 +118,8 @@ func writeJSON(w http.ResponseWriter, v any) {
 const mostSource = 2 << 20
 
 // showSource answers with the text of a source file of the program and the lines that testcases reach. No other file is read.
-func showSource(w http.ResponseWriter, file string, lib view.Library) {
-	lines, ok := lib.Lines(file)
+func showSource(w http.ResponseWriter, file string, l liner) {
+	lines, ok := l.Lines(file)
 	if !ok {
 		http.Error(w, "the program has no such source file", http.StatusNotFound)
 		return
@@ -118,7 +141,7 @@ func showSource(w http.ResponseWriter, file string, lib view.Library) {
 const mostListed = 100
 
 // listTestcases answers with the testcases whose key, stage or parent contain a text, in an order.
-func listTestcases(w http.ResponseWriter, r *http.Request, lib view.Library) {
+func listTestcases(w http.ResponseWriter, r *http.Request, lib library) {
 	all, text := lib.Testcases(), strings.ToLower(r.FormValue("q"))
 	total := len(all)
 	all = slices.DeleteFunc(all, func(t view.Testcase) bool {

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/teaselfuzz/teasel/view"
 )
 
 // ErrNeedsToken is what [Listen] returns, wrapped, for an address that others can reach, without a token.
@@ -57,7 +55,7 @@ func Listen(address, token string) (*Server, error) {
 }
 
 // Start serves a campaign until Close.
-func (s *Server) Start(src view.Source) error {
+func (s *Server) Start(src Source) error {
 	h, err := Handler(src, s.token)
 	if err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/internal/tui"
 	"github.com/teaselfuzz/teasel/monitor"
-	"github.com/teaselfuzz/teasel/view"
 )
 
 // Live shows a campaign in the terminal while it runs: as a screen or, where there can be none, as lines. It is a reporter for what lines
@@ -41,7 +40,7 @@ func (l *Live) Screened() bool { return l.screened }
 
 // Start shows the screen until Close, or until the campaign is interrupted: what it still has to do then is shown as lines. Without a
 // screen it does nothing.
-func (l *Live) Start(cmd *cobra.Command, src view.Source, pause *teasel.Pause) {
+func (l *Live) Start(cmd *cobra.Command, src tui.Source, pause *teasel.Pause) {
 	if !l.screened {
 		return
 	}

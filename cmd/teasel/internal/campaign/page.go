@@ -19,10 +19,7 @@ import (
 )
 
 // Page serves the page of a campaign. That of a campaign without --ui is nil.
-type Page struct {
-	server *web.Server
-	source view.Source
-}
+type Page struct{ server *web.Server }
 
 // OpenPage takes the address of --ui and prints what to open.
 func OpenPage(o *flags.Options, stderr io.Writer) (*Page, error) {
@@ -43,22 +40,11 @@ func OpenPage(o *flags.Options, stderr io.Writer) (*Page, error) {
 }
 
 // Start serves a campaign until Close.
-func (p *Page) Start(src view.Source) error {
+func (p *Page) Start(src web.Source) error {
 	if p == nil {
 		return nil
 	}
-	p.source = src
 	return p.server.Start(src)
-}
-
-// Ended says on the page why the campaign has ended, while its report is written.
-func (p *Page) Ended(stopped string) {
-	if p == nil {
-		return
-	}
-	if r, ok := p.source.(*view.Recorder); ok {
-		r.End(stopped)
-	}
 }
 
 // Close ends the serving.

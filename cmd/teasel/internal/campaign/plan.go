@@ -209,7 +209,9 @@ func (p *Plan[T]) finish(cmd *cobra.Command, dir *corpus.Dir, page *Page, prepar
 	}
 	p.member.Leave(sum.Stopped)
 	p.member = nil
-	page.Ended(sum.Stopped)
+	if p.recorder != nil {
+		p.recorder.End(sum.Stopped)
+	}
 	_ = live.Close() // what it could not show is in the report
 	var nothing error
 	if runErr == nil && !gone {

@@ -196,7 +196,7 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	case o.Duration > 0 && time.Since(began) >= o.Duration:
 		s.stopped = "duration"
 	}
-	page.Ended(s.stopped)
+	s.recorder.End(s.stopped)
 	_ = live.Close() // what it could not show is in the report
 	var uncovered error
 	if o.Cover != "" && cmd.Context().Err() == nil {

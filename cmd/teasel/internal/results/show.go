@@ -123,31 +123,6 @@ func writeReport(cmd *cobra.Command, path, format string) error {
 	return campaign.WriteReport(cmd.OutOrStdout(), format, k.Report(s.Dir, s.Summary()))
 }
 
-// servePage serves the page of the campaign in a directory until the user ends it.
-func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
-	s, err := campaign.Look(path, cmd.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	m := s.Meta()
-	k, _ := kinds.Of(m.Kind, "")
-	state, err := k.Report(s.Dir, s.Summary()).State()
-	if err != nil {
-		return exit.Failure(err)
-	}
-	page, err := campaign.OpenPage(o, cmd.ErrOrStderr())
-	if err != nil {
-		return err
-	}
-	defer page.Close()
-	if err := page.Start(&view.Still{State: state, Entries: s.Kept.Entries, Panels: k.Paneler(&m)}); err != nil {
-		return exit.Failure(err)
-	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "teasel: Ctrl-C ends it")
-	<-cmd.Context().Done()
-	return nil
-}
-
 // showFinding prints all that a finding's file contains.
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	x := &f.Finding
