@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 )
 
@@ -19,7 +20,7 @@ var askingBugs = map[bool][][2]string{
 		{judge.RuleTaskStatus, "peel_potatoes"}, {judge.RuleTaskStatus, "tasks/get"}, {judge.RuleTaskCancel, ""}, {judge.RuleTaskTimes, ""},
 		{judge.RuleTaskSupport, "peel_potatoes"}, {judge.RuleTaskSupport, "open_door"}, {judge.RuleTaskResult, ""},
 	},
-	true: {{judge.RuleRequestState, "pay_bill"}, {judge.RuleInputRequired, "wait_for_waiter"}, {judge.RuleCrash, "nil pointer"}},
+	true: {{check.RuleEarlierRequests, "tools/list"}, {judge.RuleRequestState, "pay_bill"}, {judge.RuleInputRequired, "wait_for_waiter"}, {judge.RuleCrash, "nil pointer"}},
 }
 
 // TestAsking: a client that answers finds what goes wrong behind its answers.

@@ -21,6 +21,9 @@ var httpRules = []string{
 	judge.RuleHTTPHost, judge.RuleHTTPFraming, judge.RuleHTTPRequestType, check.RuleOpenFiles, check.RuleVersions,
 }
 
+// eventRules are those of which it has one where it answers with event streams.
+var eventRules = []string{judge.RuleHTTPEventID, check.RuleReplay}
+
 // statelessRules are the same in the version without a handshake, which has no sessions.
 var statelessRules = []string{
 	judge.RuleHTTPError, judge.RuleHTTPNoResponse, judge.RuleHTTPType, judge.RuleHTTPAccepted, judge.RuleHTTPOrigin, judge.RuleHTTPGet, judge.RuleHTTPMismatch,
@@ -35,8 +38,9 @@ func TestPlantedHTTP(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		stateless bool
+		sse       bool
 		rules     []string
-	}{{"handshake", false, httpRules}, {"stateless", true, statelessRules}} {
+	}{{"handshake", false, false, httpRules}, {"events", false, true, eventRules}, {"stateless", true, false, statelessRules}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			lost := func(fs []teasel.Finding) []string {
@@ -44,7 +48,7 @@ func TestPlantedHTTP(t *testing.T) {
 					return slices.ContainsFunc(fs, func(f teasel.Finding) bool { return f.Rule == rule })
 				})
 			}
-			h := &hunt{command: []string{server, "-port", "{port}", fmt.Sprintf("-stateless=%t", tt.stateless)}, url: plantedURL, stateless: tt.stateless, seed: 1,
+			h := &hunt{command: []string{server, "-port", "{port}", fmt.Sprintf("-stateless=%t", tt.stateless), fmt.Sprintf("-sse=%t", tt.sse)}, url: plantedURL, stateless: tt.stateless, seed: 1,
 				runs: 100_000, stop: func(fs []teasel.Finding) bool { return len(lost(fs)) == 0 }}
 			if rules := lost(h.run(t).Findings); len(rules) > 0 {
 				t.Errorf("not found: %v", rules)

@@ -24,6 +24,7 @@ import (
 //	answer         over HTTP, a response to the last line that has no message
 //	= STATUS TYPE SESSION  the HTTP response to the last line that was sent; the last two may be left out
 //	via < TEXT     a line from the server, in the HTTP response to the last line
+//	event ID       the last line from the server was a server-sent event with this id
 //	2> TEXT        a line on standard error
 //	noise TEXT     a line on standard output that is no message
 //	fresh          the script has a process of its own
@@ -67,6 +68,14 @@ func (b *transcriptBuilder) line(line string) {
 	case "via": // what follows came in the response to the last line
 		b.line(rest)
 		t.Received[len(t.Received)-1].Via = len(t.Sent)
+	case "event":
+		r := &t.Received[len(t.Received)-1]
+		if r.EventID = rest; r.Via == 0 {
+			r.Via = len(t.Sent)
+		}
+		if s := &t.Sent[r.Via-1]; s.EventID == "" {
+			s.EventID = rest
+		}
 	case "2>":
 		t.Stderr = append(t.Stderr, rest+"\n"...)
 	case "head":

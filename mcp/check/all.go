@@ -55,6 +55,7 @@ var All = []Check{
 	{Lifecycle, true, checkLifecycle},
 	{Pollution, true, checkPollution},
 	{Versions, true, checkVersions},
+	{EarlierRequests, true, checkEarlier},
 	{EOF, true, checkEOF},
 	{Traversal, true, checkTraversalModes},
 	{Injection, true, checkInjectionModes},

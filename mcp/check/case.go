@@ -86,6 +86,8 @@ func (j *Case) Compare() {
 		j.lostWrites()
 	case Pollution:
 		j.polluted()
+	case EarlierRequests:
+		j.afterOthers()
 	case Versions:
 		j.versions()
 	}

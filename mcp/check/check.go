@@ -84,6 +84,10 @@ const (
 	// In the version without a handshake. Every step is a request that lacks what each has to say, or says something else.
 	Stateless = "stateless"
 
+	// Fresh, in the version without a handshake. Plain requests, each several times, requests of other clients, and the plain ones again,
+	// whose answers must be the same.
+	EarlierRequests = "earlier-requests"
+
 	// In the version without a handshake. Requests for notifications, and another request.
 	Subscriptions = "subscriptions"
 
@@ -141,7 +145,7 @@ const (
 // Labels returns the labels of all checks, sorted.
 func Labels() []string {
 	return []string{
-		Batch, Cancel, Completion, Cursor, DuplicateKey, EOF, GrowthFiles, GrowthMemory,
+		Batch, Cancel, Completion, Cursor, DuplicateKey, EarlierRequests, EOF, GrowthFiles, GrowthMemory,
 		GrowthTime, HTTP, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
 		Pagination, Pollution, Progress, Questions, Quotes, ReadOnly, Repeat, SameAfterGarbage, Sessions, ShapeTime,
 		SideBySide, Stateless, Subscriptions, Tasks, Traversal, Undeclared, UnknownName, Used, Validation, VariantKey, Versions,
@@ -154,7 +158,7 @@ func MeasuresTime(label string) bool { return label == GrowthTime || label == Sh
 // Comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
 var Comparing = []string{
-	IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
+	EarlierRequests, IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
 }
 
 // IsComparing reports whether a check compares one answer with another.

@@ -15,10 +15,12 @@ const (
 	RuleSQLInjection     = "mcp/sql-injection"
 	RulePollution        = "mcp/prototype-pollution"
 	RuleSessionLeak      = "mcp/http-session-leak"
+	RuleReplay           = "mcp/http-replay"
 	RuleOpenFiles        = "mcp/open-files"
 	RuleUsed             = "mcp/refused-for-good"
 	RuleLostWrite        = "mcp/lost-write"
 	RuleVersions         = "mcp/version-differs"
+	RuleEarlierRequests  = "mcp/earlier-requests"
 )
 
 // CauseArgumentName stands for arguments that are no arguments like others because all objects have members of their names.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,6 +18,9 @@ const (
 	otherStep = 2
 	otherHead = "Mcp-Session-Id: @{2:Mcp-Session-Id}"
 )
+
+// afterEvent stands for the first event of the response to a step.
+const afterEvent = "@{%d:Last-Event-ID}"
 
 // twoSessions returns steps that begin two sessions of one client each.
 func twoSessions(version string) []script.Step {
@@ -52,7 +56,10 @@ func checkSessions(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	both("same ids", pairs...)
 	both("streams", script.Step{Head: "GET", NoWait: true}, script.Step{Head: "GET\n" + otherHead, NoWait: true},
 		markedCall(`"@id"`, "a90", ""), markedCall(`"@id"`, "b90", otherHead))
-	both("resumed by a stranger", markedCall(`"@id"`, "a91", ""), script.Step{Head: "GET\nLast-Event-ID: @{4:Last-Event-ID}\n" + otherHead, NoWait: true}, withHead(list, otherHead))
+	resume := "GET\nLast-Event-ID: " + fmt.Sprintf(afterEvent, otherStep+2)
+	both("another stream resumed", markedCall(`"@id"`, "a92", ""), markedCall(`"@id"`, "a93", ""),
+		script.Step{Head: resume, NoWait: true}, script.SendText(list))
+	both("resumed by a stranger", markedCall(`"@id"`, "a91", ""), script.Step{Head: resume + "\n" + otherHead, NoWait: true}, withHead(list, otherHead))
 }
 
 var marks = regexp.MustCompile(ControlName + "[ab][0-9]{2}")
@@ -70,6 +77,7 @@ func (j *Case) crossed() {
 		if r.Via == 0 || j.Transcript.Sent[r.Via-1].Unresolved {
 			continue
 		}
+		j.replayed(r)
 		to := SessionOf(j.Transcript, r.Via-1)
 		found := marks.FindAllString(string(r.Raw), -1)
 		if len(found) == 0 || slices.ContainsFunc(found, func(mark string) bool { owner, ok := owners[mark]; return !ok || owner == to }) {
@@ -77,6 +85,25 @@ func (j *Case) crossed() {
 		}
 		j.report(RuleSessionLeak, "(HTTP)", "", fmt.Sprintf("%s came to another session, in the response to %s.",
 			jsonrpc.Cut(r.Raw, 160), j.Transcript.Spoken(&j.Transcript.Sent[r.Via-1])))
+	}
+}
+
+// replayed looks for a message in a resumed stream that was in another stream.
+func (j *Case) replayed(r *script.Received) {
+	change := conn.ParseHead(j.Transcript.Head(&j.Transcript.Sent[r.Via-1]))
+	id, _ := change.Get("Last-Event-ID")
+	mark := marks.Find(r.Raw)
+	if id == "" || mark == nil {
+		return
+	}
+	for i := range j.Transcript.Sent[:r.Via-1] {
+		s := &j.Transcript.Sent[i]
+		if id != fmt.Sprintf(afterEvent, s.Step) || SessionOf(j.Transcript, i) != SessionOf(j.Transcript, r.Via-1) || bytes.Contains(s.Raw, mark) {
+			continue
+		}
+		j.report(RuleReplay, "(HTTP)", "", fmt.Sprintf("%s came in the rest of the stream of %s, which a GET with Last-Event-ID %q asked for.",
+			jsonrpc.Cut(r.Raw, 160), jsonrpc.Cut(s.Raw, 120), jsonrpc.Cut([]byte(s.EventID), 40)))
+		return
 	}
 }
 

@@ -21,11 +21,8 @@ func checkStateless(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	for _, member := range []string{session.MetaVersion, session.MetaCapabilities} {
 		say("no "+member, strings.Replace(list, `"`+member+`"`, `"teasel_no_such"`, 1), "")
 	}
-	leveled := func(level string) string {
-		return strings.Replace(list, `"`+session.MetaVersion+`"`, `"`+session.MetaLogLevel+`":"`+level+`","`+session.MetaVersion+`"`, 1)
-	}
-	say("log level", leveled(Levels[0]), "")
-	say("no log level", leveled("teasel"), "")
+	say("log level", withLevel(list, Levels[0]), "")
+	say("no log level", withLevel(list, "teasel"), "")
 	say("unsupported version", strings.Replace(list, session.StatelessVersion, NoVersion, 1), "MCP-Protocol-Version: "+NoVersion)
 	say("removed methods", string(session.Stamp([]byte(session.PingLine))), "")
 	if !b.Session.HTTP {
@@ -49,6 +46,11 @@ func checkStateless(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 			mirrors(b.Session.Mirrors[t.Name], t, say)
 		}
 	}
+}
+
+// withLevel returns a stamped request that asks for the log messages of a level.
+func withLevel(line, level string) string {
+	return strings.Replace(line, `"`+session.MetaVersion+`"`, `"`+session.MetaLogLevel+`":"`+level+`","`+session.MetaVersion+`"`, 1)
 }
 
 // mirrors calls a tool with lines in the head that are not as the arguments which they repeat.

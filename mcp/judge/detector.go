@@ -236,6 +236,7 @@ func (j *judge) received(i int) {
 	}
 	j.leaks(r)
 	j.streamed(r)
+	j.eventID(i)
 	switch r.Message.Class {
 	case jsonrpc.ClassRequest:
 		j.serverRequest(r)

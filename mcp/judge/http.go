@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -55,6 +56,12 @@ var httpRules = []teasel.Rule{
 	{ID: check.RuleSessionLeak, Severity: teasel.High, Title: "Message of one session comes to another",
 		Help:   "An answer to one session's request came in a response to another session.\n\nOne client reads what another one has asked for.\n\nHave a server object, and what it remembers of requests, for each session; tell requests apart by session and id, since clients choose the ids.",
 		Source: transportSource + "#multiple-connections"},
+	{ID: RuleHTTPEventID, Severity: teasel.Low, Title: "Two events of a session have one id",
+		Help:   "Two server-sent events of one session, which are not the same message, have the same id.\n\nA client that has lost its connection asks for what came after an id, in any of the streams: with two of them it gets the wrong messages, or none.\n\nCount events for a whole session, or have the name of the stream in the id.",
+		Source: transportSource + "#resumability-and-redelivery"},
+	{ID: check.RuleReplay, Severity: teasel.Medium, Title: "Resumed stream has the messages of another",
+		Help:   "A client asked for the rest of one stream by Last-Event-ID, and got messages of another stream of its session as well.\n\nMessages come twice, and an answer to where nobody waits for it.\n\nKeep events by stream, and repeat those of the stream that the id belongs to.",
+		Source: transportSource + "#resumability-and-redelivery"},
 	{ID: check.RuleOpenFiles, Severity: teasel.Medium, Title: "Connections that the client has closed stay open",
 		Help:   "The server's open files rose with each connection that the client cut.\n\nWhen they are used up nobody is served any more.\n\nClose a connection whose request cannot be read to its end, and one whose client is gone.",
 		Source: transportSource},
@@ -232,14 +239,36 @@ func differ(a, b string) (n int) {
 	return n
 }
 
+// eventID holds the id of an event against those of the events before it, in the same session. A stream that is resumed repeats some.
+func (j *judge) eventID(i int) {
+	r := &j.t.Received[i]
+	if r.EventID == "" || r.Via == 0 || j.isResumed(r) {
+		return
+	}
+	for k := range i {
+		o := &j.t.Received[k]
+		if o.EventID != r.EventID || o.Via == 0 || bytes.Equal(o.Raw, r.Raw) || j.isResumed(o) || check.SessionOf(j.t, o.Via-1) != check.SessionOf(j.t, r.Via-1) {
+			continue
+		}
+		j.report(RuleHTTPEventID, subjectHTTP, "", fmt.Sprintf("%s and %s are events with the id %q.", jsonrpc.Cut(o.Raw, 120), jsonrpc.Cut(r.Raw, 120), jsonrpc.Cut([]byte(r.EventID), 40)))
+		return
+	}
+}
+
+// isResumed reports whether a message came in a stream that a client has resumed.
+func (j *judge) isResumed(r *script.Received) bool {
+	change := conn.ParseHead(j.t.Head(&j.t.Sent[r.Via-1]))
+	_, resumed := change.Get("Last-Event-ID")
+	return resumed
+}
+
 // streamed judges an answer that came in the response to a GET.
 func (j *judge) streamed(r *script.Received) {
 	if r.Via == 0 || r.Message.Class != jsonrpc.ClassResponse {
 		return
 	}
-	s := &j.t.Sent[r.Via-1]
-	change := conn.ParseHead(j.t.Head(s))
-	if _, resumed := change.Get("Last-Event-ID"); change.Method == "GET" && !resumed {
+	change := conn.ParseHead(j.t.Head(&j.t.Sent[r.Via-1]))
+	if change.Method == "GET" && !j.isResumed(r) {
 		j.report(RuleHTTPGetAnswer, subjectHTTP, "", fmt.Sprintf("%s came in the response to a GET.", jsonrpc.Cut(r.Raw, 160)))
 	}
 }

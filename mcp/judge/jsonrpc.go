@@ -315,7 +315,7 @@ func isHopeless(line []byte) bool {
 
 // another judges a response to a request that may have had one.
 func (j *judge) another(i int, r *script.Received) {
-	if r.Loose || r.Sent >= len(j.t.Sent) {
+	if r.Loose || r.Sent >= len(j.t.Sent) || r.Via > 0 && j.isResumed(r) {
 		return
 	}
 	s := &j.t.Sent[r.Sent]

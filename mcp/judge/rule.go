@@ -94,6 +94,7 @@ const (
 	RuleHTTPEncoding      = "mcp/http-head-encoding"
 	RuleHTTPStatus        = "mcp/http-error-status"
 	RuleHTTPGetAnswer     = "mcp/http-stream-answer"
+	RuleHTTPEventID       = "mcp/http-event-id"
 	RuleHTTPHost          = "mcp/http-host"
 	RuleHTTPRequestType   = "mcp/http-request-type"
 	RuleHTTPFraming       = "mcp/http-framing"

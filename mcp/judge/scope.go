@@ -59,14 +59,15 @@ var scopes = map[string]scope{
 	RuleHTTPVersion: {structured, handshakes, overHTTP, must}, RuleHTTPSession: {streamable, handshakes, overHTTP, must},
 	RuleHTTPNoSession: {streamable, handshakes, overHTTP, should}, RuleHTTPSessionID: {streamable, handshakes, overHTTP, should},
 	RuleHTTPGet: {streamable, "", overHTTP, must}, RuleHTTPGetAnswer: {streamable, handshakes, overHTTP, must}, RuleHTTPRequestType: {streamable, "", overHTTP, should},
-	RuleHTTPFraming: {streamable, "", overHTTP, must}, check.RuleSessionLeak: {streamable, handshakes, overHTTP, must}, check.RuleOpenFiles: {"", "", overHTTP, should},
+	RuleHTTPFraming: {streamable, "", overHTTP, must}, check.RuleSessionLeak: {streamable, handshakes, overHTTP, must}, check.RuleReplay: {streamable, handshakes, overHTTP, must},
+	RuleHTTPEventID: {streamable, handshakes, overHTTP, must}, check.RuleOpenFiles: {"", "", overHTTP, should},
 	RuleHTTPMismatch: {session.StatelessVersion, "", overHTTP, must}, RuleHTTPEncoding: {session.StatelessVersion, "", overHTTP, must},
 	RuleHTTPStatus: {session.StatelessVersion, "", overHTTP, must},
 
 	RuleMeta: {session.StatelessVersion, "", "", must}, RuleMetaCode: {session.StatelessVersion, "", "", must}, RuleResultType: {session.StatelessVersion, "", "", must},
 	RuleCaching: {session.StatelessVersion, "", "", must}, RuleSubscription: {session.StatelessVersion, "", "", must},
 	RuleInputRequired: {session.StatelessVersion, "", "", must}, RuleRequestState: {session.StatelessVersion, "", "", must},
-	RuleServerRequest: {session.StatelessVersion, "", "", must}, RuleUnaskedLog: {session.StatelessVersion, "", "", must}, RuleRequestShape: {"", "", "", must},
+	check.RuleEarlierRequests: {session.StatelessVersion, "", "", must}, RuleServerRequest: {session.StatelessVersion, "", "", must}, RuleUnaskedLog: {session.StatelessVersion, "", "", must}, RuleRequestShape: {"", "", "", must},
 
 	RuleTaskStatus: {tasked, tasked, "", must}, RuleTaskResult: {tasked, tasked, "", must}, RuleTaskCancel: {tasked, tasked, "", must},
 	RuleTaskTimes: {tasked, tasked, "", must}, RuleTaskSupport: {tasked, tasked, "", must},

@@ -49,7 +49,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		if a.EventID == "" {
 			a.EventID = f.EventID
 		}
-		x.talk.via = x.sent + 1
+		x.talk.via, x.talk.event = x.sent+1, f.EventID
 		if !f.Wrote.IsZero() { // it may have waited for a connection
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
@@ -57,7 +57,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	}
 	e.content(s, f, &x, now)
 	if ours {
-		x.talk.via = 0
+		x.talk.via, x.talk.event = 0, ""
 	}
 	if !f.Last || !ours {
 		return

@@ -28,6 +28,7 @@ type talk struct {
 	step, times int       // that is sent next
 	paced       time.Time // when it may send that; zero: now
 	via         int       // as in [script.Received], of what is heard now
+	event       string    // the EventID of it
 	counts
 	moments
 	meter    check.Meter
@@ -435,7 +436,7 @@ func (k *talk) receive(raw []byte, m jsonrpc.Message, sent int, loose bool, now 
 	at := len(k.mem.received)
 	k.mem.received = append(k.mem.received, raw...)
 	k.t.Received = append(k.t.Received, script.Received{
-		Raw: k.mem.received[at:len(k.mem.received):len(k.mem.received)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began), Via: k.via,
+		Raw: k.mem.received[at:len(k.mem.received):len(k.mem.received)], Message: m, Sent: sent, Loose: loose, At: now.Sub(k.began), Via: k.via, EventID: k.event,
 	})
 	return len(k.t.Received) - 1
 }

@@ -38,9 +38,10 @@ type Sent struct {
 type Received struct {
 	Raw     []byte
 	Message jsonrpc.Message
-	Sent    int  // index in Sent of the request it answers; -1: none that we know of
-	Via     int  // over HTTP, one more than the index in Sent of the line in whose response it came; 0: nobody knows
-	Loose   bool // its id is not the request's text, only the same value in another type or notation
+	Sent    int    // index in Sent of the request it answers; -1: none that we know of
+	Via     int    // over HTTP, one more than the index in Sent of the line in whose response it came; 0: nobody knows
+	EventID string // over HTTP, of the server-sent event that it was; "": it has none
+	Loose   bool   // its id is not the request's text, only the same value in another type or notation
 	At      time.Duration
 
 	Starved time.Duration // of it the server had work to do and no processor to do it on, before an answer

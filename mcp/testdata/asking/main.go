@@ -30,6 +30,7 @@ type server struct {
 	stateless bool
 	opened    bool // initialize was answered
 	bare      bool // the client has no capabilities
+	logs      bool // some request has asked for log messages
 
 	mu      sync.Mutex // of what is written, and of what follows
 	asked   int

@@ -31,6 +31,7 @@ type server struct {
 	sessions   map[string]bool // false: ended
 	count      int
 	asked      map[string]string // the name that was asked for last under an id
+	kept       []event           // of all sessions
 }
 
 type message struct {
@@ -104,6 +105,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.post(w, r)
 	case r.Method == "DELETE" && !s.stateless:
 		s.end(w, r)
+	case r.Method == "GET" && s.sse && r.Header.Get("Last-Event-ID") != "":
+		s.resume(w, r)
 	case r.Method == "GET" && !s.clean: // bug: no stream, and no 405
 		io.WriteString(w, "{}")
 	default:
@@ -114,7 +117,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) end(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id := r.Header.Get("Mcp-Session-Id"); s.clean { // bug: it lives on
+	if id := r.Header.Get(sessionHeader); s.clean { // bug: it lives on
 		s.sessions[id] = false
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -137,7 +140,7 @@ func (s *server) begin() string {
 func (s *server) refused(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := r.Header.Get("Mcp-Session-Id")
+	id := r.Header.Get(sessionHeader)
 	if !s.clean { // bug: any session will do, and none
 		return false
 	}
@@ -170,13 +173,16 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if m.Method == "initialize" && m.ID != nil {
-		if s.clean && r.Header.Get("Mcp-Session-Id") != "" {
+		if s.clean && r.Header.Get(sessionHeader) != "" {
 			s.answer(w, http.StatusBadRequest, m.ID, "error", problem(-32600, "initialized already"))
 			return
 		}
-		w.Header().Set("Mcp-Session-Id", s.begin())
+		w.Header().Set(sessionHeader, s.begin())
 	} else if s.refused(w, r) {
 		return
+	}
+	if m.Method != "initialize" {
+		w.Header().Set(sessionHeader, r.Header.Get(sessionHeader))
 	}
 	if m.ID == nil || m.Method == "" { // a notification, or a response
 		if s.clean {
@@ -256,6 +262,8 @@ func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
 		s.answer(w, status, m.ID, "error", problem(-32601, "method not found"))
 	}
 }
+
+const sessionHeader = "Mcp-Session-Id"
 
 const statelessVersion = "2026-07-28"
 
@@ -360,7 +368,7 @@ func (s *server) answer(w http.ResponseWriter, status int, id json.RawMessage, k
 	case h.Get("Content-Type") != "":
 	case s.sse && status == http.StatusOK:
 		h.Set("Content-Type", "text/event-stream")
-		body = fmt.Appendf(nil, "event: message\ndata: %s\n\n", body)
+		body = fmt.Appendf(nil, "id: %s\nevent: message\ndata: %s\n\n", s.keep(w.Header().Get(sessionHeader), id, body), body)
 	default:
 		h.Set("Content-Type", "application/json")
 	}
