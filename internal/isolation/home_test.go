@@ -125,6 +125,51 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
+// TestInterpreter: a script runs in a sandbox with its interpreter's installation, wherever that is: by its path or by its name, and over a
+// link, as a virtual environment of Python has it.
+func TestInterpreter(t *testing.T) {
+	if !inSandbox(t) {
+		return
+	}
+	installed, env := t.TempDir(), t.TempDir() // both below the temporary directory, which is hidden as a home is
+	shell, err := os.ReadFile("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{installed + "/bin", installed + "/lib", env + "/bin"} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(installed+"/bin/interpret", string(shell))
+	write(installed+"/lib/part", "its own library")
+	if err := os.Symlink(installed+"/bin/interpret", env+"/bin/linked"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", env+"/bin:"+os.Getenv("PATH"))
+	for _, first := range []string{"#!" + env + "/bin/linked", "#! " + env + "/bin/linked -e", "#!/usr/bin/env linked", "#!/usr/bin/env -S A=1 linked -e"} {
+		script := filepath.Join(t.TempDir(), "server")
+		write(script, first+"\ncat "+installed+"/lib/part\n")
+		f := open(t, t.TempDir())
+		r, err := Make(Config{Scratch: f.Path(), Sandbox: NewSandbox(true, nil, []string{script}, "")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, _ := start(t, r, script); out != "its own library" {
+			t.Errorf("%s: %q", first, out)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func open(t *testing.T, parent string) *Folder {
 	t.Helper()
 	f, err := Open(parent)

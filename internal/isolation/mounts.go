@@ -1,8 +1,10 @@
 package isolation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,11 +51,7 @@ func plan(home string, s *Sandbox) (m mounts, err error) {
 	users, _ := os.UserHomeDir()
 	m.hidden = existing(append(slices.Clone(hiddenPlaces), users))
 	m.write = existing(append(slices.Clone(s.Write), home))
-	var read []string
-	for i, arg := range s.Args {
-		read = append(read, needed(arg, m.dir, i == 0)...)
-	}
-	read = append(read, project(m.dir))
+	read := append(commandNeeds(s.Args, m.dir), project(m.dir))
 	if s.Caches {
 		m.write = append(m.write, existing(cachePaths())...)
 	} else {
@@ -123,6 +121,51 @@ func needed(arg, dir string, program bool) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// commandNeeds returns what the words of a command name. A script needs its interpreter, which may be another script.
+func commandNeeds(args []string, dir string) (paths []string) {
+	for i, arg := range args {
+		paths = append(paths, needed(arg, dir, i == 0)...)
+	}
+	for name, depth := "", 0; len(args) > 0 && depth < 5; depth++ { // the kernel follows no more
+		if name = interpreter(cmp.Or(name, args[0]), dir); name == "" {
+			break
+		}
+		paths = append(paths, needed(name, dir, true)...)
+	}
+	return paths
+}
+
+// interpreter returns the program that the first line of a script names, or "".
+func interpreter(script, dir string) string {
+	if !strings.Contains(script, "/") {
+		script = lookPath(script)
+	} else if !filepath.IsAbs(script) {
+		script = filepath.Join(dir, script)
+	}
+	f, err := os.Open(script)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 256) // no more is read by the kernel
+	n, _ := io.ReadFull(f, head)
+	line, _, _ := strings.Cut(string(head[:n]), "\n")
+	line, ok := strings.CutPrefix(line, "#!")
+	words := strings.Fields(line)
+	if !ok || len(words) == 0 {
+		return ""
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0]
+	}
+	for _, word := range words[1:] {
+		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
+			return word
+		}
+	}
+	return ""
 }
 
 func realPath(path string) string {
