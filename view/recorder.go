@@ -144,6 +144,8 @@ func (r *Recorder) finding(f *teasel.Finding, unconfirmed bool) {
 	kind := "found"
 	if unconfirmed {
 		kind = "unconfirmed"
+	} else {
+		r.state.Figures.LastFound = r.now().Seconds() // figures that say so come up to a second later
 	}
 	r.log(kind, id, v.Severity+"  "+v.Rule+"  "+v.Subject)
 }

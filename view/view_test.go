@@ -303,6 +303,19 @@ func TestRecorderGoesOn(t *testing.T) {
 	}
 }
 
+// A finding is the last one as soon as it is listed, and not a second later.
+func TestLastFound(t *testing.T) {
+	rec := NewRecorder(State{Kind: "net"}, nil, Options{})
+	at := func() float64 { return rec.Snapshot().Figures.LastFound }
+	if report(t, rec, teasel.Event{Kind: teasel.EventUnconfirmed, Finding: found("net/hang", "a").Finding}); at() != 0 {
+		t.Errorf("last found after %v s, and nothing was confirmed", at())
+	}
+	report(t, rec, progress(2), found("net/crash", "a"))
+	if at() < 2 {
+		t.Errorf("last found after %v s, want 2 or more", at())
+	}
+}
+
 // BenchmarkReport is what the recorder costs a campaign that finds a lot, a second.
 func BenchmarkReport(b *testing.B) {
 	rec := NewRecorder(State{Kind: "mcp"}, nil, Options{})

@@ -44,17 +44,26 @@ func (s *member) Report(e teasel.Event) error {
 	return c.To.Report(e)
 }
 
-// Sum adds the statistics of campaigns that ran side by side. Findings that several have are counted in each.
+// Sum adds the statistics of campaigns that ran side by side. Findings that several have are counted in each, and stability is that of
+// what those have reached of which it was measured.
 func Sum(all []teasel.Stats) (sum teasel.Stats) {
 	stages := map[string]int{}
+	stable, reached := 0.0, 0.0
 	for _, s := range all {
 		sum.Elapsed, sum.LastKept, sum.LastFound = max(sum.Elapsed, s.Elapsed), max(sum.LastKept, s.LastKept), max(sum.LastFound, s.LastFound)
 		sum.Executions += s.Executions
 		sum.Corpus += s.Corpus
 		sum.Evicted += s.Evicted
 		sum.Features += s.Features
+		sum.Messages += s.Messages
+		sum.Seeds += s.Seeds
+		sum.SeedsRun += s.SeedsRun
 		sum.Waiting += s.Waiting
 		sum.Findings += s.Findings
+		sum.Pending += s.Pending
+		if s.Stability > 0 {
+			stable, reached = stable+float64(s.Features), reached+float64(s.Features)/s.Stability
+		}
 		sum.Workers += s.Workers
 		sum.Memory = max(sum.Memory, s.Memory) // of this process, which is the same one
 		for _, g := range s.Stages {
@@ -68,6 +77,9 @@ func Sum(all []teasel.Stats) (sum teasel.Stats) {
 			sum.Stages[at].Time += g.Time
 			sum.Stages[at].Kept += g.Kept
 		}
+	}
+	if reached > 0 {
+		sum.Stability = stable / reached
 	}
 	return sum
 }

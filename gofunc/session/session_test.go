@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -232,6 +233,19 @@ func ExampleSum() {
 	sum := session.Sum([]teasel.Stats{{Executions: 3, Corpus: 1}, {Executions: 4, Corpus: 2}})
 	fmt.Println(sum.Executions, sum.Corpus)
 	// Output: 7 3
+}
+
+// All that a screen or report shows of one campaign, it shows of many.
+func TestSum(t *testing.T) {
+	sum := session.Sum([]teasel.Stats{
+		{Features: 90, Stability: 0.9, Seeds: 3, SeedsRun: 1, Pending: 1, Messages: 2},
+		{Features: 100, Stability: 1, Seeds: 4, SeedsRun: 4, Pending: 2, Messages: 3},
+		{}, // has not begun
+	})
+	want := teasel.Stats{Features: 190, Stability: 0.95, Seeds: 7, SeedsRun: 5, Pending: 3, Messages: 5}
+	if !reflect.DeepEqual(sum, want) {
+		t.Errorf("got  %+v\nwant %+v", sum, want)
+	}
 }
 
 // keep holds what was reported.
