@@ -110,6 +110,38 @@ func States(m *model.Model, testcases []teasel.FeatureSet) (all []StateReach) {
 	return all
 }
 
+// MessageReach says how many testcases have sent a message of a model in a state that it declares.
+type MessageReach struct {
+	Name  string
+	Times int // testcases
+	First int // features that these were the first to reach
+}
+
+// Messages says what testcases have sent, as [States] does: in the model's order.
+func Messages(m *model.Model, testcases []teasel.Entry) []MessageReach {
+	all, of := make([]MessageReach, len(m.Messages)), map[teasel.Feature]int{}
+	for i, msg := range m.Messages {
+		all[i].Name = msg.Name
+		for _, from := range m.States {
+			for _, to := range m.States {
+				of[stepFeature(from.Name, msg.Name, to.Name)] = i
+			}
+		}
+	}
+	last := make([]int, len(all)) // the number of the last testcase that was counted, from 1 on
+	for n := range testcases {
+		e := &testcases[n]
+		for f := range e.Features.All() {
+			if i, ok := of[f]; ok && last[i] <= n {
+				last[i] = n + 1
+				all[i].Times++
+				all[i].First += e.First
+			}
+		}
+	}
+	return all
+}
+
 // ends returns the states that a transition of s leads to: with the expected answer, with another one, and with none.
 func ends(s *model.State, t *model.Transition) (all []string) {
 	all = append(all, cmp.Or(t.To, s.Name))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
@@ -32,6 +33,22 @@ seeds:
 		if !slices.Contains(all[0].Steps, StepReach{Message: "login", To: to, Declared: true}) {
 			t.Errorf("the step to %s is not declared: %+v", to, all[0].Steps)
 		}
+	}
+}
+
+// A testcase counts once for each message that it sends, with what it was the first to reach.
+func TestMessagesSent(t *testing.T) {
+	m := &model.Model{Messages: []*model.Message{{Name: "hello"}, {Name: "login"}, {Name: "quit"}}, States: []*model.State{{Name: "new"}, {Name: "in"}}}
+	entry := func(first int, fs ...teasel.Feature) teasel.Entry {
+		return teasel.Entry{First: first, Features: teasel.NewFeatureSet(fs...)}
+	}
+	got := Messages(m, []teasel.Entry{
+		entry(3, stepFeature("new", "hello", "new"), stepFeature("new", "hello", "in"), stepFeature("in", "login", "in")),
+		entry(1, stepFeature("new", "hello", "new"), 7),
+		entry(2, stepFeature("in", "login", "new")),
+	})
+	if want := []MessageReach{{"hello", 2, 4}, {"login", 2, 5}, {"quit", 0, 0}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

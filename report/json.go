@@ -13,31 +13,34 @@ import (
 
 // jsonRun is the object that [JSON] writes. Its field names are fixed; new ones may come.
 type jsonRun struct {
-	Teasel              string        `json:"teasel"`
-	Kind                string        `json:"kind"`
-	Target              string        `json:"target"`
-	Seed                uint64        `json:"seed"`
-	Seconds             float64       `json:"seconds"`
-	Executions          uint64        `json:"executions"`
-	ExecutionsPerSecond float64       `json:"executions_per_second"`
-	Messages            uint64        `json:"messages,omitzero"` // that a server was sent in them, of the kind net
-	MessagesPerSecond   float64       `json:"messages_per_second,omitzero"`
-	Features            int           `json:"features"`
-	Corpus              int           `json:"corpus"`
-	Coverage            jsonCoverage  `json:"coverage,omitzero"`
-	KnownShare          float64       `json:"known_share,omitzero"` // of the time, for confirming, trimming, minimising and faults
-	Findings            []jsonFinding `json:"findings"`
-	Unconfirmed         []jsonFinding `json:"unconfirmed"`       // seen, and there was no time to reproduce them, or they were not reproduced
-	Outcome             string        `json:"outcome"`           // found, unconfirmed, not reproduced, untested or nothing
-	Untested            string        `json:"untested,omitzero"` // why what the run was for was not tested
-	NotReproduced       int           `json:"not_reproduced"`    // findings that were seen, tried and not reproduced; some of them are in unconfirmed
-	Stopped             string        `json:"stopped"`
-	Library             string        `json:"library,omitzero"`  // what the target is built on
-	Triaged             *jsonTriaged  `json:"triaged,omitempty"` // of teasel triage
-	Known               []jsonKnown   `json:"known,omitzero"`    // of a run with a baseline or accepted findings
-	Gone                []jsonGone    `json:"gone,omitzero"`
-	Skipped             []Skip        `json:"skipped"`
-	Blocked             []string      `json:"blocked"`
+	Teasel              string               `json:"teasel"`
+	Kind                string               `json:"kind"`
+	Target              string               `json:"target"`
+	Seed                uint64               `json:"seed"`
+	Seconds             float64              `json:"seconds"`
+	Executions          uint64               `json:"executions"`
+	ExecutionsPerSecond float64              `json:"executions_per_second"`
+	Messages            uint64               `json:"messages,omitzero"` // that a server was sent in them, of the kind net
+	MessagesPerSecond   float64              `json:"messages_per_second,omitzero"`
+	Features            int                  `json:"features"`
+	FeaturesLastMinute  int                  `json:"features_last_minute,omitzero"` // of them
+	Corpus              int                  `json:"corpus"`
+	Coverage            jsonCoverage         `json:"coverage,omitzero"`
+	Stages              []jsonStage          `json:"stages,omitzero"`
+	Tables              map[string]jsonTable `json:"tables,omitzero"`      // of figures, such as requests and messages
+	KnownShare          float64              `json:"known_share,omitzero"` // of the time, for confirming, trimming, minimising and faults
+	Findings            []jsonFinding        `json:"findings"`
+	Unconfirmed         []jsonFinding        `json:"unconfirmed"`       // seen, and there was no time to reproduce them, or they were not reproduced
+	Outcome             string               `json:"outcome"`           // found, unconfirmed, not reproduced, untested or nothing
+	Untested            string               `json:"untested,omitzero"` // why what the run was for was not tested
+	NotReproduced       int                  `json:"not_reproduced"`    // findings that were seen, tried and not reproduced; some of them are in unconfirmed
+	Stopped             string               `json:"stopped"`
+	Library             string               `json:"library,omitzero"`  // what the target is built on
+	Triaged             *jsonTriaged         `json:"triaged,omitempty"` // of teasel triage
+	Known               []jsonKnown          `json:"known,omitzero"`    // of a run with a baseline or accepted findings
+	Gone                []jsonGone           `json:"gone,omitzero"`
+	Skipped             []Skip               `json:"skipped"`
+	Blocked             []string             `json:"blocked"`
 }
 
 type jsonCoverage struct {
@@ -92,9 +95,11 @@ type jsonGone struct {
 func JSON(w io.Writer, r *Run) error {
 	st := &r.Summary.Stats
 	o := jsonRun{Teasel: r.version(), Kind: r.Kind, Target: r.Target, Seed: r.Seed, Seconds: round(st.Elapsed.Seconds(), 3),
-		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus, Coverage: jsonCoverage{r.Coverage, round(st.Stability, 4)},
+		Executions: st.Executions, ExecutionsPerSecond: round(r.rate(), 1), Features: st.Features, Corpus: st.Corpus, Coverage: r.jsonCoverage(),
 		Findings: []jsonFinding{}, Skipped: append([]Skip{}, r.skipped()...), Blocked: append([]string{}, r.blocked()...)}
 	o.Messages, o.MessagesPerSecond = st.Messages, round(r.perSecond(st.Messages), 1)
+	s := r.history()
+	o.FeaturesLastMinute, o.Stages, o.Tables = s.Figures.Fresh, jsonStages(st.Stages), tables(&s)
 	o.KnownShare = round(st.KnownShare(), 4)
 	came := r.Outcome()
 	o.Outcome, o.NotReproduced = came.String(), len(came.Unreproduced)
@@ -123,6 +128,10 @@ func JSON(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+func (r *Run) jsonCoverage() jsonCoverage {
+	return jsonCoverage{r.Coverage, round(r.Summary.Stability, 4)}
 }
 
 func (r *Run) jsonFinding(f *teasel.Finding, file string) jsonFinding {

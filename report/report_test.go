@@ -26,6 +26,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -60,6 +61,12 @@ func runs() map[string]*Run {
 				{Rule: "mcp/unlisted", Severity: teasel.High, Subject: "ping", Message: "m", Stable: 3, Tries: 3, Occurrences: 1},
 				{Rule: "mcp/habit", Severity: teasel.Info, Subject: "initialize", Message: "h", Stable: 3, Tries: 3, Occurrences: 1},
 			}},
+	}
+	full.Summary.Stages = []teasel.StageStats{{Name: "havoc", Executions: 123000, Kept: 50, Time: 1500 * time.Millisecond}, {Name: "seeds", Executions: 456, Kept: 7}}
+	full.History = func() (view.State, error) {
+		return view.State{Panels: []view.Panel{
+			{Title: "Requests", Key: "requests", Names: 1, Head: []string{"request", "testcases", "error"}, Rows: [][]string{{"tools/call divide", "12", view.Times(0)}, {"12\x1b[2J", "3", "1"}}},
+			{Title: "For people", Head: []string{"file"}, Rows: [][]string{{"divide.js"}}}}}, nil
 	}
 	hostile := &Run{
 		Version: "0.1.0-dev.3+a", Kind: "net", Target: "./a b 'c' $(d) é", Dir: "out dir/it's", Source: "teasel.toml",
@@ -232,6 +239,12 @@ func TestJSONFields(t *testing.T) {
 		}
 		if r.Coverage != (Coverage{}) || r.Summary.Stability > 0 {
 			want++
+		}
+		if len(r.Summary.Stages) > 0 {
+			want++
+		}
+		if r.History != nil { // tables, and features of the last minute
+			want += 2
 		}
 		if len(o) != want {
 			t.Errorf("%s: %d fields", name, len(o))

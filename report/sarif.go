@@ -71,6 +71,7 @@ func SARIF(w io.Writer, r *Run) error {
 		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("note").WithMessage(said))
 	}
 	run.AddInvocation(invocation)
+	run.WithProperties(sarif.NewPropertyBag().Add("coverage", r.jsonCoverage()).Add("features", r.Summary.Features).Add("corpus", r.Summary.Corpus))
 	fs = slices.Concat(fs, slices.DeleteFunc(r.pending(), func(f teasel.Finding) bool { return f.Tries > 0 }))
 	for i := range fs[:min(len(fs), sarifResults)] {
 		index := slices.IndexFunc(rules, func(u teasel.Rule) bool { return u.ID == fs[i].Rule })

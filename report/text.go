@@ -59,7 +59,8 @@ func Text(w io.Writer, r *Run) error {
 		}
 		b.WriteByte('\n')
 	}
-	st := &r.Summary.Stats
+	st, s := &r.Summary.Stats, r.history()
+	textFigures(&b, &s)
 	fmt.Fprintf(&b, "%s\n", r.count(&o))
 	if t := r.textTriaged(); t != "" {
 		fmt.Fprintf(&b, "%s\n", t)
@@ -68,8 +69,12 @@ func Text(w io.Writer, r *Run) error {
 	if st.Messages > 0 {
 		messages = fmt.Sprintf(", %d messages (%.0f/s)", st.Messages, r.perSecond(st.Messages))
 	}
-	fmt.Fprintf(&b, "%d executions in %s (%.0f/s)%s, %d features, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(), messages,
-		st.Features, st.Corpus)
+	fresh := ""
+	if r.History != nil && st.Elapsed > time.Minute {
+		fresh = fmt.Sprintf(" (%d in the last minute)", s.Figures.Fresh)
+	}
+	fmt.Fprintf(&b, "%d executions in %s (%.0f/s)%s, %d features%s, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(), messages,
+		st.Features, fresh, st.Corpus)
 	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
 		fmt.Fprintf(&b, "%s\n", why)
 	}

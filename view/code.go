@@ -80,14 +80,6 @@ func tallies(programs []Code) (functions, files []tally) {
 	return functions, files
 }
 
-// Times is how often something was reached, for a panel.
-func Times(n int) string {
-	if n == 0 {
-		return "never"
-	}
-	return fmt.Sprint(n)
-}
-
 // CodePanels returns the tables of functions and source files, of one program or of several.
 func CodePanels(programs []Code) []Panel {
 	functions, files := tallies(programs)

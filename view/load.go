@@ -30,6 +30,8 @@ func Load(path string) (State, error) {
 func FromDir(dir *corpus.Dir) (State, error) {
 	m, sum := dir.Meta(), dir.Summary()
 	s := State{Blocked: m.Blocked, Teasel: m.Version, Kind: m.Kind, Target: m.Name, Dir: dir.Path(), Seed: m.Seed, Whole: true, Thinned: true, Workers: newWorkers(dir.Workers())}
+	points, err := readSeries(filepath.Join(dir.Path(), corpus.SeriesFile))
+	s.Series = points
 	s.SetStats(&sum.Stats)
 	s.Ended(sum.Stopped)
 	if sum.Stopped == "" && dir.Running() {
@@ -49,8 +51,6 @@ func FromDir(dir *corpus.Dir) (State, error) {
 	add(sum.Unconfirmed, true)
 	s.Log = logOf(s.Findings)
 	s.Prepare()
-	points, err := readSeries(filepath.Join(dir.Path(), corpus.SeriesFile))
-	s.Series = points
 	return s, err
 }
 

@@ -208,6 +208,7 @@ func (r *Recorder) progress(e *teasel.Event) {
 		}
 	}
 	s.Series = r.series.points
+	s.Figures.Fresh = fresh(s.Series, &s.Figures)
 	if len(e.Workers) > 0 {
 		s.Workers = newWorkers(e.Workers)
 	}

@@ -31,6 +31,18 @@ func (s *series) add(p Point) (thinned bool) {
 	return true
 }
 
+// fresh returns how many of the features have come in the last minute, of which the series has the beginning.
+func fresh(points []Point, now *Figures) int {
+	before := 0
+	for i := len(points) - 1; i >= 0; i-- {
+		if points[i].Elapsed <= now.Elapsed-60 {
+			before = points[i].Features
+			break
+		}
+	}
+	return max(0, now.Features-before)
+}
+
 // MarshalJSON writes a point as a list of numbers: elapsed, executions, corpus, features, findings, memory.
 func (p Point) MarshalJSON() ([]byte, error) {
 	b := strconv.AppendFloat([]byte{'['}, p.Elapsed, 'f', 3, 64)

@@ -57,6 +57,7 @@ type Figures struct {
 	Corpus     int     `json:"corpus"`
 	Evicted    int     `json:"evicted"`
 	Features   int     `json:"features"`
+	Fresh      int     `json:"fresh"`     // features that have come in the last minute
 	Stability  float64 `json:"stability"` // from 0 to 1; 0: nothing was calibrated
 	Workers    int     `json:"workers"`
 	Memory     uint64  `json:"memory"` // bytes
@@ -109,48 +110,13 @@ type Rule struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Panel is what a kind of target adds: a table and, of a target with states, a graph.
-type Panel struct {
-	Title string     `json:"title"`
-	Head  []string   `json:"head"`
-	Rows  [][]string `json:"rows"`
-	Files []string   `json:"files,omitempty"` // of each row, the source file that it is about; see [Liner]
-	Nodes []Node     `json:"nodes,omitempty"`
-	Edges []Edge     `json:"edges,omitempty"`
-}
-
-// Node is a state of a target; Times is how many testcases reach it.
-type Node struct {
-	Name  string `json:"name"`
-	Times int    `json:"times"`
-}
-
-// Edge is a step from one state to another.
-type Edge struct {
-	From       string `json:"from"`
-	To         string `json:"to"`
-	Label      string `json:"label"`
-	Times      int    `json:"times"`
-	Undeclared bool   `json:"undeclared,omitempty"` // the model does not have it
-}
-
-// A Paneler makes the panels of a kind of target from the testcases that a campaign keeps. It may be called at once by several.
-type Paneler interface {
-	Panels(entries []teasel.Entry) []Panel
-}
-
-// A Liner is a [Paneler] that knows which lines of source files the testcases reach; false: none of this file.
-type Liner interface {
-	Paneler
-	Lines(entries []teasel.Entry, file string) (Lines, bool)
-}
-
-// SetStats takes over the figures and stages of a campaign that has ended.
+// SetStats takes over the figures and stages of a campaign that has ended. Its series is set before.
 func (s *State) SetStats(st *teasel.Stats) {
 	s.Figures = newFigures(st)
 	if st.Elapsed > 0 {
 		s.Figures.Rate = float64(st.Executions) / st.Elapsed.Seconds()
 	}
+	s.Figures.Fresh = fresh(s.Series, &s.Figures)
 	s.Stages = plainStages(st.Stages)
 }
 
@@ -165,25 +131,6 @@ func (s *State) Prepare() {
 		s.Skipped[i] = Skip{plain.Line(k.Subject), plain.Line(k.Reason)}
 	}
 	s.Panels = plainPanels(s.Panels)
-}
-
-// plainPanels returns panels whose texts are safe to print.
-func plainPanels(panels []Panel) (all []Panel) {
-	for _, p := range panels {
-		q := Panel{Title: plain.Line(p.Title), Head: plainLines(p.Head)}
-		q.Files = p.Files // which are not printed
-		for _, row := range p.Rows {
-			q.Rows = append(q.Rows, plainLines(row))
-		}
-		for _, n := range p.Nodes {
-			q.Nodes = append(q.Nodes, Node{plain.Line(n.Name), n.Times})
-		}
-		for _, e := range p.Edges {
-			q.Edges = append(q.Edges, Edge{plain.Line(e.From), plain.Line(e.To), plain.Line(e.Label), e.Times, e.Undeclared})
-		}
-		all = append(all, q)
-	}
-	return all
 }
 
 func plainLines(texts []string) (all []string) {

@@ -100,6 +100,10 @@ func (m *screen) figures() []figure {
 	if f.Stability > 0 {
 		stability = fmt.Sprintf("%.1f %%", 100*f.Stability)
 	}
+	features := count(uint64(f.Features))
+	if f.Elapsed > 60 {
+		features += fmt.Sprintf(", +%d/min", f.Fresh)
+	}
 	messages := ""
 	if f.Messages > 0 && f.Elapsed > 0 {
 		messages = ", " + count(uint64(float64(f.Messages)/f.Elapsed+.5)) + " messages"
@@ -109,7 +113,7 @@ func (m *screen) figures() []figure {
 		corpus = figure{"seeds run", fmt.Sprintf("%d of %d", f.SeedsRun, f.Seeds)}
 	}
 	return []figure{{"run time", clock(f.Elapsed)}, {"time left", left}, {"last new", ago(f.LastKept)}, {"last find", ago(f.LastFound)},
-		{"executions", count(f.Executions)}, {"speed", count(uint64(f.Rate+.5)) + "/s" + messages}, corpus, {"features", count(uint64(f.Features))},
+		{"executions", count(f.Executions)}, {"speed", count(uint64(f.Rate+.5)) + "/s" + messages}, corpus, {"features", features},
 		{"stability", stability}, {"workers", fmt.Sprint(f.Workers)}, {"memory", fmt.Sprintf("%d MB", f.Memory>>20)}, {"unconfirmed", fmt.Sprint(f.Pending)}}
 }
 

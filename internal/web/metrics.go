@@ -34,6 +34,7 @@ func Metrics(s view.State) []byte {
 		{"teasel_corpus_testcases", "gauge", "Testcases that are kept.", float64(f.Corpus)},
 		{"teasel_evicted_testcases_total", "counter", "Testcases that were kept once.", float64(f.Evicted)},
 		{"teasel_features", "gauge", "Distinct features that testcases reach.", float64(f.Features)},
+		{"teasel_features_last_minute", "gauge", "Features that have come in the last minute of run time.", float64(f.Fresh)},
 		{"teasel_stability_ratio", "gauge", "Share of the features reached that recur, from 0 to 1; 0: not measured.", f.Stability},
 		{"teasel_workers", "gauge", "Workers.", float64(f.Workers)},
 		{"teasel_memory_bytes", "gauge", "Memory that teasel itself holds.", float64(f.Memory)},
@@ -69,7 +70,24 @@ func Metrics(s view.State) []byte {
 	for _, w := range s.Workers {
 		m.sample("teasel_worker_executions_total", float64(w.Executions), "worker", strconv.Itoa(w.Number))
 	}
+	m.family("teasel_table", "gauge", "Figures of the tables of a kind, such as requests and what they came to.")
+	for i := range s.Panels {
+		if p := &s.Panels[i]; p.Key != "" {
+			m.table(p)
+		}
+	}
 	return m.b.Bytes()
+}
+
+// table writes a sample for each figure of a table.
+func (m *metricsWriter) table(p *view.Panel) {
+	for _, row := range p.Rows {
+		for j := p.Names; j < len(row); j++ {
+			if v, ok := view.Figure(row[j]); ok {
+				m.sample("teasel_table", v, "table", p.Key, "name", strings.Join(row[:p.Names], " "), "figure", p.Head[j])
+			}
+		}
+	}
 }
 
 // metricsWriter writes metrics in the text format.

@@ -52,7 +52,8 @@ func (panels) Panels([]teasel.Entry) []view.Panel {
 		Rows:  [][]string{{"new", "", "", "12"}, {"", "hello", "greeted", "9"}, {"greeted", "", "", "9"}, {"", "login", "inside", "never"}, {"inside", "", "", "never"}},
 		Nodes: []view.Node{{Name: "new", Times: 12}, {Name: "greeted", Times: 9}, {Name: "inside"}, {Name: "closed", Times: 3}},
 		Edges: []view.Edge{{From: "new", To: "greeted", Label: "hello", Times: 9}, {From: "new", To: "new", Label: "noop", Times: 5}, {From: "greeted", To: "inside", Label: "login"},
-			{From: "greeted", To: "closed", Label: "quit", Times: 3}, {From: "closed", To: "new", Label: "hello", Times: 1, Undeclared: true}}}}
+			{From: "greeted", To: "closed", Label: "quit", Times: 3}, {From: "closed", To: "new", Label: "hello", Times: 1, Undeclared: true}}},
+		{Title: "Messages sent, in testcases", Key: "messages", Names: 1, Head: []string{"message", "testcases"}, Rows: [][]string{{"hello \"x\"", "12"}, {"quit", "never"}}}}
 }
 
 // code is a panel with a source file: this one.
@@ -271,7 +272,7 @@ var sampleLine = regexp.MustCompile(`^([a-z_]+)(\{[a-z]+="(?:[^"\\\n]|\\.)*"(?:,
 
 // Metrics are in Prometheus' text format, whatever the target is called: each family has its help and type, before its samples, once.
 func TestMetrics(t *testing.T) {
-	rec := sample(t, "mcp")
+	rec := sample(t, "net")
 	s := rec.Snapshot()
 	s.Target = "a \"b\"\\\n# c\xff{d=\"e\"} 1"
 	family, seen := "", map[string]bool{}
@@ -293,7 +294,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"teasel_executions_total 120000\n", `teasel_findings{severity="critical"} 1` + "\n", `teasel_stage_kept_total{stage="havoc"} 240` + "\n",
-		`teasel_worker_executions_total{worker="1"} 48000` + "\n", "teasel_running 1\n"} {
+		`teasel_worker_executions_total{worker="1"} 48000` + "\n", "teasel_running 1\n",
+		`teasel_table{table="messages",name="hello \"x\"",figure="testcases"} 12` + "\n", `teasel_table{table="messages",name="quit",figure="testcases"} 0` + "\n", "teasel_features_last_minute "} {
 		if !bytes.Contains(Metrics(rec.Snapshot()), []byte(want)) {
 			t.Errorf("no %q in\n%s", want, Metrics(rec.Snapshot()))
 		}

@@ -17,6 +17,7 @@ type Selection struct {
 	Allow    []string // globs of tools that are called though they may destroy
 	Patterns []string // regular expressions; a tool without annotations whose name matches one is not called
 	Strict   bool     // call only tools whose annotations say that they destroy nothing
+	Most     int      // tools that are called, the first by name; 0: all
 }
 
 // Blocked is a tool that is not called because it may change something that outlives the server.
@@ -29,7 +30,7 @@ type Blocked struct {
 type Choice struct {
 	Tools    []Tool // to be fuzzed
 	Blocked  []Blocked
-	Excluded []string // left out by Include or Exclude
+	Excluded []string // left out by Include, Exclude or Most
 	Idle     []string // globs of the selection that no tool's name matches
 
 	guarded []string // those of Excluded that would be blocked if they were not
@@ -76,6 +77,13 @@ func (s Selection) Apply(session *Session) (Choice, error) {
 		}
 	}
 	c.settle()
+	if s.Most > 0 && len(c.Tools) > s.Most {
+		for _, t := range c.Tools[s.Most:] {
+			c.Excluded = append(c.Excluded, t.Name)
+		}
+		c.Tools = c.Tools[:s.Most]
+		slices.Sort(c.Excluded)
+	}
 	return c, nil
 }
 
@@ -84,7 +92,7 @@ func (c *Choice) Blocks(name string) bool {
 	return slices.ContainsFunc(c.Blocked, func(b Blocked) bool { return b.Name == name }) || slices.Contains(c.guarded, name)
 }
 
-// Excludes reports whether a tool of that name is left out by Include or Exclude, and nothing else.
+// Excludes reports whether a tool of that name is left out by Include, Exclude or Most, and nothing else.
 func (c *Choice) Excludes(name string) bool {
 	return slices.Contains(c.Excluded, name) && !c.Blocks(name) && !slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.Name == name })
 }

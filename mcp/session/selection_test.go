@@ -181,6 +181,8 @@ func TestSelectionGlobs(t *testing.T) {
 		{"include", session.Selection{Include: []string{"b", "a*"}}, "a/x b", "", "delete_a delete_b log_x zap_b", ""},
 		{"include what is dangerous", session.Selection{Include: []string{"delete_*"}}, "", "delete_a delete_b", "a/x b log_x zap_b", ""},
 		{"exclude wins", session.Selection{Include: []string{"*"}, Exclude: []string{"?"}}, "a/x log_x", "delete_a delete_b zap_b", "b", ""},
+		{"most", session.Selection{Exclude: []string{"b"}, Most: 1}, "a/x", "delete_a delete_b zap_b", "b log_x", ""},
+		{"most is more", session.Selection{Most: 9}, "a/x b log_x", "delete_a delete_b zap_b", "", ""},
 		{"allow", session.Selection{Allow: []string{"*_b", "nothing"}}, "a/x b delete_b log_x zap_b", "delete_a", "", "nothing"},
 		{"allow does not include", session.Selection{Include: []string{"b"}, Allow: []string{"delete_a"}}, "b", "", "a/x delete_a delete_b log_x zap_b", ""},
 		{"pattern", session.Selection{Patterns: []string{"^log_"}}, "a/x b", "delete_a delete_b log_x zap_b", "", ""},

@@ -98,7 +98,7 @@ function drawFigures() {
     ["a second", number(f.rate), ""],
     ["findings", number(confirmed), worst || (all.length ? "" : state.running ? "none yet" : "none")],
     ["last finding", ago(f.last_found).replace(/ ago$|^after /, ""), f.last_found > 0 ? (state.running ? "ago" : "after the start") : ""],
-    ["features", number(f.features), "last " + ago(f.last_kept)],
+    ["features", number(f.features), (f.elapsed > 60 ? "+" + number(f.fresh) + " in the last minute, " : "") + "last " + ago(f.last_kept)],
     ["corpus", number(f.corpus), number(f.evicted) + " evicted"],
     ["stability", f.stability > 0 ? (100 * f.stability).toFixed(1) + " %" : "–", f.stability > 0 ? "of features recur" : "not measured"],
     ["memory", number(f.memory / 1048576) + " MB", f.workers + (f.workers === 1 ? " worker" : " workers")],

@@ -317,7 +317,7 @@ func (p *Plan[T]) failed(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 	return err
 }
 
-// Announce prints what begins, and when it ends.
+// Announce prints what begins, how, and when it ends.
 func Announce(w io.Writer, o *flags.Options) {
 	var until []string
 	if o.Duration > 0 {
@@ -329,7 +329,7 @@ func Announce(w io.Writer, o *flags.Options) {
 	if until == nil {
 		until = []string{"without end"}
 	}
-	fmt.Fprintf(w, "teasel: fuzzing %s, seed %d, into %s; Ctrl-C stops and saves\n", strings.Join(until, " or "), o.Seed, o.Out)
+	fmt.Fprintf(w, "teasel: fuzzing %s, profile %s, %s, seed %d, into %s; Ctrl-C stops and saves\n", strings.Join(until, " or "), o.ProfileName(), noun.Count(o.Workers, "worker", "workers"), o.Seed, o.Out)
 }
 
 // Outcome returns the error with the exit status of a campaign that has ended normally, and that a report is about; nil: nothing that is

@@ -24,6 +24,7 @@ type options struct {
 	httpOptions
 	Include      []string      `json:"include,omitempty"`
 	Exclude      []string      `json:"exclude,omitempty"`
+	MaxTools     int           `json:"max_tools,omitempty"`
 	Allow        []string      `json:"allow,omitempty"`
 	Destructive  []string      `json:"destructive,omitempty"`
 	Mode         string        `json:"mode"`
@@ -68,6 +69,7 @@ which those are, and why.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Include, "include", nil, "glob of the tools to call; may be given several times (default: all)")
 	f.StringArrayVar(&o.Exclude, "exclude", nil, "glob of tools to leave out; may be given several times")
+	f.IntVar(&o.MaxTools, "max-tools", 0, "most tools to call, the first by name of those that may be called; 0: no limit")
 	f.StringArrayVar(&o.Allow, "allow", nil, "glob of tools that are called though they may change something lasting; may be given several times")
 	f.BoolVar(&o.Strict, "strict", false, "call only tools whose annotations say that they destroy nothing")
 	f.StringArrayVar(&o.Destructive, "destructive", nil, "regular expression of names of tools that are not called unless they have annotations; may be given several times")
@@ -91,6 +93,8 @@ func (o *options) check() error {
 	switch {
 	case len(o.Command) == 0 && o.URL == "":
 		return exit.Usage("for example: teasel mcp -- node server.js\nhint: to try teasel without a server of your own: teasel demo", "no server to fuzz: its command goes behind --")
+	case o.MaxTools < 0:
+		return exit.Usage("", "--max-tools %d: expected 0 or more", o.MaxTools)
 	case o.MutateRatio < 0 || o.MutateRatio > 1:
 		return exit.Usage("", "--mutate-ratio %v: expected 0 to 1", o.MutateRatio)
 	}

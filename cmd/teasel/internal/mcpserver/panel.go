@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +23,8 @@ var outcomes = [...]struct {
 
 // panel shows to what the requests for each subject came.
 type panel struct {
-	subjects []string
+	subjects []string // the tools first
+	tools    int      // how many they are
 	at       map[teasel.Feature]outcomeAt
 }
 
@@ -32,8 +34,8 @@ type outcomeAt struct{ subject, outcome int }
 var _ view.Paneler = (*panel)(nil)
 
 func panels(m *corpus.Meta) view.Paneler {
-	p := &panel{subjects: m.Subjects, at: map[teasel.Feature]outcomeAt{}}
-	for i, s := range m.Subjects {
+	p := &panel{tools: len(m.Subjects), subjects: slices.Concat(m.Subjects, methods()), at: map[teasel.Feature]outcomeAt{}}
+	for i, s := range p.subjects {
 		for j := range outcomes {
 			for _, f := range observe.OutcomeFeatures(s, outcomes[j].outcome) {
 				p.at[f] = outcomeAt{i, j}
@@ -43,24 +45,51 @@ func panels(m *corpus.Meta) view.Paneler {
 	return p
 }
 
+// methods returns the subjects of requests that are not for a tool or prompt that the server has.
+func methods() (all []string) {
+	for _, m := range session.Methods {
+		switch m {
+		case "tools/call":
+			m += " (unknown tool)"
+		case "prompts/get":
+			m += " (unknown prompt)"
+		}
+		all = append(all, m)
+	}
+	return append(all, "(unknown method)")
+}
+
 // Panels implements [view.Paneler].
 func (p *panel) Panels(entries []teasel.Entry) []view.Panel {
 	times := map[outcomeAt]int{}
+	calls, first := make([]int, len(p.subjects)), make([]int, len(p.subjects))
 	for i := range entries {
-		seen := map[outcomeAt]bool{}
+		seen, called := map[outcomeAt]bool{}, map[int]bool{}
 		for f := range entries[i].Features.All() {
-			if c, ok := p.at[f]; ok && !seen[c] {
+			c, ok := p.at[f]
+			if !ok {
+				continue
+			}
+			if !seen[c] {
 				seen[c] = true
 				times[c]++
 			}
+			if !called[c.subject] {
+				called[c.subject] = true
+				calls[c.subject]++
+				first[c.subject] += entries[i].First
+			}
 		}
 	}
-	out := view.Panel{Title: "Requests and what they came to, in testcases", Head: []string{"request"}}
+	out := view.Panel{Title: "Requests and what they came to, in testcases", Key: "requests", Names: 1, Head: []string{"request", "testcases", "new features"}}
 	for j := range outcomes {
 		out.Head = append(out.Head, outcomes[j].head)
 	}
 	for i, s := range p.subjects {
-		row := []string{s}
+		if i >= p.tools && calls[i] == 0 { // a server need not have every method
+			continue
+		}
+		row := []string{s, view.Times(calls[i]), fmt.Sprint(first[i])}
 		for j := range outcomes {
 			row = append(row, view.Times(times[outcomeAt{i, j}]))
 		}

@@ -153,7 +153,7 @@ func (p *plan) choose(o *options, stderr io.Writer) (err error) {
 	for _, t := range p.session.Trouble {
 		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
 	}
-	selection := session.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive, Strict: o.Strict}
+	selection := session.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive, Strict: o.Strict, Most: o.MaxTools}
 	if p.choice, err = selection.Apply(p.session); err != nil {
 		return exit.Usage("--include, --exclude and --allow take globs such as 'read_*', --destructive a regular expression such as '^drop'", "%w", err)
 	}

@@ -1,6 +1,8 @@
 package netserver
 
 import (
+	"fmt"
+
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -10,7 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/view"
 )
 
-// panel shows which states and transitions of a model were reached.
+// panel shows which messages, states and transitions of a model were reached.
 type panel struct{ model *model.Model }
 
 var _ view.Paneler = (*panel)(nil)
@@ -51,7 +53,11 @@ func (p *panel) Panels(entries []teasel.Entry) []view.Panel {
 			out.Rows = append(out.Rows, []string{"", message, to, view.Times(step.Times)})
 		}
 	}
-	return []view.Panel{out}
+	sent := view.Panel{Title: "Messages sent, in testcases", Key: "messages", Names: 1, Head: []string{"message", "testcases", "new features"}}
+	for _, m := range netproto.Messages(p.model, entries) {
+		sent.Rows = append(sent.Rows, []string{m.Name, view.Times(m.Times), fmt.Sprint(m.First)})
+	}
+	return []view.Panel{sent, out}
 }
 
 // coverage counts edges of the server, and states and transitions of the model if that can still be read.
