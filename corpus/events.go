@@ -21,6 +21,28 @@ func (d *Dir) entryPath(key string) string {
 	return filepath.Join(d.path, Interesting, key+d.meta.Extension)
 }
 
+// RemovedError is what the methods of a [Dir] return when somebody has removed it, or a part of it, while its campaign ran.
+type RemovedError struct {
+	Dir string
+	Err error // what could not be written
+}
+
+// Error implements error.
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("the directory of the campaign, %s, or a part of it was removed while the campaign ran: %v", e.Dir, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *RemovedError) Unwrap() error { return e.Err }
+
+// explain returns an error of writing to the directory: all that is written to is made when the directory is opened.
+func (d *Dir) explain(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &RemovedError{d.path, err}
+	}
+	return err
+}
+
 // Report records an event. A finding is on disk when Report returns; the rest is about a second later.
 func (d *Dir) Report(e teasel.Event) error {
 	d.mu.Lock()
@@ -29,8 +51,12 @@ func (d *Dir) Report(e teasel.Event) error {
 		return err
 	}
 	if d.failed != nil {
-		return d.failed
+		return d.explain(d.failed)
 	}
+	return d.explain(d.record(&e))
+}
+
+func (d *Dir) record(e *teasel.Event) error {
 	switch e.Kind {
 	case teasel.EventAdded:
 		return d.added(&e.Entry)
@@ -41,7 +67,7 @@ func (d *Dir) Report(e teasel.Event) error {
 	case teasel.EventUnconfirmed:
 		return d.unconfirmed(&e.Finding)
 	case teasel.EventProgress:
-		return d.progress(&e)
+		return d.progress(e)
 	}
 	return nil
 }
@@ -177,6 +203,9 @@ func (d *Dir) updateCounts() error {
 }
 
 func (d *Dir) progress(e *teasel.Event) error {
+	if _, err := os.Stat(filepath.Join(d.path, lockName)); err != nil { // files that are open do not tell that they were removed
+		return fmt.Errorf("looking for its lock: %w", err)
+	}
 	r := record{Stats: newFigures(&e.Stats), Unstable: features{teasel.NewFeatureSet(e.Unstable...)}, Occurrences: make(map[string]uint64, len(e.Sightings))}
 	for _, w := range e.Workers {
 		r.Workers = append(r.Workers, worker(w))
@@ -213,5 +242,5 @@ func (d *Dir) Finish(s teasel.Summary) error {
 	for i := range s.Findings {
 		r.Occurrences[s.Findings[i].ID()] = s.Findings[i].Occurrences
 	}
-	return d.log(&r)
+	return d.explain(d.log(&r))
 }

@@ -310,7 +310,7 @@ func (p *Plan[T]) failed(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: %v\n", e)
 	}
 	var e *exit.Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && corpus.IsCampaign(dir.Path()) {
 		saved := "what was found until then is saved; to carry on: teasel resume " + report.Quote(dir.Path())
 		e.Hint = strings.TrimPrefix(e.Hint+"\nhint: "+saved, "\nhint: ")
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/teaselfuzz/teasel/corpus"
 )
 
 // The exit statuses. Scripts depend on them.
@@ -46,6 +48,9 @@ func Failure(err error) error {
 	var e *Error
 	if err == nil || errors.As(err, &e) {
 		return err
+	}
+	if removed, ok := errors.AsType[*corpus.RemovedError](err); ok {
+		return &Error{Status: StatusUsage, Err: removed, Hint: "a campaign needs its directory until it ends: stop it first, or name another one with --out"}
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &Error{Status: StatusFailure, Err: err, Hint: "there is no room: free some, or name another folder with --out, and with TMPDIR for temporary files"}
