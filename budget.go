@@ -138,14 +138,6 @@ const (
 	keepBatches = 8
 )
 
-// endTime is how long findings are confirmed after a campaign was interrupted or its duration is over. After a duration, those that are
-// more than low have a part of it, if that is longer: a hang that was seen last takes a time limit and two starts of the target.
-const (
-	endTime    = 2 * time.Second
-	endPart    = 6
-	maxEndTime = 10 * time.Second
-)
-
 // meter says how much a worker has done, in all and for each class: in nanoseconds or, where the clock may decide nothing
 // because runs are counted, in the price of executions.
 type meter struct {

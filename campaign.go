@@ -175,26 +175,27 @@ func (c *Campaign[T]) hub() (*Hub, error) {
 func (c *Campaign[T]) run(ctx context.Context, h *Hub, cancel context.CancelFunc) error {
 	n := max(1, c.Workers)
 	errs := make([]error, n+1)
-	ticks, stop := context.WithCancel(ctx)
+	if c.Runs > 0 {
+		n = int(min(uint64(n), c.Runs)) // each has one at least
+	}
+	e := &ending{workers: int32(n)}
+	over := make(chan struct{})
 	var workers, clock sync.WaitGroup
-	clock.Go(func() { errs[n] = c.tick(ticks, h, cancel) })
+	clock.Go(func() { errs[n] = c.tick(ctx, over, h, e, cancel) })
 	for i := range n {
 		share := c.Runs / uint64(n)
 		if uint64(i) < c.Runs%uint64(n) {
 			share++
 		}
-		if c.Runs > 0 && share == 0 {
-			continue
-		}
 		x := h.Join()
 		workers.Go(func() {
-			if errs[i] = c.work(ctx, x, i, share); errs[i] != nil {
+			if errs[i] = c.work(ctx, x, i, share, e); errs[i] != nil {
 				h.Stop("failed")
 			}
 		})
 	}
 	workers.Wait()
-	stop()
+	close(over)
 	clock.Wait()
 	return errors.Join(errs...)
 }
@@ -203,14 +204,15 @@ func (c *Campaign[T]) run(ctx context.Context, h *Hub, cancel context.CancelFunc
 // garbage collection.
 const memoryChecks = 3
 
-// tick reports progress about once a second, checks our memory, and pulls inputs from the source. When the campaign is over, it
-// cancels what workers still execute, for a target may take as long as it likes; where runs are counted, the clock ends nothing.
-func (c *Campaign[T]) tick(ctx context.Context, h *Hub, cancel context.CancelFunc) error {
+// tick reports progress about once a second until all workers have ended, checks our memory, and pulls inputs from the source. When the
+// campaign is over, it cancels what workers still execute, for a target may take as long as it likes; where runs are counted, the clock ends
+// nothing.
+func (c *Campaign[T]) tick(ctx context.Context, end <-chan struct{}, h *Hub, e *ending, cancel context.CancelFunc) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for over, ended := 0, false; ; {
 		select {
-		case <-ctx.Done():
+		case <-end:
 			return nil
 		case <-t.C:
 		}
@@ -226,10 +228,10 @@ func (c *Campaign[T]) tick(ctx context.Context, h *Hub, cancel context.CancelFun
 		} else { // most of it may be garbage
 			debug.FreeOSMemory()
 		}
-		if err := h.Progress(m); err != nil {
+		if err := errors.Join(h.Progress(m), e.note(ctx, h, c.jobsEnd(ctx))); err != nil {
 			return err
 		}
-		if c.Source == nil || !h.needsSeeds() {
+		if c.Source == nil || ctx.Err() != nil || !h.needsSeeds() {
 			continue
 		}
 		s, err := c.Source.Pull(ctx)
@@ -257,12 +259,14 @@ func (c *Campaign[T]) Work(ctx context.Context, x Exchange, number int) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	return c.work(ctx, x, number, c.Runs)
+	return c.work(ctx, x, number, c.Runs, &ending{})
 }
 
-func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit uint64) (err error) {
+func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit uint64, ending *ending) (err error) {
 	ex, err := c.Target.Open(ctx, Role{Worker: number})
 	if err != nil {
+		ending.looped.Add(1)
+		ending.worked.Add(1)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -284,7 +288,10 @@ func (c *Campaign[T]) work(ctx context.Context, x Exchange, number int, limit ui
 	}
 	graced, cancel := withGrace(ctx)
 	defer cancel()
-	err = w.end(ctx, w.loop(graced))
+	why := w.loop(graced)
+	ending.looped.Add(1)
+	err = w.end(ctx, why)
+	ending.worked.Add(1)
 	// What was found last must not be lost, even when ctx has ended.
 	w.news.Leaving = true
 	if e := w.publish(context.WithoutCancel(ctx)); e != nil && !errors.Is(e, ErrStop) {

@@ -13,7 +13,7 @@ func (w *Worker[T]) end(ctx context.Context, why error) (err error) {
 	}
 	grace, longer, minimizeOnly := endTime, endTime, w.cause == stoppedFindings
 	if w.cause == stoppedDuration || errors.Is(context.Cause(ctx), errDuration) {
-		longer = max(endTime, min(w.c.Duration/endPart, maxEndTime))
+		longer = w.c.longerEnd()
 	}
 	if ctx.Err() != nil { // executions in flight had their part
 		grace, longer = grace-graceTime, longer-graceTime

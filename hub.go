@@ -260,6 +260,14 @@ func (h *Hub) report(e Event) {
 	}
 }
 
+// note tells the reporters what a person may want to know.
+func (h *Hub) note(text string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.report(Event{Kind: EventNote, Text: text})
+	return h.takeFailure()
+}
+
 // takeFailure returns the first error of a reporter since the last call.
 func (h *Hub) takeFailure() error {
 	err := h.failure
