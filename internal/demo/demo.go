@@ -156,6 +156,7 @@ func (s *session) message(line []byte) []byte {
 	_, isInteger := m.integer("id")
 	_, isText := m.text("id")
 	method, named := m.text("method")
+	version, _ := m.text("jsonrpc")
 	params, isObject := m.object("params")
 	switch {
 	case !utf8.Valid(line) || !json.Valid(line):
@@ -169,7 +170,7 @@ func (s *session) message(line []byte) []byte {
 		return nil
 	case !isInteger && !isText:
 		return reply(nil, fault{-32600, "id must be a string or an integer"})
-	case !named || string(m["jsonrpc"]) != `"2.0"`:
+	case !named || version != "2.0":
 		return reply(m["id"], fault{-32600, "no request of JSON-RPC 2.0"})
 	case m["params"] != nil && !isObject:
 		return reply(m["id"], fault{-32602, "params must be an object"})

@@ -51,6 +51,7 @@ func TestBugs(t *testing.T) {
 		panic string // what it panics with, "" for not
 		want  string // in the last reply
 	}{
+		{"version in escapes", []string{`{"jsonrpc":"\u0032\u002e0","id":1,"method":"ping"}`}, "", `"result":{}`},
 		{"panic at a boundary", []string{call("add_note", `{"text":"t","priority":10}`)}, "index out of range [10] with length 10", ""},
 		{"no panic below it", []string{call("add_note", `{"text":"t","priority":9}`)}, "", `noted: ********* t`},
 		{"stack trace", []string{call("parse_date", `{"date":"now"}`)}, "", trace},
