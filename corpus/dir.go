@@ -228,11 +228,23 @@ func exists(path string) error {
 			return nil
 		}
 	}
-	if _, err := os.Stat(path); err != nil {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return absentError("there is no directory " + path)
+	case err != nil:
 		return fmt.Errorf("opening a campaign: %w", err)
+	case !info.IsDir():
+		return absentError(path + " is a file, and no campaign's directory")
 	}
-	return fmt.Errorf("opening a campaign: %s holds none: expected a file %s: %w", path, campaignName, fs.ErrNotExist)
+	return absentError("the directory " + path + " holds no campaign: it has no " + campaignName)
 }
+
+// absentError says in a sentence that a campaign is not there. It is [fs.ErrNotExist].
+type absentError string
+
+func (e absentError) Error() string { return string(e) }
+
+func (e absentError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (d *Dir) acquire() (err error) {
 	d.lock, err = acquire(d.path)

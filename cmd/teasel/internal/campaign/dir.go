@@ -135,6 +135,7 @@ func OpenError(err error) error {
 	case errors.Is(err, corpus.ErrLocked):
 		hint = "its campaign is running: wait for it to end, or stop it; 'teasel show' looks at it meanwhile"
 	case errors.Is(err, fs.ErrNotExist):
+		hint = "there is no campaign in this folder: name the directory of one that is elsewhere, or begin one, as 'teasel demo' does"
 		if here := Here(); len(here) > 0 {
 			hint = "name the directory of a campaign; there are these here: " + strings.Join(here, ", ")
 		}

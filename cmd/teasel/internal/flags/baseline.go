@@ -30,8 +30,9 @@ func (o *Options) LoadBaseline(kind string, accepted []report.Accepted) error {
 	return nil
 }
 
-// AcceptedInConfig returns the findings that the configuration accepts, for the verbs that take nothing else from it.
+// AcceptedInConfig returns the findings that the configuration accepts, for the verbs that take nothing else from it. A broken teasel.toml
+// is left out, with a warning.
 func AcceptedInConfig(cmd *cobra.Command) ([]report.Accepted, error) {
-	c, err := readConfig(cmd.Root(), "")
+	c, err := tolerateConfig(cmd, "")
 	return c.accepted, err
 }

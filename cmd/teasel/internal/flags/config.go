@@ -80,6 +80,7 @@ type Configured struct {
 	Accept   []report.Accepted `json:"-"`
 	DryRun   bool              `json:"-"`
 	Config   string            `json:"-"`
+	Tolerant bool              `json:"-"` // a teasel.toml that is broken is left out: what the command is about may be elsewhere
 }
 
 // AddConfigured gives a command the flags of a single run.
@@ -92,7 +93,11 @@ func AddConfigured(cmd *cobra.Command, into *Configured, dryRun string) {
 // Configure reads the configuration and sets the flags of a verb for a kind that are not on the command line, from it and from the
 // environment. It returns args or, if there are none, the command in the file.
 func (o *Configured) Configure(cmd *cobra.Command, kind string, args []string) ([]string, error) {
-	c, err := readConfig(cmd.Root(), o.Config)
+	read := readConfig
+	if o.Tolerant {
+		read = func(root *cobra.Command, path string) (*Config, error) { return tolerateConfig(cmd, path) }
+	}
+	c, err := read(cmd.Root(), o.Config)
 	if err == nil {
 		err = checkSeverities(c.Severity)
 	}
@@ -145,6 +150,17 @@ func readConfig(root *cobra.Command, path string) (*Config, error) {
 		return c, err
 	}
 	return c, c.accept()
+}
+
+// tolerateConfig is [readConfig] for verbs about a directory, which the file in the working directory may have nothing to do with: if that
+// is broken it is left out, with a warning. One that was named is not.
+func tolerateConfig(cmd *cobra.Command, path string) (*Config, error) {
+	c, err := readConfig(cmd.Root(), path)
+	if err == nil || cmp.Or(path, os.Getenv("TEASEL_CONFIG")) != "" {
+		return c, err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: %v; %s is left out\n", err, DefaultConfig)
+	return &Config{path: c.path}, nil
 }
 
 // problem returns an error about a key.

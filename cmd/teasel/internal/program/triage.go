@@ -87,6 +87,7 @@ func runTriage(cmd *cobra.Command, o *options, own []string, other OtherTriage, 
 	if taken, err := other(cmd, &o.Options, own, dir, args[1:]); taken || err != nil {
 		return err
 	}
+	o.Tolerant = true
 	if err := o.Configure(cmd, "native", args[1:]); err != nil {
 		return err
 	}
