@@ -101,5 +101,5 @@ type Summary struct {
 	Stats
 	Findings    []Finding // by severity, worst first, then by rule and subject
 	Unconfirmed []Finding // that were seen and not reproduced, in the same order; with Tries 0 there was no time to try
-	Stopped     string    // why it ended: "duration", "runs", "seeds" (there was nothing else to run), "findings", "memory", "interrupted", "failed", or what was given to [Hub.Stop]
+	Stopped     string    // why it ended: "duration", "runs", "seeds" (there was nothing else to run), "values" (all that there are have been tried), "findings", "memory", "interrupted", "failed", or what was given to [Hub.Stop]
 }

@@ -87,14 +87,11 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 func (g *target) work(ctx context.Context, t *testing.T, s *link.Settings, page *link.Page, constants []string, x teasel.Exchange) (err error) {
 	pool := g.portfolio().Pool()
 	if s.Statistics != "" {
-		w, err := newStatistics(x, s, pool)
+		w, err := newStatistics(x, testName(t), s, pool, g.figures)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
-		if w.of = testName(t); s.Worker > 0 {
-			w.of = fmt.Sprintf("%s, worker %d", w.of, s.Worker)
-		}
 		g.statistics, x = w, w
 	}
 	if g.tried = newTried(g.plan); g.tried != nil {

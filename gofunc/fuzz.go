@@ -39,6 +39,9 @@ type Test[T any] struct {
 	// reached, with three quarters of the work, and one that keeps the input with the greatest value for each measure. What
 	// the campaign saves is decided by those two in any case.
 	Pools policy.Portfolio
+	// Figures returns what sensors of the test's own have come to, such as how many kinds of answer there were: the same names each time. It
+	// is called about once a second, between two executions. The figures are shown, and written beside those of the pools; nil: there are none.
+	Figures func() []policy.Figure
 }
 
 // MeasureID returns the id that a measure of [Maximize] has in pools.
@@ -56,7 +59,7 @@ func (c Test[T]) Fuzz(f *testing.F, check func(t *testing.T, in T), seeds ...T) 
 		f.Fatalf("gofunc: %v", err)
 	}
 	// From here on nothing depends on T: code that does is compiled into the package of the test and instrumented with it.
-	g := &target{plan: plan, complexity: c.MaxComplexity, words: c.Words, texts: c.Texts, allocations: c.Allocations, pools: c.Pools,
+	g := &target{plan: plan, complexity: c.MaxComplexity, words: c.Words, texts: c.Texts, allocations: c.Allocations, pools: c.Pools, figures: c.Figures,
 		check: func(t *testing.T, p unsafe.Pointer) { check(t, *(*T)(p)) }}
 	for i := range seeds {
 		v, err := plan.Take(unsafe.Pointer(&seeds[i]))
@@ -85,6 +88,7 @@ type target struct {
 	texts       []string
 	allocations bool
 	pools       policy.Portfolio
+	figures     func() []policy.Figure
 	tried       *tried      // nil: there are too many values
 	statistics  *statistics // nil: there are none
 	compares    compares    // nil: the test binary is not built by teasel go

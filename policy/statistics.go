@@ -10,10 +10,17 @@ import (
 
 // Statistics writes the statistics of the pools of a portfolio as CSV: a row for each call of Write.
 type Statistics struct {
-	Headed bool // the headers are in the file already, which is continued
+	Headed  bool            // the headers are in the file already, which is continued
+	Figures func() []Figure // further columns, of the same names each time; nil: none
 
 	w    *csv.Writer
 	pool *Combined
+}
+
+// Figure is a number that something beside the pools has come to, such as a sensor.
+type Figure struct {
+	Name  string
+	Value float64
 }
 
 // NewStatistics returns a Statistics that writes to w.
@@ -27,6 +34,9 @@ func (s *Statistics) Headers() []string {
 	for _, p := range s.pool.Stats() {
 		row = append(row, p.Name+" size", p.Name+" score", p.Name+" added", p.Name+" evicted")
 	}
+	for _, f := range s.figures() {
+		row = append(row, f.Name)
+	}
 	return row
 }
 
@@ -36,7 +46,17 @@ func (s *Statistics) Record(elapsed time.Duration, executions uint64) []string {
 	for _, p := range s.pool.Stats() {
 		row = append(row, strconv.Itoa(p.Size), strconv.FormatFloat(p.Score, 'g', -1, 64), strconv.FormatUint(p.Added, 10), strconv.FormatUint(p.Evicted, 10))
 	}
+	for _, f := range s.figures() {
+		row = append(row, strconv.FormatFloat(f.Value, 'g', -1, 64))
+	}
 	return row
+}
+
+func (s *Statistics) figures() []Figure {
+	if s.Figures == nil {
+		return nil
+	}
+	return s.Figures()
 }
 
 // Write writes a row with the current statistics, and the headers before the first row.

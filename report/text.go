@@ -20,6 +20,7 @@ const (
 
 // stoppedTexts say why a campaign ended before its limits were reached.
 var stoppedTexts = map[string]string{
+	"values":      "ended: all values of its inputs' types have been tried",
 	"fleet":       "stopped early: the fleet was told to stop",
 	"memory":      "stopped early: teasel held more memory than --max-memory allows",
 	"findings":    "stopped early: as many findings as --stop-after asks for",

@@ -171,6 +171,7 @@ func newPoint(s *teasel.Stats) Point {
 var statusTexts = map[string]string{
 	"duration":    "ended: its duration is over",
 	"runs":        "ended: all of its executions were made",
+	"values":      "ended: all values have been tried",
 	"seeds":       "ended: all inputs have run",
 	"findings":    "ended: as many findings as --stop-after asks for",
 	"memory":      "ended: teasel held more memory than --max-memory allows",

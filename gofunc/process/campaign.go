@@ -47,7 +47,11 @@ func (c *Campaign) Run(ctx context.Context) (teasel.Summary, error) {
 		defer c.Pause.AfterFunc(c.Duration, func() { end("duration") })()
 	}
 	err := c.run(working, h)
-	h.Stop("runs") // nothing else has stopped it
+	cause := "runs" // unless something else has stopped it
+	if runs := c.Test.Runs; runs == 0 || h.Summary().Executions < runs {
+		cause = "values" // the workers have left by themselves
+	}
+	h.Stop(cause)
 	err = errors.Join(err, h.Progress(held()))
 	return h.Summary(), err
 }

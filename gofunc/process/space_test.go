@@ -34,6 +34,9 @@ func TestAllValuesTried(t *testing.T) {
 	if len(s.Findings) != 1 || !strings.HasSuffix(s.Findings[0].Message, "the one") || !s.Findings[0].Confirmed() {
 		t.Errorf("findings %+v", s.Findings)
 	}
+	if s.Stopped != "values" {
+		t.Errorf("stopped by %q", s.Stopped)
+	}
 	if text := strings.Join(said, "\n"); text != "FuzzFew: all 84 values of the type process_test.few have been tried" {
 		t.Errorf("said %q", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/gofunc/link"
 	"github.com/teaselfuzz/teasel/gofunc/process"
 )
 
@@ -63,9 +64,19 @@ func TestStatisticsAreSaid(t *testing.T) {
 	}
 	text := strings.Join(said, "\n")
 	for _, want := range []string{`(?m)^FuzzSensors: pool simplest: \d+ inputs, score \d+, \d+ added, \d+ evicted$`, `(?m)^FuzzSensors: sensor Observe: 4 states$`,
-		`(?m)^FuzzSensors: sensor Maximize ones: greatest value 8$`} {
+		`(?m)^FuzzSensors: sensor Maximize ones: greatest value 8$`, `(?m)^FuzzSensors: sensor odd numbers: figure \d\d+$`} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("said %s\nwant %s", text, want)
 		}
+	}
+	all := link.ReadStatistics(p.Statistics)
+	if len(all) != 1 || all[0].Test != "FuzzSensors" || len(all[0].Pools) != 2 || all[0].Pools[0].Added == 0 {
+		t.Fatalf("statistics %+v", all)
+	}
+	if s := all[0].Sensors; len(s) != 3 || s[0] != (link.Sensor{Name: "Observe", What: "states", Value: 4}) || s[2].Name != "odd numbers" || s[2].Value < 10 {
+		t.Errorf("sensors %+v", s)
+	}
+	if csv, err := os.ReadFile(filepath.Join(p.Statistics, "pools-0.csv")); err != nil || !strings.Contains(string(csv), ",odd numbers\n") {
+		t.Errorf("%v\n%s", err, csv)
 	}
 }

@@ -55,9 +55,14 @@ func FuzzOrdered(f *testing.F) {
 
 // FuzzSensors has four states and a measure.
 func FuzzSensors(f *testing.F) {
-	gofunc.Fuzz(f, func(t *testing.T, v [3]uint8) {
+	odd := map[uint8]bool{}
+	test := gofunc.Test[[3]uint8]{Figures: func() []policy.Figure { return []policy.Figure{{Name: "odd numbers", Value: float64(len(odd))}} }}
+	test.Fuzz(f, func(t *testing.T, v [3]uint8) {
 		gofunc.Observe(uint64(v[0] % 4))
 		gofunc.Maximize("ones", float64(bits.OnesCount8(v[1])))
+		if v[2]%2 == 1 {
+			odd[v[2]] = true
+		}
 	})
 }
 

@@ -90,7 +90,7 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("writing statistics: %w", err)
 		}
-		settings.Statistics = filepath.Join(dir, fmt.Sprintf("pools-%d.csv", w.number))
+		settings.Statistics = link.SeriesFile(dir, w.number)
 	}
 	c, err := w.t.start(ctx, settings)
 	if err != nil {

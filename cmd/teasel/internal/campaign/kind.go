@@ -26,8 +26,8 @@ type Kind struct {
 	ByHand func(target json.RawMessage, f *teasel.Finding, input string) string
 	// Script returns a program that shows a finding without teasel; nil: there is none.
 	Script func(target json.RawMessage, f *corpus.FindingFile) (string, error)
-	// Panels returns what makes the panels of a campaign of this kind, nil if it has none; nil: the kind has none.
-	Panels func(m *corpus.Meta) view.Paneler
+	// Panels returns what makes the panels of a campaign of this kind, whose directory is dir, nil if it has none; nil: the kind has none.
+	Panels func(m *corpus.Meta, dir string) view.Paneler
 	// Coverage counts what testcases reach; nil: it cannot be known from a campaign's directory alone.
 	Coverage func(m *corpus.Meta, entries []teasel.Entry) report.Coverage
 	// Complete adds to a report what only the kind knows; nil: nothing.
@@ -50,16 +50,16 @@ func (k *Kind) Command(target json.RawMessage, f *teasel.Finding, path string) s
 }
 
 // Paneler returns what makes the panels of a campaign; nil: there are none.
-func (k *Kind) Paneler(m *corpus.Meta) view.Paneler {
+func (k *Kind) Paneler(m *corpus.Meta, dir string) view.Paneler {
 	if k.Panels == nil {
 		return nil
 	}
-	return k.Panels(m)
+	return k.Panels(m, dir)
 }
 
 // PanelsOf returns the panels of a campaign with these testcases.
-func (k *Kind) PanelsOf(m *corpus.Meta, entries []teasel.Entry) []view.Panel {
-	p := k.Paneler(m)
+func (k *Kind) PanelsOf(m *corpus.Meta, dir string, entries []teasel.Entry) []view.Panel {
+	p := k.Paneler(m, dir)
 	if p == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (k *Kind) Report(dir *corpus.Dir, sum teasel.Summary) *report.Run {
 			return s, err
 		}
 		now, _, err := dir.Snapshot(nil)
-		s.Panels = k.PanelsOf(&m, now.Entries)
+		s.Panels = k.PanelsOf(&m, dir.Path(), now.Entries)
 		return s, err
 	}
 	if _, err := os.Stat(flags.DefaultConfig); err == nil {

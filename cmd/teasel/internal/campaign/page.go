@@ -91,5 +91,5 @@ func (p *Plan[T]) record(dir *corpus.Dir) (*view.Recorder, error) {
 		}
 	}
 	m := dir.Meta()
-	return view.NewRecorder(from, entries, view.Options{Rules: run.Rules, Known: o.Known.Why, Commands: run.Commands, Pause: p.Campaign.Pause, Panels: p.Kind.Paneler(&m)}), nil
+	return view.NewRecorder(from, entries, view.Options{Rules: run.Rules, Known: o.Known.Why, Commands: run.Commands, Pause: p.Campaign.Pause, Panels: p.Kind.Paneler(&m, dir.Path())}), nil
 }

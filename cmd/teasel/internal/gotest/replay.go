@@ -26,7 +26,7 @@ import (
 
 // Kind is the kind of fuzz tests.
 func Kind() campaign.Kind {
-	return campaign.Kind{Name: "go", NewReplayer: newReplayer, Resume: resume, ByHand: byHand}
+	return campaign.Kind{Name: "go", NewReplayer: newReplayer, Resume: resume, ByHand: byHand, Panels: panels}
 }
 
 // preparation says that the package of a finding is built.

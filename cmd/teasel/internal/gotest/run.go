@@ -163,7 +163,7 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	all := &session.Combiner{To: reporters{live, s.recorder, &campaign.ProgressCheck{To: live}}}
-	s.stopped = "runs" // unless something else stops it
+	s.stopped = "runs" // unless something else stops it, or there is nothing left to run
 	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
 	began := time.Now()
 	turns := session.NewTurns(o.Workers, 0)
@@ -193,6 +193,8 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 		s.stopped = "findings"
 	case slices.ContainsFunc(s.tests, func(t *fuzzTest) bool { return t.summary.Stopped == "fleet" }):
 		s.stopped = "fleet"
+	case !slices.ContainsFunc(s.tests, func(t *fuzzTest) bool { return t.summary.Stopped != "values" }):
+		s.stopped = "values"
 	case o.Duration > 0 && time.Since(began) >= o.Duration:
 		s.stopped = "duration"
 	}
@@ -216,6 +218,13 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 func (s *testRun) show(stderr io.Writer) (*campaign.Page, error) {
 	s.code = &codePanel{root: s.builder.Toolchain.Root}
 	s.recorder = s.record()
+	var typed poolPanel
+	for _, t := range s.tests {
+		if t.typed != nil {
+			typed.dirs = append(typed.dirs, t.out)
+		}
+	}
+	s.recorder.AddPanels(func() []view.Panel { return typed.Panels(nil) })
 	page, err := campaign.OpenPage(&s.options.Options, stderr)
 	if err != nil || page == nil {
 		return nil, err

@@ -33,7 +33,7 @@ type outcomeAt struct{ subject, outcome int }
 
 var _ view.Paneler = (*panel)(nil)
 
-func panels(m *corpus.Meta) view.Paneler {
+func panels(m *corpus.Meta, _ string) view.Paneler {
 	p := &panel{tools: len(m.Subjects), subjects: slices.Concat(m.Subjects, methods()), at: map[teasel.Feature]outcomeAt{}}
 	for i, s := range p.subjects {
 		for j := range outcomes {

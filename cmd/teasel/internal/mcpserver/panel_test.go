@@ -19,7 +19,7 @@ func TestPanel(t *testing.T) {
 	result := observe.OutcomeFeatures("tools/call add", script.OutcomeResult)[0]
 	failed := observe.OutcomeFeatures("tools/call add", script.OutcomeFailed)[0]
 	ping := observe.OutcomeFeatures("ping", script.OutcomeResult)[0]
-	got := panels(&corpus.Meta{Subjects: []string{"tools/call add", "tools/call sub"}}).Panels([]teasel.Entry{entry(3, result, failed), entry(1, result, ping), entry(5)})
+	got := panels(&corpus.Meta{Subjects: []string{"tools/call add", "tools/call sub"}}, "").Panels([]teasel.Entry{entry(3, result, failed), entry(1, result, ping), entry(5)})
 	want := [][]string{
 		{"tools/call add", "2", "4", "2", "1", "never", "never"},
 		{"tools/call sub", "never", "0", "never", "never", "never", "never"},

@@ -18,7 +18,7 @@ type panel struct{ model *model.Model }
 var _ view.Paneler = (*panel)(nil)
 
 // panels returns the panels of a campaign; without the model, the rest of the campaign can still be shown.
-func panels(m *corpus.Meta) view.Paneler {
+func panels(m *corpus.Meta, _ string) view.Paneler {
 	var nt Target
 	if err := campaign.ReadTarget(m.Target, &nt); err != nil || nt.Model == "" {
 		return nil

@@ -31,7 +31,7 @@ type panel struct {
 var _ view.Liner = (*panel)(nil)
 
 // panels returns the panels of a campaign of an instrumented program.
-func panels(m *corpus.Meta) view.Paneler {
+func panels(m *corpus.Meta, _ string) view.Paneler {
 	var t Target
 	if m.Edges == 0 || campaign.ReadTarget(m.Target, &t) != nil || len(t.Command) == 0 {
 		return nil

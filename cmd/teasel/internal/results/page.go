@@ -38,7 +38,7 @@ func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
 		return err
 	}
 	defer page.Close()
-	f := view.NewFollower(s.Dir, state, s.Kept.Entries, view.Options{Rules: run.Rules, Commands: run.Commands, Panels: k.Paneler(&m)})
+	f := view.NewFollower(s.Dir, state, s.Kept.Entries, view.Options{Rules: run.Rules, Commands: run.Commands, Panels: k.Paneler(&m, s.Dir.Path())})
 	if err := page.Start(f); err != nil {
 		return exit.Failure(err)
 	}

@@ -196,7 +196,7 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	if err := t.Flush(); err != nil {
 		return exit.Failure(err)
 	}
-	if err := writePanels(w, k.PanelsOf(&m, s.Entries)); err != nil {
+	if err := writePanels(w, k.PanelsOf(&m, dir.Path(), s.Entries)); err != nil {
 		return err
 	}
 	for _, f := range s.Findings {
