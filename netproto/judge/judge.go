@@ -73,7 +73,7 @@ func (e *Evidence) finding(r *report) (f teasel.Finding, ok bool) {
 		if r == nil {
 			return f, false
 		}
-		f.Rule, f.Fault, f.Place, f.Group = r.rule, r.name(), r.place(), r.Message
+		f.Rule, f.Fault, f.Place, f.Group = r.rule, r.name(), r.place(), r.said()
 		f.Message = fmt.Sprintf("The server reports a fault and goes on%s%s%s.", after, r.because(), r.where())
 	default:
 		return f, false

@@ -126,12 +126,18 @@ func ruleOf(r *triage.Report) string {
 
 var numbers = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 
+// mostKey is how many bytes of what was said of a bug tell it from others: a client's words may follow.
+const mostKey = 300
+
+// said is what was said of the bug, as a key.
+func (r *report) said() string { return strings.ToValidUTF8(r.Message[:min(len(r.Message), mostKey)], "") }
+
 // name names the bug: by where it is or, where that is unknown, by what was said of it. An assertion says where it is better than
 // a stack that is guessed. "": nothing is known.
 func (r *report) name() string {
 	key := r.Key()
 	if r.Message != "" && (key == "" && r.rule == RulePanic || r.guessed && strings.Contains(r.Message, "Assertion ")) {
-		return numbers.ReplaceAllString(r.Message, "0")
+		return numbers.ReplaceAllString(r.said(), "0")
 	}
 	return key
 }

@@ -108,6 +108,16 @@ func TestLongReport(t *testing.T) {
 	if !strings.Contains(f.Detail, "aaaa'") {
 		t.Error("the detail is cut")
 	}
+	goesOn := Detect(&teasel.Observation{Evidence: &Evidence{Fault: FaultNone, Output: []byte(text)}})
+	uncaught := Detect(&teasel.Observation{Evidence: &Evidence{Fault: FaultDeath, Status: 1, Output: []byte("Uncaught Error: " + strings.Repeat("a", 9000) + "\n")}})
+	for _, f := range append(append(goesOn, uncaught...), f) {
+		if len(f.Fault) > 400 || len(f.Group) > 400 || len(f.Place) > 400 {
+			t.Errorf("%s is named by %d, %d and %d bytes", f.Rule, len(f.Fault), len(f.Group), len(f.Place))
+		}
+	}
+	if len(goesOn) != 1 {
+		t.Errorf("findings of a server that goes on: %v", goesOn)
+	}
 }
 
 func TestGuessedStack(t *testing.T) {

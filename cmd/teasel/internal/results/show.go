@@ -134,14 +134,37 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	}
 	fmt.Fprintf(w, "; seed of the campaign %d\n%s\n", f.Seed, report.Provenance(x))
 	if x.Detail != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
+		shown, more := beginning(x.Detail)
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(shown), "\n"))
+		if more > 0 {
+			fmt.Fprintf(w, "... and %d bytes more, which are in %s\n", more, report.Line(path))
+		}
 	}
-	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable(x.Input), "\n"))
+	shown, more := beginning(string(x.Input))
+	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable([]byte(shown)), "\n"))
+	if more > 0 {
+		fmt.Fprintf(w, "... and %d bytes more: teasel show --input %s\n", more, report.Quote(path))
+	}
 	fmt.Fprintf(w, "\nreproduce it: teasel repro %s\n", report.Quote(path))
 	k, _ := kinds.Of(f.Kind, "")
 	if c := k.Command(f.Target, x, path); c != "" {
 		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
 	}
+}
+
+// mostShown is how many bytes of a text are shown in a terminal.
+const mostShown = 8 << 10
+
+// beginning returns what is shown of a text, and how many bytes are not.
+func beginning(text string) (shown string, more int) {
+	if len(text) <= mostShown {
+		return text, 0
+	}
+	n := mostShown
+	for n > mostShown-utf8.UTFMax && !utf8.RuneStart(text[n]) { // or the character that is cut would make it no text
+		n--
+	}
+	return text[:n], len(text) - n
 }
 
 // readable returns an input for a terminal: text as it is, anything else in hexadecimal.

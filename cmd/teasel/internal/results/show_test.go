@@ -1,0 +1,26 @@
+package results
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
+)
+
+// The detail and the input of a finding are shown as far as a person reads; where the rest is, is said.
+func TestShowLongFinding(t *testing.T) {
+	f := &corpus.FindingFile{Finding: teasel.Finding{Rule: "net/panic", Severity: teasel.High, Subject: "SET", Message: "m",
+		Detail: strings.Repeat("stack\n", 20_000), Input: []byte(strings.Repeat("é", 40_001)), Stable: 3, Tries: 3}}
+	var b bytes.Buffer
+	showFinding(&b, f, "out/findings/x.json")
+	for _, want := range []string{"\nstack\n", "bytes more, which are in out/findings/x.json\n", "input (80002 bytes):\né", "... and 71810 bytes more: teasel show --input out/findings/x.json\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %q:\n%.200s", want, b.String())
+		}
+	}
+	if b.Len() > 3*mostShown {
+		t.Errorf("%d bytes", b.Len())
+	}
+}
