@@ -166,8 +166,8 @@ func (j *Case) againstControls(keys bool) {
 			if subject = subjectKey; j.isArgument(p) {
 				severity, subject = teasel.Medium, subjectArgument
 			}
-			j.reportAs(RuleVariantKey, severity, subject, "", fmt.Sprintf("The key %q is not treated like %q, which is unknown: %s. Compare %s.",
-				jsonrpc.Cut(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160)))
+			j.reportAs(RuleVariantKey, severity, subject, "", fmt.Sprintf("The key %s is not treated like %q, which is unknown: %s. Compare %s.",
+				jsonrpc.Quote(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160)))
 			return
 		}
 		if p.name == Vanishing && script.OutcomeOf(j.answer(a.sent)) > script.OutcomeResult && j.isArgument(a) {
@@ -177,7 +177,7 @@ func (j *Case) againstControls(keys bool) {
 		if script.OutcomeOf(j.answer(p.sent)) > script.OutcomeResult && !namesRuntime(j.answer(p.sent)) { // it is refused all the same
 			severity = teasel.Low
 		}
-		message := fmt.Sprintf("The name %q is not treated like %q, which does not exist: %s. Compare %s.", jsonrpc.Cut(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160))
+		message := fmt.Sprintf("The name %s is not treated like %q, which does not exist: %s. Compare %s.", jsonrpc.Quote(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160))
 		switch {
 		case j.isValue(a), subject == subjectArgument:
 			j.report(RuleRuntimeName, subject, "", message)
@@ -287,7 +287,7 @@ func (j *Case) differs(a, b probe, more []string, keys, texts bool) string {
 	if s == t || suggests(s) || suggests(t) {
 		return ""
 	}
-	return fmt.Sprintf("%q instead of %q", jsonrpc.Cut(answerText(y), 100), jsonrpc.Cut(answerText(x), 100))
+	return fmt.Sprintf("%s instead of %s", jsonrpc.Quote(answerText(y), 100), jsonrpc.Quote(answerText(x), 100))
 }
 
 // suggests reports whether a message proposes another name, which then depends on the one that was given.

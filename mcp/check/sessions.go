@@ -101,8 +101,8 @@ func (j *Case) replayed(r *script.Received) {
 		if id != fmt.Sprintf(afterEvent, s.Step) || SessionOf(j.Transcript, i) != SessionOf(j.Transcript, r.Via-1) || bytes.Contains(s.Raw, mark) {
 			continue
 		}
-		j.report(RuleReplay, "(HTTP)", "", fmt.Sprintf("%s came in the rest of the stream of %s, which a GET with Last-Event-ID %q asked for.",
-			jsonrpc.Cut(r.Raw, 160), jsonrpc.Cut(s.Raw, 120), jsonrpc.Cut([]byte(s.EventID), 40)))
+		j.report(RuleReplay, "(HTTP)", "", fmt.Sprintf("%s came in the rest of the stream of %s, which a GET with Last-Event-ID %s asked for.",
+			jsonrpc.Cut(r.Raw, 160), jsonrpc.Cut(s.Raw, 120), jsonrpc.Quote([]byte(s.EventID), 40)))
 		return
 	}
 }

@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,14 +23,25 @@ func Describe(k mutate.Kind) string {
 
 // Cut returns text of at most n bytes for people; what is left out is counted.
 func Cut[T string | []byte](text T, n int) string {
+	shown, rest := cut(text, n)
+	return printable([]byte(shown)) + rest
+}
+
+// Quote is [Cut] in quotes, with the escapes of a Go string.
+func Quote[T string | []byte](text T, n int) string {
+	shown, rest := cut(text, n)
+	return strconv.Quote(string(shown)) + rest
+}
+
+// cut returns at most n bytes of a text, and how many it has in all if that is not all of it.
+func cut[T string | []byte](text T, n int) (shown T, rest string) {
 	if len(text) <= n {
-		return printable([]byte(text))
+		return text, ""
 	}
-	end := n
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
 	}
-	return fmt.Sprintf("%s … (%d bytes in all)", printable([]byte(text[:end])), len(text))
+	return text[:n], fmt.Sprintf(" … (%d bytes in all)", len(text))
 }
 
 // printable keeps control characters and bytes that are no UTF-8 away from terminals.

@@ -37,13 +37,13 @@ func (j *judge) unhandled(s *script.Sent, r *script.Received) {
 	subject := session.Subject(j.session, &m)
 	if crash { // words alone, which the program may have from elsewhere; a stack is judged as one
 		j.reportAs(RuleException, teasel.Low, subject, "words of a crash", fmt.Sprintf(
-			"The answer to %s has words with which programs give up: %q.", brief(s), jsonrpc.Cut(text, 160)))
+			"The answer to %s has words with which programs give up: %s.", brief(s), jsonrpc.Quote(text, 160)))
 		return
 	}
-	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %q.", brief(s), jsonrpc.Cut(text, 160))
+	message := fmt.Sprintf("The answer to %s is what a program says that has failed over it: %s.", brief(s), jsonrpc.Quote(text, 160))
 	if name := j.inheritedKey(s); name != "" && slices.ContainsFunc(inheritedWords, func(word string) bool { return strings.Contains(text, word) }) {
 		j.reportCause(check.RuleRuntimeName, teasel.Medium, subject, check.CauseArgumentName, s.Raw, fmt.Sprintf(
-			"An argument with the name %q makes the program fail: %s was answered with %q.", name, brief(s), jsonrpc.Cut(text, 160)))
+			"An argument with the name %q makes the program fail: %s was answered with %s.", name, brief(s), jsonrpc.Quote(text, 160)))
 		return
 	}
 	if session.IsMethod(m.Method) && (j.faultOf(&m).grave || lacksParams(&m)) { // a library has not looked, whatever is called

@@ -250,7 +250,7 @@ func (j *judge) eventID(i int) {
 		if o.EventID != r.EventID || o.Via == 0 || bytes.Equal(o.Raw, r.Raw) || j.isResumed(o) || check.SessionOf(j.t, o.Via-1) != check.SessionOf(j.t, r.Via-1) {
 			continue
 		}
-		j.report(RuleHTTPEventID, subjectHTTP, "", fmt.Sprintf("%s and %s are events with the id %q.", jsonrpc.Cut(o.Raw, 120), jsonrpc.Cut(r.Raw, 120), jsonrpc.Cut([]byte(r.EventID), 40)))
+		j.report(RuleHTTPEventID, subjectHTTP, "", fmt.Sprintf("%s and %s are events with the id %s.", jsonrpc.Cut(o.Raw, 120), jsonrpc.Cut(r.Raw, 120), jsonrpc.Quote([]byte(r.EventID), 40)))
 		return
 	}
 }

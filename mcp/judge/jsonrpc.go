@@ -277,8 +277,8 @@ func (j *judge) anonymous(r *script.Received) {
 	case odd != nil:
 	case unreadable != nil:
 		if r.Message.Error != nil && notification == nil && response == nil && malformed(&r.Message) == "" && script.ErrorCode(r) != codeParse {
-			j.report(RuleParseError, subjectUnread, "", fmt.Sprintf("%s is no JSON and was answered with error %d %q; expected -32700.",
-				jsonrpc.Cut(unreadable.Raw, 160), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80)))
+			j.report(RuleParseError, subjectUnread, "", fmt.Sprintf("%s is no JSON and was answered with error %d %s; expected -32700.",
+				jsonrpc.Cut(unreadable.Raw, 160), script.ErrorCode(r), jsonrpc.Quote(script.ErrorMessage(r), 80)))
 		}
 	case notification != nil && response != nil:
 	case notification != nil:

@@ -61,10 +61,10 @@ func (j *judge) negotiated(s *script.Sent, r *script.Received) {
 	case !ok:
 	case got == asked && !isVersion(asked):
 		j.report(RuleVersion, "initialize", "", fmt.Sprintf(
-			"The server agreed to version %q, which does not exist; expected one that it supports.", jsonrpc.Cut(asked, 60)))
+			"The server agreed to version %s, which does not exist; expected one that it supports.", jsonrpc.Quote(asked, 60)))
 	case got != asked && !isVersion(got) && slices.Contains(session.Versions, asked):
 		j.report(RuleVersion, "initialize", "", fmt.Sprintf(
-			"The server answered version %s with %q, which does not exist.", asked, jsonrpc.Cut(got, 60)))
+			"The server answered version %s with %s, which does not exist.", asked, jsonrpc.Quote(got, 60)))
 	case got != asked && asked == j.session.Version && j.fresh() && !j.phase.asked && j.session.Version != "":
 		j.report(RuleVersion, "initialize", "", fmt.Sprintf(
 			"The server supports version %s and was asked for it, but answered %s.", asked, jsonrpc.Cut(got, 60)))

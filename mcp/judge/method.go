@@ -89,7 +89,7 @@ func (j *judge) unknownMethod(s *script.Sent, r *script.Received) {
 	}
 	if r.Message.Result != nil {
 		j.report(RuleUnknownMethod, subjectUnknownMethod, "", fmt.Sprintf(
-			"The method %q does not exist and was answered with a result: %s; expected error -32601.", jsonrpc.Cut(m.Method, 80), jsonrpc.Cut(r.Raw, 160)))
+			"The method %s does not exist and was answered with a result: %s; expected error -32601.", jsonrpc.Quote(m.Method, 80), jsonrpc.Cut(r.Raw, 160)))
 		return
 	}
 	switch code := script.ErrorCode(r); code {
@@ -108,7 +108,7 @@ func (j *judge) unknownMethod(s *script.Sent, r *script.Received) {
 }
 
 func wrongMethodCode(method string, code int64) string {
-	return fmt.Sprintf("The method %q does not exist and was answered with error %d; expected -32601.", jsonrpc.Cut(method, 80), code)
+	return fmt.Sprintf("The method %s does not exist and was answered with error %d; expected -32601.", jsonrpc.Quote(method, 80), code)
 }
 
 // capability holds an answer against what the server declared. True means that there is nothing more to judge.
@@ -141,7 +141,7 @@ func (j *judge) capability(s *script.Sent, r *script.Received) bool {
 	switch method {
 	case "tools/list", "resources/list", "prompts/list", "completion/complete", "logging/setLevel", "resources/subscribe":
 		j.report(RuleMissing, method, "", fmt.Sprintf(
-			"The server declared the capability %s, but answers %s with -32601 %q.", name, method, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+			"The server declared the capability %s, but answers %s with -32601 %s.", name, method, jsonrpc.Quote(script.ErrorMessage(r), 80)))
 	}
 	return true
 }
@@ -184,7 +184,7 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	switch {
 	case m.Method == "ping":
 		if fault.text == "" && (internal || code == codeMethodNotFound || isPlainPing(s)) {
-			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %q.", code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+			j.report(RulePing, "ping", "", fmt.Sprintf("ping was answered with error %d %s.", code, jsonrpc.Quote(script.ErrorMessage(r), 80)))
 		} else if internal && fault.text != "" {
 			j.wrongCode(s, r, fault.text)
 		}
@@ -199,12 +199,12 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	case m.Method == "resources/read":
 		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(script.ErrorMessage(r))) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
-				"%s was answered with error %d %q; expected -32002.", brief(s), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+				"%s was answered with error %d %s; expected -32002.", brief(s), code, jsonrpc.Quote(script.ErrorMessage(r), 80)))
 		}
 	case m.Method == "prompts/get":
 		name, _ := m.Params.Get("name").Str()
 		if p := j.session.Prompt(name); internal && p == nil && j.complete() {
-			j.wrongCode(s, r, "there is no prompt "+strconv.Quote(jsonrpc.Cut(name, 40)))
+			j.wrongCode(s, r, "there is no prompt "+jsonrpc.Quote(name, 40))
 		} else if internal && p != nil && missingArgument(p, m.Params.Get("arguments")) != "" {
 			j.wrongCode(s, r, "the argument "+missingArgument(p, m.Params.Get("arguments"))+" is required")
 		}
@@ -216,7 +216,7 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 		if cursor := m.Params.Get("cursor"); internal && cursor != nil {
 			j.wrongCode(s, r, "the cursor is not one that the server gave")
 		} else if internal {
-			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %q.", m.Method, code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %s.", m.Method, code, jsonrpc.Quote(script.ErrorMessage(r), 80)))
 		}
 	}
 }
@@ -256,8 +256,8 @@ func (j *judge) wrongCode(s *script.Sent, r *script.Received, why string) {
 	if subject == subjectParams {
 		cause = "validator"
 	}
-	j.reportCause(RuleWrongCode, teasel.Medium, subject, cause, s.Raw, fmt.Sprintf("%s was answered with error %d %q, although %s; expected -32602.",
-		brief(s), script.ErrorCode(r), jsonrpc.Cut(script.ErrorMessage(r), 80), why))
+	j.reportCause(RuleWrongCode, teasel.Medium, subject, cause, s.Raw, fmt.Sprintf("%s was answered with error %d %s, although %s; expected -32602.",
+		brief(s), script.ErrorCode(r), jsonrpc.Quote(script.ErrorMessage(r), 80), why))
 }
 
 // complete reports whether the lists of the session are all there is.

@@ -65,7 +65,7 @@ func (j *judge) heads(s *script.Sent, r *script.Received, head, version string) 
 				j.report(RuleHTTPMismatch, subjectHTTP, v.head, fmt.Sprintf("%s%s was carried out; expected status 400 and error %d.", line, withHead(head), codeHeadMismatch))
 			}
 		case ok && value == session.EncodedHead(v.body) && isStamped(&s.Message) && script.ErrorCode(r) == codeHeadMismatch && strings.Count(head, "\n") == 0:
-			j.report(RuleHTTPEncoding, subjectHTTP, v.head, fmt.Sprintf("%s%s was answered with %s, although that is %q in base64.", line, withHead(head), jsonrpc.Cut(r.Raw, 160), jsonrpc.Cut(v.body, 40)))
+			j.report(RuleHTTPEncoding, subjectHTTP, v.head, fmt.Sprintf("%s%s was answered with %s, although that is %s in base64.", line, withHead(head), jsonrpc.Cut(r.Raw, 160), jsonrpc.Quote(v.body, 40)))
 		}
 		for _, more := range change.Behind {
 			name, value, _ := strings.Cut(more, ":")

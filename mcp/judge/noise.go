@@ -51,7 +51,7 @@ func (j *judge) noiseAfter(line []byte, s *script.Sent) {
 		sent = s.Raw
 	}
 	j.reportCause(RuleNoise, teasel.Medium, j.subjectOf(s), "text "+j.statement(line, s), sent, fmt.Sprintf(
-		"The server wrote %q to standard output, which is no JSON-RPC message, after %s.", jsonrpc.Cut(line, 100), lineOf(s)))
+		"The server wrote %s to standard output, which is no JSON-RPC message, after %s.", jsonrpc.Quote(line, 100), lineOf(s)))
 }
 
 // statement names what has printed a text: its words up to the first that varies from one time to the next, because it is a

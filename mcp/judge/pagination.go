@@ -104,7 +104,7 @@ func (j *judge) page(s *script.Sent, r *script.Received) {
 		}
 		j.toolDefinition(item, definitions[i])
 		if called := item.Get(key).Text; seen[called] {
-			j.reportAs(RuleToolName, teasel.Medium, j.subject(s), jsonrpc.Cut(called, 60), fmt.Sprintf("tools/list has the name %q twice.", jsonrpc.Cut(called, 60))).Static = j.wasListed(s.Message.Method, item)
+			j.reportAs(RuleToolName, teasel.Medium, j.subject(s), jsonrpc.Cut(called, 60), fmt.Sprintf("tools/list has the name %s twice.", jsonrpc.Quote(called, 60))).Static = j.wasListed(s.Message.Method, item)
 		} else {
 			seen[called] = true
 		}
@@ -179,7 +179,7 @@ func (j *judge) toolDefinition(item *mutate.JSON, breaches []schema.Breach) {
 			cause = b.Keyword + " in properties"
 		}
 		wrong[which] = true
-		report(which+": "+cause, fmt.Sprintf("Of the tool %q the %s.", jsonrpc.Cut(name, 60), why))
+		report(which+": "+cause, fmt.Sprintf("Of the tool %s the %s.", jsonrpc.Quote(name, 60), why))
 	}
 	for _, which := range [...]string{"input", "output"} {
 		definition := item.Get(which + "Schema")
@@ -187,11 +187,11 @@ func (j *judge) toolDefinition(item *mutate.JSON, breaches []schema.Breach) {
 			continue
 		}
 		if why := schema.NewChecker(definition).Invalid(); why != "" {
-			report(which+": "+why, fmt.Sprintf("The %sSchema of the tool %q is wrong: %s.", which, jsonrpc.Cut(name, 60), why))
+			report(which+": "+why, fmt.Sprintf("The %sSchema of the tool %s is wrong: %s.", which, jsonrpc.Quote(name, 60), why))
 		}
 	}
 	if j.atLeast("2025-11-25") && !isPortableName(name) {
-		j.report(RuleToolName, subject, "", fmt.Sprintf("The name of the tool %q is empty, longer than 128 characters, or has characters other than A-Z a-z 0-9 _ - and .", jsonrpc.Cut(name, 140))).Static = static
+		j.report(RuleToolName, subject, "", fmt.Sprintf("The name of the tool %s is empty, longer than 128 characters, or has characters other than A-Z a-z 0-9 _ - and .", jsonrpc.Quote(name, 140))).Static = static
 	}
 }
 
@@ -240,8 +240,8 @@ func (j *judge) followed(s *script.Sent, r *script.Received) {
 	if again, ok := r.Message.Result.Get("nextCursor").Str(); ok {
 		for _, seen := range append(back, s) {
 			if given, ok := cursorOf(seen); ok && given == again {
-				j.report(RulePagination, j.subject(s), "loop", fmt.Sprintf("The page that %s was answered with leads back, by the nextCursor %q, to a page that was seen.",
-					brief(s), jsonrpc.Cut(again, 60)))
+				j.report(RulePagination, j.subject(s), "loop", fmt.Sprintf("The page that %s was answered with leads back, by the nextCursor %s, to a page that was seen.",
+					brief(s), jsonrpc.Quote(again, 60)))
 				return
 			}
 		}
@@ -305,7 +305,7 @@ func (j *judge) repeats(s *script.Sent, before, page *mutate.JSON, key string) b
 	}
 	for _, k := range session.Keys(page, key) {
 		if k != "" && seen[k] {
-			j.report(RulePageRepeats, j.subject(s), "", fmt.Sprintf("%s has %q on more than one page.", s.Message.Method, jsonrpc.Cut(k, 80)))
+			j.report(RulePageRepeats, j.subject(s), "", fmt.Sprintf("%s has %s on more than one page.", s.Message.Method, jsonrpc.Quote(k, 80)))
 			return true
 		}
 	}

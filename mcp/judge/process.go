@@ -365,7 +365,7 @@ func (j *judge) survived() {
 	s := j.guiltyOf(j.sentUntil(f.Offset))
 	place := f.Place(observe.EchoOf(s))
 	j.reportCause(rule, j.rules[rule].Severity, j.subjectOf(s), place, rawOf(s), fmt.Sprintf(
-		"The server wrote %q to standard error after %s, and lived on.", jsonrpc.Cut(f.Line, 160), lineOf(s)))
+		"The server wrote %s to standard error after %s, and lived on.", jsonrpc.Quote(f.Line, 160), lineOf(s)))
 }
 
 // owesAnswer reports whether a request that waits for nobody else has no answer.

@@ -15,7 +15,7 @@ func (j *judge) prompt(s *script.Sent, r *script.Received) {
 	p := j.session.Prompt(name)
 	if p == nil {
 		if j.complete() && len(j.session.Prompts) > 0 && !j.listChanged("prompts") {
-			j.report(RuleUnknownPrompt, j.subject(s), "", fmt.Sprintf("There is no prompt %q in prompts/list, and it was served.", jsonrpc.Cut(name, 60)))
+			j.report(RuleUnknownPrompt, j.subject(s), "", fmt.Sprintf("There is no prompt %s in prompts/list, and it was served.", jsonrpc.Quote(name, 60)))
 		}
 		return
 	}

@@ -62,7 +62,7 @@ func (j *judge) inputRequired(s *script.Sent, r *script.Received) {
 		for _, w := range wanted.Members {
 			method, _ := w.Value.Get("method").Str()
 			if name := session.ClientMethods[method]; name == "" || declared.Get(name) == nil {
-				report("undeclared", "%s was answered with %s, which asks for %q; the client did not declare that.", j.subject(s), line, jsonrpc.Cut(method, 40))
+				report("undeclared", "%s was answered with %s, which asks for %s; the client did not declare that.", j.subject(s), line, jsonrpc.Quote(method, 40))
 				continue
 			}
 			j.requestShape(method, line, w.Value.Get("params"))

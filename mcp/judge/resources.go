@@ -21,7 +21,7 @@ func (j *judge) contents(s *script.Sent, r *script.Received) {
 	if len(contents.Items) == 0 {
 		if j.isUnknownURI(uri) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
-				"There is no resource %q, and reading it gave empty contents; expected error -32002.", jsonrpc.Cut(uri, 80)))
+				"There is no resource %s, and reading it gave empty contents; expected error -32002.", jsonrpc.Quote(uri, 80)))
 		}
 		return
 	}
@@ -31,7 +31,7 @@ func (j *judge) contents(s *script.Sent, r *script.Received) {
 	}
 	if !same && isPlainURI(uri) && len(contents.Items) == 1 {
 		j.report(RuleResourceURI, j.subject(s), "", fmt.Sprintf(
-			"The resource %q was asked for and %q was returned.", jsonrpc.Cut(uri, 80), jsonrpc.Cut(contents.Items[0].Get("uri").Text, 80)))
+			"The resource %s was asked for and %s was returned.", jsonrpc.Quote(uri, 80), jsonrpc.Quote(contents.Items[0].Get("uri").Text, 80)))
 	}
 }
 
@@ -106,5 +106,5 @@ func (j *judge) updated(r *script.Received) {
 		}
 	}
 	j.report(RuleUnsubscribed, "notifications/resources/updated", "", fmt.Sprintf(
-		"The server sent an update of %q, which was not subscribed to.", jsonrpc.Cut(uri, 80)))
+		"The server sent an update of %s, which was not subscribed to.", jsonrpc.Quote(uri, 80)))
 }

@@ -358,7 +358,7 @@ func (j *judge) stackTrace(r *script.Received) {
 			continue
 		}
 		j.report(RuleStackTrace, j.source(r), observe.FrameOf(&c), fmt.Sprintf(
-			"The answer to %s has a stack trace, with the frame %q.", j.cause(r), jsonrpc.Cut(c.Line, 120)))
+			"The answer to %s has a stack trace, with the frame %s.", j.cause(r), jsonrpc.Quote(c.Line, 120)))
 		return
 	}
 }

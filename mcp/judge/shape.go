@@ -138,7 +138,7 @@ func breachWords(b *schema.Breach, v *mutate.JSON) string {
 	case b.Want != nil && at != nil && b.Keyword == "type":
 		return path + " is " + jsonrpc.Describe(at.Kind)
 	case b.Keyword == "anyOf" && kind != "":
-		return fmt.Sprintf("%s is of a type that does not exist, or lacks what belongs to it: %q", path, jsonrpc.Cut(kind, 40))
+		return fmt.Sprintf("%s is of a type that does not exist, or lacks what belongs to it: %s", path, jsonrpc.Quote(kind, 40))
 	case b.Keyword == "anyOf":
 		return path + " is none of what it may be"
 	case (b.Keyword == "enum" || b.Keyword == "const") && at != nil:

@@ -111,7 +111,7 @@ func (j *judge) stateless(s *script.Sent, r *script.Received) bool {
 	}
 	line := jsonrpc.Cut(s.Raw, 160)
 	if level, ok := m.Params.Get("_meta").Get(session.MetaLogLevel).Str(); ok && j.session.Has("logging") && !slices.Contains(check.Levels, level) {
-		j.report(RuleLogLevel, m.Method, "meta", fmt.Sprintf("%s was carried out, although %q is no level; expected error -32602.", line, jsonrpc.Cut(level, 40)))
+		j.report(RuleLogLevel, m.Method, "meta", fmt.Sprintf("%s was carried out, although %s is no level; expected error -32602.", line, jsonrpc.Quote(level, 40)))
 	}
 	kind, _ := result.Get("resultType").Str()
 	switch kind {

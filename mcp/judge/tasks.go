@@ -112,7 +112,7 @@ func (j *judge) taskTimes(s *script.Sent, r *script.Received, task *mutate.JSON)
 	updated, hasUpdate := task.Get("lastUpdatedAt").Str()
 	changed, updateErr := time.Parse(time.RFC3339, updated)
 	if err != nil || hasUpdate && (updateErr != nil || changed.Before(began)) {
-		j.report(RuleTaskTimes, s.Message.Method, "", fmt.Sprintf("A task has createdAt %q and lastUpdatedAt %q: %s.", jsonrpc.Cut(created, 40), jsonrpc.Cut(updated, 40), jsonrpc.Cut(r.Raw, 160)))
+		j.report(RuleTaskTimes, s.Message.Method, "", fmt.Sprintf("A task has createdAt %s and lastUpdatedAt %s: %s.", jsonrpc.Quote(created, 40), jsonrpc.Quote(updated, 40), jsonrpc.Cut(r.Raw, 160)))
 	}
 }
 

@@ -82,14 +82,14 @@ func (j *judge) unknownTool(s *script.Sent, r *script.Received, name string) {
 	}
 	if script.IsToolError(r.Message.Result) {
 		j.report(RuleUnknownToolResult, j.subject(s), "", fmt.Sprintf(
-			"There is no tool %q, and a call of it was answered with a result that has isError; expected error -32602.", jsonrpc.Cut(name, 60)))
+			"There is no tool %s, and a call of it was answered with a result that has isError; expected error -32602.", jsonrpc.Quote(name, 60)))
 		return
 	}
 	if j.listChanged("tools") || j.answeredTwice(s) { // it may be a new one, or one of the answers another request's
 		return
 	}
 	j.report(RuleUnknownTool, j.subject(s), "", fmt.Sprintf(
-		"There is no tool %q in tools/list, and a call of it was executed: %s.", jsonrpc.Cut(name, 60), jsonrpc.Cut(r.Raw, 160)))
+		"There is no tool %s in tools/list, and a call of it was executed: %s.", jsonrpc.Quote(name, 60), jsonrpc.Cut(r.Raw, 160)))
 }
 
 // answeredTwice reports whether several responses have come to a request.
@@ -261,7 +261,7 @@ func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
 	switch {
 	case tool == nil:
 		if internal && len(j.session.Tools) > 0 && j.complete() {
-			j.wrongCode(s, r, "there is no tool "+strconv.Quote(jsonrpc.Cut(name, 40)))
+			j.wrongCode(s, r, "there is no tool "+jsonrpc.Quote(name, 40))
 		}
 		return
 	case !internal && (code < -32099 || code > -32000 || code == codeResourceNotFound || code == -32042):
@@ -281,5 +281,5 @@ func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
 		return
 	}
 	j.report(RuleToolFailure, j.subject(s), "", fmt.Sprintf(
-		"%s failed with the protocol error %d %q; expected a result with isError.", brief(s), code, jsonrpc.Cut(script.ErrorMessage(r), 80)))
+		"%s failed with the protocol error %d %s; expected a result with isError.", brief(s), code, jsonrpc.Quote(script.ErrorMessage(r), 80)))
 }
