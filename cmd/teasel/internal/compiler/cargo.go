@@ -21,12 +21,13 @@ import (
 	"github.com/teaselfuzz/teasel/monitor"
 )
 
+// NewCargo returns the verb cargo.
 func NewCargo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cargo ARG...",
 		Short: "Build Rust for 'teasel native': cargo with teasel's coverage and runtime",
 		Long: `Run cargo so that 'teasel native' can fuzz what it builds: programs that read standard input or a file, and targets of
-cargo-fuzz, which become harnesses. All arguments are cargo's, and any stable toolchain will do. It says at the end which
+cargo-fuzz, which become harnesses. All arguments but a lone --help are cargo's, and any stable toolchain will do. It says at the end which
 programs there are; they are in target/TRIPLE, beside those of other builds. What was built runs as before when teasel
 does not run it, but it checks for overflow, and a panic ends it at once.
 
@@ -38,14 +39,14 @@ Environment: TEASEL_CC names another clang, which links; TEASEL_NO_HOOKS=1 leave
 		DisableFlagParsing:    true,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if wantsHelp(args) {
 				return cmd.Help()
 			}
 			return cargo(cmd.Context(), args, cmd.ErrOrStderr())
 		},
 	}
 	cmd.InitDefaultHelpFlag()
-	cmd.Flags().Lookup("help").Hidden = true // it is cargo's
+	cmd.Flags().Lookup("help").Hidden = true // beside others it is cargo's
 	return cmd
 }
 

@@ -23,6 +23,7 @@ type compilerVerb struct {
 	cxx                  bool
 }
 
+// The compilers that there are.
 var (
 	C   = compilerVerb{"cc", "C", "harness.c", "TEASEL_CC", false}
 	CXX = compilerVerb{"c++", "C++", "harness.cc", "TEASEL_CXX", true}
@@ -42,11 +43,12 @@ func Invoked(args []string) []string {
 	return args[1:]
 }
 
+// NewCommand returns the verb that takes the place of a compiler.
 func NewCommand(v compilerVerb) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   v.name + " ARG...",
 		Short: "Compile " + v.language + " for 'teasel native': clang with teasel's coverage and runtime",
-		Long: fmt.Sprintf(`Stand in for the %[1]s compiler of a build, so that 'teasel native' can fuzz what it makes. All arguments are clang's, to
+		Long: fmt.Sprintf(`Stand in for the %[1]s compiler of a build, so that 'teasel native' can fuzz what it makes. All arguments but a lone --help are clang's, to
 which coverage and, when a program is linked, a small runtime are added; -fsanitize=fuzzer means a harness with
 LLVMFuzzerTestOneInput, as it does for libFuzzer. What was built runs as before when teasel does not run it.
 
@@ -62,15 +64,20 @@ builds (see --operands of 'teasel native').`, v.language, v.name, v.variable),
 		DisableFlagParsing:    true,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if wantsHelp(args) {
 				return cmd.Help()
 			}
 			return v.compile(cmd, args)
 		},
 	}
 	cmd.InitDefaultHelpFlag()
-	cmd.Flags().Lookup("help").Hidden = true // it is clang's
+	cmd.Flags().Lookup("help").Hidden = true // beside others it is clang's
 	return cmd
+}
+
+// wantsHelp reports whether arguments ask for the help of a verb that hands all others on.
+func wantsHelp(args []string) bool {
+	return len(args) == 0 || len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
 }
 
 // compiler returns the compiler with the settings of the environment.

@@ -45,6 +45,6 @@ cannot be becomes bytes. What that is, and why, is written to standard error. Re
 			return createModel(cmd, path, content)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default: the name of the description with .yaml, in this folder)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: the name of the description with .yaml, in this folder)")
 	return cmd
 }
