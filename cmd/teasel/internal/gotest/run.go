@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -132,17 +132,12 @@ func build(ctx context.Context, b *overlay.Builder, dir string, f overlay.Flags,
 
 // run fuzzes all tests at once and reports.
 func (s *testRun) run(cmd *cobra.Command) (err error) {
-	o, w := s.options, cmd.ErrOrStderr()
 	defer func() {
-		for _, t := range s.tests {
-			t.member.Leave("failed")
-			if t.dir != nil {
-				if e := t.dir.Close(); e != nil && err == nil {
-					err = exit.Failure(e)
-				}
-			}
+		if e := s.close(); e != nil && err == nil {
+			err = exit.Failure(e)
 		}
 	}()
+	o, w := s.options, cmd.ErrOrStderr()
 	for _, t := range s.tests {
 		if cmd.Context().Err() != nil { // writing many seeds takes time
 			return &exit.Error{Status: exit.StatusInterrupted}
@@ -160,43 +155,8 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	live := campaign.NewLive(cmd, &o.Options, nil)
 	defer live.Close()
 	live.Start(cmd, s.recorder, &s.pause)
-	ctx, cancel := context.WithCancel(cmd.Context())
-	defer cancel()
-	all := &session.Combiner{To: reporters{live, s.recorder, &campaign.ProgressCheck{To: live}}}
-	s.stopped = "runs" // unless something else stops it, or there is nothing left to run
-	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
-	began := time.Now()
-	turns := session.NewTurns(o.Workers, 0)
-	defer context.AfterFunc(ctx, turns.End)()
-	if o.Duration > 0 {
-		defer s.pause.AfterFunc(o.Duration, turns.End)()
-	}
-	var group sync.WaitGroup
-	for _, t := range s.tests {
-		share := turns.Share()
-		s.configure(&t.campaign, t.target, share)
-		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, s.code.reporter(t), all.Reporter()}
-		alone, stop := context.WithCancelCause(ctx)
-		defer stop(nil)
-		if err := t.join(o, s.recorder, live, stop); err != nil {
-			cancel()
-			group.Wait()
-			return err
-		}
-		group.Go(func() { t.fuzz(alone, share, o.Severity, o.Stages) })
-	}
-	group.Wait()
-	switch {
-	case cmd.Context().Err() != nil:
-		s.stopped = "interrupted"
-	case ctx.Err() != nil:
-		s.stopped = "findings"
-	case slices.ContainsFunc(s.tests, func(t *fuzzTest) bool { return t.summary.Stopped == "fleet" }):
-		s.stopped = "fleet"
-	case !slices.ContainsFunc(s.tests, func(t *fuzzTest) bool { return t.summary.Stopped != "values" }):
-		s.stopped = "values"
-	case o.Duration > 0 && time.Since(began) >= o.Duration:
-		s.stopped = "duration"
+	if err := s.fuzz(cmd.Context(), live); err != nil {
+		return err
 	}
 	s.recorder.End(s.stopped)
 	_ = live.Close() // what it could not show is in the report
@@ -212,6 +172,69 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 		fmt.Fprintf(w, "teasel: %v\n", uncovered)
 	}
 	return err
+}
+
+// close closes the directories of all campaigns.
+func (s *testRun) close() (err error) {
+	for _, t := range s.tests {
+		t.member.Leave("failed")
+		if t.dir != nil {
+			err = errors.Join(err, t.dir.Close())
+		}
+	}
+	return err
+}
+
+// fuzz runs the campaigns of all tests until each has ended, and says why.
+func (s *testRun) fuzz(ctx context.Context, live *campaign.Live) error {
+	o := s.options
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	all := &session.Combiner{To: reporters{live, s.recorder, &campaign.ProgressCheck{To: live}}}
+	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
+	turns := session.NewTurns(o.Workers, 0)
+	defer context.AfterFunc(limited, turns.End)()
+	var over atomic.Bool // its duration, pauses not counted
+	if o.Duration > 0 {
+		defer s.pause.AfterFunc(o.Duration, func() {
+			over.Store(true)
+			turns.End()
+		})()
+	}
+	var group sync.WaitGroup
+	for _, t := range s.tests {
+		share := turns.Share()
+		s.configure(&t.campaign, t.target, share)
+		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, s.code.reporter(t), all.Reporter()}
+		alone, stop := context.WithCancelCause(limited)
+		defer stop(nil)
+		if err := t.join(o, s.recorder, live, stop); err != nil {
+			cancel()
+			group.Wait()
+			return err
+		}
+		group.Go(func() { t.fuzz(alone, share, o.Severity, o.Stages) })
+	}
+	group.Wait()
+	s.stopped = stoppedBy(ctx, limited, s.tests, over.Load())
+	return nil
+}
+
+// stoppedBy returns why a run has ended: limited is its context, which also ends with enough findings, and over says that its duration is.
+func stoppedBy(ctx, limited context.Context, tests []*fuzzTest, over bool) string {
+	switch {
+	case ctx.Err() != nil:
+		return "interrupted"
+	case limited.Err() != nil:
+		return "findings"
+	case slices.ContainsFunc(tests, func(t *fuzzTest) bool { return t.summary.Stopped == "fleet" }):
+		return "fleet"
+	case !slices.ContainsFunc(tests, func(t *fuzzTest) bool { return t.summary.Stopped != "values" }):
+		return "values"
+	case over:
+		return "duration"
+	}
+	return "runs"
 }
 
 // show begins to record the run, and serves its page if there is to be one.
