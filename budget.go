@@ -16,7 +16,7 @@ const (
 	classes
 )
 
-var classNames = [classes]string{"calibrate", "bisect", "confirm", "trim", "minimize", "faults"}
+var classNames = [classes]string{"calibrate", "bisect", "confirm", "trim", "minimize", "crashes"}
 
 // shares say what part of a worker's work a class may take, at most one part in n; 0: no limit. Keeping has no limit:
 // new features become rare by themselves. A worker with a background executor confirms and minimises there, and no share applies.

@@ -27,8 +27,8 @@ func TestKnownShare(t *testing.T) {
 	for _, g := range s.Stages {
 		rows[g.Name] = g
 	}
-	if rows["faults"].Time < 2*time.Millisecond || rows["confirm"].Time < 6*time.Millisecond {
-		t.Errorf("faults took %v and confirming %v, want at least one and three times 2ms", rows["faults"].Time, rows["confirm"].Time)
+	if rows["crashes"].Time < 2*time.Millisecond || rows["confirm"].Time < 6*time.Millisecond {
+		t.Errorf("crashes took %v and confirming %v, want at least one and three times 2ms", rows["crashes"].Time, rows["confirm"].Time)
 	}
 	if share := s.KnownShare(); share <= 0 || share > 1 {
 		t.Errorf("the share of what is known is %v", share)

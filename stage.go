@@ -69,7 +69,7 @@ type Steps[T any] struct {
 }
 
 // Name implements [Stage].
-func (Steps[T]) Name() string { return "steps" }
+func (Steps[T]) Name() string { return "deterministic" }
 
 // Run implements [Stage].
 func (h Steps[T]) Run(ctx context.Context, w *Worker[T], tc *Testcase[T]) error {

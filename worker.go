@@ -115,7 +115,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	for _, s := range w.plan {
 		w.stages = append(w.stages, StageStats{Name: s.Name()})
 	}
-	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"}, StageStats{Name: "late"})
+	w.stages = append(w.stages, StageStats{Name: "seeds"}, StageStats{Name: "generate"}, StageStats{Name: "late answers"})
 	for _, name := range classNames {
 		w.stages = append(w.stages, StageStats{Name: name})
 	}

@@ -18,7 +18,7 @@ func Campaign(t *run.Target, m *gen.Mutator, d judge.DetectorConfig) teasel.Camp
 		Codec:      script.Codec{},
 		Stages: []teasel.Stage[script.Script]{
 			teasel.Steps[script.Script]{Energy: 512},
-			gen.Chain{},
+			gen.Sequence{},
 			gen.Answer{},
 			teasel.Havoc[script.Script]{Energy: 256},
 			teasel.Splice[script.Script]{Energy: 32},

@@ -10,7 +10,7 @@ import (
 
 // stageNames are the names under which stages are chosen that are not their own. Those that use what the target compares are chosen
 // together.
-var stageNames = map[string]string{"steps": "deterministic", "gradient": "operands", "repair": "operands", "tokens": "operands", "solve": "operands"}
+var stageNames = map[string]string{"gradient": "operands", "repair": "operands", "tokens": "operands", "solve": "operands"}
 
 // StageName returns the name under which a stage is chosen.
 func StageName[T any](s teasel.Stage[T]) string {
@@ -20,8 +20,8 @@ func StageName[T any](s teasel.Stage[T]) string {
 	return s.Name()
 }
 
-// ChooseStages returns those stages that are named, in their order: deterministic for ordered steps, operands for what uses the
-// comparisons of the target, and otherwise the stages' own names, such as havoc and splice. Without names it returns all. An unknown
+// ChooseStages returns those stages that are named, in their order: operands for what uses the
+// comparisons of the target, and otherwise the stages' own names, such as deterministic, havoc and splice. Without names it returns all. An unknown
 // name is an error, which lists the known ones.
 func ChooseStages[T any](stages []teasel.Stage[T], names []string) (chosen []teasel.Stage[T], err error) {
 	if len(names) == 0 {

@@ -15,8 +15,8 @@ func TestChooseStages(t *testing.T) {
 	for names, want := range map[string]string{
 		"":                     "all",
 		"splice havoc":         "havoc splice",
-		"deterministic":        "steps",
-		"operands havoc havoc": "all but steps splice",
+		"deterministic":        "deterministic",
+		"operands havoc havoc": "all but deterministic splice",
 	} {
 		got, err := policy.ChooseStages(all, strings.Fields(names))
 		if err != nil {

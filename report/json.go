@@ -28,7 +28,7 @@ type jsonRun struct {
 	Coverage            jsonCoverage         `json:"coverage,omitzero"`
 	Stages              []jsonStage          `json:"stages,omitzero"`
 	Tables              map[string]jsonTable `json:"tables,omitzero"`      // of figures, such as requests and messages
-	KnownShare          float64              `json:"known_share,omitzero"` // of the time, for confirming, trimming, minimising and faults
+	KnownShare          float64              `json:"known_share,omitzero"` // of the time, for confirming, trimming, minimising, and inputs that crash or hang
 	Findings            []jsonFinding        `json:"findings"`
 	Unconfirmed         []jsonFinding        `json:"unconfirmed"`       // seen, and there was no time to reproduce them, or they were not reproduced
 	Outcome             string               `json:"outcome"`           // found, unconfirmed, not reproduced, untested or nothing

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/view"
 )
 
@@ -63,14 +64,16 @@ func (m *screen) foot() string {
 	return faint.paint(fit(text, m.w))
 }
 
-// small is what a terminal of a few columns or lines has room for.
-func (m *screen) small() (lines []string) {
+// small is what a terminal of a few columns or lines has room for, and why it is no more.
+func (m *screen) small() []string {
 	f := &m.s.Figures
-	for _, text := range []string{safe(m.s.Kind) + " " + m.status(), clock(f.Elapsed), fmt.Sprintf("%s %.0f/s", count(f.Executions), f.Rate),
-		fmt.Sprintf("%d findings", len(m.s.Findings)), fmt.Sprintf("corpus %d", f.Corpus), fmt.Sprintf("features %d", f.Features)} {
-		if len(lines) < m.h {
-			lines = append(lines, fit(text, m.w))
-		}
+	lines := []string{safe(m.s.Kind) + " " + m.status(), noun.Count(len(m.s.Findings), "finding", ""), fmt.Sprintf("%s %.0f/s", count(f.Executions), f.Rate), clock(f.Elapsed),
+		fmt.Sprintf("corpus %d", f.Corpus), fmt.Sprintf("features %d", f.Features)}
+	why := strings.Split(ansi.Wrap(fmt.Sprintf("The screen needs %d columns and %d lines.", leastWidth, leastHeight), m.w, ""), "\n")
+	lines = append(lines[:min(len(lines), max(2, m.h-len(why)))], why...)
+	lines = lines[:min(len(lines), m.h)]
+	for i := range lines {
+		lines[i] = fit(lines[i], m.w)
 	}
 	return lines
 }
@@ -273,7 +276,8 @@ func (m *screen) helpText(h int) []string {
 		{"last new", "when an input was kept that reaches a new feature"},
 		{"features", "what the corpus reaches: edges, states, answers"},
 		{"stability", "share of the features that recur"},
-		{"kept", "inputs that a stage has added to the corpus"},
+		{"testcases", "inputs that a stage has added to the corpus"},
+		{"per million", "how many of them for a million of its executions"},
 		{"unconfirmed", "findings that were seen and are being reproduced"},
 	} {
 		lines = append(lines, fitStyled("  "+bold.paint(fit(l[0], 22))+l[1], m.w))

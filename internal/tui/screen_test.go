@@ -100,7 +100,7 @@ func TestPictures(t *testing.T) {
 		w, h int
 		keys []string
 	}{
-		{"80x24", 80, 24, nil}, {"140x40", 140, 40, nil}, {"60x16", 60, 16, nil}, {"20x5", 20, 5, nil},
+		{"80x24", 80, 24, nil}, {"140x40", 140, 40, nil}, {"60x16", 60, 16, nil}, {"20x5", 20, 5, nil}, {"20x24", 20, 24, nil},
 		{"finding", 80, 24, []string{"down", "enter"}}, {"help", 80, 24, []string{"?"}},
 		{"kind", 80, 24, []string{"tab", "tab", "tab"}}, {"filter", 80, 24, []string{"/", "c", "r", "i", "t"}},
 	} {

@@ -13,20 +13,20 @@ import (
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Chain is the stage that goes on where a testcase ends: it adds calls that take what the testcase's answers handed out,
+// Sequence is the stage that goes on where a testcase ends: it adds calls that take what the testcase's answers handed out,
 // use it, take it back, use it again. What they hand out is in the testcase's [observe.Note]. It needs a [Mutator] of this
 // package and does nothing with others.
-type Chain struct {
+type Sequence struct {
 	Energy int // scripts made from a testcase of ordinary energy; 0: 128
 }
 
-var _ teasel.Stage[script.Script] = Chain{}
+var _ teasel.Stage[script.Script] = Sequence{}
 
 // Name implements [teasel.Stage].
-func (Chain) Name() string { return "chain" }
+func (Sequence) Name() string { return "sequence" }
 
 // Run implements [teasel.Stage].
-func (c Chain) Run(ctx context.Context, w *teasel.Worker[script.Script], tc *teasel.Testcase[script.Script]) error {
+func (c Sequence) Run(ctx context.Context, w *teasel.Worker[script.Script], tc *teasel.Testcase[script.Script]) error {
 	useful := func(n *observe.Note) bool { return len(n.Captures)+len(n.Words) > 0 }
 	return byNote(ctx, w, tc, w.Energy(c.Energy, 128), useful, (*Mutator).Follow)
 }

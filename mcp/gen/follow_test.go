@@ -60,8 +60,8 @@ func TestFollowWithoutTools(t *testing.T) {
 }
 
 func TestChainName(t *testing.T) {
-	var s teasel.Stage[script.Script] = Chain{}
-	if s.Name() != "chain" {
+	var s teasel.Stage[script.Script] = Sequence{}
+	if s.Name() != "sequence" {
 		t.Errorf("the stage is called %q", s.Name())
 	}
 }

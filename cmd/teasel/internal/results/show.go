@@ -209,7 +209,7 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	}
 	sum := dir.Summary()
 	if known := sum.KnownShare(); known > 0 {
-		fmt.Fprintf(t, "known\t%.0f%% of the time went into confirming, trimming, minimising and faults\n", 100*known)
+		fmt.Fprintf(t, "known\t%.0f%% of the time went into confirming, trimming, minimising, and inputs that crash or hang\n", 100*known)
 	}
 	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
 	unconfirmed := dir.Summary().Unconfirmed
