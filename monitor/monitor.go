@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/view"
 )
 
@@ -109,18 +109,11 @@ func headline(f *teasel.Finding) string {
 
 // oneLine returns a text on one line, shortened, without characters that control a terminal.
 func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), unicode.IsSpace), " ")
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, s)
 	const most = 400
-	if rs := []rune(s); len(rs) > most {
+	if rs := []rune(plain.Line(s)); len(rs) > most {
 		return string(rs[:most]) + "..."
 	}
-	return s
+	return plain.Line(s)
 }
 
 // clock rounds a duration to the second.

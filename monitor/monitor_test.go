@@ -49,7 +49,7 @@ func TestLines(t *testing.T) {
 		t.Error(err)
 	}
 	want := `#1000  1s  1000/s  corpus 57  features 321  findings 1 (1 low)  memory 50 MB
-FOUND critical  mcp/server-crash  tools/call divide: ended with ?[31mstatus 1
+FOUND critical  mcp/server-crash  tools/call divide: ended with \x1b[31mstatus 1
 FOUND high  mcp/x  s: m (flaky: 1 of 3)
 note: the server is slow
 seen, and not reproduced in 3 tries: mcp/y  s: m

@@ -7,6 +7,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Baseline has the findings that are known: those of an earlier run, and those that the user accepts. No finding is known to a nil
@@ -47,7 +48,7 @@ func (b *Baseline) earlier(id string) bool {
 func (b *Baseline) Why(id string) string {
 	switch a := b.accepted(id); {
 	case a != nil:
-		return "accepted: " + Line(a.Reason)
+		return "accepted: " + plain.Line(a.Reason)
 	case b.earlier(id):
 		return "in the baseline"
 	}
@@ -129,7 +130,7 @@ func (r *Run) gone() (gs []gone) {
 // String returns the finding in one line.
 func (g *gone) String() string {
 	if g.Rule == "" {
-		return fmt.Sprintf("%s, accepted in %s: %s", g.ID, g.place, Line(g.Reason))
+		return fmt.Sprintf("%s, accepted in %s: %s", g.ID, g.place, plain.Line(g.Reason))
 	}
-	return fmt.Sprintf("%v %s  %s: %s (%s)", g.Severity, Line(g.Rule), Line(g.Subject), Line(g.Message), g.ID)
+	return fmt.Sprintf("%v %s  %s: %s (%s)", g.Severity, plain.Line(g.Rule), plain.Line(g.Subject), plain.Line(g.Message), g.ID)
 }

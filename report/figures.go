@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/view"
 )
 
@@ -30,12 +31,12 @@ func textFigures(b *bytes.Buffer, s *view.State) {
 		if p.Key == "" || len(p.Rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "%s\n", Line(p.Title))
+		fmt.Fprintf(b, "%s\n", plain.Line(p.Title))
 		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 		for _, row := range append([][]string{p.Head}, p.Rows[:min(len(p.Rows), textRows)]...) {
 			cells := make([]string, len(row))
 			for j := range row {
-				cells[j] = Line(row[j])
+				cells[j] = plain.Line(row[j])
 			}
 			fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
 		}
@@ -90,7 +91,7 @@ type jsonStage struct {
 
 func jsonStages(stages []teasel.StageStats) (all []jsonStage) {
 	for _, g := range stages {
-		all = append(all, jsonStage{Line(g.Name), g.Executions, g.Kept, round(g.Time.Seconds(), 3)})
+		all = append(all, jsonStage{plain.Line(g.Name), g.Executions, g.Kept, round(g.Time.Seconds(), 3)})
 	}
 	return all
 }

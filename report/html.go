@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/internal/web"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -50,7 +51,7 @@ func (r *Run) State() (view.State, error) {
 			}
 		}
 		v := view.NewFinding(f, commands...)
-		v.Test, v.Unconfirmed, v.Known = Line(r.test(f)), unconfirmed, Line(r.Baseline.Why(v.ID))
+		v.Test, v.Unconfirmed, v.Known = plain.Line(r.test(f)), unconfirmed, plain.Line(r.Baseline.Why(v.ID))
 		s.Findings = append(s.Findings, v)
 	}
 	all := r.findings()
@@ -91,7 +92,7 @@ func (r *Run) Commands(f *teasel.Finding) (all []view.Command) {
 // script returns the command that writes a program which shows a finding; "": there is none.
 func (r *Run) script(f *teasel.Finding) string {
 	if file := r.reproducer(f); r.Scripts && file != "" {
-		return "teasel show --script " + Quote(file)
+		return "teasel show --script " + plain.Quote(file)
 	}
 	return ""
 }

@@ -101,8 +101,8 @@ func JSON(w io.Writer, r *Run) error {
 	s := r.history()
 	o.FeaturesLastMinute, o.Stages, o.Tables = s.Figures.Fresh, jsonStages(st.Stages), tables(&s)
 	o.KnownShare = round(st.KnownShare(), 4)
-	came := r.Outcome()
-	o.Outcome, o.NotReproduced = came.String(), len(came.Unreproduced)
+	outcome := r.Outcome()
+	o.Outcome, o.NotReproduced = outcome.String(), len(outcome.Unreproduced)
 	o.Library = r.Library
 	for _, f := range r.newFindings() {
 		o.Findings = append(o.Findings, r.jsonFinding(&f, r.reproducer(&f)))

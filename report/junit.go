@@ -11,6 +11,7 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // fuzzed is the name of the test that stands for a subject as a whole.
@@ -23,7 +24,7 @@ const fuzzed = "fuzz"
 // is a test that was skipped. The known findings of a rule are a
 // test that was skipped, with the reason; a rule whose known findings are gone is a test that passed.
 func JUnit(w io.Writer, r *Run) error {
-	name := Line("teasel " + r.Kind + " " + r.Target)
+	name := plain.Line("teasel " + r.Kind + " " + r.Target)
 	elapsed := fmt.Sprintf("%.3f", r.Summary.Elapsed.Seconds())
 	suite := junit.Testsuite{Name: name, Time: elapsed}
 	suite.AddProperty("seed", fmt.Sprint(r.Seed))
@@ -32,14 +33,14 @@ func JUnit(w io.Writer, r *Run) error {
 	fs := o.Found
 	suite.AddProperty("outcome", o.String())
 	if r.Library != "" {
-		suite.AddProperty("library", Line(r.Library))
+		suite.AddProperty("library", plain.Line(r.Library))
 	}
 	ks, gs := r.known(), r.gone()
 	for _, f := range o.Library {
 		if f.Severity >= o.libraryFails {
 			fs = append(fs, f)
 		} else {
-			ks = append(ks, known{Finding: f, file: r.reproducer(&f), reason: "of " + Line(r.Library) + ", which the target is built on"})
+			ks = append(ks, known{Finding: f, file: r.reproducer(&f), reason: "of " + plain.Line(r.Library) + ", which the target is built on"})
 		}
 	}
 	if r.Baseline != nil {
@@ -48,17 +49,17 @@ func JUnit(w io.Writer, r *Run) error {
 	}
 	subjects := slices.Collect(maps.Keys(why))
 	for _, s := range r.Subjects {
-		subjects = append(subjects, Line(s))
+		subjects = append(subjects, plain.Line(s))
 	}
 	for _, f := range slices.Concat(fs, o.Untried, o.Unreproduced) {
-		subjects = append(subjects, Line(f.Subject))
+		subjects = append(subjects, plain.Line(f.Subject))
 	}
 	for i := range ks {
-		subjects = append(subjects, Line(ks[i].Subject))
+		subjects = append(subjects, plain.Line(ks[i].Subject))
 	}
 	for i := range gs {
 		if gs[i].Rule != "" {
-			subjects = append(subjects, Line(gs[i].Subject))
+			subjects = append(subjects, plain.Line(gs[i].Subject))
 		}
 	}
 	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
@@ -73,7 +74,7 @@ func JUnit(w io.Writer, r *Run) error {
 		}
 	}
 	if len(suite.Testcases) == 0 {
-		test := junit.Testcase{Name: fuzzed, Classname: Line(cmp.Or(r.Kind, "teasel"))}
+		test := junit.Testcase{Name: fuzzed, Classname: plain.Line(cmp.Or(r.Kind, "teasel"))}
 		if o.Untested {
 			test.Skipped = &junit.Result{Message: "nothing was tested"}
 		}
@@ -91,20 +92,22 @@ func JUnit(w io.Writer, r *Run) error {
 	return nil
 }
 
-func (r *Run) class(subject string) string { return Line(cmp.Or(r.Kind, "teasel")) + "." + subject }
+func (r *Run) class(subject string) string {
+	return plain.Line(cmp.Or(r.Kind, "teasel")) + "." + subject
+}
 
 // unfuzzed returns why a subject was not fuzzed, or not as it should be.
 func (r *Run) unfuzzed() map[string]string {
 	why := map[string]string{}
 	for _, s := range r.skipped() {
-		subject := Line(s.Subject)
+		subject := plain.Line(s.Subject)
 		if why[subject] != "" {
 			why[subject] += "; "
 		}
-		why[subject] += cmp.Or(Line(s.Reason), "skipped")
+		why[subject] += cmp.Or(plain.Line(s.Reason), "skipped")
 	}
 	for _, b := range r.blocked() {
-		why[Line(b)] = "blocked because it may destroy something; --allow fuzzes it"
+		why[plain.Line(b)] = "blocked because it may destroy something; --allow fuzzes it"
 	}
 	return why
 }
@@ -114,13 +117,13 @@ func (r *Run) unfuzzed() map[string]string {
 func (r *Run) addFindings(s *junit.Testsuite, subject string, fs []teasel.Finding) (failed bool) {
 	broken := map[string][]*teasel.Finding{}
 	for i := range fs {
-		if f := &fs[i]; Line(f.Subject) == subject {
-			broken[Line(f.Rule)] = append(broken[Line(f.Rule)], f)
+		if f := &fs[i]; plain.Line(f.Subject) == subject {
+			broken[plain.Line(f.Rule)] = append(broken[plain.Line(f.Rule)], f)
 		}
 	}
 	for _, rule := range slices.Sorted(maps.Keys(broken)) {
 		worst, more := broken[rule][0], len(broken[rule])-1
-		message := Line(worst.Message)
+		message := plain.Line(worst.Message)
 		if more > 0 {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
@@ -149,19 +152,19 @@ func (r *Run) addUnconfirmed(s *junit.Testsuite, subject string, fs []teasel.Fin
 	}
 	for i := range fs {
 		f := &fs[i]
-		name := Line(f.Rule)
+		name := plain.Line(f.Rule)
 		if taken[class+" "+name] {
 			name += " (unconfirmed, " + f.ID() + ")"
 		}
-		if Line(f.Subject) != subject || taken[class+" "+name] {
+		if plain.Line(f.Subject) != subject || taken[class+" "+name] {
 			continue
 		}
 		any, taken[class+" "+name] = true, true
 		test := junit.Testcase{Name: name, Classname: class}
 		if f.Tries > 0 {
-			test.Skipped = &junit.Result{Message: "seen, and not reproduced: " + Line(f.Message)}
+			test.Skipped = &junit.Result{Message: "seen, and not reproduced: " + plain.Line(f.Message)}
 		} else {
-			test.Error = &junit.Result{Message: "seen, and there was no time to reproduce: " + Line(f.Message), Type: f.Severity.String(), Data: r.failure(f)}
+			test.Error = &junit.Result{Message: "seen, and there was no time to reproduce: " + plain.Line(f.Message), Type: f.Severity.String(), Data: r.failure(f)}
 		}
 		s.AddTestcase(test)
 	}
@@ -178,8 +181,8 @@ func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone
 	}
 	broken := map[string][]*known{}
 	for i := range ks {
-		if k := &ks[i]; Line(k.Subject) == subject {
-			broken[Line(k.Rule)] = append(broken[Line(k.Rule)], k)
+		if k := &ks[i]; plain.Line(k.Subject) == subject {
+			broken[plain.Line(k.Rule)] = append(broken[plain.Line(k.Rule)], k)
 		}
 	}
 	for _, rule := range slices.Sorted(maps.Keys(broken)) {
@@ -187,7 +190,7 @@ func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone
 		for _, k := range broken[rule] {
 			text := r.failure(&k.Finding)
 			if k.Tries == 0 && k.file != "" {
-				text = fmt.Sprintf("%s\n\nseverity: %v\n\nteasel repro %s\n", Line(k.Message), k.Severity, Quote(k.file))
+				text = fmt.Sprintf("%s\n\nseverity: %v\n\nteasel repro %s\n", plain.Line(k.Message), k.Severity, plain.Quote(k.file))
 			}
 			texts = append(texts, text)
 		}
@@ -201,7 +204,7 @@ func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone
 	}
 	for i := range gs {
 		g := &gs[i]
-		if rule := Line(g.Rule); rule != "" && Line(g.Subject) == subject && !taken[rule] {
+		if rule := plain.Line(g.Rule); rule != "" && plain.Line(g.Subject) == subject && !taken[rule] {
 			taken[rule] = true
 			s.AddTestcase(junit.Testcase{Name: rule, Classname: class, SystemOut: &junit.Output{Data: "known before, and not found by this run: " + g.String()}})
 		}
@@ -210,15 +213,15 @@ func (r *Run) addKnown(s *junit.Testsuite, subject string, ks []known, gs []gone
 
 // failure is the text of a finding.
 func (r *Run) failure(f *teasel.Finding) string {
-	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nreproduced: %d of %d\n", Line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
+	text := fmt.Sprintf("%s\n\nseverity: %v\nseen: %d\nreproduced: %d of %d\n", plain.Line(f.Message), f.Severity, f.Occurrences, f.Stable, f.Tries)
 	if f.Detail != "" {
-		text += "\n" + Plain(f.Detail) + "\n"
+		text += "\n" + plain.Text(f.Detail) + "\n"
 	}
 	if c := r.repro(f); c != "" {
-		text += "\n" + Plain(c) + "\n"
+		text += "\n" + plain.Text(c) + "\n"
 	}
 	if c := r.byHand(f); c != "" {
-		text += Plain(c) + "\n"
+		text += plain.Text(c) + "\n"
 	}
 	return text
 }

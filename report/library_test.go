@@ -29,9 +29,9 @@ func TestLibrary(t *testing.T) {
 		{run(0, own, theirs), teasel.Low, true, "1 finding: 1 low; 1 of sdk 1.2.3"},
 		{run(0, own), teasel.Low, true, "1 finding: 1 low"},
 	} {
-		came := tt.run.Outcome()
-		if came.Fails(tt.least) != tt.fails || came.String() != "found" {
-			t.Errorf("%q fails: %v; outcome %q", tt.last, !tt.fails, came.String())
+		outcome := tt.run.Outcome()
+		if outcome.Fails(tt.least) != tt.fails || outcome.String() != "found" {
+			t.Errorf("%q fails: %v; outcome %q", tt.last, !tt.fails, outcome.String())
 		}
 		for _, format := range Formats() {
 			var b bytes.Buffer
@@ -43,7 +43,7 @@ func TestLibrary(t *testing.T) {
 					t.Errorf("%q: %s has no %s", tt.last, format, f.Rule)
 				}
 			}
-			if len(came.Library) > 0 && format != "sarif" && format != "html" && !strings.Contains(b.String(), "sdk 1.2.3") {
+			if len(outcome.Library) > 0 && format != "sarif" && format != "html" && !strings.Contains(b.String(), "sdk 1.2.3") {
 				t.Errorf("%q: %s does not name the library", tt.last, format)
 			}
 			if format == "text" && !strings.Contains(b.String(), "\n"+tt.last+"\n") && !strings.HasPrefix(b.String(), tt.last) {

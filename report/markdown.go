@@ -9,6 +9,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 const (
@@ -107,7 +108,7 @@ func (r *Run) markdownFinding(b *bytes.Buffer, f *teasel.Finding) {
 	if commands != nil {
 		b.WriteString(fenced("sh", strings.Join(commands, "\n")))
 	}
-	if detail := strings.TrimRight(Plain(f.Detail), "\n\t "); detail != "" && Line(detail) != Line(f.Message) {
+	if detail := strings.TrimRight(plain.Text(f.Detail), "\n\t "); detail != "" && plain.Line(detail) != plain.Line(f.Message) {
 		b.WriteString(fenced("text", detail))
 	}
 	if u := r.rule(f.Rule); u.Help != "" {
@@ -135,7 +136,7 @@ func cutText(s string, most int) string {
 
 // fenced returns a block of code whose fence is longer than any run of the same character in the text.
 func fenced(language, text string) string {
-	text = cutText(Plain(text), mostBlock)
+	text = cutText(plain.Text(text), mostBlock)
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	return fence + language + "\n" + text + "\n" + fence + "\n\n"
 }
@@ -153,7 +154,7 @@ func longestRun(s string, c byte) (most int) {
 
 // markdownCode returns a text on one line as a span of code.
 func markdownCode(s string) string {
-	s = Line(s)
+	s = plain.Line(s)
 	if s == "" {
 		return "(none)"
 	}
@@ -172,7 +173,7 @@ func markdownCell(s string) string {
 // markdownText returns a text on one line in which nothing is markup, a mention or an address.
 func markdownText(s string) string {
 	var b strings.Builder
-	for _, c := range Line(s) {
+	for _, c := range plain.Line(s) {
 		switch {
 		case strings.ContainsRune("\\`*_{}[]()<>#+-.!|~@&:=^$\"'/", c):
 			fmt.Fprintf(&b, "&#%d;", c)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Provenance says how the input of a finding came to be, in one line: by which stage, from which testcase, when, and what minimising
@@ -15,12 +16,12 @@ func Provenance(f *teasel.Finding) string {
 	case f.Stage == "seeds":
 		parts = append(parts, "a seed")
 	case f.Stage != "" && f.Parent != "":
-		parts = append(parts, fmt.Sprintf("made by %s from testcase %s", Line(f.Stage), Line(f.Parent)))
+		parts = append(parts, fmt.Sprintf("made by %s from testcase %s", plain.Line(f.Stage), plain.Line(f.Parent)))
 	case f.Stage != "":
-		parts = append(parts, "made by "+Line(f.Stage))
+		parts = append(parts, "made by "+plain.Line(f.Stage))
 	}
 	if f.Change != "" {
-		parts = append(parts, Line(f.Change))
+		parts = append(parts, plain.Line(f.Change))
 	}
 	when := fmt.Sprintf("execution %d of worker %d", f.Execution, f.Worker)
 	if f.Found > 0 {

@@ -197,7 +197,7 @@ func (r *Run) repro(f *teasel.Finding) string {
 	if file == "" {
 		return ""
 	}
-	return "teasel repro " + Quote(file)
+	return "teasel repro " + plain.Quote(file)
 }
 
 // byHand returns the command that shows a finding without teasel; "": there is none.
@@ -208,9 +208,6 @@ func (r *Run) byHand(f *teasel.Finding) string {
 	return r.ByHand(*f)
 }
 
-// Quote returns s as one word of a shell.
-func Quote(s string) string { return plain.Quote(s) }
-
 // rate is the executions per second.
 func (r *Run) rate() float64 { return r.perSecond(r.Summary.Executions) }
 
@@ -220,10 +217,3 @@ func (r *Run) perSecond(n uint64) float64 {
 	}
 	return 0
 }
-
-// Plain returns s with escapes in place of characters that would control a terminal or be invalid in XML: the messages of a target may
-// contain anything. New lines and tabs stay.
-func Plain(s string) string { return plain.Text(s) }
-
-// Line is [Plain] on one line.
-func Line(s string) string { return plain.Line(s) }

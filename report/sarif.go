@@ -16,6 +16,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 const (
@@ -63,11 +64,11 @@ func SARIF(w io.Writer, r *Run) error {
 		said := sarif.NewTextMessage(unlinked("known before, and not found by this run: " + g.String()))
 		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("note").WithMessage(said))
 	}
-	came := r.Outcome()
-	invocation.Properties.Add("outcome", came.String())
-	for i := range came.Unreproduced {
-		f := &came.Unreproduced[i]
-		said := sarif.NewTextMessage(unlinked("seen, and not reproduced: " + f.Severity.String() + " " + Line(f.Rule+"  "+f.Subject+": "+f.Message)))
+	outcome := r.Outcome()
+	invocation.Properties.Add("outcome", outcome.String())
+	for i := range outcome.Unreproduced {
+		f := &outcome.Unreproduced[i]
+		said := sarif.NewTextMessage(unlinked("seen, and not reproduced: " + f.Severity.String() + " " + plain.Line(f.Rule+"  "+f.Subject+": "+f.Message)))
 		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel("note").WithMessage(said))
 	}
 	run.AddInvocation(invocation)
@@ -126,13 +127,13 @@ func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDes
 	if worst != teasel.SeverityInvalid {
 		severity = worst
 	}
-	help := Plain(u.Help)
-	markdown := "## " + Line(u.Title) + "\n\n" + escape(help)
+	help := plain.Text(u.Help)
+	markdown := "## " + plain.Line(u.Title) + "\n\n" + escape(help)
 	if u.Source != "" {
-		help += "\n\nSource: " + Line(u.Source)
-		markdown += "\n\nSource: " + escape(Line(u.Source))
+		help += "\n\nSource: " + plain.Line(u.Source)
+		markdown += "\n\nSource: " + escape(plain.Line(u.Source))
 	}
-	first, _, _ := strings.Cut(Plain(u.Help), "\n\n")
+	first, _, _ := strings.Cut(plain.Text(u.Help), "\n\n")
 	name := path.Base(u.ID)
 	tags := []string{"fuzzing"}
 	rating := security[severity]
@@ -147,7 +148,7 @@ func (r *Run) sarifRule(u *teasel.Rule, fs []teasel.Finding) *sarif.ReportingDes
 		props.Add("security-severity", rating)
 	}
 	d := sarif.NewReportingDescriptor().WithID(u.ID).WithName(name).WithProperties(props).
-		WithShortDescription(text(Line(u.Title))).WithFullDescription(text(Line(first))).
+		WithShortDescription(text(plain.Line(u.Title))).WithFullDescription(text(plain.Line(first))).
 		WithHelp(sarif.NewMultiformatMessageString().WithText(help).WithMarkdown(markdown))
 	if level := levels[severity]; level != "" {
 		d.WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
@@ -170,12 +171,12 @@ func shorten(s string) string {
 }
 
 func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
-	message, unconfirmed := Line(f.Subject+": "+f.Message)+r.inTest(f), r.isUnconfirmed(f)
+	message, unconfirmed := plain.Line(f.Subject+": "+f.Message)+r.inTest(f), r.isUnconfirmed(f)
 	if unconfirmed {
 		message = "Unconfirmed: seen, and there was no time to reproduce. " + message
 	}
 	if c := r.repro(f); c != "" {
-		message += "\nTo see it again: " + Line(c)
+		message += "\nTo see it again: " + plain.Line(c)
 	}
 	props := sarif.NewPropertyBag().Add("severity", f.Severity.String()).Add("stable", f.Confirmed()).
 		Add("occurrences", f.Occurrences)
@@ -190,7 +191,7 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 		WithRegion(sarif.NewRegion().WithStartLine(line).WithStartColumn(1).WithEndLine(line).WithEndColumn(2))
 	place := sarif.NewLocation().WithPhysicalLocation(where)
 	var functions []*sarif.LogicalLocation
-	for _, name := range []string{Line(f.Subject), Line(r.test(f))} {
+	for _, name := range []string{plain.Line(f.Subject), plain.Line(r.test(f))} {
 		if name != "" {
 			functions = append(functions, sarif.NewLogicalLocation().WithFullyQualifiedName(name).WithKind("function"))
 		}
@@ -208,7 +209,7 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 		}
 	}
 	if a := r.Baseline.accepted(f.ID()); a != nil {
-		res.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").WithJustification(Line(a.Reason)))
+		res.AddSuppression(sarif.NewSuppression().WithKind("external").WithStatus("accepted").WithJustification(plain.Line(a.Reason)))
 	}
 	res.PartialFingerprints = map[string]string{"primaryLocationLineHash": f.ID(), "teaselFinding/v1": f.ID()}
 	if level := levels[f.Severity]; unconfirmed {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // How many lines of a finding's detail are printed; its file has all of them. Of messages that were exchanged these are the last ones,
@@ -35,7 +36,7 @@ func Text(w io.Writer, r *Run) error {
 	o := r.Outcome()
 	fs := o.Found
 	if r.Untested != "" {
-		fmt.Fprintf(&b, "%s\n\n", Line(r.Untested))
+		fmt.Fprintf(&b, "%s\n\n", plain.Line(r.Untested))
 	}
 	for i := range fs {
 		if i == 0 || fs[i].Severity != fs[i-1].Severity {
@@ -49,14 +50,14 @@ func Text(w io.Writer, r *Run) error {
 	if skips := r.skipped(); len(skips) > 0 {
 		b.WriteString("Skipped\n")
 		for _, s := range skips {
-			fmt.Fprintf(&b, "  %s: %s\n", Line(s.Subject), Line(s.Reason))
+			fmt.Fprintf(&b, "  %s: %s\n", plain.Line(s.Subject), plain.Line(s.Reason))
 		}
 		b.WriteByte('\n')
 	}
 	if blocked := r.blocked(); len(blocked) > 0 {
 		b.WriteString("Blocked because they may destroy something; --allow NAME fuzzes one\n")
 		for _, s := range blocked {
-			fmt.Fprintf(&b, "  %s\n", Line(s))
+			fmt.Fprintf(&b, "  %s\n", plain.Line(s))
 		}
 		b.WriteByte('\n')
 	}
@@ -94,16 +95,16 @@ func (r *Run) textLibrary(b *bytes.Buffer, o *Outcome) {
 	fmt.Fprintf(b, "%s\n", o.libraryTitle(r))
 	for i := range o.Library {
 		f := &o.Library[i]
-		fmt.Fprintf(b, "  %v %s  %s: %s%s\n", f.Severity, Line(f.Rule), Line(f.Subject), Line(f.Message), r.inTest(f))
+		fmt.Fprintf(b, "  %v %s  %s: %s%s\n", f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), plain.Line(f.Message), r.inTest(f))
 		if c := r.repro(f); c != "" {
-			fmt.Fprintf(b, "    %s\n", Plain(c))
+			fmt.Fprintf(b, "    %s\n", plain.Text(c))
 		}
 	}
 	b.WriteByte('\n')
 }
 
 func (o *Outcome) libraryTitle(r *Run) string {
-	return fmt.Sprintf("Of %s, and the same for all that is built on it: these fail the run from %v on", Line(r.Library), o.libraryFails)
+	return fmt.Sprintf("Of %s, and the same for all that is built on it: these fail the run from %v on", plain.Line(r.Library), o.libraryFails)
 }
 
 // textUnconfirmed lists the unconfirmed findings: those that there was no time to reproduce, then those that were not reproduced.
@@ -118,9 +119,9 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 			if (f.Tries > 0) != tried {
 				continue
 			}
-			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, Line(f.Rule), Line(f.Subject), Line(f.Message), r.inTest(&f))
+			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), plain.Line(f.Message), r.inTest(&f))
 			if c := r.repro(&f); c != "" {
-				fmt.Fprintf(b, "    %s\n", Plain(c))
+				fmt.Fprintf(b, "    %s\n", plain.Text(c))
 			}
 			header, end = "", "\n"
 		}
@@ -136,9 +137,9 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 	}
 	for i := range ks {
 		k := &ks[i]
-		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, Line(k.Rule), Line(k.Subject), Line(k.Message), r.inTest(&k.Finding), k.reason)
+		fmt.Fprintf(b, "  %v %s  %s: %s%s\n    %s\n", k.Severity, plain.Line(k.Rule), plain.Line(k.Subject), plain.Line(k.Message), r.inTest(&k.Finding), k.reason)
 		if k.file != "" {
-			fmt.Fprintf(b, "    teasel repro %s\n", Quote(k.file))
+			fmt.Fprintf(b, "    teasel repro %s\n", plain.Quote(k.file))
 		}
 	}
 	if len(ks) > 0 {
@@ -156,9 +157,9 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 
 // textFinding writes a finding.
 func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
-	fmt.Fprintf(b, "  %s  %s\n", Line(f.Rule), Line(f.Subject))
-	fmt.Fprintf(b, "    %s%s\n", Line(f.Message), r.inTest(f))
-	if detail := strings.TrimRight(Plain(f.Detail), "\n\t "); detail != "" && Line(detail) != Line(f.Message) {
+	fmt.Fprintf(b, "  %s  %s\n", plain.Line(f.Rule), plain.Line(f.Subject))
+	fmt.Fprintf(b, "    %s%s\n", plain.Line(f.Message), r.inTest(f))
+	if detail := strings.TrimRight(plain.Text(f.Detail), "\n\t "); detail != "" && plain.Line(detail) != plain.Line(f.Message) {
 		for _, l := range excerpt(strings.Split(detail, "\n")) {
 			fmt.Fprintf(b, "      %s\n", l)
 		}
@@ -179,10 +180,10 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 		fmt.Fprintf(b, "    %s\n", shown)
 	}
 	if c := r.repro(f); c != "" {
-		fmt.Fprintf(b, "    %s\n", Plain(c))
+		fmt.Fprintf(b, "    %s\n", plain.Text(c))
 	}
 	if c := r.byHand(f); c != "" {
-		fmt.Fprintf(b, "    %s\n", Plain(c))
+		fmt.Fprintf(b, "    %s\n", plain.Text(c))
 	}
 	b.WriteByte('\n')
 }
@@ -217,7 +218,7 @@ func exchanged(line string) bool {
 // inTest returns the test that a finding is of, in parentheses; "": there is none.
 func (r *Run) inTest(f *teasel.Finding) string {
 	if t := r.test(f); t != "" {
-		return " (" + Line(t) + ")"
+		return " (" + plain.Line(t) + ")"
 	}
 	return ""
 }
@@ -239,7 +240,7 @@ func (r *Run) count(o *Outcome) string {
 	}
 	s := count(o.Found, what, none)
 	if n := len(o.Library); n > 0 {
-		s += fmt.Sprintf("; %d of %s", n, Line(r.Library))
+		s += fmt.Sprintf("; %d of %s", n, plain.Line(r.Library))
 	}
 	if n := len(o.Untried); n > 0 { // they may fail the run
 		s += fmt.Sprintf("; %d unconfirmed", n)

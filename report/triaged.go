@@ -7,12 +7,13 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // How many names of files are printed of a finding, and of those that reproduce nothing.
 const (
-	mostInputs = 3
-	mostSilent = 10
+	mostInputs       = 3
+	mostUnreproduced = 10
 )
 
 // jsonTriaged counts the files that a campaign was given to triage.
@@ -81,7 +82,7 @@ func someOf(names []string, most int) string {
 	}
 	var quoted []string
 	for _, name := range names {
-		quoted = append(quoted, Line(name))
+		quoted = append(quoted, plain.Line(name))
 	}
 	return strings.Join(quoted, ", ") + more
 }
@@ -108,7 +109,7 @@ func (r *Run) textTriaged() string {
 		fmt.Fprintf(&b, "; %d were not run", t.NotRun)
 	}
 	if n := len(t.Silent); n > 0 {
-		fmt.Fprintf(&b, "; %d reproduce nothing: %s", n, someOf(t.Silent, mostSilent))
+		fmt.Fprintf(&b, "; %d reproduce nothing: %s", n, someOf(t.Silent, mostUnreproduced))
 	}
 	return b.String()
 }

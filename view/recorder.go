@@ -30,7 +30,7 @@ type Recorder struct {
 	series  series
 	stats   teasel.Stats
 	at      map[string]int // of findings in state.Findings, by id
-	lent    bool           // state.Findings is in a snapshot: it must not be changed
+	shared    bool           // state.Findings is in a snapshot: it must not be changed
 	started bool
 	seeding Seeding
 	clock   time.Time // when stats was reported, or the recorder made
@@ -57,7 +57,7 @@ func NewRecorder(from State, entries []teasel.Entry, o Options) *Recorder {
 	from.Prepare()
 	from.Run = strconv.FormatInt(time.Now().UnixNano(), 36)
 	from.Status, from.Running, from.Whole, from.Revision = "running", true, true, 1
-	r := &Recorder{options: o, state: from, at: map[string]int{}, lent: true, clock: time.Now()}
+	r := &Recorder{options: o, state: from, at: map[string]int{}, shared: true, clock: time.Now()}
 	r.stats.Elapsed = time.Duration(from.Figures.Elapsed * float64(time.Second))
 	for _, p := range from.Series {
 		p.revision = 1
@@ -124,7 +124,7 @@ func (r *Recorder) finding(f *teasel.Finding, unconfirmed bool) {
 	if r.options.Known != nil {
 		v.Known = plain.Line(r.options.Known(id))
 	}
-	r.own()
+	r.unshareFindings()
 	if known {
 		before := &r.state.Findings[i]
 		v.Occurrences = max(v.Occurrences, before.Occurrences)
@@ -150,10 +150,10 @@ func (r *Recorder) finding(f *teasel.Finding, unconfirmed bool) {
 	r.log(kind, id, v.Severity+"  "+v.Rule+"  "+v.Subject)
 }
 
-// own makes state.Findings one that no snapshot has.
-func (r *Recorder) own() {
-	if r.lent {
-		r.state.Findings, r.lent = slices.Clone(r.state.Findings), false
+// unshareFindings makes state.Findings one that no snapshot has.
+func (r *Recorder) unshareFindings() {
+	if r.shared {
+		r.state.Findings, r.shared = slices.Clone(r.state.Findings), false
 	}
 }
 
@@ -220,7 +220,7 @@ func (r *Recorder) progress(e *teasel.Event) {
 	}
 	for _, seen := range e.Sightings {
 		if i, ok := r.at[seen.ID]; ok && s.Findings[i].Occurrences < seen.Times {
-			r.own()
+			r.unshareFindings()
 			s.Findings[i].Occurrences, s.Findings[i].counted = seen.Times, s.Revision
 		}
 	}
@@ -257,7 +257,7 @@ func (r *Recorder) Snapshot() State {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lent = true
+	r.shared = true
 	s := r.state
 	s.Pausable = s.Running && r.options.Pause != nil
 	if s.Running && r.options.Pause.On() {

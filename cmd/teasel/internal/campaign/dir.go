@@ -86,8 +86,8 @@ type Saved struct {
 	Kept teasel.Snapshot
 }
 
-// Look opens the directory of one campaign to look at it. Broken files are reported.
-func Look(path string, stderr io.Writer) (s Saved, err error) {
+// Open opens the directory of one campaign to look at it. Broken files are reported.
+func Open(path string, stderr io.Writer) (s Saved, err error) {
 	if err = RequireOne(path); err != nil {
 		return s, err
 	}
@@ -102,12 +102,12 @@ func Look(path string, stderr io.Writer) (s Saved, err error) {
 	return s, nil
 }
 
-// Each looks at the campaign in a directory, or at all those below it.
-func Each(path string, stderr io.Writer, look func(s Saved) error) error {
+// OpenEach looks at the campaign in a directory, or at all those below it.
+func OpenEach(path string, stderr io.Writer, look func(s Saved) error) error {
 	dirs, err := Find(path)
 	for i := 0; i < len(dirs) && err == nil; i++ {
 		var s Saved
-		if s, err = Look(dirs[i], stderr); err == nil {
+		if s, err = Open(dirs[i], stderr); err == nil {
 			err = look(s)
 		}
 	}

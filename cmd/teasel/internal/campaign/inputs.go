@@ -41,9 +41,9 @@ func moveEarlier(out string) (moved string, err error) {
 	}
 }
 
-// learnt returns what an earlier campaign on the same target has learnt, as seeds: its testcases and the inputs of its findings. Of a
+// earlierInputs returns what an earlier campaign on the same target has learnt, as seeds: its testcases and the inputs of its findings. Of a
 // campaign on another target there are none.
-func (p *Plan[T]) learnt(earlier string, stderr io.Writer) (seeds []Seed[T], findings int, err error) {
+func (p *Plan[T]) earlierInputs(earlier string, stderr io.Writer) (seeds []Seed[T], findings int, err error) {
 	dir, err := corpus.OpenReadOnly(earlier)
 	if err != nil {
 		return nil, 0, OpenError(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 	"github.com/teaselfuzz/teasel/internal/noun"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Member is a campaign's part in a fleet. That of a campaign without --hub is nil.
@@ -28,9 +28,9 @@ type Member struct {
 	dir    string
 }
 
-// Enlist connects to the hub that the options name, before anything is begun. suffix is added to the name of the campaign: a run of several
+// JoinFleet connects to the hub that the options name, before anything is begun. suffix is added to the name of the campaign: a run of several
 // campaigns has one for each.
-func Enlist(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffix string, stderr io.Writer) (*Member, error) {
+func JoinFleet(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffix string, stderr io.Writer) (*Member, error) {
 	if o.Hub.URL == "" {
 		return nil, nil
 	}
@@ -52,15 +52,15 @@ func Enlist(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffix s
 		return &Member{link: link, stderr: stderr, dir: dir}, nil
 	}
 	begins := m.Kind == "go" || !corpus.IsCampaign(dir) // one that goes on has something to send
-	if err := meet(ctx, link, m, begins); err != nil {
+	if err := checkFleet(ctx, link, m, begins); err != nil {
 		link.Close()
 		return nil, err
 	}
 	return &Member{link: link, stderr: stderr, dir: dir}, nil
 }
 
-// meet checks that the hub has the campaign, that it is of this kind and, for one that begins, that it was not told to stop.
-func meet(ctx context.Context, link *fleet.Link, m *corpus.Meta, begins bool) error {
+// checkFleet checks that the hub has the campaign, that it is of this kind and, for one that begins, that it was not told to stop.
+func checkFleet(ctx context.Context, link *fleet.Link, m *corpus.Meta, begins bool) error {
 	_, err := link.Streams(ctx)
 	if err == nil {
 		_, err = link.Meet(ctx, fleet.AboutOf(m, ""))
@@ -143,7 +143,7 @@ func (m *Member) Leave(stopped string) {
 		}
 		if entries+findings > 0 {
 			fmt.Fprintf(m.stderr, "teasel: warning: the hub has not acknowledged %s and %s of this machine, which are in %s\nhint: 'teasel resume %s' sends them when the hub is there\n",
-				noun.Count(entries, "testcase", "testcases"), noun.Count(findings, "finding", "findings"), m.dir, report.Quote(m.dir))
+				noun.Count(entries, "testcase", "testcases"), noun.Count(findings, "finding", "findings"), m.dir, plain.Quote(m.dir))
 		}
 	}
 	m.link.Close()

@@ -7,8 +7,8 @@ import (
 	"github.com/teaselfuzz/teasel/policy"
 )
 
-// Switch leaves out the stages that the user has not chosen, and minimising where the user does not want it.
-func Switch[T any](c *teasel.Campaign[T], m *flags.Mutation) (err error) {
+// ChooseMutation leaves out the stages that the user has not chosen, and minimising where the user does not want it.
+func ChooseMutation[T any](c *teasel.Campaign[T], m *flags.Mutation) (err error) {
 	if c.Stages, err = policy.ChooseStages(c.Stages, m.Stages); err != nil {
 		return exit.Usage("", "--stages: %w", err)
 	}

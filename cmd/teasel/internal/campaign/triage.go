@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/glob"
 	"github.com/teaselfuzz/teasel/internal/noun"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Triage is what a campaign knows of the files that it triages.
@@ -114,7 +114,7 @@ const aflNote = "README.txt"
 // output and a campaign of teasel have them, or of folders in it; those with names that libFuzzer gives, if there are any; or all. A single file is fine too.
 func LoadInputs(path string, w io.Writer) ([]Input, error) {
 	if kind := conversations(path); kind != "" {
-		return nil, exit.Usage("each of them is one fault already; to run them all again: teasel repro --all "+report.Quote(path), "%s has findings of teasel %s, whose inputs are not files but conversations", path, kind)
+		return nil, exit.Usage("each of them is one fault already; to run them all again: teasel repro --all "+plain.Quote(path), "%s has findings of teasel %s, whose inputs are not files but conversations", path, kind)
 	}
 	roots := []string{path}
 	for _, pattern := range []string{"*", "*/*"} {

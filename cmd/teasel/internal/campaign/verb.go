@@ -133,7 +133,7 @@ func (p *Plan[T]) Describe(k Kind, l *flags.Launch, options, target any) (err er
 	if m.Target, err = RawJSON(target); err != nil {
 		return err
 	}
-	return Switch(&p.Campaign, &l.Mutation)
+	return ChooseMutation(&p.Campaign, &l.Mutation)
 }
 
 // Load reads the inputs of --corpus and adds the dictionaries of --dict to one. scratch is the folder in which programs have their homes;

@@ -19,8 +19,8 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/native"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // NewCmin returns the verb cmin.
@@ -91,10 +91,10 @@ func (m *merger) add(ctx context.Context, path string) error {
 		return m.addTests(ctx, path, tests)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && !campaign.Any(path) {
-		return exit.Usage(fmt.Sprintf("inputs are run on a native program behind --: teasel cmin %s -o corpus -- ./harness", report.Quote(path)),
+		return exit.Usage(fmt.Sprintf("inputs are run on a native program behind --: teasel cmin %s -o corpus -- ./harness", plain.Quote(path)),
 			"%s is no campaign's directory, and has none below it", path)
 	}
-	return campaign.Each(path, m.stderr, func(s campaign.Saved) error {
+	return campaign.OpenEach(path, m.stderr, func(s campaign.Saved) error {
 		meta := s.Meta()
 		if err := m.checkKind(s.Path(), meta.Kind, meta.Extension); err != nil {
 			return err

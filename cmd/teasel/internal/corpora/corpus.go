@@ -164,7 +164,7 @@ func collect(stderr io.Writer, root string) (kind string, entries []pack.Entry, 
 		}
 		return "", entries, nil
 	}
-	err = campaign.Each(root, stderr, func(s campaign.Saved) error {
+	err = campaign.OpenEach(root, stderr, func(s campaign.Saved) error {
 		m := s.Meta()
 		if kind != "" && m.Kind != kind {
 			return exit.Usage("push each of them to a place of its own", "%s has campaigns of kind %s, and %s is of kind %s", root, kind, s.Path(), m.Kind)

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/native"
 	"github.com/teaselfuzz/teasel/netproto"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // InterruptedOr returns [TargetFailure] of err, unless ctx is done: whatever fails after an interrupt fails because of it.
@@ -60,7 +60,7 @@ func withOutput(err error, what, output string) error {
 	text := err.Error()
 	for _, line := range strings.Split(output, "\n") {
 		if line != "" {
-			text += "\n  " + what + report.Plain(line)
+			text += "\n  " + what + plain.Text(line)
 		}
 	}
 	return errors.New(text)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Launch is the command that is started, and the flags of all kinds that start one. It is stored with the campaign.
@@ -61,7 +61,7 @@ func checkDash(cmd *cobra.Command, args []string) error {
 	}
 	var words []string
 	for _, a := range args {
-		words = append(words, report.Quote(a))
+		words = append(words, plain.Quote(a))
 	}
 	return exit.Usage("if it is the command's: "+cmd.CommandPath()+" [flags] -- "+strings.Join(words, " ")+"\nhint: flags of teasel go before --",
 		"%q stands behind a command that has no -- before it: is it the command's, or teasel's?", args[at])

@@ -21,7 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // options are the flags of teasel go. They are stored with each campaign.
@@ -206,7 +206,7 @@ func findTests(ctx context.Context, o *options, stderr io.Writer) (*testRun, err
 		return nil, commandError(ctx, err)
 	}
 	for _, p := range bad {
-		fmt.Fprintf(stderr, "teasel: warning: %s is left out: %s\n", p.Path, report.Plain(p.Err.Error()))
+		fmt.Fprintf(stderr, "teasel: warning: %s is left out: %s\n", p.Path, plain.Text(p.Err.Error()))
 		s.skip(p.Path, p.Err.Error())
 		s.broken = append(s.broken, p.Path)
 	}
@@ -228,7 +228,7 @@ func forAll(ctx context.Context, b *overlay.Builder, dir string) string {
 	if b.Toolchain.Module == "" {
 		if patterns, err := packages.Workspace(ctx, b.Toolchain, dir); err == nil && len(patterns) > 0 {
 			for i := range patterns {
-				patterns[i] = report.Quote(patterns[i])
+				patterns[i] = plain.Quote(patterns[i])
 			}
 			return "for all packages of the modules in go.work: teasel go " + strings.Join(patterns, " ")
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/internal/glob"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // testOf returns the package's directory and the fuzz test that a directory testdata/fuzz/FuzzX belongs to; false: it is not one.
@@ -124,7 +124,7 @@ func MinCorpusFile(cmd *cobra.Command, f *corpus.FindingFile, path, out string, 
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)
 	if cmd.Context().Err() != nil {
-		return &exit.Error{Status: exit.StatusInterrupted, Hint: "to go on: teasel min " + report.Quote(out)}
+		return &exit.Error{Status: exit.StatusInterrupted, Hint: "to go on: teasel min " + plain.Quote(out)}
 	}
 	return nil
 }
@@ -138,24 +138,24 @@ func ShowCorpusFile(w io.Writer, f *corpus.FindingFile, path string) error {
 	if err := fuzztest.CheckFile(f.Finding.Input); err != nil {
 		return exit.Usage("expected a file as go test -fuzz writes it", "%s is no input: %w", path, err)
 	}
-	fmt.Fprintf(w, "%s of %s\n\n%s\n\n", g.Test, relativePath(g.Dir), strings.TrimRight(report.Plain(string(f.Finding.Input)), "\n"))
+	fmt.Fprintf(w, "%s of %s\n\n%s\n\n", g.Test, relativePath(g.Dir), strings.TrimRight(plain.Text(string(f.Finding.Input)), "\n"))
 	known := lastFinding(&g, f.Finding.Input)
 	if known == nil {
-		fmt.Fprintf(w, "how it fails is not known: teasel repro runs it\n\nrun it: teasel repro %s\nwithout teasel: %s\n", report.Quote(path),
-			report.Plain(g.goTestCommand(relativePath(g.Dir), filepath.Base(path), nil)))
+		fmt.Fprintf(w, "how it fails is not known: teasel repro runs it\n\nrun it: teasel repro %s\nwithout teasel: %s\n", plain.Quote(path),
+			plain.Text(g.goTestCommand(relativePath(g.Dir), filepath.Base(path), nil)))
 		return nil
 	}
 	x := &known.Finding
 	if err := campaign.ReadTarget(known.Target, &g); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s\n%s\n", replay.Heading(x), report.Line(x.Message))
+	fmt.Fprintf(w, "%s\n%s\n", replay.Heading(x), plain.Line(x.Message))
 	if x.Detail != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(x.Detail), "\n"))
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(plain.Text(x.Detail), "\n"))
 	}
-	fmt.Fprintf(w, "\nreproduce it: %s\n", strings.Join(append(append([]string{"teasel", "repro"}, g.reproFlags(x.Rule)...), report.Quote(path)), " "))
+	fmt.Fprintf(w, "\nreproduce it: %s\n", strings.Join(append(append([]string{"teasel", "repro"}, g.reproFlags(x.Rule)...), plain.Quote(path)), " "))
 	if c := g.goTestCommand(relativePath(g.Dir), filepath.Base(path), x); c != "" {
-		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
+		fmt.Fprintf(w, "without teasel: %s\n", plain.Text(c))
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // checkCover refuses a file of --cover that cannot be written, before the run takes its time; "": the flag is not set.
@@ -63,14 +63,14 @@ func (s *testRun) cover(ctx context.Context, w io.Writer) error {
 			}
 			binary = filepath.Join(work, fmt.Sprintf("cover%d.test", i))
 			if err := s.builder.Build(ctx, t.pkg.Dir, f, binary); err != nil {
-				fmt.Fprintf(w, "teasel: warning: the coverage of %s is missing: %s\n", t, report.Plain(err.Error()))
+				fmt.Fprintf(w, "teasel: warning: the coverage of %s is missing: %s\n", t, plain.Text(err.Error()))
 				continue
 			}
 			binaries[t.pkg.Dir] = binary
 		}
 		profile, err := t.profile(ctx, binary, filepath.Join(work, fmt.Sprintf("%d.out", i)))
 		if err != nil {
-			fmt.Fprintf(w, "teasel: warning: the coverage of %s is missing: %s\n", t, report.Plain(err.Error()))
+			fmt.Fprintf(w, "teasel: warning: the coverage of %s is missing: %s\n", t, plain.Text(err.Error()))
 			continue
 		}
 		_, blocks, _ := strings.Cut(profile, "\n")
@@ -79,7 +79,7 @@ func (s *testRun) cover(ctx context.Context, w io.Writer) error {
 	if err := os.WriteFile(s.options.Cover, []byte(lines.String()), 0o644); err != nil {
 		return exit.Usage("name a file that can be written", "--cover: %w", err)
 	}
-	fmt.Fprintf(w, "teasel: the coverage profile is in %s; to look at it: go tool cover -html=%s\n", s.options.Cover, report.Quote(s.options.Cover))
+	fmt.Fprintf(w, "teasel: the coverage profile is in %s; to look at it: go tool cover -html=%s\n", s.options.Cover, plain.Quote(s.options.Cover))
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 	if slices.Contains(o.Stages, "deterministic") {
 		t.campaign.Stages = append([]teasel.Stage[[]byte]{teasel.Steps[[]byte]{}}, t.campaign.Stages...)
 	}
-	if err := campaign.Switch(&t.campaign, &o.Mutation); err != nil {
+	if err := campaign.ChooseMutation(&t.campaign, &o.Mutation); err != nil {
 		return err
 	}
 	t.out = filepath.Join(o.Out, filepath.FromSlash(p.Path), name)
@@ -120,7 +120,7 @@ func (s *testRun) open(ctx context.Context, w io.Writer, t *fuzzTest) (err error
 	}
 	built := m
 	built.Build = t.build
-	if t.member, err = campaign.Enlist(ctx, &o.Options, &built, t.out, suffix, w); err != nil {
+	if t.member, err = campaign.JoinFleet(ctx, &o.Options, &built, t.out, suffix, w); err != nil {
 		return err
 	}
 	if err := replaceCampaign(t.out); err != nil {

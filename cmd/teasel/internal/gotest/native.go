@@ -71,8 +71,8 @@ func (s *testRun) runNative(cmd *cobra.Command) error {
 	r.ByHand = func(f teasel.Finding) string { return hand[f.ID()] }
 	r.Repro = r.ByHand // teasel repro cannot build the test
 	r.NoCorpus = true  // go test has it
-	came := r.Outcome()
-	nothing := came.Untested
+	outcome := r.Outcome()
+	nothing := outcome.Untested
 	r.Summary.Stopped = nativeStopped(cmd.Context(), o, stopped, nothing)
 	if err := campaign.WriteReports(cmd.OutOrStdout(), &o.Options, r); err != nil {
 		return err

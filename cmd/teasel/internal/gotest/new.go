@@ -16,7 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/generate"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/internal/noun"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 func newNew() *cobra.Command {
@@ -51,10 +51,10 @@ Encode, has to give its argument back, the others must not panic.`,
 			for _, name := range args[1:] {
 				i := slices.IndexFunc(all, func(f generate.Function) bool { return f.Name == name })
 				if i < 0 {
-					return exit.Usage("'teasel go new "+report.Quote(args[0])+"' lists those that can", "%s has no function %s that can be fuzzed", args[0], name)
+					return exit.Usage("'teasel go new "+plain.Quote(args[0])+"' lists those that can", "%s has no function %s that can be fuzzed", args[0], name)
 				}
 				if at, ok := tests[all[i].TestName()]; ok {
-					return exit.Usage("name functions that have none; the one there runs with 'teasel go --run "+all[i].TestName()+" "+report.Quote(args[0])+"'",
+					return exit.Usage("name functions that have none; the one there runs with 'teasel go --run "+all[i].TestName()+" "+plain.Quote(args[0])+"'",
 						"there is a %s already, in line %d of %s", all[i].TestName(), at.Line, relativePath(at.Filename))
 				}
 				chosen = append(chosen, all[i])
@@ -117,6 +117,6 @@ func writeFuzzTests(cmd *cobra.Command, dir, name, pattern string, chosen []gene
 	if err = errors.Join(err, f.Close()); err != nil {
 		return exit.Failure(fmt.Errorf("writing fuzz tests: %w", err))
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s; to run: teasel go %s\n", path, noun.Count(len(chosen), "fuzz test", "fuzz tests"), report.Quote(pattern))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s; to run: teasel go %s\n", path, noun.Count(len(chosen), "fuzz test", "fuzz tests"), plain.Quote(pattern))
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/session"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -56,12 +57,12 @@ func (s *testRun) collect(t *fuzzTest, found map[string]*reportedFinding) {
 		own := g.reproFlags(f.Rule)
 		x := &reportedFinding{Finding: f, test: t, file: file}
 		found[id] = x
-		x.repro = strings.Join(append(append([]string{"teasel", "repro"}, own...), report.Quote(file)), " ")
+		x.repro = strings.Join(append(append([]string{"teasel", "repro"}, own...), plain.Quote(file)), " ")
 		if n := t.saver.Seed(f.Input); n >= 0 {
 			x.hand = g.goTestCommand(s.relative(t.pkg.Dir), fmt.Sprintf("seed#%d", n), &f)
 		}
 		if file == "" {
-			x.repro = "teasel repro " + report.Quote(s.relative(t.dir.FindingPath(id)))
+			x.repro = "teasel repro " + plain.Quote(s.relative(t.dir.FindingPath(id)))
 		} else {
 			x.hand = g.goTestCommand(s.relative(t.pkg.Dir), filepath.Base(saved), &f)
 		}
@@ -87,7 +88,7 @@ func (s *testRun) warnUnsaved(w io.Writer, found map[string]*reportedFinding) {
 					where = "testdata, nor to " + s.relative(t.out)
 				}
 				fmt.Fprintf(w, "teasel: warning: %s: the finding %s %s could not be saved to %s: %s\n",
-					t, report.Line(f.Rule), report.Line(f.Subject), where, report.Plain(err.Error()))
+					t, plain.Line(f.Rule), plain.Line(f.Subject), where, plain.Text(err.Error()))
 			}
 		}
 	}
@@ -136,7 +137,7 @@ func (s *testRun) report(cmd *cobra.Command) error {
 		return err
 	}
 	if dir := campaignsOf(found); dir != "" { // it is none that the user has named
-		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: to see this again: teasel show %s\n", report.Quote(dir))
+		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: to see this again: teasel show %s\n", plain.Quote(dir))
 	}
 	if failed != nil {
 		return exit.TargetFailure(failed)

@@ -25,6 +25,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
 	"github.com/teaselfuzz/teasel/gofunc/session"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -51,9 +52,9 @@ func (s *testRun) skip(subject, reason string) {
 
 // leaveOut warns that a package or a fuzz test does not run.
 func (s *testRun) leaveOut(w io.Writer, subject, reason, output, hint string) {
-	fmt.Fprintf(w, "teasel: warning: %s is left out: %s\n", subject, report.Plain(reason))
+	fmt.Fprintf(w, "teasel: warning: %s is left out: %s\n", subject, plain.Text(reason))
 	for line := range strings.Lines(output) {
-		fmt.Fprintf(w, "  %s\n", report.Plain(strings.TrimRight(line, "\n")))
+		fmt.Fprintf(w, "  %s\n", plain.Text(strings.TrimRight(line, "\n")))
 	}
 	if hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
@@ -266,7 +267,7 @@ func (s *testRun) record() *view.Recorder {
 func (s *testRun) commands(f *teasel.Finding) (all []view.Command) {
 	for _, t := range s.tests {
 		if path := t.dir.FindingPath(f.ID()); fileExists(path) {
-			all = append(all, view.Command{Title: t.String(), Text: "teasel repro " + report.Quote(s.relative(path))})
+			all = append(all, view.Command{Title: t.String(), Text: "teasel repro " + plain.Quote(s.relative(path))})
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Target describes a fuzz test in a finding's file.
@@ -64,7 +64,7 @@ func (g *Target) reproFlags(rule string) (words []string) {
 		words = append(words, "--race")
 	}
 	if g.Tags != "" {
-		words = append(words, "--tags", report.Quote(g.Tags))
+		words = append(words, "--tags", plain.Quote(g.Tags))
 	}
 	if limit := cmp.Or(g.Timeout, defaultTimeout); limit != defaultTimeout && slices.Contains(judge.HangRules(), rule) {
 		words = append(words, "--timeout", limit.String())
@@ -88,8 +88,8 @@ func (g *Target) goTestCommand(dir, file string, f *teasel.Finding) string {
 		words = append(words, "-timeout="+cmp.Or(g.Timeout, defaultTimeout).String())
 	}
 	for i := range words {
-		words[i] = report.Quote(words[i])
+		words[i] = plain.Quote(words[i])
 	}
-	run := report.Quote("^" + g.Test + "$/^" + regexp.QuoteMeta(file) + "$") // the whole name, or others that begin with it run too
-	return strings.Join(append(words, "-run="+run, report.Quote(dir)), " ")
+	run := plain.Quote("^" + g.Test + "$/^" + regexp.QuoteMeta(file) + "$") // the whole name, or others that begin with it run too
+	return strings.Join(append(words, "-run="+run, plain.Quote(dir)), " ")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // testToTriage returns the directory of the package and the fuzz test that the inputs of a directory are for: what stands behind --, or what
@@ -85,10 +85,10 @@ func triage(cmd *cobra.Command, o *flags.Options, dir, pkg, test string) error {
 	}
 	target, ok := r.Target.(*fuzztest.Target)
 	if r.typed != nil || !ok {
-		return exit.Usage("to run one of its files: teasel repro "+report.Quote(filepath.Join(dir, ins[0].File)), "%s takes values of a type of its own: teasel triage runs fuzz tests of bytes, strings, numbers and booleans", test)
+		return exit.Usage("to run one of its files: teasel repro "+plain.Quote(filepath.Join(dir, ins[0].File)), "%s takes values of a type of its own: teasel triage runs fuzz tests of bytes, strings, numbers and booleans", test)
 	}
 	p.Campaign = fuzztest.Campaign(target, nil)
-	if err := campaign.Switch(&p.Campaign, &o.Mutation); err != nil {
+	if err := campaign.ChooseMutation(&p.Campaign, &o.Mutation); err != nil {
 		return err
 	}
 	codec := fuzztest.Codec{Kinds: target.Kinds}
@@ -98,7 +98,7 @@ func triage(cmd *cobra.Command, o *flags.Options, dir, pkg, test string) error {
 			in.Data, err = codec.Encode(input)
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "teasel: warning: %s is no input of %s: %s\n", report.Plain(in.File), test, report.Plain(err.Error()))
+			fmt.Fprintf(stderr, "teasel: warning: %s is no input of %s: %s\n", plain.Text(in.File), test, plain.Text(err.Error()))
 			continue
 		}
 		p.AddInput(in, input)

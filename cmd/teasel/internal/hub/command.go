@@ -20,6 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -189,7 +190,7 @@ func showFleet(ctx context.Context, w io.Writer, link *fleet.Link) error {
 		return fleetError(err)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "kind\t%s\ntarget\t%s\nexecutions\t%d\nfindings\t%d\n", report.Line(r.Kind), report.Line(r.Target), r.Summary.Executions, len(r.Summary.Findings))
+	fmt.Fprintf(t, "kind\t%s\ntarget\t%s\nexecutions\t%d\nfindings\t%d\n", plain.Line(r.Kind), plain.Line(r.Target), r.Summary.Executions, len(r.Summary.Findings))
 	if n := len(r.Summary.Unconfirmed); n > 0 {
 		untried := 0
 		for i := range r.Summary.Unconfirmed {
@@ -200,7 +201,7 @@ func showFleet(ctx context.Context, w io.Writer, link *fleet.Link) error {
 		fmt.Fprintf(t, "unconfirmed\t%d, %d of them for want of time\n", n, untried)
 	}
 	if order.State != "" {
-		fmt.Fprintf(t, "order\t%s, by %s\n", order.State, report.Line(order.By))
+		fmt.Fprintf(t, "order\t%s, by %s\n", order.State, plain.Line(order.By))
 	}
 	if order.Runs > 0 {
 		fmt.Fprintf(t, "budget\t%d executions\n", order.Runs)
@@ -216,7 +217,7 @@ func showFleet(ctx context.Context, w io.Writer, link *fleet.Link) error {
 	}
 	for i := range r.Summary.Findings {
 		f := &r.Summary.Findings[i]
-		fmt.Fprintf(w, "\n%s  %s  %s\n  %s\n  finding %s, reproduced %d of %d times\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), report.Line(f.Message), f.ID(), f.Stable, f.Tries)
+		fmt.Fprintf(w, "\n%s  %s  %s\n  %s\n  finding %s, reproduced %d of %d times\n", f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), plain.Line(f.Message), f.ID(), f.Stable, f.Tries)
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel/internal/glob"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/session"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // maxNamedBlocked is how many blocked tools are named at the beginning; the report names all.
@@ -21,13 +21,13 @@ func warnBlocked(w io.Writer, command []string, c *session.Choice) {
 	}
 	var names []string
 	for _, b := range c.Blocked[:min(n, maxNamedBlocked)] {
-		names = append(names, report.Line(b.Name))
+		names = append(names, plain.Line(b.Name))
 	}
 	if n > maxNamedBlocked {
 		names = append(names, "...")
 	}
 	fmt.Fprintf(w, "teasel: %d of %d tools are not called, because they may change something that outlives the server: %s (%s: %s)\n", n, n+len(c.Tools),
-		strings.Join(names, ", "), names[0], report.Line(c.Blocked[0].Why))
+		strings.Join(names, ", "), names[0], plain.Line(c.Blocked[0].Why))
 	if len(c.Tools) > 0 {
 		fmt.Fprintln(w, "hint: --allow NAME fuzzes one all the same, --allow '*' all of them, in a place where they can do no harm")
 		return
@@ -40,7 +40,7 @@ func warnBlocked(w io.Writer, command []string, c *session.Choice) {
 func quoted(command []string) string {
 	words := make([]string, len(command))
 	for i, w := range command {
-		words[i] = report.Quote(w)
+		words[i] = plain.Quote(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -52,7 +52,7 @@ func allowFlags(blocked []session.Blocked) string {
 	}
 	var words []string
 	for _, b := range blocked {
-		words = append(words, "--allow "+report.Quote(glob.Escape(b.Name)))
+		words = append(words, "--allow "+plain.Quote(glob.Escape(b.Name)))
 	}
 	return strings.Join(words, " ")
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // shownGone is how many of the last lines that a server was sent a finding shows.
@@ -29,7 +29,7 @@ func goneFinding(err error) (f teasel.Finding, ok bool) {
 		in = gone.Script
 		f.Message = fmt.Sprintf("The server takes no connections any more after one of the last %d requests. It was not started by teasel, which cannot try again.", len(in.Steps))
 		for _, s := range in.Steps[max(0, len(in.Steps)-shownGone):] {
-			f.Detail += "> " + report.Line(string(s.Line)) + "\n"
+			f.Detail += "> " + plain.Line(string(s.Line)) + "\n"
 		}
 	}
 	if f.Input, err = (script.Codec{}).Encode(in); err != nil {

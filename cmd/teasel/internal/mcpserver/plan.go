@@ -16,6 +16,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/mcp/gen"
@@ -148,10 +149,10 @@ func (p *plan) prepare(ctx context.Context, o *options, dictionary *mutate.Dicti
 func (p *plan) choose(o *options, stderr io.Writer) (err error) {
 	if p.session.Direct != nil {
 		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0],
-			report.Line(strings.Join(p.session.Direct, " ")))
+			plain.Line(strings.Join(p.session.Direct, " ")))
 	}
 	for _, t := range p.session.Trouble {
-		fmt.Fprintf(stderr, "teasel: warning: %s\n", report.Line(t))
+		fmt.Fprintf(stderr, "teasel: warning: %s\n", plain.Line(t))
 	}
 	selection := session.Selection{Include: o.Include, Exclude: o.Exclude, Allow: o.Allow, Patterns: o.Destructive, Strict: o.Strict, Most: o.MaxTools}
 	if p.choice, err = selection.Apply(p.session); err != nil {
@@ -211,14 +212,14 @@ func (p *plan) loadSeeds(ctx context.Context, mutator *gen.Mutator, given []camp
 
 func (p *plan) dryRun(w io.Writer) error {
 	s := p.session
-	fmt.Fprintf(w, "%s speaks protocol version %s\n", report.Line(p.Meta.Name), report.Line(s.Version))
+	fmt.Fprintf(w, "%s speaks protocol version %s\n", plain.Line(p.Meta.Name), plain.Line(s.Version))
 	if p.Meta.Library != "" {
-		fmt.Fprintf(w, "it is built on %s\n", report.Line(p.Meta.Library))
+		fmt.Fprintf(w, "it is built on %s\n", plain.Line(p.Meta.Library))
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { // names that servers give may contain anything
 		for i := range cells {
-			cells[i] = report.Line(cells[i])
+			cells[i] = plain.Line(cells[i])
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // plan is the plan of a campaign on a program.
@@ -57,7 +57,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 			p.Seeds = append(p.Seeds, campaign.Seed[[]byte]{Folder: corpus.EdgeCases, Name: s.Name, Input: s.Input})
 		}
 	}
-	started := progress.Wait(stderr, "waiting for "+report.Line(o.Command[0])+" to get ready for its first input, or to end")
+	started := progress.Wait(stderr, "waiting for "+plain.Line(o.Command[0])+" to get ready for its first input, or to end")
 	p.program, err = target.Inspect(ctx)
 	started()
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // Target describes a program in a finding's file, with all that it takes to start it again.
@@ -81,7 +81,7 @@ func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 		args[0] = absolute(args[0])
 	}
 	for i := range args {
-		args[i] = report.Quote(args[i])
+		args[i] = plain.Quote(args[i])
 	}
 	env := assignments(flags.Environment(t.Env))
 	if f.Rule == native.RuleUndefined { // by default it is reported, but not fatal; options of the user's come last
@@ -92,16 +92,16 @@ func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	case len(names) > 0:
 		for _, name := range slices.Backward(names) {
 			if name != input {
-				line = fmt.Sprintf("install -D %s %s && %s", report.Quote(input), report.Quote(name), line)
+				line = fmt.Sprintf("install -D %s %s && %s", plain.Quote(input), plain.Quote(name), line)
 			}
 		}
 	case t.Harness:
-		line += " " + report.Quote(input)
+		line += " " + plain.Quote(input)
 	default:
-		line += " < " + report.Quote(input)
+		line += " < " + plain.Quote(input)
 	}
 	if t.Dir != "" {
-		return fmt.Sprintf("(cd %s && %s)", report.Quote(t.Dir), line)
+		return fmt.Sprintf("(cd %s && %s)", plain.Quote(t.Dir), line)
 	}
 	return line
 }
@@ -110,7 +110,7 @@ func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 func assignments(env []string) (out []string) {
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
-		out = append(out, name+"="+report.Quote(value))
+		out = append(out, name+"="+plain.Quote(value))
 	}
 	return out
 }

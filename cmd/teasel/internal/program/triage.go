@@ -11,8 +11,8 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/native"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // triageOut is the directory that teasel triage writes by default: not that of the campaign that it may read.
@@ -92,9 +92,9 @@ func runTriage(cmd *cobra.Command, o *options, own []string, other OtherTriage, 
 		return err
 	}
 	if len(o.Command) == 0 {
-		hint := "for example: teasel triage " + report.Quote(dir) + " -- ./harness"
+		hint := "for example: teasel triage " + plain.Quote(dir) + " -- ./harness"
 		if c := campaign.FuzzedCommand(dir); c != "" {
-			hint = "AFL++ fuzzed this: teasel triage " + report.Quote(dir) + " -- " + report.Plain(c)
+			hint = "AFL++ fuzzed this: teasel triage " + plain.Quote(dir) + " -- " + plain.Text(c)
 		}
 		return exit.Usage(hint, "no program to run the inputs on: its command goes behind --")
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // workflowPath is where GitHub looks for workflows.
@@ -69,7 +69,7 @@ func initialise(w io.Writer, dir string, force, workflow bool) error {
 		}
 	}
 	for _, f := range found {
-		fmt.Fprintf(w, "found: %s\n", report.Line(f.what))
+		fmt.Fprintf(w, "found: %s\n", plain.Line(f.what))
 	}
 	for _, f := range files {
 		err := os.MkdirAll(filepath.Dir(f.path), 0o777)
@@ -89,7 +89,7 @@ func initialise(w io.Writer, dir string, force, workflow bool) error {
 func nextCommand(dir string, found []recognised) string {
 	var steps []string
 	if dir != "." {
-		steps = append(steps, "cd "+report.Quote(dir))
+		steps = append(steps, "cd "+plain.Quote(dir))
 	}
 	chosen := targets(found)
 	for _, f := range chosen {
@@ -133,9 +133,9 @@ func configText(found []recognised) string {
 			if !active {
 				comment = "# "
 			}
-			fmt.Fprintf(&b, "\n# %s\n", strings.ReplaceAll(report.Line(f.what), "\n", " "))
+			fmt.Fprintf(&b, "\n# %s\n", strings.ReplaceAll(plain.Line(f.what), "\n", " "))
 			for _, step := range f.build {
-				fmt.Fprintf(&b, "# Built with: %s\n", report.Line(step))
+				fmt.Fprintf(&b, "# Built with: %s\n", plain.Line(step))
 			}
 			if active {
 				fmt.Fprintf(&b, "[%s]\n", f.kind)
@@ -161,7 +161,7 @@ func RunConfigured(cmd *cobra.Command) error {
 	if len(ts) > 1 {
 		var list []string
 		for _, t := range ts {
-			list = append(list, fmt.Sprintf("teasel %s    # %s", t.Kind, report.Line(t.Target)))
+			list = append(list, fmt.Sprintf("teasel %s    # %s", t.Kind, plain.Line(t.Target)))
 		}
 		return exit.Usage("choose one of them:\n  "+strings.Join(list, "\n  "), "%s names %d targets", flags.DefaultConfig, len(ts))
 	}

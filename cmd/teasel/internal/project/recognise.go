@@ -15,8 +15,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/netproto/model"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // recognised is something to fuzz that was found in a project.
@@ -222,7 +222,7 @@ func (p *project) goServer() (found []recognised) {
 			at = "."
 		}
 		found = append(found, recognised{kind: "mcp", what: fmt.Sprintf("an MCP server in Go, %s (go.mod names %s)", name, sdk[1]), table: list("command", "./teasel-"+name),
-			build: []string{"go build -o teasel-" + report.Quote(name) + " " + report.Quote(at)}})
+			build: []string{"go build -o teasel-" + plain.Quote(name) + " " + plain.Quote(at)}})
 	}
 	return found
 }
@@ -324,10 +324,10 @@ func (p *project) harnesses() (found []recognised) {
 			compiler = "c++"
 		}
 		for i := range files {
-			files[i] = report.Quote(files[i])
+			files[i] = plain.Quote(files[i])
 		}
 		r.table = list("command", "./teasel-"+name)
-		r.build = []string{fmt.Sprintf("teasel %s -g -O1 -fsanitize=fuzzer,address %s -o %s", compiler, strings.Join(files, " "), report.Quote("teasel-"+name))}
+		r.build = []string{fmt.Sprintf("teasel %s -g -O1 -fsanitize=fuzzer,address %s -o %s", compiler, strings.Join(files, " "), plain.Quote("teasel-"+name))}
 		found = append(found, r)
 	}
 	return found

@@ -11,7 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Runner runs single inputs of one kind of target.
@@ -61,7 +61,7 @@ func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFil
 	}
 	fmt.Fprintf(w, "not reproduced in %s\n", Tries(tries))
 	if len(others) > 0 {
-		fmt.Fprintf(w, "but something else was: %s\n", report.Line(others[0]))
+		fmt.Fprintf(w, "but something else was: %s\n", plain.Line(others[0]))
 		if r.Single {
 			return &exit.Error{Status: exit.StatusFindings}
 		}
@@ -71,14 +71,14 @@ func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFil
 
 // Heading is a finding in one line.
 func Heading(f *teasel.Finding) string {
-	return fmt.Sprintf("%s  %s  %s", f.Severity, report.Line(f.Rule), report.Line(f.Subject))
+	return fmt.Sprintf("%s  %s  %s", f.Severity, plain.Line(f.Rule), plain.Line(f.Subject))
 }
 
 // Shown prints that a try has shown a finding, and returns the error with the exit status for that.
 func Shown(w io.Writer, f *teasel.Finding, try, tries int) error {
-	fmt.Fprintf(w, "reproduced at try %d of %d: %s\n", try, tries, report.Line(f.Message))
+	fmt.Fprintf(w, "reproduced at try %d of %d: %s\n", try, tries, plain.Line(f.Message))
 	if f.Detail != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(f.Detail), "\n"))
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(plain.Text(f.Detail), "\n"))
 	}
 	return &exit.Error{Status: exit.StatusFindings}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/glob"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // orDefault returns the argument of a verb; without one, the directory that campaigns write.
@@ -80,7 +80,7 @@ func findingByID(name, dir, id string) (string, error) {
 	case len(files) == 0 && !exists(dir):
 		hint := "name a finding's file, or its campaign's directory and its id: other-out/" + id
 		if here := campaign.Here(); len(here) > 0 {
-			hint = "name the campaign too, as in " + report.Quote(filepath.Join(here[0], id)) + "; there are these here: " + strings.Join(here, ", ")
+			hint = "name the campaign too, as in " + plain.Quote(filepath.Join(here[0], id)) + "; there are these here: " + strings.Join(here, ", ")
 		}
 		return "", exit.Usage(hint, "there is no %s, and no folder %s that could have such a finding", name, dir)
 	case len(files) == 0:
@@ -147,7 +147,7 @@ func listOf(files []string) string {
 			fmt.Fprintf(&b, "\n  and %d more", len(files)-maxListed)
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s  %s", report.Quote(findingName(file)), titleOf(file))
+		fmt.Fprintf(&b, "\n  %s  %s", plain.Quote(findingName(file)), titleOf(file))
 	}
 	return strings.TrimPrefix(b.String(), "\n")
 }
@@ -159,7 +159,7 @@ func titleOf(file string) string {
 		return "(cannot be read)"
 	}
 	x := &f.Finding
-	return fmt.Sprintf("%s  %s  %s", x.Severity, report.Line(x.Rule), report.Line(x.Subject))
+	return fmt.Sprintf("%s  %s  %s", x.Severity, plain.Line(x.Rule), plain.Line(x.Subject))
 }
 
 // completeFinding has the shell complete the ids of the findings in teasel-out, and names of files.

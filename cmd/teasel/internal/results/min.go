@@ -12,7 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
 	"github.com/teaselfuzz/teasel/corpus"
-	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // NewMin returns the verb min.
@@ -58,7 +58,7 @@ rewritten unless --out names another. FINDING is named as for 'teasel repro'.`,
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d bytes before, %d now: %s\n", before, len(f.Finding.Input), out)
 			if cmd.Context().Err() != nil {
-				return &exit.Error{Status: exit.StatusInterrupted, Hint: "to go on: teasel min " + report.Quote(out)}
+				return &exit.Error{Status: exit.StatusInterrupted, Hint: "to go on: teasel min " + plain.Quote(out)}
 			}
 			return nil
 		},

@@ -22,7 +22,7 @@ const (
 
 // servePage serves the page of the campaign in a directory, and follows the campaign while it runs, until the user ends it.
 func servePage(cmd *cobra.Command, path string, o *flags.Options) error {
-	s, err := campaign.Look(path, cmd.ErrOrStderr())
+	s, err := campaign.Open(path, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

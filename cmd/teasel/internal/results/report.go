@@ -20,7 +20,7 @@ func NewReport() *cobra.Command {
 		Example: "  teasel report --format sarif\n  teasel report -o report.html other-out",
 		Args:    flags.Args(0, 1, "a campaign's directory"), ValidArgsFunction: completeDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := campaign.Look(orDefault(args), cmd.ErrOrStderr())
+			s, err := campaign.Open(orDefault(args), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -26,6 +26,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -72,7 +73,7 @@ teasel-out.`,
 					return writeReport(cmd, path, format)
 				default:
 					between := ""
-					return campaign.Each(path, cmd.ErrOrStderr(), func(s campaign.Saved) error {
+					return campaign.OpenEach(path, cmd.ErrOrStderr(), func(s campaign.Saved) error {
 						fmt.Fprint(w, between)
 						between = "\n"
 						return showCampaign(w, s)
@@ -115,7 +116,7 @@ teasel-out.`,
 
 // writeReport writes the report of the campaign in a directory.
 func writeReport(cmd *cobra.Command, path, format string) error {
-	s, err := campaign.Look(path, io.Discard)
+	s, err := campaign.Open(path, io.Discard)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func writeReport(cmd *cobra.Command, path, format string) error {
 // showFinding prints all that a finding's file contains.
 func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	x := &f.Finding
-	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, report.Line(x.Rule), report.Line(x.Subject), report.Line(x.Message))
+	fmt.Fprintf(w, "%s  %s  %s\n%s\n\n", x.Severity, plain.Line(x.Rule), plain.Line(x.Subject), plain.Line(x.Message))
 	if x.Tries == 0 {
 		fmt.Fprint(w, "seen, and there was no time to reproduce it")
 	} else {
@@ -135,20 +136,20 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	fmt.Fprintf(w, "; seed of the campaign %d\n%s\n", f.Seed, report.Provenance(x))
 	if x.Detail != "" {
 		shown, more := beginning(x.Detail)
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(report.Plain(shown), "\n"))
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(plain.Text(shown), "\n"))
 		if more > 0 {
-			fmt.Fprintf(w, "... and %d bytes more, which are in %s\n", more, report.Line(path))
+			fmt.Fprintf(w, "... and %d bytes more, which are in %s\n", more, plain.Line(path))
 		}
 	}
 	shown, more := beginning(string(x.Input))
 	fmt.Fprintf(w, "\ninput (%d bytes):\n%s\n", len(x.Input), strings.TrimRight(readable([]byte(shown)), "\n"))
 	if more > 0 {
-		fmt.Fprintf(w, "... and %d bytes more: teasel show --input %s\n", more, report.Quote(path))
+		fmt.Fprintf(w, "... and %d bytes more: teasel show --input %s\n", more, plain.Quote(path))
 	}
-	fmt.Fprintf(w, "\nreproduce it: teasel repro %s\n", report.Quote(path))
+	fmt.Fprintf(w, "\nreproduce it: teasel repro %s\n", plain.Quote(path))
 	k, _ := kinds.Of(f.Kind, "")
 	if c := k.Command(f.Target, x, path); c != "" {
-		fmt.Fprintf(w, "without teasel: %s\n", report.Plain(c))
+		fmt.Fprintf(w, "without teasel: %s\n", plain.Text(c))
 	}
 }
 
@@ -182,7 +183,7 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	m := dir.Meta()
 	k, _ := kinds.Of(m.Kind, "") // the figures of one of a newer teasel can be shown
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), report.Line(m.Kind), report.Line(m.Name), m.Seed)
+	fmt.Fprintf(t, "campaign\t%s\nkind\t%s\ntarget\t%s\nseed\t%d\n", dir.Path(), plain.Line(m.Kind), plain.Line(m.Name), m.Seed)
 	messages := ""
 	if s.Messages > 0 {
 		messages = fmt.Sprintf(", %d messages", s.Messages)
@@ -195,17 +196,17 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 		fmt.Fprintf(t, "edges reached\t%d\n", edges)
 	}
 	if len(m.Blocked) > 0 {
-		fmt.Fprintf(t, "blocked\t%s\n", report.Line(strings.Join(m.Blocked, ", ")))
+		fmt.Fprintf(t, "blocked\t%s\n", plain.Line(strings.Join(m.Blocked, ", ")))
 	}
 	for _, k := range m.Skipped {
-		fmt.Fprintf(t, "skipped\t%s: %s\n", report.Line(k.Subject), report.Line(k.Reason))
+		fmt.Fprintf(t, "skipped\t%s: %s\n", plain.Line(k.Subject), plain.Line(k.Reason))
 	}
 	for _, g := range s.Stages {
 		took := ""
 		if g.Time > 0 {
 			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
 		}
-		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", report.Line(g.Name), g.Executions, g.Kept, took)
+		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", plain.Line(g.Name), g.Executions, g.Kept, took)
 	}
 	sum := dir.Summary()
 	if known := sum.KnownShare(); known > 0 {
@@ -229,7 +230,7 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 		}
 		listFinding(w, &f, flaky, path)
 		if c := k.Command(m.Target, &f, path); c != "" {
-			fmt.Fprintf(w, "  %s\n", report.Plain(c))
+			fmt.Fprintf(w, "  %s\n", plain.Text(c))
 		}
 	}
 	for _, f := range unconfirmed {
@@ -240,19 +241,19 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 
 // listFinding prints a finding and the command that shows it again, given its file.
 func listFinding(w io.Writer, f *teasel.Finding, remark, path string) {
-	fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, report.Line(f.Rule), report.Line(f.Subject), remark,
-		report.Line(f.Message), report.Quote(path))
+	fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), remark,
+		plain.Line(f.Message), plain.Quote(path))
 }
 
 // writePanels prints panels as tables.
 func writePanels(w io.Writer, panels []view.Panel) error {
 	for _, p := range panels {
-		fmt.Fprintf(w, "\n%s\n", report.Line(p.Title))
+		fmt.Fprintf(w, "\n%s\n", plain.Line(p.Title))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, row := range append([][]string{p.Head}, p.Rows...) {
 			cells := make([]string, len(row))
 			for i := range row {
-				cells[i] = report.Line(row[i])
+				cells[i] = plain.Line(row[i])
 			}
 			fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/session"
-	"github.com/teaselfuzz/teasel/report"
 )
 
 // NewCommand returns the verb rules.
@@ -217,7 +217,7 @@ func ruleNamed(name string) (teasel.Rule, error) {
 	case near != "":
 		hint = "did you mean 'teasel explain " + near + "'? " + hint
 	case strings.Trim(name, "0123456789abcdef") == "" || strings.HasSuffix(name, ".json"):
-		hint = "a finding is shown by 'teasel show " + report.Quote(name) + "'; " + hint
+		hint = "a finding is shown by 'teasel show " + plain.Quote(name) + "'; " + hint
 	}
 	return teasel.Rule{}, exit.Usage(hint, "there is no rule %q", name)
 }
