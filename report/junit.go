@@ -47,22 +47,7 @@ func JUnit(w io.Writer, r *Run) error {
 		suite.AddProperty("known", fmt.Sprint(len(ks)))
 		suite.AddProperty("gone", fmt.Sprint(len(gs)))
 	}
-	subjects := slices.Collect(maps.Keys(why))
-	for _, s := range r.Subjects {
-		subjects = append(subjects, plain.Line(s))
-	}
-	for _, f := range slices.Concat(fs, o.Untried, o.Unreproduced) {
-		subjects = append(subjects, plain.Line(f.Subject))
-	}
-	for i := range ks {
-		subjects = append(subjects, plain.Line(ks[i].Subject))
-	}
-	for i := range gs {
-		if gs[i].Rule != "" {
-			subjects = append(subjects, plain.Line(gs[i].Subject))
-		}
-	}
-	for _, subject := range slices.Compact(slices.Sorted(slices.Values(subjects))) {
+	for _, subject := range r.tested(why, slices.Concat(fs, o.Untried, o.Unreproduced), ks, gs) {
 		failed := r.addFindings(&suite, subject, fs)
 		failed = r.addUnconfirmed(&suite, subject, slices.Concat(o.Untried, o.Unreproduced)) || failed
 		r.addKnown(&suite, subject, ks, gs)
@@ -90,6 +75,27 @@ func JUnit(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// tested returns the subjects of which there is something to say, in order and each once: those that were fuzzed, those that were not and
+// why, those of findings, and those of the known findings that are there and that are gone.
+func (r *Run) tested(why map[string]string, fs []teasel.Finding, ks []known, gs []gone) []string {
+	subjects := slices.Collect(maps.Keys(why))
+	for _, s := range r.Subjects {
+		subjects = append(subjects, plain.Line(s))
+	}
+	for i := range fs {
+		subjects = append(subjects, plain.Line(fs[i].Subject))
+	}
+	for i := range ks {
+		subjects = append(subjects, plain.Line(ks[i].Subject))
+	}
+	for i := range gs {
+		if gs[i].Rule != "" {
+			subjects = append(subjects, plain.Line(gs[i].Subject))
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(subjects)))
 }
 
 func (r *Run) class(subject string) string {

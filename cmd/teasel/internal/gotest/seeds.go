@@ -61,13 +61,11 @@ func (t *fuzzTest) loadSeeds(ctx context.Context, own [][]byte, cache string, o 
 			campaign.Warn(w, problems)
 		}
 	}
-	unconfirmed := unconfirmedInputs(t.out) // they may be confirmed this time
-	if o.Fresh {
-		unconfirmed = nil
-	}
-	for i, in := range unconfirmed {
-		if in, err := codec.Decode(in); err == nil {
-			take(fmt.Sprintf("unconfirmed%d", i), in)
+	if !o.Fresh {
+		for i, in := range unconfirmedInputs(t.out) { // they may be confirmed this time
+			if in, err := codec.Decode(in); err == nil {
+				take(fmt.Sprintf("unconfirmed%d", i), in)
+			}
 		}
 	}
 	if t.typed != nil { // the simplest value is a seed

@@ -70,14 +70,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 			p.close()
 		}
 	}()
-	visit, err := target.Visit(ctx)
-	if (o.Era == "" || o.Era == "auto") && server.RefusesHandshake(err) {
-		other := *target
-		other.Stateless = true
-		if v, e := other.Visit(ctx); e == nil {
-			visit, err, target.Stateless, o.Era = v, nil, true, "stateless"
-		}
-	}
+	visit, err := o.visit(ctx, target)
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
@@ -111,6 +104,22 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	p.DryRun, p.Close, p.Gone = p.dryRun, p.close, goneFinding
 	about.Stateless = target.Stateless
 	return &p.Plan, p.describe(o, about)
+}
+
+// visit starts the server and asks what it has: without a handshake if it refuses one, and the user has not said which it is.
+func (o *options) visit(ctx context.Context, target *mcprun.Target) (*server.Visit, error) {
+	visit, err := target.Visit(ctx)
+	if o.Era != "" && o.Era != "auto" || !server.RefusesHandshake(err) {
+		return visit, err
+	}
+	other := *target
+	other.Stateless = true
+	v, e := other.Visit(ctx)
+	if e != nil {
+		return visit, err
+	}
+	target.Stateless, o.Era = true, "stateless"
+	return v, nil
 }
 
 // complete adds to the report of a campaign that has run.

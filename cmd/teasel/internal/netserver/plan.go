@@ -35,17 +35,12 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, err
 	}
-	if m := target.Model; m != nil && o.Connect == "" {
-		if m.Connection.Port == 0 {
-			return nil, exit.Usage("add --connect HOST:PORT", "where the server listens is missing: the model names no port")
+	if target.Model != nil {
+		if err := o.connection(&target.Model.Connection); err != nil {
+			return nil, err
 		}
-		o.Connect = fmt.Sprintf("%v://127.0.0.1:%d", m.Connection.Transport, m.Connection.Port)
-		about.Connect, target.Address = o.Connect, o.Connect
 	}
-	if m := target.Model; m != nil && !o.keepSet {
-		o.Keep = m.Connection.Keep
-		about.Keep, target.Keep = o.Keep, o.Keep
-	}
+	about.Connect, target.Address, about.Keep, target.Keep = o.Connect, o.Connect, o.Keep, o.Keep
 	target.Restart = o.Restart
 	schedulers, err := o.schedulers(target.Model)
 	if err != nil {
@@ -84,6 +79,20 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		p.Meta.Name = o.Connect
 	}
 	return &p.Plan, p.Describe(Kind(), &o.Launch, o, about)
+}
+
+// connection takes from a model where the server listens and whether connections are kept, unless the user has said so.
+func (o *options) connection(c *model.Connection) error {
+	if o.Connect == "" {
+		if c.Port == 0 {
+			return exit.Usage("add --connect HOST:PORT", "where the server listens is missing: the model names no port")
+		}
+		o.Connect = fmt.Sprintf("%v://127.0.0.1:%d", c.Transport, c.Port)
+	}
+	if !o.keepSet {
+		o.Keep = c.Keep
+	}
+	return nil
 }
 
 // inspect starts the server once, and finds out how many workers there can be and whether their servers need network namespaces.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -67,7 +66,6 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if !o.NoAffinity {
 		target.Cores, p.cores = native.NewCores(o.Workers)
 	}
-	runtime.GOMAXPROCS(native.Procs(o.Workers))
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
 	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen, Weights: weights})

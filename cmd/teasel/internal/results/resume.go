@@ -39,23 +39,7 @@ tried first.`,
 			if err != nil {
 				return campaign.OpenError(err)
 			}
-			set := func(name string) bool { return flags.IsSet(cmd.Flags(), name) }
-			change := func(o *flags.Options) {
-				o.Corpus = existingDirs(o.Corpus, cmd.ErrOrStderr())
-				o.Out, o.Format, o.Reports, o.FailOn, o.NoUI, o.UI, o.UIToken, o.Known = dir.Path(), fresh.Format, fresh.Reports, fresh.FailOn, fresh.NoUI, fresh.UI, fresh.UIToken, fresh.Known
-				if set("duration") || set("runs") {
-					o.Duration, o.Runs = fresh.Duration, fresh.Runs
-				}
-				if set("workers") {
-					o.Workers = fresh.Workers
-				}
-				if set("hub") {
-					o.Hub = fresh.Hub
-				}
-				if set("stop-after") {
-					o.StopAfter = fresh.StopAfter
-				}
-			}
+			change := func(o *flags.Options) { resumed(cmd, dir.Path(), o, &fresh) }
 			k, err := kinds.Of(dir.Meta().Kind, "a campaign")
 			if err != nil {
 				return errors.Join(err, dir.Close())
@@ -82,6 +66,26 @@ tried first.`,
 	flags.AddHub(f, &fresh.Hub)
 	f.BoolVar(&fresh.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	return cmd
+}
+
+// resumed changes the options that a campaign began with to those of this run: what is about a single run is always new, and the limits
+// are if they are given.
+func resumed(cmd *cobra.Command, dir string, o, fresh *flags.Options) {
+	set := func(name string) bool { return flags.IsSet(cmd.Flags(), name) }
+	o.Corpus = existingDirs(o.Corpus, cmd.ErrOrStderr())
+	o.Out, o.Format, o.Reports, o.FailOn, o.NoUI, o.UI, o.UIToken, o.Known = dir, fresh.Format, fresh.Reports, fresh.FailOn, fresh.NoUI, fresh.UI, fresh.UIToken, fresh.Known
+	if set("duration") || set("runs") {
+		o.Duration, o.Runs = fresh.Duration, fresh.Runs
+	}
+	if set("workers") {
+		o.Workers = fresh.Workers
+	}
+	if set("hub") {
+		o.Hub = fresh.Hub
+	}
+	if set("stop-after") {
+		o.StopAfter = fresh.StopAfter
+	}
 }
 
 // existingDirs drops the directories of --corpus that do not exist any more, with a warning: a campaign that is resumed has most likely

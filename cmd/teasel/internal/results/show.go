@@ -31,12 +31,17 @@ import (
 	"github.com/teaselfuzz/teasel/view"
 )
 
+// show is what the verb show was told to show, and how.
+type show struct {
+	input, script bool
+	page          flags.Options
+	login         flags.Hub
+	format        string
+}
+
 // NewShow returns the verb show.
 func NewShow() *cobra.Command {
-	var input, script bool
-	var o flags.Options
-	var login flags.Hub
-	format := "text"
+	o := show{format: "text"}
 	cmd := &cobra.Command{
 		Use:   "show [DIR|FINDING|TESTCASE|URL]",
 		Short: "Show a campaign, also while it runs or on a hub, one finding in full, or why a testcase was kept",
@@ -53,65 +58,81 @@ teasel-out.`,
   teasel show --script 4f1c > show.py`,
 		Args:              flags.Args(0, 1, "a campaign's directory, a finding, or a file of interesting/ or queue/"),
 		ValidArgsFunction: completeFinding,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, w := orDefault(args), cmd.OutOrStdout()
-			if hub.IsAddress(path) {
-				login.URL = path
-				return hub.Show(cmd, &login, format)
-			}
-			if info, err := os.Stat(path); len(args) == 0 || err == nil && info.IsDir() {
-				switch {
-				case (input || script) && len(args) == 0 && err == nil:
-					if path, err = onlyFinding(path); err != nil {
-						return err
-					}
-				case input || script:
-					return exit.Usage("'teasel show "+path+"' lists the findings", "--input and --script are for a finding")
-				case o.UI != "":
-					return servePage(cmd, path, &o)
-				case format != "text":
-					return writeReport(cmd, path, format)
-				default:
-					between := ""
-					return campaign.OpenEach(path, cmd.ErrOrStderr(), func(s campaign.Saved) error {
-						fmt.Fprint(w, between)
-						between = "\n"
-						return showCampaign(w, s)
-					})
-				}
-			}
-			if dir := filepath.Dir(path); slices.Contains([]string{corpus.Interesting, corpus.Queue}, filepath.Base(dir)) && corpus.IsCampaign(filepath.Dir(dir)) && !script {
-				return showTestcase(w, path, input)
-			}
-			if o.UI != "" {
-				path, err := findingPath([]string{path})
-				if err != nil {
-					return err
-				}
-				return exit.Usage("'teasel show --ui "+o.UI+" teasel-out' shows a campaign", "--ui is for a campaign's directory, and %s is a file", path)
-			}
-			f, path, ours, err := findingOf(cmd, []string{path}, gotest.Target{})
-			switch {
-			case err != nil:
-				return err
-			case input:
-				_, err := w.Write(f.Finding.Input)
-				return exit.Failure(err)
-			case !ours:
-				return gotest.ShowCorpusFile(w, f, path)
-			case script:
-				return writeScript(w, f)
-			}
-			showFinding(w, f, path)
-			return nil
-		},
+		RunE:              o.run,
 	}
-	flags.AddPage(cmd, &o)
-	flags.AddHubLogin(cmd.Flags(), &login)
-	cmd.Flags().Var(flags.Choice(&format, []string{"text", "json"}), "format", "what is written of a campaign")
-	cmd.Flags().BoolVar(&input, "input", false, "only the input of the finding, as it is")
-	cmd.Flags().BoolVar(&script, "script", false, "only a program that shows the finding without teasel, as teasel repro --script writes it")
+	flags.AddPage(cmd, &o.page)
+	flags.AddHubLogin(cmd.Flags(), &o.login)
+	cmd.Flags().Var(flags.Choice(&o.format, []string{"text", "json"}), "format", "what is written of a campaign")
+	cmd.Flags().BoolVar(&o.input, "input", false, "only the input of the finding, as it is")
+	cmd.Flags().BoolVar(&o.script, "script", false, "only a program that shows the finding without teasel, as teasel repro --script writes it")
 	return cmd
+}
+
+// run shows what the argument names: a campaign on a hub, the campaigns in a directory, a testcase or a finding.
+func (o *show) run(cmd *cobra.Command, args []string) error {
+	path := orDefault(args)
+	if hub.IsAddress(path) {
+		o.login.URL = path
+		return hub.Show(cmd, &o.login, o.format)
+	}
+	info, err := os.Stat(path)
+	if isDir := err == nil && info.IsDir(); isDir || len(args) == 0 {
+		switch only := o.input || o.script; {
+		case !only:
+			return o.campaigns(cmd, path)
+		case len(args) > 0 || !isDir:
+			return exit.Usage("'teasel show "+path+"' lists the findings", "--input and --script are for a finding")
+		}
+		if path, err = onlyFinding(path); err != nil {
+			return err
+		}
+	}
+	if dir := filepath.Dir(path); slices.Contains([]string{corpus.Interesting, corpus.Queue}, filepath.Base(dir)) && corpus.IsCampaign(filepath.Dir(dir)) && !o.script {
+		return showTestcase(cmd.OutOrStdout(), path, o.input)
+	}
+	return o.finding(cmd, path)
+}
+
+// campaigns shows the campaigns in a directory.
+func (o *show) campaigns(cmd *cobra.Command, path string) error {
+	switch {
+	case o.page.UI != "":
+		return servePage(cmd, path, &o.page)
+	case o.format != "text":
+		return writeReport(cmd, path, o.format)
+	}
+	w, between := cmd.OutOrStdout(), ""
+	return campaign.OpenEach(path, cmd.ErrOrStderr(), func(s campaign.Saved) error {
+		fmt.Fprint(w, between)
+		between = "\n"
+		return showCampaign(w, s)
+	})
+}
+
+// finding shows the finding that is named.
+func (o *show) finding(cmd *cobra.Command, name string) error {
+	if o.page.UI != "" {
+		path, err := findingPath([]string{name})
+		if err != nil {
+			return err
+		}
+		return exit.Usage("'teasel show --ui "+o.page.UI+" teasel-out' shows a campaign", "--ui is for a campaign's directory, and %s is a file", path)
+	}
+	w := cmd.OutOrStdout()
+	f, path, ours, err := findingOf(cmd, []string{name}, gotest.Target{})
+	switch {
+	case err != nil:
+		return err
+	case o.input:
+		_, err := w.Write(f.Finding.Input)
+		return exit.Failure(err)
+	case !ours:
+		return gotest.ShowCorpusFile(w, f, path)
+	case o.script:
+		return writeScript(w, f)
+	}
+	showFinding(w, f, path)
+	return nil
 }
 
 // writeReport writes the report of the campaign in a directory.
