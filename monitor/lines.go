@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clock"
 )
 
 // Lines shows a campaign as lines of text: one every few seconds, and one for every finding and note.
@@ -96,7 +97,7 @@ func (l *Lines) progress() {
 	if s.Messages > from.Messages && s.Elapsed > from.Elapsed {
 		messages = fmt.Sprintf("  messages %.0f/s", float64(s.Messages-from.Messages)/(s.Elapsed-from.Elapsed).Seconds())
 	}
-	l.add(fmt.Sprintf("#%d  %s  %.0f/s%s%s  corpus %d  features %d  findings %s  memory %d MB", s.Executions, clock(s.Elapsed), rate(from, s),
+	l.add(fmt.Sprintf("#%d  %s  %.0f/s%s%s  corpus %d  features %d  findings %s  memory %d MB", s.Executions, clock.Seconds(s.Elapsed), rate(from, s),
 		messages, seeds, s.Corpus, s.Features, l.counts.findings(), s.Memory>>20))
 	l.started, l.counts.before = true, *s
 }

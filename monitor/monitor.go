@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -78,7 +79,7 @@ func (c *counts) begun() string {
 	if c.stats.SeedsRun < c.stats.Seeds {
 		s := fmt.Sprintf("seeds %d of %d", c.stats.SeedsRun, c.stats.Seeds)
 		if left, ok := c.seeding.Left(&c.stats); ok {
-			s += ", about " + clock(left) + " left"
+			s += ", about " + clock.Seconds(left) + " left"
 		}
 		return s
 	}
@@ -115,6 +116,3 @@ func oneLine(s string) string {
 	}
 	return plain.Line(s)
 }
-
-// clock rounds a duration to the second.
-func clock(d time.Duration) string { return d.Round(time.Second).String() }

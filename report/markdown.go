@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
@@ -30,7 +31,7 @@ func Markdown(w io.Writer, r *Run) error {
 	}
 	st := &r.Summary.Stats
 	fmt.Fprintf(&b, "| target | run time | executions | a second | corpus | features | seed |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	fmt.Fprintf(&b, "| %s | %s | %d | %.0f | %d | %d | %d |\n\n", markdownCell(r.Target), clock(st.Elapsed), st.Executions, r.rate(), st.Corpus, st.Features, r.Seed)
+	fmt.Fprintf(&b, "| %s | %s | %d | %.0f | %d | %d | %d |\n\n", markdownCell(r.Target), clock.Tenths(st.Elapsed), st.Executions, r.rate(), st.Corpus, st.Features, r.Seed)
 	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
 		fmt.Fprintf(&b, "The campaign %s.\n\n", why)
 	}

@@ -5,27 +5,24 @@ import (
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/plain"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // Provenance says how the input of a finding came to be, in one line: by which stage, from which testcase, when, and what minimising
 // has made of it.
 func Provenance(f *teasel.Finding) string {
 	var parts []string
-	switch {
-	case f.Stage == "seeds":
-		parts = append(parts, "a seed")
-	case f.Stage != "" && f.Parent != "":
-		parts = append(parts, fmt.Sprintf("made by %s from testcase %s", plain.Line(f.Stage), plain.Line(f.Parent)))
-	case f.Stage != "":
-		parts = append(parts, "made by "+plain.Line(f.Stage))
+	if made := view.MadeBy(f.Stage, f.Parent); made != "" {
+		parts = append(parts, made)
 	}
 	if f.Change != "" {
 		parts = append(parts, plain.Line(f.Change))
 	}
 	when := fmt.Sprintf("execution %d of worker %d", f.Execution, f.Worker)
 	if f.Found > 0 {
-		when = "after " + clock(f.Found) + ", " + when
+		when = "after " + clock.Tenths(f.Found) + ", " + when
 	}
 	return strings.Join(append(parts, when, minimised(f)), ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
@@ -75,7 +76,7 @@ func Text(w io.Writer, r *Run) error {
 	if r.History != nil && st.Elapsed > time.Minute {
 		fresh = fmt.Sprintf(" (%d in the last minute)", s.Figures.Fresh)
 	}
-	fmt.Fprintf(&b, "%d executions in %s (%.0f/s)%s, %d features%s, %d corpus\n", st.Executions, clock(st.Elapsed), r.rate(), messages,
+	fmt.Fprintf(&b, "%d executions in %s (%.0f/s)%s, %d features%s, %d corpus\n", st.Executions, clock.Tenths(st.Elapsed), r.rate(), messages,
 		st.Features, fresh, st.Corpus)
 	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
 		fmt.Fprintf(&b, "%s\n", why)
@@ -278,12 +279,4 @@ func count(fs []teasel.Finding, what, none string) string {
 		}
 	}
 	return noun.Count(len(fs), what, "") + ": " + strings.Join(parts, ", ")
-}
-
-// clock writes a duration to a tenth of a second below a minute, and to a second above.
-func clock(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }

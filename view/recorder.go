@@ -30,7 +30,7 @@ type Recorder struct {
 	series  series
 	stats   teasel.Stats
 	at      map[string]int // of findings in state.Findings, by id
-	shared    bool           // state.Findings is in a snapshot: it must not be changed
+	shared  bool           // state.Findings is in a snapshot: it must not be changed
 	started bool
 	seeding Seeding
 	clock   time.Time // when stats was reported, or the recorder made

@@ -35,15 +35,25 @@ func NewTestcase(e *teasel.Entry) Testcase {
 		Execution: e.Execution, Size: len(e.Data), First: e.First, Features: e.Features.Len(), Picked: e.Picked}
 }
 
+// seedText is what is said of the origin of a seed.
+const seedText = "a seed"
+
+// MadeBy says which stage has made an input, and from which testcase, as findings and testcases have it; "": it is not known.
+func MadeBy(stage, parent string) string {
+	switch {
+	case stage == "":
+		return ""
+	case stage == "seeds":
+		return seedText
+	case parent == "":
+		return "made by " + plain.Line(stage)
+	}
+	return "made by " + plain.Line(stage) + " from testcase " + plain.Line(parent)
+}
+
 // origin says where a testcase comes from.
 func origin(e *teasel.Entry) string {
-	from := "a seed"
-	if e.Stage != "" {
-		from = "made by " + plain.Line(e.Stage)
-	}
-	if e.Parent != "" {
-		from += " from testcase " + plain.Line(e.Parent)
-	}
+	from := cmp.Or(MadeBy(e.Stage, e.Parent), seedText)
 	if e.Depth > 0 {
 		from += ", " + noun.Count(e.Depth, "mutation", "") + " away from a seed"
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/teaselfuzz/teasel/fleet"
+	"github.com/teaselfuzz/teasel/internal/loopback"
 )
 
 // options are the flags.
@@ -92,7 +93,7 @@ func configure(o *options) (*server.Options, *users, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !loopback(host) && (len(u.Users) == 0 || c.TLSConfig == nil) {
+	if !loopback.Host(host) && (len(u.Users) == 0 || c.TLSConfig == nil) {
 		return nil, nil, usage("'teasel-hub init --host NAME --campaign NAME' makes both", "--listen %s: beyond this machine a hub needs TLS and credentials, or anybody could read and change the campaigns", o.listen)
 	}
 	for _, x := range u.Users {
@@ -128,12 +129,6 @@ func (o *options) tls() (*tls.Config, error) {
 		return nil, usage("'teasel-hub init --host NAME' makes a certificate and its key", "reading the certificate: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
-}
-
-// loopback reports whether only this machine reaches an address.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func parseSize(text string) (int64, error) {

@@ -71,7 +71,7 @@ func state(f *view.Finding) string {
 	}
 	text += fmt.Sprintf("; seen %d times", f.Occurrences)
 	if f.Found > 0 {
-		text += "; first after " + clock(f.Found)
+		text += "; first after " + seconds(f.Found)
 	}
 	if f.Known != "" {
 		text += "; known: " + f.Known

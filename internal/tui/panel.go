@@ -54,7 +54,7 @@ func (m *screen) panel(i int) panel {
 					per = fmt.Sprintf("%.0f", 1e6*float64(g.Kept)/float64(g.Executions))
 				}
 				if g.Time > 0 {
-					took = clock(g.Time.Seconds())
+					took = seconds(g.Time.Seconds())
 				}
 				return []string{g.Name, count(g.Executions), count(g.Kept), per, took}, normal
 			}, empty: "no stage has reported yet"}
@@ -71,7 +71,7 @@ func (m *screen) panel(i int) panel {
 	}
 	return panel{title: "log", rows: len(s.Log), right: []bool{true}, row: func(i int) ([]string, style) {
 		l := s.Log[len(s.Log)-1-i] // the newest first
-		return []string{clock(l.Elapsed), l.Kind, l.Text}, normal
+		return []string{seconds(l.Elapsed), l.Kind, l.Text}, normal
 	}, empty: "nothing yet"}
 }
 

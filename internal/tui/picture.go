@@ -67,7 +67,7 @@ func (m *screen) foot() string {
 // small is what a terminal of a few columns or lines has room for, and why it is no more.
 func (m *screen) small() []string {
 	f := &m.s.Figures
-	lines := []string{safe(m.s.Kind) + " " + m.status(), noun.Count(len(m.s.Findings), "finding", ""), fmt.Sprintf("%s %.0f/s", count(f.Executions), f.Rate), clock(f.Elapsed),
+	lines := []string{safe(m.s.Kind) + " " + m.status(), noun.Count(len(m.s.Findings), "finding", ""), fmt.Sprintf("%s %.0f/s", count(f.Executions), f.Rate), seconds(f.Elapsed),
 		fmt.Sprintf("corpus %d", f.Corpus), fmt.Sprintf("features %d", f.Features)}
 	why := strings.Split(ansi.Wrap(fmt.Sprintf("The screen needs %d columns and %d lines.", leastWidth, leastHeight), m.w, ""), "\n")
 	lines = append(lines[:min(len(lines), max(2, m.h-len(why)))], why...)
@@ -88,16 +88,16 @@ func (m *screen) figures() []figure {
 		if at == 0 {
 			return "none yet"
 		}
-		return clock(max(0, f.Elapsed-at)) + " ago"
+		return seconds(max(0, f.Elapsed-at)) + " ago"
 	}
 	left := "no limit"
 	switch {
 	case s.Duration > 0:
-		left = clock(max(0, s.Duration-f.Elapsed))
+		left = seconds(max(0, s.Duration-f.Elapsed))
 	case s.Runs > 0 && f.Rate > 0 && f.Executions < s.Runs:
-		left = "about " + clock(float64(s.Runs-f.Executions)/f.Rate)
+		left = "about " + seconds(float64(s.Runs-f.Executions)/f.Rate)
 	case s.Runs == 0 && f.SeedsLeft > 0:
-		left = "seeds: " + clock(f.SeedsLeft)
+		left = "seeds: " + seconds(f.SeedsLeft)
 	}
 	stability := "not measured"
 	if f.Stability > 0 {
@@ -115,7 +115,7 @@ func (m *screen) figures() []figure {
 	if f.SeedsRun < f.Seeds {
 		corpus = figure{"seeds run", fmt.Sprintf("%d of %d", f.SeedsRun, f.Seeds)}
 	}
-	return []figure{{"run time", clock(f.Elapsed)}, {"time left", left}, {"last new", ago(f.LastKept)}, {"last find", ago(f.LastFound)},
+	return []figure{{"run time", seconds(f.Elapsed)}, {"time left", left}, {"last new", ago(f.LastKept)}, {"last find", ago(f.LastFound)},
 		{"executions", count(f.Executions)}, {"speed", count(uint64(f.Rate+.5)) + "/s" + messages}, corpus, {"features", features},
 		{"stability", stability}, {"workers", fmt.Sprint(f.Workers)}, {"memory", fmt.Sprintf("%d MB", f.Memory>>20)}, {"unconfirmed", fmt.Sprint(f.Pending)}}
 }

@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
@@ -73,14 +73,8 @@ func (m marks) heading(title string, cells int) string {
 	return fit(text+strings.Repeat(m.rule, max(0, cells-ansi.StringWidth(text))), cells)
 }
 
-// clock shows seconds.
-func clock(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
-	if days := d / (24 * time.Hour); days > 0 {
-		return fmt.Sprintf("%dd %s", days, d%(24*time.Hour))
-	}
-	return d.String()
-}
+// seconds shows a time of a state.
+func seconds(s float64) string { return clock.Seconds(time.Duration(s * float64(time.Second))) }
 
 // count shows a number with separators: 1,234,567.
 func count(n uint64) string {

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/teaselfuzz/teasel/internal/loopback"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/view"
 )
@@ -174,7 +175,7 @@ func guard(next http.Handler, token string) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if token == "" && !isLoopback(r.Host) {
+		if token == "" && !forLoopback(r.Host) {
 			http.Error(w, "teasel answers to 127.0.0.1 and localhost only", http.StatusMisdirectedRequest)
 			return
 		}
@@ -193,14 +194,12 @@ func guard(next http.Handler, token string) http.Handler {
 	})
 }
 
-// isLoopback reports whether a host, with or without a port, is a name or an address of the loopback interface.
-func isLoopback(host string) bool {
+// forLoopback reports whether the header Host of a request, which may have a port, names the loopback interface.
+func forLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	return loopback.Host(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
 }
 
 // signedIn reports whether a request has the token: in a header, in the cookie, or in its address, from which it is moved to the cookie.

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/loopback"
 )
 
 // ErrNeedsToken is what [Listen] returns, wrapped, for an address that others can reach, without a token.
@@ -31,7 +33,7 @@ func Listen(address, token string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q: expected an address and a port, such as 127.0.0.1:8080", address)
 	}
-	if !isLoopback(host) && token == "" {
+	if !loopback.Host(host) && token == "" {
 		return nil, fmt.Errorf("%s: %w", address, ErrNeedsToken)
 	}
 	if token != "" && strings.Trim(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {

@@ -3,9 +3,10 @@ package conn
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/loopback"
 )
 
 // Network is how a server is reached.
@@ -96,11 +97,7 @@ func (a Address) String() string {
 
 // Loopback reports whether nothing that is sent there leaves this machine.
 func (a Address) Loopback() bool {
-	if a.Network == Unix || a.Network == Stdio || a.Host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(a.Host)
-	return err == nil && ip.IsLoopback()
+	return a.Network == Unix || a.Network == Stdio || loopback.Host(a.Host)
 }
 
 // At fills in the placeholders.

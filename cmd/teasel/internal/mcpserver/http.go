@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/internal/loopback"
 	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
@@ -60,7 +60,7 @@ func (o *httpOptions) check(command, env []string) error {
 		return badURL("--url %q: expected a URL that begins with http:// or https://", o.URL)
 	case u.Hostname() == "":
 		return badURL("--url %q: expected a host", o.URL)
-	case !isLoopback(u.Hostname()) && !slices.Contains(o.AllowHost, u.Hostname()):
+	case !loopback.Host(u.Hostname()) && !slices.Contains(o.AllowHost, u.Hostname()):
 		return exit.Usage("if that machine and what is on it may be broken: --allow-host "+u.Hostname(), "--url %q: %s is not this machine", o.URL, u.Hostname())
 	case strings.Contains(o.URL, server.PortWord) && len(command) == 0:
 		return exit.Usage("for example: --url '"+o.URL+"' -- node server.js '"+server.PortWord+"'", "--url %q: %s is for a server that teasel starts, and there is no command", o.URL, server.PortWord)
@@ -80,11 +80,6 @@ func (o *httpOptions) check(command, env []string) error {
 // badURL is for an address at which there cannot be a server.
 func badURL(format string, args ...any) error {
 	return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf(format, args...), Hint: "for example: --url http://127.0.0.1:8080/mcp"}
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 var variable = regexp.MustCompile(`\$\{([^}]*)\}`)
