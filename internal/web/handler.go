@@ -57,7 +57,7 @@ func Handler(src Source, token string) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = page.Execute(w, pageData{})
+		_ = page.Execute(w, pageData{Scripts: scripts()})
 	})
 	mux.HandleFunc("GET /assets/{name}", func(w http.ResponseWriter, r *http.Request) { // one segment: no listing
 		types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}

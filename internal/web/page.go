@@ -25,9 +25,15 @@ type pageData struct {
 	JS         template.JS
 	Data       template.JS
 	ScriptHash string
+	Scripts    []string // of a page that is served
 }
 
 func parsePage() (*template.Template, error) { return template.ParseFS(files, "page.html") }
+
+// scripts are the files of the page's script, in the order in which they are loaded: what is at the top of one uses those before it.
+func scripts() []string {
+	return []string{"uPlot.iife.min.js", "base.js", "charts.js", "figures.js", "panels.js", "findings.js", "corpus.js", "page.js"}
+}
 
 // assets returns files below assets one after the other.
 func assets(names ...string) ([]byte, error) {
@@ -49,7 +55,7 @@ func WriteReport(w io.Writer, s view.State) error {
 	if err != nil {
 		return err
 	}
-	js, err := assets("uPlot.iife.min.js", "app.js")
+	js, err := assets(scripts()...)
 	if err != nil {
 		return err
 	}

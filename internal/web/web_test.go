@@ -143,7 +143,7 @@ func TestGuard(t *testing.T) {
 		{open, "GET", "/assets/", "", nil, 404},
 		{open, "GET", "/assets/uPlot.LICENSE", "", nil, 404},
 		{open, "GET", "/assets/..%2fpage.html", "", nil, 404},
-		{open, "GET", "/assets/app.js", "", nil, 200},
+		{open, "GET", "/assets/page.js", "", nil, 200},
 		{open, "GET", "/report.html", "", nil, 200},
 		{open, "GET", "/nothing", "", nil, 404},
 		{open, "GET", "/api/testcases?q=havoc", "", nil, 200},
