@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"runtime/debug"
 	"slices"
 )
@@ -133,9 +134,9 @@ func (j *job[T]) body(q requester[T], yield func(struct{}) bool) {
 	j.run(&q, &j.result)
 }
 
-// worth says how much it is worth to go on with a job: first come unconfirmed findings by severity, and those that are more than low come
-// before anything else. Making an input simpler before its finding is published is worth less than that, and afterwards still less. Where
-// runs are counted there is time for all, and what was begun is published first, so that a campaign ends after so many findings.
+// worth says how much it is worth to go on with a job: first come unconfirmed findings by severity. Making an input simpler before its
+// finding is published is worth less than that, and afterwards still less. Where runs are counted there is time for all, and what was
+// begun is published first, so that a campaign ends after so many findings.
 func (j *job[T]) worth() int {
 	n := 2 * j.urgency
 	switch {
@@ -149,9 +150,19 @@ func (j *job[T]) worth() int {
 	return n - 7
 }
 
-// order is negative if a job is to be executed before another: it is worth more or, among equals, costs less.
+// order is negative if a job is to be executed before another: it costs less for what it is worth.
 func (j *job[T]) order(k *job[T]) int {
-	return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
+	return cmp.Or(cmp.Compare(j.rate(), k.rate()), cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
+}
+
+// rate is what a job costs for what it is worth. One severity more is worth sixteen times the cost: what is worst comes first unless it takes
+// far longer, so that a finding each try of which takes a time limit does not keep back many that take no time. Where runs are counted
+// the worst comes first, whatever it costs.
+func (j *job[T]) rate() float64 {
+	if j.counts {
+		return 0
+	}
+	return math.Ldexp(float64(j.cost), -2*j.worth())
 }
 
 // severe reports whether a job is about a finding that must not be left unconfirmed.

@@ -49,7 +49,7 @@ func TestPlantedHTTP(t *testing.T) {
 				})
 			}
 			h := &hunt{command: []string{server, "-port", "{port}", fmt.Sprintf("-stateless=%t", tt.stateless), fmt.Sprintf("-sse=%t", tt.sse)}, url: plantedURL, stateless: tt.stateless, seed: 1,
-				runs: 100_000, stop: func(fs []teasel.Finding) bool { return len(lost(fs)) == 0 }}
+				duration: 5 * time.Minute, stop: func(fs []teasel.Finding) bool { return len(lost(fs)) == 0 }}
 			if rules := lost(h.run(t).Findings); len(rules) > 0 {
 				t.Errorf("not found: %v", rules)
 			}

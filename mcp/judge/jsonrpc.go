@@ -205,11 +205,21 @@ func isQuick(method string) bool {
 // isSound reports whether a line is a request that is to be answered under its own id.
 func (j *judge) isSound(s *script.Sent) bool {
 	m := &s.Message
-	if m.Class != jsonrpc.ClassRequest || s.Unresolved || s.Again {
+	if m.Class != jsonrpc.ClassRequest || s.Unresolved || s.Again || j.isShared(s) {
 		return false
 	}
 	return s.Regular || !m.Twice && saysJSONRPC(m.Root) && (m.Params == nil || m.Params.Kind == mutate.Object) && m.Result == nil && m.Error == nil &&
 		jsonrpc.IsOneLine(s.Raw) && !j.unterminated(s) && j.isUnique(s)
+}
+
+// isShared reports whether another request has the same id: whose an answer is, nobody can tell.
+func (j *judge) isShared(s *script.Sent) bool {
+	for i := range j.t.Sent {
+		if o := &j.t.Sent[i]; o != s && o.Message.Class == jsonrpc.ClassRequest && o.Message.ID == s.Message.ID {
+			return true
+		}
+	}
+	return false
 }
 
 // isUsual reports whether nothing about a request is unusual, so that only the method's own code can be to blame.
