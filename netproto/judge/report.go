@@ -130,7 +130,9 @@ var numbers = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 const mostKey = 300
 
 // said is what was said of the bug, as a key.
-func (r *report) said() string { return strings.ToValidUTF8(r.Message[:min(len(r.Message), mostKey)], "") }
+func (r *report) said() string {
+	return strings.ToValidUTF8(r.Message[:min(len(r.Message), mostKey)], "")
+}
 
 // name names the bug: by where it is or, where that is unknown, by what was said of it. An assertion says where it is better than
 // a stack that is guessed. "": nothing is known.
