@@ -250,6 +250,9 @@ func (p *firstPass) leading(m *Mutator, name string) []Message {
 	return nil
 }
 
+// longNumbers are where the types end into which programs read numbers in text, and the text of a number that has no end.
+var longNumbers = [...]string{"2147483647", "-2147483648", "4294967296", "18446744073709551616", "99999999999999999999999999999999"}
+
 // extremes are the dialogues with other values of one field.
 func (m *Mutator) extremes(d *Dialogue, i, node int) (all []func() *Dialogue) {
 	with := func(change func(t *model.Tree)) {
@@ -277,6 +280,16 @@ func (m *Mutator) extremes(d *Dialogue, i, node int) (all []func() *Dialogue) {
 						t.Nodes[node].Flags |= model.Broken
 					}
 					t.SetNumber(node, v)
+				})
+			}
+		}
+		if f.Kind == model.Digits { // the limits above are those of as many digits as there are
+			for _, digits := range longNumbers {
+				with(func(t *model.Tree) {
+					if t.Derived(node) {
+						t.Nodes[node].Flags |= model.Broken
+					}
+					m.put(t, node, []byte(digits))
 				})
 			}
 		}

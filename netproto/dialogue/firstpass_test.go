@@ -1,0 +1,38 @@
+package dialogue
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/teaselfuzz/teasel/netproto/model"
+)
+
+// The first pass writes numbers in text that are longer than the seed's.
+func TestLongNumbers(t *testing.T) {
+	m, err := model.Parse([]byte(`teasel-model: 1
+messages:
+  m:
+    seq:
+      - {id: part, type: dec}
+      - contents: ","
+      - {id: other, type: dec}
+      - contents: ";"
+seeds:
+  one: ["7,12;"]
+`), "m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	mutator := &Mutator{Model: m}
+	for k := range mutator.FirstPassSize() {
+		if d, _ := mutator.FirstPass(k); len(d.Messages) > 0 {
+			sent = append(sent, string(d.Messages[0].Data))
+		}
+	}
+	for _, want := range []string{"9,12;", "2147483647,12;", "4294967296,12;", "-2147483648,12;", "18446744073709551616,12;", "7,99;"} {
+		if !slices.Contains(sent, want) {
+			t.Errorf("it has no %q: %q", want, sent)
+		}
+	}
+}
