@@ -73,8 +73,11 @@ func (w *Worker[T]) Slot() *T {
 }
 
 // Commit adds the input in the slot to the batch, and executes the batch when it is full. The error is [ErrStop] when the campaign is
-// over; a stage returns any error as it is.
+// over; a stage returns any error as it is. While known faults take more than their share, inputs that look like them are left out.
 func (w *Worker[T]) Commit(ctx context.Context) error {
+	if w.avoid.active && w.avoids(w.filling.ins[w.fill]) {
+		return nil
+	}
 	if !w.marked {
 		w.marked = true
 		w.filling.origins = append(w.filling.origins, mark[T]{w.fill, w.from})
@@ -123,6 +126,7 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	before := w.executions
 	lost, err := w.execute(ctx, b.ins[:b.n], b.obs[:b.n], Ask{})
 	w.credit(b, before)
+	w.survived(b)
 	if lost { // also where a failure of ours came after it
 		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}

@@ -147,6 +147,7 @@ type meter struct {
 	known    int    // bisections since the last one that came upon a new finding
 	spent    [classes]uint64
 	typical  time.Duration   // that an execution takes which ends well, where the clock was looked at
+	hangs    uint64          // of spent[classFault], on hangs
 	fell     bool            // the last execution has ended in a fault: the next one may have to start the target
 	reported [classes]uint64 // of spent, in the statistics
 }
@@ -170,7 +171,7 @@ func (m *meter) clock() (now time.Time) {
 // ran accounts for executions: for all of them where runs are counted, and otherwise for the time that faults have taken, the start of
 // the target after them included. began is zero if nobody has looked at the clock. What a job executes is accounted for by its class.
 func (m *meter) ran(began time.Time, obs []Observation, job bool) {
-	before, lost, faults, took := m.fell, false, uint64(0), time.Duration(0)
+	before, lost, hung, faults, took := m.fell, false, false, uint64(0), time.Duration(0)
 	m.fell = false
 	for i := range obs {
 		o := &obs[i]
@@ -185,13 +186,14 @@ func (m *meter) ran(began time.Time, obs []Observation, job bool) {
 		m.total += cost
 		if o.failed() {
 			faults, m.fell, took = faults+cost, true, took+o.Elapsed
+			hung = hung || o.Exit == ExitHang
 		}
 	}
 	switch n := time.Duration(len(obs)); {
 	case n == 0 || m.counts && job:
 		return
 	case m.counts:
-		m.spent[classFault] += faults
+		m.fault(faults, hung)
 		return
 	case !began.IsZero():
 		took = time.Since(began)
@@ -205,7 +207,14 @@ func (m *meter) ran(began time.Time, obs []Observation, job bool) {
 		took = max(took-m.typical*n, 0)
 	}
 	if (before || m.fell) && !job {
-		m.spent[classFault] += uint64(took)
+		m.fault(uint64(took), hung)
+	}
+}
+
+// fault accounts for what faults have cost.
+func (m *meter) fault(cost uint64, hung bool) {
+	if m.spent[classFault] += cost; hung {
+		m.hangs += cost
 	}
 }
 

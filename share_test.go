@@ -60,6 +60,41 @@ func TestFaultyTestcase(t *testing.T) {
 	}
 }
 
+// Where what is made of every testcase often faults, inputs that look like those which have are left out, so that faults take no more than
+// their share, and another fault behind them is found all the same.
+func TestEveryTestcaseFaults(t *testing.T) {
+	for _, tt := range []struct {
+		exit        teasel.Exit
+		every       byte
+		cost, share uint64
+	}{{teasel.ExitCrash, 4, 16, 4}, {teasel.ExitHang, 16, 128, 20}} {
+		known := 0
+		c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+			o.Exit, o.Features = teasel.ExitOK, append(o.Features, teasel.Feature(1+min(len(in), 40)))
+			if len(in) > 0 && in[0]%tt.every == 1 {
+				o.Exit, o.Features, o.Detail = tt.exit, nil, "the known one"
+				if len(in) > 2 && in[2] >= 'x' {
+					o.Exit, o.Detail = teasel.ExitCrash, "another one"
+				} else {
+					known++
+				}
+			}
+		}))
+		c.Runs, c.Calibrate, c.Seeds, c.MinimizeRuns = 500_000, 2, [][]byte{[]byte("@eed"), []byte("Bed")}, -1
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Findings) != 2 {
+			t.Errorf("%v: findings %v", tt.exit, s.Findings)
+		}
+		all := s.Executions + uint64(known)*tt.cost
+		if faults := uint64(known) * (tt.cost + 1); faults*tt.share > all {
+			t.Errorf("%v: %d known faults cost %d of %d, more than one part in %d", tt.exit, known, faults, all, tt.share)
+		}
+	}
+}
+
 // shortExecutor ends an input of a stage early: 'S' is slow, 'H' is a hang.
 type shortExecutor struct{ whole *atomic.Int64 }
 

@@ -29,6 +29,7 @@ type Worker[T any] struct {
 	reserved map[Feature]float64 // by queued keep jobs, with the complexity of the input
 	unstable map[Feature]int     // calibrations in which a feature did not recur
 	given    seedCases[T]        // seeds, which are mutated whatever they reach
+	avoid    avoidance
 
 	seen       sightings
 	hangs      map[string]extra[T] // the last input that was ended early while a job worked on such a one, by finding id
@@ -302,10 +303,13 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 	for range n {
 		w.undo.Change(r, &tc.Input)
 	}
-	w.state.Draws++
 	b := w.filling
-	b.ins[0], b.n, b.origins = tc.Input, 1, append(b.origins[:0], mark[T]{0, w.from})
-	err := w.run(ctx, b)
+	var err error
+	if !w.avoid.active || !w.avoids(tc.Input) {
+		w.state.Draws++
+		b.ins[0], b.n, b.origins = tc.Input, 1, append(b.origins[:0], mark[T]{0, w.from})
+		err = w.run(ctx, b)
+	}
 	for range n {
 		w.undo.Undo(&tc.Input)
 	}
