@@ -159,6 +159,10 @@ func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	if e.once && in.Clients() > 1 {
+		o.Exit, o.Features, o.Detail = teasel.ExitRejected, o.Features[:0], "the server has one conversation, and a second client would wait in vain"
+		return nil
+	}
 	if e.crowded() || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {
 		if err := e.renew(ctx); err != nil {
 			return err

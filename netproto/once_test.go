@@ -47,3 +47,24 @@ func oneConversation(t *testing.T, e *executor, group string) {
 		t.Fatalf("after exit: %+v", fs)
 	}
 }
+
+// A dialogue of two clients is not held with a server of one conversation, where the second would wait in vain.
+func TestSecondClientOfOneConversation(t *testing.T) {
+	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{plantedSource(t, "once.c", "clang", "-DCLEAN"), "{port}"}})
+	two := dialogue.Raw([]byte("first"), []byte("second"), []byte("third"), []byte("fourth"))
+	for i := range two.Messages {
+		two.Messages[i].Client = uint8(i % 4)
+	}
+	for range 3 {
+		var o teasel.Observation
+		if err := e.Exec(t.Context(), two, &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Exit != teasel.ExitRejected || o.Detail == "" || o.Messages > 0 {
+			t.Errorf("exit %v, %d messages, %q", o.Exit, o.Messages, o.Detail)
+		}
+		if got := answersOf(t, e, "hello"); string(got) != "ok\n" {
+			t.Errorf("then it answers %q", got)
+		}
+	}
+}
