@@ -136,7 +136,7 @@ func readJSON(path string, into any) bool {
 var imports = regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+(\w+)`)
 
 // maxModules is how many files of the modules that a script imports are read.
-const maxModules = 128
+const maxModules = 512
 
 // pythonLibrary finds the package that a script imports, or the modules that it imports.
 func pythonLibrary(interpreter, dir string, text []byte) string {
@@ -149,7 +149,8 @@ func pythonLibrary(interpreter, dir string, text []byte) string {
 	for _, name := range named {
 		for _, place := range append([]string{dir}, places...) {
 			files, _ := filepath.Glob(filepath.Join(place, name, "*.py"))
-			for _, file := range append(files, filepath.Join(place, name+".py")) {
+			parts, _ := filepath.Glob(filepath.Join(place, name, "*", "*.py")) // the server is often a package in the package
+			for _, file := range slices.Concat(files, parts, []string{filepath.Join(place, name+".py")}) {
 				if slices.Contains(pythonLibraries, name) || read >= maxModules {
 					break
 				}

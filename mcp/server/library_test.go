@@ -21,6 +21,9 @@ func TestLibrary(t *testing.T) {
 		"venv/lib/python3.12/site-packages/clock/__init__.py":            "from .server import main\n",
 		"venv/lib/python3.12/site-packages/clock/server.py":              "import asyncio\nfrom mcp.server import Server\n",
 		"venv/bin/clock": "#!" + root + "/venv/bin/python3\nfrom clock import main\nmain()\n",
+		"venv/lib/python3.12/site-packages/watch/cli.py":                "from watch.server import run\n",
+		"venv/lib/python3.12/site-packages/watch/server/tools.py":       "from mcp.server import Server\n",
+		"venv/bin/watch": "#!" + root + "/venv/bin/python3\nfrom watch.cli import main\nmain()\n",
 		"desk.py":        "def main():\n    import mcp\n",
 		"toy.py":         "import json, sys\n# an mcp server\n",
 	} {
@@ -45,6 +48,7 @@ func TestLibrary(t *testing.T) {
 		{[]string{python, filepath.Join(root, "desk.py")}, "mcp 1.9.4"},
 		{[]string{python, "-m", "clock"}, "mcp 1.9.4"},
 		{[]string{filepath.Join(root, "venv/bin/clock")}, "mcp 1.9.4"},
+		{[]string{filepath.Join(root, "venv/bin/watch")}, "mcp 1.9.4"},
 		{[]string{python, filepath.Join(root, "toy.py")}, ""},
 		{[]string{filepath.Join(root, "nowhere")}, ""},
 		{nil, ""},
