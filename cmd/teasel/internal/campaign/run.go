@@ -38,9 +38,13 @@ func (p *Plan[T]) run(cmd *cobra.Command, dir *corpus.Dir, page *Page, prepare f
 	}
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
-	live, err := p.attach(cmd, dir, page, cancel)
+	var before []teasel.Finding
+	if r := p.Campaign.Resume; r != nil {
+		before = r.Findings
+	}
+	live := NewLive(cmd, p.Options, before)
 	defer live.Close()
-	if err != nil {
+	if err := p.attach(cmd, dir, page, live, cancel); err != nil {
 		return err
 	}
 	sum, runErr := p.Campaign.Run(ctx)
@@ -63,34 +67,29 @@ func (p *Plan[T]) run(cmd *cobra.Command, dir *corpus.Dir, page *Page, prepare f
 }
 
 // attach gives the campaign its limits, and those whom it reports to: the directory, then whoever looks on, then the fleet. stop ends the
-// campaign, for a cause. What shows it is to be closed with an error too.
-func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, stop context.CancelCauseFunc) (*Live, error) {
+// campaign, for a cause.
+func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, live *Live, stop context.CancelCauseFunc) error {
 	c, o := &p.Campaign, p.Options
-	var before []teasel.Finding
-	if c.Resume != nil {
-		before = c.Resume.Findings
-	}
-	live := NewLive(cmd, o, before)
 	if p.Triage != nil {
 		c.SeedsOnly, c.TrimRuns = true, -1
 		c.Reporters = append(c.Reporters, p.Triage)
 	}
 	c.Reporters = append(c.Reporters, dir, live) // on disk first, then on the screen
 	if err := p.show(cmd, page, live, dir); err != nil {
-		return live, exit.Failure(err)
+		return exit.Failure(err)
 	}
 	c.Reporters = append(c.Reporters, p.progressCheck(live))
 	c.NewDetectors = WithSandbox(WithSeverity(c.NewDetectors, p.Severity), &o.Isolation)
 	c.Seed, c.Workers, c.Duration, c.Runs, c.Memory = o.Seed, o.Workers, o.Duration, o.Runs, o.LimitMemory()
 	if err := p.join(dir, live, stop); err != nil {
-		return live, err
+		return err
 	}
 	if o.Known == nil {
 		c.StopAfter = o.StopAfter
 	} else { // known findings do not count
 		c.Reporters = append(c.Reporters, &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: func() { stop(errors.New("findings")) }})
 	}
-	return live, nil
+	return nil
 }
 
 // conclude writes how the campaign has ended to its directory, and reports it.
