@@ -11,7 +11,7 @@ import (
 )
 
 // background reproduces and minimises findings on an executor of its own while its worker fuzzes. Of the pending jobs it
-// steps the one that is worth most or, among equals, has taken the least time so far: a quick finding is confirmed immediately,
+// steps the one that costs least for what it is worth: a quick finding is confirmed immediately,
 // however many slow ones there are, and no finding waits for the minimising of another that is no worse. Where runs are counted there is no background, because the clock
 // decides when its jobs end.
 type background[T any] struct {
@@ -194,7 +194,7 @@ func (b *background[T]) refuse(err error) {
 	b.ready.Store(true)
 }
 
-// stepNext executes one request of the job that is worth most or, among equals, has used the least time.
+// stepNext executes one request of the job that is first in the order of jobs.
 func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error) {
 	j := slices.MinFunc(jobs, (*job[T]).order)
 	b.current, b.extras = j, nil
@@ -208,7 +208,9 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 		if obs, err = b.perform(ctx, &j.request); err == nil {
 			j.step(q, obs)
 		}
-		j.cost += uint64(time.Since(began))
+		if j.outcome != outcomeFound || j.request.class == classMinimize { // what was reproduced is published before another is
+			j.cost += uint64(time.Since(began))
+		}
 		r.executions, r.messages = b.executions-before, b.messages-messages
 	}
 	if j.ended {
