@@ -31,3 +31,24 @@ func TestCrowdedServerIsStartedAnew(t *testing.T) {
 		t.Errorf("the server had up to %d files open", most)
 	}
 }
+
+// A server that leaves a file open behind each dialogue is fuzzed all the same once that is found: no more than a part of the time goes
+// into showing it again.
+func TestLeakIsNotShownForEver(t *testing.T) {
+	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{plantedSource(t, "rules.c", "clang"), "{port}", "{dir}"}})
+	found, good := 0, 0
+	for range 600 {
+		o := teasel.Observation{Ask: teasel.Ask{Quiet: true}}
+		if err := e.Exec(context.Background(), dialogue.Raw([]byte("file\n")), &o); err != nil {
+			t.Fatal(err)
+		}
+		if len(judge.Detect(&o)) > 0 {
+			found++
+		} else if found > 0 {
+			good++
+		}
+	}
+	if found == 0 || good < 20*found {
+		t.Errorf("%d dialogues show the leak, %d behind the first do not", found, good)
+	}
+}

@@ -27,6 +27,7 @@ const (
 	// confirmed: a server that leaks much is still fuzzed.
 	repeatedShare    = 4
 	firstRepetitions = 4 * repetitions
+	knownLeaks       = 4 // leaks that were shown
 	// leastRepetitions is how many show that it goes on, and settledRepetitions where memory is concerned that a garbage collector may
 	// still give back: Go's first collection comes after four megabytes. A server that holds muchMemory more is not waited for.
 	leastRepetitions   = 64
@@ -53,18 +54,34 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	confirming := e.confirming || e.thorough == always
 	e.confirming = false
 	e.held++
+	if !confirming {
+		defer func() {
+			if e.evidence.Fault == judge.FaultFiles || e.evidence.Fault == judge.FaultMemory {
+				e.leaks++
+			}
+		}()
+	}
 	if o.Evidence == nil {
 		if err := e.checkServed(ctx, o, confirming); err != nil || o.Evidence != nil {
 			return err
 		}
 	}
-	if !due || o.Evidence != nil || !confirming && e.repeated > firstRepetitions+e.held/repeatedShare {
+	if !due || o.Evidence != nil || !confirming && e.repeated > e.allowance() {
 		return nil
 	}
 	if err := e.checkHealth(ctx, o); err != nil || o.Evidence != nil || e.server == nil {
 		return err
 	}
 	return e.repeat(ctx, in, o)
+}
+
+// allowance is how many repetitions there may have been where nothing is being confirmed. Each dialogue may show a leak that is known: then
+// there is no more than the share.
+func (e *executor) allowance() uint64 {
+	if e.leaks >= knownLeaks {
+		return e.held / repeatedShare
+	}
+	return firstRepetitions + e.held/repeatedShare
 }
 
 // examinationDue reports whether it is time to look what the server holds and how it is. One that is started anew more often than we

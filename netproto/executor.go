@@ -63,6 +63,7 @@ type executor struct {
 	served         served
 	confirming     bool          // the next of them has to be
 	held, repeated uint64        // dialogues, and those that were held again to see what they leave behind
+	leaks          int           // dialogues that have shown a leak while nothing was being confirmed
 	longest        time.Duration // processor time that a dialogue has used which came to its end
 }
 
